@@ -1,0 +1,39 @@
+// Monotonic time. All durations inside the project are double seconds or int64 nanoseconds, named so.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace davinci {
+
+// CLOCK_MONOTONIC in nanoseconds; the judge's clock of record.
+inline int64_t MonotonicNs() {
+  timespec ts;
+  clock_gettime(CLOCK_MONOTONIC, &ts);
+  return int64_t{ts.tv_sec} * 1'000'000'000 + ts.tv_nsec;
+}
+
+inline double MonotonicSeconds() { return 1e-9 * static_cast<double>(MonotonicNs()); }
+
+// Measures from construction.
+class Stopwatch {
+ public:
+  double Seconds() const { return 1e-9 * static_cast<double>(MonotonicNs() - start_ns_); }
+  void Restart() { start_ns_ = MonotonicNs(); }
+
+ private:
+  int64_t start_ns_ = MonotonicNs();
+};
+
+// "2026-03-01T12:00:00Z" for provenance; never used for measuring.
+class WallTime {
+ public:
+  static void FormatUtc(char (&buffer)[32]) {
+    std::time_t now = std::time(nullptr);
+    std::tm tm{};
+    gmtime_r(&now, &tm);
+    std::strftime(buffer, sizeof buffer, "%Y-%m-%dT%H:%M:%SZ", &tm);
+  }
+};
+
+}  // namespace davinci
