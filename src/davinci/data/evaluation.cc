@@ -1,0 +1,137 @@
+#include "davinci/data/evaluation.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace davinci {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::pair<Outcome, std::string_view>, 16> kOutcomes = {{
+    {Outcome::kOk, "ok"},
+    {Outcome::kCheckedWithoutDevice, "checked without device"},
+    {Outcome::kParseError, "parse_error"},
+    {Outcome::kCompileError, "compile_error"},
+    {Outcome::kLoadError, "load_error"},
+    {Outcome::kLaunchError, "launch_error"},
+    {Outcome::kRuntimeError, "runtime_error"},
+    {Outcome::kTimeout, "timeout"},
+    {Outcome::kOutOfMemory, "out_of_memory"},
+    {Outcome::kWrongShape, "wrong_shape"},
+    {Outcome::kWrongDtype, "wrong_dtype"},
+    {Outcome::kMismatch, "mismatch"},
+    {Outcome::kNondeterministic, "nondeterministic"},
+    {Outcome::kInvalidTiming, "invalid_timing"},
+    {Outcome::kPolicyViolation, "policy_violation"},
+    {Outcome::kJudgeError, "judge_error"},
+}};
+
+json SummaryJson(const std::optional<TimeSummary>& time) {
+  if (!time) return nullptr;
+  return {{"median_ms", time->median_ms},
+          {"min_ms", time->min_ms},
+          {"max_ms", time->max_ms},
+          {"calls", time->num_calls}};
+}
+
+std::optional<TimeSummary> SummaryFromJson(const json& document) {
+  if (!document.is_object()) return std::nullopt;
+  return TimeSummary{document.value("median_ms", 0.0), document.value("min_ms", 0.0),
+                     document.value("max_ms", 0.0), document.value("calls", 0)};
+}
+
+}  // namespace
+
+std::string_view OutcomeName(Outcome outcome) {
+  for (const auto& [value, name] : kOutcomes)
+    if (value == outcome) return name;
+  return "unknown";
+}
+
+std::optional<Outcome> ParseOutcome(std::string_view name) {
+  for (const auto& [value, known] : kOutcomes)
+    if (known == name) return value;
+  return std::nullopt;
+}
+
+void Evaluation::AddLabel(std::string label) {
+  if (std::find(labels.begin(), labels.end(), label) == labels.end())
+    labels.push_back(std::move(label));
+}
+
+int ExitCode(const Evaluation& evaluation) {
+  switch (evaluation.outcome) {
+    case Outcome::kOk: return 0;
+    case Outcome::kCheckedWithoutDevice: return evaluation.correct == false ? 1 : 0;
+    case Outcome::kJudgeError: return 3;
+    default: return 1;
+  }
+}
+
+json ToJson(const Evaluation& evaluation) {
+  json document;
+  document["schema"] = kEvaluationSchema;
+  document["status"] = OutcomeName(evaluation.outcome);
+  document["correct"] = evaluation.correct ? json(*evaluation.correct) : json(nullptr);
+  if (evaluation.speedup) {
+    const Speedup& s = *evaluation.speedup;
+    document["speedup"] = {{"median", s.median},
+                           {"low", s.low},
+                           {"high", s.high},
+                           {"significant", s.significant},
+                           {"baseline", s.baseline}};
+  } else {
+    document["speedup"] = nullptr;
+  }
+  document["labels"] = evaluation.labels;
+  document["message"] = evaluation.message;
+  json times = evaluation.times;
+  times["candidate"] = SummaryJson(evaluation.candidate_time);
+  times["baseline"] = SummaryJson(evaluation.baseline_time);
+  document["times"] = std::move(times);
+  document["evidence"] = evaluation.evidence;
+  document["provenance"] = evaluation.provenance;
+  return document;
+}
+
+Result<Evaluation> EvaluationFromJson(const json& document) {
+  if (!document.is_object() || document.value("schema", "") != kEvaluationSchema)
+    return InvalidArgument(fmt::format("not a {} document", kEvaluationSchema));
+  Evaluation evaluation;
+  const std::string status = document.value("status", "");
+  const auto outcome = ParseOutcome(status);
+  if (!outcome) return InvalidArgument(fmt::format("unknown status \"{}\"", status));
+  evaluation.outcome = *outcome;
+  if (const json& correct = document.value("correct", json(nullptr)); correct.is_boolean())
+    evaluation.correct = correct.get<bool>();
+  if (const json& s = document.value("speedup", json(nullptr)); s.is_object()) {
+    evaluation.speedup = Speedup{s.value("median", 0.0), s.value("low", 0.0), s.value("high", 0.0),
+                                 s.value("significant", false), s.value("baseline", "")};
+  }
+  evaluation.labels = document.value("labels", std::vector<std::string>{});
+  evaluation.message = document.value("message", "");
+  evaluation.times = document.value("times", json::object());
+  evaluation.candidate_time = SummaryFromJson(evaluation.times.value("candidate", json(nullptr)));
+  evaluation.baseline_time = SummaryFromJson(evaluation.times.value("baseline", json(nullptr)));
+  evaluation.times.erase("candidate");
+  evaluation.times.erase("baseline");
+  evaluation.evidence = document.value("evidence", json::object());
+  evaluation.provenance = document.value("provenance", json::object());
+  return evaluation;
+}
+
+std::string ElideMiddle(std::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  const std::string note = fmt::format("\n… {} bytes left out …\n", text.size() - max_bytes);
+  if (max_bytes <= note.size()) return std::string(text.substr(0, max_bytes));
+  const size_t room = max_bytes - note.size();
+  const size_t head = room * 2 / 3;
+  return std::string(text.substr(0, head)) + note +
+         std::string(text.substr(text.size() - (room - head)));
+}
+
+}  // namespace davinci

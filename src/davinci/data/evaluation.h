@@ -1,0 +1,89 @@
+// Evaluation: the record of judging one candidate.
+//
+// The outcome is a closed enum (judge guarantee 7). Which fields exist depends on it: `correct` is known as soon as outputs
+// were compared, `speedup` only when the outcome is kOk and the timing was trusted. A wrong kernel is a value of this
+// type; a judge that could not do its work yields kJudgeError, which is retried and never becomes a reward.
+//
+// JSON: ToJson() writes the published document, schema "davinci.evaluation/1" (docs/evaluation.schema.json). Additive
+// changes keep the number; anything else raises it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "davinci/base/status.h"
+#include "davinci/data/language.h"
+
+namespace davinci {
+
+inline constexpr std::string_view kEvaluationSchema = "davinci.evaluation/1";
+
+enum class Outcome {
+  kOk,                    // correct, and timed where the target allows it
+  kCheckedWithoutDevice,  // --target cuda without a GPU: compiled and interpreted; carries no time, never a speedup
+  kParseError,            // the candidate is not valid Python, or lacks the entry class
+  kCompileError,          // a compiler refused the kernel source
+  kLoadError,             // importing the module or constructing the entry raised
+  kLaunchError,           // the device refused a launch configuration
+  kRuntimeError,          // forward raised, crashed or exited
+  kTimeout,               // a stage outlived its limit
+  kOutOfMemory,           // host or device memory limit exceeded
+  kWrongShape,            // structure, rank or sizes differ from the reference
+  kWrongDtype,            // element type differs from the reference
+  kMismatch,              // values outside the tolerance
+  kNondeterministic,      // same inputs, different answers, at least one of them wrong
+  kInvalidTiming,         // clocks disagree, work outside the window, or faster than physics
+  kPolicyViolation,       // a rule was broken; evidence names it
+  kJudgeError,            // our failure, not the candidate's
+};
+
+std::string_view OutcomeName(Outcome outcome);
+std::optional<Outcome> ParseOutcome(std::string_view name);
+
+// A ratio of times, baseline over candidate (> 1: candidate is faster), with its 95 % interval.
+struct Speedup {
+  double median = 0;
+  double low = 0;
+  double high = 0;
+  bool significant = false;  // the whole interval lies outside [0.98, 1.02]
+  std::string baseline;      // "eager", "compile", …
+};
+
+// A distribution of per-call times in milliseconds.
+struct TimeSummary {
+  double median_ms = 0;
+  double min_ms = 0;
+  double max_ms = 0;
+  int num_calls = 0;
+};
+
+struct Evaluation {
+  Outcome outcome = Outcome::kJudgeError;
+  std::optional<bool> correct;      // null: never compared
+  std::optional<Speedup> speedup;   // only with kOk
+  std::string message;              // bounded text fit for a model: what is wrong, where, what to do
+  std::vector<std::string> labels;  // what a reader of the number must know
+  std::optional<TimeSummary> candidate_time;
+  std::optional<TimeSummary> baseline_time;
+  nlohmann::json times = nlohmann::json::object();       // further clocks and per-stage seconds
+  nlohmann::json evidence = nlohmann::json::object();    // measurements behind the outcome
+  nlohmann::json provenance = nlohmann::json::object();  // hashes, seeds, device, toolchain, protocol
+
+  void AddLabel(std::string label);
+};
+
+// Process exit status for a single judgement: 0 correct, 1 the candidate failed, 3 the judge failed.
+int ExitCode(const Evaluation& evaluation);
+
+nlohmann::json ToJson(const Evaluation& evaluation);
+// Strict inverse of ToJson; unknown outcome names or a foreign schema are errors.
+Result<Evaluation> EvaluationFromJson(const nlohmann::json& document);
+
+// Shortens `text` to at most `max_bytes`, keeping the beginning and the end and saying how much was left out.
+std::string ElideMiddle(std::string_view text, size_t max_bytes);
+
+}  // namespace davinci

@@ -1,0 +1,73 @@
+#include "davinci/data/evaluation.h"
+
+#include <gtest/gtest.h>
+
+namespace davinci {
+namespace {
+
+TEST(Evaluation, EveryOutcomeHasANameThatParsesBack) {
+  for (int i = 0; i <= static_cast<int>(Outcome::kJudgeError); ++i) {
+    const auto outcome = static_cast<Outcome>(i);
+    EXPECT_EQ(ParseOutcome(OutcomeName(outcome)), outcome) << i;
+  }
+  EXPECT_FALSE(ParseOutcome("fine"));
+}
+
+TEST(Evaluation, RoundTripsThroughJson) {
+  Evaluation evaluation;
+  evaluation.outcome = Outcome::kOk;
+  evaluation.correct = true;
+  evaluation.speedup = Speedup{2.5, 2.25, 2.75, true, "eager"};
+  evaluation.message = "fine";
+  evaluation.AddLabel("vendor-library");
+  evaluation.AddLabel("vendor-library");
+  evaluation.candidate_time = TimeSummary{1.0, 0.5, 2.0, 20};
+  evaluation.evidence["threads"] = 2;
+  const nlohmann::json document = ToJson(evaluation);
+  const auto copy = EvaluationFromJson(document);
+  ASSERT_TRUE(copy.ok()) << copy.status().ToString();
+  EXPECT_EQ(ToJson(*copy), document);
+  EXPECT_EQ(copy->labels.size(), 1u);
+}
+
+TEST(Evaluation, CorrectIsNullUntilOutputsWereCompared) {
+  Evaluation evaluation;
+  evaluation.outcome = Outcome::kCompileError;
+  EXPECT_TRUE(ToJson(evaluation)["correct"].is_null());
+  EXPECT_TRUE(ToJson(evaluation)["speedup"].is_null());
+}
+
+TEST(Evaluation, RefusesForeignDocuments) {
+  EXPECT_FALSE(EvaluationFromJson(nlohmann::json::array()).ok());
+  EXPECT_FALSE(EvaluationFromJson({{"schema", "davinci.evaluation/999"}}).ok());
+  EXPECT_FALSE(EvaluationFromJson({{"schema", kEvaluationSchema}, {"status", "great"}}).ok());
+}
+
+TEST(Evaluation, ExitCodeSeparatesCandidateFromJudge) {
+  Evaluation evaluation;
+  EXPECT_EQ(ExitCode(evaluation), 3);
+  evaluation.outcome = Outcome::kMismatch;
+  EXPECT_EQ(ExitCode(evaluation), 1);
+  evaluation.outcome = Outcome::kOk;
+  EXPECT_EQ(ExitCode(evaluation), 0);
+}
+
+TEST(ElideMiddle, KeepsBothEndsWithinTheLimit) {
+  const std::string text = "begin" + std::string(10000, '.') + "end";
+  const std::string elided = ElideMiddle(text, 200);
+  EXPECT_LE(elided.size(), 200u);
+  EXPECT_EQ(elided.substr(0, 5), "begin");
+  EXPECT_EQ(elided.substr(elided.size() - 3), "end");
+  EXPECT_EQ(ElideMiddle("short", 200), "short");
+}
+
+TEST(DetectLanguage, ReadsTheCallsThatAreMade) {
+  EXPECT_EQ(DetectLanguage("@triton.jit\ndef k(): pass"), Language::kTriton);
+  EXPECT_EQ(DetectLanguage("load_inline(cpp_sources=s)"), Language::kCpp);
+  EXPECT_EQ(DetectLanguage("load_inline(cuda_sources=s)"), Language::kCudaInline);
+  EXPECT_EQ(DetectLanguage("dv.cuda_module(S)"), Language::kCuda);
+  EXPECT_EQ(DetectLanguage("torch.mm(a, b)"), Language::kPython);
+}
+
+}  // namespace
+}  // namespace davinci
