@@ -20,7 +20,8 @@ class Model(nn.Module):
 
 def get_inputs():
     shape = (BATCH, HEADS, SEQ, HEAD_DIM)
-    return [torch.randn(shape), torch.randn(shape), torch.randn(shape), torch.randn(BATCH, SEQ, SEQ)]
+    mask = torch.randn(BATCH, SEQ, SEQ)
+    return [torch.randn(shape), torch.randn(shape), torch.randn(shape), mask]
 
 
 def get_init_inputs():

@@ -1,4 +1,4 @@
-"""Add a stored, non-learned position table (a buffer) and normalise: buffers must be carried over."""
+"""Add a stored position table (a buffer, not a parameter), then normalise and scale."""
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-ROWS = 10240
+ROWS = 6144
 COLS = 1024
 
 

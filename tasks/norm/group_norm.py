@@ -2,7 +2,7 @@
 import torch
 import torch.nn as nn
 
-BATCH = 96
+BATCH = 48
 CHANNELS = 64
 GROUPS = 8
 SIDE = 48

@@ -1,4 +1,4 @@
-"""A task that lets the candidate overwrite its input: a clamp applied to the input tensor itself."""
+"""A task whose input may be overwritten: scale, shift and clamp the tensor itself."""
 import torch
 import torch.nn as nn
 

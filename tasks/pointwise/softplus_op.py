@@ -1,4 +1,4 @@
-"""A single library operator named by its path in the sidecar; Model is the same thing as a module."""
+"""A library operator named by its path in the sidecar; Model is the same as a module."""
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-BATCH = 160
+BATCH = 80
 CHANNELS = 32
 LENGTH = 2048
 
