@@ -1,0 +1,82 @@
+"""The checks of tools/ can fail: each is shown a small tree with one planted fault."""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parent.parent.parent / "tools"
+
+
+def run(tool, files):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        done = subprocess.run([sys.executable, TOOLS / tool, folder], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+
+GOOD = {
+    "src/davinci/base/a.h": "",
+    "src/davinci/base/CMakeLists.txt": "davinci_module(base)",
+    "src/davinci/store/b.h": '#include "davinci/base/a.h"\n',
+    "src/davinci/store/CMakeLists.txt": "davinci_module(store DEPS base LIBS sqlite)",
+    "apps/davinci/main.cc": '#include "davinci/store/b.h"\n',
+}
+
+
+class Layers(unittest.TestCase):
+    def expect(self, changes, message):
+        status, output = run("check_layers.py", {**GOOD, **changes})
+        self.assertEqual(status, 1, output)
+        self.assertIn(message, output)
+
+    def test_good_tree_passes(self):
+        self.assertEqual(run("check_layers.py", GOOD)[0], 0)
+
+    def test_upward_include_is_found(self):
+        self.expect({"src/davinci/base/a.h": '#pragma once\n#  include "davinci/store/b.h"\n'},
+                    "src/davinci/base/a.h:2: base [0] must not include store [2]")
+
+    def test_sideways_include_is_found(self):
+        self.expect({"src/davinci/worker/c.cc": '#include <davinci/store/b.h>\n'}, "worker [2] must not include store [2]")
+
+    def test_undeclared_dependency_is_found(self):
+        self.expect({"src/davinci/store/CMakeLists.txt": "davinci_module(store LIBS base)"}, "not in the DEPS of store")
+
+    def test_unused_dependency_is_found(self):
+        self.expect({"src/davinci/store/b.h": ""}, "DEPS names base, but no file includes it")
+
+    def test_upward_dependency_in_cmake_is_found(self):
+        self.expect({"src/davinci/base/CMakeLists.txt": "davinci_module(base\n  DEPS store)"}, "not of a lower layer")
+
+    def test_unknown_module_is_found(self):
+        self.expect({"src/davinci/misc/x.h": ""}, "src/davinci/misc: no layer")
+
+    def test_missing_header_is_found(self):
+        self.expect({"apps/davinci/main.cc": '#include "davinci/store/none.h"\n'}, "no davinci/store/none.h")
+
+
+class Repository(unittest.TestCase):
+    def expect(self, files, message):
+        status, output = run("check_repository.py", files)
+        self.assertEqual(status, 1, output)
+        self.assertIn(message, output)
+
+    def test_good_tree_passes(self):
+        self.assertEqual(run("check_repository.py", {"a.md": "see /usr/include and $HOME/.cache\n"})[0], 0)
+
+    def test_registry_is_found(self):
+        self.expect({"a.sh": "x\npip install --index-url https://py" + "pi.org/simple torch\n"}, "a.sh:2: names a package")
+
+    def test_home_folder_is_found(self):
+        self.expect({"notes.md": "cd /ho" + "me/anna/code\n"}, "notes.md:1: names somebody's home")
+
+    def test_broken_script_is_found(self):
+        self.expect({"a.sh": "if true; then\n"}, "a.sh")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Nothing in the repository ties it to one machine or one package registry, and its scripts parse.
+
+    check_repository.py [repository root]
+
+Package indexes and mirrors are the business of pip's and apt's own configuration; a path of somebody's home or
+workspace in a file works for that somebody only. One line per violation, exit status 1.
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# Written in pieces, so that this file does not match itself.
+FORBIDDEN = [
+    (re.compile("|".join(map(re.escape, [
+        "py" + "pi.org", "python" + "hosted.org", "download.py" + "torch.org", "conda." + "anaconda.org",
+        "deb." + "debian.org", "archive." + "ubuntu.com", "registry." + "npmjs.org", "docker" + ".io/", "ghcr" + ".io",
+    ]))), "names a package registry; leave that to the user's pip and apt configuration"),
+    (re.compile(r"(?<![\w./-])/(?:home|Users)/[a-z][\w.-]*/"), "names somebody's home folder"),
+    (re.compile(r"(?<![\w.-])/wo" + r"rk/(?:main|shared|\.)"), "names a path of one machine"),
+    (re.compile(r"/opt/wh" + "eels"), "names a path of one machine"),
+]
+LARGEST_BYTES = 8 << 20
+
+
+def files_of(root):
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            capture_output=True, check=False)
+    if listed.returncode == 0:
+        return [root / name for name in listed.stdout.decode().split("\0") if name]
+    skip = {".git", ".venv", "build", ".deps", "__pycache__"}
+    return [p for p in root.rglob("*") if not skip & set(p.relative_to(root).parts)]
+
+
+def check(root):
+    problems = []
+    for file in sorted(files_of(root)):
+        if not file.is_file() or file.is_symlink():
+            continue
+        name = file.relative_to(root)
+        if file.stat().st_size > LARGEST_BYTES:
+            problems.append(f"{name}: larger than {LARGEST_BYTES >> 20} MiB")
+            continue
+        data = file.read_bytes()
+        if b"\0" in data[:4096]:
+            continue
+        text = data.decode("utf-8", "replace")
+        for pattern, why in FORBIDDEN:
+            for found in pattern.finditer(text):
+                line = text.count("\n", 0, found.start()) + 1
+                problems.append(f"{name}:{line}: {why}: {found.group(0)}")
+        if file.suffix == ".sh" or text.startswith("#!/usr/bin/env bash"):
+            parsed = subprocess.run(["bash", "-n", str(file)], capture_output=True, text=True, check=False)
+            if parsed.returncode != 0:
+                problems.append(f"{name}: {parsed.stderr.strip()}")
+        if file.suffix == ".py" and name.parts[0] in ("tools", "python"):
+            try:
+                compile(text, str(name), "exec")
+            except SyntaxError as error:
+                problems.append(f"{name}:{error.lineno}: {error.msg}")
+    return problems
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
+    problems = check(root)
+    print("\n".join(problems) if problems else "nothing ties the repository to a machine")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
