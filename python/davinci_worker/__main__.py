@@ -1,0 +1,143 @@
+"""Fork server: imports torch (and Triton) once, then forks a fresh child per request.
+
+CUDA stays untouched here (PYTORCH_NVML_BASED_CUDA_CHECK=1), so that a child can use it. Each request is
+
+    server -> intermediate (unshares namespaces) -> child (pid 1 of its own pid namespace)
+
+The intermediate outlives the child only to write its raw wait status into the status pipe of the request.
+"""
+
+import ctypes
+import gc
+import json
+import os
+import signal
+import struct
+import sys
+import traceback
+
+from davinci_worker import PROTOCOL_VERSION, channel
+
+
+def _prefork_imports(with_triton):
+    import torch
+    import torch.utils._pytree  # noqa: F401  used by outputs and inputs of every call
+
+    versions = {"torch": torch.__version__, "triton": None}
+    if with_triton:
+        try:
+            import triton
+            import triton.language  # noqa: F401
+
+            versions["triton"] = triton.__version__
+        except ImportError:
+            pass
+    return versions
+
+
+def _die_with_parent():
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
+def _become_child(request, fds, server):
+    """Runs in the intermediate; never returns."""
+    control_fd, status_fd, output_fd = fds[:3]
+    policy = request.get("policy")
+    try:
+        _die_with_parent()
+        server.close()
+        os.setsid()
+        if policy:
+            from davinci_worker import native
+
+            native.sandbox_unshare(policy)
+        child = os.fork()
+    except BaseException:  # noqa: BLE001  the supervisor must learn why, whatever it was
+        os.write(status_fd, struct.pack("<iI", -1, 0))
+        channel.Channel(control_fd).send({"error": {"kind": "judge_error", "message": traceback.format_exc(limit=3)}})
+        os._exit(70)
+    if child == 0:
+        os.close(status_fd)
+        _run_role(request, control_fd, output_fd)
+        os._exit(0)
+    os.close(control_fd)
+    os.close(output_fd)
+    os.write(status_fd, struct.pack("<iI", 1, child))
+    while True:
+        try:
+            _, status = os.waitpid(child, 0)
+            break
+        except InterruptedError:
+            continue
+    os.write(status_fd, struct.pack("<iI", 2, status & 0xFFFFFFFF))
+    os._exit(0)
+
+
+def _run_role(request, control_fd, output_fd):
+    _die_with_parent()
+    null = os.open("/dev/null", os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(output_fd, 1)
+    os.dup2(output_fd, 2)
+    os.close(null)
+    os.close(output_fd)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.environ.update(request.get("env", {}))
+    peer = channel.Channel(control_fd)
+    try:
+        report = {}
+        scratch = request.get("scratch")
+        if scratch:
+            os.chdir(scratch)
+        if request.get("policy"):
+            from davinci_worker import native
+
+            report = native.sandbox_enter(request["policy"])
+        import torch
+
+        torch.set_num_threads(int(request.get("threads", 1)))
+        peer.send({"ready": {"sandbox": report}})
+        if request["role"] == "oracle":
+            from davinci_worker.oracle import Oracle as Role
+        else:
+            from davinci_worker.runner import Runner as Role
+        Role(peer, request).serve()
+    except EOFError:
+        os._exit(0)
+    except BaseException:  # noqa: BLE001
+        try:
+            peer.send({"error": {"kind": "judge_error", "message": traceback.format_exc(limit=8)}})
+        finally:
+            os._exit(71)
+
+
+def main():
+    server = channel.Channel(int(os.environ.pop("DAVINCI_CONTROL_FD")))
+    with_triton = os.environ.pop("DAVINCI_WORKER_TRITON", "0") == "1"
+    versions = _prefork_imports(with_triton)
+    from davinci_worker import native, runner  # noqa: F401  shared pages for every child
+
+    native.lib()
+    gc.collect()
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # intermediates report through their status pipe
+    server.send({"hello": {"protocol": PROTOCOL_VERSION, "python": sys.version.split()[0], "pid": os.getpid(), **versions}})
+    while True:
+        try:
+            request, fds = server.recv()
+        except EOFError:
+            return
+        pid = os.fork()
+        if pid == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _become_child(request, fds, server)
+        channel.close_all(fds)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception:  # noqa: BLE001
+        print(json.dumps({"fatal": traceback.format_exc()}), file=sys.stderr)
+        sys.exit(70)

@@ -1,0 +1,59 @@
+"""Length-prefixed JSON frames over a stream socket, with optional file descriptors (protocol.h)."""
+
+import json
+import os
+import socket
+import struct
+
+_HEADER = struct.Struct("<I")
+MAX_FRAME_BYTES = 64 << 20
+MAX_FDS = 8
+
+
+class Channel:
+    """One end of a control socket. Owns the descriptor."""
+
+    def __init__(self, fd):
+        self._sock = socket.socket(fileno=fd)
+        self._sock.setblocking(True)
+
+    def fileno(self):
+        return self._sock.fileno()
+
+    def _read(self, count):
+        data = self._sock.recv(count)
+        while len(data) < count:
+            more = self._sock.recv(count - len(data))
+            if not more:
+                raise EOFError
+            data += more
+        return data
+
+    def recv(self):
+        """Returns (message, fds). Raises EOFError when the peer is gone."""
+        header, fds, _, _ = socket.recv_fds(self._sock, _HEADER.size, MAX_FDS)
+        if not header:
+            raise EOFError
+        if len(header) < _HEADER.size:
+            header += self._read(_HEADER.size - len(header))
+        (length,) = _HEADER.unpack(header)
+        if length > MAX_FRAME_BYTES:
+            raise ValueError(f"frame of {length} bytes exceeds {MAX_FRAME_BYTES}")
+        return json.loads(self._read(length)), fds
+
+    def send(self, message, fds=()):
+        payload = json.dumps(message, separators=(",", ":")).encode()
+        frame = _HEADER.pack(len(payload)) + payload
+        if fds:
+            sent = socket.send_fds(self._sock, [frame], list(fds))
+            frame = frame[sent:]
+        if frame:
+            self._sock.sendall(frame)
+
+    def close(self):
+        self._sock.close()
+
+
+def close_all(fds):
+    for fd in fds:
+        os.close(fd)

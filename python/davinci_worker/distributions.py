@@ -1,0 +1,108 @@
+"""Input distributions that tell a real implementation from one that is right by luck, and randomised weights.
+
+``own``: what the task draws. ``signed``: zero-mean and heavy-tailed, so that low precision, rank-1 answers and dropped
+signs show. ``magnitudes``: from 1e-4 to 1e4 with repeated values, so that missing max-subtraction and overflow show.
+"""
+
+import torch
+
+# Milder replacements, tried in order while the reference is mostly undefined on the stress inputs.
+_LADDERS = {
+    "signed": ("signed", "positive", "own"),
+    "magnitudes": ("magnitudes", "magnitudes-mild", "positive", "own"),
+}
+
+
+def ladder(name):
+    return _LADDERS.get(name, (name, "own"))
+
+
+def _is_restylable(tensor):
+    """Masks, indices, one-hot and lengths keep their own values: their meaning is in them."""
+    if not tensor.is_floating_point() or tensor.numel() == 0:
+        return False
+    sample = tensor.flatten()[:4096] if tensor.is_contiguous() else tensor.reshape(-1)[:4096]
+    if not torch.isfinite(sample).all():
+        return False
+    return sample.numel() < 16 or torch.unique(sample).numel() > 8
+
+
+def restyle(tensor, distribution, generator):
+    """A tensor of the same shape, strides, dtype and device under another distribution."""
+    if not _is_restylable(tensor):
+        return tensor
+    size, device = tuple(tensor.shape), tensor.device
+
+    def normal():
+        return torch.randn(size, generator=generator, device=device)
+
+    def uniform():
+        return torch.rand(size, generator=generator, device=device)
+
+    if distribution == "signed":
+        values = normal() * torch.exp(0.75 * normal())
+    elif distribution == "positive":
+        values = torch.rand(size, generator=generator, device=device) * 2.0 + 1e-3
+    elif distribution in ("magnitudes", "magnitudes-mild"):
+        top = 4.0 if distribution == "magnitudes" else 1.0
+        values = normal().sign() * torch.pow(10.0, uniform() * (top + 4.0) - 4.0)
+        values = torch.where(uniform() < 0.7, normal(), values)
+    else:
+        raise ValueError(f"unknown distribution {distribution}")
+    result = torch.empty_strided(size, tensor.stride(), dtype=tensor.dtype, device=device)
+    limit = torch.finfo(tensor.dtype).max / 4
+    result.copy_(values.clamp_(-limit, limit))
+    return result
+
+
+def nudge(tensor, generator, widen):
+    """Inputs moved by up to half a unit in the last place of their own precision: what rounding alone can do."""
+    if not tensor.is_floating_point():
+        return tensor.clone()
+    half_ulp = torch.finfo(tensor.dtype).eps / 2
+    factor = 1 + half_ulp * (2 * torch.rand(tensor.shape, generator=generator, device=tensor.device, dtype=torch.float64) - 1)
+    wide = tensor.double() * factor
+    return wide if widen else wide.to(tensor.dtype)
+
+
+def randomise_state(model, seed):
+    """Moves parameters and floating buffers away from their defaults, so that dropping gamma, beta or bias shows.
+
+    Signs, zeros in masks and the positivity of variances survive: constants become spread-out values of the same sign,
+    everything else is scaled element by element.
+    """
+    norm = (torch.nn.modules.batchnorm._NormBase,)
+    generator = torch.Generator()
+    generator.manual_seed(seed)
+
+    def noise(tensor):
+        return torch.rand(tensor.shape, generator=generator, dtype=torch.float64)
+
+    running = {}
+    for module in model.modules():
+        if isinstance(module, norm):
+            running.update({id(b): n for n, b in module.named_buffers(recurse=False)})
+    with torch.no_grad():
+        for _, parameter in sorted(model.named_parameters(), key=lambda item: item[0]):
+            if not parameter.is_floating_point() or parameter.numel() == 0:
+                continue
+            value = parameter.detach().double().cpu()
+            if torch.all(value == 0):
+                value = (noise(value) - 0.5) * 0.6
+            elif value.numel() > 1 and torch.all(value == value.flatten()[0]):
+                value = value * (0.5 + noise(value))
+            else:
+                value = value * (0.8 + 0.4 * noise(value))
+            parameter.copy_(value)
+        for _, buffer in sorted(model.named_buffers(), key=lambda item: item[0]):
+            if not buffer.is_floating_point() or buffer.numel() == 0:
+                continue
+            name = running.get(id(buffer))
+            value = buffer.detach().double().cpu()
+            if name == "running_mean":
+                value = (noise(value) - 0.5) * 0.6
+            elif name == "running_var":
+                value = 0.5 + 1.5 * noise(value)
+            else:
+                value = value * (0.9 + 0.2 * noise(value))
+            buffer.copy_(value)

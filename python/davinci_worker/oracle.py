@@ -1,0 +1,380 @@
+"""Owns the reference: secret seeds, inputs, truth and comparison. Never loads candidate code.
+
+Truth is the reference evaluated in float64. How far a candidate may be from it is measured, not guessed: the error of
+honest implementations in the task's precision (the reference itself, and the reference on inputs moved by half a unit
+in the last place) fills an error profile from which the comparator derives tolerances (judge/compare/tolerance.h).
+"""
+
+import copy
+import math
+import os
+import time
+
+import torch
+
+from davinci_worker import arena, channel, distributions, packing, source
+from davinci_worker.compare import Comparator
+
+_SLOTS = 3
+
+
+class InputSet:
+    """One drawn set of inputs, with truth when it was asked for."""
+
+    def __init__(self, skeleton, tensors, variant, seed, distribution):
+        self.skeleton = skeleton
+        self.tensors = tensors
+        self.variant = variant
+        self.seed = seed
+        self.distribution = distribution
+        self.truth = None  # Comparator state per output
+
+
+class Oracle:
+    def __init__(self, peer, request):
+        self._peer = peer
+        self._device = "cuda" if request.get("target") == "cuda" else "cpu"
+        self._module = None
+        self._factory = None
+        self._spec = {}
+        self._variants = {}
+        self._set = None
+        self._arenas = {}
+        self._outputs = None
+        self._comparator = Comparator(self._device, int(request.get("threads", 1)))
+        torch.set_grad_enabled(False)
+
+    def serve(self):
+        while True:
+            message, fds = self._peer.recv()
+            started = time.monotonic()
+            try:
+                reply, out_fds = getattr(self, "_op_" + message["op"])(message, fds), ()
+                if isinstance(reply, tuple):
+                    reply, out_fds = reply
+                reply["seconds"] = time.monotonic() - started
+                self._peer.send({"ok": reply}, out_fds)
+            except source.SourceError as error:
+                self._peer.send({"error": {"kind": error.kind, "message": str(error)}})
+            except Exception as error:  # noqa: BLE001  the reference is user code too
+                self._peer.send({"error": self._explain(error, message)})
+            if message["op"] != "outputs":
+                channel.close_all(fds)
+
+    def _explain(self, error, message):
+        import traceback
+
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self._spec.get("path")]
+        where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+        return {"kind": "reference_error", "op": message["op"], "message": f"{where}{type(error).__name__}: {error}",
+                "traceback": "".join(traceback.format_exception(error)[-4:])[-2000:]}
+
+    # --- the reference ----------------------------------------------------------------------------------------
+
+    def _op_load(self, message, fds):
+        """Imports the task file. ``globals`` are the target's sizes, ``variants`` further shapes."""
+        self._spec = message
+        if self._device == "cuda":
+            torch.cuda.set_device(0)
+        self._module = source.load_module(message["path"], "davinci_task", message.get("globals"))
+        if message.get("op_path"):
+            target = source.resolve_op(message["op_path"])
+            self._factory = lambda *unused: source.Function(target)
+        else:
+            self._factory = source.factory(self._module, message["entry"], message.get("function"))
+        for name in ("get_inputs",):
+            if not hasattr(self._module, name):
+                raise source.SourceError("load_error", f"{message['path']}: def {name}() is missing; it returns the list of inputs of forward")
+        return {}
+
+    def _build(self, variant):
+        """Instance of one shape variant in task precision and in float64, with randomised state."""
+        if variant in self._variants:
+            return self._variants[variant]
+        self._set_sizes(variant)
+        get_init = getattr(self._module, "get_init_inputs", list)
+        init = list(get_init())
+        torch.manual_seed(self._spec["init_seed"])
+        model = self._factory(*init).to(self._device)
+        mode = self._spec.get("mode")
+        if mode == "eval":
+            model.eval()
+        elif mode == "train":
+            model.train()
+        if self._spec.get("randomise", True):
+            distributions.randomise_state(model, self._spec["state_seed"])
+        precise = copy.deepcopy(model).double()
+        self._variants[variant] = {"model": model, "precise": precise, "init": init}
+        return self._variants[variant]
+
+    def _set_sizes(self, variant):
+        source.set_globals(self._module, self._spec.get("globals"))
+        if variant:
+            source.set_globals(self._module, self._spec["variants"][variant - 1])
+
+    def _draw(self, seed, distribution, variant):
+        """Own inputs on the device under the secret seed, then moved to the wanted distribution."""
+        self._set_sizes(variant)
+        torch.manual_seed(seed)
+        with torch.device(self._device):
+            drawn = self._module.get_inputs()
+        if isinstance(drawn, torch.Tensor):
+            drawn = [drawn]
+        tensors = []
+        skeleton = packing.flatten(list(drawn), tensors)
+        tensors = [t.detach().to(self._device) for t in tensors]
+        if distribution != "own":
+            generator = torch.Generator(device=self._device)
+            generator.manual_seed(seed ^ 0x5DEECE66D)
+            tensors = [distributions.restyle(t, distribution, generator) for t in tensors]
+        return InputSet(skeleton, tensors, variant, seed, distribution)
+
+    def _forward(self, model, drawn, convert=None):
+        tensors = [t.clone(memory_format=torch.preserve_format) if convert is None else convert(t) for t in drawn.tensors]
+        if self._spec.get("reseed_calls"):
+            torch.manual_seed(drawn.seed)
+        output = model(*packing.unflatten(drawn.skeleton, tensors))
+        return output, tensors
+
+    # --- facts about the task ---------------------------------------------------------------------------------
+
+    def _op_describe(self, message, fds):
+        """Builds a variant and reports what a runner needs to build its own, plus facts about the task."""
+        variant = message.get("variant", 0)
+        built = self._build(variant)
+        drawn = self._draw(message["seed"], "own", variant)
+        first, _ = self._forward(built["model"], drawn)
+        stochastic = False
+        if variant == 0:
+            second, _ = self._forward(built["model"], drawn)
+            stochastic = not _same(first, second)
+            if stochastic and built["model"].training and self._spec.get("mode") is None:
+                for other in (built["model"], built["precise"]):
+                    other.eval()
+                self._spec["mode"] = "eval"
+                first, _ = self._forward(built["model"], drawn)
+                second, _ = self._forward(built["model"], drawn)
+                stochastic_eval = not _same(first, second)
+            else:
+                stochastic_eval = stochastic
+            if stochastic_eval:
+                self._spec["reseed_calls"] = True
+        outputs = []
+        structure = packing.describe(first, outputs)
+        if "unsupported" in structure:
+            raise source.SourceError("load_error", f"{self._spec['path']}: output of unsupported kind {structure}")
+        layout, num_bytes = arena.plan(drawn.tensors)
+        state = _state(built["model"])
+        slot_bytes = (num_bytes + 4095) // 4096 * 4096
+        return {
+            "init": packing.to_blob(built["init"]), "structure": structure,
+            "outputs": [{k: o[k] for k in ("dtype", "shape", "stride")} for o in outputs],
+            "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _SLOTS,
+            "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
+            "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
+            "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
+        }
+
+    def _work(self, model, drawn):
+        """Bytes and operations of one call, for the roofline."""
+        flops = 0
+        try:
+            from torch.utils.flop_counter import FlopCounterMode
+
+            with FlopCounterMode(display=False) as counter:
+                output, _ = self._forward(model, drawn)
+            flops = counter.get_total_flops()
+        except Exception:  # noqa: BLE001  an estimate; its absence is reported as zero
+            output, _ = self._forward(model, drawn)
+        found = []
+        packing.flatten(output, found)
+        read = sum(t.numel() * t.element_size() for t in drawn.tensors)
+        weights = sum(t.numel() * t.element_size() for _, t in _state(model))
+        written = sum(t.numel() * t.element_size() for t in found)
+        return {"flops": int(flops), "input_bytes": read, "weight_bytes": weights, "output_bytes": written}
+
+    def _op_state(self, message, fds):
+        """The randomised parameters and buffers, in shared memory."""
+        state = _state(self._build(message.get("variant", 0))["model"])
+        layout, num_bytes = arena.plan([t.contiguous() for _, t in state])
+        shared = arena.HostArena.create("davinci-state", num_bytes)
+        parameters = {n for n, _ in self._build(message.get("variant", 0))["model"].named_parameters(remove_duplicate=False)}
+        for (name, tensor), placed in zip(state, layout):
+            placed["name"] = name
+            placed["optional"] = name not in parameters
+            shared.view(placed).copy_(tensor)
+        return {"tensors": layout, "bytes": shared.num_bytes}, [shared.fd]
+
+    def _op_unrandomise(self, message, fds):
+        """A runner could not take the weights over: both sides keep those drawn from the init seed."""
+        self._spec["randomise"] = False
+        self._variants.clear()
+        return {}
+
+    # --- inputs -----------------------------------------------------------------------------------------------
+
+    def _op_arena(self, message, fds):
+        """Creates the input arena of ``name`` for one variant; the supervisor forwards the descriptor."""
+        name = message["name"]
+        size = message["slot_bytes"] * message["slots"]
+        if self._device == "cuda":
+            from davinci_worker import device
+
+            self._arenas[name] = device.DeviceArena(size)
+            return {"handle": self._arenas[name].handle, "bytes": size}
+        shared = arena.HostArena.create("davinci-" + name, size)
+        previous = self._arenas.get(name)
+        self._arenas[name] = shared
+        if previous is not None:
+            os.close(previous.fd)
+        return {"bytes": shared.num_bytes}, [shared.fd]
+
+    def _op_outputs(self, message, fds):
+        """Maps the supervisor's output arena, into which it reads the outputs of frozen runners."""
+        self._outputs = arena.HostArena(fds[0], message["bytes"])
+        return {}
+
+    def _op_prepare(self, message, fds):
+        """Draws inputs nobody has seen; with ``truth`` also the float64 outputs and the tolerance."""
+        variant = message.get("variant", 0)
+        built = self._build(variant)
+        wanted = message.get("distribution", "own")
+        used = wanted
+        if wanted == "own" or not message.get("truth"):
+            drawn = self._draw(message["seed"], wanted, variant)
+            judged = self._judge_inputs(built, drawn) if message.get("truth") else None
+        else:
+            # Stress inputs must stay inside the reference's domain: fall back to milder ones while truth is mostly undefined.
+            for used in distributions.ladder(wanted):
+                drawn = self._draw(message["seed"], used, variant)
+                judged = self._judge_inputs(built, drawn)
+                if judged["defined_share"] >= 0.5 or used == "own":
+                    break
+        self._set = drawn
+        return {"distribution": used, "args": packing.to_blob(drawn.skeleton), "tolerance": judged}
+
+    def _judge_inputs(self, built, drawn):
+        """Fills the comparator with truth and honest errors of ``drawn``."""
+        model, precise = built["model"], built["precise"]
+        honest, _ = self._forward(model, drawn)
+        widen = lambda t: t.double() if t.is_floating_point() else t.clone()  # noqa: E731
+        exact = True
+        try:
+            truth, _ = self._forward(precise, drawn, widen)
+        except RuntimeError:
+            truth, exact = honest, False
+        variants = [honest]
+        try:
+            for k in range(2):
+                generator = torch.Generator(device=self._device)
+                generator.manual_seed(drawn.seed + 1 + k)
+                nudged, _ = self._forward(precise if exact else model, drawn,
+                                          lambda t: distributions.nudge(t, generator, widen=exact))  # noqa: B023
+                variants.append(nudged)
+        except RuntimeError:
+            pass
+        self._fix_state(built)
+        flat = []
+        for value in (truth, *variants):
+            tensors = []
+            packing.flatten(_numbers_to_tensors(value), tensors)
+            flat.append(tensors)
+        drawn.truth = self._comparator.prepare(flat[0], flat[1:], exact, self._spec.get("tolerance_multiple"))
+        return drawn.truth.summary()
+
+    @staticmethod
+    def _fix_state(built):
+        """Hook for modules that count their calls; parameters are never changed by a forward under no_grad."""
+
+    def _op_publish(self, message, fds):
+        """Copies the current inputs into a slot of an arena and evicts them from the caches of every core."""
+        target = self._arenas[message["name"]]
+        tensors = self._set.tensors
+        layout, _ = arena.plan(tensors)
+        for tensor, placed in zip(tensors, layout):
+            target.view(placed, message["shift"]).copy_(tensor)
+        if self._device == "cpu":
+            self._comparator.flush(target.base.data_ptr() + message["shift"], message["slot_bytes"])
+        else:
+            torch.cuda.synchronize()
+        return {}
+
+    def _op_intact(self, message, fds):
+        """Did the call leave its inputs as they were? The first changed input, or null."""
+        target = self._arenas[message["name"]]
+        layout, _ = arena.plan(self._set.tensors)
+        for i, (tensor, placed) in enumerate(zip(self._set.tensors, layout)):
+            if not self._comparator.same_bytes(target.view(placed, message["shift"]), tensor):
+                return {"changed": i}
+        return {"changed": None}
+
+    def _op_mutates(self, message, fds):
+        """Does the reference itself change its inputs?"""
+        drawn = self._draw(message["seed"], "own", 0)
+        _, used = self._forward(self._build(0)["model"], drawn)
+        return {"mutates": any(not self._comparator.same_bytes(a, b) for a, b in zip(used, drawn.tensors))}
+
+    # --- comparison -------------------------------------------------------------------------------------------
+
+    def _candidate_tensors(self, descriptors):
+        if self._device == "cuda":
+            from davinci_worker import device
+
+            return [device.import_tensor(d) for d in descriptors]
+        return [self._outputs.view(d) for d in descriptors]
+
+    def _op_compare(self, message, fds):
+        """Outputs in the output arena (CPU) or in a frozen runner's device memory, against truth."""
+        return self._comparator.compare(self._set.truth, self._candidate_tensors(message["outputs"]))
+
+    def _op_compare_pair(self, message, fds):
+        """Candidate against baseline on the same inputs, with the tolerance of the own distribution, twice as wide."""
+        return self._comparator.compare_pair(
+            self._candidate_tensors(message["baseline"]), self._candidate_tensors(message["outputs"]))
+
+    def _op_buffers(self, message, fds):
+        """Names of buffers a forward of the reference changes (running statistics)."""
+        built = self._build(0)
+        model = copy.deepcopy(built["model"])
+        before = {n: b.clone() for n, b in model.named_buffers()}
+        self._forward(model, self._draw(message["seed"], "own", 0))
+        return {"updated": [n for n, b in model.named_buffers() if not torch.equal(b, before[n])]}
+
+    def _op_admit(self, message, fds):
+        from davinci_worker import admission
+
+        return admission.check(self, message["seed"])
+
+    def _op_exit(self, message, fds):
+        os._exit(0)
+
+
+def _state(model):
+    return list(model.named_parameters(remove_duplicate=False)) + list(model.named_buffers(remove_duplicate=False))
+
+
+def _numbers_to_tensors(value):
+    if isinstance(value, (bool, int, float)):
+        return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else torch.int64)
+    if isinstance(value, (list, tuple)):
+        return [_numbers_to_tensors(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _numbers_to_tensors(v) for k, v in value.items()}
+    return value
+
+
+def _same(a, b):
+    """Equal up to the noise of reordered sums; NaN equals NaN."""
+    left, right = [], []
+    packing.flatten(_numbers_to_tensors(a), left)
+    packing.flatten(_numbers_to_tensors(b), right)
+    for x, y in zip(left, right):
+        if not x.is_floating_point():
+            if not torch.equal(x, y):
+                return False
+            continue
+        x, y = x.double(), y.double()
+        scale = x.abs().nan_to_num(0, 0, 0).max().item() if x.numel() else 0.0
+        if not torch.allclose(x, y, rtol=1e-3, atol=1e-4 * scale + math.ulp(0.0), equal_nan=True):
+            return False
+    return True

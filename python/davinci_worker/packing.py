@@ -1,0 +1,101 @@
+"""Turns nested Python values holding tensors into (skeleton, tensors) and back.
+
+A skeleton is the same value with each tensor replaced by a ``Slot``; it is pickled by the oracle and unpickled by a
+runner. Nothing a runner wrote is ever unpickled: its outputs are described as JSON and read as raw memory.
+"""
+
+import base64
+import pickle
+
+import torch
+
+DTYPES = {
+    torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16",
+    torch.int8: "i8", torch.uint8: "u8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64",
+    torch.bool: "bool",
+}
+BY_NAME = {name: dtype for dtype, name in DTYPES.items()}
+
+
+class Slot:
+    """Placeholder of tensor number ``index``."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index):
+        self.index = index
+
+    def __reduce__(self):
+        return (Slot, (self.index,))
+
+
+def flatten(value, tensors):
+    if isinstance(value, torch.Tensor):
+        tensors.append(value)
+        return Slot(len(tensors) - 1)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(flatten(v, tensors) for v in value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(flatten(v, tensors) for v in value)
+    if isinstance(value, dict):
+        return {k: flatten(v, tensors) for k, v in value.items()}
+    return value
+
+
+def unflatten(skeleton, tensors):
+    if isinstance(skeleton, Slot):
+        return tensors[skeleton.index]
+    if isinstance(skeleton, tuple) and hasattr(skeleton, "_fields"):
+        return type(skeleton)(*(unflatten(v, tensors) for v in skeleton))
+    if isinstance(skeleton, (list, tuple)):
+        return type(skeleton)(unflatten(v, tensors) for v in skeleton)
+    if isinstance(skeleton, dict):
+        return {k: unflatten(v, tensors) for k, v in skeleton.items()}
+    return skeleton
+
+
+def to_blob(value):
+    return base64.b64encode(pickle.dumps(value, protocol=4)).decode()
+
+
+def from_blob(blob):
+    return pickle.loads(base64.b64decode(blob))
+
+
+def span_elements(shape, stride):
+    """Elements between the first and the last one addressed, inclusive; 0 for an empty tensor."""
+    span = 1
+    for size, step in zip(shape, stride):
+        if size == 0:
+            return 0
+        span += (size - 1) * step
+    return span
+
+
+def describe(value, out):
+    """Structure of an output as a string; tensors are appended to ``out`` as JSON-able descriptors."""
+    kind = type(value)
+    if isinstance(value, torch.Tensor):
+        if value.layout is not torch.strided or value.is_quantized:
+            return f"unsupported:{value.layout}"
+        out.append({
+            "ptr": value.data_ptr(), "dtype": DTYPES.get(value.dtype, str(value.dtype)),
+            "shape": list(value.shape), "stride": list(value.stride()), "device": value.device.type,
+            "plain": kind is torch.Tensor or kind is torch.nn.Parameter,
+        })
+        return "T"
+    if isinstance(value, (list, tuple)):
+        name = "list" if isinstance(value, list) else "tuple"
+        return name + "(" + ",".join(describe(v, out) for v in value) + ")"
+    if isinstance(value, dict):
+        return "dict(" + ",".join(f"{k}:{describe(v, out)}" for k, v in value.items()) + ")"
+    if isinstance(value, (bool, int, float)):
+        # A Python number is judged like a 0-d tensor of its kind.
+        tensor = torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else torch.int64)
+        out.append({
+            "value": float(value), "dtype": DTYPES[tensor.dtype], "shape": [], "stride": [], "device": "cpu", "plain": True,
+        })
+        return "N"
+    if value is None:
+        return "None"
+    return f"unsupported:{kind.__name__}"

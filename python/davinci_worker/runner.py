@@ -1,0 +1,229 @@
+"""Runs a candidate (or the baseline) on request. Everything in this process counts as hostile.
+
+It holds inputs only while it is being timed, never an expected value, and reports nothing but where its outputs lie.
+"""
+
+import os
+import sys
+import time
+import traceback
+
+import torch
+
+from davinci_worker import arena, channel, packing, source
+
+_MESSAGE_BYTES = 4000
+
+
+def _clip(text):
+    if len(text) <= _MESSAGE_BYTES:
+        return text
+    return text[: _MESSAGE_BYTES * 2 // 3] + "\n…\n" + text[-_MESSAGE_BYTES // 3:]
+
+
+def classify(error, stage):
+    """Outcome name for an exception of the candidate, from where and what it is, not from words in its text."""
+    name = type(error).__name__
+    if isinstance(error, source.SourceError):
+        return error.kind
+    if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)):
+        return "out_of_memory"
+    if isinstance(error, RuntimeError) and "DefaultCPUAllocator" in str(error):
+        return "out_of_memory"
+    if name in ("CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct", "BuildError"):
+        return "compile_error"
+    if name in ("OutOfResources",) or "invalid configuration argument" in str(error) or "too many resources" in str(error):
+        return "launch_error"
+    return stage
+
+
+class Runner:
+    def __init__(self, peer, request):
+        self._peer = peer
+        self._cuda = request.get("target") == "cuda"
+        self._factory = None
+        self._models = {}
+        self._model = None
+        self._inputs = []
+        self._shift = 0
+        self._arena = None
+        self._held = None
+        self._blob = self._skeleton = None
+        torch.set_grad_enabled(False)
+
+    # --- protocol ---------------------------------------------------------------------------------------------
+
+    def serve(self):
+        receive, respond = self._peer.recv, self._peer.send
+        call = self._call
+        while True:
+            message, fds = receive()
+            if message["op"] == "call":
+                respond(call(message))
+                continue
+            try:
+                reply = getattr(self, "_op_" + message["op"])(message, fds)
+            except Exception as error:  # noqa: BLE001  every failure of user code is a reply
+                reply = self._failure(error, message.get("stage", "runtime_error"))
+            channel.close_all(fds if message["op"] not in ("bind", "state") else [])
+            respond(reply)
+
+    @staticmethod
+    def _failure(error, stage):
+        lines = traceback.format_exception(type(error), error, error.__traceback__)
+        own = [line for line in lines if "davinci_worker" not in line]
+        line = None
+        for frame in traceback.extract_tb(error.__traceback__):
+            if "davinci_worker" not in (frame.filename or ""):
+                line = frame.lineno
+        return {"error": {
+            "kind": classify(error, stage), "type": type(error).__name__,
+            "message": _clip(f"{type(error).__name__}: {error}"), "line": line, "traceback": _clip("".join(own[-6:])),
+        }}
+
+    # --- life cycle -------------------------------------------------------------------------------------------
+
+    def _op_load(self, message, fds):
+        """Imports the file. Compilers are called through ``build`` requests to the supervisor."""
+        started = time.monotonic()
+        message["stage"] = "load_error"
+        if message.get("accelerate", True):
+            from davinci_worker import hooks
+
+            hooks.install(self._peer)
+        if self._cuda:
+            torch.cuda.set_device(0)
+        if message.get("op_path"):
+            target = source.resolve_op(message["op_path"])
+            self._factory = lambda *unused: source.Function(target)
+        else:
+            module = source.load_module(message["path"], message.get("module", "candidate"), message.get("globals"))
+            self._factory = source.factory(module, message["entry"], message.get("function"))
+        return {"ok": {"seconds": time.monotonic() - started}}
+
+    def _op_construct(self, message, fds):
+        """Builds the module for one shape variant, weights drawn after ``torch.manual_seed(seed)``."""
+        message["stage"] = "load_error"
+        arguments = packing.from_blob(message["init"])
+        torch.manual_seed(message["seed"])
+        device = "cuda" if self._cuda else "cpu"
+        model = self._factory(*arguments)
+        if isinstance(model, torch.nn.Module):
+            model = model.to(device)
+            if message.get("mode") == "eval":
+                model.eval()
+            elif message.get("mode") == "train":
+                model.train()
+        if message.get("compile"):
+            model = torch.compile(model, mode=message["compile"] if message["compile"] != "default" else None)
+        self._models[message["variant"]] = model
+        self._model = model
+        return {"ok": {"state": self._describe_state(model)}}
+
+    @staticmethod
+    def _state(model):
+        if not isinstance(model, torch.nn.Module):
+            return []
+        named = list(model.named_parameters(remove_duplicate=False)) + list(model.named_buffers(remove_duplicate=False))
+        return [(name.replace("_orig_mod.", ""), tensor) for name, tensor in named]
+
+    def _describe_state(self, model):
+        return [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES.get(t.dtype, str(t.dtype))}
+                for n, t in self._state(model)]
+
+    def _op_state(self, message, fds):
+        """Copies the reference's parameters and buffers in: by name, else by order and shape, else not at all."""
+        message["stage"] = "load_error"
+        model = self._models[message["variant"]]
+        own = self._state(model)
+        wanted = message["tensors"]
+        shared = arena.HostArena(fds[0], message["bytes"]) if fds else None
+        by_name = dict(own)
+        values = [shared.view(item) for item in wanted] if wanted else []
+        if all(w["name"] in by_name and list(by_name[w["name"]].shape) == w["shape"] for w in wanted):
+            pairs, how = [(by_name[w["name"]], v) for w, v in zip(wanted, values)], "names"
+        else:
+            pairs, how = self._match_by_shape(own, wanted, values)
+        for target, value in pairs:
+            target.detach().copy_(value)
+        return {"ok": {"matched": how, "copied": len(pairs), "wanted": len(wanted), "own": len(own)}}
+
+    @staticmethod
+    def _match_by_shape(own, wanted, values):
+        """Greedy in order: each wanted tensor takes the next own tensor of its shape and dtype."""
+        pairs, free = [], list(own)
+        for item, value in zip(wanted, values):
+            if item.get("optional"):
+                continue
+            for i, (_, tensor) in enumerate(free):
+                if list(tensor.shape) == item["shape"] and packing.DTYPES.get(tensor.dtype) == item["dtype"]:
+                    pairs.append((tensor, value))
+                    del free[i]
+                    break
+            else:
+                return [], "reseeded"
+        return pairs, "shapes"
+
+    def _op_bind(self, message, fds):
+        """Maps the input arena of one variant; calls name a slot of it."""
+        self._model = self._models[message["variant"]]
+        self._inputs = message["inputs"]
+        if self._cuda:
+            from davinci_worker import device
+
+            self._arena = device.ImportedArena(message["handle"], message["bytes"])
+        elif fds:
+            self._arena = arena.HostArena(fds[0], message["bytes"])
+        return {"ok": {}}
+
+    def _op_lock(self, message, fds):
+        from davinci_worker import native
+
+        return {"ok": native.sandbox_lock()}
+
+    # --- the call ---------------------------------------------------------------------------------------------
+
+    def _call(self, message):
+        """One forward on the inputs that lie in a slot. The same path for checked, timed and profiled calls."""
+        try:
+            self._held = None
+            view = self._arena.view
+            shift = message["shift"]
+            blob = message["args"]
+            if blob != self._blob:
+                self._blob, self._skeleton = blob, packing.from_blob(blob)
+            arguments = packing.unflatten(self._skeleton, [view(p, shift) for p in self._inputs])
+            if "seed" in message:
+                torch.manual_seed(message["seed"])
+            started = time.perf_counter_ns()
+            output = self._model(*arguments)
+            if self._cuda:
+                torch.cuda.synchronize()
+            ended = time.perf_counter_ns()
+            tensors = []
+            structure = packing.describe(output, tensors)
+            self._held = output
+            return {"done": {"structure": structure, "outputs": tensors, "inner_ns": ended - started}}
+        except Exception as error:  # noqa: BLE001
+            return self._failure(error, "runtime_error")
+
+    def _op_profile(self, message, fds):
+        """One more call, under a dispatch trace: which library operators the forward used, on which threads."""
+        from davinci_worker import trace
+
+        arguments = packing.unflatten(
+            packing.from_blob(message["args"]), [self._arena.view(p, message["shift"]) for p in self._inputs])
+        return {"ok": trace.profile(self._model, arguments, self._cuda)}
+
+    def _op_buffers(self, message, fds):
+        """Parameters and buffers after the calls, so that forgotten running statistics can be reported."""
+        described = []
+        for name, tensor in self._state(self._models[message["variant"]]):
+            item = []
+            packing.describe(tensor.detach(), item)
+            described.append({"name": name, **item[0]})
+        return {"ok": {"state": described}}
+
+    def _op_exit(self, message, fds):
+        sys.stdout.flush()
+        os._exit(0)

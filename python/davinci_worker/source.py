@@ -1,0 +1,72 @@
+"""Loads task and candidate files as modules, and finds the callable they promise."""
+
+import importlib.util
+import sys
+
+import torch
+
+
+class SourceError(Exception):
+    """The file does not keep its contract; ``kind`` is an outcome name of the evaluation schema."""
+
+    def __init__(self, kind, message):
+        super().__init__(message)
+        self.kind = kind
+
+
+def load_module(path, name, module_globals=None):
+    """Executes ``path`` as module ``name``. ``module_globals`` override the file's sizes afterwards."""
+    with open(path, encoding="utf-8") as handle:
+        text = handle.read()
+    try:
+        compile(text, path, "exec")
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f"{path}:{line}" if line else path
+        raise SourceError("parse_error", f"{where}: {error.__class__.__name__}: {getattr(error, 'msg', error)}") from None
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    set_globals(module, module_globals)
+    return module
+
+
+def set_globals(module, values):
+    for key, value in (values or {}).items():
+        if not hasattr(module, key):
+            raise SourceError("load_error", f"{module.__file__}: no module global named {key}, which the task's sizes set")
+        setattr(module, key, tuple(value) if isinstance(getattr(module, key), tuple) else value)
+
+
+class Function(torch.nn.Module):
+    """A functional task seen as a module without state."""
+
+    def __init__(self, function):
+        super().__init__()
+        self._function = function
+
+    def forward(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
+
+
+def resolve_op(path):
+    """``torch.nn.functional.gelu`` or ``torch.ops.namespace.name`` to the callable."""
+    value = torch
+    parts = path.split(".")
+    if parts[0] != "torch":
+        raise SourceError("load_error", f"op = \"{path}\" must start with torch.")
+    for part in parts[1:]:
+        value = getattr(value, part)
+    return value
+
+
+def factory(module, entry, function=None):
+    """A callable that builds the module under test: ``class entry`` or, for functional tasks, ``def function``."""
+    if hasattr(module, entry):
+        return getattr(module, entry)
+    if function and hasattr(module, function):
+        target = getattr(module, function)
+        return lambda *unused: Function(target)
+    wanted = f"class {entry}" + (f" or def {function}" if function else "")
+    raise SourceError("parse_error", f"{module.__file__}: {wanted} is missing; define it with the reference's signature")

@@ -1,0 +1,62 @@
+// Channel: framed JSON messages over a stream socket, with optional file descriptors.
+//
+// Wire format (python/davinci_worker/channel.py is the other end): uint32 little-endian length, then that many bytes of
+// UTF-8 JSON. Descriptors travel as SCM_RIGHTS with the first byte of a frame.
+//
+// The peer may be hostile: frames are bounded, every read has a deadline, malformed JSON is a Status, and descriptors
+// beyond kMaxFds are closed. A Channel is used by one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "davinci/base/status.h"
+#include "davinci/base/unique_fd.h"
+
+namespace davinci::worker {
+
+inline constexpr size_t kMaxFrameBytes = 16u << 20;
+inline constexpr size_t kMaxFds = 8;
+
+struct Message {
+  nlohmann::json body;
+  std::vector<UniqueFd> fds;
+};
+
+// Renders `body` as one frame, ready to be written with SendFrame.
+std::string EncodeFrame(const nlohmann::json& body);
+// Parses the payload of a frame (without the length). Depth and size are bounded. Fuzzed.
+Result<nlohmann::json> DecodePayload(std::string_view payload);
+
+class Channel {
+ public:
+  Channel() = default;
+  explicit Channel(UniqueFd socket) : socket_(std::move(socket)) {}
+  // A connected pair: our end and the descriptor to hand to the peer.
+  static Result<std::pair<Channel, UniqueFd>> CreatePair();
+
+  Status Send(const nlohmann::json& body, std::span<const int> fds = {});
+  // Writes a frame made by EncodeFrame; nothing is allocated.
+  Status SendFrame(std::string_view frame, std::span<const int> fds = {});
+
+  // Waits until a frame's first byte can be read, `alarm_fd` (may be -1) becomes readable or hangs up, or the deadline passes.
+  // kUnavailable: the peer closed. kDeadlineExceeded: nothing came. kCancelled: alarm_fd fired first.
+  Status Wait(double timeout_seconds, int alarm_fd = -1) const;
+  // Reads one frame; the deadline covers all of it.
+  Result<Message> Receive(double timeout_seconds, int alarm_fd = -1);
+
+  int fd() const { return socket_.get(); }
+
+ private:
+  Status ReadExactly(char* data, size_t size, double deadline_seconds, int alarm_fd,
+                     std::vector<UniqueFd>* fds);
+  UniqueFd socket_;
+};
+
+}  // namespace davinci::worker

@@ -1,0 +1,68 @@
+// ForkServer: a Python process with torch already imported that forks a fresh child per role and evaluation.
+//
+// One per davinci process. Starting it costs one `import torch`; a child then costs tens of milliseconds. Spawn() is
+// thread-safe. The server runs our code and torch only, never a reference or a candidate.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "davinci/base/status.h"
+#include "davinci/worker/channel.h"
+#include "davinci/worker/process.h"
+
+namespace davinci::worker {
+
+struct ForkServerOptions {
+  std::string python;       // interpreter with torch >= 2.9
+  std::string module_path;  // folder that holds davinci_worker and davinci_runtime
+  std::string library;      // libdavinci_worker.so
+  bool triton = false;      // import Triton before forking
+  int threads = 1;          // OMP_NUM_THREADS of every child
+  std::vector<std::pair<std::string, std::string>> extra_env;
+};
+
+struct SpawnRequest {
+  std::string role;    // "oracle" or "runner"
+  std::string target;  // "cpu" or "cuda"
+  int threads = 1;
+  std::string scratch;    // working directory of the child; must exist
+  nlohmann::json policy;  // sandbox::Policy as JSON; null = no sandbox
+  nlohmann::json env = nlohmann::json::object();
+};
+
+class ForkServer {
+ public:
+  // Starts the interpreter without waiting for its imports; the first Spawn() waits.
+  static Result<std::unique_ptr<ForkServer>> Start(const ForkServerOptions& options);
+  ~ForkServer();
+  ForkServer(const ForkServer&) = delete;
+  ForkServer& operator=(const ForkServer&) = delete;
+
+  // Waits for the imports; {protocol, python, torch, triton, pid}. A remedy is part of the failure.
+  Result<nlohmann::json> Hello();
+  // The child is asked for, not yet ready: call AwaitReady() on it.
+  Result<std::shared_ptr<Process>> Spawn(const SpawnRequest& request);
+
+ private:
+  ForkServer() = default;
+  Result<nlohmann::json> HelloLocked();
+  void Watch();
+
+  ForkServerOptions options_;
+  std::mutex mutex_;
+  Channel control_;                                // guarded by mutex_
+  UniqueFd pidfd_;
+  pid_t pid_ = -1;
+  UniqueFd errors_;
+  nlohmann::json hello_;                           // guarded by mutex_
+  std::vector<std::weak_ptr<Process>> processes_;  // guarded by mutex_
+  std::jthread watchdog_;
+};
+
+}  // namespace davinci::worker

@@ -1,0 +1,326 @@
+#include "davinci/worker/process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "davinci/base/clock.h"
+#include "davinci/worker/protocol.h"
+
+namespace davinci::worker {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kTailBytes = 16 << 10;
+
+int SendSignal(int pidfd, int signal) {
+  return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
+}
+
+// Small /proc files; empty when the process is gone.
+std::string ReadProc(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return {};
+  std::string text;
+  char buffer[4096];
+  ssize_t n = 0;
+  while ((n = read(fd.get(), buffer, sizeof buffer)) > 0)
+    text.append(buffer, static_cast<size_t>(n));
+  return text;
+}
+
+std::vector<pid_t> Threads(pid_t pid) {
+  std::vector<pid_t> threads;
+  DIR* dir = opendir(fmt::format("/proc/{}/task", pid).c_str());
+  if (dir == nullptr) return threads;
+  while (const dirent* entry = readdir(dir))
+    if (const int tid = atoi(entry->d_name); tid > 0) threads.push_back(tid);
+  closedir(dir);
+  return threads;
+}
+
+// The state letter behind the last ')' of /proc/…/stat.
+char ThreadState(pid_t pid, pid_t tid) {
+  const std::string stat = ReadProc(fmt::format("/proc/{}/task/{}/stat", pid, tid));
+  const size_t paren = stat.rfind(')');
+  return paren == std::string::npos || paren + 2 >= stat.size() ? 'X' : stat[paren + 2];
+}
+
+}  // namespace
+
+std::string Death::Describe() const {
+  if (exited) return fmt::format("exited with code {}", exit_code);
+  const char* name = sigabbrev_np(signal);
+  return fmt::format("was killed by SIG{} ({})", name != nullptr ? name : "?", strsignal(signal));
+}
+
+Process::Process(Channel control, UniqueFd status, UniqueFd output)
+    : control_(std::move(control)),
+      status_(std::move(status)),
+      output_(std::move(output)),
+      stop_drain_(eventfd(0, EFD_CLOEXEC)) {
+  drain_ = std::thread([this] { DrainOutput(); });
+}
+
+Process::~Process() {
+  Kill();
+  WaitForDeath(5.0);
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t n = write(stop_drain_.get(), &one, sizeof one);
+  drain_.join();
+}
+
+void Process::DrainOutput() {
+  char buffer[65536];
+  while (true) {
+    pollfd watched[2] = {{output_.get(), POLLIN, 0}, {stop_drain_.get(), POLLIN, 0}};
+    if (poll(watched, 2, -1) < 0 && errno != EINTR) return;
+    if (watched[0].revents & POLLIN) {
+      const ssize_t n = read(output_.get(), buffer, sizeof buffer);
+      if (n > 0) {
+        output_bytes_ += n;
+        std::lock_guard lock(tail_mutex_);
+        tail_.append(buffer, static_cast<size_t>(n));
+        if (tail_.size() > 2 * kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
+        continue;
+      }
+      if (n < 0 && errno == EINTR) continue;
+      return;
+    }
+    if (watched[0].revents || watched[1].revents) return;
+  }
+}
+
+std::string Process::OutputTail() {
+  std::lock_guard lock(tail_mutex_);
+  return tail_.size() > kTailBytes ? tail_.substr(tail_.size() - kTailBytes) : tail_;
+}
+
+bool Process::ReadStatus(double timeout_seconds) {
+  pollfd watched{status_.get(), POLLIN, 0};
+  const int ms = static_cast<int>(std::clamp(timeout_seconds * 1000.0, 0.0, 1e9));
+  if (poll(&watched, 1, ms) <= 0) return false;
+  StatusRecord record{};
+  const ssize_t n = read(status_.get(), &record, sizeof record);
+  if (n != static_cast<ssize_t>(sizeof record)) {
+    // The intermediate is gone without a word: it was killed, and the child with it.
+    if (!death_) death_ = Death{false, 0, SIGKILL};
+    return true;
+  }
+  if (record.kind == kStatusPid) {
+    pid_ = static_cast<pid_t>(record.value);
+    pidfd_.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid_.load(), 0)));
+  } else if (record.kind == kStatusExit) {
+    const int status = static_cast<int>(record.value);
+    Death death;
+    death.exited = WIFEXITED(status);
+    death.exit_code = death.exited ? WEXITSTATUS(status) : 0;
+    death.signal = death.exited ? 0 : WTERMSIG(status);
+    death_ = death;
+  } else {
+    death_ = Death{true, 70, 0};
+  }
+  return true;
+}
+
+std::optional<Death> Process::WaitForDeath(double timeout_seconds) {
+  const double deadline = MonotonicSeconds() + timeout_seconds;
+  while (!death_) {
+    if (!ReadStatus(std::max(0.0, deadline - MonotonicSeconds())) &&
+        MonotonicSeconds() >= deadline)
+      break;
+  }
+  return death_;
+}
+
+void Process::Kill() {
+  if (pidfd_.valid()) SendSignal(pidfd_.get(), SIGKILL);
+}
+
+Result<json> Process::AwaitReady(double timeout_seconds) {
+  const double deadline = MonotonicSeconds() + timeout_seconds;
+  while (pid_ < 0 && !death_) {
+    if (!ReadStatus(std::max(0.0, deadline - MonotonicSeconds())))
+      return DeadlineExceeded("a worker process did not start in time");
+  }
+  DAVINCI_ASSIGN_OR_RETURN(
+      Message message, control_.Receive(std::max(0.0, deadline - MonotonicSeconds())));
+  if (message.body.contains("error"))
+    return Internal("worker could not start: " +
+                    message.body["error"].value("message", std::string("unknown")));
+  if (!message.body.contains("ready")) return Internal("worker spoke out of turn");
+  return message.body["ready"];
+}
+
+Status Process::Post(const json& message, std::span<const int> fds) {
+  return control_.Send(message, fds);
+}
+
+Result<Process::Reply> Process::Await(double timeout_seconds, const BuildHandler& build) {
+  double deadline = MonotonicSeconds() + timeout_seconds;
+  while (true) {
+    const double left = std::max(0.0, deadline - MonotonicSeconds());
+    DAVINCI_ASSIGN_OR_RETURN(Message message, control_.Receive(left, status_.get()));
+    json& body = message.body;
+    if (body.contains("build") && build) {
+      Stopwatch building;
+      const json outcome = build(body["build"]);
+      deadline += building.Seconds();
+      DAVINCI_RETURN_IF_ERROR(control_.Send({{"built", outcome}}));
+      continue;
+    }
+    Reply reply;
+    reply.fds = std::move(message.fds);
+    if (body.contains("error")) {
+      reply.error = body["error"].is_object() ? std::move(body["error"])
+                                              : json{{"kind", "runtime_error"}};
+    } else if (body.contains("done")) {
+      reply.ok = std::move(body["done"]);
+    } else if (body.contains("ok")) {
+      reply.ok = std::move(body["ok"]);
+    } else {
+      return InvalidArgument("a worker sent a message that is no reply");
+    }
+    return reply;
+  }
+}
+
+Result<Process::Reply> Process::Request(const json& message, double timeout_seconds,
+                                        std::span<const int> fds) {
+  DAVINCI_RETURN_IF_ERROR(Post(message, fds));
+  return Await(timeout_seconds);
+}
+
+Status Process::Freeze() {
+  if (SendSignal(pidfd_.get(), SIGSTOP) != 0) return FromErrno(errno, "freezing a worker");
+  const double deadline = MonotonicSeconds() + 2.0;
+  for (int spin = 0;; ++spin) {
+    bool all_stopped = true;
+    bool any = false;
+    for (pid_t tid : Threads(pid_)) {
+      any = true;
+      const char state = ThreadState(pid_, tid);
+      // T stopped, t traced, Z/X already dead: none of them runs.
+      if (state != 'T' && state != 't' && state != 'Z' && state != 'X') {
+        all_stopped = false;
+        break;
+      }
+    }
+    if (!any) return Unavailable("the worker ended");
+    if (all_stopped) return Status::Ok();
+    if (MonotonicSeconds() > deadline) return DeadlineExceeded("a worker could not be frozen");
+    if (spin > 50) sched_yield();
+  }
+}
+
+Status Process::Thaw() {
+  if (SendSignal(pidfd_.get(), SIGCONT) != 0) return FromErrno(errno, "thawing a worker");
+  return Status::Ok();
+}
+
+int64_t Process::CpuNs() const {
+  clockid_t clock;
+  timespec ts;
+  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &ts) != 0) return 0;
+  return int64_t{ts.tv_sec} * 1'000'000'000 + ts.tv_nsec;
+}
+
+int64_t Process::ResidentBytes() const {
+  long long total = 0;
+  long long resident = 0;
+  const std::string text = ReadProc(fmt::format("/proc/{}/statm", pid_.load()));
+  if (std::sscanf(text.c_str(), "%lld %lld", &total, &resident) != 2) return 0;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+int Process::NumThreads() const { return static_cast<int>(Threads(pid_).size()); }
+
+std::vector<pid_t> Process::OtherProcesses() const {
+  std::vector<pid_t> found;
+  std::vector<pid_t> queue = {pid_};
+  while (!queue.empty()) {
+    const pid_t parent = queue.back();
+    queue.pop_back();
+    for (pid_t tid : Threads(parent)) {
+      const std::string children =
+          ReadProc(fmt::format("/proc/{}/task/{}/children", parent, tid));
+      const char* cursor = children.c_str();
+      char* end = nullptr;
+      for (long pid = strtol(cursor, &end, 10); end != cursor; pid = strtol(cursor, &end, 10)) {
+        found.push_back(static_cast<pid_t>(pid));
+        queue.push_back(static_cast<pid_t>(pid));
+        cursor = end;
+      }
+    }
+  }
+  return found;
+}
+
+int Process::NumSeccompFilters() const {
+  int least = std::numeric_limits<int>::max();
+  for (pid_t tid : Threads(pid_)) {
+    const std::string text = ReadProc(fmt::format("/proc/{}/task/{}/status", pid_.load(), tid));
+    const size_t at = text.find("Seccomp_filters:");
+    least = std::min(least, at == std::string::npos ? 0 : atoi(text.c_str() + at + 16));
+  }
+  return least == std::numeric_limits<int>::max() ? 0 : least;
+}
+
+std::vector<std::string> Process::MappedLibraries() const {
+  std::set<std::string> names;
+  const std::string maps = ReadProc(fmt::format("/proc/{}/maps", pid_.load()));
+  size_t start = 0;
+  while (start < maps.size()) {
+    size_t end = maps.find('\n', start);
+    if (end == std::string::npos) end = maps.size();
+    const std::string_view line(maps.data() + start, end - start);
+    const size_t slash = line.find('/');
+    if (slash != std::string_view::npos && line.find(".so", slash) != std::string_view::npos)
+      names.emplace(line.substr(slash));
+    start = end + 1;
+  }
+  return {names.begin(), names.end()};
+}
+
+Status Process::ReadMemory(uint64_t address, void* destination, size_t size) const {
+  constexpr size_t kChunk = size_t{1} << 30;
+  auto* out = static_cast<char*>(destination);
+  while (size > 0) {
+    const size_t part = std::min(size, kChunk);
+    iovec local{out, part};
+    iovec remote{reinterpret_cast<void*>(address), part};  // NOLINT: an address of another process
+    const ssize_t n = process_vm_readv(pid_, &local, 1, &remote, 1, 0);
+    if (n <= 0) return FromErrno(n == 0 ? EFAULT : errno, "reading a worker's output");
+    out += n;
+    address += static_cast<uint64_t>(n);
+    size -= static_cast<size_t>(n);
+  }
+  return Status::Ok();
+}
+
+void Process::CheckMemory() {
+  const int64_t limit = memory_limit_;
+  if (limit > 0 && pid_ > 0 && !death_ && ResidentBytes() > limit) {
+    exceeded_memory_ = true;
+    Kill();
+  }
+}
+
+}  // namespace davinci::worker

@@ -1,0 +1,115 @@
+// Process: one forked Python child (oracle, baseline or runner), seen from outside.
+//
+// Owns the child: destroying a Process kills it and everything in its pid namespace. The child may be hostile; nothing here
+// trusts what it says. Deaths are noticed through the status pipe at once, never by a timeout.
+//
+// Freezing: Freeze() stops every thread with SIGSTOP and returns only when the kernel shows all of them stopped;
+// Thaw() lets them go on. CPU time is read from the kernel's per-process clock. A Process is used by one thread at a time;
+// Kill() may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "davinci/base/status.h"
+#include "davinci/base/unique_fd.h"
+#include "davinci/worker/channel.h"
+
+namespace davinci::worker {
+
+// How a child ended, from its raw wait status.
+struct Death {
+  bool exited = false;  // else killed by `signal`
+  int exit_code = 0;
+  int signal = 0;
+  // "exited with code 0", "was killed by SIGSEGV (segmentation fault)"
+  std::string Describe() const;
+};
+
+// Answers {"build": …} requests of a runner while it loads or runs. Called on the thread that waits for the runner.
+using BuildHandler = std::function<nlohmann::json(const nlohmann::json& request)>;
+
+class Process {
+ public:
+  Process(Channel control, UniqueFd status, UniqueFd output);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  // Waits for pid and {"ready"}; returns the sandbox report of the child.
+  Result<nlohmann::json> AwaitReady(double timeout_seconds);
+
+  // One request, one reply: the value under "ok" or "done", or the {"error"} object under kError.
+  struct Reply {
+    nlohmann::json ok;
+    nlohmann::json error;  // null unless the user's code failed
+    std::vector<UniqueFd> fds;
+    bool failed() const { return !error.is_null(); }
+  };
+  Result<Reply> Request(const nlohmann::json& message, double timeout_seconds,
+                        std::span<const int> fds = {});
+  // The two halves of Request, for overlapping several processes. `build` answers compilation requests in between; the time it
+  // takes does not count against the deadline.
+  Status Post(const nlohmann::json& message, std::span<const int> fds = {});
+  Result<Reply> Await(double timeout_seconds, const BuildHandler& build = nullptr);
+
+  Channel& control() { return control_; }
+  int status_fd() const { return status_.get(); }
+  pid_t pid() const { return pid_; }
+
+  Status Freeze();
+  Status Thaw();
+  // User + system CPU time of all threads so far, in nanoseconds.
+  int64_t CpuNs() const;
+  int64_t ResidentBytes() const;
+  int NumThreads() const;
+  // Processes other than the child itself inside its pid namespace (its descendants).
+  std::vector<pid_t> OtherProcesses() const;
+  // Installed seccomp filters, from /proc; the minimum over all threads.
+  int NumSeccompFilters() const;
+  // Paths of mapped shared objects that are not below `ignored_prefixes`.
+  std::vector<std::string> MappedLibraries() const;
+  // Copies `size` bytes at `address` of the (frozen) child. Fails when any of it is not readable.
+  Status ReadMemory(uint64_t address, void* destination, size_t size) const;
+
+  void Kill();
+  // Non-blocking unless `timeout_seconds` > 0. Empty while the child lives.
+  std::optional<Death> WaitForDeath(double timeout_seconds = 0);
+  // The last bytes the child wrote to stdout and stderr, and how many it wrote in all.
+  std::string OutputTail();
+  int64_t OutputBytes() const { return output_bytes_; }
+  // Kills the child when its resident memory exceeds `bytes` (checked by the fork server's watchdog); 0 = unlimited.
+  void SetMemoryLimit(int64_t bytes) { memory_limit_ = bytes; }
+  bool exceeded_memory() const { return exceeded_memory_; }
+  void CheckMemory();
+
+ private:
+  void DrainOutput();
+  bool ReadStatus(double timeout_seconds);
+
+  Channel control_;
+  UniqueFd status_;
+  UniqueFd output_;
+  UniqueFd stop_drain_;
+  std::atomic<pid_t> pid_{-1};
+  UniqueFd pidfd_;
+  std::optional<Death> death_;
+  std::atomic<int64_t> memory_limit_{0};
+  std::atomic<bool> exceeded_memory_{false};
+  std::atomic<int64_t> output_bytes_{0};
+  std::mutex tail_mutex_;
+  std::string tail_;  // guarded by tail_mutex_
+  std::thread drain_;
+};
+
+}  // namespace davinci::worker
