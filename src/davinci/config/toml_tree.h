@@ -13,8 +13,8 @@
 
 namespace davinci::config {
 
-// Keys keep the order of the document.
-using Json = nlohmann::ordered_json;
+// Keys are sorted.
+using Json = nlohmann::json;
 
 struct SourceLocation {
   std::string source;  // file name, or what the user typed ("--set judge.trials=3")
