@@ -1,0 +1,44 @@
+"""Layer norm with a two-pass variance. The parameters carry other names and match by order and shape."""
+import torch
+import torch.nn as nn
+
+import davinci_runtime as dv
+
+SOURCE = r"""
+#include <cmath>
+#include <cstdint>
+
+extern "C" void LayerNorm(const float* x, const float* gain, const float* shift, float* out,
+                          float eps, int64_t rows, int64_t cols) {
+#pragma omp parallel for schedule(static)
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* in = x + r * cols;
+    float* row = out + r * cols;
+    float sum = 0.0f;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t c = 0; c < cols; ++c) sum += in[c];
+    const float mean = sum / cols;
+    float squares = 0.0f;
+#pragma omp simd reduction(+ : squares)
+    for (int64_t c = 0; c < cols; ++c) squares += (in[c] - mean) * (in[c] - mean);
+    const float inverse = 1.0f / std::sqrt(squares / cols + eps);
+#pragma omp simd
+    for (int64_t c = 0; c < cols; ++c) row[c] = (in[c] - mean) * inverse * gain[c] + shift[c];
+  }
+}
+"""
+
+kernel = dv.cpp_module(SOURCE).get("LayerNorm", "ptr ptr ptr ptr f32 i64 i64")
+
+
+class ModelNew(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(width))
+        self.shift = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x):
+        x = x.contiguous()
+        out = torch.empty_like(x)
+        kernel(x, self.gain, self.shift, out, 1e-5, x.numel() // x.shape[-1], x.shape[-1])
+        return out
