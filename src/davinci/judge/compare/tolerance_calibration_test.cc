@@ -1,0 +1,270 @@
+// Where the default multiples come from: errors of known implementations of a dot product, in units of the error of an
+// honest one, for lengths 64..65536 and four distributions. Prints the table; asserts that the defaults separate.
+//
+//   honest   fp32 products, 16 lanes of partial sums, added pairwise (what vectorised libraries do)
+//   serial   fp32, one accumulator, first to last
+//   fma      the same with fused multiply-add, last to first
+//   tf32     inputs cut to 10 mantissa bits, exact afterwards
+//   fp16     inputs rounded to fp16, exact afterwards;   bf16 the same
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "davinci/judge/compare/compare.h"
+
+namespace davinci::judge {
+namespace {
+
+float CutMantissa(float x, int bits) {
+  u32 u = 0;
+  std::memcpy(&u, &x, 4);
+  u &= ~((1u << (23 - bits)) - 1);
+  std::memcpy(&x, &u, 4);
+  return x;
+}
+
+// Round to nearest even; normal range only, which is all that is drawn here (fp16's smallest normal is 6e-5).
+float RoundMantissa(float x, int bits) {
+  u32 u = 0;
+  std::memcpy(&u, &x, 4);
+  const u32 drop = 23 - bits;
+  u += ((1u << (drop - 1)) - 1) + ((u >> drop) & 1);
+  u &= ~((1u << drop) - 1);
+  std::memcpy(&x, &u, 4);
+  return x;
+}
+
+// As stored: the 16 bits of a value already rounded.
+u16 BitsOfBf16(float x) {
+  u32 u = 0;
+  std::memcpy(&u, &x, 4);
+  return static_cast<u16>(u >> 16);
+}
+
+struct Rows {
+  int k = 0;
+  int n = 0;
+  std::vector<float> a, b;
+  const float* A(int row) const { return a.data() + static_cast<size_t>(row) * k; }
+  const float* B(int row) const { return b.data() + static_cast<size_t>(row) * k; }
+};
+
+Rows Draw(const std::string& distribution, int k, int n) {
+  std::mt19937_64 rng(17);
+  Rows rows{k, n, {}, {}};
+  rows.a.resize(static_cast<size_t>(k) * n);
+  rows.b.resize(rows.a.size());
+  std::uniform_real_distribution<float> uniform(0.001f, 1);
+  std::normal_distribution<float> normal;
+  std::student_t_distribution<float> heavy(2);
+  for (auto* side : {&rows.a, &rows.b})
+    for (float& x : *side) {
+      if (distribution == "uniform") x = uniform(rng);
+      if (distribution == "normal") x = normal(rng);
+      if (distribution == "heavy") x = heavy(rng);
+    }
+  if (distribution == "cancel") {
+    // Second half repeats the first with the sign changed and a little noise: outputs far below the terms.
+    for (int row = 0; row < n; ++row)
+      for (int i = 0; i < k; ++i) {
+        const size_t at = static_cast<size_t>(row) * k + i;
+        const size_t twin = static_cast<size_t>(row) * k + i - k / 2;
+        rows.a[at] = i < k / 2 ? normal(rng) : -rows.a[twin] * (1 + 0.01f * normal(rng));
+        rows.b[at] = i < k / 2 ? normal(rng) : rows.b[twin];
+      }
+  }
+  return rows;
+}
+
+double Exact(const float* a, const float* b, int k) {
+  double sum = 0;
+  for (int i = 0; i < k; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
+float Blocked(const float* a, const float* b, int k) {
+  float lanes[16] = {};
+  for (int i = 0; i < k; ++i) lanes[i % 16] += a[i] * b[i];
+  for (int width = 8; width > 0; width /= 2)
+    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+  return lanes[0];
+}
+
+float Serial(const float* a, const float* b, int k) {
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+float SerialFma(const float* a, const float* b, int k) {
+  float sum = 0;
+  for (int i = k - 1; i >= 0; --i) sum = std::fma(a[i], b[i], sum);
+  return sum;
+}
+
+float Reduced(const float* a, const float* b, int k, const std::function<float(float)>& reduce) {
+  double sum = 0;
+  for (int i = 0; i < k; ++i) sum += static_cast<double>(reduce(a[i])) * static_cast<double>(reduce(b[i]));
+  return static_cast<float>(sum);
+}
+
+using Dot = std::function<float(const float*, const float*, int)>;
+
+std::vector<float> Apply(const Rows& rows, const Dot& dot) {
+  std::vector<float> out(rows.n);
+  for (int row = 0; row < rows.n; ++row) out[row] = dot(rows.A(row), rows.B(row), rows.k);
+  return out;
+}
+
+struct Method {
+  const char* name;
+  Dot dot;
+  bool honest;
+};
+
+const std::vector<Method>& Methods() {
+  static const std::vector<Method> methods = {
+      {"serial", Serial, true},
+      {"fma", SerialFma, true},
+      {"tf32", [](const float* a, const float* b, int k) { return Reduced(a, b, k, [](float x) { return CutMantissa(x, 10); }); },
+       false},
+      {"tf32rn", [](const float* a, const float* b, int k) { return Reduced(a, b, k, [](float x) { return RoundMantissa(x, 10); }); },
+       false},
+      {"bf16", [](const float* a, const float* b, int k) { return Reduced(a, b, k, [](float x) { return RoundMantissa(x, 7); }); },
+       false},
+  };
+  return methods;
+}
+
+class ToleranceCalibration : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ToleranceCalibration, IeeeSumsPassAndReducedInputsFail) {
+  const std::string distribution = GetParam();
+  std::printf("%-8s %6s  method   max_err/honest  rms/honest   max_ratio  wrong%%  verdict\n", distribution.c_str(), "K");
+  for (const int k : {64, 256, 1024, 4096, 16384, 65536}) {
+    const int n = k >= 16384 ? 128 : 512;
+    const Rows rows = Draw(distribution, k, n);
+    std::vector<double> truth(n);
+    for (int row = 0; row < n; ++row) truth[row] = Exact(rows.A(row), rows.B(row), k);
+    const std::vector<float> honest = Apply(rows, Blocked);
+    ErrorProfile profile = {};
+    ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32, n, &profile, nullptr, 1).ok());
+    const ToleranceOptions options = DefaultToleranceOptions(DType::kF32);
+    const auto tolerance = BuildTolerance(profile, DType::kF32, options);
+    ASSERT_TRUE(tolerance.ok());
+    double honest_max = 0;
+    for (int i = 0; i < n; ++i) honest_max = std::max(honest_max, std::abs(static_cast<double>(honest[i]) - truth[i]));
+    for (const Method& method : Methods()) {
+      const std::vector<float> candidate = Apply(rows, method.dot);
+      const auto r = Compare(truth.data(), candidate.data(), DType::kF32, n, *tolerance, {});
+      ASSERT_TRUE(r.ok());
+      double max_err = 0;
+      for (int i = 0; i < n; ++i) max_err = std::max(max_err, std::abs(static_cast<double>(candidate[i]) - truth[i]));
+      std::printf("%-8s %6d  %-8s %12.2f %12.2f %12.3g %7.2f  %s\n", distribution.c_str(), k, method.name, max_err / honest_max,
+                  r->rms_ratio, r->max_ratio, 100.0 * static_cast<double>(r->num_wrong) / n, r->passed ? "pass" : "FAIL");
+      if (method.honest) {
+        EXPECT_TRUE(r->passed) << method.name << " K=" << k << ": " << DescribeResult(*r, DType::kF32);
+        EXPECT_LT(r->max_ratio, 0.8) << method.name << " K=" << k << ": passes, but with too little room";
+      } else if (distribution != "uniform") {
+        EXPECT_FALSE(r->passed) << method.name << " K=" << k << ": " << DescribeResult(*r, DType::kF32);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Distributions, ToleranceCalibration, ::testing::Values("uniform", "normal", "heavy", "cancel"),
+                         [](const auto& param_info) { return std::string(param_info.param); });
+
+// bf16 task: inputs and output bf16, honest accumulates in fp32. A serial fp32 sum passes; accumulating in bf16 fails.
+TEST(ToleranceCalibration16Bit, Fp32AccumulationPassesAndBf16AccumulationFails) {
+  for (const int k : {64, 256, 1024, 4096}) {
+    const int n = 512;
+    Rows rows = Draw("normal", k, n);
+    for (auto* side : {&rows.a, &rows.b})
+      for (float& x : *side) x = RoundMantissa(x, 7);
+    std::vector<double> truth(n);
+    for (int row = 0; row < n; ++row) truth[row] = Exact(rows.A(row), rows.B(row), k);
+    const auto stored = [&](const Dot& dot) {
+      std::vector<u16> out(n);
+      for (int row = 0; row < n; ++row) out[row] = BitsOfBf16(RoundMantissa(dot(rows.A(row), rows.B(row), k), 7));
+      return out;
+    };
+    const std::vector<u16> honest = stored(Blocked);
+    ErrorProfile profile = {};
+    ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kBf16, DType::kBf16, n, &profile, nullptr, 1).ok());
+    const auto tolerance = BuildTolerance(profile, DType::kBf16, DefaultToleranceOptions(DType::kBf16));
+    ASSERT_TRUE(tolerance.ok());
+    const auto judge = [&](const char* name, const Dot& dot) {
+      const std::vector<u16> candidate = stored(dot);
+      const CompareResult r = *Compare(truth.data(), candidate.data(), DType::kBf16, n, *tolerance, {});
+      std::printf("bf16 task K=%5d %-12s rms/honest %8.2f  max_ratio %8.3g  %s\n", k, name, r.rms_ratio, r.max_ratio,
+                  r.passed ? "pass" : "FAIL");
+      return r.passed != 0;
+    };
+    EXPECT_TRUE(judge("serial fp32", Serial));
+    const bool sloppy = judge("bf16 accum", [](const float* a, const float* b, int count) {
+      float sum = 0;
+      for (int i = 0; i < count; ++i) sum = RoundMantissa(sum + a[i] * b[i], 7);
+      return sum;
+    });
+    EXPECT_FALSE(sloppy) << k;
+    // Inputs in an 8-bit format (e4m3 has 3 mantissa bits).
+    EXPECT_FALSE(judge("fp8 inputs", [](const float* a, const float* b, int count) {
+      return Reduced(a, b, count, [](float x) { return RoundMantissa(x, 3); });
+    }));
+  }
+}
+
+// One scalar (a loss over a million elements): by luck the honest error can be almost nothing. The assumed half ulp for
+// thin profiles must keep a serial sum from being accused.
+TEST(ThinProfiles, AScalarReductionIsNotAccusedForTheHonestOnesLuck) {
+  const Rows rows = Draw("uniform", 65536, 1);
+  const double truth = Exact(rows.A(0), rows.B(0), rows.k);
+  const auto lucky = static_cast<float>(truth);
+  ErrorProfile profile = {};
+  ASSERT_TRUE(AccumulateProfile(&truth, &lucky, DType::kF32, DType::kF32, 1, &profile, nullptr, 1).ok());
+  EXPECT_TRUE(ProfileIsThin(profile));
+  const auto tolerance = BuildTolerance(profile, DType::kF32, DefaultToleranceOptions(DType::kF32));
+  ASSERT_TRUE(tolerance.ok());
+  const float serial = Serial(rows.A(0), rows.B(0), rows.k);
+  const auto r = Compare(&truth, &serial, DType::kF32, 1, *tolerance, {});
+  std::printf("scalar K=65536 serial: %s\n", DescribeResult(*r, DType::kF32).c_str());
+  EXPECT_TRUE(r->passed);
+  const float off = static_cast<float>(truth * (1 + 1e-4));
+  EXPECT_FALSE(Compare(&truth, &off, DType::kF32, 1, *tolerance, {})->passed);
+}
+
+// Elementwise functions whose formulas lose relative accuracy in a tail are not wrong.
+TEST(ScaleFloor, GeluFromErfPassesAgainstAnAccurateReference) {
+  std::mt19937_64 rng(23);
+  std::normal_distribution<double> normal(0, 3);
+  const int n = 20000;
+  std::vector<double> truth(n);
+  std::vector<float> honest(n), candidate(n), cheap(n);
+  for (int i = 0; i < n; ++i) {
+    const auto x = static_cast<float>(normal(rng));
+    const auto d = static_cast<double>(x);
+    truth[i] = 0.5 * d * std::erfc(-d * M_SQRT1_2);
+    honest[i] = static_cast<float>(truth[i]);
+    candidate[i] = 0.5f * x * (1.0f + std::erf(x * static_cast<float>(M_SQRT1_2)));
+    cheap[i] = 0.5f * x * (1.0f + std::tanh(0.79788456f * (x + 0.044715f * x * x * x)));
+  }
+  ErrorProfile profile = {};
+  ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32, n, &profile, nullptr, 1).ok());
+  const auto tolerance = BuildTolerance(profile, DType::kF32, DefaultToleranceOptions(DType::kF32));
+  const auto fair = Compare(truth.data(), candidate.data(), DType::kF32, n, *tolerance, {});
+  const auto approximated = Compare(truth.data(), cheap.data(), DType::kF32, n, *tolerance, {});
+  std::printf("gelu via erf: %s\ngelu via tanh: %s\n", DescribeResult(*fair, DType::kF32).c_str(),
+              DescribeResult(*approximated, DType::kF32).c_str());
+  EXPECT_TRUE(fair->passed);
+  EXPECT_FALSE(approximated->passed);
+}
+
+}  // namespace
+}  // namespace davinci::judge
