@@ -1,0 +1,119 @@
+// What the judge does to device memory: cold caches, poisoned outputs, checksums, samples, comparison, peak probes.
+// The work happens on the device, near its memory bandwidth; results come back as small host structs.
+//
+// Pointers are device addresses valid in the context (torch's data_ptr(), or memory opened through IPC), aligned to their
+// element. Counts are in elements and may exceed 2^32. `stream` is a CUDA stream handle; nullptr is the legacy default
+// stream. Functions that return data synchronise with that stream; FlushL2, Poison and Touch only enqueue.
+//
+// dtype numbers are those of judge::DType (judge/compare/element_rules.h): f16 0, bf16 1, f32 2, f64 3, i8 4, u8 5, i16 6,
+// i32 7, i64 8, bool 9.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "davinci/base/status.h"
+#include "davinci/gpu/driver_api.h"
+#include "davinci/gpu/kernel_library.h"
+#include "davinci/gpu/kernels/compare_layout.h"
+
+namespace davinci::gpu {
+
+struct PoisonCount {
+  uint64_t num_poisoned = 0;  // elements that still hold their pattern: never written
+  uint64_t first_index = 0;   // of the first such element; meaningful when num_poisoned > 0
+};
+
+struct PeakOptions {
+  uint64_t copy_bytes = uint64_t{1} << 30;  // per buffer; two are allocated. Several times the L2, or the cache is measured
+  int repeats = 10;
+};
+
+struct Peaks {
+  double copy_gb_per_s = 0;  // bytes read + bytes written, best repeat
+  double copy_gb_per_s_median = 0;
+  double write_gb_per_s = 0;
+  double read_gb_per_s = 0;
+  double fp32_tflops = 0;
+  double empty_kernel_us = 0;  // between two events around a kernel that does nothing, median
+};
+
+// Thread-safe; calls on one object are serialised. Device memory it holds: the flush buffer (2 x L2, made at the first
+// flush) and about 4 MiB of scratch.
+class DeviceOps {
+ public:
+  static Result<std::unique_ptr<DeviceOps>> Create(std::shared_ptr<CudaContext> context,
+                                                   const KernelLibraryOptions& options);
+  ~DeviceOps();
+  DeviceOps(const DeviceOps&) = delete;
+  DeviceOps& operator=(const DeviceOps&) = delete;
+
+  const CudaContext& context() const { return *context_; }
+  const KernelLibrary& kernels() const { return *kernels_; }
+
+  // Evicts everything from the L2 by writing twice its size of keyed noise; with `leave_clean` the noise is then read
+  // back, so that the next kernel does not pay for writing it to memory.
+  Status FlushL2(uint64_t key, bool leave_clean, CuStream stream);
+  // Demotes lines that somebody pinned with an access-policy window. Affects the whole context.
+  Status ResetPersistingL2();
+
+  // Every element gets a pattern that is a signalling NaN for floats (kernels/keyed.h).
+  Status Poison(CuDevicePtr data, uint64_t count, int dtype, uint64_t key, CuStream stream);
+  Result<PoisonCount> CountPoisoned(CuDevicePtr data, uint64_t count, int dtype, uint64_t key,
+                                    CuStream stream);
+  // Equal to judge::KeyedChecksum of the same bytes on the host.
+  Result<uint64_t> Checksum(CuDevicePtr data, uint64_t num_bytes, uint64_t key, CuStream stream);
+  // bits[j] = the element at keyed::SamplePosition(key, j, count), zero-extended. element_bytes: 1, 2, 4 or 8.
+  Status Sample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
+                std::span<uint64_t> bits, CuStream stream);
+
+  // Adds to the judge::ErrorProfile at `profile` (host memory). truth: fp64. dont_care: device bytes or 0.
+  Status AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int honest_dtype,
+                           int output_dtype, uint64_t count, void* profile, CuDevicePtr dont_care,
+                           CuStream stream);
+  // `tolerance`: a judge::Tolerance in host memory. truth: fp64.
+  Result<CompareTotals> Compare(CuDevicePtr truth, CuDevicePtr candidate, int dtype, uint64_t count,
+                                const void* tolerance, CuDevicePtr dont_care, CuStream stream);
+  // Against a baseline of the same dtype; every limit is multiplied by `factor`.
+  Result<CompareTotals> CompareDirect(CuDevicePtr baseline, CuDevicePtr candidate, int dtype,
+                                      uint64_t count, const void* tolerance, double factor,
+                                      CuStream stream);
+  // Integers and bool: equal to the truth (of `truth_dtype`) or to one of at most 4 variants stored like the candidate.
+  Result<CompareTotals> CompareIntegers(CuDevicePtr truth, int truth_dtype, CuDevicePtr candidate,
+                                        int dtype, uint64_t count,
+                                        std::span<const CuDevicePtr> variants, CuStream stream);
+
+  Result<Peaks> MeasurePeaks(const PeakOptions& options, CuStream stream);
+
+ private:
+  struct Functions {
+    CuFunction fill_random, touch, poison, poison_count, checksum, sample, compare, compare_direct,
+        compare_integers, compare_finish, profile, profile_finish, copy, fma_f32, empty;
+  };
+
+  DeviceOps() = default;
+  unsigned GridFor(uint64_t work_items, unsigned block, unsigned blocks_per_sm) const;
+  template <typename... Args>
+  Status Launch(CuFunction function, unsigned grid, unsigned block, unsigned shared_bytes,
+                CuStream stream, Args... args) const;
+  Status ReadBack(void* to, CuDevicePtr from, size_t bytes, CuStream stream);
+  Status Upload(CuDevicePtr to, const void* from, size_t bytes, CuStream stream);
+  Status EnsureFlushBuffer();
+  Result<CompareTotals> FinishCompare(unsigned grid, CuDevicePtr truth, int truth_dtype,
+                                      CuDevicePtr candidate, int dtype, uint64_t count,
+                                      CuDevicePtr limits, double factor, CuStream stream);
+
+  std::shared_ptr<CudaContext> context_;
+  std::unique_ptr<KernelLibrary> kernels_;
+  Functions functions_{};
+  std::mutex mutex_;  // scratch and pinned memory are shared by all calls
+  CuDevicePtr scratch_ = 0;
+  void* pinned_ = nullptr;
+  CuDevicePtr flush_buffer_ = 0;
+  uint64_t flush_bytes_ = 0;
+};
+
+}  // namespace davinci::gpu

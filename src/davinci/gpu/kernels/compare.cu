@@ -1,0 +1,522 @@
+// Comparison kernels: the rules of element_rules.h applied to whole buffers. Compiled by NVRTC after keyed.h,
+// element_rules.h and compare_layout.h.
+//
+// Every kernel writes one partial result per block and a second, small kernel adds the partials in a fixed order: no
+// floating-point atomics, so equal inputs give equal bits for a given grid.
+
+using namespace davinci::judge;
+using davinci::gpu::CompareTotals;
+
+namespace {
+
+constexpr int kCompareThreads = 256;
+constexpr int kUnroll = 4;
+constexpr U64 kNone = ~0ULL;
+
+template <DType type>
+struct Stored;
+template <>
+struct Stored<DType::kF16> {
+  using Type = u16;
+  static __device__ __forceinline__ double ToDouble(Type v) { return FloatOfF16(v); }
+};
+template <>
+struct Stored<DType::kBf16> {
+  using Type = u16;
+  static __device__ __forceinline__ double ToDouble(Type v) { return FloatOfBf16(v); }
+};
+template <>
+struct Stored<DType::kF32> {
+  using Type = float;
+  static __device__ __forceinline__ double ToDouble(Type v) { return v; }
+};
+template <>
+struct Stored<DType::kF64> {
+  using Type = double;
+  static __device__ __forceinline__ double ToDouble(Type v) { return v; }
+};
+
+__device__ __forceinline__ i64 LoadInteger(const void* data, int type, U64 i) {
+  switch ((DType)type) {
+    case DType::kI8: return ((const signed char*)data)[i];
+    case DType::kI16: return ((const short*)data)[i];
+    case DType::kI32: return ((const int*)data)[i];
+    case DType::kI64: return ((const i64*)data)[i];
+    default: return ((const u8*)data)[i];  // kU8, kBool
+  }
+}
+
+__device__ __forceinline__ double LoadAnyAsDouble(const void* data, int type, U64 i) {
+  switch ((DType)type) {
+    case DType::kF16: return FloatOfF16(((const u16*)data)[i]);
+    case DType::kBf16: return FloatOfBf16(((const u16*)data)[i]);
+    case DType::kF32: return ((const float*)data)[i];
+    case DType::kF64: return ((const double*)data)[i];
+    default: return (double)LoadInteger(data, type, i);
+  }
+}
+
+template <typename T>
+__device__ __forceinline__ T WarpSum(T value) {
+  for (int offset = 16; offset > 0; offset >>= 1) value += __shfl_down_sync(~0u, value, offset);
+  return value;
+}
+
+// Counters of one thread; 32 bits are enough because a thread sees n / (grid * block) elements.
+struct Tally {
+  u32 compared = 0;
+  u32 wrong = 0;
+  u32 dont_care = 0;
+  u32 special_match = 0;
+  u32 nan_truth = 0;
+  u32 nan_candidate = 0;
+  u32 unexpected_nan = 0;
+  u32 normalised = 0;
+  U64 first_wrong = kNone;
+  U64 worst_index = kNone;
+  double worst_ratio = -1;
+  double sum_sq = 0;
+
+  __device__ __forceinline__ void Worst(double ratio, U64 index) {
+    if (ratio > worst_ratio || (ratio == worst_ratio && index < worst_index)) {
+      worst_ratio = ratio;
+      worst_index = index;
+    }
+  }
+};
+
+struct BlockScratch {
+  u32 histogram[kNumRatioBins][kCompareThreads];  // one column per thread: no conflicts, no atomics
+  U64 counts[kCompareThreads / 32][8];
+  U64 first_wrong[kCompareThreads / 32];
+  U64 worst_index[kCompareThreads / 32];
+  double worst_ratio[kCompareThreads / 32];
+  double sum_sq[kCompareThreads / 32];
+};
+
+__device__ __forceinline__ void WriteBlockTotals(const Tally& tally, BlockScratch& scratch,
+                                                 CompareTotals* out) {
+  const int lane = threadIdx.x & 31;
+  const int warp = threadIdx.x >> 5;
+  const u32 counts[8] = {tally.compared,      tally.wrong,         tally.dont_care,
+                         tally.special_match, tally.nan_truth,     tally.nan_candidate,
+                         tally.unexpected_nan, tally.normalised};
+#pragma unroll
+  for (int k = 0; k < 8; ++k) {
+    const U64 sum = WarpSum((U64)counts[k]);
+    if (lane == 0) scratch.counts[warp][k] = sum;
+  }
+  const double sum_sq = WarpSum(tally.sum_sq);
+  U64 first = tally.first_wrong;
+  Tally worst = tally;
+  for (int offset = 16; offset > 0; offset >>= 1) {
+    const U64 other_first = __shfl_down_sync(~0u, first, offset);
+    first = other_first < first ? other_first : first;
+    const double ratio = __shfl_down_sync(~0u, worst.worst_ratio, offset);
+    const U64 index = __shfl_down_sync(~0u, worst.worst_index, offset);
+    worst.Worst(ratio, index);
+  }
+  if (lane == 0) {
+    scratch.sum_sq[warp] = sum_sq;
+    scratch.first_wrong[warp] = first;
+    scratch.worst_index[warp] = worst.worst_index;
+    scratch.worst_ratio[warp] = worst.worst_ratio;
+  }
+  __syncthreads();
+  constexpr int kWarps = kCompareThreads / 32;
+  for (int bin = warp; bin < kNumRatioBins; bin += kWarps) {
+    U64 sum = 0;
+    for (int t = lane; t < kCompareThreads; t += 32) sum += scratch.histogram[bin][t];
+    sum = WarpSum(sum);
+    if (lane == 0) out->ratio_histogram[bin] = sum;
+  }
+  if (threadIdx.x != 0) return;
+  U64 sums[8] = {};
+  Tally total;
+  for (int w = 0; w < kWarps; ++w) {
+    for (int k = 0; k < 8; ++k) sums[k] += scratch.counts[w][k];
+    total.sum_sq += scratch.sum_sq[w];
+    if (scratch.first_wrong[w] < total.first_wrong) total.first_wrong = scratch.first_wrong[w];
+    total.Worst(scratch.worst_ratio[w], scratch.worst_index[w]);
+  }
+  out->num_compared = sums[0];
+  out->num_wrong = sums[1];
+  out->num_dont_care = sums[2];
+  out->num_special_match = sums[3];
+  out->num_nan_truth = sums[4];
+  out->num_nan_candidate = sums[5];
+  out->num_unexpected_nan = sums[6];
+  out->num_normalised = sums[7];
+  out->first_wrong_index = total.first_wrong;
+  out->worst_index = total.worst_index;
+  out->worst_ratio = total.worst_ratio;
+  out->sum_normalised_sq = total.sum_sq;
+}
+
+// Direct: `truth` is the baseline's output in the candidate's type, not fp64.
+template <DType type, bool direct>
+__device__ __forceinline__ void CompareFloats(const void* truth, const void* candidate,
+                                              const u8* dont_care, U64 n,
+                                              const Tolerance& tolerance, BlockScratch& scratch,
+                                              CompareTotals* out) {
+  using Value = typename Stored<type>::Type;
+  const Value* const values = (const Value*)candidate;
+  const Value* const baselines = (const Value*)truth;
+  const double* const truths = (const double*)truth;
+  for (int bin = 0; bin < kNumRatioBins; ++bin) scratch.histogram[bin][threadIdx.x] = 0;
+  Tally tally;
+  const U64 stride = (U64)gridDim.x * blockDim.x;
+  const auto judge = [&](U64 i, double t, double v, bool skip) {
+    const ElementVerdict verdict =
+        direct ? JudgeElementDirect(tolerance, t, v) : JudgeElement(tolerance, t, v, skip);
+    const bool t_nan = IsNan(t);
+    const bool v_nan = IsNan(v);
+    tally.nan_truth += t_nan;
+    tally.nan_candidate += v_nan;
+    if (verdict.kind == ElementKind::kCompared) {
+      ++tally.compared;
+      scratch.histogram[RatioBin(verdict.ratio)][threadIdx.x] += 1;
+      if (BucketOf(t) != kZeroBucket) {
+        ++tally.normalised;
+        tally.sum_sq += verdict.normalised * verdict.normalised;
+      }
+    } else {
+      tally.special_match += verdict.kind == ElementKind::kSpecialMatch;
+      tally.dont_care += verdict.kind == ElementKind::kDontCare;
+    }
+    if (verdict.kind == ElementKind::kCompared || verdict.wrong) tally.Worst(verdict.ratio, i);
+    if (verdict.wrong) {
+      ++tally.wrong;
+      if (i < tally.first_wrong) tally.first_wrong = i;
+    }
+    tally.unexpected_nan += v_nan && !t_nan && verdict.kind != ElementKind::kDontCare;
+  };
+  U64 i = (U64)blockIdx.x * blockDim.x + threadIdx.x;
+  for (; i + (kUnroll - 1) * stride < n; i += kUnroll * stride) {
+    double t[kUnroll];
+    Value v[kUnroll];
+    bool skip[kUnroll];
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) {
+      const U64 at = i + k * stride;
+      t[k] = direct ? Stored<type>::ToDouble(baselines[at]) : truths[at];
+      v[k] = values[at];
+      skip[k] = !direct && dont_care != nullptr && dont_care[at] != 0;
+    }
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) {
+      judge(i + k * stride, t[k], Stored<type>::ToDouble(v[k]), skip[k]);
+    }
+  }
+  for (; i < n; i += stride) {
+    judge(i, direct ? Stored<type>::ToDouble(baselines[i]) : truths[i],
+          Stored<type>::ToDouble(values[i]), !direct && dont_care != nullptr && dont_care[i] != 0);
+  }
+  WriteBlockTotals(tally, scratch, out);
+}
+
+// The tolerance in shared memory, every limit multiplied by `factor` (as WidenTolerance does).
+__device__ __forceinline__ void LoadTolerance(const Tolerance* from, double factor, Tolerance& to) {
+  for (int b = threadIdx.x; b < kNumBuckets; b += blockDim.x) {
+    const double wide = from->bucket_tol[b] * factor;
+    to.bucket_tol[b] = wide < 0x1p1023 ? wide : 0x1p1023;
+    to.inv_bucket_rms[b] = from->inv_bucket_rms[b];
+  }
+  if (threadIdx.x == 0) {
+    to.rel_floor = from->rel_floor * factor;
+    to.max_finite = from->max_finite;
+    to.rms_multiple = from->rms_multiple * factor;
+    to.num_samples = from->num_samples;
+    to.dtype = from->dtype;
+    to.reserved = 0;
+  }
+  __syncthreads();
+}
+
+}  // namespace
+
+// Against fp64 truth. partials: one CompareTotals per block. dont_care: n bytes or null.
+extern "C" __global__ void __launch_bounds__(kCompareThreads)
+    dv_compare(const void* truth, const void* candidate, int type, U64 n, const Tolerance* limits,
+               const u8* dont_care, CompareTotals* partials) {
+  __shared__ BlockScratch scratch;
+  __shared__ Tolerance tolerance;
+  LoadTolerance(limits, 1.0, tolerance);
+  CompareTotals* const out = partials + blockIdx.x;
+  switch ((DType)type) {
+    case DType::kF16:
+      return CompareFloats<DType::kF16, false>(truth, candidate, dont_care, n, tolerance, scratch, out);
+    case DType::kBf16:
+      return CompareFloats<DType::kBf16, false>(truth, candidate, dont_care, n, tolerance, scratch, out);
+    case DType::kF32:
+      return CompareFloats<DType::kF32, false>(truth, candidate, dont_care, n, tolerance, scratch, out);
+    case DType::kF64:
+      return CompareFloats<DType::kF64, false>(truth, candidate, dont_care, n, tolerance, scratch, out);
+    default: return;
+  }
+}
+
+// Against the baseline's output of the same type.
+extern "C" __global__ void __launch_bounds__(kCompareThreads)
+    dv_compare_direct(const void* baseline, const void* candidate, int type, U64 n,
+                      const Tolerance* limits, double factor, CompareTotals* partials) {
+  __shared__ BlockScratch scratch;
+  __shared__ Tolerance tolerance;
+  LoadTolerance(limits, factor, tolerance);
+  CompareTotals* const out = partials + blockIdx.x;
+  switch ((DType)type) {
+    case DType::kF16:
+      return CompareFloats<DType::kF16, true>(baseline, candidate, nullptr, n, tolerance, scratch, out);
+    case DType::kBf16:
+      return CompareFloats<DType::kBf16, true>(baseline, candidate, nullptr, n, tolerance, scratch, out);
+    case DType::kF32:
+      return CompareFloats<DType::kF32, true>(baseline, candidate, nullptr, n, tolerance, scratch, out);
+    case DType::kF64:
+      return CompareFloats<DType::kF64, true>(baseline, candidate, nullptr, n, tolerance, scratch, out);
+    default: return;
+  }
+}
+
+// Integers and bool: equal to the truth or to one of the variants (null: absent), all exact. `truth_type` may differ from
+// `type`; variants are stored like the candidate. A bool that is neither 0 nor 1 is wrong. The "ratio" is |difference|.
+extern "C" __global__ void __launch_bounds__(kCompareThreads)
+    dv_compare_integers(const void* truth, int truth_type, const void* candidate, int type, U64 n,
+                        const void* variant0, const void* variant1, const void* variant2,
+                        const void* variant3, CompareTotals* partials) {
+  __shared__ BlockScratch scratch;
+  for (int bin = 0; bin < kNumRatioBins; ++bin) scratch.histogram[bin][threadIdx.x] = 0;
+  const void* const variants[4] = {variant0, variant1, variant2, variant3};
+  const U64 stride = (U64)gridDim.x * blockDim.x;
+  Tally tally;
+  for (U64 i = (U64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+    const i64 t = LoadInteger(truth, truth_type, i);
+    const i64 v = LoadInteger(candidate, type, i);
+    bool equal = v == t;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      if (!equal && variants[k] != nullptr) equal = v == LoadInteger(variants[k], type, i);
+    }
+    if ((DType)type == DType::kBool && v > 1) equal = false;
+    const double distance = equal ? 0.0 : AbsOf((double)v - (double)t);
+    ++tally.compared;
+    scratch.histogram[equal ? 0 : kNumRatioBins - 1][threadIdx.x] += 1;
+    tally.Worst(distance, i);
+    if (!equal) {
+      ++tally.wrong;
+      if (i < tally.first_wrong) tally.first_wrong = i;
+    }
+  }
+  WriteBlockTotals(tally, scratch, partials + blockIdx.x);
+}
+
+// One block. Adds the partials in order and looks up the values at the two indices. `limits` is null for integers.
+extern "C" __global__ void __launch_bounds__(32)
+    dv_compare_finish(const CompareTotals* partials, int num_partials, U64 n, const void* truth,
+                      int truth_type, const void* candidate, int type, const Tolerance* limits,
+                      double factor, CompareTotals* out) {
+  constexpr int kWords = 9 + kNumRatioBins;  // the leading integers of CompareTotals
+  const U64* const words = (const U64*)partials;
+  constexpr int kStride = sizeof(CompareTotals) / sizeof(U64);
+  U64* const out_words = (U64*)out;
+  if (threadIdx.x > 0 && threadIdx.x < kWords) {
+    U64 sum = 0;
+    for (int p = 0; p < num_partials; ++p) sum += words[p * kStride + threadIdx.x];
+    out_words[threadIdx.x] = sum;
+  }
+  if (threadIdx.x != 0) return;
+  Tally total;
+  for (int p = 0; p < num_partials; ++p) {
+    total.sum_sq += partials[p].sum_normalised_sq;
+    if (partials[p].first_wrong_index < total.first_wrong) total.first_wrong = partials[p].first_wrong_index;
+    total.Worst(partials[p].worst_ratio, partials[p].worst_index);
+  }
+  out->num_elements = n;
+  out->first_wrong_index = total.first_wrong;
+  out->worst_index = total.worst_index;
+  out->worst_ratio = total.worst_index == kNone ? 0.0 : total.worst_ratio;
+  out->sum_normalised_sq = total.sum_sq;
+  out->first_wrong_truth = 0;
+  out->first_wrong_candidate = 0;
+  out->worst_truth = 0;
+  out->worst_candidate = 0;
+  out->worst_err = 0;
+  out->worst_tol = 0;
+  if (total.first_wrong != kNone) {
+    out->first_wrong_truth = LoadAnyAsDouble(truth, truth_type, total.first_wrong);
+    out->first_wrong_candidate = LoadAnyAsDouble(candidate, type, total.first_wrong);
+  }
+  if (total.worst_index != kNone) {
+    const double t = LoadAnyAsDouble(truth, truth_type, total.worst_index);
+    const double v = LoadAnyAsDouble(candidate, type, total.worst_index);
+    out->worst_truth = t;
+    out->worst_candidate = v;
+    if (limits == nullptr) {
+      out->worst_err = total.worst_ratio;
+    } else if (IsFinite(t)) {
+      out->worst_err = ElementError(t, v, limits->max_finite);
+      const double wide = limits->bucket_tol[BucketOf(t)] * factor;
+      out->worst_tol = (wide < 0x1p1023 ? wide : 0x1p1023) +
+                       limits->rel_floor * factor * AbsOf(ClampToRange(t, limits->max_finite));
+    } else {
+      out->worst_err = Infinity();
+    }
+  }
+}
+
+// Error profile of an honest implementation. Each warp keeps a private table in dynamic shared memory and adds to it one
+// distinct bucket at a time, so no atomic is needed: a warp of ordinary data spans about six binades.
+struct ProfileTable {
+  double max_err[kNumBuckets];
+  double sum_sq_err[kNumBuckets];
+  u32 count[kNumBuckets];
+  u32 num_special;
+  u32 num_dont_care;
+};
+constexpr int kProfileWarps = 8;
+
+namespace {
+
+// All 32 lanes call this together. `bucket` < 0: the lane has no sample.
+__device__ __forceinline__ void AddSamples(ProfileTable& table, int bucket, double err) {
+  const int lane = threadIdx.x & 31;
+  u32 pending = __ballot_sync(~0u, bucket >= 0);
+  while (pending != 0) {
+    const int leader = __ffs(pending) - 1;
+    const int current = __shfl_sync(~0u, bucket, leader);
+    const bool mine = bucket == current;
+    const u32 members = __ballot_sync(~0u, mine);
+    pending &= ~members;
+    double sum = mine ? err * err : 0.0;
+    double max = mine ? err : 0.0;
+    for (int offset = 16; offset > 0; offset >>= 1) {
+      sum += __shfl_down_sync(~0u, sum, offset);
+      const double other = __shfl_down_sync(~0u, max, offset);
+      max = other > max ? other : max;
+    }
+    if (lane == 0) {
+      table.count[current] += __popc(members);
+      table.sum_sq_err[current] += sum;
+      if (max > table.max_err[current]) table.max_err[current] = max;
+    }
+  }
+}
+
+template <DType type>
+__device__ __forceinline__ void ProfileFloats(const double* truth, const void* honest, U64 n,
+                                              const DTypeLimits& limits, u8* dont_care,
+                                              ProfileTable& table) {
+  using Value = typename Stored<type>::Type;
+  const Value* const values = (const Value*)honest;
+  const U64 stride = (U64)gridDim.x * blockDim.x;
+  u32 special = 0;
+  u32 skipped = 0;
+  // The warp's lanes stay together: the loop is over the warp's first element.
+  const U64 lane = threadIdx.x & 31;
+  for (U64 base = (U64)blockIdx.x * blockDim.x + threadIdx.x - lane; base < n;
+       base += kUnroll * stride) {
+    double t[kUnroll];
+    Value v[kUnroll];
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) {
+      const U64 at = base + k * stride + lane;
+      t[k] = at < n ? truth[at] : 0.0;
+      v[k] = at < n ? values[at] : Value(0);
+    }
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) {
+      const U64 at = base + k * stride + lane;
+      int bucket = -1;
+      double err = 0;
+      if (at < n) {
+        const HonestKind kind = ClassifyHonest(t[k], Stored<type>::ToDouble(v[k]), limits, &err);
+        if (kind == HonestKind::kSample) bucket = BucketOf(t[k]);
+        special += kind == HonestKind::kSpecial;
+        if (kind == HonestKind::kDontCare) {
+          ++skipped;
+          if (dont_care != nullptr) dont_care[at] = 1;
+        }
+      }
+      AddSamples(table, bucket, err);
+    }
+  }
+  special = WarpSum(special);
+  skipped = WarpSum(skipped);
+  if (lane == 0) {
+    table.num_special = special;
+    table.num_dont_care = skipped;
+  }
+}
+
+}  // namespace
+
+// partials: one ErrorProfile per block, overwritten.
+extern "C" __global__ void __launch_bounds__(kProfileWarps * 32)
+    dv_profile(const double* truth, const void* honest, int honest_type, int output_type, U64 n,
+               u8* dont_care, ErrorProfile* partials) {
+  extern __shared__ ProfileTable tables[];
+  ProfileTable& table = tables[threadIdx.x >> 5];
+  const int lane = threadIdx.x & 31;
+  for (int b = lane; b < kNumBuckets; b += 32) {
+    table.max_err[b] = 0;
+    table.sum_sq_err[b] = 0;
+    table.count[b] = 0;
+  }
+  __syncwarp();
+  const DTypeLimits limits = LimitsOf((DType)output_type);
+  switch ((DType)honest_type) {
+    case DType::kF16: ProfileFloats<DType::kF16>(truth, honest, n, limits, dont_care, table); break;
+    case DType::kBf16: ProfileFloats<DType::kBf16>(truth, honest, n, limits, dont_care, table); break;
+    case DType::kF32: ProfileFloats<DType::kF32>(truth, honest, n, limits, dont_care, table); break;
+    case DType::kF64: ProfileFloats<DType::kF64>(truth, honest, n, limits, dont_care, table); break;
+    default: break;
+  }
+  __syncthreads();
+  ErrorProfile* const out = partials + blockIdx.x;
+  for (int b = threadIdx.x; b < kNumBuckets; b += blockDim.x) {
+    U64 count = 0;
+    double max = 0;
+    double sum = 0;
+    for (int w = 0; w < kProfileWarps; ++w) {
+      count += tables[w].count[b];
+      sum += tables[w].sum_sq_err[b];
+      max = tables[w].max_err[b] > max ? tables[w].max_err[b] : max;
+    }
+    out->count[b] = count;
+    out->max_err[b] = max;
+    out->sum_sq_err[b] = sum;
+  }
+  if (threadIdx.x == 0) {
+    U64 special = 0;
+    U64 skipped = 0;
+    for (int w = 0; w < kProfileWarps; ++w) {
+      special += tables[w].num_special;
+      skipped += tables[w].num_dont_care;
+    }
+    out->num_special = special;
+    out->num_dont_care = skipped;
+  }
+}
+
+// One block of at least kNumBuckets threads: *profile += sum of the partials.
+extern "C" __global__ void dv_profile_finish(const ErrorProfile* partials, int num_partials,
+                                             ErrorProfile* profile) {
+  for (int b = threadIdx.x; b < kNumBuckets; b += blockDim.x) {
+    u64 count = profile->count[b];
+    double max = profile->max_err[b];
+    double sum = profile->sum_sq_err[b];
+    for (int p = 0; p < num_partials; ++p) {
+      count += partials[p].count[b];
+      sum += partials[p].sum_sq_err[b];
+      max = partials[p].max_err[b] > max ? partials[p].max_err[b] : max;
+    }
+    profile->count[b] = count;
+    profile->max_err[b] = max;
+    profile->sum_sq_err[b] = sum;
+  }
+  if (threadIdx.x == 0) {
+    for (int p = 0; p < num_partials; ++p) {
+      profile->num_special += partials[p].num_special;
+      profile->num_dont_care += partials[p].num_dont_care;
+    }
+  }
+}

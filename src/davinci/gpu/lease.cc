@@ -1,0 +1,230 @@
+#include "davinci/gpu/lease.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "davinci/base/files.h"
+#include "davinci/base/unique_fd.h"
+
+namespace davinci::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool IsDeviceKey(const std::string& device) {
+  if (device.empty() || device.size() > 100 || device.front() == '.') return false;
+  return std::all_of(device.begin(), device.end(), [](unsigned char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           c == '.' || c == '_' || c == '-';
+  });
+}
+
+// Someone may have deleted the file between our open and our lock; then we hold a lock nobody else can see.
+bool IsStillThatFile(int fd, const std::string& path) {
+  struct stat by_fd{};
+  struct stat by_path{};
+  return fstat(fd, &by_fd) == 0 && stat(path.c_str(), &by_path) == 0 &&
+         by_fd.st_ino == by_path.st_ino && by_fd.st_dev == by_path.st_dev;
+}
+
+}  // namespace
+
+struct DeviceLeases::Impl {
+  // State of one device within this object. Guarded by `mutex`.
+  struct Local {
+    uint64_t next_ticket = 0;
+    std::map<uint64_t, LeaseMode> waiting;  // first = next to be served
+    int shared_holders = 0;
+    bool exclusive_held = false;
+  };
+
+  std::filesystem::path directory;
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::map<std::string, Local> devices;
+
+  std::string LockPath(const std::string& device) const {
+    return (directory / (device + ".lock")).string();
+  }
+  std::string TurnPath(const std::string& device) const {
+    return (directory / (device + ".turn")).string();
+  }
+
+  static Status CheckWait(const std::string& device, const LeaseRequest& request) {
+    if (request.stop.stop_requested()) {
+      return Cancelled(fmt::format("waiting for device {}: cancelled", device));
+    }
+    if (request.deadline && Clock::now() >= *request.deadline) {
+      return DeadlineExceeded(fmt::format("waiting for device {}: not granted in time", device));
+    }
+    return Status::Ok();
+  }
+
+  // Waits until nobody in this object stands before `ticket` and the holders here allow `mode`.
+  Status WaitForTurn(const std::string& device, Local& local, uint64_t ticket,
+                     const LeaseRequest& request) {
+    std::unique_lock lock(mutex);
+    const auto granted = [&] {
+      if (local.waiting.begin()->first != ticket) return false;
+      if (local.exclusive_held) return false;
+      return request.mode == LeaseMode::kShared || local.shared_holders == 0;
+    };
+    if (request.deadline) {
+      changed.wait_until(lock, request.stop, *request.deadline, granted);
+    } else {
+      changed.wait(lock, request.stop, granted);
+    }
+    if (granted()) return Status::Ok();
+    return CheckWait(device, request);
+  }
+
+  // flock() that can be cancelled: the system call itself can only be interrupted by a signal, hence the polling.
+  Result<UniqueFd> Flock(const std::string& path, int operation, const std::string& device,
+                           const LeaseRequest& request) {
+    auto pause = std::chrono::microseconds(200);
+    while (true) {
+      UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+      if (file.get() < 0) return FromErrno(errno, path);
+      while (flock(file.get(), operation | LOCK_NB) != 0) {
+        if (errno == EINTR) continue;
+        if (errno != EWOULDBLOCK) return FromErrno(errno, "flock " + path);
+        DAVINCI_RETURN_IF_ERROR(CheckWait(device, request));
+        std::unique_lock lock(mutex);
+        auto wake = Clock::now() + pause;
+        if (request.deadline) wake = std::min(wake, *request.deadline);
+        // Nobody signals this; waiting on the condition variable is how a stop request ends the pause early.
+        changed.wait_until(lock, request.stop, wake, [] { return false; });
+        pause = std::min(pause * 2, std::chrono::microseconds(2000));
+      }
+      if (IsStillThatFile(file.get(), path)) return file;
+    }
+  }
+};
+
+DeviceLeases::DeviceLeases(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DeviceLeases::~DeviceLeases() = default;
+
+Result<std::unique_ptr<DeviceLeases>> DeviceLeases::Open(const std::filesystem::path& directory) {
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(directory));
+  auto impl = std::make_unique<Impl>();
+  impl->directory = directory;
+  return std::unique_ptr<DeviceLeases>(new DeviceLeases(std::move(impl)));
+}
+
+Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const LeaseRequest& request) {
+  if (!IsDeviceKey(device)) {
+    return InvalidArgument(fmt::format(
+        "device key \"{}\": use 1 to 100 letters, digits, '.', '_' or '-'", device));
+  }
+  const auto started = Clock::now();
+  Impl::Local* local = nullptr;
+  uint64_t ticket = 0;
+  {
+    std::lock_guard lock(impl_->mutex);
+    local = &impl_->devices[device];  // map nodes do not move
+    ticket = local->next_ticket++;
+    local->waiting.emplace(ticket, request.mode);
+  }
+  const auto acquire = [&]() -> Result<UniqueFd> {
+    DAVINCI_RETURN_IF_ERROR(impl_->WaitForTurn(device, *local, ticket, request));
+    DAVINCI_ASSIGN_OR_RETURN(
+        UniqueFd turnstile, impl_->Flock(impl_->TurnPath(device), LOCK_EX, device, request));
+    return impl_->Flock(impl_->LockPath(device),
+                        request.mode == LeaseMode::kExclusive ? LOCK_EX : LOCK_SH, device, request);
+  };
+  Result<UniqueFd> file = acquire();
+  {
+    std::lock_guard lock(impl_->mutex);
+    local->waiting.erase(ticket);
+    if (file.ok()) {
+      if (request.mode == LeaseMode::kExclusive) {
+        local->exclusive_held = true;
+      } else {
+        ++local->shared_holders;
+      }
+    }
+  }
+  impl_->changed.notify_all();
+  if (!file.ok()) return file.status();
+  if (request.mode == LeaseMode::kExclusive) {
+    const std::string text = fmt::format("pid {}: {}\n", getpid(), request.purpose);
+    // Informational only: a full disk must not cost the lease.
+    if (ftruncate(file->get(), 0) == 0) {
+      [[maybe_unused]] const ssize_t written = pwrite(file->get(), text.data(), text.size(), 0);
+    }
+  }
+  DeviceLease lease;
+  lease.owner_ = this;
+  lease.fd_ = file->Release();
+  lease.mode_ = request.mode;
+  lease.device_ = device;
+  lease.waited_ms_ = std::chrono::duration<double, std::milli>(Clock::now() - started).count();
+  return lease;
+}
+
+std::string DeviceLeases::LastExclusiveHolder(const std::string& device) const {
+  if (!IsDeviceKey(device)) return "";
+  const UniqueFd file(open(impl_->LockPath(device).c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return "";
+  std::array<char, 512> text{};
+  const ssize_t size = pread(file.get(), text.data(), text.size(), 0);
+  if (size <= 0) return "";
+  std::string holder(text.data(), static_cast<size_t>(size));
+  while (!holder.empty() && holder.back() == '\n') holder.pop_back();
+  return holder;
+}
+
+void DeviceLeases::OnRelease(const std::string& device, LeaseMode mode) {
+  {
+    std::lock_guard lock(impl_->mutex);
+    Impl::Local& local = impl_->devices[device];
+    if (mode == LeaseMode::kExclusive) {
+      local.exclusive_held = false;
+    } else {
+      --local.shared_holders;
+    }
+  }
+  impl_->changed.notify_all();
+}
+
+DeviceLease::DeviceLease(DeviceLease&& other) noexcept
+    : owner_(std::exchange(other.owner_, nullptr)),
+      fd_(std::exchange(other.fd_, -1)),
+      mode_(other.mode_),
+      device_(std::move(other.device_)),
+      waited_ms_(other.waited_ms_) {}
+
+DeviceLease& DeviceLease::operator=(DeviceLease&& other) noexcept {
+  if (this != &other) {
+    Release();
+    owner_ = std::exchange(other.owner_, nullptr);
+    fd_ = std::exchange(other.fd_, -1);
+    mode_ = other.mode_;
+    device_ = std::move(other.device_);
+    waited_ms_ = other.waited_ms_;
+  }
+  return *this;
+}
+
+DeviceLease::~DeviceLease() { Release(); }
+
+void DeviceLease::Release() {
+  if (fd_ < 0) return;
+  // First the file, then the bookkeeping: whoever is woken here must find the lock free.
+  close(std::exchange(fd_, -1));
+  std::exchange(owner_, nullptr)->OnRelease(device_, mode_);
+}
+
+}  // namespace davinci::gpu

@@ -1,0 +1,89 @@
+// Who may use a device now. Many holders may load and check candidates on a device at once (shared); timing needs it alone
+// (exclusive). A device is any key: a GPU's uuid, or "cpu" for timings on the host's cores.
+//
+// Works between threads and between processes: each lease holds its own flock() on <directory>/<device>.lock, so the kernel
+// gives it back when the holder dies, kill -9 included. <directory>/<device>.turn is the turnstile that makes it fair:
+// whoever wants a lease takes the turnstile first and keeps it until the lease is granted, so a waiting exclusive request
+// holds back later shared ones and is never starved. Inside one DeviceLeases object requests are served in order of
+// arrival without polling; between processes the wait polls (0.2 ms growing to 2 ms), and which of several waiting
+// processes gets the turnstile next is left to chance.
+//
+// The file's text names the last exclusive holder ("pid 4711: timing"); it is for people, never parsed.
+//
+// A forked child that does not exec shares its parent's leases: they end when both have closed them. Descriptors are
+// close-on-exec. The directory must be on a file system with working flock (any local one).
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "davinci/base/status.h"
+
+namespace davinci::gpu {
+
+enum class LeaseMode { kShared, kExclusive };
+
+struct LeaseRequest {
+  LeaseMode mode = LeaseMode::kShared;
+  std::string purpose;  // "timing softmax_rows"; shown to people who wait
+  // Waiting ends with kDeadlineExceeded; no value waits for ever.
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  // Waiting ends with kCancelled when a stop is requested.
+  std::stop_token stop;
+};
+
+class DeviceLeases;
+
+// Held until destroyed or Release()d. Movable; may be released by another thread than the one that acquired it. Must not
+// outlive the DeviceLeases it came from.
+class DeviceLease {
+ public:
+  DeviceLease() = default;
+  DeviceLease(DeviceLease&& other) noexcept;
+  DeviceLease& operator=(DeviceLease&& other) noexcept;
+  ~DeviceLease();
+
+  void Release();
+  bool held() const { return fd_ >= 0; }
+  LeaseMode mode() const { return mode_; }
+  const std::string& device() const { return device_; }
+  double waited_ms() const { return waited_ms_; }
+
+ private:
+  friend class DeviceLeases;
+  DeviceLeases* owner_ = nullptr;
+  int fd_ = -1;
+  LeaseMode mode_ = LeaseMode::kShared;
+  std::string device_;
+  double waited_ms_ = 0;
+};
+
+// Thread-safe. One per process and lease directory is enough; more are correct, only less orderly.
+class DeviceLeases {
+ public:
+  // Creates `directory` when missing.
+  static Result<std::unique_ptr<DeviceLeases>> Open(const std::filesystem::path& directory);
+  ~DeviceLeases();
+  DeviceLeases(const DeviceLeases&) = delete;
+  DeviceLeases& operator=(const DeviceLeases&) = delete;
+
+  // `device`: 1–100 of letters, digits, '.', '_', '-' (kInvalidArgument otherwise). There is no upgrade from shared to
+  // exclusive: release first, or two upgraders wait for each other for ever.
+  Result<DeviceLease> Acquire(const std::string& device, const LeaseRequest& request);
+
+  // What the last exclusive holder wrote about itself; empty when nobody ever held it. For messages.
+  std::string LastExclusiveHolder(const std::string& device) const;
+
+ private:
+  friend class DeviceLease;
+  struct Impl;
+  explicit DeviceLeases(std::unique_ptr<Impl> impl);
+  void OnRelease(const std::string& device, LeaseMode mode);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace davinci::gpu
