@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "davinci/gpu/kernels/keyed.h"
 // The layouts of Tolerance and ErrorProfile. The header is self-contained text without any dependency, compiled into the
 // kernels as well; nothing of the judge is linked.
 #include "davinci/judge/compare/element_rules.h"
@@ -43,6 +42,20 @@ bool IsInteger(int dtype) {
   return dtype >= static_cast<int>(DType::kI8) && dtype <= static_cast<int>(DType::kBool);
 }
 
+Status BadDtype(int dtype, const char* wanted) {
+  return InvalidArgument(fmt::format("dtype {}: {} wanted here", dtype, wanted));
+}
+
+int Aligned(CuDevicePtr data, unsigned bytes) { return data % bytes == 0 ? 1 : 0; }
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+}  // namespace
+
 Result<keyed::PoisonKind> PoisonKindOf(int dtype) {
   switch (static_cast<DType>(dtype)) {
     case DType::kF16: return keyed::kPoisonFloat16;
@@ -58,20 +71,6 @@ Result<keyed::PoisonKind> PoisonKindOf(int dtype) {
   }
   return InvalidArgument(fmt::format("dtype {}: not a known number", dtype));
 }
-
-Status BadDtype(int dtype, const char* wanted) {
-  return InvalidArgument(fmt::format("dtype {}: {} wanted here", dtype, wanted));
-}
-
-int Aligned(CuDevicePtr data, unsigned bytes) { return data % bytes == 0 ? 1 : 0; }
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
-
-}  // namespace
 
 Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext> context,
                                                      const KernelLibraryOptions& options) {

@@ -19,8 +19,12 @@
 #include "davinci/gpu/driver_api.h"
 #include "davinci/gpu/kernel_library.h"
 #include "davinci/gpu/kernels/compare_layout.h"
+#include "davinci/gpu/kernels/keyed.h"
 
 namespace davinci::gpu {
+
+// The pattern an element of this dtype is poisoned with; kInvalidArgument for an unknown number.
+Result<keyed::PoisonKind> PoisonKindOf(int dtype);
 
 struct PoisonCount {
   uint64_t num_poisoned = 0;  // elements that still hold their pattern: never written

@@ -173,10 +173,11 @@ __device__ __forceinline__ void CompareFloats(const void* truth, const void* can
     const bool v_nan = IsNan(v);
     tally.nan_truth += t_nan;
     tally.nan_candidate += v_nan;
-    if (verdict.kind == ElementKind::kCompared) {
+    if (verdict.kind == ElementKind::kCompared || verdict.kind == ElementKind::kSpecialWrong) {
       ++tally.compared;
       scratch.histogram[RatioBin(verdict.ratio)][threadIdx.x] += 1;
-      if (BucketOf(t) != kZeroBucket) {
+      tally.Worst(verdict.ratio, i);
+      if (verdict.kind == ElementKind::kCompared && t != 0) {
         ++tally.normalised;
         tally.sum_sq += verdict.normalised * verdict.normalised;
       }
@@ -184,7 +185,6 @@ __device__ __forceinline__ void CompareFloats(const void* truth, const void* can
       tally.special_match += verdict.kind == ElementKind::kSpecialMatch;
       tally.dont_care += verdict.kind == ElementKind::kDontCare;
     }
-    if (verdict.kind == ElementKind::kCompared || verdict.wrong) tally.Worst(verdict.ratio, i);
     if (verdict.wrong) {
       ++tally.wrong;
       if (i < tally.first_wrong) tally.first_wrong = i;
@@ -278,7 +278,8 @@ extern "C" __global__ void __launch_bounds__(kCompareThreads)
 }
 
 // Integers and bool: equal to the truth or to one of the variants (null: absent), all exact. `truth_type` may differ from
-// `type`; variants are stored like the candidate. A bool that is neither 0 nor 1 is wrong. The "ratio" is |difference|.
+// `type`; variants are stored like the candidate. A bool that is neither 0 nor 1 is wrong. The "ratio" of a wrong
+// element is its distance from the truth; elements that are right have none.
 extern "C" __global__ void __launch_bounds__(kCompareThreads)
     dv_compare_integers(const void* truth, int truth_type, const void* candidate, int type, U64 n,
                         const void* variant0, const void* variant1, const void* variant2,
@@ -297,14 +298,13 @@ extern "C" __global__ void __launch_bounds__(kCompareThreads)
       if (!equal && variants[k] != nullptr) equal = v == LoadInteger(variants[k], type, i);
     }
     if ((DType)type == DType::kBool && v > 1) equal = false;
-    const double distance = equal ? 0.0 : AbsOf((double)v - (double)t);
     ++tally.compared;
     scratch.histogram[equal ? 0 : kNumRatioBins - 1][threadIdx.x] += 1;
-    tally.Worst(distance, i);
-    if (!equal) {
-      ++tally.wrong;
-      if (i < tally.first_wrong) tally.first_wrong = i;
-    }
+    if (equal) continue;
+    ++tally.wrong;
+    if (i < tally.first_wrong) tally.first_wrong = i;
+    // Exact in 64 bits before it is rounded: int64 outputs may differ by more than 2^53.
+    tally.Worst((double)(v > t ? (U64)v - (U64)t : (U64)t - (U64)v), i);
   }
   WriteBlockTotals(tally, scratch, partials + blockIdx.x);
 }

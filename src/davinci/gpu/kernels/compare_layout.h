@@ -9,7 +9,7 @@ constexpr int kCompareHistogramBins = 10;
 // Plain totals over all elements; the verdict is made from them by the judge.
 struct CompareTotals {
   unsigned long long num_elements;
-  unsigned long long num_compared;        // finite truth, not "don't care"
+  unsigned long long num_compared;        // judged: neither "don't care" nor a special value as it must be
   unsigned long long num_wrong;
   unsigned long long num_dont_care;
   unsigned long long num_special_match;   // truth NaN or Inf, candidate the same
