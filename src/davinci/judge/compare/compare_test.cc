@@ -109,8 +109,10 @@ TEST(Compare, TheHonestImplementationItselfPassesWithRoomToSpare) {
   const Rounded task(10000);
   const CompareResult r = task.Judge(task.honest);
   EXPECT_TRUE(r.passed);
-  EXPECT_LE(r.max_ratio, 1.0 / 60);
-  EXPECT_NEAR(r.rms_ratio, 1.0, 0.1);
+  EXPECT_LE(r.max_ratio, 1.0 / 64);
+  // Below 1 because a bucket is pooled with its neighbours and the larger one dominates.
+  EXPECT_GT(r.rms_ratio, 0.5);
+  EXPECT_LE(r.rms_ratio, 1.0);
   EXPECT_EQ(r.num_wrong, 0);
   EXPECT_EQ(r.first_wrong_index, -1);
 }
@@ -188,7 +190,10 @@ TEST(Compare, CatchesEveryLowPrecisionElementOfAHeavyTailedOutput) {
 TEST(Compare, RmsCatchesWhatEveryElementAloneIsForgiven) {
   // The honest implementation is rarely much worse (a step that flips), so single elements have a wide tolerance.
   Rounded task(64000);
-  for (int64_t i = 0; i < std::ssize(task.truth); i += 2000) task.honest[i] += 0.01f;
+  for (int64_t i = 0; i < std::ssize(task.truth); ++i) {
+    task.truth[i] = 1.0 + static_cast<double>(i) / 64000;
+    task.honest[i] = static_cast<float>(task.truth[i]) + (i % 2000 == 0 ? 0.01f : 0.0f);
+  }
   task.Rebuild();
   std::vector<float> candidate = task.honest;
   for (float& x : candidate) x += 0.3f;

@@ -202,7 +202,7 @@ bool ProfileIsThin(const ErrorProfile& profile) { return NumSamples(profile) < k
 ToleranceOptions DefaultToleranceOptions(DType output_dtype) {
   if (output_dtype == DType::kF16 || output_dtype == DType::kBf16)
     return {.multiple = 8, .rms_multiple = 4, .floor_ulps = 2, .scale_floor_ulps = 0.5};
-  return {.multiple = 64, .rms_multiple = 32, .floor_ulps = 4, .scale_floor_ulps = 8};
+  return {.multiple = 128, .rms_multiple = 128, .floor_ulps = 4, .scale_floor_ulps = 8};
 }
 
 Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype, const ToleranceOptions& options) {

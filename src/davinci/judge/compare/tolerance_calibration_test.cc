@@ -1,7 +1,8 @@
 // Where the default multiples come from: errors of known implementations of a dot product, in units of the error of an
 // honest one, for lengths 64..65536 and four distributions. Prints the table; asserts that the defaults separate.
 //
-//   honest   fp32 products, 16 lanes of partial sums, added pairwise (what vectorised libraries do)
+//   lanes    honest: fp32 products, 16 lanes of partial sums, added pairwise (what vectorised libraries do)
+//   pairwise honest: fp32 products, added pairwise from blocks of 32 (what careful reductions do; hardest to follow)
 //   serial   fp32, one accumulator, first to last
 //   fma      the same with fused multiply-add, last to first
 //   tf32     inputs cut to 10 mantissa bits, exact afterwards
@@ -96,6 +97,13 @@ float Blocked(const float* a, const float* b, int k) {
   return lanes[0];
 }
 
+float Pairwise(const float* a, const float* b, int k) {
+  if (k > 32) return Pairwise(a, b, k / 2) + Pairwise(a + k / 2, b + k / 2, k - k / 2);
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
 float Serial(const float* a, const float* b, int k) {
   float sum = 0;
   for (int i = 0; i < k; ++i) sum += a[i] * b[i];
@@ -142,32 +150,35 @@ const std::vector<Method>& Methods() {
   return methods;
 }
 
-class ToleranceCalibration : public ::testing::TestWithParam<const char*> {};
+struct Case {
+  const char* distribution;
+  const char* honest_name;
+  float (*honest)(const float*, const float*, int);
+};
+
+class ToleranceCalibration : public ::testing::TestWithParam<Case> {};
 
 TEST_P(ToleranceCalibration, IeeeSumsPassAndReducedInputsFail) {
-  const std::string distribution = GetParam();
-  std::printf("%-8s %6s  method   max_err/honest  rms/honest   max_ratio  wrong%%  verdict\n", distribution.c_str(), "K");
+  const std::string distribution = GetParam().distribution;
+  std::printf("%-8s %6s  method  (honest: %s)  rms/honest   max_ratio  wrong%%  verdict\n", distribution.c_str(), "K",
+              GetParam().honest_name);
   for (const int k : {64, 256, 1024, 4096, 16384, 65536}) {
     const int n = k >= 16384 ? 128 : 512;
     const Rows rows = Draw(distribution, k, n);
     std::vector<double> truth(n);
     for (int row = 0; row < n; ++row) truth[row] = Exact(rows.A(row), rows.B(row), k);
-    const std::vector<float> honest = Apply(rows, Blocked);
+    const std::vector<float> honest = Apply(rows, GetParam().honest);
     ErrorProfile profile = {};
     ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32, n, &profile, nullptr, 1).ok());
     const ToleranceOptions options = DefaultToleranceOptions(DType::kF32);
     const auto tolerance = BuildTolerance(profile, DType::kF32, options);
     ASSERT_TRUE(tolerance.ok());
-    double honest_max = 0;
-    for (int i = 0; i < n; ++i) honest_max = std::max(honest_max, std::abs(static_cast<double>(honest[i]) - truth[i]));
     for (const Method& method : Methods()) {
       const std::vector<float> candidate = Apply(rows, method.dot);
       const auto r = Compare(truth.data(), candidate.data(), DType::kF32, n, *tolerance, {});
       ASSERT_TRUE(r.ok());
-      double max_err = 0;
-      for (int i = 0; i < n; ++i) max_err = std::max(max_err, std::abs(static_cast<double>(candidate[i]) - truth[i]));
-      std::printf("%-8s %6d  %-8s %12.2f %12.2f %12.3g %7.2f  %s\n", distribution.c_str(), k, method.name, max_err / honest_max,
-                  r->rms_ratio, r->max_ratio, 100.0 * static_cast<double>(r->num_wrong) / n, r->passed ? "pass" : "FAIL");
+      std::printf("%-8s %6d  %-8s %30.2f %11.3g %7.2f  %s\n", distribution.c_str(), k, method.name, r->rms_ratio, r->max_ratio,
+                  100.0 * static_cast<double>(r->num_wrong) / n, r->passed ? "pass" : "FAIL");
       if (method.honest) {
         EXPECT_TRUE(r->passed) << method.name << " K=" << k << ": " << DescribeResult(*r, DType::kF32);
         EXPECT_LT(r->max_ratio, 0.8) << method.name << " K=" << k << ": passes, but with too little room";
@@ -178,8 +189,14 @@ TEST_P(ToleranceCalibration, IeeeSumsPassAndReducedInputsFail) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Distributions, ToleranceCalibration, ::testing::Values("uniform", "normal", "heavy", "cancel"),
-                         [](const auto& param_info) { return std::string(param_info.param); });
+INSTANTIATE_TEST_SUITE_P(Distributions, ToleranceCalibration,
+                         ::testing::Values(Case{"uniform", "lanes", Blocked}, Case{"normal", "lanes", Blocked},
+                                           Case{"heavy", "lanes", Blocked}, Case{"cancel", "lanes", Blocked},
+                                           Case{"uniform", "pairwise", Pairwise}, Case{"normal", "pairwise", Pairwise},
+                                           Case{"heavy", "pairwise", Pairwise}, Case{"cancel", "pairwise", Pairwise}),
+                         [](const auto& param_info) {
+                           return std::string(param_info.param.distribution) + "_" + param_info.param.honest_name;
+                         });
 
 // bf16 task: inputs and output bf16, honest accumulates in fp32. A serial fp32 sum passes; accumulating in bf16 fails.
 TEST(ToleranceCalibration16Bit, Fp32AccumulationPassesAndBf16AccumulationFails) {
