@@ -1,0 +1,313 @@
+// Golden vectors of the pure maths; the simulations are in paired_ratio_simulation_test.cc.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "davinci/judge/stats/clock_agreement.h"
+#include "davinci/judge/stats/paired_ratio.h"
+#include "davinci/judge/stats/roofline.h"
+#include "davinci/judge/stats/stopping_criterion.h"
+#include "davinci/judge/stats/summary.h"
+
+namespace davinci::judge {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+TEST(Percentile, InterpolatesBetweenOrderStatistics) {
+  const std::vector<double> values = {40, 10, 30, 20};
+  EXPECT_DOUBLE_EQ(Percentile(values, 0), 10);
+  EXPECT_DOUBLE_EQ(Percentile(values, 1), 40);
+  EXPECT_DOUBLE_EQ(Percentile(values, 0.5), 25);
+  EXPECT_DOUBLE_EQ(Percentile(values, 0.9), 37);  // position 0.9 * 3 = 2.7 between 30 and 40
+  EXPECT_TRUE(std::isnan(Percentile({}, 0.5)));
+}
+
+TEST(ScaledMad, IgnoresAnOutlierAndEstimatesSigma) {
+  // Median 3; deviations 2 1 0 1 997; their median is 1.
+  const std::vector<double> values = {1, 2, 3, 4, 1000};
+  EXPECT_NEAR(ScaledMad(values), 1.4826, 1e-4);
+}
+
+std::vector<PairedSample> Repeat(std::vector<PairedSample> block, int times) {
+  std::vector<PairedSample> pairs;
+  for (int i = 0; i < times; ++i) pairs.insert(pairs.end(), block.begin(), block.end());
+  return pairs;
+}
+
+TEST(PairedRatio, IsBaselineOverCandidate) {
+  const auto r = ComputePairedRatio(Repeat({{2.0, 1.0}, {2.0, 1.0}}, 10), {});
+  ASSERT_TRUE(r.ok());
+  EXPECT_DOUBLE_EQ(r->median, 2.0);
+  EXPECT_DOUBLE_EQ(r->low, 2.0);
+  EXPECT_DOUBLE_EQ(r->high, 2.0);
+  EXPECT_TRUE(r->significant);
+  EXPECT_EQ(r->n, 20);
+}
+
+TEST(PairedRatio, LinearDriftCancelsWithinABlock) {
+  // Every call is 10 % slower than the one before it; A B B A gives log ratios -0.0953 and +0.0953.
+  std::vector<PairedSample> pairs;
+  double t = 1e-3;
+  const auto next = [&] { return t *= 1.1; };
+  for (int i = 0; i < 8; ++i) {
+    const double a1 = next(), b1 = next(), b2 = next(), a2 = next();
+    pairs.push_back({a1, b1});
+    pairs.push_back({a2, b2});
+  }
+  const auto r = ComputePairedRatio(pairs, {});
+  EXPECT_NEAR(r->median, 1.0, 1e-12);
+  EXPECT_NEAR(r->high - r->low, 0.0, 1e-12);
+  EXPECT_FALSE(r->significant);
+}
+
+TEST(PairedRatio, PreemptedCallsDoNotMoveIt) {
+  std::vector<PairedSample> pairs = Repeat({{1.1, 1.0}, {1.1, 1.0}}, 20);
+  pairs[4].candidate_seconds = 50;
+  pairs[11].baseline_seconds = 80;
+  pairs[30].candidate_seconds = 9;
+  const auto r = ComputePairedRatio(pairs, {});
+  EXPECT_NEAR(r->median, 1.1, 1e-12);
+  EXPECT_NEAR(r->low, 1.1, 1e-12);
+  EXPECT_TRUE(r->significant);
+}
+
+TEST(PairedRatio, ThirteenBlocksGiveTheThirdAndTheEleventh) {
+  // m = 13: t_12 = 2.1788, times sqrt(13/12) = 2.268, tail 0.0117. The resampled median is at most the k-th smallest value
+  // with probability P(Bin(13, k/13) >= 7): 0.0014 for k = 2, 0.016 for k = 3. So the ends are the third from each side.
+  std::vector<PairedSample> pairs;
+  for (int i = -6; i <= 6; ++i) {
+    const double ratio = std::exp(0.01 * i);
+    pairs.push_back({ratio, 1});
+    pairs.push_back({ratio, 1});
+  }
+  const auto r = ComputePairedRatio(pairs, {.num_resamples = 20000});
+  EXPECT_NEAR(std::log(r->median), 0, 1e-12);
+  EXPECT_NEAR(std::log(r->low), -0.04, 1e-9);
+  EXPECT_NEAR(std::log(r->high), 0.04, 1e-9);
+  const auto wider = ComputePairedRatio(pairs, {.num_resamples = 20000, .half_width_factor = 1.5});
+  EXPECT_NEAR(std::log(wider->high), 0.06, 1e-9);
+}
+
+TEST(PairedRatio, SixToElevenBlocksAreAtLeastARobustStudentInterval) {
+  // Seven log ratios -0.03 .. 0.03: MAD 0.02, half width t_6 * 1.2533 * 1.4826 * 0.02 / sqrt 7 = 2.4469 * 0.014047 = 0.03437,
+  // wider than the extremes, which is what the bootstrap gives.
+  std::vector<PairedSample> pairs;
+  for (int i = -3; i <= 3; ++i) pairs.insert(pairs.end(), 2, {std::exp(0.01 * i), 1});
+  const auto r = ComputePairedRatio(pairs, {});
+  EXPECT_NEAR(std::log(r->low), -0.03437, 2e-5);
+  EXPECT_NEAR(std::log(r->high), 0.03437, 2e-5);
+}
+
+TEST(PairedRatio, BetweenProcessSpreadAddsInQuadrature) {
+  // No spread within: the half width is 1.96 * 0.01 on the log scale.
+  const auto r = ComputePairedRatio(Repeat({{1.0, 1.0}, {1.0, 1.0}}, 10), {.between_process_log_sd = 0.01});
+  EXPECT_NEAR(std::log(r->high), 0.0196, 1e-4);
+  EXPECT_NEAR(std::log(r->low), -0.0196, 1e-4);
+}
+
+TEST(PairedRatio, FewBlocksUseStudentAndOneBlockIsUnbounded) {
+  const std::vector<PairedSample> two = {{1.00, 1}, {1.00, 1}, {1.02, 1}, {1.02, 1}};
+  const auto r = ComputePairedRatio(two, {});
+  // Two values log 1, log 1.02: half width 12.706 * sd / sqrt 2 = 12.706 * log(1.02) / 2.
+  const double half = 12.7062 * std::log(1.02) / 2;
+  EXPECT_NEAR(std::log(r->high), std::log(1.02) / 2 + half, 1e-5);
+  const auto one = ComputePairedRatio(std::vector<PairedSample>{{2, 1}, {2, 1}, {9, 1}}, {});
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(one->n, 2);
+  EXPECT_EQ(one->low, 0);
+  EXPECT_EQ(one->high, kInf);
+  EXPECT_FALSE(one->significant);
+  EXPECT_EQ(RelativeHalfWidth(*one), kInf);
+}
+
+TEST(PairedRatio, SignificanceNeedsTheWholeIntervalOutsideTheBand) {
+  EXPECT_FALSE(ComputePairedRatio(Repeat({{1.019, 1}, {1.019, 1}}, 10), {})->significant);
+  EXPECT_TRUE(ComputePairedRatio(Repeat({{1.021, 1}, {1.021, 1}}, 10), {})->significant);
+  EXPECT_TRUE(ComputePairedRatio(Repeat({{0.97, 1}, {0.97, 1}}, 10), {})->significant);
+  EXPECT_FALSE(ComputePairedRatio(Repeat({{1.03, 1}, {1.03, 1}}, 10), {.between_process_log_sd = 0.01})->significant);
+}
+
+TEST(PairedRatio, TheSameSeedGivesTheSameBits) {
+  std::vector<PairedSample> pairs;
+  for (int i = 0; i < 40; ++i) pairs.push_back({1 + 0.01 * ((i * 7) % 13), 1});
+  const auto a = ComputePairedRatio(pairs, {.seed = 5});
+  const auto b = ComputePairedRatio(pairs, {.seed = 5});
+  EXPECT_EQ(a->low, b->low);
+  EXPECT_EQ(a->high, b->high);
+}
+
+TEST(PairedRatio, RefusesWhatIsNoTime) {
+  for (const double bad : {0.0, -1.0, kNan, kInf}) {
+    EXPECT_FALSE(ComputePairedRatio(std::vector<PairedSample>{{1, 1}, {1, bad}}, {}).ok()) << bad;
+    EXPECT_FALSE(ComputePairedRatio(std::vector<PairedSample>{{bad, 1}, {1, 1}}, {}).ok()) << bad;
+  }
+  EXPECT_FALSE(ComputePairedRatio(std::vector<PairedSample>{{1, 1}}, {}).ok());
+  EXPECT_FALSE(ComputePairedRatio(Repeat({{1, 1}}, 4), {.between_process_log_sd = -1}).ok());
+}
+
+TEST(PlanMeasurement, CountsComeFromTheBaselinesCost) {
+  StoppingOptions options;
+  options.min_pairs = 11;
+  options.max_pairs = 200;
+  options.budget_seconds = 5;
+  auto plan = PlanMeasurement(1e-3, options);  // 2500 pairs would fit
+  EXPECT_EQ(plan->min_pairs, 12);
+  EXPECT_EQ(plan->max_pairs, 200);
+  EXPECT_EQ(plan->warmup_calls, 10);
+  plan = PlanMeasurement(0.1, options);  // 25 fit
+  EXPECT_EQ(plan->max_pairs, 24);
+  EXPECT_EQ(plan->warmup_calls, 1);
+  plan = PlanMeasurement(10.0, options);  // none fits; the hard minimum stands
+  EXPECT_EQ(plan->max_pairs, kHardMinPairs);
+  EXPECT_EQ(plan->min_pairs, kHardMinPairs);
+  options.per_call_overhead_seconds = 0.099;
+  plan = PlanMeasurement(1e-3, options);
+  EXPECT_EQ(plan->max_pairs, 24);
+  EXPECT_FALSE(PlanMeasurement(0, options).ok());
+  EXPECT_FALSE(PlanMeasurement(kNan, options).ok());
+  options.max_pairs = 4;
+  EXPECT_FALSE(PlanMeasurement(1, options).ok());
+}
+
+TEST(StoppingCriterion, StopsWhenPreciseButNotBeforeTheMinimumOrWithinABlock) {
+  StoppingOptions options;
+  const auto plan = PlanMeasurement(1e-3, options);
+  StoppingCriterion criterion(*plan, options);
+  std::vector<PairedSample> pairs;
+  for (int n = 1; n <= 12; ++n) {
+    pairs.push_back({1.5e-3, 1e-3});
+    const auto decision = criterion.Look(pairs, n * 1e-3);
+    ASSERT_TRUE(decision.ok());
+    EXPECT_EQ(decision->stop(), n == 12) << n;
+    if (n == 12) {
+      EXPECT_EQ(decision->reason, StopReason::kPrecise);
+      EXPECT_DOUBLE_EQ(decision->ratio->median, 1.5);
+    }
+  }
+}
+
+std::vector<PairedSample> Noisy(int n, double ratio) {
+  std::vector<PairedSample> pairs;
+  for (int i = 0; i < n; ++i) pairs.push_back({ratio * (1 + 0.3 * ((i / 2 * 5) % 7 - 3) / 3), 1});
+  return pairs;
+}
+
+TEST(StoppingCriterion, NoiseRunsIntoTheMaximumOrTheBudget) {
+  StoppingOptions options;
+  options.max_pairs = 20;
+  const auto plan = PlanMeasurement(1e-3, options);
+  StoppingCriterion criterion(*plan, options);
+  EXPECT_EQ(criterion.Look(Noisy(16, 1.0), 0.1)->reason, StopReason::kContinue);
+  EXPECT_EQ(criterion.Look(Noisy(20, 1.0), 0.1)->reason, StopReason::kMaxPairs);
+  // A candidate far slower than the baseline spends the budget before the minimum is reached; what is there is reported.
+  StoppingCriterion slow(*plan, options);
+  EXPECT_EQ(slow.Look(Noisy(3, 0.01), 6.0)->reason, StopReason::kContinue);
+  const auto decision = slow.Look(Noisy(4, 0.01), 6.0);
+  EXPECT_EQ(decision->reason, StopReason::kBudget);
+  EXPECT_TRUE(decision->ratio.has_value());
+}
+
+TEST(StoppingCriterion, LooksGrowApart) {
+  StoppingOptions options;
+  const auto plan = PlanMeasurement(1e-3, options);
+  StoppingCriterion criterion(*plan, options);
+  std::vector<int> looks;
+  for (int n = 2; n <= 60; n += 2) {
+    const auto decision = criterion.Look(Noisy(n, 1.0), 0.01);
+    if (decision->ratio.has_value()) looks.push_back(n);
+  }
+  EXPECT_EQ(looks, (std::vector<int>{12, 16, 20, 24, 30, 36, 44, 54}));
+}
+
+TEST(StoppingCriterion, ScreeningEndsEarlyForTheClearlySlow) {
+  StoppingOptions options;
+  options.clearly_slow_below = 0.8;
+  const auto plan = PlanMeasurement(1e-3, options);
+  StoppingCriterion criterion(*plan, options);
+  EXPECT_EQ(criterion.Look(Noisy(12, 0.3), 0.1)->reason, StopReason::kClearlySlow);
+}
+
+TEST(ClockAgreement, FivePercentAndFiveMicroseconds) {
+  const auto check = [](double a, double b) {
+    return CheckClockAgreement(std::vector<ClockReading>{{"wall", a}, {"events", b}})->agree;
+  };
+  EXPECT_TRUE(check(1e-3, 1.05e-3));   // differs by 50 us, allowed 52.5 + 5
+  EXPECT_FALSE(check(1e-3, 1.07e-3));  // 70 us, allowed 58.5
+  EXPECT_TRUE(check(2e-6, 6e-6));      // 4 us, allowed 5.3
+  EXPECT_FALSE(check(1e-6, 8e-6));     // 7 us, allowed 5.4
+}
+
+TEST(ClockAgreement, OneSidedClocksMayFallShortButNotExceed) {
+  const auto check = [](double other, ClockRelation relation) {
+    return CheckClockAgreement(std::vector<ClockReading>{{"wall", 1e-3}, {"other", other, relation}})->agree;
+  };
+  EXPECT_TRUE(check(1e-4, ClockRelation::kAtMost));
+  EXPECT_TRUE(check(0, ClockRelation::kAtMost));
+  EXPECT_FALSE(check(2e-3, ClockRelation::kAtMost));
+  EXPECT_TRUE(check(2e-3, ClockRelation::kAtLeast));
+  EXPECT_FALSE(check(1e-4, ClockRelation::kAtLeast));
+}
+
+TEST(ClockAgreement, NamesTheWorstPairAndKnowsOverhead) {
+  const auto r = CheckClockAgreement(std::vector<ClockReading>{
+      {"supervisor", 1.01e-3, ClockRelation::kEqual, 10e-6}, {"events", 1.0e-3}, {"trace", 2.0e-3}});
+  ASSERT_TRUE(r.ok());
+  EXPECT_FALSE(r->agree);
+  ASSERT_EQ(r->disagreements.size(), 2u);
+  EXPECT_EQ(r->disagreements[0].second, "trace");
+  EXPECT_NEAR(r->disagreements[0].difference_seconds, 1e-3, 1e-9);
+  EXPECT_NEAR(r->disagreements[0].allowed_seconds, 105e-6, 1e-9);
+  EXPECT_NE(r->evidence.find("trace differ by 1 ms, allowed 105 us"), std::string::npos) << r->evidence;
+}
+
+TEST(ClockAgreement, WhatIsNoTimeIsInvalidNeverFast) {
+  for (const double bad : {0.0, -1e-3, kNan, kInf}) {
+    const auto r = CheckClockAgreement(std::vector<ClockReading>{{"wall", 1e-3}, {"events", bad}});
+    EXPECT_FALSE(r->agree) << bad;
+    EXPECT_EQ(r->invalid, std::vector<std::string>{"events"}) << bad;
+  }
+  EXPECT_FALSE(CheckClockAgreement(std::vector<ClockReading>{{"wall", 1.0}}).ok());
+}
+
+TEST(Roofline, FloorIsTheSlowerOfMemoryAndCompute) {
+  const DevicePeaks peaks{.bytes_per_second = 1e12, .flops_per_second = 1e14, .cache_bytes = 50e6};
+  // 2 GB in, 1 GB out of which 50 MB may stay in the cache: 2.95 ms. 1e11 flops: 1 ms.
+  auto r = ComputeRoofline({.read_bytes = 2e9, .written_bytes = 1e9, .flops = 1e11}, peaks);
+  EXPECT_NEAR(r->memory_seconds, 2.95e-3, 1e-9);
+  EXPECT_NEAR(r->compute_seconds, 1e-3, 1e-9);
+  EXPECT_NEAR(r->floor_seconds, 2.95e-3, 1e-9);
+  EXPECT_TRUE(r->memory_bound);
+  r = ComputeRoofline({.read_bytes = 1e6, .written_bytes = 1e6, .flops = 1e12}, peaks);
+  EXPECT_NEAR(r->floor_seconds, 1e-2, 1e-9);
+  EXPECT_FALSE(r->memory_bound);
+  // Warm and small: nothing has to reach memory.
+  r = ComputeRoofline({.read_bytes = 10e6, .written_bytes = 10e6, .inputs_are_cold = false}, peaks);
+  EXPECT_EQ(r->floor_seconds, 0);
+  // The cache is not used twice: 40 MB of reads leave 10 MB for 30 MB of writes.
+  r = ComputeRoofline({.read_bytes = 40e6, .written_bytes = 30e6, .inputs_are_cold = false}, peaks);
+  EXPECT_NEAR(r->memory_seconds, 20e6 / 1e12, 1e-12);
+}
+
+TEST(Roofline, AchievedFractionsAndImpossibleTimes) {
+  const DevicePeaks peaks{.bytes_per_second = 1e12, .flops_per_second = 1e14};
+  const TaskWork work{.read_bytes = 1e9, .written_bytes = 1e9, .flops = 2e10};
+  const auto achieved = ComputeAchieved(work, peaks, 4e-3);
+  EXPECT_DOUBLE_EQ(achieved->bandwidth_fraction, 0.5);
+  EXPECT_DOUBLE_EQ(achieved->flops_fraction, 0.05);
+  EXPECT_DOUBLE_EQ(achieved->floor_fraction, 0.5);
+  const auto roofline = ComputeRoofline(work, peaks);
+  EXPECT_FALSE(IsBelowFloor(2e-3, *roofline));
+  EXPECT_FALSE(IsBelowFloor(1.85e-3, *roofline));
+  EXPECT_TRUE(IsBelowFloor(1.7e-3, *roofline));
+  EXPECT_TRUE(IsBelowFloor(kNan, *roofline));
+  EXPECT_FALSE(ComputeAchieved(work, peaks, 0).ok());
+  EXPECT_FALSE(ComputeRoofline(work, {}).ok());
+  EXPECT_FALSE(ComputeRoofline({.read_bytes = -1}, peaks).ok());
+}
+
+}  // namespace
+}  // namespace davinci::judge
