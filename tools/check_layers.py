@@ -3,9 +3,10 @@
 
     check_layers.py [repository root]
 
-For every file of src/davinci/<module>/ and apps/: an #include "davinci/<other>/…" must name the own module or one of a
-lower layer, and <other> must be listed in the DEPS of the module's CMakeLists.txt. Every listed dependency must be used
-by some file that is not a test. Exit status 1 and one line per violation otherwise.
+A module is a folder of src/davinci/ (judge), or a sub-folder with a davinci_module() of its own (judge/compare, called
+judge_compare). For every file of a module and of apps/: an #include "davinci/…" must name the own module or one of a
+lower layer, and that one must be listed in the DEPS of the module's CMakeLists.txt. Every listed dependency must be
+used by some file that is not a test. Exit status 1 and one line per violation otherwise.
 """
 import re
 import sys
@@ -13,22 +14,23 @@ from pathlib import Path
 
 LAYER = {
     "base": 0,
-    "config": 1, "data": 1, "sandbox": 1, "gpu": 1,
-    "store": 2, "worker": 2, "worker_lib": 2, "rl": 2, "llm": 2,
+    # judge_compare and judge_stats are pure maths: no processes, no devices, no clock.
+    "config": 1, "data": 1, "sandbox": 1, "judge_compare": 1, "judge_stats": 1,
+    "gpu": 2, "store": 2, "worker": 2, "worker_lib": 2, "rl": 2, "llm": 2,
     "build": 3, "skill": 3, "trainer": 3,
     "judge": 4, "agent": 4,
     "rollout": 5,
     "orchestrator": 6, "server": 6,
     "apps": 7,
 }
-INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]davinci/([^/">]+)/([^">]+)[">]', re.M)
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](davinci/[^">]+)[">]', re.M)
 MODULE = re.compile(r"davinci_module\(\s*(\w+)\s*([^)]*)\)")
 KEYWORDS = {"DEPS", "LIBS"}
 
 
-def declared_deps(cmake_file):
-    """The DEPS of the davinci_module() call, or None when there is no such call."""
-    call = MODULE.search(re.sub(r"#[^\n]*", "", cmake_file.read_text()))
+def declaration(cmake_file):
+    """(name, DEPS) of the davinci_module() call in a CMakeLists.txt, or None."""
+    call = MODULE.search(re.sub(r"#[^\n]*", "", cmake_file.read_text())) if cmake_file.is_file() else None
     if not call:
         return None
     deps, keyword = set(), None
@@ -37,44 +39,60 @@ def declared_deps(cmake_file):
             keyword = word
         elif keyword == "DEPS":
             deps.add(word)
-    return deps
+    return call.group(1), deps
+
+
+def modules_of(root):
+    """{folder: (name, DEPS or None)}; a file belongs to the deepest folder that contains it."""
+    modules = {}
+    for folder in sorted(p for p in (root / "src/davinci").iterdir() if p.is_dir()):
+        modules[folder] = declaration(folder / "CMakeLists.txt") or (folder.name, None)
+        for cmake_file in sorted(folder.glob("*/**/CMakeLists.txt")):
+            if declared := declaration(cmake_file):
+                modules[cmake_file.parent] = declared
+    if (root / "apps").is_dir():
+        modules[root / "apps"] = ("apps", None)  # an executable links what it needs, a missing library is a link error
+    return modules
 
 
 def check(root):
     problems = []
-    folders = sorted(p for p in (root / "src/davinci").iterdir() if p.is_dir())
-    for folder in folders + ([root / "apps"] if (root / "apps").is_dir() else []):
-        module = folder.name
+    modules = modules_of(root)
+
+    def owner(file):
+        return next((modules[folder][0] for folder in file.parents if folder in modules), None)
+
+    used = {name: {} for name, _ in modules.values()}
+    for folder, (module, _) in modules.items():
         if module not in LAYER:
-            problems.append(f"{folder.relative_to(root)}: no layer; give it a number in tools/check_layers.py")
+            problems.append(f"{folder.relative_to(root)}: no layer; give {module} a number in tools/check_layers.py")
             continue
-        used, used_by_tests = {}, {}
-        for file in sorted(f for f in folder.rglob("*") if f.suffix in (".h", ".cc")):
-            name = file.relative_to(root)
-            text = file.read_text()
+        for file in sorted(f for f in folder.rglob("*") if f.suffix in (".h", ".cc") and owner(f) == module):
+            name, text = file.relative_to(root), file.read_text()
             for found in INCLUDE.finditer(text):
-                other, header = found.groups()
                 line = text.count("\n", 0, found.start(1)) + 1
-                if other not in LAYER:
-                    problems.append(f"{name}:{line}: unknown module {other}")
+                header = root / "src" / found.group(1)
+                other = owner(header)
+                if not header.is_file():
+                    problems.append(f"{name}:{line}: there is no {found.group(1)}")
+                elif other not in LAYER:
+                    continue  # reported where it lives
                 elif other != module and LAYER[other] >= LAYER[module]:
                     problems.append(f"{name}:{line}: {module} [{LAYER[module]}] must not include "
                                     f"{other} [{LAYER[other]}]")
-                elif not (root / "src/davinci" / other / header).is_file():
-                    problems.append(f"{name}:{line}: there is no davinci/{other}/{header}")
-                if other != module:
-                    (used_by_tests if file.stem.endswith("_test") else used).setdefault(other, f"{name}:{line}")
-        cmake_file = folder / "CMakeLists.txt"
-        deps = declared_deps(cmake_file) if cmake_file.is_file() else None
-        if deps is None:
-            continue  # apps/: an executable links what it needs, a missing library is a link error
+                if other != module and not file.stem.endswith("_test"):
+                    used[module].setdefault(other, f"{name}:{line}")
+    for folder, (module, deps) in modules.items():
+        if deps is None or module not in LAYER:
+            continue
+        cmake_file = (folder / "CMakeLists.txt").relative_to(root)
         for dep in sorted(deps):
             if dep not in LAYER or LAYER[dep] >= LAYER[module]:
-                problems.append(f"{cmake_file.relative_to(root)}: DEPS names {dep}, which is not of a lower layer")
-            elif dep not in used:
-                problems.append(f"{cmake_file.relative_to(root)}: DEPS names {dep}, but no file includes it")
-        for other, where in sorted(used.items()):
-            if other not in deps:
+                problems.append(f"{cmake_file}: DEPS names {dep}, which is not of a lower layer")
+            elif dep not in used[module]:
+                problems.append(f"{cmake_file}: DEPS names {dep}, but no file includes it")
+        for other, where in sorted(used[module].items(), key=lambda item: str(item[0])):
+            if other in LAYER and other not in deps:
                 problems.append(f"{where}: includes {other}, which is not in the DEPS of {module}")
     return problems
 

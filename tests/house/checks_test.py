@@ -55,6 +55,19 @@ class Layers(unittest.TestCase):
     def test_unknown_module_is_found(self):
         self.expect({"src/davinci/misc/x.h": ""}, "src/davinci/misc: no layer")
 
+    def test_nested_module_is_a_module_of_its_own(self):
+        nested = {
+            "src/davinci/judge/compare/c.h": '#include "davinci/base/a.h"\n',
+            "src/davinci/judge/compare/CMakeLists.txt": "davinci_module(judge_compare DEPS base)",
+            "src/davinci/gpu/g.cc": '#include "davinci/judge/compare/c.h"\n',
+            "src/davinci/gpu/CMakeLists.txt": "davinci_module(gpu DEPS judge_compare)",
+        }
+        status, output = run("check_layers.py", {**GOOD, **nested})
+        self.assertEqual(status, 0, output)
+        self.expect({**nested, "src/davinci/judge/j.h": "", "src/davinci/judge/compare/c.h":
+                     '#include "davinci/base/a.h"\n#include "davinci/judge/j.h"\n'},
+                    "judge_compare [1] must not include judge [4]")
+
     def test_missing_header_is_found(self):
         self.expect({"apps/davinci/main.cc": '#include "davinci/store/none.h"\n'}, "no davinci/store/none.h")
 
