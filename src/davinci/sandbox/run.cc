@@ -139,6 +139,8 @@ void ResetSignals() {
   Result<ActiveLayers> layers = EnterView(child.spec, namespaces, std::move(missing), &rules);
   if (!layers.ok()) FailWith(child.report, layers.status());
   if (Status status = DropCapabilities(); !status.ok()) FailWith(child.report, status);
+  // This process is a copy of the supervisor; its memory must stay closed to the command even without Landlock.
+  prctl(PR_SET_DUMPABLE, 0);
   const pid_t command = fork();
   if (command < 0) FailWith(child.report, FromErrno(errno, "fork"));
   if (command == 0) ExecCommand(child, rules, &*layers);
@@ -546,7 +548,7 @@ class Supervision {
     if (result->Succeeded()) return;  // it ended well before anything else happened
     if (cgroup_ != nullptr && cgroup_->OomKills() > 0) {
       result->end = RunEnd::kOutOfMemory;
-    } else if (kill_reason_.has_value() && !command_ended_) {
+    } else if (kill_reason_.has_value() && result->signal == SIGKILL) {
       result->end = *kill_reason_;
     } else if (result->signal == SIGXCPU) {
       result->end = RunEnd::kTimeout;

@@ -167,9 +167,8 @@ void DenyKernelInterfaces(Rules* rules) {
                    SCMP_SYS(swapoff), SCMP_SYS(iopl), SCMP_SYS(ioperm)}) {
     rules->Add(SCMP_ACT_KILL_PROCESS, call);
   }
-  // personality: only the query and plain Linux; read-implies-exec and no-randomisation weaken the process.
-  rules->Deny(SCMP_SYS(personality),
-              {SCMP_CMP64(0, SCMP_CMP_NE, 0xffffffff), SCMP_CMP64(0, SCMP_CMP_NE, 0)});
+  // personality: only the query; read-implies-exec and no-randomisation weaken the process.
+  rules->DenyUnless(SCMP_SYS(personality), 0, 0xffffffff);
   for (int call = kFirstUnknownSyscall; call <= kLastUnknownSyscall; ++call) {
     rules->Add(SCMP_ACT_ERRNO(ENOSYS), call);
   }
