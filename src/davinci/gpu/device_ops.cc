@@ -7,24 +7,13 @@
 
 #include <fmt/format.h>
 
-// The layouts of Tolerance and ErrorProfile. The header is self-contained text without any dependency, compiled into the
-// kernels as well; nothing of the judge is linked.
-#include "davinci/judge/compare/element_rules.h"
-
 namespace davinci::gpu {
 namespace {
 
-using judge::DType;
-using judge::ErrorProfile;
-using judge::Tolerance;
-
-static_assert(kCompareHistogramBins == judge::kNumRatioBins);
-
 constexpr unsigned kBufferBlock = 512;
-constexpr unsigned kCompareBlock = 256;
-constexpr unsigned kProfileWarps = 8;
-// One warp's table in kernels/compare.cu: two doubles and a count per bucket, two counters, padded to 8 bytes.
-constexpr size_t kProfileTableBytes = (20 * size_t{judge::kNumBuckets} + 8 + 7) / 8 * 8;
+constexpr unsigned kCompareBlock = kCompareThreads;
+constexpr unsigned kProfileBlock = kProfileWarps * 32;
+constexpr unsigned kProfileSharedBytes = kProfileWarps * kProfileTableBytes;
 
 // Scratch: results first, then the tolerance, one profile, then the partial results of the blocks.
 constexpr size_t kResultOffset = 0;
@@ -34,12 +23,12 @@ constexpr size_t kPartialOffset = 32768;
 constexpr size_t kPartialBytes = size_t{6} << 20;
 constexpr size_t kScratchBytes = kPartialOffset + kPartialBytes;
 constexpr size_t kPinnedBytes = size_t{1} << 20;
-static_assert(sizeof(Tolerance) <= kProfileOffset - kToleranceOffset);
-static_assert(sizeof(ErrorProfile) <= kPartialOffset - kProfileOffset);
+static_assert(kToleranceBytes <= kProfileOffset - kToleranceOffset);
+static_assert(kErrorProfileBytes <= kPartialOffset - kProfileOffset);
 
-bool IsFloat(int dtype) { return dtype >= 0 && dtype <= static_cast<int>(DType::kF64); }
+bool IsFloat(int dtype) { return dtype >= 0 && dtype <= kDTypeF64; }
 bool IsInteger(int dtype) {
-  return dtype >= static_cast<int>(DType::kI8) && dtype <= static_cast<int>(DType::kBool);
+  return dtype >= kDTypeI8 && dtype <= kDTypeBool;
 }
 
 Status BadDtype(int dtype, const char* wanted) {
@@ -57,17 +46,18 @@ double Median(std::vector<double> values) {
 }  // namespace
 
 Result<keyed::PoisonKind> PoisonKindOf(int dtype) {
-  switch (static_cast<DType>(dtype)) {
-    case DType::kF16: return keyed::kPoisonFloat16;
-    case DType::kBf16: return keyed::kPoisonBfloat16;
-    case DType::kF32: return keyed::kPoisonFloat32;
-    case DType::kF64: return keyed::kPoisonFloat64;
-    case DType::kI8:
-    case DType::kU8: return keyed::kPoisonBits8;
-    case DType::kI16: return keyed::kPoisonBits16;
-    case DType::kI32: return keyed::kPoisonBits32;
-    case DType::kI64: return keyed::kPoisonBits64;
-    case DType::kBool: return keyed::kPoisonBool;
+  switch (dtype) {
+    case kDTypeF16: return keyed::kPoisonFloat16;
+    case kDTypeBf16: return keyed::kPoisonBfloat16;
+    case kDTypeF32: return keyed::kPoisonFloat32;
+    case kDTypeF64: return keyed::kPoisonFloat64;
+    case kDTypeI8:
+    case kDTypeU8: return keyed::kPoisonBits8;
+    case kDTypeI16: return keyed::kPoisonBits16;
+    case kDTypeI32: return keyed::kPoisonBits32;
+    case kDTypeI64: return keyed::kPoisonBits64;
+    case kDTypeBool: return keyed::kPoisonBool;
+    default: break;
   }
   return InvalidArgument(fmt::format("dtype {}: not a known number", dtype));
 }
@@ -80,12 +70,13 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
   ScopedCudaContext scope(*ops->context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   Functions& f = ops->functions_;
-  const std::array<std::pair<CuFunction*, const char*>, 15> wanted = {{
+  const std::array<std::pair<CuFunction*, const char*>, 16> wanted = {{
       {&f.fill_random, "dv_fill_random"},
       {&f.touch, "dv_touch"},
       {&f.poison, "dv_poison"},
       {&f.poison_count, "dv_poison_count"},
       {&f.checksum, "dv_checksum"},
+      {&f.checksum_finish, "dv_checksum_finish"},
       {&f.sample, "dv_sample"},
       {&f.compare, "dv_compare"},
       {&f.compare_direct, "dv_compare_direct"},
@@ -103,7 +94,7 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
   const CudaDriver& driver = ops->context_->driver();
   DAVINCI_RETURN_IF_ERROR(
       driver.Check(driver.FuncSetAttribute(f.profile, kCuFuncMaxDynamicSharedBytes,
-                                           static_cast<int>(kProfileWarps * kProfileTableBytes)),
+                                           static_cast<int>(kProfileSharedBytes)),
                    "cuFuncSetAttribute"));
   DAVINCI_RETURN_IF_ERROR(driver.Check(driver.MemAlloc(&ops->scratch_, kScratchBytes), "cuMemAlloc"));
   return driver.Check(driver.MemAllocHost(&ops->pinned_, kPinnedBytes), "cuMemAllocHost").ok()
@@ -228,9 +219,11 @@ Result<uint64_t> DeviceOps::Checksum(CuDevicePtr data, uint64_t num_bytes, uint6
                                    kBufferBlock, 0, stream, data, num_bytes, key,
                                    Aligned(data, 16), result));
   }
-  uint64_t sum = 0;
-  DAVINCI_RETURN_IF_ERROR(ReadBack(&sum, result, sizeof(sum), stream));
-  return uint64_t{judge::FinishChecksum(sum, num_bytes, judge::ExpandChecksumKey(key))};
+  DAVINCI_RETURN_IF_ERROR(
+      Launch(functions_.checksum_finish, 1, 1, 0, stream, result, num_bytes, key));
+  uint64_t checksum = 0;
+  DAVINCI_RETURN_IF_ERROR(ReadBack(&checksum, result, sizeof(checksum), stream));
+  return checksum;
 }
 
 Status DeviceOps::Sample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
@@ -265,17 +258,16 @@ Status DeviceOps::AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int h
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const CuDevicePtr total = scratch_ + kProfileOffset;
   const CuDevicePtr partials = scratch_ + kPartialOffset;
-  constexpr auto kMaxGrid = static_cast<unsigned>(kPartialBytes / sizeof(ErrorProfile));
-  const unsigned block = kProfileWarps * 32;
-  const unsigned grid = std::min(GridFor((count + 3) / 4, block, 4), kMaxGrid);
-  DAVINCI_RETURN_IF_ERROR(Upload(total, profile, sizeof(ErrorProfile), stream));
-  DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile, grid, block,
-                                 static_cast<unsigned>(kProfileWarps * kProfileTableBytes), stream,
+  constexpr auto kMaxGrid = static_cast<unsigned>(kPartialBytes / kErrorProfileBytes);
+  const unsigned grid = std::min(GridFor((count + 3) / 4, kProfileBlock, 4), kMaxGrid);
+  DAVINCI_RETURN_IF_ERROR(Upload(total, profile, kErrorProfileBytes, stream));
+  DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile, grid, kProfileBlock,
+                                 kProfileSharedBytes, stream,
                                  truth, honest, honest_dtype, output_dtype, count, dont_care,
                                  partials));
   DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile_finish, 1, 352, 0, stream, partials,
                                  static_cast<int>(grid), total));
-  return ReadBack(profile, total, sizeof(ErrorProfile), stream);
+  return ReadBack(profile, total, kErrorProfileBytes, stream);
 }
 
 Result<CompareTotals> DeviceOps::FinishCompare(unsigned grid, CuDevicePtr truth, int truth_dtype,
@@ -287,6 +279,10 @@ Result<CompareTotals> DeviceOps::FinishCompare(unsigned grid, CuDevicePtr truth,
                                  truth_dtype, candidate, dtype, limits, factor, result));
   CompareTotals totals{};
   DAVINCI_RETURN_IF_ERROR(ReadBack(&totals, result, sizeof(totals), stream));
+  if (totals.tolerance_dtype != -1 && totals.tolerance_dtype != dtype) {
+    return InvalidArgument(fmt::format("compare: a tolerance for dtype {} applied to dtype {}",
+                                       totals.tolerance_dtype, dtype));
+  }
   return totals;
 }
 
@@ -298,6 +294,7 @@ CompareTotals EmptyTotals() {
   CompareTotals totals{};
   totals.first_wrong_index = ~0ULL;
   totals.worst_index = ~0ULL;
+  totals.tolerance_dtype = -1;
   return totals;
 }
 
@@ -313,12 +310,12 @@ Result<CompareTotals> DeviceOps::Compare(CuDevicePtr truth, CuDevicePtr candidat
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const CuDevicePtr limits = scratch_ + kToleranceOffset;
-  DAVINCI_RETURN_IF_ERROR(Upload(limits, tolerance, sizeof(Tolerance), stream));
+  DAVINCI_RETURN_IF_ERROR(Upload(limits, tolerance, kToleranceBytes, stream));
   const unsigned grid = std::min(GridFor(count, kCompareBlock, 3), kMaxCompareGrid);
   DAVINCI_RETURN_IF_ERROR(Launch(functions_.compare, grid, kCompareBlock, 0, stream, truth,
                                  candidate, dtype, count, limits, dont_care,
                                  scratch_ + kPartialOffset));
-  return FinishCompare(grid, truth, static_cast<int>(DType::kF64), candidate, dtype, count, limits,
+  return FinishCompare(grid, truth, kDTypeF64, candidate, dtype, count, limits,
                        1.0, stream);
 }
 
@@ -332,7 +329,7 @@ Result<CompareTotals> DeviceOps::CompareDirect(CuDevicePtr baseline, CuDevicePtr
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const CuDevicePtr limits = scratch_ + kToleranceOffset;
-  DAVINCI_RETURN_IF_ERROR(Upload(limits, tolerance, sizeof(Tolerance), stream));
+  DAVINCI_RETURN_IF_ERROR(Upload(limits, tolerance, kToleranceBytes, stream));
   const unsigned grid = std::min(GridFor(count, kCompareBlock, 3), kMaxCompareGrid);
   DAVINCI_RETURN_IF_ERROR(Launch(functions_.compare_direct, grid, kCompareBlock, 0, stream,
                                  baseline, candidate, dtype, count, limits, factor,

@@ -5,7 +5,7 @@
 // element. Counts are in elements and may exceed 2^32. `stream` is a CUDA stream handle; nullptr is the legacy default
 // stream. Functions that return data synchronise with that stream; FlushL2, Poison and Touch only enqueue.
 //
-// dtype numbers are those of judge::DType (judge/compare/element_rules.h): f16 0, bf16 1, f32 2, f64 3, i8 4, u8 5, i16 6,
+// dtype: DTypeNumber (kernels/compare_layout.h): f16 0, bf16 1, f32 2, f64 3, i8 4, u8 5, i16 6,
 // i32 7, i64 8, bool 9.
 #pragma once
 
@@ -78,7 +78,7 @@ class DeviceOps {
   Status AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int honest_dtype,
                            int output_dtype, uint64_t count, void* profile, CuDevicePtr dont_care,
                            CuStream stream);
-  // `tolerance`: a judge::Tolerance in host memory. truth: fp64.
+  // `tolerance`: a judge::Tolerance in host memory, built for `dtype` (kInvalidArgument otherwise). truth: fp64.
   Result<CompareTotals> Compare(CuDevicePtr truth, CuDevicePtr candidate, int dtype, uint64_t count,
                                 const void* tolerance, CuDevicePtr dont_care, CuStream stream);
   // Against a baseline of the same dtype; every limit is multiplied by `factor`.
@@ -94,8 +94,8 @@ class DeviceOps {
 
  private:
   struct Functions {
-    CuFunction fill_random, touch, poison, poison_count, checksum, sample, compare, compare_direct,
-        compare_integers, compare_finish, profile, profile_finish, copy, fma_f32, empty;
+    CuFunction fill_random, touch, poison, poison_count, checksum, checksum_finish, sample;
+    CuFunction compare, compare_direct, compare_integers, compare_finish, profile, profile_finish, copy, fma_f32, empty;
   };
 
   DeviceOps() = default;

@@ -29,11 +29,11 @@ enum class LeaseMode { kShared, kExclusive };
 
 struct LeaseRequest {
   LeaseMode mode = LeaseMode::kShared;
-  std::string purpose;  // "timing softmax_rows"; shown to people who wait
+  std::string purpose = {};  // "timing softmax_rows"; shown to people who wait
   // Waiting ends with kDeadlineExceeded; no value waits for ever.
-  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};
   // Waiting ends with kCancelled when a stop is requested.
-  std::stop_token stop;
+  std::stop_token stop = {};
 };
 
 class DeviceLeases;

@@ -17,8 +17,6 @@
 #include "davinci/gpu/device_ops.h"
 #include "davinci/gpu/ipc_memory.h"
 #include "davinci/gpu/kernels/keyed.h"
-// For the layout of the result that host and device comparisons share; nothing of the judge is linked.
-#include "davinci/judge/compare/compare.h"
 
 namespace {
 
@@ -35,11 +33,12 @@ using davinci::gpu::CuStream;
 using davinci::gpu::DeviceOps;
 using davinci::gpu::IpcMemory;
 using davinci::gpu::ScopedCudaContext;
-using davinci::judge::CompareResult;
-using davinci::judge::Tolerance;
 
-// What WidenTolerance is given by CompareDirect.
+// By how much limits are widened against a baseline, as judge::CompareDirect does.
 constexpr double kDirectFactor = 2.0;
+constexpr int kFailedElements = 1;
+constexpr int kFailedRms = 2;
+constexpr int kFailedUnverified = 4;
 
 thread_local std::string last_error;
 
@@ -127,8 +126,8 @@ int64_t IndexOf(unsigned long long index) {
   return index == ~0ULL ? -1 : static_cast<int64_t>(index);
 }
 
-CompareResult CommonResult(const CompareTotals& totals) {
-  CompareResult result;
+dv_cuda_result CommonResult(const CompareTotals& totals) {
+  dv_cuda_result result;
   std::memset(&result, 0, sizeof(result));
   result.n = static_cast<int64_t>(totals.num_elements);
   result.num_wrong = static_cast<int64_t>(totals.num_wrong);
@@ -152,41 +151,32 @@ CompareResult CommonResult(const CompareTotals& totals) {
 }
 
 // The criteria of judge::Compare; tests/gpu/gpu_selftest.py holds the two results against each other.
-CompareResult FloatResult(const CompareTotals& totals, double rms_limit,
-                          double max_unverified_fraction) {
-  CompareResult result = CommonResult(totals);
+dv_cuda_result FloatResult(const CompareTotals& totals, double max_unverified_fraction) {
+  dv_cuda_result result = CommonResult(totals);
   result.max_ratio = totals.worst_ratio;
-  result.rms_limit = rms_limit;
+  result.rms_limit = totals.rms_limit;
   if (totals.num_normalised > 0) {
     result.rms_ratio =
         std::sqrt(totals.sum_normalised_sq / static_cast<double>(totals.num_normalised));
   }
-  if (result.num_wrong > 0) result.failed_criteria |= davinci::judge::kFailedElements;
-  if (!(result.rms_ratio <= rms_limit)) result.failed_criteria |= davinci::judge::kFailedRms;
+  if (result.num_wrong > 0) result.failed_criteria |= kFailedElements;
+  if (!(result.rms_ratio <= result.rms_limit)) result.failed_criteria |= kFailedRms;
   if (static_cast<double>(result.num_dont_care) >
       max_unverified_fraction * static_cast<double>(result.n)) {
-    result.failed_criteria |= davinci::judge::kFailedUnverified;
+    result.failed_criteria |= kFailedUnverified;
   }
   result.passed = result.failed_criteria == 0 ? 1 : 0;
   return result;
 }
 
-CompareResult IntegerResult(const CompareTotals& totals, double max_wrong_fraction) {
-  CompareResult result = CommonResult(totals);
+dv_cuda_result IntegerResult(const CompareTotals& totals, double max_wrong_fraction) {
+  dv_cuda_result result = CommonResult(totals);
   result.max_ratio = result.num_wrong > 0 ? HUGE_VAL : 0.0;
   if (static_cast<double>(result.num_wrong) > max_wrong_fraction * static_cast<double>(result.n)) {
-    result.failed_criteria |= davinci::judge::kFailedElements;
+    result.failed_criteria |= kFailedElements;
   }
   result.passed = result.failed_criteria == 0 ? 1 : 0;
   return result;
-}
-
-Status CheckComparison(const void* tolerance, int dtype, const void* result) {
-  if (tolerance == nullptr || result == nullptr) return InvalidArgument("compare: null argument");
-  if (static_cast<const Tolerance*>(tolerance)->dtype != dtype) {
-    return InvalidArgument("compare: the tolerance was built for another dtype");
-  }
-  return Status::Ok();
 }
 
 }  // namespace
@@ -419,39 +409,35 @@ int dv_cuda_profile_accumulate(uint64_t truth, uint64_t honest, int honest_dtype
 
 int dv_cuda_compare(uint64_t truth, uint64_t candidate, int dtype, uint64_t n,
                     const void* tolerance, uint64_t dont_care, double max_unverified_fraction,
-                    uint64_t stream, void* result) {
+                    uint64_t stream, dv_cuda_result* result) {
   return Guarded([&]() -> Status {
-    DAVINCI_RETURN_IF_ERROR(CheckComparison(tolerance, dtype, result));
+    if (result == nullptr) return InvalidArgument("compare: null result");
     DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
     DAVINCI_ASSIGN_OR_RETURN(
         const CompareTotals totals,
         ops->Compare(truth, candidate, dtype, n, tolerance, dont_care, Stream(stream)));
-    *static_cast<CompareResult*>(result) =
-        FloatResult(totals, static_cast<const Tolerance*>(tolerance)->rms_multiple,
-                    max_unverified_fraction);
+    *result = FloatResult(totals, max_unverified_fraction);
     return Status::Ok();
   });
 }
 
 int dv_cuda_compare_direct(uint64_t baseline, uint64_t candidate, int dtype, uint64_t n,
                            const void* tolerance, double max_unverified_fraction, uint64_t stream,
-                           void* result) {
+                           dv_cuda_result* result) {
   return Guarded([&]() -> Status {
-    DAVINCI_RETURN_IF_ERROR(CheckComparison(tolerance, dtype, result));
+    if (result == nullptr) return InvalidArgument("compare: null result");
     DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
     DAVINCI_ASSIGN_OR_RETURN(const CompareTotals totals,
                              ops->CompareDirect(baseline, candidate, dtype, n, tolerance,
                                                 kDirectFactor, Stream(stream)));
-    *static_cast<CompareResult*>(result) = FloatResult(
-        totals, static_cast<const Tolerance*>(tolerance)->rms_multiple * kDirectFactor,
-        max_unverified_fraction);
+    *result = FloatResult(totals, max_unverified_fraction);
     return Status::Ok();
   });
 }
 
 int dv_cuda_compare_integers(uint64_t truth, int truth_dtype, const uint64_t* honest,
                              int num_honest, uint64_t candidate, int dtype, uint64_t n,
-                             double max_wrong_fraction, uint64_t stream, void* result) {
+                             double max_wrong_fraction, uint64_t stream, dv_cuda_result* result) {
   return Guarded([&]() -> Status {
     if (result == nullptr || num_honest < 0 || (num_honest > 0 && honest == nullptr)) {
       return InvalidArgument("dv_cuda_compare_integers: null argument");
@@ -461,7 +447,7 @@ int dv_cuda_compare_integers(uint64_t truth, int truth_dtype, const uint64_t* ho
     DAVINCI_ASSIGN_OR_RETURN(
         const CompareTotals totals,
         ops->CompareIntegers(truth, truth_dtype, candidate, dtype, n, variants, Stream(stream)));
-    *static_cast<CompareResult*>(result) = IntegerResult(totals, max_wrong_fraction);
+    *result = IntegerResult(totals, max_wrong_fraction);
     return Status::Ok();
   });
 }

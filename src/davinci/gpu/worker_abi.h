@@ -9,7 +9,7 @@
 // allowed. Kernels are compiled (or read from the cache) at the first function that needs them, marked [K].
 // Pointers are device addresses as integers, sizes are in elements unless named bytes, `stream` is a stream handle
 // (torch.cuda.current_stream().cuda_stream; 0 = legacy default stream). Unless marked [async] a function returns when its
-// work on `stream` is done. dv_profile, dv_tolerance, dv_result, dtype: judge/compare/worker_abi.h. No function throws.
+// work on `stream` is done. dv_profile, dv_tolerance, dtype: as in judge/compare/worker_abi.h. No function throws.
 #pragma once
 
 #include <stddef.h>
@@ -18,6 +18,32 @@
 #define DV_CUDA_EXPORT __attribute__((visibility("default")))
 
 extern "C" {
+
+// dv_result of judge/compare/worker_abi.h, byte for byte (tests/gpu checks it): declared again because the judge is a layer
+// above this one.
+struct dv_cuda_result {
+  int32_t passed;           // failed_criteria == 0
+  int32_t failed_criteria;  // 1: elements outside their tolerance, 2: RMS, 4: too many elements that cannot be judged
+  int64_t n;
+  int64_t num_wrong;
+  int64_t num_dont_care;
+  int64_t num_special_match;
+  int64_t num_nan_truth;
+  int64_t num_nan_candidate;
+  int64_t num_unexpected_nan;
+  int64_t first_wrong_index;  // -1: none
+  double first_wrong_truth;
+  double first_wrong_candidate;
+  int64_t worst_index;        // -1: nothing was compared
+  double worst_err;
+  double worst_tol;
+  double worst_truth;
+  double worst_candidate;
+  double max_ratio;
+  double rms_ratio;
+  double rms_limit;
+  int64_t ratio_histogram[10];
+};
 
 // Rises with every incompatible change of this file.
 DV_CUDA_EXPORT int dv_cuda_abi_version(void);
@@ -71,19 +97,19 @@ DV_CUDA_EXPORT uint64_t dv_cuda_poison_pattern(int dtype, uint64_t key, uint64_t
 // [K] As dv_profile_accumulate; truth fp64, dont_care: device pointer to n bytes or 0; profile: dv_profile in host memory.
 DV_CUDA_EXPORT int dv_cuda_profile_accumulate(uint64_t truth, uint64_t honest, int honest_dtype, int output_dtype,
                                               uint64_t n, void* profile, uint64_t dont_care, uint64_t stream);
-// [K] As dv_compare: tolerance, result: dv_tolerance, dv_result in host memory. Same verdict and same counts as the host's;
+// [K] As dv_compare: tolerance: dv_tolerance in host memory. Same verdict and same counts as the host's;
 // rms_ratio may differ in its last digits because sums are taken in another order.
 DV_CUDA_EXPORT int dv_cuda_compare(uint64_t truth, uint64_t candidate, int dtype, uint64_t n, const void* tolerance,
-                                   uint64_t dont_care, double max_unverified_fraction, uint64_t stream, void* result);
+                                   uint64_t dont_care, double max_unverified_fraction, uint64_t stream, dv_cuda_result* result);
 // [K] As dv_compare_direct.
 DV_CUDA_EXPORT int dv_cuda_compare_direct(uint64_t baseline, uint64_t candidate, int dtype, uint64_t n,
                                           const void* tolerance, double max_unverified_fraction, uint64_t stream,
-                                          void* result);
+                                          dv_cuda_result* result);
 // [K] As dv_compare_integers (truth_dtype 8, int64) and dv_compare_integers_direct (truth_dtype = dtype, no variants).
 // honest: num_honest (at most 4) device pointers, or NULL with 0.
 DV_CUDA_EXPORT int dv_cuda_compare_integers(uint64_t truth, int truth_dtype, const uint64_t* honest, int num_honest,
                                             uint64_t candidate, int dtype, uint64_t n, double max_wrong_fraction,
-                                            uint64_t stream, void* result);
+                                            uint64_t stream, dv_cuda_result* result);
 
 // Loads CUPTI without recording, so that a later start is quick and needs no new thread or file in a sandbox.
 DV_CUDA_EXPORT int dv_cuda_activity_prepare(void);

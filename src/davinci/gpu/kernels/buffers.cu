@@ -158,6 +158,12 @@ extern "C" __global__ void __launch_bounds__(512)
   }
 }
 
+// One thread: turns the sum into the checksum.
+extern "C" __global__ void dv_checksum_finish(U64* result, U64 num_bytes, U64 key_word) {
+  *result = davinci::judge::FinishChecksum(*result, num_bytes,
+                                           davinci::judge::ExpandChecksumKey(key_word));
+}
+
 // out[j] = bits of element SamplePosition(key, j, count), zero-extended.
 extern "C" __global__ void __launch_bounds__(256)
     dv_sample(const unsigned char* data, U64 count, int bytes, U64 key, U64 samples, U64* out) {

@@ -6,10 +6,21 @@
 
 using namespace davinci::judge;
 using davinci::gpu::CompareTotals;
+using davinci::gpu::kCompareThreads;
+using davinci::gpu::kProfileWarps;
+
+static_assert(davinci::gpu::kProfileBuckets == kNumBuckets);
+static_assert(davinci::gpu::kErrorProfileBytes == sizeof(ErrorProfile));
+static_assert(davinci::gpu::kToleranceBytes == sizeof(Tolerance));
+static_assert(davinci::gpu::kCompareHistogramBins == kNumRatioBins);
+static_assert(davinci::gpu::kDTypeF16 == (int)DType::kF16 && davinci::gpu::kDTypeBf16 == (int)DType::kBf16 &&
+              davinci::gpu::kDTypeF32 == (int)DType::kF32 && davinci::gpu::kDTypeF64 == (int)DType::kF64 &&
+              davinci::gpu::kDTypeI8 == (int)DType::kI8 && davinci::gpu::kDTypeU8 == (int)DType::kU8 &&
+              davinci::gpu::kDTypeI16 == (int)DType::kI16 && davinci::gpu::kDTypeI32 == (int)DType::kI32 &&
+              davinci::gpu::kDTypeI64 == (int)DType::kI64 && davinci::gpu::kDTypeBool == (int)DType::kBool);
 
 namespace {
 
-constexpr int kCompareThreads = 256;
 constexpr int kUnroll = 4;
 constexpr U64 kNone = ~0ULL;
 
@@ -341,6 +352,8 @@ extern "C" __global__ void __launch_bounds__(32)
   out->worst_candidate = 0;
   out->worst_err = 0;
   out->worst_tol = 0;
+  out->rms_limit = limits == nullptr ? 0.0 : limits->rms_multiple * factor;
+  out->tolerance_dtype = limits == nullptr ? -1 : limits->dtype;
   if (total.first_wrong != kNone) {
     out->first_wrong_truth = LoadAnyAsDouble(truth, truth_type, total.first_wrong);
     out->first_wrong_candidate = LoadAnyAsDouble(candidate, type, total.first_wrong);
@@ -372,7 +385,7 @@ struct ProfileTable {
   u32 num_special;
   u32 num_dont_care;
 };
-constexpr int kProfileWarps = 8;
+static_assert(davinci::gpu::kProfileTableBytes == sizeof(ProfileTable));
 
 namespace {
 

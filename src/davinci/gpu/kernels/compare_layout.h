@@ -1,10 +1,35 @@
-// Results of the comparison kernels as they lie in device memory. Compiled by the host and, as text, by NVRTC; includes
-// nothing.
+// What host code and comparison kernels agree on. Compiled by the host and, as text, by NVRTC; includes nothing.
+//
+// The rules of comparison (element_rules.h) belong to the judge, a layer above this one: here they are only text, compiled
+// into the kernels, and the judge's structs are byte strings of stated sizes. compare.cu asserts each of these numbers
+// against the rules' own types, so a change there stops the kernels from compiling instead of going unnoticed.
 #pragma once
 
 namespace davinci::gpu {
 
+// judge::DType.
+enum DTypeNumber : int {
+  kDTypeF16 = 0,
+  kDTypeBf16 = 1,
+  kDTypeF32 = 2,
+  kDTypeF64 = 3,
+  kDTypeI8 = 4,
+  kDTypeU8 = 5,
+  kDTypeI16 = 6,
+  kDTypeI32 = 7,
+  kDTypeI64 = 8,
+  kDTypeBool = 9,
+};
+
+constexpr int kProfileBuckets = 321;
+constexpr int kErrorProfileBytes = 8 * (3 * kProfileBuckets + 2);
+constexpr int kToleranceBytes = 8 * (2 * kProfileBuckets + 5);
 constexpr int kCompareHistogramBins = 10;
+
+// Threads of a comparing block; warps of a profiling block and the shared memory each of them needs.
+constexpr int kCompareThreads = 256;
+constexpr int kProfileWarps = 8;
+constexpr int kProfileTableBytes = (20 * kProfileBuckets + 8 + 7) / 8 * 8;
 
 // Plain totals over all elements; the verdict is made from them by the judge.
 struct CompareTotals {
@@ -29,6 +54,9 @@ struct CompareTotals {
   double worst_candidate;
   double worst_err;
   double worst_tol;
+  // Read from the tolerance that was used; 0 and -1 for integers.
+  double rms_limit;
+  long long tolerance_dtype;
 };
 
 }  // namespace davinci::gpu
