@@ -23,7 +23,9 @@ def _prefork_imports(with_triton):
     import torch
     import torch.utils._pytree  # noqa: F401  used by outputs and inputs of every call
 
-    versions = {"torch": torch.__version__, "triton": None}
+    versions = {"torch": torch.__version__, "triton": None, "torch_dir": os.path.dirname(torch.__file__),
+                "prefix": sys.prefix, "base_prefix": sys.base_prefix, "executable": sys.executable,
+                "cuda": torch.version.cuda}
     if with_triton:
         try:
             import triton

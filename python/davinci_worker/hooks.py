@@ -11,8 +11,10 @@ def install(peer):
     """Routes ``torch.utils.cpp_extension.load_inline``/``load`` and ``davinci_runtime`` through ``peer``."""
     global _peer
     _peer = peer
-    from davinci_worker import load_inline
-
+    try:
+        from davinci_worker import load_inline
+    except ImportError:
+        return
     load_inline.install()
 
 

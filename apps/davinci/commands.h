@@ -1,0 +1,18 @@
+// The sub-commands. Each Add… registers its options on the app and stores its exit status when it ran:
+// 0 fine, 1 the candidate failed, 2 bad usage or input, 3 davinci itself failed.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace davinci::app {
+
+struct GlobalOptions {
+  std::string python;
+};
+
+void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+void AddDoctorCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+
+}  // namespace davinci::app

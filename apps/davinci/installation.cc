@@ -1,0 +1,72 @@
+#include "installation.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "davinci/base/files.h"
+
+namespace davinci::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path ExecutableFolder() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path(".") : self.parent_path();
+}
+
+std::string FindPython(const fs::path& home) {
+  if (const char* set = std::getenv("DAVINCI_PYTHON"); set != nullptr && *set != '\0') return set;
+  if (const fs::path venv = home / ".venv" / "bin" / "python"; access(venv.c_str(), X_OK) == 0)
+    return venv.string();
+  if (auto recorded = ReadFile(home / "build" / "python_path", 4096); recorded.ok()) {
+    std::string path = *recorded;
+    while (!path.empty() && (path.back() == '\n' || path.back() == ' ')) path.pop_back();
+    if (access(path.c_str(), X_OK) == 0) return path;
+  }
+  return "python3";
+}
+
+}  // namespace
+
+Result<Installation> FindInstallation(const std::string& python) {
+  Installation found;
+  const fs::path folder = ExecutableFolder();
+  for (const fs::path& home : {fs::path(std::getenv("DAVINCI_HOME") != nullptr ? std::getenv("DAVINCI_HOME") : ""),
+                               folder / ".." / "share" / "davinci", fs::path(DAVINCI_SOURCE_DIR)}) {
+    std::error_code error;
+    if (!home.empty() && fs::exists(home / "python" / "davinci_worker", error)) {
+      found.home = fs::weakly_canonical(home);
+      break;
+    }
+  }
+  if (found.home.empty())
+    return FailedPrecondition("davinci's python folder is missing; set DAVINCI_HOME to the checkout");
+  for (const fs::path& library : {folder / ".." / ".." / "lib" / "libdavinci_worker.so",
+                                  folder / ".." / "lib" / "libdavinci_worker.so"}) {
+    std::error_code error;
+    if (fs::exists(library, error)) {
+      found.worker_library = fs::weakly_canonical(library);
+      break;
+    }
+  }
+  if (found.worker_library.empty())
+    return FailedPrecondition(fmt::format("libdavinci_worker.so is missing beside {}; build it (ninja)",
+                                          folder.string()));
+  found.python = python.empty() ? FindPython(found.home) : python;
+  return found;
+}
+
+judge::JudgeOptions MakeJudgeOptions(const Installation& installation) {
+  judge::JudgeOptions options;
+  options.python = installation.python;
+  options.python_path = (installation.home / "python").string();
+  options.worker_library = installation.worker_library.string();
+  return options;
+}
+
+}  // namespace davinci::app

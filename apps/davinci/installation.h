@@ -1,0 +1,23 @@
+// Where this davinci finds its parts: interpreter, Python folder, worker library, tasks.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "davinci/base/status.h"
+#include "davinci/judge/judge.h"
+
+namespace davinci::app {
+
+struct Installation {
+  std::filesystem::path home;            // checkout or installation prefix: has python/, tasks/
+  std::filesystem::path worker_library;  // libdavinci_worker.so
+  std::string python;
+};
+
+// `python` empty: DAVINCI_PYTHON, <home>/.venv/bin/python, <home>/build/python_path, python3 on PATH.
+Result<Installation> FindInstallation(const std::string& python);
+
+judge::JudgeOptions MakeJudgeOptions(const Installation& installation);
+
+}  // namespace davinci::app

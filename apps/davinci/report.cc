@@ -1,0 +1,37 @@
+#include "report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace davinci::app {
+
+std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job, bool color) {
+  const bool good = evaluation.outcome == Outcome::kOk;
+  const char* tint = !color ? "" : good ? "\033[1;32m" : "\033[1;31m";
+  const char* dim = color ? "\033[2m" : "";
+  const char* plain = color ? "\033[0m" : "";
+  std::string text;
+  auto row = [&](std::string_view key, const std::string& value) {
+    text += fmt::format("  {}{:<10}{} {}\n", dim, key, plain, value);
+  };
+  text += fmt::format("{}{}{}  {} against {}\n", tint, OutcomeName(evaluation.outcome), plain,
+                      job.candidate_path, job.reference_path);
+  row("correct", !evaluation.correct ? "not compared" : *evaluation.correct ? "yes" : "no");
+  if (evaluation.speedup) {
+    const Speedup& s = *evaluation.speedup;
+    row("speedup", fmt::format("{:.3g}x over {} (95 % interval {:.3g} – {:.3g}{})", s.median, s.baseline,
+                               s.low, s.high, s.significant ? "" : "; not significant"));
+  }
+  if (evaluation.candidate_time && evaluation.baseline_time)
+    row("time", fmt::format("{:.4g} ms, {} {:.4g} ms (median of {} paired calls)",
+                            evaluation.candidate_time->median_ms,
+                            evaluation.speedup ? evaluation.speedup->baseline : "baseline",
+                            evaluation.baseline_time->median_ms, evaluation.candidate_time->num_calls));
+  if (!evaluation.labels.empty()) row("labels", fmt::format("{}", fmt::join(evaluation.labels, "; ")));
+  if (!evaluation.message.empty() && !good) row("because", evaluation.message);
+  if (const auto total = evaluation.times.find("total_ms"); total != evaluation.times.end())
+    row("judged in", fmt::format("{:.2f} s", 1e-3 * total->get<double>()));
+  return text;
+}
+
+}  // namespace davinci::app

@@ -1,0 +1,279 @@
+"""Truth, tolerance and comparison of outputs, on top of the native comparators (judge/compare/worker_abi.h).
+
+On the cpu target the arithmetic runs in libdavinci_worker.so; on cuda the same rules run as device kernels
+(gpu/worker_abi.h), so that outputs of gigabytes never leave the device.
+"""
+
+import ctypes
+
+import torch
+
+from davinci_worker import native, packing
+
+_DTYPE_CODES = {"f16": 0, "bf16": 1, "f32": 2, "f64": 3, "i8": 4, "u8": 5, "i16": 6, "i32": 7, "i64": 8, "bool": 9}
+_MAX_UNVERIFIED = 0.5
+
+
+class _Result(ctypes.Structure):
+    """Mirror of dv_result; checked against dv_sizeof(3)."""
+
+    _fields_ = [
+        ("passed", ctypes.c_int), ("failed_criteria", ctypes.c_int), ("n", ctypes.c_int64), ("num_wrong", ctypes.c_int64),
+        ("num_dont_care", ctypes.c_int64), ("num_special_match", ctypes.c_int64), ("num_nan_truth", ctypes.c_int64),
+        ("num_nan_candidate", ctypes.c_int64), ("num_unexpected_nan", ctypes.c_int64), ("first_wrong_index", ctypes.c_int64),
+        ("first_wrong_truth", ctypes.c_double), ("first_wrong_candidate", ctypes.c_double), ("worst_index", ctypes.c_int64),
+        ("worst_err", ctypes.c_double), ("worst_tol", ctypes.c_double), ("worst_truth", ctypes.c_double),
+        ("worst_candidate", ctypes.c_double), ("max_ratio", ctypes.c_double), ("rms_ratio", ctypes.c_double),
+        ("rms_limit", ctypes.c_double), ("ratio_histogram", ctypes.c_int64 * 10),
+    ]
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [("multiple", ctypes.c_double), ("rms_multiple", ctypes.c_double), ("floor_ulps", ctypes.c_double),
+                ("scale_floor_ulps", ctypes.c_double)]
+
+
+def _bind(lib):
+    lib.dv_sizeof.restype = ctypes.c_size_t
+    lib.dv_last_error.restype = ctypes.c_char_p
+    lib.dv_checksum.restype = ctypes.c_uint64
+    lib.dv_describe_result.restype = ctypes.c_size_t
+    if lib.dv_sizeof(3) != ctypes.sizeof(_Result) or lib.dv_sizeof(2) != ctypes.sizeof(_Options):
+        raise RuntimeError("libdavinci_worker.so does not match this davinci_worker; rebuild davinci")
+    return lib
+
+
+def _pointer(tensor):
+    return ctypes.c_void_p(tensor.data_ptr())
+
+
+class HostBackend:
+    """The native comparators on host memory. All tensors are dense."""
+
+    def __init__(self, threads):
+        self._lib = _bind(native.lib())
+        self._threads = ctypes.c_int(threads)
+
+    def _check(self, code):
+        if code != 0:
+            raise RuntimeError("comparator: " + self._lib.dv_last_error().decode())
+
+    def new_profile(self):
+        return ctypes.create_string_buffer(self._lib.dv_sizeof(0))
+
+    def accumulate(self, profile, truth, honest, dtype, dont_care):
+        self._check(self._lib.dv_profile_accumulate(
+            _pointer(truth), _pointer(honest), _DTYPE_CODES[packing.DTYPES[honest.dtype]], _DTYPE_CODES[dtype],
+            ctypes.c_int64(truth.numel()), profile, _pointer(dont_care), self._threads))
+
+    def tolerance(self, profile, dtype, multiple, widen=1.0):
+        options = _Options()
+        self._lib.dv_default_options(_DTYPE_CODES[dtype], ctypes.byref(options))
+        if multiple:
+            options.multiple = multiple
+            options.rms_multiple = max(options.rms_multiple, multiple / 2)
+        options.multiple *= widen
+        options.rms_multiple *= widen
+        built = ctypes.create_string_buffer(self._lib.dv_sizeof(1))
+        self._check(self._lib.dv_tolerance_build(profile, _DTYPE_CODES[dtype], ctypes.byref(options), built))
+        return built
+
+    def compare(self, truth, candidate, dtype, tolerance, dont_care):
+        result = _Result()
+        self._check(self._lib.dv_compare(
+            _pointer(truth), _pointer(candidate), _DTYPE_CODES[dtype], ctypes.c_int64(truth.numel()), tolerance,
+            _pointer(dont_care), ctypes.c_double(_MAX_UNVERIFIED), self._threads, ctypes.byref(result)))
+        return result
+
+    def compare_direct(self, baseline, candidate, dtype, tolerance):
+        result = _Result()
+        self._check(self._lib.dv_compare_direct(
+            _pointer(baseline), _pointer(candidate), _DTYPE_CODES[dtype], ctypes.c_int64(baseline.numel()), tolerance,
+            ctypes.c_double(_MAX_UNVERIFIED), self._threads, ctypes.byref(result)))
+        return result
+
+    def compare_integers(self, truth, honest, candidate, dtype, allowed):
+        result = _Result()
+        pointers = (ctypes.c_void_p * max(1, len(honest)))(*[h.data_ptr() for h in honest])
+        self._check(self._lib.dv_compare_integers(
+            _pointer(truth), pointers, len(honest), _pointer(candidate), _DTYPE_CODES[dtype], ctypes.c_int64(truth.numel()),
+            ctypes.c_double(allowed), self._threads, ctypes.byref(result)))
+        return result
+
+    def compare_integers_direct(self, baseline, candidate, dtype, allowed):
+        result = _Result()
+        self._check(self._lib.dv_compare_integers_direct(
+            _pointer(baseline), _pointer(candidate), _DTYPE_CODES[dtype], ctypes.c_int64(baseline.numel()),
+            ctypes.c_double(allowed), self._threads, ctypes.byref(result)))
+        return result
+
+    def describe(self, result, dtype):
+        text = ctypes.create_string_buffer(1024)
+        self._lib.dv_describe_result(ctypes.byref(result), _DTYPE_CODES[dtype], text, ctypes.c_size_t(len(text)))
+        return text.value.decode()
+
+    def checksum(self, tensor, num_bytes, key):
+        return self._lib.dv_checksum(_pointer(tensor), ctypes.c_size_t(num_bytes), ctypes.c_uint64(key), self._threads)
+
+    def flush(self, address, num_bytes):
+        self._lib.dv_flush_lines(ctypes.c_void_p(address), ctypes.c_size_t(num_bytes))
+
+
+class _Float:
+    """Truth of one floating output: float64 values, their tolerance, and where honest implementations disagree."""
+
+    def __init__(self, backend, truth, honest, dtype, multiple):
+        self.dtype = dtype
+        self.truth = truth.double().contiguous()
+        self.shape = list(truth.shape)
+        self._backend = backend
+        self.dont_care = torch.zeros(max(1, self.truth.numel()), dtype=torch.uint8, device=self.truth.device)
+        self.profile = backend.new_profile()
+        for value in honest:
+            backend.accumulate(self.profile, self.truth, value.contiguous(), dtype, self.dont_care)
+        self.tolerance = backend.tolerance(self.profile, dtype, multiple)
+        self.multiple = multiple
+
+    def defined_share(self):
+        if self.truth.numel() == 0:
+            return 1.0
+        sample = self.truth.reshape(-1)[:1 << 20]
+        defined = torch.isfinite(sample) & (self.dont_care[: sample.numel()] == 0)
+        return defined.double().mean().item()
+
+    def compare(self, candidate):
+        return self._backend.compare(self.truth, candidate, self.dtype, self.tolerance, self.dont_care)
+
+
+class _Integer:
+    """Truth of an integer or boolean output. Near ties may fall either way: what honest variants answered is right too."""
+
+    def __init__(self, backend, truth, honest, dtype):
+        self.dtype = dtype
+        self.shape = list(truth.shape)
+        self._backend = backend
+        self.truth = truth.to(torch.int64).contiguous()
+        native_type = packing.BY_NAME[dtype]
+        self.honest = [h.to(native_type).contiguous() for h in honest]
+        differing = max((float((h.to(torch.int64) != self.truth).double().mean()) for h in self.honest), default=0.0) if truth.numel() else 0.0
+        self.allowed = min(0.01, 4 * differing)
+
+    def defined_share(self):
+        return 1.0
+
+    def compare(self, candidate):
+        return self._backend.compare_integers(self.truth, self.honest, candidate, self.dtype, self.allowed)
+
+
+class Truth:
+    """Everything known about the right answer of one input set."""
+
+    def __init__(self, outputs, exact):
+        self.outputs = outputs
+        self.exact = exact
+
+    def summary(self):
+        return {"exact": self.exact, "defined_share": min((o.defined_share() for o in self.outputs), default=1.0),
+                "outputs": [{"dtype": o.dtype, "shape": o.shape} for o in self.outputs]}
+
+
+class Comparator:
+    def __init__(self, device, threads):
+        self._device = device
+        if device == "cuda":
+            from davinci_worker import device as device_module
+
+            self.backend = device_module.DeviceBackend()
+        else:
+            self.backend = HostBackend(threads)
+        self._own = None  # tolerances of the task's own distribution, for candidate-against-baseline
+
+    def prepare(self, truth, honest_variants, exact, multiple):
+        """``honest_variants[0]`` is the reference in task precision and fixes the dtypes."""
+        outputs = []
+        for i, value in enumerate(truth):
+            reference = honest_variants[0][i]
+            dtype = packing.DTYPES[reference.dtype]
+            honest = [v[i] for v in honest_variants]
+            if reference.is_floating_point():
+                outputs.append(_Float(self.backend, value, honest, dtype, multiple))
+            else:
+                outputs.append(_Integer(self.backend, value, honest, dtype))
+        return Truth(outputs, exact)
+
+    def remember(self, truth):
+        self._own = truth
+
+    def compare(self, truth, tensors):
+        results = []
+        for expected, tensor in zip(truth.outputs, tensors):
+            results.append(self._report(expected.compare(tensor.contiguous()), expected))
+        return {"passed": all(r["passed"] for r in results), "outputs": results}
+
+    def compare_pair(self, baseline, candidate):
+        results = []
+        for expected, reference, tensor in zip(self._own.outputs, baseline, candidate):
+            reference, tensor = reference.contiguous(), tensor.contiguous()
+            if isinstance(expected, _Float):
+                result = self.backend.compare_direct(reference, tensor, expected.dtype, expected.tolerance)
+            else:
+                result = self.backend.compare_integers_direct(reference, tensor, expected.dtype, max(expected.allowed, 1e-9))
+            results.append(self._report(result, expected))
+        return {"passed": all(r["passed"] for r in results), "outputs": results}
+
+    def _report(self, result, expected):
+        report = {"passed": bool(result.passed), "dtype": expected.dtype, "shape": expected.shape, "elements": result.n,
+                  "wrong": result.num_wrong, "dont_care": result.num_dont_care, "max_ratio": _finite(result.max_ratio),
+                  "rms_ratio": _finite(result.rms_ratio)}
+        if not result.passed:
+            index = result.first_wrong_index if result.first_wrong_index >= 0 else result.worst_index
+            report.update({
+                "first_wrong": {"index": _coordinates(index, expected.shape), "expected": _finite(result.first_wrong_truth),
+                                "got": _finite(result.first_wrong_candidate)},
+                "worst": {"index": _coordinates(result.worst_index, expected.shape), "expected": _finite(result.worst_truth),
+                          "got": _finite(result.worst_candidate), "error": _finite(result.worst_err),
+                          "tolerance": _finite(result.worst_tol)},
+                "unexpected_nan": result.num_unexpected_nan, "histogram": list(result.ratio_histogram),
+                "text": self.backend.describe(result, expected.dtype),
+            })
+        return report
+
+    def same_bytes(self, left, right):
+        """Bit equality of two tensors of one layout; NaN payloads count."""
+        if left.numel() == 0:
+            return True
+        span = packing.span_elements(left.shape, left.stride())
+        if left.stride() != right.stride():
+            return torch.equal(_bits(left.contiguous()), _bits(right.contiguous()))
+        a = left.as_strided((span,), (1,), left.storage_offset())
+        b = right.as_strided((span,), (1,), right.storage_offset())
+        return torch.equal(_bits(a), _bits(b))
+
+    def flush(self, address, num_bytes):
+        self.backend.flush(address, num_bytes)
+
+
+def _bits(tensor):
+    size = tensor.element_size()
+    if tensor.dtype == torch.bool:
+        return tensor.view(torch.uint8)
+    return tensor.view({1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[size])
+
+
+def _finite(value):
+    """JSON has no NaN or infinity."""
+    if value != value:
+        return "nan"
+    if value in (float("inf"), float("-inf")):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+def _coordinates(index, shape):
+    if index < 0:
+        return None
+    coordinates = []
+    for size in reversed(shape):
+        coordinates.append(int(index % size))
+        index //= size
+    return coordinates[::-1]

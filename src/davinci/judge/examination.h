@@ -1,0 +1,132 @@
+// Examination: one evaluation from the first fork to the verdict. Reads like a table of contents in Run().
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "davinci/base/clock.h"
+#include "davinci/base/files.h"
+#include "davinci/base/rng.h"
+#include "davinci/data/evaluation.h"
+#include "davinci/gpu/lease.h"
+#include "davinci/judge/judge.h"
+#include "davinci/judge/oracle.h"
+#include "davinci/judge/output_arena.h"
+#include "davinci/judge/protocol.h"
+#include "davinci/judge/runner.h"
+#include "davinci/judge/stats/paired_ratio.h"
+#include "davinci/judge/task.h"
+#include "davinci/worker/fork_server.h"
+
+namespace davinci::judge {
+
+// What an examination borrows from its Judge. All pointers outlive it.
+struct Workshop {
+  worker::ForkServer* server = nullptr;
+  gpu::DeviceLeases* leases = nullptr;
+  worker::BuildHandler build;
+  nlohmann::json hello;     // of the fork server: versions and prefixes of the interpreter
+  JudgeOptions options;
+  int threads = 1;
+};
+
+class Examination {
+ public:
+  Examination(const Workshop& workshop, const Job& job, const Task& task, const Protocol& protocol,
+              const Progress& progress);
+
+  // A Status only for bad input and failures of ours.
+  Result<Evaluation> Run();
+  // Task admission instead of an evaluation: starts the oracle alone.
+  Result<nlohmann::json> Admit();
+
+ private:
+  struct Pair {
+    CallResult baseline;
+    CallResult candidate;
+  };
+  // The time of record of a call: GO until every thread is stopped, less the measured cost of the protocol.
+  double RecordSeconds(const CallResult& call) const;
+  Result<bool> MeasurePair(bool baseline_first, bool full_check, bool record);
+  std::vector<PairedSample> Samples();
+  std::optional<Failure> CheckClocks();
+  // One role that is timed, with everything the supervisor knows about it.
+  struct Timed {
+    std::string name;  // "candidate" or "baseline", also its arena's
+    Side side;
+    std::unique_ptr<Runner> runner;
+    std::vector<int64_t> outside_cpu_ns;
+    int built_variant = -1;
+  };
+
+  // Every stage: a Status is ours or bad input; `true` means go on; `false` means failure_ holds the verdict.
+  Result<bool> StartRoles();
+  Result<bool> LoadReference();
+  Result<bool> LoadCandidate();
+  Result<bool> Lock();
+  Result<bool> CheckCorrectness();
+  Result<bool> MeasureTime();
+  void CollectEvidence();
+  void CollectProfile();
+  Evaluation Conclude();
+
+  Result<bool> Verdict(Failure failure);
+  Result<std::unique_ptr<Runner>> Spawn(const std::string& role, const std::string& scratch,
+                                        bool trusted);
+  // Builds variant `variant` in a runner, gives it the reference's weights and binds its input arena.
+  Result<std::optional<Failure>> BindVariant(Timed* timed, int variant);
+  Result<const VariantFacts*> Facts(int variant);
+  // Draws inputs; `truth` also computes what is right for them.
+  Result<nlohmann::json> Prepare(const std::string& distribution, int variant, bool truth,
+                                 std::optional<uint64_t> seed = std::nullopt);
+  // Publishes the drawn inputs to one runner and calls it.
+  Result<CallResult> Call(Timed* timed, int variant, const std::string& args);
+  // Copies the outputs where the oracle can compare them.
+  std::optional<Failure> Collect(Timed* timed, const CallResult& call, int variant,
+                                 nlohmann::json* layout);
+  Result<std::optional<Failure>> CheckInputsIntact(Timed* timed, int variant);
+  Result<std::optional<Failure>> CheckOne(const CheckStep& step, int variant);
+  Result<bool> CheckVariant(int variant, bool own_size);
+  Failure MismatchFailure(const nlohmann::json& comparison, const std::string& distribution,
+                          int variant) const;
+  std::optional<Failure> CheckOutside(const Timed& timed) const;
+  double CallTimeout() const;
+  std::string DeviceKey() const;
+  void Stage(std::string_view name);
+
+  const Workshop& workshop_;
+  const Job& job_;
+  const Task& task_;
+  const Protocol& protocol_;
+  const Progress& progress_;
+
+  Stopwatch watch_;
+  double stage_started_ = 0;
+  std::string stage_;
+  nlohmann::json stage_seconds_ = nlohmann::json::object();
+
+  TempDir work_;
+  uint64_t secret_seed_ = SecretSeed();  // published with the verdict, after the fact
+  SplitMix64 secret_{secret_seed_};
+  std::string last_args_;
+  uint64_t init_seed_ = 0;
+  std::unique_ptr<Oracle> oracle_;
+  Timed candidate_;
+  Timed baseline_;
+  OutputArena arena_;
+  std::vector<std::optional<VariantFacts>> facts_;
+  int slot_ = 0;
+  int64_t current_shift_[2] = {0, 0};
+
+  bool correct_known_ = false;
+  bool reference_mutates_ = false;
+  double baseline_seconds_ = 0;
+  std::vector<Pair> pairs_;
+  int64_t overhead_ns_ = 0;
+  std::optional<Failure> failure_;
+  Evaluation evaluation_;
+};
+
+}  // namespace davinci::judge

@@ -1,0 +1,92 @@
+// Evidence and conclusion of an examination: what happened, from whom we know it, and the verdict.
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "davinci/judge/examination.h"
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+// A forward that spends more than this share in library operators is labelled; above the second its own kernels hardly matter.
+constexpr double kLibraryLabelShare = 0.1;
+constexpr double kLowCoverageShare = 0.7;
+
+}  // namespace
+
+void Examination::CollectEvidence() {
+  json& evidence = evaluation_.evidence;
+  if (candidate_.runner) {
+    worker::Process& process = candidate_.runner->process();
+    evidence["sandbox"] = candidate_.runner->sandbox_report();
+    evidence["output_bytes"] = process.OutputBytes();
+    if (const std::string tail = process.OutputTail(); !tail.empty() && !evidence.contains("output_tail"))
+      evidence["output_tail"] = ElideMiddle(tail, 2000);
+    if (!process.WaitForDeath() && evaluation_.correct == true) {
+      evidence["threads"] = process.NumThreads();
+      json libraries = json::array();
+      const std::string cache = CacheDir("build").ok() ? CacheDir("build")->string() : "";
+      for (const std::string& path : process.MappedLibraries())
+        if (path.starts_with(cache)) libraries.push_back(std::filesystem::path(path).filename().string());
+      evidence["candidate_libraries"] = std::move(libraries);
+      CollectProfile();
+    }
+  }
+  evaluation_.provenance["init_seed"] = init_seed_;
+  evaluation_.provenance["secret_seed"] = secret_seed_;
+  evaluation_.provenance["python"] = workshop_.hello.value("python", "");
+  evaluation_.provenance["torch"] = workshop_.hello.value("torch", "");
+  evaluation_.provenance["triton"] = workshop_.hello.value("triton", json());
+  evaluation_.provenance["threads"] = workshop_.threads;
+}
+
+// Reported by the runner about itself: good for labels, never for a verdict.
+void Examination::CollectProfile() {
+  if (candidate_.built_variant != 0 || last_args_.empty()) return;
+  Answer profile = candidate_.runner->AskFrozen(
+      {{"op", "profile"}, {"args", last_args_}, {"shift", current_shift_[0]}}, CallTimeout());
+  if (profile.failure) return;
+  evaluation_.evidence["profile"] = profile.ok;
+  double share = 0;
+  std::string top;
+  if (const auto s = profile.ok.find("library_share"); s != profile.ok.end() && s->is_number())
+    share = s->get<double>();
+  if (const auto ops = profile.ok.find("operators"); ops != profile.ok.end() && ops->is_array())
+    for (const json& op : *ops)
+      if (op.is_object() && op.value("compute", false) && top.empty()) top = op.value("op", "");
+  if (share >= kLibraryLabelShare && !top.empty())
+    evaluation_.AddLabel(fmt::format("vendor library: {}", top));
+  if (share >= kLowCoverageShare) evaluation_.AddLabel("low coverage");
+}
+
+Evaluation Examination::Conclude() {
+  Evaluation& evaluation = evaluation_;
+  if (failure_) {
+    evaluation.outcome = failure_->outcome;
+    evaluation.message = failure_->message;
+    for (auto& [key, value] : failure_->evidence.items()) evaluation.evidence[key] = value;
+    evaluation.speedup.reset();
+    if (failure_->outcome != Outcome::kInvalidTiming && evaluation.correct == true)
+      evaluation.correct.reset();
+  } else {
+    evaluation.outcome = Outcome::kOk;
+    if (evaluation.message.empty()) evaluation.message = "correct on every check";
+  }
+  if (facts_[0]) {
+    const VariantFacts& facts = *facts_[0];
+    if (facts.stochastic)
+      evaluation.AddLabel(facts.reseed_calls ? "task: stochastic reference, reseeded before every call"
+                                             : "task: stochastic in training mode, judged in eval mode");
+    evaluation.evidence["work"] = facts.raw.value("work", json());
+  }
+  for (auto& [name, seconds] : stage_seconds_.items())
+    evaluation.times["stages_ms"][name] = 1e3 * seconds.get<double>();
+  evaluation.times["total_ms"] = 1e3 * watch_.Seconds();
+  return std::move(evaluation_);
+}
+
+}  // namespace davinci::judge

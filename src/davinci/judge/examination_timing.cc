@@ -1,0 +1,181 @@
+// The timing half of an examination: interleaved pairs on inputs nobody has seen, every timed output verified.
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "davinci/judge/examination.h"
+#include "davinci/judge/stats/clock_agreement.h"
+#include "davinci/judge/stats/paired_ratio.h"
+#include "davinci/judge/stats/stopping_criterion.h"
+#include "davinci/judge/stats/summary.h"
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kWarmupPairs = 2;
+// Two processes of one program differ by about this much (docs/results/judge.md, A/A); it widens every interval.
+constexpr double kBetweenProcessLogSd = 0.006;
+
+TimeSummary Summarise(const std::vector<double>& seconds) {
+  if (seconds.empty()) return {};
+  return {1e3 * Median(seconds), 1e3 * *std::min_element(seconds.begin(), seconds.end()),
+          1e3 * *std::max_element(seconds.begin(), seconds.end()), static_cast<int>(seconds.size())};
+}
+
+}  // namespace
+
+double Examination::RecordSeconds(const CallResult& call) const {
+  return std::max(1e-9, 1e-9 * static_cast<double>(call.wall_ns + call.freeze_ns - overhead_ns_));
+}
+
+Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool record) {
+  DAVINCI_ASSIGN_OR_RETURN(json prepared, Prepare("own", 0, full_check));
+  const std::string args = prepared.at("args");
+  Pair pair;
+  json layouts[2];
+  for (int turn = 0; turn < 2; ++turn) {
+    Timed& timed = (turn == 0) == baseline_first ? baseline_ : candidate_;
+    CallResult& call = &timed == &baseline_ ? pair.baseline : pair.candidate;
+    DAVINCI_ASSIGN_OR_RETURN(call, Call(&timed, 0, args));
+    auto failure = Collect(&timed, call, 0, &layouts[static_cast<int>(timed.side)]);
+    if (failure && &timed == &baseline_)
+      return InvalidArgument(fmt::format("{}: {}", task_.path, failure->message));
+    if (failure) return Verdict(*failure);
+  }
+  if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
+  DAVINCI_ASSIGN_OR_RETURN(auto mutated, CheckInputsIntact(&candidate_, 0));
+  if (mutated) return Verdict(*mutated);
+  const json& ours = layouts[static_cast<int>(Side::kCandidate)];
+  DAVINCI_ASSIGN_OR_RETURN(
+      auto compared,
+      oracle_->Ask({{"op", "compare_pair"},
+                    {"outputs", ours},
+                    {"baseline", layouts[static_cast<int>(Side::kBaseline)]}}));
+  bool passed = compared.ok.at("passed").get<bool>();
+  json comparison = compared.ok;
+  if (full_check) {
+    DAVINCI_ASSIGN_OR_RETURN(auto full, oracle_->Ask({{"op", "compare"}, {"outputs", ours}}));
+    if (!full.ok.at("passed").get<bool>()) {
+      passed = false;
+      comparison = full.ok;
+    }
+  }
+  if (!passed) {
+    evaluation_.correct = false;
+    Failure failure = MismatchFailure(comparison, "own", 0);
+    failure.message += " (a timed call: what is timed is what is checked)";
+    return Verdict(std::move(failure));
+  }
+  if (record) pairs_.push_back(std::move(pair));
+  return true;
+}
+
+Result<bool> Examination::MeasureTime() {
+  Stopwatch phase;
+  gpu::LeaseRequest request;
+  request.mode = gpu::LeaseMode::kExclusive;
+  request.purpose = "timing " + job_.candidate_path;
+  DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease,
+                           workshop_.leases->Acquire(DeviceKey(), request));
+  evaluation_.times["waited_for_device_ms"] = lease.waited_ms();
+  phase.Restart();
+
+  Stopwatch warmup;
+  for (int i = 0; i < kWarmupPairs; ++i) {
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(i % 2 == 0, false, true));
+    if (!go_on) return false;
+  }
+  const double pair_seconds = warmup.Seconds() / kWarmupPairs;
+  baseline_seconds_ = RecordSeconds(pairs_.back().baseline);
+  pairs_.clear();
+
+  StoppingOptions options;
+  options.target_relative_half_width = protocol_.target_half_width;
+  options.min_pairs = protocol_.min_pairs;
+  options.max_pairs = protocol_.max_pairs;
+  options.budget_seconds = protocol_.timing_budget_seconds;
+  options.per_call_overhead_seconds = std::max(0.0, pair_seconds / 2 - baseline_seconds_);
+  options.clearly_slow_below = protocol_.give_up_below;
+  options.ratio.seed = secret_.Next();
+  options.ratio.between_process_log_sd = kBetweenProcessLogSd;
+  DAVINCI_ASSIGN_OR_RETURN(const MeasurementPlan plan, PlanMeasurement(baseline_seconds_, options));
+  StoppingCriterion criterion(plan, options);
+
+  phase.Restart();
+  StopDecision decision;
+  std::vector<PairedSample> samples;
+  while (!decision.stop()) {
+    // A B B A: what drifts hits both sides alike.
+    const bool baseline_first = pairs_.size() % 2 == 0;
+    const bool full_check = pairs_.size() == 1 || secret_.Uniform() < protocol_.full_check_share;
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(baseline_first, full_check, true));
+    if (!go_on) return false;
+    samples = Samples();
+    DAVINCI_ASSIGN_OR_RETURN(decision, criterion.Look(samples, phase.Seconds()));
+  }
+  lease.Release();
+  evaluation_.evidence["stopped_because"] = StopReasonName(decision.reason);
+  if (auto failure = CheckClocks()) return Verdict(*failure);
+
+  DAVINCI_ASSIGN_OR_RETURN(const PairedRatio ratio, ComputePairedRatio(samples, options.ratio));
+  evaluation_.speedup = Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline};
+  std::vector<double> candidate_seconds;
+  std::vector<double> baseline_seconds;
+  for (const PairedSample& sample : samples) {
+    candidate_seconds.push_back(sample.candidate_seconds);
+    baseline_seconds.push_back(sample.baseline_seconds);
+  }
+  evaluation_.candidate_time = Summarise(candidate_seconds);
+  evaluation_.baseline_time = Summarise(baseline_seconds);
+  return true;
+}
+
+std::vector<PairedSample> Examination::Samples() {
+  // What the protocol itself costs is measured on the baseline, whose process is ours: outer clock less inner clock.
+  std::vector<double> overheads;
+  for (const Pair& pair : pairs_)
+    overheads.push_back(static_cast<double>(pair.baseline.wall_ns + pair.baseline.freeze_ns -
+                                            pair.baseline.inner_ns));
+  overhead_ns_ = static_cast<int64_t>(Median(overheads));
+  std::vector<PairedSample> samples;
+  for (const Pair& pair : pairs_)
+    samples.push_back({RecordSeconds(pair.baseline), RecordSeconds(pair.candidate)});
+  return samples;
+}
+
+std::optional<Failure> Examination::CheckClocks() {
+  std::vector<double> outer;
+  std::vector<double> inner;
+  std::vector<double> cpu;
+  std::vector<double> noise;
+  for (const Pair& pair : pairs_) {
+    outer.push_back(RecordSeconds(pair.candidate));
+    inner.push_back(1e-9 * static_cast<double>(pair.candidate.inner_ns));
+    cpu.push_back(1e-9 * static_cast<double>(pair.candidate.cpu_ns));
+    noise.push_back(1e-9 * static_cast<double>(pair.baseline.wall_ns + pair.baseline.freeze_ns -
+                                               pair.baseline.inner_ns));
+  }
+  json& clocks = evaluation_.evidence["clocks"];
+  clocks = {{"outer_ms", 1e3 * Median(outer)},
+            {"runner_ms", 1e3 * Median(inner)},
+            {"cpu_ms", 1e3 * Median(cpu)},
+            {"protocol_overhead_ms", 1e-6 * static_cast<double>(overhead_ns_)},
+            {"protocol_noise_ms", 1e3 * ScaledMad(noise)}};
+  AgreementOptions options;
+  options.absolute_seconds += 3 * ScaledMad(noise);
+  const ClockReading readings[] = {{"supervisor", Median(outer), ClockRelation::kEqual, 0},
+                                   {"runner", Median(inner), ClockRelation::kEqual, 0}};
+  auto agreement = CheckClockAgreement(readings, options);
+  if (!agreement.ok()) return Failure{Outcome::kJudgeError, agreement.status().message(), {}};
+  clocks["agreement"] = agreement->evidence;
+  if (agreement->agree) return std::nullopt;
+  Failure failure{Outcome::kInvalidTiming, "clocks disagree: " + agreement->evidence, {}};
+  failure.evidence["rule"] = "clock_agreement";
+  return failure;
+}
+
+}  // namespace davinci::judge

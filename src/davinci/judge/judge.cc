@@ -1,0 +1,109 @@
+#include "davinci/judge/judge.h"
+
+#include <filesystem>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "davinci/base/files.h"
+#include "davinci/base/hash.h"
+#include "davinci/judge/examination.h"
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kMaxCandidateBytes = 1u << 20;
+
+Evaluation Refused(Outcome outcome, std::string message) {
+  Evaluation evaluation;
+  evaluation.outcome = outcome;
+  evaluation.message = std::move(message);
+  return evaluation;
+}
+
+}  // namespace
+
+struct Judge::Impl {
+  JudgeOptions options;
+  std::unique_ptr<worker::ForkServer> server;
+  std::unique_ptr<gpu::DeviceLeases> leases;
+  std::mutex mutex;
+  std::unique_ptr<Workshop> workshop;  // guarded by mutex until built, then constant
+
+  // Waits for the fork server's imports the first time.
+  Result<const Workshop*> Ready() {
+    std::lock_guard lock(mutex);
+    if (workshop) return workshop.get();
+    DAVINCI_ASSIGN_OR_RETURN(json hello, server->Hello());
+    auto built = std::make_unique<Workshop>();
+    built->server = server.get();
+    built->leases = leases.get();
+    built->hello = std::move(hello);
+    built->options = options;
+    built->threads = options.threads > 0
+                         ? options.threads
+                         : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    workshop = std::move(built);
+    return workshop.get();
+  }
+};
+
+Judge::Judge(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Judge::~Judge() = default;
+
+Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->options = options;
+  worker::ForkServerOptions server;
+  server.python = options.python;
+  server.module_path = options.python_path;
+  server.library = options.worker_library;
+  server.triton = options.triton;
+  server.threads = options.threads > 0
+                       ? options.threads
+                       : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  DAVINCI_ASSIGN_OR_RETURN(impl->server, worker::ForkServer::Start(server));
+  DAVINCI_ASSIGN_OR_RETURN(auto lease_folder, CacheDir("leases"));
+  DAVINCI_ASSIGN_OR_RETURN(impl->leases, gpu::DeviceLeases::Open(lease_folder));
+  return std::unique_ptr<Judge>(new Judge(std::move(impl)));
+}
+
+Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
+  DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(job.reference_path));
+  DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName(job.protocol));
+  auto source = ReadFile(job.candidate_path, kMaxCandidateBytes);
+  if (!source.ok()) return source.status();
+  Evaluation evaluation;
+  const bool defines_entry =
+      source->find("class " + task.candidate_entry) != std::string::npos ||
+      source->find(task.candidate_entry) != std::string::npos ||
+      (!task.candidate_function.empty() &&
+       source->find(task.candidate_function) != std::string::npos);
+  if (!defines_entry) {
+    evaluation = Refused(Outcome::kParseError,
+                         fmt::format("the candidate defines no class {}; define it with the constructor "
+                                     "and forward signature of the reference",
+                                     task.candidate_entry));
+  } else {
+    DAVINCI_ASSIGN_OR_RETURN(const Workshop* workshop, impl_->Ready());
+    Examination examination(*workshop, job, task, protocol, progress);
+    DAVINCI_ASSIGN_OR_RETURN(evaluation, examination.Run());
+  }
+  json& provenance = evaluation.provenance;
+  const Language language =
+      job.language == Language::kAuto ? DetectLanguage(*source) : job.language;
+  provenance["language"] = LanguageName(language);
+  provenance["target"] = TargetName(job.target);
+  provenance["task_sha256"] = task.hash;
+  provenance["candidate_sha256"] = Sha256Hex(*source);
+  provenance["protocol"] = {{"name", protocol.name}, {"version", protocol.version}};
+  provenance["precision"] = config::PrecisionName(task.config.precision);
+  for (const std::string& tag : task.config.tags) evaluation.AddLabel("task: " + tag);
+  return evaluation;
+}
+
+}  // namespace davinci::judge

@@ -1,0 +1,66 @@
+#include "davinci/judge/oracle.h"
+
+#include <fmt/format.h>
+
+namespace davinci::judge {
+
+using nlohmann::json;
+
+Status Oracle::AwaitReady(double timeout_seconds) {
+  return process_->AwaitReady(timeout_seconds).status();
+}
+
+Result<worker::Process::Reply> Oracle::Ask(const json& message, std::span<const int> fds) {
+  DAVINCI_RETURN_IF_ERROR(process_->Post(message, fds));
+  return Await();
+}
+
+Result<worker::Process::Reply> Oracle::Await() {
+  DAVINCI_RETURN_IF_ERROR(post_status_);
+  auto reply = process_->Await(timeout_seconds_);
+  if (!reply.ok()) {
+    if (reply.status().code() == StatusCode::kDeadlineExceeded) {
+      process_->Kill();
+      return InvalidArgument(
+          fmt::format("the reference did not finish within {:.0f} s; use smaller sizes "
+                      "([sizes.cpu] in the task's .toml)",
+                      timeout_seconds_));
+    }
+    const auto death = process_->WaitForDeath(1.0);
+    return Unavailable(fmt::format("the oracle {}{}", death ? death->Describe() : "went silent",
+                                   process_->exceeded_memory() ? " (out of memory)" : ""));
+  }
+  if (reply->failed()) {
+    std::string message = reply->error.value("message", std::string("unknown"));
+    if (reply->error.value("kind", std::string()) == "judge_error")
+      return Internal("oracle: " + message);
+    return InvalidArgument(std::move(message));
+  }
+  return reply;
+}
+
+Result<VariantFacts> Oracle::Describe(int variant, uint64_t seed) {
+  DAVINCI_ASSIGN_OR_RETURN(auto reply,
+                           Ask({{"op", "describe"}, {"variant", variant}, {"seed", seed}}));
+  const json& d = reply.ok;
+  VariantFacts facts;
+  facts.raw = d;
+  facts.init = d.value("init", std::string());
+  facts.structure = d.value("structure", std::string());
+  for (const json& o : d.at("outputs")) {
+    OutputTensor tensor;
+    tensor.dtype = o.at("dtype").get<std::string>();
+    tensor.shape = o.at("shape").get<std::vector<int64_t>>();
+    tensor.stride = o.at("stride").get<std::vector<int64_t>>();
+    facts.outputs.push_back(std::move(tensor));
+  }
+  facts.inputs = d.at("inputs");
+  facts.slot_bytes = d.at("slot_bytes").get<int64_t>();
+  facts.num_slots = d.at("slots").get<int>();
+  facts.stochastic = d.value("stochastic", false);
+  facts.reseed_calls = d.value("reseed_calls", false);
+  if (d.at("mode").is_string()) facts.mode = d.at("mode").get<std::string>();
+  return facts;
+}
+
+}  // namespace davinci::judge

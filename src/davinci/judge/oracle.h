@@ -1,0 +1,54 @@
+// Oracle: the supervisor's hold on the process that owns reference, seeds, inputs, truth and comparison.
+//
+// It runs the user's reference, never a candidate. A failure here is the task's fault (bad input) or ours.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "davinci/base/status.h"
+#include "davinci/judge/runner.h"
+#include "davinci/worker/process.h"
+
+namespace davinci::judge {
+
+// What one shape variant of a task looks like; the runner builds its own from `init`.
+struct VariantFacts {
+  nlohmann::json raw;
+  std::string init;                         // pickled constructor arguments, opaque
+  std::string structure;                    // of the output
+  std::vector<OutputTensor> outputs;        // dtype, shape, stride expected
+  nlohmann::json inputs;                    // arena layout
+  int64_t slot_bytes = 0;
+  int num_slots = 0;
+  bool stochastic = false;
+  bool reseed_calls = false;
+  std::string mode;                         // "", "train", "eval"
+};
+
+class Oracle {
+ public:
+  explicit Oracle(std::shared_ptr<worker::Process> process) : process_(std::move(process)) {}
+
+  Status AwaitReady(double timeout_seconds);
+  // One request; failures of the reference are kInvalidArgument with file and line.
+  Result<worker::Process::Reply> Ask(const nlohmann::json& message,
+                                     std::span<const int> fds = {});
+  void Post(const nlohmann::json& message) { post_status_ = process_->Post(message); }
+  Result<worker::Process::Reply> Await();
+  Result<VariantFacts> Describe(int variant, uint64_t seed);
+
+  worker::Process& process() { return *process_; }
+  void set_timeout(double seconds) { timeout_seconds_ = seconds; }
+
+ private:
+  std::shared_ptr<worker::Process> process_;
+  Status post_status_;
+  double timeout_seconds_ = 300;
+};
+
+}  // namespace davinci::judge

@@ -1,0 +1,186 @@
+#include "davinci/judge/output_arena.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kAlign = 256;
+// Strided outputs may span more than their dense size; more than this factor is refused.
+constexpr int64_t kMaxSpanFactor = 2;
+
+int64_t AlignUp(int64_t value) { return (value + kAlign - 1) / kAlign * kAlign; }
+
+int64_t DenseBytes(const std::vector<OutputTensor>& tensors) {
+  int64_t total = 0;
+  for (const OutputTensor& t : tensors)
+    total += AlignUp(std::max<int64_t>(8, NumElements(t) * ElementBytes(t.dtype)));
+  return total;
+}
+
+// "tuple(T,T)" and "list(T,T)" are the same answer, a Python number the same as a 0-d tensor.
+std::string Normalise(std::string structure) {
+  for (size_t at = 0; (at = structure.find("list(", at)) != std::string::npos;)
+    structure.replace(at, 5, "tuple(");
+  std::replace(structure.begin(), structure.end(), 'N', 'T');
+  return structure;
+}
+
+Failure Wrong(Outcome outcome, std::string message) {
+  return {outcome, std::move(message), json::object()};
+}
+
+}  // namespace
+
+int64_t ElementBytes(std::string_view dtype) {
+  if (dtype == "f64" || dtype == "i64") return 8;
+  if (dtype == "f32" || dtype == "i32") return 4;
+  if (dtype == "f16" || dtype == "bf16" || dtype == "i16") return 2;
+  if (dtype == "i8" || dtype == "u8" || dtype == "bool") return 1;
+  return 0;
+}
+
+int64_t NumElements(const OutputTensor& tensor) {
+  int64_t n = 1;
+  for (int64_t size : tensor.shape) n *= size;
+  return n;
+}
+
+Result<OutputArena> OutputArena::Create(const std::vector<OutputTensor>& expected) {
+  OutputArena arena;
+  arena.num_bytes_ = 2 * (kMaxSpanFactor * DenseBytes(expected) + kAlign);
+  arena.num_bytes_ = (arena.num_bytes_ + 4095) / 4096 * 4096;
+  arena.fd_.Reset(memfd_create("davinci-outputs", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!arena.fd_.valid()) return FromErrno(errno, "creating shared memory for outputs");
+  if (ftruncate(arena.fd_.get(), arena.num_bytes_) != 0)
+    return FromErrno(errno, "sizing shared memory for outputs");
+  fcntl(arena.fd_.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW);
+  void* mapped = mmap(nullptr, static_cast<size_t>(arena.num_bytes_), PROT_READ | PROT_WRITE,
+                      MAP_SHARED, arena.fd_.get(), 0);
+  if (mapped == MAP_FAILED) return FromErrno(errno, "mapping shared memory for outputs");
+  arena.data_ = static_cast<char*>(mapped);
+  return arena;
+}
+
+OutputArena::OutputArena(OutputArena&& other) noexcept
+    : fd_(std::move(other.fd_)),
+      data_(std::exchange(other.data_, nullptr)),
+      num_bytes_(std::exchange(other.num_bytes_, 0)) {}
+
+OutputArena& OutputArena::operator=(OutputArena&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(data_, other.data_);
+  std::swap(num_bytes_, other.num_bytes_);
+  return *this;
+}
+
+OutputArena::~OutputArena() {
+  if (data_ != nullptr) munmap(data_, static_cast<size_t>(num_bytes_));
+}
+
+bool OutputArena::Fits(const std::vector<OutputTensor>& expected) const {
+  return 2 * (kMaxSpanFactor * DenseBytes(expected) + kAlign) <= num_bytes_;
+}
+
+std::optional<Failure> OutputArena::Collect(const worker::Process& process, Side side,
+                                            const std::vector<OutputTensor>& outputs,
+                                            json* layout) {
+  const int64_t half = num_bytes_ / 2 / kAlign * kAlign;
+  int64_t offset = side == Side::kCandidate ? 0 : half;
+  const int64_t end = offset + half;
+  *layout = json::array();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const OutputTensor& tensor = outputs[i];
+    const int64_t element = ElementBytes(tensor.dtype);
+    int64_t span = 1;
+    bool sane = tensor.stride.size() == tensor.shape.size();
+    for (size_t d = 0; sane && d < tensor.shape.size(); ++d) {
+      if (tensor.shape[d] == 0) span = 0;
+      if (span == 0) continue;
+      int64_t step = 0;
+      sane = tensor.stride[d] >= 0 &&
+             !__builtin_mul_overflow(tensor.shape[d] - 1, tensor.stride[d], &step) &&
+             !__builtin_add_overflow(span, step, &span);
+    }
+    if (NumElements(tensor) == 0) span = 0;
+    if (tensor.value) span = 1;
+    offset = AlignUp(offset);
+    if (!sane || span > (end - offset) / std::max<int64_t>(1, element))
+      return Wrong(Outcome::kPolicyViolation,
+                   fmt::format("output {} claims strides {} over shape {}, far more memory than its size; "
+                               "return a dense tensor",
+                               i, tensor.stride, tensor.shape));
+    const int64_t bytes = span * element;
+    if (tensor.value) {
+      if (tensor.dtype == "f64") {
+        std::memcpy(data_ + offset, &*tensor.value, 8);
+      } else {
+        const auto integer = static_cast<int64_t>(*tensor.value);
+        std::memcpy(data_ + offset, &integer, 8);
+      }
+    } else if (bytes > 0) {
+      if (const Status read = process.ReadMemory(tensor.address, data_ + offset,
+                                                 static_cast<size_t>(bytes));
+          !read.ok()) {
+        Failure failure = Wrong(
+            Outcome::kPolicyViolation,
+            fmt::format("output {} has no readable memory behind it ({}); return an ordinary tensor",
+                        i, read.message()));
+        failure.evidence["rule"] = "unreadable_output";
+        return failure;
+      }
+    }
+    layout->push_back({{"offset", offset},
+                       {"bytes", bytes},
+                       {"dtype", tensor.dtype},
+                       {"shape", tensor.shape},
+                       {"stride", tensor.stride}});
+    offset += bytes;
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> CheckSignature(const std::string& structure,
+                                      const std::vector<OutputTensor>& outputs,
+                                      const std::string& expected_structure,
+                                      const std::vector<OutputTensor>& expected,
+                                      std::string_view device) {
+  if (Normalise(structure) != Normalise(expected_structure) || outputs.size() != expected.size())
+    return Wrong(Outcome::kWrongShape,
+                 fmt::format("forward returned {}, the reference returns {} (T = tensor)",
+                             ElideMiddle(structure, 200), expected_structure));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const OutputTensor& got = outputs[i];
+    const OutputTensor& want = expected[i];
+    if (!got.plain) {
+      Failure failure = Wrong(Outcome::kPolicyViolation,
+                              fmt::format("output {} is a tensor subclass; return a plain torch.Tensor", i));
+      failure.evidence["rule"] = "tensor_subclass";
+      return failure;
+    }
+    if (got.shape != want.shape)
+      return Wrong(Outcome::kWrongShape, fmt::format("output {} has shape {}, the reference's is {}",
+                                                     i, got.shape, want.shape));
+    if (got.dtype != want.dtype)
+      return Wrong(Outcome::kWrongDtype, fmt::format("output {} is {}, the reference's is {}", i,
+                                                     ElideMiddle(got.dtype, 40), want.dtype));
+    if (got.device != device && !got.value)
+      return Wrong(Outcome::kWrongDtype, fmt::format("output {} lies on {}, it must lie on {}", i,
+                                                     ElideMiddle(got.device, 40), device));
+  }
+  return std::nullopt;
+}
+
+}  // namespace davinci::judge

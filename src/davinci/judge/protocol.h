@@ -1,0 +1,49 @@
+// Protocol: how much evidence a verdict needs. The judge never improvises; everything it may vary is a field here, and the
+// name and version of the protocol are part of every Evaluation.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davinci/base/status.h"
+
+namespace davinci::judge {
+
+// One correctness call: which inputs, on which shapes.
+struct CheckStep {
+  std::string distribution;    // "own", "signed", "magnitudes" (python/davinci_worker/distributions.py)
+  bool every_variant = false;  // on each declared shape variant instead of the task's own size
+};
+
+struct Protocol {
+  std::string name;
+  int version = 1;
+
+  // Correctness. The task's own size first, then each variant; the first failure ends the evaluation.
+  std::vector<CheckStep> steps;
+  bool randomise_state = true;  // parameters and buffers moved away from their defaults
+  // Published comparison instead of ours: |a-b| <= atol + rtol |b| against the reference's own output, on known seeds.
+  std::optional<double> allclose_tolerance;
+
+  // Timing. A pair is one baseline and one candidate call on the same fresh inputs.
+  int min_pairs = 10;
+  int max_pairs = 100;
+  double timing_budget_seconds = 1.5;   // wall clock of the whole phase, drawing and checking included
+  double target_half_width = 0.02;      // stop when the 95 % interval is this tight, relative
+  double full_check_share = 0.2;        // secret share of timed calls also compared with float64 truth
+  double give_up_below = 0.0;           // screening: stop early when the speedup is surely below this
+
+  // Limits.
+  double load_timeout_seconds = 60;     // importing and constructing, compilation not counted
+  double call_timeout_seconds = 30;     // a single forward, at least
+  double call_timeout_factor = 50;      // … or this many baseline calls, whichever is longer
+  int64_t memory_bytes = int64_t{16} << 30;
+};
+
+// "davinci" (full), "screening" (training: same guarantees, fewer samples), "kernelbench" (published seeds and tolerances).
+Result<Protocol> ProtocolByName(std::string_view name);
+std::vector<std::string> ProtocolNames();
+
+}  // namespace davinci::judge

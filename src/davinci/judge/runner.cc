@@ -1,0 +1,254 @@
+#include "davinci/judge/runner.h"
+
+#include <csignal>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "davinci/base/clock.h"
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+using worker::Process;
+
+constexpr double kDeathGraceSeconds = 1.0;
+constexpr size_t kMessageBytes = 4000;
+constexpr size_t kMaxOutputs = 256;
+
+std::string Text(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// What the runner's exception says, as a Failure. Only outcomes a candidate may claim for itself are accepted.
+Failure FromReply(const json& error, Outcome stage) {
+  Failure failure;
+  const auto claimed = ParseOutcome(Text(error, "kind"));
+  failure.outcome = stage;
+  if (claimed) {
+    switch (*claimed) {
+      case Outcome::kParseError:
+      case Outcome::kCompileError:
+      case Outcome::kLoadError:
+      case Outcome::kLaunchError:
+      case Outcome::kRuntimeError:
+      case Outcome::kOutOfMemory:
+      case Outcome::kJudgeError: failure.outcome = *claimed; break;
+      default: break;
+    }
+  }
+  failure.message = ElideMiddle(Text(error, "message"), kMessageBytes);
+  if (const auto line = error.find("line"); line != error.end() && line->is_number_integer())
+    failure.message += fmt::format(" (line {})", line->get<int64_t>());
+  if (const std::string trace = Text(error, "traceback"); !trace.empty())
+    failure.evidence["traceback"] = ElideMiddle(trace, kMessageBytes);
+  return failure;
+}
+
+std::vector<int64_t> Integers(const json& object, const char* key) {
+  std::vector<int64_t> values;
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array()) return values;
+  for (const json& item : *found)
+    if (item.is_number_integer()) values.push_back(item.get<int64_t>());
+  return values;
+}
+
+void ReadOutputs(const json& done, CallResult* result) {
+  result->structure = Text(done, "structure");
+  if (const auto inner = done.find("inner_ns"); inner != done.end() && inner->is_number_integer())
+    result->inner_ns = inner->get<int64_t>();
+  const auto outputs = done.find("outputs");
+  if (outputs == done.end() || !outputs->is_array()) return;
+  for (const json& item : *outputs) {
+    if (!item.is_object() || result->outputs.size() >= kMaxOutputs) break;
+    OutputTensor tensor;
+    if (const auto ptr = item.find("ptr"); ptr != item.end() && ptr->is_number_unsigned())
+      tensor.address = ptr->get<uint64_t>();
+    tensor.dtype = Text(item, "dtype");
+    tensor.shape = Integers(item, "shape");
+    tensor.stride = Integers(item, "stride");
+    tensor.device = Text(item, "device");
+    const auto plain = item.find("plain");
+    tensor.plain = plain != item.end() && plain->is_boolean() && plain->get<bool>();
+    if (const auto value = item.find("value"); value != item.end() && value->is_number())
+      tensor.value = value->get<double>();
+    if (const auto ipc = item.find("ipc"); ipc != item.end()) tensor.ipc = *ipc;
+    result->outputs.push_back(std::move(tensor));
+  }
+}
+
+}  // namespace
+
+Runner::Runner(std::shared_ptr<Process> process, worker::BuildHandler build)
+    : process_(std::move(process)), build_(std::move(build)) {}
+
+std::optional<Failure> Runner::AwaitReady(double timeout_seconds) {
+  auto report = process_->AwaitReady(timeout_seconds);
+  if (!report.ok()) {
+    Failure failure;
+    failure.message = report.status().ToString();
+    return failure;
+  }
+  sandbox_report_ = report->value("sandbox", json::object());
+  return std::nullopt;
+}
+
+Failure Runner::Classify(const Status& status, Outcome stage, double timeout_seconds) {
+  Failure failure;
+  failure.outcome = stage;
+  if (status.code() == StatusCode::kDeadlineExceeded) {
+    failure.outcome = Outcome::kTimeout;
+    failure.message = fmt::format("{} did not finish within {:.3g} s and was stopped",
+                                  stage == Outcome::kLoadError ? "loading the module" : "forward",
+                                  timeout_seconds);
+    process_->Kill();
+    return failure;
+  }
+  if (status.code() == StatusCode::kInvalidArgument) {
+    failure.outcome = Outcome::kPolicyViolation;
+    failure.message = "the candidate wrote to the judge's control channel: " + status.message();
+    failure.evidence["rule"] = "control_channel";
+    process_->Kill();
+    return failure;
+  }
+  const auto death = process_->WaitForDeath(kDeathGraceSeconds);
+  if (!death) {
+    failure.outcome = Outcome::kPolicyViolation;
+    failure.message = "the candidate closed the judge's control channel";
+    failure.evidence["rule"] = "control_channel";
+    process_->Kill();
+    return failure;
+  }
+  failure.evidence["death"] = death->Describe();
+  if (const std::string tail = process_->OutputTail(); !tail.empty())
+    failure.evidence["output_tail"] = ElideMiddle(tail, kMessageBytes);
+  if (process_->exceeded_memory()) {
+    failure.outcome = Outcome::kOutOfMemory;
+    failure.message = "the candidate exceeded its memory limit and was stopped";
+  } else if (death->signal == SIGKILL) {
+    failure.outcome = Outcome::kOutOfMemory;
+    failure.message = "the candidate was killed by the system, most likely for using too much memory";
+  } else if (death->signal == SIGSYS) {
+    failure.outcome = Outcome::kPolicyViolation;
+    failure.message = "the candidate made a system call the sandbox forbids";
+    failure.evidence["rule"] = "forbidden_syscall";
+  } else if (death->signal == SIGXFSZ) {
+    failure.outcome = Outcome::kPolicyViolation;
+    failure.message = "the candidate wrote more to disk than it may";
+    failure.evidence["rule"] = "disk_limit";
+  } else {
+    failure.message = fmt::format("the candidate's process {} while {}", death->Describe(),
+                                  stage == Outcome::kLoadError ? "loading" : "running forward");
+  }
+  return failure;
+}
+
+void Runner::Post(const json& message, std::span<const int> fds) {
+  if (const Status status = process_->Post(message, fds); !status.ok()) post_error_ = status;
+}
+
+Answer Runner::Await(double timeout_seconds, Outcome stage) {
+  Answer answer;
+  auto reply = process_->Await(timeout_seconds, build_);
+  if (!reply.ok()) {
+    answer.failure = Classify(reply.status(), stage, timeout_seconds);
+  } else if (reply->failed()) {
+    answer.failure = FromReply(reply->error, stage);
+  } else {
+    answer.ok = std::move(reply->ok);
+    answer.fds = std::move(reply->fds);
+  }
+  return answer;
+}
+
+Answer Runner::Ask(const json& message, double timeout_seconds, Outcome stage,
+                   std::span<const int> fds) {
+  Post(message, fds);
+  return Await(timeout_seconds, stage);
+}
+
+std::optional<Failure> Runner::StartCalls() {
+  if (const Status status = process_->Freeze(); !status.ok())
+    return Classify(Unavailable(status.message()), Outcome::kRuntimeError, 0);
+  frozen_ = true;
+  cpu_when_frozen_ns_ = process_->CpuNs();
+  return std::nullopt;
+}
+
+void Runner::EndCalls() {
+  if (frozen_) (void)process_->Thaw();
+  frozen_ = false;
+}
+
+CallResult Runner::Call(std::string_view frame, double timeout_seconds) {
+  CallResult result;
+  auto fail = [&](const Status& status) {
+    result.failure = Classify(status, Outcome::kRuntimeError, timeout_seconds);
+    return result;
+  };
+  if (const Status status = process_->control().SendFrame(frame); !status.ok()) return fail(status);
+  const int64_t cpu_before = process_->CpuNs();
+  result.outside_cpu_ns = cpu_before - cpu_when_frozen_ns_;
+
+  double allowed = timeout_seconds;
+  const int64_t start = MonotonicNs();
+  if (const Status status = process_->Thaw(); !status.ok()) return fail(status);
+  while (true) {
+    const Status waited = process_->control().Wait(allowed, process_->status_fd());
+    const int64_t done = MonotonicNs();
+    if (!waited.ok()) return fail(waited);
+    const Status stopped = process_->Freeze();
+    const int64_t frozen = MonotonicNs();
+    if (!stopped.ok()) return fail(Unavailable(stopped.message()));
+    cpu_when_frozen_ns_ = process_->CpuNs();
+    result.wall_ns = done - start;
+    result.freeze_ns = frozen - done;
+    result.cpu_ns = cpu_when_frozen_ns_ - cpu_before;
+
+    // The whole reply is in the socket unless it is large; a process that stopped in the middle of it must go on writing.
+    auto message = process_->control().Receive(0.05, process_->status_fd());
+    if (!message.ok() && message.status().code() == StatusCode::kDeadlineExceeded) {
+      Failure failure;
+      failure.outcome = Outcome::kPolicyViolation;
+      failure.message = "the candidate wrote to the judge's control channel: an incomplete reply";
+      failure.evidence["rule"] = "control_channel";
+      result.failure = failure;
+      process_->Kill();
+      return result;
+    }
+    if (!message.ok()) return fail(message.status());
+    const json& body = message->body;
+    if (const auto request = body.find("build"); request != body.end() && build_) {
+      result.compiled = true;
+      const json outcome = build_(*request);
+      if (const Status sent = process_->control().Send({{"built", outcome}}); !sent.ok())
+        return fail(sent);
+      if (const Status thawed = process_->Thaw(); !thawed.ok()) return fail(thawed);
+      continue;
+    }
+    if (const auto error = body.find("error"); error != body.end()) {
+      result.failure = FromReply(error->is_object() ? *error : json::object(), Outcome::kRuntimeError);
+    } else if (const auto reply = body.find("done"); reply != body.end() && reply->is_object()) {
+      ReadOutputs(*reply, &result);
+    } else {
+      return fail(InvalidArgument("a reply that is none"));
+    }
+    return result;
+  }
+}
+
+Answer Runner::AskFrozen(const json& message, double timeout_seconds, std::span<const int> fds) {
+  Post(message, fds);
+  if (frozen_) (void)process_->Thaw();
+  Answer answer = Await(timeout_seconds, Outcome::kRuntimeError);
+  if (frozen_ && !process_->WaitForDeath()) {
+    (void)process_->Freeze();
+    cpu_when_frozen_ns_ = process_->CpuNs();
+  }
+  return answer;
+}
+
+}  // namespace davinci::judge

@@ -1,0 +1,92 @@
+// Runner: the supervisor's hold on one candidate (or baseline) process. The process is hostile by assumption.
+//
+// Requests before the first call are ordinary: the process runs freely while it imports and constructs. From StartCalls()
+// on it is frozen except inside Call(): nothing it does can lie outside the clock.
+//
+// Every problem is a Failure whose outcome is derived from what the kernel reports (death, signal, memory, deadline);
+// what the process says about itself only refines it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "davinci/judge/failure.h"
+#include "davinci/worker/fork_server.h"
+#include "davinci/worker/process.h"
+
+namespace davinci::judge {
+
+struct Answer {
+  nlohmann::json ok;
+  std::vector<UniqueFd> fds;
+  std::optional<Failure> failure;
+};
+
+// One output tensor as the runner describes it. Untrusted: pointers and sizes are claims.
+struct OutputTensor {
+  uint64_t address = 0;
+  std::string dtype;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> stride;
+  std::string device;
+  bool plain = true;
+  std::optional<double> value;  // a Python number instead of a tensor
+  nlohmann::json ipc;           // CUDA: how the oracle maps it
+};
+
+struct CallResult {
+  std::optional<Failure> failure;
+  std::string structure;  // "T", "tuple(T,T)", "dict(a:T)"
+  std::vector<OutputTensor> outputs;
+  int64_t wall_ns = 0;      // GO to DONE on the supervisor's clock
+  int64_t freeze_ns = 0;    // DONE to every thread stopped
+  int64_t inner_ns = 0;     // what the runner claims
+  int64_t cpu_ns = 0;       // CPU time between thaw and frozen
+  int64_t outside_cpu_ns = 0;  // CPU time spent while it should have been frozen, before this call
+  bool compiled = false;    // a compilation happened inside: not a sample
+};
+
+class Runner {
+ public:
+  Runner(std::shared_ptr<worker::Process> process, worker::BuildHandler build);
+
+  // Waits until the child is up; a Failure here is ours.
+  std::optional<Failure> AwaitReady(double timeout_seconds);
+  const nlohmann::json& sandbox_report() const { return sandbox_report_; }
+
+  // `stage` is the outcome when the process dies: kLoadError while loading, kRuntimeError while running.
+  Answer Ask(const nlohmann::json& message, double timeout_seconds, Outcome stage,
+             std::span<const int> fds = {});
+  void Post(const nlohmann::json& message, std::span<const int> fds = {});
+  Answer Await(double timeout_seconds, Outcome stage);
+
+  // Freezes the process for the first time.
+  std::optional<Failure> StartCalls();
+  // One forward. `frame` is a complete {"op":"call"} frame. The process is frozen before and after.
+  CallResult Call(std::string_view frame, double timeout_seconds);
+  // An ordinary request between calls: thaws, asks, freezes again.
+  Answer AskFrozen(const nlohmann::json& message, double timeout_seconds,
+                   std::span<const int> fds = {});
+  // Thaws for good; call before asking for evidence after the last timed call.
+  void EndCalls();
+  bool frozen() const { return frozen_; }
+
+  worker::Process& process() { return *process_; }
+
+ private:
+  Failure Classify(const Status& status, Outcome stage, double timeout_seconds);
+
+  std::shared_ptr<worker::Process> process_;
+  worker::BuildHandler build_;
+  nlohmann::json sandbox_report_;
+  std::optional<Status> post_error_;
+  bool frozen_ = false;
+  int64_t cpu_when_frozen_ns_ = 0;
+};
+
+}  // namespace davinci::judge

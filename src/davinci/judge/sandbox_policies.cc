@@ -1,0 +1,56 @@
+#include "davinci/judge/sandbox_policies.h"
+
+#include "davinci/base/files.h"
+#include "davinci/judge/examination.h"
+#include "davinci/sandbox/policy.h"
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kTmpBytes = uint64_t{1} << 30;
+constexpr uint64_t kFileBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxProcesses = 512;
+constexpr uint64_t kOpenFiles = 1024;
+
+}  // namespace
+
+json RolePolicy(const Workshop& workshop, Target target, const std::string& scratch,
+                const std::vector<std::filesystem::path>& readable, bool trusted) {
+  sandbox::Spec spec;
+  sandbox::Policy& policy = spec.policy;
+  sandbox::AddSystemPaths(&policy);
+  for (const char* key : {"prefix", "base_prefix", "torch_dir"})
+    if (const std::string path = workshop.hello.value(key, std::string()); !path.empty())
+      policy.read_only_paths.push_back(path);
+  policy.read_only_paths.push_back(workshop.options.python_path);
+  policy.read_only_paths.push_back(workshop.options.worker_library);
+  for (const auto& path : readable) policy.read_only_paths.push_back(path.string());
+  if (const auto cache = CacheDir("build"); cache.ok())
+    policy.read_only_paths.push_back(cache->string());
+  policy.scratch_dir = scratch;
+  policy.private_tmp_bytes = kTmpBytes;
+  policy.allow_exec = trusted || target == Target::kCuda;  // Triton runs ptxas and gcc
+  policy.allow_fork = policy.allow_exec;
+  if (target == Target::kCuda) {
+    policy.device_paths = {"/dev/nvidia*", "/dev/nvidia-caps/*"};
+    for (const char* path : {"/proc/driver/nvidia", "/usr/local/nvidia", "/usr/local/cuda"})
+      policy.read_only_paths.emplace_back(path);
+  }
+  spec.limits.file_size_bytes = kFileBytes;
+  spec.limits.processes = kMaxProcesses;
+  spec.limits.open_files = kOpenFiles;
+  return sandbox::ToJson(spec);
+}
+
+json RoleEnvironment(const std::string& scratch) {
+  return {{"HOME", scratch},
+          {"TMPDIR", "/tmp"},
+          {"TRITON_CACHE_DIR", scratch + "/triton"},
+          {"TORCHINDUCTOR_CACHE_DIR", scratch + "/inductor"},
+          {"CUDA_CACHE_PATH", scratch + "/nv"},
+          {"XDG_CACHE_HOME", scratch}};
+}
+
+}  // namespace davinci::judge

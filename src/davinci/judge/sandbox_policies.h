@@ -1,0 +1,24 @@
+// What each role may see and do. The runner sees the interpreter, its own source and its scratch folder; nothing of the
+// task, of other candidates, of the network. Returned as JSON because the Python worker hands it to the sandbox.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "davinci/data/language.h"
+
+namespace davinci::judge {
+
+struct Workshop;
+
+// `trusted` (oracle, baseline): may also start programs, for torch.compile.
+nlohmann::json RolePolicy(const Workshop& workshop, Target target, const std::string& scratch,
+                          const std::vector<std::filesystem::path>& readable, bool trusted);
+
+// HOME, TMPDIR and the caches of torch and Triton, all inside the scratch folder.
+nlohmann::json RoleEnvironment(const std::string& scratch);
+
+}  // namespace davinci::judge

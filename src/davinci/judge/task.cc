@@ -1,0 +1,52 @@
+#include "davinci/judge/task.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "davinci/base/files.h"
+#include "davinci/base/hash.h"
+
+namespace davinci::judge {
+namespace {
+
+constexpr uint64_t kMaxTaskBytes = 4u << 20;
+
+}  // namespace
+
+Result<Task> LoadTask(const std::string& path) {
+  Task task;
+  std::error_code error;
+  task.path = std::filesystem::absolute(path, error).lexically_normal().string();
+  DAVINCI_ASSIGN_OR_RETURN(task.source, ReadFile(path, kMaxTaskBytes));
+  DAVINCI_ASSIGN_OR_RETURN(task.config, config::LoadTaskConfig(path));
+  const config::TaskConfig& c = task.config;
+  if (!c.function.empty()) {
+    task.candidate_entry = "ModelNew";
+    task.candidate_function = c.function + "_new";
+  } else if (!c.op.empty()) {
+    task.candidate_entry = "ModelNew";
+    task.candidate_function = c.op.substr(c.op.rfind('.') + 1) + "_new";
+  } else {
+    task.candidate_entry = c.entry + "New";
+    if (task.source.find("class " + c.entry) == std::string::npos)
+      return InvalidArgument(fmt::format(
+          "{}: no class {}; a task file defines class Model(nn.Module), get_inputs() and get_init_inputs() "
+          "(another name goes into its .toml: entry = \"…\")",
+          path, c.entry));
+  }
+  if (task.source.find("get_inputs") == std::string::npos)
+    return InvalidArgument(fmt::format(
+        "{}: no get_inputs(); define it to return the list of inputs of forward", path));
+  Sha256 hash;
+  hash.Field(task.source)
+      .Field(c.Globals("cpu").dump())
+      .Field(c.Globals("cuda").dump())
+      .Field(config::PrecisionName(c.precision))
+      .Field(config::ModuleModeName(c.mode));
+  for (const auto& variant : c.variants) hash.Field(variant.dump());
+  task.hash = hash.FinishHex();
+  return task;
+}
+
+}  // namespace davinci::judge

@@ -1,0 +1,26 @@
+// Task: an operation to optimise, read from a KernelBench-layout file and its optional sidecar.
+#pragma once
+
+#include <string>
+
+#include "davinci/base/status.h"
+#include "davinci/config/task_config.h"
+#include "davinci/data/language.h"
+
+namespace davinci::judge {
+
+struct Task {
+  std::string path;       // absolute
+  std::string source;     // content of the file
+  std::string hash;       // SHA-256 of source and sidecar settings
+  config::TaskConfig config;
+
+  // Class (and, for functional tasks, function) a candidate has to define.
+  std::string candidate_entry;
+  std::string candidate_function;
+};
+
+// Missing file, no entry class, unreadable sidecar: kNotFound / kInvalidArgument with the remedy.
+Result<Task> LoadTask(const std::string& path);
+
+}  // namespace davinci::judge
