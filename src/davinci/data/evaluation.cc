@@ -1,10 +1,10 @@
 #include "davinci/data/evaluation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace davinci {
 namespace {
@@ -65,10 +65,14 @@ void Evaluation::AddLabel(std::string label) {
 
 int ExitCode(const Evaluation& evaluation) {
   switch (evaluation.outcome) {
-    case Outcome::kOk: return 0;
-    case Outcome::kCheckedWithoutDevice: return evaluation.correct == false ? 1 : 0;
-    case Outcome::kJudgeError: return 3;
-    default: return 1;
+    case Outcome::kOk:
+      return 0;
+    case Outcome::kCheckedWithoutDevice:
+      return evaluation.correct == false ? 1 : 0;
+    case Outcome::kJudgeError:
+      return 3;
+    default:
+      return 1;
   }
 }
 
@@ -98,7 +102,10 @@ json ToJson(const Evaluation& evaluation) {
   return document;
 }
 
-Result<Evaluation> EvaluationFromJson(const json& document) {
+namespace {
+
+// Throws json::exception for members of the wrong type.
+Result<Evaluation> ReadDocument(const json& document) {
   if (!document.is_object() || document.value("schema", "") != kEvaluationSchema)
     return InvalidArgument(fmt::format("not a {} document", kEvaluationSchema));
   Evaluation evaluation;
@@ -121,7 +128,22 @@ Result<Evaluation> EvaluationFromJson(const json& document) {
   evaluation.times.erase("baseline");
   evaluation.evidence = document.value("evidence", json::object());
   evaluation.provenance = document.value("provenance", json::object());
+  for (const json* object : {&evaluation.times, &evaluation.evidence, &evaluation.provenance}) {
+    if (!object->is_object())
+      return InvalidArgument("times, evidence and provenance must be objects");
+  }
   return evaluation;
+}
+
+}  // namespace
+
+Result<Evaluation> EvaluationFromJson(const json& document) {
+  try {
+    return ReadDocument(document);
+  } catch (const json::exception& error) {
+    return InvalidArgument(
+        fmt::format("not a valid {} document: {}", kEvaluationSchema, error.what()));
+  }
 }
 
 std::string ElideMiddle(std::string_view text, size_t max_bytes) {

@@ -43,6 +43,16 @@ TEST(Evaluation, RefusesForeignDocuments) {
   EXPECT_FALSE(EvaluationFromJson({{"schema", kEvaluationSchema}, {"status", "great"}}).ok());
 }
 
+TEST(Evaluation, MemberOfTheWrongTypeIsAnErrorNotAnException) {
+  const nlohmann::json good = {{"schema", kEvaluationSchema}, {"status", "ok"}};
+  EXPECT_TRUE(EvaluationFromJson(good).ok());
+  for (const char* member : {"status", "labels", "message", "times", "evidence", "provenance"}) {
+    nlohmann::json document = good;
+    document[member] = 7;
+    EXPECT_FALSE(EvaluationFromJson(document).ok()) << member;
+  }
+}
+
 TEST(Evaluation, ExitCodeSeparatesCandidateFromJudge) {
   Evaluation evaluation;
   EXPECT_EQ(ExitCode(evaluation), 3);
