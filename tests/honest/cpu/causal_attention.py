@@ -1,4 +1,4 @@
-"""Causal attention, one query row at a time, with the running maximum and sum of a streaming softmax."""
+"""Causal attention, one query row at a time, over keys that are transposed once per head."""
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-"""Exclusive prefix sum without building the shifted tensor; four rows hide the latency of the adds."""
+"""Exclusive prefix sum without the shifted copy; four rows hide the latency of the adds."""
 import torch
 import torch.nn as nn
 

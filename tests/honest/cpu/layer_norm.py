@@ -1,4 +1,4 @@
-"""Layer norm with a two-pass variance. The parameters carry other names and match by order and shape."""
+"""Layer norm, two-pass variance. The parameters have other names: they match by order and shape."""
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-"""Row softmax: maximum, exponentials with their sum, one scaling pass, all while the row is in cache."""
+"""Row softmax: maximum, exponentials with their sum, and scaling, while the row is in cache."""
 import torch
 import torch.nn as nn
 

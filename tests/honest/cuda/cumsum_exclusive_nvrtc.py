@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       const float other = __shfl_up_sync(0xffffffffu, inclusive, offset);
       if (lane >= offset) inclusive += other;
     }
-    // Shifted rather than subtracted, so that an infinity does not turn into a NaN before its place.
+    // Shifted, not subtracted, so that an infinity makes no NaN ahead of its place.
     float before = __shfl_up_sync(0xffffffffu, inclusive, 1);
     if (lane == 0) before = 0.0f;
     if (lane == 31) warp_total[warp] = inclusive;

@@ -1,4 +1,4 @@
-"""Layer norm, one program per row. The parameters carry other names and match by order and shape."""
+"""Layer norm, a program per row. The parameters have other names: they match by order and shape."""
 import torch
 import torch.nn as nn
 import triton

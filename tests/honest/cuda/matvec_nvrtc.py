@@ -37,7 +37,9 @@ kernel = dv.cuda_module(SOURCE).get("MatVec", "ptr ptr ptr i32")
 
 class ModelNew(nn.Module):
     def forward(self, a, x):
-        a, x = (t if t.data_ptr() % 16 == 0 else t.clone() for t in (a.contiguous(), x.contiguous()))
+        a, x = a.contiguous(), x.contiguous()
+        if a.data_ptr() % 16 or x.data_ptr() % 16:  # the kernel reads four floats at a time
+            a, x = a.clone(), x.clone()
         out = torch.empty(a.shape[0], dtype=a.dtype, device=a.device)
         kernel[(a.shape[0], 1, 1), (256, 1, 1)](a, x, out, a.shape[1])
         return out

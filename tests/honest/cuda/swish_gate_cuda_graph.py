@@ -1,4 +1,4 @@
-"""A Triton kernel replayed from a CUDA graph over static buffers; inputs are copied in each time."""
+"""A Triton kernel replayed from a CUDA graph over static buffers; inputs are copied in."""
 import torch
 import torch.nn as nn
 import triton
