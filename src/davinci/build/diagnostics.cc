@@ -1,0 +1,251 @@
+#include "davinci/build/diagnostics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+namespace davinci::build {
+namespace {
+
+std::string StripAnsi(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b' && i + 1 < text.size() && text[i + 1] == '[') {
+      i += 2;
+      while (i < text.size() && !std::isalpha(static_cast<unsigned char>(text[i]))) ++i;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+int ToInt(std::string_view s) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), value);
+  return error == std::errc() && end == s.data() + s.size() ? value : 0;
+}
+
+// "FILE:LINE:COL" or "FILE:LINE" or "FILE(LINE)" -> file and line.
+bool SplitLocation(std::string_view text, std::string* file, int* line) {
+  if (text.ends_with(")")) {
+    const size_t open = text.rfind('(');
+    if (open == std::string_view::npos) return false;
+    *line = ToInt(text.substr(open + 1, text.size() - open - 2));
+    *file = text.substr(0, open);
+    return *line > 0;
+  }
+  std::vector<std::string_view> numbers;
+  while (numbers.size() < 2) {
+    const size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos || ToInt(text.substr(colon + 1)) == 0) break;
+    numbers.push_back(text.substr(colon + 1));
+    text = text.substr(0, colon);
+  }
+  if (numbers.empty()) return false;
+  *line = ToInt(numbers.back());
+  *file = text;
+  return true;
+}
+
+bool ParseLine(std::string_view line, Diagnostic* out) {
+  // g++/clang: "f:3:5: error: m", "f:3:5: fatal error: m"; nvcc: "f(3): error: m", "f(3): error
+  // #20: m", "f(3): catastrophic error: m"; ptxas: "ptxas error   : m"; tools: "g++: error: m",
+  // "cc1plus: error: m", "collect2: error: m".
+  static constexpr std::array<std::string_view, 5> kMarkers = {
+      ": fatal error: ", ": error: ", ": catastrophic error: ", ": error #",
+      ": internal compiler error: "};
+  for (std::string_view marker : kMarkers) {
+    const size_t at = line.find(marker);
+    if (at == std::string_view::npos) continue;
+    out->message = line.substr(at + marker.size());
+    if (!SplitLocation(line.substr(0, at), &out->file, &out->line)) out->file = line.substr(0, at);
+    return true;
+  }
+  if (line.starts_with("ptxas error") || line.starts_with("ptxas fatal")) {
+    const size_t colon = line.find(':');
+    out->message = colon == std::string_view::npos ? line : line.substr(colon + 1);
+    return true;
+  }
+  const size_t undefined = line.find(": undefined reference to ");
+  const size_t multiple = line.find(": multiple definition of ");
+  const size_t library = line.find("cannot find -l");
+  for (size_t at : {undefined, multiple}) {
+    if (at == std::string_view::npos) continue;
+    out->message = line.substr(at + 2);
+    return true;
+  }
+  if (library != std::string_view::npos) {
+    out->message = line.substr(library);
+    return true;
+  }
+  return false;
+}
+
+std::vector<std::string> Quoted(const std::string& message) {
+  std::vector<std::string> out;
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kQuotes = {
+      {{"‘", "’"}, {"\"", "\""}, {"'", "'"}}};
+  for (const auto& [open, close] : kQuotes) {
+    size_t at = 0;
+    while ((at = message.find(open, at)) != std::string::npos) {
+      const size_t begin = at + open.size();
+      const size_t end = message.find(close, begin);
+      if (end == std::string::npos) break;
+      out.push_back(message.substr(begin, end - begin));
+      at = end + close.size();
+    }
+    if (!out.empty()) break;
+  }
+  return out;
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+template <size_t N>
+bool ContainsAny(std::string_view text, const std::array<std::string_view, N>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view p) { return Contains(text, p); });
+}
+
+bool MentionsTorchTypes(std::string_view text) {
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "at::", "c10::", "torch::", "caffe2::", "py::", "pybind11", "Tensor", "davinci"};
+  return ContainsAny(text, kNames);
+}
+
+// The last component of a qualified name, without template arguments or parameters.
+std::string LastName(std::string name) {
+  const size_t cut = name.find_first_of("(<");
+  if (cut != std::string::npos) name.resize(cut);
+  const size_t colon = name.rfind("::");
+  return colon == std::string::npos ? name : name.substr(colon + 2);
+}
+
+bool LooksLikeMacro(const std::string& name) {
+  return name.size() > 3 && name.find('_') != std::string::npos &&
+         std::none_of(name.begin(), name.end(), [](unsigned char c) { return std::islower(c); });
+}
+
+}  // namespace
+
+std::vector<Diagnostic> ParseErrors(std::string_view output) {
+  std::vector<Diagnostic> errors;
+  const std::string text = StripAnsi(output);
+  size_t begin = 0;
+  while (begin < text.size()) {
+    size_t end = text.find('\n', begin);
+    if (end == std::string::npos) end = text.size();
+    Diagnostic d;
+    d.offset = begin;
+    if (ParseLine(std::string_view(text).substr(begin, end - begin), &d))
+      errors.push_back(std::move(d));
+    begin = end + 1;
+  }
+  // "collect2: error: ld returned 1 exit status" and the like only repeat that something failed.
+  std::erase_if(errors, [&](const Diagnostic& d) {
+    return errors.size() > 1 && d.line == 0 &&
+           (d.file.ends_with("collect2") || Contains(d.message, "ld returned"));
+  });
+  return errors;
+}
+
+std::string ElideMiddle(std::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  const std::string mark = fmt::format("\n… {} bytes left out …\n", text.size() - max_bytes);
+  if (max_bytes <= mark.size()) return std::string(text.substr(0, max_bytes));
+  const size_t room = max_bytes - mark.size();
+  size_t head = room - room / 4;
+  size_t tail = text.size() - room / 4;
+  // Never cut a UTF-8 sequence: the text goes into JSON.
+  while (head > 0 && (static_cast<unsigned char>(text[head]) & 0xC0) == 0x80) --head;
+  while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80) ++tail;
+  return std::string(text.substr(0, head)) + mark + std::string(text.substr(tail));
+}
+
+std::string ReadableErrors(std::string_view output, const std::vector<std::string>& hidden,
+                           size_t max_bytes) {
+  std::string text = StripAnsi(output);
+  const auto errors = ParseErrors(text);
+  if (!errors.empty()) text.erase(0, errors.front().offset);
+  for (const std::string& path : hidden) {
+    if (path.empty()) continue;
+    for (size_t at = 0; (at = text.find(path, at)) != std::string::npos;)
+      text.erase(at, path.size());
+  }
+  // Bytes that are not UTF-8 (a source may hold anything) would break the JSON outcome.
+  std::string clean;
+  for (size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const size_t length = c < 0x80                ? 1
+                          : c >= 0xC2 && c < 0xE0 ? 2
+                          : c >= 0xE0 && c < 0xF0 ? 3
+                          : c >= 0xF0 && c < 0xF5 ? 4
+                                                  : 0;
+    bool valid = length > 0 && i + length <= text.size();
+    for (size_t k = 1; valid && k < length; ++k)
+      valid = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
+    if (valid && !(length == 1 && c < 0x20 && c != '\n' && c != '\t')) {
+      clean.append(text, i, length);
+      i += length;
+    } else {
+      clean += '?';
+      ++i;
+    }
+  }
+  while (!clean.empty() && std::isspace(static_cast<unsigned char>(clean.back()))) clean.pop_back();
+  return ElideMiddle(clean, max_bytes);
+}
+
+Blame WhoIsToBlame(const std::vector<Diagnostic>& errors, const BlameContext& context) {
+  if (errors.empty()) return Blame::kUnsure;
+  const Diagnostic& first = errors.front();
+  const std::string& m = first.message;
+  if (first.line > 0 && !context.is_user_file(first.file)) return Blame::kUnsure;
+
+  static constexpr std::array<std::string_view, 11> kUnknownName = {
+      "not declared",          "is not a member of", "has no member",
+      "does not name a",       "is undefined",       "No such file",
+      "has not been declared", "not a template",     "cannot open source file",
+      "is not a class",        "not a type name"};
+  if (ContainsAny(m, kUnknownName)) {
+    if (Contains(m, "No such file") || Contains(m, "cannot open source file")) {
+      return Contains(m, "torch") || Contains(m, "ATen") || Contains(m, "c10") ? Blame::kUnsure
+                                                                               : Blame::kSource;
+    }
+    const auto names = Quoted(m);
+    if (names.empty()) return Blame::kUnsure;
+    // nvcc puts the scope first (class "at::Tensor" has no member "x"), g++ last; the short one is
+    // the unknown name.
+    const bool scope_first =
+        Contains(m, "has no member \"") || (Contains(m, "has no member") && names.size() > 1);
+    const std::string name = LastName(scope_first ? names.back() : names.front());
+    const bool qualified = Contains(m, "member");
+    if (qualified && Contains(m, "std"))
+      return context.headers_are_real ? Blame::kSource : Blame::kUnsure;
+    if (!context.torch_mentions(name)) return Blame::kSource;
+    if (qualified)
+      return MentionsTorchTypes(m) || Contains(m, "at") ? Blame::kUnsure : Blame::kSource;
+    if (LooksLikeMacro(name) || context.uses_torch_names_unqualified) return Blame::kUnsure;
+    // A plain unknown name that LibTorch also happens to use somewhere ("idx"). Without `using
+    // namespace` the source could only mean one of the C or C++ library's, which the real headers
+    // bring along; checking that is cheap for g++ only.
+    if (context.headers_are_real || context.is_cuda) return Blame::kSource;
+    return Blame::kUnsure;
+  }
+  if (m.starts_with("expected ") || Contains(m, "missing terminating") || Contains(m, "stray ") ||
+      Contains(m, "unterminated") || Contains(m, "redefinition of") ||
+      Contains(m, "has already been declared")) {
+    return Blame::kSource;
+  }
+  if (context.headers_are_real) return Blame::kSource;
+  return MentionsTorchTypes(m) ? Blame::kUnsure : Blame::kSource;
+}
+
+}  // namespace davinci::build

@@ -1,0 +1,88 @@
+// ExtensionBuilder: one request -> one artifact or one error message, uncached. Runs every compiler
+// in a sandbox: no network, no task data, nothing readable but the toolchain and nothing writable
+// but a scratch folder.
+//
+// An extension goes down a ladder; a step is left only when its error may be due to leaner headers
+// than the real ones:
+//   compat   our own thin at::Tensor (torch_compat/), operators declared one by one, bindings
+//   without pybind11 slim     LibTorch's own types through single headers, the same bindings full
+//   what torch.utils.cpp_extension does: torch/extension.h and pybind11
+// All translation units of a request are compiled at the same step; .cpp and .cu parts at the same
+// time.
+//
+// A library ("plain C ABI") is one g++ call; a cubin is NVRTC, or nvcc where NVRTC is missing.
+// Thread-safe; holds no request state.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+#include "davinci/base/status.h"
+#include "davinci/build/request.h"
+#include "davinci/build/toolchain.h"
+#include "davinci/build/torch_headers.h"
+
+namespace davinci::build {
+
+struct BuilderOptions {
+  Toolchain toolchain;
+  std::filesystem::path
+      support_dir;  // compat headers and support objects are kept here, by content
+  std::string default_cuda_arch = "sm_90";
+  std::chrono::milliseconds timeout{180'000};  // of one compiler run
+  uint64_t memory_bytes = uint64_t{8} << 30;   // of one compiler run with its children
+  uint64_t file_size_bytes = uint64_t{1} << 30;
+  // "compat" (default), "slim" or "full": the first step of the ladder. For tests and comparisons.
+  std::string first_stage = "compat";
+};
+
+class ExtensionBuilder {
+ public:
+  // Writes the compat headers below support_dir. Fails on an unusable folder only; missing tools
+  // show at Build().
+  static Result<std::unique_ptr<ExtensionBuilder>> Create(BuilderOptions options);
+
+  // The content address of what Build() would make. Policy: flags that depend on the host's CPU add
+  // its identity.
+  std::string Key(const BuildRequest& request) const;
+
+  // Builds in `work_dir` (empty, ours). On success outcome.path is the artifact inside it. A stop
+  // request ends the compilers and returns kCancelled.
+  Result<BuildOutcome> Build(const BuildRequest& request, const std::filesystem::path& work_dir,
+                             std::stop_token stop);
+
+  // Compiles the support object now (once per torch version, about 4 s), so that the first request
+  // need not. OK and no effect without torch or a C++ compiler.
+  Status WarmUp(std::stop_token stop);
+
+  const Toolchain& toolchain() const { return options_.toolchain; }
+
+ private:
+  struct Job;  // one Build() call
+  struct Step;
+  explicit ExtensionBuilder(BuilderOptions options);
+
+  Result<BuildOutcome> BuildExtension(Job* job);
+  Result<BuildOutcome> BuildLibrary(Job* job);
+  Result<BuildOutcome> BuildCubin(Job* job);
+  // Path of the support object; empty when this torch's layout is not the one the compat headers
+  // assume.
+  Result<std::string> SupportObject(Job* job);
+  Result<Step> RunTool(Job* job, const std::string& name,
+                       const std::vector<std::string>& argv) const;
+
+  const BuilderOptions options_;
+  std::filesystem::path compat_dir_;  // …/include below it
+  std::string compat_hash_;
+  std::string torch_include_;
+  std::unique_ptr<TorchHeaders> headers_;  // null without torch
+  std::mutex support_mutex_;
+  bool support_known_ = false;  // guarded by support_mutex_
+  std::string support_path_;    // guarded by support_mutex_; empty: unusable
+};
+
+}  // namespace davinci::build

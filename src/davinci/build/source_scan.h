@@ -1,0 +1,29 @@
+// SourceScan: what a load_inline source needs, found by looking at its words, so that the compat
+// headers include only that.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace davinci::build {
+
+struct SourceScan {
+  std::set<std::string> identifiers;
+  std::vector<std::string> operator_headers;  // "ATen/ops/mm.h" the source includes itself
+  // The first step of the ladder that can work: words or headers known to need more skip the steps
+  // before.
+  bool compat_possible = true;
+  bool slim_possible = true;
+  bool uses_torch_names_unqualified = false;
+  bool has_module_block = false;  // PYBIND11_MODULE
+  // davinci_request/config.h: standard headers and DAVINCI_NEED_… switches.
+  std::string config_header;
+};
+
+// `source` is everything of one request, concatenated. `compat_headers` are the files of
+// torch_compat/include.
+SourceScan ScanSource(std::string_view source, const std::set<std::string>& compat_headers);
+
+}  // namespace davinci::build

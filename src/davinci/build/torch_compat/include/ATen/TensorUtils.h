@@ -1,0 +1,2 @@
+#pragma once
+#include <davinci_torch/tensor.h>
