@@ -202,26 +202,25 @@ __device__ __forceinline__ void CompareFloats(const void* truth, const void* can
     }
     tally.unexpected_nan += v_nan && !t_nan && verdict.kind != ElementKind::kDontCare;
   };
-  U64 i = (U64)blockIdx.x * blockDim.x + threadIdx.x;
-  for (; i + (kUnroll - 1) * stride < n; i += kUnroll * stride) {
+  // All loads of a round before the first use; one guarded round for body and tail keeps the code, and the time NVRTC
+  // takes for it, half as long.
+  for (U64 i = (U64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += kUnroll * stride) {
     double t[kUnroll];
     Value v[kUnroll];
     bool skip[kUnroll];
 #pragma unroll
     for (int k = 0; k < kUnroll; ++k) {
       const U64 at = i + k * stride;
-      t[k] = direct ? Stored<type>::ToDouble(baselines[at]) : truths[at];
-      v[k] = values[at];
-      skip[k] = !direct && dont_care != nullptr && dont_care[at] != 0;
+      const U64 safe = at < n ? at : i;
+      t[k] = direct ? Stored<type>::ToDouble(baselines[safe]) : truths[safe];
+      v[k] = values[safe];
+      skip[k] = !direct && dont_care != nullptr && dont_care[safe] != 0;
     }
 #pragma unroll
     for (int k = 0; k < kUnroll; ++k) {
-      judge(i + k * stride, t[k], Stored<type>::ToDouble(v[k]), skip[k]);
+      const U64 at = i + k * stride;
+      if (at < n) judge(at, t[k], Stored<type>::ToDouble(v[k]), skip[k]);
     }
-  }
-  for (; i < n; i += stride) {
-    judge(i, direct ? Stored<type>::ToDouble(baselines[i]) : truths[i],
-          Stored<type>::ToDouble(values[i]), !direct && dont_care != nullptr && dont_care[i] != 0);
   }
   WriteBlockTotals(tally, scratch, out);
 }
