@@ -8,7 +8,7 @@ davinci_setup
 davinci_build release -DDAVINCI_BUILD_TESTS=OFF
 
 DAVINCI=$DAVINCI_ROOT/build/release/apps/davinci/davinci
-SHOWCASE=(judge --reference tasks/norm/softmax_rows.py --candidate examples/softmax_rows_cpp.py)
+SHOWCASE=(judge --reference tasks/softmax/softmax_rows.py --candidate tests/honest/cpu/softmax_rows.py)
 
 say "davinci ${SHOWCASE[*]}"
 exec "$DAVINCI" "${SHOWCASE[@]}" "$@" 9>&-
