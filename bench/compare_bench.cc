@@ -1,4 +1,5 @@
-// Throughput of the comparator. bytes_per_second counts everything read: truth and candidate (or honest).
+// Throughput of the comparator. bytes_per_second counts everything read: truth and candidate (or
+// honest).
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -24,7 +25,8 @@ struct Data {
   }
   const void* Use(DType dtype) {
     for (size_t i = 0; i < truth.size(); ++i)
-      truth[i] = static_cast<double>(dtype == DType::kF16 ? FloatOfF16(f16[i]) : f32[i]) * (1 + 1e-8);
+      truth[i] =
+          static_cast<double>(dtype == DType::kF16 ? FloatOfF16(f16[i]) : f32[i]) * (1 + 1e-8);
     return dtype == DType::kF16 ? static_cast<const void*>(f16.data()) : f32.data();
   }
 };
@@ -37,12 +39,18 @@ void BM_Profile(benchmark::State& state) {
   const void* stored = data.Use(dtype);
   for (auto _ : state) {
     ErrorProfile profile = {};
-    (void)AccumulateProfile(data.truth.data(), stored, dtype, dtype, kElements, &profile, nullptr, static_cast<int>(state.range(2)));
+    (void)AccumulateProfile(data.truth.data(), stored, dtype, dtype, kElements, &profile, nullptr,
+                            static_cast<int>(state.range(2)));
     benchmark::DoNotOptimize(profile);
   }
   state.SetBytesProcessed(state.iterations() * kElements * (8 + DTypeBytes(dtype)));
 }
-BENCHMARK(BM_Profile)->ArgNames({"dtype", "one_binade", "threads"})->Args({2, 0, 1})->Args({2, 1, 1})->Args({0, 0, 1})->UseRealTime();
+BENCHMARK(BM_Profile)
+    ->ArgNames({"dtype", "one_binade", "threads"})
+    ->Args({2, 0, 1})
+    ->Args({2, 1, 1})
+    ->Args({0, 0, 1})
+    ->UseRealTime();
 
 void BM_Compare(benchmark::State& state) {
   const auto dtype = static_cast<DType>(state.range(0));
@@ -55,22 +63,27 @@ void BM_Compare(benchmark::State& state) {
   if (state.range(2) != 0)
     for (int64_t i = 0; i < kElements; i += 256) mask[i] = 1;  // forces the element-by-element path
   for (auto _ : state) {
-    auto result = Compare(data.truth.data(), stored, dtype, kElements, *tolerance,
-                          {.dont_care = mask.data(), .num_threads = static_cast<int>(state.range(1))});
+    auto result =
+        Compare(data.truth.data(), stored, dtype, kElements, *tolerance,
+                {.dont_care = mask.data(), .num_threads = static_cast<int>(state.range(1))});
     benchmark::DoNotOptimize(result);
   }
   state.SetBytesProcessed(state.iterations() * kElements * (8 + DTypeBytes(dtype)));
 }
 BENCHMARK(BM_Compare)
     ->ArgNames({"dtype", "threads", "slow_path"})
-    ->Args({2, 1, 0})->Args({0, 1, 0})->Args({2, 2, 0})->Args({2, 1, 1})
+    ->Args({2, 1, 0})
+    ->Args({0, 1, 0})
+    ->Args({2, 2, 0})
+    ->Args({2, 1, 1})
     ->UseRealTime();
 
 void BM_CompareDirect(benchmark::State& state) {
   Data data(kElements, false);
   const void* stored = data.Use(DType::kF32);
   ErrorProfile profile = {};
-  (void)AccumulateProfile(data.truth.data(), stored, DType::kF32, DType::kF32, kElements, &profile, nullptr, 0);
+  (void)AccumulateProfile(data.truth.data(), stored, DType::kF32, DType::kF32, kElements, &profile,
+                          nullptr, 0);
   const auto tolerance = BuildTolerance(profile, DType::kF32, DefaultToleranceOptions(DType::kF32));
   const std::vector<float> copy = data.f32;
   for (auto _ : state) {

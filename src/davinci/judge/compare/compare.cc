@@ -46,8 +46,8 @@ struct ChunkSums {
 };
 
 // JudgeElement for finite truth, without branches. Fills ratios[].
-DV_SIMD_CLONES void JudgeFiniteChunk(const Tolerance& tolerance, const double* truth, const double* values, int n,
-                                     double* ratios, ChunkSums* sums) {
+DV_SIMD_CLONES void JudgeFiniteChunk(const Tolerance& tolerance, const double* truth,
+                                     const double* values, int n, double* ratios, ChunkSums* sums) {
   const double max_finite = tolerance.max_finite;
   const double rel_floor = tolerance.rel_floor;
   const double* bucket_tol = tolerance.bucket_tol;
@@ -102,14 +102,20 @@ void NoteWorst(Part& part, double ratio, int64_t index) {
   }
 }
 
-void AddElement(Part& part, const ElementVerdict& verdict, double truth, double value, int64_t index) {
+void AddElement(Part& part, const ElementVerdict& verdict, double truth, double value,
+                int64_t index) {
   part.num_nan_truth += IsNan(truth);
   part.num_nan_candidate += IsNan(value);
   switch (verdict.kind) {
-    case ElementKind::kDontCare: ++part.num_dont_care; return;
-    case ElementKind::kSpecialMatch: ++part.num_special_match; return;
+    case ElementKind::kDontCare:
+      ++part.num_dont_care;
+      return;
+    case ElementKind::kSpecialMatch:
+      ++part.num_special_match;
+      return;
     case ElementKind::kSpecialWrong:
-    case ElementKind::kCompared: break;
+    case ElementKind::kCompared:
+      break;
   }
   if (IsNan(value)) ++part.num_unexpected_nan;
   if (verdict.wrong) {
@@ -149,10 +155,11 @@ bool AnySet(const uint8_t* mask, int n) {
   return mask != nullptr && std::any_of(mask, mask + n, [](uint8_t m) { return m != 0; });
 }
 
-// `truth_of(at, n, buffer)` returns n reference values starting at element `at`, possibly in `buffer`.
+// `truth_of(at, n, buffer)` returns n reference values starting at element `at`, possibly in
+// `buffer`.
 template <typename TruthOf>
-Part JudgeBlock(const Tolerance& tolerance, const TruthOf& truth_of, const void* candidate, DType dtype,
-                const uint8_t* dont_care, bool direct, int64_t begin, int64_t end) {
+Part JudgeBlock(const Tolerance& tolerance, const TruthOf& truth_of, const void* candidate,
+                DType dtype, const uint8_t* dont_care, bool direct, int64_t begin, int64_t end) {
   Part part;
   double truth_buffer[kChunk], values[kChunk], ratios[kChunk];
   for (int64_t at = begin; at < end; at += kChunk) {
@@ -203,13 +210,15 @@ CompareResult EmptyResult(int64_t n) {
 }
 
 template <typename TruthOf>
-Result<CompareResult> Run(const Tolerance& tolerance, const TruthOf& truth_of, const void* candidate, DType dtype, int64_t n,
+Result<CompareResult> Run(const Tolerance& tolerance, const TruthOf& truth_of,
+                          const void* candidate, DType dtype, int64_t n,
                           const CompareOptions& options, bool direct) {
   const BlockPlan plan = PlanBlocks(n, 1 << 16);
   std::unique_ptr<Part[]> parts(new (std::nothrow) Part[plan.num_blocks]);
   if (parts == nullptr) return ResourceExhausted("Compare: no memory for partial sums");
   ForEachBlock(plan, options.num_threads, [&](int block, int64_t begin, int64_t end) {
-    parts[block] = JudgeBlock(tolerance, truth_of, candidate, dtype, options.dont_care, direct, begin, end);
+    parts[block] =
+        JudgeBlock(tolerance, truth_of, candidate, dtype, options.dont_care, direct, begin, end);
   });
   Part total;
   for (int block = 0; block < plan.num_blocks; ++block) MergeInto(total, parts[block]);
@@ -247,7 +256,8 @@ Result<CompareResult> Run(const Tolerance& tolerance, const TruthOf& truth_of, c
   if (result.worst_index >= 0) {
     result.worst_truth = truth_at(result.worst_index);
     result.worst_candidate = value_at(result.worst_index);
-    const ElementVerdict worst = JudgeElement(tolerance, result.worst_truth, result.worst_candidate, false);
+    const ElementVerdict worst =
+        JudgeElement(tolerance, result.worst_truth, result.worst_candidate, false);
     result.worst_err = worst.err;
     result.worst_tol = worst.tol;
   }
@@ -257,19 +267,23 @@ Result<CompareResult> Run(const Tolerance& tolerance, const TruthOf& truth_of, c
     result.rms_ratio = std::sqrt(total.sum_sq_normalised / static_cast<double>(total.num_in_rms));
   if (result.num_wrong > 0) result.failed_criteria |= kFailedElements;
   if (!(result.rms_ratio <= result.rms_limit)) result.failed_criteria |= kFailedRms;
-  if (static_cast<double>(result.num_dont_care) > options.max_unverified_fraction * static_cast<double>(n))
+  if (static_cast<double>(result.num_dont_care) >
+      options.max_unverified_fraction * static_cast<double>(n))
     result.failed_criteria |= kFailedUnverified;
   result.passed = result.failed_criteria == 0;
   return result;
 }
 
-Status CheckArguments(const void* truth, const void* candidate, DType dtype, int64_t n, const Tolerance& tolerance) {
+Status CheckArguments(const void* truth, const void* candidate, DType dtype, int64_t n,
+                      const Tolerance& tolerance) {
   if (n < 0 || (n > 0 && (truth == nullptr || candidate == nullptr)))
     return InvalidArgument("Compare: null data or negative size");
   if (!IsFloating(dtype))
-    return InvalidArgument(std::string("Compare: ") + DTypeName(dtype) + " is compared with CompareIntegers");
+    return InvalidArgument(std::string("Compare: ") + DTypeName(dtype) +
+                           " is compared with CompareIntegers");
   if (tolerance.dtype != static_cast<int>(dtype) || !(tolerance.max_finite > 0))
-    return InvalidArgument(std::string("Compare: the tolerance was not built for ") + DTypeName(dtype));
+    return InvalidArgument(std::string("Compare: the tolerance was not built for ") +
+                           DTypeName(dtype));
   return Status::Ok();
 }
 
@@ -286,8 +300,9 @@ double Distance(int64_t a, int64_t b) {
 }
 
 template <typename TruthOf>
-Result<CompareResult> RunIntegers(const TruthOf& truth_of, const void* const* honest, int num_honest, const void* candidate,
-                                  DType dtype, int64_t n, double max_wrong_fraction, int num_threads) {
+Result<CompareResult> RunIntegers(const TruthOf& truth_of, const void* const* honest,
+                                  int num_honest, const void* candidate, DType dtype, int64_t n,
+                                  double max_wrong_fraction, int num_threads) {
   const BlockPlan plan = PlanBlocks(n, 1 << 16);
   std::unique_ptr<IntegerPart[]> parts(new (std::nothrow) IntegerPart[plan.num_blocks]);
   if (parts == nullptr) return ResourceExhausted("CompareIntegers: no memory for partial sums");
@@ -336,7 +351,8 @@ Result<CompareResult> RunIntegers(const TruthOf& truth_of, const void* const* ho
   };
   if (result.first_wrong_index >= 0)
     fetch(result.first_wrong_index, &result.first_wrong_truth, &result.first_wrong_candidate);
-  if (result.worst_index >= 0) fetch(result.worst_index, &result.worst_truth, &result.worst_candidate);
+  if (result.worst_index >= 0)
+    fetch(result.worst_index, &result.worst_truth, &result.worst_candidate);
   result.max_ratio = result.num_wrong > 0 ? Infinity() : 0.0;
   result.ratio_histogram[0] = n - result.num_wrong;
   result.ratio_histogram[kNumRatioBins - 1] = result.num_wrong;
@@ -346,11 +362,13 @@ Result<CompareResult> RunIntegers(const TruthOf& truth_of, const void* const* ho
   return result;
 }
 
-Status CheckIntegerArguments(const void* truth, const void* candidate, DType dtype, int64_t n, double max_wrong_fraction) {
+Status CheckIntegerArguments(const void* truth, const void* candidate, DType dtype, int64_t n,
+                             double max_wrong_fraction) {
   if (n < 0 || (n > 0 && (truth == nullptr || candidate == nullptr)))
     return InvalidArgument("CompareIntegers: null data or negative size");
   if (IsFloating(dtype) || DTypeBytes(dtype) == 0)
-    return InvalidArgument(std::string("CompareIntegers: ") + DTypeName(dtype) + " is not an integer type");
+    return InvalidArgument(std::string("CompareIntegers: ") + DTypeName(dtype) +
+                           " is not an integer type");
   if (!(max_wrong_fraction >= 0 && max_wrong_fraction <= 1))
     return InvalidArgument("CompareIntegers: max_wrong_fraction must be within [0, 1]");
   return Status::Ok();
@@ -358,35 +376,41 @@ Status CheckIntegerArguments(const void* truth, const void* candidate, DType dty
 
 }  // namespace
 
-Result<CompareResult> Compare(const double* truth, const void* candidate, DType dtype, int64_t n, const Tolerance& tolerance,
-                              const CompareOptions& options) {
+Result<CompareResult> Compare(const double* truth, const void* candidate, DType dtype, int64_t n,
+                              const Tolerance& tolerance, const CompareOptions& options) {
   DAVINCI_RETURN_IF_ERROR(CheckArguments(truth, candidate, dtype, n, tolerance));
   const auto truth_of = [truth](int64_t at, int, double*) { return truth + at; };
   return Run(tolerance, truth_of, candidate, dtype, n, options, /*direct=*/false);
 }
 
-Result<CompareResult> CompareDirect(const void* baseline, const void* candidate, DType dtype, int64_t n,
-                                    const Tolerance& tolerance, const CompareOptions& options) {
+Result<CompareResult> CompareDirect(const void* baseline, const void* candidate, DType dtype,
+                                    int64_t n, const Tolerance& tolerance,
+                                    const CompareOptions& options) {
   DAVINCI_RETURN_IF_ERROR(CheckArguments(baseline, candidate, dtype, n, tolerance));
-  if (options.dont_care != nullptr) return InvalidArgument("CompareDirect: there is no truth that a mask could refer to");
+  if (options.dont_care != nullptr)
+    return InvalidArgument("CompareDirect: there is no truth that a mask could refer to");
   const auto baseline_of = [baseline, dtype](int64_t at, int count, double* buffer) {
     LoadDoubles(baseline, dtype, at, count, buffer);
     return static_cast<const double*>(buffer);
   };
-  return Run(WidenTolerance(tolerance, kDirectFactor), baseline_of, candidate, dtype, n, options, /*direct=*/true);
+  return Run(WidenTolerance(tolerance, kDirectFactor), baseline_of, candidate, dtype, n, options,
+             /*direct=*/true);
 }
 
-Result<CompareResult> CompareIntegers(const int64_t* truth, const void* const* honest, int num_honest, const void* candidate,
-                                      DType dtype, int64_t n, double max_wrong_fraction, int num_threads) {
+Result<CompareResult> CompareIntegers(const int64_t* truth, const void* const* honest,
+                                      int num_honest, const void* candidate, DType dtype, int64_t n,
+                                      double max_wrong_fraction, int num_threads) {
   DAVINCI_RETURN_IF_ERROR(CheckIntegerArguments(truth, candidate, dtype, n, max_wrong_fraction));
   if (num_honest < 0 || (num_honest > 0 && honest == nullptr))
     return InvalidArgument("CompareIntegers: honest variants announced but not given");
   const auto truth_of = [truth](int64_t at, int, int64_t*) { return truth + at; };
-  return RunIntegers(truth_of, honest, num_honest, candidate, dtype, n, max_wrong_fraction, num_threads);
+  return RunIntegers(truth_of, honest, num_honest, candidate, dtype, n, max_wrong_fraction,
+                     num_threads);
 }
 
-Result<CompareResult> CompareIntegersDirect(const void* baseline, const void* candidate, DType dtype, int64_t n,
-                                            double max_wrong_fraction, int num_threads) {
+Result<CompareResult> CompareIntegersDirect(const void* baseline, const void* candidate,
+                                            DType dtype, int64_t n, double max_wrong_fraction,
+                                            int num_threads) {
   DAVINCI_RETURN_IF_ERROR(CheckIntegerArguments(baseline, candidate, dtype, n, max_wrong_fraction));
   const auto baseline_of = [baseline, dtype](int64_t at, int count, int64_t* buffer) {
     LoadIntegers(baseline, dtype, at, count, buffer);
@@ -397,24 +421,32 @@ Result<CompareResult> CompareIntegersDirect(const void* baseline, const void* ca
 
 std::string DescribeResult(const CompareResult& r, DType dtype) {
   if (r.passed)
-    return fmt::format("{} {} elements within tolerance (worst {:.3g} of it, rms {:.3g} times honest, {} not judged)", r.n,
-                       DTypeName(dtype), r.max_ratio, r.rms_ratio, r.num_dont_care);
+    return fmt::format(
+        "{} {} elements within tolerance (worst {:.3g} of it, rms {:.3g} times honest, {} not "
+        "judged)",
+        r.n, DTypeName(dtype), r.max_ratio, r.rms_ratio, r.num_dont_care);
   std::string text;
   if (r.failed_criteria & kFailedElements) {
-    text = fmt::format("{} of {} {} elements wrong; first at {}: expected {:.9g}, got {:.9g}", r.num_wrong, r.n,
-                       DTypeName(dtype), r.first_wrong_index, r.first_wrong_truth, r.first_wrong_candidate);
-    text += fmt::format("; worst at {}: expected {:.9g}, got {:.9g}", r.worst_index, r.worst_truth, r.worst_candidate);
-    if (IsFloating(dtype)) text += fmt::format(" (error {:.3g}, allowed {:.3g})", r.worst_err, r.worst_tol);
+    text = fmt::format("{} of {} {} elements wrong; first at {}: expected {:.9g}, got {:.9g}",
+                       r.num_wrong, r.n, DTypeName(dtype), r.first_wrong_index, r.first_wrong_truth,
+                       r.first_wrong_candidate);
+    text += fmt::format("; worst at {}: expected {:.9g}, got {:.9g}", r.worst_index, r.worst_truth,
+                        r.worst_candidate);
+    if (IsFloating(dtype))
+      text += fmt::format(" (error {:.3g}, allowed {:.3g})", r.worst_err, r.worst_tol);
     if (r.num_unexpected_nan > 0) text += fmt::format("; {} unexpected NaN", r.num_unexpected_nan);
   }
   if (r.failed_criteria & kFailedRms) {
     if (!text.empty()) text += "; ";
-    text += fmt::format("the typical error is {:.3g} times that of an honest implementation (limit {:.3g})", r.rms_ratio,
-                        r.rms_limit);
+    text += fmt::format(
+        "the typical error is {:.3g} times that of an honest implementation (limit {:.3g})",
+        r.rms_ratio, r.rms_limit);
   }
   if (r.failed_criteria & kFailedUnverified) {
     if (!text.empty()) text += "; ";
-    text += fmt::format("{} of {} elements could not be judged: the reference itself overflows there", r.num_dont_care, r.n);
+    text +=
+        fmt::format("{} of {} elements could not be judged: the reference itself overflows there",
+                    r.num_dont_care, r.n);
   }
   return text;
 }

@@ -36,21 +36,24 @@ struct Rounded {
   }
   void Rebuild() {
     profile = {};
-    EXPECT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32, std::ssize(truth), &profile, nullptr, 1)
+    EXPECT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32,
+                                  std::ssize(truth), &profile, nullptr, 1)
                     .ok());
     auto built = BuildTolerance(profile, DType::kF32, DefaultToleranceOptions(DType::kF32));
     EXPECT_TRUE(built.ok());
     tolerance = *built;
   }
   CompareResult Judge(const std::vector<float>& candidate, int threads = 1) const {
-    auto result = Compare(truth.data(), candidate.data(), DType::kF32, std::ssize(truth), tolerance, {.num_threads = threads});
+    auto result = Compare(truth.data(), candidate.data(), DType::kF32, std::ssize(truth), tolerance,
+                          {.num_threads = threads});
     EXPECT_TRUE(result.ok()) << result.status().ToString();
     return *result;
   }
 };
 
 TEST(BuildTolerance, IsTheMultipleOfThePooledErrorPlusTheFloors) {
-  // 40 samples in binade 0 with error 1e-3, 40 in binade 1 with error 3e-3, 40 in binade 5 with error 1.
+  // 40 samples in binade 0 with error 1e-3, 40 in binade 1 with error 3e-3, 40 in binade 5 with
+  // error 1.
   ErrorProfile profile = {};
   const auto set = [&](int exponent, u64 count, double err) {
     const int b = exponent - kMinExponent;
@@ -61,12 +64,14 @@ TEST(BuildTolerance, IsTheMultipleOfThePooledErrorPlusTheFloors) {
   set(0, 40, 1e-3);
   set(1, 40, 3e-3);
   set(5, 40, 1.0);
-  const ToleranceOptions options{.multiple = 10, .rms_multiple = 2, .floor_ulps = 4, .scale_floor_ulps = 8};
+  const ToleranceOptions options{
+      .multiple = 10, .rms_multiple = 2, .floor_ulps = 4, .scale_floor_ulps = 8};
   const auto built = BuildTolerance(profile, DType::kF32, options);
   ASSERT_TRUE(built.ok());
   // The median of the 120 magnitudes lies in binade 1; the absolute floor is 8 ulps of 2^1.
   const double floor = 8 * 0x1p-23 * 2;
-  EXPECT_DOUBLE_EQ(built->bucket_tol[0 - kMinExponent], 10 * 3e-3 + floor);  // neighbour 1 is pooled
+  EXPECT_DOUBLE_EQ(built->bucket_tol[0 - kMinExponent],
+                   10 * 3e-3 + floor);  // neighbour 1 is pooled
   EXPECT_DOUBLE_EQ(built->bucket_tol[1 - kMinExponent], 10 * 3e-3 + floor);
   EXPECT_DOUBLE_EQ(built->bucket_tol[5 - kMinExponent], 10 * 1.0 + floor);
   // Binade 3 is empty and borrows at distance 2 from both sides; binade 1's error grows by 2^2.
@@ -86,7 +91,9 @@ TEST(BuildTolerance, WidensUntilItRestsOnEnoughSamples) {
   profile.max_err[0 - kMinExponent] = 1e-6;
   profile.count[4 - kMinExponent] = 100;
   profile.max_err[4 - kMinExponent] = 1e-2;
-  const auto built = BuildTolerance(profile, DType::kF32, {.multiple = 1, .rms_multiple = 1, .floor_ulps = 0, .scale_floor_ulps = 0});
+  const auto built =
+      BuildTolerance(profile, DType::kF32,
+                     {.multiple = 1, .rms_multiple = 1, .floor_ulps = 0, .scale_floor_ulps = 0});
   ASSERT_TRUE(built.ok());
   EXPECT_NEAR(built->bucket_tol[0 - kMinExponent], 1e-2, 1e-12);
 }
@@ -121,7 +128,8 @@ TEST(Compare, AFewUlpsOfFastMathPass) {
   const Rounded task(10000);
   std::vector<float> candidate = task.honest;
   std::mt19937 rng(3);
-  for (float& x : candidate) x *= 1.0f + static_cast<float>(static_cast<int>(rng() % 9) - 4) * 0x1p-23f;
+  for (float& x : candidate)
+    x *= 1.0f + static_cast<float>(static_cast<int>(rng() % 9) - 4) * 0x1p-23f;
   EXPECT_TRUE(task.Judge(candidate).passed);
 }
 
@@ -137,7 +145,9 @@ TEST(Compare, OneWrongTailElementIsFoundAndNamed) {
     EXPECT_EQ(r.worst_index, 100002);
     EXPECT_EQ(r.worst_truth, task.truth[100002]);
     EXPECT_EQ(r.num_unexpected_nan, std::isnan(garbage) ? 1 : 0);
-    EXPECT_NE(DescribeResult(r, DType::kF32).find("1 of 100003 float32 elements wrong; first at 100002"), std::string::npos);
+    EXPECT_NE(
+        DescribeResult(r, DType::kF32).find("1 of 100003 float32 elements wrong; first at 100002"),
+        std::string::npos);
   }
 }
 
@@ -188,7 +198,8 @@ TEST(Compare, CatchesEveryLowPrecisionElementOfAHeavyTailedOutput) {
 }
 
 TEST(Compare, RmsCatchesWhatEveryElementAloneIsForgiven) {
-  // The honest implementation is rarely much worse (a step that flips), so single elements have a wide tolerance.
+  // The honest implementation is rarely much worse (a step that flips), so single elements have a
+  // wide tolerance.
   Rounded task(64000);
   for (int64_t i = 0; i < std::ssize(task.truth); ++i) {
     task.truth[i] = 1.0 + static_cast<double>(i) / 64000;
@@ -212,7 +223,9 @@ TEST(Compare, SpecialsAndDontCareAreCounted) {
   truth[3] = 1e39, honest[3] = kInfF;  // fp32 cannot hold it
   ErrorProfile profile = {};
   std::vector<uint8_t> dont_care(64, 0);
-  ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32, 64, &profile, dont_care.data(), 1).ok());
+  ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32, 64, &profile,
+                                dont_care.data(), 1)
+                  .ok());
   EXPECT_EQ(profile.num_special, 2u);
   EXPECT_EQ(profile.num_dont_care, 1u);
   EXPECT_EQ(dont_care[2], 1);
@@ -241,10 +254,13 @@ TEST(Compare, NothingVerifiedIsNotAPass) {
   std::vector<float> honest(100, kNanF);
   ErrorProfile profile = {};
   std::vector<uint8_t> dont_care(100, 0);
-  ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32, 100, &profile, dont_care.data(), 1).ok());
+  ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32, 100,
+                                &profile, dont_care.data(), 1)
+                  .ok());
   const auto tolerance = BuildTolerance(profile, DType::kF32, DefaultToleranceOptions(DType::kF32));
   ASSERT_TRUE(tolerance.ok());
-  const auto r = Compare(truth.data(), honest.data(), DType::kF32, 100, *tolerance, {.dont_care = dont_care.data()});
+  const auto r = Compare(truth.data(), honest.data(), DType::kF32, 100, *tolerance,
+                         {.dont_care = dont_care.data()});
   EXPECT_FALSE(r->passed);
   EXPECT_EQ(r->failed_criteria, kFailedUnverified);
 }
@@ -261,19 +277,23 @@ TEST(Compare, TheResultDoesNotDependOnTheNumberOfThreads) {
 }
 
 TEST(Compare, FastAndSlowPathAgree) {
-  // A don't-care byte sends its chunk through the element-by-element path; everything else must come out alike.
+  // A don't-care byte sends its chunk through the element-by-element path; everything else must
+  // come out alike.
   const Rounded task(2000);
   std::vector<float> candidate = task.honest;
-  for (size_t i = 0; i < candidate.size(); i += 7) candidate[i] *= 1.0f + static_cast<float>(i) * 1e-6f;
+  for (size_t i = 0; i < candidate.size(); i += 7)
+    candidate[i] *= 1.0f + static_cast<float>(i) * 1e-6f;
   candidate[1234] = kNanF;
   candidate[0] = static_cast<float>(task.truth[0]);
   const CompareResult fast = task.Judge(candidate);
   std::vector<uint8_t> dont_care(2000, 0);
   for (int i = 0; i < 2000; i += 500) dont_care[i] = 1;
-  const auto slow = Compare(task.truth.data(), candidate.data(), DType::kF32, 2000, task.tolerance, {.dont_care = dont_care.data()});
+  const auto slow = Compare(task.truth.data(), candidate.data(), DType::kF32, 2000, task.tolerance,
+                            {.dont_care = dont_care.data()});
   int64_t skipped_wrong = 0;
   for (int i = 0; i < 2000; i += 500) {
-    skipped_wrong += JudgeElement(task.tolerance, task.truth[i], static_cast<double>(candidate[i]), false).wrong;
+    skipped_wrong +=
+        JudgeElement(task.tolerance, task.truth[i], static_cast<double>(candidate[i]), false).wrong;
   }
   EXPECT_EQ(slow->num_wrong + skipped_wrong, fast.num_wrong);
   EXPECT_EQ(slow->num_dont_care, 4);
@@ -287,9 +307,12 @@ TEST(Compare, FastAndSlowPathAgree) {
 TEST(Compare, CallersMistakesAreStatuses) {
   const Rounded task(64);
   EXPECT_FALSE(Compare(nullptr, task.honest.data(), DType::kF32, 64, task.tolerance, {}).ok());
-  EXPECT_FALSE(Compare(task.truth.data(), task.honest.data(), DType::kF16, 64, task.tolerance, {}).ok());
-  EXPECT_FALSE(Compare(task.truth.data(), task.honest.data(), DType::kI32, 64, task.tolerance, {}).ok());
-  EXPECT_FALSE(Compare(task.truth.data(), task.honest.data(), DType::kF32, -1, task.tolerance, {}).ok());
+  EXPECT_FALSE(
+      Compare(task.truth.data(), task.honest.data(), DType::kF16, 64, task.tolerance, {}).ok());
+  EXPECT_FALSE(
+      Compare(task.truth.data(), task.honest.data(), DType::kI32, 64, task.tolerance, {}).ok());
+  EXPECT_FALSE(
+      Compare(task.truth.data(), task.honest.data(), DType::kF32, -1, task.tolerance, {}).ok());
   const auto empty = Compare(nullptr, nullptr, DType::kF32, 0, task.tolerance, {});
   ASSERT_TRUE(empty.ok());
   EXPECT_TRUE(empty->passed);
@@ -298,7 +321,8 @@ TEST(Compare, CallersMistakesAreStatuses) {
 TEST(CompareDirect, TwoHonestImplementationsAgreeAndAWrongOneDoesNot) {
   const Rounded task(5000);
   std::vector<float> other = task.honest;
-  for (size_t i = 0; i < other.size(); ++i) other[i] *= i % 2 == 0 ? 1.0f + 0x1p-22f : 1.0f - 0x1p-22f;
+  for (size_t i = 0; i < other.size(); ++i)
+    other[i] *= i % 2 == 0 ? 1.0f + 0x1p-22f : 1.0f - 0x1p-22f;
   auto r = CompareDirect(task.honest.data(), other.data(), DType::kF32, 5000, task.tolerance, {});
   ASSERT_TRUE(r.ok());
   EXPECT_TRUE(r->passed);
@@ -313,7 +337,9 @@ TEST(CompareDirect, HalfPrecisionBuffersAreReadAsStored) {
   std::vector<u16> other = ones;
   std::vector<double> truth(64, 1.0);
   ErrorProfile profile = {};
-  ASSERT_TRUE(AccumulateProfile(truth.data(), ones.data(), DType::kF16, DType::kF16, 64, &profile, nullptr, 1).ok());
+  ASSERT_TRUE(AccumulateProfile(truth.data(), ones.data(), DType::kF16, DType::kF16, 64, &profile,
+                                nullptr, 1)
+                  .ok());
   const auto tolerance = BuildTolerance(profile, DType::kF16, DefaultToleranceOptions(DType::kF16));
   ASSERT_TRUE(tolerance.ok());
   other[5] = 0x3c01;  // one ulp
@@ -327,8 +353,10 @@ TEST(CompareIntegers, AreExactUnlessAnHonestVariantSaysTheSame) {
   const std::vector<int32_t> tie = {1, 7, 3, -4};
   std::vector<int32_t> candidate = {1, 7, 3, -4};
   const void* variants[] = {tie.data()};
-  EXPECT_FALSE(CompareIntegers(truth.data(), nullptr, 0, candidate.data(), DType::kI32, 4, 0, 1)->passed);
-  EXPECT_TRUE(CompareIntegers(truth.data(), variants, 1, candidate.data(), DType::kI32, 4, 0, 1)->passed);
+  EXPECT_FALSE(
+      CompareIntegers(truth.data(), nullptr, 0, candidate.data(), DType::kI32, 4, 0, 1)->passed);
+  EXPECT_TRUE(
+      CompareIntegers(truth.data(), variants, 1, candidate.data(), DType::kI32, 4, 0, 1)->passed);
   candidate[3] = 4;
   const auto r = CompareIntegers(truth.data(), variants, 1, candidate.data(), DType::kI32, 4, 0, 1);
   EXPECT_FALSE(r->passed);
@@ -336,7 +364,8 @@ TEST(CompareIntegers, AreExactUnlessAnHonestVariantSaysTheSame) {
   EXPECT_EQ(r->worst_err, 8);
   EXPECT_EQ(r->worst_truth, -4);
   EXPECT_EQ(r->worst_candidate, 4);
-  EXPECT_TRUE(CompareIntegers(truth.data(), variants, 1, candidate.data(), DType::kI32, 4, 0.25, 1)->passed);
+  EXPECT_TRUE(CompareIntegers(truth.data(), variants, 1, candidate.data(), DType::kI32, 4, 0.25, 1)
+                  ->passed);
 }
 
 TEST(CompareIntegers, EveryTypeIsReadAsStored) {
@@ -346,7 +375,8 @@ TEST(CompareIntegers, EveryTypeIsReadAsStored) {
   EXPECT_TRUE(CompareIntegers(truth.data(), nullptr, 0, bools, DType::kBool, 4, 0, 1)->passed);
   EXPECT_FALSE(CompareIntegers(truth.data(), nullptr, 0, odd, DType::kBool, 4, 0, 1)->passed);
   EXPECT_FALSE(CompareIntegersDirect(odd, odd, DType::kBool, 4, 0, 1)->passed);
-  const int64_t extremes[] = {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+  const int64_t extremes[] = {std::numeric_limits<int64_t>::min(),
+                              std::numeric_limits<int64_t>::max()};
   const int64_t swapped[] = {extremes[1], extremes[0]};
   EXPECT_TRUE(CompareIntegersDirect(extremes, extremes, DType::kI64, 2, 0, 1)->passed);
   EXPECT_EQ(CompareIntegersDirect(extremes, swapped, DType::kI64, 2, 0, 1)->worst_err, 0x1p64);
@@ -356,7 +386,8 @@ TEST(CompareIntegers, EveryTypeIsReadAsStored) {
   const uint8_t u8_values[] = {255, 127};
   EXPECT_TRUE(CompareIntegers(signed_truth.data(), nullptr, 0, i8, DType::kI8, 2, 0, 1)->passed);
   EXPECT_TRUE(CompareIntegers(signed_truth.data(), nullptr, 0, i16, DType::kI16, 2, 0, 1)->passed);
-  EXPECT_FALSE(CompareIntegers(signed_truth.data(), nullptr, 0, u8_values, DType::kU8, 2, 0, 1)->passed);
+  EXPECT_FALSE(
+      CompareIntegers(signed_truth.data(), nullptr, 0, u8_values, DType::kU8, 2, 0, 1)->passed);
   EXPECT_FALSE(CompareIntegers(truth.data(), nullptr, 0, bools, DType::kF32, 4, 0, 1).ok());
 }
 
@@ -366,15 +397,20 @@ TEST(Compare, SmallMagnitudesAreJudgedByTheirOwnErrors) {
   std::normal_distribution<double> normal;
   std::vector<double> truth(4096);
   std::vector<float> honest(4096), zeros(4096, 0.0f);
-  for (int i = 0; i < 4096; ++i) truth[i] = 1e-30 * normal(rng), honest[i] = static_cast<float>(truth[i]);
+  for (int i = 0; i < 4096; ++i)
+    truth[i] = 1e-30 * normal(rng), honest[i] = static_cast<float>(truth[i]);
   ErrorProfile profile = {};
-  ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32, 4096, &profile, nullptr, 1).ok());
+  ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32, 4096,
+                                &profile, nullptr, 1)
+                  .ok());
   const auto tolerance = BuildTolerance(profile, DType::kF32, DefaultToleranceOptions(DType::kF32));
   EXPECT_TRUE(Compare(truth.data(), honest.data(), DType::kF32, 4096, *tolerance, {})->passed);
-  EXPECT_GT(Compare(truth.data(), zeros.data(), DType::kF32, 4096, *tolerance, {})->num_wrong, 4000);
+  EXPECT_GT(Compare(truth.data(), zeros.data(), DType::kF32, 4096, *tolerance, {})->num_wrong,
+            4000);
 }
 
-// Random bits as truth, honest and candidate: no crash, and the counts add up. With asan/ubsan this is the fuzz smoke.
+// Random bits as truth, honest and candidate: no crash, and the counts add up. With asan/ubsan this
+// is the fuzz smoke.
 TEST(CompareFuzz, RandomBitsKeepTheInvariants) {
   std::mt19937_64 rng(99);
   for (int round = 0; round < 300; ++round) {
@@ -390,11 +426,15 @@ TEST(CompareFuzz, RandomBitsKeepTheInvariants) {
       candidate[i] = rng() % 3 == 0 ? honest[i] : rng();
     }
     ErrorProfile profile = {};
-    ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), dtype, dtype, n, &profile, dont_care.data(), 2).ok());
-    EXPECT_EQ(static_cast<int64_t>(NumSamples(profile) + profile.num_special + profile.num_dont_care), n);
+    ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), dtype, dtype, n, &profile,
+                                  dont_care.data(), 2)
+                    .ok());
+    EXPECT_EQ(
+        static_cast<int64_t>(NumSamples(profile) + profile.num_special + profile.num_dont_care), n);
     const auto tolerance = BuildTolerance(profile, dtype, DefaultToleranceOptions(dtype));
     if (!tolerance.ok()) continue;
-    const auto r = Compare(truth.data(), candidate.data(), dtype, n, *tolerance, {.dont_care = dont_care.data(), .num_threads = 2});
+    const auto r = Compare(truth.data(), candidate.data(), dtype, n, *tolerance,
+                           {.dont_care = dont_care.data(), .num_threads = 2});
     ASSERT_TRUE(r.ok());
     int64_t compared = 0;
     for (const int64_t bin : r->ratio_histogram) compared += bin;

@@ -28,23 +28,43 @@ void Widen(const void* data, int64_t begin, int n, int64_t* out) {
 
 void LoadDoubles(const void* data, DType dtype, int64_t begin, int n, double* out) {
   switch (dtype) {
-    case DType::kF16: LoadF16(static_cast<const u16*>(data) + begin, n, out); break;
-    case DType::kBf16: LoadBf16(static_cast<const u16*>(data) + begin, n, out); break;
-    case DType::kF32: LoadF32(static_cast<const float*>(data) + begin, n, out); break;
-    case DType::kF64: LoadF64(static_cast<const double*>(data) + begin, n, out); break;
-    default: break;
+    case DType::kF16:
+      LoadF16(static_cast<const u16*>(data) + begin, n, out);
+      break;
+    case DType::kBf16:
+      LoadBf16(static_cast<const u16*>(data) + begin, n, out);
+      break;
+    case DType::kF32:
+      LoadF32(static_cast<const float*>(data) + begin, n, out);
+      break;
+    case DType::kF64:
+      LoadF64(static_cast<const double*>(data) + begin, n, out);
+      break;
+    default:
+      break;
   }
 }
 
 void LoadIntegers(const void* data, DType dtype, int64_t begin, int n, int64_t* out) {
   switch (dtype) {
-    case DType::kI8: Widen<int8_t>(data, begin, n, out); break;
+    case DType::kI8:
+      Widen<int8_t>(data, begin, n, out);
+      break;
     case DType::kU8:
-    case DType::kBool: Widen<uint8_t>(data, begin, n, out); break;
-    case DType::kI16: Widen<int16_t>(data, begin, n, out); break;
-    case DType::kI32: Widen<int32_t>(data, begin, n, out); break;
-    case DType::kI64: Widen<int64_t>(data, begin, n, out); break;
-    default: break;
+    case DType::kBool:
+      Widen<uint8_t>(data, begin, n, out);
+      break;
+    case DType::kI16:
+      Widen<int16_t>(data, begin, n, out);
+      break;
+    case DType::kI32:
+      Widen<int32_t>(data, begin, n, out);
+      break;
+    case DType::kI64:
+      Widen<int64_t>(data, begin, n, out);
+      break;
+    default:
+      break;
   }
 }
 

@@ -1,4 +1,5 @@
-// Storage to double (exact for every floating type) or int64, a chunk at a time so that the loops vectorise.
+// Storage to double (exact for every floating type) or int64, a chunk at a time so that the loops
+// vectorise.
 #pragma once
 
 #include <cstdint>

@@ -1,40 +1,50 @@
-// The rules of comparison, one element at a time: what "the candidate is as good as an honest implementation" means.
+// The rules of comparison, one element at a time: what "the candidate is as good as an honest
+// implementation" means.
 //
-// The same text is compiled as host C++20 (compare.cc, profile.cc) and as device code by NVRTC, so this header uses no
-// standard library, no allocation and no global state. Everything is a plain struct or a pure function.
+// The same text is compiled as host C++20 (compare.cc, tolerance.cc) and as device code by NVRTC,
+// so this header uses no standard library, no allocation and no global state. Everything is a plain
+// struct or a pure function.
 //
 // The idea
 // --------
-// `truth` is the reference evaluated in fp64. `honest` is the reference (or a rearrangement of it) evaluated in the
-// task's precision. The honest error depends on the conditioning of the task: a long signed sum is wrong by much more
-// than an ulp of its result, a ReLU by nothing. So nothing is guessed: the honest error is measured per binade of
-// |truth| and a candidate may be wrong by a stated multiple of it.
+// `truth` is the reference evaluated in fp64. `honest` is the reference (or a rearrangement of it)
+// evaluated in the task's precision. The honest error depends on the conditioning of the task: a
+// long signed sum is wrong by much more than an ulp of its result, a ReLU by nothing. So nothing is
+// guessed: the honest error is measured per binade of |truth| and a candidate may be wrong by a
+// stated multiple of it.
 //
-//   tol(i)  = multiple * pooled_max_err[bucket(truth_i)] + floor_ulps * eps * |truth_i| + absolute floor
-//   wrong(i) <=> !(|candidate_i - truth_i| <= tol(i))                                  (a NaN is therefore wrong)
-//   rms     = sqrt(mean_i((|candidate_i - truth_i| / honest_rms[bucket(truth_i)])^2)) <= rms_multiple
+//   tol(i)   = multiple * pooled_max_err[bucket(t_i)] + floor_ulps * eps * |t_i| + absolute floor
+//   wrong(i) = !(|c_i - t_i| <= tol(i))                        so that a NaN is wrong
+//   rms      = sqrt(mean_i((|c_i - t_i| / honest_rms[bucket(t_i)])^2)), at most rms_multiple
 //
 // Why it is built like this
-//  * Buckets are binades of |truth|, from 2^-160 to 2^159 (all of fp32, subnormals included); what lies beyond is
-//    clamped into the outer ones. A narrower range would pool 1e-20 with 1e-38 and leave tiny outputs unchecked.
-//  * A bucket is pooled with its neighbours on both sides, and further until it rests on kMinPooledSamples honest
-//    samples: the maximum of three samples says nothing.
-//  * The floor is relative to the element, not to its binade, so it means the same at 1e-30 and at 1e30.
-//  * The absolute floor is the larger of what flush-to-zero costs and of `scale_floor_ulps` ulps of the median nonzero
-//    |truth|: x*(1+erf(x))/2 loses all relative accuracy in the left tail of GELU and is still a correct kernel.
-//    The median, not the mean square, so that one huge element cannot excuse all the others.
-//  * The RMS test is normalised by the honest RMS of each bucket. An unnormalised one is decided by the few largest
-//    elements of a heavy-tailed output and sees neither a low-precision path for the rest nor forgives an unlucky one.
-//  * truth == 0 has its own bucket (a clamp hides what the error was before it), pooled with the smallest magnitudes.
-//  * A bucket without samples of its own, which only happens when a profile is reused for other inputs, borrows from its
-//    neighbours; errors of smaller magnitudes are scaled up by the distance, errors of larger ones are taken as they are.
+//  - Buckets are binades of |truth| from 2^-160 to 2^159: all of fp32, subnormals included. What
+//    lies beyond is clamped into the outer ones. A narrower range would pool 1e-20 with 1e-38 and
+//    leave tiny outputs unchecked.
+//  - A bucket is pooled with its neighbours on both sides, and further until it rests on
+//    kMinPooledSamples honest samples: the maximum of three samples says nothing.
+//  - The floor is relative to the element, not to its binade: the same at 1e-30 and at 1e30.
+//  - The absolute floor is the larger of what flush-to-zero costs and of `scale_floor_ulps` ulps of
+//    the median nonzero |truth|: x*(1+erf(x))/2 loses all relative accuracy in the left tail of
+//    GELU and is still a correct kernel. The median, not the mean square, so that one huge element
+//    cannot excuse all the others.
+//  - The RMS test is normalised by the honest RMS of each bucket. An unnormalised one is decided by
+//    the few largest elements of a heavy-tailed output; it does not see low precision in the rest
+//    and does not forgive an unlucky large one.
+//  - truth == 0 has its own bucket, pooled with the smallest magnitudes: a clamp in front of it
+//    hides the error that was there before.
+//  - A bucket without samples of its own, which only happens when a profile is reused for other
+//    inputs, borrows from its neighbours; errors of smaller magnitudes are scaled up by the
+//    distance, errors of larger ones are taken as they are.
 //
 // Special values
-//  * truth NaN: the candidate must be NaN. truth +-Inf: the same infinity.
-//  * |truth| above the largest finite value of the output type, or so near that rounding may overflow: truth and
-//    candidate are clamped to the finite range and compared there, so Inf and "at least max" are both accepted.
-//  * Where an honest implementation disagrees with the truth about being finite (fp32 overflows inside, fp64 does not)
-//    nothing can be demanded: the profile marks the element "don't care"; it is counted, not judged.
+//  - truth NaN: the candidate must be NaN. truth +-Inf: the same infinity.
+//  - |truth| above the largest finite value of the output type, or so near that rounding may
+//    overflow: both are clamped to the finite range and compared there, so Inf and "at least max"
+//    are accepted alike.
+//  - Where an honest implementation disagrees with the truth about being finite (fp32 overflows
+//    inside, fp64 does not) nothing can be demanded: the profile marks the element "don't care"; it
+//    is counted, not judged.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
@@ -73,7 +83,8 @@ constexpr int kZeroBucket = kMaxExponent - kMinExponent + 1;  // 320
 constexpr int kNumBuckets = kZeroBucket + 1;                  // 321
 constexpr u64 kMinPooledSamples = 32;
 
-// Upper edges of the bins of err/tol; the last bin holds everything above (infinite ratios and NaN included).
+// Upper edges of the bins of err/tol; the last bin holds everything above (infinite ratios and NaN
+// included).
 constexpr int kNumRatioBins = 10;
 
 DV_RULE double RatioEdge(int i) {
@@ -81,8 +92,8 @@ DV_RULE double RatioEdge(int i) {
   return kEdges[i];
 }
 
-// What honest implementations got wrong, per bucket of |truth|. Zero-initialised = empty. Profiles of several honest
-// variants and of several draws may be accumulated into one.
+// What honest implementations got wrong, per bucket of |truth|. Zero-initialised = empty. Profiles
+// of several honest variants and of several draws may be accumulated into one.
 struct ErrorProfile {
   u64 count[kNumBuckets];
   double max_err[kNumBuckets];
@@ -93,29 +104,34 @@ struct ErrorProfile {
 
 // A profile turned into limits; made by BuildTolerance (tolerance.h), read by every comparison.
 struct Tolerance {
-  double bucket_tol[kNumBuckets];        // multiple * pooled max_err + absolute floor
-  double inv_bucket_rms[kNumBuckets];    // 1 / honest RMS error; 0 for the zero bucket, which the RMS test leaves out
-  double rel_floor;                      // floor_ulps * eps, times |truth|
-  double max_finite;                     // of the output type
-  double rms_multiple;                   // the RMS test's limit
-  u64 num_samples;                       // honest samples it rests on
-  int dtype;                             // DType of the output
+  double bucket_tol[kNumBuckets];      // multiple * pooled max_err + absolute floor
+  double inv_bucket_rms[kNumBuckets];  // 1 / honest RMS error; 0 for the zero bucket, which the RMS
+                                       // test leaves out
+  double rel_floor;                    // floor_ulps * eps, times |truth|
+  double max_finite;                   // of the output type
+  double rms_multiple;                 // the RMS test's limit
+  u64 num_samples;                     // honest samples it rests on
+  int dtype;                           // DType of the output
   int reserved;
 };
 
 struct DTypeLimits {
-  double eps;         // distance from 1 to the next value
+  double eps;  // distance from 1 to the next value
   double max_finite;
-  double flush;       // error that an implementation without subnormals may make near zero
+  double flush;  // error that an implementation without subnormals may make near zero
 };
 
 DV_RULE DTypeLimits LimitsOf(DType dtype) {
   switch (dtype) {
     // Hardware keeps fp16 subnormals everywhere, so only one subnormal step is forgiven there.
-    case DType::kF16: return {0x1p-10, 65504.0, 0x1p-24};
-    case DType::kBf16: return {0x1p-7, 0x1.fep127, 0x1p-126};
-    case DType::kF32: return {0x1p-23, 0x1.fffffep127, 0x1p-126};
-    default: return {0x1p-52, 0x1.fffffffffffffp1023, 0x1p-1022};
+    case DType::kF16:
+      return {0x1p-10, 65504.0, 0x1p-24};
+    case DType::kBf16:
+      return {0x1p-7, 0x1.fep127, 0x1p-126};
+    case DType::kF32:
+      return {0x1p-23, 0x1.fffffep127, 0x1p-126};
+    default:
+      return {0x1p-52, 0x1.fffffffffffffp1023, 0x1p-1022};
   }
 }
 
@@ -135,7 +151,8 @@ DV_RULE float FloatOfBits(u32 bits) {
 #endif
 }
 
-// Exact, for every pattern; subnormals do not pass through a subnormal float, so flush modes of the caller do not matter.
+// Exact, for every pattern; subnormals do not pass through a subnormal float, so flush modes of the
+// caller do not matter.
 DV_RULE float FloatOfF16(u16 h) {
   const u32 magnitude = h & 0x7fffu;
   const u32 sign = static_cast<u32>(h & 0x8000u) << 16;
@@ -208,7 +225,8 @@ DV_RULE double Infinity() {
 }
 
 // Judges one element against the truth.
-DV_RULE ElementVerdict JudgeElement(const Tolerance& tolerance, double truth, double value, bool dont_care) {
+DV_RULE ElementVerdict JudgeElement(const Tolerance& tolerance, double truth, double value,
+                                    bool dont_care) {
   if (dont_care) return {ElementKind::kDontCare, false, 0, 0, 0, 0};
   if (!IsFinite(truth)) {
     const bool match = IsNan(truth) ? IsNan(value) : value == truth;
@@ -220,12 +238,18 @@ DV_RULE ElementVerdict JudgeElement(const Tolerance& tolerance, double truth, do
   const double tol = ElementTolerance(tolerance, truth, bucket);
   const double quotient = err / tol;
   const double ratio = IsNan(quotient) ? Infinity() : quotient;
-  return {ElementKind::kCompared, !(ratio <= 1.0), err, tol, ratio, err * tolerance.inv_bucket_rms[bucket]};
+  return {ElementKind::kCompared,
+          !(ratio <= 1.0),
+          err,
+          tol,
+          ratio,
+          err * tolerance.inv_bucket_rms[bucket]};
 }
 
-// Judges one element against the baseline's output, where there is no truth. A baseline that overflowed says nothing
-// about a candidate that did not: that is "don't care", not wrong.
-DV_RULE ElementVerdict JudgeElementDirect(const Tolerance& tolerance, double baseline, double value) {
+// Judges one element against the baseline's output, where there is no truth. A baseline that
+// overflowed says nothing about a candidate that did not: that is "don't care", not wrong.
+DV_RULE ElementVerdict JudgeElementDirect(const Tolerance& tolerance, double baseline,
+                                          double value) {
   if (!IsFinite(baseline)) {
     const bool match = IsNan(baseline) ? IsNan(value) : value == baseline;
     return {match ? ElementKind::kSpecialMatch : ElementKind::kDontCare, false, 0, 0, 0, 0};
@@ -235,9 +259,10 @@ DV_RULE ElementVerdict JudgeElementDirect(const Tolerance& tolerance, double bas
 
 enum class HonestKind : int { kSample, kSpecial, kDontCare };
 
-// Whether an honest value is a sample of the error (then err is set), confirms a special value, or contradicts the
-// truth about finiteness. `limits` are those of the task's output type.
-DV_RULE HonestKind ClassifyHonest(double truth, double honest, const DTypeLimits& limits, double* err) {
+// Whether an honest value is a sample of the error (then err is set), confirms a special value, or
+// contradicts the truth about finiteness. `limits` are those of the task's output type.
+DV_RULE HonestKind ClassifyHonest(double truth, double honest, const DTypeLimits& limits,
+                                  double* err) {
   *err = 0;
   if (!IsFinite(truth)) {
     const bool match = IsNan(truth) ? IsNan(honest) : honest == truth;
@@ -256,9 +281,10 @@ DV_RULE int RatioBin(double ratio) {
   return bin;
 }
 
-// Keyed checksum: a sum over 16-byte units of the folded 128-bit product of both words, each offset by a secret that
-// moves with the unit's position. A sum, so that any number of threads may share the work in any order; position-keyed,
-// so that moving data changes it. It detects change by somebody who does not know the key; it is not a MAC.
+// Keyed checksum: a sum over 16-byte units of the folded 128-bit product of both words, each offset
+// by a secret that moves with the unit's position. A sum, so that any number of threads may share
+// the work in any order; position-keyed, so that moving data changes it. It detects change by
+// somebody who does not know the key; it is not a MAC.
 struct ChecksumKey {
   u64 first;
   u64 second;

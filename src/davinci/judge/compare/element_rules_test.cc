@@ -26,7 +26,8 @@ TEST(HalfConversion, MatchesTheDefinitionForEveryPattern) {
       continue;
     }
     // IEEE 754: (-1)^s * 2^(e-15) * (1 + m/1024), and without the hidden one at 2^-14 for e = 0.
-    const double want = exponent == 0 ? sign * std::ldexp(mantissa, -24) : sign * std::ldexp(1024 + mantissa, exponent - 25);
+    const double want = exponent == 0 ? sign * std::ldexp(mantissa, -24)
+                                      : sign * std::ldexp(1024 + mantissa, exponent - 25);
     EXPECT_EQ(got, want) << bits;
     EXPECT_EQ(std::signbit(got), sign < 0) << bits;
   }

@@ -20,17 +20,20 @@ uint64_t Word(const unsigned char* p) {
   return word;
 }
 
-// Units [begin, end) that lie entirely within the data; four sums, so that the multiplications overlap.
+// Units [begin, end) that lie entirely within the data; four sums, so that the multiplications
+// overlap.
 uint64_t SumUnits(const unsigned char* data, int64_t begin, int64_t end, const ChecksumKey& key) {
   uint64_t sums[4] = {};
   int64_t unit = begin;
   for (; unit + 4 <= end; unit += 4) {
     const unsigned char* p = data + unit * 16;
     for (int lane = 0; lane < 4; ++lane)
-      sums[lane] += ChecksumUnit(Word(p + 16 * lane), Word(p + 16 * lane + 8), static_cast<u64>(unit + lane), key);
+      sums[lane] += ChecksumUnit(Word(p + 16 * lane), Word(p + 16 * lane + 8),
+                                 static_cast<u64>(unit + lane), key);
   }
   for (; unit < end; ++unit)
-    sums[0] += ChecksumUnit(Word(data + unit * 16), Word(data + unit * 16 + 8), static_cast<u64>(unit), key);
+    sums[0] += ChecksumUnit(Word(data + unit * 16), Word(data + unit * 16 + 8),
+                            static_cast<u64>(unit), key);
   return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
@@ -65,8 +68,10 @@ size_t LineBytes() {
 }
 
 #if defined(__x86_64__) || defined(__i386__)
-__attribute__((target("clflushopt"))) void FlushOptimised(uintptr_t begin, uintptr_t end, size_t step) {
-  for (uintptr_t p = begin; p < end; p += step) _mm_clflushopt(reinterpret_cast<void*>(p));  // NOLINT
+__attribute__((target("clflushopt"))) void FlushOptimised(uintptr_t begin, uintptr_t end,
+                                                          size_t step) {
+  for (uintptr_t p = begin; p < end; p += step)
+    _mm_clflushopt(reinterpret_cast<void*>(p));  // NOLINT
 }
 #endif
 
@@ -77,8 +82,9 @@ uint64_t KeyedChecksum(const void* data, size_t num_bytes, uint64_t key, int num
   const auto* bytes = static_cast<const unsigned char*>(data);
   const auto num_units = static_cast<int64_t>(num_bytes / 16);
   std::atomic<uint64_t> sum{0};
-  ForEachBlock(PlanBlocks(num_units, 1 << 16), num_threads,
-               [&](int, int64_t begin, int64_t end) { sum += SumUnits(bytes, begin, end, expanded); });
+  ForEachBlock(PlanBlocks(num_units, 1 << 16), num_threads, [&](int, int64_t begin, int64_t end) {
+    sum += SumUnits(bytes, begin, end, expanded);
+  });
   const size_t tail = num_bytes % 16;
   if (tail > 0) {
     unsigned char padded[16] = {};
@@ -99,7 +105,8 @@ bool FlushCacheLines(const void* data, size_t num_bytes) {
   if (Flush() == FlushKind::kClflushopt) {
     FlushOptimised(begin, end, step);
   } else {
-    for (uintptr_t p = begin; p < end; p += step) _mm_clflush(reinterpret_cast<void*>(p));  // NOLINT
+    for (uintptr_t p = begin; p < end; p += step)
+      _mm_clflush(reinterpret_cast<void*>(p));  // NOLINT
   }
   _mm_mfence();
 #elif defined(__aarch64__)
@@ -111,10 +118,14 @@ bool FlushCacheLines(const void* data, size_t num_bytes) {
 
 const char* FlushInstructionName() {
   switch (Flush()) {
-    case FlushKind::kNone: return "none";
-    case FlushKind::kClflush: return "clflush";
-    case FlushKind::kClflushopt: return "clflushopt";
-    case FlushKind::kDcCivac: return "dc civac";
+    case FlushKind::kNone:
+      return "none";
+    case FlushKind::kClflush:
+      return "clflush";
+    case FlushKind::kClflushopt:
+      return "clflushopt";
+    case FlushKind::kDcCivac:
+      return "dc civac";
   }
   return "none";
 }

@@ -38,7 +38,8 @@ TEST(KeyedChecksum, OrderLengthAndKeyMatter) {
   EXPECT_NE(KeyedChecksum(bytes.data(), bytes.size() - 1, 7), original);
   for (const size_t width : {8, 16, 32, 1024}) {
     std::vector<unsigned char> swapped = bytes;
-    std::swap_ranges(swapped.begin(), swapped.begin() + static_cast<long>(width), swapped.begin() + static_cast<long>(width));
+    std::swap_ranges(swapped.begin(), swapped.begin() + static_cast<long>(width),
+                     swapped.begin() + static_cast<long>(width));
     EXPECT_NE(KeyedChecksum(swapped.data(), swapped.size(), 7), original) << width;
   }
   const std::vector<unsigned char> zeros(4096, 0);
@@ -70,7 +71,8 @@ TEST(KeyedChecksum, StructuredChangesDoNotCollide) {
 
 TEST(FlushCacheLines, MakesTheNextReadSlower) {
   if (FlushInstructionName() == std::string("none")) GTEST_SKIP() << "no flush instruction here";
-  // Dependent reads over 64 KiB: warm they hit L1/L2, flushed they go to memory. Best of many rounds against noise.
+  // Dependent reads over 64 KiB: warm they hit L1/L2, flushed they go to memory. Best of many
+  // rounds against noise.
   constexpr size_t kLines = 1024;
   std::vector<uint64_t> chain(kLines * 8);
   std::vector<size_t> order(kLines);
@@ -92,7 +94,8 @@ TEST(FlushCacheLines, MakesTheNextReadSlower) {
     ASSERT_TRUE(FlushCacheLines(chain.data(), chain.size() * 8));
     cold = std::min(cold, walk());
   }
-  EXPECT_GT(cold, 3 * warm) << "warm " << warm << " s, flushed " << cold << " s with " << FlushInstructionName();
+  EXPECT_GT(cold, 3 * warm) << "warm " << warm << " s, flushed " << cold << " s with "
+                            << FlushInstructionName();
 }
 
 TEST(WorkerAbi, SizesAndErrorsAreAnnounced) {
@@ -112,20 +115,27 @@ TEST(WorkerAbi, AWholeComparisonThroughTheCInterface) {
   for (int i = 0; i < 100; ++i) truth[i] = 1.0 / (i + 3), honest[i] = static_cast<float>(truth[i]);
   dv_profile profile = {};
   std::vector<uint8_t> dont_care(100, 0);
-  ASSERT_EQ(dv_profile_accumulate(truth.data(), honest.data(), 2, 2, 100, &profile, dont_care.data(), 1), 0);
+  ASSERT_EQ(
+      dv_profile_accumulate(truth.data(), honest.data(), 2, 2, 100, &profile, dont_care.data(), 1),
+      0);
   dv_tolerance tolerance;
   ASSERT_EQ(dv_tolerance_build(&profile, 2, nullptr, &tolerance), 0);
   dv_result result;
-  ASSERT_EQ(dv_compare(truth.data(), honest.data(), 2, 100, &tolerance, dont_care.data(), 0.5, 1, &result), 0);
+  ASSERT_EQ(dv_compare(truth.data(), honest.data(), 2, 100, &tolerance, dont_care.data(), 0.5, 1,
+                       &result),
+            0);
   EXPECT_EQ(result.passed, 1);
   honest[99] = -honest[99];
-  ASSERT_EQ(dv_compare(truth.data(), honest.data(), 2, 100, &tolerance, dont_care.data(), 0.5, 1, &result), 0);
+  ASSERT_EQ(dv_compare(truth.data(), honest.data(), 2, 100, &tolerance, dont_care.data(), 0.5, 1,
+                       &result),
+            0);
   EXPECT_EQ(result.passed, 0);
   EXPECT_EQ(result.first_wrong_index, 99);
   char text[64];
   EXPECT_GT(dv_describe_result(&result, 2, text, sizeof(text)), 63u);
   EXPECT_EQ(std::strlen(text), 63u);
-  EXPECT_EQ(dv_compare(truth.data(), honest.data(), 77, 100, &tolerance, nullptr, 0.5, 1, &result), -1);
+  EXPECT_EQ(dv_compare(truth.data(), honest.data(), 77, 100, &tolerance, nullptr, 0.5, 1, &result),
+            -1);
 }
 
 }  // namespace

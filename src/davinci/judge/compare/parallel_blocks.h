@@ -1,4 +1,5 @@
-// Splits [0, n) into blocks that depend on n only, so that sums come out the same for every number of threads.
+// Splits [0, n) into blocks that depend on n only, so that sums come out the same for every number
+// of threads.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +25,8 @@ inline BlockPlan PlanBlocks(int64_t n, int64_t min_block_size) {
   return {n, block_size, static_cast<int>((n + block_size - 1) / block_size)};
 }
 
-// Calls work(block, begin, end) once per block; blocks run concurrently, work must not throw. Starting threads may be
-// refused (a process limit); the calling thread then does the work.
+// Calls work(block, begin, end) once per block; blocks run concurrently, work must not throw.
+// Starting threads may be refused (a process limit); the calling thread then does the work.
 template <typename Work>
 void ForEachBlock(const BlockPlan& plan, int num_threads, const Work& work) {
   if (num_threads <= 0) num_threads = static_cast<int>(std::thread::hardware_concurrency());

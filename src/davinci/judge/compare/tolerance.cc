@@ -13,7 +13,8 @@ namespace davinci::judge {
 namespace {
 
 constexpr int kChunk = 512;
-// A rounding error that is uniform within half an ulp has an RMS of 0.289 ulp; nobody is asked to beat a quarter.
+// A rounding error that is uniform within half an ulp has an RMS of 0.289 ulp; nobody is asked to
+// beat a quarter.
 constexpr double kMinRmsUlps = 0.25;
 
 struct ProfilePart {
@@ -30,19 +31,23 @@ void AddSample(ProfilePart& part, int bucket, double err) {
   part.sum_sq_err[bucket] += err * err;
 }
 
-// Fills buckets[] and errs[] as if every truth were finite; returns whether all truths and honest values are.
-bool ErrorsOfChunk(const double* truth, const double* honest, int n, double max_finite, int* buckets, double* errs) {
+// Fills buckets[] and errs[] as if every truth were finite; returns whether all truths and honest
+// values are.
+bool ErrorsOfChunk(const double* truth, const double* honest, int n, double max_finite,
+                   int* buckets, double* errs) {
   unsigned not_finite = 0;
   for (int i = 0; i < n; ++i) {
-    not_finite |= static_cast<unsigned>(!IsFinite(truth[i])) | static_cast<unsigned>(!IsFinite(honest[i]));
+    not_finite |=
+        static_cast<unsigned>(!IsFinite(truth[i])) | static_cast<unsigned>(!IsFinite(honest[i]));
     buckets[i] = BucketOf(truth[i]);
     errs[i] = ElementError(truth[i], honest[i], max_finite);
   }
   return not_finite == 0;
 }
 
-void ProfileBlock(const double* truth, const void* honest, DType honest_dtype, const DTypeLimits& limits, int64_t begin,
-                  int64_t end, ProfilePart& part, uint8_t* dont_care) {
+void ProfileBlock(const double* truth, const void* honest, DType honest_dtype,
+                  const DTypeLimits& limits, int64_t begin, int64_t end, ProfilePart& part,
+                  uint8_t* dont_care) {
   double values[kChunk], errs[kChunk];
   int buckets[kChunk];
   for (int64_t at = begin; at < end; at += kChunk) {
@@ -55,8 +60,12 @@ void ProfileBlock(const double* truth, const void* honest, DType honest_dtype, c
     for (int i = 0; i < n; ++i) {
       double err = 0;
       switch (ClassifyHonest(truth[at + i], values[i], limits, &err)) {
-        case HonestKind::kSample: AddSample(part, BucketOf(truth[at + i]), err); break;
-        case HonestKind::kSpecial: ++part.num_special; break;
+        case HonestKind::kSample:
+          AddSample(part, BucketOf(truth[at + i]), err);
+          break;
+        case HonestKind::kSpecial:
+          ++part.num_special;
+          break;
         case HonestKind::kDontCare:
           ++part.num_dont_care;
           if (dont_care != nullptr) dont_care[at + i] |= 1;
@@ -98,8 +107,8 @@ Pooled PoolAround(const ErrorProfile& profile, int bucket) {
   return pooled;
 }
 
-// The zero bucket: whatever its own size, a clamp in front of it hides the error that small results have, so the smallest
-// populated magnitudes always count.
+// The zero bucket: whatever its own size, a clamp in front of it hides the error that small results
+// have, so the smallest populated magnitudes always count.
 Pooled PoolZero(const ErrorProfile& profile) {
   Pooled pooled;
   uint64_t neighbours = 0;
@@ -130,16 +139,26 @@ bool Usable(double x) { return std::isfinite(x) && x >= 0; }
 
 const char* DTypeName(DType dtype) {
   switch (dtype) {
-    case DType::kF16: return "float16";
-    case DType::kBf16: return "bfloat16";
-    case DType::kF32: return "float32";
-    case DType::kF64: return "float64";
-    case DType::kI8: return "int8";
-    case DType::kU8: return "uint8";
-    case DType::kI16: return "int16";
-    case DType::kI32: return "int32";
-    case DType::kI64: return "int64";
-    case DType::kBool: return "bool";
+    case DType::kF16:
+      return "float16";
+    case DType::kBf16:
+      return "bfloat16";
+    case DType::kF32:
+      return "float32";
+    case DType::kF64:
+      return "float64";
+    case DType::kI8:
+      return "int8";
+    case DType::kU8:
+      return "uint8";
+    case DType::kI16:
+      return "int16";
+    case DType::kI32:
+      return "int32";
+    case DType::kI64:
+      return "int64";
+    case DType::kBool:
+      return "bool";
   }
   return "unknown";
 }
@@ -148,24 +167,30 @@ int DTypeBytes(DType dtype) {
   switch (dtype) {
     case DType::kI8:
     case DType::kU8:
-    case DType::kBool: return 1;
+    case DType::kBool:
+      return 1;
     case DType::kF16:
     case DType::kBf16:
-    case DType::kI16: return 2;
+    case DType::kI16:
+      return 2;
     case DType::kF32:
-    case DType::kI32: return 4;
+    case DType::kI32:
+      return 4;
     case DType::kF64:
-    case DType::kI64: return 8;
+    case DType::kI64:
+      return 8;
   }
   return 0;
 }
 
 bool IsFloating(DType dtype) {
-  return dtype == DType::kF16 || dtype == DType::kBf16 || dtype == DType::kF32 || dtype == DType::kF64;
+  return dtype == DType::kF16 || dtype == DType::kBf16 || dtype == DType::kF32 ||
+         dtype == DType::kF64;
 }
 
-Status AccumulateProfile(const double* truth, const void* honest, DType honest_dtype, DType output_dtype, int64_t n,
-                         ErrorProfile* profile, uint8_t* dont_care, int num_threads) {
+Status AccumulateProfile(const double* truth, const void* honest, DType honest_dtype,
+                         DType output_dtype, int64_t n, ErrorProfile* profile, uint8_t* dont_care,
+                         int num_threads) {
   if (profile == nullptr) return InvalidArgument("AccumulateProfile: no profile to add to");
   if (n < 0 || (n > 0 && (truth == nullptr || honest == nullptr)))
     return InvalidArgument("AccumulateProfile: null data or negative size");
@@ -205,19 +230,23 @@ ToleranceOptions DefaultToleranceOptions(DType output_dtype) {
   return {.multiple = 128, .rms_multiple = 128, .floor_ulps = 4, .scale_floor_ulps = 8};
 }
 
-Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype, const ToleranceOptions& options) {
+Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype,
+                                 const ToleranceOptions& options) {
   if (!IsFloating(output_dtype))
-    return InvalidArgument(std::string("BuildTolerance: ") + DTypeName(output_dtype) + " is compared exactly");
+    return InvalidArgument(std::string("BuildTolerance: ") + DTypeName(output_dtype) +
+                           " is compared exactly");
   if (!Usable(options.multiple) || !Usable(options.rms_multiple) || !Usable(options.floor_ulps) ||
       !Usable(options.scale_floor_ulps))
     return InvalidArgument("BuildTolerance: options must be finite and not negative");
   const uint64_t num_samples = NumSamples(profile);
   if (num_samples == 0 && profile.num_special == 0 && profile.num_dont_care == 0)
-    return InvalidArgument("BuildTolerance: the profile is empty; accumulate at least one honest variant");
+    return InvalidArgument(
+        "BuildTolerance: the profile is empty; accumulate at least one honest variant");
 
   const DTypeLimits limits = LimitsOf(output_dtype);
   const double median_scale = MedianScale(profile);
-  const double absolute_floor = std::max(limits.flush, options.scale_floor_ulps * limits.eps * median_scale);
+  const double absolute_floor =
+      std::max(limits.flush, options.scale_floor_ulps * limits.eps * median_scale);
   const bool thin = ProfileIsThin(profile);
 
   Tolerance tolerance = {};
@@ -235,7 +264,8 @@ Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype
   tolerance.rel_floor = options.floor_ulps * limits.eps;
   tolerance.max_finite = limits.max_finite;
   // A mean over a handful of elements is no average; the test on single elements decides there.
-  tolerance.rms_multiple = thin ? std::max(options.rms_multiple, options.multiple) : options.rms_multiple;
+  tolerance.rms_multiple =
+      thin ? std::max(options.rms_multiple, options.multiple) : options.rms_multiple;
   tolerance.num_samples = num_samples;
   tolerance.dtype = static_cast<int>(output_dtype);
   return tolerance;

@@ -1,13 +1,15 @@
-// Error profiles of honest implementations and the tolerances made from them. The rules are in element_rules.h.
+// Error profiles of honest implementations and the tolerances made from them. The rules are in
+// element_rules.h.
 //
-// Use: AccumulateProfile once per honest variant (the reference in the task's precision; with permuted reductions; the
-// fp64 reference on inputs perturbed by one ulp ...), then BuildTolerance, then Compare (compare.h).
-// Outputs of few elements need several variants: one scalar's honest error may be tiny by luck. ProfileIsThin says so;
-// below kMinPooledSamples samples BuildTolerance assumes at least half an ulp of honest error.
-// For fp64 tasks truth and reference are the same arithmetic: profile the reference on perturbed inputs against the truth.
+// Use: AccumulateProfile once per honest variant (the reference in the task's precision; with
+// permuted reductions; the fp64 reference on inputs perturbed by one ulp ...), then BuildTolerance,
+// then Compare (compare.h). Outputs of few elements need several variants: one scalar's honest
+// error may be tiny by luck. ProfileIsThin says so; below kMinPooledSamples samples BuildTolerance
+// assumes at least half an ulp of honest error. For fp64 tasks truth and reference are the same
+// arithmetic: profile the reference on perturbed inputs against the truth.
 //
-// Threads: functions use up to `num_threads` threads (<= 0: all cores) and fall back to fewer when none can be started.
-// Results do not depend on the number of threads.
+// Threads: functions use up to `num_threads` threads (<= 0: all cores) and fall back to fewer when
+// none can be started. Results do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -22,37 +24,44 @@ const char* DTypeName(DType dtype);
 int DTypeBytes(DType dtype);
 bool IsFloating(DType dtype);
 
-// Adds n samples. `honest` is stored as `honest_dtype` (fp64 is allowed for any output), errors are taken in the range
-// of `output_dtype`. `dont_care` (n bytes or null) is or-ed with 1 where the honest value contradicts the truth about
-// finiteness; zero it before the first variant and hand it to Compare.
-Status AccumulateProfile(const double* truth, const void* honest, DType honest_dtype, DType output_dtype, int64_t n,
-                         ErrorProfile* profile, uint8_t* dont_care, int num_threads);
+// Adds n samples. `honest` is stored as `honest_dtype` (fp64 is allowed for any output), errors are
+// taken in the range of `output_dtype`. `dont_care` (n bytes or null) is or-ed with 1 where the
+// honest value contradicts the truth about finiteness; zero it before the first variant and hand it
+// to Compare.
+Status AccumulateProfile(const double* truth, const void* honest, DType honest_dtype,
+                         DType output_dtype, int64_t n, ErrorProfile* profile, uint8_t* dont_care,
+                         int num_threads);
 
 uint64_t NumSamples(const ErrorProfile& profile);
 // Too few samples to trust the maximum; add variants.
 bool ProfileIsThin(const ErrorProfile& profile);
 
 struct ToleranceOptions {
-  double multiple;           // of the pooled maximal honest error
-  double rms_multiple;       // of the honest RMS error, per bucket
-  double floor_ulps;         // always allowed, in ulps of the element
-  double scale_floor_ulps;   // always allowed, in ulps of the median nonzero |truth|
+  double multiple;          // of the pooled maximal honest error
+  double rms_multiple;      // of the honest RMS error, per bucket
+  double floor_ulps;        // always allowed, in ulps of the element
+  double scale_floor_ulps;  // always allowed, in ulps of the median nonzero |truth|
 };
 
-// fp32, fp64: multiple 128, rms 128, 4 ulps, 8 ulps of the median.   fp16, bf16: multiple 8, rms 4, 2 ulps, 0.5 ulps.
+//               multiple  rms  floor_ulps  scale_floor_ulps
+//   fp32, fp64       128    128      4             8
+//   fp16, bf16         8      4      2             0.5
 //
-// Why (tolerance_calibration_test.cc prints the whole table; dot products of 64..65,536 terms, RMS ratios): a serial IEEE
-// sum reaches 79 times the error of a pairwise one on uniform data and 32 times on signed data; TF32 inputs never fall
-// below 239 times the honest error on signed data, whatever honest is, bf16 inputs not below 2,000. Single elements: serial
-// sums reach 0.5 of the tolerance. On positive data of 16,384 terms and more TF32 with rounding is as accurate as a serial
-// fp32 sum, so no limit can separate them there: that is what signed inputs are for.
+// Why (tolerance_calibration_test.cc prints the whole table; dot products of 64..65,536 terms, RMS
+// ratios): a serial IEEE sum reaches 79 times the error of a pairwise one on uniform data and 41
+// times on signed data. TF32 inputs never fall below 218 times the honest error on signed data,
+// whichever honest is taken, bf16 inputs not below 1,600. Single elements of serial sums reach 0.55
+// of their tolerance. On positive data of 16,384 terms and more TF32 with rounding is as accurate
+// as a serial fp32 sum, so no limit separates the two there: that is what signed inputs are for.
 ToleranceOptions DefaultToleranceOptions(DType output_dtype);
 
-// Fails for integer types (they are compared exactly), for an empty profile of a non-empty output (no samples and no
-// specials at all) and for negative or non-finite options.
-Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype, const ToleranceOptions& options);
+// Fails for integer types (they are compared exactly), for an empty profile of a non-empty output
+// (no samples and no specials at all) and for negative or non-finite options.
+Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype,
+                                 const ToleranceOptions& options);
 
-// For candidate against baseline: both may be wrong, so every limit is multiplied by `factor` (2 by default).
+// For candidate against baseline: both may be wrong, so every limit is multiplied by `factor` (2 by
+// default).
 Tolerance WidenTolerance(const Tolerance& tolerance, double factor);
 
 }  // namespace davinci::judge

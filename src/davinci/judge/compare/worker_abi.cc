@@ -61,21 +61,28 @@ int dv_compare_abi_version(void) { return 1; }
 
 size_t dv_sizeof(int which) {
   switch (which) {
-    case 0: return sizeof(dv_profile);
-    case 1: return sizeof(dv_tolerance);
-    case 2: return sizeof(dv_options);
-    case 3: return sizeof(dv_result);
-    default: return 0;
+    case 0:
+      return sizeof(dv_profile);
+    case 1:
+      return sizeof(dv_tolerance);
+    case 2:
+      return sizeof(dv_options);
+    case 3:
+      return sizeof(dv_result);
+    default:
+      return 0;
   }
 }
 
 const char* dv_last_error(void) { return last_error; }
 
-int dv_profile_accumulate(const double* truth, const void* honest, int honest_dtype, int output_dtype, int64_t n,
-                          dv_profile* profile, uint8_t* dont_care, int num_threads) {
+int dv_profile_accumulate(const double* truth, const void* honest, int honest_dtype,
+                          int output_dtype, int64_t n, dv_profile* profile, uint8_t* dont_care,
+                          int num_threads) {
   return Guarded([&] {
-    const Status status = davinci::judge::AccumulateProfile(truth, honest, DType{honest_dtype}, DType{output_dtype}, n,
-                                                            profile, dont_care, num_threads);
+    const Status status =
+        davinci::judge::AccumulateProfile(truth, honest, DType{honest_dtype}, DType{output_dtype},
+                                          n, profile, dont_care, num_threads);
     return status.ok() ? 0 : Fail(status);
   });
 }
@@ -88,56 +95,69 @@ void dv_default_options(int output_dtype, dv_options* options) {
   if (options != nullptr) *options = davinci::judge::DefaultToleranceOptions(DType{output_dtype});
 }
 
-int dv_tolerance_build(const dv_profile* profile, int output_dtype, const dv_options* options, dv_tolerance* tolerance) {
+int dv_tolerance_build(const dv_profile* profile, int output_dtype, const dv_options* options,
+                       dv_tolerance* tolerance) {
   return Guarded([&] {
     if (profile == nullptr || tolerance == nullptr)
       return Fail(davinci::InvalidArgument("dv_tolerance_build: null profile or tolerance"));
     const DType dtype{output_dtype};
     const Result<dv_tolerance> built = davinci::judge::BuildTolerance(
-        *profile, dtype, options != nullptr ? *options : davinci::judge::DefaultToleranceOptions(dtype));
+        *profile, dtype,
+        options != nullptr ? *options : davinci::judge::DefaultToleranceOptions(dtype));
     if (!built.ok()) return Fail(built.status());
     *tolerance = *built;
     return 0;
   });
 }
 
-int dv_compare(const double* truth, const void* candidate, int dtype, int64_t n, const dv_tolerance* tolerance,
-               const uint8_t* dont_care, double max_unverified_fraction, int num_threads, dv_result* result) {
+int dv_compare(const double* truth, const void* candidate, int dtype, int64_t n,
+               const dv_tolerance* tolerance, const uint8_t* dont_care,
+               double max_unverified_fraction, int num_threads, dv_result* result) {
   return Guarded([&] {
     if (tolerance == nullptr || result == nullptr)
       return Fail(davinci::InvalidArgument("dv_compare: null tolerance or result"));
-    const CompareOptions options{
-        .dont_care = dont_care, .max_unverified_fraction = max_unverified_fraction, .num_threads = num_threads};
-    return Store(davinci::judge::Compare(truth, candidate, DType{dtype}, n, *tolerance, options), result);
-  });
-}
-
-int dv_compare_direct(const void* baseline, const void* candidate, int dtype, int64_t n, const dv_tolerance* tolerance,
-                      double max_unverified_fraction, int num_threads, dv_result* result) {
-  return Guarded([&] {
-    if (tolerance == nullptr || result == nullptr)
-      return Fail(davinci::InvalidArgument("dv_compare_direct: null tolerance or result"));
-    const CompareOptions options{
-        .dont_care = nullptr, .max_unverified_fraction = max_unverified_fraction, .num_threads = num_threads};
-    return Store(davinci::judge::CompareDirect(baseline, candidate, DType{dtype}, n, *tolerance, options), result);
-  });
-}
-
-int dv_compare_integers(const int64_t* truth, const void* const* honest, int num_honest, const void* candidate, int dtype,
-                        int64_t n, double max_wrong_fraction, int num_threads, dv_result* result) {
-  return Guarded([&] {
-    if (result == nullptr) return Fail(davinci::InvalidArgument("dv_compare_integers: null result"));
-    return Store(davinci::judge::CompareIntegers(truth, honest, num_honest, candidate, DType{dtype}, n, max_wrong_fraction,
-                                                 num_threads),
+    const CompareOptions options{.dont_care = dont_care,
+                                 .max_unverified_fraction = max_unverified_fraction,
+                                 .num_threads = num_threads};
+    return Store(davinci::judge::Compare(truth, candidate, DType{dtype}, n, *tolerance, options),
                  result);
   });
 }
 
-int dv_compare_integers_direct(const void* baseline, const void* candidate, int dtype, int64_t n, double max_wrong_fraction,
-                               int num_threads, dv_result* result) {
+int dv_compare_direct(const void* baseline, const void* candidate, int dtype, int64_t n,
+                      const dv_tolerance* tolerance, double max_unverified_fraction,
+                      int num_threads, dv_result* result) {
   return Guarded([&] {
-    if (result == nullptr) return Fail(davinci::InvalidArgument("dv_compare_integers_direct: null result"));
-    return Store(davinci::judge::CompareIntegersDirect(baseline, candidate, DType{dtype}, n, max_wrong_fraction, num_threads),
+    if (tolerance == nullptr || result == nullptr)
+      return Fail(davinci::InvalidArgument("dv_compare_direct: null tolerance or result"));
+    const CompareOptions options{.dont_care = nullptr,
+                                 .max_unverified_fraction = max_unverified_fraction,
+                                 .num_threads = num_threads};
+    return Store(
+        davinci::judge::CompareDirect(baseline, candidate, DType{dtype}, n, *tolerance, options),
+        result);
+  });
+}
+
+int dv_compare_integers(const int64_t* truth, const void* const* honest, int num_honest,
+                        const void* candidate, int dtype, int64_t n, double max_wrong_fraction,
+                        int num_threads, dv_result* result) {
+  return Guarded([&] {
+    if (result == nullptr)
+      return Fail(davinci::InvalidArgument("dv_compare_integers: null result"));
+    return Store(davinci::judge::CompareIntegers(truth, honest, num_honest, candidate, DType{dtype},
+                                                 n, max_wrong_fraction, num_threads),
+                 result);
+  });
+}
+
+int dv_compare_integers_direct(const void* baseline, const void* candidate, int dtype, int64_t n,
+                               double max_wrong_fraction, int num_threads, dv_result* result) {
+  return Guarded([&] {
+    if (result == nullptr)
+      return Fail(davinci::InvalidArgument("dv_compare_integers_direct: null result"));
+    return Store(davinci::judge::CompareIntegersDirect(baseline, candidate, DType{dtype}, n,
+                                                       max_wrong_fraction, num_threads),
                  result);
   });
 }
@@ -162,6 +182,8 @@ uint64_t dv_checksum(const void* data, size_t num_bytes, uint64_t key, int num_t
   return davinci::judge::KeyedChecksum(data, num_bytes, key, num_threads);
 }
 
-int dv_flush_lines(const void* data, size_t num_bytes) { return davinci::judge::FlushCacheLines(data, num_bytes) ? 1 : 0; }
+int dv_flush_lines(const void* data, size_t num_bytes) {
+  return davinci::judge::FlushCacheLines(data, num_bytes) ? 1 : 0;
+}
 
 }  // extern "C"

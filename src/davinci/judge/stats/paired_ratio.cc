@@ -16,7 +16,8 @@ constexpr double kNormal975 = 1.959963984540054;
 // sqrt(pi / 2): standard deviation of a median over that of a mean, normal data.
 constexpr double kMedianInefficiency = 1.2533141373155003;
 
-// SplitMix64's step and finaliser; quality is ample for resampling and the sequence is the same everywhere.
+// SplitMix64's step and finaliser; quality is ample for resampling and the sequence is the same
+// everywhere.
 class ResampleRng {
  public:
   explicit ResampleRng(uint64_t seed) : state_(seed) {}
@@ -36,8 +37,8 @@ class ResampleRng {
 
 double NormalCdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
-// 97.5 % quantile of Student's t. Exact closed forms for 1 and 2 degrees of freedom, then the expansion in 1/dof around
-// the normal quantile (error below 0.2 % from 3 degrees on).
+// 97.5 % quantile of Student's t. Exact closed forms for 1 and 2 degrees of freedom, then the
+// expansion in 1/dof around the normal quantile (error below 0.2 % from 3 degrees on).
 double StudentT975(int dof) {
   if (dof == 1) return 12.706204736432095;
   if (dof == 2) return 4.302652729911275;
@@ -79,35 +80,45 @@ Interval StudentAround(const std::vector<double>& blocks, double center) {
   return {std::min(center, mean) - half, std::max(center, mean) + half};
 }
 
-// Student's interval with the spread taken from the median absolute deviation: six blocks that happen to lie close
-// together on one side are no proof, and one preempted call must not hide a real difference.
+// Student's interval with the spread taken from the median absolute deviation: six blocks that
+// happen to lie close together on one side are no proof, and one preempted call must not hide a
+// real difference.
 Interval RobustStudentAround(const std::vector<double>& blocks, double center) {
   const auto m = static_cast<double>(blocks.size());
-  const double half = StudentT975(static_cast<int>(m) - 1) * kMedianInefficiency * ScaledMad(blocks) / std::sqrt(m);
+  const double half =
+      StudentT975(static_cast<int>(m) - 1) * kMedianInefficiency * ScaledMad(blocks) / std::sqrt(m);
   return {center - half, center + half};
 }
 
-Interval Hull(const Interval& a, const Interval& b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+Interval Hull(const Interval& a, const Interval& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
 
 bool IsTime(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
 }  // namespace
 
-Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs, const PairedRatioOptions& options) {
-  if (options.num_resamples < 100 || !(options.between_process_log_sd >= 0) || !std::isfinite(options.between_process_log_sd) ||
-      !(options.band >= 0 && options.band < 1) || !(options.half_width_factor >= 1 && options.half_width_factor < 100))
+Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
+                                       const PairedRatioOptions& options) {
+  if (options.num_resamples < 100 || !(options.between_process_log_sd >= 0) ||
+      !std::isfinite(options.between_process_log_sd) || !(options.band >= 0 && options.band < 1) ||
+      !(options.half_width_factor >= 1 && options.half_width_factor < 100))
     return InvalidArgument(
-        "paired ratio: needs at least 100 resamples, a standard deviation >= 0, a band in [0, 1) and a factor in [1, 100)");
-  if (pairs.size() < 2) return InvalidArgument("paired ratio: needs at least two pairs (one A B B A block)");
+        "paired ratio: needs at least 100 resamples, a standard deviation >= 0, a band in [0, 1) "
+        "and a factor in [1, 100)");
+  if (pairs.size() < 2)
+    return InvalidArgument("paired ratio: needs at least two pairs (one A B B A block)");
   std::vector<double> blocks;
   blocks.reserve(pairs.size() / 2);
   for (size_t i = 0; i < pairs.size(); ++i) {
     if (!IsTime(pairs[i].baseline_seconds) || !IsTime(pairs[i].candidate_seconds))
-      return InvalidArgument("paired ratio: pair " + std::to_string(i) + " holds a time that is not positive and finite");
+      return InvalidArgument("paired ratio: pair " + std::to_string(i) +
+                             " holds a time that is not positive and finite");
   }
   for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    blocks.push_back(0.5 * (std::log(pairs[i].baseline_seconds / pairs[i].candidate_seconds) +
-                            std::log(pairs[i + 1].baseline_seconds / pairs[i + 1].candidate_seconds)));
+    blocks.push_back(0.5 *
+                     (std::log(pairs[i].baseline_seconds / pairs[i].candidate_seconds) +
+                      std::log(pairs[i + 1].baseline_seconds / pairs[i + 1].candidate_seconds)));
   }
 
   PairedRatio ratio;
@@ -127,12 +138,16 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs, cons
     interval = Hull(interval, RobustStudentAround(blocks, center));
   }
   const double extra = kNormal975 * options.between_process_log_sd;
-  ratio.low = std::exp(center - std::hypot((center - interval.low) * options.half_width_factor, extra));
-  ratio.high = std::exp(center + std::hypot((interval.high - center) * options.half_width_factor, extra));
+  ratio.low =
+      std::exp(center - std::hypot((center - interval.low) * options.half_width_factor, extra));
+  ratio.high =
+      std::exp(center + std::hypot((interval.high - center) * options.half_width_factor, extra));
   ratio.significant = ratio.low > 1 + options.band || ratio.high < 1 - options.band;
   return ratio;
 }
 
-double RelativeHalfWidth(const PairedRatio& ratio) { return (ratio.high - ratio.low) / 2 / ratio.median; }
+double RelativeHalfWidth(const PairedRatio& ratio) {
+  return (ratio.high - ratio.low) / 2 / ratio.median;
+}
 
 }  // namespace davinci::judge

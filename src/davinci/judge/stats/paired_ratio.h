@@ -1,21 +1,25 @@
 // How much faster: the median ratio of paired measurements and its 95 % interval.
 //
-// Input: pairs (baseline seconds, candidate seconds) in the order measured, A B B A A B B A ...: even pairs ran the
-// baseline first, odd pairs the candidate. Two consecutive pairs form a block. The block's ratio is the geometric mean of
-// its two pairs, which cancels drift that is linear over the four calls and whatever advantage the first or the second
-// place gives; the blocks, not the pairs, are the independent samples.
+// Input: pairs (baseline seconds, candidate seconds) in the order measured, A B B A A B B A ...:
+// even pairs ran the baseline first, odd pairs the candidate. Two consecutive pairs form a block.
+// The block's ratio is the geometric mean of its two pairs, which cancels drift that is linear over
+// the four calls and whatever advantage the first or the second place gives; the blocks, not the
+// pairs, are the independent samples.
 //
-// Ratio = baseline / candidate: above 1 the candidate is faster. Point estimate: the median over blocks (preempted calls
-// move a mean, not a median).
+// Ratio = baseline / candidate: above 1 the candidate is faster. Point estimate: the median over
+// blocks (preempted calls move a mean, not a median).
 //
-// Interval: percentile bootstrap of the median over blocks, with the percentiles widened for small samples (the t
-// quantile and the factor sqrt(m / (m - 1)), "expanded percentile interval"). Not BCa: its acceleration comes from the
-// jackknife, which is inconsistent for a median. Fewer than kMinBootstrapBlocks blocks cannot reach 95 % with order
-// statistics, so the interval is then at least Student's interval of the log ratios; with one block it is unbounded. Below
-// kAmpleBlocks it is at least a Student interval with robust spread: all of six blocks on one side happens too often.
+// Interval: percentile bootstrap of the median over blocks, with the percentiles widened for small
+// samples (the t quantile and the factor sqrt(m / (m - 1)), "expanded percentile interval"). Not
+// BCa: its acceleration comes from the jackknife, which is inconsistent for a median. Fewer than
+// kMinBootstrapBlocks blocks cannot reach 95 % with order statistics, so the interval is then at
+// least Student's interval of the log ratios; with one block it is unbounded. Below kAmpleBlocks it
+// is at least a Student interval with robust spread: all of six blocks on one side happens too
+// often.
 //
-// A second process of the same program runs systematically faster or slower (addresses, page colours, clocks). When its
-// standard deviation is known, it widens the interval in quadrature: the blocks of one process cannot show it.
+// A second process of the same program runs systematically faster or slower (addresses, page
+// colours, clocks). When its standard deviation is known, it widens the interval in quadrature: the
+// blocks of one process cannot show it.
 //
 // Pure and deterministic: the same input and seed give the same bits.
 #pragma once
@@ -38,11 +42,11 @@ constexpr int kAmpleBlocks = 12;
 struct PairedRatioOptions {
   uint64_t seed = 1;
   int num_resamples = 2000;
-  // Standard deviation of log(ratio) between launches of the same two processes, divided by sqrt(launches) when the pairs
-  // come from several. 0: unknown or already contained in the pairs.
+  // Standard deviation of log(ratio) between launches of the same two processes, divided by
+  // sqrt(launches) when the pairs come from several. 0: unknown or already contained in the pairs.
   double between_process_log_sd = 0;
-  // Multiplies the half widths (log scale) before the process spread is added; above 1 when the number of pairs was chosen
-  // by looking at the interval.
+  // Multiplies the half widths (log scale) before the process spread is added; above 1 when the
+  // number of pairs was chosen by looking at the interval.
   double half_width_factor = 1;
   // A difference inside [1 - band, 1 + band] is never called significant.
   double band = 0.02;
@@ -50,15 +54,17 @@ struct PairedRatioOptions {
 
 struct PairedRatio {
   double median = 1;
-  double low = 0;             // 95 % interval; may be [0, inf]
+  double low = 0;  // 95 % interval; may be [0, inf]
   double high = 0;
-  bool significant = false;   // the whole interval lies outside the band
-  int n = 0;                  // pairs used (an unpaired last one is left out)
-  double block_log_sd = 0;    // robust spread of the blocks' log ratios, for reports
+  bool significant = false;  // the whole interval lies outside the band
+  int n = 0;                 // pairs used (an unpaired last one is left out)
+  double block_log_sd = 0;   // robust spread of the blocks' log ratios, for reports
 };
 
-// Fails when there are fewer than two pairs, a time is not positive and finite, or an option makes no sense.
-Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs, const PairedRatioOptions& options);
+// Fails when there are fewer than two pairs, a time is not positive and finite, or an option makes
+// no sense.
+Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
+                                       const PairedRatioOptions& options);
 
 // (high - low) / 2 / median; infinite for an unbounded interval.
 double RelativeHalfWidth(const PairedRatio& ratio);

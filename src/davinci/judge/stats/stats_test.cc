@@ -76,8 +76,9 @@ TEST(PairedRatio, PreemptedCallsDoNotMoveIt) {
 }
 
 TEST(PairedRatio, ThirteenBlocksGiveTheThirdAndTheEleventh) {
-  // m = 13: t_12 = 2.1788, times sqrt(13/12) = 2.268, tail 0.0117. The resampled median is at most the k-th smallest value
-  // with probability P(Bin(13, k/13) >= 7): 0.0014 for k = 2, 0.016 for k = 3. So the ends are the third from each side.
+  // m = 13: t_12 = 2.1788, times sqrt(13/12) = 2.268, tail 0.0117. The resampled median is at most
+  // the k-th smallest value with probability P(Bin(13, k/13) >= 7): 0.0014 for k = 2, 0.016 for k
+  // = 3. So the ends are the third from each side.
   std::vector<PairedSample> pairs;
   for (int i = -6; i <= 6; ++i) {
     const double ratio = std::exp(0.01 * i);
@@ -93,8 +94,8 @@ TEST(PairedRatio, ThirteenBlocksGiveTheThirdAndTheEleventh) {
 }
 
 TEST(PairedRatio, SixToElevenBlocksAreAtLeastARobustStudentInterval) {
-  // Seven log ratios -0.03 .. 0.03: MAD 0.02, half width t_6 * 1.2533 * 1.4826 * 0.02 / sqrt 7 = 2.4469 * 0.014047 = 0.03437,
-  // wider than the extremes, which is what the bootstrap gives.
+  // Seven log ratios -0.03 .. 0.03: MAD 0.02, half width t_6 * 1.2533 * 1.4826 * 0.02 / sqrt 7
+  // = 2.4469 * 0.014047 = 0.03437, wider than the extremes, which is what the bootstrap gives.
   std::vector<PairedSample> pairs;
   for (int i = -3; i <= 3; ++i) pairs.insert(pairs.end(), 2, {std::exp(0.01 * i), 1});
   const auto r = ComputePairedRatio(pairs, {});
@@ -104,7 +105,8 @@ TEST(PairedRatio, SixToElevenBlocksAreAtLeastARobustStudentInterval) {
 
 TEST(PairedRatio, BetweenProcessSpreadAddsInQuadrature) {
   // No spread within: the half width is 1.96 * 0.01 on the log scale.
-  const auto r = ComputePairedRatio(Repeat({{1.0, 1.0}, {1.0, 1.0}}, 10), {.between_process_log_sd = 0.01});
+  const auto r =
+      ComputePairedRatio(Repeat({{1.0, 1.0}, {1.0, 1.0}}, 10), {.between_process_log_sd = 0.01});
   EXPECT_NEAR(std::log(r->high), 0.0196, 1e-4);
   EXPECT_NEAR(std::log(r->low), -0.0196, 1e-4);
 }
@@ -128,7 +130,9 @@ TEST(PairedRatio, SignificanceNeedsTheWholeIntervalOutsideTheBand) {
   EXPECT_FALSE(ComputePairedRatio(Repeat({{1.019, 1}, {1.019, 1}}, 10), {})->significant);
   EXPECT_TRUE(ComputePairedRatio(Repeat({{1.021, 1}, {1.021, 1}}, 10), {})->significant);
   EXPECT_TRUE(ComputePairedRatio(Repeat({{0.97, 1}, {0.97, 1}}, 10), {})->significant);
-  EXPECT_FALSE(ComputePairedRatio(Repeat({{1.03, 1}, {1.03, 1}}, 10), {.between_process_log_sd = 0.01})->significant);
+  EXPECT_FALSE(
+      ComputePairedRatio(Repeat({{1.03, 1}, {1.03, 1}}, 10), {.between_process_log_sd = 0.01})
+          ->significant);
 }
 
 TEST(PairedRatio, TheSameSeedGivesTheSameBits) {
@@ -203,7 +207,8 @@ TEST(StoppingCriterion, NoiseRunsIntoTheMaximumOrTheBudget) {
   StoppingCriterion criterion(*plan, options);
   EXPECT_EQ(criterion.Look(Noisy(16, 1.0), 0.1)->reason, StopReason::kContinue);
   EXPECT_EQ(criterion.Look(Noisy(20, 1.0), 0.1)->reason, StopReason::kMaxPairs);
-  // A candidate far slower than the baseline spends the budget before the minimum is reached; what is there is reported.
+  // A candidate far slower than the baseline spends the budget before the minimum is reached; what
+  // is there is reported.
   StoppingCriterion slow(*plan, options);
   EXPECT_EQ(slow.Look(Noisy(3, 0.01), 6.0)->reason, StopReason::kContinue);
   const auto decision = slow.Look(Noisy(4, 0.01), 6.0);
@@ -243,7 +248,9 @@ TEST(ClockAgreement, FivePercentAndFiveMicroseconds) {
 
 TEST(ClockAgreement, OneSidedClocksMayFallShortButNotExceed) {
   const auto check = [](double other, ClockRelation relation) {
-    return CheckClockAgreement(std::vector<ClockReading>{{"wall", 1e-3}, {"other", other, relation}})->agree;
+    return CheckClockAgreement(
+               std::vector<ClockReading>{{"wall", 1e-3}, {"other", other, relation}})
+        ->agree;
   };
   EXPECT_TRUE(check(1e-4, ClockRelation::kAtMost));
   EXPECT_TRUE(check(0, ClockRelation::kAtMost));
@@ -253,15 +260,18 @@ TEST(ClockAgreement, OneSidedClocksMayFallShortButNotExceed) {
 }
 
 TEST(ClockAgreement, NamesTheWorstPairAndKnowsOverhead) {
-  const auto r = CheckClockAgreement(std::vector<ClockReading>{
-      {"supervisor", 1.01e-3, ClockRelation::kEqual, 10e-6}, {"events", 1.0e-3}, {"trace", 2.0e-3}});
+  const auto r = CheckClockAgreement(
+      std::vector<ClockReading>{{"supervisor", 1.01e-3, ClockRelation::kEqual, 10e-6},
+                                {"events", 1.0e-3},
+                                {"trace", 2.0e-3}});
   ASSERT_TRUE(r.ok());
   EXPECT_FALSE(r->agree);
   ASSERT_EQ(r->disagreements.size(), 2u);
   EXPECT_EQ(r->disagreements[0].second, "trace");
   EXPECT_NEAR(r->disagreements[0].difference_seconds, 1e-3, 1e-9);
   EXPECT_NEAR(r->disagreements[0].allowed_seconds, 105e-6, 1e-9);
-  EXPECT_NE(r->evidence.find("trace differ by 1 ms, allowed 105 us"), std::string::npos) << r->evidence;
+  EXPECT_NE(r->evidence.find("trace differ by 1 ms, allowed 105 us"), std::string::npos)
+      << r->evidence;
 }
 
 TEST(ClockAgreement, WhatIsNoTimeIsInvalidNeverFast) {

@@ -17,34 +17,46 @@ int RoundUpToEven(int n) { return n + (n & 1); }
 Result<MeasurementPlan> PlanMeasurement(double baseline_seconds, const StoppingOptions& options) {
   if (!(baseline_seconds > 0) || !std::isfinite(baseline_seconds))
     return InvalidArgument("measurement plan: the baseline's time must be positive and finite");
-  if (options.min_pairs < 2 || options.max_pairs < options.min_pairs || !(options.budget_seconds > 0) ||
-      !(options.target_relative_half_width > 0) || !(options.per_call_overhead_seconds >= 0))
+  if (options.min_pairs < 2 || options.max_pairs < options.min_pairs ||
+      !(options.budget_seconds > 0) || !(options.target_relative_half_width > 0) ||
+      !(options.per_call_overhead_seconds >= 0))
     return InvalidArgument(
-        "measurement plan: needs 2 <= min_pairs <= max_pairs, a budget and a target above 0, an overhead >= 0");
-  // A pair as expensive as if the candidate cost what the baseline costs: its own cost must not decide.
+        "measurement plan: needs 2 <= min_pairs <= max_pairs, a budget and a target above 0, an "
+        "overhead >= 0");
+  // A pair as expensive as if the candidate cost what the baseline costs: its own cost must not
+  // decide.
   const double per_pair = 2 * (baseline_seconds + options.per_call_overhead_seconds);
   const double affordable = std::min(options.budget_seconds / per_pair, 1e6);
   MeasurementPlan plan;
-  plan.max_pairs = std::clamp(static_cast<int>(affordable) & ~1, kHardMinPairs, std::max(options.max_pairs & ~1, kHardMinPairs));
-  plan.min_pairs = std::clamp(RoundUpToEven(options.min_pairs), std::min(kHardMinPairs, RoundUpToEven(options.min_pairs)),
-                              plan.max_pairs);
+  plan.max_pairs = std::clamp(static_cast<int>(affordable) & ~1, kHardMinPairs,
+                              std::max(options.max_pairs & ~1, kHardMinPairs));
+  plan.min_pairs =
+      std::clamp(RoundUpToEven(options.min_pairs),
+                 std::min(kHardMinPairs, RoundUpToEven(options.min_pairs)), plan.max_pairs);
   plan.budget_seconds = options.budget_seconds;
-  plan.warmup_calls = std::clamp(static_cast<int>(kWarmupBudgetFraction * affordable), 1, kMaxWarmupCalls);
+  plan.warmup_calls =
+      std::clamp(static_cast<int>(kWarmupBudgetFraction * affordable), 1, kMaxWarmupCalls);
   return plan;
 }
 
 std::string_view StopReasonName(StopReason reason) {
   switch (reason) {
-    case StopReason::kContinue: return "continue";
-    case StopReason::kPrecise: return "precise";
-    case StopReason::kClearlySlow: return "clearly slow";
-    case StopReason::kMaxPairs: return "most pairs";
-    case StopReason::kBudget: return "budget";
+    case StopReason::kContinue:
+      return "continue";
+    case StopReason::kPrecise:
+      return "precise";
+    case StopReason::kClearlySlow:
+      return "clearly slow";
+    case StopReason::kMaxPairs:
+      return "most pairs";
+    case StopReason::kBudget:
+      return "budget";
   }
   return "unknown";
 }
 
-Result<StopDecision> StoppingCriterion::Look(std::span<const PairedSample> pairs, double elapsed_seconds) {
+Result<StopDecision> StoppingCriterion::Look(std::span<const PairedSample> pairs,
+                                             double elapsed_seconds) {
   const int n = static_cast<int>(pairs.size());
   StopDecision decision;
   if (n < 2 || n % 2 != 0) return decision;
@@ -61,7 +73,8 @@ Result<StopDecision> StoppingCriterion::Look(std::span<const PairedSample> pairs
   ratio_options.half_width_factor *= kLookingFactor;
   DAVINCI_ASSIGN_OR_RETURN(const PairedRatio ratio, ComputePairedRatio(pairs, ratio_options));
   decision.ratio = ratio;
-  // Between-process spread does not shrink with more pairs of the same processes, so the target is about the rest.
+  // Between-process spread does not shrink with more pairs of the same processes, so the target is
+  // about the rest.
   PairedRatioOptions within = ratio_options;
   within.between_process_log_sd = 0;
   DAVINCI_ASSIGN_OR_RETURN(const PairedRatio sampling, ComputePairedRatio(pairs, within));

@@ -1,14 +1,16 @@
 // When enough has been measured.
 //
-// Two decisions, kept apart: PlanMeasurement fixes the counts from the baseline's cost alone, before the candidate has been
-// timed, so that a candidate which dawdles in warm-up cannot buy itself fewer samples. StoppingCriterion then looks at the
-// pairs as they come and says when the interval is tight enough, when the candidate is clearly slow, or when the budget is
-// spent. A noisy candidate only buys itself more samples.
+// Two decisions, kept apart: PlanMeasurement fixes the counts from the baseline's cost alone,
+// before the candidate has been timed, so that a candidate which dawdles in warm-up cannot buy
+// itself fewer samples. StoppingCriterion then looks at the pairs as they come and says when the
+// interval is tight enough, when the candidate is clearly slow, or when the budget is spent. A
+// noisy candidate only buys itself more samples.
 //
-// It looks only after whole A B B A blocks and at growing distances (each look at least a fifth further than the last):
-// a test repeated after every pair stops on its luckiest moment. What luck remains is paid for by kLookingFactor: the
-// ratio in the decision carries an interval that much wider, and is the one to report (a plain one would cover the truth
-// in 92 % of the cases instead of 95 %, see paired_ratio_simulation_test.cc).
+// It looks only after whole A B B A blocks and at growing distances (each look at least a fifth
+// further than the last): a test repeated after every pair stops on its luckiest moment. What luck
+// remains is paid for by kLookingFactor: the ratio in the decision carries an interval that much
+// wider, and is the one to report (a plain one would cover the truth in 92 % of the cases instead
+// of 95 %, see paired_ratio_simulation_test.cc).
 //
 // Pure: the caller owns the clock and passes the elapsed time.
 #pragma once
@@ -24,29 +26,32 @@ namespace davinci::judge {
 
 struct StoppingOptions {
   double target_relative_half_width = 0.01;  // stop when the interval is at most +-1 % of the ratio
-  int min_pairs = 12;                        // rounded up to even; fewer only if the budget cannot hold them
+  int min_pairs = 12;  // rounded up to even; fewer only if the budget cannot hold them
   int max_pairs = 200;
-  double budget_seconds = 5.0;               // of timed calls and what surrounds them
-  double per_call_overhead_seconds = 0;      // freezing, writing inputs, comparing: the judge's own cost per call
-  // Stop early once the interval lies below this ratio: "clearly slow". 0 turns it off (full protocol).
+  double budget_seconds = 5.0;  // of timed calls and what surrounds them
+  double per_call_overhead_seconds =
+      0;  // freezing, writing inputs, comparing: the judge's own cost per call
+  // Stop early once the interval lies below this ratio: "clearly slow". 0 turns it off (full
+  // protocol).
   double clearly_slow_below = 0;
   PairedRatioOptions ratio;  // its half_width_factor is multiplied by kLookingFactor
 };
 
 struct MeasurementPlan {
-  int min_pairs = 0;  // even
-  int max_pairs = 0;  // even, >= min_pairs
+  int min_pairs = 0;     // even
+  int max_pairs = 0;     // even, >= min_pairs
   int warmup_calls = 0;  // of each side, untimed for the result
   double budget_seconds = 0;
 };
 
 constexpr double kLookingFactor = 1.15;
 
-// The smallest number of pairs that is ever planned: one block more than Student's interval needs to be finite.
+// The smallest number of pairs that is ever planned: one block more than Student's interval needs
+// to be finite.
 constexpr int kHardMinPairs = 6;
 
-// `baseline_seconds` is the baseline's own typical call. Fails when it is not positive and finite or the options
-// contradict themselves.
+// `baseline_seconds` is the baseline's own typical call. Fails when it is not positive and finite
+// or the options contradict themselves.
 Result<MeasurementPlan> PlanMeasurement(double baseline_seconds, const StoppingOptions& options);
 
 enum class StopReason {
@@ -66,10 +71,11 @@ struct StopDecision {
 
 class StoppingCriterion {
  public:
-  StoppingCriterion(const MeasurementPlan& plan, const StoppingOptions& options) : plan_(plan), options_(options) {}
+  StoppingCriterion(const MeasurementPlan& plan, const StoppingOptions& options)
+      : plan_(plan), options_(options) {}
 
-  // `pairs` are all pairs so far, `elapsed_seconds` the time since the first. Call after every pair. Once it has said
-  // stop, take no more: the decision rests on exactly these pairs.
+  // `pairs` are all pairs so far, `elapsed_seconds` the time since the first. Call after every
+  // pair. Once it has said stop, take no more: the decision rests on exactly these pairs.
   Result<StopDecision> Look(std::span<const PairedSample> pairs, double elapsed_seconds);
 
  private:

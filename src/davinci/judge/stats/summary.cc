@@ -16,10 +16,12 @@ double Percentile(std::span<const double> values, double q) {
   const double position = std::clamp(q, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(position);
   const double fraction = position - static_cast<double>(below);
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(below), sorted.end());
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(below),
+                   sorted.end());
   const double low = sorted[below];
   if (fraction == 0) return low;
-  const double high = *std::min_element(sorted.begin() + static_cast<std::ptrdiff_t>(below) + 1, sorted.end());
+  const double high =
+      *std::min_element(sorted.begin() + static_cast<std::ptrdiff_t>(below) + 1, sorted.end());
   return low + fraction * (high - low);
 }
 
