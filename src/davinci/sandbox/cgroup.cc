@@ -16,7 +16,8 @@
 namespace davinci::sandbox {
 namespace {
 
-// The directory of the caller's own group for a v1 controller, or in the v2 hierarchy (controller = ""). Empty if none.
+// The directory of the caller's own group for a v1 controller, or in the v2 hierarchy (controller =
+// ""). Empty if none.
 std::string OwnDirectory(const std::string& controller) {
   const auto has_word = [](const std::string& list, const std::string& word) {
     std::istringstream words(list);
@@ -47,12 +48,14 @@ std::string OwnDirectory(const std::string& controller) {
     while (fields >> word && word != "-") {
     }
     fields >> type >> source >> super_options;
-    if (controller.empty() ? type != "cgroup2" : type != "cgroup" || !has_word(super_options, controller)) {
+    if (controller.empty() ? type != "cgroup2"
+                           : type != "cgroup" || !has_word(super_options, controller)) {
       continue;
     }
     // In a container the mount may show only a part of the hierarchy.
     std::string relative = own_path;
-    if (root != "/" && relative.compare(0, root.size(), root) == 0) relative = relative.substr(root.size());
+    if (root != "/" && relative.compare(0, root.size(), root) == 0)
+      relative = relative.substr(root.size());
     for (std::string directory : {mount_point + (relative == "/" ? "" : relative), mount_point}) {
       if (access((directory + "/cgroup.procs").c_str(), W_OK) == 0) return directory;
     }
@@ -67,7 +70,8 @@ std::string NewName() {
 
 uint64_t CountAfter(const std::string& text, const std::string& label) {
   int value = 0;
-  return FindNumber("\n" + text, "\n" + label, &value) && value > 0 ? static_cast<uint64_t>(value) : 0;
+  return FindNumber("\n" + text, "\n" + label, &value) && value > 0 ? static_cast<uint64_t>(value)
+                                                                    : 0;
 }
 
 }  // namespace
@@ -95,10 +99,12 @@ Result<std::unique_ptr<Cgroup>> Cgroup::Create(const Limits& limits, uint64_t ex
 
   // v2 first; on machines with both, the controllers usually sit in the v1 hierarchies.
   if (const std::string parent = OwnDirectory(""); !parent.empty()) {
-    // Fails when the group has processes of its own (it is then a leaf by the kernel's rules) or no such controller.
+    // Fails when the group has processes of its own (it is then a leaf by the kernel's rules) or no
+    // such controller.
     (void)WriteSmallFile(parent + "/cgroup.subtree_control", "+memory +pids");
     const std::string controllers = " " + ReadSmallFile(parent + "/cgroup.subtree_control");
-    if (controllers.find("memory") != std::string::npos || controllers.find("pids") != std::string::npos) {
+    if (controllers.find("memory") != std::string::npos ||
+        controllers.find("pids") != std::string::npos) {
       if (const std::string directory = make(parent); !directory.empty()) {
         group->version_ = 2;
         if (limits.memory_bytes != 0 && WriteSmallFile(directory + "/memory.max", memory)) {
@@ -139,7 +145,8 @@ Cgroup::~Cgroup() {
   KillAll();
   for (const std::string& directory : directories_) {
     // A group stays busy for a moment after its last process has gone.
-    for (int attempt = 0; rmdir(directory.c_str()) != 0 && errno == EBUSY && attempt < 500; ++attempt) {
+    for (int attempt = 0; rmdir(directory.c_str()) != 0 && errno == EBUSY && attempt < 500;
+         ++attempt) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }

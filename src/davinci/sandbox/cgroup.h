@@ -1,5 +1,5 @@
-// Control groups: memory and process limits for a whole tree of processes. Optional: they need a writable cgroup, which
-// root usually has and an ordinary user only by delegation.
+// Control groups: memory and process limits for a whole tree of processes. Optional: they need a
+// writable cgroup, which root usually has and an ordinary user only by delegation.
 #pragma once
 
 #include <sys/types.h>
@@ -14,12 +14,13 @@
 
 namespace davinci::sandbox {
 
-// One group below the caller's own, in the v2 hierarchy or in the v1 memory and pids hierarchies. Removed by the
-// destructor, which kills what is still inside. Not thread-safe; one owner.
+// One group below the caller's own, in the v2 hierarchy or in the v1 memory and pids hierarchies.
+// Removed by the destructor, which kills what is still inside. Not thread-safe; one owner.
 class Cgroup {
  public:
-  // Sets the memory and process limits that are not 0, those of them that the machine's cgroups can hold. `extra_processes`
-  // is added to the process limit for helpers of our own. kFailedPrecondition, with the reason, when none can be held.
+  // Sets the memory and process limits that are not 0, those of them that the machine's cgroups can
+  // hold. `extra_processes` is added to the process limit for helpers of our own.
+  // kFailedPrecondition, with the reason, when none can be held.
   static Result<std::unique_ptr<Cgroup>> Create(const Limits& limits, uint64_t extra_processes);
   ~Cgroup();
   Cgroup(const Cgroup&) = delete;

@@ -36,9 +36,11 @@ Result<ActiveLayers> EnterView(const Spec& spec, const NamespaceSet& namespaces,
     if (chdir(spec.policy.scratch_dir.c_str()) != 0) {
       return FromErrno(errno, "entering the scratch directory " + spec.policy.scratch_dir);
     }
-    rules->push_back({spec.policy.scratch_dir, spec.policy.scratch_dir, PathAccess::kReadWrite, true});
+    rules->push_back(
+        {spec.policy.scratch_dir, spec.policy.scratch_dir, PathAccess::kReadWrite, true});
   }
-  // Programs read about themselves in /proc; other processes' secrets there need ptrace rights, which nobody inside has.
+  // Programs read about themselves in /proc; other processes' secrets there need ptrace rights,
+  // which nobody inside has.
   rules->push_back({"/proc", "/proc", PathAccess::kReadOnly, true});
   return layers;
 }
@@ -53,8 +55,8 @@ Status EnterConfinement(const Spec& spec, const std::vector<PathRule>& rules, bo
   DAVINCI_RETURN_IF_ERROR(SetNoNewPrivs());
   layers->no_new_privs = true;
   if (LandlockAbi() > 0) {
-    DAVINCI_ASSIGN_OR_RETURN(layers->landlock_abi,
-                             RestrictWithLandlock({rules, policy.allow_exec, policy.allow_network}));
+    DAVINCI_ASSIGN_OR_RETURN(layers->landlock_abi, RestrictWithLandlock({rules, policy.allow_exec,
+                                                                         policy.allow_network}));
   } else {
     layers->missing.emplace_back("Landlock is not available in this kernel");
   }
@@ -69,7 +71,8 @@ Status EnterConfinement(const Spec& spec, const std::vector<PathRule>& rules, bo
 Result<ActiveLayers> EnterSandbox(const Spec& spec, const NamespaceSet& namespaces,
                                   std::vector<std::string> missing, bool lockable) {
   std::vector<PathRule> rules;
-  DAVINCI_ASSIGN_OR_RETURN(ActiveLayers layers, EnterView(spec, namespaces, std::move(missing), &rules));
+  DAVINCI_ASSIGN_OR_RETURN(ActiveLayers layers,
+                           EnterView(spec, namespaces, std::move(missing), &rules));
   DAVINCI_RETURN_IF_ERROR(EnterConfinement(spec, rules, lockable, &layers));
   return layers;
 }

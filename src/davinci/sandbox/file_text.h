@@ -12,7 +12,8 @@ std::string ReadSmallFile(const std::string& path);
 // One write() of the whole text to an existing file. False, with errno set, when that fails.
 bool WriteSmallFile(const std::string& path, std::string_view text);
 
-// Parses the decimal number after `label` ("\nSeccomp:"), skipping blanks. False when there is none.
+// Parses the decimal number after `label` ("\nSeccomp:"), skipping blanks. False when there is
+// none.
 bool FindNumber(std::string_view text, std::string_view label, int* value);
 
 }  // namespace davinci::sandbox

@@ -1,4 +1,5 @@
-// Strict reading of one flat JSON object: every key must be asked for, every type must fit. Internal to this module.
+// Strict reading of one flat JSON object: every key must be asked for, every type must fit.
+// Internal to this module.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,9 @@
 
 namespace davinci::sandbox {
 
-// Usage: JsonFields fields(json, "limits"); fields.Read("open_files", &x); ...; return fields.Finish();
-// The first mistake wins and is returned by Finish(); absent keys leave the target unchanged.
+// Usage: JsonFields fields(json, "limits"); fields.Read("open_files", &x); ...; return
+// fields.Finish(); The first mistake wins and is returned by Finish(); absent keys leave the target
+// unchanged.
 class JsonFields {
  public:
   JsonFields(const nlohmann::json& json, std::string what) : json_(json), what_(std::move(what)) {
@@ -28,7 +30,9 @@ class JsonFields {
   void Read(const char* key, uint64_t* out) {
     const nlohmann::json* value = Take(key);
     if (value == nullptr) return;
-    if (!value->is_number_unsigned()) {
+    // Parsed text yields unsigned numbers; values built in C++ may be signed.
+    if (!value->is_number_integer() ||
+        (!value->is_number_unsigned() && value->get<int64_t>() < 0)) {
       return Fail(std::string(key) + " must be a whole number, not negative");
     }
     *out = value->get<uint64_t>();

@@ -20,17 +20,18 @@ struct RulesetAttr {
   uint64_t handled_access_net;  // ABI 4
   uint64_t scoped;              // ABI 6
 };
-constexpr uint64_t kFsTruncate = 1ULL << 14;         // ABI 3
-constexpr uint64_t kFsIoctlDev = 1ULL << 15;         // ABI 5
-constexpr uint64_t kNetBindTcp = 1ULL << 0;          // ABI 4
-constexpr uint64_t kNetConnectTcp = 1ULL << 1;       // ABI 4
-constexpr uint64_t kScopeAbstractUnix = 1ULL << 0;   // ABI 6
-constexpr uint64_t kScopeSignal = 1ULL << 1;         // ABI 6
+constexpr uint64_t kFsTruncate = 1ULL << 14;        // ABI 3
+constexpr uint64_t kFsIoctlDev = 1ULL << 15;        // ABI 5
+constexpr uint64_t kNetBindTcp = 1ULL << 0;         // ABI 4
+constexpr uint64_t kNetConnectTcp = 1ULL << 1;      // ABI 4
+constexpr uint64_t kScopeAbstractUnix = 1ULL << 0;  // ABI 6
+constexpr uint64_t kScopeSignal = 1ULL << 1;        // ABI 6
 
 constexpr uint64_t kFsAbi1 = (1ULL << 13) - 1;
 constexpr uint64_t kFsRead = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr uint64_t kFsDeviceNodes = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
-// Rights that make sense for something that is not a directory; the kernel refuses the others there.
+// Rights that make sense for something that is not a directory; the kernel refuses the others
+// there.
 constexpr uint64_t kFsFile = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
                              LANDLOCK_ACCESS_FS_READ_FILE | kFsTruncate | kFsIoctlDev;
 
@@ -46,7 +47,8 @@ uint64_t RightsFor(const PathRule& rule, bool allow_exec) {
   uint64_t rights = kFsRead;
   if (allow_exec && rule.access != PathAccess::kDevice) rights |= LANDLOCK_ACCESS_FS_EXECUTE;
   if (rule.access == PathAccess::kReadWrite) {
-    rights |= (kFsAbi1 & ~kFsDeviceNodes & ~LANDLOCK_ACCESS_FS_EXECUTE) | LANDLOCK_ACCESS_FS_REFER | kFsTruncate;
+    rights |= (kFsAbi1 & ~kFsDeviceNodes & ~LANDLOCK_ACCESS_FS_EXECUTE) | LANDLOCK_ACCESS_FS_REFER |
+              kFsTruncate;
   }
   if (rule.access == PathAccess::kDevice) rights |= LANDLOCK_ACCESS_FS_WRITE_FILE | kFsIoctlDev;
   if (!rule.is_directory) rights &= kFsFile;
@@ -56,7 +58,8 @@ uint64_t RightsFor(const PathRule& rule, bool allow_exec) {
 }  // namespace
 
 int LandlockAbi() {
-  const long abi = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  const long abi =
+      syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   return abi > 0 ? static_cast<int>(abi) : 0;
 }
 
@@ -69,15 +72,15 @@ Result<int> RestrictWithLandlock(const LandlockRules& rules) {
   if (abi >= 4 && !rules.allow_network) attr.handled_access_net = kNetBindTcp | kNetConnectTcp;
   if (abi >= 6) attr.scoped = kScopeAbstractUnix | kScopeSignal;
   const size_t attr_size = abi >= 6 ? sizeof(attr) : abi >= 4 ? 16 : 8;
-  const int ruleset =
-      static_cast<int>(syscall(SYS_landlock_create_ruleset, &attr, attr_size, 0));
+  const int ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &attr, attr_size, 0));
   if (ruleset < 0) return FromErrno(errno, "landlock_create_ruleset");
 
   Status status;
   for (const PathRule& rule : rules.paths) {
     const int fd = open(rule.real.c_str(), O_PATH | O_CLOEXEC);
     if (fd < 0) continue;
-    // A name may have become something else inside the private root (an empty directory under a tmpfs, say).
+    // A name may have become something else inside the private root (an empty directory under a
+    // tmpfs, say).
     struct stat info;
     PathRule now = rule;
     if (fstat(fd, &info) == 0) now.is_directory = S_ISDIR(info.st_mode);

@@ -21,7 +21,8 @@ namespace {
 // Runs in pid 1 of the probe: the whole sandbox, then the lock, then what the lock must deny.
 nlohmann::json ProbeInside(const Spec& spec, const NamespaceSet& namespaces,
                            std::vector<std::string> missing) {
-  Result<ActiveLayers> layers = EnterSandbox(spec, namespaces, std::move(missing), /*lockable=*/true);
+  Result<ActiveLayers> layers =
+      EnterSandbox(spec, namespaces, std::move(missing), /*lockable=*/true);
   if (!layers.ok()) return {{"error", layers.status().ToString()}};
   nlohmann::json result = {{"layers", ToJson(*layers)}, {"lock_holds", false}};
   if (!LockSeccomp().ok()) return result;
@@ -32,7 +33,8 @@ nlohmann::json ProbeInside(const Spec& spec, const NamespaceSet& namespaces,
   char path[] = "/bin/true";
   char* argv[] = {path, nullptr};
   char* env[] = {nullptr};
-  // Were exec allowed, this process would end here without an answer, which reads as "does not hold".
+  // Were exec allowed, this process would end here without an answer, which reads as "does not
+  // hold".
   const bool exec_denied = execve(path, argv, env) != 0 && errno == EPERM;
   bool thread_ran = false;
   try {
@@ -43,7 +45,8 @@ nlohmann::json ProbeInside(const Spec& spec, const NamespaceSet& namespaces,
   return result;
 }
 
-// Builds the sandbox in a child of a child, as the worker does, and returns its account; null if it died.
+// Builds the sandbox in a child of a child, as the worker does, and returns its account; null if it
+// died.
 nlohmann::json Probe(bool new_namespaces) {
   int channel[2];
   if (pipe2(channel, O_CLOEXEC) != 0) return nullptr;
@@ -79,7 +82,8 @@ nlohmann::json Probe(bool new_namespaces) {
   close(channel[1]);
   std::string text;
   char buffer[4096];
-  for (ssize_t n; (n = read(channel[0], buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR);) {
+  for (ssize_t n;
+       (n = read(channel[0], buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR);) {
     if (n > 0) text.append(buffer, static_cast<size_t>(n));
   }
   close(channel[0]);
@@ -146,35 +150,38 @@ Result<ActiveLayers> ActiveLayersFromJson(const nlohmann::json& json) {
 std::vector<std::string> LayerReport::Advice() const {
   std::vector<std::string> advice;
   if (active.landlock_abi == 0) {
-    advice.push_back("Landlock is off: it needs Linux 5.13 or later with \"landlock\" in the kernel's lsm= list");
+    advice.push_back(
+        "Landlock is off: it needs Linux 5.13 or later with \"landlock\" in the kernel's lsm= "
+        "list");
   } else if (active.landlock_abi < 6) {
     advice.push_back("Landlock is old (ABI " + std::to_string(active.landlock_abi) +
                      "): Linux 6.12 adds the signal and abstract socket scopes");
   }
   if (!active.namespaces.pid || !active.namespaces.mount || !active.namespaces.net) {
     advice.push_back(
-        "namespaces are refused: allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1; on "
-        "Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0), or in a container run with --cap-add SYS_ADMIN");
+        "namespaces are refused: allow unprivileged user namespaces (sysctl "
+        "kernel.unprivileged_userns_clone=1; on "
+        "Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0), or in a container run with "
+        "--cap-add SYS_ADMIN");
   }
-  if (!active.seccomp) advice.push_back("seccomp filters are refused: the kernel needs CONFIG_SECCOMP_FILTER");
+  if (!active.seccomp)
+    advice.push_back("seccomp filters are refused: the kernel needs CONFIG_SECCOMP_FILTER");
   if (active.seccomp && !active.lock_immutable) {
-    advice.push_back("the lock is not sealed against its own process: Linux 6.10 or later has mseal");
+    advice.push_back(
+        "the lock is not sealed against its own process: Linux 6.10 or later has mseal");
   }
   if (cgroup_version == 0) {
-    advice.push_back("no writable cgroup: memory of compilers is watched from outside instead of being limited");
+    advice.push_back(
+        "no writable cgroup: memory of compilers is watched from outside instead of being limited");
   }
   return advice;
 }
 
 nlohmann::json ToJson(const LayerReport& report) {
-  return {{"active", ToJson(report.active)},
-          {"as_root", report.as_root},
-          {"kernel", report.kernel},
-          {"cgroup_version", report.cgroup_version},
-          {"lock_holds", report.lock_holds},
-          {"namespaces_usable", report.namespaces_usable},
-          {"sufficient", report.Sufficient()},
-          {"advice", report.Advice()}};
+  return {{"active", ToJson(report.active)},   {"as_root", report.as_root},
+          {"kernel", report.kernel},           {"cgroup_version", report.cgroup_version},
+          {"lock_holds", report.lock_holds},   {"namespaces_usable", report.namespaces_usable},
+          {"sufficient", report.Sufficient()}, {"advice", report.Advice()}};
 }
 
 LayerReport DetectLayers() {

@@ -19,8 +19,8 @@
 namespace davinci::sandbox {
 namespace {
 
-// Where the new root is assembled before it becomes "/". Sources are held open by descriptor, so hiding this directory
-// hides none of them.
+// Where the new root is assembled before it becomes "/". Sources are held open by descriptor, so
+// hiding this directory hides none of them.
 constexpr char kStage[] = "/tmp";
 constexpr uint64_t kSkeletonBytes = 1 << 20;
 constexpr int kMaxInodes = 1 << 17;
@@ -57,7 +57,8 @@ bool MakeMountPoint(const std::string& target, bool is_directory) {
   return true;
 }
 
-bool SetMountFlags(const std::string& target, uint64_t attributes, unsigned long flags, bool recursive) {
+bool SetMountFlags(const std::string& target, uint64_t attributes, unsigned long flags,
+                   bool recursive) {
   struct mount_attr attr = {};
   attr.attr_set = attributes;
   if (syscall(SYS_mount_setattr, AT_FDCWD, target.c_str(), recursive ? AT_RECURSIVE : 0, &attr,
@@ -82,7 +83,8 @@ bool SetMountFlags(const std::string& target, uint64_t attributes, unsigned long
 
 Status BindRule(const PathRule& rule, int source_fd) {
   const std::string target = Staged(rule.real);
-  if (!MakeMountPoint(target, rule.is_directory)) return FromErrno(errno, "mount point for " + rule.real);
+  if (!MakeMountPoint(target, rule.is_directory))
+    return FromErrno(errno, "mount point for " + rule.real);
   if (mount(FdPath(source_fd).c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
     return FromErrno(errno, "bind mount of " + rule.real);
   }
@@ -103,7 +105,8 @@ Status BindRule(const PathRule& rule, int source_fd) {
 }
 
 bool Listed(const std::vector<PathRule>& rules, const std::string& path) {
-  return std::any_of(rules.begin(), rules.end(), [&](const PathRule& rule) { return rule.real == path; });
+  return std::any_of(rules.begin(), rules.end(),
+                     [&](const PathRule& rule) { return rule.real == path; });
 }
 
 // True when the bind mount of an ancestor already brings rule i along with the right access.
@@ -133,13 +136,14 @@ bool MakeWritable(const std::string& path, RootResult* result) {
   }
   if (chmod(source.c_str(), path == "/tmp" || path == "/dev/shm" ? 01777 : 0700) != 0) return false;
   if (mount(source.c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0) return false;
-  if (!SetMountFlags(target, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, MS_NOSUID | MS_NODEV, false)) return false;
+  if (!SetMountFlags(target, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, MS_NOSUID | MS_NODEV, false))
+    return false;
   result->writable.push_back({path, path, PathAccess::kReadWrite, true});
   return true;
 }
 
-// kernel.pid_max belongs to the pid namespace since 6.14. Before that it is one number for the whole machine, which must
-// not be touched.
+// kernel.pid_max belongs to the pid namespace since 6.14. Before that it is one number for the
+// whole machine, which must not be touched.
 bool PidMaxIsPerNamespace() {
   utsname name;
   int major = 0;
@@ -157,15 +161,18 @@ void MountProc(const RootOptions& options, int old_proc_fd, RootResult* result,
     result->private_proc = true;
     if (options.max_processes != 0 && PidMaxIsPerNamespace()) {
       constexpr uint64_t kSmallest = 301;  // the kernel keeps 300 numbers for its own start
-      result->pid_limit = WriteSmallFile(target + "/sys/kernel/pid_max",
-                                         std::to_string(std::max(kSmallest, options.max_processes + 2)));
+      result->pid_limit =
+          WriteSmallFile(target + "/sys/kernel/pid_max",
+                         std::to_string(std::max(kSmallest, options.max_processes + 2)));
     }
   } else {
     missing->push_back(std::string("private /proc: ") + strerror(errno));
-    if (mount(FdPath(old_proc_fd).c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) return;
+    if (mount(FdPath(old_proc_fd).c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+      return;
   }
   // Read-only: nothing under /proc is for a candidate to change, /proc/self/mem least of all.
-  (void)SetMountFlags(target, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+  (void)SetMountFlags(target,
+                      MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
                       flags | MS_RDONLY, /*recursive=*/true);
 }
 
@@ -188,9 +195,9 @@ void MakeAlias(const PathRule& rule) {
   if (MakeDirectories(Parent(link))) (void)symlink(rule.real.c_str(), link.c_str());
 }
 
-Status Assemble(const Policy& policy, const std::vector<PathRule>& rules, const std::vector<int>& sources,
-                int old_proc_fd, int scratch_fd, const RootOptions& options, RootResult* result,
-                std::vector<std::string>* missing) {
+Status Assemble(const Policy& policy, const std::vector<PathRule>& rules,
+                const std::vector<int>& sources, int old_proc_fd, int scratch_fd,
+                const RootOptions& options, RootResult* result, std::vector<std::string>* missing) {
   MakeDeviceLinks();
   MountProc(options, old_proc_fd, result, missing);
   if (policy.private_tmp_bytes > 0) {
@@ -230,7 +237,8 @@ Status Assemble(const Policy& policy, const std::vector<PathRule>& rules, const 
 Result<RootResult> EnterPrivateRoot(const Policy& policy, const std::vector<PathRule>& rules,
                                     const RootOptions& options, std::vector<std::string>* missing) {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
-    return FailedPrecondition(std::string("private root: making mounts private: ") + strerror(errno));
+    return FailedPrecondition(std::string("private root: making mounts private: ") +
+                              strerror(errno));
   }
   std::vector<int> sources;
   for (const PathRule& rule : rules) sources.push_back(open(rule.real.c_str(), O_PATH | O_CLOEXEC));
@@ -246,9 +254,8 @@ Result<RootResult> EnterPrivateRoot(const Policy& policy, const std::vector<Path
     if (scratch_fd >= 0) close(scratch_fd);
   };
 
-  const std::string tmpfs_options =
-      "mode=0755,nr_inodes=" + std::to_string(kMaxInodes) +
-      ",size=" + std::to_string(policy.private_tmp_bytes + kSkeletonBytes);
+  const std::string tmpfs_options = "mode=0755,nr_inodes=" + std::to_string(kMaxInodes) + ",size=" +
+                                    std::to_string(policy.private_tmp_bytes + kSkeletonBytes);
   if (mount("sandbox", kStage, "tmpfs", MS_NOSUID | MS_NODEV, tmpfs_options.c_str()) != 0) {
     const int error = errno;
     close_sources();

@@ -67,7 +67,8 @@ Status EnterUserNamespace(std::vector<std::string>* missing, bool* entered) {
   if (!WriteSmallFile("/proc/self/setgroups", "deny") && errno != ENOENT) {
     return FromErrno(errno, "user namespace is created but not usable: /proc/self/setgroups");
   }
-  if (!WriteSmallFile("/proc/self/uid_map", uid_map) || !WriteSmallFile("/proc/self/gid_map", gid_map)) {
+  if (!WriteSmallFile("/proc/self/uid_map", uid_map) ||
+      !WriteSmallFile("/proc/self/gid_map", gid_map)) {
     return FromErrno(errno, "user namespace is created but not usable: /proc/self/uid_map");
   }
   *entered = true;
@@ -114,7 +115,8 @@ std::vector<pid_t> ProcessesInPidNamespaceOf(pid_t pid) {
   std::vector<pid_t> found;
   for (const auto& [candidate, parent] : parents) {
     const std::string id = NamespaceId(candidate);
-    const bool inside = id.empty() || wanted.empty() ? Descends(candidate, pid, parents) : id == wanted;
+    const bool inside =
+        id.empty() || wanted.empty() ? Descends(candidate, pid, parents) : id == wanted;
     if (inside || candidate == pid) found.push_back(candidate);
   }
   return found;

@@ -45,14 +45,16 @@ std::vector<PathRule> ResolvePaths(const Policy& policy) {
   for (const std::string& pattern : policy.device_paths) {
     glob_t found = {};
     if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
-      for (size_t i = 0; i < found.gl_pathc; ++i) Add(found.gl_pathv[i], PathAccess::kDevice, &rules);
+      for (size_t i = 0; i < found.gl_pathc; ++i)
+        Add(found.gl_pathv[i], PathAccess::kDevice, &rules);
     }
     globfree(&found);
   }
   std::vector<PathRule> sorted;
   for (auto& [path, rule] : rules) sorted.push_back(std::move(rule));
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const PathRule& a, const PathRule& b) { return a.real.size() < b.real.size(); });
+  std::stable_sort(sorted.begin(), sorted.end(), [](const PathRule& a, const PathRule& b) {
+    return a.real.size() < b.real.size();
+  });
   return sorted;
 }
 

@@ -1,4 +1,5 @@
-// From the paths of a Policy to the objects they name on this machine, resolved once for mounts.h and landlock.h alike.
+// From the paths of a Policy to the objects they name on this machine, resolved once for mounts.h
+// and landlock.h alike.
 #pragma once
 
 #include <string>
@@ -17,8 +18,9 @@ struct PathRule {
   bool is_directory = false;
 };
 
-// Existing paths only, patterns expanded, /dev/null and its kin included, no duplicates, parents before children.
-// scratch_dir is not in the list. When a path is listed twice the wider access wins.
+// Existing paths only, patterns expanded, /dev/null and its kin included, no duplicates, parents
+// before children. scratch_dir is not in the list. When a path is listed twice the wider access
+// wins.
 std::vector<PathRule> ResolvePaths(const Policy& policy);
 
 // True if `path` is `ancestor` or lies beneath it. Both normalised.

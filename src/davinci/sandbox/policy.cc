@@ -11,7 +11,8 @@ Status ValidatePath(const char* field, const std::string& path) {
     return InvalidArgument(where + "\"" + path + "\" must be an absolute path");
   }
   if (path.find_first_not_of('/') == std::string::npos) {
-    return InvalidArgument(where + "\"/\" would open everything; list the directories that are needed");
+    return InvalidArgument(where +
+                           "\"/\" would open everything; list the directories that are needed");
   }
   if (path.find('\0') != std::string::npos) {
     return InvalidArgument(where + "the path contains a zero byte");
@@ -38,11 +39,34 @@ Result<Policy> ReadPolicy(JsonFields* fields) {
 }  // namespace
 
 void AddSystemPaths(Policy* policy) {
+  for (const char* path : {"/usr",
+                           "/bin",
+                           "/sbin",
+                           "/lib",
+                           "/lib32",
+                           "/lib64",
+                           "/libx32",
+                           "/etc/ld.so.cache",
+                           "/etc/ld.so.conf",
+                           "/etc/ld.so.conf.d",
+                           "/etc/ld.so.preload",
+                           "/etc/alternatives",
+                           "/etc/localtime",
+                           "/etc/timezone",
+                           "/etc/passwd",
+                           "/etc/group",
+                           "/etc/nsswitch.conf",
+                           "/etc/host.conf",
+                           "/sys/devices/system/cpu",
+                           "/sys/devices/system/node"}) {
+    policy->read_only_paths.emplace_back(path);
+  }
+}
+
+void AddCudaPaths(Policy* policy) {
+  policy->device_paths.emplace_back("/dev/nvidia*");
   for (const char* path :
-       {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache", "/etc/ld.so.conf",
-        "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/alternatives", "/etc/localtime", "/etc/timezone",
-        "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/host.conf", "/sys/devices/system/cpu",
-        "/sys/devices/system/node"}) {
+       {"/sys/bus/pci", "/sys/class", "/sys/devices", "/sys/module", "/usr/local"}) {
     policy->read_only_paths.emplace_back(path);
   }
 }

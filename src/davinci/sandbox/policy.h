@@ -1,7 +1,7 @@
 // Policy: what a sandboxed process may see and do. The front header of this module; read it first.
 //
-// The sandbox is a stack of independent Linux mechanisms, one file pair each. Everything is denied unless the policy
-// lists it, and each denial is held by as many layers as the machine offers:
+// The sandbox is a stack of independent Linux mechanisms, one file pair each. Everything is denied
+// unless the policy lists it, and each denial is held by as many layers as the machine offers:
 //
 //   files      a private root made of bind mounts (mounts.h) and Landlock rules (landlock.h)
 //   network    an empty network namespace, seccomp on socket(), Landlock TCP rules
@@ -9,12 +9,14 @@
 //   resources  rlimits (rlimits.h), cgroups (cgroup.h), a tmpfs of bounded size
 //   kernel     no capabilities, no_new_privs, seccomp (seccomp.h)
 //
-// Three ways in: Run() (run.h) runs one command, for compilers; the C ABI (worker_abi.h) confines a forked Python
-// worker; DetectLayers() (layers.h) says what this machine can do. Everything works as root and as an ordinary user; a
-// layer that is not available is left out and named in the report, never skipped silently.
+// Three ways in: Run() (run.h) runs one command, for compilers; the C ABI (worker_abi.h) confines a
+// forked Python worker; DetectLayers() (layers.h) says what this machine can do. Everything works
+// as root and as an ordinary user; a layer that is not available is left out and named in the
+// report, never skipped silently.
 //
-// What the sandbox does not do: it does not close file descriptors for the worker (a directory descriptor left open is a
-// way out of the private root; open everything O_CLOEXEC and close before entering), and it does not limit GPU memory.
+// What the sandbox does not do: it does not close file descriptors for the worker (a directory
+// descriptor left open is a way out of the private root; open everything O_CLOEXEC and close before
+// entering), and it does not limit GPU memory.
 #pragma once
 
 #include <cstdint>
@@ -28,19 +30,21 @@
 namespace davinci::sandbox {
 
 struct Policy {
-  // Absolute paths of files or directories (with everything beneath). A path that does not exist is ignored, so that one
-  // policy serves several distributions. "/" is refused: list what is needed. Symbolic links are followed once, now; the
-  // name stays usable inside. A longer path wins over the shorter one that contains it.
+  // Absolute paths of files or directories (with everything beneath). A path that does not exist is
+  // ignored, so that one policy serves several distributions. "/" is refused: list what is needed.
+  // Symbolic links are followed once, now; the name stays usable inside. A longer path wins over
+  // the shorter one that contains it.
   std::vector<std::string> read_only_paths;   // read, list, map; execute if allow_exec
   std::vector<std::string> read_write_paths;  // also create, write, rename, remove
-  // Device nodes (read, write, ioctl); shell patterns are expanded: "/dev/nvidia*". /dev/null, zero, full, random and
-  // urandom are always there.
+  // Device nodes (read, write, ioctl); shell patterns are expanded: "/dev/nvidia*". /dev/null,
+  // zero, full, random and urandom are always there.
   std::vector<std::string> device_paths;
-  // Writable working directory, becomes the current directory. Private and empty (part of the tmpfs) where a mount
-  // namespace is available and private_tmp_bytes > 0, else the caller's directory of that name. Empty = none, "/".
+  // Writable working directory, becomes the current directory. Private and empty (part of the
+  // tmpfs) where a mount namespace is available and private_tmp_bytes > 0, else the caller's
+  // directory of that name. Empty = none, "/".
   std::string scratch_dir;
-  // Size of the private tmpfs behind /tmp, /dev/shm and scratch_dir together. 0 = no tmpfs: then /tmp and /dev/shm exist
-  // only if listed above.
+  // Size of the private tmpfs behind /tmp, /dev/shm and scratch_dir together. 0 = no tmpfs: then
+  // /tmp and /dev/shm exist only if listed above.
   uint64_t private_tmp_bytes = 0;
 
   bool allow_network = false;
@@ -52,16 +56,23 @@ struct Policy {
   bool operator==(const Policy&) const = default;
 };
 
-// Adds what any dynamically linked program needs to start and run: /usr and its aliases, the loader's cache, time zone,
-// names of users, CPU topology. No home directories, no /etc as a whole, no /run.
+// Adds what any dynamically linked program needs to start and run: /usr and its aliases, the
+// loader's cache, time zone, names of users, CPU topology. No home directories, no /etc as a whole,
+// no /run.
 void AddSystemPaths(Policy* policy);
 
-// A JSON object with the field names above; absent = the default above. An unknown key, a wrong type, a relative path or
+// Adds what the CUDA driver opens besides: its device nodes and the PCI and module entries of /sys. (Its libraries lie
+// under /usr; toolkits elsewhere have to be listed by the caller.)
+void AddCudaPaths(Policy* policy);
+
+// A JSON object with the field names above; absent = the default above. An unknown key, a wrong
+// type, a relative path or
 // "/" is kInvalidArgument naming it.
 Result<Policy> PolicyFromJson(const nlohmann::json& json);
 nlohmann::json ToJson(const Policy& policy);
 
-// What one sandbox needs, and what the C ABI takes: the JSON of a Policy with an optional member "limits".
+// What one sandbox needs, and what the C ABI takes: the JSON of a Policy with an optional member
+// "limits".
 struct Spec {
   Policy policy;
   Limits limits;

@@ -43,7 +43,8 @@ TEST_P(BadSpecs, AreRefusedByName) {
   const Result<Spec> spec = SpecFromText(GetParam().text);
   ASSERT_FALSE(spec.ok());
   EXPECT_EQ(spec.status().code(), StatusCode::kInvalidArgument);
-  EXPECT_NE(spec.status().message().find(GetParam().names), std::string::npos) << spec.status().message();
+  EXPECT_NE(spec.status().message().find(GetParam().names), std::string::npos)
+      << spec.status().message();
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -56,7 +56,8 @@ Status ApplyRlimits(const Limits& limits, bool processes_per_user_namespace) {
   DAVINCI_RETURN_IF_ERROR(apply(limits.stack_bytes, RLIMIT_STACK, "RLIMIT_STACK"));
   DAVINCI_RETURN_IF_ERROR(apply(limits.locked_memory_bytes, RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK"));
   if (limits.cpu_seconds != 0) {
-    DAVINCI_RETURN_IF_ERROR(Lower(RLIMIT_CPU, "RLIMIT_CPU", limits.cpu_seconds, limits.cpu_seconds + 1));
+    DAVINCI_RETURN_IF_ERROR(
+        Lower(RLIMIT_CPU, "RLIMIT_CPU", limits.cpu_seconds, limits.cpu_seconds + 1));
   }
   if (limits.processes != 0) {
     const uint64_t others = processes_per_user_namespace ? 0 : CountTasksOfThisUser();

@@ -38,7 +38,8 @@ constexpr milliseconds kMemoryCheckInterval{50};
 constexpr milliseconds kDiskCheckInterval{200};
 constexpr double kTeardownSeconds = 15;
 
-// --- what the processes of the sandbox tell the supervisor ------------------------------------------------------------
+// --- what the processes of the sandbox tell the supervisor
+// ------------------------------------------------------------
 
 // On the report channel, a SOCK_SEQPACKET so that each message arrives whole. First byte: the kind.
 enum class ReportKind : char {
@@ -87,7 +88,8 @@ void DieWithParent(pid_t parent) {
   if (parent != 0 && getppid() != parent) _exit(125);
 }
 
-// --- the processes of the sandbox -------------------------------------------------------------------------------------
+// --- the processes of the sandbox
+// -------------------------------------------------------------------------------------
 
 // What A, B and C inherit. Prepared by the supervisor, so that they need to do little.
 struct Child {
@@ -113,7 +115,8 @@ void ResetSignals() {
 }
 
 // C: never returns.
-[[noreturn]] void ExecCommand(const Child& child, const std::vector<PathRule>& rules, ActiveLayers* layers) {
+[[noreturn]] void ExecCommand(const Child& child, const std::vector<PathRule>& rules,
+                              ActiveLayers* layers) {
   const std::string& cwd = child.request->cwd;
   if (!cwd.empty() && chdir(cwd.c_str()) != 0) {
     FailWith(child.report, FromErrno(errno, "entering the working directory " + cwd));
@@ -133,13 +136,16 @@ void ResetSignals() {
   FailWith(child.report, FromErrno(errno, std::string("cannot run ") + child.argv[0]));
 }
 
-// B, pid 1 of the namespace: starts the command, reaps whatever is orphaned, and takes everything with it when it ends.
-[[noreturn]] void RunAsInit(const Child& child, const NamespaceSet& namespaces, std::vector<std::string> missing) {
+// B, pid 1 of the namespace: starts the command, reaps whatever is orphaned, and takes everything
+// with it when it ends.
+[[noreturn]] void RunAsInit(const Child& child, const NamespaceSet& namespaces,
+                            std::vector<std::string> missing) {
   std::vector<PathRule> rules;
   Result<ActiveLayers> layers = EnterView(child.spec, namespaces, std::move(missing), &rules);
   if (!layers.ok()) FailWith(child.report, layers.status());
   if (Status status = DropCapabilities(); !status.ok()) FailWith(child.report, status);
-  // This process is a copy of the supervisor; its memory must stay closed to the command even without Landlock.
+  // This process is a copy of the supervisor; its memory must stay closed to the command even
+  // without Landlock.
   prctl(PR_SET_DUMPABLE, 0);
   const pid_t command = fork();
   if (command < 0) FailWith(child.report, FromErrno(errno, "fork"));
@@ -163,7 +169,8 @@ void KillDescendants() {
   for (pid_t pid : DescendantsOf(getpid())) kill(pid, SIGKILL);
 }
 
-// A: starts B (or C), waits for its end or for the order to kill, leaves nothing behind. Never returns.
+// A: starts B (or C), waits for its end or for the order to kill, leaves nothing behind. Never
+// returns.
 [[noreturn]] void RunIntermediate(Child child, pid_t supervisor) {
   DieWithParent(supervisor);
   CloseAllExcept({child.out, child.err, child.report, child.control});
@@ -213,7 +220,8 @@ void KillDescendants() {
   }
   if (!namespaces.pid) {
     Send(child.report, ReportKind::kEnded, &end, sizeof(end));
-    // As subreaper A is the parent of every orphan; killing goes on until the kernel says there is no child left.
+    // As subreaper A is the parent of every orphan; killing goes on until the kernel says there is
+    // no child left.
     for (;;) {
       KillDescendants();
       const pid_t pid = waitpid(-1, nullptr, WNOHANG);
@@ -226,7 +234,8 @@ void KillDescendants() {
   _exit(0);
 }
 
-// --- the supervisor ---------------------------------------------------------------------------------------------------
+// --- the supervisor
+// ---------------------------------------------------------------------------------------------------
 
 // One captured stream: keeps the beginning, counts everything.
 class Capture {
@@ -277,7 +286,8 @@ Status MakePipe(UniqueFd* read_end, UniqueFd* write_end) {
 
 Status MakeChannel(UniqueFd* ours, UniqueFd* theirs) {
   int fds[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) return FromErrno(errno, "socketpair");
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
+    return FromErrno(errno, "socketpair");
   ours->Reset(fds[0]);
   theirs->Reset(fds[1]);
   return Status::Ok();
@@ -287,10 +297,12 @@ uint64_t ResidentBytes(pid_t root) {
   const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   uint64_t total = 0;
   for (pid_t pid : DescendantsOf(root)) {
-    // "size resident shared ..." in pages; what is shared with the supervisor after fork does not count.
+    // "size resident shared ..." in pages; what is shared with the supervisor after fork does not
+    // count.
     const std::string statm = ReadSmallFile("/proc/" + std::to_string(pid) + "/statm");
     unsigned long long size = 0, resident = 0, shared = 0;
-    if (sscanf(statm.c_str(), "%llu %llu %llu", &size, &resident, &shared) == 3 && resident > shared) {
+    if (sscanf(statm.c_str(), "%llu %llu %llu", &size, &resident, &shared) == 3 &&
+        resident > shared) {
       total += (resident - shared) * page;
     }
   }
@@ -310,8 +322,9 @@ uint64_t DiskBytes(const std::string& directory) {
 }
 
 bool SaysOutOfMemory(const std::string& text) {
-  for (const char* phrase : {"out of memory", "Out of memory", "emory exhausted", "annot allocate memory",
-                             "bad_alloc", "ailed to allocate", "nsufficient memory", "MemoryError"}) {
+  for (const char* phrase :
+       {"out of memory", "Out of memory", "emory exhausted", "annot allocate memory", "bad_alloc",
+        "ailed to allocate", "nsufficient memory", "MemoryError"}) {
     if (text.find(phrase) != std::string::npos) return true;
   }
   return false;
@@ -346,7 +359,8 @@ class Supervision {
  private:
   Status Start() {
     if (request_.limits.memory_bytes != 0 || request_.limits.processes != 0) {
-      Result<std::unique_ptr<Cgroup>> group = Cgroup::Create(request_.limits, /*extra_processes=*/2);
+      Result<std::unique_ptr<Cgroup>> group =
+          Cgroup::Create(request_.limits, /*extra_processes=*/2);
       if (group.ok()) {
         cgroup_ = std::move(group).value();
       } else {
@@ -356,14 +370,17 @@ class Supervision {
     Child child;
     child.request = &request_;
     child.spec = {request_.policy, request_.limits};
-    // Prepared here for two reasons: detection needs threads and waits, and A must not discover it too late.
+    // Prepared here for two reasons: detection needs threads and waits, and A must not discover it
+    // too late.
     if (child.spec.policy.new_namespaces && !HasAdminCapability()) {
       child.spec.policy.new_namespaces = DetectedLayers().namespaces_usable;
     }
-    for (const std::string& arg : request_.argv) child.argv.push_back(const_cast<char*>(arg.c_str()));
+    for (const std::string& arg : request_.argv)
+      child.argv.push_back(const_cast<char*>(arg.c_str()));
     child.argv.push_back(nullptr);
     for (const auto& [name, value] : request_.env) env_text_.push_back(name + "=" + value);
-    for (const std::string& entry : env_text_) child.envp.push_back(const_cast<char*>(entry.c_str()));
+    for (const std::string& entry : env_text_)
+      child.envp.push_back(const_cast<char*>(entry.c_str()));
     child.envp.push_back(nullptr);
 
     UniqueFd out_read, out_write, err_read, err_write, report_theirs, control_theirs;
@@ -411,12 +428,15 @@ class Supervision {
 
   // Milliseconds until the next thing to do without being woken; -1 = none.
   int NextTimeoutMs() {
-    double seconds = 1e-3 * static_cast<double>(request_.timeout.count()) - SecondsSince(started_ns_);
+    double seconds =
+        1e-3 * static_cast<double>(request_.timeout.count()) - SecondsSince(started_ns_);
     if (kill_reason_.has_value()) {
       seconds = kTeardownSeconds - SecondsSince(killed_ns_);
     } else if (!command_ended_) {
-      if (WatchesMemory()) seconds = std::min(seconds, 1e-3 * static_cast<double>(kMemoryCheckInterval.count()));
-      if (WatchesDisk()) seconds = std::min(seconds, 1e-3 * static_cast<double>(kDiskCheckInterval.count()));
+      if (WatchesMemory())
+        seconds = std::min(seconds, 1e-3 * static_cast<double>(kMemoryCheckInterval.count()));
+      if (WatchesDisk())
+        seconds = std::min(seconds, 1e-3 * static_cast<double>(kDiskCheckInterval.count()));
     }
     return static_cast<int>(std::clamp(seconds * 1e3 + 1, 0.0, 1e6));
   }
@@ -424,16 +444,22 @@ class Supervision {
   bool WatchesMemory() const {
     return request_.limits.memory_bytes != 0 && (cgroup_ == nullptr || !cgroup_->limits_memory());
   }
-  bool WatchesDisk() const { return !request_.watched_dir.empty() && request_.watched_dir_max_bytes != 0; }
+  bool WatchesDisk() const {
+    return !request_.watched_dir.empty() && request_.watched_dir_max_bytes != 0;
+  }
 
   void CheckWatches() {
     if (command_ended_ || kill_reason_.has_value()) return;
-    if (WatchesMemory() && SecondsSince(memory_checked_ns_) * 1e3 >= static_cast<double>(kMemoryCheckInterval.count())) {
-      if (ResidentBytes(intermediate_) > request_.limits.memory_bytes) OrderKill(RunEnd::kOutOfMemory);
+    if (WatchesMemory() && SecondsSince(memory_checked_ns_) * 1e3 >=
+                               static_cast<double>(kMemoryCheckInterval.count())) {
+      if (ResidentBytes(intermediate_) > request_.limits.memory_bytes)
+        OrderKill(RunEnd::kOutOfMemory);
       memory_checked_ns_ = MonotonicNs();
     }
-    if (WatchesDisk() && SecondsSince(disk_checked_ns_) * 1e3 >= static_cast<double>(kDiskCheckInterval.count())) {
-      if (DiskBytes(request_.watched_dir) > request_.watched_dir_max_bytes) OrderKill(RunEnd::kDiskLimit);
+    if (WatchesDisk() &&
+        SecondsSince(disk_checked_ns_) * 1e3 >= static_cast<double>(kDiskCheckInterval.count())) {
+      if (DiskBytes(request_.watched_dir) > request_.watched_dir_max_bytes)
+        OrderKill(RunEnd::kDiskLimit);
       disk_checked_ns_ = MonotonicNs();
     }
   }
@@ -445,11 +471,12 @@ class Supervision {
     });
     for (;;) {
       // poll ignores negative descriptors, which is what closed streams have.
-      std::array<pollfd, 5> waits = {{{intermediate_fd_.get(), POLLIN, 0},
-                                      {report_.get(), POLLIN, 0},
-                                      {out_.fd(), POLLIN, 0},
-                                      {err_.fd(), POLLIN, 0},
-                                      {kill_reason_.has_value() ? -1 : stop_event_.get(), POLLIN, 0}}};
+      std::array<pollfd, 5> waits = {
+          {{intermediate_fd_.get(), POLLIN, 0},
+           {report_.get(), POLLIN, 0},
+           {out_.fd(), POLLIN, 0},
+           {err_.fd(), POLLIN, 0},
+           {kill_reason_.has_value() ? -1 : stop_event_.get(), POLLIN, 0}}};
       const int ready = poll(waits.data(), waits.size(), NextTimeoutMs());
       if (ready < 0 && errno != EINTR) break;
       if (ready > 0) {
@@ -460,7 +487,8 @@ class Supervision {
         if (waits[0].revents != 0) break;
       }
       CheckWatches();
-      const bool late = SecondsSince(started_ns_) * 1e3 >= static_cast<double>(request_.timeout.count());
+      const bool late =
+          SecondsSince(started_ns_) * 1e3 >= static_cast<double>(request_.timeout.count());
       if (late && !command_ended_) OrderKill(RunEnd::kTimeout);
       if (kill_reason_.has_value() && SecondsSince(killed_ns_) > kTeardownSeconds) {
         // A itself does not answer. Its death takes B and the namespace along.
@@ -485,13 +513,17 @@ class Supervision {
         // What came before was ours; the command's time starts here.
         started_ns_ = MonotonicNs();
         break;
-      case ReportKind::kError: setup_error_ = body; break;
+      case ReportKind::kError:
+        setup_error_ = body;
+        break;
       case ReportKind::kEnded:
         command_ = end;
         command_ended_ = true;
         wall_seconds_ = SecondsSince(started_ns_);
         break;
-      case ReportKind::kTotals: totals_ = end; break;
+      case ReportKind::kTotals:
+        totals_ = end;
+        break;
     }
   }
 
@@ -505,10 +537,12 @@ class Supervision {
     if (stuck_) return Internal("sandbox: the processes of the run did not end when killed");
     if (!setup_error_.empty()) {
       const bool not_found = setup_error_.find("cannot run ") == 0;
-      return not_found ? NotFound("sandbox: " + setup_error_) : Internal("sandbox: " + setup_error_);
+      return not_found ? NotFound("sandbox: " + setup_error_)
+                       : Internal("sandbox: " + setup_error_);
     }
     if (layers_json_.empty() && !kill_reason_.has_value()) {
-      if (cgroup_ == nullptr || cgroup_->OomKills() == 0) return Internal("sandbox: it died while being set up");
+      if (cgroup_ == nullptr || cgroup_->OomKills() == 0)
+        return Internal("sandbox: it died while being set up");
       kill_reason_ = RunEnd::kOutOfMemory;
     }
 
@@ -587,12 +621,18 @@ class Supervision {
 
 const char* RunEndName(RunEnd end) {
   switch (end) {
-    case RunEnd::kExited: return "exited";
-    case RunEnd::kSignalled: return "signalled";
-    case RunEnd::kTimeout: return "timeout";
-    case RunEnd::kOutOfMemory: return "out_of_memory";
-    case RunEnd::kDiskLimit: return "disk_limit";
-    case RunEnd::kCancelled: return "cancelled";
+    case RunEnd::kExited:
+      return "exited";
+    case RunEnd::kSignalled:
+      return "signalled";
+    case RunEnd::kTimeout:
+      return "timeout";
+    case RunEnd::kOutOfMemory:
+      return "out_of_memory";
+    case RunEnd::kDiskLimit:
+      return "disk_limit";
+    case RunEnd::kCancelled:
+      return "cancelled";
   }
   return "unknown";
 }

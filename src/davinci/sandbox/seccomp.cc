@@ -30,8 +30,9 @@ namespace {
 
 using Program = std::vector<sock_filter>;
 
-// Calls above the newest one this file was written against are unknown territory: ENOSYS. The upper end covers what
-// kernels of the next years will number; 512 and up belongs to the x32 ABI, which libseccomp refuses as a whole.
+// Calls above the newest one this file was written against are unknown territory: ENOSYS. The upper
+// end covers what kernels of the next years will number; 512 and up belongs to the x32 ABI, which
+// libseccomp refuses as a whole.
 constexpr int kFirstUnknownSyscall = 467;  // open_tree_attr, Linux 6.15
 constexpr int kLastUnknownSyscall = 511;
 constexpr long kMsealSyscall = 462;
@@ -120,7 +121,8 @@ void DenySelfWake(Rules* rules) {
   for (int command : {F_SETSIG, F_SETOWN, F_SETOWN_EX, F_NOTIFY, F_SETLEASE}) {
     rules->DenyIfInt(SCMP_SYS(fcntl), 1, static_cast<uint64_t>(command));
   }
-  constexpr uint64_t kFiosetown = 0x8901, kSiocspgrp = 0x8902, kVtSetmode = 0x5602, kKdsigaccept = 0x4B4E;
+  constexpr uint64_t kFiosetown = 0x8901, kSiocspgrp = 0x8902, kVtSetmode = 0x5602,
+                     kKdsigaccept = 0x4B4E;
   for (uint64_t request : {kFiosetown, kSiocspgrp, kVtSetmode, kKdsigaccept, uint64_t{TIOCSTI},
                            uint64_t{TIOCSCTTY}, uint64_t{TIOCSIG}, uint64_t{TIOCSPGRP}}) {
     rules->DenyIfInt(SCMP_SYS(ioctl), 1, request);
@@ -131,8 +133,9 @@ void DenySelfWake(Rules* rules) {
 
 void DenyReachingOtherProcesses(Rules* rules) {
   rules->DenyAll({SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
-                  SCMP_SYS(process_madvise), SCMP_SYS(process_mrelease), SCMP_SYS(kcmp), SCMP_SYS(pidfd_open),
-                  SCMP_SYS(pidfd_getfd), SCMP_SYS(pidfd_send_signal), SCMP_SYS(migrate_pages)});
+                  SCMP_SYS(process_madvise), SCMP_SYS(process_mrelease), SCMP_SYS(kcmp),
+                  SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_getfd), SCMP_SYS(pidfd_send_signal),
+                  SCMP_SYS(migrate_pages)});
   // The supervisor reads the memory of the stopped worker; nothing may make it unreadable.
   rules->Deny(SCMP_SYS(memfd_secret));
   rules->DenyIfInt(SCMP_SYS(prctl), 0, PR_SET_DUMPABLE);
@@ -141,30 +144,31 @@ void DenyReachingOtherProcesses(Rules* rules) {
 }
 
 void DenyKernelInterfaces(Rules* rules) {
-  rules->DenyAll({SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(io_uring_setup),
-                  SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register), SCMP_SYS(keyctl), SCMP_SYS(add_key),
-                  SCMP_SYS(request_key), SCMP_SYS(fanotify_init), SCMP_SYS(lookup_dcookie), SCMP_SYS(syslog),
+  rules->DenyAll({SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd),
+                  SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
+                  SCMP_SYS(keyctl), SCMP_SYS(add_key), SCMP_SYS(request_key),
+                  SCMP_SYS(fanotify_init), SCMP_SYS(lookup_dcookie), SCMP_SYS(syslog),
                   SCMP_SYS(modify_ldt), SCMP_SYS(uselib), SCMP_SYS(vhangup)});
   // Mounts, roots and namespaces.
-  rules->DenyAll({SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(umount), SCMP_SYS(pivot_root), SCMP_SYS(chroot),
-                  SCMP_SYS(open_tree), SCMP_SYS(move_mount), SCMP_SYS(fsopen), SCMP_SYS(fsconfig),
-                  SCMP_SYS(fsmount), SCMP_SYS(fspick), SCMP_SYS(mount_setattr), SCMP_SYS(setns),
-                  SCMP_SYS(unshare), SCMP_SYS(open_by_handle_at), SCMP_SYS(name_to_handle_at)});
-  for (uint64_t flag :
-       {uint64_t{CLONE_NEWNS}, uint64_t{CLONE_NEWUTS}, uint64_t{CLONE_NEWIPC}, uint64_t{CLONE_NEWUSER},
-        uint64_t{CLONE_NEWPID}, uint64_t{CLONE_NEWNET}, kCloneNewCgroup, uint64_t{CLONE_PARENT},
-        uint64_t{CLONE_PTRACE}}) {
+  rules->DenyAll({SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(umount), SCMP_SYS(pivot_root),
+                  SCMP_SYS(chroot), SCMP_SYS(open_tree), SCMP_SYS(move_mount), SCMP_SYS(fsopen),
+                  SCMP_SYS(fsconfig), SCMP_SYS(fsmount), SCMP_SYS(fspick), SCMP_SYS(mount_setattr),
+                  SCMP_SYS(setns), SCMP_SYS(unshare), SCMP_SYS(open_by_handle_at),
+                  SCMP_SYS(name_to_handle_at)});
+  for (uint64_t flag : {uint64_t{CLONE_NEWNS}, uint64_t{CLONE_NEWUTS}, uint64_t{CLONE_NEWIPC},
+                        uint64_t{CLONE_NEWUSER}, uint64_t{CLONE_NEWPID}, uint64_t{CLONE_NEWNET},
+                        kCloneNewCgroup, uint64_t{CLONE_PARENT}, uint64_t{CLONE_PTRACE}}) {
     rules->DenyIfBit(SCMP_SYS(clone), 0, flag);
   }
   // Its flags are in memory, where a filter cannot look; C libraries fall back to clone.
   rules->Add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));
   // Administration.
   rules->DenyAll({SCMP_SYS(acct), SCMP_SYS(quotactl), SCMP_SYS(quotactl_fd), SCMP_SYS(settimeofday),
-                  SCMP_SYS(stime), SCMP_SYS(clock_settime), SCMP_SYS(clock_adjtime), SCMP_SYS(adjtimex),
-                  SCMP_SYS(sethostname), SCMP_SYS(setdomainname)});
+                  SCMP_SYS(stime), SCMP_SYS(clock_settime), SCMP_SYS(clock_adjtime),
+                  SCMP_SYS(adjtimex), SCMP_SYS(sethostname), SCMP_SYS(setdomainname)});
   for (int call : {SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load), SCMP_SYS(init_module),
-                   SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(reboot), SCMP_SYS(swapon),
-                   SCMP_SYS(swapoff), SCMP_SYS(iopl), SCMP_SYS(ioperm)}) {
+                   SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(reboot),
+                   SCMP_SYS(swapon), SCMP_SYS(swapoff), SCMP_SYS(iopl), SCMP_SYS(ioperm)}) {
     rules->Add(SCMP_ACT_KILL_PROCESS, call);
   }
   // personality: only the query; read-implies-exec and no-randomisation weaken the process.
@@ -211,7 +215,8 @@ Result<Program> BuildLocked(pid_t self) {
   DenyExec(&rules);
   rules.Deny(SCMP_SYS(seccomp));
   const uint64_t pid = static_cast<uint64_t>(self);
-  for (int call : {SCMP_SYS(kill), SCMP_SYS(tgkill), SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo)}) {
+  for (int call :
+       {SCMP_SYS(kill), SCMP_SYS(tgkill), SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo)}) {
     rules.DenyUnless(call, 0, pid);
   }
   rules.DenyAll({SCMP_SYS(tkill), SCMP_SYS(setsid), SCMP_SYS(setpgid)});
@@ -221,11 +226,13 @@ Result<Program> BuildLocked(pid_t self) {
 Status Install(const sock_fprog* program, unsigned flags) {
   const long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, program);
   if (result == 0) return Status::Ok();
-  if (result > 0) return Internal("seccomp: thread " + std::to_string(result) + " could not be confined");
+  if (result > 0)
+    return Internal("seccomp: thread " + std::to_string(result) + " could not be confined");
   return FromErrno(errno, "seccomp");
 }
 
-// The prepared kLocked program of this process: [sock_fprog][instructions] in one immutable mapping.
+// The prepared kLocked program of this process: [sock_fprog][instructions] in one immutable
+// mapping.
 const sock_fprog* g_lock_program = nullptr;
 
 struct PreparedLock {
@@ -237,8 +244,8 @@ Result<PreparedLock> PrepareLock(const Program& instructions) {
   const size_t program_bytes = instructions.size() * sizeof(sock_filter);
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t size = (sizeof(sock_fprog) + program_bytes + page - 1) / page * page;
-  // A shared mapping of a write-sealed memfd: not even /proc/self/mem writes to it. mseal then pins the mapping itself,
-  // so that nothing else can be put at its address.
+  // A shared mapping of a write-sealed memfd: not even /proc/self/mem writes to it. mseal then pins
+  // the mapping itself, so that nothing else can be put at its address.
   const int fd = memfd_create("lock", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return FromErrno(errno, "memfd_create");
   Status status;
@@ -287,7 +294,8 @@ Result<bool> EnterSeccompLoad(const SeccompOptions& options, bool lockable) {
     DAVINCI_ASSIGN_OR_RETURN(const Program locked, BuildLocked(getpid()));
     DAVINCI_ASSIGN_OR_RETURN(lock, PrepareLock(locked));
   }
-  DAVINCI_ASSIGN_OR_RETURN(Program load, BuildLoad(options, reinterpret_cast<uint64_t>(lock.program)));
+  DAVINCI_ASSIGN_OR_RETURN(Program load,
+                           BuildLoad(options, reinterpret_cast<uint64_t>(lock.program)));
   const sock_fprog program = {static_cast<unsigned short>(load.size()), load.data()};
   DAVINCI_RETURN_IF_ERROR(Install(&program, 0));
   g_lock_program = lock.program;
@@ -296,7 +304,8 @@ Result<bool> EnterSeccompLoad(const SeccompOptions& options, bool lockable) {
 
 Status LockSeccomp() {
   if (g_lock_program == nullptr) {
-    return FailedPrecondition("locking needs a sandbox entered in this process beforehand, and happens once");
+    return FailedPrecondition(
+        "locking needs a sandbox entered in this process beforehand, and happens once");
   }
   DAVINCI_RETURN_IF_ERROR(Install(g_lock_program, SECCOMP_FILTER_FLAG_TSYNC));
   g_lock_program = nullptr;

@@ -35,7 +35,8 @@ class TemporaryDirectory {
 inline std::string VictimDirectory() { return DAVINCI_VICTIM_DIR; }
 
 // {path of the victim, arguments...}
-inline std::vector<std::string> Victim(const std::string& name, std::vector<std::string> arguments = {}) {
+inline std::vector<std::string> Victim(const std::string& name,
+                                       std::vector<std::string> arguments = {}) {
   std::vector<std::string> argv = {VictimDirectory() + "/" + name};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   return argv;
@@ -58,7 +59,8 @@ inline RunRequest VictimRequest(std::vector<std::string> argv, bool namespaces) 
 inline int RunPlainly(const std::vector<std::string>& argv) {
   std::string command;
   for (const std::string& word : argv) command += "'" + word + "' ";
-  const int status = system((command + ">/dev/null 2>&1").c_str());  // NOLINT(concurrency-mt-unsafe)
+  const int status =
+      system((command + ">/dev/null 2>&1").c_str());  // NOLINT(concurrency-mt-unsafe)
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

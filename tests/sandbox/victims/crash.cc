@@ -1,4 +1,5 @@
-// Ends in the way argv[1] says: segv, abort, exit7, hang_after_close (closes its output, then sleeps).
+// Ends in the way argv[1] says: segv, abort, exit7, hang_after_close (closes its output, then
+// sleeps).
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

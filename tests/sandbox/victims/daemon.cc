@@ -1,5 +1,5 @@
-// Leaves a daemon behind (own session, two forks) that keeps stdout open and touches the file argv[1] after a second;
-// itself ends at once. Prints the daemon's process id.
+// Leaves a daemon behind (own session, two forks) that keeps stdout open and touches the file
+// argv[1] after a second; itself ends at once. Prints the daemon's process id.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

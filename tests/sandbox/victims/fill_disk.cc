@@ -1,4 +1,5 @@
-// Writes files of one megabyte into the directory argv[1], argv[2] of them. Exit 0, or the errno of the first failure.
+// Writes files of one megabyte into the directory argv[1], argv[2] of them. Exit 0, or the errno of
+// the first failure.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// Loads a "kernel module": without any innocent use, so it ends the process. Harmless outside: the arguments are nonsense.
+// Loads a "kernel module": without any innocent use, so it ends the process. Harmless outside: the
+// arguments are nonsense.
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Allocates and touches memory up to argv[1] megabytes, then exits 0. Exit 3 when an allocation fails.
+// Allocates and touches memory up to argv[1] megabytes, then exits 0. Exit 3 when an allocation
+// fails.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

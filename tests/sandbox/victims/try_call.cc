@@ -1,5 +1,5 @@
-// Makes the one call named by argv[1]; exit 0 if it works, else the errno. Most need nothing but a kernel, so that the
-// control outside the sandbox shows that the denial is the sandbox's.
+// Makes the one call named by argv[1]; exit 0 if it works, else the errno. Most need nothing but a
+// kernel, so that the control outside the sandbox shows that the denial is the sandbox's.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -57,7 +57,9 @@ const std::map<std::string, int (*)()>& Calls() {
       {"socket_unix", [] { return Outcome(socket(AF_UNIX, SOCK_STREAM, 0)); }},
       // Other processes.
       {"ptrace_sibling",
-       [] { return WithSleeper([](pid_t pid) { return Outcome(ptrace(PTRACE_SEIZE, pid, 0, 0)); }); }},
+       [] {
+         return WithSleeper([](pid_t pid) { return Outcome(ptrace(PTRACE_SEIZE, pid, 0, 0)); });
+       }},
       {"read_sibling_memory",
        [] {
          return WithSleeper([](pid_t pid) {
@@ -74,7 +76,8 @@ const std::map<std::string, int (*)()>& Calls() {
          });
        }},
       {"pidfd_open", [] { return Outcome(syscall(SYS_pidfd_open, getpid(), 0)); }},
-      {"kill_own_child", [] { return WithSleeper([](pid_t pid) { return Outcome(kill(pid, SIGTERM)); }); }},
+      {"kill_own_child",
+       [] { return WithSleeper([](pid_t pid) { return Outcome(kill(pid, SIGTERM)); }); }},
       // Waking from a stop.
       {"timer_create",
        [] {
@@ -156,7 +159,8 @@ const std::map<std::string, int (*)()>& Calls() {
          int mount_id = 0;
          return Outcome(syscall(SYS_name_to_handle_at, AT_FDCWD, ".", &handle, &mount_id, 0));
        }},
-      {"own_seccomp_filter", [] { return Outcome(syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, "\0\0\0\0")); }},
+      {"own_seccomp_filter",
+       [] { return Outcome(syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, "\0\0\0\0")); }},
       {"own_memory_through_proc", [] { return Outcome(open("/proc/self/mem", O_RDWR)); }},
       // Honest things that must go on working.
       {"fork",

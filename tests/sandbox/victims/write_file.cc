@@ -1,4 +1,5 @@
-// Creates or opens the file argv[1] for writing and writes argv[2]; exit 0 if that works, else the errno.
+// Creates or opens the file argv[1] for writing and writes argv[2]; exit 0 if that works, else the
+// errno.
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
