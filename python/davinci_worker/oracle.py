@@ -12,10 +12,11 @@ import time
 
 import torch
 
-from davinci_worker import arena, channel, distributions, packing, source
+from davinci_worker import arena, channel, distributions, packing, source, trace
 from davinci_worker.compare import Comparator
 
 _SLOTS = 3
+_MANY_SLOTS_BYTES = 512 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
 
 
 class InputSet:
@@ -41,6 +42,7 @@ class Oracle:
         self._set = None
         self._arenas = {}
         self._outputs = None
+        self._samples = []
         self._comparator = Comparator(self._device, int(request.get("threads", 1)))
         torch.set_grad_enabled(False)
 
@@ -169,7 +171,7 @@ class Oracle:
         return {
             "init": packing.to_blob(built["init"]), "structure": structure,
             "outputs": [{k: o[k] for k in ("dtype", "shape", "stride")} for o in outputs],
-            "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _SLOTS,
+            "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1,
             "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
             "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
@@ -177,21 +179,14 @@ class Oracle:
 
     def _work(self, model, drawn):
         """Bytes and operations of one call, for the roofline."""
-        flops = 0
-        try:
-            from torch.utils.flop_counter import FlopCounterMode
-
-            with FlopCounterMode(display=False) as counter:
-                output, _ = self._forward(model, drawn)
-            flops = counter.get_total_flops()
-        except Exception:  # noqa: BLE001  an estimate; its absence is reported as zero
-            output, _ = self._forward(model, drawn)
+        (output, _), flops, dense = trace.work(lambda: self._forward(model, drawn))
         found = []
         packing.flatten(output, found)
         read = sum(t.numel() * t.element_size() for t in drawn.tensors)
         weights = sum(t.numel() * t.element_size() for _, t in _state(model))
         written = sum(t.numel() * t.element_size() for t in found)
-        return {"flops": int(flops), "input_bytes": read, "weight_bytes": weights, "output_bytes": written}
+        return {"flops": int(flops), "input_bytes": read, "weight_bytes": weights, "output_bytes": written,
+                "reads_everything": dense}
 
     def _op_state(self, message, fds):
         """The randomised parameters and buffers, in shared memory."""
@@ -265,7 +260,7 @@ class Oracle:
             truth, exact = honest, False
         variants = [honest]
         try:
-            for k in range(2):
+            for k in range(1 if _numel(honest) > 1 << 16 else 3):
                 generator = torch.Generator(device=self._device)
                 generator.manual_seed(drawn.seed + 1 + k)
                 nudged, _ = self._forward(precise if exact else model, drawn,
@@ -293,8 +288,19 @@ class Oracle:
         if self._device == "cpu":
             self._comparator.flush(target.base.data_ptr() + message["shift"], message["slot_bytes"])
         else:
-            torch.cuda.synchronize()
+            self._comparator.backend.cool(self._set.seed)
         return {}
+
+    def _op_settle(self, message, fds):
+        """First look at a runner's outputs on the device, right after it said done. Nothing may change from here on."""
+        self._samples = [(t, self._comparator.backend.sample(t, self._set.seed))
+                         for t in self._candidate_tensors(message["outputs"])]
+        return {}
+
+    def _op_settled(self, message, fds):
+        """Second look, after the comparison: did a store land after done?"""
+        late = any(bits is not None and self._comparator.backend.sample(t, self._set.seed) != bits for t, bits in self._samples)
+        return {"late": late}
 
     def _op_intact(self, message, fds):
         """Did the call leave its inputs as they were? The first changed input, or null."""
@@ -358,6 +364,12 @@ def _numbers_to_tensors(value):
     if isinstance(value, dict):
         return {k: _numbers_to_tensors(v) for k, v in value.items()}
     return value
+
+
+def _numel(value):
+    tensors = []
+    packing.flatten(_numbers_to_tensors(value), tensors)
+    return sum(t.numel() for t in tensors)
 
 
 def _same(a, b):

@@ -172,6 +172,7 @@ class Runner:
             from davinci_worker import device
 
             self._arena = device.ImportedArena(message["handle"], message["bytes"])
+            self._share = device.share_outputs
         elif fds:
             self._arena = arena.HostArena(fds[0], message["bytes"])
         return {"ok": {}}
@@ -203,6 +204,8 @@ class Runner:
             tensors = []
             structure = packing.describe(output, tensors)
             self._held = output
+            if self._cuda:
+                self._held = self._share(output, tensors)
             return {"done": {"structure": structure, "outputs": tensors, "inner_ns": ended - started}}
         except Exception as error:  # noqa: BLE001
             return self._failure(error, "runtime_error")

@@ -1,43 +1,50 @@
-"""What a forward did, seen from the dispatcher: evidence for labels, never part of a verdict."""
+"""What a forward did, as torch's own profiler saw it: evidence for labels and the roofline, never part of a verdict."""
 
 import threading
 import time
 
-from torch.utils._python_dispatch import TorchDispatchMode
+import torch
 
 # Operators that only make or describe tensors; calling them is not doing the work in a library.
 _BOOKKEEPING = {
     "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "view", "_unsafe_view", "reshape", "as_strided", "detach",
     "t", "transpose", "permute", "expand", "slice", "select", "squeeze", "unsqueeze", "alias", "lift_fresh", "zeros", "zeros_like",
-    "new_zeros", "full", "full_like", "fill_", "zero_", "_to_copy", "clone", "contiguous", "copy_", "unbind", "split", "set_", "resize_",
-    "ones", "ones_like", "scalar_tensor", "arange", "is_pinned", "_local_scalar_dense", "record_stream", "unfold", "narrow", "movedim",
-    "flatten", "chunk",
+    "new_zeros", "full", "full_like", "fill_", "zero_", "_to_copy", "to", "clone", "contiguous", "copy_", "unbind", "split", "set_",
+    "resize_", "ones", "ones_like", "scalar_tensor", "arange", "is_pinned", "_local_scalar_dense", "record_stream", "unfold", "narrow",
+    "movedim", "flatten", "chunk", "resolve_conj", "resolve_neg", "item", "result_type", "expand_as", "view_as",
 }
+# Operators that read only part of some operand: their bytes are no lower bound.
+_SPARSE_READERS = {"index", "index_select", "gather", "embedding", "take", "slice", "select", "narrow", "_index", "masked_select"}
 
 
-class _Recorder(TorchDispatchMode):
-    def __init__(self):
-        super().__init__()
-        self.ops = {}
+def operators(function):
+    """Runs ``function`` under the profiler: (its result, [(name, calls, self seconds, flops)], total seconds)."""
+    started = time.perf_counter()
+    with torch.autograd.profiler.profile(use_cpu=True, with_flops=True) as profiler:
+        result = function()
+    total = time.perf_counter() - started
+    rows = [(e.key, e.count, 1e-6 * e.self_cpu_time_total, int(e.flops or 0)) for e in profiler.key_averages()]
+    return result, rows, total
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        name = function.overloadpacket.__name__ if hasattr(function, "overloadpacket") else str(function)
-        namespace = getattr(function, "namespace", "")
-        started = time.perf_counter()
-        result = function(*args, **(kwargs or {}))
-        count, seconds = self.ops.get((namespace, name), (0, 0.0))
-        self.ops[(namespace, name)] = (count + 1, seconds + time.perf_counter() - started)
-        return result
+
+def _is_compute(key):
+    namespace, _, name = key.partition("::")
+    return namespace == "aten" and name not in _BOOKKEEPING
 
 
 def profile(model, arguments, cuda):
-    recorder = _Recorder()
-    started = time.perf_counter()
-    with recorder:
-        model(*arguments)
-    total = time.perf_counter() - started
-    ops = [{"op": f"{ns}::{name}", "calls": c, "ms": 1e3 * s, "compute": ns == "aten" and name not in _BOOKKEEPING}
-           for (ns, name), (c, s) in sorted(recorder.ops.items(), key=lambda kv: -kv[1][1])]
-    compute = sum(o["ms"] for o in ops if o["compute"])
-    return {"operators": ops[:40], "total_ms": 1e3 * total, "library_ms": compute,
-            "library_share": min(1.0, compute / max(1e-9, 1e3 * total)), "python_threads": threading.active_count()}
+    """Library operators of one forward, with their share of its time (CPU) or of its launches (CUDA)."""
+    _, rows, total = operators(lambda: model(*arguments))
+    listed = [{"op": key, "calls": calls, "ms": 1e3 * seconds, "compute": _is_compute(key)}
+              for key, calls, seconds, _ in sorted(rows, key=lambda row: -row[2]) if "::" in key]
+    compute = sum(o["ms"] for o in listed if o["compute"])
+    everything = max(1e-9, 1e3 * sum(seconds for _, _, seconds, _ in rows))
+    return {"operators": listed[:40], "library_ms": compute, "library_share": min(1.0, compute / max(everything, 1e3 * total)),
+            "python_threads": threading.active_count()}
+
+
+def work(function):
+    """(result, flops, whether every operator reads its operands whole) of a reference forward."""
+    result, rows, _ = operators(function)
+    dense = not any(key.partition("::")[2] in _SPARSE_READERS for key, _, _, _ in rows)
+    return result, sum(row[3] for row in rows), dense

@@ -84,13 +84,15 @@ class Examination {
   // Publishes the drawn inputs to one runner and calls it.
   Result<CallResult> Call(Timed* timed, int variant, const std::string& args);
   // Copies the outputs where the oracle can compare them.
-  std::optional<Failure> Collect(Timed* timed, const CallResult& call, int variant,
-                                 nlohmann::json* layout);
+  Result<std::optional<Failure>> Collect(Timed* timed, CallResult* call, int variant,
+                                         nlohmann::json* layout);
   Result<std::optional<Failure>> CheckInputsIntact(Timed* timed, int variant);
   Result<std::optional<Failure>> CheckOne(const CheckStep& step, int variant);
   Result<bool> CheckVariant(int variant, bool own_size);
   Failure MismatchFailure(const nlohmann::json& comparison, const std::string& distribution,
                           int variant) const;
+  // CUDA: did a store land after the candidate said done?
+  Result<std::optional<Failure>> CheckSettled();
   std::optional<Failure> CheckOutside(const Timed& timed) const;
   double CallTimeout() const;
   std::string DeviceKey() const;

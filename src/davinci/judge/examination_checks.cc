@@ -49,21 +49,45 @@ Result<CallResult> Examination::Call(Timed* timed, int variant, const std::strin
   return call;
 }
 
-std::optional<Failure> Examination::Collect(Timed* timed, const CallResult& call, int variant,
-                                            json* layout) {
-  if (call.failure) return call.failure;
+Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* call, int variant,
+                                                    json* layout) {
+  using Maybe = std::optional<Failure>;
+  if (call->failure) return Maybe(call->failure);
   const VariantFacts& facts = *facts_[static_cast<size_t>(variant)];
-  if (auto failure = CheckSignature(call.structure, call.outputs, facts.structure, facts.outputs,
+  if (auto failure = CheckSignature(call->structure, call->outputs, facts.structure, facts.outputs,
                                     TargetName(job_.target)))
-    return failure;
-  if (job_.target == Target::kCuda) {
-    *layout = json::array();
-    for (const OutputTensor& t : call.outputs)
-      layout->push_back({{"ptr", t.address}, {"dtype", t.dtype}, {"shape", t.shape}, {"stride", t.stride},
-                         {"ipc", t.ipc}, {"side", timed->name}, {"pid", timed->runner->process().pid()}});
-    return std::nullopt;
+    return Maybe(failure);
+  if (job_.target == Target::kCpu)
+    return Maybe(arena_.Collect(timed->runner->process(), timed->side, call->outputs, layout));
+  *layout = json::array();
+  for (const OutputTensor& t : call->outputs) {
+    json item = {{"dtype", t.dtype}, {"shape", t.shape}, {"stride", t.stride}, {"ipc", t.ipc}};
+    if (t.value) item["value"] = *t.value;
+    layout->push_back(std::move(item));
   }
-  return arena_.Collect(timed->runner->process(), timed->side, call.outputs, layout);
+  Stopwatch settling;
+  auto settled = oracle_->Ask({{"op", "settle"}, {"outputs", *layout}});
+  call->settle_ns = static_cast<int64_t>(1e9 * settling.Seconds());
+  if (settled.ok()) return Maybe();
+  Failure failure{Outcome::kPolicyViolation,
+                  "an output has no readable device memory behind it; return an ordinary tensor (" +
+                      settled.status().message() + ")",
+                  {}};
+  failure.evidence["rule"] = "unreadable_output";
+  if (oracle_->process().WaitForDeath()) return settled.status();
+  return Maybe(failure);
+}
+
+Result<std::optional<Failure>> Examination::CheckSettled() {
+  using Maybe = std::optional<Failure>;
+  if (job_.target == Target::kCpu) return Maybe();
+  DAVINCI_ASSIGN_OR_RETURN(auto settled, oracle_->Ask({{"op", "settled"}}));
+  if (!settled.ok.value("late", false)) return Maybe();
+  Failure failure{Outcome::kInvalidTiming,
+                  "the outputs went on changing after forward returned: work was left running on the device",
+                  {}};
+  failure.evidence["rule"] = "late_writes";
+  return Maybe(failure);
 }
 
 Result<std::optional<Failure>> Examination::CheckInputsIntact(Timed* timed, int variant) {
@@ -133,11 +157,14 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   const bool first = !correct_known_;
   DAVINCI_ASSIGN_OR_RETURN(CallResult call, Call(&candidate_, variant, args));
   json layout;
-  if (auto failure = Collect(&candidate_, call, variant, &layout)) return Maybe(failure);
+  DAVINCI_ASSIGN_OR_RETURN(auto uncollected, Collect(&candidate_, &call, variant, &layout));
+  if (uncollected) return Maybe(uncollected);
   correct_known_ = true;
   if (auto failure = CheckOutside(candidate_)) return Maybe(failure);
   DAVINCI_ASSIGN_OR_RETURN(auto compared,
                            oracle_->Ask({{"op", "compare"}, {"outputs", layout}}));
+  DAVINCI_ASSIGN_OR_RETURN(auto late, CheckSettled());
+  if (late) return Maybe(late);
   DAVINCI_ASSIGN_OR_RETURN(auto mutated, CheckInputsIntact(&candidate_, variant));
   if (mutated) return Maybe(mutated);
   json& checks = evaluation_.evidence["checks"];
@@ -151,8 +178,8 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
     // The baseline answers the same question: a reference that fails its own tolerance is no oracle.
     DAVINCI_ASSIGN_OR_RETURN(CallResult own, Call(&baseline_, variant, args));
     json own_layout;
-    if (auto failure = Collect(&baseline_, own, variant, &own_layout))
-      return InvalidArgument(fmt::format("{}: {}", task_.path, failure->message));
+    DAVINCI_ASSIGN_OR_RETURN(auto broken, Collect(&baseline_, &own, variant, &own_layout));
+    if (broken) return InvalidArgument(fmt::format("{}: {}", task_.path, broken->message));
     DAVINCI_ASSIGN_OR_RETURN(auto own_compared,
                              oracle_->Ask({{"op", "compare"}, {"outputs", own_layout}}));
     if (!own_compared.ok.at("passed").get<bool>())
@@ -164,7 +191,8 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   // A second look at the same inputs tells a race from a wrong formula.
   for (int i = 0; i < kRepeatsToTellNondeterminism; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(CallResult again, Call(&candidate_, variant, args));
-    if (Collect(&candidate_, again, variant, &layout)) break;
+    DAVINCI_ASSIGN_OR_RETURN(auto gone, Collect(&candidate_, &again, variant, &layout));
+    if (gone) break;
     DAVINCI_ASSIGN_OR_RETURN(auto repeat, oracle_->Ask({{"op", "compare"}, {"outputs", layout}}));
     const auto wrong = [](const json& c) { return c.at("outputs").at(0).value("wrong", int64_t{0}); };
     if (repeat.ok.at("passed").get<bool>() || wrong(repeat.ok) != wrong(compared.ok)) {

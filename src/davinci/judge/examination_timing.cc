@@ -41,12 +41,17 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
     Timed& timed = (turn == 0) == baseline_first ? baseline_ : candidate_;
     CallResult& call = &timed == &baseline_ ? pair.baseline : pair.candidate;
     DAVINCI_ASSIGN_OR_RETURN(call, Call(&timed, 0, args));
-    auto failure = Collect(&timed, call, 0, &layouts[static_cast<int>(timed.side)]);
+    DAVINCI_ASSIGN_OR_RETURN(auto failure,
+                             Collect(&timed, &call, 0, &layouts[static_cast<int>(timed.side)]));
     if (failure && &timed == &baseline_)
       return InvalidArgument(fmt::format("{}: {}", task_.path, failure->message));
     if (failure) return Verdict(*failure);
   }
   if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
+  if (baseline_first) {  // the oracle's samples are of whoever ran last
+    DAVINCI_ASSIGN_OR_RETURN(auto late, CheckSettled());
+    if (late) return Verdict(*late);
+  }
   DAVINCI_ASSIGN_OR_RETURN(auto mutated, CheckInputsIntact(&candidate_, 0));
   if (mutated) return Verdict(*mutated);
   const json& ours = layouts[static_cast<int>(Side::kCandidate)];
@@ -165,6 +170,28 @@ std::optional<Failure> Examination::CheckClocks() {
             {"cpu_ms", 1e3 * Median(cpu)},
             {"protocol_overhead_ms", 1e-6 * static_cast<double>(overhead_ns_)},
             {"protocol_noise_ms", 1e3 * ScaledMad(noise)}};
+  if (job_.target == Target::kCuda) {
+    // The oracle's first look waits until the device is free: longer after the candidate than after the baseline means
+    // that the candidate's work was not over when it said so.
+    std::vector<double> settle[2];
+    for (const Pair& pair : pairs_) {
+      settle[0].push_back(1e-9 * static_cast<double>(pair.candidate.settle_ns));
+      settle[1].push_back(1e-9 * static_cast<double>(pair.baseline.settle_ns));
+    }
+    const double excess = Median(settle[0]) - Median(settle[1]);
+    const double allowed = AgreementOptions{}.absolute_seconds + AgreementOptions{}.relative * Median(outer) +
+                           3 * (ScaledMad(settle[0]) + ScaledMad(settle[1]));
+    clocks["settle_ms"] = {1e3 * Median(settle[0]), 1e3 * Median(settle[1])};
+    if (excess > allowed) {
+      Failure failure{Outcome::kInvalidTiming,
+                      fmt::format("the device was busy for {:.3f} ms longer after the candidate said done than "
+                                  "after the baseline did",
+                                  1e3 * excess),
+                      {}};
+      failure.evidence["rule"] = "busy_after_done";
+      return failure;
+    }
+  }
   AgreementOptions options;
   options.absolute_seconds += 3 * ScaledMad(noise);
   const ClockReading readings[] = {{"supervisor", Median(outer), ClockRelation::kEqual, 0},

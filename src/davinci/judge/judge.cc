@@ -6,10 +6,13 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
+#include "davinci/build/build_service.h"
 #include "davinci/judge/examination.h"
+#include "davinci/sandbox/layers.h"
 
 namespace davinci::judge {
 namespace {
@@ -33,15 +36,48 @@ struct Judge::Impl {
   std::unique_ptr<gpu::DeviceLeases> leases;
   std::mutex mutex;
   std::unique_ptr<Workshop> workshop;  // guarded by mutex until built, then constant
+  std::mutex build_mutex;
+  std::unique_ptr<build::BuildService> builds;  // guarded by build_mutex until created
+
+  // Most candidates compile nothing, so the toolchain is probed at the first request.
+  Result<build::BuildService*> Builds() {
+    std::lock_guard lock(build_mutex);
+    if (!builds) {
+      build::BuildServiceOptions service;
+      service.python = options.python;
+      service.threads = options.compile_jobs;
+      DAVINCI_ASSIGN_OR_RETURN(builds, build::BuildService::Create(service));
+    }
+    return builds.get();
+  }
+
+  json Build(const json& request) {
+    auto failed = [](const Status& status) {
+      return json{{"ok", false}, {"error", {{"kind", "service"}, {"message", status.ToString()}}}};
+    };
+    auto service = Builds();
+    if (!service.ok()) return failed(service.status());
+    auto outcome = (*service)->BuildJson(request.dump(-1, ' ', false, json::error_handler_t::replace));
+    return outcome.ok() ? build::ToJson(*outcome) : failed(outcome.status());
+  }
 
   // Waits for the fork server's imports the first time.
   Result<const Workshop*> Ready() {
     std::lock_guard lock(mutex);
     if (workshop) return workshop.get();
+    if (!options.unsafe_no_sandbox) {
+      const sandbox::LayerReport& layers = sandbox::DetectedLayers();
+      if (!layers.Sufficient())
+        return FailedPrecondition(fmt::format(
+            "this machine cannot isolate candidates ({}); run `davinci doctor`, or accept the risk with "
+            "--unsafe-no-sandbox",
+            fmt::join(layers.Advice(), "; ")));
+    }
     DAVINCI_ASSIGN_OR_RETURN(json hello, server->Hello());
     auto built = std::make_unique<Workshop>();
     built->server = server.get();
     built->leases = leases.get();
+    built->build = [this](const json& request) { return Build(request); };
     built->hello = std::move(hello);
     built->options = options;
     built->threads = options.threads > 0

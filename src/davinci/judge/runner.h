@@ -45,6 +45,7 @@ struct CallResult {
   std::vector<OutputTensor> outputs;
   int64_t wall_ns = 0;      // GO to DONE on the supervisor's clock
   int64_t freeze_ns = 0;    // DONE to every thread stopped
+  int64_t settle_ns = 0;    // CUDA: until a sample of the outputs was read on the device, after DONE
   int64_t inner_ns = 0;     // what the runner claims
   int64_t cpu_ns = 0;       // CPU time between thaw and frozen
   int64_t outside_cpu_ns = 0;  // CPU time spent while it should have been frozen, before this call

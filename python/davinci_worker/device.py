@@ -1,0 +1,215 @@
+"""Device memory shared between processes, and the device's comparators (gpu/worker_abi.h). Used on the cuda target only.
+
+Input arenas belong to the oracle and are opened by runners through CUDA IPC; outputs belong to a runner and are opened by
+the oracle. Nothing is copied, so outputs of gigabytes are compared where they lie.
+"""
+
+import ctypes
+import glob
+import os
+import sys
+
+import torch
+
+from davinci_worker import native, packing
+from davinci_worker.compare import _DTYPE_CODES, _MAX_UNVERIFIED, HostBackend, _Result
+
+_NUM_SAMPLES = 4096
+_u64 = ctypes.c_uint64
+_initialised = False
+
+
+def _library_directories():
+    found = []
+    for root in sys.path:
+        found += glob.glob(os.path.join(root, "nvidia", "*", "lib"))
+    found += [os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "lib64")]
+    return ":".join(found)
+
+
+def library():
+    """The native library with the device of this process initialised."""
+    global _initialised
+    lib = native.lib()
+    if not _initialised:
+        torch.cuda.init()
+        lib.dv_cuda_last_error.restype = ctypes.c_char_p
+        cache = os.environ.get("DAVINCI_DEVICE_CACHE", "")
+        check(lib.dv_cuda_init(torch.cuda.current_device(), _library_directories().encode(), cache.encode()))
+        _initialised = True
+    return lib
+
+
+def check(code):
+    if code != 0:
+        raise RuntimeError("device: " + native.lib().dv_cuda_last_error().decode())
+
+
+def stream():
+    return _u64(torch.cuda.current_stream().cuda_stream)
+
+
+class _Raw:
+    """Memory at an address, for torch.as_tensor."""
+
+    def __init__(self, address, num_bytes):
+        self.__cuda_array_interface__ = {
+            "shape": (num_bytes,), "typestr": "|u1", "data": (address, False), "version": 3, "strides": None, "stream": None,
+        }
+
+
+def bytes_at(address, num_bytes):
+    return torch.as_tensor(_Raw(address, num_bytes), device="cuda")
+
+
+class _Arena:
+    base = None
+
+    def view(self, placed, shift=0):
+        dtype = packing.BY_NAME[placed["dtype"]]
+        if placed["bytes"] == 0:
+            return torch.empty(placed["shape"], dtype=dtype, device="cuda")
+        start = placed["offset"] + shift
+        flat = self.base[start:start + placed["bytes"]].view(dtype)
+        return flat.as_strided(placed["shape"], placed["stride"])
+
+
+class DeviceArena(_Arena):
+    """Owned by the oracle."""
+
+    def __init__(self, num_bytes):
+        self.num_bytes = max(num_bytes, 4096)
+        self.base = torch.zeros(self.num_bytes, dtype=torch.uint8, device="cuda")
+        self.handle = export(self.base)
+
+
+class ImportedArena(_Arena):
+    """The oracle's arena, seen from a runner."""
+
+    def __init__(self, handle, num_bytes):
+        self.base = bytes_at(open_handle(handle), num_bytes)
+
+
+def export(tensor):
+    """{"handle", "offset"} of the allocation behind a tensor; raises when it is of a kind that cannot be shared."""
+    handle = ctypes.create_string_buffer(64)
+    offset, size = _u64(), _u64()
+    check(library().dv_cuda_ipc_export(_u64(tensor.data_ptr()), handle, ctypes.byref(offset), ctypes.byref(size)))
+    return {"handle": handle.raw.hex(), "offset": offset.value}
+
+
+_opened = {}
+
+
+def open_handle(handle):
+    """Address here of what another process exported. Mappings are kept: opening costs far more than looking up."""
+    if handle["handle"] not in _opened:
+        base, size = _u64(), _u64()
+        check(library().dv_cuda_ipc_open(bytes.fromhex(handle["handle"]), ctypes.byref(base), ctypes.byref(size)))
+        _opened[handle["handle"]] = (base.value, size.value)
+    base, size = _opened[handle["handle"]]
+    if not 0 <= handle["offset"] < size:
+        raise RuntimeError("an exported offset lies outside its allocation")
+    return base + handle["offset"]
+
+
+def import_tensor(described):
+    """A runner's output as a tensor of this process. Claims are checked against the size of the allocation."""
+    if described.get("value") is not None:
+        dtype = packing.BY_NAME[described["dtype"]]
+        return torch.tensor(described["value"], dtype=dtype, device="cuda")
+    dtype = packing.BY_NAME[described["dtype"]]
+    shape, stride = described["shape"], described["stride"]
+    span = packing.span_elements(shape, stride)
+    if span == 0:
+        return torch.empty(shape, dtype=dtype, device="cuda")
+    address = open_handle(described["ipc"])
+    _, size = _opened[described["ipc"]["handle"]]
+    num_bytes = span * dtype.itemsize
+    if min(stride, default=0) < 0 or described["ipc"]["offset"] + num_bytes > size:
+        raise RuntimeError("an output claims more memory than its allocation has")
+    return bytes_at(address, num_bytes).view(dtype).as_strided(shape, stride)
+
+
+def share_outputs(output, described):
+    """Adds what the oracle needs to open each output. One that cannot be exported is copied into memory that can."""
+    tensors = []
+    packing.flatten(output, tensors)
+    kept = []
+    tensors = iter(tensors)
+    for item in described:
+        if "value" in item:
+            continue
+        tensor = next(tensors)
+        if tensor.device.type != "cuda" or tensor.numel() == 0:
+            continue
+        try:
+            item["ipc"] = export(tensor)
+        except RuntimeError:
+            tensor = tensor.clone()
+            torch.cuda.synchronize()
+            item.update({"ipc": export(tensor), "ptr": tensor.data_ptr(), "stride": list(tensor.stride()), "copied": True})
+        kept.append(tensor)
+    return kept
+
+
+class DeviceBackend(HostBackend):
+    """The comparators on device memory; profiles and tolerances stay small host buffers."""
+
+    def __init__(self):
+        super().__init__(1)
+        self._cuda = library()
+
+    @staticmethod
+    def _at(tensor):
+        return _u64(tensor.data_ptr())
+
+    def accumulate(self, profile, truth, honest, dtype, dont_care):
+        check(self._cuda.dv_cuda_profile_accumulate(
+            self._at(truth), self._at(honest), _DTYPE_CODES[packing.DTYPES[honest.dtype]], _DTYPE_CODES[dtype],
+            _u64(truth.numel()), profile, self._at(dont_care), stream()))
+
+    def compare(self, truth, candidate, dtype, tolerance, dont_care):
+        result = _Result()
+        check(self._cuda.dv_cuda_compare(
+            self._at(truth), self._at(candidate), _DTYPE_CODES[dtype], _u64(truth.numel()), tolerance, self._at(dont_care),
+            ctypes.c_double(_MAX_UNVERIFIED), stream(), ctypes.byref(result)))
+        return result
+
+    def compare_direct(self, baseline, candidate, dtype, tolerance):
+        result = _Result()
+        check(self._cuda.dv_cuda_compare_direct(
+            self._at(baseline), self._at(candidate), _DTYPE_CODES[dtype], _u64(baseline.numel()), tolerance,
+            ctypes.c_double(_MAX_UNVERIFIED), stream(), ctypes.byref(result)))
+        return result
+
+    def compare_integers(self, truth, honest, candidate, dtype, allowed):
+        result = _Result()
+        honest = honest[:4]
+        pointers = (_u64 * max(1, len(honest)))(*[h.data_ptr() for h in honest])
+        check(self._cuda.dv_cuda_compare_integers(
+            self._at(truth), _DTYPE_CODES["i64"], pointers, len(honest), self._at(candidate), _DTYPE_CODES[dtype],
+            _u64(truth.numel()), ctypes.c_double(allowed), stream(), ctypes.byref(result)))
+        return result
+
+    def compare_integers_direct(self, baseline, candidate, dtype, allowed):
+        result = _Result()
+        check(self._cuda.dv_cuda_compare_integers(
+            self._at(baseline), _DTYPE_CODES[dtype], None, 0, self._at(candidate), _DTYPE_CODES[dtype], _u64(baseline.numel()),
+            ctypes.c_double(allowed), stream(), ctypes.byref(result)))
+        return result
+
+    def cool(self, key):
+        """Evicts the L2 and drops pinned lines, so that the next call starts cold."""
+        check(self._cuda.dv_cuda_persisting_reset())
+        check(self._cuda.dv_cuda_flush_l2(_u64(key), 1, stream()))
+        torch.cuda.synchronize()
+
+    def sample(self, tensor, key):
+        """Bits at keyed positions: cheap, and enough to see a store that lands later."""
+        if not tensor.is_contiguous() or tensor.numel() == 0:
+            return None
+        bits = (_u64 * _NUM_SAMPLES)()
+        check(self._cuda.dv_cuda_sample(
+            self._at(tensor), _u64(tensor.numel()), tensor.element_size(), _u64(key), _u64(_NUM_SAMPLES), stream(), bits))
+        return bytes(bits)
