@@ -1,4 +1,5 @@
-// The result the device comparison returns is the host comparison's, byte for byte. Compiling it is the test.
+// The result the device comparison returns is the host comparison's, byte for byte. Compiling it is
+// the test.
 #include <cstddef>
 
 #include "davinci/gpu/worker_abi.h"

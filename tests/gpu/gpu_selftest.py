@@ -380,7 +380,7 @@ def test_compare(t):
                 wrong[11] = 0
                 wrong[12] = 5
                 candidates["few wrong"] = wrong
-                candidates["scaled"] = (right.double() * 1.01).to(dtype)
+                candidates["scaled"] = (right.double() * 1.05).to(dtype)
                 candidates["zeros"] = torch.zeros_like(right)
                 care[600:700] = 1
             host_truth, host_care = truth.cpu(), care.cpu()

@@ -1,4 +1,5 @@
-// Compiled where NVIDIA's headers are found: the declarations davinci makes for itself agree with them. Nothing to run.
+// Compiled where NVIDIA's headers are found: the declarations davinci makes for itself agree with
+// them. Nothing to run.
 #include <cuda.h>
 #include <cupti.h>
 
@@ -17,12 +18,14 @@ namespace set = davinci::gpu::cupti::memset_offset;
 
 template <typename Record>
 constexpr bool KernelFieldsAgree() {
-  return offsetof(Record, kind) == 0 && offsetof(Record, registersPerThread) == kernel::kRegisters &&
+  return offsetof(Record, kind) == 0 &&
+         offsetof(Record, registersPerThread) == kernel::kRegisters &&
          offsetof(Record, start) == kernel::kStart && offsetof(Record, end) == kernel::kEnd &&
          offsetof(Record, deviceId) == kernel::kDevice &&
          offsetof(Record, contextId) == kernel::kContext &&
-         offsetof(Record, streamId) == kernel::kStream && offsetof(Record, gridX) == kernel::kGrid &&
-         offsetof(Record, gridZ) == kernel::kGrid + 8 && offsetof(Record, blockX) == kernel::kBlock &&
+         offsetof(Record, streamId) == kernel::kStream &&
+         offsetof(Record, gridX) == kernel::kGrid && offsetof(Record, gridZ) == kernel::kGrid + 8 &&
+         offsetof(Record, blockX) == kernel::kBlock &&
          offsetof(Record, blockZ) == kernel::kBlock + 8 &&
          offsetof(Record, staticSharedMemory) == kernel::kStaticShared &&
          offsetof(Record, dynamicSharedMemory) == kernel::kDynamicShared &&
@@ -36,14 +39,16 @@ constexpr bool CopyFieldsAgree() {
   return offsetof(Record, copyKind) == copy::kCopyKind && offsetof(Record, bytes) == copy::kBytes &&
          offsetof(Record, start) == copy::kStart && offsetof(Record, end) == copy::kEnd &&
          offsetof(Record, deviceId) == copy::kDevice &&
-         offsetof(Record, contextId) == copy::kContext && offsetof(Record, streamId) == copy::kStream;
+         offsetof(Record, contextId) == copy::kContext &&
+         offsetof(Record, streamId) == copy::kStream;
 }
 
 template <typename Record>
 constexpr bool SetFieldsAgree() {
   return offsetof(Record, bytes) == set::kBytes && offsetof(Record, start) == set::kStart &&
          offsetof(Record, end) == set::kEnd && offsetof(Record, deviceId) == set::kDevice &&
-         offsetof(Record, contextId) == set::kContext && offsetof(Record, streamId) == set::kStream &&
+         offsetof(Record, contextId) == set::kContext &&
+         offsetof(Record, streamId) == set::kStream &&
          offsetof(Record, correlationId) == set::kCorrelation;
 }
 
@@ -58,7 +63,8 @@ static_assert(offsetof(CUpti_ActivityKernel9, graphId) == kernel::kGraph);
 static_assert(KernelFieldsAgree<CUpti_ActivityKernel10>());
 static_assert(offsetof(CUpti_ActivityKernel10, graphId) == kernel::kGraph);
 #endif
-static_assert(CopyFieldsAgree<CUpti_ActivityMemcpy4>() && CopyFieldsAgree<CUpti_ActivityMemcpy5>() &&
+static_assert(CopyFieldsAgree<CUpti_ActivityMemcpy4>() &&
+              CopyFieldsAgree<CUpti_ActivityMemcpy5>() &&
               CopyFieldsAgree<CUpti_ActivityMemcpy6>() &&
               CopyFieldsAgree<CUpti_ActivityMemcpyPtoP4>());
 static_assert(offsetof(CUpti_ActivityMemcpy6, correlationId) == copy::kCorrelation);
@@ -72,25 +78,32 @@ static_assert(CUPTI_ACTIVITY_KIND_MEMCPY == gpu::cupti::kKindMemcpy &&
 static_assert(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED == 1);
 
 static_assert(sizeof(CUipcMemHandle) == sizeof(gpu::CuIpcMemHandle));
-static_assert(sizeof(CUdeviceptr) == sizeof(gpu::CuDevicePtr) && sizeof(CUdevice) == sizeof(gpu::CuDevice));
-static_assert(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT == int{gpu::kCuAttributeMultiprocessorCount});
+static_assert(sizeof(CUdeviceptr) == sizeof(gpu::CuDevicePtr) &&
+              sizeof(CUdevice) == sizeof(gpu::CuDevice));
+static_assert(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ==
+              int{gpu::kCuAttributeMultiprocessorCount});
 static_assert(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE == int{gpu::kCuAttributeL2CacheBytes});
 static_assert(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR == int{gpu::kCuAttributeComputeMajor});
 static_assert(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR == int{gpu::kCuAttributeComputeMinor});
-static_assert(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH == int{gpu::kCuAttributeMemoryBusWidthBits});
+static_assert(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH ==
+              int{gpu::kCuAttributeMemoryBusWidthBits});
 static_assert(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ==
               int{gpu::kCuAttributeMaxThreadsPerMultiprocessor});
 static_assert(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN ==
               int{gpu::kCuAttributeMaxSharedBytesPerBlockOptin});
-static_assert(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE == int{gpu::kCuAttributeMaxPersistingL2Bytes});
-static_assert(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES == int{gpu::kCuFuncMaxDynamicSharedBytes});
+static_assert(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE ==
+              int{gpu::kCuAttributeMaxPersistingL2Bytes});
+static_assert(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ==
+              int{gpu::kCuFuncMaxDynamicSharedBytes});
 static_assert(CU_LIMIT_STACK_SIZE == int{gpu::kCuLimitStackBytes} &&
               CU_LIMIT_MALLOC_HEAP_SIZE == int{gpu::kCuLimitMallocHeapBytes} &&
               CU_LIMIT_PERSISTING_L2_CACHE_SIZE == int{gpu::kCuLimitPersistingL2Bytes});
-static_assert(CUDA_ERROR_OUT_OF_MEMORY == gpu::kCuErrorOutOfMemory && CUDA_ERROR_NOT_READY == gpu::kCuErrorNotReady);
+static_assert(CUDA_ERROR_OUT_OF_MEMORY == gpu::kCuErrorOutOfMemory &&
+              CUDA_ERROR_NOT_READY == gpu::kCuErrorNotReady);
 static_assert(CU_EVENT_DISABLE_TIMING == unsigned{gpu::kCuEventDisableTiming});
 
-// The signatures: same number of parameters, each of the same size, as in cuda.h. (Opaque handles differ in name only.)
+// The signatures: same number of parameters, each of the same size, as in cuda.h. (Opaque handles
+// differ in name only.)
 template <typename... A, typename... B>
 constexpr bool SameShape(CUresult (*)(A...), gpu::CuResult (*)(B...)) {
   if constexpr (sizeof...(A) == sizeof...(B)) {

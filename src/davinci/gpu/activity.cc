@@ -1,12 +1,12 @@
 #include "davinci/gpu/activity.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
-#include <utility>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "davinci/gpu/driver_api.h"
 #include "davinci/gpu/dynamic_library.h"
@@ -49,6 +49,7 @@ struct ActivityRecorder::Impl {
 
   std::mutex control_mutex;  // serialises Start and Stop
   bool recording = false;    // guarded by control_mutex
+  bool registered = false;   // guarded by control_mutex
 
   std::mutex data_mutex;  // CUPTI's thread writes, Stop reads
   ActivityResult result;  // guarded by data_mutex
@@ -97,7 +98,8 @@ struct ActivityRecorder::Impl {
   }
 
   Status Open(std::span<const std::string> directories) {
-    // The versions a PyTorch wheel may carry come first; the last is what a toolkit's own link names.
+    // The versions a PyTorch wheel may carry come first; the last is what a toolkit's own link
+    // names.
     const std::vector<std::string> names = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
     auto opened = DynamicLibrary::Open(names, directories);
     if (!opened.ok()) {
@@ -150,10 +152,13 @@ Status ActivityRecorder::Start() {
   std::lock_guard control(impl_->control_mutex);
   if (impl_->recording) return FailedPrecondition("activity: already recording");
   const Cupti& cupti = impl_->cupti;
-  // Registered anew each time: another client (torch.profiler) may have put its own callbacks there in between.
-  DAVINCI_RETURN_IF_ERROR(
-      impl_->Check(cupti.ActivityRegisterCallbacks(&Impl::OnBufferRequested, &Impl::OnBufferCompleted),
-                   "cuptiActivityRegisterCallbacks"));
+  // Registered anew each time: another client (torch.profiler) may have put its own callbacks there
+  // in between. A CUPTI that refuses a repetition still has ours.
+  const Status registered = impl_->Check(
+      cupti.ActivityRegisterCallbacks(&Impl::OnBufferRequested, &Impl::OnBufferCompleted),
+      "cuptiActivityRegisterCallbacks");
+  if (!registered.ok() && !impl_->registered) return registered;
+  impl_->registered = true;
   {
     std::lock_guard data(impl_->data_mutex);
     impl_->result = {};
@@ -180,7 +185,8 @@ Result<ActivityResult> ActivityRecorder::Stop() {
   impl_->recording = false;
   const Cupti& cupti = impl_->cupti;
   Status status;
-  // Flush while the kinds are still enabled: disabling first may drop records not yet delivered by the device.
+  // Flush while the kinds are still enabled: disabling first may drop records not yet delivered by
+  // the device.
   if (Status flushed = impl_->Check(cupti.ActivityFlushAll(kFlushForced), "cuptiActivityFlushAll");
       !flushed.ok()) {
     status = std::move(flushed);
@@ -193,9 +199,8 @@ Result<ActivityResult> ActivityRecorder::Stop() {
     result = std::exchange(impl_->result, {});
   }
   if (!status.ok()) return status;
-  std::stable_sort(
-      result.activities.begin(), result.activities.end(),
-      [](const Activity& a, const Activity& b) { return a.start_ns < b.start_ns; });
+  std::stable_sort(result.activities.begin(), result.activities.end(),
+                   [](const Activity& a, const Activity& b) { return a.start_ns < b.start_ns; });
   return result;
 }
 
@@ -246,8 +251,7 @@ std::string ActivityJson(const ActivityResult& result, uint32_t cupti_version) {
       {"other_records", result.num_other_records},
       {"kernels_ns", kernels_ns},
       {"busy_ns", busy_ns},
-      {"span_ns",
-       result.activities.empty() ? 0 : busy_until - result.activities.front().start_ns},
+      {"span_ns", result.activities.empty() ? 0 : busy_until - result.activities.front().start_ns},
       {"activities", std::move(list)}};
   return root.dump(-1, ' ', false, json::error_handler_t::replace);
 }

@@ -18,17 +18,28 @@ T At(const uint8_t* record, size_t offset) {
 
 const char* CopyKindName(uint8_t kind) {
   switch (kind) {
-    case 1: return "memcpy HtoD";
-    case 2: return "memcpy DtoH";
-    case 3: return "memcpy HtoA";
-    case 4: return "memcpy AtoH";
-    case 5: return "memcpy AtoA";
-    case 6: return "memcpy AtoD";
-    case 7: return "memcpy DtoA";
-    case 8: return "memcpy DtoD";
-    case 9: return "memcpy HtoH";
-    case 10: return "memcpy PtoP";
-    default: return "memcpy";
+    case 1:
+      return "memcpy HtoD";
+    case 2:
+      return "memcpy DtoH";
+    case 3:
+      return "memcpy HtoA";
+    case 4:
+      return "memcpy AtoH";
+    case 5:
+      return "memcpy AtoA";
+    case 6:
+      return "memcpy AtoD";
+    case 7:
+      return "memcpy DtoA";
+    case 8:
+      return "memcpy DtoD";
+    case 9:
+      return "memcpy HtoH";
+    case 10:
+      return "memcpy PtoP";
+    default:
+      return "memcpy";
   }
 }
 
@@ -100,7 +111,8 @@ std::optional<Activity> ParseActivityRecord(const uint8_t* record, uint32_t cupt
       activity.correlation = At<uint32_t>(record, at::kCorrelation);
       return activity;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -1,9 +1,11 @@
-// CUPTI activity records, read from their bytes. Kept apart from the client so that it can be tested without a device.
+// CUPTI activity records, read from their bytes. Kept apart from the client so that it can be
+// tested without a device.
 //
-// CUPTI appends fields to its record types from version to version (CUpti_ActivityKernel4 of CUDA 9 has 144 bytes,
-// CUpti_ActivityKernel10 of CUDA 13 has 216) and never moves one. Only fields at offsets that are equal in all of these
-// are read, and the distance between records is left to cuptiActivityGetNextRecord. The offsets are checked against
-// NVIDIA's headers by activity_layout_test.cc where such headers are found.
+// CUPTI appends fields to its record types from version to version (CUpti_ActivityKernel4 of CUDA 9
+// has 144 bytes, CUpti_ActivityKernel10 of CUDA 13 has 216) and never moves one. Only fields at
+// offsets that are equal in all of these are read, and the distance between records is left to
+// cuptiActivityGetNextRecord. The offsets are checked against NVIDIA's headers by
+// activity_layout_test.cc where such headers are found.
 #pragma once
 
 #include <array>
@@ -19,7 +21,8 @@ enum class ActivityKind { kKernel, kMemcpy, kMemset };
 struct Activity {
   ActivityKind kind = ActivityKind::kKernel;
   std::string name;  // kernels: demangled; copies: "memcpy HtoD"; sets: "memset"
-  // Device time in nanoseconds on CUPTI's clock, comparable only within one process. 0/0: CUPTI lost the times.
+  // Device time in nanoseconds on CUPTI's clock, comparable only within one process. 0/0: CUPTI
+  // lost the times.
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
   uint32_t device = 0;

@@ -1,17 +1,18 @@
 #include "davinci/gpu/activity_records.h"
 
-#include <cstring>
-#include <vector>
-
 #include <gtest/gtest.h>
+
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "davinci/gpu/activity.h"
 
 namespace davinci::gpu {
 namespace {
 
-// A record as CUPTI lays it out: fields at stated offsets, everything else filled with a byte that would show.
+// A record as CUPTI lays it out: fields at stated offsets, everything else filled with a byte that
+// would show.
 class RecordBytes {
  public:
   explicit RecordBytes(size_t size) : bytes_(size, 0xee) {}

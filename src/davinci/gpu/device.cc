@@ -1,16 +1,17 @@
 #include "davinci/gpu/device.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "davinci/gpu/dynamic_library.h"
 
 namespace davinci::gpu {
 namespace {
 
-// The part of NVML's C interface used here. All of it is stable since driver 470 (the versioned names pin the layouts).
+// The part of NVML's C interface used here. All of it is stable since driver 470 (the versioned
+// names pin the layouts).
 using NvmlReturn = int;
 using NvmlDevice = void*;
 constexpr NvmlReturn kNvmlSuccess = 0;
@@ -82,23 +83,22 @@ struct DeviceMonitor::Impl {
     auto opened = DynamicLibrary::Open(names, directories);
     if (!opened.ok()) return opened.status().message();
     library = std::move(opened).value();
-    const bool complete = Bind(library, nvml.Init, "nvmlInit_v2") &&
-                          Bind(library, nvml.Shutdown, "nvmlShutdown") &&
-                          Bind(library, nvml.ErrorString, "nvmlErrorString") &&
-                          Bind(library, nvml.SystemGetDriverVersion, "nvmlSystemGetDriverVersion") &&
-                          Bind(library, nvml.SystemGetCudaDriverVersion,
-                               "nvmlSystemGetCudaDriverVersion_v2") &&
-                          Bind(library, nvml.DeviceGetCount, "nvmlDeviceGetCount_v2") &&
-                          Bind(library, nvml.DeviceGetHandleByIndex,
-                               "nvmlDeviceGetHandleByIndex_v2") &&
-                          Bind(library, nvml.DeviceGetName, "nvmlDeviceGetName") &&
-                          Bind(library, nvml.DeviceGetUuid, "nvmlDeviceGetUUID") &&
-                          Bind(library, nvml.DeviceGetMemoryInfo, "nvmlDeviceGetMemoryInfo");
+    const bool complete =
+        Bind(library, nvml.Init, "nvmlInit_v2") && Bind(library, nvml.Shutdown, "nvmlShutdown") &&
+        Bind(library, nvml.ErrorString, "nvmlErrorString") &&
+        Bind(library, nvml.SystemGetDriverVersion, "nvmlSystemGetDriverVersion") &&
+        Bind(library, nvml.SystemGetCudaDriverVersion, "nvmlSystemGetCudaDriverVersion_v2") &&
+        Bind(library, nvml.DeviceGetCount, "nvmlDeviceGetCount_v2") &&
+        Bind(library, nvml.DeviceGetHandleByIndex, "nvmlDeviceGetHandleByIndex_v2") &&
+        Bind(library, nvml.DeviceGetName, "nvmlDeviceGetName") &&
+        Bind(library, nvml.DeviceGetUuid, "nvmlDeviceGetUUID") &&
+        Bind(library, nvml.DeviceGetMemoryInfo, "nvmlDeviceGetMemoryInfo");
     if (!complete) return library.path() + " lacks a function every supported driver has";
     Bind(library, nvml.DeviceGetCudaComputeCapability, "nvmlDeviceGetCudaComputeCapability");
     Bind(library, nvml.DeviceGetClockInfo, "nvmlDeviceGetClockInfo");
     Bind(library, nvml.DeviceGetMaxClockInfo, "nvmlDeviceGetMaxClockInfo");
-    // Renamed in driver 535; the older name is still exported by all drivers seen, but one of the two is enough.
+    // Renamed in driver 535; the older name is still exported by all drivers seen, but one of the
+    // two is enough.
     if (!Bind(library, nvml.DeviceGetClocksThrottleReasons,
               "nvmlDeviceGetCurrentClocksEventReasons")) {
       Bind(library, nvml.DeviceGetClocksThrottleReasons,
@@ -130,7 +130,8 @@ struct DeviceMonitor::Impl {
     }
     for (unsigned int i = 0; i < count; ++i) {
       NvmlDevice handle = nullptr;
-      // A device of another user's MIG slice, or one fallen off the bus: leave it out, keep the rest.
+      // A device of another user's MIG slice, or one fallen off the bus: leave it out, keep the
+      // rest.
       if (nvml.DeviceGetHandleByIndex(i, &handle) != kNvmlSuccess) continue;
       DeviceInfo info;
       info.index = static_cast<int>(i);
@@ -232,8 +233,7 @@ Result<DeviceState> DeviceMonitor::Read(int index) const {
   note(read(nvml.DeviceGetClockInfo, kNvmlClockSm, &state.sm_clock_mhz), "sm_clock_mhz");
   note(read(nvml.DeviceGetClockInfo, kNvmlClockMemory, &state.memory_clock_mhz),
        "memory_clock_mhz");
-  note(read(nvml.DeviceGetMaxClockInfo, kNvmlClockSm, &state.max_sm_clock_mhz),
-       "max_sm_clock_mhz");
+  note(read(nvml.DeviceGetMaxClockInfo, kNvmlClockSm, &state.max_sm_clock_mhz), "max_sm_clock_mhz");
   note(read(nvml.DeviceGetMaxClockInfo, kNvmlClockMemory, &state.max_memory_clock_mhz),
        "max_memory_clock_mhz");
   unsigned long long reasons = 0;
@@ -250,7 +250,8 @@ Result<DeviceState> DeviceMonitor::Read(int index) const {
   NvmlUtilization utilization{};
   note(read(nvml.DeviceGetUtilization, &utilization), "utilization_percent");
   state.utilization_percent = utilization.gpu;
-  // A process may start between asking for the count and the list: leave room and ask once more if that was not enough.
+  // A process may start between asking for the count and the list: leave room and ask once more if
+  // that was not enough.
   std::vector<NvmlProcessInfo> processes(64);
   bool listed = false;
   for (int attempt = 0; attempt < 3 && !listed && nvml.DeviceGetComputeProcesses != nullptr;

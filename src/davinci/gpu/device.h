@@ -1,10 +1,12 @@
-// The machine's GPUs as the supervisor sees them: through NVML only, without creating a CUDA context.
+// The machine's GPUs as the supervisor sees them: through NVML only, without creating a CUDA
+// context.
 //
-// What it decides: nothing; it reports identity, load, clocks and throttling so that a measurement can carry the state it
-// was taken in. What it must never do: call into the CUDA driver (a context costs hundreds of megabytes and makes a later
-// fork unusable), or change a setting of the device.
+// What it decides: nothing; it reports identity, load, clocks and throttling so that a measurement
+// can carry the state it was taken in. What it must never do: call into the CUDA driver (a context
+// costs hundreds of megabytes and makes a later fork unusable), or change a setting of the device.
 //
-// On a machine with no driver every call works and reports no device; DeviceMonitor::absence_reason() says why.
+// On a machine with no driver every call works and reports no device;
+// DeviceMonitor::absence_reason() says why.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +19,9 @@
 namespace davinci::gpu {
 
 struct DeviceInfo {
-  int index = 0;      // NVML's index (PCI order); CUDA's default order can differ, so join on uuid
-  std::string name;   // "NVIDIA H200"
-  std::string uuid;   // "GPU-…", stable across reboots; CUDA_VISIBLE_DEVICES accepts it
+  int index = 0;     // NVML's index (PCI order); CUDA's default order can differ, so join on uuid
+  std::string name;  // "NVIDIA H200"
+  std::string uuid;  // "GPU-…", stable across reboots; CUDA_VISIBLE_DEVICES accepts it
   int compute_major = 0;
   int compute_minor = 0;
   uint64_t memory_total_bytes = 0;
@@ -40,7 +42,8 @@ struct ThrottleReasons {
   bool hardware_power_brake = false;
   bool display_clocks = false;
 
-  // True when a measurement taken now would be slower than the device allows: power or heat, not idleness or a chosen clock.
+  // True when a measurement taken now would be slower than the device allows: power or heat, not
+  // idleness or a chosen clock.
   bool AffectsTiming() const {
     return software_power_cap || hardware_slowdown || software_thermal || hardware_thermal ||
            hardware_power_brake || sync_boost;
@@ -55,7 +58,8 @@ struct ComputeProcess {
   uint64_t used_memory_bytes = 0;  // 0 when the driver does not tell
 };
 
-// One reading. A field the device does not support keeps its default and its name is listed in `unsupported`.
+// One reading. A field the device does not support keeps its default and its name is listed in
+// `unsupported`.
 struct DeviceState {
   uint32_t sm_clock_mhz = 0;
   uint32_t memory_clock_mhz = 0;
@@ -75,14 +79,16 @@ struct DeviceState {
 // Thread-safe: NVML locks internally, and the object is immutable after Create.
 class DeviceMonitor {
  public:
-  // Never fails for want of a driver: then devices() is empty. `library` names the NVML file; empty means the usual places.
+  // Never fails for want of a driver: then devices() is empty. `library` names the NVML file; empty
+  // means the usual places.
   static std::unique_ptr<DeviceMonitor> Create(const std::string& library = "");
   ~DeviceMonitor();
   DeviceMonitor(const DeviceMonitor&) = delete;
   DeviceMonitor& operator=(const DeviceMonitor&) = delete;
 
   const std::vector<DeviceInfo>& devices() const;
-  // Empty when the driver answered, else why there is no device ("libnvidia-ml.so.1: cannot open …").
+  // Empty when the driver answered, else why there is no device ("libnvidia-ml.so.1: cannot open
+  // …").
   const std::string& absence_reason() const;
   // kNotFound when `index` is not in devices(); kUnavailable when the driver lost the device.
   Result<DeviceState> Read(int index) const;

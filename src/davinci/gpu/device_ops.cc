@@ -1,11 +1,11 @@
 #include "davinci/gpu/device_ops.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace davinci::gpu {
 namespace {
@@ -27,9 +27,7 @@ static_assert(kToleranceBytes <= kProfileOffset - kToleranceOffset);
 static_assert(kErrorProfileBytes <= kPartialOffset - kProfileOffset);
 
 bool IsFloat(int dtype) { return dtype >= 0 && dtype <= kDTypeF64; }
-bool IsInteger(int dtype) {
-  return dtype >= kDTypeI8 && dtype <= kDTypeBool;
-}
+bool IsInteger(int dtype) { return dtype >= kDTypeI8 && dtype <= kDTypeBool; }
 
 Status BadDtype(int dtype, const char* wanted) {
   return InvalidArgument(fmt::format("dtype {}: {} wanted here", dtype, wanted));
@@ -47,17 +45,27 @@ double Median(std::vector<double> values) {
 
 Result<keyed::PoisonKind> PoisonKindOf(int dtype) {
   switch (dtype) {
-    case kDTypeF16: return keyed::kPoisonFloat16;
-    case kDTypeBf16: return keyed::kPoisonBfloat16;
-    case kDTypeF32: return keyed::kPoisonFloat32;
-    case kDTypeF64: return keyed::kPoisonFloat64;
+    case kDTypeF16:
+      return keyed::kPoisonFloat16;
+    case kDTypeBf16:
+      return keyed::kPoisonBfloat16;
+    case kDTypeF32:
+      return keyed::kPoisonFloat32;
+    case kDTypeF64:
+      return keyed::kPoisonFloat64;
     case kDTypeI8:
-    case kDTypeU8: return keyed::kPoisonBits8;
-    case kDTypeI16: return keyed::kPoisonBits16;
-    case kDTypeI32: return keyed::kPoisonBits32;
-    case kDTypeI64: return keyed::kPoisonBits64;
-    case kDTypeBool: return keyed::kPoisonBool;
-    default: break;
+    case kDTypeU8:
+      return keyed::kPoisonBits8;
+    case kDTypeI16:
+      return keyed::kPoisonBits16;
+    case kDTypeI32:
+      return keyed::kPoisonBits32;
+    case kDTypeI64:
+      return keyed::kPoisonBits64;
+    case kDTypeBool:
+      return keyed::kPoisonBool;
+    default:
+      break;
   }
   return InvalidArgument(fmt::format("dtype {}: not a known number", dtype));
 }
@@ -96,7 +104,8 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
       driver.Check(driver.FuncSetAttribute(f.profile, kCuFuncMaxDynamicSharedBytes,
                                            static_cast<int>(kProfileSharedBytes)),
                    "cuFuncSetAttribute"));
-  DAVINCI_RETURN_IF_ERROR(driver.Check(driver.MemAlloc(&ops->scratch_, kScratchBytes), "cuMemAlloc"));
+  DAVINCI_RETURN_IF_ERROR(
+      driver.Check(driver.MemAlloc(&ops->scratch_, kScratchBytes), "cuMemAlloc"));
   return driver.Check(driver.MemAllocHost(&ops->pinned_, kPinnedBytes), "cuMemAllocHost").ok()
              ? Result<std::unique_ptr<DeviceOps>>(std::move(ops))
              : ResourceExhausted("cuMemAllocHost: no pinned memory");
@@ -118,7 +127,8 @@ unsigned DeviceOps::GridFor(uint64_t work_items, unsigned block, unsigned blocks
   return static_cast<unsigned>(std::clamp<uint64_t>(needed, 1, std::max<uint64_t>(most, 1)));
 }
 
-// The argument types must be exactly the kernel's: the driver copies sizeof(parameter) bytes from each address.
+// The argument types must be exactly the kernel's: the driver copies sizeof(parameter) bytes from
+// each address.
 template <typename... Args>
 Status DeviceOps::Launch(CuFunction function, unsigned grid, unsigned block, unsigned shared_bytes,
                          CuStream stream, Args... args) const {
@@ -138,7 +148,8 @@ Status DeviceOps::ReadBack(void* to, CuDevicePtr from, size_t bytes, CuStream st
   return Status::Ok();
 }
 
-// The caller must synchronise with the stream before the next use of pinned_; all callers read a result back.
+// The caller must synchronise with the stream before the next use of pinned_; all callers read a
+// result back.
 Status DeviceOps::Upload(CuDevicePtr to, const void* from, size_t bytes, CuStream stream) {
   std::memcpy(pinned_, from, bytes);
   const CudaDriver& driver = context_->driver();
@@ -215,9 +226,9 @@ Result<uint64_t> DeviceOps::Checksum(CuDevicePtr data, uint64_t num_bytes, uint6
   DAVINCI_RETURN_IF_ERROR(
       driver.Check(driver.MemsetD8Async(result, 0, sizeof(uint64_t), stream), "cuMemsetD8Async"));
   if (num_bytes > 0) {
-    DAVINCI_RETURN_IF_ERROR(Launch(functions_.checksum, GridFor(num_bytes / 16 + 1, kBufferBlock, 4),
-                                   kBufferBlock, 0, stream, data, num_bytes, key,
-                                   Aligned(data, 16), result));
+    DAVINCI_RETURN_IF_ERROR(Launch(functions_.checksum,
+                                   GridFor(num_bytes / 16 + 1, kBufferBlock, 4), kBufferBlock, 0,
+                                   stream, data, num_bytes, key, Aligned(data, 16), result));
   }
   DAVINCI_RETURN_IF_ERROR(
       Launch(functions_.checksum_finish, 1, 1, 0, stream, result, num_bytes, key));
@@ -261,10 +272,9 @@ Status DeviceOps::AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int h
   constexpr auto kMaxGrid = static_cast<unsigned>(kPartialBytes / kErrorProfileBytes);
   const unsigned grid = std::min(GridFor((count + 3) / 4, kProfileBlock, 4), kMaxGrid);
   DAVINCI_RETURN_IF_ERROR(Upload(total, profile, kErrorProfileBytes, stream));
-  DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile, grid, kProfileBlock,
-                                 kProfileSharedBytes, stream,
-                                 truth, honest, honest_dtype, output_dtype, count, dont_care,
-                                 partials));
+  DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile, grid, kProfileBlock, kProfileSharedBytes,
+                                 stream, truth, honest, honest_dtype, output_dtype, count,
+                                 dont_care, partials));
   DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile_finish, 1, 352, 0, stream, partials,
                                  static_cast<int>(grid), total));
   return ReadBack(profile, total, kErrorProfileBytes, stream);
@@ -315,8 +325,7 @@ Result<CompareTotals> DeviceOps::Compare(CuDevicePtr truth, CuDevicePtr candidat
   DAVINCI_RETURN_IF_ERROR(Launch(functions_.compare, grid, kCompareBlock, 0, stream, truth,
                                  candidate, dtype, count, limits, dont_care,
                                  scratch_ + kPartialOffset));
-  return FinishCompare(grid, truth, kDTypeF64, candidate, dtype, count, limits,
-                       1.0, stream);
+  return FinishCompare(grid, truth, kDTypeF64, candidate, dtype, count, limits, 1.0, stream);
 }
 
 Result<CompareTotals> DeviceOps::CompareDirect(CuDevicePtr baseline, CuDevicePtr candidate,
@@ -382,8 +391,10 @@ Result<Peaks> DeviceOps::MeasurePeaks(const PeakOptions& options, CuStream strea
   } r{driver};
   DAVINCI_RETURN_IF_ERROR(driver.Check(driver.MemAlloc(&r.from, bytes), "cuMemAlloc (peaks)"));
   DAVINCI_RETURN_IF_ERROR(driver.Check(driver.MemAlloc(&r.to, bytes), "cuMemAlloc (peaks)"));
-  DAVINCI_RETURN_IF_ERROR(driver.Check(driver.EventCreate(&r.begin, kCuEventDefault), "cuEventCreate"));
-  DAVINCI_RETURN_IF_ERROR(driver.Check(driver.EventCreate(&r.end, kCuEventDefault), "cuEventCreate"));
+  DAVINCI_RETURN_IF_ERROR(
+      driver.Check(driver.EventCreate(&r.begin, kCuEventDefault), "cuEventCreate"));
+  DAVINCI_RETURN_IF_ERROR(
+      driver.Check(driver.EventCreate(&r.end, kCuEventDefault), "cuEventCreate"));
   const auto time_ms = [&](auto&& enqueue) -> Result<std::vector<double>> {
     std::vector<double> times;
     for (int i = -2; i < options.repeats; ++i) {  // two to warm up
@@ -404,17 +415,20 @@ Result<Peaks> DeviceOps::MeasurePeaks(const PeakOptions& options, CuStream strea
   const uint64_t words = bytes / 16;
   const unsigned grid = GridFor(words, kBufferBlock, 4);
   Peaks peaks;
-  // First, because it also fills the source with noise: copying zeros can run faster than copying data.
+  // First, because it also fills the source with noise: copying zeros can run faster than copying
+  // data.
   DAVINCI_ASSIGN_OR_RETURN(const auto write_ms, time_ms([&] {
-    return Launch(functions_.fill_random, grid, kBufferBlock, 0, stream, r.from, words, uint64_t{7});
-  }));
+                             return Launch(functions_.fill_random, grid, kBufferBlock, 0, stream,
+                                           r.from, words, uint64_t{7});
+                           }));
   DAVINCI_ASSIGN_OR_RETURN(const auto read_ms, time_ms([&] {
-    return Launch(functions_.touch, grid, kBufferBlock, 0, stream, r.from, words,
-                  scratch_ + kResultOffset);
-  }));
+                             return Launch(functions_.touch, grid, kBufferBlock, 0, stream, r.from,
+                                           words, scratch_ + kResultOffset);
+                           }));
   DAVINCI_ASSIGN_OR_RETURN(const auto copy_ms, time_ms([&] {
-    return Launch(functions_.copy, grid, kBufferBlock, 0, stream, r.from, r.to, words);
-  }));
+                             return Launch(functions_.copy, grid, kBufferBlock, 0, stream, r.from,
+                                           r.to, words);
+                           }));
   const double gigabytes = 1e-9 * static_cast<double>(bytes);
   peaks.write_gb_per_s = gigabytes / (1e-3 * best(write_ms));
   peaks.read_gb_per_s = gigabytes / (1e-3 * best(read_ms));
@@ -425,13 +439,13 @@ Result<Peaks> DeviceOps::MeasurePeaks(const PeakOptions& options, CuStream strea
   constexpr int kChains = 16;  // as in kernels/probes.cu
   const auto fma_grid = static_cast<unsigned>(context_->properties().multiprocessors) * 4;
   DAVINCI_ASSIGN_OR_RETURN(const auto fma_ms, time_ms([&] {
-    return Launch(functions_.fma_f32, fma_grid, kBufferBlock, 0, stream, scratch_ + kResultOffset,
-                  int{kSteps}, 0.999F, 0.001F);
-  }));
-  peaks.fp32_tflops = 1e-12 * 2.0 * kSteps * kChains * fma_grid * kBufferBlock / (1e-3 * best(fma_ms));
-  DAVINCI_ASSIGN_OR_RETURN(const auto empty_ms, time_ms([&] {
-    return Launch(functions_.empty, 1, 32, 0, stream);
-  }));
+                             return Launch(functions_.fma_f32, fma_grid, kBufferBlock, 0, stream,
+                                           scratch_ + kResultOffset, int{kSteps}, 0.999F, 0.001F);
+                           }));
+  peaks.fp32_tflops =
+      1e-12 * 2.0 * kSteps * kChains * fma_grid * kBufferBlock / (1e-3 * best(fma_ms));
+  DAVINCI_ASSIGN_OR_RETURN(const auto empty_ms,
+                           time_ms([&] { return Launch(functions_.empty, 1, 32, 0, stream); }));
   peaks.empty_kernel_us = 1e3 * Median(empty_ms);
   return peaks;
 }

@@ -1,9 +1,11 @@
-// What the judge does to device memory: cold caches, poisoned outputs, checksums, samples, comparison, peak probes.
-// The work happens on the device, near its memory bandwidth; results come back as small host structs.
+// What the judge does to device memory: cold caches, poisoned outputs, checksums, samples,
+// comparison, peak probes. The work happens on the device, near its memory bandwidth; results come
+// back as small host structs.
 //
-// Pointers are device addresses valid in the context (torch's data_ptr(), or memory opened through IPC), aligned to their
-// element. Counts are in elements and may exceed 2^32. `stream` is a CUDA stream handle; nullptr is the legacy default
-// stream. Functions that return data synchronise with that stream; FlushL2, Poison and Touch only enqueue.
+// Pointers are device addresses valid in the context (torch's data_ptr(), or memory opened through
+// IPC), aligned to their element. Counts are in elements and may exceed 2^32. `stream` is a CUDA
+// stream handle; nullptr is the legacy default stream. Functions that return data synchronise with
+// that stream; FlushL2, Poison and Touch only enqueue.
 //
 // dtype: DTypeNumber (kernels/compare_layout.h): f16 0, bf16 1, f32 2, f64 3, i8 4, u8 5, i16 6,
 // i32 7, i64 8, bool 9.
@@ -32,7 +34,9 @@ struct PoisonCount {
 };
 
 struct PeakOptions {
-  uint64_t copy_bytes = uint64_t{1} << 30;  // per buffer; two are allocated. Several times the L2, or the cache is measured
+  uint64_t copy_bytes =
+      uint64_t{1}
+      << 30;  // per buffer; two are allocated. Several times the L2, or the cache is measured
   int repeats = 10;
 };
 
@@ -45,8 +49,8 @@ struct Peaks {
   double empty_kernel_us = 0;  // between two events around a kernel that does nothing, median
 };
 
-// Thread-safe; calls on one object are serialised. Device memory it holds: the flush buffer (2 x L2, made at the first
-// flush) and about 4 MiB of scratch.
+// Thread-safe; calls on one object are serialised. Device memory it holds: the flush buffer (2 x
+// L2, made at the first flush) and about 4 MiB of scratch.
 class DeviceOps {
  public:
   static Result<std::unique_ptr<DeviceOps>> Create(std::shared_ptr<CudaContext> context,
@@ -58,8 +62,8 @@ class DeviceOps {
   const CudaContext& context() const { return *context_; }
   const KernelLibrary& kernels() const { return *kernels_; }
 
-  // Evicts everything from the L2 by writing twice its size of keyed noise; with `leave_clean` the noise is then read
-  // back, so that the next kernel does not pay for writing it to memory.
+  // Evicts everything from the L2 by writing twice its size of keyed noise; with `leave_clean` the
+  // noise is then read back, so that the next kernel does not pay for writing it to memory.
   Status FlushL2(uint64_t key, bool leave_clean, CuStream stream);
   // Demotes lines that somebody pinned with an access-policy window. Affects the whole context.
   Status ResetPersistingL2();
@@ -70,22 +74,26 @@ class DeviceOps {
                                     CuStream stream);
   // Equal to judge::KeyedChecksum of the same bytes on the host.
   Result<uint64_t> Checksum(CuDevicePtr data, uint64_t num_bytes, uint64_t key, CuStream stream);
-  // bits[j] = the element at keyed::SamplePosition(key, j, count), zero-extended. element_bytes: 1, 2, 4 or 8.
+  // bits[j] = the element at keyed::SamplePosition(key, j, count), zero-extended. element_bytes: 1,
+  // 2, 4 or 8.
   Status Sample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
                 std::span<uint64_t> bits, CuStream stream);
 
-  // Adds to the judge::ErrorProfile at `profile` (host memory). truth: fp64. dont_care: device bytes or 0.
+  // Adds to the judge::ErrorProfile at `profile` (host memory). truth: fp64. dont_care: device
+  // bytes or 0.
   Status AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int honest_dtype,
                            int output_dtype, uint64_t count, void* profile, CuDevicePtr dont_care,
                            CuStream stream);
-  // `tolerance`: a judge::Tolerance in host memory, built for `dtype` (kInvalidArgument otherwise). truth: fp64.
+  // `tolerance`: a judge::Tolerance in host memory, built for `dtype` (kInvalidArgument otherwise).
+  // truth: fp64.
   Result<CompareTotals> Compare(CuDevicePtr truth, CuDevicePtr candidate, int dtype, uint64_t count,
                                 const void* tolerance, CuDevicePtr dont_care, CuStream stream);
   // Against a baseline of the same dtype; every limit is multiplied by `factor`.
   Result<CompareTotals> CompareDirect(CuDevicePtr baseline, CuDevicePtr candidate, int dtype,
                                       uint64_t count, const void* tolerance, double factor,
                                       CuStream stream);
-  // Integers and bool: equal to the truth (of `truth_dtype`) or to one of at most 4 variants stored like the candidate.
+  // Integers and bool: equal to the truth (of `truth_dtype`) or to one of at most 4 variants stored
+  // like the candidate.
   Result<CompareTotals> CompareIntegers(CuDevicePtr truth, int truth_dtype, CuDevicePtr candidate,
                                         int dtype, uint64_t count,
                                         std::span<const CuDevicePtr> variants, CuStream stream);
@@ -95,7 +103,8 @@ class DeviceOps {
  private:
   struct Functions {
     CuFunction fill_random, touch, poison, poison_count, checksum, checksum_finish, sample;
-    CuFunction compare, compare_direct, compare_integers, compare_finish, profile, profile_finish, copy, fma_f32, empty;
+    CuFunction compare, compare_direct, compare_integers, compare_finish, profile, profile_finish,
+        copy, fma_f32, empty;
   };
 
   DeviceOps() = default;

@@ -1,10 +1,10 @@
 #include "davinci/gpu/driver_api.h"
 
+#include <fmt/format.h>
+
 #include <mutex>
 #include <optional>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "davinci/gpu/dynamic_library.h"
 
@@ -18,12 +18,12 @@ Result<CudaDriver> BindDriver() {
   if (!library.ok()) return library.status().Annotate("CUDA driver");
   CudaDriver driver;
   driver.library_path = library->path();
-#define DAVINCI_BIND_(name, symbol, parameters)                                             \
-  driver.name = reinterpret_cast<decltype(driver.name)>(library->FindSymbol(symbol));       \
-  if (driver.name == nullptr) {                                                             \
-    return FailedPrecondition(                                                              \
-        fmt::format("CUDA driver {}: no {}; install a driver of CUDA 11 or newer",          \
-                    driver.library_path, symbol));                                          \
+#define DAVINCI_BIND_(name, symbol, parameters)                                       \
+  driver.name = reinterpret_cast<decltype(driver.name)>(library->FindSymbol(symbol)); \
+  if (driver.name == nullptr) {                                                       \
+    return FailedPrecondition(                                                        \
+        fmt::format("CUDA driver {}: no {}; install a driver of CUDA 11 or newer",    \
+                    driver.library_path, symbol));                                    \
   }
   DAVINCI_CUDA_DRIVER_FUNCTIONS(DAVINCI_BIND_)
 #undef DAVINCI_BIND_
@@ -42,8 +42,8 @@ std::string UuidText(const std::array<unsigned char, 16>& bytes) {
 }  // namespace
 
 Result<const CudaDriver*> CudaDriver::Load() {
-  // A success is kept for the life of the process; a failure is retried, since a driver may appear in a long-lived process
-  // only through a remount, and trying costs microseconds.
+  // A success is kept for the life of the process; a failure is retried, since a driver may appear
+  // in a long-lived process only through a remount, and trying costs microseconds.
   static std::mutex mutex;
   static std::optional<CudaDriver> loaded;
   std::lock_guard lock(mutex);
@@ -62,8 +62,8 @@ Status CudaDriver::Check(CuResult code, const char* what) const {
   std::string message = fmt::format("{}: {} ({})", what, text != nullptr ? text : "unknown error",
                                     name != nullptr ? name : fmt::format("{}", code).c_str());
   if (code == kCuErrorOutOfMemory) return ResourceExhausted(std::move(message));
-  // Sticky errors of a crashed kernel (illegal address 700, launch timeout 702, assert 710, hardware stack error and its
-  // kin 714–719), a lost device or driver shutdown.
+  // Sticky errors of a crashed kernel (illegal address 700, launch timeout 702, assert 710,
+  // hardware stack error and its kin 714–719), a lost device or driver shutdown.
   const bool context_lost = code == 700 || code == 702 || code == 710 ||
                             (code >= 714 && code <= 719) || code == 4 || code == 46 || code == 214;
   if (context_lost) return Unavailable(std::move(message));

@@ -1,8 +1,9 @@
-// The part of the CUDA driver interface davinci uses inside worker processes, bound at run time from libcuda.so.1. The
-// types are declared here: no CUDA header is needed to build.
+// The part of the CUDA driver interface davinci uses inside worker processes, bound at run time
+// from libcuda.so.1. The types are declared here: no CUDA header is needed to build.
 //
-// Everything runs in the device's primary context, which is the one PyTorch uses, so pointers, streams and events of the
-// two are interchangeable. Nothing here runs in the supervisor: a process that called cuInit cannot fork CUDA children.
+// Everything runs in the device's primary context, which is the one PyTorch uses, so pointers,
+// streams and events of the two are interchangeable. Nothing here runs in the supervisor: a process
+// that called cuInit cannot fork CUDA children.
 #pragma once
 
 #include <array>
@@ -48,7 +49,11 @@ enum CuFunctionAttribute : int {
   kCuFuncLocalBytes = 3,
   kCuFuncMaxDynamicSharedBytes = 8,
 };
-enum CuLimit : int { kCuLimitStackBytes = 0, kCuLimitMallocHeapBytes = 2, kCuLimitPersistingL2Bytes = 6 };
+enum CuLimit : int {
+  kCuLimitStackBytes = 0,
+  kCuLimitMallocHeapBytes = 2,
+  kCuLimitPersistingL2Bytes = 6
+};
 enum CuEventFlags : unsigned { kCuEventDefault = 0, kCuEventDisableTiming = 2 };
 
 // What cuIpcGetMemHandle fills; opaque bytes that may be sent to another process of this machine.
@@ -57,81 +62,83 @@ struct CuIpcMemHandle {
 };
 
 // name in this struct, symbol in the library, parameters. All exported since CUDA 11.0.
-#define DAVINCI_CUDA_DRIVER_FUNCTIONS(X)                                                         \
-  X(Init, "cuInit", (unsigned flags))                                                            \
-  X(DriverGetVersion, "cuDriverGetVersion", (int* version))                                      \
-  X(GetErrorName, "cuGetErrorName", (CuResult code, const char** text))                          \
-  X(GetErrorString, "cuGetErrorString", (CuResult code, const char** text))                      \
-  X(DeviceGetCount, "cuDeviceGetCount", (int* count))                                            \
-  X(DeviceGet, "cuDeviceGet", (CuDevice * device, int ordinal))                                  \
-  X(DeviceGetName, "cuDeviceGetName", (char* name, int length, CuDevice device))                 \
-  X(DeviceGetUuid, "cuDeviceGetUuid", (unsigned char* uuid16, CuDevice device))                  \
-  X(DeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, CuDevice device))    \
-  X(DeviceTotalMem, "cuDeviceTotalMem_v2", (size_t * bytes, CuDevice device))                    \
-  X(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (CuContext * context, CuDevice device))  \
-  X(DevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (CuDevice device))                  \
-  X(DevicePrimaryCtxGetState, "cuDevicePrimaryCtxGetState",                                      \
-    (CuDevice device, unsigned* flags, int* active))                                             \
-  X(CtxPushCurrent, "cuCtxPushCurrent_v2", (CuContext context))                                  \
-  X(CtxPopCurrent, "cuCtxPopCurrent_v2", (CuContext * context))                                  \
-  X(CtxSynchronize, "cuCtxSynchronize", ())                                                      \
-  X(CtxResetPersistingL2Cache, "cuCtxResetPersistingL2Cache", ())                                \
-  X(CtxGetLimit, "cuCtxGetLimit", (size_t * value, int limit))                                   \
-  X(CtxSetLimit, "cuCtxSetLimit", (int limit, size_t value))                                     \
-  X(ModuleLoadData, "cuModuleLoadData", (CuModule * module, const void* image))                  \
-  X(ModuleUnload, "cuModuleUnload", (CuModule module))                                           \
-  X(ModuleGetFunction, "cuModuleGetFunction",                                                    \
-    (CuFunction * function, CuModule module, const char* name))                                  \
-  X(FuncSetAttribute, "cuFuncSetAttribute", (CuFunction function, int attribute, int value))     \
-  X(FuncGetAttribute, "cuFuncGetAttribute", (int* value, int attribute, CuFunction function))    \
-  X(LaunchKernel, "cuLaunchKernel",                                                              \
-    (CuFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,   \
-     unsigned block_y, unsigned block_z, unsigned dynamic_shared_bytes, CuStream stream,         \
-     void** parameters, void** extra))                                                           \
-  X(MemAlloc, "cuMemAlloc_v2", (CuDevicePtr * pointer, size_t bytes))                            \
-  X(MemFree, "cuMemFree_v2", (CuDevicePtr pointer))                                              \
-  X(MemGetInfo, "cuMemGetInfo_v2", (size_t * free_bytes, size_t* total_bytes))                   \
-  X(MemAllocHost, "cuMemAllocHost_v2", (void** pointer, size_t bytes))                           \
-  X(MemFreeHost, "cuMemFreeHost", (void* pointer))                                               \
-  X(MemGetAddressRange, "cuMemGetAddressRange_v2",                                               \
-    (CuDevicePtr * base, size_t* bytes, CuDevicePtr pointer))                                    \
-  X(IpcGetMemHandle, "cuIpcGetMemHandle", (CuIpcMemHandle * handle, CuDevicePtr pointer))        \
-  X(IpcOpenMemHandle, "cuIpcOpenMemHandle_v2",                                                   \
-    (CuDevicePtr * pointer, CuIpcMemHandle handle, unsigned flags))                              \
-  X(IpcCloseMemHandle, "cuIpcCloseMemHandle", (CuDevicePtr pointer))                             \
-  X(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2",                                                     \
-    (CuDevicePtr to, const void* from, size_t bytes, CuStream stream))                           \
-  X(MemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",                                                     \
-    (void* to, CuDevicePtr from, size_t bytes, CuStream stream))                                 \
-  X(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",                                                     \
-    (CuDevicePtr to, CuDevicePtr from, size_t bytes, CuStream stream))                           \
-  X(MemsetD8Async, "cuMemsetD8Async",                                                            \
-    (CuDevicePtr to, unsigned char value, size_t bytes, CuStream stream))                        \
-  X(MemsetD32Async, "cuMemsetD32Async",                                                          \
-    (CuDevicePtr to, unsigned value, size_t words, CuStream stream))                             \
-  X(StreamCreate, "cuStreamCreate", (CuStream * stream, unsigned flags))                         \
-  X(StreamDestroy, "cuStreamDestroy_v2", (CuStream stream))                                      \
-  X(StreamSynchronize, "cuStreamSynchronize", (CuStream stream))                                 \
-  X(StreamQuery, "cuStreamQuery", (CuStream stream))                                             \
-  X(EventCreate, "cuEventCreate", (CuEvent * event, unsigned flags))                             \
-  X(EventDestroy, "cuEventDestroy_v2", (CuEvent event))                                          \
-  X(EventRecord, "cuEventRecord", (CuEvent event, CuStream stream))                              \
-  X(EventSynchronize, "cuEventSynchronize", (CuEvent event))                                     \
+#define DAVINCI_CUDA_DRIVER_FUNCTIONS(X)                                                        \
+  X(Init, "cuInit", (unsigned flags))                                                           \
+  X(DriverGetVersion, "cuDriverGetVersion", (int* version))                                     \
+  X(GetErrorName, "cuGetErrorName", (CuResult code, const char** text))                         \
+  X(GetErrorString, "cuGetErrorString", (CuResult code, const char** text))                     \
+  X(DeviceGetCount, "cuDeviceGetCount", (int* count))                                           \
+  X(DeviceGet, "cuDeviceGet", (CuDevice * device, int ordinal))                                 \
+  X(DeviceGetName, "cuDeviceGetName", (char* name, int length, CuDevice device))                \
+  X(DeviceGetUuid, "cuDeviceGetUuid", (unsigned char* uuid16, CuDevice device))                 \
+  X(DeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, CuDevice device))   \
+  X(DeviceTotalMem, "cuDeviceTotalMem_v2", (size_t * bytes, CuDevice device))                   \
+  X(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (CuContext * context, CuDevice device)) \
+  X(DevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (CuDevice device))                 \
+  X(DevicePrimaryCtxGetState, "cuDevicePrimaryCtxGetState",                                     \
+    (CuDevice device, unsigned* flags, int* active))                                            \
+  X(CtxPushCurrent, "cuCtxPushCurrent_v2", (CuContext context))                                 \
+  X(CtxPopCurrent, "cuCtxPopCurrent_v2", (CuContext * context))                                 \
+  X(CtxSynchronize, "cuCtxSynchronize", ())                                                     \
+  X(CtxResetPersistingL2Cache, "cuCtxResetPersistingL2Cache", ())                               \
+  X(CtxGetLimit, "cuCtxGetLimit", (size_t * value, int limit))                                  \
+  X(CtxSetLimit, "cuCtxSetLimit", (int limit, size_t value))                                    \
+  X(ModuleLoadData, "cuModuleLoadData", (CuModule * module, const void* image))                 \
+  X(ModuleUnload, "cuModuleUnload", (CuModule module))                                          \
+  X(ModuleGetFunction, "cuModuleGetFunction",                                                   \
+    (CuFunction * function, CuModule module, const char* name))                                 \
+  X(FuncSetAttribute, "cuFuncSetAttribute", (CuFunction function, int attribute, int value))    \
+  X(FuncGetAttribute, "cuFuncGetAttribute", (int* value, int attribute, CuFunction function))   \
+  X(LaunchKernel, "cuLaunchKernel",                                                             \
+    (CuFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,  \
+     unsigned block_y, unsigned block_z, unsigned dynamic_shared_bytes, CuStream stream,        \
+     void** parameters, void** extra))                                                          \
+  X(MemAlloc, "cuMemAlloc_v2", (CuDevicePtr * pointer, size_t bytes))                           \
+  X(MemFree, "cuMemFree_v2", (CuDevicePtr pointer))                                             \
+  X(MemGetInfo, "cuMemGetInfo_v2", (size_t * free_bytes, size_t * total_bytes))                 \
+  X(MemAllocHost, "cuMemAllocHost_v2", (void** pointer, size_t bytes))                          \
+  X(MemFreeHost, "cuMemFreeHost", (void* pointer))                                              \
+  X(MemGetAddressRange, "cuMemGetAddressRange_v2",                                              \
+    (CuDevicePtr * base, size_t * bytes, CuDevicePtr pointer))                                  \
+  X(IpcGetMemHandle, "cuIpcGetMemHandle", (CuIpcMemHandle * handle, CuDevicePtr pointer))       \
+  X(IpcOpenMemHandle, "cuIpcOpenMemHandle_v2",                                                  \
+    (CuDevicePtr * pointer, CuIpcMemHandle handle, unsigned flags))                             \
+  X(IpcCloseMemHandle, "cuIpcCloseMemHandle", (CuDevicePtr pointer))                            \
+  X(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2",                                                    \
+    (CuDevicePtr to, const void* from, size_t bytes, CuStream stream))                          \
+  X(MemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",                                                    \
+    (void* to, CuDevicePtr from, size_t bytes, CuStream stream))                                \
+  X(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",                                                    \
+    (CuDevicePtr to, CuDevicePtr from, size_t bytes, CuStream stream))                          \
+  X(MemsetD8Async, "cuMemsetD8Async",                                                           \
+    (CuDevicePtr to, unsigned char value, size_t bytes, CuStream stream))                       \
+  X(MemsetD32Async, "cuMemsetD32Async",                                                         \
+    (CuDevicePtr to, unsigned value, size_t words, CuStream stream))                            \
+  X(StreamCreate, "cuStreamCreate", (CuStream * stream, unsigned flags))                        \
+  X(StreamDestroy, "cuStreamDestroy_v2", (CuStream stream))                                     \
+  X(StreamSynchronize, "cuStreamSynchronize", (CuStream stream))                                \
+  X(StreamQuery, "cuStreamQuery", (CuStream stream))                                            \
+  X(EventCreate, "cuEventCreate", (CuEvent * event, unsigned flags))                            \
+  X(EventDestroy, "cuEventDestroy_v2", (CuEvent event))                                         \
+  X(EventRecord, "cuEventRecord", (CuEvent event, CuStream stream))                             \
+  X(EventSynchronize, "cuEventSynchronize", (CuEvent event))                                    \
   X(EventElapsedTime, "cuEventElapsedTime", (float* milliseconds, CuEvent begin, CuEvent end))
 
-// The bound functions, called directly: driver.MemAlloc(&p, n). Immutable once loaded; as thread-safe as the driver.
+// The bound functions, called directly: driver.MemAlloc(&p, n). Immutable once loaded; as
+// thread-safe as the driver.
 struct CudaDriver {
 #define DAVINCI_DECLARE_(name, symbol, parameters) CuResult(*name) parameters = nullptr;
   DAVINCI_CUDA_DRIVER_FUNCTIONS(DAVINCI_DECLARE_)
 #undef DAVINCI_DECLARE_
   std::string library_path;
 
-  // The process's one copy. kNotFound when there is no driver library, kFailedPrecondition when it is too old. Does not
-  // call cuInit.
+  // The process's one copy. kNotFound when there is no driver library, kFailedPrecondition when it
+  // is too old. Does not call cuInit.
   static Result<const CudaDriver*> Load();
 
-  // "cuMemAlloc: out of memory (CUDA_ERROR_OUT_OF_MEMORY)". kResourceExhausted for exhausted memory, kUnavailable for
-  // errors after which the context is lost (a crashed kernel, a device gone), kInternal otherwise; Ok for kCuSuccess.
+  // "cuMemAlloc: out of memory (CUDA_ERROR_OUT_OF_MEMORY)". kResourceExhausted for exhausted
+  // memory, kUnavailable for errors after which the context is lost (a crashed kernel, a device
+  // gone), kInternal otherwise; Ok for kCuSuccess.
   Status Check(CuResult code, const char* what) const;
 };
 
@@ -176,8 +183,9 @@ class CudaContext {
   CudaDeviceProperties properties_;
 };
 
-// Makes a context current on this thread for a scope and restores what was current before, so that PyTorch's notion of
-// the current device is never disturbed. Check status() before calling the driver.
+// Makes a context current on this thread for a scope and restores what was current before, so that
+// PyTorch's notion of the current device is never disturbed. Check status() before calling the
+// driver.
 class ScopedCudaContext {
  public:
   explicit ScopedCudaContext(const CudaContext& context);

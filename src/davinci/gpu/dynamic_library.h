@@ -1,5 +1,5 @@
-// A shared library opened at run time, so that nothing in davinci links against a vendor's library and every program
-// starts on a machine that has none of them.
+// A shared library opened at run time, so that nothing in davinci links against a vendor's library
+// and every program starts on a machine that has none of them.
 #pragma once
 
 #include <span>
@@ -10,15 +10,16 @@
 
 namespace davinci::gpu {
 
-// Owns nothing that can be given back: vendor libraries keep threads and at-exit handlers, so a library once opened stays
-// open until the process ends. Copies refer to the same library.
+// Owns nothing that can be given back: vendor libraries keep threads and at-exit handlers, so a
+// library once opened stays open until the process ends. Copies refer to the same library.
 class DynamicLibrary {
  public:
   DynamicLibrary() = default;
 
-  // Tries, in this order: a copy some other code already loaded into this process (so that two versions never meet in one
-  // process), each of `names` in each of `directories`, then each of `names` by the system's own search. Fails with
-  // kNotFound and the loader's last message when none opens.
+  // Tries, in this order: a copy some other code already loaded into this process (so that two
+  // versions never meet in one process), each of `names` in each of `directories`, then each of
+  // `names` by the system's own search. Fails with kNotFound and the loader's last message when
+  // none opens.
   static Result<DynamicLibrary> Open(std::span<const std::string> names,
                                      std::span<const std::string> directories);
 

@@ -1,8 +1,8 @@
 #include "davinci/gpu/ipc_memory.h"
 
-#include <utility>
-
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace davinci::gpu {
 namespace {

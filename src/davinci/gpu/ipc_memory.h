@@ -1,6 +1,7 @@
-// Device memory shared between two processes. Exported: any pointer into a cudaMalloc'ed allocation (torch's caching
-// allocator makes such, unless expandable segments are on). Opened: mapped into this process's context, counted, because
-// one allocation holds many tensors and a driver may refuse to map it twice.
+// Device memory shared between two processes. Exported: any pointer into a cudaMalloc'ed allocation
+// (torch's caching allocator makes such, unless expandable segments are on). Opened: mapped into
+// this process's context, counted, because one allocation holds many tensors and a driver may
+// refuse to map it twice.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,10 @@ class IpcMemory {
   IpcMemory& operator=(const IpcMemory&) = delete;
 
   Result<IpcExport> Export(CuDevicePtr pointer) const;
-  // Address of the allocation's start here; the same one for the same handle until all its openers closed it. The handle
-  // comes from a process that may be hostile: a forged one is the driver's to refuse, and offset and size have to be
-  // checked by the caller against AllocationBytes. A handle of this very process cannot be opened.
+  // Address of the allocation's start here; the same one for the same handle until all its openers
+  // closed it. The handle comes from a process that may be hostile: a forged one is the driver's to
+  // refuse, and offset and size have to be checked by the caller against AllocationBytes. A handle
+  // of this very process cannot be opened.
   Result<CuDevicePtr> Open(const CuIpcMemHandle& handle);
   Status Close(CuDevicePtr base);
   // Size of the allocation that contains `pointer`, as the driver of this process knows it.

@@ -1,9 +1,9 @@
 #include "davinci/gpu/kernel_library.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
@@ -13,8 +13,9 @@
 namespace davinci::gpu {
 namespace {
 
-// -fmad=false: the host's comparator does not contract a*b+c, and the two must agree to the last bit. The kernels are
-// bound by memory; the one that is not, the arithmetic probe, calls fmaf itself.
+// -fmad=false: the host's comparator does not contract a*b+c, and the two must agree to the last
+// bit. The kernels are bound by memory; the one that is not, the arithmetic probe, calls fmaf
+// itself.
 const std::vector<std::string>& CompileOptions() {
   static const std::vector<std::string> options = {"--std=c++17", "-fmad=false", "-lineinfo"};
   return options;
@@ -62,9 +63,9 @@ Result<std::unique_ptr<KernelLibrary>> KernelLibrary::Load(std::shared_ptr<CudaC
   DAVINCI_ASSIGN_OR_RETURN(const Nvrtc nvrtc, Nvrtc::Load(options.library_directories));
   library->nvrtc_version_ = nvrtc.version();
   const int64_t started_ns = MonotonicNs();
-  DAVINCI_ASSIGN_OR_RETURN(const NvrtcOutput output,
-                           nvrtc.Compile(KernelSource(), "judge_kernels.cu", library->architecture_,
-                                         CompileOptions()));
+  DAVINCI_ASSIGN_OR_RETURN(
+      const NvrtcOutput output,
+      nvrtc.Compile(KernelSource(), "judge_kernels.cu", library->architecture_, CompileOptions()));
   library->compile_ms_ = 1e-6 * static_cast<double>(MonotonicNs() - started_ns);
   if (!output.ok) {
     return Internal(fmt::format("NVRTC {} does not compile the judge's kernels for {}: {}",
@@ -91,8 +92,7 @@ KernelLibrary::~KernelLibrary() {
 Result<CuFunction> KernelLibrary::Find(const char* name) const {
   const CudaDriver& driver = context_->driver();
   CuFunction function = nullptr;
-  DAVINCI_RETURN_IF_ERROR(
-      driver.Check(driver.ModuleGetFunction(&function, module_, name), name));
+  DAVINCI_RETURN_IF_ERROR(driver.Check(driver.ModuleGetFunction(&function, module_, name), name));
   return function;
 }
 

@@ -1,5 +1,6 @@
-// The judge's own kernels (kernels/*.cu), carried as text inside this library, compiled by NVRTC for the device at first
-// use and kept as a cubin in a cache directory, so that one process in the life of a machine pays for compiling.
+// The judge's own kernels (kernels/*.cu), carried as text inside this library, compiled by NVRTC
+// for the device at first use and kept as a cubin in a cache directory, so that one process in the
+// life of a machine pays for compiling.
 #pragma once
 
 #include <filesystem>

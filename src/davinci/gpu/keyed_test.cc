@@ -1,11 +1,11 @@
 #include "davinci/gpu/kernels/keyed.h"
 
+#include <gtest/gtest.h>
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <set>
-
-#include <gtest/gtest.h>
 
 namespace davinci::gpu::keyed {
 namespace {

@@ -1,6 +1,7 @@
 #include "davinci/gpu/lease.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,8 +14,6 @@
 #include <mutex>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "davinci/base/files.h"
 #include "davinci/base/unique_fd.h"
 
@@ -26,15 +25,16 @@ using Clock = std::chrono::steady_clock;
 bool IsDeviceKey(const std::string& device) {
   if (device.empty() || device.size() > 100 || device.front() == '.') return false;
   return std::all_of(device.begin(), device.end(), [](unsigned char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           c == '.' || c == '_' || c == '-';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+           c == '_' || c == '-';
   });
 }
 
-// Someone may have deleted the file between our open and our lock; then we hold a lock nobody else can see.
+// Someone may have deleted the file between our open and our lock; then we hold a lock nobody else
+// can see.
 bool IsStillThatFile(int fd, const std::string& path) {
-  struct stat by_fd{};
-  struct stat by_path{};
+  struct stat by_fd {};
+  struct stat by_path {};
   return fstat(fd, &by_fd) == 0 && stat(path.c_str(), &by_path) == 0 &&
          by_fd.st_ino == by_path.st_ino && by_fd.st_dev == by_path.st_dev;
 }
@@ -90,9 +90,10 @@ struct DeviceLeases::Impl {
     return CheckWait(device, request);
   }
 
-  // flock() that can be cancelled: the system call itself can only be interrupted by a signal, hence the polling.
+  // flock() that can be cancelled: the system call itself can only be interrupted by a signal,
+  // hence the polling.
   Result<UniqueFd> Flock(const std::string& path, int operation, const std::string& device,
-                           const LeaseRequest& request) {
+                         const LeaseRequest& request) {
     auto pause = std::chrono::microseconds(200);
     while (true) {
       UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
@@ -104,7 +105,8 @@ struct DeviceLeases::Impl {
         std::unique_lock lock(mutex);
         auto wake = Clock::now() + pause;
         if (request.deadline) wake = std::min(wake, *request.deadline);
-        // Nobody signals this; waiting on the condition variable is how a stop request ends the pause early.
+        // Nobody signals this; waiting on the condition variable is how a stop request ends the
+        // pause early.
         changed.wait_until(lock, request.stop, wake, [] { return false; });
         pause = std::min(pause * 2, std::chrono::microseconds(2000));
       }
@@ -125,8 +127,8 @@ Result<std::unique_ptr<DeviceLeases>> DeviceLeases::Open(const std::filesystem::
 
 Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const LeaseRequest& request) {
   if (!IsDeviceKey(device)) {
-    return InvalidArgument(fmt::format(
-        "device key \"{}\": use 1 to 100 letters, digits, '.', '_' or '-'", device));
+    return InvalidArgument(
+        fmt::format("device key \"{}\": use 1 to 100 letters, digits, '.', '_' or '-'", device));
   }
   const auto started = Clock::now();
   Impl::Local* local = nullptr;
@@ -139,8 +141,8 @@ Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const Lease
   }
   const auto acquire = [&]() -> Result<UniqueFd> {
     DAVINCI_RETURN_IF_ERROR(impl_->WaitForTurn(device, *local, ticket, request));
-    DAVINCI_ASSIGN_OR_RETURN(
-        UniqueFd turnstile, impl_->Flock(impl_->TurnPath(device), LOCK_EX, device, request));
+    DAVINCI_ASSIGN_OR_RETURN(UniqueFd turnstile,
+                             impl_->Flock(impl_->TurnPath(device), LOCK_EX, device, request));
     return impl_->Flock(impl_->LockPath(device),
                         request.mode == LeaseMode::kExclusive ? LOCK_EX : LOCK_SH, device, request);
   };

@@ -1,17 +1,21 @@
-// Who may use a device now. Many holders may load and check candidates on a device at once (shared); timing needs it alone
-// (exclusive). A device is any key: a GPU's uuid, or "cpu" for timings on the host's cores.
+// Who may use a device now. Many holders may load and check candidates on a device at once
+// (shared); timing needs it alone (exclusive). A device is any key: a GPU's uuid, or "cpu" for
+// timings on the host's cores.
 //
-// Works between threads and between processes: each lease holds its own flock() on <directory>/<device>.lock, so the kernel
-// gives it back when the holder dies, kill -9 included. <directory>/<device>.turn is the turnstile that makes it fair:
-// whoever wants a lease takes the turnstile first and keeps it until the lease is granted, so a waiting exclusive request
-// holds back later shared ones and is never starved. Inside one DeviceLeases object requests are served in order of
-// arrival without polling; between processes the wait polls (0.2 ms growing to 2 ms), and which of several waiting
-// processes gets the turnstile next is left to chance.
+// Works between threads and between processes: each lease holds its own flock() on
+// <directory>/<device>.lock, so the kernel gives it back when the holder dies, kill -9 included.
+// <directory>/<device>.turn is the turnstile that makes it fair: whoever wants a lease takes the
+// turnstile first and keeps it until the lease is granted, so a waiting exclusive request holds
+// back later shared ones and is never starved. Inside one DeviceLeases object requests are served
+// in order of arrival without polling; between processes the wait polls (0.2 ms growing to 2 ms),
+// and which of several waiting processes gets the turnstile next is left to chance.
 //
-// The file's text names the last exclusive holder ("pid 4711: timing"); it is for people, never parsed.
+// The file's text names the last exclusive holder ("pid 4711: timing"); it is for people, never
+// parsed.
 //
-// A forked child that does not exec shares its parent's leases: they end when both have closed them. Descriptors are
-// close-on-exec. The directory must be on a file system with working flock (any local one).
+// A forked child that does not exec shares its parent's leases: they end when both have closed
+// them. Descriptors are close-on-exec. The directory must be on a file system with working flock
+// (any local one).
 #pragma once
 
 #include <chrono>
@@ -38,8 +42,8 @@ struct LeaseRequest {
 
 class DeviceLeases;
 
-// Held until destroyed or Release()d. Movable; may be released by another thread than the one that acquired it. Must not
-// outlive the DeviceLeases it came from.
+// Held until destroyed or Release()d. Movable; may be released by another thread than the one that
+// acquired it. Must not outlive the DeviceLeases it came from.
 class DeviceLease {
  public:
   DeviceLease() = default;
@@ -71,11 +75,12 @@ class DeviceLeases {
   DeviceLeases(const DeviceLeases&) = delete;
   DeviceLeases& operator=(const DeviceLeases&) = delete;
 
-  // `device`: 1–100 of letters, digits, '.', '_', '-' (kInvalidArgument otherwise). There is no upgrade from shared to
-  // exclusive: release first, or two upgraders wait for each other for ever.
+  // `device`: 1–100 of letters, digits, '.', '_', '-' (kInvalidArgument otherwise). There is no
+  // upgrade from shared to exclusive: release first, or two upgraders wait for each other for ever.
   Result<DeviceLease> Acquire(const std::string& device, const LeaseRequest& request);
 
-  // What the last exclusive holder wrote about itself; empty when nobody ever held it. For messages.
+  // What the last exclusive holder wrote about itself; empty when nobody ever held it. For
+  // messages.
   std::string LastExclusiveHolder(const std::string& device) const;
 
  private:

@@ -1,5 +1,6 @@
 #include "davinci/gpu/lease.h"
 
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,8 +10,6 @@
 #include <functional>
 #include <thread>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "davinci/base/files.h"
 
@@ -42,7 +41,8 @@ class DeviceLeasesTest : public testing::Test {
     EXPECT_TRUE(leases.ok());
     return std::move(leases).value();
   }
-  // Runs `body` in a child process with leases of its own. The child must not return into GoogleTest.
+  // Runs `body` in a child process with leases of its own. The child must not return into
+  // GoogleTest.
   template <typename Body>
   pid_t Child(Body body) {
     const pid_t pid = fork();
@@ -128,7 +128,8 @@ TEST_F(DeviceLeasesTest, StopRequestEndsTheWaitInThisProcess) {
   request.stop = stop.get_token();
   EXPECT_EQ(leases_->Acquire("gpu", request).status().code(), StatusCode::kCancelled);
   held->Release();
-  EXPECT_TRUE(leases_->Acquire("gpu", Soon(Shared())).ok()) << "a cancelled wait leaves nothing behind";
+  EXPECT_TRUE(leases_->Acquire("gpu", Soon(Shared())).ok())
+      << "a cancelled wait leaves nothing behind";
 }
 
 TEST_F(DeviceLeasesTest, StopRequestEndsTheWaitForAnotherHolder) {

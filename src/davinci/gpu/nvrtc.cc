@@ -1,8 +1,8 @@
 #include "davinci/gpu/nvrtc.h"
 
-#include <filesystem>
-
 #include <fmt/format.h>
+
+#include <filesystem>
 
 #include "davinci/gpu/dynamic_library.h"
 
@@ -53,8 +53,9 @@ Result<Nvrtc> Nvrtc::Load(std::span<const std::string> directories) {
     return Internal(nvrtc.library_path_ + ": nvrtcVersion failed");
   }
   nvrtc.version_ = fmt::format("{}.{}", major, minor);
-  // NVRTC opens its second half by bare name when it compiles. Next to a copy inside a Python package the loader would not
-  // find it, unless it is already loaded. Where it is part of the system's search this changes nothing.
+  // NVRTC opens its second half by bare name when it compiles. Next to a copy inside a Python
+  // package the loader would not find it, unless it is already loaded. Where it is part of the
+  // system's search this changes nothing.
   const std::vector<std::string> builtins = {"libnvrtc-builtins.so." + nvrtc.version_};
   const std::vector<std::string> beside = {
       std::filesystem::path(nvrtc.library_path_).parent_path().string()};

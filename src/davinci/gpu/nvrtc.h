@@ -1,5 +1,5 @@
-// Compiles CUDA C++ text to a cubin in this process through NVRTC, bound at run time. No CUDA header is used, and none is
-// needed by a source that includes none.
+// Compiles CUDA C++ text to a cubin in this process through NVRTC, bound at run time. No CUDA
+// header is used, and none is needed by a source that includes none.
 #pragma once
 
 #include <span>
@@ -18,14 +18,16 @@ struct NvrtcOutput {
 
 class Nvrtc {
  public:
-  // Looks in `directories` first (for example <site-packages>/nvidia/cu13/lib), then where the loader looks, then in
-  // /usr/local/cuda/lib64. A copy that PyTorch already loaded is used before all of these.
+  // Looks in `directories` first (for example <site-packages>/nvidia/cu13/lib), then where the
+  // loader looks, then in /usr/local/cuda/lib64. A copy that PyTorch already loaded is used before
+  // all of these.
   static Result<Nvrtc> Load(std::span<const std::string> directories);
 
   // "13.0"
   const std::string& version() const { return version_; }
   const std::string& library_path() const { return library_path_; }
-  // `architecture` as "sm_90" or "sm_90a". `options` are NVRTC's own ("-fmad=false", "-I/dir"). Thread-safe.
+  // `architecture` as "sm_90" or "sm_90a". `options` are NVRTC's own ("-fmad=false", "-I/dir").
+  // Thread-safe.
   Result<NvrtcOutput> Compile(const std::string& source, const std::string& file_name,
                               const std::string& architecture,
                               std::span<const std::string> options) const;

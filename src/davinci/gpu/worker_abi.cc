@@ -1,5 +1,7 @@
 #include "davinci/gpu/worker_abi.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,11 +9,9 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "davinci/gpu/activity.h"
 #include "davinci/gpu/device_ops.h"
@@ -27,8 +27,8 @@ using davinci::Status;
 using davinci::StatusCode;
 using davinci::gpu::ActivityRecorder;
 using davinci::gpu::CompareTotals;
-using davinci::gpu::CuDevicePtr;
 using davinci::gpu::CudaContext;
+using davinci::gpu::CuDevicePtr;
 using davinci::gpu::CuStream;
 using davinci::gpu::DeviceOps;
 using davinci::gpu::IpcMemory;
@@ -60,9 +60,12 @@ Worker& TheWorker() {
 int Fail(const Status& status) {
   last_error = status.ToString();
   switch (status.code()) {
-    case StatusCode::kResourceExhausted: return -2;
-    case StatusCode::kUnavailable: return -3;
-    default: return -1;
+    case StatusCode::kResourceExhausted:
+      return -2;
+    case StatusCode::kUnavailable:
+      return -3;
+    default:
+      return -1;
   }
 }
 
@@ -150,7 +153,8 @@ dv_cuda_result CommonResult(const CompareTotals& totals) {
   return result;
 }
 
-// The criteria of judge::Compare; tests/gpu/gpu_selftest.py holds the two results against each other.
+// The criteria of judge::Compare; tests/gpu/gpu_selftest.py holds the two results against each
+// other.
 dv_cuda_result FloatResult(const CompareTotals& totals, double max_unverified_fraction) {
   dv_cuda_result result = CommonResult(totals);
   result.max_ratio = totals.worst_ratio;
@@ -217,21 +221,20 @@ int dv_cuda_driver_info(char* json, size_t capacity, size_t* needed) {
     size_t free_bytes = 0;
     size_t total_bytes = 0;
     context->driver().MemGetInfo(&free_bytes, &total_bytes);
-    nlohmann::json info = {
-        {"name", device.name},
-        {"uuid", device.uuid},
-        {"driver_library", context->driver().library_path},
-        {"cuda_driver_version", device.driver_cuda_version},
-        {"compute_capability", {device.compute_major, device.compute_minor}},
-        {"multiprocessors", device.multiprocessors},
-        {"l2_bytes", device.l2_bytes},
-        {"memory_total_bytes", device.memory_total_bytes},
-        {"memory_free_bytes", free_bytes},
-        {"memory_bus_width_bits", device.memory_bus_width_bits},
-        {"max_shared_bytes_per_block", device.max_shared_bytes_per_block},
-        {"max_persisting_l2_bytes", device.max_persisting_l2_bytes},
-        {"context_was_active", context->was_active()},
-        {"kernels", nullptr}};
+    nlohmann::json info = {{"name", device.name},
+                           {"uuid", device.uuid},
+                           {"driver_library", context->driver().library_path},
+                           {"cuda_driver_version", device.driver_cuda_version},
+                           {"compute_capability", {device.compute_major, device.compute_minor}},
+                           {"multiprocessors", device.multiprocessors},
+                           {"l2_bytes", device.l2_bytes},
+                           {"memory_total_bytes", device.memory_total_bytes},
+                           {"memory_free_bytes", free_bytes},
+                           {"memory_bus_width_bits", device.memory_bus_width_bits},
+                           {"max_shared_bytes_per_block", device.max_shared_bytes_per_block},
+                           {"max_persisting_l2_bytes", device.max_persisting_l2_bytes},
+                           {"context_was_active", context->was_active()},
+                           {"kernels", nullptr}};
     Worker& worker = TheWorker();
     std::lock_guard lock(worker.mutex);
     if (worker.ops != nullptr) {

@@ -1,9 +1,9 @@
 // Without a device: what is wrong is said, nothing crashes. With one, tests/gpu/gpu_selftest.py.
 #include "davinci/gpu/worker_abi.h"
 
-#include <string>
-
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "davinci/gpu/driver_api.h"
 

@@ -319,27 +319,36 @@ extern "C" __global__ void __launch_bounds__(kCompareThreads)
   WriteBlockTotals(tally, scratch, partials + blockIdx.x);
 }
 
-// One block. Adds the partials in order and looks up the values at the two indices. `limits` is null for integers.
+// One warp. Adds the partials in a fixed order and looks up the values at the two indices. `limits` is null for integers.
 extern "C" __global__ void __launch_bounds__(32)
     dv_compare_finish(const CompareTotals* partials, int num_partials, U64 n, const void* truth,
                       int truth_type, const void* candidate, int type, const Tolerance* limits,
                       double factor, CompareTotals* out) {
   constexpr int kWords = 9 + kNumRatioBins;  // the leading integers of CompareTotals
-  const U64* const words = (const U64*)partials;
   constexpr int kStride = sizeof(CompareTotals) / sizeof(U64);
+  const U64* const words = (const U64*)partials;
   U64* const out_words = (U64*)out;
-  if (threadIdx.x > 0 && threadIdx.x < kWords) {
+  for (int k = 1; k < kWords; ++k) {
     U64 sum = 0;
-    for (int p = 0; p < num_partials; ++p) sum += words[p * kStride + threadIdx.x];
-    out_words[threadIdx.x] = sum;
+    for (int p = threadIdx.x; p < num_partials; p += 32) sum += words[p * kStride + k];
+    sum = WarpSum(sum);
+    if (threadIdx.x == 0) out_words[k] = sum;
   }
-  if (threadIdx.x != 0) return;
   Tally total;
-  for (int p = 0; p < num_partials; ++p) {
+  for (int p = threadIdx.x; p < num_partials; p += 32) {
     total.sum_sq += partials[p].sum_normalised_sq;
     if (partials[p].first_wrong_index < total.first_wrong) total.first_wrong = partials[p].first_wrong_index;
     total.Worst(partials[p].worst_ratio, partials[p].worst_index);
   }
+  total.sum_sq = WarpSum(total.sum_sq);
+  for (int offset = 16; offset > 0; offset >>= 1) {
+    const U64 first = __shfl_down_sync(~0u, total.first_wrong, offset);
+    if (first < total.first_wrong) total.first_wrong = first;
+    const double ratio = __shfl_down_sync(~0u, total.worst_ratio, offset);
+    const U64 index = __shfl_down_sync(~0u, total.worst_index, offset);
+    total.Worst(ratio, index);
+  }
+  if (threadIdx.x != 0) return;
   out->num_elements = n;
   out->first_wrong_index = total.first_wrong;
   out->worst_index = total.worst_index;

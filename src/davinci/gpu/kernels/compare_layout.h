@@ -1,8 +1,10 @@
-// What host code and comparison kernels agree on. Compiled by the host and, as text, by NVRTC; includes nothing.
+// What host code and comparison kernels agree on. Compiled by the host and, as text, by NVRTC;
+// includes nothing.
 //
-// The rules of comparison (element_rules.h) belong to the judge, a layer above this one: here they are only text, compiled
-// into the kernels, and the judge's structs are byte strings of stated sizes. compare.cu asserts each of these numbers
-// against the rules' own types, so a change there stops the kernels from compiling instead of going unnoticed.
+// The rules of comparison (element_rules.h) belong to the judge, a layer above this one: here they
+// are only text, compiled into the kernels, and the judge's structs are byte strings of stated
+// sizes. compare.cu asserts each of these numbers against the rules' own types, so a change there
+// stops the kernels from compiling instead of going unnoticed.
 #pragma once
 
 namespace davinci::gpu {
@@ -26,7 +28,8 @@ constexpr int kErrorProfileBytes = 8 * (3 * kProfileBuckets + 2);
 constexpr int kToleranceBytes = 8 * (2 * kProfileBuckets + 5);
 constexpr int kCompareHistogramBins = 10;
 
-// Threads of a comparing block; warps of a profiling block and the shared memory each of them needs.
+// Threads of a comparing block; warps of a profiling block and the shared memory each of them
+// needs.
 constexpr int kCompareThreads = 256;
 constexpr int kProfileWarps = 8;
 constexpr int kProfileTableBytes = (20 * kProfileBuckets + 8 + 7) / 8 * 8;
@@ -34,19 +37,21 @@ constexpr int kProfileTableBytes = (20 * kProfileBuckets + 8 + 7) / 8 * 8;
 // Plain totals over all elements; the verdict is made from them by the judge.
 struct CompareTotals {
   unsigned long long num_elements;
-  unsigned long long num_compared;        // judged: neither "don't care" nor a special value as it must be
+  unsigned long long
+      num_compared;  // judged: neither "don't care" nor a special value as it must be
   unsigned long long num_wrong;
   unsigned long long num_dont_care;
-  unsigned long long num_special_match;   // truth NaN or Inf, candidate the same
+  unsigned long long num_special_match;  // truth NaN or Inf, candidate the same
   unsigned long long num_nan_truth;
   unsigned long long num_nan_candidate;
-  unsigned long long num_unexpected_nan;  // candidate NaN where the truth is not and the element counts
-  unsigned long long num_normalised;      // elements the RMS test rests on
+  unsigned long long
+      num_unexpected_nan;             // candidate NaN where the truth is not and the element counts
+  unsigned long long num_normalised;  // elements the RMS test rests on
   unsigned long long ratio_histogram[kCompareHistogramBins];  // of err/tol, compared elements only
-  unsigned long long first_wrong_index;   // ~0: none
-  unsigned long long worst_index;         // lowest index of the largest err/tol; ~0: nothing was compared
+  unsigned long long first_wrong_index;                       // ~0: none
+  unsigned long long worst_index;  // lowest index of the largest err/tol; ~0: nothing was compared
   double worst_ratio;
-  double sum_normalised_sq;               // of err / honest RMS of the element's bucket
+  double sum_normalised_sq;  // of err / honest RMS of the element's bucket
   // Values at the two indices; integers are rounded to double.
   double first_wrong_truth;
   double first_wrong_candidate;

@@ -1,9 +1,11 @@
-// Keyed patterns and positions: the arithmetic shared by host and device. Compiled by the host compiler as part of this
-// library and, as text, by NVRTC in front of the kernels, so the two sides cannot drift apart. It includes nothing.
+// Keyed patterns and positions: the arithmetic shared by host and device. Compiled by the host
+// compiler as part of this library and, as text, by NVRTC in front of the kernels, so the two sides
+// cannot drift apart. It includes nothing.
 //
-// Everything is a function of a 64-bit secret key and a position, so any element can be made or checked without the ones
-// before it. The mixing function is the finaliser of SplitMix64; it is not cryptographic: it keeps a candidate that does
-// not know the key from predicting values, which is all that is asked of it. (Checksums: judge/compare/element_rules.h.)
+// Everything is a function of a 64-bit secret key and a position, so any element can be made or
+// checked without the ones before it. The mixing function is the finaliser of SplitMix64; it is not
+// cryptographic: it keeps a candidate that does not know the key from predicting values, which is
+// all that is asked of it. (Checksums: judge/compare/element_rules.h.)
 #pragma once
 
 #if defined(__CUDACC__)
@@ -37,12 +39,11 @@ DV_KEYED_FN U64 MulHigh(U64 a, U64 b) {
 }
 
 // Position of sample `j` among `count` elements; with repetition, uniform up to count / 2^64.
-DV_KEYED_FN U64 SamplePosition(U64 key, U64 j, U64 count) {
-  return MulHigh(WordAt(key, j), count);
-}
+DV_KEYED_FN U64 SamplePosition(U64 key, U64 j, U64 count) { return MulHigh(WordAt(key, j), count); }
 
-// What is written into an output before a call: a signalling NaN with a keyed payload for floats, keyed bits for integers,
-// and for bool a byte no bool has. So an element that was never written is seen both as a NaN and as its exact pattern.
+// What is written into an output before a call: a signalling NaN with a keyed payload for floats,
+// keyed bits for integers, and for bool a byte no bool has. So an element that was never written is
+// seen both as a NaN and as its exact pattern.
 enum PoisonKind : int {
   kPoisonFloat16 = 0,
   kPoisonBfloat16 = 1,
@@ -59,31 +60,46 @@ DV_KEYED_FN int PoisonBytes(int kind) {
   switch (kind) {
     case kPoisonFloat16:
     case kPoisonBfloat16:
-    case kPoisonBits16: return 2;
+    case kPoisonBits16:
+      return 2;
     case kPoisonFloat32:
-    case kPoisonBits32: return 4;
+    case kPoisonBits32:
+      return 4;
     case kPoisonFloat64:
-    case kPoisonBits64: return 8;
-    default: return 1;
+    case kPoisonBits64:
+      return 8;
+    default:
+      return 1;
   }
 }
 
-// Quiet bit clear, the bit below it set (so the payload is never zero, which would be infinity), sign and rest keyed.
+// Quiet bit clear, the bit below it set (so the payload is never zero, which would be infinity),
+// sign and rest keyed.
 DV_KEYED_FN U64 PoisonFromWord(int kind, U64 word) {
   switch (kind) {
-    case kPoisonFloat16: return (word & 0x80ff) | 0x7d00;
-    case kPoisonBfloat16: return (word & 0x801f) | 0x7fa0;
-    case kPoisonFloat32: return (word & 0x801fffffULL) | 0x7fa00000ULL;
-    case kPoisonFloat64: return (word & 0x8003ffffffffffffULL) | 0x7ff4000000000000ULL;
-    case kPoisonBits8: return word & 0xff;
-    case kPoisonBits16: return word & 0xffff;
-    case kPoisonBits32: return word & 0xffffffffULL;
-    case kPoisonBits64: return word;
-    default: return (word & 0x7f) | 0x80;
+    case kPoisonFloat16:
+      return (word & 0x80ff) | 0x7d00;
+    case kPoisonBfloat16:
+      return (word & 0x801f) | 0x7fa0;
+    case kPoisonFloat32:
+      return (word & 0x801fffffULL) | 0x7fa00000ULL;
+    case kPoisonFloat64:
+      return (word & 0x8003ffffffffffffULL) | 0x7ff4000000000000ULL;
+    case kPoisonBits8:
+      return word & 0xff;
+    case kPoisonBits16:
+      return word & 0xffff;
+    case kPoisonBits32:
+      return word & 0xffffffffULL;
+    case kPoisonBits64:
+      return word;
+    default:
+      return (word & 0x7f) | 0x80;
   }
 }
 
-// Pattern of element `index`: the elements of one 8-byte group share one mixed word, each taking its own bits of it.
+// Pattern of element `index`: the elements of one 8-byte group share one mixed word, each taking
+// its own bits of it.
 DV_KEYED_FN U64 PoisonAt(int kind, U64 key, U64 index) {
   const int bytes = PoisonBytes(kind);
   const U64 per_word = 8 / bytes;

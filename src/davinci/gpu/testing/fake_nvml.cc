@@ -1,5 +1,6 @@
-// A stand-in for libnvidia-ml.so.1 with two devices, for machines without a driver. The second device supports no power
-// reading, has lost nothing else, and its process list grows between two calls.
+// A stand-in for libnvidia-ml.so.1 with two devices, for machines without a driver. The second
+// device supports no power reading, has lost nothing else, and its process list grows between two
+// calls.
 #include <cstdio>
 #include <cstring>
 
