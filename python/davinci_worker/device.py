@@ -32,7 +32,7 @@ def library():
     global _initialised
     lib = native.lib()
     if not _initialised:
-        torch.cuda.init()
+        torch.zeros(1, device="cuda")  # makes the primary context current on this thread
         lib.dv_cuda_last_error.restype = ctypes.c_char_p
         cache = os.environ.get("DAVINCI_DEVICE_CACHE", "")
         check(lib.dv_cuda_init(torch.cuda.current_device(), _library_directories().encode(), cache.encode()))

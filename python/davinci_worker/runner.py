@@ -63,7 +63,7 @@ class Runner:
                 continue
             try:
                 reply = getattr(self, "_op_" + message["op"])(message, fds)
-            except Exception as error:  # noqa: BLE001  every failure of user code is a reply
+            except BaseException as error:  # noqa: BLE001  every failure of user code is a reply, sys.exit() too
                 reply = self._failure(error, message.get("stage", "runtime_error"))
             channel.close_all(fds if message["op"] not in ("bind", "state") else [])
             respond(reply)
@@ -207,7 +207,7 @@ class Runner:
             if self._cuda:
                 self._held = self._share(output, tensors)
             return {"done": {"structure": structure, "outputs": tensors, "inner_ns": ended - started}}
-        except Exception as error:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001
             return self._failure(error, "runtime_error")
 
     def _op_profile(self, message, fds):

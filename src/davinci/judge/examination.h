@@ -47,7 +47,8 @@ class Examination {
     CallResult baseline;
     CallResult candidate;
   };
-  // The time of record of a call: GO until every thread is stopped, less the measured cost of the protocol.
+  // The time of record of a call: GO to DONE on our clock, less the measured cost of the protocol. Whoever goes on computing
+  // after DONE is timed until the last thread stopped. A runner's own clock can only make it longer.
   double RecordSeconds(const CallResult& call) const;
   Result<bool> MeasurePair(bool baseline_first, bool full_check, bool record);
   std::vector<PairedSample> Samples();
@@ -94,6 +95,7 @@ class Examination {
   // CUDA: did a store land after the candidate said done?
   Result<std::optional<Failure>> CheckSettled();
   std::optional<Failure> CheckOutside(const Timed& timed) const;
+  static Failure WorkedWhileStopped(double cpu_seconds);
   double CallTimeout() const;
   std::string DeviceKey() const;
   void Stage(std::string_view name);

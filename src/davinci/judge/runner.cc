@@ -34,8 +34,7 @@ Failure FromReply(const json& error, Outcome stage) {
       case Outcome::kLoadError:
       case Outcome::kLaunchError:
       case Outcome::kRuntimeError:
-      case Outcome::kOutOfMemory:
-      case Outcome::kJudgeError: failure.outcome = *claimed; break;
+      case Outcome::kOutOfMemory: failure.outcome = *claimed; break;
       default: break;
     }
   }
@@ -200,6 +199,7 @@ CallResult Runner::Call(std::string_view frame, double timeout_seconds) {
     const Status waited = process_->control().Wait(allowed, process_->status_fd());
     const int64_t done = MonotonicNs();
     if (!waited.ok()) return fail(waited);
+    const int64_t cpu_when_done = process_->CpuNs();
     const Status stopped = process_->Freeze();
     const int64_t frozen = MonotonicNs();
     if (!stopped.ok()) return fail(Unavailable(stopped.message()));
@@ -207,6 +207,7 @@ CallResult Runner::Call(std::string_view frame, double timeout_seconds) {
     result.wall_ns = done - start;
     result.freeze_ns = frozen - done;
     result.cpu_ns = cpu_when_frozen_ns_ - cpu_before;
+    result.tail_cpu_ns = cpu_when_frozen_ns_ - cpu_when_done;
 
     // The whole reply is in the socket unless it is large; a process that stopped in the middle of it must go on writing.
     auto message = process_->control().Receive(0.05, process_->status_fd());

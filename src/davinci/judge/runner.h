@@ -48,6 +48,7 @@ struct CallResult {
   int64_t settle_ns = 0;    // CUDA: until a sample of the outputs was read on the device, after DONE
   int64_t inner_ns = 0;     // what the runner claims
   int64_t cpu_ns = 0;       // CPU time between thaw and frozen
+  int64_t tail_cpu_ns = 0;     // the part of it spent after DONE, before every thread had stopped
   int64_t outside_cpu_ns = 0;  // CPU time spent while it should have been frozen, before this call
   bool compiled = false;    // a compilation happened inside: not a sample
 };

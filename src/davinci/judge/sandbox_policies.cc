@@ -34,6 +34,7 @@ json RolePolicy(const Workshop& workshop, Target target, const std::string& scra
   policy.allow_exec = trusted || target == Target::kCuda;  // Triton runs ptxas and gcc
   policy.allow_fork = policy.allow_exec;
   if (target == Target::kCuda) {
+    policy.thread_names = true;
     policy.device_paths = {"/dev/nvidia*", "/dev/nvidia-caps/*"};
     for (const char* path : {"/proc/driver/nvidia", "/usr/local/nvidia", "/usr/local/cuda"})
       policy.read_only_paths.emplace_back(path);

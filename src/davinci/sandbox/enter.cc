@@ -18,7 +18,8 @@ Result<ActiveLayers> EnterView(const Spec& spec, const NamespaceSet& namespaces,
   layers.missing = std::move(missing);
   *rules = ResolvePaths(spec.policy);
   if (namespaces.mount) {
-    const RootOptions options = {namespaces.pid, spec.limits.processes};
+    const RootOptions options = {namespaces.pid, spec.limits.processes,
+                                 spec.policy.thread_names};
     Result<RootResult> root = EnterPrivateRoot(spec.policy, *rules, options, &layers.missing);
     if (root.ok()) {
       layers.private_root = root->private_root;
@@ -42,6 +43,8 @@ Result<ActiveLayers> EnterView(const Spec& spec, const NamespaceSet& namespaces,
   // Programs read about themselves in /proc; other processes' secrets there need ptrace rights,
   // which nobody inside has.
   rules->push_back({"/proc", "/proc", PathAccess::kReadOnly, true});
+  if (spec.policy.thread_names)
+    rules->push_back({"/proc/self/task", "/proc/self/task", PathAccess::kReadWrite, true});
   return layers;
 }
 

@@ -174,6 +174,11 @@ void MountProc(const RootOptions& options, int old_proc_fd, RootResult* result,
   (void)SetMountFlags(target,
                       MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
                       flags | MS_RDONLY, /*recursive=*/true);
+  if (!options.thread_names || !result->private_proc) return;
+  const std::string tasks = target + "/self/task";
+  if (mount(tasks.c_str(), tasks.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
+      mount(nullptr, tasks.c_str(), nullptr, MS_BIND | MS_REMOUNT | flags, nullptr) != 0)
+    missing->push_back(std::string("writable thread names: ") + strerror(errno));
 }
 
 void MakeDeviceLinks() {

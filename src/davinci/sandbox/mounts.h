@@ -14,6 +14,7 @@ struct RootOptions {
   bool own_pid_namespace = false;  // mount a /proc that shows this pid namespace only
   uint64_t max_processes =
       0;  // bound of the pid namespace where the kernel has one (6.14), 0 = none
+  bool thread_names = false;  // Policy::thread_names
 };
 
 struct RootResult {

@@ -30,6 +30,7 @@ Result<Policy> ReadPolicy(JsonFields* fields) {
   fields->Read("allow_network", &policy.allow_network);
   fields->Read("allow_exec", &policy.allow_exec);
   fields->Read("allow_fork", &policy.allow_fork);
+  fields->Read("thread_names", &policy.thread_names);
   fields->Read("new_namespaces", &policy.new_namespaces);
   DAVINCI_RETURN_IF_ERROR(fields->Finish());
   DAVINCI_RETURN_IF_ERROR(Validate(policy));
@@ -101,6 +102,7 @@ nlohmann::json ToJson(const Policy& policy) {
           {"allow_network", policy.allow_network},
           {"allow_exec", policy.allow_exec},
           {"allow_fork", policy.allow_fork},
+          {"thread_names", policy.thread_names},
           {"new_namespaces", policy.new_namespaces}};
 }
 

@@ -50,6 +50,8 @@ struct Policy {
   bool allow_network = false;
   bool allow_exec = false;  // Run() needs it
   bool allow_fork = false;  // threads are always allowed
+  // Let the process name its threads (/proc/self/task/*/comm): CUDA's driver does not start where it cannot.
+  bool thread_names = false;
   // Use user, pid, ipc, net, mount and uts namespaces as far as the kernel lets this user.
   bool new_namespaces = true;
 

@@ -12,6 +12,10 @@
 
 #include "davinci/sandbox/run.h"
 
+#ifndef DAVINCI_VICTIM_DIR
+#define DAVINCI_VICTIM_DIR ""  // the build sets it for the tests; this is for reading the header alone
+#endif
+
 namespace davinci::sandbox {
 
 class TemporaryDirectory {
