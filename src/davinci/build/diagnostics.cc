@@ -207,13 +207,20 @@ Blame WhoIsToBlame(const std::vector<Diagnostic>& errors, const BlameContext& co
   if (errors.empty()) return Blame::kUnsure;
   const Diagnostic& first = errors.front();
   const std::string& m = first.message;
-  if (first.line > 0 && !context.is_user_file(first.file)) return Blame::kUnsure;
+  if (first.line > 0 && !context.is_user_file(first.file)) {
+    // Inside a header: a torch one may be unhappy with the compat types; any other file was the
+    // source's own choice.
+    const bool torch_file = Contains(first.file, "/include/") || Contains(first.file, "davinci_");
+    return torch_file || MentionsTorchTypes(m) ? Blame::kUnsure : Blame::kSource;
+  }
 
   static constexpr std::array<std::string_view, 11> kUnknownName = {
       "not declared",          "is not a member of", "has no member",
       "does not name a",       "is undefined",       "No such file",
       "has not been declared", "not a template",     "cannot open source file",
       "is not a class",        "not a type name"};
+  // The generated block names only the functions the request asked for.
+  if (first.file == "bindings" && Contains(m, "not declared")) return Blame::kSource;
   if (ContainsAny(m, kUnknownName)) {
     if (Contains(m, "No such file") || Contains(m, "cannot open source file")) {
       return Contains(m, "torch") || Contains(m, "ATen") || Contains(m, "c10") ? Blame::kUnsure

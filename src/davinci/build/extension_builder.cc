@@ -69,7 +69,7 @@ std::string EscapeLiteral(std::string_view text) {
 }
 
 bool IsUserFile(const std::string& file) {
-  return file.starts_with("cpp_sources") || file.starts_with("cuda_sources");
+  return file.starts_with("cpp_sources") || file.starts_with("cuda_sources") || file == "bindings";
 }
 
 std::string MajorOf(std::string_view version) {
@@ -288,7 +288,7 @@ Result<std::string> ExtensionBuilder::SupportObject(Job* job) {
                   "-o",
                   (job->dir / "support.o").string()};
     DAVINCI_ASSIGN_OR_RETURN(const Step step, RunTool(job, "g++ support.cc", argv));
-    job->steps.push_back({step.name, step.seconds});
+    job->steps.push_back({step.name, step.seconds, ""});
     if (step.ok) {
       fs::rename(job->dir / "support.o", object, error);
       if (error) return Internal(fmt::format("storing {}: {}", object.string(), error.message()));
@@ -373,7 +373,7 @@ Result<BuildOutcome> ExtensionBuilder::BuildLibrary(Job* job) {
   Append(&argv, {"library.cpp", "-o", "library.so"});
   Append(&argv, job->ldflags);
   DAVINCI_ASSIGN_OR_RETURN(const Step step, RunTool(job, "g++ library.cpp", argv));
-  job->steps.push_back({step.name, step.seconds});
+  job->steps.push_back({step.name, step.seconds, ""});
   if (!step.ok) return job->FailFromTool(step);
   BuildOutcome out;
   out.path = (job->dir / "library.so").string();
@@ -408,7 +408,7 @@ Result<BuildOutcome> ExtensionBuilder::BuildCubin(Job* job) {
     if (!t.cuda_home.empty()) argv.push_back("--include-path=" + t.cuda_home + "/include");
     Append(&argv, job->cuda_cflags);
     DAVINCI_ASSIGN_OR_RETURN(const Step step, RunTool(job, "nvrtc kernel.cu", argv));
-    job->steps.push_back({step.name, step.seconds});
+    job->steps.push_back({step.name, step.seconds, ""});
     if (step.ok) {
       out.stage = "nvrtc";
       out.steps = job->steps;
@@ -427,7 +427,7 @@ Result<BuildOutcome> ExtensionBuilder::BuildCubin(Job* job) {
   Append(&argv, job->cuda_cflags);
   Append(&argv, {"kernel.cu", "-o", output});
   DAVINCI_ASSIGN_OR_RETURN(const Step step, RunTool(job, "nvcc kernel.cu", argv));
-  job->steps.push_back({step.name, step.seconds});
+  job->steps.push_back({step.name, step.seconds, ""});
   if (!step.ok) return job->FailFromTool(step);
   out.stage = "nvcc";
   out.steps = job->steps;
@@ -598,13 +598,20 @@ Result<BuildOutcome> ExtensionBuilder::BuildExtension(Job* job) {
     const Step* failed = nullptr;
     bool climb = false;
     for (const Step& step : steps) {
-      job->steps.push_back({stage + ": " + step.name, step.seconds});
+      job->steps.push_back({stage + ": " + step.name, step.seconds, ""});
       if (step.ok) continue;
       blame.headers_are_real = stage != "compat";
       blame.is_cuda = step.name.starts_with("nvcc");
       const auto errors = ParseErrors(step.output);
-      if (!last && step.error == BuildError::kNone && WhoIsToBlame(errors, blame) == Blame::kUnsure)
+      if (!last && step.error == BuildError::kNone &&
+          WhoIsToBlame(errors, blame) == Blame::kUnsure) {
         climb = true;
+        if (!errors.empty()) {
+          const Diagnostic& d = errors.front();
+          job->steps.back().note =
+              ElideMiddle(fmt::format("{}:{}: {}", d.file, d.line, d.message), 400);
+        }
+      }
       // An error with a line of the user's is worth more than one without.
       const bool has_line = std::any_of(errors.begin(), errors.end(),
                                         [](const Diagnostic& d) { return IsUserFile(d.file); });
@@ -650,7 +657,7 @@ Result<BuildOutcome> ExtensionBuilder::BuildExtension(Job* job) {
       }
     }
     DAVINCI_ASSIGN_OR_RETURN(const Step linked, RunTool(job, "link", link));
-    job->steps.push_back({stage + ": link", linked.seconds});
+    job->steps.push_back({stage + ": link", linked.seconds, ""});
     if (!linked.ok) {
       BuildOutcome out = job->FailFromTool(linked);
       out.stage = stage;

@@ -229,7 +229,9 @@ json ToJson(const BuildOutcome& outcome) {
   out["stage"] = outcome.stage;
   out["steps"] = json::array();
   for (const BuildStep& step : outcome.steps) {
-    out["steps"].push_back({{"name", step.name}, {"seconds", step.seconds}});
+    json item{{"name", step.name}, {"seconds", step.seconds}};
+    if (!step.note.empty()) item["note"] = step.note;
+    out["steps"].push_back(std::move(item));
   }
   return out;
 }
@@ -253,7 +255,10 @@ Result<BuildOutcome> ParseBuildOutcome(std::string_view text) {
     for (const json& step : d["steps"]) {
       if (step.is_object() && step.contains("name") && step["name"].is_string() &&
           step.contains("seconds") && step["seconds"].is_number()) {
-        out.steps.push_back({step["name"].get<std::string>(), step["seconds"].get<double>()});
+        out.steps.push_back({step["name"].get<std::string>(), step["seconds"].get<double>(),
+                             step.contains("note") && step["note"].is_string()
+                                 ? step["note"].get<std::string>()
+                                 : std::string()});
       }
     }
   }

@@ -75,6 +75,7 @@ std::string_view BuildErrorName(BuildError error);
 struct BuildStep {
   std::string name;
   double seconds = 0;
+  std::string note;  // why the next stage was tried: the first error, as the compiler put it
 };
 
 // A wrong source is a value of this type; only our own failures (full disk, vanished compiler) are

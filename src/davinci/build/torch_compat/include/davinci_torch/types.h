@@ -23,6 +23,9 @@
 namespace at {
 class Tensor;
 }
+namespace caffe2 {
+class TypeMeta;
+}
 
 namespace c10 {
 
@@ -261,6 +264,13 @@ bool operator!=(ArrayRef<T> a, const std::vector<T>& b) { return !a.equals(Array
 
 using IntArrayRef = ArrayRef<int64_t>;
 
+// LibTorch's inline-storage vector, as a plain one: it appears in local variables only.
+template <typename T, unsigned N = 8>
+class SmallVector : public std::vector<T> {
+ public:
+  using std::vector<T>::vector;
+};
+
 template <typename T>
 class OptionalArrayRef final {
  public:
@@ -327,6 +337,7 @@ template <typename T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<
 void Put(std::string& out, T v) {
   out += std::to_string(v);
 }
+inline void Put(std::string& out, const caffe2::TypeMeta& v);
 inline void Put(std::string& out, ScalarType v) { out += toString(v); }
 inline void Put(std::string& out, const Device& v) { out += v.str(); }
 inline void Put(std::string& out, DeviceType v) {
@@ -630,6 +641,9 @@ using std::optional;
 }  // namespace c10
 
 namespace torch::headeronly {
+template <typename T>
+using HeaderOnlyArrayRef = c10::ArrayRef<T>;
+using IntHeaderOnlyArrayRef = c10::IntArrayRef;
 using c10::CppTypeToScalarType;
 using c10::ScalarType;
 using c10::toString;

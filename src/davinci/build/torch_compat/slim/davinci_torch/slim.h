@@ -1,6 +1,10 @@
 // The slim step: LibTorch's own types through single headers; davinci_request/operators.h includes the operators named.
 #pragma once
 
+// Their own includes then name single operators, too, instead of all of them.
+#ifndef AT_PER_OPERATOR_HEADERS
+#define AT_PER_OPERATOR_HEADERS
+#endif
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>

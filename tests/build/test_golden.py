@@ -1,0 +1,105 @@
+"""Compiles the golden load_inline sources through davinci-build and compares results with torch.
+
+    python tests/build/test_golden.py --builder build/dev/src/davinci/build/davinci-build [--only NAME] [--slow] [--stage slim]
+
+Prints a table: case, stage, seconds. Exit code 1 when a case fails, needs a later stage than it should, or is wrong.
+"""
+
+import argparse
+import importlib.machinery
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from golden_cases import CASES  # noqa: E402
+
+STAGES = ["compat", "slim", "full"]
+
+
+def request_of(case):
+    request = {"kind": "extension", "name": "golden_" + case["name"], "cpp_sources": [case["cpp"]],
+               "cuda_sources": [case["cuda"]] if case["cuda"] else [], "extra_cflags": case["cflags"],
+               "extra_cuda_cflags": case["cuda_cflags"], "with_cuda": bool(case["cuda"])}
+    if case["functions"] is not None:
+        request["functions"] = case["functions"]
+    return request
+
+
+def load(outcome):
+    loader = importlib.machinery.ExtensionFileLoader(outcome["module"], outcome["path"])
+    module = importlib.util.module_from_spec(importlib.util.spec_from_file_location(outcome["module"], outcome["path"], loader=loader))
+    loader.exec_module(module)
+    return module
+
+
+def judge(case, outcome, first_stage):
+    """None when all is well, else what is wrong."""
+    allowed = max(STAGES.index(case["stage"]), STAGES.index(first_stage))
+    if case.get("error"):
+        if outcome["ok"]:
+            return "compiled although it is wrong"
+        error = outcome["error"]
+        if error["kind"] != "compile_error" or case["text"] not in error["message"]:
+            return f"unexpected error: {error}"
+        if case["line"] and error["line"] != case["line"]:
+            return f"line {error['line']} instead of {case['line']}: {error['message']}"
+        if len(error["message"].encode()) > 4096 or "/tmp" in error["message"].split("\n")[0]:
+            return f"message too long or with scratch paths: {error['message']}"
+        return None
+    if not outcome["ok"]:
+        return outcome["error"]["message"]
+    if outcome["stage"] in STAGES and STAGES.index(outcome["stage"]) > allowed:
+        return f"needed stage {outcome['stage']}"
+    if case["check"]:
+        try:
+            case["check"](load(outcome))
+        except Exception:
+            return traceback.format_exc()
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--builder", required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--slow", action="store_true", help="also cases that need torch's own headers")
+    parser.add_argument("--stage", default="compat", choices=STAGES)
+    parser.add_argument("--cache", default="")
+    arguments = parser.parse_args()
+    cases = [c for c in CASES if arguments.only in c["name"] and (arguments.slow or not c.get("slow"))]
+    has_nvcc = bool(shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"))
+    if not has_nvcc:
+        cases = [c for c in cases if not c["cuda"]]
+    if arguments.stage != "compat":
+        # A CPU build of torch lacks headers that the real CUDA ones include.
+        cases = [c for c in cases if not c["cuda"]]
+    failures = 0
+    with tempfile.TemporaryDirectory(prefix="davinci-golden") as folder:
+        command = [arguments.builder, "--python", sys.executable, "--cache", arguments.cache or folder, "--stage", arguments.stage]
+        builder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        print(f"{'case':34} {'stage':8} {'seconds':>8}  steps")
+        for case in cases:
+            builder.stdin.write(json.dumps(request_of(case)) + "\n")
+            builder.stdin.flush()
+            outcome = json.loads(builder.stdout.readline())
+            problem = judge(case, outcome, arguments.stage)
+            steps = ", ".join(f"{s['name']} {s['seconds']:.2f}" for s in outcome.get("steps", []))
+            print(f"{case['name']:34} {outcome.get('stage', ''):8} {outcome.get('seconds', 0):8.2f}  {steps}", flush=True)
+            if problem:
+                failures += 1
+                print("  FAILED:", problem.replace("\n", "\n    "), flush=True)
+        builder.stdin.close()
+        builder.wait()
+    print(f"{len(cases) - failures} of {len(cases)} cases passed" + ("" if has_nvcc else "; CUDA cases skipped: no nvcc"))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
