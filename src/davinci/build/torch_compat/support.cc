@@ -15,26 +15,11 @@
 #include <new>
 #include <sstream>
 
-// Declared here rather than through torch/csrc/autograd/python_variable.h, which would pull in pybind11.
-struct THPDtype {
-  PyObject_HEAD
-  at::ScalarType scalar_type;
-};
-struct THPDevice {
-  PyObject_HEAD
-  at::Device device;
-};
-struct THPDavinciVariable {
-  PyObject_HEAD
-  at::Tensor cdata;
-};
-extern PyObject* THPVariableClass;
-extern PyTypeObject THPDtypeType;
-extern PyTypeObject THPDeviceType;
-PyObject* THPVariable_Wrap(const at::TensorBase& var);
-namespace torch {
-PyObject* getTHPDtype(at::ScalarType scalar_type);
-}  // namespace torch
+// The Python objects' own headers, slow as they are: the layout of a torch.Tensor has changed between versions.
+#include <torch/csrc/Device.h>
+#include <torch/csrc/Dtype.h>
+#include <torch/csrc/DynamicTypes.h>
+#include <torch/csrc/autograd/python_variable.h>
 
 static_assert(sizeof(at::Tensor) == sizeof(void*) && alignof(at::Tensor) == alignof(void*));
 static_assert(!std::is_trivially_copyable_v<at::Tensor>);
@@ -196,10 +181,12 @@ void* davinci_from_blob(void* data, const int64_t* sizes, size_t dim, const int6
 }
 
 void* davinci_py_tensor(PyObject* object) {
-  const int is_tensor = PyObject_IsInstance(object, THPVariableClass);
-  if (is_tensor < 0) PyErr_Clear();
-  if (is_tensor <= 0) return nullptr;
-  return reinterpret_cast<THPDavinciVariable*>(object)->cdata.unsafeGetTensorImpl();
+  if (!THPVariable_CheckExact(object)) {
+    const int is_tensor = PyObject_IsInstance(object, THPVariableClass);
+    if (is_tensor < 0) PyErr_Clear();
+    if (is_tensor <= 0) return nullptr;
+  }
+  return THPVariable_Unpack(object).unsafeGetTensorImpl();
 }
 PyObject* davinci_py_wrap_tensor(void* impl) { return THPVariable_Wrap(Borrow(impl)); }
 bool davinci_py_dtype(PyObject* object, int8_t* out) {
