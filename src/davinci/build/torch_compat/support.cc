@@ -1,11 +1,12 @@
-// The support object: compiled once per torch version against the real LibTorch and linked into every extension built
-// with the compat headers. It is the only translation unit that sees both sides of the boundary, so it also proves, by
-// static_assert, that the compat types have the layout of the real ones.
+// The support object: compiled once per torch version against the real LibTorch and linked into
+// every extension built with the compat headers. It is the only translation unit that sees both
+// sides of the boundary, so it also proves, by static_assert, that the compat types have the layout
+// of the real ones.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/contiguous.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/item.h>
-#include <ATen/ops/contiguous.h>
 #include <Python.h>
 #include <c10/core/Scalar.h>
 #include <c10/core/UndefinedTensorImpl.h>
@@ -15,7 +16,8 @@
 #include <new>
 #include <sstream>
 
-// The Python objects' own headers, slow as they are: the layout of a torch.Tensor has changed between versions.
+// The Python objects' own headers, slow as they are: the layout of a torch.Tensor has changed
+// between versions.
 #include <torch/csrc/Device.h>
 #include <torch/csrc/Dtype.h>
 #include <torch/csrc/DynamicTypes.h>
@@ -30,18 +32,22 @@ static_assert(sizeof(c10::IntArrayRef) == 16 && std::is_trivially_copyable_v<c10
 static_assert(sizeof(c10::OptionalIntArrayRef) == 24);
 static_assert(std::is_trivially_copyable_v<c10::OptionalIntArrayRef>);
 static_assert(sizeof(c10::Device) == 2 && std::is_trivially_copyable_v<c10::Device>);
-static_assert(sizeof(c10::ScalarType) == 1 && sizeof(c10::Layout) == 1 && sizeof(c10::MemoryFormat) == 1);
+static_assert(sizeof(c10::ScalarType) == 1 && sizeof(c10::Layout) == 1 &&
+              sizeof(c10::MemoryFormat) == 1);
 static_assert(sizeof(c10::Stream) == 16 && std::is_trivially_copyable_v<c10::Stream>);
 static_assert(static_cast<int>(c10::kByte) == 0 && static_cast<int>(c10::kChar) == 1);
 static_assert(static_cast<int>(c10::kShort) == 2 && static_cast<int>(c10::kInt) == 3);
 static_assert(static_cast<int>(c10::kLong) == 4 && static_cast<int>(c10::kHalf) == 5);
 static_assert(static_cast<int>(c10::kFloat) == 6 && static_cast<int>(c10::kDouble) == 7);
-static_assert(static_cast<int>(c10::kComplexFloat) == 9 && static_cast<int>(c10::kComplexDouble) == 10);
+static_assert(static_cast<int>(c10::kComplexFloat) == 9 &&
+              static_cast<int>(c10::kComplexDouble) == 10);
 static_assert(static_cast<int>(c10::kBool) == 11 && static_cast<int>(c10::kBFloat16) == 15);
-static_assert(static_cast<int>(c10::ScalarType::QInt8) == 12 && static_cast<int>(c10::ScalarType::QInt32) == 14);
+static_assert(static_cast<int>(c10::ScalarType::QInt8) == 12 &&
+              static_cast<int>(c10::ScalarType::QInt32) == 14);
 static_assert(static_cast<int>(c10::ScalarType::Float8_e5m2) == 23);
 static_assert(static_cast<int>(c10::ScalarType::Float8_e4m3fn) == 24);
-static_assert(static_cast<int>(c10::ScalarType::UInt16) == 27 && static_cast<int>(c10::ScalarType::UInt64) == 29);
+static_assert(static_cast<int>(c10::ScalarType::UInt16) == 27 &&
+              static_cast<int>(c10::ScalarType::UInt64) == 29);
 static_assert(static_cast<int>(c10::kCPU) == 0 && static_cast<int>(c10::kCUDA) == 1);
 static_assert(static_cast<int>(c10::DeviceType::Meta) == 14 && static_cast<int>(c10::kXPU) == 12);
 static_assert(static_cast<int>(c10::kStrided) == 0 && static_cast<int>(c10::kSparse) == 1);
@@ -55,30 +61,48 @@ using Owned = c10::intrusive_ptr<at::TensorImpl, c10::UndefinedTensorImpl>;
 
 at::TensorImpl* Impl(void* impl) { return static_cast<at::TensorImpl*>(impl); }
 // The tensor the caller lends; the caller keeps its reference.
-at::Tensor Borrow(void* impl) { return at::Tensor(Owned::unsafe_reclaim_from_nonowning(Impl(impl))); }
+at::Tensor Borrow(void* impl) {
+  return at::Tensor(Owned::unsafe_reclaim_from_nonowning(Impl(impl)));
+}
 void* Release(at::Tensor&& t) { return t.unsafeReleaseTensorImpl(); }
-const c10::Scalar& AsScalar(const void* storage) { return *static_cast<const c10::Scalar*>(storage); }
+const c10::Scalar& AsScalar(const void* storage) {
+  return *static_cast<const c10::Scalar*>(storage);
+}
 }  // namespace
 
 extern "C" {
 
-enum DavinciErrorKind { kDavinciError, kDavinciIndex, kDavinciValue, kDavinciType, kDavinciNotImplemented, kDavinciLinAlg };
+enum DavinciErrorKind {
+  kDavinciError,
+  kDavinciIndex,
+  kDavinciValue,
+  kDavinciType,
+  kDavinciNotImplemented,
+  kDavinciLinAlg
+};
 
 [[noreturn]] void davinci_throw(DavinciErrorKind kind, const char* function, const char* file,
                                 unsigned line, const char* message) {
   const c10::SourceLocation where{function, file, line};
   switch (kind) {
-    case kDavinciIndex: throw c10::IndexError(where, message);
-    case kDavinciValue: throw c10::ValueError(where, message);
-    case kDavinciType: throw c10::TypeError(where, message);
-    case kDavinciNotImplemented: throw c10::NotImplementedError(where, message);
-    case kDavinciLinAlg: throw c10::LinAlgError(where, message);
-    case kDavinciError: break;
+    case kDavinciIndex:
+      throw c10::IndexError(where, message);
+    case kDavinciValue:
+      throw c10::ValueError(where, message);
+    case kDavinciType:
+      throw c10::TypeError(where, message);
+    case kDavinciNotImplemented:
+      throw c10::NotImplementedError(where, message);
+    case kDavinciLinAlg:
+      throw c10::LinAlgError(where, message);
+    case kDavinciError:
+      break;
   }
   throw c10::Error(where, message);
 }
 void davinci_warn(const char* function, const char* file, unsigned line, const char* message) {
-  c10::warn(c10::Warning(c10::UserWarning(), c10::SourceLocation{function, file, line}, message, false));
+  c10::warn(
+      c10::Warning(c10::UserWarning(), c10::SourceLocation{function, file, line}, message, false));
 }
 void davinci_parse_device(const char* text, int8_t* type, int8_t* index) {
   const c10::Device device{std::string(text)};
@@ -90,7 +114,9 @@ void davinci_format_double(double value, char* buffer, size_t size) {
   out << value;
   std::snprintf(buffer, size, "%s", out.str().c_str());
 }
-int8_t davinci_default_dtype() { return static_cast<int8_t>(c10::get_default_dtype_as_scalartype()); }
+int8_t davinci_default_dtype() {
+  return static_cast<int8_t>(c10::get_default_dtype_as_scalartype());
+}
 
 void davinci_scalar_double(void* s, double v) { new (s) c10::Scalar(v); }
 void davinci_scalar_int(void* s, int64_t v) { new (s) c10::Scalar(v); }
@@ -195,7 +221,8 @@ bool davinci_py_dtype(PyObject* object, int8_t* out) {
   return true;
 }
 PyObject* davinci_py_wrap_dtype(int8_t dtype) {
-  PyObject* object = reinterpret_cast<PyObject*>(torch::getTHPDtype(static_cast<c10::ScalarType>(dtype)));
+  PyObject* object =
+      reinterpret_cast<PyObject*>(torch::getTHPDtype(static_cast<c10::ScalarType>(dtype)));
   Py_XINCREF(object);
   return object;
 }
@@ -239,7 +266,8 @@ void davinci_py_translate() {
   } catch (const std::exception& e) {
     PyErr_SetString(PyExc_RuntimeError, e.what());
   } catch (...) {
-    PyErr_SetString(PyExc_RuntimeError, "the extension threw something that is not a std::exception");
+    PyErr_SetString(PyExc_RuntimeError,
+                    "the extension threw something that is not a std::exception");
   }
 }
 

@@ -1,5 +1,5 @@
-// Streams, device guards and checks of c10/cuda and ATen/cuda, declared over the functions libc10_cuda and
-// libtorch_cuda export. Layouts match c10::Stream (a device and a 64-bit id).
+// Streams, device guards and checks of c10/cuda and ATen/cuda, declared over the functions
+// libc10_cuda and libtorch_cuda export. Layouts match c10::Stream (a device and a 64-bit id).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -34,8 +34,9 @@ void set_device(DeviceIndex device, const bool force);
 void device_synchronize();
 DeviceIndex ExchangeDevice(DeviceIndex device);
 cudaError_t MaybeSetDevice(DeviceIndex device);
-void c10_cuda_check_implementation(const int32_t err, const char* filename, const char* function_name,
-                                   const uint32_t line_number, const bool include_device_assertions);
+void c10_cuda_check_implementation(const int32_t err, const char* filename,
+                                   const char* function_name, const uint32_t line_number,
+                                   const bool include_device_assertions);
 
 class CUDAStream {
  public:
@@ -102,8 +103,10 @@ struct OptionalCUDAGuard {
   }
   OptionalCUDAGuard(const OptionalCUDAGuard&) = delete;
   void set_device(Device device) {
-    if (guard_) guard_->set_device(device);
-    else guard_.emplace(device);
+    if (guard_)
+      guard_->set_device(device);
+    else
+      guard_.emplace(device);
   }
   void reset() { guard_.reset(); }
 
@@ -113,7 +116,9 @@ struct OptionalCUDAGuard {
 
 struct CUDAStreamGuard {
   explicit CUDAStreamGuard(Stream stream)
-      : device_(stream.device()), original_(getCurrentCUDAStream()), current_(CUDAStream(stream)),
+      : device_(stream.device()),
+        original_(getCurrentCUDAStream()),
+        current_(CUDAStream(stream)),
         previous_(getCurrentCUDAStream(stream.device_index())) {
     setCurrentCUDAStream(current_);
   }
@@ -148,19 +153,19 @@ cublasHandle_t getCurrentCUDABlasHandle(bool setup = true);
   ::c10::cuda::davinci::Check((EXPR), __FILE__, __func__, static_cast<unsigned>(__LINE__))
 #define AT_CUDA_CHECK(EXPR) C10_CUDA_CHECK(EXPR)
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
-#define C10_CUDA_CHECK_WARN(EXPR)                                  \
-  do {                                                             \
-    const cudaError_t davinci_error_ = EXPR;                       \
-    if (davinci_error_ != cudaSuccess) {                           \
-      (void)cudaGetLastError();                                    \
+#define C10_CUDA_CHECK_WARN(EXPR)                                       \
+  do {                                                                  \
+    const cudaError_t davinci_error_ = EXPR;                            \
+    if (davinci_error_ != cudaSuccess) {                                \
+      (void)cudaGetLastError();                                         \
       TORCH_WARN("CUDA warning: ", cudaGetErrorString(davinci_error_)); \
-    }                                                              \
+    }                                                                   \
   } while (0)
 #ifdef DAVINCI_NEED_CUBLAS
-#define TORCH_CUDABLAS_CHECK(EXPR)                                                          \
-  do {                                                                                      \
-    const cublasStatus_t davinci_status_ = EXPR;                                            \
-    TORCH_CHECK(davinci_status_ == CUBLAS_STATUS_SUCCESS,                                   \
+#define TORCH_CUDABLAS_CHECK(EXPR)                                                               \
+  do {                                                                                           \
+    const cublasStatus_t davinci_status_ = EXPR;                                                 \
+    TORCH_CHECK(davinci_status_ == CUBLAS_STATUS_SUCCESS,                                        \
                 "CUDA error: ", static_cast<int>(davinci_status_), " when calling `" #EXPR "`"); \
   } while (0)
 #endif

@@ -1,9 +1,10 @@
-// at::Tensor with LibTorch's name and layout (one pointer to a TensorImpl), LibTorch's methods declared only where the
-// candidate names them (davinci_request/methods.inc), and metadata read through the support library.
+// at::Tensor with LibTorch's name and layout (one pointer to a TensorImpl), LibTorch's methods
+// declared only where the candidate names them (davinci_request/methods.inc), and metadata read
+// through the support library.
 #pragma once
 
-#include <davinci_torch/types.h>
 #include <davinci_request/config.h>
+#include <davinci_torch/types.h>
 #ifdef DAVINCI_NEED_FLOAT16
 #include <torch/headeronly/util/BFloat16.h>
 #include <torch/headeronly/util/Half.h>
@@ -57,7 +58,8 @@ using namespace c10;  // NOLINT: as LibTorch does
 class Tensor;
 using TensorList = ArrayRef<Tensor>;
 
-// Types of operator signatures that only LibTorch builds; a candidate that needs one complete uses the real headers.
+// Types of operator signatures that only LibTorch builds; a candidate that needs one complete uses
+// the real headers.
 class TensorBase;
 struct Generator;
 
@@ -140,7 +142,10 @@ class Tensor {
     return static_cast<MemoryFormat>(davinci_suggest_memory_format(impl_));
   }
   TensorOptions options() const {
-    return TensorOptions().dtype(scalar_type()).device(std::optional<Device>(device())).layout(layout());
+    return TensorOptions()
+        .dtype(scalar_type())
+        .device(std::optional<Device>(device()))
+        .layout(layout());
   }
   bool requires_grad() const { return davinci_requires_grad(impl_); }
   const Tensor& set_requires_grad(bool v) const {
@@ -197,12 +202,14 @@ class Tensor {
     TORCH_CHECK(dim() == static_cast<int64_t>(N), "TensorAccessor expected ", N,
                 " dims but tensor has ", dim());
     return GenericPackedTensorAccessor<T, N, PtrTraits, index_t>(
-        static_cast<typename PtrTraits<T>::PtrType>(data_ptr<T>()), sizes().data(), strides().data());
+        static_cast<typename PtrTraits<T>::PtrType>(data_ptr<T>()), sizes().data(),
+        strides().data());
   }
   template <typename T, size_t N, template <typename U> class PtrTraits = DefaultPtrTraits>
   PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const& {
-    TORCH_CHECK(numel() <= int64_t{2147483647},
-                "numel needs to be smaller than int32_t max; otherwise, please use packed_accessor64");
+    TORCH_CHECK(
+        numel() <= int64_t{2147483647},
+        "numel needs to be smaller than int32_t max; otherwise, please use packed_accessor64");
     return generic_packed_accessor<T, N, PtrTraits, int32_t>();
   }
   template <typename T, size_t N, template <typename U> class PtrTraits = DefaultPtrTraits>
@@ -257,7 +264,7 @@ inline Tensor& Tensor::operator=(const Scalar& v) && { return fill_(v), *this; }
 inline Tensor Tensor::operator~() const { return bitwise_not(); }
 inline Tensor Tensor::operator-() const { return neg(); }
 inline Tensor Tensor::operator[](int64_t index) const { return select(0, index); }
-#define DAVINCI_COMPOUND(op, name)                                                  \
+#define DAVINCI_COMPOUND(op, name)                                                     \
   inline Tensor& Tensor::operator op##=(const Tensor& o) { return name##_(o), *this; } \
   inline Tensor& Tensor::operator op##=(const Scalar& o) { return name##_(o), *this; }
 DAVINCI_COMPOUND(+, add)
@@ -266,9 +273,9 @@ DAVINCI_COMPOUND(*, mul)
 DAVINCI_COMPOUND(/, div)
 #undef DAVINCI_COMPOUND
 
-#define DAVINCI_BINARY(op, body, swapped)                                                     \
-  inline Tensor operator op(const Tensor& x, const Tensor& y) { return x.body(y); }           \
-  inline Tensor operator op(const Tensor& x, const Scalar& y) { return x.body(y); }           \
+#define DAVINCI_BINARY(op, body, swapped)                                           \
+  inline Tensor operator op(const Tensor& x, const Tensor& y) { return x.body(y); } \
+  inline Tensor operator op(const Tensor& x, const Scalar& y) { return x.body(y); } \
   inline Tensor operator op(const Scalar& x, const Tensor& y) { return swapped; }
 DAVINCI_BINARY(+, add, y.add(x))
 DAVINCI_BINARY(-, sub, y.neg().add(x))
@@ -305,18 +312,18 @@ inline Tensor from_blob(void* data, IntArrayRef sizes, const Deleter& deleter,
 }
 inline Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {}) {
   const Device d = options.device();
-  return Tensor::davinci_adopt(davinci_from_blob(
-      data, sizes.data(), sizes.size(), nullptr, nullptr, nullptr,
-      static_cast<int8_t>(options.dtype().toScalarType()), options.has_device(),
-      static_cast<int8_t>(d.type()), d.index()));
+  return Tensor::davinci_adopt(
+      davinci_from_blob(data, sizes.data(), sizes.size(), nullptr, nullptr, nullptr,
+                        static_cast<int8_t>(options.dtype().toScalarType()), options.has_device(),
+                        static_cast<int8_t>(d.type()), d.index()));
 }
 inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                         const TensorOptions& options = {}) {
   const Device d = options.device();
-  return Tensor::davinci_adopt(davinci_from_blob(
-      data, sizes.data(), sizes.size(), strides.data(), nullptr, nullptr,
-      static_cast<int8_t>(options.dtype().toScalarType()), options.has_device(),
-      static_cast<int8_t>(d.type()), d.index()));
+  return Tensor::davinci_adopt(
+      davinci_from_blob(data, sizes.data(), sizes.size(), strides.data(), nullptr, nullptr,
+                        static_cast<int8_t>(options.dtype().toScalarType()), options.has_device(),
+                        static_cast<int8_t>(d.type()), d.index()));
 }
 
 }  // namespace at

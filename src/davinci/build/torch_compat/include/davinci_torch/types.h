@@ -1,8 +1,10 @@
-// Small value types of c10 that need no LibTorch header: dtype, device, layout, array views, scalars and options.
+// Small value types of c10 that need no LibTorch header: dtype, device, layout, array views,
+// scalars and options.
 //
-// Every type that crosses into LibTorch has the name, size, alignment and triviality of the real one, so that the
-// operators exported by libtorch_cpu can be called directly; support.cc asserts all of it against the real headers
-// once per torch version, and the compat stage is switched off for a version where an assertion fails.
+// Every type that crosses into LibTorch has the name, size, alignment and triviality of the real
+// one, so that the operators exported by libtorch_cpu can be called directly; support.cc asserts
+// all of it against the real headers once per torch version, and the compat stage is switched off
+// for a version where an assertion fails.
 #pragma once
 
 #include <torch/headeronly/macros/Macros.h>
@@ -82,23 +84,23 @@ constexpr ScalarType kUInt16 = ScalarType::UInt16;
 constexpr ScalarType kUInt32 = ScalarType::UInt32;
 constexpr ScalarType kUInt64 = ScalarType::UInt64;
 
-#define DAVINCI_FORALL_SCALAR_TYPES(_)      \
-  _(uint8_t, Byte)                          \
-  _(int8_t, Char)                           \
-  _(int16_t, Short)                         \
-  _(int, Int)                               \
-  _(int64_t, Long)                          \
-  _(c10::Half, Half)                        \
-  _(float, Float)                           \
-  _(double, Double)                         \
-  _(c10::complex<float>, ComplexFloat)      \
-  _(c10::complex<double>, ComplexDouble)    \
-  _(bool, Bool)                             \
-  _(c10::BFloat16, BFloat16)                \
-  _(c10::Float8_e5m2, Float8_e5m2)          \
-  _(c10::Float8_e4m3fn, Float8_e4m3fn)      \
-  _(uint16_t, UInt16)                       \
-  _(uint32_t, UInt32)                       \
+#define DAVINCI_FORALL_SCALAR_TYPES(_)   \
+  _(uint8_t, Byte)                       \
+  _(int8_t, Char)                        \
+  _(int16_t, Short)                      \
+  _(int, Int)                            \
+  _(int64_t, Long)                       \
+  _(c10::Half, Half)                     \
+  _(float, Float)                        \
+  _(double, Double)                      \
+  _(c10::complex<float>, ComplexFloat)   \
+  _(c10::complex<double>, ComplexDouble) \
+  _(bool, Bool)                          \
+  _(c10::BFloat16, BFloat16)             \
+  _(c10::Float8_e5m2, Float8_e5m2)       \
+  _(c10::Float8_e4m3fn, Float8_e4m3fn)   \
+  _(uint16_t, UInt16)                    \
+  _(uint32_t, UInt32)                    \
   _(uint64_t, UInt64)
 
 template <typename T>
@@ -109,15 +111,14 @@ struct ScalarTypeToCPPType;
 template <ScalarType S>
 using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<S>::type;
 }  // namespace impl
-#define DAVINCI_MAP_SCALAR_TYPE(cpp, name)                                        \
-  template <>                                                                     \
-  struct CppTypeToScalarType<cpp>                                                 \
-      : std::integral_constant<ScalarType, ScalarType::name> {};                  \
-  namespace impl {                                                                \
-  template <>                                                                     \
-  struct ScalarTypeToCPPType<ScalarType::name> {                                  \
-    using type = cpp;                                                             \
-  };                                                                              \
+#define DAVINCI_MAP_SCALAR_TYPE(cpp, name)                                                   \
+  template <>                                                                                \
+  struct CppTypeToScalarType<cpp> : std::integral_constant<ScalarType, ScalarType::name> {}; \
+  namespace impl {                                                                           \
+  template <>                                                                                \
+  struct ScalarTypeToCPPType<ScalarType::name> {                                             \
+    using type = cpp;                                                                        \
+  };                                                                                         \
   }
 DAVINCI_FORALL_SCALAR_TYPES(DAVINCI_MAP_SCALAR_TYPE)
 #undef DAVINCI_MAP_SCALAR_TYPE
@@ -149,12 +150,21 @@ inline bool isReducedFloatingType(ScalarType t) {
 }
 inline size_t elementSize(ScalarType t) {
   switch (t) {
-    case ScalarType::Byte: case ScalarType::Char: case ScalarType::Bool:
-    case ScalarType::Float8_e5m2: case ScalarType::Float8_e4m3fn:
+    case ScalarType::Byte:
+    case ScalarType::Char:
+    case ScalarType::Bool:
+    case ScalarType::Float8_e5m2:
+    case ScalarType::Float8_e4m3fn:
       return 1;
-    case ScalarType::Short: case ScalarType::Half: case ScalarType::BFloat16: case ScalarType::UInt16:
+    case ScalarType::Short:
+    case ScalarType::Half:
+    case ScalarType::BFloat16:
+    case ScalarType::UInt16:
       return 2;
-    case ScalarType::Int: case ScalarType::Float: case ScalarType::UInt32: case ScalarType::ComplexHalf:
+    case ScalarType::Int:
+    case ScalarType::Float:
+    case ScalarType::UInt32:
+    case ScalarType::ComplexHalf:
       return 4;
     case ScalarType::ComplexDouble:
       return 16;
@@ -163,7 +173,15 @@ inline size_t elementSize(ScalarType t) {
   }
 }
 
-enum class DeviceType : int8_t { CPU = 0, CUDA = 1, HIP = 6, XLA = 9, XPU = 12, MPS = 13, Meta = 14 };
+enum class DeviceType : int8_t {
+  CPU = 0,
+  CUDA = 1,
+  HIP = 6,
+  XLA = 9,
+  XPU = 12,
+  MPS = 13,
+  Meta = 14
+};
 constexpr DeviceType kCPU = DeviceType::CPU;
 constexpr DeviceType kCUDA = DeviceType::CUDA;
 constexpr DeviceType kHIP = DeviceType::HIP;
@@ -171,7 +189,16 @@ constexpr DeviceType kXPU = DeviceType::XPU;
 constexpr DeviceType kMPS = DeviceType::MPS;
 constexpr DeviceType kMeta = DeviceType::Meta;
 
-enum class Layout : int8_t { Strided, Sparse, SparseCsr, Mkldnn, SparseCsc, SparseBsr, SparseBsc, Jagged };
+enum class Layout : int8_t {
+  Strided,
+  Sparse,
+  SparseCsr,
+  Mkldnn,
+  SparseCsc,
+  SparseBsr,
+  SparseBsc,
+  Jagged
+};
 constexpr Layout kStrided = Layout::Strided;
 constexpr Layout kSparse = Layout::Sparse;
 
@@ -210,12 +237,14 @@ class ArrayRef {
   constexpr ArrayRef(const T& one) : Data(&one), Length(1) {}
   constexpr ArrayRef(const T* data, size_t length) : Data(data), Length(length) {}
   constexpr ArrayRef(const T* begin, const T* end) : Data(begin), Length(end - begin) {}
-  // Any contiguous container whose data() is const T*: std::vector, std::array, SmallVector, another view.
-  template <typename C,
-            typename = std::enable_if_t<
-                (std::is_same_v<std::remove_const_t<decltype(std::declval<C>().data())>, T*> ||
-                 std::is_same_v<std::remove_const_t<decltype(std::declval<C>().data())>, const T*>) &&
-                std::is_convertible_v<decltype(std::declval<C>().size()), size_t>>>
+  // Any contiguous container whose data() is const T*: std::vector, std::array, SmallVector,
+  // another view.
+  template <
+      typename C,
+      typename = std::enable_if_t<
+          (std::is_same_v<std::remove_const_t<decltype(std::declval<C>().data())>, T*> ||
+           std::is_same_v<std::remove_const_t<decltype(std::declval<C>().data())>, const T*>)&&std::
+              is_convertible_v<decltype(std::declval<C>().size()), size_t>>>
   ArrayRef(const C& container) : Data(container.data()), Length(container.size()) {}
   template <size_t N>
   constexpr ArrayRef(const T (&array)[N]) : Data(array), Length(N) {}
@@ -250,17 +279,29 @@ class ArrayRef {
   size_t Length;
 };
 template <typename T>
-bool operator==(ArrayRef<T> a, ArrayRef<T> b) { return a.equals(b); }
+bool operator==(ArrayRef<T> a, ArrayRef<T> b) {
+  return a.equals(b);
+}
 template <typename T>
-bool operator!=(ArrayRef<T> a, ArrayRef<T> b) { return !a.equals(b); }
+bool operator!=(ArrayRef<T> a, ArrayRef<T> b) {
+  return !a.equals(b);
+}
 template <typename T>
-bool operator==(const std::vector<T>& a, ArrayRef<T> b) { return ArrayRef<T>(a).equals(b); }
+bool operator==(const std::vector<T>& a, ArrayRef<T> b) {
+  return ArrayRef<T>(a).equals(b);
+}
 template <typename T>
-bool operator!=(const std::vector<T>& a, ArrayRef<T> b) { return !ArrayRef<T>(a).equals(b); }
+bool operator!=(const std::vector<T>& a, ArrayRef<T> b) {
+  return !ArrayRef<T>(a).equals(b);
+}
 template <typename T>
-bool operator==(ArrayRef<T> a, const std::vector<T>& b) { return a.equals(ArrayRef<T>(b)); }
+bool operator==(ArrayRef<T> a, const std::vector<T>& b) {
+  return a.equals(ArrayRef<T>(b));
+}
 template <typename T>
-bool operator!=(ArrayRef<T> a, const std::vector<T>& b) { return !a.equals(ArrayRef<T>(b)); }
+bool operator!=(ArrayRef<T> a, const std::vector<T>& b) {
+  return !a.equals(ArrayRef<T>(b));
+}
 
 using IntArrayRef = ArrayRef<int64_t>;
 
@@ -282,9 +323,10 @@ class OptionalArrayRef final {
   OptionalArrayRef& operator=(OptionalArrayRef&&) noexcept = default;
   constexpr OptionalArrayRef(const std::optional<ArrayRef<T>>& other) noexcept : wrapped_(other) {}
   constexpr OptionalArrayRef(const T& one) noexcept : wrapped_(ArrayRef<T>(one)) {}
-  template <typename U, typename = std::enable_if_t<
-                            !std::is_same_v<std::decay_t<U>, OptionalArrayRef> &&
-                            std::is_convertible_v<U&&, ArrayRef<T>> && !std::is_convertible_v<U&&, T>>>
+  template <typename U,
+            typename = std::enable_if_t<!std::is_same_v<std::decay_t<U>, OptionalArrayRef> &&
+                                        std::is_convertible_v<U&&, ArrayRef<T>> &&
+                                        !std::is_convertible_v<U&&, T>>>
   constexpr OptionalArrayRef(U&& value) noexcept : wrapped_(ArrayRef<T>(std::forward<U>(value))) {}
   constexpr OptionalArrayRef(const std::initializer_list<T>& list) noexcept
       : wrapped_(ArrayRef<T>(list)) {}
@@ -333,7 +375,8 @@ void Put(std::string& out, T v) {
   PutDouble(out, static_cast<double>(v));
 }
 template <typename T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> &&
-                                           !std::is_same_v<T, char>, int> = 0>
+                                           !std::is_same_v<T, char>,
+                                       int> = 0>
 void Put(std::string& out, T v) {
   out += std::to_string(v);
 }
@@ -384,7 +427,14 @@ class Error : public std::exception {
 
 // Entry points of the support library (support.cc): plain C types, no ownership unless said.
 extern "C" {
-enum DavinciErrorKind { kDavinciError, kDavinciIndex, kDavinciValue, kDavinciType, kDavinciNotImplemented, kDavinciLinAlg };
+enum DavinciErrorKind {
+  kDavinciError,
+  kDavinciIndex,
+  kDavinciValue,
+  kDavinciType,
+  kDavinciNotImplemented,
+  kDavinciLinAlg
+};
 [[noreturn]] void davinci_throw(DavinciErrorKind kind, const char* function, const char* file,
                                 unsigned line, const char* message);
 void davinci_warn(const char* function, const char* file, unsigned line, const char* message);
@@ -411,7 +461,10 @@ inline Device::Device(const std::string& text) : type_(kCPU) {
   type_ = static_cast<DeviceType>(type);
 }
 inline std::string Device::str() const {
-  std::string out = type_ == kCUDA ? "cuda" : type_ == kCPU ? "cpu" : type_ == kMeta ? "meta" : "device";
+  std::string out = type_ == kCUDA   ? "cuda"
+                    : type_ == kCPU  ? "cpu"
+                    : type_ == kMeta ? "meta"
+                                     : "device";
   if (index_ >= 0) out += ":" + std::to_string(static_cast<int>(index_));
   return out;
 }
@@ -425,7 +478,8 @@ const T& ArrayRef<T>::at(size_t i) const {
   if (i >= Length) {
     davinci_throw(kDavinciError, __func__, "ArrayRef", 0,
                   ("ArrayRef: invalid index Index = " + std::to_string(i) +
-                   "; Length = " + std::to_string(Length)).c_str());
+                   "; Length = " + std::to_string(Length))
+                      .c_str());
   }
   return Data[i];
 }
@@ -434,18 +488,29 @@ inline ScalarType get_default_dtype_as_scalartype() {
   return static_cast<ScalarType>(davinci_default_dtype());
 }
 
-// Opaque: constructed, copied and destroyed by the support library, so its layout never matters here.
+// Opaque: constructed, copied and destroyed by the support library, so its layout never matters
+// here.
 class Scalar {
  public:
   Scalar() { davinci_scalar_int(storage_, 0); }
   template <typename T, std::enable_if_t<std::is_floating_point_v<T>, int> = 0>
-  Scalar(T v) { davinci_scalar_double(storage_, static_cast<double>(v)); }
-  template <typename T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
-  Scalar(T v) { davinci_scalar_int(storage_, static_cast<int64_t>(v)); }
+  Scalar(T v) {
+    davinci_scalar_double(storage_, static_cast<double>(v));
+  }
+  template <typename T,
+            std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
+  Scalar(T v) {
+    davinci_scalar_int(storage_, static_cast<int64_t>(v));
+  }
   template <typename T, std::enable_if_t<std::is_same_v<T, bool>, int> = 0>
-  Scalar(T v) { davinci_scalar_bool(storage_, v); }
-  template <typename T, std::enable_if_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, char> = 0>
-  Scalar(const T& v) { davinci_scalar_double(storage_, static_cast<double>(static_cast<float>(v))); }
+  Scalar(T v) {
+    davinci_scalar_bool(storage_, v);
+  }
+  template <typename T,
+            std::enable_if_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, char> = 0>
+  Scalar(const T& v) {
+    davinci_scalar_double(storage_, static_cast<double>(static_cast<float>(v)));
+  }
   Scalar(const Scalar& o) { davinci_scalar_copy(storage_, o.storage_); }
   Scalar& operator=(const Scalar& o) {
     if (this != &o) {
@@ -497,9 +562,13 @@ class TypeMeta {
   size_t itemsize() const { return c10::elementSize(type_); }
   c10::ScalarType toScalarType() const { return type_; }
   template <typename T>
-  static TypeMeta Make() { return TypeMeta(c10::CppTypeToScalarType<T>::value); }
+  static TypeMeta Make() {
+    return TypeMeta(c10::CppTypeToScalarType<T>::value);
+  }
   template <typename T>
-  bool Match() const { return type_ == c10::CppTypeToScalarType<T>::value; }
+  bool Match() const {
+    return type_ == c10::CppTypeToScalarType<T>::value;
+  }
 
  private:
   c10::ScalarType type_ = c10::ScalarType::Float;
@@ -517,20 +586,33 @@ namespace detail {
 // How LibTorch prints a dtype obtained from Tensor::dtype(): the C++ type.
 inline const char* CppTypeName(ScalarType t) {
   switch (t) {
-    case kFloat: return "float";
-    case kDouble: return "double";
-    case kInt: return "int";
-    case kLong: return "long";
-    case kShort: return "short";
-    case kChar: return "signed char";
-    case kByte: return "unsigned char";
-    case kBool: return "bool";
-    case kHalf: return "c10::Half";
-    case kBFloat16: return "c10::BFloat16";
-    default: return toString(t);
+    case kFloat:
+      return "float";
+    case kDouble:
+      return "double";
+    case kInt:
+      return "int";
+    case kLong:
+      return "long";
+    case kShort:
+      return "short";
+    case kChar:
+      return "signed char";
+    case kByte:
+      return "unsigned char";
+    case kBool:
+      return "bool";
+    case kHalf:
+      return "c10::Half";
+    case kBFloat16:
+      return "c10::BFloat16";
+    default:
+      return toString(t);
   }
 }
-inline void Put(std::string& out, const caffe2::TypeMeta& v) { out += CppTypeName(v.toScalarType()); }
+inline void Put(std::string& out, const caffe2::TypeMeta& v) {
+  out += CppTypeName(v.toScalarType());
+}
 }  // namespace detail
 
 struct TensorOptions {
@@ -564,8 +646,12 @@ struct TensorOptions {
   [[nodiscard]] TensorOptions dtype(std::optional<caffe2::TypeMeta> v) const noexcept {
     return dtype(optTypeMetaToScalarType(v));
   }
-  [[nodiscard]] TensorOptions dtype(ScalarType v) const noexcept { return dtype(std::optional<ScalarType>(v)); }
-  [[nodiscard]] TensorOptions dtype(caffe2::TypeMeta v) const noexcept { return dtype(v.toScalarType()); }
+  [[nodiscard]] TensorOptions dtype(ScalarType v) const noexcept {
+    return dtype(std::optional<ScalarType>(v));
+  }
+  [[nodiscard]] TensorOptions dtype(caffe2::TypeMeta v) const noexcept {
+    return dtype(v.toScalarType());
+  }
   template <typename T>
   TensorOptions& dtype() {
     dtype_ = CppTypeToScalarType<T>::value;
@@ -621,7 +707,9 @@ struct TensorOptions {
 inline TensorOptions dtype(ScalarType v) { return TensorOptions().dtype(v); }
 inline TensorOptions dtype(caffe2::TypeMeta v) { return TensorOptions().dtype(v); }
 template <typename T>
-TensorOptions dtype() { return TensorOptions().dtype(CppTypeToScalarType<T>::value); }
+TensorOptions dtype() {
+  return TensorOptions().dtype(CppTypeToScalarType<T>::value);
+}
 inline TensorOptions layout(Layout v) { return TensorOptions().layout(v); }
 inline TensorOptions device(Device v) { return TensorOptions().device(std::optional<Device>(v)); }
 inline TensorOptions device_index(DeviceIndex v) { return TensorOptions().device_index(v); }
@@ -659,37 +747,45 @@ using c10::impl::ScalarTypeToCPPTypeT;
 namespace c10::detail {
 inline std::string CheckMessage(const char* fallback) { return fallback; }
 template <typename... Args>
-std::string CheckMessage(const char*, const Args&... args) { return str(args...); }
+std::string CheckMessage(const char*, const Args&... args) {
+  return str(args...);
+}
 }  // namespace c10::detail
-#define DAVINCI_CHECK_IMPL(kind, cond, text, ...)                                            \
-  if (C10_UNLIKELY_OR_CONST(!(cond))) {                                                     \
-    ::davinci_throw(kind, __func__, __FILE__, static_cast<unsigned>(__LINE__),               \
-                    DAVINCI_CHECK_MESSAGE(text, ##__VA_ARGS__).c_str());                     \
+#define DAVINCI_CHECK_IMPL(kind, cond, text, ...)                              \
+  if (C10_UNLIKELY_OR_CONST(!(cond))) {                                        \
+    ::davinci_throw(kind, __func__, __FILE__, static_cast<unsigned>(__LINE__), \
+                    DAVINCI_CHECK_MESSAGE(text, ##__VA_ARGS__).c_str());       \
   }
 #endif
 #ifndef C10_UNLIKELY_OR_CONST
 #define C10_UNLIKELY_OR_CONST(e) C10_UNLIKELY(e)
 #endif
-#define DAVINCI_EXPECTED(cond)                                                         \
-  "Expected " #cond                                                                    \
+#define DAVINCI_EXPECTED(cond)                                                          \
+  "Expected " #cond                                                                     \
   " to be true, but got false.  (Could this error message be improved?  If so, please " \
   "report an enhancement request to PyTorch.)"
-#define TORCH_CHECK(cond, ...) DAVINCI_CHECK_IMPL(kDavinciError, cond, DAVINCI_EXPECTED(cond), ##__VA_ARGS__)
+#define TORCH_CHECK(cond, ...) \
+  DAVINCI_CHECK_IMPL(kDavinciError, cond, DAVINCI_EXPECTED(cond), ##__VA_ARGS__)
 #define STD_TORCH_CHECK(cond, ...) TORCH_CHECK(cond, ##__VA_ARGS__)
-#define TORCH_CHECK_INDEX(cond, ...) DAVINCI_CHECK_IMPL(kDavinciIndex, cond, DAVINCI_EXPECTED(cond), ##__VA_ARGS__)
-#define TORCH_CHECK_VALUE(cond, ...) DAVINCI_CHECK_IMPL(kDavinciValue, cond, DAVINCI_EXPECTED(cond), ##__VA_ARGS__)
-#define TORCH_CHECK_TYPE(cond, ...) DAVINCI_CHECK_IMPL(kDavinciType, cond, DAVINCI_EXPECTED(cond), ##__VA_ARGS__)
-#define TORCH_CHECK_LINALG(cond, ...) DAVINCI_CHECK_IMPL(kDavinciLinAlg, cond, DAVINCI_EXPECTED(cond), ##__VA_ARGS__)
+#define TORCH_CHECK_INDEX(cond, ...) \
+  DAVINCI_CHECK_IMPL(kDavinciIndex, cond, DAVINCI_EXPECTED(cond), ##__VA_ARGS__)
+#define TORCH_CHECK_VALUE(cond, ...) \
+  DAVINCI_CHECK_IMPL(kDavinciValue, cond, DAVINCI_EXPECTED(cond), ##__VA_ARGS__)
+#define TORCH_CHECK_TYPE(cond, ...) \
+  DAVINCI_CHECK_IMPL(kDavinciType, cond, DAVINCI_EXPECTED(cond), ##__VA_ARGS__)
+#define TORCH_CHECK_LINALG(cond, ...) \
+  DAVINCI_CHECK_IMPL(kDavinciLinAlg, cond, DAVINCI_EXPECTED(cond), ##__VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(cond, ...) \
   DAVINCI_CHECK_IMPL(kDavinciNotImplemented, cond, DAVINCI_EXPECTED(cond), ##__VA_ARGS__)
 #define TORCH_CHECK_ARG(cond, argN, ...) \
   TORCH_CHECK(cond, "invalid argument ", argN, ": ", ##__VA_ARGS__)
-#define TORCH_INTERNAL_ASSERT(cond, ...)                                                   \
-  DAVINCI_CHECK_IMPL(kDavinciError, cond, #cond " INTERNAL ASSERT FAILED", #cond           \
-                     " INTERNAL ASSERT FAILED at file, please report a bug to PyTorch. ",  \
+#define TORCH_INTERNAL_ASSERT(cond, ...)                                                        \
+  DAVINCI_CHECK_IMPL(kDavinciError, cond, #cond " INTERNAL ASSERT FAILED",                      \
+                     #cond " INTERNAL ASSERT FAILED at file, please report a bug to PyTorch. ", \
                      ##__VA_ARGS__)
 #ifdef NDEBUG
-#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) while (false) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
+#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \
+  while (false) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #else
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #endif
@@ -701,17 +797,18 @@ std::string CheckMessage(const char*, const Args&... args) { return str(args...)
 #define TORCH_CHECK_LT(a, b) DAVINCI_CHECK_OP(a, b, <)
 #define TORCH_CHECK_GE(a, b) DAVINCI_CHECK_OP(a, b, >=)
 #define TORCH_CHECK_GT(a, b) DAVINCI_CHECK_OP(a, b, >)
-#define TORCH_WARN(...)                                                              \
-  ::davinci_warn(__func__, __FILE__, static_cast<unsigned>(__LINE__), ::c10::str(__VA_ARGS__).c_str())
-#define TORCH_WARN_ONCE(...)                     \
-  do {                                           \
-    static bool davinci_warned_ = false;         \
+#define TORCH_WARN(...)                                               \
+  ::davinci_warn(__func__, __FILE__, static_cast<unsigned>(__LINE__), \
+                 ::c10::str(__VA_ARGS__).c_str())
+#define TORCH_WARN_ONCE(...)                       \
+  do {                                             \
+    static bool davinci_warned_ = false;           \
     if (!davinci_warned_) TORCH_WARN(__VA_ARGS__); \
-    davinci_warned_ = true;                      \
+    davinci_warned_ = true;                        \
   } while (false)
 #define AT_ASSERT(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #define AT_ASSERTM(cond, ...) TORCH_CHECK(cond, ##__VA_ARGS__)
-#define AT_ERROR(...)                              \
-  do {                                             \
-    TORCH_CHECK(false, ::c10::str(__VA_ARGS__));   \
+#define AT_ERROR(...)                            \
+  do {                                           \
+    TORCH_CHECK(false, ::c10::str(__VA_ARGS__)); \
   } while (false)

@@ -1,7 +1,8 @@
-// Python bindings without pybind11: enough of its surface for PYBIND11_MODULE blocks that define functions.
+// Python bindings without pybind11: enough of its surface for PYBIND11_MODULE blocks that define
+// functions.
 //
-// A binding is a PyCFunction over a heap-allocated signature; arguments are converted by small overloads and a call
-// that matches no overload raises the TypeError pybind11 users know.
+// A binding is a PyCFunction over a heap-allocated signature; arguments are converted by small
+// overloads and a call that matches no overload raises the TypeError pybind11 users know.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -26,7 +27,8 @@ PyObject* davinci_py_wrap_tensor(void* impl);
 bool davinci_py_dtype(PyObject* object, int8_t* out);
 PyObject* davinci_py_wrap_dtype(int8_t dtype);
 bool davinci_py_device(PyObject* object, int8_t* type, int8_t* index);
-// Must be called inside a catch block: turns the exception in flight into the Python exception torch would raise.
+// Must be called inside a catch block: turns the exception in flight into the Python exception
+// torch would raise.
 void davinci_py_translate();
 }
 
@@ -45,7 +47,8 @@ struct arg {
 namespace davinci {
 
 template <typename T, typename = void>
-struct Convert;  // Load(PyObject*, T&) -> bool, never leaves a Python error set; Store(value) -> new reference
+struct Convert;  // Load(PyObject*, T&) -> bool, never leaves a Python error set; Store(value) ->
+                 // new reference
 
 template <typename T>
 using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
@@ -63,7 +66,9 @@ struct Convert<at::Tensor> {
     out = davinci_torch::Borrow(impl);
     return true;
   }
-  static PyObject* Store(const at::Tensor& t) { return davinci_py_wrap_tensor(davinci_torch::ImplOf(t)); }
+  static PyObject* Store(const at::Tensor& t) {
+    return davinci_py_wrap_tensor(davinci_torch::ImplOf(t));
+  }
 };
 template <>
 struct Convert<bool> {
@@ -97,8 +102,10 @@ struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, b
     }
   }
   static PyObject* Store(T v) {
-    if constexpr (std::is_unsigned_v<T>) return PyLong_FromUnsignedLongLong(v);
-    else return PyLong_FromLongLong(v);
+    if constexpr (std::is_unsigned_v<T>)
+      return PyLong_FromUnsignedLongLong(v);
+    else
+      return PyLong_FromLongLong(v);
   }
 };
 template <typename T>
@@ -224,7 +231,8 @@ struct Convert<std::pair<A, B>> {
   }
 };
 
-// Where an argument lives between conversion and call: by value, except views, which keep what they look at.
+// Where an argument lives between conversion and call: by value, except views, which keep what they
+// look at.
 template <typename T>
 struct Slot {
   T value{};
@@ -266,7 +274,8 @@ struct Function {
   std::vector<PyObject*> defaults;           // parallel; null = required
   size_t arity = 0;
   virtual ~Function() = default;
-  // A new reference, or null with a Python error set, or null without one when the arguments do not match.
+  // A new reference, or null with a Python error set, or null without one when the arguments do not
+  // match.
   virtual PyObject* Call(PyObject* const* args) = 0;
   Function* next = nullptr;  // the overload defined after this one
   PyMethodDef method{};
@@ -305,11 +314,12 @@ struct Bound final : Function {
     if (!(std::get<I>(slots).Load(args[I]) && ...)) return nullptr;
     try {
       if constexpr (std::is_void_v<R>) {
-        function(static_cast<typename Traits<F>::template Argument<I>>(std::get<I>(slots).Get())...);
+        function(
+            static_cast<typename Traits<F>::template Argument<I>>(std::get<I>(slots).Get())...);
         Py_RETURN_NONE;
       } else {
-        return Convert<Plain<R>>::Store(
-            function(static_cast<typename Traits<F>::template Argument<I>>(std::get<I>(slots).Get())...));
+        return Convert<Plain<R>>::Store(function(
+            static_cast<typename Traits<F>::template Argument<I>>(std::get<I>(slots).Get())...));
       }
     } catch (...) {
       davinci_py_translate();
@@ -325,14 +335,17 @@ inline PyObject* Dispatch(PyObject* capsule, PyObject* args, PyObject* kwargs) {
   for (Function* f = first; f; f = f->next) {
     if (given > f->arity) continue;
     std::vector<PyObject*> values(f->arity + 1, nullptr);
-    for (size_t i = 0; i < given; ++i) values[i] = PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(i));
+    for (size_t i = 0; i < given; ++i)
+      values[i] = PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(i));
     Py_ssize_t used = 0;
     bool complete = true;
     for (size_t i = given; i < f->arity && complete; ++i) {
       if (i < f->parameter_names.size()) {
         if (kwargs) values[i] = PyDict_GetItemString(kwargs, f->parameter_names[i].c_str());
-        if (values[i]) ++used;
-        else values[i] = f->defaults[i];
+        if (values[i])
+          ++used;
+        else
+          values[i] = f->defaults[i];
       }
       complete = values[i] != nullptr;
     }
@@ -466,21 +479,28 @@ auto wrap_pybind_function(F&& f) {
 #define DAVINCI_STRINGIFY(x) DAVINCI_STRINGIFY_INNER(x)
 #define DAVINCI_JOIN_INNER(a, b) a##b
 #define DAVINCI_JOIN(a, b) DAVINCI_JOIN_INNER(a, b)
-#define PYBIND11_MODULE(name, variable, ...)                                             \
-  static void DAVINCI_JOIN(davinci_init_, name)(::pybind11::module_&);                   \
+#define PYBIND11_MODULE(name, variable, ...)                                                  \
+  static void DAVINCI_JOIN(davinci_init_, name)(::pybind11::module_&);                        \
   extern "C" __attribute__((visibility("default"))) PyObject* DAVINCI_JOIN(PyInit_, name)() { \
-    static PyModuleDef definition = {PyModuleDef_HEAD_INIT, DAVINCI_STRINGIFY(name), nullptr, \
-                                     -1, nullptr, nullptr, nullptr, nullptr, nullptr};   \
-    PyObject* object = PyModule_Create(&definition);                                     \
-    if (!object) return nullptr;                                                         \
-    ::pybind11::module_ module(object);                                                  \
-    try {                                                                                \
-      DAVINCI_JOIN(davinci_init_, name)(module);                                         \
-    } catch (...) {                                                                      \
-      davinci_py_translate();                                                            \
-      Py_DECREF(object);                                                                 \
-      return nullptr;                                                                    \
-    }                                                                                    \
-    return object;                                                                       \
-  }                                                                                      \
+    static PyModuleDef definition = {PyModuleDef_HEAD_INIT,                                   \
+                                     DAVINCI_STRINGIFY(name),                                 \
+                                     nullptr,                                                 \
+                                     -1,                                                      \
+                                     nullptr,                                                 \
+                                     nullptr,                                                 \
+                                     nullptr,                                                 \
+                                     nullptr,                                                 \
+                                     nullptr};                                                \
+    PyObject* object = PyModule_Create(&definition);                                          \
+    if (!object) return nullptr;                                                              \
+    ::pybind11::module_ module(object);                                                       \
+    try {                                                                                     \
+      DAVINCI_JOIN(davinci_init_, name)(module);                                              \
+    } catch (...) {                                                                           \
+      davinci_py_translate();                                                                 \
+      Py_DECREF(object);                                                                      \
+      return nullptr;                                                                         \
+    }                                                                                         \
+    return object;                                                                            \
+  }                                                                                           \
   void DAVINCI_JOIN(davinci_init_, name)(::pybind11::module_ & variable)

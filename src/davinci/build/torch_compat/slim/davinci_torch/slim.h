@@ -1,4 +1,5 @@
-// The slim step: LibTorch's own types through single headers; davinci_request/operators.h includes the operators named.
+// The slim step: LibTorch's own types through single headers; davinci_request/operators.h includes
+// the operators named.
 #pragma once
 
 // Their own includes then name single operators, too, instead of all of them.
@@ -7,13 +8,14 @@
 #endif
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <ATen/core/Tensor.h>
 #include <ATen/TensorIndexing.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/util/irange.h>
+#include <davinci_request/operators.h>
 
 #include <algorithm>
 #include <array>
@@ -46,8 +48,6 @@
 #include <variant>
 #include <vector>
 
-#include <davinci_request/operators.h>
-
 namespace torch {
 using namespace at;  // NOLINT: as LibTorch does
 using std::nullopt;
@@ -76,7 +76,8 @@ constexpr auto kF64 = kFloat64;
 namespace davinci_torch {
 inline void* ImplOf(const at::Tensor& t) { return t.unsafeGetTensorImpl(); }
 inline at::Tensor Borrow(void* impl) {
-  return at::Tensor(c10::intrusive_ptr<at::TensorImpl, c10::UndefinedTensorImpl>::unsafe_reclaim_from_nonowning(
-      static_cast<at::TensorImpl*>(impl)));
+  return at::Tensor(
+      c10::intrusive_ptr<at::TensorImpl, c10::UndefinedTensorImpl>::unsafe_reclaim_from_nonowning(
+          static_cast<at::TensorImpl*>(impl)));
 }
 }  // namespace davinci_torch
