@@ -118,7 +118,7 @@ class Oracle:
         """Own inputs on the device under the secret seed, then moved to the wanted distribution."""
         self._set_sizes(variant)
         torch.manual_seed(seed)
-        with torch.device(self._device):
+        with torch.device(self._device) if self._device == "cuda" else distributions.KeyedDraws(seed):
             drawn = self._module.get_inputs()
         if isinstance(drawn, torch.Tensor):
             drawn = [drawn]

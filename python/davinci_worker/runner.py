@@ -187,7 +187,6 @@ class Runner:
     def _call(self, message):
         """One forward on the inputs that lie in a slot. The same path for checked, timed and profiled calls."""
         try:
-            self._held = None
             view = self._arena.view
             shift = message["shift"]
             blob = message["args"]
@@ -209,6 +208,11 @@ class Runner:
             return {"done": {"structure": structure, "outputs": tensors, "inner_ns": ended - started}}
         except BaseException as error:  # noqa: BLE001
             return self._failure(error, "runtime_error")
+
+    def _op_release(self, message, fds):
+        """Frees the outputs of the last call, which were kept until they had been read. Outside any timed window."""
+        self._held = None
+        return {"ok": {}}
 
     def _op_profile(self, message, fds):
         """One more call, under a dispatch trace: which library operators the forward used, on which threads."""

@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr double kReadyTimeoutSeconds = 60;
+constexpr double kLockTimeoutSeconds = 10;
 
 }  // namespace
 
@@ -43,12 +44,13 @@ Result<Evaluation> Examination::Run() {
     const char* name;
     Step step;
   };
-  // From StartRoles on the three processes exist; from Lock on the candidate is frozen except inside timed windows;
-  // after CheckCorrectness `correct` never changes from false to true; after MeasureTime nothing is timed any more.
+  // From StartRoles on the three processes exist; from LockEarly on the candidate is frozen except inside calls; before
+  // MeasureTime it can no longer start processes; after CheckCorrectness `correct` never changes from false to true; after MeasureTime nothing is timed any more.
   constexpr Named kSteps[] = {
       {"starting", &Examination::StartRoles},       {"loading", &Examination::LoadReference},
-      {"building", &Examination::LoadCandidate},    {"locking", &Examination::Lock},
-      {"checking", &Examination::CheckCorrectness}, {"timing", &Examination::MeasureTime},
+      {"building", &Examination::LoadCandidate},    {"locking", &Examination::LockEarly},
+      {"checking", &Examination::CheckCorrectness}, {"locking", &Examination::LockLate},
+      {"timing", &Examination::MeasureTime},
   };
   for (const Named& named : kSteps) {
     Stage(named.name);
@@ -74,8 +76,8 @@ Result<std::unique_ptr<Runner>> Examination::Spawn(const std::string& role,
   request.target = TargetName(job_.target);
   request.threads = workshop_.threads;
   request.scratch = scratch;
-  request.policy = trusted ? RolePolicy(workshop_, job_.target, scratch, {task_.path}, true)
-                           : RolePolicy(workshop_, job_.target, scratch, {work_.path() / "source"}, false);
+  request.policy = trusted ? RolePolicy(workshop_, job_.target, "baseline", scratch, {task_.path}, true)
+                           : RolePolicy(workshop_, job_.target, "candidate", scratch, {work_.path() / "source"}, false);
   if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(scratch);
   DAVINCI_ASSIGN_OR_RETURN(auto process, workshop_.server->Spawn(request));
@@ -93,7 +95,7 @@ Result<bool> Examination::StartRoles() {
   request.target = TargetName(job_.target);
   request.threads = workshop_.threads;
   request.scratch = (work_.path() / "oracle").string();
-  request.policy = RolePolicy(workshop_, job_.target, request.scratch, {task_.path}, true);
+  request.policy = RolePolicy(workshop_, job_.target, "oracle", request.scratch, {task_.path}, true);
   if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(request.scratch);
   DAVINCI_ASSIGN_OR_RETURN(auto oracle, workshop_.server->Spawn(request));
@@ -232,30 +234,46 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
   return Maybe();
 }
 
+// Triton compiles at the first call, with programs of its own, so a CUDA candidate is locked only after it was checked. What
+// it may have left behind is found then.
+Result<bool> Examination::LockEarly() {
+  if (job_.target == Target::kCpu) {
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, Lock());
+    if (!go_on) return false;
+  }
+  for (Timed* timed : {&candidate_, &baseline_})
+    if (auto failure = timed->runner->StartCalls()) return Verdict(*failure);
+  return true;
+}
+
+Result<bool> Examination::LockLate() {
+  return job_.target == Target::kCpu ? Result<bool>(true) : Lock();
+}
+
 Result<bool> Examination::Lock() {
+  Runner& runner = *candidate_.runner;
   if (!workshop_.options.unsafe_no_sandbox) {
     // The baseline needs no lock: it is the reference. The candidate's lock is verified from outside.
-    const int before = candidate_.runner->process().NumSeccompFilters();
-    Answer locked = candidate_.runner->Ask({{"op", "lock"}}, 10, Outcome::kRuntimeError);
+    const int before = runner.process().NumSeccompFilters();
+    Answer locked = runner.frozen() ? runner.AskFrozen({{"op", "lock"}}, kLockTimeoutSeconds)
+                                    : runner.Ask({{"op", "lock"}}, kLockTimeoutSeconds, Outcome::kRuntimeError);
     if (locked.failure) return Verdict(*locked.failure);
-    const int after = candidate_.runner->process().NumSeccompFilters();
+    const int after = runner.process().NumSeccompFilters();
     if (before > 0 && after <= before) {
       Failure failure{Outcome::kPolicyViolation, "the candidate evaded the lock of its sandbox", {}};
       failure.evidence["rule"] = "sandbox_lock";
       return Verdict(std::move(failure));
     }
   }
-  if (auto others = candidate_.runner->process().OtherProcesses(); !others.empty()) {
+  if (auto others = runner.process().OtherProcesses(); !others.empty()) {
     Failure failure{Outcome::kPolicyViolation,
                     fmt::format("the candidate left {} process(es) running beside it; helper processes are not "
-                                "allowed after loading",
+                                "allowed when calls are timed",
                                 others.size()),
                     {}};
     failure.evidence["rule"] = "helper_process";
     return Verdict(std::move(failure));
   }
-  for (Timed* timed : {&candidate_, &baseline_})
-    if (auto failure = timed->runner->StartCalls()) return Verdict(*failure);
   return true;
 }
 

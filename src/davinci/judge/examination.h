@@ -66,6 +66,8 @@ class Examination {
   Result<bool> StartRoles();
   Result<bool> LoadReference();
   Result<bool> LoadCandidate();
+  Result<bool> LockEarly();
+  Result<bool> LockLate();
   Result<bool> Lock();
   Result<bool> CheckCorrectness();
   Result<bool> MeasureTime();

@@ -36,6 +36,12 @@ Result<CallResult> Examination::Call(Timed* timed, int variant, const std::strin
   slot_ = static_cast<int>(secret_.Below(static_cast<uint64_t>(facts->num_slots)));
   const int64_t shift = slot_ * facts->slot_bytes;
   current_shift_[static_cast<int>(timed->side)] = shift;
+  // Freeing the last outputs costs page-table work; it happens before the new inputs exist, so nothing can be gained by it.
+  if (Answer released = timed->runner->AskFrozen({{"op", "release"}}, CallTimeout()); released.failure) {
+    CallResult failed;
+    failed.failure = released.failure;
+    return failed;
+  }
   DAVINCI_RETURN_IF_ERROR(oracle_
                               ->Ask({{"op", "publish"},
                                      {"name", timed->name},

@@ -85,6 +85,9 @@ Evaluation Examination::Conclude() {
   }
   for (auto& [name, seconds] : stage_seconds_.items())
     evaluation.times["stages_ms"][name] = 1e3 * seconds.get<double>();
+  if (oracle_)
+    for (auto& [op, seconds] : oracle_->seconds().items())
+      evaluation.times["oracle_ms"][op] = 1e3 * seconds.get<double>();
   evaluation.times["total_ms"] = 1e3 * watch_.Seconds();
   return std::move(evaluation_);
 }

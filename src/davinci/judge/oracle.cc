@@ -11,12 +11,14 @@ Status Oracle::AwaitReady(double timeout_seconds) {
 }
 
 Result<worker::Process::Reply> Oracle::Ask(const json& message, std::span<const int> fds) {
+  const std::string op = message.at("op").get<std::string>();
   DAVINCI_RETURN_IF_ERROR(process_->Post(message, fds));
-  return Await();
+  auto reply = Await();
+  if (reply.ok()) seconds_[op] = seconds_.value(op, 0.0) + reply->ok.value("seconds", 0.0);
+  return reply;
 }
 
 Result<worker::Process::Reply> Oracle::Await() {
-  DAVINCI_RETURN_IF_ERROR(post_status_);
   auto reply = process_->Await(timeout_seconds_);
   if (!reply.ok()) {
     if (reply.status().code() == StatusCode::kDeadlineExceeded) {

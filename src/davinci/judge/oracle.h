@@ -38,16 +38,18 @@ class Oracle {
   // One request; failures of the reference are kInvalidArgument with file and line.
   Result<worker::Process::Reply> Ask(const nlohmann::json& message,
                                      std::span<const int> fds = {});
-  void Post(const nlohmann::json& message) { post_status_ = process_->Post(message); }
-  Result<worker::Process::Reply> Await();
   Result<VariantFacts> Describe(int variant, uint64_t seed);
 
   worker::Process& process() { return *process_; }
+  // Seconds spent in each kind of request so far, for stage timings.
+  const nlohmann::json& seconds() const { return seconds_; }
   void set_timeout(double seconds) { timeout_seconds_ = seconds; }
 
  private:
+  Result<worker::Process::Reply> Await();
+
   std::shared_ptr<worker::Process> process_;
-  Status post_status_;
+  nlohmann::json seconds_ = nlohmann::json::object();
   double timeout_seconds_ = 300;
 };
 

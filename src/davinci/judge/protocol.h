@@ -30,14 +30,14 @@ struct Protocol {
   // Timing. A pair is one baseline and one candidate call on the same fresh inputs.
   int min_pairs = 10;
   int max_pairs = 100;
-  double timing_budget_seconds = 1.5;   // wall clock of the whole phase, drawing and checking included
+  double timing_budget_seconds = 2.5;   // wall clock of the whole phase, drawing and checking included
   double target_half_width = 0.02;      // stop when the 95 % interval is this tight, relative
-  double full_check_share = 0.2;        // secret share of timed calls also compared with float64 truth
+  double full_check_share = 0.1;        // secret share of timed calls also compared with float64 truth
   double give_up_below = 0.0;           // screening: stop early when the speedup is surely below this
 
   // Limits.
   double load_timeout_seconds = 60;     // importing and constructing, compilation not counted
-  double call_timeout_seconds = 30;     // a single forward, at least
+  double call_timeout_seconds = 60;     // a single forward, at least
   double call_timeout_factor = 50;      // … or this many baseline calls, whichever is longer
   int64_t memory_bytes = int64_t{16} << 30;
 };

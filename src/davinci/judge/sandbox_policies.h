@@ -14,9 +14,9 @@ namespace davinci::judge {
 
 struct Workshop;
 
-// `trusted` (oracle, baseline): may also start programs, for torch.compile.
-nlohmann::json RolePolicy(const Workshop& workshop, Target target, const std::string& scratch,
-                          const std::vector<std::filesystem::path>& readable, bool trusted);
+// `role`: "oracle", "baseline" or "candidate". `trusted` (the first two): may also start programs, for torch.compile.
+nlohmann::json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
+                          const std::string& scratch, const std::vector<std::filesystem::path>& readable, bool trusted);
 
 // HOME, TMPDIR and the caches of torch and Triton, all inside the scratch folder.
 nlohmann::json RoleEnvironment(const std::string& scratch);

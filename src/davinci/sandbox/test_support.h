@@ -13,7 +13,8 @@
 #include "davinci/sandbox/run.h"
 
 #ifndef DAVINCI_VICTIM_DIR
-#define DAVINCI_VICTIM_DIR ""  // the build sets it for the tests; this is for reading the header alone
+#define DAVINCI_VICTIM_DIR \
+  ""  // the build sets it for the tests; this is for reading the header alone
 #endif
 
 namespace davinci::sandbox {
@@ -35,6 +36,14 @@ class TemporaryDirectory {
  private:
   std::string path_;
 };
+
+// Sanitizers reserve terabytes of addresses, so RLIMIT_AS ends this program before it can exec a
+// victim; and Python cannot load a sanitized library.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
 
 inline std::string VictimDirectory() { return DAVINCI_VICTIM_DIR; }
 
