@@ -6,6 +6,7 @@ the oracle. Nothing is copied, so outputs of gigabytes are compared where they l
 
 import ctypes
 import glob
+import json
 import os
 import sys
 
@@ -38,6 +39,20 @@ def library():
         check(lib.dv_cuda_init(torch.cuda.current_device(), _library_directories().encode(), cache.encode()))
         _initialised = True
     return lib
+
+
+def peaks():
+    """What dv_cuda_peaks measures, plus the size of the L2."""
+    def text_of(function, *arguments):
+        text = ctypes.create_string_buffer(4096)
+        check(function(*arguments, text, ctypes.c_size_t(len(text)), None))
+        return json.loads(text.value)
+
+    lib = library()
+    info = text_of(lib.dv_cuda_driver_info)
+    free, _ = torch.cuda.mem_get_info()
+    return {**text_of(lib.dv_cuda_peaks, _u64(min(1 << 30, free // 4)), ctypes.c_int(0), stream()),
+            "l2_bytes": info["l2_bytes"], "device": info["name"], "uuid": info["uuid"]}
 
 
 def check(code):

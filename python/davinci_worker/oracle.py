@@ -12,7 +12,7 @@ import time
 
 import torch
 
-from davinci_worker import arena, channel, distributions, packing, source, trace
+from davinci_worker import admission, arena, channel, distributions, nonfinite, packing, published, source, trace
 from davinci_worker.compare import Comparator
 
 _SLOTS = 3
@@ -29,6 +29,7 @@ class InputSet:
         self.seed = seed
         self.distribution = distribution
         self.truth = None  # Comparator state per output
+        self.reference = None  # the reference's own outputs in the task's precision, when truth was asked for
 
 
 class Oracle:
@@ -43,6 +44,8 @@ class Oracle:
         self._arenas = {}
         self._outputs = None
         self._samples = []
+        self._stochastic = False
+        self._nonfinite = None
         self._comparator = Comparator(self._device, int(request.get("threads", 1)))
         torch.set_grad_enabled(False)
 
@@ -95,9 +98,15 @@ class Oracle:
             return self._variants[variant]
         self._set_sizes(variant)
         get_init = getattr(self._module, "get_init_inputs", list)
+        if self._published:
+            torch.manual_seed(self._spec["init_seed"])
         init = list(get_init())
+        if self._published:
+            init = published.cast_arguments(init, self._spec["precision"])
         torch.manual_seed(self._spec["init_seed"])
         model = self._factory(*init).to(self._device)
+        if self._published:
+            model = published.cast_model(model, self._spec["precision"])
         mode = self._spec.get("mode")
         if mode == "eval":
             model.eval()
@@ -109,6 +118,11 @@ class Oracle:
         self._variants[variant] = {"model": model, "precise": precise, "init": init}
         return self._variants[variant]
 
+    @property
+    def _published(self):
+        """Tolerance of the published rule when it decides the verdict (protocol kernelbench), else None."""
+        return self._spec.get("published_tolerance")
+
     def _set_sizes(self, variant):
         source.set_globals(self._module, self._spec.get("globals"))
         if variant:
@@ -117,15 +131,22 @@ class Oracle:
     def _draw(self, seed, distribution, variant):
         """Own inputs on the device under the secret seed, then moved to the wanted distribution."""
         self._set_sizes(variant)
-        torch.manual_seed(seed)
-        with torch.device(self._device) if self._device == "cuda" else distributions.KeyedDraws(seed):
+        trial = published.trial_of(distribution)
+        if trial is not None:
+            torch.manual_seed(published.trial_seed(trial))
             drawn = self._module.get_inputs()
+        else:
+            torch.manual_seed(seed)
+            with torch.device(self._device) if self._device == "cuda" else distributions.KeyedDraws(seed):
+                drawn = self._module.get_inputs()
         if isinstance(drawn, torch.Tensor):
             drawn = [drawn]
         tensors = []
         skeleton = packing.flatten(list(drawn), tensors)
         tensors = [t.detach().to(self._device) for t in tensors]
-        if distribution != "own":
+        if self._published:
+            tensors = published.cast(tensors, self._spec["precision"])
+        elif distribution != "own":
             generator = torch.Generator(device=self._device)
             generator.manual_seed(seed ^ 0x5DEECE66D)
             tensors = [distributions.restyle(t, distribution, generator) for t in tensors]
@@ -159,6 +180,7 @@ class Oracle:
                 stochastic_eval = not _same(first, second)
             else:
                 stochastic_eval = stochastic
+            self._stochastic = stochastic
             if stochastic_eval:
                 self._spec["reseed_calls"] = True
         outputs = []
@@ -232,21 +254,44 @@ class Oracle:
     def _op_prepare(self, message, fds):
         """Draws inputs nobody has seen; with ``truth`` also the float64 outputs and the tolerance."""
         variant = message.get("variant", 0)
-        built = self._build(variant)
         wanted = message.get("distribution", "own")
-        used = wanted
-        if wanted == "own" or not message.get("truth"):
-            drawn = self._draw(message["seed"], wanted, variant)
-            judged = self._judge_inputs(built, drawn) if message.get("truth") else None
+        if not message.get("truth"):
+            drawn, used, judged = self._draw(message["seed"], wanted, variant), wanted, None
+        elif self._published:
+            drawn, used, judged = self._draw(message["seed"], wanted, variant), wanted, None
+            drawn.reference = self.reference_outputs(drawn)
         else:
-            # Stress inputs must stay inside the reference's domain: fall back to milder ones while truth is mostly undefined.
-            for used in distributions.ladder(wanted):
-                drawn = self._draw(message["seed"], used, variant)
-                judged = self._judge_inputs(built, drawn)
-                if judged["defined_share"] >= 0.5 or used == "own":
-                    break
+            drawn, used, judged = self.draw_judged(message["seed"], wanted, variant)
         self._set = drawn
         return {"distribution": used, "args": packing.to_blob(drawn.skeleton), "tolerance": judged}
+
+    def draw_judged(self, seed, wanted, variant):
+        """(inputs with truth, the distribution they are of, the tolerance's summary)."""
+        built = self._build(variant)
+        # Stress inputs must stay inside the reference's domain: fall back to milder ones while truth is mostly undefined.
+        for used in ("own",) if wanted == "own" else distributions.ladder(wanted):
+            drawn = self._draw(seed, used, variant)
+            judged = self._judge_inputs(built, drawn)
+            if used == "own" or judged["defined_share"] >= 0.5:
+                break
+        return drawn, used, judged
+
+    # What admission asks about the reference.
+    def reference_outputs(self, drawn):
+        output, _ = self._forward(self._build(drawn.variant)["model"], drawn)
+        return _flat(output)
+
+    def redraw(self, drawn, seed):
+        """The reference's outputs for other inputs of the same distribution."""
+        return self.reference_outputs(self._draw(seed, drawn.distribution, drawn.variant))
+
+    def outputs_of_other_weights(self, drawn, seed):
+        built = self._build(drawn.variant)
+        model = admission.other_weights(self._factory, built["init"], built["model"], seed)
+        return None if model is None else _flat(self._forward(model.to(self._device), drawn)[0])
+
+    def compare_with(self, truth, tensors):
+        return self._comparator.compare(truth, tensors)
 
     def _judge_inputs(self, built, drawn):
         """Fills the comparator with truth and honest errors of ``drawn``."""
@@ -273,6 +318,7 @@ class Oracle:
             tensors = []
             packing.flatten(_numbers_to_tensors(value), tensors)
             flat.append(tensors)
+        drawn.reference = flat[1]
         drawn.truth = self._comparator.prepare(flat[0], flat[1:], exact, self._spec.get("tolerance_multiple"))
         if drawn.distribution == "own" and drawn.variant == 0:
             self._comparator.remember(drawn.truth)
@@ -328,12 +374,21 @@ class Oracle:
 
     def _op_compare(self, message, fds):
         """Outputs in the output arena (CPU) or in a frozen runner's device memory, against truth."""
-        return self._comparator.compare(self._set.truth, self._candidate_tensors(message["outputs"]))
+        tensors = self._candidate_tensors(message["outputs"])
+        if self._published:
+            return published.compare(self._set.reference, tensors, self._published)
+        return self._comparator.compare(self._set.truth, tensors)
+
+    def _op_published_compare(self, message, fds):
+        """A second opinion on the outputs just compared: torch.allclose against the reference's own output."""
+        return published.compare(self._set.reference, self._candidate_tensors(message["outputs"]), message["tolerance"])
 
     def _op_compare_pair(self, message, fds):
         """Candidate against baseline on the same inputs, with the tolerance of the own distribution, twice as wide."""
-        return self._comparator.compare_pair(
-            self._candidate_tensors(message["baseline"]), self._candidate_tensors(message["outputs"]))
+        baseline, tensors = self._candidate_tensors(message["baseline"]), self._candidate_tensors(message["outputs"])
+        if self._published:
+            return published.compare(baseline, tensors, self._published)
+        return self._comparator.compare_pair(baseline, tensors)
 
     def _op_buffers(self, message, fds):
         """Names of buffers a forward of the reference changes (running statistics)."""
@@ -344,9 +399,35 @@ class Oracle:
         return {"updated": [n for n, b in model.named_buffers() if not torch.equal(b, before[n])]}
 
     def _op_admit(self, message, fds):
-        from davinci_worker import admission
+        return admission.check(self, message["seed"], self._stochastic, message.get("budget_seconds"))
 
-        return admission.check(self, message["seed"])
+    def _op_nonfinite(self, message, fds):
+        """Own inputs with a few NaN and infinities, for one call that is never timed and never decides."""
+        built = self._build(0)
+        drawn = self._draw(message["seed"], "own", 0)
+        generator = torch.Generator()
+        generator.manual_seed(drawn.seed)
+        tensors = nonfinite.inject(drawn.tensors, generator)
+        if tensors is None:
+            return {"args": None}
+        drawn.tensors = tensors
+        self._nonfinite = [self.reference_outputs(drawn)]
+        try:
+            widen = lambda t: t.double() if t.is_floating_point() else t.clone()  # noqa: E731
+            self._nonfinite.append(_flat(self._forward(built["precise"], drawn, widen)[0]))
+        except RuntimeError:
+            pass
+        self._set = drawn
+        return {"args": packing.to_blob(drawn.skeleton)}
+
+    def _op_nonfinite_compare(self, message, fds):
+        return nonfinite.compare(self._nonfinite, self._candidate_tensors(message["outputs"]))
+
+    def _op_peaks(self, message, fds):
+        """Best bandwidth and arithmetic rate of the device, by the judge's own kernels."""
+        from davinci_worker import device
+
+        return device.peaks()
 
     def _op_exit(self, message, fds):
         os._exit(0)
@@ -366,10 +447,14 @@ def _numbers_to_tensors(value):
     return value
 
 
-def _numel(value):
+def _flat(value):
     tensors = []
     packing.flatten(_numbers_to_tensors(value), tensors)
-    return sum(t.numel() for t in tensors)
+    return tensors
+
+
+def _numel(value):
+    return sum(t.numel() for t in _flat(value))
 
 
 def _same(a, b):

@@ -110,6 +110,10 @@ class Runner:
         model = self._factory(*arguments)
         if isinstance(model, torch.nn.Module):
             model = model.to(device)
+            if message.get("cast"):
+                from davinci_worker import published
+
+                model = published.cast_model(model, message["cast"])
             if message.get("mode") == "eval":
                 model.eval()
             elif message.get("mode") == "train":

@@ -14,13 +14,23 @@ _BOOKKEEPING = {
     "movedim", "flatten", "chunk", "resolve_conj", "resolve_neg", "item", "result_type", "expand_as", "view_as",
 }
 # Operators that read only part of some operand: their bytes are no lower bound.
-_SPARSE_READERS = {"index", "index_select", "gather", "embedding", "take", "slice", "select", "narrow", "_index", "masked_select"}
+_SPARSE_READERS = {
+    "index", "index_select", "gather", "embedding", "_embedding_bag", "take", "slice", "select", "narrow", "_index", "masked_select",
+    "where", "masked_fill", "masked_fill_", "masked_scatter", "tril", "triu", "tril_", "triu_", "diagonal", "diag", "trace",
+    "nll_loss", "nll_loss_forward", "nll_loss2d_forward", "index_put", "index_put_", "index_copy", "scatter", "scatter_", "as_strided", "unfold",
+    "searchsorted", "bucketize", "constant_pad_nd", "dropout", "native_dropout", "bernoulli_", "grid_sampler", "grid_sampler_2d",
+    # with a stride above the window they skip elements
+    "max_pool1d", "max_pool2d", "max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d",
+    "upsample_nearest2d", "upsample_bilinear2d", "upsample_nearest1d",
+}
 
 
 def operators(function):
     """Runs ``function`` under the profiler: (its result, [(name, calls, self seconds, flops)], total seconds)."""
     started = time.perf_counter()
-    with torch.autograd.profiler.profile(use_cpu=True, with_flops=True) as profiler:
+    # Library calls on helper threads count like those of the main thread.
+    everywhere = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
+    with torch.autograd.profiler.profile(use_cpu=True, with_flops=True, experimental_config=everywhere) as profiler:
         result = function()
     total = time.perf_counter() - started
     rows = [(e.key, e.count, 1e-6 * e.self_cpu_time_total, int(e.flops or 0)) for e in profiler.key_averages()]

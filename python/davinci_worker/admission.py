@@ -1,0 +1,103 @@
+"""Task admission: which wrong answers would pass under the task's own tolerance? (judge guarantee 9)
+
+A task whose tolerance accepts zeros or yesterday's output says little about kernels. Nothing is refused: the task gets
+tags, every evaluation on it carries them, and numbers on tagged tasks are reported apart.
+"""
+
+import time
+
+import torch
+
+from davinci_worker import distributions
+
+VERSION = 1  # part of the cache key: raise it when a question changes
+# wrong answer -> tag of a task that accepts it on its own distribution
+TAGS = {"zeros": "accepts-zeros", "constant": "constant-output", "identity": "identity", "cached": "cached-output",
+        "weights": "weights-ignored"}
+NOT_REPEATABLE = "not-repeatable"
+_DISTRIBUTIONS = ("own", "signed", "magnitudes")
+
+
+def check(oracle, seed, stochastic, budget_seconds=None):
+    """{"tags", "answers": {answer: {distribution: {"passes", …}}}, "caught_by": {answer: [distribution]}, …}.
+
+    ``stochastic``: what the judge found when it called the reference twice without reseeding. With a budget the check
+    gives up early when it would take longer: {"skipped": estimate in seconds}.
+    """
+    started = time.monotonic()
+    answers, used = {}, {}
+    for distribution in _DISTRIBUTIONS:
+        try:
+            drawn, used[distribution], judged = oracle.draw_judged(seed, distribution, 0)
+        except RuntimeError as error:
+            if distribution == "own":
+                raise
+            used[distribution] = f"the reference raised: {type(error).__name__}"
+            continue
+        if distribution == "own":
+            estimate = 4.0 * (time.monotonic() - started)
+            if budget_seconds is not None and estimate > budget_seconds:
+                return {"version": VERSION, "skipped": estimate}
+            repeatable = not stochastic and _repeatable(oracle, drawn)
+        elif used[distribution] == "own":
+            continue  # the reference is not defined on these inputs
+        for answer, tensors in _wrong_answers(oracle, drawn, seed):
+            report = oracle.compare_with(drawn.truth, tensors)
+            ratios = [o["max_ratio"] for o in report["outputs"] if isinstance(o["max_ratio"], (int, float))]
+            answers.setdefault(answer, {})[distribution] = {
+                "passes": report["passed"], "error_over_tolerance": max(ratios, default=0.0)}
+    tags = [TAGS[a] for a in TAGS if answers.get(a, {}).get("own", {}).get("passes")]
+    if not repeatable:
+        tags.append(NOT_REPEATABLE)
+    return {
+        "version": VERSION, "tags": tags, "answers": answers, "repeatable": repeatable, "distributions": used,
+        "caught_by": {a: [d for d, r in found.items() if not r["passes"]] for a, found in answers.items()},
+        "seconds": time.monotonic() - started,
+    }
+
+
+def _repeatable(oracle, drawn):
+    """The same inputs once more, against the first call's truth."""
+    again = oracle.reference_outputs(drawn)
+    return oracle.compare_with(drawn.truth, again)["passed"]
+
+
+def _wrong_answers(oracle, drawn, seed):
+    """(name, outputs) of answers that ignore the question. Those that the task's shapes rule out are left out."""
+    honest = drawn.reference
+    yield "zeros", [torch.zeros(t.shape, dtype=t.dtype, device=t.device) for t in honest]
+    yield "constant", [_mean_of(o.truth, t) for o, t in zip(drawn.truth.outputs, honest)]
+    identity = [_same_kind(drawn.tensors, t) for t in honest]
+    if identity and all(t is not None for t in identity):
+        yield "identity", identity
+    other = oracle.redraw(drawn, seed + 1)
+    if [t.shape for t in other] == [t.shape for t in honest]:
+        yield "cached", other
+    if (foreign := oracle.outputs_of_other_weights(drawn, seed + 2)) is not None:
+        yield "weights", foreign
+
+
+def _mean_of(truth, like):
+    finite = truth[torch.isfinite(truth)] if truth.is_floating_point() else truth
+    mean = finite.double().mean().item() if finite.numel() else 0.0
+    if like.dtype is torch.bool:
+        mean = mean >= 0.5
+    elif not like.is_floating_point():
+        mean = round(mean)
+    return torch.full(like.shape, mean, dtype=like.dtype, device=like.device)
+
+
+def _same_kind(inputs, output):
+    return next((t.contiguous() for t in inputs if t.shape == output.shape and t.dtype == output.dtype), None)
+
+
+def other_weights(factory, init, like, seed):
+    """A module built like the reference with other weights, or None when it has none."""
+    if not any(t.is_floating_point() for t in list(like.parameters()) + list(like.buffers())):
+        return None
+    torch.manual_seed(seed)
+    model = factory(*init)
+    distributions.randomise_state(model, seed)
+    model.train(like.training)
+    return model
+
