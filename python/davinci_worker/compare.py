@@ -12,6 +12,8 @@ from davinci_worker import native, packing
 
 _DTYPE_CODES = {"f16": 0, "bf16": 1, "f32": 2, "f64": 3, "i8": 4, "u8": 5, "i16": 6, "i32": 7, "i64": 8, "bool": 9}
 _MAX_UNVERIFIED = 0.5
+_TREE_TERMS = 1024
+_MAX_WIDENING = 64.0
 
 
 class _Result(ctypes.Structure):
@@ -66,7 +68,10 @@ class HostBackend:
             _pointer(truth), _pointer(honest), _DTYPE_CODES[packing.DTYPES[honest.dtype]], _DTYPE_CODES[dtype],
             ctypes.c_int64(truth.numel()), profile, _pointer(dont_care), self._threads))
 
-    def tolerance(self, profile, dtype, multiple, widen=1.0):
+    def tolerance(self, profile, dtype, multiple, terms):
+        """A sum of many terms may be added up one after the other: its rounding error grows with their number, while the
+        reference's tree stays exact. The lower precisions are still out of reach of this allowance."""
+        widen = min(_MAX_WIDENING, max(1.0, terms / _TREE_TERMS)) if dtype in ("f32", "f64") else 1.0
         options = _Options()
         self._lib.dv_default_options(_DTYPE_CODES[dtype], ctypes.byref(options))
         if multiple:
@@ -122,7 +127,7 @@ class HostBackend:
 class _Float:
     """Truth of one floating output: float64 values, their tolerance, and where honest implementations disagree."""
 
-    def __init__(self, backend, truth, honest, dtype, multiple):
+    def __init__(self, backend, truth, honest, dtype, multiple, terms):
         self.dtype = dtype
         self.truth = truth.double().contiguous()
         self.shape = list(truth.shape)
@@ -131,8 +136,7 @@ class _Float:
         self.profile = backend.new_profile()
         for value in honest:
             backend.accumulate(self.profile, self.truth, value.contiguous(), dtype, self.dont_care)
-        self.tolerance = backend.tolerance(self.profile, dtype, multiple)
-        self.multiple = multiple
+        self.tolerance = backend.tolerance(self.profile, dtype, multiple, terms)
 
     def defined_share(self):
         if self.truth.numel() == 0:
@@ -188,7 +192,7 @@ class Comparator:
             self.backend = HostBackend(threads)
         self._own = None  # tolerances of the task's own distribution, for candidate-against-baseline
 
-    def prepare(self, truth, honest_variants, exact, multiple):
+    def prepare(self, truth, honest_variants, exact, multiple, terms=1):
         """``honest_variants[0]`` is the reference in task precision and fixes the dtypes."""
         outputs = []
         for i, value in enumerate(truth):
@@ -196,7 +200,7 @@ class Comparator:
             dtype = packing.DTYPES[reference.dtype]
             honest = [v[i] for v in honest_variants]
             if reference.is_floating_point():
-                outputs.append(_Float(self.backend, value, honest, dtype, multiple))
+                outputs.append(_Float(self.backend, value, honest, dtype, multiple, terms))
             else:
                 outputs.append(_Integer(self.backend, value, honest, dtype))
         return Truth(outputs, exact)

@@ -319,7 +319,8 @@ class Oracle:
             packing.flatten(_numbers_to_tensors(value), tensors)
             flat.append(tensors)
         drawn.reference = flat[1]
-        drawn.truth = self._comparator.prepare(flat[0], flat[1:], exact, self._spec.get("tolerance_multiple"))
+        terms = sum(t.numel() for t in drawn.tensors) // max(1, sum(t.numel() for t in flat[0]))
+        drawn.truth = self._comparator.prepare(flat[0], flat[1:], exact, self._spec.get("tolerance_multiple"), terms)
         if drawn.distribution == "own" and drawn.variant == 0:
             self._comparator.remember(drawn.truth)
         return drawn.truth.summary()

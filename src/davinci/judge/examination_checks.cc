@@ -36,22 +36,19 @@ Result<CallResult> Examination::Call(Timed* timed, int variant, const std::strin
   slot_ = static_cast<int>(secret_.Below(static_cast<uint64_t>(facts->num_slots)));
   const int64_t shift = slot_ * facts->slot_bytes;
   current_shift_[static_cast<int>(timed->side)] = shift;
-  // Freeing the last outputs costs page-table work; it happens before the new inputs exist, so nothing can be gained by it.
-  if (Answer released = timed->runner->AskFrozen({{"op", "release"}}, CallTimeout()); released.failure) {
-    CallResult failed;
-    failed.failure = released.failure;
-    return failed;
-  }
+  if (timed->side == Side::kCandidate) last_args_ = args;
+  json message = {{"op", "arm"}, {"shift", shift}, {"args", args}};
+  if (facts->reseed_calls) message["seed"] = init_seed_ + 1;
+  CallResult call;
+  call.failure = timed->runner->Arm(message, CallTimeout());
+  if (call.failure) return call;
   DAVINCI_RETURN_IF_ERROR(oracle_
                               ->Ask({{"op", "publish"},
                                      {"name", timed->name},
                                      {"shift", shift},
                                      {"slot_bytes", facts->slot_bytes}})
                               .status());
-  json message = {{"op", "call"}, {"shift", shift}, {"args", args}};
-  if (timed->side == Side::kCandidate) last_args_ = args;
-  if (facts->reseed_calls) message["seed"] = init_seed_ + 1;
-  CallResult call = timed->runner->Call(worker::EncodeFrame(message), CallTimeout());
+  call = timed->runner->Call(CallTimeout());
   timed->outside_cpu_ns.push_back(call.outside_cpu_ns);
   return call;
 }

@@ -1,11 +1,13 @@
 #include "davinci/judge/runner.h"
 
 #include <csignal>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "davinci/base/clock.h"
+#include "davinci/worker/protocol.h"
 
 namespace davinci::judge {
 namespace {
@@ -16,6 +18,7 @@ using worker::Process;
 constexpr double kDeathGraceSeconds = 1.0;
 constexpr size_t kMessageBytes = 4000;
 constexpr size_t kMaxOutputs = 256;
+constexpr size_t kMaxExports = 4096;
 
 std::string Text(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -182,13 +185,18 @@ void Runner::EndCalls() {
   frozen_ = false;
 }
 
-CallResult Runner::Call(std::string_view frame, double timeout_seconds) {
+std::optional<Failure> Runner::Arm(const json& message, double timeout_seconds) {
+  return AskFrozen(message, timeout_seconds).failure;
+}
+
+CallResult Runner::Call(double timeout_seconds) {
   CallResult result;
   auto fail = [&](const Status& status) {
     result.failure = Classify(status, Outcome::kRuntimeError, timeout_seconds);
     return result;
   };
-  if (const Status status = process_->control().SendFrame(frame); !status.ok()) return fail(status);
+  if (const Status status = process_->control().SendFrame(worker::kGo); !status.ok())
+    return fail(status);
   const int64_t cpu_before = process_->CpuNs();
   result.outside_cpu_ns = cpu_before - cpu_when_frozen_ns_;
 
@@ -221,6 +229,17 @@ CallResult Runner::Call(std::string_view frame, double timeout_seconds) {
       return result;
     }
     if (!message.ok()) return fail(message.status());
+    if (!message->done.empty()) {
+      uint64_t pointer = 0;
+      std::memcpy(&pointer, message->done.data() + 1, sizeof pointer);
+      std::memcpy(&result.inner_ns, message->done.data() + 1 + sizeof pointer, sizeof result.inner_ns);
+      if (last_outputs_.size() != 1) return fail(InvalidArgument("a short reply before a long one"));
+      result.structure = last_structure_;
+      result.outputs = last_outputs_;
+      result.outputs[0].address = pointer;
+      if (!result.outputs[0].ipc.is_null()) result.outputs[0].ipc = exports_[pointer];
+      return result;
+    }
     const json& body = message->body;
     if (const auto request = body.find("build"); request != body.end() && build_) {
       result.compiled = true;
@@ -234,6 +253,10 @@ CallResult Runner::Call(std::string_view frame, double timeout_seconds) {
       result.failure = FromReply(error->is_object() ? *error : json::object(), Outcome::kRuntimeError);
     } else if (const auto reply = body.find("done"); reply != body.end() && reply->is_object()) {
       ReadOutputs(*reply, &result);
+      last_structure_ = result.structure;
+      last_outputs_ = result.outputs;
+      if (result.outputs.size() == 1 && exports_.size() < kMaxExports)
+        exports_[result.outputs[0].address] = result.outputs[0].ipc;
     } else {
       return fail(InvalidArgument("a reply that is none"));
     }

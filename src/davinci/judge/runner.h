@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,8 +70,10 @@ class Runner {
 
   // Freezes the process for the first time.
   std::optional<Failure> StartCalls();
-  // One forward. `frame` is a complete {"op":"call"} frame. The process is frozen before and after.
-  CallResult Call(std::string_view frame, double timeout_seconds);
+  // Prepares a call off the clock, before its inputs exist. `message` is {"op":"arm", …}.
+  std::optional<Failure> Arm(const nlohmann::json& message, double timeout_seconds);
+  // One forward, after Arm. The process is frozen before and after.
+  CallResult Call(double timeout_seconds);
   // An ordinary request between calls: thaws, asks, freezes again.
   Answer AskFrozen(const nlohmann::json& message, double timeout_seconds,
                    std::span<const int> fds = {});
@@ -88,6 +91,9 @@ class Runner {
   nlohmann::json sandbox_report_;
   std::optional<Status> post_error_;
   bool frozen_ = false;
+  std::string last_structure_;               // what a short DONE refers to
+  std::vector<OutputTensor> last_outputs_;
+  std::map<uint64_t, nlohmann::json> exports_;  // CUDA: data pointer -> how the oracle opens it
   int64_t cpu_when_frozen_ns_ = 0;
 };
 

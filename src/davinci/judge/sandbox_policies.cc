@@ -1,5 +1,7 @@
 #include "davinci/judge/sandbox_policies.h"
 
+#include <cstdlib>
+
 #include "davinci/base/files.h"
 #include "davinci/judge/examination.h"
 #include "davinci/sandbox/policy.h"
@@ -41,6 +43,13 @@ json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
     if (const auto kernels = CacheDir("device"); role == "oracle" && kernels.ok())
       policy.read_write_paths.push_back(kernels->string());
     policy.device_paths = {"/dev/nvidia*", "/dev/nvidia-caps/*"};
+    // Triton compiles its launchers with the compiler of the environment, which may live outside /usr.
+    for (const char* name : {"CC", "CUDA_HOME", "CUDA_PATH"})
+      if (const char* value = std::getenv(name); value != nullptr && *value == '/') {
+        std::filesystem::path path(value);
+        if (std::string_view(name) == "CC") path = path.parent_path().parent_path();
+        if (path != "/" && path.has_relative_path()) policy.read_only_paths.push_back(path.string());
+      }
     for (const char* path : {"/proc/driver/nvidia", "/usr/local/nvidia", "/usr/local/cuda"})
       policy.read_only_paths.emplace_back(path);
   }
@@ -48,6 +57,11 @@ json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
   spec.limits.processes = kMaxProcesses;
   spec.limits.open_files = kOpenFiles;
   return sandbox::ToJson(spec);
+}
+
+void AllowPrograms(json* policy) {
+  (*policy)["allow_exec"] = true;
+  (*policy)["allow_fork"] = true;
 }
 
 json RoleEnvironment(const std::string& scratch) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "davinci/base/clock.h"
+#include "davinci/worker/protocol.h"
 
 namespace davinci::worker {
 namespace {
@@ -156,6 +157,10 @@ Result<Message> Channel::Receive(double timeout_seconds, int alarm_fd) {
   std::string payload(length, '\0');
   DAVINCI_RETURN_IF_ERROR(
       ReadExactly(payload.data(), length, deadline, alarm_fd, &message.fds));
+  if (payload.size() == kDoneBytes && payload[0] == kDoneMark) {
+    message.done = std::move(payload);
+    return message;
+  }
   DAVINCI_ASSIGN_OR_RETURN(message.body, DecodePayload(payload));
   return message;
 }

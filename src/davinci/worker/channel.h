@@ -26,6 +26,7 @@ inline constexpr size_t kMaxFds = 8;
 
 struct Message {
   nlohmann::json body;
+  std::string done;  // the payload of a DONE frame instead of a body (protocol.h)
   std::vector<UniqueFd> fds;
 };
 
@@ -42,7 +43,7 @@ class Channel {
   static Result<std::pair<Channel, UniqueFd>> CreatePair();
 
   Status Send(const nlohmann::json& body, std::span<const int> fds = {});
-  // Writes a frame made by EncodeFrame; nothing is allocated.
+  // Writes a frame made by EncodeFrame, or GO (protocol.h); nothing is allocated.
   Status SendFrame(std::string_view frame, std::span<const int> fds = {});
 
   // Waits until a frame's first byte can be read, `alarm_fd` (may be -1) becomes readable or hangs up, or the deadline passes.

@@ -6,11 +6,15 @@
 // Status pipe of a child: 8-byte records {int32 kind, uint32 value}: kind 1 value = pid, kind 2 value = raw wait status,
 // kind -1 = it could not be started.
 // Child's control socket: <- {"ready": {sandbox}} or {"error": {...}}, then one reply {"ok": …} | {"error": {kind, message}} per
-// request. A runner's reply to {"op":"call"} is {"done": {structure, outputs[], inner_ns}}; while it loads or runs it may send
-// {"build": request} and waits for {"built": outcome}.
+// request. While a runner loads or runs it may send {"build": request} and waits for {"built": outcome}.
+// A call has two steps. {"op":"arm", shift, args} prepares the arguments and is answered {"ok"}; then the four bytes
+// ff ff ff ff (GO) start the forward. Its end is {"done": {structure, outputs[], inner_ns}}, or, when the only output looks
+// like the last one described, the 17-byte frame 'D', uint64 data pointer, int64 inner_ns (DONE).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace davinci::worker {
 
@@ -20,6 +24,10 @@ struct StatusRecord {
   int32_t kind;
   uint32_t value;
 };
+inline constexpr std::string_view kGo = "\xff\xff\xff\xff";
+inline constexpr char kDoneMark = 'D';
+inline constexpr size_t kDoneBytes = 17;
+
 inline constexpr int32_t kStatusFailed = -1;
 inline constexpr int32_t kStatusPid = 1;
 inline constexpr int32_t kStatusExit = 2;
