@@ -78,6 +78,7 @@ Result<std::unique_ptr<Runner>> Examination::Spawn(const std::string& role,
   request.scratch = scratch;
   request.policy = trusted ? RolePolicy(workshop_, job_.target, "baseline", scratch, {task_.path}, true)
                            : RolePolicy(workshop_, job_.target, "candidate", scratch, {work_.path() / "source"}, false);
+  if (job_.without_device && !trusted) AllowPrograms(&request.policy);
   if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(scratch);
   DAVINCI_ASSIGN_OR_RETURN(auto process, workshop_.server->Spawn(request));
@@ -121,7 +122,8 @@ Result<bool> Examination::LoadReference() {
                            {"path", (work_.path() / "source" / "candidate.py").string()},
                            {"entry", task_.candidate_entry},
                            {"function", task_.candidate_function},
-                           {"module", "candidate"}});
+                           {"module", "candidate"},
+                           {"offline", job_.without_device ? OfflineOptions() : json()}});
   json load = {{"op", "load"},
                {"path", task_.path},
                {"entry", c.entry.empty() ? "Model" : c.entry},

@@ -39,6 +39,8 @@ class Examination {
 
   // A Status only for bad input and failures of ours.
   Result<Evaluation> Run();
+  // The same for a CUDA candidate without a device: compiled, interpreted, compared, never timed.
+  Result<Evaluation> RunWithoutDevice();
   // Task admission instead of an evaluation: starts the oracle alone.
   Result<nlohmann::json> Admit();
 
@@ -98,6 +100,12 @@ class Examination {
   Result<std::optional<Failure>> CheckSettled();
   std::optional<Failure> CheckOutside(const Timed& timed) const;
   static Failure WorkedWhileStopped(double cpu_seconds);
+  // Without a device (examination_offline.cc).
+  nlohmann::json OfflineOptions() const;
+  nlohmann::json OfflineReport();
+  bool StoppedForWantOfDevice(const Failure& failure);
+  Result<bool> CheckWithoutDevice();
+  void DescribeWithoutDevice(const nlohmann::json& report, Evaluation* evaluation) const;
   double CallTimeout() const;
   std::string DeviceKey() const;
   void Stage(std::string_view name);
@@ -131,6 +139,8 @@ class Examination {
   double baseline_seconds_ = 0;
   std::vector<Pair> pairs_;
   int64_t overhead_ns_ = 0;
+  nlohmann::json offline_report_ = nlohmann::json::object();
+  nlohmann::json offline_blocked_;  // why correctness could not be decided; null while it could
   std::optional<Failure> failure_;
   Evaluation evaluation_;
 };

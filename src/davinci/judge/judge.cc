@@ -1,16 +1,17 @@
 #include "davinci/judge/judge.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <mutex>
 #include <thread>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/build/build_service.h"
+#include "davinci/gpu/device.h"
 #include "davinci/judge/examination.h"
 #include "davinci/sandbox/layers.h"
 
@@ -28,12 +29,27 @@ Evaluation Refused(Outcome outcome, std::string message) {
   return evaluation;
 }
 
+// What the options change, by name.
+json OverrideLimits(const JudgeOptions& options, Protocol* protocol) {
+  json changed = json::object();
+  auto apply = [&](const char* name, auto wanted, auto* limit) {
+    if (wanted <= 0) return;
+    *limit = wanted;
+    changed[name] = wanted;
+  };
+  apply("load_timeout_seconds", options.load_timeout_seconds, &protocol->load_timeout_seconds);
+  apply("call_timeout_seconds", options.call_timeout_seconds, &protocol->call_timeout_seconds);
+  apply("memory_bytes", options.memory_bytes, &protocol->memory_bytes);
+  return changed;
+}
+
 }  // namespace
 
 struct Judge::Impl {
   JudgeOptions options;
   std::unique_ptr<worker::ForkServer> server;
   std::unique_ptr<gpu::DeviceLeases> leases;
+  std::unique_ptr<gpu::DeviceMonitor> monitor = gpu::DeviceMonitor::Create();
   std::mutex mutex;
   std::unique_ptr<Workshop> workshop;  // guarded by mutex until built, then constant
   std::mutex build_mutex;
@@ -57,7 +73,8 @@ struct Judge::Impl {
     };
     auto service = Builds();
     if (!service.ok()) return failed(service.status());
-    auto outcome = (*service)->BuildJson(request.dump(-1, ' ', false, json::error_handler_t::replace));
+    auto outcome =
+        (*service)->BuildJson(request.dump(-1, ' ', false, json::error_handler_t::replace));
     return outcome.ok() ? build::ToJson(*outcome) : failed(outcome.status());
   }
 
@@ -68,10 +85,11 @@ struct Judge::Impl {
     if (!options.unsafe_no_sandbox) {
       const sandbox::LayerReport& layers = sandbox::DetectedLayers();
       if (!layers.Sufficient())
-        return FailedPrecondition(fmt::format(
-            "this machine cannot isolate candidates ({}); run `davinci doctor`, or accept the risk with "
-            "--unsafe-no-sandbox",
-            fmt::join(layers.Advice(), "; ")));
+        return FailedPrecondition(
+            fmt::format("this machine cannot isolate candidates ({}); run `davinci doctor`, or "
+                        "accept the risk with "
+                        "--unsafe-no-sandbox",
+                        fmt::join(layers.Advice(), "; ")));
     }
     DAVINCI_ASSIGN_OR_RETURN(json hello, server->Hello());
     auto built = std::make_unique<Workshop>();
@@ -110,24 +128,33 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
 
 Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
   DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(job.reference_path));
-  DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName(job.protocol));
+  DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(job.protocol));
+  const json limits = OverrideLimits(impl_->options, &protocol);
   auto source = ReadFile(job.candidate_path, kMaxCandidateBytes);
   if (!source.ok()) return source.status();
   Evaluation evaluation;
-  const bool defines_entry =
-      source->find("class " + task.candidate_entry) != std::string::npos ||
-      source->find(task.candidate_entry) != std::string::npos ||
-      (!task.candidate_function.empty() &&
-       source->find(task.candidate_function) != std::string::npos);
+  const bool defines_entry = source->find("class " + task.candidate_entry) != std::string::npos ||
+                             source->find(task.candidate_entry) != std::string::npos ||
+                             (!task.candidate_function.empty() &&
+                              source->find(task.candidate_function) != std::string::npos);
   if (!defines_entry) {
-    evaluation = Refused(Outcome::kParseError,
-                         fmt::format("the candidate defines no class {}; define it with the constructor "
-                                     "and forward signature of the reference",
-                                     task.candidate_entry));
+    evaluation =
+        Refused(Outcome::kParseError,
+                fmt::format("the candidate defines no class {}; define it with the constructor "
+                            "and forward signature of the reference",
+                            task.candidate_entry));
   } else {
     DAVINCI_ASSIGN_OR_RETURN(const Workshop* workshop, impl_->Ready());
-    Examination examination(*workshop, job, task, protocol, progress);
-    DAVINCI_ASSIGN_OR_RETURN(evaluation, examination.Run());
+    Job actual = job;
+    if (job.target == Target::kCuda && impl_->monitor->devices().empty()) {
+      actual.target = Target::kCpu;
+      actual.without_device = true;
+    }
+    Examination examination(*workshop, actual, task, protocol, progress);
+    DAVINCI_ASSIGN_OR_RETURN(
+        evaluation, actual.without_device ? examination.RunWithoutDevice() : examination.Run());
+    if (actual.without_device)
+      evaluation.provenance["no_device"] = impl_->monitor->absence_reason();
   }
   json& provenance = evaluation.provenance;
   const Language language =
@@ -137,6 +164,7 @@ Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
   provenance["task_sha256"] = task.hash;
   provenance["candidate_sha256"] = Sha256Hex(*source);
   provenance["protocol"] = {{"name", protocol.name}, {"version", protocol.version}};
+  if (!limits.empty()) provenance["protocol"]["limits"] = limits;
   provenance["precision"] = config::PrecisionName(task.config.precision);
   for (const std::string& tag : task.config.tags) evaluation.AddLabel("task: " + tag);
   return evaluation;

@@ -1,21 +1,24 @@
-// Judge: decides whether a candidate kernel is correct and how much faster it is. The front header of this module.
+// Judge: decides whether a candidate kernel is correct and how much faster it is. The front header
+// of this module.
 //
-// Inputs: a task file (KernelBench layout) and a candidate file. Output: an Evaluation. Three roles, one process each
-// (ARCHITECTURE.md, "The judge"): the oracle owns the reference, seeds, inputs, truth and comparison; the runner holds
-// the candidate and nothing else; the clock is this process. The verdict is assembled here, from what the oracle
-// compared and the clock measured; nothing a runner says can improve it.
+// Inputs: a task file (KernelBench layout) and a candidate file. Output: an Evaluation. Three
+// roles, one process each (ARCHITECTURE.md, "The judge"): the oracle owns the reference, seeds,
+// inputs, truth and comparison; the runner holds the candidate and nothing else; the clock is this
+// process. The verdict is assembled here, from what the oracle compared and the clock measured;
+// nothing a runner says can improve it.
 //
-// Never: runs user code in this process, believes a runner, reports a number without its interval, blames a candidate for a
-// failure of ours.
+// Never: runs user code in this process, believes a runner, reports a number without its interval,
+// blames a candidate for a failure of ours.
 //
-// Thread-safe: Evaluate() may be called from several threads; timing is exclusive per device, across processes too.
+// Thread-safe: Evaluate() may be called from several threads; timing is exclusive per device,
+// across processes too.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "davinci/base/status.h"
 #include "davinci/data/evaluation.h"
@@ -24,13 +27,18 @@
 namespace davinci::judge {
 
 struct JudgeOptions {
-  std::string python;        // interpreter with torch
-  std::string python_path;   // folder with davinci_worker and davinci_runtime
-  std::string worker_library;  // libdavinci_worker.so
-  bool triton = false;       // import Triton before forking
-  int threads = 0;           // threads of reference and candidate; 0 = all cores
+  std::string python;              // interpreter with torch
+  std::string python_path;         // folder with davinci_worker and davinci_runtime
+  std::string worker_library;      // libdavinci_worker.so
+  bool triton = false;             // import Triton before forking
+  int threads = 0;                 // threads of reference and candidate; 0 = all cores
   bool unsafe_no_sandbox = false;  // run untrusted code although no isolation layer is available
-  int compile_jobs = 0;      // parallel compilations; 0 = all cores
+  int compile_jobs = 0;            // parallel compilations; 0 = all cores
+  // Limits instead of the protocol's; 0 = the protocol's. What is changed is part of the
+  // provenance.
+  double load_timeout_seconds = 0;
+  double call_timeout_seconds = 0;
+  int64_t memory_bytes = 0;
 };
 
 struct Job {
@@ -41,6 +49,11 @@ struct Job {
   Language language = Language::kAuto;
   std::string protocol = "davinci";
   std::string baseline = "eager";  // "eager", "compile", "compile-max-autotune"
+  // Target cuda on a machine without a GPU: Evaluate() sets it, and `target` to the CPU on which
+  // kernels are interpreted.
+  bool without_device = false;
+  int offline_arch =
+      90;  // compute capability that kernels are compiled for then, major * 10 + minor
 };
 
 // Stage names as they begin: "loading", "checking", "timing", …; for progress display.
@@ -52,8 +65,9 @@ class Judge {
   static Result<std::unique_ptr<Judge>> Create(const JudgeOptions& options);
   ~Judge();
 
-  // Judges one candidate. Bad input (missing file, broken task, reference that raises) is kInvalidArgument or kNotFound with
-  // file, line and remedy; kUnavailable and kInternal are ours. The candidate's own failures are Evaluations.
+  // Judges one candidate. Bad input (missing file, broken task, reference that raises) is
+  // kInvalidArgument or kNotFound with file, line and remedy; kUnavailable and kInternal are ours.
+  // The candidate's own failures are Evaluations.
   Result<Evaluation> Evaluate(const Job& job, const Progress& progress = nullptr);
 
   // Task admission (guarantee 9): which wrong answers would pass? Tags of the task on this target.

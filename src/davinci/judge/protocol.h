@@ -39,6 +39,7 @@ struct Protocol {
   double load_timeout_seconds = 60;     // importing and constructing, compilation not counted
   double call_timeout_seconds = 60;     // a single forward, at least
   double call_timeout_factor = 50;      // … or this many baseline calls, whichever is longer
+  double interpreter_budget_seconds = 8;  // of one forward without a device; beyond it the shape is left out
   int64_t memory_bytes = int64_t{16} << 30;
 };
 

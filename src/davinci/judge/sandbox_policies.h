@@ -18,6 +18,9 @@ struct Workshop;
 nlohmann::json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
                           const std::string& scratch, const std::vector<std::filesystem::path>& readable, bool trusted);
 
+// Lets a role start programs: Triton runs its assembler, also where there is no device.
+void AllowPrograms(nlohmann::json* policy);
+
 // HOME, TMPDIR and the caches of torch and Triton, all inside the scratch folder.
 nlohmann::json RoleEnvironment(const std::string& scratch);
 
