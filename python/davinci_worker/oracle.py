@@ -16,7 +16,7 @@ from davinci_worker import admission, arena, channel, distributions, nonfinite, 
 from davinci_worker.compare import Comparator
 
 _SLOTS = 3
-_MANY_SLOTS_BYTES = 512 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
+_MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
 
 
 class InputSet:
@@ -195,6 +195,7 @@ class Oracle:
             "outputs": [{k: o[k] for k in ("dtype", "shape", "stride")} for o in outputs],
             "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1,
             "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
+            "device_bytes": torch.cuda.get_device_properties(0).total_memory if self._device == "cuda" else 0,
             "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
         }

@@ -27,7 +27,7 @@ Examination::Examination(const Workshop& workshop, const Job& job, const Task& t
   baseline_.name = "baseline";
   baseline_.side = Side::kBaseline;
   facts_.resize(1 + task.config.variants.size());
-  init_seed_ = secret_.Next() >> 1;
+  init_seed_ = protocol.published ? kPublishedSeed : secret_.Next() >> 1;
 }
 
 void Examination::Stage(std::string_view name) {
@@ -50,7 +50,7 @@ Result<Evaluation> Examination::Run() {
       {"starting", &Examination::StartRoles},       {"loading", &Examination::LoadReference},
       {"building", &Examination::LoadCandidate},    {"locking", &Examination::LockEarly},
       {"checking", &Examination::CheckCorrectness}, {"locking", &Examination::LockLate},
-      {"timing", &Examination::MeasureTime},
+      {"timing", &Examination::MeasureTime},        {"weighing", &Examination::Weigh},
   };
   for (const Named& named : kSteps) {
     Stage(named.name);
@@ -86,11 +86,7 @@ Result<std::unique_ptr<Runner>> Examination::Spawn(const std::string& role,
   return std::make_unique<Runner>(std::move(process), workshop_.build);
 }
 
-Result<bool> Examination::StartRoles() {
-  DAVINCI_ASSIGN_OR_RETURN(work_, MakeTempDir("davinci-judge"));
-  for (const char* folder : {"oracle", "baseline", "candidate", "source"})
-    DAVINCI_RETURN_IF_ERROR(MakeDirs(work_.path() / folder));
-
+Status Examination::StartOracle() {
   worker::SpawnRequest request;
   request.role = "oracle";
   request.target = TargetName(job_.target);
@@ -101,6 +97,14 @@ Result<bool> Examination::StartRoles() {
   request.env = RoleEnvironment(request.scratch);
   DAVINCI_ASSIGN_OR_RETURN(auto oracle, workshop_.server->Spawn(request));
   oracle_ = std::make_unique<Oracle>(std::move(oracle));
+  return OkStatus();
+}
+
+Result<bool> Examination::StartRoles() {
+  DAVINCI_ASSIGN_OR_RETURN(work_, MakeTempDir("davinci-judge"));
+  for (const char* folder : {"oracle", "baseline", "candidate", "source"})
+    DAVINCI_RETURN_IF_ERROR(MakeDirs(work_.path() / folder));
+  DAVINCI_RETURN_IF_ERROR(StartOracle());
 
   DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(job_.candidate_path, 1u << 20));
   DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(work_.path() / "source" / "candidate.py", source,
@@ -115,6 +119,25 @@ Result<bool> Examination::StartRoles() {
   return true;
 }
 
+json Examination::ReferenceSpec() {
+  const config::TaskConfig& c = task_.config;
+  json load = {{"op", "load"},
+               {"path", task_.path},
+               {"entry", c.entry.empty() ? "Model" : c.entry},
+               {"function", c.function},
+               {"globals", c.Globals(TargetName(job_.target))},
+               {"variants", c.variants},
+               {"init_seed", init_seed_},
+               {"state_seed", secret_.Next() >> 1},
+               {"randomise", !protocol_.published},
+               {"precision", config::PrecisionName(c.precision)}};
+  if (!c.op.empty()) load["op_path"] = c.op;
+  if (c.mode != config::ModuleMode::kAsConstructed) load["mode"] = config::ModuleModeName(c.mode);
+  if (c.tolerance_multiple) load["tolerance_multiple"] = *c.tolerance_multiple;
+  if (protocol_.published) load["published_tolerance"] = PublishedTolerance(c.precision).value_or(0);
+  return load;
+}
+
 Result<bool> Examination::LoadReference() {
   const config::TaskConfig& c = task_.config;
   // The candidate imports and compiles while the oracle works out what is right.
@@ -124,19 +147,7 @@ Result<bool> Examination::LoadReference() {
                            {"function", task_.candidate_function},
                            {"module", "candidate"},
                            {"offline", job_.without_device ? OfflineOptions() : json()}});
-  json load = {{"op", "load"},
-               {"path", task_.path},
-               {"entry", c.entry.empty() ? "Model" : c.entry},
-               {"function", c.function},
-               {"globals", c.Globals(TargetName(job_.target))},
-               {"variants", c.variants},
-               {"init_seed", init_seed_},
-               {"state_seed", secret_.Next() >> 1},
-               {"randomise", protocol_.randomise_state},
-               {"precision", config::PrecisionName(c.precision)}};
-  if (!c.op.empty()) load["op_path"] = c.op;
-  if (c.mode != config::ModuleMode::kAsConstructed) load["mode"] = config::ModuleModeName(c.mode);
-  if (c.tolerance_multiple) load["tolerance_multiple"] = *c.tolerance_multiple;
+  const json load = ReferenceSpec();
   baseline_.runner->Post({{"op", "load"},
                           {"path", task_.path},
                           {"entry", load["entry"]},
@@ -147,6 +158,7 @@ Result<bool> Examination::LoadReference() {
                           {"accelerate", false}});
   DAVINCI_RETURN_IF_ERROR(oracle_->Ask(load).status());
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(0));
+  if (job_.target == Target::kCuda) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory(*facts));
   DAVINCI_ASSIGN_OR_RETURN(auto mutates,
                            oracle_->Ask({{"op", "mutates"}, {"seed", secret_.Next() >> 1}}));
   reference_mutates_ = mutates.ok.value("mutates", false);
@@ -154,6 +166,18 @@ Result<bool> Examination::LoadReference() {
   const int fds[] = {arena_.fd()};
   return oracle_->Ask({{"op", "outputs"}, {"bytes", arena_.num_bytes()}}, fds).ok() ? Result<bool>(true)
                                                                                     : Internal("sharing the output arena failed");
+}
+
+Status Examination::ReserveDeviceMemory(const VariantFacts& facts) {
+  const json work = facts.raw.value("work", json::object());
+  const int64_t footprint = EstimateFootprint(work.value("input_bytes", int64_t{0}), work.value("weight_bytes", int64_t{0}),
+                                              work.value("output_bytes", int64_t{0}));
+  Stopwatch waiting;
+  DAVINCI_ASSIGN_OR_RETURN(memory_, AcquireMemory(workshop_.leases, DeviceKey(),
+                                                  PartsFor(footprint, facts.raw.value("device_bytes", int64_t{0})),
+                                                  "memory for " + job_.candidate_path));
+  evaluation_.times["waited_for_memory_ms"] = 1e3 * waiting.Seconds();
+  return Status::Ok();
 }
 
 Result<const VariantFacts*> Examination::Facts(int variant) {
@@ -192,6 +216,7 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
                     {"init", facts->init},
                     {"seed", init_seed_},
                     {"mode", facts->mode}};
+  if (protocol_.published) construct["cast"] = config::PrecisionName(task_.config.precision);
   if (timed == &baseline_ && job_.baseline.starts_with("compile"))
     construct["compile"] =
         job_.baseline == "compile" ? "default" : job_.baseline.substr(sizeof "compile-" - 1);

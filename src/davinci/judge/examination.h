@@ -11,6 +11,7 @@
 #include "davinci/base/rng.h"
 #include "davinci/data/evaluation.h"
 #include "davinci/gpu/lease.h"
+#include "davinci/judge/device_memory.h"
 #include "davinci/judge/judge.h"
 #include "davinci/judge/oracle.h"
 #include "davinci/judge/output_arena.h"
@@ -18,6 +19,7 @@
 #include "davinci/judge/runner.h"
 #include "davinci/judge/stats/paired_ratio.h"
 #include "davinci/judge/task.h"
+#include "davinci/store/kv_cache.h"
 #include "davinci/worker/fork_server.h"
 
 namespace davinci::judge {
@@ -27,6 +29,7 @@ struct Workshop {
   worker::ForkServer* server = nullptr;
   gpu::DeviceLeases* leases = nullptr;
   worker::BuildHandler build;
+  store::KvCache* facts = nullptr;  // device peaks and task admission; null where nothing can be kept
   nlohmann::json hello;     // of the fork server: versions and prefixes of the interpreter
   JudgeOptions options;
   int threads = 1;
@@ -75,14 +78,29 @@ class Examination {
   Result<bool> MeasureTime();
   void CollectEvidence();
   void CollectProfile();
+  // About the task and the number (examination_task.cc).
+  Result<bool> Weigh();
+  void LearnTask();
+  std::vector<std::string> TaskTags() const;
+  std::string AdmissionKey() const;
+  Result<nlohmann::json> AskAdmission(std::optional<double> budget_seconds);
+  Result<bool> CheckRoofline();
+  Result<nlohmann::json> CudaPeaks(bool remeasure);
+  Status AskPublishedRule(const std::string& distribution, int variant, const nlohmann::json& layout,
+                          const nlohmann::json& compared);
+  void ProbeNonfinite();
   Evaluation Conclude();
 
   Result<bool> Verdict(Failure failure);
+  Status StartOracle();
+  // What the oracle is told about the reference.
+  nlohmann::json ReferenceSpec();
   Result<std::unique_ptr<Runner>> Spawn(const std::string& role, const std::string& scratch,
                                         bool trusted);
   // Builds variant `variant` in a runner, gives it the reference's weights and binds its input arena.
   Result<std::optional<Failure>> BindVariant(Timed* timed, int variant);
   Result<const VariantFacts*> Facts(int variant);
+  Status ReserveDeviceMemory(const VariantFacts& facts);
   // Draws inputs; `truth` also computes what is right for them.
   Result<nlohmann::json> Prepare(const std::string& distribution, int variant, bool truth,
                                  std::optional<uint64_t> seed = std::nullopt);
@@ -121,6 +139,7 @@ class Examination {
   std::string stage_;
   nlohmann::json stage_seconds_ = nlohmann::json::object();
 
+  std::vector<gpu::DeviceLease> memory_;  // released after the processes below are gone
   TempDir work_;
   uint64_t secret_seed_ = SecretSeed();  // published with the verdict, after the fact
   SplitMix64 secret_{secret_seed_};
@@ -141,6 +160,7 @@ class Examination {
   int64_t overhead_ns_ = 0;
   nlohmann::json offline_report_ = nlohmann::json::object();
   nlohmann::json offline_blocked_;  // why correctness could not be decided; null while it could
+  nlohmann::json admission_;  // of the task, once known
   std::optional<Failure> failure_;
   Evaluation evaluation_;
 };

@@ -1,0 +1,38 @@
+#include "davinci/judge/device_memory.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include <fmt/format.h>
+
+namespace davinci::judge {
+
+int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t output_bytes) {
+  return 9 * input_bytes + 5 * weight_bytes + 12 * output_bytes;
+}
+
+int PartsFor(int64_t footprint, int64_t total) {
+  if (total <= 0 || footprint < total / 16) return 0;
+  const int64_t part = total / kMemoryParts;
+  return static_cast<int>(std::clamp<int64_t>((footprint + part - 1) / part, 1, kMemoryParts));
+}
+
+Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
+                                                    const std::string& device, int parts,
+                                                    const std::string& purpose) {
+  // Those who need one part spread over all of them; the order stays ascending for everybody.
+  static std::atomic<unsigned> next{0};
+  const int first = parts >= kMemoryParts ? 0 : static_cast<int>(next++ % (kMemoryParts - parts + 1));
+  std::vector<gpu::DeviceLease> held;
+  for (int k = first; k < first + parts; ++k) {
+    gpu::LeaseRequest request;
+    request.mode = gpu::LeaseMode::kExclusive;
+    request.purpose = purpose;
+    DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease,
+                             leases->Acquire(fmt::format("{}-memory-{}", device, k), request));
+    held.push_back(std::move(lease));
+  }
+  return held;
+}
+
+}  // namespace davinci::judge
