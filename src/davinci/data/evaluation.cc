@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace davinci {
@@ -85,7 +87,7 @@ json ToJson(const Evaluation& evaluation) {
     const Speedup& s = *evaluation.speedup;
     document["speedup"] = {{"median", s.median},
                            {"low", s.low},
-                           {"high", s.high},
+                           {"high", std::isfinite(s.high) ? json(s.high) : json(nullptr)},
                            {"significant", s.significant},
                            {"baseline", s.baseline}};
   } else {
@@ -116,8 +118,12 @@ Result<Evaluation> ReadDocument(const json& document) {
   if (const json& correct = document.value("correct", json(nullptr)); correct.is_boolean())
     evaluation.correct = correct.get<bool>();
   if (const json& s = document.value("speedup", json(nullptr)); s.is_object()) {
-    evaluation.speedup = Speedup{s.value("median", 0.0), s.value("low", 0.0), s.value("high", 0.0),
-                                 s.value("significant", false), s.value("baseline", "")};
+    // Too few samples bound nothing from above; JSON has no infinity and says null.
+    const json& high = s.contains("high") ? s["high"] : json(0.0);
+    evaluation.speedup =
+        Speedup{s.value("median", 0.0), s.value("low", 0.0),
+                high.is_null() ? std::numeric_limits<double>::infinity() : high.get<double>(),
+                s.value("significant", false), s.value("baseline", "")};
   }
   evaluation.labels = document.value("labels", std::vector<std::string>{});
   evaluation.message = document.value("message", "");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace davinci {
 namespace {
 
@@ -28,6 +30,17 @@ TEST(Evaluation, RoundTripsThroughJson) {
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
   EXPECT_EQ(ToJson(*copy), document);
   EXPECT_EQ(copy->labels.size(), 1u);
+}
+
+TEST(Evaluation, AnIntervalWithoutAnUpperEndSurvivesStorage) {
+  Evaluation evaluation;
+  evaluation.outcome = Outcome::kOk;
+  evaluation.speedup = Speedup{1.5, 0, std::numeric_limits<double>::infinity(), false, "eager"};
+  const auto stored = nlohmann::json::parse(ToJson(evaluation).dump());
+  EXPECT_TRUE(stored["speedup"]["high"].is_null());
+  const auto copy = EvaluationFromJson(stored);
+  ASSERT_TRUE(copy.ok()) << copy.status().ToString();
+  EXPECT_EQ(copy->speedup->high, evaluation.speedup->high);
 }
 
 TEST(Evaluation, CorrectIsNullUntilOutputsWereCompared) {
