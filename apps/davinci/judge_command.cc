@@ -1,13 +1,16 @@
 // davinci judge: one candidate, or a batch.
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <string>
+#include <utility>
 
-#include <fmt/format.h>
-
+#include "batch.h"
 #include "commands.h"
+#include "davinci/base/table.h"
+#include "davinci/gpu/device.h"
 #include "davinci/judge/judge.h"
 #include "installation.h"
 #include "report.h"
@@ -16,6 +19,9 @@ namespace davinci::app {
 namespace {
 
 struct JudgeArguments {
+  std::string batch;
+  std::string out;
+  int in_flight = 0;
   std::string reference;
   std::string candidate;
   std::string target = "";
@@ -29,13 +35,43 @@ struct JudgeArguments {
 
 int Fail(const Status& status) {
   fmt::print(stderr, "davinci judge: {}\n", status.ToString());
-  switch (status.code()) {
-    case StatusCode::kInvalidArgument:
-    case StatusCode::kNotFound:
-    case StatusCode::kFailedPrecondition:
-    case StatusCode::kPermissionDenied: return 2;
-    default: return 3;
+  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
+}
+
+Target DefaultTarget() {
+  return gpu::DeviceMonitor::Create()->devices().empty() ? Target::kCpu : Target::kCuda;
+}
+
+int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeOptions options) {
+  for (const auto& [option, path] : {std::pair{"--reference", &job.reference_path},
+                                     std::pair{"--candidate", &job.candidate_path}}) {
+    if (!path->empty()) continue;
+    fmt::print(stderr,
+               "davinci judge: {} is missing; give a task and a candidate (-r task.py -c "
+               "kernel.py), or many with "
+               "--batch jobs.jsonl\n",
+               option);
+    return 2;
   }
+  options.triton = job.target == Target::kCuda;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  Result<Evaluation> evaluation = Internal("not judged");
+  if (auto judge = judge::Judge::Create(options); !judge.ok()) {
+    evaluation = judge.status();
+  } else {
+    evaluation = (*judge)->Evaluate(job, [&](std::string_view stage) {
+      if (terminal) fmt::print(stderr, "\r\033[K{} …", stage);
+    });
+  }
+  if (terminal) fmt::print(stderr, "\r\033[K");
+  const Evaluation verdict = evaluation.ok() ? *evaluation : FailedEvaluation(evaluation.status());
+  const int code = evaluation.ok() ? ExitCode(*evaluation) : Fail(evaluation.status());
+  if (arguments.json)
+    fmt::print("{}\n",
+               ToJson(verdict).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  else if (evaluation.ok())
+    fmt::print("{}", RenderEvaluation(verdict, job, UseColor(STDOUT_FILENO)));
+  return code;
 }
 
 int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
@@ -49,31 +85,16 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   job.candidate_path = arguments.candidate;
   job.protocol = arguments.protocol;
   job.baseline = arguments.baseline;
-  job.target = *ParseTarget(arguments.target.empty() ? "cpu" : arguments.target);
+  job.target = arguments.target.empty() ? DefaultTarget() : *ParseTarget(arguments.target);
   job.language = *ParseLanguage(arguments.language);
-  options.triton = job.target == Target::kCuda;
-  auto judge = judge::Judge::Create(options);
-  if (!judge.ok()) return Fail(judge.status());
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  auto evaluation = (*judge)->Evaluate(job, [&](std::string_view stage) {
-    if (terminal) fmt::print(stderr, "\r\033[K{} …", stage);
-  });
-  if (terminal) fmt::print(stderr, "\r\033[K");
-  if (!evaluation.ok()) {
-    const int code = Fail(evaluation.status());
-    if (arguments.json) {
-      Evaluation failed;
-      failed.message = evaluation.status().ToString();
-      failed.evidence["kind"] = code == 2 ? "bad_input" : "internal";
-      fmt::print("{}\n", ToJson(failed).dump(2));
-    }
-    return code;
-  }
-  if (arguments.json)
-    fmt::print("{}\n", ToJson(*evaluation).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  else
-    fmt::print("{}", RenderEvaluation(*evaluation, job, isatty(STDOUT_FILENO) != 0));
-  return ExitCode(*evaluation);
+  if (arguments.batch.empty()) return RunOne(arguments, job, options);
+  BatchOptions batch;
+  batch.jobs_path = arguments.batch;
+  batch.out_path = arguments.out;
+  batch.in_flight = arguments.in_flight;
+  batch.json = arguments.json;
+  batch.defaults = job;
+  return RunBatch(batch, options);
 }
 
 }  // namespace
@@ -85,7 +106,9 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->add_option("--reference,-r", arguments->reference,
                       "Task file: class Model, get_inputs(), get_init_inputs()");
   command->add_option("--candidate,-c", arguments->candidate, "Candidate file: class ModelNew");
-  command->add_option("--target,-t", arguments->target, "cpu or cuda (default: cuda if there is a GPU)")
+  command
+      ->add_option("--target,-t", arguments->target,
+                   "cpu or cuda (default: cuda if there is a GPU)")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--language,-l", arguments->language, "What the candidate is written in")
       ->check(CLI::IsMember({"auto", "triton", "cuda", "cuda-inline", "cpp", "python"}));
@@ -93,9 +116,30 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->check(CLI::IsMember({"davinci", "screening", "kernelbench"}));
   command->add_option("--baseline,-b", arguments->baseline, "What the candidate is compared with")
       ->check(CLI::IsMember({"eager", "compile", "compile-max-autotune"}));
-  command->add_option("--threads", arguments->threads, "Threads of reference and candidate (default: all cores)");
-  command->add_flag("--json", arguments->json, "One JSON document on stdout, nothing else");
-  command->add_flag("--unsafe-no-sandbox", arguments->no_sandbox, "Run candidates without isolation");
+  command->add_option("--threads", arguments->threads,
+                      "Threads of reference and candidate (default: all cores)");
+  command->add_flag("--json", arguments->json,
+                    "One JSON document on stdout, nothing else (--batch: one per line)");
+  auto* batch =
+      command
+          ->add_option(
+              "--batch", arguments->batch,
+              "Job file: one {\"reference\": …, \"candidate\": …} per line; may also set id, "
+              "target, language, protocol, baseline")
+          ->excludes("--reference")
+          ->excludes("--candidate");
+  command
+      ->add_option("--jobs,-j", arguments->in_flight,
+                   "Evaluations in flight (default: half the cores)")
+      ->check(CLI::Range(1, 1024))
+      ->needs(batch);
+  command
+      ->add_option("--out,-o", arguments->out,
+                   "File for the results of --batch, one per line; what is finished there is not "
+                   "judged again")
+      ->needs(batch);
+  command->add_flag("--unsafe-no-sandbox", arguments->no_sandbox,
+                    "Run candidates without isolation");
   command->callback([arguments, &global, exit_code] { *exit_code = RunJudge(*arguments, global); });
 }
 

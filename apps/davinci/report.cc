@@ -34,4 +34,24 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job
   return text;
 }
 
+bool IsBadInput(const Status& status) {
+  switch (status.code()) {
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kNotFound:
+    case StatusCode::kPermissionDenied:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Evaluation FailedEvaluation(const Status& status) {
+  Evaluation failed;
+  failed.outcome = Outcome::kJudgeError;
+  failed.message = status.message();
+  failed.evidence["kind"] = IsBadInput(status) ? "bad_input" : "internal";
+  failed.evidence["code"] = StatusCodeName(status.code());
+  return failed;
+}
+
 }  // namespace davinci::app

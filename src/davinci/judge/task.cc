@@ -43,7 +43,13 @@ Result<Task> LoadTask(const std::string& path) {
       .Field(c.Globals("cpu").dump())
       .Field(c.Globals("cuda").dump())
       .Field(config::PrecisionName(c.precision))
-      .Field(config::ModuleModeName(c.mode));
+      .Field(config::ModuleModeName(c.mode))
+      .Field(c.entry)
+      .Field(c.function)
+      .Field(c.op)
+      .Field(c.inplace ? "inplace" : "")
+      .Field(c.tolerance_multiple ? std::to_string(*c.tolerance_multiple) : "");
+  for (const std::string& tag : c.tags) hash.Field(tag);
   for (const auto& variant : c.variants) hash.Field(variant.dump());
   task.hash = hash.FinishHex();
   return task;

@@ -1,0 +1,405 @@
+#include "batch.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "davinci/base/clock.h"
+#include "davinci/base/table.h"
+#include "davinci/judge/batch_job.h"
+#include "davinci/store/journal.h"
+#include "report.h"
+
+namespace davinci::app {
+namespace {
+
+using judge::BatchEntry;
+using nlohmann::json;
+
+constexpr int kAttempts = 2;  // ours to repair, so ours to repeat once
+constexpr auto kTick = std::chrono::milliseconds(200);
+constexpr double kPlainProgressSeconds = 15;  // without a terminal
+constexpr size_t kIdWidth = 24;
+
+std::atomic<int> interrupts{0};
+
+// The first interrupt lets what is in flight finish; the second one is the shell's.
+void OnInterrupt(int signal) {
+  if (interrupts.fetch_add(1) > 0) {
+    ::signal(signal, SIG_DFL);
+    raise(signal);
+  }
+}
+
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    interrupts = 0;
+    struct sigaction action {};
+    action.sa_handler = OnInterrupt;
+    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &previous_[i]);
+  }
+  ~InterruptGuard() {
+    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &previous_[i], nullptr);
+  }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  static constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
+  std::array<struct sigaction, 2> previous_{};
+};
+
+// Entries that ask the same question, answered by one evaluation.
+struct Question {
+  std::vector<size_t> entries;
+};
+
+class Batch {
+ public:
+  Batch(const BatchOptions& options, judge::JudgeOptions judge_options)
+      : options_(options), judge_options_(std::move(judge_options)) {}
+
+  int Run();
+
+ private:
+  Status Open();
+  // Answers what needs no evaluation: bad lines, and what an earlier run finished.
+  void Plan();
+  void Work();
+  Evaluation Answer(const BatchEntry& entry, int* attempts);
+  Result<std::shared_ptr<judge::Judge>> TheJudge(const judge::Judge* broken);
+  void Record(const BatchEntry& entry, const Evaluation& evaluation, int attempts,
+              const std::string& same_as);
+  void Count(const Evaluation& evaluation);
+  void Stop(const Status& why);
+  void ShowProgress(bool last);
+  void PrintRow(const BatchEntry& entry, const Evaluation& evaluation);
+  int Summarise();
+
+  const BatchOptions& options_;
+  judge::JudgeOptions judge_options_;
+  std::vector<BatchEntry> entries_;
+  std::vector<Question> questions_;
+  std::unique_ptr<store::Journal> journal_;
+  std::map<std::string, Evaluation> verdicts_;  // by hash, from earlier runs
+  std::map<std::string, std::string> verdict_ids_;
+  std::map<std::pair<std::string, std::string>, bool> finished_;  // (id, hash) of earlier runs
+
+  const bool rows_ = !options_.json && isatty(STDOUT_FILENO) != 0;
+  const bool live_ = isatty(STDERR_FILENO) != 0;
+  const bool color_ = UseColor(STDOUT_FILENO);
+
+  std::mutex judge_mutex_;
+  std::shared_ptr<judge::Judge> judge_;  // guarded by judge_mutex_
+
+  std::atomic<size_t> next_{0};
+  std::atomic<int> in_flight_{0};
+  std::atomic<bool> stopping_{false};
+
+  // Guards everything below, stdout and stderr.
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  int workers_left_ = 0;
+  std::map<Outcome, int> outcomes_;
+  std::vector<double> speedups_;
+  int num_recorded_ = 0;  // answered in this run
+  int num_judged_ = 0;    // by an evaluation of this run
+  int num_resumed_ = 0;
+  int num_repeated_ = 0;  // identical to another job
+  int num_bad_input_ = 0;
+  int num_ours_ = 0;
+  Status trouble_;
+  bool header_shown_ = false;
+  Stopwatch watch_;
+  double last_progress_seconds_ = 0;
+};
+
+bool IsBadInput(const Evaluation& evaluation) {
+  return evaluation.outcome == Outcome::kJudgeError &&
+         evaluation.evidence.value("kind", "") == "bad_input";
+}
+
+Status Batch::Open() {
+  DAVINCI_ASSIGN_OR_RETURN(entries_, judge::ReadBatchFile(options_.jobs_path, options_.defaults));
+  if (options_.out_path.empty()) return Status::Ok();
+  std::error_code error;
+  if (std::filesystem::equivalent(options_.jobs_path, options_.out_path, error))
+    return InvalidArgument("--out names the job file itself; choose another file for the results");
+  DAVINCI_ASSIGN_OR_RETURN(journal_, store::Journal::Open(options_.out_path));
+  DAVINCI_ASSIGN_OR_RETURN(auto earlier, store::Journal::Read(options_.out_path));
+  for (const json& record : earlier.records) {
+    auto evaluation = EvaluationFromJson(record);
+    if (!evaluation.ok())
+      return InvalidArgument(
+          fmt::format("{} holds something else than results of a batch ({}); choose another --out",
+                      options_.out_path, evaluation.status().message()));
+    const auto job = record.find("job");
+    if (evaluation->outcome == Outcome::kJudgeError || job == record.end() || !job->is_object())
+      continue;
+    const auto hash = job->find("hash");
+    const auto id = record.find("id");
+    if (hash == job->end() || !hash->is_string() || id == record.end() || !id->is_string())
+      continue;
+    finished_[{id->get<std::string>(), hash->get<std::string>()}] = true;
+    verdict_ids_[hash->get<std::string>()] = id->get<std::string>();
+    verdicts_.insert_or_assign(hash->get<std::string>(), *std::move(evaluation));
+  }
+  return Status::Ok();
+}
+
+void Batch::Plan() {
+  std::map<std::string, size_t> by_hash;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const BatchEntry& entry = entries_[i];
+    if (!entry.bad.ok()) {
+      Record(entry, FailedEvaluation(entry.bad), 0, "");
+    } else if (const auto done = verdicts_.find(entry.hash); done != verdicts_.end()) {
+      if (finished_.contains({entry.job.id, entry.hash})) {
+        std::lock_guard lock(mutex_);
+        ++num_resumed_;
+        Count(done->second);
+      } else {
+        Record(entry, done->second, 0, verdict_ids_[entry.hash]);
+      }
+    } else if (const auto [slot, fresh] = by_hash.try_emplace(entry.hash, questions_.size());
+               fresh) {
+      questions_.push_back({{i}});
+    } else {
+      questions_[slot->second].entries.push_back(i);
+    }
+  }
+}
+
+// A judge whose fork server died is replaced; the others in flight notice by themselves.
+Result<std::shared_ptr<judge::Judge>> Batch::TheJudge(const judge::Judge* broken) {
+  std::lock_guard lock(judge_mutex_);
+  if (!judge_ || judge_.get() == broken) {
+    DAVINCI_ASSIGN_OR_RETURN(auto created, judge::Judge::Create(judge_options_));
+    judge_ = std::move(created);
+  }
+  return judge_;
+}
+
+Evaluation Batch::Answer(const BatchEntry& entry, int* attempts) {
+  const judge::Judge* broken = nullptr;
+  Status failed;
+  for (*attempts = 1;; ++*attempts) {
+    auto judge = TheJudge(broken);
+    if (!judge.ok()) {
+      failed = judge.status();
+    } else {
+      auto evaluation = (*judge)->Evaluate(entry.job);
+      if (evaluation.ok() && evaluation->outcome != Outcome::kJudgeError)
+        return *std::move(evaluation);
+      failed = evaluation.ok() ? Internal(evaluation->message) : evaluation.status();
+      if (failed.code() == StatusCode::kUnavailable) broken = judge->get();
+    }
+    // Without an interpreter or a sandbox no job of the batch can be judged.
+    if (failed.code() == StatusCode::kFailedPrecondition) Stop(failed);
+    const Evaluation verdict = FailedEvaluation(failed);
+    if (IsBadInput(verdict) || stopping_ || *attempts >= kAttempts) return verdict;
+  }
+}
+
+void Batch::Work() {
+  while (!stopping_ && interrupts == 0) {
+    const size_t index = next_++;
+    if (index >= questions_.size()) break;
+    const Question& question = questions_[index];
+    const BatchEntry& leader = entries_[question.entries.front()];
+    ++in_flight_;
+    int attempts = 0;
+    const Evaluation evaluation = Answer(leader, &attempts);
+    --in_flight_;
+    if (stopping_ && evaluation.outcome == Outcome::kJudgeError)
+      break;  // not an answer to the question
+    Record(leader, evaluation, attempts, "");
+    for (size_t i = 1; i < question.entries.size(); ++i)
+      Record(entries_[question.entries[i]], evaluation, 0, leader.job.id);
+  }
+  std::lock_guard lock(mutex_);
+  --workers_left_;
+  idle_.notify_all();
+}
+
+void Batch::Stop(const Status& why) {
+  stopping_ = true;
+  std::lock_guard lock(mutex_);
+  if (trouble_.ok()) trouble_ = why;
+}
+
+void Batch::Count(const Evaluation& evaluation) {
+  ++outcomes_[evaluation.outcome];
+  if (IsBadInput(evaluation))
+    ++num_bad_input_;
+  else if (evaluation.outcome == Outcome::kJudgeError)
+    ++num_ours_;
+  if (evaluation.outcome == Outcome::kOk && evaluation.speedup && evaluation.speedup->median > 0)
+    speedups_.push_back(evaluation.speedup->median);
+}
+
+void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int attempts,
+                   const std::string& same_as) {
+  json document = ToJson(evaluation);
+  document["id"] = entry.job.id;
+  json& job = document["job"];
+  job = {{"line", entry.line},
+         {"reference", entry.job.reference_path},
+         {"candidate", entry.job.candidate_path},
+         {"target", TargetName(entry.job.target)},
+         {"hash", entry.hash},
+         {"attempts", attempts}};
+  if (!same_as.empty()) job["same_as"] = same_as;
+  if (journal_) {
+    if (const Status written = journal_->Append(document); !written.ok()) Stop(written);
+  }
+  std::lock_guard lock(mutex_);
+  ++num_recorded_;
+  if (attempts > 0) ++num_judged_;
+  if (!same_as.empty()) ++num_repeated_;
+  Count(evaluation);
+  if (live_) fmt::print(stderr, "\r\033[K");
+  if (rows_) {
+    PrintRow(entry, evaluation);
+  } else {
+    fmt::print("{}\n", document.dump(-1, ' ', false, json::error_handler_t::replace));
+  }
+  std::fflush(stdout);
+}
+
+void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
+  if (!header_shown_) {
+    fmt::print("{}\n", Styled(fmt::format("{:<{}} {:<17} {:>9}  {:<15} {:>9}  {}", "job", kIdWidth,
+                                          "verdict", "speedup", "95 % interval", "time", "remark"),
+                              TextStyle::kDim, color_));
+    header_shown_ = true;
+  }
+  const bool good = evaluation.outcome == Outcome::kOk;
+  std::string speedup;
+  std::string interval;
+  std::string time;
+  if (evaluation.speedup) {
+    speedup = fmt::format("{:.3g}x{}", evaluation.speedup->median,
+                          evaluation.speedup->significant ? "" : "?");
+    interval = fmt::format("{:.3g} – {:.3g}", evaluation.speedup->low, evaluation.speedup->high);
+  }
+  if (evaluation.candidate_time)
+    time = fmt::format("{:.4g} ms", evaluation.candidate_time->median_ms);
+  std::string remark = good ? "" : evaluation.message;
+  if (good)
+    for (const std::string& label : evaluation.labels)
+      remark += (remark.empty() ? "" : "; ") + label;
+  // Padding by hand: fmt counts bytes of "–" and of names that are not ASCII.
+  auto cell = [](std::string text, size_t width, bool right) {
+    text = Ellipsize(Printable(text), width);
+    const std::string pad(width - std::min(width, DisplayWidth(text)), ' ');
+    return right ? pad + text : text + pad;
+  };
+  const std::string head = cell(entry.job.id, kIdWidth, false);
+  const std::string verdict = cell(std::string(OutcomeName(evaluation.outcome)), 17, false);
+  const size_t used = kIdWidth + 1 + 17 + 1 + 9 + 2 + 15 + 1 + 9 + 2;
+  const size_t width = std::max<size_t>(TerminalWidth(STDOUT_FILENO), used + 20);
+  fmt::print("{} {} {}  {} {}  {}\n", head,
+             Styled(verdict, good ? TextStyle::kGood : TextStyle::kBad, color_),
+             cell(speedup, 9, true), cell(interval, 15, false), cell(time, 9, true),
+             Ellipsize(Printable(remark), width - used));
+}
+
+void Batch::ShowProgress(bool last) {
+  const double seconds = watch_.Seconds();
+  if (!live_ && (last || seconds - last_progress_seconds_ < kPlainProgressSeconds)) return;
+  last_progress_seconds_ = seconds;
+  if (live_) fmt::print(stderr, "\r\033[K");
+  if (last) return;
+  fmt::print(
+      stderr, "{} of {} done, {} in flight, {} ok, {:.1f} per minute{}{}",
+      num_recorded_ + num_resumed_, entries_.size(), in_flight_.load(), outcomes_[Outcome::kOk],
+      60 * num_judged_ / std::max(seconds, 1e-3),
+      interrupts > 0 ? "; finishing what is in flight (interrupt again to leave at once)" : "",
+      live_ ? "" : "\n");
+  std::fflush(stderr);
+}
+
+int Batch::Summarise() {
+  const double seconds = watch_.Seconds();
+  const int left = static_cast<int>(entries_.size()) - num_recorded_ - num_resumed_;
+  std::string counts;
+  for (const auto& [outcome, count] : outcomes_) {
+    if (count > 0)
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, OutcomeName(outcome));
+  }
+  fmt::print(stderr, "{} jobs: {}\n", entries_.size(), counts.empty() ? "none judged" : counts);
+  if (num_resumed_ + num_repeated_ > 0)
+    fmt::print(stderr, "{} were done by an earlier run, {} repeat another job\n", num_resumed_,
+               num_repeated_);
+  if (!speedups_.empty()) {
+    double sum = 0;
+    for (const double speedup : speedups_) sum += std::log(speedup);
+    fmt::print(stderr, "geometric mean speedup of the {} correct: {:.3g}x\n", speedups_.size(),
+               std::exp(sum / static_cast<double>(speedups_.size())));
+  }
+  fmt::print(stderr, "{} judged in {:.1f} s, {:.1f} candidates per minute\n", num_judged_, seconds,
+             60 * num_judged_ / std::max(seconds, 1e-3));
+  if (num_bad_input_ > 0)
+    fmt::print(stderr, "{} bad input: see message of each record\n", num_bad_input_);
+  if (!trouble_.ok()) fmt::print(stderr, "davinci judge: {}\n", trouble_.ToString());
+  if (left > 0)
+    fmt::print(stderr, "{} not judged; {}\n", left,
+               journal_ ? "the same command goes on from here"
+                        : "with --out the next run goes on where this one stopped");
+  if (!trouble_.ok() || left > 0 || num_ours_ > 0) return 3;
+  return num_bad_input_ > 0 ? 2 : 0;
+}
+
+int Batch::Run() {
+  if (const Status opened = Open(); !opened.ok()) {
+    fmt::print(stderr, "davinci judge: {}\n", opened.ToString());
+    return opened.code() == StatusCode::kInvalidArgument || opened.code() == StatusCode::kNotFound
+               ? 2
+               : 3;
+  }
+  const InterruptGuard guard;
+  for (const BatchEntry& entry : entries_)
+    judge_options_.triton =
+        judge_options_.triton || (entry.bad.ok() && entry.job.target == Target::kCuda);
+  Plan();
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int wanted = options_.in_flight > 0 ? options_.in_flight : std::max(1, cores / 2);
+  workers_left_ = std::min(wanted, static_cast<int>(questions_.size()));
+  {
+    std::vector<std::jthread> workers;
+    for (int i = workers_left_; i > 0; --i) workers.emplace_back([this] { Work(); });
+    std::unique_lock lock(mutex_);
+    while (workers_left_ > 0) {
+      ShowProgress(false);
+      idle_.wait_for(lock, kTick);
+    }
+    ShowProgress(true);
+  }
+  return Summarise();
+}
+
+}  // namespace
+
+int RunBatch(const BatchOptions& options, judge::JudgeOptions judge_options) {
+  return Batch(options, std::move(judge_options)).Run();
+}
+
+}  // namespace davinci::app

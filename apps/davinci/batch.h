@@ -1,0 +1,27 @@
+// davinci judge --batch: many evaluations in flight, results as they finish.
+//
+// With `out_path` the results file is a journal (store/journal.h): every verdict is durable before
+// it is shown, and the next start skips jobs whose verdict is already in it. Records of our own
+// failures and of bad input do not count as finished; they are tried again, and the last record of
+// an id is the one that counts.
+#pragma once
+
+#include <string>
+
+#include "davinci/judge/judge.h"
+
+namespace davinci::app {
+
+struct BatchOptions {
+  std::string jobs_path;
+  std::string out_path;  // empty: results are only printed
+  int in_flight = 0;     // evaluations at a time; 0 = half the cores
+  bool json = false;     // one compact JSON document per line on stdout, also on a terminal
+  judge::Job defaults;   // for keys a line leaves out
+};
+
+// 0 every job was judged, 2 some line was bad input, 3 anything else (our failure, interrupted,
+// results not written).
+int RunBatch(const BatchOptions& options, judge::JudgeOptions judge_options);
+
+}  // namespace davinci::app
