@@ -97,7 +97,7 @@ Status Examination::StartOracle() {
   request.env = RoleEnvironment(request.scratch);
   DAVINCI_ASSIGN_OR_RETURN(auto oracle, workshop_.server->Spawn(request));
   oracle_ = std::make_unique<Oracle>(std::move(oracle));
-  return OkStatus();
+  return Status::Ok();
 }
 
 Result<bool> Examination::StartRoles() {

@@ -176,6 +176,7 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   if (late) return Maybe(late);
   DAVINCI_ASSIGN_OR_RETURN(auto mutated, CheckInputsIntact(&candidate_, variant));
   if (mutated) return Maybe(mutated);
+  DAVINCI_RETURN_IF_ERROR(AskPublishedRule(distribution, variant, layout, compared.ok));
   json& checks = evaluation_.evidence["checks"];
   json record = {{"distribution", distribution}, {"variant", variant}, {"passed", compared.ok.at("passed")}};
   double worst = 0;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "davinci/judge/examination.h"
+#include "davinci/judge/vendor_code.h"
 
 namespace davinci::judge {
 namespace {
@@ -34,8 +35,15 @@ void Examination::CollectEvidence() {
         if (path.starts_with(cache)) libraries.push_back(std::filesystem::path(path).filename().string());
       evidence["candidate_libraries"] = std::move(libraries);
       CollectProfile();
+      for (const std::string& name : ExecutedVendorLibraries(process.pid()))
+        evaluation_.AddLabel("vendor library: " + name);
+      ProbeNonfinite();
     }
   }
+  LearnTask();
+  if (!admission_.is_null()) evaluation_.evidence["admission"] = admission_;
+  for (const std::string& tag : TaskTags()) evaluation_.AddLabel("task: " + tag);
+  if (protocol_.published) evaluation_.AddLabel("protocol: kernelbench");
   evaluation_.provenance["init_seed"] = init_seed_;
   evaluation_.provenance["secret_seed"] = secret_seed_;
   evaluation_.provenance["python"] = workshop_.hello.value("python", "");

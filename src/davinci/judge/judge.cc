@@ -49,6 +49,7 @@ struct Judge::Impl {
   JudgeOptions options;
   std::unique_ptr<worker::ForkServer> server;
   std::unique_ptr<gpu::DeviceLeases> leases;
+  std::unique_ptr<store::KvCache> facts;  // null when the disk says no: everything is then found out again
   std::unique_ptr<gpu::DeviceMonitor> monitor = gpu::DeviceMonitor::Create();
   std::mutex mutex;
   std::unique_ptr<Workshop> workshop;  // guarded by mutex until built, then constant
@@ -95,6 +96,7 @@ struct Judge::Impl {
     auto built = std::make_unique<Workshop>();
     built->server = server.get();
     built->leases = leases.get();
+    built->facts = facts.get();
     built->build = [this](const json& request) { return Build(request); };
     built->hello = std::move(hello);
     built->options = options;
@@ -123,13 +125,32 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   DAVINCI_ASSIGN_OR_RETURN(impl->server, worker::ForkServer::Start(server));
   DAVINCI_ASSIGN_OR_RETURN(auto lease_folder, CacheDir("leases"));
   DAVINCI_ASSIGN_OR_RETURN(impl->leases, gpu::DeviceLeases::Open(lease_folder));
+  if (auto folder = CacheDir("facts"); folder.ok())
+    if (auto facts = store::KvCache::Open(*folder / "facts.db"); facts.ok()) impl->facts = std::move(*facts);
   return std::unique_ptr<Judge>(new Judge(std::move(impl)));
+}
+
+Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target) {
+  DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(task_path));
+  DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName("davinci"));
+  DAVINCI_ASSIGN_OR_RETURN(const Workshop* workshop, impl_->Ready());
+  Job job;
+  job.reference_path = task_path;
+  job.target = target;
+  const Progress quiet;
+  Examination examination(*workshop, job, task, protocol, quiet);
+  DAVINCI_ASSIGN_OR_RETURN(json found, examination.Admit());
+  found["sidecar_tags"] = task.config.tags;
+  return found;
 }
 
 Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
   DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(job.reference_path));
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(job.protocol));
   const json limits = OverrideLimits(impl_->options, &protocol);
+  if (protocol.published && !PublishedTolerance(task.config.precision))
+    return InvalidArgument(fmt::format("{}: the kernelbench protocol knows fp32, fp16 and bf16 tasks, not {}; use --protocol davinci",
+                                       job.reference_path, config::PrecisionName(task.config.precision)));
   auto source = ReadFile(job.candidate_path, kMaxCandidateBytes);
   if (!source.ok()) return source.status();
   Evaluation evaluation;

@@ -2,18 +2,20 @@
 // name and version of the protocol are part of every Evaluation.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/config/task_config.h"
 
 namespace davinci::judge {
 
 // One correctness call: which inputs, on which shapes.
 struct CheckStep {
-  std::string distribution;    // "own", "signed", "magnitudes" (python/davinci_worker/distributions.py)
+  std::string distribution;    // "own", "signed", "magnitudes" (python/davinci_worker/distributions.py), "published-0" …
   bool every_variant = false;  // on each declared shape variant instead of the task's own size
 };
 
@@ -23,9 +25,11 @@ struct Protocol {
 
   // Correctness. The task's own size first, then each variant; the first failure ends the evaluation.
   std::vector<CheckStep> steps;
-  bool randomise_state = true;  // parameters and buffers moved away from their defaults
-  // Published comparison instead of ours: |a-b| <= atol + rtol |b| against the reference's own output, on known seeds.
-  std::optional<double> allclose_tolerance;
+  // KernelBench's published rule decides instead of ours (python/davinci_worker/published.py): weights as initialised after seed
+  // 42, trials with seeds derived from 42, torch.allclose against the reference's own output. Timing stays ours.
+  bool published = false;
+  // Report the published rule's opinion, and whether NaN gets through, beside the verdict.
+  bool second_opinion = true;
 
   // Timing. A pair is one baseline and one candidate call on the same fresh inputs.
   int min_pairs = 10;
@@ -44,6 +48,10 @@ struct Protocol {
 };
 
 // "davinci" (full), "screening" (training: same guarantees, fewer samples), "kernelbench" (published seeds and tolerances).
+inline constexpr uint64_t kPublishedSeed = 42;
+// atol = rtol of the published rule: 1e-4 for fp32 (and tf32), 1e-2 for fp16 and bf16; nothing for fp64, which it does not know.
+std::optional<double> PublishedTolerance(config::Precision precision);
+
 Result<Protocol> ProtocolByName(std::string_view name);
 std::vector<std::string> ProtocolNames();
 
