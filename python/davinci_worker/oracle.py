@@ -45,6 +45,7 @@ class Oracle:
         self._outputs = None
         self._samples = []
         self._stochastic = False
+        self.judging_seconds = 0.0  # of working out truth and tolerance once, for whoever plans to do it again
         self._nonfinite = None
         self._comparator = Comparator(self._device, int(request.get("threads", 1)))
         torch.set_grad_enabled(False)
@@ -296,6 +297,7 @@ class Oracle:
 
     def _judge_inputs(self, built, drawn):
         """Fills the comparator with truth and honest errors of ``drawn``."""
+        started = time.monotonic()
         model, precise = built["model"], built["precise"]
         honest, _ = self._forward(model, drawn)
         widen = lambda t: t.double() if t.is_floating_point() else t.clone()  # noqa: E731
@@ -324,6 +326,7 @@ class Oracle:
         drawn.truth = self._comparator.prepare(flat[0], flat[1:], exact, self._spec.get("tolerance_multiple"), terms)
         if drawn.distribution == "own" and drawn.variant == 0:
             self._comparator.remember(drawn.truth)
+        self.judging_seconds = time.monotonic() - started
         return drawn.truth.summary()
 
     def _op_publish(self, message, fds):

@@ -20,7 +20,8 @@ using nlohmann::json;
 
 // Raise it when python/davinci_worker/admission.py asks other questions: older answers are then asked again.
 constexpr int kAdmissionVersion = 1;
-// What an evaluation may spend on the first look at a task. Costlier tasks wait for `davinci judge --admit`.
+// What the first evaluation on a task may spend on its tags. Costlier tasks wait for `davinci judge --admit`, which also asks
+// about the stress distributions.
 constexpr double kAdmissionBudgetSeconds = 0.5;
 // Threads times the best core is an upper bound already; this is for a clock that was boosted when the call ran and not when
 // the peak was measured. A device's bandwidth is measured as it is used, so less is enough.
@@ -74,8 +75,8 @@ Result<json> Examination::AskAdmission(std::optional<double> budget_seconds) {
   json request = {{"op", "admit"}, {"seed", secret_.Next() >> 1}};
   if (budget_seconds) request["budget_seconds"] = *budget_seconds;
   DAVINCI_ASSIGN_OR_RETURN(auto answer, oracle_->Ask(request));
-  // Also "skipped" is kept: nobody pays for the attempt twice.
-  if (workshop_.facts != nullptr) (void)workshop_.facts->Put("admission", AdmissionKey(), answer.ok);
+  if (workshop_.facts != nullptr && answer.ok.contains("tags"))
+    (void)workshop_.facts->Put("admission", AdmissionKey(), answer.ok);
   return answer.ok;
 }
 

@@ -109,7 +109,7 @@ std::string ProcessorKey() {
   while (std::getline(file, line) && !line.empty())
     for (const char* field : {"model name", "cpu family", "model\t", "stepping", "cache size", "CPU part"})
       if (line.starts_with(field)) key += line.substr(line.find(':') + 1);
-  return fmt::format("core/2/{}/{}", BestProbe().lanes, key);
+  return fmt::format("core/3/{}/{}", BestProbe().lanes, key);
 }
 
 }  // namespace
