@@ -106,6 +106,14 @@ def user_code():
         raise
 
 
+def guarded(model):
+    def call(*args, **kwargs):
+        with user_code():
+            return model(*args, **kwargs)
+
+    return call
+
+
 def _why_blocked(error):
     """None for the candidate's own failures."""
     seen = error

@@ -55,6 +55,7 @@ class Runner:
         self._known = None
         self._shared = set()
         self._user_code = contextlib.nullcontext
+        self._guard = lambda model: model
         torch.set_grad_enabled(False)
 
     # --- protocol ---------------------------------------------------------------------------------------------
@@ -100,7 +101,7 @@ class Runner:
             from davinci_worker import offline
 
             offline.install(message["offline"])
-            self._user_code = offline.user_code
+            self._user_code, self._guard = offline.user_code, offline.guarded
         if self._cuda:
             torch.cuda.set_device(0)
         if message.get("op_path"):
@@ -217,7 +218,7 @@ class Runner:
         except BaseException as error:  # noqa: BLE001
             peer.send(self._failure(error, "runtime_error"))
             return
-        model, clock, synchronize = self._model, time.perf_counter_ns, torch.cuda.synchronize
+        model, clock, synchronize = self._guard(self._model), time.perf_counter_ns, torch.cuda.synchronize
         peer.send({"ok": {}})
         if not peer.wait_go():
             raise EOFError
