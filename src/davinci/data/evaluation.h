@@ -48,7 +48,7 @@ std::optional<Outcome> ParseOutcome(std::string_view name);
 struct Speedup {
   double median = 0;
   double low = 0;
-  double high = 0;
+  double high = 0;           // infinite when too few pairs were taken to bound it; null in JSON
   bool significant = false;  // the whole interval lies outside [0.98, 1.02]
   std::string baseline;      // "eager", "compile", …
 };
