@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "admit.h"
 #include "batch.h"
 #include "commands.h"
 #include "davinci/base/table.h"
@@ -21,6 +23,7 @@ namespace {
 struct JudgeArguments {
   std::string batch;
   std::string out;
+  std::vector<std::string> admit;
   int in_flight = 0;
   std::string reference;
   std::string candidate;
@@ -87,6 +90,7 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   job.baseline = arguments.baseline;
   job.target = arguments.target.empty() ? DefaultTarget() : *ParseTarget(arguments.target);
   job.language = *ParseLanguage(arguments.language);
+  if (!arguments.admit.empty()) return RunAdmit(arguments.admit, job.target, options, arguments.json);
   if (arguments.batch.empty()) return RunOne(arguments, job, options);
   BatchOptions batch;
   batch.jobs_path = arguments.batch;
@@ -138,6 +142,12 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
                    "File for the results of --batch, one per line; what is finished there is not "
                    "judged again")
       ->needs(batch);
+  command
+      ->add_option("--admit", arguments->admit,
+                   "Task files: which wrong answers (zeros, a constant, an input, an older output, other weights) would pass?")
+      ->excludes("--reference")
+      ->excludes("--candidate")
+      ->excludes(batch);
   command->add_flag("--unsafe-no-sandbox", arguments->no_sandbox,
                     "Run candidates without isolation");
   command->callback([arguments, &global, exit_code] { *exit_code = RunJudge(*arguments, global); });

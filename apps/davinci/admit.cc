@@ -1,0 +1,77 @@
+#include "admit.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "davinci/base/table.h"
+#include "report.h"
+
+namespace davinci::app {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kSchema = "davinci.admission/1";
+constexpr const char* kAnswers[] = {"zeros", "constant", "identity", "cached", "weights"};
+
+// "no", "PASSES" or "PASSES (signed refuses)": does this wrong answer pass on the task's own inputs, and who sees it?
+Table::Cell Verdict(const json& task, const char* answer) {
+  const json& answers = task.at("answers");
+  if (!answers.contains(answer) || !answers[answer].contains("own")) return {"-", TextStyle::kDim};
+  if (!answers[answer]["own"].value("passes", false)) return {"no"};
+  const auto by = task.at("caught_by").at(answer).get<std::vector<std::string>>();
+  return {by.empty() ? std::string("PASSES") : fmt::format("PASSES, not on {}", fmt::join(by, ", ")),
+          by.empty() ? TextStyle::kBad : TextStyle::kWarn};
+}
+
+}  // namespace
+
+int RunAdmit(const std::vector<std::string>& tasks, Target target, const judge::JudgeOptions& options,
+             bool as_json) {
+  auto judge = judge::Judge::Create(options);
+  if (!judge.ok()) {
+    fmt::print(stderr, "davinci judge: {}\n", judge.status().ToString());
+    return 3;
+  }
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  json found = json::array();
+  int exit_code = 0;
+  for (const std::string& path : tasks) {
+    if (terminal) fmt::print(stderr, "\r\033[K{} …", path);
+    auto admitted = (*judge)->Admit(path, target);
+    json entry = admitted.ok() ? *admitted : json{{"error", admitted.status().ToString()}};
+    entry["task"] = path;
+    found.push_back(std::move(entry));
+    if (!admitted.ok()) exit_code = 2;
+  }
+  if (terminal) fmt::print(stderr, "\r\033[K");
+  if (as_json) {
+    const json document = {{"schema", kSchema}, {"target", TargetName(target)}, {"tasks", std::move(found)}};
+    fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+    return exit_code;
+  }
+  Table table({{"task"}, {"zeros"}, {"constant"}, {"identity"}, {"cached output"}, {"other weights"}, {"repeatable"}, {"tags"}});
+  for (const json& task : found) {
+    std::vector<Table::Cell> row = {task.at("task").get<std::string>()};
+    if (task.contains("error")) {
+      row.emplace_back(task["error"].get<std::string>(), TextStyle::kBad);
+      table.AddRow(std::move(row));
+      continue;
+    }
+    for (const char* answer : kAnswers) row.push_back(Verdict(task, answer));
+    const bool repeatable = task.value("repeatable", false);
+    row.emplace_back(repeatable ? "yes" : "NO", repeatable ? TextStyle::kPlain : TextStyle::kWarn);
+    row.emplace_back(fmt::format("{}", fmt::join(task.at("tags").get<std::vector<std::string>>(), ", ")));
+    table.AddRow(std::move(row));
+  }
+  fmt::print("{}", table.Render({UseColor(STDOUT_FILENO), 0, ""}));
+  return exit_code;
+}
+
+}  // namespace davinci::app
