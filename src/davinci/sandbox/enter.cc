@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "davinci/sandbox/capabilities.h"
+#include "davinci/sandbox/file_text.h"
 #include "davinci/sandbox/landlock.h"
 #include "davinci/sandbox/mounts.h"
 #include "davinci/sandbox/rlimits.h"
@@ -18,8 +19,7 @@ Result<ActiveLayers> EnterView(const Spec& spec, const NamespaceSet& namespaces,
   layers.missing = std::move(missing);
   *rules = ResolvePaths(spec.policy);
   if (namespaces.mount) {
-    const RootOptions options = {namespaces.pid, spec.limits.processes,
-                                 spec.policy.thread_names};
+    const RootOptions options = {namespaces.pid, spec.limits.processes, spec.policy.thread_names};
     Result<RootResult> root = EnterPrivateRoot(spec.policy, *rules, options, &layers.missing);
     if (root.ok()) {
       layers.private_root = root->private_root;
@@ -51,6 +51,14 @@ Result<ActiveLayers> EnterView(const Spec& spec, const NamespaceSet& namespaces,
 Status EnterConfinement(const Spec& spec, const std::vector<PathRule>& rules, bool lockable,
                         ActiveLayers* layers) {
   const Policy& policy = spec.policy;
+#if !defined(__SANITIZE_THREAD__)  // which has a thread of its own in every process
+  // Capabilities and Landlock belong to threads; one that exists already would stay outside.
+  int threads = 0;
+  if (FindNumber(ReadSmallFile("/proc/self/status"), "\nThreads:", &threads) && threads != 1) {
+    return FailedPrecondition("the sandbox must be entered while the process has one thread, not " +
+                              std::to_string(threads));
+  }
+#endif
   DAVINCI_RETURN_IF_ERROR(ApplyRlimits(spec.limits, layers->namespaces.user));
   layers->rlimits = true;
   DAVINCI_RETURN_IF_ERROR(DropCapabilities());

@@ -297,7 +297,7 @@ Result<bool> EnterSeccompLoad(const SeccompOptions& options, bool lockable) {
   DAVINCI_ASSIGN_OR_RETURN(Program load,
                            BuildLoad(options, reinterpret_cast<uint64_t>(lock.program)));
   const sock_fprog program = {static_cast<unsigned short>(load.size()), load.data()};
-  DAVINCI_RETURN_IF_ERROR(Install(&program, 0));
+  DAVINCI_RETURN_IF_ERROR(Install(&program, SECCOMP_FILTER_FLAG_TSYNC));
   g_lock_program = lock.program;
   return lock.sealed;
 }

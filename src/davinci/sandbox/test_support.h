@@ -45,6 +45,16 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
+// The thread sanitizer keeps a thread of its own in every process, and a process with threads gets
+// no namespaces.
+inline bool NamespacesUsable() {
+#if defined(__SANITIZE_THREAD__)
+  return false;
+#else
+  return DetectedLayers().namespaces_usable;
+#endif
+}
+
 inline std::string VictimDirectory() { return DAVINCI_VICTIM_DIR; }
 
 // {path of the victim, arguments...}

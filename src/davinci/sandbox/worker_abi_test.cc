@@ -87,7 +87,7 @@ class Worker {
     Spec spec;
     AddSystemPaths(&spec.policy);
     spec.policy.private_tmp_bytes = 4 << 20;
-    spec.policy.new_namespaces = DetectedLayers().namespaces_usable;
+    spec.policy.new_namespaces = NamespacesUsable();
     return spec;
   }
 
@@ -148,7 +148,7 @@ TEST(Worker, EntersWithAllLayersOfThisMachine) {
   ASSERT_EQ(worker.Wait(), 0) << worker.shared()->error;
   const nlohmann::json report = nlohmann::json::parse(worker.shared()->report);
   EXPECT_EQ(report["landlock_abi"], DetectedLayers().active.landlock_abi);
-  EXPECT_EQ(report["pid_namespace"], DetectedLayers().active.namespaces.pid);
+  EXPECT_EQ(report["pid_namespace"], NamespacesUsable() && DetectedLayers().active.namespaces.pid);
   EXPECT_EQ(report["seccomp"], true);
   EXPECT_EQ(report["no_capabilities"], true);
 }
@@ -160,6 +160,23 @@ TEST(Worker, RefusesABadSpecification) {
   EXPECT_NE(std::string(error).find("alow_exec"), std::string::npos);
   EXPECT_EQ(dv_sandbox_enter(nullptr, error, sizeof(error), report, sizeof(report)), -1);
   EXPECT_EQ(dv_sandbox_lock(error, sizeof(error), report, sizeof(report)), -1) << "not entered yet";
+}
+
+TEST(Worker, EnteringWithASecondThreadIsRefused) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "this sanitizer has a thread of its own";
+#endif
+  Worker worker(
+      [](Shared* shared) -> int {
+        std::thread second([] { WaitForever(); });
+        const std::string text = ToJson(Worker::DefaultSpec()).dump();
+        const int result = dv_sandbox_enter(text.c_str(), shared->error, sizeof(shared->error),
+                                            shared->report, sizeof(shared->report));
+        _exit(result == -1 ? 0 : 1);
+      },
+      /*sandboxed=*/false);
+  EXPECT_EQ(worker.Wait(), 0);
+  EXPECT_NE(std::string(worker.shared()->error).find("one thread"), std::string::npos);
 }
 
 TEST(Worker, LockDeniesForkAndExecButNotThreads) {
@@ -276,6 +293,8 @@ TEST(Worker, PreparedLockCannotBeReplacedInMemory) {
 }
 
 TEST(Worker, SecondProcessIsSeenFromOutside) {
+  if (!NamespacesUsable() || !DetectedLayers().active.namespaces.pid)
+    GTEST_SKIP() << "needs a pid namespace";
   Spec spec = Worker::DefaultSpec();
   spec.policy.allow_fork = true;
   Worker worker(
