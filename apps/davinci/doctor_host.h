@@ -1,4 +1,5 @@
-// What makes times on this host noisy: load, steal, SMT, frequency scaling, CPU quotas. Read from /proc and /sys only.
+// What makes times on this host noisy: load, steal, SMT, frequency scaling, CPU quotas. Read from
+// /proc and /sys only.
 #pragma once
 
 #include <filesystem>

@@ -1,8 +1,8 @@
 #include "doctor_report.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "davinci/base/table.h"
 
@@ -19,9 +19,12 @@ struct Mark {
 
 Mark MarkOf(CheckState state) {
   switch (state) {
-    case CheckState::kOk: return {"✓", TextStyle::kGood};
-    case CheckState::kWarn: return {"!", TextStyle::kWarn};
-    case CheckState::kMissing: break;
+    case CheckState::kOk:
+      return {"✓", TextStyle::kGood};
+    case CheckState::kWarn:
+      return {"!", TextStyle::kWarn};
+    case CheckState::kMissing:
+      break;
   }
   return {"✗", TextStyle::kBad};
 }
@@ -32,7 +35,8 @@ std::string Padded(std::string_view text, size_t columns) {
   return out;
 }
 
-// Lines of at most `columns` (0: one line), broken at blanks; a longer word stays whole, because commands get copied.
+// Lines of at most `columns` (0: one line), broken at blanks; a longer word stays whole, because
+// commands get copied.
 std::vector<std::string> Wrap(std::string_view text, size_t columns) {
   std::vector<std::string> lines(1);
   while (!text.empty()) {
@@ -58,15 +62,20 @@ bool Works(const std::vector<Check>& checks, bool Check::*needed) {
 
 std::string_view CheckStateName(CheckState state) {
   switch (state) {
-    case CheckState::kOk: return "ok";
-    case CheckState::kWarn: return "warn";
-    case CheckState::kMissing: break;
+    case CheckState::kOk:
+      return "ok";
+    case CheckState::kWarn:
+      return "warn";
+    case CheckState::kMissing:
+      break;
   }
   return "missing";
 }
 
 bool DoctorReport::CpuWorks() const { return Works(checks, &Check::needed_for_cpu); }
-bool DoctorReport::CudaWorks() const { return CpuWorks() && Works(checks, &Check::needed_for_cuda); }
+bool DoctorReport::CudaWorks() const {
+  return CpuWorks() && Works(checks, &Check::needed_for_cuda);
+}
 
 std::string RenderDoctor(const DoctorReport& report, bool color, size_t width) {
   const size_t left = kIndentColumns + kNameColumns + 1;
@@ -77,7 +86,8 @@ std::string RenderDoctor(const DoctorReport& report, bool color, size_t width) {
   for (const Check& check : report.checks) {
     if (check.section != section) {
       section = check.section;
-      text += fmt::format("{}{}\n", text.empty() ? "" : "\n", Styled(section, TextStyle::kBold, color));
+      text +=
+          fmt::format("{}{}\n", text.empty() ? "" : "\n", Styled(section, TextStyle::kBold, color));
     }
     const Mark mark = MarkOf(check.state);
     std::string head = fmt::format("  {} {} ", Styled(mark.symbol, mark.style, color),
@@ -99,8 +109,10 @@ std::string RenderDoctor(const DoctorReport& report, bool color, size_t width) {
                         works ? "works here" : otherwise);
   };
   text += fmt::format("\n{}\n", Styled("judging", TextStyle::kBold, color));
-  answer("davinci judge --target cpu ", report.CpuWorks(), "cannot work: mend the lines marked ✗ above");
-  answer("davinci judge --target cuda", report.CudaWorks(), "cannot run and time kernels on this machine");
+  answer("davinci judge --target cpu ", report.CpuWorks(),
+         "cannot work: mend the lines marked ✗ above");
+  answer("davinci judge --target cuda", report.CudaWorks(),
+         "cannot run and time kernels on this machine");
   return text;
 }
 

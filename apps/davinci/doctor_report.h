@@ -1,11 +1,11 @@
-// What `davinci doctor` found, as a value: rendering and the verdict are pure, probing is doctor_command.cc.
+// What `davinci doctor` found, as a value: rendering and the verdict are pure, probing is
+// doctor_command.cc.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace davinci::app {
 
@@ -36,11 +36,12 @@ struct DoctorReport {
   int ExitCode() const { return CpuWorks() ? 0 : 1; }
 };
 
-// Sections with one line per check and the remedy below it, then what can be judged here. `width` 0: unlimited.
+// Sections with one line per check and the remedy below it, then what can be judged here. `width`
+// 0: unlimited.
 std::string RenderDoctor(const DoctorReport& report, bool color, size_t width);
 
-// {"schema": "davinci.doctor/1", "targets": {"cpu": true, "cuda": false}, "checks": [{section, name, state, value, remedy,
-// details}]}
+// {"schema": "davinci.doctor/1", "targets": {"cpu": true, "cuda": false}, "checks": [{section,
+// name, state, value, remedy, details}]}
 nlohmann::json ToJson(const DoctorReport& report);
 
 }  // namespace davinci::app

@@ -1,14 +1,13 @@
-#include "doctor_report.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "davinci/base/files.h"
 #include "davinci/base/table.h"
 #include "doctor_host.h"
+#include "doctor_report.h"
 
 namespace davinci::app {
 namespace {
@@ -17,7 +16,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Check Missing(const std::string& name) {
-  return {"python", name, CheckState::kMissing, "not there", "apt-get install " + name, false, false, nullptr};
+  return {"python", name,   CheckState::kMissing, "not there", "apt-get install " + name, false,
+          false,    nullptr};
 }
 
 TEST(DoctorReport, MissingThingThatCpuNeedsFailsTheCommand) {
@@ -47,7 +47,8 @@ TEST(DoctorReport, MissingGpuLeavesCpuAlone) {
 
 TEST(DoctorRendering, NamesSectionOnceAndRemedyBelowTheLine) {
   DoctorReport report;
-  report.checks = {{"python", "torch", CheckState::kOk, "2.13.0", "", false, false, nullptr}, Missing("triton")};
+  report.checks = {{"python", "torch", CheckState::kOk, "2.13.0", "", false, false, nullptr},
+                   Missing("triton")};
   EXPECT_EQ(RenderDoctor(report, false, 0),
             "python\n"
             "  ✓ torch              2.13.0\n"
@@ -76,7 +77,8 @@ TEST(DoctorRendering, LongTextWrapsInsideTheTerminal) {
 
 TEST(DoctorRendering, TextOfToolsCannotMoveTheCursor) {
   DoctorReport report;
-  report.checks = {{"compilers", "C++", CheckState::kOk, "g++ \033[2J 12", "", false, false, nullptr}};
+  report.checks = {
+      {"compilers", "C++", CheckState::kOk, "g++ \033[2J 12", "", false, false, nullptr}};
   EXPECT_THAT(RenderDoctor(report, false, 0), Not(HasSubstr("\033")));
 }
 

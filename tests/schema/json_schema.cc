@@ -11,9 +11,12 @@ class Validator {
  public:
   explicit Validator(const json& root) : root_(root) {}
 
-  void Check(const json& schema, const json& value, const std::string& where, std::vector<std::string>* out) const {
+  void Check(const json& schema, const json& value, const std::string& where,
+             std::vector<std::string>* out) const {
     for (const auto& [keyword, rule] : schema.items()) {
-      const auto wrong = [&](const std::string& what) { out->push_back((where.empty() ? "/" : where) + ": " + what); };
+      const auto wrong = [&](const std::string& what) {
+        out->push_back((where.empty() ? "/" : where) + ": " + what);
+      };
       if (keyword == "type") {
         const json types = rule.is_array() ? rule : json::array({rule});
         if (std::none_of(types.begin(), types.end(), [&](const json& t) { return IsOf(value, t); }))
@@ -21,35 +24,42 @@ class Validator {
       } else if (keyword == "const") {
         if (value != rule) wrong("expected " + rule.dump());
       } else if (keyword == "enum") {
-        if (std::find(rule.begin(), rule.end(), value) == rule.end()) wrong(value.dump() + " is none of " + rule.dump());
+        if (std::find(rule.begin(), rule.end(), value) == rule.end())
+          wrong(value.dump() + " is none of " + rule.dump());
       } else if (keyword == "minimum") {
-        if (value.is_number() && value.get<double>() < rule.get<double>()) wrong("less than " + rule.dump());
+        if (value.is_number() && value.get<double>() < rule.get<double>())
+          wrong("less than " + rule.dump());
       } else if (keyword == "required") {
         for (const json& name : rule)
-          if (value.is_object() && !value.contains(name.get<std::string>())) wrong("lacks " + name.dump());
+          if (value.is_object() && !value.contains(name.get<std::string>()))
+            wrong("lacks " + name.dump());
       } else if (keyword == "properties") {
         for (const auto& [name, inner] : rule.items())
-          if (value.is_object() && value.contains(name)) Check(inner, value[name], where + "/" + name, out);
+          if (value.is_object() && value.contains(name))
+            Check(inner, value[name], where + "/" + name, out);
       } else if (keyword == "additionalProperties") {
         CheckOthers(schema, rule, value, where, out);
       } else if (keyword == "items") {
         if (value.is_array())
-          for (size_t i = 0; i < value.size(); ++i) Check(rule, value[i], where + "/" + std::to_string(i), out);
+          for (size_t i = 0; i < value.size(); ++i)
+            Check(rule, value[i], where + "/" + std::to_string(i), out);
       } else if (keyword == "anyOf") {
-        if (std::none_of(rule.begin(), rule.end(), [&](const json& inner) { return Holds(inner, value, where); }))
+        if (std::none_of(rule.begin(), rule.end(),
+                         [&](const json& inner) { return Holds(inner, value, where); }))
           wrong("matches no alternative: " + value.dump());
       } else if (keyword == "allOf") {
         for (const json& inner : rule) Check(inner, value, where, out);
       } else if (keyword == "if") {
-        if (Holds(rule, value, where) && schema.contains("then")) Check(schema["then"], value, where, out);
+        if (Holds(rule, value, where) && schema.contains("then"))
+          Check(schema["then"], value, where, out);
       } else if (keyword == "$ref") {
         const std::string pointer = rule.get<std::string>();
         if (pointer.starts_with("#/") && root_.contains(json::json_pointer(pointer.substr(1))))
           Check(root_[json::json_pointer(pointer.substr(1))], value, where, out);
         else
           wrong("unresolved $ref " + pointer);
-      } else if (keyword != "$schema" && keyword != "$id" && keyword != "$defs" && keyword != "title" &&
-                 keyword != "description" && keyword != "then") {
+      } else if (keyword != "$schema" && keyword != "$id" && keyword != "$defs" &&
+                 keyword != "title" && keyword != "description" && keyword != "then") {
         wrong("the schema uses \"" + keyword + "\", which this validator does not know");
       }
     }
@@ -70,13 +80,14 @@ class Validator {
     Check(schema, value, where, &problems);
     return problems.empty();
   }
-  void CheckOthers(const json& schema, const json& rule, const json& value, const std::string& where,
-                   std::vector<std::string>* out) const {
+  void CheckOthers(const json& schema, const json& rule, const json& value,
+                   const std::string& where, std::vector<std::string>* out) const {
     if (!value.is_object()) return;
     const json known = schema.value("properties", json::object());
     for (const auto& [name, member] : value.items()) {
       if (known.contains(name)) continue;
-      if (rule.is_boolean() && !rule.get<bool>()) out->push_back(where + "/" + name + ": not allowed here");
+      if (rule.is_boolean() && !rule.get<bool>())
+        out->push_back(where + "/" + name + ": not allowed here");
       if (rule.is_object()) Check(rule, member, where + "/" + name, out);
     }
   }

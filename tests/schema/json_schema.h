@@ -1,16 +1,16 @@
-// The part of JSON Schema 2020-12 that docs/evaluation.schema.json uses, for tests: no package of the distributions that
-// we support validates this draft.
+// The part of JSON Schema 2020-12 that docs/evaluation.schema.json uses, for tests: no package of
+// the distributions that we support validates this draft.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 namespace davinci {
 
-// What is wrong with `document`, one line each ("/speedup/low: expected number"); empty when it is valid. A keyword that
-// is not understood is reported as a problem as well, so that the schema cannot contain a rule nobody checks.
+// What is wrong with `document`, one line each ("/speedup/low: expected number"); empty when it is
+// valid. A keyword that is not understood is reported as a problem as well, so that the schema
+// cannot contain a rule nobody checks.
 std::vector<std::string> Violations(const nlohmann::json& schema, const nlohmann::json& document);
 
 }  // namespace davinci

@@ -1,13 +1,13 @@
-// docs/evaluation.schema.json is what readers of our JSON rely on: what ToJson() writes and what davinci judge wrote must
-// hold to it, and what would mislead a reader must not.
+// docs/evaluation.schema.json is what readers of our JSON rely on: what ToJson() writes and what
+// davinci judge wrote must hold to it, and what would mislead a reader must not.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "davinci/data/evaluation.h"
 #include "json_schema.h"
@@ -28,7 +28,8 @@ json Load(const std::filesystem::path& path) {
 }
 
 const json& Schema() {
-  static const json schema = Load(std::filesystem::path(DAVINCI_SOURCE_DIR) / "docs/evaluation.schema.json");
+  static const json schema =
+      Load(std::filesystem::path(DAVINCI_SOURCE_DIR) / "docs/evaluation.schema.json");
   return schema;
 }
 
@@ -58,14 +59,16 @@ TEST(EvaluationSchema, HoldsForEveryOutcome) {
   for (int i = 0; i <= static_cast<int>(Outcome::kJudgeError); ++i) {
     Evaluation evaluation;
     evaluation.outcome = static_cast<Outcome>(i);
-    EXPECT_THAT(Violations(Schema(), ToJson(evaluation)), IsEmpty()) << OutcomeName(evaluation.outcome);
+    EXPECT_THAT(Violations(Schema(), ToJson(evaluation)), IsEmpty())
+        << OutcomeName(evaluation.outcome);
   }
   EXPECT_THAT(Violations(Schema(), ToJson(Fast())), IsEmpty());
 }
 
 TEST(EvaluationSchema, HoldsForDocumentsThatTheJudgeWrote) {
   int documents = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(DAVINCI_SOURCE_DIR "/tests/schema/documents")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(DAVINCI_SOURCE_DIR "/tests/schema/documents")) {
     const json document = Load(entry.path());
     EXPECT_THAT(Violations(Schema(), document), IsEmpty()) << entry.path();
     auto read = EvaluationFromJson(document);
@@ -110,7 +113,8 @@ TEST(EvaluationSchema, RefusesDocumentsThatLackAMember) {
 }
 
 TEST(JsonSchema, UnknownKeywordIsAProblem) {
-  EXPECT_THAT(Violations({{"type", "string"}, {"pattern", "x"}}, "x"), Contains(HasSubstr("pattern")));
+  EXPECT_THAT(Violations({{"type", "string"}, {"pattern", "x"}}, "x"),
+              Contains(HasSubstr("pattern")));
 }
 
 }  // namespace
