@@ -162,6 +162,7 @@ std::vector<PairedSample> Examination::Samples() {
 
 std::optional<Failure> Examination::CheckClocks() {
   std::vector<double> outer;
+  std::vector<double> awake;
   std::vector<double> inner;
   std::vector<double> cpu;
   std::vector<double> outside;
@@ -169,6 +170,10 @@ std::optional<Failure> Examination::CheckClocks() {
   for (const Pair& pair : pairs_) {
     const auto seconds = [](int64_t ns) { return 1e-9 * static_cast<double>(ns); };
     outer.push_back(seconds(pair.candidate.wall_ns - overhead_ns_));
+    // Waiting for a core lies between the two clocks without anybody having lied.
+    const int64_t gap = pair.candidate.wall_ns - overhead_ns_ - pair.candidate.inner_ns;
+    const int64_t excused = std::clamp(pair.candidate.core_wait_ns, int64_t{0}, std::max(gap, int64_t{0}));
+    awake.push_back(seconds(pair.candidate.wall_ns - overhead_ns_ - excused));
     inner.push_back(seconds(pair.candidate.inner_ns));
     cpu.push_back(seconds(pair.candidate.cpu_ns));
     outside.push_back(seconds(pair.candidate.outside_cpu_ns));
@@ -177,6 +182,7 @@ std::optional<Failure> Examination::CheckClocks() {
   json& clocks = evaluation_.evidence["clocks"];
   clocks = {{"outer_ms", 1e3 * Median(outer)},
             {"runner_ms", 1e3 * Median(inner)},
+            {"outer_without_waiting_ms", 1e3 * Median(awake)},
             {"cpu_ms", 1e3 * Median(cpu)},
             {"cpu_while_stopped_ms", 1e3 * Median(outside)},
             {"protocol_overhead_ms", 1e-6 * static_cast<double>(overhead_ns_)},
@@ -210,12 +216,12 @@ std::optional<Failure> Examination::CheckClocks() {
   // them differ by the wait for a core, which no rule of 5 % can know, so only a clear contradiction is held against it.
   AgreementOptions options;
   options.absolute_seconds += std::max(Median(noise) - Percentile(noise, 0.1), 3 * ScaledMad(noise));
-  const ClockReading readings[] = {{"supervisor", Median(outer), ClockRelation::kEqual, 0},
+  const ClockReading readings[] = {{"supervisor", Median(awake), ClockRelation::kEqual, 0},
                                    {"runner", Median(inner), ClockRelation::kEqual, 0}};
   auto agreement = CheckClockAgreement(readings, options);
   if (!agreement.ok()) return Failure{Outcome::kJudgeError, agreement.status().message(), {}};
   clocks["agreement"] = agreement->evidence;
-  if (agreement->agree || Median(inner) > kContradiction * Median(outer)) return std::nullopt;
+  if (agreement->agree || Median(inner) > kContradiction * Median(awake)) return std::nullopt;
   Failure failure{Outcome::kInvalidTiming, "clocks disagree: " + agreement->evidence, {}};
   failure.evidence["rule"] = "clock_agreement";
   return failure;

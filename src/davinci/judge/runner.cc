@@ -201,6 +201,7 @@ CallResult Runner::Call(double timeout_seconds) {
   result.outside_cpu_ns = cpu_before - cpu_when_frozen_ns_;
 
   double allowed = timeout_seconds;
+  const int64_t waited_before = process_->CoreWaitNs() + worker::OwnCoreWaitNs();
   const int64_t start = MonotonicNs();
   if (const Status status = process_->Thaw(); !status.ok()) return fail(status);
   while (true) {
@@ -213,6 +214,7 @@ CallResult Runner::Call(double timeout_seconds) {
     if (!stopped.ok()) return fail(Unavailable(stopped.message()));
     cpu_when_frozen_ns_ = process_->CpuNs();
     result.wall_ns = done - start;
+    result.core_wait_ns = process_->CoreWaitNs() + worker::OwnCoreWaitNs() - waited_before;
     result.freeze_ns = frozen - done;
     result.cpu_ns = cpu_when_frozen_ns_ - cpu_before;
     result.tail_cpu_ns = cpu_when_frozen_ns_ - cpu_when_done;

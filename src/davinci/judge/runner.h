@@ -51,6 +51,7 @@ struct CallResult {
   int64_t cpu_ns = 0;       // CPU time between thaw and frozen
   int64_t tail_cpu_ns = 0;     // the part of it spent after DONE, before every thread had stopped
   int64_t outside_cpu_ns = 0;  // CPU time spent while it should have been frozen, before this call
+  int64_t core_wait_ns = 0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
   bool compiled = false;    // a compilation happened inside: not a sample
 };
 

@@ -56,6 +56,13 @@ std::vector<pid_t> Threads(pid_t pid) {
   return threads;
 }
 
+// schedstat: nanoseconds on a core, nanoseconds waiting for one, number of turns.
+int64_t WaitFromSchedstat(const std::string& text) {
+  long long ran = 0;
+  long long waited = 0;
+  return std::sscanf(text.c_str(), "%lld %lld", &ran, &waited) == 2 ? waited : 0;
+}
+
 // The state letter behind the last ')' of /proc/…/stat.
 char ThreadState(pid_t pid, pid_t tid) {
   const std::string stat = ReadProc(fmt::format("/proc/{}/task/{}/stat", pid, tid));
@@ -241,6 +248,13 @@ int64_t Process::CpuNs() const {
   if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &ts) != 0) return 0;
   return int64_t{ts.tv_sec} * 1'000'000'000 + ts.tv_nsec;
 }
+
+int64_t Process::CoreWaitNs() const {
+  const pid_t pid = pid_;
+  return WaitFromSchedstat(ReadProc(fmt::format("/proc/{}/task/{}/schedstat", pid, pid)));
+}
+
+int64_t OwnCoreWaitNs() { return WaitFromSchedstat(ReadProc("/proc/thread-self/schedstat")); }
 
 int64_t Process::ResidentBytes() const {
   long long total = 0;

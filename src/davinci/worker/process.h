@@ -71,6 +71,8 @@ class Process {
   Status Thaw();
   // User + system CPU time of all threads so far, in nanoseconds.
   int64_t CpuNs() const;
+  // How long the main thread was ready to run but waited for a core so far; 0 where the kernel does not count it.
+  int64_t CoreWaitNs() const;
   int64_t ResidentBytes() const;
   int NumThreads() const;
   // Processes other than the child itself inside its pid namespace (its descendants).
@@ -111,5 +113,8 @@ class Process {
   std::string tail_;  // guarded by tail_mutex_
   std::thread drain_;
 };
+
+// CoreWaitNs() of the calling thread.
+int64_t OwnCoreWaitNs();
 
 }  // namespace davinci::worker
