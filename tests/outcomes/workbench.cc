@@ -1,0 +1,86 @@
+#include "workbench.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "installation.h"
+
+namespace davinci::outcomes {
+
+const char kReference[] = R"(
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2 + 1
+
+def get_inputs():
+    return [torch.rand(64, 128)]
+
+def get_init_inputs():
+    return []
+)";
+
+const char kImports[] = R"(
+import ctypes
+import os
+import signal
+import sys
+import time
+
+import torch
+import torch.nn as nn
+)";
+
+const char kGood[] = R"(
+import torch
+import torch.nn as nn
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return torch.add(x, x).add_(1)
+)";
+
+Result<std::unique_ptr<Workbench>> Workbench::Create() {
+  auto bench = std::make_unique<Workbench>();
+  DAVINCI_ASSIGN_OR_RETURN(bench->folder_, MakeTempDir("davinci-outcomes"));
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(bench->scratch()));
+  setenv("TMPDIR", bench->scratch().c_str(), 1);
+  DAVINCI_ASSIGN_OR_RETURN(const auto installation, app::FindInstallation(""));
+  judge::JudgeOptions options = app::MakeJudgeOptions(installation);
+  options.load_timeout_seconds = kLoadTimeoutSeconds;
+  options.call_timeout_seconds = kCallTimeoutSeconds;
+  options.memory_bytes = kMemoryBytes;
+  DAVINCI_ASSIGN_OR_RETURN(bench->judge_, judge::Judge::Create(options));
+  return bench;
+}
+
+std::string Workbench::Write(const std::string& name, std::string_view text) {
+  const std::filesystem::path path = folder_.path() / name;
+  const Status written = WriteFileAtomic(path, text, Durability::kFastest);
+  return written.ok() ? path.string() : written.ToString();
+}
+
+Result<Evaluation> Workbench::Judge(std::string_view candidate, std::string_view reference,
+                                    const std::string& protocol) {
+  const int number = ++num_files_;
+  judge::Job job;
+  job.reference_path = Write(fmt::format("task{}.py", number), reference);
+  job.candidate_path = Write(fmt::format("candidate{}.py", number), candidate);
+  job.protocol = protocol;
+  return judge_->Evaluate(job);
+}
+
+Result<Evaluation> Workbench::JudgeFiles(const std::string& reference,
+                                         const std::string& candidate) {
+  judge::Job job;
+  job.reference_path = reference;
+  job.candidate_path = candidate;
+  job.protocol = "screening";
+  return judge_->Evaluate(job);
+}
+
+}  // namespace davinci::outcomes

@@ -1,0 +1,46 @@
+// Workbench: one Judge with small limits, a folder for tiny tasks and candidates, and a scratch
+// folder of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "davinci/base/files.h"
+#include "davinci/base/status.h"
+#include "davinci/judge/judge.h"
+
+namespace davinci::outcomes {
+
+inline constexpr double kLoadTimeoutSeconds = 8;
+inline constexpr double kCallTimeoutSeconds = 3;
+inline constexpr int64_t kMemoryBytes = int64_t{2} << 30;
+
+// y = 2 x + 1 on 64 x 128 numbers.
+extern const char kReference[];
+extern const char kGood[];
+// What most candidates begin with: imports.
+extern const char kImports[];
+
+class Workbench {
+ public:
+  // Points TMPDIR at a folder of its own, then starts a judge.
+  static Result<std::unique_ptr<Workbench>> Create();
+
+  // Judges `candidate`, as a file, against `reference`. Protocol "screening" unless told otherwise.
+  Result<Evaluation> Judge(std::string_view candidate, std::string_view reference = kReference,
+                           const std::string& protocol = "screening");
+  Result<Evaluation> JudgeFiles(const std::string& reference, const std::string& candidate);
+  std::string Write(const std::string& name, std::string_view text);
+
+  // Ends the judge and all its processes.
+  void Close() { judge_.reset(); }
+  std::filesystem::path scratch() const { return folder_.path() / "scratch"; }
+
+ private:
+  TempDir folder_;
+  std::unique_ptr<judge::Judge> judge_;
+  int num_files_ = 0;
+};
+
+}  // namespace davinci::outcomes
