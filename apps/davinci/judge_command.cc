@@ -150,6 +150,14 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->excludes(batch);
   command->add_flag("--unsafe-no-sandbox", arguments->no_sandbox,
                     "Run candidates without isolation");
+  command->footer(
+      "Exit status: 0 correct, 1 the candidate failed, 2 bad usage or input, 3 davinci failed.\n"
+      "Examples:\n"
+      "  davinci judge -r tasks/softmax/softmax_rows.py -c tests/honest/cpu/softmax_rows.py -t cpu\n"
+      "  davinci judge -r task.py -c kernel.py --json > verdict.json\n"
+      "  davinci judge -r task.py -c kernel.py --baseline compile --protocol screening\n"
+      "  davinci judge --batch jobs.jsonl -j 2 -o results.jsonl\n"
+      "docs/judge.md explains verdicts, docs/tasks.md task files.");
   command->callback([arguments, &global, exit_code] { *exit_code = RunJudge(*arguments, global); });
 }
 
