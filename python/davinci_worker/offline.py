@@ -69,14 +69,19 @@ def _is_cuda(device):
     return False
 
 
+# A getter is made anew whenever it is asked for: these compare equal, but are not the same object.
+_IS_CUDA = torch.Tensor.is_cuda.__get__
+_DEVICE = torch.Tensor.device.__get__
+
+
 class _Redirect(TorchFunctionMode):
     """Asking for a CUDA tensor yields a CPU one that calls itself CUDA, so that unchanged candidates can be interpreted."""
 
     def __torch_function__(self, func, types_, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
-        if func is torch.Tensor.is_cuda.__get__:
+        if func == _IS_CUDA:
             return True
-        if func is torch.Tensor.device.__get__:
+        if func == _DEVICE:
             return torch.device("cuda", 0)
         if func is torch.Tensor.cpu:
             return args[0].clone()
@@ -265,7 +270,9 @@ def _patch_triton():
 
     def run(self, *args, grid, warmup, **kwargs):
         given = dict(zip(self.arg_names, args)) | kwargs
+        began = time.monotonic()
         kernel = compile_only(self, *args, grid=grid, warmup=True, **kwargs)
+        _state.deadline += time.monotonic() - began
         warps = getattr(kernel.metadata, "num_warps", 4)
         limit = _SHARED_LIMIT_BYTES.get(_state.arch, 101376)
         if kernel.metadata.shared > limit:
