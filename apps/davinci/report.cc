@@ -7,7 +7,9 @@ namespace davinci::app {
 
 std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job, bool color) {
   const bool good = evaluation.outcome == Outcome::kOk;
-  const char* tint = !color ? "" : good ? "\033[1;32m" : "\033[1;31m";
+  // Neither good nor bad: nothing was timed, and perhaps nothing could be compared.
+  const bool unproven = evaluation.outcome == Outcome::kCheckedWithoutDevice;
+  const char* tint = !color ? "" : good ? "\033[1;32m" : unproven ? "\033[1;33m" : "\033[1;31m";
   const char* dim = color ? "\033[2m" : "";
   const char* plain = color ? "\033[0m" : "";
   std::string text;
@@ -28,7 +30,7 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job
                             evaluation.speedup ? evaluation.speedup->baseline : "baseline",
                             evaluation.baseline_time->median_ms, evaluation.candidate_time->num_calls));
   if (!evaluation.labels.empty()) row("labels", fmt::format("{}", fmt::join(evaluation.labels, "; ")));
-  if (!evaluation.message.empty() && !good) row("because", evaluation.message);
+  if (!evaluation.message.empty() && !good) row(unproven ? "note" : "because", evaluation.message);
   if (const auto total = evaluation.times.find("total_ms"); total != evaluation.times.end())
     row("judged in", fmt::format("{:.2f} s", 1e-3 * total->get<double>()));
   return text;
