@@ -7,6 +7,7 @@ the oracle. Nothing is copied, so outputs of gigabytes are compared where they l
 import ctypes
 import glob
 import json
+import json
 import os
 import sys
 
@@ -166,6 +167,21 @@ def share_outputs(output, described):
             item.update({"ipc": export(tensor), "ptr": tensor.data_ptr(), "stride": list(tensor.stride()), "copied": True})
         kept.append(tensor)
     return kept
+
+
+def kernels(function):
+    """Device activity of ``function`` as CUPTI saw it: [{"name", "start_ns", "end_ns", "stream", "grid", "block", …}]."""
+    lib = library()
+    torch.cuda.synchronize()
+    check(lib.dv_cuda_activity_start())
+    try:
+        function()
+        torch.cuda.synchronize()
+    finally:
+        text, needed = ctypes.create_string_buffer(1 << 20), ctypes.c_size_t()
+        code = lib.dv_cuda_activity_stop(text, ctypes.c_size_t(len(text)), ctypes.byref(needed))
+    check(code)
+    return json.loads(text.value)
 
 
 class DeviceBackend(HostBackend):

@@ -96,11 +96,13 @@ def restyle(tensor, distribution, generator):
     return result
 
 
-def nudge(tensor, generator, widen):
+def nudge(tensor, generator, widen, precision=None):
     """Inputs moved by up to half a unit in the last place of their own precision: what rounding alone can do."""
     if not tensor.is_floating_point():
         return tensor.clone()
     eps = torch.finfo(tensor.dtype).eps
+    if precision == "tf32" and tensor.dtype is torch.float32:
+        eps = 2.0 ** -10  # the task accepts products of inputs with ten bits of mantissa
     if tensor.device.type == "cpu":
         noise = keyed_uniform(torch.empty(tensor.shape, dtype=torch.float32), generator.initial_seed())
     else:

@@ -16,6 +16,7 @@ from davinci_worker import admission, arena, channel, distributions, nonfinite, 
 from davinci_worker.compare import Comparator
 
 _SLOTS = 3
+_KEEP_CACHED_BYTES = 16 << 30
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
 
 
@@ -39,6 +40,7 @@ class Oracle:
         self._module = None
         self._factory = None
         self._spec = {}
+        self._own_sizes = {}
         self._variants = {}
         self._set = None
         self._arenas = {}
@@ -83,6 +85,8 @@ class Oracle:
         if self._device == "cuda":
             torch.cuda.set_device(0)
         self._module = source.load_module(message["path"], "davinci_task", message.get("globals"))
+        changed = {name for sizes in message.get("variants") or () for name in sizes}
+        self._own_sizes = {name: getattr(self._module, name) for name in changed if hasattr(self._module, name)}
         if message.get("op_path"):
             target = source.resolve_op(message["op_path"])
             self._factory = lambda *unused: source.Function(target)
@@ -125,7 +129,7 @@ class Oracle:
         return self._spec.get("published_tolerance")
 
     def _set_sizes(self, variant):
-        source.set_globals(self._module, self._spec.get("globals"))
+        source.set_globals(self._module, self._own_sizes)  # what another variant has changed
         if variant:
             source.set_globals(self._module, self._spec["variants"][variant - 1])
 
@@ -265,6 +269,8 @@ class Oracle:
         else:
             drawn, used, judged = self.draw_judged(message["seed"], wanted, variant)
         self._set = drawn
+        if self._device == "cuda" and torch.cuda.memory_reserved() > _KEEP_CACHED_BYTES:
+            torch.cuda.empty_cache()  # other evaluations on this device need it more
         return {"distribution": used, "args": packing.to_blob(drawn.skeleton), "tolerance": judged}
 
     def draw_judged(self, seed, wanted, variant):
@@ -312,7 +318,7 @@ class Oracle:
                 generator = torch.Generator(device=self._device)
                 generator.manual_seed(drawn.seed + 1 + k)
                 nudged, _ = self._forward(precise if exact else model, drawn,
-                                          lambda t: distributions.nudge(t, generator, widen=exact))  # noqa: B023
+                                          lambda t: distributions.nudge(t, generator, exact, self._spec.get("precision")))  # noqa: B023
                 variants.append(nudged)
         except RuntimeError:
             pass

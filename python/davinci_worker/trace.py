@@ -1,5 +1,6 @@
 """What a forward did, as torch's own profiler saw it: evidence for labels and the roofline, never part of a verdict."""
 
+import re
 import threading
 import time
 
@@ -42,15 +43,47 @@ def _is_compute(key):
     return namespace == "aten" and name not in _BOOKKEEPING
 
 
+# Kernels of PyTorch and NVIDIA's libraries, by how their names begin or what they contain.
+_VENDOR_KERNEL = re.compile(
+    r"at::native|at_cuda_detail|c10::|cutlass|cublas|cudnn|cub::|thrust::|nvjet|sm[0-9]+_xmma|xmma|ampere_|hopper_|volta_|turing_"
+    r"|\b(gemm|gemv|splitK|implicit_convolve|pytorch_flash|fmha|flash_fwd|dot_kernel|reduce_1Block)")
+
+
 def profile(model, arguments, cuda):
-    """Library operators of one forward, with their share of its time (CPU) or of its launches (CUDA)."""
+    """Library operators of one forward, with their share of its time (CPU), and its device kernels (CUDA)."""
     _, rows, total = operators(lambda: model(*arguments))
     listed = [{"op": key, "calls": calls, "ms": 1e3 * seconds, "compute": _is_compute(key)}
               for key, calls, seconds, _ in sorted(rows, key=lambda row: -row[2]) if "::" in key]
     compute = sum(o["ms"] for o in listed if o["compute"])
     everything = max(1e-9, 1e3 * sum(seconds for _, _, seconds, _ in rows))
-    return {"operators": listed[:40], "library_ms": compute, "library_share": min(1.0, compute / max(everything, 1e3 * total)),
-            "python_threads": threading.active_count()}
+    report = {"operators": listed[:40], "library_ms": compute,
+              "library_share": min(1.0, compute / max(everything, 1e3 * total)), "python_threads": threading.active_count()}
+    if cuda:
+        report["device"] = device_profile(model, arguments)
+        report["library_share"] = 1.0 - report["device"]["custom_time_share"]
+    return report
+
+
+def device_profile(model, arguments):
+    """Kernels with times, and which share of them is the candidate's own, from device activity alone."""
+    from davinci_worker import device
+
+    activity = device.kernels(lambda: model(*arguments))
+    records = activity["activities"] if isinstance(activity, dict) else activity
+    launched = [r for r in records if r.get("kind", "kernel") == "kernel"]
+    spans = sorted((r["start_ns"], r["end_ns"]) for r in records)
+    busy, end = 0, 0
+    for start, stop in spans:
+        busy += max(0, stop - max(start, end))
+        end = max(end, stop)
+    custom = [r for r in launched if not _VENDOR_KERNEL.search(r["name"])]
+    total = sum(r["end_ns"] - r["start_ns"] for r in launched)
+    own = sum(r["end_ns"] - r["start_ns"] for r in custom)
+    return {"busy_ms": 1e-6 * busy, "kernels": len(launched), "custom_kernels": len(custom),
+            "custom_time_share": own / total if total else 0.0, "custom_count_share": len(custom) / len(launched) if launched else 0.0,
+            "streams": sorted({r.get("stream") for r in launched}),
+            "list": [{"name": r["name"][:160], "ms": 1e-6 * (r["end_ns"] - r["start_ns"]), "grid": r.get("grid"), "block": r.get("block"),
+                      "stream": r.get("stream"), "custom": not _VENDOR_KERNEL.search(r["name"])} for r in launched[:64]]}
 
 
 def work(function):

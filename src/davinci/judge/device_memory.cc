@@ -8,7 +8,7 @@
 namespace davinci::judge {
 
 int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t output_bytes) {
-  return 9 * input_bytes + 5 * weight_bytes + 12 * output_bytes;
+  return 14 * input_bytes + 8 * weight_bytes + 16 * output_bytes;
 }
 
 int PartsFor(int64_t footprint, int64_t total) {

@@ -158,6 +158,7 @@ class Examination {
   double baseline_seconds_ = 0;
   std::vector<Pair> pairs_;
   int64_t overhead_ns_ = 0;
+  int64_t tail_cpu_ns_ = 0;  // CPU time the baseline itself spends after DONE
   nlohmann::json offline_report_ = nlohmann::json::object();
   nlohmann::json offline_blocked_;  // why correctness could not be decided; null while it could
   nlohmann::json admission_;  // of the task, once known

@@ -59,6 +59,17 @@ void Examination::CollectProfile() {
       {{"op", "profile"}, {"args", last_args_}, {"shift", current_shift_[0]}}, CallTimeout());
   if (profile.failure) return;
   evaluation_.evidence["profile"] = profile.ok;
+  if (job_.target == Target::kCuda) {
+    // Device time decides between kernels, end-to-end time for the user: both are reported.
+    Answer baseline = baseline_.runner->AskFrozen(
+        {{"op", "profile"}, {"args", last_args_}, {"shift", current_shift_[1]}}, CallTimeout());
+    const auto busy = [](const json& report) -> json {
+      const auto device = report.find("device");
+      return device != report.end() && device->is_object() ? device->value("busy_ms", json()) : json();
+    };
+    evaluation_.times["device_ms"] = {{"candidate", busy(profile.ok)},
+                                      {"baseline", baseline.failure ? json() : busy(baseline.ok)}};
+  }
   double share = 0;
   std::string top;
   if (const auto s = profile.ok.find("library_share"); s != profile.ok.end() && s->is_number())
@@ -66,6 +77,7 @@ void Examination::CollectProfile() {
   if (const auto ops = profile.ok.find("operators"); ops != profile.ok.end() && ops->is_array())
     for (const json& op : *ops)
       if (op.is_object() && op.value("compute", false) && top.empty()) top = op.value("op", "");
+  if (top.empty() && job_.target == Target::kCuda) top = "library kernels";
   if (share >= kLibraryLabelShare && !top.empty())
     evaluation_.AddLabel(fmt::format("vendor library: {}", top));
   if (share >= kLowCoverageShare) evaluation_.AddLabel("low coverage");

@@ -189,7 +189,7 @@ std::optional<Failure> Runner::Arm(const json& message, double timeout_seconds) 
   return AskFrozen(message, timeout_seconds).failure;
 }
 
-CallResult Runner::Call(double timeout_seconds) {
+CallResult Runner::Call(double timeout_seconds, double spin_seconds) {
   CallResult result;
   auto fail = [&](const Status& status) {
     result.failure = Classify(status, Outcome::kRuntimeError, timeout_seconds);
@@ -205,7 +205,9 @@ CallResult Runner::Call(double timeout_seconds) {
   const int64_t start = MonotonicNs();
   if (const Status status = process_->Thaw(); !status.ok()) return fail(status);
   while (true) {
-    const Status waited = process_->control().Wait(allowed, process_->status_fd());
+    const bool seen = spin_seconds > 0 && process_->control().SpinUntilReadable(spin_seconds);
+    const Status waited =
+        seen ? Status::Ok() : process_->control().Wait(allowed, process_->status_fd());
     const int64_t done = MonotonicNs();
     if (!waited.ok()) return fail(waited);
     const int64_t cpu_when_done = process_->CpuNs();

@@ -74,7 +74,8 @@ class Runner {
   // Prepares a call off the clock, before its inputs exist. `message` is {"op":"arm", …}.
   std::optional<Failure> Arm(const nlohmann::json& message, double timeout_seconds);
   // One forward, after Arm. The process is frozen before and after.
-  CallResult Call(double timeout_seconds);
+  // `spin_seconds`: wait for its end without sleeping for that long, where a core is to spare.
+  CallResult Call(double timeout_seconds, double spin_seconds);
   // An ordinary request between calls: thaws, asks, freezes again.
   Answer AskFrozen(const nlohmann::json& message, double timeout_seconds,
                    std::span<const int> fds = {});

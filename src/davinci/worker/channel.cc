@@ -111,6 +111,15 @@ Status Channel::Wait(double timeout_seconds, int alarm_fd) const {
   }
 }
 
+bool Channel::SpinUntilReadable(double seconds) const {
+  const double deadline = MonotonicSeconds() + seconds;
+  char byte = 0;
+  do {
+    if (recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) return true;
+  } while (MonotonicSeconds() < deadline);
+  return false;
+}
+
 Status Channel::ReadExactly(char* data, size_t size, double deadline, int alarm_fd,
                             std::vector<UniqueFd>* fds) {
   size_t done = 0;

@@ -49,6 +49,9 @@ class Channel {
   // Waits until a frame's first byte can be read, `alarm_fd` (may be -1) becomes readable or hangs up, or the deadline passes.
   // kUnavailable: the peer closed. kDeadlineExceeded: nothing came. kCancelled: alarm_fd fired first.
   Status Wait(double timeout_seconds, int alarm_fd = -1) const;
+  // Wait without sleeping, for up to `seconds`: the first byte is seen within a microsecond, at the price of a core. True when
+  // something can be read.
+  bool SpinUntilReadable(double seconds) const;
   // Reads one frame; the deadline covers all of it.
   Result<Message> Receive(double timeout_seconds, int alarm_fd = -1);
 
