@@ -1,0 +1,210 @@
+"""The numbers of docs/results/judge.md, one sub-command each. Prints a line for people and writes raw JSON with --out.
+
+    python bench/judge_numbers.py --davinci BIN [--target cuda] [--out raw.json] aa --comparisons 1000
+    … repeat --times 50            the same kernel judged again and again: coefficient of variation of its speedup
+    … throughput --count 64        a batch of mixed candidates, against the straightforward flow on the same files
+    … profiler                     device times of the judge against Nsight Compute's for the same kernels
+"""
+import argparse
+import csv
+import io
+import json
+import math
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# What a user would do without davinci: a fresh process, torch and the extension built as they come, inputs drawn on the host.
+STRAIGHTFORWARD = '''
+import sys, time, json, importlib.util, torch
+reference, candidate, device = sys.argv[1:4]
+started = time.time()
+def load(path, name):
+    spec = importlib.util.spec_from_file_location(name, path); module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module; spec.loader.exec_module(module); return module
+task = load(reference, "task")
+for key, value in json.loads(sys.argv[4]).items(): setattr(task, key, value)
+torch.manual_seed(42); model = task.Model(*task.get_init_inputs()).to(device)
+torch.manual_seed(42); new = load(candidate, "candidate").ModelNew(*task.get_init_inputs()).to(device)
+new.load_state_dict(model.state_dict(), strict=False)
+def inputs(): return [x.to(device) if isinstance(x, torch.Tensor) else x for x in task.get_inputs()]
+sync = torch.cuda.synchronize if device == "cuda" else (lambda: None)
+correct = True
+with torch.no_grad():
+    for trial in range(5):
+        torch.manual_seed(trial); x = inputs(); a, b = model(*x), new(*x); sync()
+        correct = correct and torch.allclose(a, b, atol=1e-2, rtol=1e-2)
+    x = inputs()
+    for which in (model, new):
+        for _ in range(3): which(*x)
+        sync(); t = time.perf_counter()
+        for _ in range(100): which(*x)
+        sync()
+print(json.dumps({"correct": correct, "seconds": time.time() - started}))
+'''
+
+
+def batch(davinci, jobs, target, protocol, parallel, folder):
+    lines = pathlib.Path(folder) / "jobs.jsonl"
+    lines.write_text("".join(json.dumps({"target": target, "protocol": protocol, **job}) + "\n" for job in jobs))
+    started = time.monotonic()
+    done = subprocess.run([davinci, "judge", "--batch", str(lines), "-j", str(parallel), "--json"],
+                          capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - started
+    documents = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return [d for d in documents if "status" in d], seconds
+
+
+def honest(target):
+    rows = tomllib.loads((ROOT / "tests/honest/manifest.toml").read_text())["kernel"]
+    return [r for r in rows if r["target"] == target]
+
+
+def copies(source, count, folder):
+    text = pathlib.Path(source).read_text()
+    paths = []
+    for i in range(count):
+        path = pathlib.Path(folder) / f"copy_{i:04}.py"
+        path.write_text(text + f"\n# copy {i}\n")
+        paths.append(str(path))
+    return paths
+
+
+def run_aa(options, folder):
+    task = ROOT / options.task
+    source = task.read_text().replace("class Model(", "class ModelNew(").replace("super(Model,", "super(ModelNew,")
+    own = pathlib.Path(folder) / "same.py"
+    own.write_text(source)
+    jobs = [{"reference": str(task), "candidate": c} for c in copies(own, options.comparisons, folder)]
+    documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
+    judged = [d["speedup"] for d in documents if d["status"] == "ok" and d["speedup"]]
+    medians = [s["median"] for s in judged if s["median"]]
+    wrong = [s for s in judged if s["significant"]]
+    return {"comparisons": len(judged), "significant_over_2_percent": len(wrong), "seconds": seconds,
+            "median_of_medians": statistics.median(medians), "log_sd": statistics.stdev(map(math.log, medians)),
+            "other_statuses": sorted({d["status"] + ": " + d["message"][:120] for d in documents if d["status"] != "ok"}),
+            "speedups": medians}
+
+
+def run_repeat(options, folder):
+    row = next(r for r in honest(options.target) if r["name"] == options.kernel)
+    jobs = [{"reference": str(ROOT / "tasks" / (row["task"] + ".py")), "candidate": c}
+            for c in copies(ROOT / "tests/honest" / row["file"], options.times, folder)]
+    documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
+    values = [d["speedup"]["median"] for d in documents if d["status"] == "ok"]
+    return {"kernel": options.kernel, "judgements": len(values), "seconds": seconds, "mean": statistics.mean(values),
+            "coefficient_of_variation": statistics.stdev(values) / statistics.mean(values), "speedups": values}
+
+
+def run_throughput(options, folder):
+    rows = [r for r in honest(options.target) if "load_inline" in (ROOT / "tests/honest" / r["file"]).read_text()
+            or r["language"] == "triton" or r["language"] == "python"]
+    picked = [rows[i % len(rows)] for i in range(options.count)]
+    jobs = []
+    for i, row in enumerate(picked):
+        path = pathlib.Path(folder) / f"mixed_{i:03}.py"
+        path.write_text((ROOT / "tests/honest" / row["file"]).read_text() + f"\n# {i}\n")
+        jobs.append({"reference": str(ROOT / "tasks" / (row["task"] + ".py")), "candidate": str(path)})
+    documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
+    result = {"candidates": len(documents), "seconds": seconds, "per_minute": 60 * len(documents) / seconds,
+              "statuses": {s: sum(d["status"] == s for d in documents) for s in {d["status"] for d in documents}}}
+    script = pathlib.Path(folder) / "straightforward.py"
+    script.write_text(STRAIGHTFORWARD)
+    started, finished, spent = time.monotonic(), 0, []
+    for job, row in list(zip(jobs, picked))[: options.straightforward]:
+        sidecar = pathlib.Path(job["reference"]).with_suffix(".toml")
+        config = tomllib.loads(sidecar.read_text()) if sidecar.exists() else {}
+        if "function" in config or "op" in config:
+            continue
+        one = time.monotonic()
+        subprocess.run([options.python, str(script), job["reference"], job["candidate"], options.target,
+                        json.dumps(config.get("sizes", {}).get(options.target, {}))], capture_output=True, timeout=600,
+                       env={**os.environ, "TORCH_EXTENSIONS_DIR": f"{folder}/ext{finished}", "TRITON_CACHE_DIR": f"{folder}/triton{finished}",
+                            "PYTHONPATH": str(ROOT / "python")}, check=False)
+        spent.append({"candidate": row["name"], "language": row["language"], "seconds": time.monotonic() - one})
+        finished += 1
+        if time.monotonic() - started > options.straightforward_seconds:
+            break
+    if finished:
+        total = sum(s["seconds"] for s in spent)
+        result["straightforward"] = {"candidates": finished, "seconds": total, "per_minute": 60 * finished / total, "each": spent}
+        result["times_faster"] = result["per_minute"] / result["straightforward"]["per_minute"]
+    return result
+
+
+def run_profiler(options, folder):
+    """Median device time of one kernel: the judge's activity records against ncu's gpu__time_duration."""
+    compared = []
+    for name in options.kernels.split(","):
+        row = next(r for r in honest("cuda") if r["name"] == name)
+        reference, candidate = ROOT / "tasks" / (row["task"] + ".py"), ROOT / "tests/honest" / row["file"]
+        sizes = tomllib.loads(reference.with_suffix(".toml").read_text())["sizes"]["cuda"]
+        ours = []
+        for _ in range(3):
+            done = subprocess.run([options.davinci, "judge", "-r", str(reference), "-c", str(candidate), "-t", "cuda", "--json"],
+                                  capture_output=True, text=True, check=False)
+            kernels = json.loads(done.stdout)["evidence"]["profile"]["device"]["list"]
+            ours.append(max(k["ms"] for k in kernels))
+        script = pathlib.Path(folder) / "run.py"
+        script.write_text(STRAIGHTFORWARD.split("correct = True")[0] + '''
+with torch.no_grad():
+    x = [t.to("cuda") if isinstance(t, torch.Tensor) else t for t in task.get_inputs()]
+    for _ in range(6): new(*x)
+    torch.cuda.synchronize()
+''')
+        done = subprocess.run(["ncu", "--clock-control", "none", "--cache-control", "all", "--csv", "--metrics", "gpu__time_duration.sum", options.python,
+                               str(script), str(reference), str(candidate), "cuda", json.dumps(sizes)], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, timeout=300, check=False)
+        table = [line for line in done.stdout.splitlines() if line.startswith('"')]
+        times = {}
+        for r in csv.DictReader(io.StringIO("\n".join(table))):
+            unit = {"ns": 1e-6, "us": 1e-3, "usecond": 1e-3, "nsecond": 1e-6, "msecond": 1.0, "ms": 1.0}.get(r["Metric Unit"], 1e-6)
+            times.setdefault(r["Kernel Name"], []).append(unit * float(r["Metric Value"].replace(",", "")))
+        longest = max((statistics.median(v) for k, v in times.items() if len(v) >= 6), default=None)
+        compared.append({"kernel": name, "judge_ms": statistics.median(ours), "ncu_ms": longest,
+                         "difference": statistics.median(ours) / longest - 1 if longest else None,
+                         "stderr": "" if longest else done.stderr[-300:] + done.stdout[-300:]})
+    return {"kernels": compared}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--davinci", required=True)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--target", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--protocol", default="davinci")
+    parser.add_argument("-j", "--jobs", type=int, default=1)
+    parser.add_argument("--out")
+    commands = parser.add_subparsers(dest="command", required=True)
+    aa = commands.add_parser("aa")
+    aa.add_argument("--comparisons", type=int, default=1000)
+    aa.add_argument("--task", default="tasks/softmax/softmax_rows.py")
+    repeat = commands.add_parser("repeat")
+    repeat.add_argument("--times", type=int, default=50)
+    repeat.add_argument("--kernel", required=True)
+    throughput = commands.add_parser("throughput")
+    throughput.add_argument("--count", type=int, default=64)
+    throughput.add_argument("--straightforward", type=int, default=64, help="how many of them also go the other way")
+    throughput.add_argument("--straightforward-seconds", type=float, default=600)
+    profiler = commands.add_parser("profiler")
+    profiler.add_argument("--kernels", default="softmax_rows_nvrtc,log_softmax_triton,gelu_scale_bias_nvrtc")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        result = {"aa": run_aa, "repeat": run_repeat, "throughput": run_throughput, "profiler": run_profiler}[options.command](options, folder)
+    record = {"command": sys.argv[1:], "date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": platform.machine(),
+              "cores": os.cpu_count(), **result}
+    if options.out:
+        pathlib.Path(options.out).write_text(json.dumps(record, indent=1) + "\n")
+    print(options.command, {k: v for k, v in record.items() if k not in ("speedups", "each", "command")})
+
+
+if __name__ == "__main__":
+    main()
