@@ -66,25 +66,26 @@ def _wrong_answers(oracle, drawn, seed):
     """(name, outputs) of answers that ignore the question. Those that the task's shapes rule out are left out."""
     honest = drawn.reference
     yield "zeros", [torch.zeros(t.shape, dtype=t.dtype, device=t.device) for t in honest]
-    yield "constant", [_mean_of(o.truth, t) for o, t in zip(drawn.truth.outputs, honest)]
     identity = [_same_kind(drawn.tensors, t) for t in honest]
     if identity and all(t is not None for t in identity):
         yield "identity", identity
     other = oracle.redraw(drawn, seed + 1)
     if [t.shape for t in other] == [t.shape for t in honest]:
         yield "cached", other
+        # Of other inputs too: the mean of the one right number is no constant that anybody could know.
+        yield "constant", [_mean_of(t) for t in other]
     if (foreign := oracle.outputs_of_other_weights(drawn, seed + 2)) is not None:
         yield "weights", foreign
 
 
-def _mean_of(truth, like):
-    finite = truth[torch.isfinite(truth)] if truth.is_floating_point() else truth
+def _mean_of(output):
+    finite = output[torch.isfinite(output)] if output.is_floating_point() else output
     mean = finite.double().mean().item() if finite.numel() else 0.0
-    if like.dtype is torch.bool:
+    if output.dtype is torch.bool:
         mean = mean >= 0.5
-    elif not like.is_floating_point():
+    elif not output.is_floating_point():
         mean = round(mean)
-    return torch.full(like.shape, mean, dtype=like.dtype, device=like.device)
+    return torch.full(output.shape, mean, dtype=output.dtype, device=output.device)
 
 
 def _same_kind(inputs, output):

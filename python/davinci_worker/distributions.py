@@ -91,7 +91,7 @@ def restyle(tensor, distribution, generator):
     else:
         raise ValueError(f"unknown distribution {distribution}")
     result = torch.empty_strided(size, tensor.stride(), dtype=tensor.dtype, device=device)
-    limit = torch.finfo(tensor.dtype).max / 4
+    limit = min(torch.finfo(tensor.dtype).max, torch.finfo(values.dtype).max) / 4
     result.copy_(values.clamp_(-limit, limit))
     return result
 

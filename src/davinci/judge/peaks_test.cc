@@ -1,0 +1,104 @@
+#include "davinci/judge/peaks.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "davinci/base/clock.h"
+#include "davinci/base/files.h"
+#include "davinci/judge/protocol.h"
+
+namespace davinci::judge {
+namespace {
+
+// Sanitizer builds and debug builds measure themselves, not the machine.
+bool Skipped(const Result<CorePeaks>& peaks) {
+  return !peaks.ok() && peaks.status().code() == StatusCode::kUnavailable;
+}
+
+TEST(CorePeaks, CannotBeBeatenByCopyingFillingOrSummingOnEveryThread) {
+  const auto peaks = MeasureCorePeaks();
+  if (Skipped(peaks)) GTEST_SKIP() << peaks.status().message();
+  ASSERT_TRUE(peaks.ok());
+  constexpr size_t kBytes = size_t{32} << 20;
+  const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<float> from(kBytes / sizeof(float), 1.0F);
+  std::vector<float> to(kBytes / sizeof(float));
+  const auto best_seconds = [&](auto part) {
+    double best = 1e9;
+    for (int repeat = 0; repeat < 8; ++repeat) {
+      const Stopwatch watch;
+      std::vector<std::jthread> pool;
+      for (unsigned t = 0; t < threads; ++t)
+        pool.emplace_back([&, t] { part(from.size() * t / threads, from.size() * (t + 1) / threads); });
+      pool.clear();
+      best = std::min(best, watch.Seconds());
+    }
+    return best;
+  };
+  std::vector<float> sums(threads * 16);
+  const double read_floor = kBytes / (threads * peaks->read_bytes_per_second);
+  const double write_floor = kBytes / (threads * peaks->write_bytes_per_second);
+  EXPECT_GT(best_seconds([&](size_t a, size_t b) {
+              float sum[8] = {};
+              for (size_t i = a; i + 8 <= b; i += 8)
+                for (size_t k = 0; k < 8; ++k) sum[k] += from[i + k];
+              sums[a % sums.size()] = std::accumulate(sum, sum + 8, 0.0F);
+            }),
+            read_floor);
+  EXPECT_GT(best_seconds([&](size_t a, size_t b) { std::memset(&to[a], 0, (b - a) * sizeof(float)); }), write_floor);
+  EXPECT_GT(best_seconds([&](size_t a, size_t b) { std::memcpy(&to[a], &from[a], (b - a) * sizeof(float)); }),
+            std::max(read_floor, write_floor));
+}
+
+TEST(CorePeaks, AreOfThisMachineAndNotOfTheClock) {
+  const auto peaks = MeasureCorePeaks();
+  if (Skipped(peaks)) GTEST_SKIP() << peaks.status().message();
+  ASSERT_TRUE(peaks.ok());
+  for (const double rate :
+       {peaks->read_bytes_per_second, peaks->write_bytes_per_second, peaks->fp32_flops_per_second}) {
+    EXPECT_GT(rate, 5e8);
+    EXPECT_LT(rate, 2e12);
+  }
+}
+
+TEST(CachedCorePeaks, RemeasuringNeverForgetsAHigherPeak) {
+  auto folder = MakeTempDir("davinci-peaks");
+  ASSERT_TRUE(folder.ok());
+  auto cache = store::KvCache::Open(folder->path() / "facts.db");
+  ASSERT_TRUE(cache.ok());
+  const auto first = CachedCorePeaks(cache->get(), false);
+  if (Skipped(first)) GTEST_SKIP() << first.status().message();
+  ASSERT_TRUE(first.ok());
+  const auto kept = CachedCorePeaks(cache->get(), false);
+  ASSERT_TRUE(kept.ok());
+  EXPECT_NEAR(kept->read_bytes_per_second, first->read_bytes_per_second, 1);
+  const auto again = CachedCorePeaks(cache->get(), true);
+  ASSERT_TRUE(again.ok());
+  EXPECT_GE(again->read_bytes_per_second, kept->read_bytes_per_second - 1);
+  EXPECT_GE(again->fp32_flops_per_second, kept->fp32_flops_per_second - 1);
+}
+
+TEST(PublishedTolerance, IsThatOfTheBenchmark) {
+  EXPECT_EQ(PublishedTolerance(config::Precision::kFp32), 1e-4);
+  EXPECT_EQ(PublishedTolerance(config::Precision::kBf16), 1e-2);
+  EXPECT_EQ(PublishedTolerance(config::Precision::kFp64), std::nullopt);
+}
+
+TEST(ProtocolByName, PublishedTrialsAreFiveAndOnlyThere) {
+  const auto published = ProtocolByName("kernelbench");
+  ASSERT_TRUE(published.ok());
+  EXPECT_TRUE(published->published);
+  ASSERT_EQ(published->steps.size(), 5u);
+  EXPECT_EQ(published->steps[4].distribution, "published-4");
+  const auto ours = ProtocolByName("davinci");
+  ASSERT_TRUE(ours.ok());
+  EXPECT_FALSE(ours->published);
+}
+
+}  // namespace
+}  // namespace davinci::judge

@@ -1,0 +1,182 @@
+"""What a verdict says about its task, through the davinci binary: ``task_facts_test.py path/to/davinci``."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+DAVINCI = sys.argv.pop(1)
+
+SCALE_TASK = """
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self, n):
+            super().__init__()
+            self.scale = torch.nn.Parameter(torch.ones(n))
+
+        def forward(self, x):
+            return torch.relu(x * self.scale)
+
+    N = 512
+
+    def get_inputs():
+        return [torch.randn(N, N)]
+
+    def get_init_inputs():
+        return [N]
+"""
+SCALE_CANDIDATE = """
+    import torch
+
+    class ModelNew(torch.nn.Module):
+        def __init__(self, n):
+            super().__init__()
+            self.scale = torch.nn.Parameter(torch.ones(n))
+
+        def forward(self, x):
+            return {body}
+"""
+# The matrix product needs one column of x; the trace of the reference cannot know.
+ONE_COLUMN_TASK = """
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self, n):
+            super().__init__()
+            weight = torch.zeros(n)
+            weight[0] = 1.0
+            self.register_buffer("weight", weight)
+
+        def forward(self, x):
+            return torch.mv(x, self.weight)
+
+    def get_inputs():
+        return [torch.rand(4096, 4096)]
+
+    def get_init_inputs():
+        return [4096]
+"""
+ONE_COLUMN_CANDIDATE = """
+    import torch
+
+    class ModelNew(torch.nn.Module):
+        def __init__(self, n):
+            super().__init__()
+            self.register_buffer("weight", torch.zeros(n))
+
+        def forward(self, x):
+            return x[:, 0] * self.weight[0]
+"""
+
+
+class TaskFactsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.environment = {**os.environ, "DAVINCI_CACHE_DIR": str(cls.folder / "cache")}
+
+    def run_davinci(self, *arguments, codes=(0,)):
+        done = subprocess.run([DAVINCI, "judge", "--target", "cpu", "--json", *map(str, arguments)],
+                              capture_output=True, text=True, env=self.environment, timeout=300)
+        self.assertIn(done.returncode, codes, done.stderr)
+        return json.loads(done.stdout)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    def judge_scale(self, body, *arguments, codes=(0,)):
+        task = self.write("scale.py", SCALE_TASK)
+        candidate = self.write("scale_new.py", SCALE_CANDIDATE.format(body=body))
+        return self.run_davinci("-r", task, "-c", candidate, *arguments, codes=codes)
+
+    def test_admission_tags_what_wrong_answers_pass(self):
+        tasks = [ROOT / "tasks/degenerate/relu_of_uniform.py", ROOT / "tests/exploits/_tasks/always_zero.py",
+                 ROOT / "tests/exploits/_tasks/dropout_train.py", self.write("scale.py", SCALE_TASK)]
+        document = self.run_davinci("--admit", *tasks)
+        self.assertEqual(document["schema"], "davinci.admission/1")
+        relu, zero, dropout, scale = document["tasks"]
+        self.assertEqual(relu["tags"], ["identity"])
+        self.assertIn("signed", relu["caught_by"]["identity"])
+        self.assertEqual(zero["tags"], ["accepts-zeros", "constant-output", "cached-output", "weights-ignored"])
+        self.assertEqual(zero["caught_by"]["zeros"], [])
+        self.assertEqual(dropout["tags"], ["not-repeatable"])
+        self.assertEqual(scale["tags"], [])
+        self.assertFalse(scale["answers"]["weights"]["own"]["passes"])
+
+    def test_admission_of_a_broken_task_leaves_the_others(self):
+        broken = self.write("broken.py", SCALE_TASK.replace("torch.randn(N, N)", "1 / 0"))
+        document = self.run_davinci("--admit", broken, ROOT / "tasks/degenerate/relu_of_uniform.py", codes=(2,))
+        self.assertRegex(document["tasks"][0]["error"], r"broken\.py:\d+")
+        self.assertEqual(document["tasks"][1]["tags"], ["identity"])
+
+    def test_first_evaluation_finds_the_tags_by_itself(self):
+        uniform = textwrap.dedent(SCALE_TASK).replace("randn", "rand").replace("x * self.scale", "x").replace("N = 512", "N = 128")
+        task = self.write("uniform.py", uniform)
+        candidate = self.write("uniform_new.py", uniform.replace("class Model(", "class ModelNew("))
+        labels = self.run_davinci("-r", task, "-c", candidate)["labels"]
+        self.assertIn("task: identity", labels)
+
+    def test_published_rule_stands_beside_ours(self):
+        honest = self.judge_scale("torch.relu(x * self.scale)")
+        self.assertEqual((honest["status"], honest["evidence"]["kernelbench"]["correct"]), ("ok", True))
+        # An error of 5e-5: inside the published tolerance, far outside that of an honest fp32 kernel.
+        sloppy = self.judge_scale("torch.relu(x * self.scale) + 5e-5", codes=(1,))
+        self.assertEqual(sloppy["status"], "mismatch")
+        self.assertIs(sloppy["evidence"]["kernelbench"]["correct"], True)
+        self.assertAlmostEqual(sloppy["evidence"]["kernelbench"]["max_abs_diff"], 5e-5, delta=2e-6)
+
+    def test_published_rule_decides_under_its_protocol(self):
+        sloppy = self.judge_scale("torch.relu(x * self.scale) + 5e-5", "--protocol", "kernelbench")
+        self.assertEqual((sloppy["status"], sloppy["correct"]), ("ok", True))
+        self.assertIn("protocol: kernelbench", sloppy["labels"])
+        self.assertEqual(sloppy["evidence"]["kernelbench"]["trials"], 5)
+        self.assertEqual(sloppy["provenance"]["init_seed"], 42)
+        wrong = self.judge_scale("torch.relu(x * self.scale) + 5e-4", "--protocol", "kernelbench", codes=(1,))
+        self.assertEqual((wrong["status"], wrong["evidence"]["kernelbench"]["correct"]), ("mismatch", False))
+        # Weights stay at their default of one, so a candidate without them passes there and nowhere else.
+        self.assertEqual(self.judge_scale("torch.relu(x)", "--protocol", "kernelbench")["status"], "ok")
+        self.assertEqual(self.judge_scale("torch.relu(x)", codes=(1,))["status"], "mismatch")
+
+    def test_published_rule_refuses_a_precision_it_does_not_know(self):
+        task = self.write("double.py", SCALE_TASK)
+        self.write("double.toml", 'precision = "fp64"\n')
+        candidate = self.write("double_new.py", SCALE_CANDIDATE.format(body="torch.relu(x * self.scale)"))
+        refused = self.run_davinci("-r", task, "-c", candidate, "--protocol", "kernelbench", codes=(2,))
+        self.assertIn("fp64", refused["message"])
+
+    def test_swallowed_nan_is_a_label_and_no_failure(self):
+        dropped = self.judge_scale("torch.fmax(x * self.scale, torch.zeros(()))")
+        self.assertEqual(dropped["status"], "ok")
+        self.assertIn("NaN not propagated", dropped["labels"])
+        kept = self.judge_scale("torch.relu(x * self.scale)")
+        self.assertNotIn("NaN not propagated", kept["labels"])
+        self.assertGreater(kept["evidence"]["nonfinite"]["expected"], 0)
+
+    def test_time_below_the_roofline_is_invalid(self):
+        task = self.write("column.py", ONE_COLUMN_TASK)
+        verdict = self.run_davinci("-r", task, "-c", self.write("column_new.py", ONE_COLUMN_CANDIDATE), codes=(1,))
+        self.assertEqual((verdict["status"], verdict["evidence"].get("rule")), ("invalid_timing", "below_roofline"),
+                         verdict["message"])
+        self.assertIsNone(verdict["speedup"])
+        honest = self.write("column_honest.py", ONE_COLUMN_TASK.replace("class Model(", "class ModelNew("))
+        verdict = self.run_davinci("-r", task, "-c", honest)
+        self.assertLess(verdict["evidence"]["roofline"]["floor_ms"], verdict["times"]["candidate"]["median_ms"])
+
+    def test_library_of_another_package_is_named(self):
+        task = ROOT / "tests/exploits/_tasks/matmul.py"
+        library = self.run_davinci("-r", task, "-c", ROOT / "tests/exploits/D10_numpy_library/exploit.py")
+        self.assertTrue([label for label in library["labels"] if label.startswith("vendor library: ")], library["labels"])
+        thread = self.run_davinci("-r", task, "-c", ROOT / "tests/exploits/D11_library_on_thread/exploit.py")
+        self.assertIn("vendor library: aten::mm", thread["labels"])
+
+
+if __name__ == "__main__":
+    unittest.main()
