@@ -302,7 +302,9 @@ void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
   }
   if (evaluation.candidate_time)
     time = fmt::format("{:.4g} ms", evaluation.candidate_time->median_ms);
-  std::string remark = good ? "" : evaluation.message;
+  // A remedy is useless when it is cut off, so messages of this kind follow on a line of their own.
+  const bool ours = evaluation.outcome == Outcome::kJudgeError;
+  std::string remark = good || ours ? "" : evaluation.message;
   if (good)
     for (const std::string& label : evaluation.labels)
       remark += (remark.empty() ? "" : "; ") + label;
@@ -320,6 +322,7 @@ void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
              Styled(verdict, good ? TextStyle::kGood : TextStyle::kBad, color_),
              cell(speedup, 9, true), cell(interval, 15, false), cell(time, 9, true),
              Ellipsize(Printable(remark), width - used));
+  if (ours) fmt::print("  {}\n", Printable(evaluation.message));
 }
 
 void Batch::ShowProgress(bool last) {

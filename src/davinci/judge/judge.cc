@@ -174,6 +174,8 @@ Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
     Examination examination(*workshop, actual, task, protocol, progress);
     DAVINCI_ASSIGN_OR_RETURN(
         evaluation, actual.without_device ? examination.RunWithoutDevice() : examination.Run());
+    if (evaluation.outcome != Outcome::kOk && !impl_->server->Alive())
+      return Unavailable("the fork server ended in the middle of the evaluation; judge again");
     if (actual.without_device)
       evaluation.provenance["no_device"] = impl_->monitor->absence_reason();
   }

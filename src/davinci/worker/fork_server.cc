@@ -137,6 +137,11 @@ void ForkServer::Watch() {
   for (auto& process : alive) process->CheckMemory();
 }
 
+bool ForkServer::Alive() const {
+  pollfd watched{pidfd_.get(), POLLIN, 0};
+  return poll(&watched, 1, 0) == 0;
+}
+
 Result<json> ForkServer::Hello() {
   std::lock_guard lock(mutex_);
   return HelloLocked();

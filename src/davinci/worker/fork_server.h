@@ -46,6 +46,8 @@ class ForkServer {
 
   // Waits for the imports; {protocol, python, torch, triton, pid}. A remedy is part of the failure.
   Result<nlohmann::json> Hello();
+  // False once the interpreter has ended, and with it every child: their deaths are nobody's verdict then.
+  bool Alive() const;
   // The child is asked for, not yet ready: call AwaitReady() on it.
   Result<std::shared_ptr<Process>> Spawn(const SpawnRequest& request);
 
