@@ -119,6 +119,7 @@ class Batch {
   int workers_left_ = 0;
   std::map<Outcome, int> outcomes_;
   std::vector<double> speedups_;
+  int num_significant_ = 0;
   int num_recorded_ = 0;  // answered in this run
   int num_judged_ = 0;    // by an evaluation of this run
   int num_resumed_ = 0;
@@ -251,8 +252,10 @@ void Batch::Count(const Evaluation& evaluation) {
     ++num_bad_input_;
   else if (evaluation.outcome == Outcome::kJudgeError)
     ++num_ours_;
-  if (evaluation.outcome == Outcome::kOk && evaluation.speedup && evaluation.speedup->median > 0)
+  if (evaluation.outcome == Outcome::kOk && evaluation.speedup && evaluation.speedup->median > 0) {
     speedups_.push_back(evaluation.speedup->median);
+    if (evaluation.speedup->significant) ++num_significant_;
+  }
 }
 
 void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int attempts,
@@ -355,8 +358,10 @@ int Batch::Summarise() {
   if (!speedups_.empty()) {
     double sum = 0;
     for (const double speedup : speedups_) sum += std::log(speedup);
-    fmt::print(stderr, "geometric mean speedup of the {} correct: {:.3g}x\n", speedups_.size(),
-               std::exp(sum / static_cast<double>(speedups_.size())));
+    fmt::print(
+        stderr,
+        "geometric mean speedup of the {} correct: {:.3g}x ({} of them significantly off 1)\n",
+        speedups_.size(), std::exp(sum / static_cast<double>(speedups_.size())), num_significant_);
   }
   fmt::print(stderr, "{} judged in {:.1f} s, {:.1f} candidates per minute\n", num_judged_, seconds,
              60 * num_judged_ / std::max(seconds, 1e-3));
