@@ -14,7 +14,7 @@ namespace davinci::outcomes {
 
 inline constexpr double kLoadTimeoutSeconds = 8;
 inline constexpr double kCallTimeoutSeconds = 3;
-inline constexpr int64_t kMemoryBytes = int64_t{2} << 30;
+inline constexpr int64_t kMemoryBytes = int64_t{1} << 30;
 
 // y = 2 x + 1 on 64 x 128 numbers.
 extern const char kReference[];
