@@ -21,6 +21,8 @@ constexpr int kWarmupPairs = 2;
 constexpr double kBetweenProcessLogSd = 0.006;
 // A runner whose own clock reads less than this share of ours is not measuring what we measure.
 constexpr double kContradiction = 0.6;
+// Nor is one that differs by less than this: unpacking a call costs two processes different microseconds.
+constexpr double kContradictionSeconds = 5e-5;
 // CPU time after DONE that an honest process may need to go back to sleep.
 constexpr int64_t kTailCpuNs = 50'000;
 constexpr int64_t kMaxOverheadNs = 2'000'000;
@@ -227,7 +229,8 @@ std::optional<Failure> Examination::CheckClocks() {
   auto agreement = CheckClockAgreement(readings, options);
   if (!agreement.ok()) return Failure{Outcome::kJudgeError, agreement.status().message(), {}};
   clocks["agreement"] = agreement->evidence;
-  if (agreement->agree || Median(inner) > kContradiction * Median(awake)) return std::nullopt;
+  if (agreement->agree || Median(inner) > kContradiction * Median(awake) ||
+      Median(awake) - Median(inner) < kContradictionSeconds) return std::nullopt;
   Failure failure{Outcome::kInvalidTiming, "clocks disagree: " + agreement->evidence, {}};
   failure.evidence["rule"] = "clock_agreement";
   return failure;
