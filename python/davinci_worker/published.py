@@ -9,7 +9,7 @@ from davinci_worker import packing
 
 SEED = 42
 _PREFIX = "published-"
-_CHUNK = 1 << 24  # elements compared at once, so that outputs of gigabytes need no second copy
+_CHUNK = {"cpu": 1 << 17, "cuda": 1 << 24}  # elements compared at once: in cache here, few launches there
 _CASTS = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
@@ -56,8 +56,16 @@ def _compare_one(reference, candidate, tolerance):
         return report
     expected, got = reference.contiguous().reshape(-1), candidate.contiguous().reshape(-1)
     wrong, first, largest, ratio, worst = 0, -1, 0.0, 0.0, 0
-    for start in range(0, expected.numel(), _CHUNK):
-        e, g = expected[start:start + _CHUNK], got[start:start + _CHUNK]
+    step = _CHUNK[expected.device.type]
+    for start in range(0, expected.numel(), step):
+        e, g = expected[start:start + step], got[start:start + step]
+        if e.dtype is torch.float32:  # the same arithmetic as isclose; whoever is not clearly inside is asked again below
+            difference = torch.sub(g, e).abs_()
+            relative = difference / e.abs().mul_(tolerance).add_(tolerance)
+            here = relative.max().item()
+            if here < 0.999:
+                largest, ratio = max(largest, difference.max().item()), max(ratio, here)
+                continue
         outside = ~torch.isclose(g, e, rtol=tolerance, atol=tolerance)
         count = int(outside.sum())
         if count and first < 0:
