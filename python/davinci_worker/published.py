@@ -9,7 +9,7 @@ from davinci_worker import packing
 
 SEED = 42
 _PREFIX = "published-"
-_CHUNK = {"cpu": 1 << 17, "cuda": 1 << 24}  # elements compared at once: in cache here, few launches there
+_CHUNK = {"cpu": 1 << 20, "cuda": 1 << 24}  # elements compared at once, so that outputs of gigabytes need no second copy
 _CASTS = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 

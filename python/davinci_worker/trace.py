@@ -18,12 +18,14 @@ _BOOKKEEPING = {
 _SPARSE_READERS = {
     "index", "index_select", "gather", "embedding", "_embedding_bag", "take", "slice", "select", "narrow", "_index", "masked_select",
     "where", "masked_fill", "masked_fill_", "masked_scatter", "tril", "triu", "tril_", "triu_", "diagonal", "diag", "trace",
-    "nll_loss", "nll_loss_forward", "nll_loss2d_forward", "index_put", "index_put_", "index_copy", "scatter", "scatter_", "as_strided", "unfold",
+    "nll_loss", "nll_loss_forward", "nll_loss2d_forward", "index_put", "index_put_", "index_copy", "scatter", "scatter_", "unfold",
     "searchsorted", "bucketize", "constant_pad_nd", "dropout", "native_dropout", "bernoulli_", "grid_sampler", "grid_sampler_2d",
     # with a stride above the window they skip elements
     "max_pool1d", "max_pool2d", "max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d",
     "upsample_nearest2d", "upsample_bilinear2d", "upsample_nearest1d",
 }
+# Operators that are carried out by one as_strided each and keep every element. Any as_strided beyond theirs is the task's own.
+_WHOLE_VIEWS = {"transpose", "permute", "expand", "squeeze", "unsqueeze"}
 
 
 def operators(function):
@@ -102,5 +104,10 @@ def device_profile(model, arguments):
 def work(function):
     """(result, flops, whether every operator reads its operands whole) of a reference forward."""
     result, rows, _ = operators(function)
-    dense = not any(key.partition("::")[2] in _SPARSE_READERS for key, _, _, _ in rows)
+    calls = {}
+    for key, count, _, _ in rows:
+        name = key.partition("::")[2]
+        calls[name] = calls.get(name, 0) + count
+    own_views = calls.get("as_strided", 0) - sum(calls.get(name, 0) for name in _WHOLE_VIEWS)
+    dense = own_views <= 0 and not any(name in _SPARSE_READERS for name in calls)
     return result, sum(row[3] for row in rows), dense

@@ -42,8 +42,8 @@ SCALE_CANDIDATE = """
         def forward(self, x):
             return {body}
 """
-# The matrix product needs one column of x; the trace of the reference cannot know.
-ONE_COLUMN_TASK = """
+# The matrix product needs one row of x; the trace of the reference cannot know.
+ONE_ROW_TASK = """
     import torch
 
     class Model(torch.nn.Module):
@@ -54,7 +54,7 @@ ONE_COLUMN_TASK = """
             self.register_buffer("weight", weight)
 
         def forward(self, x):
-            return torch.mv(x, self.weight)
+            return torch.mv(x.t(), self.weight)
 
     def get_inputs():
         return [torch.rand(4096, 4096)]
@@ -62,7 +62,7 @@ ONE_COLUMN_TASK = """
     def get_init_inputs():
         return [4096]
 """
-ONE_COLUMN_CANDIDATE = """
+ONE_ROW_CANDIDATE = """
     import torch
 
     class ModelNew(torch.nn.Module):
@@ -71,7 +71,7 @@ ONE_COLUMN_CANDIDATE = """
             self.register_buffer("weight", torch.zeros(n))
 
         def forward(self, x):
-            return x[:, 0] * self.weight[0]
+            return x[0] * self.weight[0]
 """
 
 
@@ -161,12 +161,12 @@ class TaskFactsTest(unittest.TestCase):
         self.assertGreater(kept["evidence"]["nonfinite"]["expected"], 0)
 
     def test_time_below_the_roofline_is_invalid(self):
-        task = self.write("column.py", ONE_COLUMN_TASK)
-        verdict = self.run_davinci("-r", task, "-c", self.write("column_new.py", ONE_COLUMN_CANDIDATE), codes=(1,))
+        task = self.write("row.py", ONE_ROW_TASK)
+        verdict = self.run_davinci("-r", task, "-c", self.write("row_new.py", ONE_ROW_CANDIDATE), codes=(1,))
         self.assertEqual((verdict["status"], verdict["evidence"].get("rule")), ("invalid_timing", "below_roofline"),
                          verdict["message"])
         self.assertIsNone(verdict["speedup"])
-        honest = self.write("column_honest.py", ONE_COLUMN_TASK.replace("class Model(", "class ModelNew("))
+        honest = self.write("row_honest.py", ONE_ROW_TASK.replace("class Model(", "class ModelNew("))
         verdict = self.run_davinci("-r", task, "-c", honest)
         self.assertLess(verdict["evidence"]["roofline"]["floor_ms"], verdict["times"]["candidate"]["median_ms"])
 
