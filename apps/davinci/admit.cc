@@ -1,13 +1,12 @@
 #include "admit.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <utility>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "davinci/base/table.h"
 #include "report.h"
@@ -20,20 +19,22 @@ using nlohmann::json;
 constexpr const char* kSchema = "davinci.admission/1";
 constexpr const char* kAnswers[] = {"zeros", "constant", "identity", "cached", "weights"};
 
-// "no", "PASSES" or "PASSES (signed refuses)": does this wrong answer pass on the task's own inputs, and who sees it?
+// "no", "PASSES" or "PASSES (signed refuses)": does this wrong answer pass on the task's own
+// inputs, and who sees it?
 Table::Cell Verdict(const json& task, const char* answer) {
   const json& answers = task.at("answers");
   if (!answers.contains(answer) || !answers[answer].contains("own")) return {"-", TextStyle::kDim};
   if (!answers[answer]["own"].value("passes", false)) return {"no"};
   const auto by = task.at("caught_by").at(answer).get<std::vector<std::string>>();
-  return {by.empty() ? std::string("PASSES") : fmt::format("PASSES, not on {}", fmt::join(by, ", ")),
-          by.empty() ? TextStyle::kBad : TextStyle::kWarn};
+  return {
+      by.empty() ? std::string("PASSES") : fmt::format("PASSES, not on {}", fmt::join(by, ", ")),
+      by.empty() ? TextStyle::kBad : TextStyle::kWarn};
 }
 
 }  // namespace
 
-int RunAdmit(const std::vector<std::string>& tasks, Target target, const judge::JudgeOptions& options,
-             bool as_json) {
+int RunAdmit(const std::vector<std::string>& tasks, Target target,
+             const judge::JudgeOptions& options, bool as_json) {
   auto judge = judge::Judge::Create(options);
   if (!judge.ok()) {
     fmt::print(stderr, "davinci judge: {}\n", judge.status().ToString());
@@ -52,11 +53,19 @@ int RunAdmit(const std::vector<std::string>& tasks, Target target, const judge::
   }
   if (terminal) fmt::print(stderr, "\r\033[K");
   if (as_json) {
-    const json document = {{"schema", kSchema}, {"target", TargetName(target)}, {"tasks", std::move(found)}};
+    const json document = {
+        {"schema", kSchema}, {"target", TargetName(target)}, {"tasks", std::move(found)}};
     fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
     return exit_code;
   }
-  Table table({{"task"}, {"zeros"}, {"constant"}, {"identity"}, {"cached output"}, {"other weights"}, {"repeatable"}, {"tags"}});
+  Table table({{"task"},
+               {"zeros"},
+               {"constant"},
+               {"identity"},
+               {"cached output"},
+               {"other weights"},
+               {"repeatable"},
+               {"tags"}});
   for (const json& task : found) {
     std::vector<Table::Cell> row = {task.at("task").get<std::string>()};
     if (task.contains("error")) {
@@ -67,7 +76,8 @@ int RunAdmit(const std::vector<std::string>& tasks, Target target, const judge::
     for (const char* answer : kAnswers) row.push_back(Verdict(task, answer));
     const bool repeatable = task.value("repeatable", false);
     row.emplace_back(repeatable ? "yes" : "NO", repeatable ? TextStyle::kPlain : TextStyle::kWarn);
-    row.emplace_back(fmt::format("{}", fmt::join(task.at("tags").get<std::vector<std::string>>(), ", ")));
+    row.emplace_back(
+        fmt::format("{}", fmt::join(task.at("tags").get<std::vector<std::string>>(), ", ")));
     table.AddRow(std::move(row));
   }
   fmt::print("{}", table.Render({UseColor(STDOUT_FILENO), 0, ""}));

@@ -1,12 +1,13 @@
-// What the task itself says about a number: admission (guarantee 9), the published rule as a second opinion, the roofline, and
-// whether NaN gets through. All of it happens after the verdict on correctness and outside the timed calls; only the
-// roofline can turn a verdict, from ok to invalid_timing.
+// What the task itself says about a number: admission (guarantee 9), the published rule as a second
+// opinion, the roofline, and whether NaN gets through. All of it happens after the verdict on
+// correctness and outside the timed calls; only the roofline can turn a verdict, from ok to
+// invalid_timing.
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "davinci/gpu/device.h"
 #include "davinci/judge/examination.h"
@@ -18,16 +19,19 @@ namespace {
 
 using nlohmann::json;
 
-// Raise it when python/davinci_worker/admission.py asks other questions: older answers are then asked again.
+// Raise it when python/davinci_worker/admission.py asks other questions: older answers are then
+// asked again.
 constexpr int kAdmissionVersion = 2;
-// What the first evaluation on a task may spend on its tags. Costlier tasks wait for `davinci judge --admit`, which also asks
-// about the stress distributions.
+// What the first evaluation on a task may spend on its tags. Costlier tasks wait for `davinci judge
+// --admit`, which also asks about the stress distributions.
 constexpr double kAdmissionBudgetSeconds = 0.5;
-// Threads times the best core is an upper bound already; this is for a clock that was boosted when the call ran and not when
-// the peak was measured. A device's bandwidth is measured as it is used, so less is enough.
+// Threads times the best core is an upper bound already; this is for a clock that was boosted when
+// the call ran and not when the peak was measured. A device's bandwidth is measured as it is used,
+// so less is enough.
 constexpr double kCpuMargin = 0.33;
 constexpr double kCudaMargin = 0.1;
-// Below this share of the reference's arithmetic floor some of its operations were not done, or not in its precision.
+// Below this share of the reference's arithmetic floor some of its operations were not done, or not
+// in its precision.
 constexpr double kFewerOperations = 0.5;
 
 bool Contains(const std::vector<std::string>& list, std::string_view name) {
@@ -85,7 +89,8 @@ void Examination::LearnTask() {
   if (workshop_.facts != nullptr)
     if (auto known = workshop_.facts->Get("admission", AdmissionKey()); known.ok() && *known)
       admission_ = **known;
-  // Only the oracle of the full question can answer: with weights as initialised, other tags may hold.
+  // Only the oracle of the full question can answer: with weights as initialised, other tags may
+  // hold.
   const bool able = oracle_ && facts_[0] && failure_ == std::nullopt && !protocol_.published &&
                     !Contains(evaluation_.labels, "weights: reseeded");
   if (admission_.is_null() && able) {
@@ -96,7 +101,8 @@ void Examination::LearnTask() {
 
 std::vector<std::string> Examination::TaskTags() const {
   std::vector<std::string> tags = task_.config.tags;
-  if (const auto found = admission_.find("tags"); admission_.is_object() && found != admission_.end())
+  if (const auto found = admission_.find("tags");
+      admission_.is_object() && found != admission_.end())
     for (const json& tag : *found)
       if (tag.is_string() && !Contains(tags, tag.get<std::string>())) tags.push_back(tag);
   return tags;
@@ -107,8 +113,8 @@ Result<bool> Examination::Weigh() {
   return CheckRoofline();
 }
 
-Status Examination::AskPublishedRule(const std::string& distribution, int variant, const json& layout,
-                                     const json& compared) {
+Status Examination::AskPublishedRule(const std::string& distribution, int variant,
+                                     const json& layout, const json& compared) {
   json& opinion = evaluation_.evidence["kernelbench"];
   const std::optional<double> tolerance = PublishedTolerance(task_.config.precision);
   if (!tolerance) {
@@ -121,37 +127,42 @@ Status Examination::AskPublishedRule(const std::string& distribution, int varian
       if (opinion.is_null()) evaluation_.evidence.erase("kernelbench");
       return Status::Ok();
     }
-    DAVINCI_ASSIGN_OR_RETURN(
-        auto asked, oracle_->Ask({{"op", "published_compare"}, {"outputs", layout}, {"tolerance", *tolerance}}));
+    DAVINCI_ASSIGN_OR_RETURN(auto asked, oracle_->Ask({{"op", "published_compare"},
+                                                       {"outputs", layout},
+                                                       {"tolerance", *tolerance}}));
     found = asked.ok;
   }
   if (opinion.is_null())
-    opinion = {{"correct", true},
-               {"tolerance", *tolerance},
-               {"trials", 0},
-               {"wrong_elements", 0},
-               {"max_abs_diff", 0.0},
-               {"compared",
-                protocol_.published
-                    ? "candidate with the reference's own output, inputs and weights from the published seeds"
-                    : "candidate with the reference's own output on the task's distribution; seeds are secret "
-                      "and weights randomised, unlike the published harness"}};
+    opinion = {
+        {"correct", true},
+        {"tolerance", *tolerance},
+        {"trials", 0},
+        {"wrong_elements", 0},
+        {"max_abs_diff", 0.0},
+        {"compared", protocol_.published ? "candidate with the reference's own output, inputs and "
+                                           "weights from the published seeds"
+                                         : "candidate with the reference's own output on the "
+                                           "task's distribution; seeds are secret "
+                                           "and weights randomised, unlike the published harness"}};
   opinion["correct"] = opinion["correct"].get<bool>() && found.at("passed").get<bool>();
   opinion["trials"] = opinion["trials"].get<int>() + 1;
   for (const json& output : found.at("outputs")) {
-    opinion["wrong_elements"] = opinion["wrong_elements"].get<int64_t>() + output.value("wrong", int64_t{0});
+    opinion["wrong_elements"] =
+        opinion["wrong_elements"].get<int64_t>() + output.value("wrong", int64_t{0});
     const json difference = output.value("max_abs_diff", json(0.0));
     if (!difference.is_number() || !opinion["max_abs_diff"].is_number())
       opinion["max_abs_diff"] = difference.is_number() ? opinion["max_abs_diff"] : difference;
     else
-      opinion["max_abs_diff"] = std::max(opinion["max_abs_diff"].get<double>(), difference.get<double>());
+      opinion["max_abs_diff"] =
+          std::max(opinion["max_abs_diff"].get<double>(), difference.get<double>());
   }
   return Status::Ok();
 }
 
 Result<json> Examination::CudaPeaks(bool remeasure) {
   const auto monitor = gpu::DeviceMonitor::Create();
-  const std::string key = monitor->devices().empty() ? "cuda/unknown" : "cuda/1/" + monitor->devices()[0].uuid;
+  const std::string key =
+      monitor->devices().empty() ? "cuda/unknown" : "cuda/1/" + monitor->devices()[0].uuid;
   json known;
   if (workshop_.facts != nullptr)
     if (auto found = workshop_.facts->Get("peaks", key); found.ok() && *found) known = **found;
@@ -178,8 +189,8 @@ Result<bool> Examination::CheckRoofline() {
   const double seconds = 1e-3 * evaluation_.candidate_time->median_ms;
 
   for (const bool again : {false, true}) {
-    // An output that need not depend on the inputs need not read them, nor be written anew. One that is an input need not
-    // be written. Both are the task's doing, and its tags say so.
+    // An output that need not depend on the inputs need not read them, nor be written anew. One
+    // that is an input need not be written. Both are the task's doing, and its tags say so.
     const std::vector<std::string> tags = TaskTags();
     const bool constant = Contains(tags, "constant-output") || Contains(tags, "cached-output") ||
                           Contains(tags, "accepts-zeros");
@@ -187,9 +198,11 @@ Result<bool> Examination::CheckRoofline() {
     TaskWork reads;
     TaskWork writes;
     TaskWork all;
-    if (!constant && work.value("reads_everything", false)) reads.read_bytes = work.value("input_bytes", 0.0);
+    if (!constant && work.value("reads_everything", false))
+      reads.read_bytes = work.value("input_bytes", 0.0);
     if (!constant && !in_place)
-      writes.written_bytes = std::min(work.value("output_bytes", 0.0), WrittenBytes(pairs_.back().candidate.outputs));
+      writes.written_bytes =
+          std::min(work.value("output_bytes", 0.0), WrittenBytes(pairs_.back().candidate.outputs));
     all.read_bytes = work.value("input_bytes", 0.0) + work.value("weight_bytes", 0.0);
     all.written_bytes = work.value("output_bytes", 0.0);
     if (task_.config.precision == config::Precision::kFp32) all.flops = work.value("flops", 0.0);
@@ -204,7 +217,8 @@ Result<bool> Examination::CheckRoofline() {
       const double threads = workshop_.threads;
       read_peaks.bytes_per_second = threads * core->read_bytes_per_second;
       write_peaks.bytes_per_second = threads * core->write_bytes_per_second;
-      read_peaks.flops_per_second = write_peaks.flops_per_second = threads * core->fp32_flops_per_second;
+      read_peaks.flops_per_second = write_peaks.flops_per_second =
+          threads * core->fp32_flops_per_second;
       measured = ToJson(*core);
       measured["threads"] = workshop_.threads;
       margin = kCpuMargin;
@@ -212,9 +226,9 @@ Result<bool> Examination::CheckRoofline() {
       auto peaks = CudaPeaks(again);
       if (!peaks.ok()) return true;
       measured = *peaks;
-      read_peaks.bytes_per_second =
-          1e9 * std::max({measured.value("read_gb_per_s", 0.0), measured.value("copy_gb_per_s", 0.0),
-                          measured.value("write_gb_per_s", 0.0)});
+      read_peaks.bytes_per_second = 1e9 * std::max({measured.value("read_gb_per_s", 0.0),
+                                                    measured.value("copy_gb_per_s", 0.0),
+                                                    measured.value("write_gb_per_s", 0.0)});
       read_peaks.flops_per_second = 1e12 * measured.value("fp32_tflops", 0.0);
       write_peaks = read_peaks;
       write_peaks.cache_bytes = measured.value("l2_bytes", 0.0);
@@ -225,18 +239,18 @@ Result<bool> Examination::CheckRoofline() {
     const auto achieved = ComputeAchieved(all, read_peaks, seconds);
     if (!read_floor.ok() || !write_floor.ok() || !whole.ok() || !achieved.ok()) return true;
     const MemoryFloor floor{read_floor->memory_seconds, write_floor->memory_seconds};
-    evaluation_.evidence["roofline"] = {
-        {"floor_ms", 1e3 * floor.seconds()},
-        {"bytes_counted", reads.read_bytes + writes.written_bytes},
-        {"compute_ms", 1e3 * whole->compute_seconds},
-        {"bound", whole->memory_bound ? "memory" : "compute"},
-        {"bandwidth_fraction", achieved->bandwidth_fraction},
-        {"flops_fraction", achieved->flops_fraction},
-        {"peaks", measured}};
+    evaluation_.evidence["roofline"] = {{"floor_ms", 1e3 * floor.seconds()},
+                                        {"bytes_counted", reads.read_bytes + writes.written_bytes},
+                                        {"compute_ms", 1e3 * whole->compute_seconds},
+                                        {"bound", whole->memory_bound ? "memory" : "compute"},
+                                        {"bandwidth_fraction", achieved->bandwidth_fraction},
+                                        {"flops_fraction", achieved->flops_fraction},
+                                        {"peaks", measured}};
     Roofline bytes_only = *whole;
     bytes_only.floor_seconds = floor.seconds();
     const bool below = IsBelowFloor(seconds, bytes_only, margin);
-    const bool fewer = whole->compute_seconds > 0 && seconds < kFewerOperations * whole->compute_seconds;
+    const bool fewer =
+        whole->compute_seconds > 0 && seconds < kFewerOperations * whole->compute_seconds;
     if (below && !again) {
       // Before anyone is accused: peaks once more, and the task's tags whatever they cost.
       if (!admission_.contains("tags") && !protocol_.published)
@@ -244,11 +258,13 @@ Result<bool> Examination::CheckRoofline() {
       continue;
     }
     if (below) {
-      Failure failure{Outcome::kInvalidTiming,
-                      fmt::format("{:.4g} ms is less than the {:.4g} ms that moving the task's inputs and outputs "
-                                  "takes at this device's best rate: work was skipped or the time is false",
-                                  1e3 * seconds, 1e3 * floor.seconds()),
-                      {}};
+      Failure failure{
+          Outcome::kInvalidTiming,
+          fmt::format(
+              "{:.4g} ms is less than the {:.4g} ms that moving the task's inputs and outputs "
+              "takes at this device's best rate: work was skipped or the time is false",
+              1e3 * seconds, 1e3 * floor.seconds()),
+          {}};
       failure.evidence["rule"] = "below_roofline";
       return Verdict(std::move(failure));
     }
@@ -259,9 +275,12 @@ Result<bool> Examination::CheckRoofline() {
 }
 
 void Examination::ProbeNonfinite() {
-  if (failure_ || evaluation_.correct != true || !protocol_.second_opinion || candidate_.built_variant != 0)
+  if (failure_ || evaluation_.correct != true || !protocol_.second_opinion ||
+      candidate_.built_variant != 0)
     return;
-  const auto give_up = [&](std::string why) { evaluation_.evidence["nonfinite"] = {{"not_asked", std::move(why)}}; };
+  const auto give_up = [&](std::string why) {
+    evaluation_.evidence["nonfinite"] = {{"not_asked", std::move(why)}};
+  };
   auto prepared = oracle_->Ask({{"op", "nonfinite"}, {"seed", secret_.Next() >> 1}});
   if (!prepared.ok()) return give_up(prepared.status().message());
   if (prepared->ok.at("args").is_null()) return give_up("no floating input");

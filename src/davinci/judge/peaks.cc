@@ -1,12 +1,12 @@
 #include "davinci/judge/peaks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "davinci/base/clock.h"
 
@@ -16,12 +16,14 @@ namespace {
 using nlohmann::json;
 
 constexpr double kProbeSeconds = 0.035;  // for each of the three rates
-constexpr size_t kReadBytes = size_t{2} << 20;   // beyond a private cache of ordinary size, well inside a shared one
+constexpr size_t kReadBytes =
+    size_t{2} << 20;  // beyond a private cache of ordinary size, well inside a shared one
 constexpr size_t kWriteBytes = size_t{16} << 10;
 constexpr int kNumAccumulators = 12;
 constexpr int kFmaRounds = 2000;
 
-// One probe body for every vector width; sanitizers would slow it down and so turn a bound into a lie.
+// One probe body for every vector width; sanitizers would slow it down and so turn a bound into a
+// lie.
 #define DV_PROBE __attribute__((no_sanitize("address", "thread", "undefined")))
 
 template <typename Vector>
@@ -72,11 +74,15 @@ struct Probe {
   float (*fma)(int, float);
 };
 
-#define DV_PROBES(name, width, attributes)                                                            \
-  using Vector##name = float __attribute__((vector_size(width), aligned(width), may_alias));          \
-  attributes DV_PROBE float Read##name(const char* d, size_t n) { return ReadBody<Vector##name>(d, n); } \
-  attributes DV_PROBE void Write##name(char* d, size_t n, float x) { WriteBody<Vector##name>(d, n, x); } \
-  attributes DV_PROBE float Fma##name(int n, float x) { return FmaBody<Vector##name>(n, x); }         \
+#define DV_PROBES(name, width, attributes)                                                    \
+  using Vector##name = float __attribute__((vector_size(width), aligned(width), may_alias));  \
+  attributes DV_PROBE float Read##name(const char* d, size_t n) {                             \
+    return ReadBody<Vector##name>(d, n);                                                      \
+  }                                                                                           \
+  attributes DV_PROBE void Write##name(char* d, size_t n, float x) {                          \
+    WriteBody<Vector##name>(d, n, x);                                                         \
+  }                                                                                           \
+  attributes DV_PROBE float Fma##name(int n, float x) { return FmaBody<Vector##name>(n, x); } \
   constexpr Probe k##name{(width) / 4, Read##name, Write##name, Fma##name};
 
 DV_PROBES(Plain, 16, )
@@ -114,7 +120,8 @@ std::string ProcessorKey() {
   std::string line;
   std::string key;
   while (std::getline(file, line) && !line.empty())
-    for (const char* field : {"model name", "cpu family", "model\t", "stepping", "cache size", "CPU part"})
+    for (const char* field :
+         {"model name", "cpu family", "model\t", "stepping", "cache size", "CPU part"})
       if (line.starts_with(field)) key += line.substr(line.find(':') + 1);
   return fmt::format("core/5/{}/{}", BestProbe().lanes, key);
 }
@@ -156,13 +163,16 @@ Result<CorePeaks> CachedCorePeaks(store::KvCache* cache, bool remeasure) {
     if (auto found = cache->Get("peaks", key); found.ok() && *found && (*found)->is_object()) {
       const auto rate = [&](const char* name) { return 1e9 * (*found)->value(name, 0.0); };
       known = {rate("read_gb_per_s"), rate("write_gb_per_s"), rate("fp32_gflops")};
-      if (!remeasure && known.read_bytes_per_second > 0 && known.write_bytes_per_second > 0) return known;
+      if (!remeasure && known.read_bytes_per_second > 0 && known.write_bytes_per_second > 0)
+        return known;
     }
   DAVINCI_ASSIGN_OR_RETURN(CorePeaks peaks, MeasureCorePeaks());
   peaks.read_bytes_per_second = std::max(peaks.read_bytes_per_second, known.read_bytes_per_second);
-  peaks.write_bytes_per_second = std::max(peaks.write_bytes_per_second, known.write_bytes_per_second);
+  peaks.write_bytes_per_second =
+      std::max(peaks.write_bytes_per_second, known.write_bytes_per_second);
   peaks.fp32_flops_per_second = std::max(peaks.fp32_flops_per_second, known.fp32_flops_per_second);
-  if (cache != nullptr) (void)cache->Put("peaks", key, ToJson(peaks));  // a lost entry is measured again
+  if (cache != nullptr)
+    (void)cache->Put("peaks", key, ToJson(peaks));  // a lost entry is measured again
   return peaks;
 }
 

@@ -34,7 +34,8 @@ TEST(CorePeaks, CannotBeBeatenByCopyingFillingOrSummingOnEveryThread) {
       const Stopwatch watch;
       std::vector<std::jthread> pool;
       for (unsigned t = 0; t < threads; ++t)
-        pool.emplace_back([&, t] { part(from.size() * t / threads, from.size() * (t + 1) / threads); });
+        pool.emplace_back(
+            [&, t] { part(from.size() * t / threads, from.size() * (t + 1) / threads); });
       pool.clear();
       best = std::min(best, watch.Seconds());
     }
@@ -50,8 +51,12 @@ TEST(CorePeaks, CannotBeBeatenByCopyingFillingOrSummingOnEveryThread) {
               sums[a % sums.size()] = std::accumulate(sum, sum + 8, 0.0F);
             }),
             read_floor);
-  EXPECT_GT(best_seconds([&](size_t a, size_t b) { std::memset(&to[a], 0, (b - a) * sizeof(float)); }), write_floor);
-  EXPECT_GT(best_seconds([&](size_t a, size_t b) { std::memcpy(&to[a], &from[a], (b - a) * sizeof(float)); }),
+  EXPECT_GT(
+      best_seconds([&](size_t a, size_t b) { std::memset(&to[a], 0, (b - a) * sizeof(float)); }),
+      write_floor);
+  EXPECT_GT(best_seconds([&](size_t a, size_t b) {
+              std::memcpy(&to[a], &from[a], (b - a) * sizeof(float));
+            }),
             std::max(read_floor, write_floor));
 }
 
@@ -59,8 +64,8 @@ TEST(CorePeaks, AreOfThisMachineAndNotOfTheClock) {
   const auto peaks = MeasureCorePeaks();
   if (Skipped(peaks)) GTEST_SKIP() << peaks.status().message();
   ASSERT_TRUE(peaks.ok());
-  for (const double rate :
-       {peaks->read_bytes_per_second, peaks->write_bytes_per_second, peaks->fp32_flops_per_second}) {
+  for (const double rate : {peaks->read_bytes_per_second, peaks->write_bytes_per_second,
+                            peaks->fp32_flops_per_second}) {
     EXPECT_GT(rate, 5e8);
     EXPECT_LT(rate, 2e12);
   }

@@ -1,13 +1,13 @@
 #include "davinci/judge/vendor_code.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <fstream>
 #include <iterator>
 #include <set>
-
-#include <fmt/format.h>
 
 namespace davinci::judge {
 namespace {
@@ -16,15 +16,17 @@ namespace {
 constexpr int64_t kExecutedBytes = int64_t{128} << 10;
 
 constexpr std::array<std::string_view, 16> kFamilies = {
-    "openblas", "mkl", "blis", "atlas", "armpl", "flexiblas", "dnnl", "cublas",
-    "cudnn", "cusparse", "cufft", "cusolver", "cutensor", "cutlass", "nccl", "cblas"};
+    "openblas", "mkl",      "blis",  "atlas",    "armpl",    "flexiblas", "dnnl", "cublas",
+    "cudnn",    "cusparse", "cufft", "cusolver", "cutensor", "cutlass",   "nccl", "cblas"};
 
-// The family's name begins the library's, or one of its words: libcublasLt.so.13, libscipy_openblas64_-3d1c.so.
+// The family's name begins the library's, or one of its words: libcublasLt.so.13,
+// libscipy_openblas64_-3d1c.so.
 std::string_view Family(std::string_view file_name) {
   if (!file_name.starts_with("lib")) return {};
   const std::string_view name = file_name.substr(3, file_name.find(".so") - 3);
   for (const std::string_view family : kFamilies)
-    for (size_t at = name.find(family); at != std::string_view::npos; at = name.find(family, at + 1))
+    for (size_t at = name.find(family); at != std::string_view::npos;
+         at = name.find(family, at + 1))
       if (at == 0 || name[at - 1] == '_') return family;
   return {};
 }
@@ -43,7 +45,8 @@ std::map<std::string, int64_t> ResidentCode(std::string_view smaps) {
     if (dash < space && space + 5 < line.size()) {  // "7f00-7f01 r-xp offset dev inode   /path"
       const size_t slash = line.rfind('/');
       const bool executable = line[space + 3] == 'x';
-      current = executable && slash != std::string_view::npos ? std::string(line.substr(slash + 1)) : "";
+      current =
+          executable && slash != std::string_view::npos ? std::string(line.substr(slash + 1)) : "";
     } else if (!current.empty() && line.starts_with("Rss:")) {
       const size_t digit = line.find_first_of("0123456789");
       int64_t kilobytes = 0;

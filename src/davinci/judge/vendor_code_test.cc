@@ -1,9 +1,8 @@
 #include "davinci/judge/vendor_code.h"
 
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace davinci::judge {
 namespace {
@@ -12,14 +11,17 @@ using testing::ElementsAre;
 using testing::Pair;
 
 constexpr std::string_view kSmaps =
-    "7f0000000000-7f0000100000 r--p 00000000 fe:00 17                         /usr/lib/libopenblas.so.0\n"
+    "7f0000000000-7f0000100000 r--p 00000000 fe:00 17                         "
+    "/usr/lib/libopenblas.so.0\n"
     "Size:               1024 kB\n"
     "Rss:                1024 kB\n"
-    "7f0000100000-7f0000300000 r-xp 00100000 fe:00 17                         /usr/lib/libopenblas.so.0\n"
+    "7f0000100000-7f0000300000 r-xp 00100000 fe:00 17                         "
+    "/usr/lib/libopenblas.so.0\n"
     "Size:               2048 kB\n"
     "Rss:                 360 kB\n"
     "Pss:                  90 kB\n"
-    "7f0000300000-7f0000400000 r-xp 00300000 fe:00 17                         /usr/lib/libopenblas.so.0\n"
+    "7f0000300000-7f0000400000 r-xp 00300000 fe:00 17                         "
+    "/usr/lib/libopenblas.so.0\n"
     "Rss:                   4 kB\n"
     "7f0000400000-7f0000500000 r-xp 00000000 fe:00 18                         /lib/libm.so.6\n"
     "Rss:                  64 kB\n"
@@ -38,10 +40,12 @@ TEST(ResidentCode, SurvivesTextThatIsNoSmaps) {
 }
 
 TEST(IsVendorLibrary, KnowsFamiliesByTheWordsOfTheFileName) {
-  for (const char* name : {"libopenblas.so.0", "libscipy_openblas64_-32a4b2a6.so", "libmkl_core.so.2", "libcublasLt.so.13",
-                           "libcudnn_ops.so.9", "libdnnl.so.3", "libblis.so.4"})
+  for (const char* name :
+       {"libopenblas.so.0", "libscipy_openblas64_-32a4b2a6.so", "libmkl_core.so.2",
+        "libcublasLt.so.13", "libcudnn_ops.so.9", "libdnnl.so.3", "libblis.so.4"})
     EXPECT_TRUE(IsVendorLibrary(name)) << name;
-  for (const char* name : {"libtorch_cpu.so", "libestablish.so", "libgomp.so.1", "openblas.txt", "libm.so.6", "kernel_mkl.so"})
+  for (const char* name : {"libtorch_cpu.so", "libestablish.so", "libgomp.so.1", "openblas.txt",
+                           "libm.so.6", "kernel_mkl.so"})
     EXPECT_FALSE(IsVendorLibrary(name)) << name;
 }
 
