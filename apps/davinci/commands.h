@@ -1,10 +1,9 @@
-// The sub-commands. Each Add… registers its options on the app and stores its exit status when it ran:
-// 0 fine, 1 the candidate failed, 2 bad usage or input, 3 davinci itself failed.
+// The sub-commands. Each Add… registers its options on the app and stores its exit status when it
+// ran: 0 fine, 1 the candidate failed, 2 bad usage or input, 3 davinci itself failed.
 #pragma once
 
-#include <string>
-
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace davinci::app {
 

@@ -1,10 +1,9 @@
 #include "installation.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
-
-#include <fmt/format.h>
 
 #include "davinci/base/files.h"
 
@@ -36,8 +35,9 @@ std::string FindPython(const fs::path& home) {
 Result<Installation> FindInstallation(const std::string& python) {
   Installation found;
   const fs::path folder = ExecutableFolder();
-  for (const fs::path& home : {fs::path(std::getenv("DAVINCI_HOME") != nullptr ? std::getenv("DAVINCI_HOME") : ""),
-                               folder / ".." / "share" / "davinci", fs::path(DAVINCI_SOURCE_DIR)}) {
+  for (const fs::path& home :
+       {fs::path(std::getenv("DAVINCI_HOME") != nullptr ? std::getenv("DAVINCI_HOME") : ""),
+        folder / ".." / "share" / "davinci", fs::path(DAVINCI_SOURCE_DIR)}) {
     std::error_code error;
     if (!home.empty() && fs::exists(home / "python" / "davinci_worker", error)) {
       found.home = fs::weakly_canonical(home);
@@ -45,7 +45,8 @@ Result<Installation> FindInstallation(const std::string& python) {
     }
   }
   if (found.home.empty())
-    return FailedPrecondition("davinci's python folder is missing; set DAVINCI_HOME to the checkout");
+    return FailedPrecondition(
+        "davinci's python folder is missing; set DAVINCI_HOME to the checkout");
   for (const fs::path& library : {folder / ".." / ".." / "lib" / "libdavinci_worker.so",
                                   folder / ".." / "lib" / "libdavinci_worker.so"}) {
     std::error_code error;
@@ -55,8 +56,8 @@ Result<Installation> FindInstallation(const std::string& python) {
     }
   }
   if (found.worker_library.empty())
-    return FailedPrecondition(fmt::format("libdavinci_worker.so is missing beside {}; build it (ninja)",
-                                          folder.string()));
+    return FailedPrecondition(fmt::format(
+        "libdavinci_worker.so is missing beside {}; build it (ninja)", folder.string()));
   found.python = python.empty() ? FindPython(found.home) : python;
   return found;
 }

@@ -15,7 +15,8 @@ struct Installation {
   std::string python;
 };
 
-// `python` empty: DAVINCI_PYTHON, <home>/.venv/bin/python, <home>/build/python_path, python3 on PATH.
+// `python` empty: DAVINCI_PYTHON, <home>/.venv/bin/python, <home>/build/python_path, python3 on
+// PATH.
 Result<Installation> FindInstallation(const std::string& python);
 
 judge::JudgeOptions MakeJudgeOptions(const Installation& installation);

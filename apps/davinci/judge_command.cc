@@ -90,7 +90,8 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   job.baseline = arguments.baseline;
   job.target = arguments.target.empty() ? DefaultTarget() : *ParseTarget(arguments.target);
   job.language = *ParseLanguage(arguments.language);
-  if (!arguments.admit.empty()) return RunAdmit(arguments.admit, job.target, options, arguments.json);
+  if (!arguments.admit.empty())
+    return RunAdmit(arguments.admit, job.target, options, arguments.json);
   if (arguments.batch.empty()) return RunOne(arguments, job, options);
   BatchOptions batch;
   batch.jobs_path = arguments.batch;
@@ -144,7 +145,8 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->needs(batch);
   command
       ->add_option("--admit", arguments->admit,
-                   "Task files: which wrong answers (zeros, a constant, an input, an older output, other weights) would pass?")
+                   "Task files: which wrong answers (zeros, a constant, an input, an older output, "
+                   "other weights) would pass?")
       ->excludes("--reference")
       ->excludes("--candidate")
       ->excludes(batch);
@@ -153,7 +155,8 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->footer(
       "Exit status: 0 correct, 1 the candidate failed, 2 bad usage or input, 3 davinci failed.\n"
       "Examples:\n"
-      "  davinci judge -r tasks/softmax/softmax_rows.py -c tests/honest/cpu/softmax_rows.py -t cpu\n"
+      "  davinci judge -r tasks/softmax/softmax_rows.py -c tests/honest/cpu/softmax_rows.py -t "
+      "cpu\n"
       "  davinci judge -r task.py -c kernel.py --json > verdict.json\n"
       "  davinci judge -r task.py -c kernel.py --baseline compile --protocol screening\n"
       "  davinci judge --batch jobs.jsonl -j 2 -o results.jsonl\n"

@@ -1,22 +1,25 @@
 // davinci: one binary, one file per sub-command.
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
-
-#include <CLI/CLI.hpp>
 
 #include "commands.h"
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "davinci judges GPU and CPU kernels: are they correct, and how much faster than PyTorch, with an\n"
+      "davinci judges GPU and CPU kernels: are they correct, and how much faster than PyTorch, "
+      "with an\n"
       "interval. Start with: davinci doctor"};
   app.footer(
       "Examples:\n"
-      "  davinci doctor                                     what works on this machine, and what mends the rest\n"
-      "  davinci judge -r task.py -c kernel.py              one verdict; task.py has Model, kernel.py ModelNew\n"
+      "  davinci doctor                                     what works on this machine, and what "
+      "mends the rest\n"
+      "  davinci judge -r task.py -c kernel.py              one verdict; task.py has Model, "
+      "kernel.py ModelNew\n"
       "  davinci judge -r task.py -c kernel.py --json       the same as one JSON document\n"
-      "  davinci judge --batch jobs.jsonl -j 4 -o out.jsonl many; run again to go on where it stopped\n"
+      "  davinci judge --batch jobs.jsonl -j 4 -o out.jsonl many; run again to go on where it "
+      "stopped\n"
       "`davinci COMMAND --help` has options, examples and exit statuses.");
   app.set_version_flag("--version", DAVINCI_VERSION);
   app.require_subcommand(1);

@@ -21,15 +21,18 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job
   row("correct", !evaluation.correct ? "not compared" : *evaluation.correct ? "yes" : "no");
   if (evaluation.speedup) {
     const Speedup& s = *evaluation.speedup;
-    row("speedup", fmt::format("{:.3g}x over {} (95 % interval {:.3g} – {:.3g}{})", s.median, s.baseline,
-                               s.low, s.high, s.significant ? "" : "; not significant"));
+    row("speedup",
+        fmt::format("{:.3g}x over {} (95 % interval {:.3g} – {:.3g}{})", s.median, s.baseline,
+                    s.low, s.high, s.significant ? "" : "; not significant"));
   }
   if (evaluation.candidate_time && evaluation.baseline_time)
-    row("time", fmt::format("{:.4g} ms, {} {:.4g} ms (median of {} paired calls)",
-                            evaluation.candidate_time->median_ms,
-                            evaluation.speedup ? evaluation.speedup->baseline : "baseline",
-                            evaluation.baseline_time->median_ms, evaluation.candidate_time->num_calls));
-  if (!evaluation.labels.empty()) row("labels", fmt::format("{}", fmt::join(evaluation.labels, "; ")));
+    row("time",
+        fmt::format("{:.4g} ms, {} {:.4g} ms (median of {} paired calls)",
+                    evaluation.candidate_time->median_ms,
+                    evaluation.speedup ? evaluation.speedup->baseline : "baseline",
+                    evaluation.baseline_time->median_ms, evaluation.candidate_time->num_calls));
+  if (!evaluation.labels.empty())
+    row("labels", fmt::format("{}", fmt::join(evaluation.labels, "; ")));
   if (!evaluation.message.empty() && !good) row(unproven ? "note" : "because", evaluation.message);
   if (const auto total = evaluation.times.find("total_ms"); total != evaluation.times.end())
     row("judged in", fmt::format("{:.2f} s", 1e-3 * total->get<double>()));

@@ -14,7 +14,8 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job
 
 // Is `status` about what the user gave us, rather than a failure of ours?
 bool IsBadInput(const Status& status);
-// The record of a job that could not be judged: judge_error, evidence.kind "bad_input" or "internal".
+// The record of a job that could not be judged: judge_error, evidence.kind "bad_input" or
+// "internal".
 Evaluation FailedEvaluation(const Status& status);
 
 }  // namespace davinci::app

@@ -54,7 +54,7 @@ def judge(case, outcome, first_stage):
             return f"unexpected error: {error}"
         if case["line"] and error["line"] != case["line"]:
             return f"line {error['line']} instead of {case['line']}: {error['message']}"
-        if len(error["message"].encode()) > 4096 or "/tmp" in error["message"].split("\n")[0]:
+        if len(error["message"].encode()) > 4096 or "/tmp/davinci" in error["message"].split("\n")[0]:
             return f"message too long or with scratch paths: {error['message']}"
         return None
     if not outcome["ok"]:

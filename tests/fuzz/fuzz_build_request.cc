@@ -1,9 +1,9 @@
-// Build requests come from the sandboxed runner: any text gives a request within its limits, or an error.
+// Build requests come from the sandboxed runner: any text gives a request within its limits, or an
+// error.
 #include <cstdint>
 #include <cstdlib>
-#include <string_view>
-
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "davinci/build/request.h"
 
@@ -15,8 +15,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   // The name becomes a file name and a C identifier.
-  if (request->name.empty() || request->name.find_first_of("/.\0 \n\"") != std::string::npos) std::abort();
-  for (const auto* flags : {&request->extra_cflags, &request->extra_cuda_cflags, &request->extra_ldflags}) {
+  if (request->name.empty() || request->name.find_first_of("/.\0 \n\"") != std::string::npos)
+    std::abort();
+  for (const auto* flags :
+       {&request->extra_cflags, &request->extra_cuda_cflags, &request->extra_ldflags}) {
     if (flags->size() > kMaxFlags) std::abort();
   }
   const auto again = ParseBuildRequest(ToJson(*request).dump());

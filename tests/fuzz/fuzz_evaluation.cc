@@ -1,9 +1,9 @@
-// Stored evaluations are read back from files that users may edit: any document gives an evaluation or an error.
+// Stored evaluations are read back from files that users may edit: any document gives an evaluation
+// or an error.
 #include <cstdint>
 #include <cstdlib>
-#include <string_view>
-
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "davinci/data/evaluation.h"
 

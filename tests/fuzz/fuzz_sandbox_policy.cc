@@ -1,9 +1,9 @@
-// Sandbox policies arrive as text through the C ABI: what is accepted must be safe and must come back from its dump.
+// Sandbox policies arrive as text through the C ABI: what is accepted must be safe and must come
+// back from its dump.
 #include <cstdint>
 #include <cstdlib>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "davinci/sandbox/policy.h"
 

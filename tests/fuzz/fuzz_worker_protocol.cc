@@ -1,4 +1,5 @@
-// Frames of the worker protocol come from a hostile process: any payload gives a message or an error.
+// Frames of the worker protocol come from a hostile process: any payload gives a message or an
+// error.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

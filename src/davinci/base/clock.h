@@ -1,4 +1,5 @@
-// Monotonic time. All durations inside the project are double seconds or int64 nanoseconds, named so.
+// Monotonic time. All durations inside the project are double seconds or int64 nanoseconds, named
+// so.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,14 @@
-// Random numbers. `SecretSeed` is unpredictable (kernel entropy) and is what the judge hides from candidates;
-// `SplitMix64` is the deterministic generator for everything that must be repeatable from a recorded seed.
+// Random numbers. `SecretSeed` is unpredictable (kernel entropy) and is what the judge hides from
+// candidates; `SplitMix64` is the deterministic generator for everything that must be repeatable
+// from a recorded seed.
 #pragma once
 
 #include <cstdint>
 
 namespace davinci {
 
-// 63 random bits from getrandom(2); never negative when read as int64. Aborts if the kernel has no entropy source.
+// 63 random bits from getrandom(2); never negative when read as int64. Aborts if the kernel has no
+// entropy source.
 uint64_t SecretSeed();
 
 // Steele, Lea & Flood (2014), "Fast splittable pseudorandom number generators".

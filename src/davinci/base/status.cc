@@ -7,16 +7,26 @@ namespace davinci {
 
 std::string_view StatusCodeName(StatusCode code) {
   switch (code) {
-    case StatusCode::kOk: return "ok";
-    case StatusCode::kInvalidArgument: return "invalid argument";
-    case StatusCode::kNotFound: return "not found";
-    case StatusCode::kPermissionDenied: return "permission denied";
-    case StatusCode::kResourceExhausted: return "resource exhausted";
-    case StatusCode::kDeadlineExceeded: return "deadline exceeded";
-    case StatusCode::kUnavailable: return "unavailable";
-    case StatusCode::kFailedPrecondition: return "failed precondition";
-    case StatusCode::kCancelled: return "cancelled";
-    case StatusCode::kInternal: return "internal error";
+    case StatusCode::kOk:
+      return "ok";
+    case StatusCode::kInvalidArgument:
+      return "invalid argument";
+    case StatusCode::kNotFound:
+      return "not found";
+    case StatusCode::kPermissionDenied:
+      return "permission denied";
+    case StatusCode::kResourceExhausted:
+      return "resource exhausted";
+    case StatusCode::kDeadlineExceeded:
+      return "deadline exceeded";
+    case StatusCode::kUnavailable:
+      return "unavailable";
+    case StatusCode::kFailedPrecondition:
+      return "failed precondition";
+    case StatusCode::kCancelled:
+      return "cancelled";
+    case StatusCode::kInternal:
+      return "internal error";
   }
   return "unknown";
 }
@@ -45,22 +55,35 @@ Status FromErrno(int error, std::string_view what) {
   StatusCode code = StatusCode::kInternal;
   switch (error) {
     case ENOENT:
-    case ENOTDIR: code = StatusCode::kNotFound; break;
+    case ENOTDIR:
+      code = StatusCode::kNotFound;
+      break;
     case EACCES:
     case EPERM:
-    case EROFS: code = StatusCode::kPermissionDenied; break;
+    case EROFS:
+      code = StatusCode::kPermissionDenied;
+      break;
     case ENOSPC:
     case EDQUOT:
     case ENOMEM:
     case EMFILE:
     case ENFILE:
-    case EAGAIN: code = StatusCode::kResourceExhausted; break;
-    case ETIMEDOUT: code = StatusCode::kDeadlineExceeded; break;
+    case EAGAIN:
+      code = StatusCode::kResourceExhausted;
+      break;
+    case ETIMEDOUT:
+      code = StatusCode::kDeadlineExceeded;
+      break;
     case EPIPE:
     case ECONNRESET:
-    case ESRCH: code = StatusCode::kUnavailable; break;
-    case EINVAL: code = StatusCode::kInvalidArgument; break;
-    default: break;
+    case ESRCH:
+      code = StatusCode::kUnavailable;
+      break;
+    case EINVAL:
+      code = StatusCode::kInvalidArgument;
+      break;
+    default:
+      break;
   }
   return {code, std::string(what) + ": " + std::generic_category().message(error)};
 }

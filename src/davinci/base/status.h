@@ -1,9 +1,11 @@
 // Status and Result<T>: how our own failures travel.
 //
-// A Status is for failures of davinci itself (a missing file, a dead worker, a full disk). A candidate that is wrong is
-// not a failure: it is a value (data/evaluation.h). Nothing here throws, and no exception crosses a module boundary.
+// A Status is for failures of davinci itself (a missing file, a dead worker, a full disk). A
+// candidate that is wrong is not a failure: it is a value (data/evaluation.h). Nothing here throws,
+// and no exception crosses a module boundary.
 //
-// Every non-OK Status carries a message that names the thing that failed and, where one is known, the remedy.
+// Every non-OK Status carries a message that names the thing that failed and, where one is known,
+// the remedy.
 #pragma once
 
 #include <optional>
@@ -65,7 +67,7 @@ Status FromErrno(int error, std::string_view what);
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}         // NOLINT
   Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}  // NOLINT
 
   bool ok() const { return state_.index() == 0; }
@@ -88,8 +90,8 @@ class [[nodiscard]] Result {
 #define DAVINCI_CONCAT_(a, b) DAVINCI_CONCAT_INNER_(a, b)
 
 // Returns the enclosing function's Status/Result early when `expr` (a Status) failed.
-#define DAVINCI_RETURN_IF_ERROR(expr)                       \
-  do {                                                      \
+#define DAVINCI_RETURN_IF_ERROR(expr)                                                              \
+  do {                                                                                             \
     if (::davinci::Status davinci_status_ = (expr); !davinci_status_.ok()) return davinci_status_; \
   } while (false)
 

@@ -1,19 +1,19 @@
 // Evaluation: the record of judging one candidate.
 //
-// The outcome is a closed enum (judge guarantee 7). Which fields exist depends on it: `correct` is known as soon as outputs
-// were compared, `speedup` only when the outcome is kOk and the timing was trusted. A wrong kernel is a value of this
-// type; a judge that could not do its work yields kJudgeError, which is retried and never becomes a reward.
+// The outcome is a closed enum (judge guarantee 7). Which fields exist depends on it: `correct` is
+// known as soon as outputs were compared, `speedup` only when the outcome is kOk and the timing was
+// trusted. A wrong kernel is a value of this type; a judge that could not do its work yields
+// kJudgeError, which is retried and never becomes a reward.
 //
-// JSON: ToJson() writes the published document, schema "davinci.evaluation/1" (docs/evaluation.schema.json). Additive
-// changes keep the number; anything else raises it.
+// JSON: ToJson() writes the published document, schema "davinci.evaluation/1"
+// (docs/evaluation.schema.json). Additive changes keep the number; anything else raises it.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "davinci/base/status.h"
 #include "davinci/data/language.h"
@@ -24,7 +24,8 @@ inline constexpr std::string_view kEvaluationSchema = "davinci.evaluation/1";
 
 enum class Outcome {
   kOk,                    // correct, and timed where the target allows it
-  kCheckedWithoutDevice,  // --target cuda without a GPU: compiled and interpreted; carries no time, never a speedup
+  kCheckedWithoutDevice,  // --target cuda without a GPU: compiled and interpreted; carries no time,
+                          // never a speedup
   kParseError,            // the candidate is not valid Python, or lacks the entry class
   kCompileError,          // a compiler refused the kernel source
   kLoadError,             // importing the module or constructing the entry raised
@@ -63,27 +64,30 @@ struct TimeSummary {
 
 struct Evaluation {
   Outcome outcome = Outcome::kJudgeError;
-  std::optional<bool> correct;      // null: never compared
-  std::optional<Speedup> speedup;   // only with kOk
-  std::string message;              // bounded text fit for a model: what is wrong, where, what to do
+  std::optional<bool> correct;     // null: never compared
+  std::optional<Speedup> speedup;  // only with kOk
+  std::string message;             // bounded text fit for a model: what is wrong, where, what to do
   std::vector<std::string> labels;  // what a reader of the number must know
   std::optional<TimeSummary> candidate_time;
   std::optional<TimeSummary> baseline_time;
-  nlohmann::json times = nlohmann::json::object();       // further clocks and per-stage seconds
-  nlohmann::json evidence = nlohmann::json::object();    // measurements behind the outcome
-  nlohmann::json provenance = nlohmann::json::object();  // hashes, seeds, device, toolchain, protocol
+  nlohmann::json times = nlohmann::json::object();     // further clocks and per-stage seconds
+  nlohmann::json evidence = nlohmann::json::object();  // measurements behind the outcome
+  nlohmann::json provenance =
+      nlohmann::json::object();  // hashes, seeds, device, toolchain, protocol
 
   void AddLabel(std::string label);
 };
 
-// Process exit status for a single judgement: 0 correct, 1 the candidate failed, 3 the judge failed.
+// Process exit status for a single judgement: 0 correct, 1 the candidate failed, 3 the judge
+// failed.
 int ExitCode(const Evaluation& evaluation);
 
 nlohmann::json ToJson(const Evaluation& evaluation);
 // Strict inverse of ToJson; unknown outcome names or a foreign schema are errors.
 Result<Evaluation> EvaluationFromJson(const nlohmann::json& document);
 
-// Shortens `text` to at most `max_bytes`, keeping the beginning and the end and saying how much was left out.
+// Shortens `text` to at most `max_bytes`, keeping the beginning and the end and saying how much was
+// left out.
 std::string ElideMiddle(std::string_view text, size_t max_bytes);
 
 }  // namespace davinci

@@ -23,7 +23,8 @@ std::string_view LanguageName(Language language);
 std::optional<Target> ParseTarget(std::string_view name);
 std::optional<Language> ParseLanguage(std::string_view name);
 
-// What `source` is written in, judged by the calls it makes. Only provenance and prompts depend on it, never a verdict.
+// What `source` is written in, judged by the calls it makes. Only provenance and prompts depend on
+// it, never a verdict.
 Language DetectLanguage(std::string_view source);
 
 }  // namespace davinci

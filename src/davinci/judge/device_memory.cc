@@ -1,9 +1,9 @@
 #include "davinci/judge/device_memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
-
-#include <fmt/format.h>
 
 namespace davinci::judge {
 
@@ -22,7 +22,8 @@ Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
                                                     const std::string& purpose) {
   // Those who need one part spread over all of them; the order stays ascending for everybody.
   static std::atomic<unsigned> next{0};
-  const int first = parts >= kMemoryParts ? 0 : static_cast<int>(next++ % (kMemoryParts - parts + 1));
+  const int first =
+      parts >= kMemoryParts ? 0 : static_cast<int>(next++ % (kMemoryParts - parts + 1));
   std::vector<gpu::DeviceLease> held;
   for (int k = first; k < first + parts; ++k) {
     gpu::LeaseRequest request;

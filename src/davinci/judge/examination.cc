@@ -1,11 +1,11 @@
 #include "davinci/judge/examination.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <thread>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "davinci/judge/sandbox_policies.h"
 
@@ -44,8 +44,9 @@ Result<Evaluation> Examination::Run() {
     const char* name;
     Step step;
   };
-  // From StartRoles on the three processes exist; from LockEarly on the candidate is frozen except inside calls; before
-  // MeasureTime it can no longer start processes; after CheckCorrectness `correct` never changes from false to true; after MeasureTime nothing is timed any more.
+  // From StartRoles on the three processes exist; from LockEarly on the candidate is frozen except
+  // inside calls; before MeasureTime it can no longer start processes; after CheckCorrectness
+  // `correct` never changes from false to true; after MeasureTime nothing is timed any more.
   constexpr Named kSteps[] = {
       {"starting", &Examination::StartRoles},       {"loading", &Examination::LoadReference},
       {"building", &Examination::LoadCandidate},    {"locking", &Examination::LockEarly},
@@ -76,8 +77,10 @@ Result<std::unique_ptr<Runner>> Examination::Spawn(const std::string& role,
   request.target = TargetName(job_.target);
   request.threads = workshop_.threads;
   request.scratch = scratch;
-  request.policy = trusted ? RolePolicy(workshop_, job_.target, "baseline", scratch, {task_.path}, true)
-                           : RolePolicy(workshop_, job_.target, "candidate", scratch, {work_.path() / "source"}, false);
+  request.policy = trusted
+                       ? RolePolicy(workshop_, job_.target, "baseline", scratch, {task_.path}, true)
+                       : RolePolicy(workshop_, job_.target, "candidate", scratch,
+                                    {work_.path() / "source"}, false);
   if (job_.without_device && !trusted) AllowPrograms(&request.policy);
   if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(scratch);
@@ -92,7 +95,8 @@ Status Examination::StartOracle() {
   request.target = TargetName(job_.target);
   request.threads = workshop_.threads;
   request.scratch = (work_.path() / "oracle").string();
-  request.policy = RolePolicy(workshop_, job_.target, "oracle", request.scratch, {task_.path}, true);
+  request.policy =
+      RolePolicy(workshop_, job_.target, "oracle", request.scratch, {task_.path}, true);
   if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(request.scratch);
   DAVINCI_ASSIGN_OR_RETURN(auto oracle, workshop_.server->Spawn(request));
@@ -107,8 +111,8 @@ Result<bool> Examination::StartRoles() {
   DAVINCI_RETURN_IF_ERROR(StartOracle());
 
   DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(job_.candidate_path, 1u << 20));
-  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(work_.path() / "source" / "candidate.py", source,
-                                          Durability::kFastest));
+  DAVINCI_RETURN_IF_ERROR(
+      WriteFileAtomic(work_.path() / "source" / "candidate.py", source, Durability::kFastest));
   DAVINCI_ASSIGN_OR_RETURN(candidate_.runner,
                            Spawn("runner", (work_.path() / "candidate").string(), false));
   DAVINCI_ASSIGN_OR_RETURN(baseline_.runner,
@@ -134,7 +138,8 @@ json Examination::ReferenceSpec() {
   if (!c.op.empty()) load["op_path"] = c.op;
   if (c.mode != config::ModuleMode::kAsConstructed) load["mode"] = config::ModuleModeName(c.mode);
   if (c.tolerance_multiple) load["tolerance_multiple"] = *c.tolerance_multiple;
-  if (protocol_.published) load["published_tolerance"] = PublishedTolerance(c.precision).value_or(0);
+  if (protocol_.published)
+    load["published_tolerance"] = PublishedTolerance(c.precision).value_or(0);
   return load;
 }
 
@@ -164,18 +169,21 @@ Result<bool> Examination::LoadReference() {
   reference_mutates_ = mutates.ok.value("mutates", false);
   DAVINCI_ASSIGN_OR_RETURN(arena_, OutputArena::Create(facts->outputs));
   const int fds[] = {arena_.fd()};
-  return oracle_->Ask({{"op", "outputs"}, {"bytes", arena_.num_bytes()}}, fds).ok() ? Result<bool>(true)
-                                                                                    : Internal("sharing the output arena failed");
+  return oracle_->Ask({{"op", "outputs"}, {"bytes", arena_.num_bytes()}}, fds).ok()
+             ? Result<bool>(true)
+             : Internal("sharing the output arena failed");
 }
 
 Status Examination::ReserveDeviceMemory(const VariantFacts& facts) {
   const json work = facts.raw.value("work", json::object());
-  const int64_t footprint = EstimateFootprint(work.value("input_bytes", int64_t{0}), work.value("weight_bytes", int64_t{0}),
+  const int64_t footprint = EstimateFootprint(work.value("input_bytes", int64_t{0}),
+                                              work.value("weight_bytes", int64_t{0}),
                                               work.value("output_bytes", int64_t{0}));
   Stopwatch waiting;
-  DAVINCI_ASSIGN_OR_RETURN(memory_, AcquireMemory(workshop_.leases, DeviceKey(),
-                                                  PartsFor(footprint, facts.raw.value("device_bytes", int64_t{0})),
-                                                  "memory for " + job_.candidate_path));
+  DAVINCI_ASSIGN_OR_RETURN(
+      memory_, AcquireMemory(workshop_.leases, DeviceKey(),
+                             PartsFor(footprint, facts.raw.value("device_bytes", int64_t{0})),
+                             "memory for " + job_.candidate_path));
   evaluation_.times["waited_for_memory_ms"] = 1e3 * waiting.Seconds();
   return Status::Ok();
 }
@@ -208,8 +216,9 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(variant));
   Runner& runner = *timed->runner;
   auto ask = [&](const json& message, std::span<const int> fds = {}) {
-    return runner.frozen() ? runner.AskFrozen(message, protocol_.load_timeout_seconds, fds)
-                           : runner.Ask(message, protocol_.load_timeout_seconds, Outcome::kLoadError, fds);
+    return runner.frozen()
+               ? runner.AskFrozen(message, protocol_.load_timeout_seconds, fds)
+               : runner.Ask(message, protocol_.load_timeout_seconds, Outcome::kLoadError, fds);
   };
   json construct = {{"op", "construct"},
                     {"variant", variant},
@@ -234,7 +243,8 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
     Answer copied = ask(message, fds);
     if (copied.failure) return Maybe(copied.failure);
     if (timed == &candidate_ && copied.ok.value("matched", "") == "reseeded") {
-      // Documented fallback: both sides keep the weights drawn from the same seed, which then cannot be randomised.
+      // Documented fallback: both sides keep the weights drawn from the same seed, which then
+      // cannot be randomised.
       if (variant == 0) {
         evaluation_.AddLabel("weights: reseeded");
         DAVINCI_RETURN_IF_ERROR(oracle_->Ask({{"op", "unrandomise"}}).status());
@@ -261,8 +271,8 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
   return Maybe();
 }
 
-// Triton compiles at the first call, with programs of its own, so a CUDA candidate is locked only after it was checked. What
-// it may have left behind is found then.
+// Triton compiles at the first call, with programs of its own, so a CUDA candidate is locked only
+// after it was checked. What it may have left behind is found then.
 Result<bool> Examination::LockEarly() {
   if (job_.target == Target::kCpu) {
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, Lock());
@@ -280,33 +290,35 @@ Result<bool> Examination::LockLate() {
 Result<bool> Examination::Lock() {
   Runner& runner = *candidate_.runner;
   if (!workshop_.options.unsafe_no_sandbox) {
-    // The baseline needs no lock: it is the reference. The candidate's lock is verified from outside.
+    // The baseline needs no lock: it is the reference. The candidate's lock is verified from
+    // outside.
     const int before = runner.process().NumSeccompFilters();
-    Answer locked = runner.frozen() ? runner.AskFrozen({{"op", "lock"}}, kLockTimeoutSeconds)
-                                    : runner.Ask({{"op", "lock"}}, kLockTimeoutSeconds, Outcome::kRuntimeError);
+    Answer locked = runner.frozen()
+                        ? runner.AskFrozen({{"op", "lock"}}, kLockTimeoutSeconds)
+                        : runner.Ask({{"op", "lock"}}, kLockTimeoutSeconds, Outcome::kRuntimeError);
     if (locked.failure) return Verdict(*locked.failure);
     const int after = runner.process().NumSeccompFilters();
     if (before > 0 && after <= before) {
-      Failure failure{Outcome::kPolicyViolation, "the candidate evaded the lock of its sandbox", {}};
+      Failure failure{
+          Outcome::kPolicyViolation, "the candidate evaded the lock of its sandbox", {}};
       failure.evidence["rule"] = "sandbox_lock";
       return Verdict(std::move(failure));
     }
   }
   if (auto others = runner.process().OtherProcesses(); !others.empty()) {
-    Failure failure{Outcome::kPolicyViolation,
-                    fmt::format("the candidate left {} process(es) running beside it; helper processes are not "
-                                "allowed when calls are timed",
-                                others.size()),
-                    {}};
+    Failure failure{
+        Outcome::kPolicyViolation,
+        fmt::format("the candidate left {} process(es) running beside it; helper processes are not "
+                    "allowed when calls are timed",
+                    others.size()),
+        {}};
     failure.evidence["rule"] = "helper_process";
     return Verdict(std::move(failure));
   }
   return true;
 }
 
-std::string Examination::DeviceKey() const {
-  return job_.target == Target::kCpu ? "cpu" : "cuda0";
-}
+std::string Examination::DeviceKey() const { return job_.target == Target::kCpu ? "cpu" : "cuda0"; }
 
 double Examination::CallTimeout() const {
   return std::max(protocol_.call_timeout_seconds,

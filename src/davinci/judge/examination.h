@@ -1,4 +1,5 @@
-// Examination: one evaluation from the first fork to the verdict. Reads like a table of contents in Run().
+// Examination: one evaluation from the first fork to the verdict. Reads like a table of contents in
+// Run().
 #pragma once
 
 #include <memory>
@@ -29,8 +30,9 @@ struct Workshop {
   worker::ForkServer* server = nullptr;
   gpu::DeviceLeases* leases = nullptr;
   worker::BuildHandler build;
-  store::KvCache* facts = nullptr;  // device peaks and task admission; null where nothing can be kept
-  nlohmann::json hello;     // of the fork server: versions and prefixes of the interpreter
+  store::KvCache* facts =
+      nullptr;           // device peaks and task admission; null where nothing can be kept
+  nlohmann::json hello;  // of the fork server: versions and prefixes of the interpreter
   JudgeOptions options;
   int threads = 1;
 };
@@ -52,8 +54,9 @@ class Examination {
     CallResult baseline;
     CallResult candidate;
   };
-  // The time of record of a call: GO to DONE on our clock, less the measured cost of the protocol. Whoever goes on computing
-  // after DONE is timed until the last thread stopped. A runner's own clock can only make it longer.
+  // The time of record of a call: GO to DONE on our clock, less the measured cost of the protocol.
+  // Whoever goes on computing after DONE is timed until the last thread stopped. A runner's own
+  // clock can only make it longer.
   double RecordSeconds(const CallResult& call) const;
   Result<bool> MeasurePair(bool baseline_first, bool full_check, bool record);
   std::vector<PairedSample> Samples();
@@ -67,7 +70,8 @@ class Examination {
     int built_variant = -1;
   };
 
-  // Every stage: a Status is ours or bad input; `true` means go on; `false` means failure_ holds the verdict.
+  // Every stage: a Status is ours or bad input; `true` means go on; `false` means failure_ holds
+  // the verdict.
   Result<bool> StartRoles();
   Result<bool> LoadReference();
   Result<bool> LoadCandidate();
@@ -86,8 +90,8 @@ class Examination {
   Result<nlohmann::json> AskAdmission(std::optional<double> budget_seconds);
   Result<bool> CheckRoofline();
   Result<nlohmann::json> CudaPeaks(bool remeasure);
-  Status AskPublishedRule(const std::string& distribution, int variant, const nlohmann::json& layout,
-                          const nlohmann::json& compared);
+  Status AskPublishedRule(const std::string& distribution, int variant,
+                          const nlohmann::json& layout, const nlohmann::json& compared);
   void ProbeNonfinite();
   Evaluation Conclude();
 
@@ -97,7 +101,8 @@ class Examination {
   nlohmann::json ReferenceSpec();
   Result<std::unique_ptr<Runner>> Spawn(const std::string& role, const std::string& scratch,
                                         bool trusted);
-  // Builds variant `variant` in a runner, gives it the reference's weights and binds its input arena.
+  // Builds variant `variant` in a runner, gives it the reference's weights and binds its input
+  // arena.
   Result<std::optional<Failure>> BindVariant(Timed* timed, int variant);
   Result<const VariantFacts*> Facts(int variant);
   Status ReserveDeviceMemory(const VariantFacts& facts);
@@ -161,7 +166,7 @@ class Examination {
   int64_t tail_cpu_ns_ = 0;  // CPU time the baseline itself spends after DONE
   nlohmann::json offline_report_ = nlohmann::json::object();
   nlohmann::json offline_blocked_;  // why correctness could not be decided; null while it could
-  nlohmann::json admission_;  // of the task, once known
+  nlohmann::json admission_;        // of the task, once known
   std::optional<Failure> failure_;
   Evaluation evaluation_;
 };

@@ -1,9 +1,9 @@
 // The correctness half of an examination: fresh secret inputs, one call, comparison by the oracle.
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "davinci/judge/examination.h"
 
@@ -12,11 +12,13 @@ namespace {
 
 using nlohmann::json;
 
-// One call with more CPU time than this while frozen means something woke the process. Not less: the kernel books the time
-// of a thread that is just stopping up to a scheduler tick late. The median over all calls is held to a far tighter bound.
+// One call with more CPU time than this while frozen means something woke the process. Not less:
+// the kernel books the time of a thread that is just stopping up to a scheduler tick late. The
+// median over all calls is held to a far tighter bound.
 constexpr int64_t kMaxOutsideCpuNs = 20'000'000;
 constexpr int kRepeatsToTellNondeterminism = 2;
-// A GPU's host has cores to spare; on the cpu target the spinning core would be taken from the candidate.
+// A GPU's host has cores to spare; on the cpu target the spinning core would be taken from the
+// candidate.
 constexpr double kSpinSeconds = 0.05;
 
 }  // namespace
@@ -89,9 +91,10 @@ Result<std::optional<Failure>> Examination::CheckSettled() {
   if (job_.target == Target::kCpu) return Maybe();
   DAVINCI_ASSIGN_OR_RETURN(auto settled, oracle_->Ask({{"op", "settled"}}));
   if (!settled.ok.value("late", false)) return Maybe();
-  Failure failure{Outcome::kInvalidTiming,
-                  "the outputs went on changing after forward returned: work was left running on the device",
-                  {}};
+  Failure failure{
+      Outcome::kInvalidTiming,
+      "the outputs went on changing after forward returned: work was left running on the device",
+      {}};
   failure.evidence["rule"] = "late_writes";
   return Maybe(failure);
 }
@@ -99,15 +102,16 @@ Result<std::optional<Failure>> Examination::CheckSettled() {
 Result<std::optional<Failure>> Examination::CheckInputsIntact(Timed* timed, int variant) {
   using Maybe = std::optional<Failure>;
   if (reference_mutates_ || task_.config.inplace) return Maybe();
-  DAVINCI_ASSIGN_OR_RETURN(auto intact,
-                           oracle_->Ask({{"op", "intact"},
-                                         {"name", timed->name},
-                                         {"shift", current_shift_[static_cast<int>(timed->side)]}}));
+  DAVINCI_ASSIGN_OR_RETURN(
+      auto intact, oracle_->Ask({{"op", "intact"},
+                                 {"name", timed->name},
+                                 {"shift", current_shift_[static_cast<int>(timed->side)]}}));
   if (intact.ok.at("changed").is_null()) return Maybe();
-  Failure failure{Outcome::kPolicyViolation,
-                  fmt::format("forward changed its input {}; the reference leaves inputs as they are",
-                              intact.ok["changed"].get<int>()),
-                  {}};
+  Failure failure{
+      Outcome::kPolicyViolation,
+      fmt::format("forward changed its input {}; the reference leaves inputs as they are",
+                  intact.ok["changed"].get<int>()),
+      {}};
   failure.evidence["rule"] = "input_mutation";
   return Maybe(failure);
 }
@@ -120,10 +124,11 @@ std::optional<Failure> Examination::CheckOutside(const Timed& timed) const {
 }
 
 Failure Examination::WorkedWhileStopped(double cpu_seconds) {
-  Failure failure{Outcome::kInvalidTiming,
-                  fmt::format("the candidate used {:.3f} ms of CPU time while it was stopped between calls",
-                              1e3 * cpu_seconds),
-                  {}};
+  Failure failure{
+      Outcome::kInvalidTiming,
+      fmt::format("the candidate used {:.3f} ms of CPU time while it was stopped between calls",
+                  1e3 * cpu_seconds),
+      {}};
   failure.evidence["rule"] = "work_outside_window";
   return failure;
 }
@@ -142,14 +147,16 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
     std::string where = outputs.size() > 1 ? fmt::format("output {}: ", i) : std::string();
     std::string shapes;
     if (variant > 0)
-      shapes = fmt::format(" with {}", task_.config.variants[static_cast<size_t>(variant - 1)].dump());
-    failure.message = fmt::format(
-        "{}{} of {} values are outside the tolerance on {} inputs{}", where,
-        o.value("wrong", int64_t{0}), o.value("elements", int64_t{0}),
-        distribution == "own" ? "the task's own" : "\"" + distribution + "\"", shapes);
+      shapes =
+          fmt::format(" with {}", task_.config.variants[static_cast<size_t>(variant - 1)].dump());
+    failure.message =
+        fmt::format("{}{} of {} values are outside the tolerance on {} inputs{}", where,
+                    o.value("wrong", int64_t{0}), o.value("elements", int64_t{0}),
+                    distribution == "own" ? "the task's own" : "\"" + distribution + "\"", shapes);
     if (o.contains("first_wrong") && o["first_wrong"]["index"].is_array())
-      failure.message += fmt::format("; first at {}: expected {}, got {}", o["first_wrong"]["index"].dump(),
-                                     o["first_wrong"]["expected"].dump(), o["first_wrong"]["got"].dump());
+      failure.message +=
+          fmt::format("; first at {}: expected {}, got {}", o["first_wrong"]["index"].dump(),
+                      o["first_wrong"]["expected"].dump(), o["first_wrong"]["got"].dump());
     if (o.contains("worst") && o["worst"]["index"].is_array())
       failure.message +=
           fmt::format("; worst at {}: error {}, allowed {}", o["worst"]["index"].dump(),
@@ -172,22 +179,23 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   if (uncollected) return Maybe(uncollected);
   correct_known_ = true;
   if (auto failure = CheckOutside(candidate_)) return Maybe(failure);
-  DAVINCI_ASSIGN_OR_RETURN(auto compared,
-                           oracle_->Ask({{"op", "compare"}, {"outputs", layout}}));
+  DAVINCI_ASSIGN_OR_RETURN(auto compared, oracle_->Ask({{"op", "compare"}, {"outputs", layout}}));
   DAVINCI_ASSIGN_OR_RETURN(auto late, CheckSettled());
   if (late) return Maybe(late);
   DAVINCI_ASSIGN_OR_RETURN(auto mutated, CheckInputsIntact(&candidate_, variant));
   if (mutated) return Maybe(mutated);
   DAVINCI_RETURN_IF_ERROR(AskPublishedRule(distribution, variant, layout, compared.ok));
   json& checks = evaluation_.evidence["checks"];
-  json record = {{"distribution", distribution}, {"variant", variant}, {"passed", compared.ok.at("passed")}};
+  json record = {
+      {"distribution", distribution}, {"variant", variant}, {"passed", compared.ok.at("passed")}};
   double worst = 0;
   for (const json& o : compared.ok.at("outputs"))
     if (o.at("max_ratio").is_number()) worst = std::max(worst, o["max_ratio"].get<double>());
   record["error_over_tolerance"] = worst;
   checks.push_back(record);
   if (variant == 0 && first) {
-    // The baseline answers the same question: a reference that fails its own tolerance is no oracle.
+    // The baseline answers the same question: a reference that fails its own tolerance is no
+    // oracle.
     DAVINCI_ASSIGN_OR_RETURN(CallResult own, Call(&baseline_, variant, args));
     json own_layout;
     DAVINCI_ASSIGN_OR_RETURN(auto broken, Collect(&baseline_, &own, variant, &own_layout));
@@ -206,10 +214,13 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
     DAVINCI_ASSIGN_OR_RETURN(auto gone, Collect(&candidate_, &again, variant, &layout));
     if (gone) break;
     DAVINCI_ASSIGN_OR_RETURN(auto repeat, oracle_->Ask({{"op", "compare"}, {"outputs", layout}}));
-    const auto wrong = [](const json& c) { return c.at("outputs").at(0).value("wrong", int64_t{0}); };
+    const auto wrong = [](const json& c) {
+      return c.at("outputs").at(0).value("wrong", int64_t{0});
+    };
     if (repeat.ok.at("passed").get<bool>() || wrong(repeat.ok) != wrong(compared.ok)) {
       failure.outcome = Outcome::kNondeterministic;
-      failure.message += "; the same inputs gave another answer the next time (a race, or memory nobody wrote)";
+      failure.message +=
+          "; the same inputs gave another answer the next time (a race, or memory nobody wrote)";
       break;
     }
   }
@@ -225,8 +236,11 @@ Result<bool> Examination::CheckVariant(int variant, bool own_size) {
       case Outcome::kMismatch:
       case Outcome::kNondeterministic:
       case Outcome::kWrongShape:
-      case Outcome::kWrongDtype: evaluation_.correct = false; break;
-      default: break;
+      case Outcome::kWrongDtype:
+        evaluation_.correct = false;
+        break;
+      default:
+        break;
     }
     return Verdict(*failure);
   }

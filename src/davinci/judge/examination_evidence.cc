@@ -1,9 +1,9 @@
 // Evidence and conclusion of an examination: what happened, from whom we know it, and the verdict.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
-
-#include <fmt/format.h>
 
 #include "davinci/judge/examination.h"
 #include "davinci/judge/vendor_code.h"
@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-// A forward that spends more than this share in library operators is labelled; above the second its own kernels hardly matter.
+// A forward that spends more than this share in library operators is labelled; above the second its
+// own kernels hardly matter.
 constexpr double kLibraryLabelShare = 0.1;
 constexpr double kLowCoverageShare = 0.7;
 
@@ -25,14 +26,16 @@ void Examination::CollectEvidence() {
     worker::Process& process = candidate_.runner->process();
     evidence["sandbox"] = candidate_.runner->sandbox_report();
     evidence["output_bytes"] = process.OutputBytes();
-    if (const std::string tail = process.OutputTail(); !tail.empty() && !evidence.contains("output_tail"))
+    if (const std::string tail = process.OutputTail();
+        !tail.empty() && !evidence.contains("output_tail"))
       evidence["output_tail"] = ElideMiddle(tail, 2000);
     if (!process.WaitForDeath() && evaluation_.correct == true) {
       evidence["threads"] = process.NumThreads();
       json libraries = json::array();
       const std::string cache = CacheDir("build").ok() ? CacheDir("build")->string() : "";
       for (const std::string& path : process.MappedLibraries())
-        if (path.starts_with(cache)) libraries.push_back(std::filesystem::path(path).filename().string());
+        if (path.starts_with(cache))
+          libraries.push_back(std::filesystem::path(path).filename().string());
       evidence["candidate_libraries"] = std::move(libraries);
       CollectProfile();
       for (const std::string& name : ExecutedVendorLibraries(process.pid()))
@@ -65,7 +68,8 @@ void Examination::CollectProfile() {
         {{"op", "profile"}, {"args", last_args_}, {"shift", current_shift_[1]}}, CallTimeout());
     const auto busy = [](const json& report) -> json {
       const auto device = report.find("device");
-      return device != report.end() && device->is_object() ? device->value("busy_ms", json()) : json();
+      return device != report.end() && device->is_object() ? device->value("busy_ms", json())
+                                                           : json();
     };
     evaluation_.times["device_ms"] = {{"candidate", busy(profile.ok)},
                                       {"baseline", baseline.failure ? json() : busy(baseline.ok)}};
@@ -99,8 +103,9 @@ Evaluation Examination::Conclude() {
   if (facts_[0]) {
     const VariantFacts& facts = *facts_[0];
     if (facts.stochastic)
-      evaluation.AddLabel(facts.reseed_calls ? "task: stochastic reference, reseeded before every call"
-                                             : "task: stochastic in training mode, judged in eval mode");
+      evaluation.AddLabel(facts.reseed_calls
+                              ? "task: stochastic reference, reseeded before every call"
+                              : "task: stochastic in training mode, judged in eval mode");
     evaluation.evidence["work"] = facts.raw.value("work", json());
   }
   for (auto& [name, seconds] : stage_seconds_.items())

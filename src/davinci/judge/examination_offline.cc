@@ -1,11 +1,12 @@
-// An examination of a CUDA candidate on a machine without a GPU: compiled for the target architecture, interpreted on CPU
-// tensors where that is possible, compared by the same oracle as ever, never timed. The CPU is the target underneath, so the
-// task's cpu sizes apply; its declared shape variants come first, because they are small.
-
-#include <algorithm>
+// An examination of a CUDA candidate on a machine without a GPU: compiled for the target
+// architecture, interpreted on CPU tensors where that is possible, compared by the same oracle as
+// ever, never timed. The CPU is the target underneath, so the task's cpu sizes apply; its declared
+// shape variants come first, because they are small.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "davinci/judge/examination.h"
 
@@ -40,12 +41,14 @@ json Examination::OfflineOptions() const {
   return {{"arch", job_.offline_arch}, {"seconds", protocol_.interpreter_budget_seconds}};
 }
 
-// {"kernels", "builds", "blocked", "device_redirected"}; the last known one when the process is gone.
+// {"kernels", "builds", "blocked", "device_redirected"}; the last known one when the process is
+// gone.
 json Examination::OfflineReport() {
   if (candidate_.runner && !candidate_.runner->process().WaitForDeath()) {
     Answer answer = candidate_.runner->frozen()
                         ? candidate_.runner->AskFrozen({{"op", "offline"}}, kReportTimeoutSeconds)
-                        : candidate_.runner->Ask({{"op", "offline"}}, kReportTimeoutSeconds, Outcome::kRuntimeError);
+                        : candidate_.runner->Ask({{"op", "offline"}}, kReportTimeoutSeconds,
+                                                 Outcome::kRuntimeError);
     if (!answer.failure && answer.ok.is_object()) offline_report_ = answer.ok;
   }
   return offline_report_;
@@ -88,9 +91,11 @@ Result<bool> Examination::CheckWithoutDevice() {
       }
       if (IsWrongAnswer(failure->outcome)) evaluation_.correct = false;
       if (!StoppedForWantOfDevice(*failure)) return Verdict(*failure);
-      const bool only_large = variant == 0 && num_variants > 0 && offline_blocked_["reason"] == "too slow to interpret";
+      const bool only_large =
+          variant == 0 && num_variants > 0 && offline_blocked_["reason"] == "too slow to interpret";
       if (!only_large) return true;
-      evaluation_.evidence["without_device"]["not_compared"] = {{"variant", 0}, {"because", offline_blocked_["detail"]}};
+      evaluation_.evidence["without_device"]["not_compared"] = {
+          {"variant", 0}, {"because", offline_blocked_["detail"]}};
       offline_blocked_ = nullptr;
       break;
     }
@@ -114,7 +119,8 @@ Result<Evaluation> Examination::RunWithoutDevice() {
     Stage("interpreting");
     evaluation_.evidence["checks"] = json::array();
     for (Timed* timed : {&candidate_, &baseline_})
-      if (auto failure = timed->runner->StartCalls()) DAVINCI_RETURN_IF_ERROR(Verdict(*failure).status());
+      if (auto failure = timed->runner->StartCalls())
+        DAVINCI_RETURN_IF_ERROR(Verdict(*failure).status());
     if (!failure_) DAVINCI_RETURN_IF_ERROR(CheckWithoutDevice().status());
   }
   if (failure_ && StoppedForWantOfDevice(*failure_)) failure_.reset();
@@ -128,15 +134,20 @@ Result<Evaluation> Examination::RunWithoutDevice() {
   return evaluation;
 }
 
-// The sentence for people, and what was done as evidence. Whatever the report claims, it cannot make the verdict better.
+// The sentence for people, and what was done as evidence. Whatever the report claims, it cannot
+// make the verdict better.
 void Examination::DescribeWithoutDevice(const json& report, Evaluation* evaluation) const {
   json& evidence = evaluation->evidence["without_device"];
   evidence["arch"] = fmt::format("sm_{}", job_.offline_arch);
-  if (report.dump(-1, ' ', false, json::error_handler_t::replace).size() <= kMaxReportBytes) evidence["report"] = report;
+  if (report.dump(-1, ' ', false, json::error_handler_t::replace).size() <= kMaxReportBytes)
+    evidence["report"] = report;
   evidence["sizes"] = "cpu";
-  evidence["not_checked"] = {"time", "the task's cuda sizes", "races and memory ordering between threads",
+  evidence["not_checked"] = {"time",
+                             "the task's cuda sizes",
+                             "races and memory ordering between threads",
                              "rounding of tensor cores (the interpreter multiplies in float32)",
-                             "the work of CUDA C++ kernels", "streams, graphs and the driver"};
+                             "the work of CUDA C++ kernels",
+                             "streams, graphs and the driver"};
   if (!offline_blocked_.is_null()) evidence["blocked"] = offline_blocked_;
   for (const char* key : {"import_ms"}) evaluation->times.erase(key);
   evaluation->candidate_time.reset();
@@ -161,21 +172,26 @@ void Examination::DescribeWithoutDevice(const json& report, Evaluation* evaluati
   if (candidate_.built_variant >= 0) checks.insert(checks.end(), {"imported", "constructed"});
   if (compiled > 0) checks.push_back(fmt::format("{} native module(s) compiled", compiled));
   if (triton > 0)
-    checks.push_back(fmt::format("{} Triton kernel variant(s) compiled to cubin, {} interpreted", triton, interpreted));
-  if (evaluation->correct) checks.emplace_back(*evaluation->correct ? "outputs correct on CPU tensors" : "outputs compared");
+    checks.push_back(fmt::format("{} Triton kernel variant(s) compiled to cubin, {} interpreted",
+                                 triton, interpreted));
+  if (evaluation->correct)
+    checks.emplace_back(*evaluation->correct ? "outputs correct on CPU tensors"
+                                             : "outputs compared");
   evidence["ran"] = checks;
   if (failure_) return;
 
   evaluation->outcome = Outcome::kCheckedWithoutDevice;
   if (!offline_blocked_.is_null()) evaluation->correct.reset();
-  const char* what = interpreted > 0             ? "compiled and interpreted, never timed"
-                     : triton + compiled > 0     ? "compiled, never run or timed"
-                     : evaluation->correct       ? "run on CPU tensors, never timed"
-                                                 : "loaded, never run or timed";
-  evaluation->message = fmt::format("checked without device: {} ({})", what, fmt::join(checks, ", "));
+  const char* what = interpreted > 0         ? "compiled and interpreted, never timed"
+                     : triton + compiled > 0 ? "compiled, never run or timed"
+                     : evaluation->correct   ? "run on CPU tensors, never timed"
+                                             : "loaded, never run or timed";
+  evaluation->message =
+      fmt::format("checked without device: {} ({})", what, fmt::join(checks, ", "));
   if (!offline_blocked_.is_null())
-    evaluation->message += fmt::format("; correctness not decided: {}: {}", Text(offline_blocked_, "reason"),
-                                       Text(offline_blocked_, "detail"));
+    evaluation->message +=
+        fmt::format("; correctness not decided: {}: {}", Text(offline_blocked_, "reason"),
+                    Text(offline_blocked_, "detail"));
 }
 
 }  // namespace davinci::judge

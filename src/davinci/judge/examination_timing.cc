@@ -1,9 +1,10 @@
-// The timing half of an examination: interleaved pairs on inputs nobody has seen, every timed output verified.
+// The timing half of an examination: interleaved pairs on inputs nobody has seen, every timed
+// output verified.
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "davinci/judge/examination.h"
 #include "davinci/judge/stats/clock_agreement.h"
@@ -17,11 +18,13 @@ namespace {
 using nlohmann::json;
 
 constexpr int kWarmupPairs = 2;
-// Two processes of one program differ by about this much (docs/results/judge.md, A/A); it widens every interval.
+// Two processes of one program differ by about this much (docs/results/judge.md, A/A); it widens
+// every interval.
 constexpr double kBetweenProcessLogSd = 0.006;
 // A runner whose own clock reads less than this share of ours is not measuring what we measure.
 constexpr double kContradiction = 0.6;
-// Nor is one that differs by less than this: unpacking a call costs two processes different microseconds.
+// Nor is one that differs by less than this: unpacking a call costs two processes different
+// microseconds.
 constexpr double kContradictionSeconds = 5e-5;
 // CPU time after DONE that an honest process may need to go back to sleep.
 constexpr int64_t kTailCpuNs = 50'000;
@@ -30,7 +33,8 @@ constexpr int64_t kMaxOverheadNs = 2'000'000;
 TimeSummary Summarise(const std::vector<double>& seconds) {
   if (seconds.empty()) return {};
   return {1e3 * Median(seconds), 1e3 * *std::min_element(seconds.begin(), seconds.end()),
-          1e3 * *std::max_element(seconds.begin(), seconds.end()), static_cast<int>(seconds.size())};
+          1e3 * *std::max_element(seconds.begin(), seconds.end()),
+          static_cast<int>(seconds.size())};
 }
 
 }  // namespace
@@ -66,10 +70,9 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
   if (mutated) return Verdict(*mutated);
   const json& ours = layouts[static_cast<int>(Side::kCandidate)];
   DAVINCI_ASSIGN_OR_RETURN(
-      auto compared,
-      oracle_->Ask({{"op", "compare_pair"},
-                    {"outputs", ours},
-                    {"baseline", layouts[static_cast<int>(Side::kBaseline)]}}));
+      auto compared, oracle_->Ask({{"op", "compare_pair"},
+                                   {"outputs", ours},
+                                   {"baseline", layouts[static_cast<int>(Side::kBaseline)]}}));
   bool passed = compared.ok.at("passed").get<bool>();
   json comparison = compared.ok;
   if (full_check) {
@@ -94,8 +97,7 @@ Result<bool> Examination::MeasureTime() {
   gpu::LeaseRequest request;
   request.mode = gpu::LeaseMode::kExclusive;
   request.purpose = "timing " + job_.candidate_path;
-  DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease,
-                           workshop_.leases->Acquire(DeviceKey(), request));
+  DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease, workshop_.leases->Acquire(DeviceKey(), request));
   evaluation_.times["waited_for_device_ms"] = lease.waited_ms();
   phase.Restart();
 
@@ -137,7 +139,8 @@ Result<bool> Examination::MeasureTime() {
   if (auto failure = CheckClocks()) return Verdict(*failure);
 
   const PairedRatio& ratio = *decision.ratio;
-  evaluation_.speedup = Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline};
+  evaluation_.speedup =
+      Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline};
   std::vector<double> candidate_seconds;
   std::vector<double> baseline_seconds;
   for (const PairedSample& sample : samples) {
@@ -150,8 +153,9 @@ Result<bool> Examination::MeasureTime() {
 }
 
 std::vector<PairedSample> Examination::Samples() {
-  // What the protocol itself costs is measured on the baseline, whose process is ours: outer clock less inner clock. A low
-  // quantile, because on a busy machine the difference is mostly waiting for a core, which a call cannot be credited with.
+  // What the protocol itself costs is measured on the baseline, whose process is ours: outer clock
+  // less inner clock. A low quantile, because on a busy machine the difference is mostly waiting
+  // for a core, which a call cannot be credited with.
   std::vector<double> overheads;
   std::vector<double> tails;
   for (const Pair& pair : pairs_) {
@@ -159,7 +163,8 @@ std::vector<PairedSample> Examination::Samples() {
     tails.push_back(static_cast<double>(pair.baseline.tail_cpu_ns));
   }
   tail_cpu_ns_ = static_cast<int64_t>(Percentile(tails, 0.9));
-  overhead_ns_ = std::clamp(static_cast<int64_t>(Percentile(overheads, 0.1)), int64_t{0}, kMaxOverheadNs);
+  overhead_ns_ =
+      std::clamp(static_cast<int64_t>(Percentile(overheads, 0.1)), int64_t{0}, kMaxOverheadNs);
   std::vector<PairedSample> samples;
   for (const Pair& pair : pairs_)
     samples.push_back({RecordSeconds(pair.baseline), RecordSeconds(pair.candidate)});
@@ -180,7 +185,8 @@ std::optional<Failure> Examination::CheckClocks() {
                                      std::min(pair.candidate.inner_ns, pair.candidate.wall_ns))));
     // Waiting for a core lies between the two clocks without anybody having lied.
     const int64_t gap = pair.candidate.wall_ns - overhead_ns_ - pair.candidate.inner_ns;
-    const int64_t excused = std::clamp(pair.candidate.core_wait_ns, int64_t{0}, std::max(gap, int64_t{0}));
+    const int64_t excused =
+        std::clamp(pair.candidate.core_wait_ns, int64_t{0}, std::max(gap, int64_t{0}));
     awake.push_back(outer.back() - seconds(excused));
     inner.push_back(seconds(pair.candidate.inner_ns));
     cpu.push_back(seconds(pair.candidate.cpu_ns));
@@ -199,38 +205,43 @@ std::optional<Failure> Examination::CheckClocks() {
   if (Median(outside) > exact.absolute_seconds + exact.relative * Median(outer) + 2e-5)
     return WorkedWhileStopped(Median(outside));
   if (job_.target == Target::kCuda) {
-    // The oracle's first look waits until the device is free: longer after the candidate than after the baseline means
-    // that the candidate's work was not over when it said so.
+    // The oracle's first look waits until the device is free: longer after the candidate than after
+    // the baseline means that the candidate's work was not over when it said so.
     std::vector<double> settle[2];
     for (const Pair& pair : pairs_) {
       settle[0].push_back(1e-9 * static_cast<double>(pair.candidate.settle_ns));
       settle[1].push_back(1e-9 * static_cast<double>(pair.baseline.settle_ns));
     }
     const double excess = Median(settle[0]) - Median(settle[1]);
-    const double allowed = AgreementOptions{}.absolute_seconds + AgreementOptions{}.relative * Median(outer) +
+    const double allowed = AgreementOptions{}.absolute_seconds +
+                           AgreementOptions{}.relative * Median(outer) +
                            3 * (ScaledMad(settle[0]) + ScaledMad(settle[1]));
     clocks["settle_ms"] = {1e3 * Median(settle[0]), 1e3 * Median(settle[1])};
     if (excess > allowed) {
-      Failure failure{Outcome::kInvalidTiming,
-                      fmt::format("the device was busy for {:.3f} ms longer after the candidate said done than "
-                                  "after the baseline did",
-                                  1e3 * excess),
-                      {}};
+      Failure failure{
+          Outcome::kInvalidTiming,
+          fmt::format("the device was busy for {:.3f} ms longer after the candidate said done than "
+                      "after the baseline did",
+                      1e3 * excess),
+          {}};
       failure.evidence["rule"] = "busy_after_done";
       return failure;
     }
   }
-  // The time of record is ours; the runner's own clock is asked only whether it tells a different story. A busy machine makes
-  // them differ by the wait for a core, which no rule of 5 % can know, so only a clear contradiction is held against it.
+  // The time of record is ours; the runner's own clock is asked only whether it tells a different
+  // story. A busy machine makes them differ by the wait for a core, which no rule of 5 % can know,
+  // so only a clear contradiction is held against it.
   AgreementOptions options;
-  options.absolute_seconds += std::max(Median(noise) - Percentile(noise, 0.1), 3 * ScaledMad(noise));
+  options.absolute_seconds +=
+      std::max(Median(noise) - Percentile(noise, 0.1), 3 * ScaledMad(noise));
   const ClockReading readings[] = {{"supervisor", Median(awake), ClockRelation::kEqual, 0},
                                    {"runner", Median(inner), ClockRelation::kEqual, 0}};
   auto agreement = CheckClockAgreement(readings, options);
   if (!agreement.ok()) return Failure{Outcome::kJudgeError, agreement.status().message(), {}};
   clocks["agreement"] = agreement->evidence;
   if (agreement->agree || Median(inner) > kContradiction * Median(awake) ||
-      Median(awake) - Median(inner) < kContradictionSeconds) return std::nullopt;
+      Median(awake) - Median(inner) < kContradictionSeconds)
+    return std::nullopt;
   Failure failure{Outcome::kInvalidTiming, "clocks disagree: " + agreement->evidence, {}};
   failure.evidence["rule"] = "clock_agreement";
   return failure;

@@ -49,7 +49,8 @@ struct Judge::Impl {
   JudgeOptions options;
   std::unique_ptr<worker::ForkServer> server;
   std::unique_ptr<gpu::DeviceLeases> leases;
-  std::unique_ptr<store::KvCache> facts;  // null when the disk says no: everything is then found out again
+  std::unique_ptr<store::KvCache>
+      facts;  // null when the disk says no: everything is then found out again
   std::unique_ptr<gpu::DeviceMonitor> monitor = gpu::DeviceMonitor::Create();
   std::mutex mutex;
   std::unique_ptr<Workshop> workshop;  // guarded by mutex until built, then constant
@@ -126,7 +127,8 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   DAVINCI_ASSIGN_OR_RETURN(auto lease_folder, CacheDir("leases"));
   DAVINCI_ASSIGN_OR_RETURN(impl->leases, gpu::DeviceLeases::Open(lease_folder));
   if (auto folder = CacheDir("facts"); folder.ok())
-    if (auto facts = store::KvCache::Open(*folder / "facts.db"); facts.ok()) impl->facts = std::move(*facts);
+    if (auto facts = store::KvCache::Open(*folder / "facts.db"); facts.ok())
+      impl->facts = std::move(*facts);
   return std::unique_ptr<Judge>(new Judge(std::move(impl)));
 }
 
@@ -149,8 +151,10 @@ Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(job.protocol));
   const json limits = OverrideLimits(impl_->options, &protocol);
   if (protocol.published && !PublishedTolerance(task.config.precision))
-    return InvalidArgument(fmt::format("{}: the kernelbench protocol knows fp32, fp16 and bf16 tasks, not {}; use --protocol davinci",
-                                       job.reference_path, config::PrecisionName(task.config.precision)));
+    return InvalidArgument(
+        fmt::format("{}: the kernelbench protocol knows fp32, fp16 and bf16 tasks, not {}; use "
+                    "--protocol davinci",
+                    job.reference_path, config::PrecisionName(task.config.precision)));
   auto source = ReadFile(job.candidate_path, kMaxCandidateBytes);
   if (!source.ok()) return source.status();
   Evaluation evaluation;

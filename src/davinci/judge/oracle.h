@@ -1,14 +1,15 @@
-// Oracle: the supervisor's hold on the process that owns reference, seeds, inputs, truth and comparison.
+// Oracle: the supervisor's hold on the process that owns reference, seeds, inputs, truth and
+// comparison.
 //
-// It runs the user's reference, never a candidate. A failure here is the task's fault (bad input) or ours.
+// It runs the user's reference, never a candidate. A failure here is the task's fault (bad input)
+// or ours.
 #pragma once
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "davinci/base/status.h"
 #include "davinci/judge/runner.h"
@@ -19,15 +20,15 @@ namespace davinci::judge {
 // What one shape variant of a task looks like; the runner builds its own from `init`.
 struct VariantFacts {
   nlohmann::json raw;
-  std::string init;                         // pickled constructor arguments, opaque
-  std::string structure;                    // of the output
-  std::vector<OutputTensor> outputs;        // dtype, shape, stride expected
-  nlohmann::json inputs;                    // arena layout
+  std::string init;                   // pickled constructor arguments, opaque
+  std::string structure;              // of the output
+  std::vector<OutputTensor> outputs;  // dtype, shape, stride expected
+  nlohmann::json inputs;              // arena layout
   int64_t slot_bytes = 0;
   int num_slots = 0;
   bool stochastic = false;
   bool reseed_calls = false;
-  std::string mode;                         // "", "train", "eval"
+  std::string mode;  // "", "train", "eval"
 };
 
 class Oracle {
@@ -36,8 +37,7 @@ class Oracle {
 
   Status AwaitReady(double timeout_seconds);
   // One request; failures of the reference are kInvalidArgument with file and line.
-  Result<worker::Process::Reply> Ask(const nlohmann::json& message,
-                                     std::span<const int> fds = {});
+  Result<worker::Process::Reply> Ask(const nlohmann::json& message, std::span<const int> fds = {});
   Result<VariantFacts> Describe(int variant, uint64_t seed);
 
   worker::Process& process() { return *process_; }

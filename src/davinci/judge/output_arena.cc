@@ -1,6 +1,8 @@
 #include "davinci/judge/output_arena.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,9 +10,6 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace davinci::judge {
 namespace {
@@ -118,10 +117,11 @@ std::optional<Failure> OutputArena::Collect(const worker::Process& process, Side
     if (tensor.value) span = 1;
     offset = AlignUp(offset);
     if (!sane || span > (end - offset) / std::max<int64_t>(1, element))
-      return Wrong(Outcome::kPolicyViolation,
-                   fmt::format("output {} claims strides {} over shape {}, far more memory than its size; "
-                               "return a dense tensor",
-                               i, tensor.stride, tensor.shape));
+      return Wrong(
+          Outcome::kPolicyViolation,
+          fmt::format("output {} claims strides {} over shape {}, far more memory than its size; "
+                      "return a dense tensor",
+                      i, tensor.stride, tensor.shape));
     const int64_t bytes = span * element;
     if (tensor.value) {
       if (tensor.dtype == "f64") {
@@ -131,13 +131,14 @@ std::optional<Failure> OutputArena::Collect(const worker::Process& process, Side
         std::memcpy(data_ + offset, &integer, 8);
       }
     } else if (bytes > 0) {
-      if (const Status read = process.ReadMemory(tensor.address, data_ + offset,
-                                                 static_cast<size_t>(bytes));
+      if (const Status read =
+              process.ReadMemory(tensor.address, data_ + offset, static_cast<size_t>(bytes));
           !read.ok()) {
-        Failure failure = Wrong(
-            Outcome::kPolicyViolation,
-            fmt::format("output {} has no readable memory behind it ({}); return an ordinary tensor",
-                        i, read.message()));
+        Failure failure =
+            Wrong(Outcome::kPolicyViolation,
+                  fmt::format(
+                      "output {} has no readable memory behind it ({}); return an ordinary tensor",
+                      i, read.message()));
         failure.evidence["rule"] = "unreadable_output";
         return failure;
       }
@@ -165,14 +166,16 @@ std::optional<Failure> CheckSignature(const std::string& structure,
     const OutputTensor& got = outputs[i];
     const OutputTensor& want = expected[i];
     if (!got.plain) {
-      Failure failure = Wrong(Outcome::kPolicyViolation,
-                              fmt::format("output {} is a tensor subclass; return a plain torch.Tensor", i));
+      Failure failure =
+          Wrong(Outcome::kPolicyViolation,
+                fmt::format("output {} is a tensor subclass; return a plain torch.Tensor", i));
       failure.evidence["rule"] = "tensor_subclass";
       return failure;
     }
     if (got.shape != want.shape)
-      return Wrong(Outcome::kWrongShape, fmt::format("output {} has shape {}, the reference's is {}",
-                                                     i, got.shape, want.shape));
+      return Wrong(
+          Outcome::kWrongShape,
+          fmt::format("output {} has shape {}, the reference's is {}", i, got.shape, want.shape));
     if (got.dtype != want.dtype)
       return Wrong(Outcome::kWrongDtype, fmt::format("output {} is {}, the reference's is {}", i,
                                                      ElideMiddle(got.dtype, 40), want.dtype));

@@ -1,15 +1,15 @@
-// OutputArena: where outputs of a frozen runner are copied to, shared with the oracle that compares them (cpu target).
+// OutputArena: where outputs of a frozen runner are copied to, shared with the oracle that compares
+// them (cpu target).
 //
-// A sealed memfd mapped in both processes, in two halves: candidate and baseline. Copying checks every claim of the
-// runner: sizes, strides and the extent of the memory behind them.
+// A sealed memfd mapped in both processes, in two halves: candidate and baseline. Copying checks
+// every claim of the runner: sizes, strides and the extent of the memory behind them.
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "davinci/base/status.h"
 #include "davinci/base/unique_fd.h"
@@ -33,7 +33,8 @@ class OutputArena {
   int64_t num_bytes() const { return num_bytes_; }
   bool Fits(const std::vector<OutputTensor>& expected) const;
 
-  // Copies the outputs out of the frozen process; on success `layout` describes them for the oracle.
+  // Copies the outputs out of the frozen process; on success `layout` describes them for the
+  // oracle.
   std::optional<Failure> Collect(const worker::Process& process, Side side,
                                  const std::vector<OutputTensor>& outputs, nlohmann::json* layout);
 

@@ -13,10 +13,13 @@ constexpr int kPublishedTrials = 5;
 std::optional<double> PublishedTolerance(config::Precision precision) {
   switch (precision) {
     case config::Precision::kFp32:
-    case config::Precision::kTf32: return 1e-4;
+    case config::Precision::kTf32:
+      return 1e-4;
     case config::Precision::kFp16:
-    case config::Precision::kBf16: return 1e-2;
-    case config::Precision::kFp64: break;
+    case config::Precision::kBf16:
+      return 1e-2;
+    case config::Precision::kFp64:
+      break;
   }
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// Protocol: how much evidence a verdict needs. The judge never improvises; everything it may vary is a field here, and the
-// name and version of the protocol are part of every Evaluation.
+// Protocol: how much evidence a verdict needs. The judge never improvises; everything it may vary
+// is a field here, and the name and version of the protocol are part of every Evaluation.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace davinci::judge {
 
 // One correctness call: which inputs, on which shapes.
 struct CheckStep {
-  std::string distribution;    // "own", "signed", "magnitudes" (python/davinci_worker/distributions.py), "published-0" …
+  std::string distribution;    // "own", "signed", "magnitudes"
+                               // (python/davinci_worker/distributions.py), "published-0" …
   bool every_variant = false;  // on each declared shape variant instead of the task's own size
 };
 
@@ -23,10 +24,12 @@ struct Protocol {
   std::string name;
   int version = 1;
 
-  // Correctness. The task's own size first, then each variant; the first failure ends the evaluation.
+  // Correctness. The task's own size first, then each variant; the first failure ends the
+  // evaluation.
   std::vector<CheckStep> steps;
-  // KernelBench's published rule decides instead of ours (python/davinci_worker/published.py): weights as initialised after seed
-  // 42, trials with seeds derived from 42, torch.allclose against the reference's own output. Timing stays ours.
+  // KernelBench's published rule decides instead of ours (python/davinci_worker/published.py):
+  // weights as initialised after seed 42, trials with seeds derived from 42, torch.allclose against
+  // the reference's own output. Timing stays ours.
   bool published = false;
   // Report the published rule's opinion, and whether NaN gets through, beside the verdict.
   bool second_opinion = true;
@@ -34,22 +37,26 @@ struct Protocol {
   // Timing. A pair is one baseline and one candidate call on the same fresh inputs.
   int min_pairs = 10;
   int max_pairs = 100;
-  double timing_budget_seconds = 2.5;   // wall clock of the whole phase, drawing and checking included
-  double target_half_width = 0.02;      // stop when the 95 % interval is this tight, relative
-  double full_check_share = 0.1;        // secret share of timed calls also compared with float64 truth
-  double give_up_below = 0.0;           // screening: stop early when the speedup is surely below this
+  double timing_budget_seconds =
+      2.5;                          // wall clock of the whole phase, drawing and checking included
+  double target_half_width = 0.02;  // stop when the 95 % interval is this tight, relative
+  double full_check_share = 0.1;    // secret share of timed calls also compared with float64 truth
+  double give_up_below = 0.0;       // screening: stop early when the speedup is surely below this
 
   // Limits.
-  double load_timeout_seconds = 60;     // importing and constructing, compilation not counted
-  double call_timeout_seconds = 60;     // a single forward, at least
-  double call_timeout_factor = 50;      // … or this many baseline calls, whichever is longer
-  double interpreter_budget_seconds = 8;  // of one forward without a device; beyond it the shape is left out
+  double load_timeout_seconds = 60;  // importing and constructing, compilation not counted
+  double call_timeout_seconds = 60;  // a single forward, at least
+  double call_timeout_factor = 50;   // … or this many baseline calls, whichever is longer
+  double interpreter_budget_seconds =
+      8;  // of one forward without a device; beyond it the shape is left out
   int64_t memory_bytes = int64_t{16} << 30;
 };
 
-// "davinci" (full), "screening" (training: same guarantees, fewer samples), "kernelbench" (published seeds and tolerances).
+// "davinci" (full), "screening" (training: same guarantees, fewer samples), "kernelbench"
+// (published seeds and tolerances).
 inline constexpr uint64_t kPublishedSeed = 42;
-// atol = rtol of the published rule: 1e-4 for fp32 (and tf32), 1e-2 for fp16 and bf16; nothing for fp64, which it does not know.
+// atol = rtol of the published rule: 1e-4 for fp32 (and tf32), 1e-2 for fp16 and bf16; nothing for
+// fp64, which it does not know.
 std::optional<double> PublishedTolerance(config::Precision precision);
 
 Result<Protocol> ProtocolByName(std::string_view name);

@@ -1,10 +1,10 @@
 #include "davinci/judge/runner.h"
 
+#include <fmt/format.h>
+
 #include <csignal>
 #include <cstring>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "davinci/base/clock.h"
 #include "davinci/worker/protocol.h"
@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using worker::Process;
 
-constexpr double kDeathGraceSeconds = 1.0;
+constexpr double kDeathGraceSeconds = 0.3;
 constexpr size_t kMessageBytes = 4000;
 constexpr size_t kMaxOutputs = 256;
 constexpr size_t kMaxExports = 4096;
@@ -25,7 +25,8 @@ std::string Text(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// What the runner's exception says, as a Failure. Only outcomes a candidate may claim for itself are accepted.
+// What the runner's exception says, as a Failure. Only outcomes a candidate may claim for itself
+// are accepted.
 Failure FromReply(const json& error, Outcome stage) {
   Failure failure;
   const auto claimed = ParseOutcome(Text(error, "kind"));
@@ -37,8 +38,11 @@ Failure FromReply(const json& error, Outcome stage) {
       case Outcome::kLoadError:
       case Outcome::kLaunchError:
       case Outcome::kRuntimeError:
-      case Outcome::kOutOfMemory: failure.outcome = *claimed; break;
-      default: break;
+      case Outcome::kOutOfMemory:
+        failure.outcome = *claimed;
+        break;
+      default:
+        break;
     }
   }
   failure.message = ElideMiddle(Text(error, "message"), kMessageBytes);
@@ -132,7 +136,8 @@ Failure Runner::Classify(const Status& status, Outcome stage, double timeout_sec
     failure.message = "the candidate exceeded its memory limit and was stopped";
   } else if (death->signal == SIGKILL) {
     failure.outcome = Outcome::kOutOfMemory;
-    failure.message = "the candidate was killed by the system, most likely for using too much memory";
+    failure.message =
+        "the candidate was killed by the system, most likely for using too much memory";
   } else if (death->signal == SIGSYS) {
     failure.outcome = Outcome::kPolicyViolation;
     failure.message = "the candidate made a system call the sandbox forbids";
@@ -221,7 +226,8 @@ CallResult Runner::Call(double timeout_seconds, double spin_seconds) {
     result.cpu_ns = cpu_when_frozen_ns_ - cpu_before;
     result.tail_cpu_ns = cpu_when_frozen_ns_ - cpu_when_done;
 
-    // The whole reply is in the socket unless it is large; a process that stopped in the middle of it must go on writing.
+    // The whole reply is in the socket unless it is large; a process that stopped in the middle of
+    // it must go on writing.
     auto message = process_->control().Receive(0.05, process_->status_fd());
     if (!message.ok() && message.status().code() == StatusCode::kDeadlineExceeded) {
       Failure failure;
@@ -236,8 +242,10 @@ CallResult Runner::Call(double timeout_seconds, double spin_seconds) {
     if (!message->done.empty()) {
       uint64_t pointer = 0;
       std::memcpy(&pointer, message->done.data() + 1, sizeof pointer);
-      std::memcpy(&result.inner_ns, message->done.data() + 1 + sizeof pointer, sizeof result.inner_ns);
-      if (last_outputs_.size() != 1) return fail(InvalidArgument("a short reply before a long one"));
+      std::memcpy(&result.inner_ns, message->done.data() + 1 + sizeof pointer,
+                  sizeof result.inner_ns);
+      if (last_outputs_.size() != 1)
+        return fail(InvalidArgument("a short reply before a long one"));
       result.structure = last_structure_;
       result.outputs = last_outputs_;
       result.outputs[0].address = pointer;
@@ -254,7 +262,8 @@ CallResult Runner::Call(double timeout_seconds, double spin_seconds) {
       continue;
     }
     if (const auto error = body.find("error"); error != body.end()) {
-      result.failure = FromReply(error->is_object() ? *error : json::object(), Outcome::kRuntimeError);
+      result.failure =
+          FromReply(error->is_object() ? *error : json::object(), Outcome::kRuntimeError);
     } else if (const auto reply = body.find("done"); reply != body.end() && reply->is_object()) {
       ReadOutputs(*reply, &result);
       last_structure_ = result.structure;

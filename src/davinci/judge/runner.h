@@ -1,20 +1,21 @@
-// Runner: the supervisor's hold on one candidate (or baseline) process. The process is hostile by assumption.
+// Runner: the supervisor's hold on one candidate (or baseline) process. The process is hostile by
+// assumption.
 //
-// Requests before the first call are ordinary: the process runs freely while it imports and constructs. From StartCalls()
-// on it is frozen except inside Call(): nothing it does can lie outside the clock.
+// Requests before the first call are ordinary: the process runs freely while it imports and
+// constructs. From StartCalls() on it is frozen except inside Call(): nothing it does can lie
+// outside the clock.
 //
-// Every problem is a Failure whose outcome is derived from what the kernel reports (death, signal, memory, deadline);
-// what the process says about itself only refines it.
+// Every problem is a Failure whose outcome is derived from what the kernel reports (death, signal,
+// memory, deadline); what the process says about itself only refines it.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "davinci/judge/failure.h"
 #include "davinci/worker/fork_server.h"
@@ -44,15 +45,16 @@ struct CallResult {
   std::optional<Failure> failure;
   std::string structure;  // "T", "tuple(T,T)", "dict(a:T)"
   std::vector<OutputTensor> outputs;
-  int64_t wall_ns = 0;      // GO to DONE on the supervisor's clock
-  int64_t freeze_ns = 0;    // DONE to every thread stopped
-  int64_t settle_ns = 0;    // CUDA: until a sample of the outputs was read on the device, after DONE
-  int64_t inner_ns = 0;     // what the runner claims
-  int64_t cpu_ns = 0;       // CPU time between thaw and frozen
+  int64_t wall_ns = 0;    // GO to DONE on the supervisor's clock
+  int64_t freeze_ns = 0;  // DONE to every thread stopped
+  int64_t settle_ns = 0;  // CUDA: until a sample of the outputs was read on the device, after DONE
+  int64_t inner_ns = 0;   // what the runner claims
+  int64_t cpu_ns = 0;     // CPU time between thaw and frozen
   int64_t tail_cpu_ns = 0;     // the part of it spent after DONE, before every thread had stopped
   int64_t outside_cpu_ns = 0;  // CPU time spent while it should have been frozen, before this call
-  int64_t core_wait_ns = 0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
-  bool compiled = false;    // a compilation happened inside: not a sample
+  int64_t core_wait_ns =
+      0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
+  bool compiled = false;  // a compilation happened inside: not a sample
 };
 
 class Runner {
@@ -63,7 +65,8 @@ class Runner {
   std::optional<Failure> AwaitReady(double timeout_seconds);
   const nlohmann::json& sandbox_report() const { return sandbox_report_; }
 
-  // `stage` is the outcome when the process dies: kLoadError while loading, kRuntimeError while running.
+  // `stage` is the outcome when the process dies: kLoadError while loading, kRuntimeError while
+  // running.
   Answer Ask(const nlohmann::json& message, double timeout_seconds, Outcome stage,
              std::span<const int> fds = {});
   void Post(const nlohmann::json& message, std::span<const int> fds = {});
@@ -93,7 +96,7 @@ class Runner {
   nlohmann::json sandbox_report_;
   std::optional<Status> post_error_;
   bool frozen_ = false;
-  std::string last_structure_;               // what a short DONE refers to
+  std::string last_structure_;  // what a short DONE refers to
   std::vector<OutputTensor> last_outputs_;
   std::map<uint64_t, nlohmann::json> exports_;  // CUDA: data pointer -> how the oracle opens it
   int64_t cpu_when_frozen_ns_ = 0;

@@ -19,7 +19,8 @@ constexpr uint64_t kOpenFiles = 1024;
 }  // namespace
 
 json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
-                const std::string& scratch, const std::vector<std::filesystem::path>& readable, bool trusted) {
+                const std::string& scratch, const std::vector<std::filesystem::path>& readable,
+                bool trusted) {
   sandbox::Spec spec;
   sandbox::Policy& policy = spec.policy;
   sandbox::AddSystemPaths(&policy);
@@ -31,24 +32,28 @@ json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
   for (const auto& path : readable) policy.read_only_paths.push_back(path.string());
   if (const auto cache = CacheDir("build"); cache.ok())
     policy.read_only_paths.push_back(cache->string());
-  policy.read_only_paths.emplace_back("/sys/devices/system");  // torch's profiler reads the clock source
+  policy.read_only_paths.emplace_back(
+      "/sys/devices/system");  // torch's profiler reads the clock source
   policy.scratch_dir = scratch;
   policy.private_tmp_bytes = kTmpBytes;
   policy.allow_exec = trusted || target == Target::kCuda;  // Triton runs ptxas and gcc
   policy.allow_fork = policy.allow_exec;
   if (target == Target::kCuda) {
     policy.thread_names = true;
-    // CUDA IPC takes two processes with the same pid for one: the oracle must not be pid 1 like the runners.
+    // CUDA IPC takes two processes with the same pid for one: the oracle must not be pid 1 like the
+    // runners.
     policy.new_namespaces = role != "oracle";
     if (const auto kernels = CacheDir("device"); role == "oracle" && kernels.ok())
       policy.read_write_paths.push_back(kernels->string());
     policy.device_paths = {"/dev/nvidia*", "/dev/nvidia-caps/*"};
-    // Triton compiles its launchers with the compiler of the environment, which may live outside /usr.
+    // Triton compiles its launchers with the compiler of the environment, which may live outside
+    // /usr.
     for (const char* name : {"CC", "CUDA_HOME", "CUDA_PATH"})
       if (const char* value = std::getenv(name); value != nullptr && *value == '/') {
         std::filesystem::path path(value);
         if (std::string_view(name) == "CC") path = path.parent_path().parent_path();
-        if (path != "/" && path.has_relative_path()) policy.read_only_paths.push_back(path.string());
+        if (path != "/" && path.has_relative_path())
+          policy.read_only_paths.push_back(path.string());
       }
     for (const char* path : {"/proc/driver/nvidia", "/usr/local/nvidia", "/usr/local/cuda"})
       policy.read_only_paths.emplace_back(path);

@@ -1,12 +1,12 @@
-// What each role may see and do. The runner sees the interpreter, its own source and its scratch folder; nothing of the
-// task, of other candidates, of the network. Returned as JSON because the Python worker hands it to the sandbox.
+// What each role may see and do. The runner sees the interpreter, its own source and its scratch
+// folder; nothing of the task, of other candidates, of the network. Returned as JSON because the
+// Python worker hands it to the sandbox.
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "davinci/data/language.h"
 
@@ -14,9 +14,11 @@ namespace davinci::judge {
 
 struct Workshop;
 
-// `role`: "oracle", "baseline" or "candidate". `trusted` (the first two): may also start programs, for torch.compile.
+// `role`: "oracle", "baseline" or "candidate". `trusted` (the first two): may also start programs,
+// for torch.compile.
 nlohmann::json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
-                          const std::string& scratch, const std::vector<std::filesystem::path>& readable, bool trusted);
+                          const std::string& scratch,
+                          const std::vector<std::filesystem::path>& readable, bool trusted);
 
 // Lets a role start programs: Triton runs its assembler, also where there is no device.
 void AllowPrograms(nlohmann::json* policy);

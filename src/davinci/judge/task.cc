@@ -1,8 +1,8 @@
 #include "davinci/judge/task.h"
 
-#include <filesystem>
-
 #include <fmt/format.h>
+
+#include <filesystem>
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
@@ -30,10 +30,11 @@ Result<Task> LoadTask(const std::string& path) {
   } else {
     task.candidate_entry = c.entry + "New";
     if (task.source.find("class " + c.entry) == std::string::npos)
-      return InvalidArgument(fmt::format(
-          "{}: no class {}; a task file defines class Model(nn.Module), get_inputs() and get_init_inputs() "
-          "(another name goes into its .toml: entry = \"…\")",
-          path, c.entry));
+      return InvalidArgument(
+          fmt::format("{}: no class {}; a task file defines class Model(nn.Module), get_inputs() "
+                      "and get_init_inputs() "
+                      "(another name goes into its .toml: entry = \"…\")",
+                      path, c.entry));
   }
   if (task.source.find("get_inputs") == std::string::npos)
     return InvalidArgument(fmt::format(

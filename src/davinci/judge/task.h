@@ -10,9 +10,9 @@
 namespace davinci::judge {
 
 struct Task {
-  std::string path;       // absolute
-  std::string source;     // content of the file
-  std::string hash;       // SHA-256 of source and sidecar settings
+  std::string path;    // absolute
+  std::string source;  // content of the file
+  std::string hash;    // SHA-256 of source and sidecar settings
   config::TaskConfig config;
 
   // Class (and, for functional tasks, function) a candidate has to define.

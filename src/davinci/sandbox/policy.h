@@ -50,7 +50,8 @@ struct Policy {
   bool allow_network = false;
   bool allow_exec = false;  // Run() needs it
   bool allow_fork = false;  // threads are always allowed
-  // Let the process name its threads (/proc/self/task/*/comm): CUDA's driver does not start where it cannot.
+  // Let the process name its threads (/proc/self/task/*/comm): CUDA's driver does not start where
+  // it cannot.
   bool thread_names = false;
   // Use user, pid, ipc, net, mount and uts namespaces as far as the kernel lets this user.
   bool new_namespaces = true;
@@ -63,8 +64,8 @@ struct Policy {
 // no /run.
 void AddSystemPaths(Policy* policy);
 
-// Adds what the CUDA driver opens besides: its device nodes and the PCI and module entries of /sys. (Its libraries lie
-// under /usr; toolkits elsewhere have to be listed by the caller.)
+// Adds what the CUDA driver opens besides: its device nodes and the PCI and module entries of /sys.
+// (Its libraries lie under /usr; toolkits elsewhere have to be listed by the caller.)
 void AddCudaPaths(Policy* policy);
 
 // A JSON object with the field names above; absent = the default above. An unknown key, a wrong

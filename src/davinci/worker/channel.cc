@@ -1,13 +1,12 @@
 #include "davinci/worker/channel.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-
-#include <fmt/format.h>
 
 #include "davinci/base/clock.h"
 #include "davinci/worker/protocol.h"
@@ -28,8 +27,7 @@ int RemainingMs(double deadline_seconds) {
 }  // namespace
 
 std::string EncodeFrame(const json& body) {
-  const std::string payload =
-      body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string payload = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const auto length = static_cast<uint32_t>(payload.size());
   std::string frame(kHeaderBytes, '\0');
   for (size_t i = 0; i < kHeaderBytes; ++i)
@@ -44,7 +42,8 @@ Result<json> DecodePayload(std::string_view payload) {
     too_deep = too_deep || depth > kMaxDepth;
     return !too_deep;
   };
-  // The callback cannot stop the parser, so hostile nesting is refused before it: brackets bound the depth from above.
+  // The callback cannot stop the parser, so hostile nesting is refused before it: brackets bound
+  // the depth from above.
   int depth = 0;
   int deepest = 0;
   for (char c : payload) {
@@ -157,15 +156,14 @@ Result<Message> Channel::Receive(double timeout_seconds, int alarm_fd) {
   const double deadline = MonotonicSeconds() + timeout_seconds;
   Message message;
   unsigned char header[kHeaderBytes];
-  DAVINCI_RETURN_IF_ERROR(ReadExactly(reinterpret_cast<char*>(header), kHeaderBytes, deadline,
-                                      alarm_fd, &message.fds));
+  DAVINCI_RETURN_IF_ERROR(
+      ReadExactly(reinterpret_cast<char*>(header), kHeaderBytes, deadline, alarm_fd, &message.fds));
   uint32_t length = 0;
   for (size_t i = 0; i < kHeaderBytes; ++i) length |= uint32_t{header[i]} << (8 * i);
   if (length > kMaxFrameBytes)
     return InvalidArgument(fmt::format("frame of {} bytes exceeds {}", length, kMaxFrameBytes));
   std::string payload(length, '\0');
-  DAVINCI_RETURN_IF_ERROR(
-      ReadExactly(payload.data(), length, deadline, alarm_fd, &message.fds));
+  DAVINCI_RETURN_IF_ERROR(ReadExactly(payload.data(), length, deadline, alarm_fd, &message.fds));
   if (payload.size() == kDoneBytes && payload[0] == kDoneMark) {
     message.done = std::move(payload);
     return message;

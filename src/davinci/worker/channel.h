@@ -1,20 +1,20 @@
 // Channel: framed JSON messages over a stream socket, with optional file descriptors.
 //
-// Wire format (python/davinci_worker/channel.py is the other end): uint32 little-endian length, then that many bytes of
-// UTF-8 JSON. Descriptors travel as SCM_RIGHTS with the first byte of a frame.
+// Wire format (python/davinci_worker/channel.py is the other end): uint32 little-endian length,
+// then that many bytes of UTF-8 JSON. Descriptors travel as SCM_RIGHTS with the first byte of a
+// frame.
 //
-// The peer may be hostile: frames are bounded, every read has a deadline, malformed JSON is a Status, and descriptors
-// beyond kMaxFds are closed. A Channel is used by one thread at a time.
+// The peer may be hostile: frames are bounded, every read has a deadline, malformed JSON is a
+// Status, and descriptors beyond kMaxFds are closed. A Channel is used by one thread at a time.
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "davinci/base/status.h"
 #include "davinci/base/unique_fd.h"
@@ -46,11 +46,12 @@ class Channel {
   // Writes a frame made by EncodeFrame, or GO (protocol.h); nothing is allocated.
   Status SendFrame(std::string_view frame, std::span<const int> fds = {});
 
-  // Waits until a frame's first byte can be read, `alarm_fd` (may be -1) becomes readable or hangs up, or the deadline passes.
-  // kUnavailable: the peer closed. kDeadlineExceeded: nothing came. kCancelled: alarm_fd fired first.
+  // Waits until a frame's first byte can be read, `alarm_fd` (may be -1) becomes readable or hangs
+  // up, or the deadline passes. kUnavailable: the peer closed. kDeadlineExceeded: nothing came.
+  // kCancelled: alarm_fd fired first.
   Status Wait(double timeout_seconds, int alarm_fd = -1) const;
-  // Wait without sleeping, for up to `seconds`: the first byte is seen within a microsecond, at the price of a core. True when
-  // something can be read.
+  // Wait without sleeping, for up to `seconds`: the first byte is seen within a microsecond, at the
+  // price of a core. True when something can be read.
   bool SpinUntilReadable(double seconds) const;
   // Reads one frame; the deadline covers all of it.
   Result<Message> Receive(double timeout_seconds, int alarm_fd = -1);

@@ -1,6 +1,7 @@
 #include "davinci/worker/fork_server.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -15,8 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <fmt/format.h>
-
 #include "davinci/base/clock.h"
 #include "davinci/worker/protocol.h"
 
@@ -29,10 +28,23 @@ constexpr double kImportTimeoutSeconds = 180;
 constexpr auto kWatchInterval = std::chrono::milliseconds(20);
 constexpr int kControlFd = 3;
 
-// What a worker may see of our environment. Everything else (tokens, LD_PRELOAD, CUDA switches) stays here.
-constexpr std::array kPassedOn = {"PATH",         "HOME",         "LANG",      "LC_ALL",   "LD_LIBRARY_PATH",
-                                  "CUDA_HOME",    "CUDA_PATH",    "CC",        "CXX",      "VIRTUAL_ENV",
-                                  "CUDA_VISIBLE_DEVICES", "PYTHONHOME", "LIBRARY_PATH", "CUDAHOSTCXX", "ASAN_OPTIONS"};
+// What a worker may see of our environment. Everything else (tokens, LD_PRELOAD, CUDA switches)
+// stays here.
+constexpr std::array kPassedOn = {"PATH",
+                                  "HOME",
+                                  "LANG",
+                                  "LC_ALL",
+                                  "LD_LIBRARY_PATH",
+                                  "CUDA_HOME",
+                                  "CUDA_PATH",
+                                  "CC",
+                                  "CXX",
+                                  "VIRTUAL_ENV",
+                                  "CUDA_VISIBLE_DEVICES",
+                                  "PYTHONHOME",
+                                  "LIBRARY_PATH",
+                                  "CUDAHOSTCXX",
+                                  "ASAN_OPTIONS"};
 
 std::string ReadAvailable(int fd) {
   std::string text;
@@ -153,17 +165,19 @@ Result<json> ForkServer::HelloLocked() {
   if (!message.ok()) {
     const std::string said = ReadAvailable(errors_.get());
     if (said.find("No module named 'torch'") != std::string::npos)
-      return FailedPrecondition(fmt::format(
-          "{} has no torch; install it (pip install torch==2.13.0) or point --python at one that has it",
-          options_.python));
+      return FailedPrecondition(
+          fmt::format("{} has no torch; install it (pip install torch==2.13.0) or point --python "
+                      "at one that has it",
+                      options_.python));
     return FailedPrecondition(fmt::format("the Python worker ({}) did not start: {}\n{}",
                                           options_.python, message.status().message(), said));
   }
   const json hello = message->body.value("hello", json());
   if (hello.value("protocol", 0) != kProtocolVersion)
-    return FailedPrecondition(fmt::format(
-        "the Python worker speaks protocol {}, this davinci speaks {}; rebuild or reinstall davinci",
-        hello.value("protocol", 0), kProtocolVersion));
+    return FailedPrecondition(
+        fmt::format("the Python worker speaks protocol {}, this davinci speaks {}; rebuild or "
+                    "reinstall davinci",
+                    hello.value("protocol", 0), kProtocolVersion));
   hello_ = hello;
   return hello_;
 }

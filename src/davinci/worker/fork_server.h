@@ -1,16 +1,17 @@
-// ForkServer: a Python process with torch already imported that forks a fresh child per role and evaluation.
+// ForkServer: a Python process with torch already imported that forks a fresh child per role and
+// evaluation.
 //
-// One per davinci process. Starting it costs one `import torch`; a child then costs tens of milliseconds. Spawn() is
-// thread-safe. The server runs our code and torch only, never a reference or a candidate.
+// One per davinci process. Starting it costs one `import torch`; a child then costs tens of
+// milliseconds. Spawn() is thread-safe. The server runs our code and torch only, never a reference
+// or a candidate.
 #pragma once
 
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "davinci/base/status.h"
 #include "davinci/worker/channel.h"
@@ -46,7 +47,8 @@ class ForkServer {
 
   // Waits for the imports; {protocol, python, torch, triton, pid}. A remedy is part of the failure.
   Result<nlohmann::json> Hello();
-  // False once the interpreter has ended, and with it every child: their deaths are nobody's verdict then.
+  // False once the interpreter has ended, and with it every child: their deaths are nobody's
+  // verdict then.
   bool Alive() const;
   // The child is asked for, not yet ready: call AwaitReady() on it.
   Result<std::shared_ptr<Process>> Spawn(const SpawnRequest& request);
@@ -58,7 +60,7 @@ class ForkServer {
 
   ForkServerOptions options_;
   std::mutex mutex_;
-  Channel control_;                                // guarded by mutex_
+  Channel control_;  // guarded by mutex_
   UniqueFd pidfd_;
   pid_t pid_ = -1;
   UniqueFd errors_;

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,8 +18,6 @@
 #include <cstring>
 #include <limits>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "davinci/base/clock.h"
 #include "davinci/worker/protocol.h"
@@ -150,8 +149,7 @@ bool Process::ReadStatus(double timeout_seconds) {
 std::optional<Death> Process::WaitForDeath(double timeout_seconds) {
   const double deadline = MonotonicSeconds() + timeout_seconds;
   while (!death_) {
-    if (!ReadStatus(std::max(0.0, deadline - MonotonicSeconds())) &&
-        MonotonicSeconds() >= deadline)
+    if (!ReadStatus(std::max(0.0, deadline - MonotonicSeconds())) && MonotonicSeconds() >= deadline)
       break;
   }
   return death_;
@@ -167,8 +165,8 @@ Result<json> Process::AwaitReady(double timeout_seconds) {
     if (!ReadStatus(std::max(0.0, deadline - MonotonicSeconds())))
       return DeadlineExceeded("a worker process did not start in time");
   }
-  DAVINCI_ASSIGN_OR_RETURN(
-      Message message, control_.Receive(std::max(0.0, deadline - MonotonicSeconds())));
+  DAVINCI_ASSIGN_OR_RETURN(Message message,
+                           control_.Receive(std::max(0.0, deadline - MonotonicSeconds())));
   if (message.body.contains("error"))
     return Internal("worker could not start: " +
                     message.body["error"].value("message", std::string("unknown")));
@@ -196,8 +194,8 @@ Result<Process::Reply> Process::Await(double timeout_seconds, const BuildHandler
     Reply reply;
     reply.fds = std::move(message.fds);
     if (body.contains("error")) {
-      reply.error = body["error"].is_object() ? std::move(body["error"])
-                                              : json{{"kind", "runtime_error"}};
+      reply.error =
+          body["error"].is_object() ? std::move(body["error"]) : json{{"kind", "runtime_error"}};
     } else if (body.contains("done")) {
       reply.ok = std::move(body["done"]);
     } else if (body.contains("ok")) {
@@ -273,8 +271,7 @@ std::vector<pid_t> Process::OtherProcesses() const {
     const pid_t parent = queue.back();
     queue.pop_back();
     for (pid_t tid : Threads(parent)) {
-      const std::string children =
-          ReadProc(fmt::format("/proc/{}/task/{}/children", parent, tid));
+      const std::string children = ReadProc(fmt::format("/proc/{}/task/{}/children", parent, tid));
       const char* cursor = children.c_str();
       char* end = nullptr;
       for (long pid = strtol(cursor, &end, 10); end != cursor; pid = strtol(cursor, &end, 10)) {

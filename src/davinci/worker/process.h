@@ -1,11 +1,12 @@
 // Process: one forked Python child (oracle, baseline or runner), seen from outside.
 //
-// Owns the child: destroying a Process kills it and everything in its pid namespace. The child may be hostile; nothing here
-// trusts what it says. Deaths are noticed through the status pipe at once, never by a timeout.
+// Owns the child: destroying a Process kills it and everything in its pid namespace. The child may
+// be hostile; nothing here trusts what it says. Deaths are noticed through the status pipe at once,
+// never by a timeout.
 //
-// Freezing: Freeze() stops every thread with SIGSTOP and returns only when the kernel shows all of them stopped;
-// Thaw() lets them go on. CPU time is read from the kernel's per-process clock. A Process is used by one thread at a time;
-// Kill() may be called from any thread.
+// Freezing: Freeze() stops every thread with SIGSTOP and returns only when the kernel shows all of
+// them stopped; Thaw() lets them go on. CPU time is read from the kernel's per-process clock. A
+// Process is used by one thread at a time; Kill() may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -13,13 +14,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "davinci/base/status.h"
 #include "davinci/base/unique_fd.h"
@@ -36,7 +36,8 @@ struct Death {
   std::string Describe() const;
 };
 
-// Answers {"build": …} requests of a runner while it loads or runs. Called on the thread that waits for the runner.
+// Answers {"build": …} requests of a runner while it loads or runs. Called on the thread that waits
+// for the runner.
 using BuildHandler = std::function<nlohmann::json(const nlohmann::json& request)>;
 
 class Process {
@@ -58,8 +59,8 @@ class Process {
   };
   Result<Reply> Request(const nlohmann::json& message, double timeout_seconds,
                         std::span<const int> fds = {});
-  // The two halves of Request, for overlapping several processes. `build` answers compilation requests in between; the time it
-  // takes does not count against the deadline.
+  // The two halves of Request, for overlapping several processes. `build` answers compilation
+  // requests in between; the time it takes does not count against the deadline.
   Status Post(const nlohmann::json& message, std::span<const int> fds = {});
   Result<Reply> Await(double timeout_seconds, const BuildHandler& build = nullptr);
 
@@ -71,7 +72,8 @@ class Process {
   Status Thaw();
   // User + system CPU time of all threads so far, in nanoseconds.
   int64_t CpuNs() const;
-  // How long the main thread was ready to run but waited for a core so far; 0 where the kernel does not count it.
+  // How long the main thread was ready to run but waited for a core so far; 0 where the kernel does
+  // not count it.
   int64_t CoreWaitNs() const;
   int64_t ResidentBytes() const;
   int NumThreads() const;
@@ -90,7 +92,8 @@ class Process {
   // The last bytes the child wrote to stdout and stderr, and how many it wrote in all.
   std::string OutputTail();
   int64_t OutputBytes() const { return output_bytes_; }
-  // Kills the child when its resident memory exceeds `bytes` (checked by the fork server's watchdog); 0 = unlimited.
+  // Kills the child when its resident memory exceeds `bytes` (checked by the fork server's
+  // watchdog); 0 = unlimited.
   void SetMemoryLimit(int64_t bytes) { memory_limit_ = bytes; }
   bool exceeded_memory() const { return exceeded_memory_; }
   void CheckMemory();

@@ -4,8 +4,8 @@
 #include <thread>
 #include <vector>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define DAVINCI_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define DAVINCI_CLONES
@@ -73,7 +73,8 @@ void FillUniform(float* out, size_t n, uint64_t key, int num_threads) {
       std::copy_n(values, std::min(kBatch, n - start), out + start);
     }
   };
-  const size_t threads = std::clamp<size_t>(batches / 256, 1, static_cast<size_t>(std::max(1, num_threads)));
+  const size_t threads =
+      std::clamp<size_t>(batches / 256, 1, static_cast<size_t>(std::max(1, num_threads)));
   std::vector<std::jthread> pool;
   for (size_t t = 1; t < threads; ++t)
     pool.emplace_back(work, batches * t / threads, batches * (t + 1) / threads);
@@ -88,8 +89,9 @@ void PhiloxBlock(uint64_t counter_low, uint64_t counter_high, uint64_t key, uint
   for (int round = 0; round < kRounds; ++round) {
     const uint64_t p0 = uint64_t{kMul0} * c[0];
     const uint64_t p1 = uint64_t{kMul1} * c[2];
-    const uint32_t next[4] = {static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(p1),
-                              static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k1, static_cast<uint32_t>(p0)};
+    const uint32_t next[4] = {
+        static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(p1),
+        static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k1, static_cast<uint32_t>(p0)};
     std::copy_n(next, 4, c);
     k0 += kWeyl0;
     k1 += kWeyl1;

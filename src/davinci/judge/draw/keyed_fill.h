@@ -1,8 +1,10 @@
-// Random inputs on the host: a keyed counter generator, so that the oracle draws megabytes in milliseconds.
+// Random inputs on the host: a keyed counter generator, so that the oracle draws megabytes in
+// milliseconds.
 //
-// Philox4x32-10 (Salmon et al., SC'11, "Parallel random numbers: as easy as 1, 2, 3"): element i depends on (key, i) alone,
-// hence the result does not depend on the number of threads, and without the key nothing can be foretold.
-// Uniform only: torch's own normal generator is already vectorised.
+// Philox4x32-10 (Salmon et al., SC'11, "Parallel random numbers: as easy as 1, 2, 3"): element i
+// depends on (key, i) alone, hence the result does not depend on the number of threads, and without
+// the key nothing can be foretold. Uniform only: torch's own normal generator is already
+// vectorised.
 #pragma once
 
 #include <cstddef>
@@ -20,5 +22,6 @@ void PhiloxBlock(uint64_t counter_low, uint64_t counter_high, uint64_t key, uint
 
 extern "C" {
 // FillUniform for ctypes. num_threads <= 0: one.
-__attribute__((visibility("default"))) void dv_fill_uniform(float* out, size_t n, uint64_t key, int num_threads);
+__attribute__((visibility("default"))) void dv_fill_uniform(float* out, size_t n, uint64_t key,
+                                                            int num_threads);
 }

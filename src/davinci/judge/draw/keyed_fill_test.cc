@@ -1,10 +1,10 @@
 #include "davinci/judge/draw/keyed_fill.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstdint>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace davinci::judge {
 namespace {
