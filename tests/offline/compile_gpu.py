@@ -16,6 +16,8 @@ import time
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from judge_build import fingerprint  # noqa: E402
 CHECKED = "checked without device"
 BROKEN = ("parse_error", "compile_error", "load_error", "launch_error", "judge_error")
 # Rows that cannot be as the rule wants, and why.
@@ -73,15 +75,17 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--davinci", required=True)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", help="keep the verdicts here, one JSON document per line")
+    parser.add_argument("--keep", help="folder for verdicts: an unchanged judge does not repeat those of unchanged kernels")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     rows = [row for row in collect() if not options.names or row[0] in options.names]
     started = time.monotonic()
     documents = {}
     with tempfile.TemporaryDirectory(prefix="davinci-compile-gpu") as folder:
-        jobs, out = pathlib.Path(folder) / "jobs.jsonl", pathlib.Path(options.out or folder + "/verdicts.jsonl")
-        out.unlink(missing_ok=True)
+        jobs, out = pathlib.Path(folder) / "jobs.jsonl", pathlib.Path(folder) / "verdicts.jsonl"
+        if options.keep:
+            pathlib.Path(options.keep).mkdir(parents=True, exist_ok=True)
+            out = pathlib.Path(options.keep) / f"verdicts-{fingerprint(options.davinci)[:16]}.jsonl"
         jobs.write_text("".join(json.dumps({"id": str(i), "reference": str(task), "candidate": str(candidate)}) + "\n"
                                 for i, (*_, task, candidate) in enumerate(rows)))
         done = subprocess.run(
