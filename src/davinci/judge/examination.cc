@@ -321,8 +321,9 @@ Result<bool> Examination::Lock() {
 std::string Examination::DeviceKey() const { return job_.target == Target::kCpu ? "cpu" : "cuda0"; }
 
 double Examination::CallTimeout() const {
-  return std::max(protocol_.call_timeout_seconds,
-                  protocol_.call_timeout_factor * baseline_seconds_);
+  // The first calls on cuda include Triton's compilation and tuning.
+  const double least = protocol_.call_timeout_seconds * (job_.target == Target::kCuda ? 3 : 1);
+  return std::max(least, protocol_.call_timeout_factor * baseline_seconds_);
 }
 
 }  // namespace davinci::judge

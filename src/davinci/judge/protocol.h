@@ -44,8 +44,8 @@ struct Protocol {
   double give_up_below = 0.0;       // screening: stop early when the speedup is surely below this
 
   // Limits.
-  double load_timeout_seconds = 60;  // importing and constructing, compilation not counted
-  double call_timeout_seconds = 60;  // a single forward, at least
+  double load_timeout_seconds = 30;  // importing and constructing, compilation not counted
+  double call_timeout_seconds = 20;  // a single forward, at least
   double call_timeout_factor = 50;   // … or this many baseline calls, whichever is longer
   double interpreter_budget_seconds =
       8;  // of one forward without a device; beyond it the shape is left out
