@@ -8,7 +8,13 @@ davinci_setup
 davinci_build release -DDAVINCI_BUILD_TESTS=OFF
 
 DAVINCI=$DAVINCI_ROOT/build/release/apps/davinci/davinci
-SHOWCASE=(judge --reference tasks/softmax/softmax_rows.py --candidate tests/honest/cpu/softmax_rows.py)
+candidate=tests/honest/cpu/hardswish_chain.py
+target=cpu
+if compgen -G '/dev/nvidia[0-9]*' >/dev/null; then
+  candidate=tests/honest/cuda/hardswish_chain_nvrtc.py
+  target=cuda
+fi
+SHOWCASE=(judge --reference tasks/pointwise/hardswish_chain.py --candidate "$candidate" --target "$target")
 
 say "davinci ${SHOWCASE[*]}"
 exec "$DAVINCI" "${SHOWCASE[@]}" "$@" 9>&-
