@@ -12,8 +12,8 @@ from davinci_worker import native, packing
 
 _DTYPE_CODES = {"f16": 0, "bf16": 1, "f32": 2, "f64": 3, "i8": 4, "u8": 5, "i16": 6, "i32": 7, "i64": 8, "bool": 9}
 _MAX_UNVERIFIED = 0.5
-_TREE_TERMS = 1024
-_MAX_WIDENING = 64.0
+_TREE_TERMS = 2048
+_MAX_WIDENING = 32.0
 
 
 class _Result(ctypes.Structure):
@@ -52,6 +52,9 @@ def _pointer(tensor):
 class HostBackend:
     """The native comparators on host memory. All tensors are dense."""
 
+    # PyTorch's sums on the host err about as much as a serial sum; with more allowance half-precision sums would pass.
+    reference_sums_in_trees = False
+
     def __init__(self, threads):
         self._lib = _bind(native.lib())
         self._threads = ctypes.c_int(threads)
@@ -71,7 +74,9 @@ class HostBackend:
     def tolerance(self, profile, dtype, multiple, terms):
         """A sum of many terms may be added up one after the other: its rounding error grows with their number, while the
         reference's tree stays exact. The lower precisions are still out of reach of this allowance."""
-        widen = min(_MAX_WIDENING, max(1.0, terms / _TREE_TERMS)) if dtype in ("f32", "f64") else 1.0
+        widen = 1.0
+        if self.reference_sums_in_trees and dtype in ("f32", "f64"):
+            widen = min(_MAX_WIDENING, max(1.0, terms / _TREE_TERMS))
         if dtype == "f64":
             widen = max(widen, 4.0)  # truth is computed in the same precision and errs as much
         options = _Options()

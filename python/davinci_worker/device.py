@@ -187,6 +187,8 @@ def kernels(function):
 class DeviceBackend(HostBackend):
     """The comparators on device memory; profiles and tolerances stay small host buffers."""
 
+    reference_sums_in_trees = True
+
     def __init__(self):
         super().__init__(1)
         self._cuda = library()
