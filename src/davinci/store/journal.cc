@@ -90,6 +90,11 @@ Result<JournalContent> Journal::Read(const fs::path& path) {
   return content;
 }
 
+int64_t Journal::size_bytes() {
+  std::lock_guard lock(mutex_);
+  return size_bytes_;
+}
+
 Status Journal::Append(const nlohmann::json& record) {
   // dump() escapes line breaks, so a record is one line whatever is in it.
   const std::string line =

@@ -44,6 +44,8 @@ class Journal {
   Status Append(const nlohmann::json& record);
 
   const std::filesystem::path& path() const { return path_; }
+  // Of complete lines: where the next one will begin.
+  int64_t size_bytes();
 
  private:
   Journal(std::filesystem::path path, UniqueFd fd, int64_t size_bytes);
