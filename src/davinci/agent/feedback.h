@@ -1,0 +1,38 @@
+// What the Policy agent is told about its last candidate.
+//
+// Everything comes from the Evaluation; the template (feedback.md) orders it. The reward is not
+// part of an Evaluation and never of the text: a model that sees the number it is trained on learns
+// to argue about the number. Long parts are shortened in the middle, where compilers and profilers
+// repeat themselves. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "davinci/agent/prompt_set.h"
+#include "davinci/agent/task_brief.h"
+#include "davinci/base/status.h"
+#include "davinci/data/evaluation.h"
+
+namespace davinci::agent {
+
+struct FeedbackOptions {
+  size_t max_message_bytes = 1600;  // compiler text, traceback or first mismatch
+  size_t max_bytes = 4000;          // of the whole
+  int max_kernels = 5;              // rows of the profile
+};
+
+// What the trajectory has reached so far, for the last sentence.
+struct Progress {
+  int turn = 1;       // the one that was judged, from 1
+  int num_turns = 1;  // planned in all
+  // The best correct turn so far, this one included; 0: none is correct.
+  int best_turn = 0;
+  double best_speedup = 0;
+};
+
+Result<std::string> RenderFeedback(const PromptSet& prompts, const TaskBrief& task,
+                                   const Evaluation& evaluation, const Progress& progress,
+                                   const FeedbackOptions& options = {});
+
+}  // namespace davinci::agent

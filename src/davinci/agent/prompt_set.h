@@ -1,0 +1,58 @@
+// PromptSet: the prompts of one run, each loaded and checked before the first model call.
+//
+// The files lie in the installation's folder prompts/. A recipe may name a folder of its own: a
+// file found there replaces the installed one of the same name, whole. A name that no prompt has is
+// an error with the nearest one that does, because an override that is silently ignored is worse
+// than none. Every file must declare exactly the variables that kPromptContracts (prompt_set.cc)
+// lists for it, so an override that asks for something the code cannot give fails at once.
+//
+//   selection_system.md  selection_task.md          the Selection agent
+//   policy_system.md     policy_task.md             the Policy agent
+//   contract_<language>.md                          what a candidate of that language looks like
+//   example_<language>/reference.py, candidate.py   a pair that the judge accepts
+//   feedback.md          no_code.md                 what the Policy agent hears after a turn
+//   skill.md             device_cuda.md  device_cpu.md
+//   summary_system.md    summary_task.md            the Summary agent
+//
+// Immutable after loading, so it may be shared between threads. Loading reads files; nothing else
+// in agent/ does.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "davinci/agent/prompt_template.h"
+#include "davinci/base/status.h"
+#include "davinci/data/language.h"
+
+namespace davinci::agent {
+
+struct WorkedExample {
+  std::string reference;
+  std::string candidate;
+};
+
+class PromptSet {
+ public:
+  // `override_folder` may be empty. Errors name the file, all missing or broken ones at once.
+  static Result<PromptSet> Load(const std::filesystem::path& installed_folder,
+                                const std::filesystem::path& override_folder = {});
+
+  // `name` without ".md"; an unknown one is an internal error. Values as PromptTemplate::Render.
+  Result<std::string> Render(std::string_view name, const PromptValues& values) const;
+
+  // Null for a language nobody writes candidates in on purpose (auto, python).
+  const WorkedExample* Example(Language language) const;
+
+  // SHA-256 over every file in force: which prompts a run used.
+  const std::string& hash() const { return hash_; }
+
+ private:
+  std::map<std::string, PromptTemplate, std::less<>> templates_;
+  std::map<Language, WorkedExample> examples_;
+  std::string hash_;
+};
+
+}  // namespace davinci::agent

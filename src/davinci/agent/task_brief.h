@@ -1,0 +1,25 @@
+// What the agents are told about a task. Made by rollout/ from the task file and its sidecar.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "davinci/data/language.h"
+
+namespace davinci::agent {
+
+struct TaskBrief {
+  std::string id;                       // TaskEntry::id, for labels only; no agent sees it
+  std::string reference;                // source text of the reference file
+  std::string entry = "Model";          // class (or function, see is_function) of the reference
+  std::string class_name = "ModelNew";  // what the candidate has to define
+  Target target = Target::kCpu;
+  Language language = Language::kTriton;  // of the candidates; one of the four written on purpose
+  std::string precision = "fp32";
+  // Globals of the file that the sidecar sets on this target, as written: {"ROWS", "16384"}.
+  std::vector<std::pair<std::string, std::string>> sizes;
+  bool other_shapes = false;  // correctness is checked at further shapes, too
+};
+
+}  // namespace davinci::agent
