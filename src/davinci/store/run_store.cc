@@ -95,7 +95,7 @@ Result<std::unique_ptr<RunStore>> RunStore::OpenAs(const fs::path& folder,
           "find it: fuser {})",
           folder.string(), (folder / kJournalName).string()));
     }
-    run->journal_ = *std::move(journal);
+    run->journal_ = std::move(journal).value();
   }
   DAVINCI_ASSIGN_OR_RETURN(run->blobs_, BlobStore::Open(folder / kBlobsName, access));
   const fs::path journal_path = folder / kJournalName;
