@@ -28,6 +28,7 @@ libfmt-dev           header   fmt/format.h
 libspdlog-dev        header   spdlog/spdlog.h
 libsqlite3-dev       header   sqlite3.h
 libssl-dev           header   openssl/evp.h
+libcpp-httplib-dev   header   httplib.h
 libseccomp-dev       header   seccomp.h
 libgtest-dev         header   gtest/gtest.h
 libgmock-dev         header   gmock/gmock.h

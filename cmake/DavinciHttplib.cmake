@@ -1,0 +1,15 @@
+# davinci_httplib: cpp-httplib with TLS. Debian builds it as a shared library with all its options on, others ship the
+# header alone; the macros must be those the library was built with.
+if(NOT TARGET davinci_httplib)
+  find_package(OpenSSL REQUIRED COMPONENTS SSL Crypto)
+  find_path(HTTPLIB_INCLUDE_DIR httplib.h REQUIRED)
+  find_library(HTTPLIB_LIBRARY cpp-httplib)
+  add_library(davinci_httplib INTERFACE)
+  target_include_directories(davinci_httplib SYSTEM INTERFACE ${HTTPLIB_INCLUDE_DIR})
+  target_link_libraries(davinci_httplib INTERFACE OpenSSL::SSL OpenSSL::Crypto)
+  target_compile_definitions(davinci_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT)
+  if(HTTPLIB_LIBRARY)
+    target_link_libraries(davinci_httplib INTERFACE ${HTTPLIB_LIBRARY})
+    target_compile_definitions(davinci_httplib INTERFACE CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
+  endif()
+endif()

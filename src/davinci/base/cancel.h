@@ -1,0 +1,27 @@
+// Cancellation. Whoever may give up holds a CancelSource; whoever works holds its CancelToken, asks
+// token.stop_requested() and returns kCancelled. A default-made token never cancels.
+// std::stop_token already is all of this; the names say what it is for.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+
+namespace davinci {
+
+using CancelToken = std::stop_token;
+using CancelSource = std::stop_source;
+using CancelCallback = std::stop_callback<std::function<void()>>;
+
+// Sleeps for `seconds`, or until `cancel` fires. True when the whole time has passed.
+inline bool SleepUnlessCancelled(double seconds, const CancelToken& cancel) {
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock lock(mutex);
+  wake.wait_for(lock, cancel, std::chrono::duration<double>(seconds), [] { return false; });
+  return !cancel.stop_requested();
+}
+
+}  // namespace davinci

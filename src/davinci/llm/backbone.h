@@ -1,0 +1,145 @@
+// Backbone: the language model behind all agents, whatever it is.
+//
+// Implementations: OpenAiClient (openai_client.h, any OpenAI-compatible endpoint), RecordedBackbone
+// (recorded.h, replies from a file), and the embedded model, which lives in its own module and is
+// injected by the app. This module knows no prompt and no agent; agent/ builds Requests and reads
+// Replies.
+//
+// A failure to get a reply is a Status. A nonsense reply is a value: parse it (tool_calls.h,
+// code_extraction.h) and get told what is wrong with it.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davinci/base/cancel.h"
+#include "davinci/base/status.h"
+
+namespace davinci::llm {
+
+enum class Role { kSystem, kUser, kAssistant, kTool };
+std::string_view RoleName(Role role);  // "system", "user", "assistant", "tool"
+
+// A call of a tool as the endpoint reports it. `arguments` is the text the model wrote, normally a
+// JSON object, but nobody promises that.
+struct ToolCall {
+  std::string id;  // of the endpoint; may be empty
+  std::string name;
+  std::string arguments;
+  bool operator==(const ToolCall&) const = default;
+};
+
+struct Message {
+  Role role = Role::kUser;
+  std::string content;
+  std::vector<ToolCall> tool_calls;  // of an assistant message
+  std::string tool_call_id;          // of a tool message: which call this answers
+  bool operator==(const Message&) const = default;
+};
+
+// A tool the model may call. `parameters` is a JSON schema of type object.
+struct ToolSpec {
+  std::string name;
+  std::string description;
+  nlohmann::json parameters = nlohmann::json::object();
+  bool operator==(const ToolSpec&) const = default;
+};
+
+struct Request {
+  std::vector<Message> messages;
+  std::vector<ToolSpec> tools;
+  std::string required_tool;  // the model must call this tool; empty: it decides
+
+  // Sampling. What is not set is left to the model's own default.
+  std::optional<double> temperature;
+  std::optional<double> top_p;
+  std::optional<int> max_tokens;  // new tokens, reasoning included
+  std::optional<int64_t> seed;    // best effort: endpoints may ignore it
+  std::vector<std::string> stop;
+  bool logprobs = false;  // ask for the log-probability of each sampled token
+
+  // Identity of the unit of work this call belongs to ("task/scheme/rollout/turn/agent"): key of
+  // recordings and journals. Never sent to the model, not part of the content hash.
+  std::string label;
+};
+
+enum class FinishReason {
+  kStop,           // the model ended its turn
+  kLength,         // cut at max_tokens or at the end of the context
+  kToolCalls,      // ended with native tool calls
+  kContentFilter,  // the endpoint withheld (part of) the reply
+  kOther,          // not said, or not one of the above
+};
+std::string_view FinishReasonName(FinishReason reason);  // "stop", "length", "tool_calls", …
+
+struct Usage {
+  int64_t prompt_tokens = 0;         // cached ones included
+  int64_t cached_prompt_tokens = 0;  // of prompt_tokens: read from the endpoint's cache
+  int64_t completion_tokens = 0;     // reasoning included
+  bool estimated = false;            // the endpoint reported nothing; guessed from text lengths
+  bool operator==(const Usage&) const = default;
+};
+
+struct TokenLogprob {
+  std::string token;
+  double logprob = 0;  // natural logarithm
+  bool operator==(const TokenLogprob&) const = default;
+};
+
+struct Reply {
+  std::string text;                  // what the model said, verbatim; <think> sections included
+  std::string reasoning;             // thinking the endpoint reports apart from the text
+  std::vector<ToolCall> tool_calls;  // native ones, in order
+  FinishReason finish_reason = FinishReason::kOther;
+  Usage usage;
+  std::optional<double> cost_usd;  // nothing: the model's price is unknown (prices.h)
+  std::optional<std::vector<TokenLogprob>> token_logprobs;  // nothing: not asked for or not offered
+  std::string model;                                        // as the endpoint names it
+  std::string endpoint;  // URL or name of the backend; never holds a key
+  double latency_s = 0;  // of the successful attempt
+  int num_attempts = 1;
+  bool operator==(const Reply&) const = default;
+};
+
+class Backbone {
+ public:
+  virtual ~Backbone() = default;
+
+  // One reply. Blocks; any number of threads may call at once (concurrency = callers).
+  //   kCancelled          `cancel` fired
+  //   kInvalidArgument    the endpoint refuses the request; it will refuse it again
+  //   kPermissionDenied   key missing or wrong
+  //   kNotFound           wrong model name; no recording of this label
+  //   kResourceExhausted  a budget or a quota is spent
+  //   kUnavailable, kDeadlineExceeded  not reachable or not answering, retries included
+  virtual Result<Reply> Generate(const Request& request, const CancelToken& cancel) = 0;
+
+  // `n` independent replies to one prompt. As n calls of Generate with labels SampleLabel(label, i)
+  // and, when a seed is given, seeds seed + i; a backend may do better. All or nothing.
+  virtual Result<std::vector<Reply>> GenerateMany(const Request& request, int n,
+                                                  const CancelToken& cancel);
+
+  // For people and provenance: "qwen3-32b at http://127.0.0.1:8000/v1", "recorded:run.jsonl".
+  virtual std::string Name() const = 0;
+};
+
+// "label#i".
+std::string SampleLabel(std::string_view label, int i);
+// `request` as sample i of n: its own label and seed.
+Request SampleOf(const Request& request, int i);
+
+// Everything but the label, with sorted keys: equal JSON means an equal question.
+nlohmann::json ToJson(const Request& request);
+// SHA-256 (hex) of that JSON.
+std::string ContentHash(const Request& request);
+
+// A Reply as JSON and back, without loss. InvalidArgument names the member that is wrong; unknown
+// members are ignored, absent ones keep their default.
+nlohmann::json ToJson(const Reply& reply);
+Result<Reply> ReplyFromJson(const nlohmann::json& json);
+
+}  // namespace davinci::llm
