@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct JudgeArguments {
   bool json = false;
   bool no_sandbox = false;
   int threads = 0;
+  double load_timeout = 0;
+  double call_timeout = 0;
+  double compile_timeout = 0;
 };
 
 int Fail(const Status& status) {
@@ -82,6 +86,9 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   if (!installation.ok()) return Fail(installation.status());
   judge::JudgeOptions options = MakeJudgeOptions(*installation);
   options.threads = arguments.threads;
+  options.load_timeout_seconds = arguments.load_timeout;
+  options.call_timeout_seconds = arguments.call_timeout;
+  options.compile_timeout_seconds = arguments.compile_timeout;
   options.unsafe_no_sandbox = arguments.no_sandbox;
   judge::Job job;
   job.reference_path = arguments.reference;
@@ -123,6 +130,16 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->check(CLI::IsMember({"eager", "compile", "compile-max-autotune"}));
   command->add_option("--threads", arguments->threads,
                       "Threads of reference and candidate (default: all cores)");
+  const judge::Protocol limits;
+  for (const auto& [name, value, usual, what] :
+       {std::tuple{"--load-timeout", &arguments->load_timeout, limits.load_timeout_seconds,
+                   "importing and constructing"},
+        std::tuple{"--call-timeout", &arguments->call_timeout, limits.call_timeout_seconds,
+                   "one forward of a small task"},
+        std::tuple{"--compile-timeout", &arguments->compile_timeout, limits.compile_timeout_seconds,
+                   "all compilations of one candidate"}})
+    command->add_option(name, *value, fmt::format("Seconds for {} (default: {:g})", what, usual))
+        ->check(CLI::Range(0.1, 86400.0));
   command->add_flag("--json", arguments->json,
                     "One JSON document on stdout, nothing else (--batch: one per line)");
   auto* batch =

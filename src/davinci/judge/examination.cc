@@ -66,6 +66,16 @@ Result<Evaluation> Examination::Run() {
 
 Result<bool> Examination::Verdict(Failure failure) {
   if (failure.outcome == Outcome::kJudgeError) return Internal(failure.message);
+  switch (failure.outcome) {  // said of what the candidate answered, in a check or a timed call
+    case Outcome::kMismatch:
+    case Outcome::kNondeterministic:
+    case Outcome::kWrongShape:
+    case Outcome::kWrongDtype:
+      evaluation_.correct = false;
+      break;
+    default:
+      break;
+  }
   failure_ = std::move(failure);
   return false;
 }
@@ -86,7 +96,9 @@ Result<std::unique_ptr<Runner>> Examination::Spawn(const std::string& role,
   request.env = RoleEnvironment(scratch);
   DAVINCI_ASSIGN_OR_RETURN(auto process, workshop_.server->Spawn(request));
   process->SetMemoryLimit(protocol_.memory_bytes);
-  return std::make_unique<Runner>(std::move(process), workshop_.build);
+  CompileLimits compiling;
+  compiling.seconds = protocol_.compile_timeout_seconds;
+  return std::make_unique<Runner>(std::move(process), workshop_.build, compiling);
 }
 
 Status Examination::StartOracle() {

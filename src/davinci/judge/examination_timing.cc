@@ -83,7 +83,6 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
     }
   }
   if (!passed) {
-    evaluation_.correct = false;
     Failure failure = MismatchFailure(comparison, "own", 0);
     failure.message += " (a timed call: what is timed is what is checked)";
     return Verdict(std::move(failure));

@@ -39,6 +39,8 @@ json OverrideLimits(const JudgeOptions& options, Protocol* protocol) {
   };
   apply("load_timeout_seconds", options.load_timeout_seconds, &protocol->load_timeout_seconds);
   apply("call_timeout_seconds", options.call_timeout_seconds, &protocol->call_timeout_seconds);
+  apply("compile_timeout_seconds", options.compile_timeout_seconds,
+        &protocol->compile_timeout_seconds);
   apply("memory_bytes", options.memory_bytes, &protocol->memory_bytes);
   return changed;
 }
@@ -64,6 +66,10 @@ struct Judge::Impl {
       build::BuildServiceOptions service;
       service.python = options.python;
       service.threads = options.compile_jobs;
+      const double seconds = options.compile_timeout_seconds > 0
+                                 ? options.compile_timeout_seconds
+                                 : Protocol().compile_timeout_seconds;
+      service.compiler_timeout = std::chrono::milliseconds(static_cast<int64_t>(1e3 * seconds));
       DAVINCI_ASSIGN_OR_RETURN(builds, build::BuildService::Create(service));
     }
     return builds.get();

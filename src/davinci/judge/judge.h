@@ -38,6 +38,7 @@ struct JudgeOptions {
   // provenance.
   double load_timeout_seconds = 0;
   double call_timeout_seconds = 0;
+  double compile_timeout_seconds = 0;
   int64_t memory_bytes = 0;
 };
 

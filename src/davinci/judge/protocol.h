@@ -45,6 +45,9 @@ struct Protocol {
 
   // Limits.
   double load_timeout_seconds = 30;  // importing and constructing, compilation not counted
+  // Everything compiled for one candidate, and each run of a compiler. The slowest honest thing
+  // known, nvcc with all of torch's headers, takes a minute.
+  double compile_timeout_seconds = 120;
   double call_timeout_seconds = 20;  // a single forward, at least
   double call_timeout_factor = 50;   // … or this many baseline calls, whichever is longer
   double interpreter_budget_seconds =

@@ -88,8 +88,37 @@ void ReadOutputs(const json& done, CallResult* result) {
 
 }  // namespace
 
-Runner::Runner(std::shared_ptr<Process> process, worker::BuildHandler build)
-    : process_(std::move(process)), build_(std::move(build)) {}
+Runner::Runner(std::shared_ptr<Process> process, worker::BuildHandler build,
+               CompileLimits compile_limits)
+    : process_(std::move(process)), build_(std::move(build)), compile_limits_(compile_limits) {}
+
+json Runner::Build(const json& request) {
+  const auto refuse = [&](std::string why) {
+    last_build_timed_out_ = true;
+    return json{{"ok", false}, {"error", {{"kind", "timeout"}, {"message", std::move(why)}}}};
+  };
+  if (++num_builds_ > compile_limits_.requests)
+    return refuse(
+        fmt::format("the candidate asked for more than {} compilations", compile_limits_.requests));
+  if (compile_seconds_ >= compile_limits_.seconds)
+    return refuse(fmt::format("compiling for the candidate took more than {:.3g} s in all",
+                              compile_limits_.seconds));
+  json outcome = build_(request);
+  if (!outcome.value("cached", false))
+    for (const json& step : outcome.value("steps", json::array()))
+      compile_seconds_ += step.value("seconds", 0.0);
+  const auto error = outcome.find("error");
+  last_build_timed_out_ = error != outcome.end() && Text(*error, "kind") == "timeout";
+  return outcome;
+}
+
+// A candidate that could not go on without what was not compiled in time.
+Failure Runner::FromError(const json& error, Outcome stage) const {
+  Failure failure = FromReply(error, stage);
+  if (last_build_timed_out_ && failure.outcome == Outcome::kCompileError)
+    failure.outcome = Outcome::kTimeout;
+  return failure;
+}
 
 std::optional<Failure> Runner::AwaitReady(double timeout_seconds) {
   auto report = process_->AwaitReady(timeout_seconds);
@@ -159,11 +188,13 @@ void Runner::Post(const json& message, std::span<const int> fds) {
 
 Answer Runner::Await(double timeout_seconds, Outcome stage) {
   Answer answer;
-  auto reply = process_->Await(timeout_seconds, build_);
+  worker::BuildHandler build;
+  if (build_) build = [this](const json& request) { return Build(request); };
+  auto reply = process_->Await(timeout_seconds, build);
   if (!reply.ok()) {
     answer.failure = Classify(reply.status(), stage, timeout_seconds);
   } else if (reply->failed()) {
-    answer.failure = FromReply(reply->error, stage);
+    answer.failure = FromError(reply->error, stage);
   } else {
     answer.ok = std::move(reply->ok);
     answer.fds = std::move(reply->fds);
@@ -205,11 +236,14 @@ CallResult Runner::Call(double timeout_seconds, double spin_seconds) {
   const int64_t cpu_before = process_->CpuNs();
   result.outside_cpu_ns = cpu_before - cpu_when_frozen_ns_;
 
-  double allowed = timeout_seconds;
   const int64_t waited_before = process_->CoreWaitNs() + worker::OwnCoreWaitNs();
   const int64_t start = MonotonicNs();
+  int64_t compiling_ns = 0;  // the clock of the deadline stands meanwhile
   if (const Status status = process_->Thaw(); !status.ok()) return fail(status);
   while (true) {
+    const double allowed =
+        timeout_seconds - 1e-9 * static_cast<double>(MonotonicNs() - start - compiling_ns);
+    if (allowed <= 0) return fail(DeadlineExceeded("the candidate only asked for compilations"));
     const bool seen = spin_seconds > 0 && process_->control().SpinUntilReadable(spin_seconds);
     const Status waited =
         seen ? Status::Ok() : process_->control().Wait(allowed, process_->status_fd());
@@ -255,7 +289,9 @@ CallResult Runner::Call(double timeout_seconds, double spin_seconds) {
     const json& body = message->body;
     if (const auto request = body.find("build"); request != body.end() && build_) {
       result.compiled = true;
-      const json outcome = build_(*request);
+      const int64_t asked = MonotonicNs();
+      const json outcome = Build(*request);
+      compiling_ns += MonotonicNs() - asked;
       if (const Status sent = process_->control().Send({{"built", outcome}}); !sent.ok())
         return fail(sent);
       if (const Status thawed = process_->Thaw(); !thawed.ok()) return fail(thawed);
@@ -263,7 +299,7 @@ CallResult Runner::Call(double timeout_seconds, double spin_seconds) {
     }
     if (const auto error = body.find("error"); error != body.end()) {
       result.failure =
-          FromReply(error->is_object() ? *error : json::object(), Outcome::kRuntimeError);
+          FromError(error->is_object() ? *error : json::object(), Outcome::kRuntimeError);
     } else if (const auto reply = body.find("done"); reply != body.end() && reply->is_object()) {
       ReadOutputs(*reply, &result);
       last_structure_ = result.structure;

@@ -57,9 +57,18 @@ struct CallResult {
   bool compiled = false;  // a compilation happened inside: not a sample
 };
 
+// What a candidate may have compiled in all its life. While a compiler works the clock of a call or
+// an import stands, so without these a stream of requests would hold it for ever. Waiting for other
+// people's compilations and what comes out of the cache costs nothing of `seconds`.
+struct CompileLimits {
+  double seconds = 120;
+  int requests = 256;
+};
+
 class Runner {
  public:
-  Runner(std::shared_ptr<worker::Process> process, worker::BuildHandler build);
+  Runner(std::shared_ptr<worker::Process> process, worker::BuildHandler build,
+         CompileLimits compile_limits = {});
 
   // Waits until the child is up; a Failure here is ours.
   std::optional<Failure> AwaitReady(double timeout_seconds);
@@ -90,9 +99,15 @@ class Runner {
 
  private:
   Failure Classify(const Status& status, Outcome stage, double timeout_seconds);
+  Failure FromError(const nlohmann::json& error, Outcome stage) const;
+  nlohmann::json Build(const nlohmann::json& request);
 
   std::shared_ptr<worker::Process> process_;
   worker::BuildHandler build_;
+  const CompileLimits compile_limits_;
+  double compile_seconds_ = 0;  // of compilers at work
+  int num_builds_ = 0;
+  bool last_build_timed_out_ = false;
   nlohmann::json sandbox_report_;
   std::optional<Status> post_error_;
   bool frozen_ = false;

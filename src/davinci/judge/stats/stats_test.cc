@@ -207,11 +207,9 @@ TEST(StoppingCriterion, NoiseRunsIntoTheMaximumOrTheBudget) {
   StoppingCriterion criterion(*plan, options);
   EXPECT_EQ(criterion.Look(Noisy(16, 1.0), 0.1)->reason, StopReason::kContinue);
   EXPECT_EQ(criterion.Look(Noisy(20, 1.0), 0.1)->reason, StopReason::kMaxPairs);
-  // A candidate far slower than the baseline spends the budget before the minimum is reached; what
-  // is there is reported.
   StoppingCriterion slow(*plan, options);
-  EXPECT_EQ(slow.Look(Noisy(3, 0.01), 6.0)->reason, StopReason::kContinue);
-  const auto decision = slow.Look(Noisy(4, 0.01), 6.0);
+  EXPECT_EQ(slow.Look(Noisy(11, 0.01), 6.0)->reason, StopReason::kContinue);
+  const auto decision = slow.Look(Noisy(12, 0.01), 6.0);
   EXPECT_EQ(decision->reason, StopReason::kBudget);
   EXPECT_TRUE(decision->ratio.has_value());
 }
@@ -234,6 +232,34 @@ TEST(StoppingCriterion, ScreeningEndsEarlyForTheClearlySlow) {
   const auto plan = PlanMeasurement(1e-3, options);
   StoppingCriterion criterion(*plan, options);
   EXPECT_EQ(criterion.Look(Noisy(12, 0.3), 0.1)->reason, StopReason::kClearlySlow);
+}
+
+TEST(StoppingCriterion, TheBudgetDoesNotUndercutTheMinimum) {
+  StoppingOptions options;
+  options.min_pairs = 6;
+  options.max_pairs = 20;
+  options.budget_seconds = 0.25;
+  const auto plan = PlanMeasurement(1e-3, options);
+  ASSERT_EQ(plan->min_pairs, 6);
+  StoppingCriterion criterion(*plan, options);
+  // Two pairs are one block, whose interval has no upper end: no verdict rests on it.
+  EXPECT_FALSE(criterion.Look(Noisy(2, 1.0), 0.3)->stop());
+  EXPECT_FALSE(criterion.Look(Noisy(4, 1.0), 0.6)->stop());
+  const auto decision = criterion.Look(Noisy(6, 1.0), 0.9);
+  EXPECT_EQ(decision->reason, StopReason::kBudget);
+  EXPECT_TRUE(std::isfinite(decision->ratio->high));
+}
+
+TEST(StoppingCriterion, FarOverTheBudgetTwoBlocksAreEnoughAndTheIntervalHasTwoEnds) {
+  StoppingOptions options;
+  options.budget_seconds = 0.25;
+  const auto plan = PlanMeasurement(1e-3, options);
+  StoppingCriterion criterion(*plan, options);
+  EXPECT_FALSE(criterion.Look(Noisy(2, 1.0), 100)->stop());
+  const auto decision = criterion.Look(Noisy(4, 1.0), 200);
+  EXPECT_EQ(decision->reason, StopReason::kBudget);
+  EXPECT_TRUE(std::isfinite(decision->ratio->high));
+  EXPECT_GT(decision->ratio->low, 0);
 }
 
 TEST(ClockAgreement, FivePercentAndFiveMicroseconds) {

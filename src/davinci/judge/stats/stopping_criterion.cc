@@ -63,7 +63,9 @@ Result<StopDecision> StoppingCriterion::Look(std::span<const PairedSample> pairs
   if (n >= plan_.max_pairs) {
     decision.reason = StopReason::kMaxPairs;
   } else if (elapsed_seconds >= plan_.budget_seconds) {
-    decision.reason = StopReason::kBudget;
+    const bool far_over = elapsed_seconds >= kBudgetOverrun * plan_.budget_seconds;
+    if (n >= (far_over ? std::min(kLeastPairs, plan_.min_pairs) : plan_.min_pairs))
+      decision.reason = StopReason::kBudget;
   }
   const bool may_look = n >= plan_.min_pairs && n >= next_look_;
   if (!may_look && !decision.stop()) return decision;

@@ -26,9 +26,11 @@ namespace davinci::judge {
 
 struct StoppingOptions {
   double target_relative_half_width = 0.01;  // stop when the interval is at most +-1 % of the ratio
-  int min_pairs = 12;  // rounded up to even; fewer only if the budget cannot hold them
+  int min_pairs = 12;  // rounded up to even; fewer, never below kHardMinPairs, if the budget cannot
+                       // hold them at the baseline's cost
   int max_pairs = 200;
-  double budget_seconds = 5.0;  // of timed calls and what surrounds them
+  double budget_seconds = 5.0;  // of timed calls and what surrounds them; ends nothing before the
+                                // planned minimum (kBudgetOverrun)
   double per_call_overhead_seconds =
       0;  // freezing, writing inputs, comparing: the judge's own cost per call
   // Stop early once the interval lies below this ratio: "clearly slow". 0 turns it off (full
@@ -49,6 +51,11 @@ constexpr double kLookingFactor = 1.15;
 // The smallest number of pairs that is ever planned: one block more than Student's interval needs
 // to be finite.
 constexpr int kHardMinPairs = 6;
+
+// A candidate so slow that the minimum would cost this many budgets ends at two blocks, the fewest
+// whose interval has two ends: a verdict never carries an unbounded one.
+constexpr double kBudgetOverrun = 4;
+constexpr int kLeastPairs = 4;
 
 // `baseline_seconds` is the baseline's own typical call. Fails when it is not positive and finite
 // or the options contradict themselves.
