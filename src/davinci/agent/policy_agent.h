@@ -1,0 +1,47 @@
+// The Policy agent: writes candidates, turn by turn, and hears what the judge said.
+//
+//   conversation = StartConversation(…)              system: role, contract, device
+//                                                    user: example, skills, reference
+//   loop: request = BuildPolicyRequest(conversation, budget)
+//         extraction = llm::ExtractCode(reply, task.class_name)
+//         feedback = RenderFeedback(evaluation) or RenderNoCode(extraction)
+//         conversation.turns.push_back({HistoryText(reply), feedback})
+//
+// Sampling parameters and label of the request are the caller's. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "davinci/agent/conversation.h"
+#include "davinci/agent/feedback.h"
+#include "davinci/agent/prompt_set.h"
+#include "davinci/agent/task_brief.h"
+#include "davinci/base/status.h"
+#include "davinci/llm/backbone.h"
+#include "davinci/llm/code_extraction.h"
+#include "davinci/skill/skill.h"
+
+namespace davinci::agent {
+
+// `skills` in the order of the scheme, none under the null scheme; `device` is DescribeDevice()'s
+// text. InvalidArgument for a language that candidates are not written in, or one that does not run
+// on the task's target.
+Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief& task,
+                                       const std::string& device,
+                                       const std::vector<skill::Skill>& skills);
+
+// `max_prompt_tokens` and `keep_turn` as FitConversation.
+Result<llm::Request> BuildPolicyRequest(const Conversation& conversation, size_t max_prompt_tokens,
+                                        int keep_turn = -1);
+
+// What of a reply stays in the conversation: the text without thinking sections, which no later
+// turn should be charged for.
+std::string HistoryText(const llm::Reply& reply);
+
+// The answer to a reply in which no candidate was found; the extraction's diagnosis says why.
+Result<std::string> RenderNoCode(const PromptSet& prompts, const TaskBrief& task,
+                                 const llm::Extraction& extraction, const Progress& progress);
+
+}  // namespace davinci::agent
