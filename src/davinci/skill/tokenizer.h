@@ -1,0 +1,38 @@
+// Words of skills and of reference code, for retrieval.
+//
+// Rules, in this order:
+//   1. A word is a maximal run of ASCII letters, digits, '_' and bytes >= 0x80. Everything else
+//      separates words, the dot too: "nn.Conv2d" -> nn, conv2d; "torch.softmax" -> torch, softmax;
+//      "warp-level" -> warp, level.
+//   2. A word is split at '_', and where camel case says so: before an upper-case letter that
+//      follows a lower-case letter or digit, and before the last of several upper-case letters when
+//      a lower-case one follows it: "LogSoftmax" -> log, softmax; "CUDAGraph" -> cuda, graph.
+//      Digits stay where they are: "conv2d", "float4", "sm90".
+//   3. A word of several parts is also a token as a whole, without '_': "log_softmax" and
+//      "LogSoftmax" both give log, softmax, logsoftmax.
+//   4. ASCII letters become lower-case. Tokens of one byte and tokens of digits alone are dropped.
+// No stop words, no stemming: a rare word is worth more by itself (idf).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davinci/skill/skill.h"
+
+namespace davinci::skill {
+
+// In the order of the text, repetitions included.
+std::vector<std::string> Tokenize(std::string_view text);
+
+// The searchable text of a skill: name, description, tags and content.
+std::vector<std::string> TokenizeSkill(const Skill& skill);
+
+// The query for a task: the identifiers of its reference source (Python), each token once, in order
+// of appearance. Left out is what every task has: comments, string literals, import lines,
+// get_inputs() and get_init_inputs(), Python's keywords, and the names of the layout itself (torch,
+// nn, Model, forward, self, …). Operators written as symbols get their name ("@" -> matmul).
+// Any text is accepted; one that is not Python gives the words that are left.
+std::string QueryFromReference(std::string_view source);
+
+}  // namespace davinci::skill
