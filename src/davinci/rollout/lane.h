@@ -1,0 +1,91 @@
+// Lane: a fixed number of places for one kind of work (model calls, judgements), given to whoever
+// waits with the greatest urgency.
+//
+// How LLM and judge are kept busy at once: every rollout is a thread that asks the lane of the
+// models for its generation and the lane of the judge for its judgement, never both together. The
+// queues in front of both are bounded by the number of rollouts that the engine admits
+// (Lane "rollouts"), so neither side can run away from the other, and because nobody waits for one
+// lane while holding a place in the other, they cannot lock each other out.
+//
+// Order of service: urgency first, then `order` (small first), then arrival.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "davinci/base/cancel.h"
+#include "davinci/base/clock.h"
+#include "davinci/base/status.h"
+
+namespace davinci::rollout {
+
+// What may overtake what. Finishing comes before beginning: a later turn frees a place sooner than
+// a new rollout, a verification decides about work that is already paid for, and a judgement that
+// somebody certified waits for is the last step of all.
+enum class Urgency {
+  kNewWork = 0,    // selections, first turns
+  kLaterTurn = 1,  // turn 2 and on
+  kSummary = 2,
+  kVerification = 3,  // both arms
+  kFinal = 4,         // full-protocol judgements of the best, certification
+};
+
+struct LaneStats {
+  int places = 0;
+  int64_t num_served = 0;
+  double busy_seconds = 0;     // places occupied, summed over places
+  double waiting_seconds = 0;  // summed over those who waited
+  double open_seconds = 0;     // since the lane was made
+  int64_t longest_queue = 0;
+  // Share of the places' time in which nobody was there.
+  double idle_share() const;
+};
+
+class Lane {
+ public:
+  Lane(std::string name, int places);
+
+  // A place; given back when destroyed. Movable.
+  class Place {
+   public:
+    Place() = default;
+    Place(Place&& other) noexcept;
+    Place& operator=(Place&& other) noexcept;
+    ~Place();
+    void Leave();
+    double waited_seconds() const { return waited_seconds_; }
+
+   private:
+    friend class Lane;
+    Place(Lane* lane, double waited) : lane_(lane), waited_seconds_(waited) {}
+    Lane* lane_ = nullptr;
+    double waited_seconds_ = 0;
+    Stopwatch occupied_;
+  };
+
+  // Waits for a place; Cancelled when `cancel` is set before there is one.
+  Result<Place> Enter(Urgency urgency, int64_t order, const CancelToken& cancel);
+
+  LaneStats stats();
+  const std::string& name() const { return name_; }
+
+ private:
+  using Ticket = std::tuple<int, int64_t, int64_t>;  // -urgency, order, arrival: smallest first
+
+  const std::string name_;
+  const int places_;
+  Stopwatch open_;
+  std::mutex mutex_;  // guards everything below
+  std::condition_variable changed_;
+  std::set<Ticket> waiting_;
+  int free_;
+  int64_t arrivals_ = 0;
+  LaneStats stats_;
+};
+
+}  // namespace davinci::rollout

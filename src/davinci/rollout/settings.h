@@ -1,0 +1,83 @@
+// Settings of one co-evolution step. Filled from a recipe (orchestrator/run_recipe.h); the defaults
+// here are those of recipes/davinci.toml.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "davinci/agent/admission.h"
+#include "davinci/agent/feedback.h"
+#include "davinci/agent/trigger.h"
+#include "davinci/agent/turn_window.h"
+#include "davinci/data/language.h"
+
+namespace davinci::rollout {
+
+struct Sampling {
+  double temperature = 1.0;
+  double top_p = 1.0;
+  int max_tokens = 8192;
+};
+
+struct StopSettings {
+  // A trajectory gets no further turn once its best kernel reaches this share of the roofline
+  // (lower end of the interval); 0: never for this reason.
+  double roofline_share = 0.9;
+  // … nor once this many turns in a row brought nothing better than noise; 0: never.
+  int stagnant_turns = 3;
+  // A turn counts as better than the best before when the lower end of the ratio of both speedups
+  // is above this.
+  double min_gain = 1.0;
+};
+
+struct VerificationSettings {
+  int generations = 3;  // per arm, at least agent::kMinPairs
+  int turns = 1;        // each; the last correct one counts
+  std::string protocol = "davinci";
+  agent::AdmissionOptions admission;
+};
+
+struct StepSettings {
+  Target target = Target::kCpu;
+  Language language = Language::kCpp;
+  std::string baseline = "eager";
+  int64_t seed = 0;
+
+  // Selection.
+  int schemes = 3;          // k: calls of the Selection agent per task
+  bool null_scheme = true;  // one group of rollouts without skills, the control
+  int retrieve = 20;        // skills found by BM25 and shown
+  int select = 3;           // at most this many are chosen
+  // Rollouts that identical schemes would have repeated go to the remaining schemes, in turn.
+  bool respend_saved_rollouts = true;
+
+  // Rollouts.
+  int rollouts = 4;  // n: per scheme
+  int turns = 3;     // T: per iteration
+  int iterations = 1;
+  int carried_turns = 0;  // R: turns that an iteration takes over from the one before
+  agent::WindowRule window_rule = agent::WindowRule::kBest;
+  agent::WindowMetric window_metric = agent::WindowMetric::kPerformance;
+  int context_tokens = 32768;  // of the endpoint: prompt and reply together
+  agent::FeedbackOptions feedback;
+  StopSettings stop;
+
+  // Judging.
+  std::string turn_protocol = "screening";
+  std::string final_protocol = "davinci";
+  int finalists = 2;  // kernels per task that are judged under final_protocol
+  int keep_best = 5;  // w: kernels per task that the run remembers as its best
+
+  // Learning.
+  bool learn = false;
+  agent::TriggerOptions trigger;
+  int summaries = 2;       // s: calls of the Summary agent per triggered task
+  int max_new_skills = 2;  // per call
+  VerificationSettings verification;
+
+  Sampling selection_sampling{1.0, 1.0, 1024};
+  Sampling policy_sampling{1.0, 1.0, 8192};
+  Sampling summary_sampling{1.0, 1.0, 2048};
+};
+
+}  // namespace davinci::rollout

@@ -1,0 +1,132 @@
+// One step of co-evolution over some tasks: select, roll out, confirm, summarise, verify, stage.
+// The front header of this module.
+//
+// Per task: k Selection calls and the null scheme; identical schemes are merged and their rollouts
+// spent on the others; n rollouts per scheme of T turns each, every turn judged under the screening
+// protocol and answered with feedback; the best kernels are judged again under the full protocol.
+// With `learn`: when the best trajectory earned it, s Summary calls; every proposal is put to a
+// paired experiment and, if it passes, staged. Nothing is flushed here: that is the orchestrator's,
+// once per step.
+//
+// Threads: one per task and one per rollout that is under way; how many model calls and judgements
+// run at once is up to the lanes (lane.h). Rollouts of one task share nothing but its notes, tasks
+// share nothing at all: a failure ends a trajectory with kFailed and a task at worst, never its
+// neighbours. Failures that would hit every task alike (disk full, key refused, unknown model) end
+// the step.
+//
+// Resuming: every unit goes through the UnitLog, and what is decided depends on units alone. So the
+// same call with the same run goes on where a killed one stopped.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "davinci/agent/device_facts.h"
+#include "davinci/agent/prompt_set.h"
+#include "davinci/base/cancel.h"
+#include "davinci/base/status.h"
+#include "davinci/data/rollout.h"
+#include "davinci/llm/backbone.h"
+#include "davinci/rollout/evaluator.h"
+#include "davinci/rollout/lane.h"
+#include "davinci/rollout/settings.h"
+#include "davinci/rollout/unit_log.h"
+#include "davinci/skill/library.h"
+
+namespace davinci::rollout {
+
+// A task as the engine needs it.
+struct TaskInput {
+  std::string id;    // unique within the run
+  std::string path;  // KernelBench-layout file
+  std::string hash;  // of source and sidecar
+  agent::TaskBrief brief;
+};
+
+// A kernel that was found correct.
+struct Kernel {
+  TurnId turn;            // which made it first
+  std::string code_hash;  // its source lies in the run's content store
+  Language language = Language::kAuto;
+  std::vector<std::string> skills;
+  Evaluation screening;
+  std::optional<Evaluation> confirmed;  // under the full protocol
+
+  // Lower end of the speedup that counts: the confirmed one, else the screening's; 0 without one.
+  double SpeedupLow() const;
+  double SpeedupMedian() const;
+};
+
+struct TaskOutcome {
+  std::string task;
+  Status status;  // not OK: nothing of this task can be relied on being complete
+  std::vector<Selection> selections;
+  std::vector<Trajectory> trajectories;
+  std::vector<Kernel> best;  // distinct sources, confirmed ones first, best first
+  std::vector<SkillProposal> proposals;
+  std::vector<Verification> verifications;
+  std::string remark;  // why there was no summary, or why it ended early; for people
+};
+
+// What just happened, for progress displays. Called from many threads, one at a time.
+struct StepEvent {
+  enum class Kind {
+    kSelected,
+    kGenerated,
+    kJudged,
+    kTrajectoryEnded,
+    kConfirmed,
+    kVerified,
+    kTaskEnded
+  };
+  Kind kind = Kind::kGenerated;
+  std::string task;
+  std::optional<TurnId> turn;
+  const Evaluation* evaluation = nullptr;  // kJudged, kConfirmed
+  std::string text;                        // one short sentence, may be empty
+  bool from_journal = false;               // known from an earlier process
+};
+using Observer = std::function<void(const StepEvent&)>;
+
+// Why a run stops before its work is done.
+class StopFlag {
+ public:
+  // The first reason counts.
+  void Stop(TrajectoryEnd reason, Status why);
+  CancelToken token() const { return source_.get_token(); }
+  bool stopped() const { return source_.stop_requested(); }
+  TrajectoryEnd reason();
+  Status why();
+
+ private:
+  CancelSource source_;
+  std::mutex mutex_;  // guards the rest
+  TrajectoryEnd reason_ = TrajectoryEnd::kStopped;
+  Status why_;
+};
+
+// Everything a step works with; nothing is owned, all of it outlives the step.
+struct StepContext {
+  UnitLog* log = nullptr;
+  llm::Backbone* backbone = nullptr;  // null in a replay
+  Evaluator* evaluator = nullptr;     // null in a replay
+  skill::Library* library = nullptr;  // null: no skills, the null scheme only
+  const agent::PromptSet* prompts = nullptr;
+  agent::DeviceFacts device;
+  Lane* rollout_lane = nullptr;  // rollouts under way
+  Lane* llm_lane = nullptr;      // model calls in flight
+  Lane* judge_lane = nullptr;    // judgements in flight
+  StopFlag* stop = nullptr;
+  Observer observer;
+};
+
+// Runs the tasks; one outcome each, in their order. `tasks_in_flight` bounds how many are under
+// way.
+std::vector<TaskOutcome> RunStep(const StepContext& context, const StepSettings& settings, int step,
+                                 const std::vector<TaskInput>& tasks, int tasks_in_flight);
+
+}  // namespace davinci::rollout

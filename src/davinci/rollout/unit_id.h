@@ -1,0 +1,60 @@
+// UnitId: the name under which a unit of work stands in the journal, and the seed it draws from.
+//
+// The text is a key: it is compared, never parsed. Everything that identifies a unit is a field.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "davinci/data/rollout.h"
+
+namespace davinci::rollout {
+
+enum class UnitKind {
+  kSelection,      // one Selection call, and what it chose (Selection)
+  kSchemes,        // which schemes a task rolls out, and how often
+  kGeneration,     // one Policy call (llm reply)
+  kJudgement,      // the verdict about it (Evaluation)
+  kTrajectory,     // a rollout is over, and why
+  kConfirmation,   // the verdict about a finalist under the full protocol
+  kTrigger,        // is there something to summarise?
+  kSummary,        // one Summary call, and its proposals
+  kSample,         // one generation of a verification arm
+  kSampleVerdict,  // the verdict about it
+  kVerification,   // admitted or refused
+  kTask,           // a task's step is over
+  kFlush,          // what a step learned entered the library
+  kCertification,  // a winner judged again in fresh processes
+  kSession,        // a process that worked on the run ended: times and shares
+};
+std::string_view UnitKindName(UnitKind kind);
+
+// Fields that a kind does not need stay as they are here.
+struct UnitId {
+  UnitKind kind = UnitKind::kSession;
+  int step = 0;
+  std::string task;
+  int scheme = -1;
+  int rollout = -1;
+  int turn = -1;
+  int summary = -1;
+  int proposal = -1;
+  int sample = -1;
+  std::string variant;  // baseline of a certification, arm of a sample
+
+  // "generation step=0 softmax_rows scheme=1 rollout=0 turn=2"
+  std::string ToString() const;
+};
+
+UnitId UnitOf(UnitKind kind, int step, const TurnId& turn);
+UnitId UnitOf(UnitKind kind, int step, const RolloutId& rollout);
+UnitId UnitOf(UnitKind kind, int step, std::string_view task);
+
+// The sampling seed of a model call: fixed by the run's seed, the task and the indices given. It
+// leaves the scheme out on purpose: rollouts that differ only in their skills share their seeds, so
+// that what is compared differs in the skills alone. 31 bits, which every endpoint accepts.
+int64_t CallSeed(int64_t run_seed, int step, std::string_view task, std::string_view purpose,
+                 int index, int turn);
+
+}  // namespace davinci::rollout
