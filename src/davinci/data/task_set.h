@@ -5,18 +5,21 @@
 // and are written into the run's folder with WriteTaskFiles(). Reading runs no task.
 //
 // Forms, decided by LoadTaskSet from the path:
-//   folder     *.py below it. Level n is the number in a folder named "level<n>" above the file;
-//              a problem number is the digits that start the file name ("12_Softmax.py"). Files
-//              whose name starts with '_' or '.' are not tasks. Sidecars (*.toml) stay beside them.
+//   folder     *.py below it; the id is the path without ".py". Level n is the number in the
+//              nearest enclosing folder named "level<n>"; a problem number is the digits that start
+//              the file name ("12_Softmax.py"). Files whose name starts with '_' or '.' are not
+//              tasks. Sidecars (*.toml) stay beside them and are read by the judge.
 //   file.py    one task
-//   *.jsonl    one object per line, either
-//                our row  {"id", "path" or "source", "level", "entry", "sidecar"}: path relative to
-//                         the file; entry default "Model"; sidecar is TOML text
-//              or the published RL / validation row
-//                         {"data_source", "prompt", "ability", "reward_model": {"ground_truth",
-//                         "style"}, "extra_info": {"entry_point", "level", "uuid", …}}
-//   *.parquet  is not read; the error names the command that makes a JSONL of it
-//              (python -m davinci_worker.parquet_rows FILE.parquet > FILE.jsonl)
+//   *.jsonl    one object per line, either our row
+//                {"id", "path" or "source", "level", "problem", "entry", "sidecar"}
+//              (path is relative to the file; entry is the reference class when it is not "Model";
+//              sidecar is TOML text, which must not say entry again; only path or source is needed,
+//              and the id then is the file's name or the line), or the published RL / validation
+//              row
+//                {"data_source", "prompt", "ability", "reward_model": {"ground_truth", "style"},
+//                 "extra_info": {"entry_point", "level", "uuid", …}}
+//              of which ground_truth is the source, entry_point the class and uuid the id.
+//   *.parquet  is not read; the error names the command that makes a JSONL of it.
 #pragma once
 
 #include <filesystem>
@@ -30,14 +33,14 @@
 namespace davinci {
 
 struct TaskEntry {
-  std::string id;               // unique within the set
-  std::optional<int> level;     // of the benchmark, where it has levels
-  std::optional<int> problem;   // number within the level
-  std::filesystem::path path;   // file to judge; empty until written when `source` is set
-  std::string source;           // only for rows that carry their text
-  std::string sidecar;          // TOML text that belongs beside the source; may be empty
-  std::string entry = "Model";  // reference class; "" when the sidecar names a function instead
-  std::string origin;           // "tasks.jsonl:7", for messages
+  std::string id;              // unique within the set: "level1/12_Softmax", a row's own id
+  std::optional<int> level;    // of the benchmark, where it has levels
+  std::optional<int> problem;  // number within the level
+  std::filesystem::path path;  // file to judge; empty until written when `source` is set
+  std::string source;          // only of rows that carry their text
+  // Text of the file that belongs beside `source`; may be empty. Files bring their own.
+  std::string sidecar;
+  std::string origin;  // "tasks.jsonl:7" or the file, for messages
 };
 
 struct TaskFilter {
