@@ -67,14 +67,11 @@ class Bm25Index {
     std::string name;
     std::vector<uint32_t> terms;
     uint32_t num_tokens = 0;
-    bool alive = false;
   };
   struct QueryTerm;
-  struct Candidate;
 
   void Compact();
   std::vector<QueryTerm> Resolve(const std::vector<std::string>& query) const;
-  double LengthFactor(Slot slot, double average) const;
 
   Bm25Options options_;
   std::unordered_map<std::string, Slot> slot_of_name_;

@@ -1,4 +1,4 @@
-// Words of skills and of reference code, for retrieval.
+// Words of skills and of queries, for retrieval.
 //
 // Rules, in this order:
 //   1. A word is a maximal run of ASCII letters, digits, '_' and bytes >= 0x80. Everything else
@@ -27,12 +27,5 @@ std::vector<std::string> Tokenize(std::string_view text);
 
 // The searchable text of a skill: name, description, tags and content.
 std::vector<std::string> TokenizeSkill(const Skill& skill);
-
-// The query for a task: the identifiers of its reference source (Python), each token once, in order
-// of appearance. Left out is what every task has: comments, string literals, import lines,
-// get_inputs() and get_init_inputs(), Python's keywords, and the names of the layout itself (torch,
-// nn, Model, forward, self, …). Operators written as symbols get their name ("@" -> matmul).
-// Any text is accepted; one that is not Python gives the words that are left.
-std::string QueryFromReference(std::string_view source);
 
 }  // namespace davinci::skill
