@@ -12,7 +12,6 @@
 namespace davinci::judge {
 namespace {
 
-constexpr double kNormal975 = 1.959963984540054;
 // sqrt(pi / 2): standard deviation of a median over that of a mean, normal data.
 constexpr double kMedianInefficiency = 1.2533141373155003;
 
@@ -36,19 +35,6 @@ class ResampleRng {
 };
 
 double NormalCdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
-
-// 97.5 % quantile of Student's t. Exact closed forms for 1 and 2 degrees of freedom, then the
-// expansion in 1/dof around the normal quantile (error below 0.2 % from 3 degrees on).
-double StudentT975(int dof) {
-  if (dof == 1) return 12.706204736432095;
-  if (dof == 2) return 4.302652729911275;
-  const double z = kNormal975;
-  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, z9 = z7 * z * z;
-  const double d = dof;
-  return z + (z3 + z) / (4 * d) + (5 * z5 + 16 * z3 + 3 * z) / (96 * d * d) +
-         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * d * d * d) +
-         (79 * z9 + 776 * z7 + 1482 * z5 - 1920 * z3 - 945 * z) / (92160 * d * d * d * d);
-}
 
 struct Interval {
   double low;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "davinci/judge/stats/clock_agreement.h"
@@ -24,6 +25,13 @@ TEST(Percentile, InterpolatesBetweenOrderStatistics) {
   EXPECT_DOUBLE_EQ(Percentile(values, 0.5), 25);
   EXPECT_DOUBLE_EQ(Percentile(values, 0.9), 37);  // position 0.9 * 3 = 2.7 between 30 and 40
   EXPECT_TRUE(std::isnan(Percentile({}, 0.5)));
+}
+
+TEST(StudentT975, AgreesWithTheTables) {
+  const std::vector<std::pair<int, double>> table = {{1, 12.706}, {2, 4.303},  {3, 3.182},
+                                                     {5, 2.571},  {10, 2.228}, {100, 1.984}};
+  for (const auto& [dof, quantile] : table)
+    EXPECT_NEAR(StudentT975(dof), quantile, 0.002 * quantile) << dof;
 }
 
 TEST(ScaledMad, IgnoresAnOutlierAndEstimatesSigma) {

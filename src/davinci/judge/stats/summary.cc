@@ -35,4 +35,15 @@ double ScaledMad(std::span<const double> values) {
   return kMadToSigma * Median(deviations);
 }
 
+double StudentT975(int dof) {
+  if (dof == 1) return 12.706204736432095;
+  if (dof == 2) return 4.302652729911275;
+  const double z = kNormal975;
+  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, z9 = z7 * z * z;
+  const double d = dof;
+  return z + (z3 + z) / (4 * d) + (5 * z5 + 16 * z3 + 3 * z) / (96 * d * d) +
+         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * d * d * d) +
+         (79 * z9 + 776 * z7 + 1482 * z5 - 1920 * z3 - 945 * z) / (92160 * d * d * d * d);
+}
+
 }  // namespace davinci::judge
