@@ -31,6 +31,9 @@ struct Progress {
   double best_speedup = 0;
 };
 
+// "turn 2, 1.83 times as fast as the reference", or "" while nothing is correct.
+std::string BestText(const Progress& progress);
+
 Result<std::string> RenderFeedback(const PromptSet& prompts, const TaskBrief& task,
                                    const Evaluation& evaluation, const Progress& progress,
                                    const FeedbackOptions& options = {});

@@ -3,15 +3,15 @@
 // The files lie in the installation's folder prompts/. A recipe may name a folder of its own: a
 // file found there replaces the installed one of the same name, whole. A name that no prompt has is
 // an error with the nearest one that does, because an override that is silently ignored is worse
-// than none. Every file must declare exactly the variables that kPromptContracts (prompt_set.cc)
+// than none. Every file must declare exactly the variables that prompt_set.cc
 // lists for it, so an override that asks for something the code cannot give fails at once.
 //
 //   selection_system.md  selection_task.md          the Selection agent
 //   policy_system.md     policy_task.md             the Policy agent
 //   contract_<language>.md                          what a candidate of that language looks like
-//   example_<language>/reference.py, candidate.py   a pair that the judge accepts
+//   example/reference.py, example/<language>.py     a task and candidates that the judge accepts
 //   feedback.md          no_code.md                 what the Policy agent hears after a turn
-//   skill.md             device_cuda.md  device_cpu.md
+//   device_cuda.md       device_cpu.md              the device, in all three
 //   summary_system.md    summary_task.md            the Summary agent
 //
 // Immutable after loading, so it may be shared between threads. Loading reads files; nothing else

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "davinci/base/status.h"
 #include "davinci/data/language.h"
 
 namespace davinci::agent {
@@ -21,5 +23,14 @@ struct TaskBrief {
   std::vector<std::pair<std::string, std::string>> sizes;
   bool other_shapes = false;  // correctness is checked at further shapes, too
 };
+
+// "Triton", "CUDA C++", …: how prompts call a language; "" for those nobody writes on purpose.
+std::string_view LanguageTitle(Language language);
+
+// InvalidArgument unless candidates of the task's language can run on its target.
+Status CheckLanguage(const TaskBrief& task);
+
+// "ROWS = 16384, COLS = 8192", or "".
+std::string SizesText(const TaskBrief& task);
 
 }  // namespace davinci::agent

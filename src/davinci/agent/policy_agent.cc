@@ -1,0 +1,66 @@
+#include "davinci/agent/policy_agent.h"
+
+#include <fmt/format.h>
+
+#include "davinci/agent/messages.h"
+#include "davinci/llm/thinking.h"
+
+namespace davinci::agent {
+
+Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief& task,
+                                       const std::string& device,
+                                       const std::vector<skill::Skill>& skills) {
+  DAVINCI_RETURN_IF_ERROR(CheckLanguage(task));
+  const WorkedExample* example = prompts.Example(task.language);
+  if (example == nullptr)
+    return Internal(fmt::format("no worked example for {}", LanguageName(task.language)));
+  DAVINCI_ASSIGN_OR_RETURN(std::string contract,
+                           prompts.Render(fmt::format("contract_{}", LanguageName(task.language)),
+                                          {{"class_name", task.class_name}}));
+  const std::string language(LanguageTitle(task.language));
+  Conversation conversation;
+  DAVINCI_ASSIGN_OR_RETURN(conversation.system,
+                           prompts.Render("policy_system", {{"language", language},
+                                                            {"contract", std::move(contract)},
+                                                            {"device", device},
+                                                            {"entry", task.entry},
+                                                            {"class_name", task.class_name},
+                                                            {"precision", task.precision}}));
+  DAVINCI_ASSIGN_OR_RETURN(
+      conversation.task,
+      prompts.Render("policy_task", {{"language", language},
+                                     {"example_reference", example->reference},
+                                     {"example_candidate", example->candidate},
+                                     {"skills", skill::RenderSkills(skills)},
+                                     {"reference", task.reference},
+                                     {"sizes", SizesText(task)},
+                                     {"other_shapes", task.other_shapes ? "yes" : ""},
+                                     {"class_name", task.class_name}}));
+  return conversation;
+}
+
+Result<llm::Request> BuildPolicyRequest(const Conversation& conversation, size_t max_prompt_tokens,
+                                        int keep_turn) {
+  DAVINCI_ASSIGN_OR_RETURN(const Conversation fitted,
+                           FitConversation(conversation, max_prompt_tokens, keep_turn));
+  llm::Request request;
+  request.messages = {Says(llm::Role::kSystem, fitted.system), Says(llm::Role::kUser, fitted.task)};
+  for (const Exchange& turn : fitted.turns) {
+    request.messages.push_back(Says(llm::Role::kAssistant, turn.reply));
+    request.messages.push_back(Says(llm::Role::kUser, turn.feedback));
+  }
+  return request;
+}
+
+std::string HistoryText(const llm::Reply& reply) { return llm::SplitThinking(reply.text).answer; }
+
+Result<std::string> RenderNoCode(const PromptSet& prompts, const TaskBrief& task,
+                                 const llm::Extraction& extraction, const Progress& progress) {
+  return prompts.Render("no_code", {{"turn", std::to_string(progress.turn)},
+                                    {"num_turns", std::to_string(progress.num_turns)},
+                                    {"problem", extraction.diagnosis},
+                                    {"best", BestText(progress)},
+                                    {"class_name", task.class_name}});
+}
+
+}  // namespace davinci::agent

@@ -1,0 +1,40 @@
+#include "davinci/agent/task_brief.h"
+
+#include <fmt/format.h>
+
+namespace davinci::agent {
+
+std::string_view LanguageTitle(Language language) {
+  switch (language) {
+    case Language::kTriton:
+      return "Triton";
+    case Language::kCuda:
+      return "CUDA C++";
+    case Language::kCudaInline:
+      return "CUDA C++ as a PyTorch extension";
+    case Language::kCpp:
+      return "C++";
+    case Language::kAuto:
+    case Language::kPython:
+      break;
+  }
+  return "";
+}
+
+Status CheckLanguage(const TaskBrief& task) {
+  const bool is_cpp = task.language == Language::kCpp;
+  if (!LanguageTitle(task.language).empty() && is_cpp == (task.target == Target::kCpu))
+    return Status::Ok();
+  return InvalidArgument(fmt::format(
+      "candidates in {} cannot run on {}; languages for it: {}", LanguageName(task.language),
+      TargetName(task.target), task.target == Target::kCpu ? "cpp" : "triton, cuda, cuda-inline"));
+}
+
+std::string SizesText(const TaskBrief& task) {
+  std::string text;
+  for (const auto& [name, value] : task.sizes)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+  return text;
+}
+
+}  // namespace davinci::agent
