@@ -12,8 +12,6 @@ from davinci_worker import native, packing
 
 _DTYPE_CODES = {"f16": 0, "bf16": 1, "f32": 2, "f64": 3, "i8": 4, "u8": 5, "i16": 6, "i32": 7, "i64": 8, "bool": 9}
 _MAX_UNVERIFIED = 0.5
-_TREE_TERMS = 2048
-_MAX_WIDENING = 32.0
 
 
 class _Result(ctypes.Structure):
@@ -32,7 +30,7 @@ class _Result(ctypes.Structure):
 
 class _Options(ctypes.Structure):
     _fields_ = [("multiple", ctypes.c_double), ("rms_multiple", ctypes.c_double), ("floor_ulps", ctypes.c_double),
-                ("scale_floor_ulps", ctypes.c_double)]
+                ("scale_floor_ulps", ctypes.c_double), ("terms", ctypes.c_double)]
 
 
 def _bind(lib):
@@ -52,9 +50,6 @@ def _pointer(tensor):
 class HostBackend:
     """The native comparators on host memory. All tensors are dense."""
 
-    # PyTorch's sums on the host err about as much as a serial sum; with more allowance half-precision sums would pass.
-    reference_sums_in_trees = False
-
     def __init__(self, threads):
         self._lib = _bind(native.lib())
         self._threads = ctypes.c_int(threads)
@@ -72,20 +67,16 @@ class HostBackend:
             ctypes.c_int64(truth.numel()), profile, _pointer(dont_care), self._threads))
 
     def tolerance(self, profile, dtype, multiple, terms):
-        """A sum of many terms may be added up one after the other: its rounding error grows with their number, while the
-        reference's tree stays exact. The lower precisions are still out of reach of this allowance."""
-        widen = 1.0
-        if self.reference_sums_in_trees and dtype in ("f32", "f64"):
-            widen = min(_MAX_WIDENING, max(1.0, terms / _TREE_TERMS))
-        if dtype == "f64":
-            widen = max(widen, 4.0)  # truth is computed in the same precision and errs as much
+        """One rule for both targets (judge/compare/tolerance.h); ``terms`` is how many numbers one output sums up, about."""
         options = _Options()
         self._lib.dv_default_options(_DTYPE_CODES[dtype], ctypes.byref(options))
         if multiple:
             options.multiple = multiple
             options.rms_multiple = max(options.rms_multiple, multiple / 2)
-        options.multiple *= widen
-        options.rms_multiple *= widen
+        if dtype == "f64":  # truth is computed in the same precision and errs as much
+            options.multiple *= 4
+            options.rms_multiple *= 4
+        options.terms = terms
         built = ctypes.create_string_buffer(self._lib.dv_sizeof(1))
         self._check(self._lib.dv_tolerance_build(profile, _DTYPE_CODES[dtype], ctypes.byref(options), built))
         return built

@@ -7,7 +7,6 @@ the oracle. Nothing is copied, so outputs of gigabytes are compared where they l
 import ctypes
 import glob
 import json
-import json
 import os
 import sys
 
@@ -186,8 +185,6 @@ def kernels(function):
 
 class DeviceBackend(HostBackend):
     """The comparators on device memory; profiles and tolerances stay small host buffers."""
-
-    reference_sums_in_trees = True
 
     def __init__(self):
         super().__init__(1)

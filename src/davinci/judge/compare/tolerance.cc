@@ -133,6 +133,12 @@ double MedianScale(const ErrorProfile& profile) {
   return 0;
 }
 
+// The error to allow for where `honest` was measured (kSerialTerms); `ulp` of the larger of the
+// bucket and the median.
+double Widened(double honest, double widening, double ulp) {
+  return std::max(honest, widening * std::min(honest, kTreeUlps * ulp));
+}
+
 bool Usable(double x) { return std::isfinite(x) && x >= 0; }
 
 }  // namespace
@@ -226,8 +232,8 @@ bool ProfileIsThin(const ErrorProfile& profile) { return NumSamples(profile) < k
 
 ToleranceOptions DefaultToleranceOptions(DType output_dtype) {
   if (output_dtype == DType::kF16 || output_dtype == DType::kBf16)
-    return {.multiple = 8, .rms_multiple = 4, .floor_ulps = 2, .scale_floor_ulps = 0.5};
-  return {.multiple = 128, .rms_multiple = 128, .floor_ulps = 4, .scale_floor_ulps = 8};
+    return {.multiple = 8, .rms_multiple = 4, .floor_ulps = 2, .scale_floor_ulps = 0.5, .terms = 1};
+  return {.multiple = 128, .rms_multiple = 128, .floor_ulps = 4, .scale_floor_ulps = 8, .terms = 1};
 }
 
 Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype,
@@ -236,7 +242,7 @@ Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype
     return InvalidArgument(std::string("BuildTolerance: ") + DTypeName(output_dtype) +
                            " is compared exactly");
   if (!Usable(options.multiple) || !Usable(options.rms_multiple) || !Usable(options.floor_ulps) ||
-      !Usable(options.scale_floor_ulps))
+      !Usable(options.scale_floor_ulps) || !Usable(options.terms))
     return InvalidArgument("BuildTolerance: options must be finite and not negative");
   const uint64_t num_samples = NumSamples(profile);
   if (num_samples == 0 && profile.num_special == 0 && profile.num_dont_care == 0)
@@ -248,17 +254,23 @@ Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype
   const double absolute_floor =
       std::max(limits.flush, options.scale_floor_ulps * limits.eps * median_scale);
   const bool thin = ProfileIsThin(profile);
+  const bool wide_type = output_dtype == DType::kF32 || output_dtype == DType::kF64;
+  const double widening =
+      wide_type ? std::clamp(std::sqrt(options.terms / kSerialTerms), 1.0, kMaxWidening) : 1.0;
 
   Tolerance tolerance = {};
   for (int b = 0; b < kNumBuckets; ++b) {
     const bool zero = b == kZeroBucket;
     const Pooled pooled = zero ? PoolZero(profile) : PoolAround(profile, b);
     const double ulp = zero ? 0.0 : limits.eps * std::ldexp(1.0, b + kMinExponent);
-    const double honest = std::max(pooled.max_err, thin ? 0.5 * ulp : 0.0);
+    const double scale_ulp = std::max(ulp, limits.eps * median_scale);
+    const double honest =
+        Widened(std::max(pooled.max_err, thin ? 0.5 * ulp : 0.0), widening, scale_ulp);
     tolerance.bucket_tol[b] = std::min(options.multiple * honest + absolute_floor, 0x1p1023);
     if (zero) continue;
-    const double rms = std::max({std::sqrt(pooled.mean_sq), (thin ? 0.5 : kMinRmsUlps) * ulp,
-                                 kMinRmsUlps * limits.eps * median_scale, limits.flush});
+    const double measured = std::max({std::sqrt(pooled.mean_sq), (thin ? 0.5 : kMinRmsUlps) * ulp,
+                                      kMinRmsUlps * limits.eps * median_scale, limits.flush});
+    const double rms = Widened(measured, widening, scale_ulp);
     tolerance.inv_bucket_rms[b] = std::isfinite(rms) ? 1.0 / rms : 0.0;
   }
   tolerance.rel_floor = options.floor_ulps * limits.eps;
