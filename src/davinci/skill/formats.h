@@ -1,53 +1,19 @@
-// Skills as files: folders of SKILL.md (Agent Skills) and the published JSONL.
+// Skills as files: folders of SKILL.md (skill_md.h) and the published JSONL (skill_json.h).
 //
 // Both directions are exact. What was read is kept beside the fields it gave (Skill::json_line,
 // skill_md), and is written again byte by byte as long as the fields still say the same; a changed
-// or foreign skill is written in the canonical form below. Converting to the other format and back
-// keeps every field, unknown ones too.
-//
-// SKILL.md, canonical:
-//
-//   ---
-//   name: fuse-the-epilogue
-//   description: One line, quoted when YAML needs it.
-//   metadata:
-//     scope: general
-//     tags: matmul, fusion, cpp
-//   ---
-//
-//   ## Motivation
-//   …
-//
-// `scope` and `tags` lie under `metadata`, where Agent Skills keeps everything it does not define;
-// at the top level they are accepted too. A name that is not kebab-case cannot name a folder: it is
-// written with '-' for '_' and its own spelling in metadata `davinci-name`. Further unknown fields
-// that YAML text cannot carry go to metadata `davinci-extra` as JSON.
-//
-// JSONL (global_step_N.jsonl): one object per line with name, description, scope, tags, content,
-// and verify_speedup for skills with a measured speedup.
+// or foreign skill is written in canonical form. Converting to the other format and back keeps
+// every field, unknown ones too.
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "davinci/base/status.h"
 #include "davinci/skill/skill.h"
 
 namespace davinci::skill {
-
-// "SKILL.md:4: …" for every problem; `source` names the text.
-Result<Skill> ParseSkillMd(std::string_view text, std::string_view source);
-// Canonical, for any valid skill.
-std::string FormatSkillMd(const Skill& skill);
-// The folder's name for a skill: its name in kebab-case.
-std::string FolderName(const Skill& skill);
-
-Result<Skill> ParseSkillJson(std::string_view line);
-// Without the line break. `verify_speedup` is written unless the skill has such a field already.
-std::string FormatSkillJson(const Skill& skill, std::optional<double> verify_speedup = {});
 
 struct Document {
   Skill skill;

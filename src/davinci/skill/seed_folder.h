@@ -55,10 +55,11 @@ struct EvidenceFile {
   nlohmann::json after;
 };
 
-// From what the judge said. Fails when there is no uplift (UpliftOf).
+// From what the judge said. `cpu_model` names the device where the judge does not (target cpu).
+// Fails when there is no uplift (UpliftOf).
 Result<EvidenceFile> MakeEvidence(const SeedFolder& seed, const Evaluation& before,
-                                  const Evaluation& after, std::string_view run,
-                                  std::string_view now_utc);
+                                  const Evaluation& after, std::string_view cpu_model,
+                                  std::string_view run, std::string_view now_utc);
 nlohmann::json ToJson(const EvidenceFile& file);
 Result<EvidenceFile> EvidenceFileFromJson(const nlohmann::json& document);
 // Nothing when there is no file; a damaged one is an error that names it.

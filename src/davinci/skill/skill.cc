@@ -27,6 +27,12 @@ bool IsOneLine(std::string_view text) {
                       [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\t'; });
 }
 
+// Asked of the JSON library, which has to write the text later.
+bool IsUtf8(const std::string& text) {
+  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::ignore);
+  return json::parse(quoted, nullptr, /*allow_exceptions=*/false) == json(text);
+}
+
 bool IsBlank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
@@ -83,9 +89,10 @@ void CheckAuthored(const Skill& skill, std::vector<std::string>* problems) {
 
 }  // namespace
 
+// The order of unknown fields says nothing, so they are compared with sorted keys.
 bool Skill::operator==(const Skill& other) const {
   return name == other.name && description == other.description && scope == other.scope &&
-         tags == other.tags && content == other.content && extra == other.extra;
+         tags == other.tags && content == other.content && json(extra) == json(other.extra);
 }
 
 void Usage::Observe(double uplift) {
@@ -184,6 +191,8 @@ Status Validate(const Skill& skill, Strictness strictness) {
     check(!IsBlank(tag) && IsOneLine(tag) && tag.find_first_of(",[]") == std::string::npos,
           fmt::format("tag \"{}\" is empty, or has a line break, a comma or a bracket", tag));
   check(skill.extra.is_object(), "the unknown fields are no object");
+  for (const std::string* text : {&skill.description, &skill.scope, &skill.content})
+    check(IsUtf8(*text), "some text is not UTF-8");
   if (strictness == Strictness::kAuthored) CheckAuthored(skill, &problems);
   if (problems.empty()) return Status::Ok();
   return InvalidArgument(fmt::format("{}", fmt::join(problems, "; ")));
