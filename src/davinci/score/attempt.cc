@@ -1,0 +1,100 @@
+#include "davinci/score/attempt.h"
+
+#include <algorithm>
+
+namespace davinci::score {
+namespace {
+
+using nlohmann::json;
+
+// The device part of the profile (docs/judge.md), or null.
+const json* DeviceProfile(const Evaluation& evaluation) {
+  const auto profile = evaluation.evidence.find("profile");
+  if (profile == evaluation.evidence.end() || !profile->is_object()) return nullptr;
+  const auto device = profile->find("device");
+  return device != profile->end() && device->is_object() ? &*device : nullptr;
+}
+
+std::optional<double> Number(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+}  // namespace
+
+Attempt JudgedAttempt(const Turn& turn) {
+  const Evaluation& evaluation = turn.evaluation;
+  Attempt attempt;
+  attempt.turn = turn.id.turn;
+  const Outcome outcome = evaluation.outcome;
+  attempt.compiled = outcome != Outcome::kParseError && outcome != Outcome::kCompileError &&
+                     outcome != Outcome::kLoadError;
+  attempt.correct = outcome == Outcome::kOk ||
+                    (outcome == Outcome::kCheckedWithoutDevice && evaluation.correct == true);
+  if (attempt.correct && evaluation.speedup) {
+    attempt.speedup = evaluation.speedup->median;
+    attempt.speedup_low = evaluation.speedup->low;
+    attempt.baseline = evaluation.speedup->baseline;
+  }
+  if (const json* device = DeviceProfile(evaluation))
+    attempt.coverage = Number(*device, "custom_time_share");
+  return attempt;
+}
+
+bool IsDecoy(const Turn& turn) {
+  if (turn.language == Language::kPython ||
+      turn.evaluation.provenance.value("language", json()) == LanguageName(Language::kPython))
+    return true;
+  const json* device = DeviceProfile(turn.evaluation);
+  if (device == nullptr) return false;
+  const auto launched = Number(*device, "kernels");
+  // A profile that saw no kernel at all is a fault of the profiler, not of the candidate.
+  return launched && *launched > 0 && Number(*device, "custom_kernels") == 0.0;
+}
+
+const Attempt& LastAttempt(const Sample& sample) { return sample.attempts.back(); }
+
+std::optional<Attempt> BestAttempt(const Sample& sample, int turn) {
+  std::optional<Attempt> best;
+  for (const Attempt& attempt : sample.attempts) {
+    if (turn > 0 && attempt.turn > turn) break;
+    const bool better = !best || (attempt.correct && !best->correct) ||
+                        (attempt.correct && attempt.speedup > best->speedup);
+    if (better) best = attempt;
+  }
+  return best;
+}
+
+CollectedRun Collect(const std::vector<Trajectory>& trajectories,
+                     const std::map<std::string, std::optional<int>>& levels, AttemptRule rule,
+                     const SourceLookup& sources) {
+  std::map<std::string, TaskSamples> tasks;
+  for (const auto& [task, level] : levels) tasks[task] = {task, level, {}};
+  CollectedRun run;
+  for (const Trajectory& trajectory : trajectories) {
+    Sample sample{trajectory.id, {}};
+    for (const Turn& turn : trajectory.turns) {
+      if (turn.evaluation.outcome == Outcome::kJudgeError) continue;
+      const bool has_source = sources && !turn.code_hash.empty();
+      sample.attempts.push_back(rule(turn, has_source ? sources(turn.code_hash) : nullptr));
+    }
+    if (sample.attempts.empty()) {
+      ++run.num_unjudged;
+      continue;
+    }
+    run.max_turns = std::max(run.max_turns, sample.attempts.back().turn);
+    TaskSamples& task = tasks[trajectory.id.task];
+    task.task = trajectory.id.task;
+    task.samples.push_back(std::move(sample));
+  }
+  for (auto& [name, task] : tasks) {
+    std::sort(task.samples.begin(), task.samples.end(),
+              [](const Sample& a, const Sample& b) { return a.id < b.id; });
+    run.most_samples = std::max(run.most_samples, task.samples.size());
+    run.tasks.push_back(std::move(task));
+  }
+  return run;
+}
+
+}  // namespace davinci::score

@@ -1,0 +1,78 @@
+// What a scoring rule sees: attempts, grouped into samples and tasks.
+//
+// An attempt is one turn under one rule: correct or not, and how fast. A sample is one trajectory's
+// attempts; a task has several samples. Rules differ in what makes an attempt correct (decoys,
+// forbidden calls, their own tolerance) and in which attempt answers for a sample, never in the
+// measurement: all start from the stored verdicts.
+//
+// What is ours is not theirs: a turn that the judge could not judge (judge_error) is no attempt. A
+// sample without any attempt is left out and counted in CollectedRun::num_unjudged.
+//
+// Pure.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "davinci/data/rollout.h"
+#include "davinci/data/task_set.h"
+
+namespace davinci::score {
+
+struct Attempt {
+  int turn = 0;           // from 1
+  bool compiled = false;  // got as far as being called
+  bool correct = false;
+  double speedup = 0;      // median; 0 unless correct and timed
+  double speedup_low = 0;  // lower end of its interval
+  // Share of the device time spent in the candidate's own kernels; none when it was not profiled.
+  std::optional<double> coverage;
+  std::string baseline;  // "eager", …; "" without a speedup
+};
+
+struct Sample {
+  RolloutId id;
+  std::vector<Attempt> attempts;  // in order of turns; never empty
+};
+
+struct TaskSamples {
+  std::string task;
+  std::optional<int> level;
+  std::vector<Sample> samples;  // by scheme, then rollout; may be empty
+};
+
+// Text of a candidate by Turn::code_hash, for rules that look at it; null when it is not at hand.
+using SourceLookup = std::function<const std::string*(const std::string& code_hash)>;
+using AttemptRule = Attempt (*)(const Turn& turn, const std::string* source);
+
+struct CollectedRun {
+  std::vector<TaskSamples> tasks;  // by id
+  int max_turns = 0;
+  size_t most_samples = 0;  // of a task
+  int num_unjudged = 0;     // samples without any attempt
+};
+
+// `levels` gives every task of the run, also those without a trajectory (they count as unsolved
+// only if they have samples).
+CollectedRun Collect(const std::vector<Trajectory>& trajectories,
+                     const std::map<std::string, std::optional<int>>& levels, AttemptRule rule,
+                     const SourceLookup& sources);
+
+// The judge's verdict as it stands: correct only when nothing was objected to (outcome kOk, or
+// kCheckedWithoutDevice and correct). What most rules begin with.
+Attempt JudgedAttempt(const Turn& turn);
+
+// The candidate has no kernel of its own: pure PyTorch, or a profile that saw none launched.
+// ("decoy"; kernelgym.md 2.6, peers.md 1.3).
+bool IsDecoy(const Turn& turn);
+
+// Which attempt answers for a sample.
+const Attempt& LastAttempt(const Sample& sample);
+// Best of the turns up to `turn` (0: all): the fastest correct one, else one that is wrong.
+// Nothing when the sample has no attempt that early.
+std::optional<Attempt> BestAttempt(const Sample& sample, int turn = 0);
+
+}  // namespace davinci::score

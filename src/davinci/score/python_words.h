@@ -1,0 +1,15 @@
+// Looking at Python source as words, comments and string literals left out (kernels of other
+// languages live in string literals). For the rules that forbid words. Pure, total on any bytes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace davinci::score {
+
+// Identifiers and keywords in order; a dotted name is one word ("torch.nn.functional.relu"), so
+// attribute access on a call's result begins with '.' (".relu").
+std::vector<std::string> PythonWords(std::string_view source);
+
+}  // namespace davinci::score

@@ -1,0 +1,82 @@
+// Kevin: reference notes peers.md 1.1. Score S = 0.3 correct + speedup (0 when wrong); zero for any
+// torch.nn or functional compute, `try`, `except`, `pass`, or no kernel at all. A trajectory counts
+// with its best correct kernel; best@n takes the best of a task's trajectories, avg@n their mean,
+// both averaged over tasks with 0 where nothing is correct.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "davinci/score/protocol.h"
+#include "davinci/score/python_words.h"
+
+namespace davinci::score {
+namespace {
+
+constexpr double kCorrectnessWeight = 0.3;
+
+// Classes and functions of torch.nn that compute nothing.
+constexpr std::array<std::string_view, 8> kHarmless = {
+    "nn.Module",     "torch.nn.Module",     "nn.Parameter",  "torch.nn.Parameter",
+    "nn.ModuleList", "torch.nn.ModuleList", "nn.ModuleDict", "torch.nn.ModuleDict"};
+
+bool IsForbiddenWord(std::string_view word) {
+  if (word == "try" || word == "except" || word == "pass") return true;
+  if (word.starts_with("F.") || word.starts_with("functional.")) return true;
+  if (!word.starts_with("nn.") && !word.starts_with("torch.nn.")) return false;
+  // `import torch.nn.functional as F` names a module and calls nothing.
+  if (word == "torch.nn.functional" || word == "nn.functional") return false;
+  // Initialisers run once, in the constructor.
+  if (word.find("nn.init.") != std::string_view::npos) return false;
+  return std::find(kHarmless.begin(), kHarmless.end(), word) == kHarmless.end();
+}
+
+Attempt Rule(const Turn& turn, const std::string* source) {
+  Attempt attempt = JudgedAttempt(turn);
+  if (IsDecoy(turn)) attempt.correct = false;
+  if (source != nullptr && attempt.correct) {
+    const std::vector<std::string> words = PythonWords(*source);
+    if (std::any_of(words.begin(), words.end(), IsForbiddenWord)) attempt.correct = false;
+  }
+  if (!attempt.correct) attempt.speedup = attempt.speedup_low = 0;
+  return attempt;
+}
+
+double KevinScore(const Attempt& a) { return a.correct ? kCorrectnessWeight + a.speedup : 0; }
+
+std::vector<Metric> Metrics(const RunShape& shape) {
+  const int n = shape.most_samples;
+  const Reading best{fmt::format("best@{}", n), BestUpTo(0), Pool::kBestSample};
+  const Reading average{fmt::format("avg@{}", n), BestUpTo(0), Pool::kTaskMean};
+  std::vector<Metric> metrics;
+  for (const Reading& reading : {best, average}) {
+    metrics.push_back(Correctness(reading));
+    metrics.push_back(MeanSpeedup(reading));
+    metrics.push_back(FastP(reading, 1, Compare::kGreater));
+    metrics.push_back(FastP(reading, 1.5, Compare::kGreater));
+  }
+  for (int k = 2; k < n; k *= 2) metrics.push_back(BestSpeedupAtK({"best turn", BestUpTo(0)}, k));
+  for (int turn = 1; turn <= shape.max_turns; ++turn)
+    metrics.push_back(MeanOf({fmt::format("turn {}", turn), AtTurn(turn)}, "score",
+                             "score 0.3 C + speedup", KevinScore));
+  return metrics;
+}
+
+}  // namespace
+
+Protocol KevinProtocol() {
+  return {
+      "kevin",
+      "Kevin",
+      "Each trajectory counts with its best correct kernel, 0 when none is. best@n: the best of "
+      "a task's n trajectories; avg@n: their mean; then the mean over tasks. Kernels with "
+      "torch.nn or functional calls, try, except or pass, or without a kernel of their own "
+      "count as wrong.",
+      Rule,
+      Metrics,
+      {"the words are looked for in the stored sources, outside comments and strings; the "
+       "paper's own screen is not published",
+       "n is the largest number of samples of a task in this log"}};
+}
+
+}  // namespace davinci::score
