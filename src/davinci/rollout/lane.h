@@ -81,7 +81,7 @@ class Lane {
   const int places_;
   Stopwatch open_;
   std::mutex mutex_;  // guards everything below
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::set<Ticket> waiting_;
   int free_;
   int64_t arrivals_ = 0;

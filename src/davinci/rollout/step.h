@@ -18,7 +18,6 @@
 // same call with the same run goes on where a killed one stopped.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,14 +26,15 @@
 
 #include "davinci/agent/device_facts.h"
 #include "davinci/agent/prompt_set.h"
+#include "davinci/agent/task_brief.h"
 #include "davinci/base/cancel.h"
 #include "davinci/base/status.h"
 #include "davinci/data/rollout.h"
-#include "davinci/llm/backbone.h"
-#include "davinci/rollout/evaluator.h"
 #include "davinci/rollout/lane.h"
+#include "davinci/rollout/model_calls.h"
 #include "davinci/rollout/settings.h"
 #include "davinci/rollout/unit_log.h"
+#include "davinci/rollout/verdicts.h"
 #include "davinci/skill/library.h"
 
 namespace davinci::rollout {
@@ -49,7 +49,7 @@ struct TaskInput {
 
 // A kernel that was found correct.
 struct Kernel {
-  TurnId turn;            // which made it first
+  TurnId turn;            // the first that made it
   std::string code_hash;  // its source lies in the run's content store
   Language language = Language::kAuto;
   std::vector<std::string> skills;
@@ -66,7 +66,8 @@ struct TaskOutcome {
   Status status;  // not OK: nothing of this task can be relied on being complete
   std::vector<Selection> selections;
   std::vector<Trajectory> trajectories;
-  std::vector<Kernel> best;  // distinct sources, confirmed ones first, best first
+  std::optional<Evaluation> probe;  // the reference judged against itself: device, roofline
+  std::vector<Kernel> best;         // distinct sources, confirmed ones first, best first
   std::vector<SkillProposal> proposals;
   std::vector<Verification> verifications;
   std::string remark;  // why there was no summary, or why it ended early; for people
@@ -109,17 +110,16 @@ class StopFlag {
   Status why_;
 };
 
-// Everything a step works with; nothing is owned, all of it outlives the step.
+// Everything a step works with; nothing is owned, all of it outlives the step. In a replay library
+// and prompts are not looked at.
 struct StepContext {
   UnitLog* log = nullptr;
-  llm::Backbone* backbone = nullptr;  // null in a replay
-  Evaluator* evaluator = nullptr;     // null in a replay
+  ModelCalls* calls = nullptr;
+  Verdicts* verdicts = nullptr;
   skill::Library* library = nullptr;  // null: no skills, the null scheme only
   const agent::PromptSet* prompts = nullptr;
   agent::DeviceFacts device;
   Lane* rollout_lane = nullptr;  // rollouts under way
-  Lane* llm_lane = nullptr;      // model calls in flight
-  Lane* judge_lane = nullptr;    // judgements in flight
   StopFlag* stop = nullptr;
   Observer observer;
 };

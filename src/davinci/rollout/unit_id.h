@@ -12,14 +12,15 @@
 namespace davinci::rollout {
 
 enum class UnitKind {
-  kSelection,      // one Selection call, and what it chose (Selection)
-  kSchemes,        // which schemes a task rolls out, and how often
+  kProbe,          // the reference judged against itself: can the task be judged at all?
+  kSelection,      // one Selection call
+  kSchemes,        // what was chosen, and the rollouts that come of it
   kGeneration,     // one Policy call (llm reply)
   kJudgement,      // the verdict about it (Evaluation)
   kTrajectory,     // a rollout is over, and why
   kConfirmation,   // the verdict about a finalist under the full protocol
   kTrigger,        // is there something to summarise?
-  kSummary,        // one Summary call, and its proposals
+  kSummary,        // one Summary call
   kSample,         // one generation of a verification arm
   kSampleVerdict,  // the verdict about it
   kVerification,   // admitted or refused

@@ -1,0 +1,79 @@
+#include "davinci/rollout/judge_evaluator.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "davinci/base/hash.h"
+
+namespace davinci::rollout {
+
+namespace {
+constexpr int kAttempts = 2;  // ours to repair, so ours to repeat once
+}
+
+JudgeEvaluator::JudgeEvaluator(judge::JudgeOptions options, std::string identity, TempDir scratch)
+    : options_(std::move(options)), identity_(std::move(identity)), scratch_(std::move(scratch)) {}
+
+Result<std::unique_ptr<JudgeEvaluator>> JudgeEvaluator::Create(judge::JudgeOptions options,
+                                                               std::string identity) {
+  DAVINCI_ASSIGN_OR_RETURN(TempDir scratch, MakeTempDir("davinci-candidates"));
+  return std::unique_ptr<JudgeEvaluator>(
+      new JudgeEvaluator(std::move(options), std::move(identity), std::move(scratch)));
+}
+
+Result<std::shared_ptr<judge::Judge>> JudgeEvaluator::TheJudge(const judge::Judge* broken) {
+  std::lock_guard lock(mutex_);
+  if (!judge_ || judge_.get() == broken) {
+    DAVINCI_ASSIGN_OR_RETURN(auto created, judge::Judge::Create(options_));
+    judge_ = std::move(created);
+  }
+  return judge_;
+}
+
+Result<judge::Job> JudgeEvaluator::MakeJob(const Question& question) const {
+  judge::Job job;
+  job.reference_path = question.task_path;
+  job.candidate_path = (scratch_.path() / (Sha256Hex(question.source) + ".py")).string();
+  DAVINCI_RETURN_IF_ERROR(
+      WriteFileAtomic(job.candidate_path, question.source, Durability::kFastest));
+  job.target = question.target;
+  job.language = question.language;
+  job.protocol = question.protocol;
+  job.baseline = question.baseline;
+  return job;
+}
+
+Result<Evaluation> JudgeEvaluator::Evaluate(const Question& question, const CancelToken& cancel) {
+  DAVINCI_ASSIGN_OR_RETURN(const judge::Job job, MakeJob(question));
+  const judge::Judge* broken = nullptr;
+  for (int attempt = 1;; ++attempt) {
+    if (cancel.stop_requested()) return Cancelled("stopped before the judgement began");
+    Status failed;
+    if (auto judge = TheJudge(broken); !judge.ok()) {
+      failed = judge.status();
+    } else {
+      auto evaluation = (*judge)->Evaluate(job);
+      if (evaluation.ok() && evaluation->outcome != Outcome::kJudgeError) return evaluation;
+      failed = evaluation.ok() ? Internal(evaluation->message) : evaluation.status();
+      if (failed.code() == StatusCode::kUnavailable) broken = judge->get();
+    }
+    const bool ours = failed.code() == StatusCode::kUnavailable ||
+                      failed.code() == StatusCode::kInternal ||
+                      failed.code() == StatusCode::kDeadlineExceeded;
+    if (!ours || attempt >= kAttempts) return failed.Annotate("judging");
+  }
+}
+
+Result<Evaluation> JudgeEvaluator::EvaluateAfresh(const Question& question,
+                                                  const CancelToken& cancel) {
+  if (cancel.stop_requested()) return Cancelled("stopped before the judgement began");
+  DAVINCI_ASSIGN_OR_RETURN(const judge::Job job, MakeJob(question));
+  DAVINCI_ASSIGN_OR_RETURN(auto judge, judge::Judge::Create(options_));
+  auto evaluation = judge->Evaluate(job);
+  if (evaluation.ok() && evaluation->outcome == Outcome::kJudgeError)
+    return Internal(evaluation->message).Annotate("judging");
+  return evaluation;
+}
+
+}  // namespace davinci::rollout

@@ -1,0 +1,38 @@
+// JudgeEvaluator: the Evaluator that asks the judge. The only production one.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "davinci/base/files.h"
+#include "davinci/judge/judge.h"
+#include "davinci/rollout/evaluator.h"
+
+namespace davinci::rollout {
+
+class JudgeEvaluator : public Evaluator {
+ public:
+  // `identity` names device, judge version and torch (part of cache keys). The judge is started by
+  // the first question, and anew when its fork server has died.
+  static Result<std::unique_ptr<JudgeEvaluator>> Create(judge::JudgeOptions options,
+                                                        std::string identity);
+
+  Result<Evaluation> Evaluate(const Question& question, const CancelToken& cancel) override;
+  Result<Evaluation> EvaluateAfresh(const Question& question, const CancelToken& cancel) override;
+  std::string Identity() override { return identity_; }
+
+ private:
+  JudgeEvaluator(judge::JudgeOptions options, std::string identity, TempDir scratch);
+  Result<std::shared_ptr<judge::Judge>> TheJudge(const judge::Judge* broken);
+  Result<judge::Job> MakeJob(const Question& question) const;
+
+  const judge::JudgeOptions options_;
+  const std::string identity_;
+  const TempDir scratch_;  // candidate files, by content
+  std::mutex mutex_;       // guards judge_
+  std::shared_ptr<judge::Judge> judge_;
+};
+
+}  // namespace davinci::rollout

@@ -1,0 +1,78 @@
+#include "davinci/rollout/lane.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace davinci::rollout {
+
+double LaneStats::idle_share() const {
+  const double available = places * open_seconds;
+  return available > 0 ? std::max(0.0, 1 - busy_seconds / available) : 0;
+}
+
+Lane::Lane(std::string name, int places)
+    : name_(std::move(name)), places_(std::max(1, places)), free_(places_) {
+  stats_.places = places_;
+}
+
+Lane::Place::Place(Place&& other) noexcept
+    : lane_(std::exchange(other.lane_, nullptr)),
+      waited_seconds_(other.waited_seconds_),
+      occupied_(other.occupied_) {}
+
+Lane::Place& Lane::Place::operator=(Place&& other) noexcept {
+  if (this != &other) {
+    Leave();
+    lane_ = std::exchange(other.lane_, nullptr);
+    waited_seconds_ = other.waited_seconds_;
+    occupied_ = other.occupied_;
+  }
+  return *this;
+}
+
+Lane::Place::~Place() { Leave(); }
+
+void Lane::Place::Leave() {
+  Lane* lane = std::exchange(lane_, nullptr);
+  if (lane == nullptr) return;
+  {
+    std::lock_guard lock(lane->mutex_);
+    ++lane->free_;
+    lane->stats_.busy_seconds += occupied_.Seconds();
+  }
+  lane->changed_.notify_all();
+}
+
+Result<Lane::Place> Lane::Enter(Urgency urgency, int64_t order, const CancelToken& cancel) {
+  const Stopwatch waiting;
+  std::unique_lock lock(mutex_);
+  const Ticket ticket{-static_cast<int>(urgency), order, arrivals_++};
+  waiting_.insert(ticket);
+  stats_.longest_queue =
+      std::max(stats_.longest_queue, static_cast<int64_t>(waiting_.size()) - free_);
+  const bool mine =
+      changed_.wait(lock, cancel, [&] { return free_ > 0 && *waiting_.begin() == ticket; });
+  waiting_.erase(ticket);
+  stats_.waiting_seconds += waiting.Seconds();
+  if (!mine || cancel.stop_requested()) {
+    lock.unlock();
+    changed_.notify_all();  // whoever comes behind may be the first now
+    return Cancelled(fmt::format("stopped while waiting for the lane \"{}\"", name_));
+  }
+  --free_;
+  ++stats_.num_served;
+  lock.unlock();
+  changed_.notify_all();  // there may be a second free place
+  return Place(this, waiting.Seconds());
+}
+
+LaneStats Lane::stats() {
+  std::lock_guard lock(mutex_);
+  LaneStats stats = stats_;
+  stats.open_seconds = open_.Seconds();
+  return stats;
+}
+
+}  // namespace davinci::rollout

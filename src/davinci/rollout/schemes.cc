@@ -1,0 +1,189 @@
+// Selection: which skill sets are rolled out, and how often.
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "davinci/agent/scheme.h"
+#include "davinci/agent/selection_agent.h"
+#include "davinci/rollout/parallel.h"
+#include "davinci/rollout/step_run.h"
+#include "davinci/skill/reference_query.h"
+
+namespace davinci::rollout {
+namespace {
+
+using nlohmann::json;
+
+std::vector<skill::Skill> NamesOnly(const std::vector<std::string>& names) {
+  std::vector<skill::Skill> skills(names.size());
+  for (size_t i = 0; i < names.size(); ++i) skills[i].name = names[i];
+  return skills;
+}
+
+Result<Selection> Select(StepRun& run, TaskRun& task, int scheme,
+                         const std::vector<skill::Skill>& candidates) {
+  const StepSettings& settings = run.settings;
+  Selection selection;
+  selection.task = task.input.id;
+  selection.scheme = scheme;
+  for (const skill::Skill& candidate : candidates) selection.shown.push_back(candidate.name);
+  if (candidates.empty()) {
+    selection.problem = "the library has no skill for this task";
+    return selection;
+  }
+  UnitId id = UnitOf(UnitKind::kSelection, run.step, std::string_view(task.input.id));
+  id.scheme = scheme;
+  DAVINCI_ASSIGN_OR_RETURN(
+      const ModelCall call,
+      run.context.calls->Call(
+          id,
+          [&]() -> Result<Prepared> {
+            DAVINCI_ASSIGN_OR_RETURN(
+                llm::Request request,
+                agent::BuildSelectionRequest(*run.context.prompts, task.input.brief, task.device,
+                                             candidates, settings.select));
+            request.temperature = settings.selection_sampling.temperature;
+            request.top_p = settings.selection_sampling.top_p;
+            request.max_tokens = settings.selection_sampling.max_tokens;
+            request.seed = CallSeed(settings.seed, run.step, task.input.id, "selection", scheme, 0);
+            request.label = fmt::format("{}/selection/{}", task.input.id, scheme);
+            return Prepared{std::move(request), {{"shown", selection.shown}}};
+          },
+          Urgency::kNewWork, task.Order(0, 0), run.cancel()));
+  // What was shown is what the journal says: the library may have grown since.
+  selection.shown = call.note.value("shown", selection.shown);
+  agent::SelectionReading reading =
+      agent::ReadSelection(call.reply, NamesOnly(selection.shown), settings.select);
+  selection.chosen = std::move(reading.scheme.skills);
+  selection.problem = std::move(reading.problem);
+  selection.prompt_hash = call.prompt_hash;
+  selection.reply = call.reply.text;
+  selection.cost = call.cost;
+  selection.finished_unix_s = call.finished_unix_s;
+  return selection;
+}
+
+// The candidates are looked up once per task, so that all its selections choose from one list.
+Result<std::vector<skill::Skill>> Retrieve(StepRun& run, const TaskRun& task) {
+  std::vector<skill::Skill> candidates;
+  if (run.context.library == nullptr) return candidates;
+  DAVINCI_ASSIGN_OR_RETURN(auto ranked, run.context.library->Search(
+                                            skill::QueryFromReference(task.input.brief.reference),
+                                            static_cast<size_t>(run.settings.retrieve)));
+  for (skill::Ranked& hit : ranked) candidates.push_back(std::move(hit.record.skill));
+  return candidates;
+}
+
+// n rollouts for each distinct scheme; what the merged ones saved goes round the others, those with
+// skills first.
+std::vector<PlannedRollout> Spend(const StepSettings& settings, const std::string& task,
+                                  const std::vector<Selection>& selections) {
+  std::vector<int> counts(selections.size(), 0);
+  std::vector<size_t> receivers;
+  std::optional<size_t> control;
+  int saved = 0;
+  for (size_t i = 0; i < selections.size(); ++i) {
+    if (selections[i].merged_into) {
+      saved += settings.rollouts;
+      continue;
+    }
+    counts[i] = settings.rollouts;
+    if (selections[i].chosen.empty())
+      control = i;
+    else
+      receivers.push_back(i);
+  }
+  if (receivers.empty() && control) receivers.push_back(*control);
+  if (settings.respend_saved_rollouts && !receivers.empty())
+    for (int i = 0; i < saved; ++i) ++counts[receivers[static_cast<size_t>(i) % receivers.size()]];
+  std::vector<PlannedRollout> rollouts;
+  for (size_t i = 0; i < selections.size(); ++i)
+    for (int r = 0; r < counts[i]; ++r)
+      rollouts.push_back({{task, selections[i].scheme, r}, selections[i].chosen});
+  return rollouts;
+}
+
+void MergeIdentical(std::vector<Selection>* selections) {
+  std::vector<agent::Scheme> schemes;
+  for (const Selection& selection : *selections) schemes.push_back({selection.chosen});
+  const agent::DedupedSchemes deduped = agent::DedupeSchemes(schemes);
+  std::vector<int> first(deduped.schemes.size(), -1);
+  for (size_t i = 0; i < selections->size(); ++i) {
+    int& owner = first[deduped.index_of[i]];
+    if (owner < 0)
+      owner = static_cast<int>(i);
+    else
+      (*selections)[i].merged_into = (*selections)[static_cast<size_t>(owner)].scheme;
+  }
+}
+
+json BodyOf(const Plan& plan) {
+  json body = {{"selections", json::array()}, {"rollouts", json::array()}};
+  for (const Selection& selection : plan.selections)
+    body["selections"].push_back(ToJson(selection));
+  for (const PlannedRollout& rollout : plan.rollouts)
+    body["rollouts"].push_back({{"id", ToString(rollout.id)}, {"skills", rollout.skills}});
+  return body;
+}
+
+Result<Plan> PlanFrom(const json& body) {
+  Plan plan;
+  try {
+    for (const json& selection : body.at("selections")) {
+      DAVINCI_ASSIGN_OR_RETURN(auto parsed, SelectionFromJson(selection));
+      plan.selections.push_back(std::move(parsed));
+    }
+    for (const json& rollout : body.at("rollouts")) {
+      DAVINCI_ASSIGN_OR_RETURN(auto id, ParseRolloutId(rollout.at("id").get<std::string>()));
+      plan.rollouts.push_back(
+          {std::move(id), rollout.at("skills").get<std::vector<std::string>>()});
+    }
+  } catch (const json::exception& error) {
+    return Internal(std::string("the journal holds a plan that is none: ") + error.what());
+  }
+  return plan;
+}
+
+}  // namespace
+
+Result<Plan> PlanSchemes(StepRun& run, TaskRun& task) {
+  const UnitId id = UnitOf(UnitKind::kSchemes, run.step, std::string_view(task.input.id));
+  DAVINCI_ASSIGN_OR_RETURN(const json body, run.context.log->Do(id, [&]() -> Result<json> {
+    Plan plan;
+    if (run.settings.null_scheme || run.settings.schemes == 0) {
+      Selection control;
+      control.task = task.input.id;
+      control.null_scheme = true;
+      plan.selections.push_back(std::move(control));
+    }
+    const auto num_calls = static_cast<size_t>(run.settings.schemes);
+    if (num_calls > 0) {
+      DAVINCI_ASSIGN_OR_RETURN(const auto candidates, Retrieve(run, task));
+      std::vector<Result<Selection>> chosen(num_calls, Internal("not asked"));
+      ForEachInParallel(num_calls, [&](size_t i) {
+        const Status done = Guarded([&] {
+          chosen[i] = Select(run, task, static_cast<int>(i) + 1, candidates);
+          return chosen[i].status();
+        });
+        if (!done.ok()) chosen[i] = done;
+      });
+      for (auto& selection : chosen) {
+        if (!selection.ok()) return selection.status();
+        plan.selections.push_back(std::move(selection).value());
+      }
+    }
+    MergeIdentical(&plan.selections);
+    plan.rollouts = Spend(run.settings, task.input.id, plan.selections);
+    return BodyOf(plan);
+  }));
+  DAVINCI_ASSIGN_OR_RETURN(Plan plan, PlanFrom(body));
+  int distinct = 0;
+  for (const Selection& selection : plan.selections) distinct += !selection.merged_into;
+  run.Tell({StepEvent::Kind::kSelected, task.input.id, std::nullopt, nullptr,
+            fmt::format("{} schemes, {} rollouts", distinct, plan.rollouts.size()), false});
+  return plan;
+}
+
+}  // namespace davinci::rollout

@@ -1,0 +1,204 @@
+#include "davinci/rollout/step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "davinci/rollout/kernels.h"
+#include "davinci/rollout/parallel.h"
+#include "davinci/rollout/step_run.h"
+
+namespace davinci::rollout {
+
+// --- what the stages share ---
+
+void StopFlag::Stop(TrajectoryEnd reason, Status why) {
+  {
+    std::lock_guard lock(mutex_);
+    if (source_.stop_requested()) return;
+    reason_ = reason;
+    why_ = std::move(why);
+  }
+  source_.request_stop();
+}
+
+TrajectoryEnd StopFlag::reason() {
+  std::lock_guard lock(mutex_);
+  return reason_;
+}
+
+Status StopFlag::why() {
+  std::lock_guard lock(mutex_);
+  return why_;
+}
+
+void StepRun::Tell(StepEvent event) {
+  if (!context.observer) return;
+  std::lock_guard lock(observer_mutex);
+  context.observer(event);
+}
+
+Result<std::string> StepRun::DescribeDevice(const TaskOutcome& outcome) const {
+  if (context.log->replaying()) return std::string();
+  agent::DeviceFacts facts = context.device;
+  if (outcome.probe) agent::LearnFromEvaluation(*outcome.probe, &facts);
+  return agent::DescribeDevice(*context.prompts, facts);
+}
+
+Result<std::vector<skill::Skill>> StepRun::Skills(const std::vector<std::string>& names) const {
+  std::vector<skill::Skill> skills;
+  for (const std::string& name : names) {
+    if (context.library == nullptr)
+      return Internal(fmt::format("the skill \"{}\" was chosen, but there is no library", name));
+    DAVINCI_ASSIGN_OR_RETURN(auto record, context.library->Get(name));
+    if (!record)
+      return NotFound(fmt::format("the skill \"{}\" is gone from the run's library", name));
+    skills.push_back(std::move(record->skill));
+  }
+  return skills;
+}
+
+Question StepRun::Ask(const TaskInput& task, const std::string& source,
+                      const std::string& protocol) const {
+  Question question;
+  question.task_path = task.path;
+  question.task_hash = task.hash;
+  question.target = settings.target;
+  question.source = source;
+  question.protocol = protocol;
+  question.baseline = settings.baseline;
+  return question;
+}
+
+void StepRun::StopIfHopeless(const Status& status) {
+  // A refused key, a budget that cannot be kept, a missing interpreter: nobody else fares better.
+  if (status.code() == StatusCode::kPermissionDenied ||
+      status.code() == StatusCode::kFailedPrecondition)
+    context.stop->Stop(TrajectoryEnd::kFailed, status);
+}
+
+int64_t TaskRun::Order(int scheme, int rollout) const {
+  constexpr int64_t kPerScheme = 1000;
+  constexpr int64_t kPerTask = kPerScheme * 1000;
+  return index * kPerTask + scheme * kPerScheme + rollout;
+}
+
+namespace {
+
+// --- one task ---
+
+// The reference in the place of a candidate. A task that cannot be judged is found out before
+// anybody is paid, and the device is measured on the way.
+Status Probe(StepRun& run, const TaskRun& task, TaskOutcome* outcome) {
+  const agent::TaskBrief& brief = task.input.brief;
+  if (brief.entry.empty() || brief.reference.find("class " + brief.entry) == std::string::npos)
+    return Status::Ok();  // a function or an operator: the first candidate will tell
+  const std::string source = fmt::format("{}\n\nclass {}({}):\n    pass\n", brief.reference,
+                                         brief.class_name, brief.entry);
+  DAVINCI_ASSIGN_OR_RETURN(Verdict verdict,
+                           run.context.verdicts->Judge(
+                               UnitOf(UnitKind::kProbe, run.step, std::string_view(task.input.id)),
+                               run.Ask(task.input, source, run.settings.turn_protocol),
+                               Urgency::kLaterTurn, task.index, run.cancel()));
+  outcome->probe = std::move(verdict.evaluation);
+  return Status::Ok();
+}
+
+bool IsComplete(const Trajectory& trajectory) {
+  return trajectory.end == TrajectoryEnd::kTurns || trajectory.end == TrajectoryEnd::kConverged;
+}
+
+void RollOut(StepRun& run, TaskRun& task, const Plan& plan, TaskOutcome* outcome) {
+  outcome->trajectories.resize(plan.rollouts.size());
+  ForEachInParallel(plan.rollouts.size(), [&](size_t i) {
+    const PlannedRollout& planned = plan.rollouts[i];
+    Trajectory& trajectory = outcome->trajectories[i];
+    trajectory.id = planned.id;
+    trajectory.skills = planned.skills;
+    const Status status = Guarded([&]() -> Status {
+      DAVINCI_ASSIGN_OR_RETURN(
+          const Lane::Place place,
+          run.context.rollout_lane->Enter(
+              Urgency::kNewWork, task.Order(planned.id.scheme, planned.id.rollout), run.cancel()));
+      trajectory = RunRollout(run, task, planned);
+      return Status::Ok();
+    });
+    if (status.ok()) return;
+    trajectory.end = status.code() == StatusCode::kCancelled ? run.context.stop->reason()
+                                                             : TrajectoryEnd::kFailed;
+    trajectory.problem = status.message();
+  });
+}
+
+Status FinishTask(StepRun& run, const TaskRun& task, const TaskOutcome& outcome) {
+  if (run.context.log->replaying()) return Status::Ok();
+  const UnitId id = UnitOf(UnitKind::kTask, run.step, std::string_view(task.input.id));
+  return run.context.log
+      ->Do(id,
+           [&]() -> Result<nlohmann::json> {
+             nlohmann::json body = {{"trajectories", outcome.trajectories.size()},
+                                    {"kernels", outcome.best.size()}};
+             if (!outcome.best.empty()) {
+               body["best"] = ToString(outcome.best.front().turn);
+               body["code"] = outcome.best.front().code_hash;
+               body["speedup"] = outcome.best.front().SpeedupMedian();
+             }
+             return body;
+           })
+      .status();
+}
+
+Status RunTask(StepRun& run, TaskRun& task, TaskOutcome* outcome) {
+  DAVINCI_RETURN_IF_ERROR(Probe(run, task, outcome));
+  DAVINCI_ASSIGN_OR_RETURN(task.device, run.DescribeDevice(*outcome));
+  DAVINCI_ASSIGN_OR_RETURN(Plan plan, PlanSchemes(run, task));
+  outcome->selections = plan.selections;
+  RollOut(run, task, plan, outcome);
+  outcome->best = CollectKernels(outcome->trajectories);
+  const Status confirmed = ConfirmFinalists(run, task, &outcome->best);
+  RankKernels(&outcome->best);
+  if (outcome->best.size() > static_cast<size_t>(run.settings.keep_best))
+    outcome->best.resize(static_cast<size_t>(run.settings.keep_best));
+  DAVINCI_RETURN_IF_ERROR(confirmed);
+  const auto incomplete = std::count_if(outcome->trajectories.begin(), outcome->trajectories.end(),
+                                        [](const Trajectory& t) { return !IsComplete(t); });
+  if (incomplete > 0) {
+    const auto problem = std::find_if(outcome->trajectories.begin(), outcome->trajectories.end(),
+                                      [](const Trajectory& t) { return !IsComplete(t); });
+    outcome->remark = fmt::format("{} of {} rollouts are not complete: {}", incomplete,
+                                  outcome->trajectories.size(), problem->problem);
+    // What is left is done by whoever goes on with the run; a summary waits for that.
+    const bool any_turn = std::any_of(outcome->trajectories.begin(), outcome->trajectories.end(),
+                                      [](const Trajectory& t) { return !t.turns.empty(); });
+    return any_turn ? Status::Ok() : Unavailable(outcome->remark);
+  }
+  if (run.settings.learn) DAVINCI_RETURN_IF_ERROR(Learn(run, task, outcome));
+  return FinishTask(run, task, *outcome);
+}
+
+}  // namespace
+
+std::vector<TaskOutcome> RunStep(const StepContext& context, const StepSettings& settings, int step,
+                                 const std::vector<TaskInput>& tasks, int tasks_in_flight) {
+  StepRun run(context, settings, step);
+  std::vector<TaskOutcome> outcomes(tasks.size());
+  std::atomic<size_t> next{0};
+  const auto num_workers =
+      std::min(tasks.size(), static_cast<size_t>(std::max(tasks_in_flight, 1)));
+  ForEachInParallel(num_workers, [&](size_t) {
+    for (size_t i; (i = next++) < tasks.size();) {
+      TaskOutcome& outcome = outcomes[i];
+      outcome.task = tasks[i].id;
+      TaskRun task{tasks[i], static_cast<int>(i), "", false};
+      outcome.status = Guarded([&] { return RunTask(run, task, &outcome); });
+      if (!outcome.status.ok()) run.StopIfHopeless(outcome.status);
+      run.Tell({StepEvent::Kind::kTaskEnded, outcome.task, std::nullopt, nullptr,
+                outcome.status.ok() ? outcome.remark : outcome.status.message(), false});
+    }
+  });
+  return outcomes;
+}
+
+}  // namespace davinci::rollout

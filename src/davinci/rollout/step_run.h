@@ -1,0 +1,63 @@
+// What the stages of one step share. Internal to rollout/.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "davinci/rollout/step.h"
+
+namespace davinci::rollout {
+
+struct StepRun {
+  StepRun(const StepContext& c, const StepSettings& s, int n) : context(c), settings(s), step(n) {}
+
+  const StepContext& context;
+  const StepSettings& settings;
+  const int step;
+  std::mutex observer_mutex;  // the observer is called by one thread at a time
+
+  CancelToken cancel() const { return context.stop->token(); }
+  void Tell(StepEvent event);
+  // The text about the device that every prompt of a task gets.
+  Result<std::string> DescribeDevice(const TaskOutcome& outcome) const;
+  // Skills by name, from the run's library.
+  Result<std::vector<skill::Skill>> Skills(const std::vector<std::string>& names) const;
+  Question Ask(const TaskInput& task, const std::string& source, const std::string& protocol) const;
+  // Ends the step when every task would fail alike.
+  void StopIfHopeless(const Status& status);
+};
+
+// One task under way.
+struct TaskRun {
+  const TaskInput& input;
+  int index = 0;                          // of the task in the step; orders the lanes
+  std::string device;                     // DescribeDevice()
+  std::atomic<bool> at_roofline = false;  // some rollout is there: no new turns
+
+  int64_t Order(int scheme, int rollout) const;
+};
+
+struct PlannedRollout {
+  RolloutId id;
+  std::vector<std::string> skills;
+};
+struct Plan {
+  std::vector<Selection> selections;
+  std::vector<PlannedRollout> rollouts;
+};
+
+// Selection calls, deduplication, and the rollouts that come of it (one unit kSchemes).
+Result<Plan> PlanSchemes(StepRun& run, TaskRun& task);
+
+// All turns of one rollout. Failures end the trajectory (kFailed, with `problem`).
+Trajectory RunRollout(StepRun& run, TaskRun& task, const PlannedRollout& planned);
+
+// Judges the best kernels under the full protocol.
+Status ConfirmFinalists(StepRun& run, TaskRun& task, std::vector<Kernel>* kernels);
+
+// Trigger, summaries and verification; fills proposals, verifications and remark.
+Status Learn(StepRun& run, TaskRun& task, TaskOutcome* outcome);
+
+}  // namespace davinci::rollout

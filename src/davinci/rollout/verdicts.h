@@ -1,0 +1,70 @@
+// Verdicts: judgements as units of a run. An identical question is judged once.
+//
+// Two questions are identical when task, candidate source, protocol, baseline and target are. The
+// second one takes over the verdict of the first: from this process (waiting for it when it is
+// being judged right now), from the journal, or, where a cache is given, from an earlier run on
+// this device. The cache is only trusted with what does not depend on the machine's mood: failures
+// that repeat, and times whose interval is bounded and narrow.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "davinci/base/cancel.h"
+#include "davinci/base/status.h"
+#include "davinci/rollout/evaluator.h"
+#include "davinci/rollout/lane.h"
+#include "davinci/rollout/unit_log.h"
+#include "davinci/store/kv_cache.h"
+
+namespace davinci::rollout {
+
+struct Verdict {
+  Evaluation evaluation;
+  bool judged_before = false;  // taken over from an identical question
+  bool from_journal = false;   // this very unit was finished by an earlier process
+  double queue_seconds = 0;
+  double judge_seconds = 0;
+};
+
+class Verdicts {
+ public:
+  // `cache` may be null; nothing is owned. `evaluator` is null in a replay.
+  Verdicts(UnitLog* log, Evaluator* evaluator, Lane* lane, store::KvCache* cache);
+
+  // Reads the journal, so that what was judged before a restart is not judged again for others.
+  Status Warm();
+
+  // The verdict about `question` as unit `id`. Failures of ours are not recorded: they are done
+  // again by whoever goes on with the run.
+  Result<Verdict> Judge(const UnitId& id, const Question& question, Urgency urgency, int64_t order,
+                        const CancelToken& cancel);
+
+ private:
+  struct Known {
+    bool running = false;
+    std::string unit;  // whose verdict it is; valid unless running
+  };
+  // Waits while the same question is being judged. True: the caller has to judge it and then call
+  // Settle(). False: `*unit` has the verdict.
+  Result<bool> Claim(const std::string& key, std::string* unit, const CancelToken& cancel);
+  // `unit` empty: it was not judged after all.
+  void Settle(const std::string& key, const std::string& unit);
+  Result<Verdict> JudgeNow(const UnitId& id, const std::string& key, const Question& question,
+                           Urgency urgency, int64_t order, const CancelToken& cancel);
+  std::optional<Evaluation> FromCache(const std::string& key);
+  void ToCache(const std::string& key, const Evaluation& evaluation);
+
+  UnitLog* const log_;
+  Evaluator* const evaluator_;
+  Lane* const lane_;
+  store::KvCache* const cache_;
+  std::mutex mutex_;  // guards known_
+  std::condition_variable_any settled_;
+  std::map<std::string, Known> known_;  // by Question::Hash()
+};
+
+}  // namespace davinci::rollout
