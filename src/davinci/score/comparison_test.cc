@@ -1,0 +1,120 @@
+#include "davinci/score/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "davinci/base/rng.h"
+#include "davinci/score/test_support.h"
+
+namespace davinci::score {
+namespace {
+
+const MetricComparison& Find(const RunComparison& comparison, std::string_view key) {
+  for (const MetricComparison& metric : comparison.metrics)
+    if (metric.key == key) return metric;
+  ADD_FAILURE() << "no metric " << key;
+  static const MetricComparison kNone;
+  return kNone;
+}
+
+TEST(SignTest, HandComputed) {
+  EXPECT_EQ(SignTest(0, 0), 1);
+  EXPECT_NEAR(SignTest(5, 0), 2. / 32, 1e-12);
+  EXPECT_NEAR(SignTest(1, 4), 2. * (1 + 5) / 32, 1e-12);
+  EXPECT_EQ(SignTest(3, 3), 1);
+  EXPECT_NEAR(SignTest(2000, 1000), SignTest(1000, 2000), 1e-15);
+  EXPECT_GT(SignTest(2000, 1000), 0);
+}
+
+TEST(SignFlipTest, HandComputed) {
+  EXPECT_EQ(SignFlipTest({}), 1);
+  EXPECT_EQ(SignFlipTest(std::vector<double>{0, 0}), 1);
+  EXPECT_EQ(SignFlipTest(std::vector<double>{1, 1, 1}), 2. / 8);
+  // |sum| >= 2 of ±1 ±2 ±3 with observed 1 + 2 - 3 = 0: always.
+  EXPECT_EQ(SignFlipTest(std::vector<double>{1, 2, -3}), 1);
+  // Sums 6, 4, 2, 0, … : |sum| >= 4 in 4 of 8.
+  EXPECT_EQ(SignFlipTest(std::vector<double>{-1, 2, 3}), 4. / 8);
+}
+
+TEST(SignFlipTest, ExactAndSampledAgree) {
+  SplitMix64 rng(5);
+  std::vector<double> few;
+  for (int i = 0; i < 20; ++i) few.push_back(rng.Uniform() - 0.35);
+  std::vector<double> many = few;
+  many.push_back(1e-9);  // one more that cannot matter pushes it over to sampling
+  EXPECT_NEAR(SignFlipTest(few), SignFlipTest(many), 0.01);
+}
+
+TEST(SignFlipTest, RejectsAsOftenAsItShouldWhenNothingDiffers) {
+  SplitMix64 rng(9);
+  int rejected = 0;
+  constexpr int kRounds = 2000;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<double> differences;
+    for (int i = 0; i < 10; ++i) differences.push_back(rng.Uniform() - 0.5);
+    rejected += SignFlipTest(differences) <= 0.05 ? 1 : 0;
+  }
+  EXPECT_LT(rejected, 0.07 * kRounds);
+  EXPECT_GT(rejected, 0.03 * kRounds);
+}
+
+TEST(Compare, ARunAgainstItselfDiffersInNothing) {
+  ScoreInput run;
+  for (int i = 0; i < 8; ++i) AddSpeedups(&run, std::to_string(i), {i % 3 ? 1.0 + 0.1 * i : -1});
+  const RunComparison comparison = Compare(run, run, *ProtocolByName("bench").value());
+  EXPECT_EQ(comparison.num_common, 8);
+  for (const MetricComparison& metric : comparison.metrics) {
+    EXPECT_EQ(metric.better + metric.worse, 0) << metric.key;
+    EXPECT_EQ(metric.sign_p, 1);
+    EXPECT_EQ(metric.permutation_p, 1);
+    EXPECT_EQ(metric.difference.value, metric.scale == Scale::kGeometric ? 1 : 0) << metric.key;
+  }
+}
+
+TEST(Compare, ACommonFactorIsFoundAndForeignTasksAreCounted) {
+  ScoreInput first;
+  ScoreInput second;
+  for (int i = 0; i < 10; ++i) {
+    AddSpeedups(&first, std::to_string(i), {1 + 0.2 * i});
+    AddSpeedups(&second, std::to_string(i), {1.5 * (1 + 0.2 * i)});
+  }
+  AddSpeedups(&first, "only first", {9.0});
+  AddSpeedups(&second, "only second", {9.0});
+  AddSpeedups(&second, "only second too", {-1});
+  const RunComparison comparison = Compare(first, second, *ProtocolByName("bench").value());
+  EXPECT_EQ(comparison.num_common, 10);
+  EXPECT_EQ(comparison.only_first, 1);
+  EXPECT_EQ(comparison.only_second, 2);
+  const MetricComparison& geomean = Find(comparison, "geomean/best turn");
+  EXPECT_NEAR(geomean.difference.value, 1.5, 1e-12);
+  EXPECT_NEAR(*geomean.difference.low, 1.5, 1e-9);  // the same factor everywhere
+  EXPECT_NEAR(geomean.second / geomean.first, 1.5, 1e-12);
+  EXPECT_EQ(geomean.better, 10);
+  EXPECT_NEAR(geomean.sign_p, 2. / 1024, 1e-12);
+  EXPECT_NEAR(geomean.permutation_p, 2. / 1024, 1e-12);
+  EXPECT_EQ(Find(comparison, "correct/best turn").difference.value, 0);
+  EXPECT_EQ(ToJson(comparison)["metrics"]["geomean/best turn"]["is_ratio"], true);
+  EXPECT_NE(ComparisonTable(comparison).find("10 tasks in both runs"), std::string::npos);
+}
+
+TEST(Compare, SwappingTheRunsSwapsTheSign) {
+  SplitMix64 rng(21);
+  ScoreInput first;
+  ScoreInput second;
+  for (int i = 0; i < 15; ++i) {
+    AddSpeedups(&first, std::to_string(i), {3 * rng.Uniform() - 0.7});
+    AddSpeedups(&second, std::to_string(i), {3 * rng.Uniform() - 0.7});
+  }
+  const Protocol& bench = *ProtocolByName("bench").value();
+  const RunComparison there = Compare(first, second, bench);
+  const RunComparison back = Compare(second, first, bench);
+  for (size_t i = 0; i < there.metrics.size(); ++i) {
+    EXPECT_EQ(there.metrics[i].better, back.metrics[i].worse);
+    EXPECT_DOUBLE_EQ(there.metrics[i].sign_p, back.metrics[i].sign_p);
+    EXPECT_DOUBLE_EQ(there.metrics[i].permutation_p, back.metrics[i].permutation_p);
+  }
+}
+
+}  // namespace
+}  // namespace davinci::score
