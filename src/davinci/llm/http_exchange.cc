@@ -1,0 +1,278 @@
+#include "davinci/llm/http_exchange.h"
+
+#include <fmt/format.h>
+#include <httplib.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "davinci/base/clock.h"
+#include "davinci/llm/socket_watch.h"
+
+namespace davinci::llm {
+namespace {
+
+constexpr size_t kMaxAnswer_bytes = 64 << 20;
+
+// Writing to a connection the other side has closed raises SIGPIPE in this thread. A library must
+// not change what the process does with signals, so it is held back for the time of the exchange,
+// and one that came is swallowed.
+class NoSigPipe {
+ public:
+  NoSigPipe() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &old_);
+  }
+  ~NoSigPipe() {
+    if (!was_pending_) {
+      const timespec none{0, 0};
+      while (sigtimedwait(&pipe_, nullptr, &none) < 0 && errno == EINTR) {
+      }
+    }
+    pthread_sigmask(SIG_SETMASK, &old_, nullptr);
+  }
+  NoSigPipe(const NoSigPipe&) = delete;
+  NoSigPipe& operator=(const NoSigPipe&) = delete;
+
+ private:
+  sigset_t pipe_, old_;
+  bool was_pending_ = false;
+};
+
+// A connection and the watched exchange that uses it now.
+struct Connection {
+  std::unique_ptr<httplib::Client> client;
+  SocketWatch::Watched* watched = nullptr;
+};
+
+std::string Describe(httplib::Error error) {
+  switch (error) {
+    case httplib::Error::Connection:
+      return "connection refused, or no such host";
+    case httplib::Error::ConnectionTimeout:
+      return "the connection timed out";
+    case httplib::Error::SSLConnection:
+      return "the TLS handshake failed";
+    case httplib::Error::SSLLoadingCerts:
+      return "the trusted certificates cannot be loaded";
+    case httplib::Error::SSLServerVerification:
+      return "the server's TLS certificate is not trusted (a private authority needs its "
+             "certificate "
+             "in the ca file)";
+    case httplib::Error::Write:
+      return "the connection broke while sending";
+    default:
+      return "the connection broke off";
+  }
+}
+
+}  // namespace
+
+Result<BaseUrl> BaseUrl::Parse(std::string_view url) {
+  const auto wrong = [&](std::string_view what) {
+    // A URL with a password is not repeated.
+    const bool secret = url.find('@') != std::string_view::npos;
+    return InvalidArgument(fmt::format("endpoint {}: {}; write it like http://127.0.0.1:8000/v1",
+                                       secret ? "URL" : "\"" + std::string(url) + "\"", what));
+  };
+  BaseUrl base;
+  std::string_view rest = url;
+  if (rest.starts_with("https://")) {
+    base.https = true;
+    rest.remove_prefix(8);
+  } else if (rest.starts_with("http://")) {
+    rest.remove_prefix(7);
+  } else {
+    return wrong("it must begin with http:// or https://");
+  }
+  if (rest.find('@') != std::string_view::npos) {
+    return wrong(
+        "a URL must not hold a user name or password; keys come from the environment or a "
+        "file");
+  }
+  if (rest.find_first_of("?# \t\r\n") != std::string_view::npos)
+    return wrong("it must not hold a query, a fragment or spaces");
+  const size_t slash = std::min(rest.find('/'), rest.size());
+  std::string_view host = rest.substr(0, slash);
+  base.path = rest.substr(slash);
+  base.port = base.https ? 443 : 80;
+
+  const size_t bracket = host.rfind(']');
+  const size_t colon = host.rfind(':');
+  if (colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket)) {
+    const std::string_view port = host.substr(colon + 1);
+    const auto read = std::from_chars(port.data(), port.data() + port.size(), base.port);
+    if (read.ec != std::errc{} || read.ptr != port.data() + port.size() || base.port < 1 ||
+        base.port > 65535) {
+      return wrong("the port must be a number from 1 to 65535");
+    }
+    host = host.substr(0, colon);
+  }
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.empty()) return wrong("there is no host");
+  base.host = host;
+
+  constexpr std::string_view kCall = "/chat/completions";
+  while (base.path.ends_with('/')) base.path.pop_back();
+  if (base.path.ends_with(kCall)) base.path.resize(base.path.size() - kCall.size());
+  if (base.path.empty()) base.path = "/v1";
+  return base;
+}
+
+std::string BaseUrl::ToString() const {
+  const bool v6 = host.find(':') != std::string::npos;
+  const bool default_port = port == (https ? 443 : 80);
+  return fmt::format("{}://{}{}{}{}{}", https ? "https" : "http", v6 ? "[" : "", host,
+                     v6 ? "]" : "", default_port ? "" : fmt::format(":{}", port), path);
+}
+
+bool BaseUrl::loopback() const {
+  return host == "localhost" || host == "::1" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
+}
+
+struct HttpEndpoint::Impl {
+  std::filesystem::path ca_file;
+  SocketWatch* watch = nullptr;
+  std::mutex mutex;                               // guards idle
+  std::vector<std::unique_ptr<Connection>> idle;  // kept alive, most recently used last
+
+  std::unique_ptr<Connection> Take() {
+    const std::lock_guard lock(mutex);
+    if (idle.empty()) return nullptr;
+    auto connection = std::move(idle.back());
+    idle.pop_back();
+    return connection;
+  }
+  void GiveBack(std::unique_ptr<Connection> connection) {
+    const std::lock_guard lock(mutex);
+    idle.push_back(std::move(connection));
+  }
+};
+
+HttpEndpoint::HttpEndpoint(BaseUrl url, std::filesystem::path ca_file, SocketWatch* watch)
+    : url_(std::move(url)), impl_(std::make_unique<Impl>()) {
+  impl_->ca_file = std::move(ca_file);
+  impl_->watch = watch;
+}
+
+HttpEndpoint::~HttpEndpoint() = default;
+
+HttpAnswer HttpEndpoint::Send(const HttpRequest& request,
+                              const std::function<bool(std::string_view)>& on_bytes) {
+  const NoSigPipe no_sigpipe;
+  SocketWatch::Watched watched(impl_->watch, request.deadline_s, request.cancel);
+  std::unique_ptr<Connection> connection = impl_->Take();
+  if (connection == nullptr) {
+    connection = std::make_unique<Connection>();
+    const bool v6 = url_.host.find(':') != std::string::npos;
+    connection->client = std::make_unique<httplib::Client>(
+        fmt::format("{}://{}{}{}:{}", url_.https ? "https" : "http", v6 ? "[" : "", url_.host,
+                    v6 ? "]" : "", url_.port));
+    httplib::Client& client = *connection->client;
+    client.set_keep_alive(true);
+    client.set_tcp_nodelay(true);
+    client.set_follow_location(false);
+    if (!impl_->ca_file.empty()) client.set_ca_cert_path(impl_->ca_file.string());
+    client.enable_server_certificate_verification(true);
+    client.set_socket_options([holder = connection.get()](int fd) {
+      if (holder->watched != nullptr) holder->watched->Use(fd);
+    });
+  }
+  httplib::Client& client = *connection->client;
+  connection->watched = &watched;
+  if (client.is_socket_open() != 0) watched.Use(client.socket());
+
+  const auto micros = [](double seconds) {
+    return std::chrono::microseconds(static_cast<int64_t>(std::max(seconds, 0.001) * 1e6));
+  };
+  const double left_s = request.deadline_s - MonotonicSeconds();
+  client.set_connection_timeout(micros(std::min(request.connect_timeout_s, left_s)));
+  client.set_read_timeout(micros(request.idle_timeout_s));
+  client.set_write_timeout(micros(request.idle_timeout_s));
+
+  HttpAnswer answer;
+  bool stopped = false, too_large = false, streaming = false;
+  double last_arrival_s = MonotonicSeconds();
+  httplib::Request out;
+  out.method = request.method;
+  out.path = url_.path + request.path;
+  out.body = request.body;
+  out.set_header("Accept", "application/json, text/event-stream");
+  out.set_header("User-Agent", "davinci-kernel");
+  if (!request.body.empty()) out.set_header("Content-Type", "application/json");
+  if (!request.authorization.empty()) out.set_header("Authorization", request.authorization);
+  out.response_handler = [&](const httplib::Response& response) {
+    last_arrival_s = MonotonicSeconds();
+    answer.status = response.status;
+    answer.content_type = response.get_header_value("Content-Type");
+    answer.retry_after = response.get_header_value("Retry-After");
+    answer.location = response.get_header_value("Location");
+    streaming = on_bytes && answer.status == 200 &&
+                answer.content_type.find("text/event-stream") != std::string::npos;
+    return true;
+  };
+  size_t num_bytes = 0;
+  out.content_receiver = [&](const char* data, size_t size, uint64_t, uint64_t) {
+    last_arrival_s = MonotonicSeconds();
+    num_bytes += size;
+    if (num_bytes > kMaxAnswer_bytes) {
+      too_large = true;
+    } else if (streaming) {
+      stopped = !on_bytes({data, size});
+    } else {
+      answer.body.append(data, size);
+    }
+    return !stopped && !too_large;
+  };
+
+  httplib::Response in;
+  httplib::Error error = httplib::Error::Success;
+  const bool ok = client.send(out, in, error);
+  connection->watched = nullptr;
+  const double now_s = MonotonicSeconds();
+
+  if (stopped) {
+    answer.end = HttpEnd::kStopped;
+  } else if (too_large) {
+    answer.end = HttpEnd::kTooLarge;
+    answer.error = fmt::format("the answer is larger than {} MiB", kMaxAnswer_bytes >> 20);
+  } else if (request.cancel.stop_requested()) {
+    // Also when the answer is complete: it may be complete because the socket was shut down.
+    answer.end = HttpEnd::kCancelled;
+    answer.error = "cancelled";
+  } else if (now_s >= request.deadline_s) {
+    answer.end = HttpEnd::kTimeout;
+    answer.error = "no complete answer before the deadline";
+  } else if (ok) {
+    answer.end = HttpEnd::kComplete;
+    impl_->GiveBack(std::move(connection));
+  } else if (error == httplib::Error::ConnectionTimeout) {
+    answer.end = HttpEnd::kTimeout;
+    answer.error = Describe(error);
+  } else if (error == httplib::Error::Connection || error == httplib::Error::SSLConnection ||
+             error == httplib::Error::SSLLoadingCerts ||
+             error == httplib::Error::SSLServerVerification) {
+    answer.end = HttpEnd::kNoConnect;
+    answer.error = Describe(error);
+  } else if (now_s - last_arrival_s >= 0.98 * request.idle_timeout_s) {
+    answer.end = HttpEnd::kTimeout;
+    answer.error = fmt::format("nothing arrived for {:g} s", request.idle_timeout_s);
+  } else {
+    answer.end = HttpEnd::kBrokenOff;
+    answer.error = Describe(error);
+  }
+  return answer;
+}
+
+}  // namespace davinci::llm

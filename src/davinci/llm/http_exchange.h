@@ -1,0 +1,88 @@
+// One HTTP exchange with an endpoint over kept-alive connections; all of cpp-httplib is behind
+// this.
+//
+// An exchange ends early when its token fires, its deadline passes or nothing arrives for too long,
+// also while connecting: a watchdog shuts the socket down, which ends every read, write and connect
+// on it. Only the look-up of a host name cannot be interrupted. Redirects are not followed (a key
+// must not travel to where it was not sent). Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davinci/base/cancel.h"
+#include "davinci/base/status.h"
+
+namespace davinci::llm {
+
+// A base URL taken apart: "https://host:8443/some/v1".
+struct BaseUrl {
+  bool https = false;
+  std::string host;  // without brackets
+  int port = 0;
+  std::string path;  // "/v1"; no slash at the end
+
+  // InvalidArgument for anything but http and https, for user names, passwords, queries and
+  // fragments. Without a path, /v1 is added; "/chat/completions" at the end is taken off.
+  static Result<BaseUrl> Parse(std::string_view url);
+  std::string ToString() const;
+  bool loopback() const;  // this machine
+};
+
+struct HttpRequest {
+  std::string method = "POST";
+  std::string path;           // after the base URL's
+  std::string authorization;  // header value; empty: none
+  std::string body;           // JSON; empty: none
+  double connect_timeout_s = 10;
+  double idle_timeout_s = 300;
+  double deadline_s = 0;  // MonotonicSeconds()
+  CancelToken cancel;
+};
+
+enum class HttpEnd {
+  kComplete,   // the whole answer is here
+  kNoConnect,  // refused, no such host, TLS failed
+  kTimeout,    // connecting, waiting or in all took too long
+  kBrokenOff,  // the connection ended before the answer did
+  kCancelled,  // by the token
+  kStopped,    // `on_bytes` returned false
+  kTooLarge,   // more than 64 MiB
+};
+
+struct HttpAnswer {
+  HttpEnd end = HttpEnd::kNoConnect;
+  std::string error;  // unless kComplete or kStopped: what went wrong, for people
+  int status = 0;     // 0: no answer had begun
+  std::string content_type;
+  std::string retry_after;
+  std::string location;
+  std::string body;  // unless `on_bytes` took it
+};
+
+class SocketWatch;
+
+class HttpEndpoint {
+ public:
+  HttpEndpoint(BaseUrl url, std::filesystem::path ca_file, SocketWatch* watch);
+  ~HttpEndpoint();
+
+  // `on_bytes` (may be empty) gets the body of answers of status 200 and type text/event-stream as
+  // it arrives.
+  HttpAnswer Send(const HttpRequest& request,
+                  const std::function<bool(std::string_view)>& on_bytes);
+
+  const BaseUrl& url() const { return url_; }
+
+ private:
+  struct Impl;
+  const BaseUrl url_;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace davinci::llm

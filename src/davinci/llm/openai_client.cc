@@ -1,0 +1,373 @@
+#include "davinci/llm/openai_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include "davinci/base/clock.h"
+#include "davinci/base/rng.h"
+#include "davinci/base/suggest.h"
+#include "davinci/base/table.h"
+#include "davinci/llm/api_key.h"
+#include "davinci/llm/attempt.h"
+#include "davinci/llm/endpoint_pool.h"
+#include "davinci/llm/http_exchange.h"
+#include "davinci/llm/socket_watch.h"
+
+namespace davinci::llm {
+namespace {
+
+const char kDefaultKeyVariable[] = "OPENAI_API_KEY";
+constexpr size_t kNoEndpoint = std::numeric_limits<size_t>::max();
+constexpr double kForever_s = 1e12;
+
+// Where no limit was asked for; what models of today end at.
+constexpr int kWorstCompletionTokens = 32768;
+
+std::string ListOf(const std::vector<std::string>& names) {
+  constexpr size_t kMaxShown = 8;
+  std::string list;
+  for (size_t i = 0; i < std::min(names.size(), kMaxShown); ++i)
+    list += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", Ellipsize(Printable(names[i]), 80));
+  if (names.size() > kMaxShown) list += fmt::format(" and {} more", names.size() - kMaxShown);
+  return list;
+}
+
+}  // namespace
+
+struct OpenAiClient::Impl {
+  struct Endpoint {
+    std::unique_ptr<HttpEndpoint> http;
+    bool send_key = false;
+    Dialect dialect;  // guarded by Impl::mutex
+  };
+
+  OpenAiOptions options;
+  ApiKey key;
+  std::string key_origin;
+  SocketWatch watch;                // outlives the endpoints
+  std::vector<Endpoint> endpoints;  // fixed after Create, but for the dialects
+  std::unique_ptr<EndpointPool> pool;
+
+  std::mutex mutex;  // guards everything below, and the dialects
+  std::string model;
+  double retry_stock = 0;
+  SplitMix64 jitter{0};
+  std::vector<std::string> notices;
+
+  const ApiKey& KeyFor(const Endpoint& endpoint) const {
+    static const ApiKey none;
+    return endpoint.send_key ? key : none;
+  }
+
+  void Notice(std::string text) {
+    const std::lock_guard lock(mutex);
+    if (std::find(notices.begin(), notices.end(), text) == notices.end())
+      notices.push_back(std::move(text));
+  }
+
+  HttpRequest Http(const CancelToken& cancel) const {
+    HttpRequest http;
+    http.connect_timeout_s = options.connect_timeout_s;
+    http.idle_timeout_s = options.idle_timeout_s;
+    http.deadline_s = MonotonicSeconds() + options.attempt_timeout_s;
+    http.cancel = cancel;
+    return http;
+  }
+
+  bool TakeRetry() {
+    const std::lock_guard lock(mutex);
+    if (retry_stock < 1) return false;
+    retry_stock -= 1;
+    return true;
+  }
+
+  void RefillRetries() {
+    const std::lock_guard lock(mutex);
+    retry_stock = std::min(retry_stock + options.retry.budget_per_success, options.retry.budget);
+  }
+
+  // Before attempt `failures` + 1: doubles each time, drawn from the upper half.
+  double Delay(int failures) {
+    const double full =
+        std::min(options.retry.first_delay_s * std::exp2(failures - 1), options.retry.max_delay_s);
+    const std::lock_guard lock(mutex);
+    return full * (0.5 + 0.5 * jitter.Uniform());
+  }
+
+  Result<std::string> Model(OpenAiClient* client, const CancelToken& cancel) {
+    {
+      const std::lock_guard lock(mutex);
+      if (!model.empty()) return model;
+    }
+    DAVINCI_RETURN_IF_ERROR(client->Probe(cancel));
+    const std::lock_guard lock(mutex);
+    return model;
+  }
+
+  std::optional<double> WorstCost(const Request& request, const std::string& name, int n) const {
+    Usage worst;
+    // Twice the estimate: text that is not English or code has more tokens per byte.
+    worst.prompt_tokens = 2 * EstimatePromptTokens(request);
+    worst.completion_tokens = int64_t{n} * request.max_tokens.value_or(kWorstCompletionTokens);
+    return options.prices.Cost(name, worst);
+  }
+
+  // The price of what was asked for also holds when the endpoint calls it by another name
+  // ("model-2026-01-01").
+  std::optional<double> Cost(const std::string& reported, const std::string& asked,
+                             const Usage& usage) const {
+    const auto cost = options.prices.Cost(reported, usage);
+    return cost ? cost : options.prices.Cost(asked, usage);
+  }
+
+  Result<std::vector<Reply>> Call(const Request& request, const std::string& name, int n,
+                                  Ledger::Entry* entry, const CancelToken& cancel);
+};
+
+// One call with all its attempts.
+Result<std::vector<Reply>> OpenAiClient::Impl::Call(const Request& request, const std::string& name,
+                                                    int n, Ledger::Entry* entry,
+                                                    const CancelToken& cancel) {
+  size_t avoid = kNoEndpoint;
+  int num_adapted = 0;
+  constexpr int kMaxAdapted = 12;  // more than there are fields to leave out
+  Status last;
+  for (int failures = 0; failures < options.retry.max_attempts;) {
+    auto lease = pool->Acquire(avoid, kForever_s, cancel);
+    if (!lease.ok()) {
+      if (lease.status().code() != StatusCode::kUnavailable) return lease.status();
+      last = lease.status();
+      ++failures;
+      continue;
+    }
+    Endpoint& endpoint = endpoints[lease->index()];
+    AttemptInput input;
+    input.request = &request;
+    input.model = name;
+    input.n = n;
+    input.stream = options.stream;
+    input.key = &KeyFor(endpoint);
+    input.key_origin = key_origin;
+    input.http = Http(cancel);
+    Dialect dialect;
+    {
+      const std::lock_guard lock(mutex);
+      dialect = endpoint.dialect;
+    }
+    Attempt attempt = TryEndpoint(*endpoint.http, input, &dialect);
+    if (attempt.lost && entry != nullptr)
+      entry->ChargeLost(name, *attempt.lost, options.prices.Cost(name, *attempt.lost));
+
+    switch (attempt.verdict) {
+      case Verdict::kReplied:
+        lease->ReportSuccess();
+        RefillRetries();
+        for (Reply& reply : attempt.replies) {
+          reply.num_attempts = failures + 1;
+          reply.cost_usd = Cost(reply.model, name, reply.usage);
+          if (entry != nullptr) entry->Charge(name, reply.usage, reply.cost_usd);
+        }
+        return std::move(attempt.replies);
+      case Verdict::kAdapt: {
+        {
+          const std::lock_guard lock(mutex);
+          endpoint.dialect = dialect;
+        }
+        lease->ReportSuccess();
+        Notice(fmt::format("{} {}", endpoint.http->url().ToString(), *attempt.adapted));
+        if (++num_adapted > kMaxAdapted) return attempt.status;
+        continue;
+      }
+      case Verdict::kFatal:
+        return attempt.status;
+      case Verdict::kRetry:
+        lease->ReportFailure(attempt.status.message());
+        break;
+      case Verdict::kPause:
+        if (attempt.retry_after_s.value_or(0) > options.retry.max_retry_after_s) {
+          return ResourceExhausted(fmt::format(
+              "{}; it asks to come back in {:.0f} s, longer than the {:.0f} s allowed",
+              attempt.status.message(), *attempt.retry_after_s, options.retry.max_retry_after_s));
+        }
+        if (attempt.retry_after_s)
+          lease->ReportPause(*attempt.retry_after_s, attempt.status.message());
+        break;
+    }
+    last = attempt.status;
+    avoid = lease->index();
+    ++failures;
+    { const EndpointPool::Lease released = std::move(lease).value(); }
+    if (failures >= options.retry.max_attempts) break;
+    if (!TakeRetry()) {
+      return Status(last.code(), fmt::format("{} (not tried again: the retry budget of this run is "
+                                             "used up)",
+                                             last.message()));
+    }
+    // A pause that was asked for is waited for by the pool, which may know another endpoint.
+    if (attempt.verdict == Verdict::kPause && attempt.retry_after_s) continue;
+    if (!SleepUnlessCancelled(Delay(failures), cancel))
+      return Cancelled("waiting to try again after: " + last.message());
+  }
+  return Status(last.code(),
+                fmt::format("{} (after {} attempts)", last.message(), options.retry.max_attempts));
+}
+
+OpenAiClient::OpenAiClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+OpenAiClient::~OpenAiClient() = default;
+
+Result<std::unique_ptr<OpenAiClient>> OpenAiClient::Create(OpenAiOptions options) {
+  if (options.endpoints.empty())
+    return InvalidArgument("no endpoint was given; name at least one URL");
+  if (options.max_in_flight < 1 || options.retry.max_attempts < 1)
+    return InvalidArgument("max_in_flight and retry.max_attempts must be at least 1");
+  auto impl = std::make_unique<Impl>();
+  const bool explicit_key =
+      !options.api_key_file.empty() || options.api_key_env != kDefaultKeyVariable;
+  if (!options.api_key_file.empty()) {
+    impl->key_origin = "the file " + options.api_key_file.string();
+    DAVINCI_ASSIGN_OR_RETURN(impl->key, ApiKey::FromFile(options.api_key_file));
+  } else {
+    impl->key_origin = "the environment variable " + options.api_key_env;
+    auto key = ApiKey::FromEnvironment(options.api_key_env);
+    if (key.ok()) {
+      impl->key = std::move(key).value();
+    } else if (explicit_key || key.status().code() != StatusCode::kFailedPrecondition) {
+      return key.status();
+    }
+  }
+  std::vector<std::string> urls;
+  for (const std::string& text : options.endpoints) {
+    DAVINCI_ASSIGN_OR_RETURN(BaseUrl url, BaseUrl::Parse(text));
+    Impl::Endpoint& endpoint = impl->endpoints.emplace_back();
+    endpoint.send_key = !impl->key.empty() && (explicit_key || url.https || url.loopback());
+    if (!impl->key.empty() && !endpoint.send_key) {
+      impl->notices.push_back(fmt::format(
+          "{} gets no API key: the one in {} is not sent without encryption unless it is asked for "
+          "by name",
+          url.ToString(), kDefaultKeyVariable));
+    }
+    urls.push_back(url.ToString());
+    endpoint.http = std::make_unique<HttpEndpoint>(std::move(url), options.ca_file, &impl->watch);
+  }
+  impl->pool = std::make_unique<EndpointPool>(urls, options.max_in_flight, options.breaker);
+  impl->model = options.model;
+  impl->retry_stock = options.retry.budget;
+  impl->jitter = SplitMix64(options.jitter_seed != 0 ? options.jitter_seed : SecretSeed());
+  impl->options = std::move(options);
+  return std::unique_ptr<OpenAiClient>(new OpenAiClient(std::move(impl)));
+}
+
+Status OpenAiClient::Probe(const CancelToken& cancel) {
+  const std::string wanted = impl_->options.model;
+  std::vector<std::string> served;  // by those without a wanted model
+  std::vector<Status> problems;
+  size_t num_good = 0;
+  for (size_t i = 0; i < impl_->endpoints.size(); ++i) {
+    Impl::Endpoint& endpoint = impl_->endpoints[i];
+    const std::string url = endpoint.http->url().ToString();
+    HttpRequest http = impl_->Http(cancel);
+    constexpr double kProbe_s = 30;
+    http.deadline_s = std::min(http.deadline_s, MonotonicSeconds() + kProbe_s);
+    auto models =
+        ListModels(*endpoint.http, impl_->KeyFor(endpoint), impl_->key_origin, std::move(http));
+    if (!models.ok()) {
+      if (models.status().code() == StatusCode::kCancelled) return models.status();
+      problems.push_back(models.status());
+      continue;
+    }
+    const bool lists = !models->empty();
+    if (!wanted.empty() && lists &&
+        std::find(models->begin(), models->end(), wanted) == models->end()) {
+      problems.push_back(
+          NotFound(fmt::format("{} has no model \"{}\"{}; it has {}", url, Printable(wanted),
+                               DidYouMean(wanted, *models), ListOf(*models))));
+      impl_->pool->SetExcluded(i, true, problems.back().message());
+      continue;
+    }
+    if (wanted.empty() && !lists) {
+      problems.push_back(FailedPrecondition(
+          fmt::format("{} does not list its models; say which one to use", url)));
+      continue;
+    }
+    for (std::string& model : *models) {
+      if (std::find(served.begin(), served.end(), model) == served.end())
+        served.push_back(std::move(model));
+    }
+    impl_->pool->SetExcluded(i, false, "");
+    ++num_good;
+  }
+  if (num_good == 0) {
+    std::string message;
+    for (const Status& problem : problems)
+      message += fmt::format("{}{}", message.empty() ? "" : "; ", problem.message());
+    return Status(problems.front().code(), std::move(message));
+  }
+  if (wanted.empty() && served.size() != 1) {
+    return InvalidArgument(fmt::format("there are {} models, say which one to use: {}",
+                                       served.size(), ListOf(served)));
+  }
+  for (const Status& problem : problems) impl_->Notice("left out: " + problem.message());
+  if (wanted.empty()) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->model = served.front();
+  }
+  return Status::Ok();
+}
+
+Result<Reply> OpenAiClient::Generate(const Request& request, const CancelToken& cancel) {
+  DAVINCI_ASSIGN_OR_RETURN(const std::string model, impl_->Model(this, cancel));
+  std::optional<Ledger::Entry> entry;
+  if (Ledger* ledger = impl_->options.ledger) {
+    auto opened = ledger->Open(model, 1, impl_->WorstCost(request, model, 1), cancel);
+    if (!opened.ok()) return opened.status();
+    entry.emplace(std::move(opened).value());
+  }
+  DAVINCI_ASSIGN_OR_RETURN(std::vector<Reply> replies,
+                           impl_->Call(request, model, 1, entry ? &*entry : nullptr, cancel));
+  return std::move(replies.front());
+}
+
+Result<std::vector<Reply>> OpenAiClient::GenerateMany(const Request& request, int n,
+                                                      const CancelToken& cancel) {
+  std::vector<Reply> replies;
+  if (n < 1) return replies;
+  DAVINCI_ASSIGN_OR_RETURN(const std::string model, impl_->Model(this, cancel));
+  std::optional<Ledger::Entry> entry;
+  if (Ledger* ledger = impl_->options.ledger) {
+    auto opened = ledger->Open(model, n, impl_->WorstCost(request, model, n), cancel);
+    if (!opened.ok()) return opened.status();
+    entry.emplace(std::move(opened).value());
+  }
+  while (static_cast<int>(replies.size()) < n) {
+    // Asking for the rest: with a seed, another one, or the same replies would come again.
+    const auto have = static_cast<int>(replies.size());
+    Request rest = request;
+    if (rest.seed) rest.seed = *rest.seed + have;
+    DAVINCI_ASSIGN_OR_RETURN(std::vector<Reply> more,
+                             impl_->Call(rest, model, n - have, entry ? &*entry : nullptr, cancel));
+    for (Reply& reply : more) replies.push_back(std::move(reply));
+  }
+  return replies;
+}
+
+std::string OpenAiClient::Name() const {
+  std::string urls;
+  for (const Impl::Endpoint& endpoint : impl_->endpoints)
+    urls += (urls.empty() ? "" : ", ") + endpoint.http->url().ToString();
+  const std::lock_guard lock(impl_->mutex);
+  return fmt::format("{} at {}", impl_->model.empty() ? "the only model" : impl_->model, urls);
+}
+
+std::vector<EndpointHealth> OpenAiClient::Health() const { return impl_->pool->Health(); }
+
+std::vector<std::string> OpenAiClient::Notices() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->notices;
+}
+
+}  // namespace davinci::llm

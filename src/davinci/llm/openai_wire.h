@@ -1,0 +1,97 @@
+// The chat-completions format: a Request as its JSON body, and Replies from documents or streamed
+// chunks. No I/O.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davinci/base/status.h"
+#include "davinci/llm/backbone.h"
+
+namespace davinci::llm {
+
+// What one endpoint takes. Starts with everything; AdaptTo() strikes what the endpoint refuses.
+struct Dialect {
+  bool native_tools = true;
+  bool tool_choice = true;  // naming the required tool
+  bool stream_options = true;
+  bool seed = true;
+  bool logprobs = true;
+  bool temperature = true;
+  bool top_p = true;
+  bool n = true;
+  bool max_completion_tokens = false;  // the newer name of max_tokens
+};
+
+// The body of POST /chat/completions.
+nlohmann::json RequestBody(const Request& request, const std::string& model, int n, bool stream,
+                           const Dialect& dialect);
+
+// An endpoint's error document, in any of the shapes in use; `message` falls back to the text
+// itself.
+struct EndpointError {
+  std::string message;
+  std::string code;  // "model_not_found", "insufficient_quota", …; may be empty
+  std::string type;
+  std::string param;  // the field that is wrong; may be empty
+};
+EndpointError ParseEndpointError(std::string_view body);
+
+// When `error` refuses an optional field of a body that was sent, strikes it from the dialect and
+// says so ("does not accept seed; it is left out"); nothing when the error is about something else.
+std::optional<std::string> AdaptTo(const EndpointError& error, const nlohmann::json& body,
+                                   Dialect* dialect);
+
+// Puts one answer together: either AddDocument once, or AddChunk for every event but the last, and
+// End at "[DONE]". Everything an endpoint may send wrong is a Status:
+//   kUnavailable   the endpoint reports an error of its own, or broke off
+//   kInternal      not what the protocol promises (garbage)
+// and nothing is thrown.
+class ReplyAssembler {
+ public:
+  explicit ReplyAssembler(int n) : n_(n) {}
+
+  Status AddDocument(std::string_view text);
+  Status AddChunk(std::string_view text);
+  void End() { ended_ = true; }
+
+  // One to n replies, with usage (estimated from `request` when none was reported) but without
+  // cost.
+  Result<std::vector<Reply>> Finish(const Request& request) const;
+
+  // Has anything of a reply arrived? Then the endpoint may charge for it.
+  bool began() const { return !choices_.empty(); }
+  // Every choice has said why it ended.
+  bool complete() const;
+  // What has been used so far, estimated; for attempts that broke off.
+  Usage PartialUsage(const Request& request) const;
+  // The error the endpoint reported inside the stream or document, if any.
+  const std::optional<EndpointError>& error() const { return error_; }
+
+ private:
+  struct Choice {
+    Reply reply;
+    bool finished = false;
+  };
+  Status AddChoices(const nlohmann::json& document, const char* message_key);
+  Status AddMessage(const nlohmann::json& message, Choice* choice);
+  Status AddToolCalls(const nlohmann::json& calls, Reply* reply);
+  void AddLogprobs(const nlohmann::json& logprobs, Reply* reply);
+  void AddUsage(const nlohmann::json& document);
+
+  const int n_;
+  std::vector<Choice> choices_;
+  std::optional<Usage> usage_;
+  std::optional<EndpointError> error_;
+  std::string model_;
+  bool ended_ = false;
+};
+
+// A guess where nothing was reported: a token is about four bytes.
+int64_t EstimateTokens(size_t num_bytes);
+int64_t EstimatePromptTokens(const Request& request);
+
+}  // namespace davinci::llm

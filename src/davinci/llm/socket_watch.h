@@ -1,0 +1,54 @@
+// SocketWatch: a thread that ends exchanges whose time is up or whose token has fired, by shutting
+// their socket down. Serves any number of exchanges at once.
+#pragma once
+
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "davinci/base/cancel.h"
+#include "davinci/base/unique_fd.h"
+
+namespace davinci::llm {
+
+class SocketWatch {
+ public:
+  // One exchange under watch, from construction to destruction. Not movable.
+  class Watched {
+   public:
+    Watched(SocketWatch* watch, double deadline_s, CancelToken cancel);
+    ~Watched();
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+    // The exchange uses this socket from now on. A duplicate is kept, so that a number that has
+    // been closed and given out again is never shut down.
+    void Use(int fd);
+
+   private:
+    friend class SocketWatch;
+    SocketWatch* const watch_;
+    const double deadline_s_;
+    const CancelToken cancel_;
+    UniqueFd fd_;  // guarded by watch_->mutex_
+    std::list<Watched*>::iterator place_;
+    std::optional<CancelCallback> on_cancel_;
+  };
+
+  SocketWatch();
+  ~SocketWatch();
+
+ private:
+  void Run();
+
+  std::mutex mutex_;  // guards everything below
+  std::condition_variable changed_;
+  std::list<Watched*> watched_;
+  double next_wake_s_ = 0;  // when the thread will look again by itself
+  bool poked_ = false;
+  bool closing_ = false;
+  std::thread thread_;  // last: uses all of the above
+};
+
+}  // namespace davinci::llm
