@@ -38,6 +38,13 @@ void Examination::CollectEvidence() {
           libraries.push_back(std::filesystem::path(path).filename().string());
       evidence["candidate_libraries"] = std::move(libraries);
       CollectProfile();
+      // Native code that is neither an operator nor compiled for the candidate, e.g. a library's
+      // function called by its address.
+      const json profile = evidence.value("profile", json::object());
+      if (job_.target == Target::kCpu && !job_.without_device &&
+          evidence["candidate_libraries"].empty() &&
+          profile.value("library_share", 1.0) < kLibraryLabelShare)
+        evaluation_.AddLabel("no kernel of its own");
       for (const std::string& name : ExecutedVendorLibraries(process.pid()))
         evaluation_.AddLabel("vendor library: " + name);
       ProbeNonfinite();
