@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "davinci/data/language.h"
+
 namespace davinci::skill {
 namespace {
 
@@ -196,6 +198,18 @@ Status Validate(const Skill& skill, Strictness strictness) {
   if (strictness == Strictness::kAuthored) CheckAuthored(skill, &problems);
   if (problems.empty()) return Status::Ok();
   return InvalidArgument(fmt::format("{}", fmt::join(problems, "; ")));
+}
+
+Status Validate(const Evidence& evidence) {
+  if (!ParseTarget(evidence.target))
+    return InvalidArgument(
+        fmt::format("evidence for target \"{}\"; there are cpu and cuda", evidence.target));
+  const Interval& u = evidence.uplift;
+  if (!(u.median > 0 && std::isfinite(u.median) && u.low >= 0 && u.low <= u.median &&
+        u.high >= u.median))
+    return InvalidArgument(fmt::format("evidence with an uplift of {} from {} to {} is no interval",
+                                       u.median, u.low, u.high));
+  return Status::Ok();
 }
 
 json ToJson(const Evidence& evidence) {

@@ -110,6 +110,8 @@ enum class Strictness {
 };
 // InvalidArgument lists every problem, separated by "; ".
 Status Validate(const Skill& skill, Strictness strictness);
+// A known target, 0 <= low <= median <= high with a positive median.
+Status Validate(const Evidence& evidence);
 // Lower-case letters, digits and single hyphens inside, at most 64: the rule of Agent Skills.
 bool IsKebabCase(std::string_view name);
 // The headings an authored skill must have, in order: "## Motivation", "## Key Idea", "## Example".

@@ -34,11 +34,15 @@ Result<Skill> ParseSkillJson(std::string_view line) {
   if (!document.is_object()) return InvalidArgument("not a JSON object");
   for (const char* key : {"name", "description", "content"})
     if (!document.contains(key)) return InvalidArgument(fmt::format("\"{}\" is missing", key));
+  DAVINCI_ASSIGN_OR_RETURN(Skill skill, SkillFromFields(document));
+  DAVINCI_RETURN_IF_ERROR(Validate(skill, Strictness::kPublished));
+  skill.json_line = line;
+  return skill;
+}
+
+Result<Skill> SkillFromFields(const OrderedJson& document) {
   try {
-    Skill skill = ReadFields(document);
-    DAVINCI_RETURN_IF_ERROR(Validate(skill, Strictness::kPublished));
-    skill.json_line = line;
-    return skill;
+    return ReadFields(document);
   } catch (const OrderedJson::exception& error) {
     return InvalidArgument(fmt::format("a field has the wrong type: {}", error.what()));
   }

@@ -19,7 +19,8 @@ Result<Skill> ParseSkillJson(std::string_view line);
 // canonical form. `verify_speedup` is written unless the skill has such a field already.
 std::string FormatSkillJson(const Skill& skill, std::optional<double> verify_speedup = {});
 
-// The five fields and the unknown ones; what both functions above agree on.
+// The five fields and the unknown ones as an object, and back. The inverse checks types only.
 OrderedJson FieldsJson(const Skill& skill);
+Result<Skill> SkillFromFields(const OrderedJson& document);
 
 }  // namespace davinci::skill
