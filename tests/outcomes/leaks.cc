@@ -71,6 +71,17 @@ std::vector<std::string> LiveDescendants() {
   return Below(getpid());
 }
 
+std::vector<int> DescendantsIn(const std::string& folder_name) {
+  std::vector<int> found;
+  for (const std::string& process : Below(getpid())) {
+    const int pid = std::atoi(process.c_str());
+    std::error_code error;
+    const fs::path cwd = fs::read_symlink(fmt::format("/proc/{}/cwd", pid), error);
+    if (!error && cwd.filename() == folder_name) found.push_back(pid);
+  }
+  return found;
+}
+
 int NumLiveDescendants() { return static_cast<int>(Below(getpid()).size()); }
 
 int NumOpenFiles() { return static_cast<int>(Entries("/proc/self/fd").size()); }

@@ -18,6 +18,9 @@ std::vector<std::string> LiveDescendants();
 // The same, without reaping, at any time.
 int NumLiveDescendants();
 
+// Ids of living processes below this one whose working directory has that name.
+std::vector<int> DescendantsIn(const std::string& folder_name);
+
 int NumOpenFiles();
 double ResidentMiB();
 std::vector<std::string> Entries(const std::filesystem::path& folder);

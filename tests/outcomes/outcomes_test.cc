@@ -4,13 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <csignal>
 #include <cstdlib>
+#include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "davinci/base/clock.h"
 #include "leaks.h"
+#include "report.h"
 #include "workbench.h"
 
 namespace davinci {
@@ -449,6 +454,128 @@ TEST_F(Outcomes, SignalsToEverybodyReachNobodyElse) {
                 pass)"));
   EXPECT_THAT(e.outcome, AnyOf(Outcome::kOk, Outcome::kRuntimeError, Outcome::kPolicyViolation))
       << e.message;
+}
+
+// --- launch_error: on this target only by its text, tests/gpu has the real ones ---
+
+TEST_F(Outcomes, ARefusedLaunchIsALaunchError) {
+  const Evaluation by_text =
+      Judge(Forward("raise RuntimeError('CUDA error: invalid configuration argument')"));
+  EXPECT_EQ(by_text.outcome, Outcome::kLaunchError) << by_text.message;
+  EXPECT_THAT(by_text.message, HasSubstr("invalid configuration argument"));
+  EXPECT_FALSE(by_text.correct.has_value());
+  const Evaluation by_type = Judge(std::string(kImports) + R"(
+class OutOfResources(Exception):
+    pass
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        raise OutOfResources("out of resource: shared memory, Required: 300000, Hardware limit: 232448")
+)");
+  EXPECT_EQ(by_type.outcome, Outcome::kLaunchError) << by_type.message;
+  EXPECT_THAT(by_type.message, HasSubstr("shared memory"));
+}
+
+// --- timeout of a compilation ---
+
+TEST_F(Outcomes, AnEndlessCompilationIsATimeout) {
+  // A judge of its own with a small limit; templates and memory have other limits, so it is
+  // arithmetic that keeps the compiler busy.
+  judge::JudgeOptions options = bench_->options();
+  options.compile_timeout_seconds = 3;
+  auto judge = judge::Judge::Create(options);
+  ASSERT_TRUE(judge.ok()) << judge.status().ToString();
+  judge::Job job;
+  job.reference_path = bench_->Write("task_endless.py", kReference);
+  job.candidate_path = bench_->Write("candidate_endless.py", std::string(kImports) + R"(
+import davinci_runtime as dv
+SOURCE = "constexpr int F(int n) { int s = 0; for (int i = 0; i < 8000000; ++i) s ^= i * n; return s; }\n"
+SOURCE += "".join(f"constexpr int v{i} = F({i});\n" for i in range(500))
+kernel = dv.cpp_module(SOURCE + 'extern "C" void f(float* x) { x[0] = v1; }').get("f", "ptr")
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return x * 2 + 1
+)");
+  job.protocol = "screening";
+  const Stopwatch watch;
+  auto evaluation = (*judge)->Evaluate(job);
+  ASSERT_TRUE(evaluation.ok()) << evaluation.status().ToString();
+  EXPECT_EQ(evaluation->outcome, Outcome::kTimeout) << evaluation->message;
+  EXPECT_LT(watch.Seconds(), 20);
+}
+
+TEST_F(Outcomes, AStreamOfSmallCompilationsIsATimeout) {
+  const Evaluation e = Judge(std::string(kImports) + R"(
+class ModelNew(nn.Module):
+    def forward(self, x):
+        hooks = sys.modules["davinci_worker.hooks"]
+        while True:
+            try:
+                hooks.build({"kind": "library", "cpp_sources": ['extern "C" int F() { return 1; }']})
+            except Exception:
+                pass
+)");
+  EXPECT_EQ(e.outcome, Outcome::kTimeout) << e.message;
+}
+
+// --- a wrong answer in a timed call is a wrong answer ---
+
+TEST_F(Outcomes, AWrongShapeInATimedCallIsNotCorrect) {
+  const Evaluation e = Judge(std::string(kImports) + R"(
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+    def forward(self, x):
+        self.calls += 1
+        y = x * 2 + 1
+        return y if self.calls < 6 else y[1:]
+)");
+  EXPECT_EQ(e.outcome, Outcome::kWrongShape) << e.message;
+  EXPECT_EQ(e.correct, false);
+}
+
+// --- judge_error: our failure is tried again, then reported as ours ---
+
+// Kills oracles, `most` of them, as soon as they show up.
+class OracleKiller {
+ public:
+  explicit OracleKiller(int most)
+      : thread_([this, most](const std::stop_token& stop) {
+          while (!stop.stop_requested() && killed_ < most) {
+            for (const int pid : DescendantsIn("oracle"))
+              if (seen_.insert(pid).second && kill(pid, SIGKILL) == 0) ++killed_;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+          }
+        }) {}
+  int killed() const { return killed_; }
+
+ private:
+  std::set<int> seen_;
+  std::atomic<int> killed_{0};
+  std::jthread thread_;
+};
+
+TEST_F(Outcomes, AnOracleThatIsKilledIsReplacedOnce) {
+  const OracleKiller killer(1);
+  const Evaluation e = Judge(kGood);
+  EXPECT_EQ(killer.killed(), 1);
+  EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
+  EXPECT_EQ(e.provenance.value("attempts", 1), 2);
+}
+
+TEST_F(Outcomes, AnOracleThatIsKilledTwiceIsOurFailure) {
+  const OracleKiller killer(2);
+  auto evaluation = bench_->Judge(kGood);
+  EXPECT_EQ(killer.killed(), 2);
+  ASSERT_FALSE(evaluation.ok()) << OutcomeName(evaluation->outcome);
+  EXPECT_EQ(evaluation.status().code(), StatusCode::kUnavailable);
+  EXPECT_THAT(evaluation.status().message(), HasSubstr("oracle"));
+  const Evaluation as_value = app::FailedEvaluation(evaluation.status());
+  EXPECT_EQ(as_value.outcome, Outcome::kJudgeError);
+  EXPECT_FALSE(as_value.correct.has_value());
+  EXPECT_EQ(as_value.evidence["kind"], "internal");
 }
 
 // --- bad input: ours to report, nobody's verdict ---

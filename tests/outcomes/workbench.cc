@@ -54,6 +54,7 @@ Result<std::unique_ptr<Workbench>> Workbench::Create() {
   options.load_timeout_seconds = kLoadTimeoutSeconds;
   options.call_timeout_seconds = kCallTimeoutSeconds;
   options.memory_bytes = kMemoryBytes;
+  bench->options_ = options;
   DAVINCI_ASSIGN_OR_RETURN(bench->judge_, judge::Judge::Create(options));
   return bench;
 }

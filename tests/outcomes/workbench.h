@@ -31,6 +31,8 @@ class Workbench {
   Result<Evaluation> Judge(std::string_view candidate, std::string_view reference = kReference,
                            const std::string& protocol = "screening");
   Result<Evaluation> JudgeFiles(const std::string& reference, const std::string& candidate);
+  // What its judge was made with.
+  const judge::JudgeOptions& options() const { return options_; }
   std::string Write(const std::string& name, std::string_view text);
 
   // Ends the judge and all its processes.
@@ -39,6 +41,7 @@ class Workbench {
 
  private:
   TempDir folder_;
+  judge::JudgeOptions options_;
   std::unique_ptr<judge::Judge> judge_;
   int num_files_ = 0;
 };

@@ -153,6 +153,17 @@ Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target)
 }
 
 Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
+  auto evaluation = EvaluateOnce(job, progress);
+  const bool ours = !evaluation.ok() && (evaluation.status().code() == StatusCode::kUnavailable ||
+                                         evaluation.status().code() == StatusCode::kInternal);
+  // Without a fork server a second attempt ends like the first; the caller needs another Judge.
+  if (!ours || !impl_->server->Alive()) return evaluation;
+  evaluation = EvaluateOnce(job, progress);
+  if (evaluation.ok()) evaluation->provenance["attempts"] = 2;
+  return evaluation;
+}
+
+Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress) {
   DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(job.reference_path));
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(job.protocol));
   const json limits = OverrideLimits(impl_->options, &protocol);

@@ -68,7 +68,9 @@ class Judge {
 
   // Judges one candidate. Bad input (missing file, broken task, reference that raises) is
   // kInvalidArgument or kNotFound with file, line and remedy; kUnavailable and kInternal are ours.
-  // The candidate's own failures are Evaluations.
+  // The candidate's own failures are Evaluations. What is ours is tried a second time before it is
+  // returned (provenance.attempts says 2 where that helped); whoever needs a value makes
+  // Outcome::kJudgeError of what is left, which is never held against a candidate.
   Result<Evaluation> Evaluate(const Job& job, const Progress& progress = nullptr);
 
   // Task admission (guarantee 9): which wrong answers would pass? Tags of the task on this target.
@@ -77,6 +79,7 @@ class Judge {
  private:
   struct Impl;
   explicit Judge(std::unique_ptr<Impl> impl);
+  Result<Evaluation> EvaluateOnce(const Job& job, const Progress& progress);
   std::unique_ptr<Impl> impl_;
 };
 
