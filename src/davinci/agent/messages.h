@@ -1,4 +1,4 @@
-// Chat messages of plain text.
+// Pieces of chat messages.
 #pragma once
 
 #include <string>
@@ -13,6 +13,12 @@ inline llm::Message Says(llm::Role role, std::string text) {
   message.role = role;
   message.content = std::move(text);
   return message;
+}
+
+// Without line breaks at the end: a prompt closes its fences itself.
+inline std::string WithoutTrailingNewlines(std::string text) {
+  text.erase(text.find_last_not_of("\r\n") + 1);
+  return text;
 }
 
 }  // namespace davinci::agent

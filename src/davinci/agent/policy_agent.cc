@@ -28,14 +28,15 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
                                                             {"precision", task.precision}}));
   DAVINCI_ASSIGN_OR_RETURN(
       conversation.task,
-      prompts.Render("policy_task", {{"language", language},
-                                     {"example_reference", example->reference},
-                                     {"example_candidate", example->candidate},
-                                     {"skills", skill::RenderSkills(skills)},
-                                     {"reference", task.reference},
-                                     {"sizes", SizesText(task)},
-                                     {"other_shapes", task.other_shapes ? "yes" : ""},
-                                     {"class_name", task.class_name}}));
+      prompts.Render("policy_task",
+                     {{"language", language},
+                      {"example_reference", WithoutTrailingNewlines(example->reference)},
+                      {"example_candidate", WithoutTrailingNewlines(example->candidate)},
+                      {"skills", WithoutTrailingNewlines(skill::RenderSkills(skills))},
+                      {"reference", WithoutTrailingNewlines(task.reference)},
+                      {"sizes", SizesText(task)},
+                      {"other_shapes", task.other_shapes ? "yes" : ""},
+                      {"class_name", task.class_name}}));
   return conversation;
 }
 

@@ -21,7 +21,7 @@ constexpr std::string_view kLibrary =
     R"((?:vendor|library|framework|eager))(?:'s)?(?:[.:][\w.:]+)*(?: \w+){0,2}?))";
 
 // What lazy advice looks like, one pattern per idea, tried on single sentences.
-constexpr std::array<std::string_view, 9> kLazyAdvice = {
+constexpr std::array<std::string_view, 10> kLazyAdvice = {
     // The work goes back to a library.
     R"(\b(?:fall(?:ing)?|drop|revert|switch|go) back (?:on |to |onto )<library>)",
     R"(\bfallback to <library>)",
@@ -40,6 +40,8 @@ constexpr std::array<std::string_view, 9> kLazyAdvice = {
     // The answer is not computed.
     R"(\b(?:cache|memoi[sz]e|store|reuse|return)\b.{0,30}\b(?:previous|last|earlier|cached|precomputed) )"
     R"((?:outputs?|results?|answers?)\b)",
+    // The judge is the audience.
+    R"(\b(?:detect|recogni[sz]e|special-?case)\b.{0,40}\b(?:benchmark|judge|grader|test inputs?)\b)",
 };
 
 const std::vector<std::regex>& LazyPatterns() {

@@ -39,7 +39,7 @@ Result<llm::Request> BuildSelectionRequest(const PromptSet& prompts, const TaskB
       std::string user,
       prompts.Render("selection_task", {{"language", std::string(LanguageTitle(task.language))},
                                         {"device", device},
-                                        {"reference", task.reference},
+                                        {"reference", WithoutTrailingNewlines(task.reference)},
                                         {"sizes", SizesText(task)},
                                         {"candidates", CandidateList(candidates)},
                                         {"max_skills", cap}}));

@@ -157,9 +157,13 @@ std::string ElideMiddle(std::string_view text, size_t max_bytes) {
   const std::string note = fmt::format("\n… {} bytes left out …\n", text.size() - max_bytes);
   if (max_bytes <= note.size()) return std::string(text.substr(0, max_bytes));
   const size_t room = max_bytes - note.size();
-  const size_t head = room * 2 / 3;
-  return std::string(text.substr(0, head)) + note +
-         std::string(text.substr(text.size() - (room - head)));
+  size_t head = room * 2 / 3;
+  size_t tail = text.size() - (room - head);
+  // Never inside a character: half of one is no UTF-8, and no JSON.
+  const auto inside = [&](size_t at) { return at < text.size() && (text[at] & 0xC0) == 0x80; };
+  while (head > 0 && inside(head)) --head;
+  while (inside(tail)) ++tail;
+  return std::string(text.substr(0, head)) + note + std::string(text.substr(tail));
 }
 
 }  // namespace davinci

@@ -84,6 +84,13 @@ TEST(ElideMiddle, KeepsBothEndsWithinTheLimit) {
   EXPECT_EQ(ElideMiddle("short", 200), "short");
 }
 
+TEST(ElideMiddle, NeverCutsACharacterInHalf) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "ü€";
+  for (size_t limit = 100; limit < 110; ++limit)
+    EXPECT_NO_THROW((void)nlohmann::json(ElideMiddle(text, limit)).dump()) << limit;
+}
+
 TEST(DetectLanguage, ReadsTheCallsThatAreMade) {
   EXPECT_EQ(DetectLanguage("@triton.jit\ndef k(): pass"), Language::kTriton);
   EXPECT_EQ(DetectLanguage("load_inline(cpp_sources=s)"), Language::kCpp);

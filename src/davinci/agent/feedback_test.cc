@@ -1,0 +1,135 @@
+#include "davinci/agent/feedback.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "davinci/agent/measurement_text.h"
+#include "davinci/agent/testing/evaluations.h"
+
+namespace davinci::agent {
+namespace {
+
+using ::testing::AllOf;
+using testing::Failed;
+using ::testing::HasSubstr;
+using testing::kUnbounded;
+using ::testing::Not;
+using testing::Timed;
+
+const PromptSet& Prompts() {
+  static const auto* prompts =
+      new PromptSet(PromptSet::Load(std::filesystem::path(DAVINCI_SOURCE_DIR) / "prompts").value());
+  return *prompts;
+}
+
+std::string Feedback(const Evaluation& evaluation, const FeedbackOptions& options = {}) {
+  const auto text =
+      RenderFeedback(Prompts(), TaskBrief{}, evaluation,
+                     {.turn = 2, .num_turns = 3, .best_turn = 1, .best_speedup = 1.5}, options);
+  return text.ok() ? *text : text.status().ToString();
+}
+
+TEST(Feedback, OfAFailureIsItsMessage) {
+  EXPECT_THAT(Feedback(Failed(Outcome::kCompileError, "kernel.cu:3: error: 'z' was not declared")),
+              AllOf(HasSubstr("Turn 2 of 3: your candidate does not compile."),
+                    HasSubstr("'z' was not declared"), HasSubstr("turn 1, 1.50 times as fast"),
+                    HasSubstr("Find the cause"), HasSubstr("`ModelNew`")));
+}
+
+TEST(Feedback, OfASuccessIsItsMeasurement) {
+  EXPECT_THAT(Feedback(Timed(2.0)),
+              AllOf(HasSubstr("Speedup 2.00, 95 % interval 1.98 to 2.02."),
+                    HasSubstr("1 ms per call; eager takes 2 ms"), HasSubstr("Make it faster"),
+                    Not(HasSubstr("correct on every check.\n\n```"))));
+}
+
+TEST(Feedback, EveryOutcomeHasASentence) {
+  for (int i = 0; i <= static_cast<int>(Outcome::kJudgeError); ++i)
+    EXPECT_NE(OutcomeText(static_cast<Outcome>(i)), "") << i;
+}
+
+TEST(Feedback, NeverHoldsAReward) {
+  Evaluation evaluation = Timed(2.0);
+  evaluation.evidence["reward"] = 3.75;
+  evaluation.provenance["score"] = 3.75;
+  EXPECT_THAT(Feedback(evaluation), AllOf(Not(HasSubstr("reward")), Not(HasSubstr("3.75"))));
+}
+
+TEST(Feedback, KeepsBothEndsOfALongMessage) {
+  const std::string text =
+      Feedback(Failed(Outcome::kCompileError, "first" + std::string(50000, '.') + "last"));
+  EXPECT_LE(text.size(), FeedbackOptions{}.max_bytes);
+  EXPECT_THAT(text, AllOf(HasSubstr("first"), HasSubstr("last\n"), HasSubstr("left out")));
+}
+
+TEST(Feedback, StaysWithinItsBudgetWhateverItHolds) {
+  Evaluation evaluation = Timed(2.0);
+  for (int i = 0; i < 60; ++i) {
+    evaluation.AddLabel("label " + std::to_string(i) + std::string(100, 'x'));
+    evaluation.evidence["profile"]["device"]["list"].push_back(
+        {{"name", std::string(500, 'k') + std::to_string(i)}, {"ms", 1.0}, {"custom", true}});
+  }
+  const std::string text = Feedback(evaluation, {.max_bytes = 1200});
+  EXPECT_LE(text.size(), 1200u);
+  EXPECT_THAT(text, AllOf(HasSubstr("Speedup 2.00"), HasSubstr("`ModelNew`")));
+}
+
+TEST(TimingText, SaysWhatTheIntervalSays) {
+  EXPECT_THAT(TimingText(Timed(1.01, 0.95, 1.07)), HasSubstr("does not tell the two apart"));
+  EXPECT_THAT(TimingText(Timed(3.0, 0.0, kUnbounded)), HasSubstr("0.00 to unbounded"));
+  EXPECT_EQ(TimingText(Failed(Outcome::kMismatch)), "");
+}
+
+TEST(KernelsText, AddsUpLaunchesAndShowsTheLongest) {
+  Evaluation evaluation = Timed(2.0);
+  evaluation.evidence["profile"]["device"] = {
+      {"custom_time_share", 0.75},
+      {"list",
+       {{{"name", "mine"}, {"ms", 0.25}, {"custom", true}},
+        {{"name", "at::native::copy"}, {"ms", 0.25}, {"custom", false}},
+        {{"name", "mine"}, {"ms", 0.5}, {"custom", true}}}}};
+  EXPECT_EQ(KernelsText(evaluation, 1),
+            "| kernel | launches | ms | share | code |\n|---|---|---|---|---|\n"
+            "| `mine` | 2 | 0.75 | 75 % | yours |\n(1 more)");
+  EXPECT_EQ(CoverageText(evaluation), "75 % of the device time is spent in your own kernels.");
+}
+
+TEST(KernelsText, OnACpuListsLibraryOperators) {
+  Evaluation evaluation = Timed(2.0);
+  evaluation.evidence["profile"] = {
+      {"library_share", 0.5},
+      {"operators",
+       {{{"op", "aten::empty_like"}, {"ms", 0.9}, {"calls", 1}, {"compute", false}},
+        {{"op", "aten::mm"}, {"ms", 0.5}, {"calls", 1}, {"compute", true}}}}};
+  EXPECT_THAT(
+      KernelsText(evaluation, 5),
+      AllOf(HasSubstr("| `aten::mm` | 1 | 0.5 | 50 % | library |"), Not(HasSubstr("empty_like"))));
+}
+
+TEST(RooflineText, OfACpuIsABoundOnly) {
+  Evaluation evaluation = Timed(2.0);
+  evaluation.evidence["roofline"] = {{"floor_ms", 0.23},
+                                     {"bound", "memory"},
+                                     {"bandwidth_fraction", 0.4},
+                                     {"peaks", {{"threads", 2}}}};
+  EXPECT_EQ(RooflineText(evaluation), "Moving the data takes at least 0.23 ms, even from cache.");
+  evaluation.evidence["roofline"]["peaks"] = {{"l2_bytes", 1}};
+  EXPECT_THAT(RooflineText(evaluation), HasSubstr("you reach 40 % of the bandwidth"));
+}
+
+TEST(Measurements, SurviveForeignEvidence) {
+  Evaluation evaluation = Timed(2.0);
+  for (const char* evidence :
+       {"[]", "{\"profile\": 3, \"roofline\": []}",
+        "{\"profile\": {\"device\": {\"list\": [3, null]}}}",
+        "{\"profile\": {\"operators\": [{\"op\": 7}]}, \"roofline\": {\"floor_ms\": \"x\"}}",
+        "{\"roofline\": {\"floor_ms\": 1, \"peaks\": 5, \"bound\": 9}}"}) {
+    evaluation.evidence = nlohmann::json::parse(evidence);
+    EXPECT_THAT(Feedback(evaluation), HasSubstr("Speedup 2.00")) << evidence;
+  }
+}
+
+}  // namespace
+}  // namespace davinci::agent
