@@ -157,11 +157,20 @@ def _nvrtc_cubin(source, options, arch):
     return cubin.raw
 
 
-def _check(driver, error, what):
+class LaunchError(RuntimeError):
+    """The device refused a launch configuration; nothing ran."""
+
+
+# cuLaunchKernel's answers about the launch itself. It may also hand over what an earlier kernel did wrong.
+_REFUSED = {1, 701, 720}  # invalid value, out of resources, cooperative launch too large
+
+
+def _check(driver, error, what, launch=False):
     if error != 0:
         text = ctypes.c_char_p()
         driver.cuGetErrorString(error, ctypes.byref(text))
-        raise RuntimeError(f"{what}: {text.value.decode() if text.value else f'CUDA error {error}'}")
+        kind = LaunchError if launch and error in _REFUSED else RuntimeError
+        raise kind(f"{what}: {text.value.decode() if text.value else f'CUDA error {error}'}")
 
 
 def _three(value):
@@ -190,11 +199,11 @@ class CudaKernel:
             if shared > self._shared_limit:
                 # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
                 _check(self._driver, self._driver.cuFuncSetAttribute(self._function, 8, int(shared)),
-                       f"{self._name}: {shared} bytes of shared memory")
+                       f"{self._name}: {shared} bytes of shared memory", launch=True)
                 self._shared_limit = shared
             stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
             _check(self._driver, self._driver.cuLaunchKernel(self._function, *grid, *block, int(shared), stream, pointers, None),
-                   f"launching {self._name}")
+                   f"launching {self._name}: grid {grid}, block {block}, {shared} bytes of shared memory", launch=True)
 
         return call
 

@@ -35,7 +35,7 @@ def classify(error, stage):
         return "out_of_memory"
     if name in ("CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct", "BuildError"):
         return "compile_error"
-    if name in ("OutOfResources",) or "invalid configuration argument" in str(error) or "too many resources" in str(error):
+    if name in ("OutOfResources", "LaunchError") or "invalid configuration argument" in str(error) or "too many resources" in str(error):
         return "launch_error"
     return stage
 

@@ -1,0 +1,112 @@
+"""Outcomes that only a device can produce: refused launches, bad addresses, device memory. Skipped (77) without one.
+
+    python tests/gpu/outcomes_gpu.py --davinci build/dev/apps/davinci/davinci [NAME...]
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+REFERENCE = """
+import torch
+import torch.nn as nn
+
+N = 1 << 20
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2 + 1
+
+def get_inputs():
+    return [torch.rand(N)]
+
+def get_init_inputs():
+    return []
+"""
+NVRTC = """
+import torch
+import torch.nn as nn
+import davinci_runtime as dv
+
+kernel = dv.cuda_module('''
+extern "C" __global__ void Twice(const float* x, float* y, long long n) {
+  const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n) y[i + SHIFT] = x[i] * 2.0f + 1.0f;
+}
+'''.replace("SHIFT", "%(shift)s")).get("Twice", "ptr ptr i64")
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        kernel[((x.numel() + 255) // 256,), (%(block)s,)%(more)s](x, y, x.numel())
+        return y
+"""
+TRITON = """
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def product(a_ptr, y_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    a = tl.load(a_ptr + offs)
+    tl.store(y_ptr + offs, tl.dot(a, a) + tl.dot(tl.trans(a), a))
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        product[(1,)](x, y, BLOCK=512)
+        return y
+"""
+PLAIN = """
+import torch
+import torch.nn as nn
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        %s
+        return x * 2 + 1
+"""
+# name: (candidate, accepted outcomes, words of the message)
+CASES = {
+    "good": (PLAIN % "pass", ("ok",), ""),
+    "too_many_threads": (NVRTC % {"shift": "0", "block": "2048", "more": ""}, ("launch_error",), ""),
+    "too_much_shared_memory_triton": (TRITON, ("launch_error",), "shared memory"),
+    "bad_address": (NVRTC % {"shift": "(1ll << 44)", "block": "256", "more": ""}, ("runtime_error",), "illegal"),
+    "device_memory": (PLAIN % "self.hoard = [torch.empty(1 << 36, device=x.device) for _ in range(64)]", ("out_of_memory",), ""),
+    "good_again": (PLAIN % "pass", ("ok",), ""),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--davinci", required=True)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    faults = 0
+    with tempfile.TemporaryDirectory(prefix="davinci-gpu-outcomes") as folder:
+        task = pathlib.Path(folder) / "task.py"
+        task.write_text(REFERENCE)
+        for name, (source, accepted, words) in CASES.items():
+            if options.names and name not in options.names:
+                continue
+            candidate = pathlib.Path(folder) / f"{name}.py"
+            candidate.write_text(source)
+            done = subprocess.run([options.davinci, "judge", "-r", task, "-c", candidate, "-t", "cuda", "-p", "screening", "--json"],
+                                  capture_output=True, text=True, timeout=180)
+            document = json.loads(done.stdout)
+            if "no_device" in document.get("provenance", {}):
+                print("no device here")
+                return 77
+            good = document["status"] in accepted and words in document["message"]
+            faults += not good
+            print(f"{name:32} {document['status']:15} {'' if good else 'NOT OK: wanted ' + '/'.join(accepted)} "
+                  f"{document['message'][:160]!r}", flush=True)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
