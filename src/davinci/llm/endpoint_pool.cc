@@ -80,7 +80,7 @@ Result<EndpointPool::Lease> EndpointPool::Acquire(size_t avoid, double deadline_
     std::string last_error;
     const auto rank = [&](const Endpoint& endpoint) {
       const auto index = static_cast<size_t>(&endpoint - endpoints_.data());
-      return std::tuple(index == avoid, IsOpen(endpoint), endpoint.health.in_flight,
+      return std::tuple(index == avoid, !IsOpen(endpoint), endpoint.health.in_flight,
                         endpoint.health.num_calls);
     };
     for (Endpoint& endpoint : endpoints_) {

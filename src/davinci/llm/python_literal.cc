@@ -239,9 +239,11 @@ class LiteralReader {
     } else if (word == "null" || word == "None") {
       *value = nullptr;
     } else {
-      const bool at_end = AtEnd();
+      bool cut = false;
+      for (const std::string_view known : {"true", "True", "false", "False", "null", "None"})
+        cut |= AtEnd() && known.starts_with(word);
       position_ = start;
-      return at_end ? Truncated() : Malformed();
+      return cut ? Truncated() : Malformed();
     }
     return true;
   }
