@@ -188,9 +188,9 @@ Result<std::optional<std::string>> RolloutRun::WhyEnd(int turn) {
   if (turn == 1) return go_on;
   // A turn that was generated already is judged, whatever the rules say by now.
   DAVINCI_ASSIGN_OR_RETURN(
-      const auto generated,
+      const json generated,
       run_.context.log->Find(UnitOf(UnitKind::kGeneration, run_.step, TurnId{planned_.id, turn})));
-  if (generated) return go_on;
+  if (!generated.is_null()) return go_on;
   const auto reason = ReasonToStop(Evaluations(), run_.settings.stop);
   if (reason) return reason;
   if (task_.at_roofline)
@@ -239,10 +239,10 @@ Trajectory RolloutRun::Run() {
     DAVINCI_ASSIGN_OR_RETURN(num_turns_,
                              agent::TotalTurns(run_.settings.turns, run_.settings.iterations,
                                                run_.settings.carried_turns));
-    DAVINCI_ASSIGN_OR_RETURN(const auto ended, run_.context.log->Find(end_id));
-    const int last = ended ? ended->value("turns", num_turns_) : num_turns_;
+    DAVINCI_ASSIGN_OR_RETURN(const json ended, run_.context.log->Find(end_id));
+    const int last = ended.is_null() ? num_turns_ : ended.value("turns", num_turns_);
     for (int turn = 1; turn <= last; ++turn) {
-      if (!ended && !run_.context.log->replaying()) {
+      if (ended.is_null() && !run_.context.log->replaying()) {
         DAVINCI_ASSIGN_OR_RETURN(const auto reason, WhyEnd(turn));
         if (reason) {
           trajectory_.end = TrajectoryEnd::kConverged;
@@ -252,11 +252,11 @@ Trajectory RolloutRun::Run() {
       }
       DAVINCI_RETURN_IF_ERROR(TakeTurn(turn));
     }
-    if (ended) {
-      const auto end = ParseTrajectoryEnd(ended->value("end", ""));
+    if (!ended.is_null()) {
+      const auto end = ParseTrajectoryEnd(ended.value("end", ""));
       if (!end) return Internal("the journal holds a trajectory that ended in no known way");
       trajectory_.end = *end;
-      trajectory_.problem = ended->value("problem", "");
+      trajectory_.problem = ended.value("problem", "");
       return Status::Ok();
     }
     if (run_.context.log->replaying()) return Status::Ok();

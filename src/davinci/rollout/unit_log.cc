@@ -11,15 +11,14 @@ using nlohmann::json;
 UnitLog::UnitLog(store::RunStore* run, Mode mode, std::function<void(const Status&)> on_broken)
     : run_(run), mode_(mode), on_broken_(std::move(on_broken)) {}
 
-Result<std::optional<json>> UnitLog::Find(const UnitId& id) {
+Result<json> UnitLog::Find(const UnitId& id) {
   DAVINCI_ASSIGN_OR_RETURN(auto unit, run_->Find(id.ToString()));
-  if (!unit) return std::optional<json>();
-  return std::optional<json>(std::move(unit->body));
+  return unit ? std::move(unit->body) : json();
 }
 
 Result<json> UnitLog::Do(const UnitId& id, const std::function<Result<json>()>& work) {
-  DAVINCI_ASSIGN_OR_RETURN(auto known, Find(id));
-  if (known) return *std::move(known);
+  DAVINCI_ASSIGN_OR_RETURN(json known, Find(id));
+  if (!known.is_null()) return known;
   if (replaying())
     return Cancelled(fmt::format("the run that is replayed ends before \"{}\"", id.ToString()));
   DAVINCI_RETURN_IF_ERROR(broken());

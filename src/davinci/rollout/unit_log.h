@@ -14,7 +14,6 @@
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "davinci/base/status.h"
 #include "davinci/rollout/unit_id.h"
@@ -30,8 +29,8 @@ class UnitLog {
   UnitLog(store::RunStore* run, Mode mode, std::function<void(const Status&)> on_broken = nullptr);
 
   Result<nlohmann::json> Do(const UnitId& id, const std::function<Result<nlohmann::json>()>& work);
-  // The body of a finished unit, or nothing.
-  Result<std::optional<nlohmann::json>> Find(const UnitId& id);
+  // The body of a finished unit; null when it is not finished (a body is never null).
+  Result<nlohmann::json> Find(const UnitId& id);
   // Records what was done elsewhere.
   Status Record(const UnitId& id, nlohmann::json body);
   // The name of a text in the run's content store; "" in a replay, which writes nothing.

@@ -143,9 +143,9 @@ Result<Verdict> Verdicts::JudgeNow(const UnitId& id, const std::string& key,
 
 Result<Verdict> Verdicts::Judge(const UnitId& id, const Question& question, Urgency urgency,
                                 int64_t order, const CancelToken& cancel) {
-  DAVINCI_ASSIGN_OR_RETURN(const auto body, log_->Find(id));
-  if (body) {
-    DAVINCI_ASSIGN_OR_RETURN(Verdict verdict, VerdictFrom(*body));
+  DAVINCI_ASSIGN_OR_RETURN(const json body, log_->Find(id));
+  if (!body.is_null()) {
+    DAVINCI_ASSIGN_OR_RETURN(Verdict verdict, VerdictFrom(body));
     verdict.from_journal = true;
     return verdict;
   }
