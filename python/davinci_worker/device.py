@@ -42,7 +42,7 @@ def library():
 
 
 def peaks():
-    """What dv_cuda_peaks measures, plus the size of the L2."""
+    """What dv_cuda_peaks measures, plus what the device is: evidence, and what prompts say about it."""
     def text_of(function, *arguments):
         text = ctypes.create_string_buffer(4096)
         check(function(*arguments, text, ctypes.c_size_t(len(text)), None))
@@ -52,7 +52,8 @@ def peaks():
     info = text_of(lib.dv_cuda_driver_info)
     free, _ = torch.cuda.mem_get_info()
     return {**text_of(lib.dv_cuda_peaks, _u64(min(1 << 30, free // 4)), ctypes.c_int(0), stream()),
-            "l2_bytes": info["l2_bytes"], "device": info["name"], "uuid": info["uuid"]}
+            **{key: info[key] for key in ("l2_bytes", "uuid", "multiprocessors", "compute_capability", "memory_total_bytes",
+                                          "max_shared_bytes_per_block")}, "device": info["name"]}
 
 
 def check(code):

@@ -106,7 +106,17 @@ void LearnFromEvaluation(const Evaluation& evaluation, DeviceFacts* facts) {
   fill(&facts->fp32_tflops, number("fp32_tflops"));
   fill(&facts->l2_bytes, number("l2_bytes"));
   fill(&facts->num_sms, number("multiprocessors"));
+  fill(&facts->memory_bytes, number("memory_total_bytes"));
   fill(&facts->shared_bytes_per_block, number("max_shared_bytes_per_block"));
+  if (const auto name = peaks->find("device");
+      facts->name.empty() && name != peaks->end() && name->is_string())
+    facts->name = name->get<std::string>();
+  if (const auto version = peaks->find("compute_capability");
+      facts->compute_capability.empty() && version != peaks->end() && version->is_array() &&
+      version->size() == 2 && (*version)[0].is_number_integer() &&
+      (*version)[1].is_number_integer())
+    facts->compute_capability =
+        fmt::format("{}.{}", (*version)[0].get<int>(), (*version)[1].get<int>());
 }
 
 Result<std::string> DescribeDevice(const PromptSet& prompts, const DeviceFacts& facts) {

@@ -62,10 +62,10 @@ DeviceFacts Unknown(Target target) {
 
 Evaluation WithPeaks() {
   Evaluation evaluation;
-  evaluation.evidence["roofline"]["peaks"] = {{"read_gb_per_s", 4100.0},
-                                              {"copy_gb_per_s", 3900.0},
-                                              {"fp32_tflops", 60.5},
-                                              {"l2_bytes", 52428800}};
+  evaluation.evidence["roofline"]["peaks"] = {
+      {"read_gb_per_s", 4100.0}, {"copy_gb_per_s", 3900.0}, {"fp32_tflops", 60.5},
+      {"l2_bytes", 52428800},    {"multiprocessors", 132},  {"compute_capability", {9, 0}},
+      {"device", "NVIDIA H200"}};
   return evaluation;
 }
 
@@ -76,7 +76,10 @@ TEST(LearnFromEvaluation, FillsOnlyWhatIsUnknown) {
   EXPECT_EQ(facts.bandwidth_gb_per_s, 4100);
   EXPECT_EQ(facts.fp32_tflops, 60.5);
   EXPECT_EQ(facts.l2_bytes, 1);
-  EXPECT_EQ(facts.num_sms, 0);
+  EXPECT_EQ(facts.num_sms, 132);
+  EXPECT_EQ(facts.compute_capability, "9.0");
+  EXPECT_EQ(facts.name, "NVIDIA H200");
+  EXPECT_EQ(facts.memory_bytes, 0);
 }
 
 TEST(LearnFromEvaluation, LeavesCpusAlone) {
@@ -88,8 +91,10 @@ TEST(LearnFromEvaluation, LeavesCpusAlone) {
 TEST(LearnFromEvaluation, SurvivesForeignEvidence) {
   DeviceFacts facts = Unknown(Target::kCuda);
   Evaluation evaluation;
-  for (const char* evidence : {"[]", "{\"roofline\": 3}", "{\"roofline\": {\"peaks\": \"x\"}}",
-                               "{\"roofline\": {\"peaks\": {\"l2_bytes\": \"y\"}}}"}) {
+  for (const char* evidence :
+       {"[]", "{\"roofline\": 3}", "{\"roofline\": {\"peaks\": \"x\"}}",
+        "{\"roofline\": {\"peaks\": {\"l2_bytes\": \"y\", \"device\": 3}}}",
+        "{\"roofline\": {\"peaks\": {\"compute_capability\": [\"a\", 0]}}}"}) {
     evaluation.evidence = nlohmann::json::parse(evidence);
     LearnFromEvaluation(evaluation, &facts);
   }

@@ -162,7 +162,7 @@ Status Examination::AskPublishedRule(const std::string& distribution, int varian
 Result<json> Examination::CudaPeaks(bool remeasure) {
   const auto monitor = gpu::DeviceMonitor::Create();
   const std::string key =
-      monitor->devices().empty() ? "cuda/unknown" : "cuda/1/" + monitor->devices()[0].uuid;
+      monitor->devices().empty() ? "cuda/unknown" : "cuda/2/" + monitor->devices()[0].uuid;
   json known;
   if (workshop_.facts != nullptr)
     if (auto found = workshop_.facts->Get("peaks", key); found.ok() && *found) known = **found;
