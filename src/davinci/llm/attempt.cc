@@ -131,7 +131,8 @@ Attempt TryEndpoint(HttpEndpoint& endpoint, const AttemptInput& input, Dialect* 
   const Stopwatch watch;
   const HttpAnswer answer = endpoint.Send(http, [&](std::string_view bytes) {
     for (const std::string& data : events.Feed(bytes)) on_event(data);
-    return !done && garbage.ok();
+    if (!garbage.ok()) return Flow::kStop;
+    return done ? Flow::kLast : Flow::kMore;
   });
   for (const std::string& data : events.Finish()) on_event(data);
 

@@ -19,6 +19,7 @@ namespace davinci::llm {
 namespace {
 
 constexpr size_t kMaxAnswer_bytes = 64 << 20;
+constexpr double kLinger_s = 0.2;
 
 // Writing to a connection the other side has closed raises SIGPIPE in this thread. A library must
 // not change what the process does with signals, so it is held back for the time of the exchange,
@@ -169,10 +170,24 @@ HttpEndpoint::HttpEndpoint(BaseUrl url, std::filesystem::path ca_file, SocketWat
 HttpEndpoint::~HttpEndpoint() = default;
 
 HttpAnswer HttpEndpoint::Send(const HttpRequest& request,
-                              const std::function<bool(std::string_view)>& on_bytes) {
+                              const std::function<Flow(std::string_view)>& on_bytes) {
+  bool reused = true;
+  HttpAnswer answer = SendOnce(request, on_bytes, &reused);
+  // Servers close idle connections just when they are used again; that says nothing about them.
+  if (answer.end == HttpEnd::kBrokenOff && answer.status == 0 && reused) {
+    reused = false;
+    answer = SendOnce(request, on_bytes, &reused);
+  }
+  return answer;
+}
+
+HttpAnswer HttpEndpoint::SendOnce(const HttpRequest& request,
+                                  const std::function<Flow(std::string_view)>& on_bytes,
+                                  bool* reused) {
   const NoSigPipe no_sigpipe;
   SocketWatch::Watched watched(impl_->watch, request.deadline_s, request.cancel);
-  std::unique_ptr<Connection> connection = impl_->Take();
+  std::unique_ptr<Connection> connection = *reused ? impl_->Take() : nullptr;
+  *reused = connection != nullptr;
   if (connection == nullptr) {
     connection = std::make_unique<Connection>();
     const bool v6 = url_.host.find(':') != std::string::npos;
@@ -202,7 +217,7 @@ HttpAnswer HttpEndpoint::Send(const HttpRequest& request,
   client.set_write_timeout(micros(request.idle_timeout_s));
 
   HttpAnswer answer;
-  bool stopped = false, too_large = false, streaming = false;
+  bool stopped = false, last = false, too_large = false, streaming = false;
   double last_arrival_s = MonotonicSeconds();
   httplib::Request out;
   out.method = request.method;
@@ -229,7 +244,10 @@ HttpAnswer HttpEndpoint::Send(const HttpRequest& request,
     if (num_bytes > kMaxAnswer_bytes) {
       too_large = true;
     } else if (streaming) {
-      stopped = !on_bytes({data, size});
+      const Flow flow = on_bytes({data, size});
+      stopped = flow == Flow::kStop;
+      if (flow == Flow::kLast && !std::exchange(last, true))
+        watched.Shorten(MonotonicSeconds() + kLinger_s);
     } else {
       answer.body.append(data, size);
     }
@@ -251,6 +269,8 @@ HttpAnswer HttpEndpoint::Send(const HttpRequest& request,
     // Also when the answer is complete: it may be complete because the socket was shut down.
     answer.end = HttpEnd::kCancelled;
     answer.error = "cancelled";
+  } else if (last && !ok) {
+    answer.end = HttpEnd::kStopped;
   } else if (now_s >= request.deadline_s) {
     answer.end = HttpEnd::kTimeout;
     answer.error = "no complete answer before the deadline";

@@ -51,8 +51,16 @@ enum class HttpEnd {
   kTimeout,    // connecting, waiting or in all took too long
   kBrokenOff,  // the connection ended before the answer did
   kCancelled,  // by the token
-  kStopped,    // `on_bytes` returned false
+  kStopped,    // `on_bytes` had enough
   kTooLarge,   // more than 64 MiB
+};
+
+// What the taker of a streamed body wants next.
+enum class Flow {
+  kMore,
+  kLast,  // all it needs is here; what is left (a chunk's end) may come, so that the connection can
+          // be kept, but not for long
+  kStop,
 };
 
 struct HttpAnswer {
@@ -75,11 +83,15 @@ class HttpEndpoint {
   // `on_bytes` (may be empty) gets the body of answers of status 200 and type text/event-stream as
   // it arrives.
   HttpAnswer Send(const HttpRequest& request,
-                  const std::function<bool(std::string_view)>& on_bytes);
+                  const std::function<Flow(std::string_view)>& on_bytes);
 
   const BaseUrl& url() const { return url_; }
 
  private:
+  // In: may a kept connection be used? Out: was one?
+  HttpAnswer SendOnce(const HttpRequest& request,
+                      const std::function<Flow(std::string_view)>& on_bytes, bool* reused);
+
   struct Impl;
   const BaseUrl url_;
   const std::unique_ptr<Impl> impl_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
@@ -246,6 +247,51 @@ TEST_F(OpenAiClientTest, StreamThatSaidAllCountsHoweverItsConnectionEnds) {
   ASSERT_TRUE(reply.ok()) << reply.status().message();
   EXPECT_EQ(reply->text, "all");
   EXPECT_EQ(reply->num_attempts, 1);
+}
+
+TEST_F(OpenAiClientTest, ConnectionsAreKept) {
+  std::set<int> ports;
+  HttpServer server([&](const httplib::Request& request, auto& response) {
+    ports.insert(request.remote_port);
+    StreamText(response, "x");
+  });
+  auto client = Client(Quick({server.url()}));
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(client->Generate(Ask(), {}).ok());
+  EXPECT_EQ(ports.size(), 1u);
+}
+
+TEST_F(OpenAiClientTest, KeptConnectionThatWasClosedMeanwhileIsNoFailure) {
+  RawServer server([](int fd, int connection) {
+    const std::string body =
+        R"({"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}]})";
+    RawServer::Send(fd, fmt::format("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                                    "Content-Length: {}\r\n\r\n{}",
+                                    body.size(), body));
+    if (connection == 0) RawServer::ReadRequest(fd);  // and closes it unanswered
+  });
+  auto client = Client(Quick({server.url()}));
+  for (int i = 0; i < 2; ++i) {
+    const auto reply = client->Generate(Ask(), {});
+    ASSERT_TRUE(reply.ok()) << reply.status().message();
+    EXPECT_EQ(reply->num_attempts, 1);
+  }
+  EXPECT_EQ(server.num_connections(), 2);
+  EXPECT_EQ(client->Health()[0].num_failures, 0);
+}
+
+TEST_F(OpenAiClientTest, StreamLeftOpenAfterItsEndIsNotWaitedFor) {
+  std::atomic<bool> leave = false;
+  RawServer server([&](int fd, int) {
+    RawServer::Send(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" +
+                            Event(Delta("all")) + Event(Finished()) + "data: [DONE]\n\n");
+    while (!leave) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  });
+  const Stopwatch watch;
+  const auto reply = Client(Quick({server.url()}))->Generate(Ask(), {});
+  leave = true;
+  ASSERT_TRUE(reply.ok()) << reply.status().message();
+  EXPECT_EQ(reply->text, "all");
+  EXPECT_LT(watch.Seconds(), 2);
 }
 
 TEST_F(OpenAiClientTest, SilenceIsATimeout) {

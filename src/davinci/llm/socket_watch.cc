@@ -51,6 +51,16 @@ void SocketWatch::Watched::Use(int fd) {
   if (cancel_.stop_requested()) ::shutdown(fd_.get(), SHUT_RDWR);
 }
 
+void SocketWatch::Watched::Shorten(double deadline_s) {
+  {
+    const std::lock_guard lock(watch_->mutex_);
+    deadline_s_ = std::min(deadline_s_, deadline_s);
+    if (deadline_s_ >= watch_->next_wake_s_) return;
+    watch_->poked_ = true;
+  }
+  watch_->changed_.notify_one();
+}
+
 SocketWatch::SocketWatch() : thread_([this] { Run(); }) {}
 
 SocketWatch::~SocketWatch() {

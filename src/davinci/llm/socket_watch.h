@@ -25,11 +25,13 @@ class SocketWatch {
     // The exchange uses this socket from now on. A duplicate is kept, so that a number that has
     // been closed and given out again is never shut down.
     void Use(int fd);
+    // Brings the deadline forward.
+    void Shorten(double deadline_s);
 
    private:
     friend class SocketWatch;
     SocketWatch* const watch_;
-    const double deadline_s_;
+    double deadline_s_;  // guarded by watch_->mutex_
     const CancelToken cancel_;
     UniqueFd fd_;  // guarded by watch_->mutex_
     std::list<Watched*>::iterator place_;

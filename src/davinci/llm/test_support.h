@@ -30,6 +30,7 @@ class HttpServer {
       : server_(std::move(server)) {
     server_->new_task_queue = [] { return new httplib::ThreadPool(96); };
     server_->set_tcp_nodelay(true);
+    server_->set_keep_alive_max_count(1'000'000);
     server_->Post("/v1/chat/completions",
                   [this, chat](const httplib::Request& request, httplib::Response& response) {
                     {
@@ -148,16 +149,7 @@ class RawServer {
     if (::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) return;
   }
 
- private:
-  void Run() {
-    while (!closing_) {
-      const UniqueFd fd(::accept4(listen_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      if (!fd.valid()) continue;
-      const int connection = num_connections_++;
-      ReadRequest(fd.get());
-      serve_(fd.get(), connection);
-    }
-  }
+  // Up to the end of one request's body.
   static void ReadRequest(int fd) {
     std::string got;
     char buffer[4096];
@@ -175,6 +167,16 @@ class RawServer {
     }
   }
 
+ private:
+  void Run() {
+    while (!closing_) {
+      const UniqueFd fd(::accept4(listen_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (!fd.valid()) continue;
+      const int connection = num_connections_++;
+      ReadRequest(fd.get());
+      serve_(fd.get(), connection);
+    }
+  }
   const std::function<void(int, int)> serve_;
   UniqueFd listen_;
   int port_ = 0;
