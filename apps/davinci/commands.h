@@ -13,5 +13,6 @@ struct GlobalOptions {
 
 void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddDoctorCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+void AddSkillsCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 
 }  // namespace davinci::app

@@ -32,21 +32,21 @@ std::string FindPython(const fs::path& home) {
 
 }  // namespace
 
+Result<fs::path> FindHome() {
+  for (const fs::path& home :
+       {fs::path(std::getenv("DAVINCI_HOME") != nullptr ? std::getenv("DAVINCI_HOME") : ""),
+        ExecutableFolder() / ".." / "share" / "davinci", fs::path(DAVINCI_SOURCE_DIR)}) {
+    std::error_code error;
+    if (!home.empty() && fs::exists(home / "python" / "davinci_worker", error))
+      return fs::weakly_canonical(home);
+  }
+  return FailedPrecondition("davinci's python folder is missing; set DAVINCI_HOME to the checkout");
+}
+
 Result<Installation> FindInstallation(const std::string& python) {
   Installation found;
   const fs::path folder = ExecutableFolder();
-  for (const fs::path& home :
-       {fs::path(std::getenv("DAVINCI_HOME") != nullptr ? std::getenv("DAVINCI_HOME") : ""),
-        folder / ".." / "share" / "davinci", fs::path(DAVINCI_SOURCE_DIR)}) {
-    std::error_code error;
-    if (!home.empty() && fs::exists(home / "python" / "davinci_worker", error)) {
-      found.home = fs::weakly_canonical(home);
-      break;
-    }
-  }
-  if (found.home.empty())
-    return FailedPrecondition(
-        "davinci's python folder is missing; set DAVINCI_HOME to the checkout");
+  DAVINCI_ASSIGN_OR_RETURN(found.home, FindHome());
   for (const fs::path& library : {folder / ".." / ".." / "lib" / "libdavinci_worker.so",
                                   folder / ".." / "lib" / "libdavinci_worker.so"}) {
     std::error_code error;

@@ -19,6 +19,9 @@ struct Installation {
 // PATH.
 Result<Installation> FindInstallation(const std::string& python);
 
+// <home> alone, for commands that judge nothing: DAVINCI_HOME, the installation's, the checkout's.
+Result<std::filesystem::path> FindHome();
+
 judge::JudgeOptions MakeJudgeOptions(const Installation& installation);
 
 }  // namespace davinci::app

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   davinci::app::AddJudgeCommand(app, global, &exit_code);
   davinci::app::AddDoctorCommand(app, global, &exit_code);
+  davinci::app::AddSkillsCommand(app, global, &exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,260 @@
+#include "skills_verify.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "davinci/agent/device_facts.h"
+#include "davinci/base/clock.h"
+#include "davinci/base/files.h"
+#include "davinci/base/table.h"
+#include "davinci/gpu/device.h"
+#include "davinci/skill/seed_folder.h"
+#include "davinci/skill/uplift.h"
+#include "installation.h"
+#include "report.h"
+#include "skills_view.h"
+
+namespace davinci::app {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kRun[] = "davinci skills verify";
+constexpr char kSchema[] = "davinci.skill_verification/1";
+
+enum class Standing { kStands, kFails, kSkipped, kBadInput, kJudgeFailed };
+
+std::string_view StandingName(Standing standing) {
+  switch (standing) {
+    case Standing::kStands:
+      return "stands";
+    case Standing::kFails:
+      return "FAILS";
+    case Standing::kSkipped:
+      return "skipped";
+    case Standing::kBadInput:
+      return "bad input";
+    case Standing::kJudgeFailed:
+      return "judge failed";
+  }
+  return "unknown";
+}
+
+int ExitCodeOf(Standing standing) {
+  switch (standing) {
+    case Standing::kFails:
+      return 1;
+    case Standing::kBadInput:
+      return 2;
+    case Standing::kJudgeFailed:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
+struct Outcome {
+  std::string name;
+  Standing standing = Standing::kStands;
+  std::string remark;
+  std::string target;
+  double threshold = 0;
+  std::optional<Interval> uplift;    // measured now
+  std::optional<Interval> recorded;  // in the evidence file
+  bool written = false;
+};
+
+class Verifier {
+ public:
+  explicit Verifier(const VerifyOptions& options)
+      : options_(options), has_gpu_(!gpu::DeviceMonitor::Create()->devices().empty()) {}
+
+  Outcome Verify(const std::string& folder) {
+    Outcome outcome;
+    outcome.name = folder;
+    const auto seed = skill::ReadSeedFolder(folder);
+    if (!seed.ok()) return Ended(outcome, Standing::kBadInput, seed.status().message());
+    outcome.name = seed->skill.name;
+    outcome.target = TargetName(seed->target);
+    outcome.threshold = seed->threshold;
+    const auto recorded = skill::ReadEvidenceFile(seed->EvidencePath());
+    if (!recorded.ok() && !options_.update)
+      return Ended(outcome, Standing::kBadInput, recorded.status().message());
+    const bool has_record = recorded.ok() && recorded->has_value();
+    if (has_record) outcome.recorded = (*recorded)->evidence.uplift;
+    if (seed->target == Target::kCuda && !has_gpu_)
+      return Ended(outcome, Standing::kSkipped, "this machine has no GPU");
+
+    const auto evidence = Measure(*seed, &outcome);
+    if (!evidence) return outcome;
+    outcome.uplift = evidence->evidence.uplift;
+    if (outcome.uplift->low < seed->threshold)
+      return Ended(outcome, Standing::kFails,
+                   fmt::format("the uplift may be as low as {:.3g}, less than {:.3g}",
+                               outcome.uplift->low, seed->threshold));
+    if (options_.update) {
+      const Status written = Write(*seed, *evidence);
+      if (!written.ok()) return Ended(outcome, Standing::kJudgeFailed, written.ToString());
+      outcome.written = true;
+      return outcome;
+    }
+    if (!has_record)
+      return Ended(outcome, Standing::kFails, "no evidence file yet; --update writes it");
+    if ((*recorded)->example_digest != seed->example_digest)
+      return Ended(outcome, Standing::kFails,
+                   "its evidence was measured on other files; --update renews it");
+    return outcome;
+  }
+
+ private:
+  static Outcome Ended(Outcome outcome, Standing standing, std::string remark) {
+    outcome.standing = standing;
+    outcome.remark = std::move(remark);
+    return outcome;
+  }
+
+  // Nothing when a verdict is no evidence; `outcome` says why then.
+  std::optional<skill::EvidenceFile> Measure(const skill::SeedFolder& seed, Outcome* outcome) {
+    std::optional<Evaluation> verdicts[2];
+    for (int i = 0; i < 2; ++i) {
+      auto verdict = Judge(seed, i == 0 ? seed.before : seed.after);
+      if (!verdict.ok()) {
+        *outcome = Ended(
+            *outcome, IsBadInput(verdict.status()) ? Standing::kBadInput : Standing::kJudgeFailed,
+            verdict.status().message());
+        return std::nullopt;
+      }
+      if (verdict->outcome == davinci::Outcome::kJudgeError) {
+        *outcome = Ended(*outcome, Standing::kJudgeFailed, verdict->message);
+        return std::nullopt;
+      }
+      verdicts[i] = std::move(*verdict);
+    }
+    char now[32];
+    WallTime::FormatUtc(now);
+    auto evidence =
+        skill::MakeEvidence(seed, *verdicts[0], *verdicts[1], agent::CpuFacts(1).name, kRun, now);
+    if (!evidence.ok()) {
+      *outcome = Ended(*outcome, Standing::kFails, evidence.status().message());
+      return std::nullopt;
+    }
+    return std::move(*evidence);
+  }
+
+  Result<Evaluation> Judge(const skill::SeedFolder& seed, const std::filesystem::path& candidate) {
+    std::unique_ptr<judge::Judge>& judge = judges_[seed.target == Target::kCuda ? 1 : 0];
+    if (judge == nullptr) {
+      DAVINCI_ASSIGN_OR_RETURN(const Installation installation, FindInstallation(options_.python));
+      judge::JudgeOptions judge_options = MakeJudgeOptions(installation);
+      judge_options.threads = options_.threads;
+      judge_options.triton = seed.target == Target::kCuda;
+      DAVINCI_ASSIGN_OR_RETURN(judge, judge::Judge::Create(judge_options));
+    }
+    judge::Job job;
+    job.reference_path = seed.task.string();
+    job.candidate_path = candidate.string();
+    job.target = seed.target;
+    job.language = seed.language;
+    const bool terminal = isatty(STDERR_FILENO) != 0;
+    auto verdict = judge->Evaluate(job, [&](std::string_view stage) {
+      if (terminal)
+        fmt::print(stderr, "\r\033[K{}: {}: {} …", seed.skill.name, candidate.filename().string(),
+                   stage);
+    });
+    if (terminal) fmt::print(stderr, "\r\033[K");
+    return verdict;
+  }
+
+  static Status Write(const skill::SeedFolder& seed, const skill::EvidenceFile& evidence) {
+    const auto path = seed.EvidencePath();
+    DAVINCI_RETURN_IF_ERROR(MakeDirs(path.parent_path()));
+    return WriteFileAtomic(
+        path, ToJson(evidence).dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+  }
+
+  const VerifyOptions& options_;
+  const bool has_gpu_;
+  std::unique_ptr<judge::Judge> judges_[2];  // by target, started when first needed
+};
+
+std::string IntervalText(const std::optional<Interval>& uplift) {
+  if (!uplift) return "-";
+  skill::Evidence evidence;
+  evidence.uplift = *uplift;
+  return UpliftText(&evidence);
+}
+
+// One line per skill as it ends; a table would have to wait for the last one.
+void Print(const Outcome& outcome, size_t name_width, bool color) {
+  const TextStyle style = outcome.standing == Standing::kStands    ? TextStyle::kGood
+                          : outcome.standing == Standing::kSkipped ? TextStyle::kDim
+                                                                   : TextStyle::kBad;
+  std::string line =
+      fmt::format("{:<{}}  {}", outcome.name, name_width,
+                  Styled(fmt::format("{:<12}", StandingName(outcome.standing)), style, color));
+  if (outcome.uplift)
+    line += fmt::format("  uplift {} on {}, needs {:.3g}", IntervalText(outcome.uplift),
+                        outcome.target, outcome.threshold);
+  if (outcome.uplift && outcome.recorded)
+    line += fmt::format(", recorded {}", IntervalText(outcome.recorded));
+  if (outcome.written) line += "; evidence written";
+  if (!outcome.remark.empty()) line += "  " + Printable(outcome.remark);
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+json OutcomeJson(const Outcome& outcome) {
+  const auto interval = [](const std::optional<Interval>& uplift) -> json {
+    if (!uplift) return nullptr;
+    skill::Evidence evidence;
+    evidence.uplift = *uplift;
+    return ToJson(evidence)["uplift"];
+  };
+  return {
+      {"name", outcome.name},
+      {"standing", outcome.standing == Standing::kFails ? "fails" : StandingName(outcome.standing)},
+      {"target", outcome.target},
+      {"threshold", outcome.threshold},
+      {"uplift", interval(outcome.uplift)},
+      {"recorded", interval(outcome.recorded)},
+      {"written", outcome.written},
+      {"remark", outcome.remark}};
+}
+
+}  // namespace
+
+int RunVerify(const VerifyOptions& options) {
+  Verifier verifier(options);
+  const bool color = UseColor(STDOUT_FILENO);
+  size_t name_width = 0;
+  for (const std::string& folder : options.folders)
+    name_width = std::max(name_width, std::filesystem::path(folder).filename().string().size());
+  int counts[5] = {};
+  int exit_code = 0;
+  json outcomes = json::array();
+  for (const std::string& folder : options.folders) {
+    const Outcome outcome = verifier.Verify(folder);
+    ++counts[static_cast<int>(outcome.standing)];
+    exit_code = std::max(exit_code, ExitCodeOf(outcome.standing));
+    outcomes.push_back(OutcomeJson(outcome));
+    if (!options.json) Print(outcome, name_width, color);
+  }
+  if (options.json) {
+    const json document = {{"schema", kSchema}, {"skills", std::move(outcomes)}};
+    fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+  } else if (options.folders.size() > 1) {
+    fmt::print("{} stand, {} fail, {} skipped, {} not judged\n",
+               counts[static_cast<int>(Standing::kStands)],
+               counts[static_cast<int>(Standing::kFails)],
+               counts[static_cast<int>(Standing::kSkipped)],
+               counts[static_cast<int>(Standing::kBadInput)] +
+                   counts[static_cast<int>(Standing::kJudgeFailed)]);
+  }
+  return exit_code;
+}
+
+}  // namespace davinci::app

@@ -1,0 +1,23 @@
+// davinci skills verify: judges the example of a seed skill again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "davinci/judge/judge.h"
+
+namespace davinci::app {
+
+struct VerifyOptions {
+  std::vector<std::string> folders;  // of seed skills
+  std::string python;                // --python
+  int threads = 0;                   // of the kernels; 0 = all cores
+  bool update = false;               // write evidence files
+  bool json = false;
+};
+
+// 0 every skill that could be measured here stands (or none could), 1 one does not, 2 a folder is
+// not a seed skill, 3 the judge failed. The worst one counts: 3, 2, 1.
+int RunVerify(const VerifyOptions& options);
+
+}  // namespace davinci::app

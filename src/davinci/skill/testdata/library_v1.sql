@@ -1,0 +1,27 @@
+-- A skill library as version 1 of its schema left it (sqlite3 .dump), for library_schema_test.cc. Never to be changed.
+PRAGMA application_id = 1685476145;
+PRAGMA user_version = 1;
+BEGIN TRANSACTION;
+CREATE TABLE bodies (hash TEXT PRIMARY KEY, document TEXT NOT NULL);
+INSERT INTO "bodies" VALUES('c1c464e0799272f64b85c53f100e66ef30cd0a1b91076fd17368324ad5e0b101','{"fields":{"name":"one-pass","description":"About softmax","scope":"general","tags":["cpp"],"content":"softmax advice in version 1"}}');
+INSERT INTO "bodies" VALUES('540ac8335d403449b72e1f92ff941a65bbf4f9cc6b13a91c97c7a3b8f49adea8','{"fields":{"name":"tile-it","description":"About matmul","scope":"general","tags":["cpp"],"content":"matmul advice in version 1"}}');
+CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, unix_s INTEGER NOT NULL,  actor TEXT NOT NULL, step INTEGER, kind TEXT NOT NULL, name TEXT NOT NULL,  reason TEXT NOT NULL, body TEXT NOT NULL, evidence TEXT NOT NULL, usage TEXT NOT NULL,  state TEXT NOT NULL, position INTEGER NOT NULL);
+INSERT INTO "events" VALUES(1,1700000000,'davinci',1,'add','one-pass','','c1c464e0799272f64b85c53f100e66ef30cd0a1b91076fd17368324ad5e0b101','[{"device":"some device","last_verified":"2026-01-01T00:00:00Z","num_generations":3,"protocol":"davinci/1","run":"r1","speedup":1.5,"target":"cpu","tasks":["softmax/softmax_rows"],"uplift":{"high":1.5,"low":1.25,"median":1.375}}]','{"log_uplift_square_sum":0.0,"log_uplift_sum":0.0,"observations":0,"selected":0,"shown":0,"wins":0}','active',1);
+INSERT INTO "events" VALUES(2,1700000000,'davinci',2,'add','tile-it','','540ac8335d403449b72e1f92ff941a65bbf4f9cc6b13a91c97c7a3b8f49adea8','[]','{"log_uplift_square_sum":0.0,"log_uplift_sum":0.0,"observations":0,"selected":0,"shown":0,"wins":0}','active',2);
+INSERT INTO "events" VALUES(3,1700000000,'davinci',2,'usage','one-pass','','c1c464e0799272f64b85c53f100e66ef30cd0a1b91076fd17368324ad5e0b101','[{"device":"some device","last_verified":"2026-01-01T00:00:00Z","num_generations":3,"protocol":"davinci/1","run":"r1","speedup":1.5,"target":"cpu","tasks":["softmax/softmax_rows"],"uplift":{"high":1.5,"low":1.25,"median":1.375}}]','{"log_uplift_square_sum":0.0,"log_uplift_sum":0.0,"observations":0,"selected":2,"shown":5,"wins":1}','active',1);
+INSERT INTO "events" VALUES(4,1700000000,'davinci',2,'retire','tile-it','no use','540ac8335d403449b72e1f92ff941a65bbf4f9cc6b13a91c97c7a3b8f49adea8','[]','{"log_uplift_square_sum":0.0,"log_uplift_sum":0.0,"observations":0,"selected":0,"shown":0,"wins":0}','retired',2);
+CREATE TABLE skills (name TEXT PRIMARY KEY, body TEXT NOT NULL, evidence TEXT NOT NULL,  usage TEXT NOT NULL, state TEXT NOT NULL, position INTEGER NOT NULL, seq INTEGER NOT NULL);
+INSERT INTO "skills" VALUES('one-pass','c1c464e0799272f64b85c53f100e66ef30cd0a1b91076fd17368324ad5e0b101','[{"device":"some device","last_verified":"2026-01-01T00:00:00Z","num_generations":3,"protocol":"davinci/1","run":"r1","speedup":1.5,"target":"cpu","tasks":["softmax/softmax_rows"],"uplift":{"high":1.5,"low":1.25,"median":1.375}}]','{"log_uplift_square_sum":0.0,"log_uplift_sum":0.0,"observations":0,"selected":2,"shown":5,"wins":1}','active',1,3);
+INSERT INTO "skills" VALUES('tile-it','540ac8335d403449b72e1f92ff941a65bbf4f9cc6b13a91c97c7a3b8f49adea8','[]','{"log_uplift_square_sum":0.0,"log_uplift_sum":0.0,"observations":0,"selected":0,"shown":0,"wins":0}','retired',2,4);
+CREATE TABLE snapshots (step INTEGER PRIMARY KEY, seq INTEGER NOT NULL,  num_active INTEGER NOT NULL, unix_s INTEGER NOT NULL, result TEXT NOT NULL);
+INSERT INTO "snapshots" VALUES(1,1,1,1700000000,'{"admissions": [{"key": "k1", "admission": "added", "name": "one-pass", "reason": ""}], "evicted": [], "num_active": 1, "retired": []}');
+INSERT INTO "snapshots" VALUES(2,4,1,1700000001,'{"admissions": [], "evicted": [], "num_active": 1, "retired": ["tile-it"]}');
+CREATE TABLE staged (key TEXT PRIMARY KEY, step INTEGER NOT NULL, kind TEXT NOT NULL,  document TEXT NOT NULL, result TEXT);
+INSERT INTO "staged" VALUES('k1',1,'skill','{}','{}');
+INSERT INTO "staged" VALUES('k3',3,'usage','[{"name": "one-pass", "usage": {"log_uplift_square_sum": 0.0, "log_uplift_sum": 0.0, "observations": 0, "selected": 2, "shown": 5, "wins": 1}}]',NULL);
+CREATE INDEX events_by_name ON events (name, seq);
+CREATE INDEX skills_by_seq ON skills (seq);
+CREATE INDEX staged_by_step ON staged (step, key);
+DELETE FROM "sqlite_sequence";
+INSERT INTO "sqlite_sequence" VALUES('events',4);
+COMMIT;
