@@ -126,9 +126,17 @@ std::vector<Block> FindBlocks(const std::vector<std::string_view>& lines) {
     const Fence fence = ReadFence(lines[i]);
     if (fence.mark == 0 || (!open.empty() && i < quoted.size() && quoted[i])) continue;
     if (!open.empty() && !fence.has_info) {
-      // The innermost block this fence can close; blocks inside it were never closed.
-      size_t depth = open.size();
-      while (depth > 0 && !Closes(fence, blocks[open[depth - 1]].fence)) --depth;
+      // The innermost block whose fence has this very length, else the innermost this fence can
+      // close; blocks inside it were never closed.
+      const auto innermost = [&](auto fits) {
+        size_t depth = open.size();
+        while (depth > 0 && !fits(blocks[open[depth - 1]].fence)) --depth;
+        return depth;
+      };
+      size_t depth = innermost([&](const Fence& opened) {
+        return opened.mark == fence.mark && opened.length == fence.length;
+      });
+      if (depth == 0) depth = innermost([&](const Fence& opened) { return Closes(fence, opened); });
       if (depth == 0) continue;  // text of a block with a longer fence
       for (size_t k = depth; k < open.size(); ++k) blocks[open[k]].end_line = i;
       blocks[open[depth - 1]].end_line = i;
