@@ -270,8 +270,7 @@ Trajectory RolloutRun::Run() {
     if (!run_.context.log->broken().ok())
       trajectory_.end = TrajectoryEnd::kFailed;
     else if (status.code() == StatusCode::kCancelled)
-      trajectory_.end =
-          run_.context.stop->stopped() ? run_.context.stop->reason() : TrajectoryEnd::kStopped;
+      trajectory_.end = run_.context.stop->reason();
     else if (status.code() == StatusCode::kResourceExhausted)
       trajectory_.end = TrajectoryEnd::kBudget;
     else

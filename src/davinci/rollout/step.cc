@@ -29,6 +29,11 @@ TrajectoryEnd StopFlag::reason() {
   return reason_;
 }
 
+void StopFlag::Presume(TrajectoryEnd reason) {
+  std::lock_guard lock(mutex_);
+  reason_ = reason;
+}
+
 Status StopFlag::why() {
   std::lock_guard lock(mutex_);
   return why_;

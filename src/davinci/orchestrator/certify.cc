@@ -1,0 +1,191 @@
+#include "davinci/orchestrator/certify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "davinci/base/clock.h"
+#include "davinci/orchestrator/export_kernel.h"
+#include "davinci/orchestrator/line_diff.h"
+
+namespace davinci::orchestrator {
+namespace {
+
+using nlohmann::json;
+using rollout::Kernel;
+
+constexpr size_t kMaxProseBytes = 1500;
+
+Result<Evaluation> CertifyOne(const Certifier& certifier, int step, const rollout::TaskInput& task,
+                              const Kernel& kernel, const std::string& baseline,
+                              const CancelToken& cancel) {
+  rollout::UnitId id = rollout::UnitOf(rollout::UnitKind::kCertification, step, kernel.turn);
+  id.variant = baseline;
+  DAVINCI_ASSIGN_OR_RETURN(const json body, certifier.log->Do(id, [&]() -> Result<json> {
+    DAVINCI_ASSIGN_OR_RETURN(const std::string source,
+                             certifier.log->run().GetBlob(kernel.code_hash));
+    const rollout::StepSettings& settings = certifier.recipe->step;
+    rollout::Question question;
+    question.task_path = task.path;
+    question.task_hash = task.hash;
+    question.target = settings.target;
+    question.language = kernel.language;
+    question.source = StandaloneSource(source, certifier.runtime_source);
+    question.protocol = settings.final_protocol;
+    question.baseline = baseline;
+    DAVINCI_ASSIGN_OR_RETURN(const rollout::Lane::Place place,
+                             certifier.judge_lane->Enter(rollout::Urgency::kFinal, 0, cancel));
+    const Stopwatch watch;
+    DAVINCI_ASSIGN_OR_RETURN(const Evaluation evaluation,
+                             certifier.evaluator->EvaluateAfresh(question, cancel));
+    return json{{"evaluation", ToJson(evaluation)},
+                {"queue_seconds", place.waited_seconds()},
+                {"judge_seconds", watch.Seconds()}};
+  }));
+  if (!body.contains("evaluation")) return Internal("the journal holds an empty certification");
+  return EvaluationFromJson(body["evaluation"]);
+}
+
+std::string SpeedupText(const Speedup& speedup) {
+  return fmt::format("{:.3g}x over {} (95 % interval {:.3g} – {:.3g}{})", speedup.median,
+                     speedup.baseline, speedup.low, speedup.high,
+                     speedup.significant ? "" : ", not significant");
+}
+
+// What the model wrote around its code, shortened.
+std::string Prose(const std::string& reply) {
+  std::string prose;
+  bool inside = false;
+  for (std::string_view rest = reply; !rest.empty();) {
+    const size_t newline = rest.find('\n');
+    const std::string_view line = rest.substr(0, newline);
+    rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
+    if (line.starts_with("```") || line.starts_with("~~~")) {
+      inside = !inside;
+      continue;
+    }
+    if (!inside && (!line.empty() || !prose.ends_with("\n\n"))) prose += fmt::format("{}\n", line);
+  }
+  while (prose.ends_with("\n")) prose.pop_back();
+  return ElideMiddle(prose, kMaxProseBytes);
+}
+
+const Trajectory* Find(const rollout::TaskOutcome& outcome, const RolloutId& id) {
+  for (const Trajectory& trajectory : outcome.trajectories)
+    if (trajectory.id == id) return &trajectory;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<double> RooflineShare(const Evaluation& evaluation) {
+  if (!evaluation.candidate_time || !(evaluation.candidate_time->median_ms > 0))
+    return std::nullopt;
+  const auto roofline = evaluation.evidence.find("roofline");
+  if (roofline == evaluation.evidence.end() || !roofline->is_object()) return std::nullopt;
+  const auto floor_ms = roofline->find("floor_ms");
+  if (floor_ms == roofline->end() || !floor_ms->is_number()) return std::nullopt;
+  return floor_ms->get<double>() / evaluation.candidate_time->median_ms;
+}
+
+Result<std::optional<report::Winner>> Certify(const Certifier& certifier, int step,
+                                              const rollout::TaskInput& task,
+                                              const rollout::TaskOutcome& outcome,
+                                              const CancelToken& cancel, std::string* remark) {
+  const std::optional<report::Winner> none;
+  if (outcome.best.empty()) {
+    *remark =
+        outcome.trajectories.empty() ? "nothing was rolled out" : "no correct kernel was found";
+    return none;
+  }
+  const std::string& baseline = certifier.recipe->step.baseline;
+  const size_t attempts =
+      std::min(outcome.best.size(), static_cast<size_t>(certifier.recipe->certify_attempts));
+  for (size_t i = 0; i < attempts; ++i) {
+    const Kernel& kernel = outcome.best[i];
+    DAVINCI_ASSIGN_OR_RETURN(Evaluation certified,
+                             CertifyOne(certifier, step, task, kernel, baseline, cancel));
+    if (!certified.correct.value_or(false)) {
+      *remark += fmt::format("{} did not hold when judged again ({}); ", ToString(kernel.turn),
+                             OutcomeName(certified.outcome));
+      continue;
+    }
+    const bool timed = certified.speedup.has_value();
+    if (timed && certified.speedup->median <= 1) {
+      *remark += fmt::format("{} is correct, but not faster than {} ({:.3g}x); ",
+                             ToString(kernel.turn), baseline, certified.speedup->median);
+      continue;
+    }
+    report::Winner winner;
+    winner.turn = kernel.turn;
+    winner.code_hash = kernel.code_hash;
+    winner.roofline_share = RooflineShare(certified);
+    winner.certified = std::move(certified);
+    for (const std::string& other : certifier.recipe->also_against) {
+      if (!timed || other == baseline) continue;
+      // An interrupted user waits for one number, not for all; a replay has what there was.
+      if (certifier.hurry && !certifier.log->replaying()) break;
+      auto evaluation = CertifyOne(certifier, step, task, kernel, other, cancel);
+      if (evaluation.ok())
+        winner.also.push_back(std::move(evaluation).value());
+      else
+        *remark += fmt::format("no comparison with {}: {}; ", other, evaluation.status().message());
+    }
+    if (remark->ends_with("; ")) remark->resize(remark->size() - 2);
+    return std::optional<report::Winner>(std::move(winner));
+  }
+  if (remark->ends_with("; ")) remark->resize(remark->size() - 2);
+  return none;
+}
+
+std::string Explain(const rollout::TaskInput& task, const rollout::TaskOutcome& outcome,
+                    const report::Winner& winner, store::RunStore& run) {
+  std::string text;
+  if (winner.certified.speedup)
+    text += fmt::format("{}: {}", task.id, SpeedupText(*winner.certified.speedup));
+  else
+    text += fmt::format("{}: correct; checked without a device, so there is no time", task.id);
+  for (const Evaluation& other : winner.also)
+    if (other.speedup) text += "; " + SpeedupText(*other.speedup);
+  if (winner.roofline_share)
+    text += fmt::format("; {:.0f} % of the roofline", 100 * *winner.roofline_share);
+  text += "\n";
+  const Trajectory* trajectory = Find(outcome, winner.turn.rollout);
+  if (trajectory == nullptr) return text;
+  text += fmt::format("found in turn {} of scheme {}, rollout {}", winner.turn.turn,
+                      winner.turn.rollout.scheme, winner.turn.rollout.rollout);
+  if (trajectory->skills.empty()) {
+    text += ", without skills\n";
+  } else {
+    text += ", with the skills";
+    for (const std::string& skill : trajectory->skills)
+      text += fmt::format("{} {}", &skill == &trajectory->skills.front() ? "" : ",", skill);
+    text += "\n";
+  }
+  const Turn* before = nullptr;
+  const Turn* after = nullptr;
+  for (const Turn& turn : trajectory->turns) {
+    if (turn.id.turn > winner.turn.turn) break;
+    if (turn.id == winner.turn)
+      after = &turn;
+    else if (before == nullptr && turn.evaluation.correct.value_or(false))
+      before = &turn;
+    text += fmt::format(
+        "  turn {}: {}{}\n", turn.id.turn, OutcomeName(turn.evaluation.outcome),
+        turn.evaluation.speedup ? fmt::format(", {:.3g}x", turn.evaluation.speedup->median) : "");
+  }
+  if (after == nullptr) return text;
+  if (const std::string prose = Prose(after->reply); !prose.empty())
+    text += "\nThe model about it:\n" + prose + "\n";
+  auto code = run.GetBlob(after->code_hash);
+  if (!code.ok()) return text;
+  auto earlier = before != nullptr ? run.GetBlob(before->code_hash)
+                                   : Result<std::string>(task.brief.reference);
+  if (!earlier.ok()) return text;
+  text += before != nullptr ? fmt::format("\nWhat changed since turn {}:\n", before->id.turn)
+                            : std::string("\nWhat changed from the reference:\n");
+  return text + LineDiff(*earlier, *code);
+}
+
+}  // namespace davinci::orchestrator

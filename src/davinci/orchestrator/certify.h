@@ -1,0 +1,46 @@
+// The winner of a task: the best kernel that holds when it is judged again.
+//
+// What is certified is what is exported: the stand-alone text (export_kernel.h), judged under the
+// full protocol by a judge started for it alone, under new secret seeds. A kernel that fails, or
+// is not faster than the baseline, gives way to the next best.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "davinci/base/cancel.h"
+#include "davinci/base/status.h"
+#include "davinci/orchestrator/run_recipe.h"
+#include "davinci/report/run_view.h"
+#include "davinci/rollout/evaluator.h"
+#include "davinci/rollout/lane.h"
+#include "davinci/rollout/step.h"
+
+namespace davinci::orchestrator {
+
+struct Certifier {
+  rollout::UnitLog* log = nullptr;
+  rollout::Evaluator* evaluator = nullptr;  // null in a replay
+  rollout::Lane* judge_lane = nullptr;
+  std::string runtime_source;  // davinci_runtime's text
+  const RunRecipe* recipe = nullptr;
+  // After an interrupt only the run's own baseline is measured.
+  bool hurry = false;
+};
+
+// Nothing, with `*remark` saying why, when no kernel is correct and faster; a Status when the judge
+// failed. The winner's explanation and path are filled in later.
+Result<std::optional<report::Winner>> Certify(const Certifier& certifier, int step,
+                                              const rollout::TaskInput& task,
+                                              const rollout::TaskOutcome& outcome,
+                                              const CancelToken& cancel, std::string* remark);
+
+// Floor of the roofline over the kernel's time (medians); nothing without a roofline.
+std::optional<double> RooflineShare(const Evaluation& evaluation);
+
+// What was found and how, for people: numbers, lineage, the model's own words, and what changed
+// from the first correct turn (or the reference) as a diff.
+std::string Explain(const rollout::TaskInput& task, const rollout::TaskOutcome& outcome,
+                    const report::Winner& winner, store::RunStore& run);
+
+}  // namespace davinci::orchestrator

@@ -1,0 +1,72 @@
+#include "davinci/orchestrator/run_loop.h"
+
+namespace davinci::orchestrator {
+namespace {
+
+using nlohmann::json;
+
+json Summary(const Evaluation& evaluation) {
+  const json whole = ToJson(evaluation);
+  json summary;
+  for (const char* key : {"status", "correct", "speedup", "labels", "message"})
+    if (whole.contains(key)) summary[key] = whole[key];
+  if (evaluation.candidate_time) summary["time_ms"] = evaluation.candidate_time->median_ms;
+  if (evaluation.baseline_time) summary["baseline_ms"] = evaluation.baseline_time->median_ms;
+  return summary;
+}
+
+json WinnerBody(const report::TaskView& task) {
+  const report::Winner& winner = *task.winner;
+  json body = {{"turn", ToString(winner.turn)},
+               {"code", winner.code_hash},
+               {"certified", Summary(winner.certified)},
+               {"also", json::array()},
+               {"explanation", winner.explanation}};
+  for (const Evaluation& other : winner.also) body["also"].push_back(Summary(other));
+  if (winner.roofline_share) body["roofline_share"] = *winner.roofline_share;
+  if (!winner.exported_path.empty()) body["file"] = winner.exported_path;
+  for (const Trajectory& trajectory : task.trajectories)
+    if (trajectory.id == winner.turn.rollout) body["skills"] = trajectory.skills;
+  return body;
+}
+
+}  // namespace
+
+json ToJson(const RunResult& result) {
+  json document = {{"schema", "davinci.run_result/1"},
+                   {"title", result.view.title},
+                   {"run", result.view.folder},
+                   {"target", result.view.target},
+                   {"device", result.view.device},
+                   {"recorded", result.view.recorded},
+                   {"finished", result.finished()},
+                   {"cost", ToJson(result.cost)},
+                   {"learned", result.learned},
+                   {"stages", ToJson(result.stages)},
+                   {"tasks", json::array()}};
+  if (result.stopped) document["stopped"] = TrajectoryEndName(*result.stopped);
+  if (!result.trouble.ok()) document["trouble"] = result.trouble.message();
+  for (const report::TaskView& task : result.view.tasks) {
+    json body = {{"task", task.task.id},
+                 {"remark", task.remark},
+                 {"rollouts", task.trajectories.size()},
+                 {"verifications", json::array()}};
+    if (task.task.level) body["level"] = *task.task.level;
+    body["winner"] = task.winner ? WinnerBody(task) : json();
+    for (const Verification& verification : task.verifications) {
+      json decision = ToJson(verification);
+      decision.erase("samples");
+      for (const SkillProposal& proposal : task.proposals)
+        if (proposal.summary == verification.summary && proposal.proposal == verification.proposal)
+          decision["name"] = proposal.name;
+      body["verifications"].push_back(std::move(decision));
+    }
+    document["tasks"].push_back(std::move(body));
+  }
+  for (const auto& [task, status] : result.failed_tasks)
+    for (json& body : document["tasks"])
+      if (body["task"] == task) body["failed"] = status.message();
+  return document;
+}
+
+}  // namespace davinci::orchestrator

@@ -1,0 +1,415 @@
+#include "davinci/orchestrator/run_loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "davinci/base/clock.h"
+#include "davinci/base/files.h"
+#include "davinci/orchestrator/certify.h"
+#include "davinci/orchestrator/export_kernel.h"
+#include "davinci/orchestrator/run_library.h"
+#include "davinci/orchestrator/task_inputs.h"
+#include "davinci/orchestrator/view.h"
+#include "davinci/report/html.h"
+#include "davinci/rollout/parallel.h"
+
+namespace davinci::orchestrator {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using rollout::UnitKind;
+
+double NowUnixSeconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// Ends the run when its minutes are over. Gone with the object.
+class Deadline {
+ public:
+  Deadline(double minutes, rollout::StopFlag* stop) {
+    if (minutes <= 0) return;
+    thread_ = std::jthread([minutes, stop](const std::stop_token& token) {
+      if (SleepUnlessCancelled(60 * minutes, token))
+        stop->Stop(TrajectoryEnd::kBudget,
+                   ResourceExhausted(
+                       fmt::format("the {:g} minutes of --budget-minutes are over", minutes)));
+    });
+  }
+
+ private:
+  std::jthread thread_;
+};
+
+// What earlier processes of this run paid counts against its budget.
+Status RestoreLedger(store::RunStore& run, llm::Ledger* ledger) {
+  if (ledger == nullptr) return Status::Ok();
+  std::map<std::string, llm::Spending> by_model;
+  DAVINCI_RETURN_IF_ERROR(run.ForEach([&](const store::Unit& unit) {
+    const auto found = unit.body.find("reply");
+    if (!unit.body.is_object() || found == unit.body.end()) return true;
+    const auto reply = llm::ReplyFromJson(*found);
+    if (!reply.ok()) return true;
+    llm::Spending& spending = by_model[reply->model];
+    ++spending.num_calls;
+    spending.num_unpriced += !reply->cost_usd;
+    spending.prompt_tokens += reply->usage.prompt_tokens;
+    spending.cached_prompt_tokens += reply->usage.cached_prompt_tokens;
+    spending.completion_tokens += reply->usage.completion_tokens;
+    spending.usd += reply->cost_usd.value_or(0);
+    return true;
+  }));
+  ledger->Restore(by_model);
+  return Status::Ok();
+}
+
+// A run being executed or replayed.
+class Loop {
+ public:
+  Loop(RunRequest request, const RunParts& parts, rollout::StopFlag* stop, const RunEvents& events,
+       std::unique_ptr<store::RunStore> run)
+      : request_(std::move(request)),
+        parts_(parts),
+        stop_(stop),
+        events_(events),
+        run_(std::move(run)),
+        replaying_(!run_->writable()),
+        log_(run_.get(),
+             replaying_ ? rollout::UnitLog::Mode::kReplay : rollout::UnitLog::Mode::kLive,
+             [this](const Status& why) { stop_->Stop(TrajectoryEnd::kFailed, why); }),
+        judge_places_(JudgePlaces(request_.recipe.judge, parts.num_cores)),
+        llm_lane_("language model", request_.recipe.llm.concurrency),
+        judge_lane_("judge", judge_places_),
+        rollout_lane_("rollouts", RolloutPlaces(request_.recipe, judge_places_)),
+        calls_(&log_, parts.backbone, &llm_lane_),
+        verdicts_(&log_, parts.evaluator, &judge_lane_, parts.verdict_cache) {}
+
+  Result<RunResult> Run();
+
+ private:
+  Status Prepare();
+  Status RunSteps();
+  Status Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes);
+  void CertifyWinners();
+  void CertifyTask(size_t index);
+  Status Export(size_t index);
+  Status WriteResults();
+  Status EndSession();
+  void Note(const std::string& text) const {
+    if (events_.note) events_.note(text);
+  }
+  fs::path ResultsFolder() const { return run_->folder() / "results"; }
+  std::string RunName() const { return run_->folder().filename().string(); }
+
+  RunRequest request_;
+  const RunParts& parts_;
+  rollout::StopFlag* const stop_;
+  const RunEvents& events_;
+  const std::unique_ptr<store::RunStore> run_;
+  const bool replaying_;
+  rollout::UnitLog log_;
+  const int judge_places_;
+  rollout::Lane llm_lane_;
+  rollout::Lane judge_lane_;
+  rollout::Lane rollout_lane_;
+  rollout::ModelCalls calls_;
+  rollout::Verdicts verdicts_;
+
+  std::unique_ptr<skill::Library> library_;
+  std::vector<rollout::TaskInput> inputs_;
+  std::vector<int> steps_;  // of each task
+  std::vector<rollout::TaskOutcome> outcomes_;
+  RunResult result_;
+  const double started_unix_s_ = NowUnixSeconds();
+  const Stopwatch watch_;
+  int64_t rollouts_before_ = 0;
+};
+
+Status Loop::Prepare() {
+  if (replaying_) {
+    for (const TaskEntry& entry : request_.header.tasks) {
+      DAVINCI_ASSIGN_OR_RETURN(auto input, InputFromRecord(entry, request_.recipe.step));
+      inputs_.push_back(std::move(input));
+    }
+    DAVINCI_ASSIGN_OR_RETURN(result_.stages, MeasureStages(*run_));
+    for (const SessionTimes& session : result_.stages.sessions)
+      if (const auto end = ParseTrajectoryEnd(session.ended)) stop_->Presume(*end);
+    return Status::Ok();
+  }
+  for (const int line : run_->damaged_lines())
+    Note(fmt::format("line {} of the journal is damaged; what stood there is done again", line));
+  // Entries keep their path when they are files; rows become files of the run.
+  std::vector<TaskEntry> rows;
+  for (TaskEntry& entry : request_.header.tasks)
+    if (entry.path.empty()) rows.push_back(entry);
+  if (!rows.empty()) {
+    DAVINCI_RETURN_IF_ERROR(MakeDirs(run_->folder() / "tasks"));
+    DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(run_->folder() / "tasks", &rows));
+    size_t next = 0;
+    for (TaskEntry& entry : request_.header.tasks)
+      if (entry.path.empty()) entry.path = rows[next++].path;
+  }
+  DAVINCI_ASSIGN_OR_RETURN(inputs_, MakeTaskInputs(request_.header.tasks, request_.recipe.step));
+  const bool uses_skills = request_.recipe.step.schemes > 0 || request_.recipe.step.learn;
+  if (uses_skills) {
+    DAVINCI_ASSIGN_OR_RETURN(library_, OpenRunLibrary(run_->folder(), request_.library_source));
+  }
+  DAVINCI_RETURN_IF_ERROR(RestoreLedger(*run_, parts_.ledger));
+  DAVINCI_RETURN_IF_ERROR(verdicts_.Warm());
+  DAVINCI_ASSIGN_OR_RETURN(const RunStages before, MeasureStages(*run_));
+  rollouts_before_ = before.rollouts;
+  if (run_->NumUnits() > 0)
+    Note(fmt::format("going on with {}: {} units are done, {} rollouts", run_->folder().string(),
+                     run_->NumUnits(), before.rollouts));
+  return Status::Ok();
+}
+
+Status Loop::RunSteps() {
+  const RunRecipe& recipe = request_.recipe;
+  rollout::StepContext context;
+  context.log = &log_;
+  context.calls = &calls_;
+  context.verdicts = &verdicts_;
+  context.library = library_.get();
+  context.prompts = parts_.prompts;
+  context.device = parts_.device;
+  context.rollout_lane = &rollout_lane_;
+  context.stop = stop_;
+  context.observer = events_.step;
+  const size_t per_step = recipe.step.learn ? static_cast<size_t>(recipe.tasks_per_step)
+                                            : std::max<size_t>(inputs_.size(), 1);
+  for (size_t begin = 0; begin < inputs_.size(); begin += per_step) {
+    const size_t end = std::min(inputs_.size(), begin + per_step);
+    const auto step = static_cast<int>(begin / per_step) + 1;
+    const std::vector<rollout::TaskInput> tasks(inputs_.begin() + static_cast<ptrdiff_t>(begin),
+                                                inputs_.begin() + static_cast<ptrdiff_t>(end));
+    auto outcomes = rollout::RunStep(context, recipe.step, step, tasks, recipe.tasks_in_flight);
+    if (recipe.step.learn && !stop_->stopped()) {
+      DAVINCI_RETURN_IF_ERROR(Flush(step, outcomes));
+    }
+    for (rollout::TaskOutcome& outcome : outcomes) {
+      outcomes_.push_back(std::move(outcome));
+      steps_.push_back(step);
+    }
+  }
+  return Status::Ok();
+}
+
+// What a step learned enters the run's library and the user's. Tasks that failed now and are done
+// when the run goes on flush what they learn then.
+Status Loop::Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes) {
+  std::set<std::string> flushed;
+  int num_flushes = 0;  // of all steps: the run library's steps are counted through
+  int num_of_step = 0;
+  DAVINCI_RETURN_IF_ERROR(run_->ForEach([&](const store::Unit& unit) {
+    if (unit.kind != rollout::UnitKindName(UnitKind::kFlush)) return true;
+    ++num_flushes;
+    num_of_step += unit.body.value("step", 0) == step;
+    for (const auto& key : unit.body.value("keys", json::array()))
+      flushed.insert(key.get<std::string>());
+    for (const auto& name : unit.body.value("admitted", json::array()))
+      if (unit.body.value("step", 0) == step) result_.learned.push_back(name.get<std::string>());
+    return true;
+  }));
+  if (replaying_) return Status::Ok();
+  Learned learned = CollectLearned(outcomes, request_.recipe.step, RunName());
+  std::erase_if(learned.skills,
+                [&](const skill::Staged& staged) { return flushed.contains(staged.key); });
+  if (flushed.contains(learned.usage.key)) learned.usage.usage.clear();
+  if (learned.skills.empty() && learned.usage.usage.empty() && num_of_step > 0) return Status::Ok();
+  DAVINCI_ASSIGN_OR_RETURN(const skill::FlushResult result,
+                           FlushStep(*library_, num_flushes + 1, learned));
+  json body = {{"step", step}, {"keys", json::array()}, {"admitted", json::array()}};
+  if (!learned.usage.usage.empty()) body["keys"].push_back(learned.usage.key);
+  for (const skill::Staged& staged : learned.skills) body["keys"].push_back(staged.key);
+  for (const auto& [key, admission] : result.admissions) {
+    body["admissions"].push_back({{"key", key},
+                                  {"result", skill::AdmissionName(admission.admission)},
+                                  {"name", admission.name},
+                                  {"reason", admission.reason}});
+    if (admission.admission != skill::Admission::kAdded &&
+        admission.admission != skill::Admission::kMerged)
+      continue;
+    body["admitted"].push_back(admission.name);
+    result_.learned.push_back(admission.name);
+  }
+  if (!request_.publish_library.empty() && !learned.skills.empty()) {
+    // The user's library may be busy or full; what was learned is safe in the run's.
+    const auto published = Publish(request_.publish_library, RunName(), learned);
+    body["published"] = published.ok();
+    if (!published.ok())
+      Note(fmt::format("not entered into {}: {}; later: davinci skills import {}",
+                       request_.publish_library.string(), published.status().message(),
+                       (run_->folder() / "library.sqlite").string()));
+  }
+  rollout::UnitId id;
+  id.kind = UnitKind::kFlush;
+  id.step = step;
+  id.sample = num_of_step;
+  return log_.Record(id, std::move(body));
+}
+
+void Loop::CertifyTask(size_t index) {
+  const rollout::TaskInput& input = inputs_[index];
+  rollout::TaskOutcome& outcome = outcomes_[index];
+  report::TaskView& task = result_.view.tasks[index];
+  Certifier certifier;
+  certifier.log = &log_;
+  certifier.evaluator = parts_.evaluator;
+  certifier.judge_lane = &judge_lane_;
+  certifier.runtime_source = parts_.runtime_source;
+  certifier.recipe = &request_.recipe;
+  certifier.hurry = stop_->stopped();
+  std::string remark;
+  // Not the run's token: a run that was stopped still certifies its best.
+  auto winner = Certify(certifier, steps_[index], input, outcome, CancelToken(), &remark);
+  if (!winner.ok()) remark = "the best kernel could not be certified: " + winner.status().message();
+  if (!remark.empty()) task.remark += (task.remark.empty() ? "" : "; ") + remark;
+  if (!winner.ok() || !*winner) return;
+  task.winner = **winner;
+  // Explain() reads the records where they are now.
+  outcome.trajectories = task.trajectories;
+  task.winner->explanation = Explain(input, outcome, *task.winner, *run_);
+}
+
+void Loop::CertifyWinners() {
+  if (stop_->stopped() && !replaying_) {
+    if (stop_->reason() == TrajectoryEnd::kFailed) return;
+    Note("certifying the best kernels so far (interrupt again to leave at once)");
+  }
+  const size_t workers = std::min<size_t>(inputs_.size(), static_cast<size_t>(judge_places_) + 1);
+  std::atomic<size_t> next{0};
+  rollout::ForEachInParallel(workers, [&](size_t) {
+    for (size_t i; (i = next++) < inputs_.size();) {
+      const Status done = rollout::Guarded([&] {
+        CertifyTask(i);
+        return Status::Ok();
+      });
+      if (!done.ok()) result_.view.tasks[i].remark += done.message();
+    }
+  });
+}
+
+Status Loop::Export(size_t index) {
+  report::TaskView& task = result_.view.tasks[index];
+  if (!task.winner) return Status::Ok();
+  const fs::path folder = request_.export_folder.empty() ? ResultsFolder() : request_.export_folder;
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(folder));
+  const fs::path file = folder / (FileNameFor(task.task.id) + ".py");
+  DAVINCI_ASSIGN_OR_RETURN(const std::string source, run_->GetBlob(task.winner->code_hash));
+  std::vector<std::string> remarks = {fmt::format(
+      "{}: found by davinci-kernel. Runs in plain PyTorch; davinci is not needed.", task.task.id)};
+  const std::string& text = task.winner->explanation;
+  remarks.push_back(text.substr(0, text.find('\n')));
+  if (!result_.view.device.empty())
+    remarks.push_back(fmt::format("Measured on {}.", result_.view.device));
+  DAVINCI_RETURN_IF_ERROR(
+      WriteFileAtomic(file, WithRemarks(StandaloneSource(source, parts_.runtime_source), remarks)));
+  std::error_code error;
+  task.winner->exported_path = fs::absolute(file, error).lexically_normal().string();
+  return WriteFileAtomic(folder / (FileNameFor(task.task.id) + ".txt"), text);
+}
+
+Status Loop::WriteResults() {
+  if (replaying_) return Status::Ok();
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(ResultsFolder()));
+  for (size_t i = 0; i < result_.view.tasks.size(); ++i) DAVINCI_RETURN_IF_ERROR(Export(i));
+  report::HtmlInput html;
+  html.run = &result_.view;
+  DAVINCI_RETURN_IF_ERROR(
+      WriteFileAtomic(run_->folder() / "report.html", report::RenderHtml(html)));
+  return WriteFileAtomic(ResultsFolder() / "result.json",
+                         ToJson(result_).dump(2, ' ', false, json::error_handler_t::replace));
+}
+
+Status Loop::EndSession() {
+  if (!replaying_ && log_.broken().ok()) {
+    SessionTimes session;
+    session.started_unix_s = started_unix_s_;
+    session.wall_seconds = watch_.Seconds();
+    DAVINCI_ASSIGN_OR_RETURN(const RunStages now, MeasureStages(*run_));
+    session.rollouts = now.rollouts - rollouts_before_;
+    session.llm = llm_lane_.stats();
+    session.judge = judge_lane_.stats();
+    session.journal = run_->write_cost();
+    session.ended = std::string(result_.stopped ? TrajectoryEndName(*result_.stopped) : "finished");
+    // A session that found everything done has nothing to tell.
+    if (session.journal.num_units > 0) {
+      rollout::UnitId id;
+      id.kind = UnitKind::kSession;
+      id.step = static_cast<int>(now.sessions.size()) + 1;
+      DAVINCI_RETURN_IF_ERROR(log_.Record(id, SessionBody(session)));
+    }
+  }
+  DAVINCI_ASSIGN_OR_RETURN(result_.stages, MeasureStages(*run_));
+  result_.view.finished_unix_s = result_.stages.last_unix_s;
+  for (const auto& [kind, times] : result_.stages.stages)
+    if (times.seconds > 0) result_.view.stage_seconds.emplace_back(kind, times.seconds);
+  result_.view.stage_note = "seconds of work, summed over units that ran side by side";
+  return Status::Ok();
+}
+
+Result<RunResult> Loop::Run() {
+  DAVINCI_RETURN_IF_ERROR(Prepare());
+  Status trouble;
+  {
+    const Deadline deadline(replaying_ ? 0 : request_.recipe.budget.minutes, stop_);
+    trouble = RunSteps();
+  }
+  for (const rollout::TaskOutcome& outcome : outcomes_)
+    if (!outcome.status.ok()) result_.failed_tasks.emplace_back(outcome.task, outcome.status);
+  bool over_budget = false;
+  for (const rollout::TaskOutcome& outcome : outcomes_)
+    for (const Trajectory& trajectory : outcome.trajectories)
+      over_budget = over_budget || trajectory.end == TrajectoryEnd::kBudget;
+  if (stop_->stopped())
+    result_.stopped = stop_->reason();
+  else if (over_budget)
+    result_.stopped = TrajectoryEnd::kBudget;
+  if (trouble.ok() && stop_->stopped()) trouble = stop_->why();
+  if (trouble.ok()) trouble = log_.broken();
+  result_.trouble = trouble;
+  // Certification needs the kernels, the view the rest: the outcomes' records move there.
+  std::vector<rollout::TaskOutcome> moved = outcomes_;
+  for (rollout::TaskOutcome& outcome : outcomes_) outcome.trajectories.clear();
+  DAVINCI_ASSIGN_OR_RETURN(
+      result_.view,
+      MakeView(request_.header, request_.resolved_recipe,
+               std::string(TargetName(request_.recipe.step.target)), std::move(moved), *run_));
+  if (request_.winners) CertifyWinners();
+  for (const auto& [agent, cost] : report::CostsByAgent(result_.view)) result_.cost += cost;
+  DAVINCI_RETURN_IF_ERROR(EndSession());
+  // A full disk is reported once, by what it stopped.
+  const Status written = WriteResults();
+  if (result_.trouble.ok()) result_.trouble = written;
+  return std::move(result_);
+}
+
+}  // namespace
+
+Result<RunResult> ExecuteRun(RunRequest request, const RunParts& parts, rollout::StopFlag* stop,
+                             const RunEvents& events) {
+  DAVINCI_RETURN_IF_ERROR(KeepSources(&request.header.tasks));
+  DAVINCI_ASSIGN_OR_RETURN(auto run,
+                           OpenRun(request.folder, request.header, request.resolved_recipe));
+  return Loop(std::move(request), parts, stop, events, std::move(run)).Run();
+}
+
+Result<RunResult> ReplayRun(const fs::path& folder, const RunEvents& events) {
+  DAVINCI_ASSIGN_OR_RETURN(auto run, store::RunStore::OpenForReading(folder));
+  RunRequest request;
+  DAVINCI_ASSIGN_OR_RETURN(request.header, HeaderFrom(*run));
+  DAVINCI_ASSIGN_OR_RETURN(request.recipe, RecipeOf(folder, &request.resolved_recipe));
+  request.folder = folder;
+  request.winners = request.header.command == "optimize";
+  RunParts parts;
+  rollout::StopFlag stop;
+  return Loop(std::move(request), parts, &stop, events, std::move(run)).Run();
+}
+
+}  // namespace davinci::orchestrator

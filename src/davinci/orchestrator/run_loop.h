@@ -1,0 +1,82 @@
+// The loop of `davinci optimize` and `davinci bench`. The front header of this module.
+//
+//   open the run -> tasks -> library -> for each step: roll out, flush what was learned
+//   -> certify winners -> export, results, report
+//
+// Everything goes through the run store (store/run_store.h): killed anywhere, the same call goes on
+// behind the last finished unit and ends with the same run. A replay walks the same path with the
+// journal in the place of model and judge, and writes nothing into the run.
+//
+// Never: loses a paid reply, reports a winner that was not judged again, lets one task's failure
+// end another's work.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "davinci/agent/prompt_set.h"
+#include "davinci/base/status.h"
+#include "davinci/llm/ledger.h"
+#include "davinci/orchestrator/run_folder.h"
+#include "davinci/orchestrator/run_recipe.h"
+#include "davinci/orchestrator/stages.h"
+#include "davinci/report/run_view.h"
+#include "davinci/rollout/step.h"
+#include "davinci/store/kv_cache.h"
+
+namespace davinci::orchestrator {
+
+struct RunRequest {
+  RunHeader header;
+  RunRecipe recipe;
+  std::string resolved_recipe;  // TOML
+  std::filesystem::path folder;
+  bool winners = true;                    // certify and export the best kernel of each task
+  std::filesystem::path export_folder;    // "" = <folder>/results
+  std::string library_source;             // what the run's library is filled from; "" = empty
+  std::filesystem::path publish_library;  // what was learned goes there, too; "" = nowhere
+};
+
+// What the loop works with. Not owned.
+struct RunParts {
+  llm::Backbone* backbone = nullptr;
+  llm::Ledger* ledger = nullptr;  // the backbone's; restored from the journal
+  rollout::Evaluator* evaluator = nullptr;
+  const agent::PromptSet* prompts = nullptr;
+  agent::DeviceFacts device;
+  store::KvCache* verdict_cache = nullptr;  // may be null
+  std::string runtime_source;               // python/davinci_runtime, for exports
+  int num_cores = 1;
+};
+
+struct RunResult {
+  report::RunView view;
+  std::vector<std::pair<std::string, Status>> failed_tasks;
+  // Why it stopped before its work was done; kFailed with `trouble` when nothing could go on.
+  std::optional<TrajectoryEnd> stopped;
+  Status trouble;
+  std::vector<std::string> learned;  // skills that entered the library
+  LlmCost cost;                      // of the whole run
+  RunStages stages;
+  bool finished() const { return !stopped && failed_tasks.empty() && view.finished; }
+};
+
+// Events of the loop itself, besides those of its steps.
+struct RunEvents {
+  rollout::Observer step;
+  std::function<void(const std::string&)> note;  // one line for people
+};
+
+Result<RunResult> ExecuteRun(RunRequest request, const RunParts& parts, rollout::StopFlag* stop,
+                             const RunEvents& events);
+
+// The finished (or unfinished) run in `folder` once more, from its journal.
+Result<RunResult> ReplayRun(const std::filesystem::path& folder, const RunEvents& events);
+
+// The document of --json, schema "davinci.run_result/1".
+nlohmann::json ToJson(const RunResult& result);
+
+}  // namespace davinci::orchestrator

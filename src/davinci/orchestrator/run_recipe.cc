@@ -1,0 +1,240 @@
+#include "davinci/orchestrator/run_recipe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "davinci/judge/protocol.h"
+
+namespace davinci::orchestrator {
+namespace {
+
+using config::RecipeReader;
+
+// Reads one struct's worth of keys; called for the recipe of the user, and for nothing else.
+class Reader {
+ public:
+  explicit Reader(const config::Recipe& recipe) : reader_(recipe) {}
+
+  Result<RunRecipe> Read(std::string* resolved);
+
+ private:
+  void ReadTask();
+  void ReadLlm();
+  void ReadAgents();
+  void ReadRollout();
+  void ReadJudge();
+  void ReadLearning();
+
+  template <typename T>
+  void Number(const char* key, T* value, double least, double most = 1e15) {
+    reader_.Read(key, value);
+    if (static_cast<double>(*value) < least || static_cast<double>(*value) > most)
+      reader_.Problem(key, most < 1e15 ? fmt::format("must lie between {} and {}", least, most)
+                                       : fmt::format("must be at least {}", least));
+  }
+  void ReadSampling(const std::string& table, rollout::Sampling* sampling);
+  template <typename T, typename Parse>
+  void Named(const char* key, T* value, std::string text, const std::vector<std::string>& names,
+             Parse parse) {
+    reader_.ReadChoice(key, &text, names);
+    if (const auto parsed = parse(text)) *value = *parsed;
+  }
+
+  RecipeReader reader_;
+  RunRecipe recipe_;
+};
+
+void Reader::ReadSampling(const std::string& table, rollout::Sampling* sampling) {
+  Number((table + ".temperature").c_str(), &sampling->temperature, 0, 5);
+  Number((table + ".top_p").c_str(), &sampling->top_p, 0.001, 1);
+  Number((table + ".max_tokens").c_str(), &sampling->max_tokens, 16);
+}
+
+void Reader::ReadTask() {
+  rollout::StepSettings& step = recipe_.step;
+  reader_.Read("run.seed", &step.seed);
+  std::string target(TargetName(step.target));
+  reader_.ReadChoice("task.target", &target, {"cpu", "cuda"});
+  if (const auto parsed = ParseTarget(target)) step.target = *parsed;
+  // Each target has the language that most models write best.
+  std::string language = step.target == Target::kCuda ? "triton" : "cpp";
+  reader_.ReadChoice("task.language", &language, {"triton", "cuda", "cuda-inline", "cpp"});
+  if (const auto parsed = ParseLanguage(language)) step.language = *parsed;
+  reader_.ReadChoice("task.baseline", &step.baseline, {"eager", "compile", "compile-max-autotune"});
+}
+
+void Reader::ReadLlm() {
+  LlmSettings& llm = recipe_.llm;
+  reader_.Read("llm.endpoints", &llm.endpoints);
+  reader_.Read("llm.model", &llm.model);
+  Number("llm.concurrency", &llm.concurrency, 1, 4096);
+  reader_.Read("llm.api_key_env", &llm.api_key_env);
+  reader_.Read("llm.api_key_file", &llm.api_key_file);
+  reader_.Read("llm.ca_file", &llm.ca_file);
+  reader_.Read("llm.prices", &llm.prices);
+  reader_.Read("llm.stream", &llm.stream);
+  Number("llm.attempt_timeout_seconds", &llm.attempt_timeout_seconds, 1);
+  Number("llm.max_attempts", &llm.max_attempts, 1, 100);
+  Number("llm.context_tokens", &recipe_.step.context_tokens, 1024);
+}
+
+void Reader::ReadAgents() {
+  rollout::StepSettings& step = recipe_.step;
+  reader_.Read("agents.prompts", &recipe_.prompts);
+  Number("selection.schemes", &step.schemes, 0, 64);
+  reader_.Read("selection.null_scheme", &step.null_scheme);
+  Number("selection.retrieve", &step.retrieve, 1, 200);
+  Number("selection.select", &step.select, 1, 20);
+  reader_.Read("selection.respend_saved_rollouts", &step.respend_saved_rollouts);
+  ReadSampling("selection", &step.selection_sampling);
+  ReadSampling("policy", &step.policy_sampling);
+  int64_t message_bytes = static_cast<int64_t>(step.feedback.max_message_bytes);
+  int64_t bytes = static_cast<int64_t>(step.feedback.max_bytes);
+  Number("feedback.max_message_bytes", &message_bytes, 100);
+  Number("feedback.max_bytes", &bytes, 500);
+  Number("feedback.max_kernels", &step.feedback.max_kernels, 0, 50);
+  step.feedback.max_message_bytes = static_cast<size_t>(message_bytes);
+  step.feedback.max_bytes = static_cast<size_t>(bytes);
+}
+
+void Reader::ReadRollout() {
+  rollout::StepSettings& step = recipe_.step;
+  Number("rollout.rollouts", &step.rollouts, 1, 1000);
+  Number("rollout.turns", &step.turns, 1, 100);
+  Number("rollout.iterations", &step.iterations, 1, 1000);
+  Number("rollout.carried_turns", &step.carried_turns, 0, 100);
+  if (step.iterations > 1 && step.carried_turns >= step.turns)
+    reader_.Problem("rollout.carried_turns",
+                    "must be less than rollout.turns, or an iteration has no turn of its own");
+  Named("rollout.window", &step.window_rule, "best", {"last", "best", "top"},
+        agent::ParseWindowRule);
+  Named("rollout.window_metric", &step.window_metric, "performance",
+        {"reward", "performance", "coverage", "coverage_then_reward"}, agent::ParseWindowMetric);
+  Number("rollout.in_flight", &recipe_.rollouts_in_flight, 0, 10000);
+  Number("rollout.tasks_in_flight", &recipe_.tasks_in_flight, 1, 1000);
+  Number("rollout.keep_best", &step.keep_best, 1, 1000);
+  Number("stop.roofline_share", &step.stop.roofline_share, 0, 2);
+  Number("stop.stagnant_turns", &step.stop.stagnant_turns, 0);
+  Number("stop.min_gain", &step.stop.min_gain, 1, 10);
+}
+
+void Reader::ReadJudge() {
+  rollout::StepSettings& step = recipe_.step;
+  JudgeSettings& judge = recipe_.judge;
+  const std::vector<std::string> protocols = judge::ProtocolNames();
+  reader_.ReadChoice("judge.turn_protocol", &step.turn_protocol, protocols);
+  reader_.ReadChoice("judge.final_protocol", &step.final_protocol, protocols);
+  Number("judge.finalists", &step.finalists, 1, 100);
+  Number("judge.in_flight", &judge.in_flight, 0, 1024);
+  Number("judge.threads", &judge.threads, 0, 4096);
+  reader_.Read("judge.verdict_cache", &judge.verdict_cache);
+  reader_.Read("judge.unsafe_no_sandbox", &judge.unsafe_no_sandbox);
+  reader_.Read("certify.also_against", &recipe_.also_against);
+  for (const std::string& baseline : recipe_.also_against)
+    if (baseline != "compile" && baseline != "compile-max-autotune" && baseline != "eager")
+      reader_.Problem("certify.also_against",
+                      fmt::format("\"{}\" is no baseline; known: eager, compile, "
+                                  "compile-max-autotune",
+                                  baseline));
+  Number("certify.attempts", &recipe_.certify_attempts, 1, 100);
+  Number("budget.usd", &recipe_.budget.usd, 0);
+  Number("budget.minutes", &recipe_.budget.minutes, 0);
+  Number("budget.calls", &recipe_.budget.calls, 0);
+}
+
+void Reader::ReadLearning() {
+  rollout::StepSettings& step = recipe_.step;
+  reader_.Read("skills.library", &recipe_.skills);
+  reader_.Read("learn.enabled", &step.learn);
+  Number("learn.tasks_per_step", &recipe_.tasks_per_step, 1, 100000);
+  Number("trigger.min_gain", &step.trigger.min_gain, 0);
+  Number("trigger.min_speedup", &step.trigger.min_speedup, 0);
+  reader_.Read("trigger.require_first_correct", &step.trigger.require_first_correct);
+  reader_.Read("trigger.as_published", &step.trigger.as_published);
+  Number("summary.summaries", &step.summaries, 1, 64);
+  Number("summary.max_new_skills", &step.max_new_skills, 1, 10);
+  ReadSampling("summary", &step.summary_sampling);
+  Number("verification.generations", &step.verification.generations, agent::kMinPairs, 100);
+  reader_.ReadChoice("verification.protocol", &step.verification.protocol, judge::ProtocolNames());
+  Number("verification.min_uplift", &step.verification.admission.min_uplift, 1, 100);
+}
+
+Result<RunRecipe> Reader::Read(std::string* resolved) {
+  ReadTask();
+  ReadLlm();
+  ReadAgents();
+  ReadRollout();
+  ReadJudge();
+  ReadLearning();
+  DAVINCI_RETURN_IF_ERROR(reader_.Finish());
+  if (resolved != nullptr) *resolved = reader_.ResolvedToml();
+  return recipe_;
+}
+
+}  // namespace
+
+Result<RunRecipe> ReadRecipe(const config::Recipe& recipe, std::string* resolved) {
+  return Reader(recipe).Read(resolved);
+}
+
+std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
+  const rollout::StepSettings& s = recipe.step;
+  std::map<std::string, std::string> identity;
+  auto put = [&](const char* key, const auto& value) { identity[key] = fmt::format("{}", value); };
+  put("run.seed", s.seed);
+  put("task.target", TargetName(s.target));
+  put("task.language", LanguageName(s.language));
+  put("task.baseline", s.baseline);
+  put("selection.schemes", s.schemes);
+  put("selection.null_scheme", s.null_scheme);
+  put("selection.retrieve", s.retrieve);
+  put("selection.select", s.select);
+  put("selection.respend_saved_rollouts", s.respend_saved_rollouts);
+  for (const auto& [name, sampling] :
+       {std::pair{"selection", s.selection_sampling}, std::pair{"policy", s.policy_sampling},
+        std::pair{"summary", s.summary_sampling}}) {
+    identity[fmt::format("{}.temperature", name)] = fmt::format("{}", sampling.temperature);
+    identity[fmt::format("{}.top_p", name)] = fmt::format("{}", sampling.top_p);
+    identity[fmt::format("{}.max_tokens", name)] = fmt::format("{}", sampling.max_tokens);
+  }
+  put("rollout.rollouts", s.rollouts);
+  put("rollout.turns", s.turns);
+  put("rollout.iterations", s.iterations);
+  put("rollout.carried_turns", s.carried_turns);
+  put("rollout.window", static_cast<int>(s.window_rule));
+  put("rollout.window_metric", static_cast<int>(s.window_metric));
+  put("judge.turn_protocol", s.turn_protocol);
+  put("judge.final_protocol", s.final_protocol);
+  put("judge.finalists", s.finalists);
+  put("learn.enabled", s.learn);
+  put("learn.tasks_per_step", recipe.tasks_per_step);
+  put("trigger.min_gain", s.trigger.min_gain);
+  put("trigger.min_speedup", s.trigger.min_speedup);
+  put("trigger.require_first_correct", s.trigger.require_first_correct);
+  put("trigger.as_published", s.trigger.as_published);
+  put("summary.summaries", s.summaries);
+  put("summary.max_new_skills", s.max_new_skills);
+  put("verification.generations", s.verification.generations);
+  put("verification.protocol", s.verification.protocol);
+  put("verification.min_uplift", s.verification.admission.min_uplift);
+  put("llm.model", recipe.llm.model);
+  put("skills.library", recipe.skills);
+  return identity;
+}
+
+int JudgePlaces(const JudgeSettings& settings, int num_cores) {
+  // A judgement is two to four processes that each want a core while they load and check; timing
+  // is exclusive anyway, so more would only queue for the device.
+  return settings.in_flight > 0 ? settings.in_flight : std::max(1, num_cores / 2);
+}
+
+int RolloutPlaces(const RunRecipe& recipe, int judge_places) {
+  // Twice what both lanes hold: enough that neither runs dry while rollouts change sides, and the
+  // bound of both queues.
+  if (recipe.rollouts_in_flight > 0) return recipe.rollouts_in_flight;
+  return 2 * (recipe.llm.concurrency + judge_places);
+}
+
+}  // namespace davinci::orchestrator

@@ -1,0 +1,53 @@
+// Where a run's time went, from its journal alone.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "davinci/base/status.h"
+#include "davinci/rollout/lane.h"
+#include "davinci/store/run_store.h"
+
+namespace davinci::orchestrator {
+
+struct StageTimes {
+  int64_t count = 0;
+  double seconds = 0;        // working, summed over units
+  double queue_seconds = 0;  // waiting for a place, summed over units
+  int64_t taken_over = 0;    // verdicts of identical kernels
+};
+
+// A process that worked on the run, up to its orderly end. A killed one leaves none.
+struct SessionTimes {
+  double started_unix_s = 0;
+  double wall_seconds = 0;
+  int64_t rollouts = 0;  // finished by it
+  rollout::LaneStats llm;
+  rollout::LaneStats judge;
+  store::WriteCost journal;
+  std::string ended;  // TrajectoryEndName, or "finished"
+};
+
+struct RunStages {
+  std::map<std::string, StageTimes> stages;  // by unit kind
+  std::vector<SessionTimes> sessions;
+  int64_t rollouts = 0;     // trajectories that are over
+  int64_t candidates = 0;   // judged, without those taken over
+  double first_unix_s = 0;  // of the first and last unit
+  double last_unix_s = 0;
+  // Over the sessions that ended in order; 0 without one.
+  double wall_seconds = 0;
+  double rollouts_per_minute = 0;
+  double llm_idle_share = 0;  // of the places' time
+  double judge_idle_share = 0;
+  double journal_share = 0;  // of all callers' working time spent in writing the journal
+  double journal_ms_per_unit = 0;
+};
+
+Result<RunStages> MeasureStages(store::RunStore& run);
+nlohmann::json ToJson(const RunStages& stages);
+
+nlohmann::json SessionBody(const SessionTimes& session);
+
+}  // namespace davinci::orchestrator

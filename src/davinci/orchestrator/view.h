@@ -1,0 +1,16 @@
+// From outcomes to what reports show. Internal to orchestrator/.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "davinci/orchestrator/run_loop.h"
+
+namespace davinci::orchestrator {
+
+// Tasks, records, settings, stage times and sources; winners are added by the caller.
+Result<report::RunView> MakeView(const RunHeader& header, const std::string& resolved_recipe,
+                                 const std::string& target,
+                                 std::vector<rollout::TaskOutcome> outcomes, store::RunStore& run);
+
+}  // namespace davinci::orchestrator
