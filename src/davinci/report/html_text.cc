@@ -1,0 +1,141 @@
+#include "davinci/report/html_text.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+
+#include "davinci/base/hash.h"
+
+namespace davinci::report {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+// Length of the valid UTF-8 character at the front, 0 if there is none. No overlong forms, no
+// surrogates, nothing above U+10FFFF.
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto continues = [&](size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    if (!continues(1) || !continues(2)) return 0;
+    if (first == 0xE0 && byte(1) < 0xA0) return 0;
+    if (first == 0xED && byte(1) > 0x9F) return 0;
+    return 3;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    if (!continues(1) || !continues(2) || !continues(3)) return 0;
+    if (first == 0xF0 && byte(1) < 0x90) return 0;
+    if (first == 0xF4 && byte(1) > 0x8F) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string EscapeHtml(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size() + text.size() / 8);
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    const char c = text.front();
+    if (length == 0 ||
+        (length == 1 && static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' &&
+         c != '\r') ||
+        c == '\x7f') {
+      escaped += kReplacement;
+      text.remove_prefix(1);
+      continue;
+    }
+    if (c == '&') {
+      escaped += "&amp;";
+    } else if (c == '<') {
+      escaped += "&lt;";
+    } else if (c == '>') {
+      escaped += "&gt;";
+    } else if (c == '"') {
+      escaped += "&quot;";
+    } else if (c == '\'') {
+      escaped += "&#39;";
+    } else if (c != '\r') {
+      escaped += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  return escaped;
+}
+
+std::string FormatSpeedup(const Speedup& speedup) {
+  const std::string high =
+      std::isfinite(speedup.high) ? fmt::format("{:.2f}", speedup.high) : std::string("∞");
+  return fmt::format("{:.2f}× [{:.2f}, {}]", speedup.median, speedup.low, high);
+}
+
+std::string FormatSeconds(double seconds) {
+  if (seconds < 0 || !std::isfinite(seconds)) return "?";
+  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<int64_t>(std::llround(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string FormatUsd(double usd) {
+  return usd < 1 && usd > 0 ? fmt::format("${:.4f}", usd) : fmt::format("${:.2f}", usd);
+}
+
+std::string FormatCount(int64_t count) {
+  const std::string digits = std::to_string(count);
+  const size_t first = digits.front() == '-' ? 1 : 0;
+  std::string grouped;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > first && (digits.size() - i) % 3 == 0) grouped += ',';
+    grouped += digits[i];
+  }
+  return grouped;
+}
+
+std::string FormatUnixTime(double unix_s) {
+  if (unix_s <= 0) return "";
+  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(unix_s)));
+}
+
+std::string ShortVerdict(const Evaluation& evaluation) {
+  if (evaluation.speedup) return fmt::format("{:.2f}×", evaluation.speedup->median);
+  return std::string(OutcomeName(evaluation.outcome));
+}
+
+std::string_view VerdictClass(const Evaluation& evaluation) {
+  switch (evaluation.outcome) {
+    case Outcome::kOk:
+      return evaluation.speedup && evaluation.speedup->low > 1 ? "good" : "even";
+    case Outcome::kCheckedWithoutDevice:
+      return "even";
+    case Outcome::kJudgeError:
+      return "off";
+    default:
+      return "bad";
+  }
+}
+
+std::string Folded(std::string_view summary, std::string_view body, bool open) {
+  return fmt::format("<details{}><summary>{}</summary>{}</details>\n", open ? " open" : "",
+                     EscapeHtml(summary), body);
+}
+
+std::string CodeBlock(std::string_view text, size_t max_bytes) {
+  return fmt::format("<pre>{}</pre>\n", EscapeHtml(ElideMiddle(text, max_bytes)));
+}
+
+std::string Anchor(std::string_view prefix, std::string_view name) {
+  return fmt::format("{}-{}", prefix, Sha256Hex(name).substr(0, 12));
+}
+
+}  // namespace davinci::report

@@ -1,0 +1,70 @@
+// RunView: everything a report shows of one run, as plain values. The front header of this module.
+//
+// The owner of a run (orchestrator) fills it from the run's store; this module makes scores
+// (ScoreInputOf) and the HTML page (html.h) of it. It reads no store and no file, judges nothing
+// and computes no number of its own that score/ could compute.
+//
+// Texts in here come from language models and from candidates: they are hostile until escaped.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "davinci/data/evaluation.h"
+#include "davinci/data/rollout.h"
+#include "davinci/data/task_set.h"
+#include "davinci/score/protocol.h"
+
+namespace davinci::report {
+
+// The kernel a task ended with, judged once more in fresh processes under new seeds.
+struct Winner {
+  TurnId turn;  // that wrote it
+  std::string code_hash;
+  Evaluation certified;                  // against the run's baseline
+  std::vector<Evaluation> also;          // against further ones; each names its baseline
+  std::string exported_path;             // file that runs without davinci; "" = not exported
+  std::string explanation;               // what was changed, for people; plain text
+  std::optional<double> roofline_share;  // floor / time: 1 is the fastest the device could be
+};
+
+struct TaskView {
+  TaskEntry task;
+  std::string reference;  // source of the reference
+  std::vector<Selection> selections;
+  std::vector<Trajectory> trajectories;
+  std::vector<SkillProposal> proposals;
+  std::vector<Verification> verifications;
+  std::optional<Winner> winner;
+  std::string remark;  // why there is no winner, or why it ended early; for people
+};
+
+struct RunView {
+  std::string title;      // "davinci optimize softmax.py"
+  std::string folder;     // of the run
+  std::string target;     // "cpu", "cuda"
+  std::string device;     // as the judge names it
+  bool recorded = false;  // the replies were recorded earlier; the report says so on top
+  bool finished = true;   // false: interrupted; what is there is shown
+  double started_unix_s = 0;
+  double finished_unix_s = 0;                                 // of the last unit
+  std::vector<std::pair<std::string, std::string>> settings;  // name and value, as resolved
+  std::vector<TaskView> tasks;
+  // Wall seconds in which at least one unit of a stage was under way, or summed over units: the
+  // title of `stage_note` says which. In order of the pipeline.
+  std::vector<std::pair<std::string, double>> stage_seconds;
+  std::string stage_note;
+  std::map<std::string, std::string> sources;  // candidate text by code hash
+};
+
+// Model costs of all records of the run, by agent: "selection", "policy", "summary",
+// "verification".
+std::map<std::string, LlmCost> CostsByAgent(const RunView& run);
+
+// For score::Score. The result refers to `run`, which must outlive it.
+score::ScoreInput ScoreInputOf(const RunView& run);
+
+}  // namespace davinci::report
