@@ -81,7 +81,11 @@ int AddSkill(const EditOptions& options, const std::string& path, bool replace,
     const Status replaced = opened->library->Replace(document.skill, document.evidence,
                                                      reason.empty() ? "from " + path : reason);
     if (!replaced.ok()) return FailSkills(replaced);
-    fmt::print("replaced {}\n", document.skill.name);
+    if (options.json) {
+      fmt::print("{}\n", json({{"name", document.skill.name}, {"replaced", true}}).dump());
+    } else {
+      fmt::print("replaced {}\n", document.skill.name);
+    }
     return 0;
   }
   const auto result = opened->library->Add(document.skill, document.evidence);

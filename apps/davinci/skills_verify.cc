@@ -26,6 +26,9 @@ using nlohmann::json;
 constexpr char kRun[] = "davinci skills verify";
 constexpr char kSchema[] = "davinci.skill_verification/1";
 
+// High over low end of an interval that says more about the machine than about the skill.
+constexpr double kWideInterval = 2.0;
+
 enum class Standing { kStands, kFails, kSkipped, kBadInput, kJudgeFailed };
 
 std::string_view StandingName(Standing standing) {
@@ -94,8 +97,11 @@ class Verifier {
     outcome.uplift = evidence->evidence.uplift;
     if (outcome.uplift->low < seed->threshold)
       return Ended(outcome, Standing::kFails,
-                   fmt::format("the uplift may be as low as {:.3g}, less than {:.3g}",
-                               outcome.uplift->low, seed->threshold));
+                   fmt::format("the uplift may be as low as {:.3g}, less than {:.3g}{}",
+                               outcome.uplift->low, seed->threshold,
+                               outcome.uplift->high > kWideInterval * outcome.uplift->low
+                                   ? "; times spread widely: is the machine busy?"
+                                   : ""));
     if (options_.update) {
       const Status written = Write(*seed, *evidence);
       if (!written.ok()) return Ended(outcome, Standing::kJudgeFailed, written.ToString());

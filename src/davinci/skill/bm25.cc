@@ -31,13 +31,14 @@ void Bm25Index::Add(std::string_view name, const std::vector<std::string>& token
   document.num_tokens = static_cast<uint32_t>(tokens.size());
   for (const std::string& token : tokens) {
     const auto [at, is_new] = term_ids_.try_emplace(token, static_cast<uint32_t>(terms_.size()));
-    if (is_new) terms_.push_back({token, {}, 0});
+    if (is_new) terms_.push_back({token, {}, 0, 0});
     Term& term = terms_[at->second];
     if (!term.postings.empty() && term.postings.back().slot == slot) {
-      ++term.postings.back().count;
+      term.max_count = std::max(term.max_count, ++term.postings.back().count);
       continue;
     }
     term.postings.push_back({slot, 1});
+    term.max_count = std::max(term.max_count, 1u);
     ++term.num_documents;
     document.terms.push_back(at->second);
   }
@@ -109,7 +110,10 @@ std::vector<Bm25Index::QueryTerm> Bm25Index::Resolve(const std::vector<std::stri
     const auto df = static_cast<double>(terms_[id].num_documents);
     if (df == 0) continue;
     const double idf = std::log(1.0 + (n - df + 0.5) / (df + 0.5));
-    terms.push_back({&terms_[id], idf, idf * (options_.k1 + 1)});
+    // A document of no length, with as many repetitions as any.
+    const auto most = static_cast<double>(terms_[id].max_count);
+    const double bound = idf * most * (options_.k1 + 1) / (most + options_.k1 * (1 - options_.b));
+    terms.push_back({&terms_[id], idf, bound});
   }
   std::sort(terms.begin(), terms.end(), [](const QueryTerm& a, const QueryTerm& b) {
     return a.idf != b.idf ? a.idf > b.idf : a.term->text < b.term->text;
@@ -134,15 +138,19 @@ std::vector<Bm25Index::Hit> Bm25Index::Search(const std::vector<std::string>& qu
 
   std::vector<double> scores(documents_.size(), 0.0);
   std::vector<Slot> met;
-  // The k-th best score so far is a lower bound of the k-th best in the end.
-  const auto kth_best = [&] {
-    if (met.size() < k) return 0.0;
-    std::vector<double> best;
-    best.reserve(met.size());
-    for (const Slot slot : met) best.push_back(scores[slot]);
+  // The k-th best score so far is a lower bound of the k-th best in the end, and scores only grow:
+  // those below the last threshold need not be looked at again.
+  double threshold = 0;
+  std::vector<double> best;
+  const auto raise_threshold = [&] {
+    best.clear();
+    for (const Slot slot : met)
+      if (scores[slot] >= threshold) best.push_back(scores[slot]);
+    if (best.size() < k) return;
     std::nth_element(best.begin(), best.begin() + static_cast<ptrdiff_t>(k - 1), best.end(),
                      std::greater<>());
-    return best[k - 1];
+    // Sums in floating point may exceed a bound by their rounding.
+    threshold = std::max(threshold, best[k - 1] * (1 - 1e-9));
   };
   const auto give = [&](const QueryTerm& term, const Posting& posting) {
     const auto tf = static_cast<double>(posting.count);
@@ -151,12 +159,10 @@ std::vector<Bm25Index::Hit> Bm25Index::Search(const std::vector<std::string>& qu
   };
 
   size_t next = 0;
-  double threshold = 0;
   size_t num_given = 0;  // since the threshold was last looked at
   for (; next < terms.size(); ++next) {
-    if (num_given >= met.size() / 2) {
-      // Sums in floating point may exceed the bound by their rounding.
-      threshold = kth_best() * (1 - 1e-9);
+    if (num_given >= met.size() / 4) {
+      raise_threshold();
       num_given = 0;
     }
     if (bound_after[next] < threshold) break;
@@ -180,7 +186,7 @@ std::vector<Bm25Index::Hit> Bm25Index::Search(const std::vector<std::string>& qu
       for (const Posting& posting : postings)
         if (scores[posting.slot] > 0.0) give(terms[next], posting);
     }
-    threshold = std::max(threshold, kth_best() * (1 - 1e-9));
+    raise_threshold();
   }
 
   const size_t num_hits = std::min(k, met.size());

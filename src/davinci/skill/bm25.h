@@ -62,6 +62,7 @@ class Bm25Index {
     std::string text;
     std::vector<Posting> postings;  // by slot; may name removed documents
     uint32_t num_documents = 0;     // living ones
+    uint32_t max_count = 0;         // in one document; may be that of a removed one
   };
   struct Document {
     std::string name;

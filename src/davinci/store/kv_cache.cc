@@ -13,6 +13,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/unique_fd.h"
+#include "davinci/store/sqlite.h"
 
 namespace davinci::store {
 namespace {
@@ -31,44 +32,6 @@ constexpr char kSchema[] =
     "ROWID;"
     "CREATE INDEX entries_by_use ON entries (space, last_used_unix_s);"
     "PRAGMA user_version = 1;";
-
-// A prepared statement with its parameters bound in order.
-class Statement {
- public:
-  Statement(sqlite3* db, const char* sql) {
-    code_ = sqlite3_prepare_v2(db, sql, -1, &statement_, nullptr);
-  }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-  ~Statement() { sqlite3_finalize(statement_); }
-
-  Statement& Bind(std::string_view text) {
-    if (code_ == SQLITE_OK) {
-      // A null pointer would bind NULL, not the empty text.
-      code_ = sqlite3_bind_text64(statement_, ++bound_, text.empty() ? "" : text.data(),
-                                  text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-    }
-    return *this;
-  }
-  Statement& Bind(int64_t number) {
-    if (code_ == SQLITE_OK) code_ = sqlite3_bind_int64(statement_, ++bound_, number);
-    return *this;
-  }
-  // SQLITE_ROW, SQLITE_DONE or an error code.
-  int Step() { return code_ == SQLITE_OK ? sqlite3_step(statement_) : code_; }
-  std::string Text(int column) const {
-    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-    return text == nullptr
-               ? ""
-               : std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement_, column)));
-  }
-  int64_t Int(int column) const { return sqlite3_column_int64(statement_, column); }
-
- private:
-  sqlite3_stmt* statement_ = nullptr;
-  int code_ = SQLITE_OK;
-  int bound_ = 0;
-};
 
 bool MeansDamaged(int code) {
   const int primary = code & 0xff;
