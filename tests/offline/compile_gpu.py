@@ -90,7 +90,7 @@ def main():
                                 for i, (*_, task, candidate) in enumerate(rows)))
         done = subprocess.run(
             [options.davinci, "judge", "--batch", str(jobs), "--out", str(out), "-j", str(options.jobs), "--target", "cuda",
-             "--protocol", "screening"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+             "--protocol", "screening", "--threads", "1", "--compile-timeout", "30"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
         if out.exists():
             for line in out.read_text(errors="replace").splitlines():
                 document = json.loads(line)

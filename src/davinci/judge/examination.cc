@@ -16,6 +16,7 @@ using nlohmann::json;
 
 constexpr double kReadyTimeoutSeconds = 60;
 constexpr double kLockTimeoutSeconds = 10;
+constexpr int64_t kOfflineBytes = int64_t{4} << 30;
 
 }  // namespace
 
@@ -95,7 +96,9 @@ Result<std::unique_ptr<Runner>> Examination::Spawn(const std::string& role,
   if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(scratch);
   DAVINCI_ASSIGN_OR_RETURN(auto process, workshop_.server->Spawn(request));
-  process->SetMemoryLimit(protocol_.memory_bytes);
+  // Without a device shapes are small; whoever takes more takes it on purpose.
+  process->SetMemoryLimit(job_.without_device ? std::min(protocol_.memory_bytes, kOfflineBytes)
+                                              : protocol_.memory_bytes);
   CompileLimits compiling;
   compiling.seconds = protocol_.compile_timeout_seconds;
   return std::make_unique<Runner>(std::move(process), workshop_.build, compiling);
