@@ -66,7 +66,8 @@ DV_SIMD_CLONES void JudgeFiniteChunk(const Tolerance& tolerance, const double* t
     const double tol = bucket_tol[bucket] + rel_floor * AbsOf(ct);
     const double quotient = err / tol;
     ratios[i] = IsNan(quotient) ? Infinity() : quotient;
-    normalised[i] = err * inv_rms[bucket];
+    const double in_rms = err * inv_rms[bucket];  // NormalisedError, zeros left out
+    normalised[i] = bucket == kZeroBucket ? 0.0 : IsNan(in_rms) ? Infinity() : in_rms;
     not_finite |= static_cast<int>(!IsFinite(t));
     num_nan += static_cast<int>(IsNan(v));
     num_zero += static_cast<int>(bucket == kZeroBucket);

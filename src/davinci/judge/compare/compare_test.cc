@@ -448,5 +448,33 @@ TEST(CompareFuzz, RandomBitsKeepTheInvariants) {
   }
 }
 
+// Host and device must report the same number for it: infinity, or nothing where the truth is zero.
+TEST(Rms, ANotANumberIsInfinitelyWrongAndZerosAreLeftOut) {
+  const int n = 4096;
+  std::vector<double> truth(n, 1.5);
+  truth[7] = 0;
+  std::vector<float> honest(truth.begin(), truth.end());
+  ErrorProfile profile = {};
+  ASSERT_TRUE(AccumulateProfile(truth.data(), honest.data(), DType::kF32, DType::kF32, n, &profile,
+                                nullptr, 1)
+                  .ok());
+  const Tolerance tolerance =
+      *BuildTolerance(profile, DType::kF32, DefaultToleranceOptions(DType::kF32));
+  std::vector<float> candidate = honest;
+  candidate[7] = std::nanf("");
+  CompareResult r = *Compare(truth.data(), candidate.data(), DType::kF32, n, tolerance, {});
+  EXPECT_EQ(r.rms_ratio, 0);
+  EXPECT_EQ(r.num_wrong, 1);
+  EXPECT_FALSE(r.passed);
+  candidate[8] = std::nanf("");
+  r = *Compare(truth.data(), candidate.data(), DType::kF32, n, tolerance, {});
+  EXPECT_TRUE(std::isinf(r.rms_ratio));
+  // The same through the path for chunks with special truths.
+  truth[100] = std::numeric_limits<double>::infinity();
+  candidate[100] = std::numeric_limits<float>::infinity();
+  r = *Compare(truth.data(), candidate.data(), DType::kF32, n, tolerance, {});
+  EXPECT_TRUE(std::isinf(r.rms_ratio));
+}
+
 }  // namespace
 }  // namespace davinci::judge

@@ -225,6 +225,13 @@ DV_RULE double Infinity() {
 }
 
 // Judges one element against the truth.
+// In units of the honest RMS error. A NaN is infinitely wrong, so that a sum of squares is the same
+// number in whatever order and on whatever device it is taken.
+DV_RULE double NormalisedError(const Tolerance& tolerance, int bucket, double err) {
+  const double normalised = err * tolerance.inv_bucket_rms[bucket];
+  return IsNan(normalised) ? Infinity() : normalised;
+}
+
 DV_RULE ElementVerdict JudgeElement(const Tolerance& tolerance, double truth, double value,
                                     bool dont_care) {
   if (dont_care) return {ElementKind::kDontCare, false, 0, 0, 0, 0};
@@ -243,7 +250,7 @@ DV_RULE ElementVerdict JudgeElement(const Tolerance& tolerance, double truth, do
           err,
           tol,
           ratio,
-          err * tolerance.inv_bucket_rms[bucket]};
+          NormalisedError(tolerance, bucket, err)};
 }
 
 // Judges one element against the baseline's output, where there is no truth. A baseline that
