@@ -17,6 +17,7 @@
 #include "davinci/orchestrator/view.h"
 #include "davinci/report/html.h"
 #include "davinci/rollout/parallel.h"
+#include "davinci/score/protocol.h"
 
 namespace davinci::orchestrator {
 namespace {
@@ -321,6 +322,11 @@ Status Loop::WriteResults() {
   for (size_t i = 0; i < result_.view.tasks.size(); ++i) DAVINCI_RETURN_IF_ERROR(Export(i));
   report::HtmlInput html;
   html.run = &result_.view;
+  if (request_.header.command == "bench") {
+    html.scores.push_back(score::Score(report::ScoreInputOf(result_.view), score::BenchProtocol()));
+    DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(ResultsFolder() / "score.json",
+                                            score::ToJson(html.scores.front()).dump(2)));
+  }
   DAVINCI_RETURN_IF_ERROR(
       WriteFileAtomic(run_->folder() / "report.html", report::RenderHtml(html)));
   return WriteFileAtomic(ResultsFolder() / "result.json",

@@ -57,9 +57,13 @@ Result<ModelCall> ModelCalls::Call(const UnitId& id, const std::function<Result<
     DAVINCI_ASSIGN_OR_RETURN(const Lane::Place place, lane_->Enter(urgency, order, cancel));
     const Stopwatch watch;
     DAVINCI_ASSIGN_OR_RETURN(const llm::Reply reply, backbone_->Generate(prepared.request, cancel));
-    return json{{"label", prepared.request.label}, {"prompt", prompt},
-                {"reply", llm::ToJson(reply)},     {"queue_seconds", place.waited_seconds()},
-                {"llm_seconds", watch.Seconds()},  {"finished_unix_s", NowUnixSeconds()}};
+    return json{{"label", prepared.request.label},
+                {"note", prepared.note},
+                {"prompt", prompt},
+                {"reply", llm::ToJson(reply)},
+                {"queue_seconds", place.waited_seconds()},
+                {"llm_seconds", watch.Seconds()},
+                {"finished_unix_s", NowUnixSeconds()}};
   }));
   DAVINCI_ASSIGN_OR_RETURN(ModelCall call, CallFrom(body));
   call.from_journal = from_journal;
