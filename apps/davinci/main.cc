@@ -29,9 +29,12 @@ int main(int argc, char** argv) {
   app.add_option("--python", global.python,
                  "Python with torch >= 2.9 (default: $DAVINCI_PYTHON, then .venv, then python3)");
   int exit_code = 0;
+  davinci::app::AddOptimizeCommand(app, global, &exit_code);
+  davinci::app::AddBenchCommand(app, global, &exit_code);
   davinci::app::AddJudgeCommand(app, global, &exit_code);
   davinci::app::AddDoctorCommand(app, global, &exit_code);
   davinci::app::AddSkillsCommand(app, global, &exit_code);
+  davinci::app::AddRunsCommand(app, global, &exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

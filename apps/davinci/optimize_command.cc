@@ -1,0 +1,120 @@
+// davinci optimize: the fastest kernel for a module whose correctness and speedup survive being
+// judged again.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "commands.h"
+#include "davinci/base/table.h"
+#include "davinci/orchestrator/task_inputs.h"
+#include "report.h"
+#include "run_console.h"
+#include "workplace.h"
+
+namespace davinci::app {
+namespace {
+
+struct OptimizeArguments {
+  RunFlags flags;
+  std::vector<std::string> files;
+  std::string out;
+};
+
+int Fail(const Status& status) {
+  fmt::print(stderr, "davinci optimize: {}\n", status.ToString());
+  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
+}
+
+int Show(const OptimizeArguments& arguments, const orchestrator::RunResult& result) {
+  if (arguments.flags.json) {
+    fmt::print("{}\n", orchestrator::ToJson(result).dump(2, ' ', false,
+                                                         nlohmann::json::error_handler_t::replace));
+  } else {
+    if (result.view.recorded)
+      fmt::print("The model's replies were recorded earlier; the judge measured live.\n");
+    fmt::print("{}", RenderResult(result, UseColor(STDOUT_FILENO)));
+  }
+  if (!result.trouble.ok() && result.stopped != TrajectoryEnd::kStopped)
+    fmt::print(stderr, "davinci optimize: {}\n", result.trouble.ToString());
+  return ExitCode(result);
+}
+
+Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const GlobalOptions& global,
+                                    RunConsole* console) {
+  if (!arguments.flags.replay.empty())
+    return orchestrator::ReplayRun(arguments.flags.replay, {nullptr, nullptr});
+  if (arguments.files.empty())
+    return InvalidArgument(
+        "no task; name a file with class Model, get_inputs() and "
+        "get_init_inputs()");
+  DAVINCI_ASSIGN_OR_RETURN(ResolvedRecipe resolved, ResolveRecipe(arguments.flags));
+  orchestrator::RunRequest request;
+  orchestrator::RunHeader& header = request.header;
+  DAVINCI_ASSIGN_OR_RETURN(header.tasks, orchestrator::LoadTasks(arguments.files, {}));
+  DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&header.tasks));
+  DAVINCI_ASSIGN_OR_RETURN(Workplace place,
+                           OpenWorkplace(arguments.flags, resolved.recipe, global));
+  header.command = "optimize";
+  header.title = "davinci optimize";
+  for (const std::string& file : arguments.files) header.title += " " + file;
+  header.version = DAVINCI_VERSION;
+  header.recorded = place.recorded;
+  header.created_unix_s =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  header.identity = orchestrator::Identity(resolved.recipe);
+  header.identity["llm"] = place.llm_identity;
+  request.folder = arguments.flags.run.empty() ? orchestrator::DefaultRunFolder(header)
+                                               : std::filesystem::path(arguments.flags.run);
+  request.recipe = resolved.recipe;
+  request.resolved_recipe = resolved.toml;
+  request.export_folder = arguments.out;
+  request.library_source = place.library_source;
+  request.publish_library = place.publish_library;
+  rollout::StopFlag stop;
+  const InterruptWatch watch(&stop);
+  return orchestrator::ExecuteRun(std::move(request), place.parts, &stop, console->Events());
+}
+
+int RunOptimize(const OptimizeArguments& arguments, const GlobalOptions& global) {
+  RunConsole console(arguments.flags.json && isatty(STDERR_FILENO) == 0);
+  auto result = Run(arguments, global, &console);
+  console.Done();
+  return result.ok() ? Show(arguments, *result) : Fail(result.status());
+}
+
+}  // namespace
+
+void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
+  auto arguments = std::make_shared<OptimizeArguments>();
+  CLI::App* command = app.add_subcommand(
+      "optimize",
+      "Let a language model write faster kernels for PyTorch modules; the judge decides");
+  command->add_option(
+      "FILE", arguments->files,
+      "Task files (class Model, get_inputs(), get_init_inputs()), folders or JSONL");
+  AddRunFlags(command, &arguments->flags);
+  command->add_option("--rollouts", arguments->flags.rollouts, "Rollouts per skill set")
+      ->check(CLI::Range(1, 1000));
+  command->add_flag("--learn", arguments->flags.learn,
+                    "Distil skills from the best rollouts; those that pass a paired experiment "
+                    "enter the library");
+  command->add_option("--out,-o", arguments->out,
+                      "Folder for the exported kernels (default: RUN/results)");
+  command->footer(
+      "Exit status: 0 every task has a certified kernel, 1 some task has none, 2 bad usage or\n"
+      "input, 3 not finished. Interrupted or killed, the same command goes on where it was.\n"
+      "Examples:\n"
+      "  davinci optimize my_module.py --llm http://127.0.0.1:8000/v1 --model qwen3-32b\n"
+      "  davinci optimize tasks/softmax --llm URL --model NAME --budget-usd 2 --learn\n"
+      "  davinci optimize examples/quickstart/row_softmax_gate.py -t cpu "
+      "--llm recorded:examples/quickstart/cpu.jsonl\n"
+      "  davinci optimize --replay davinci-runs/optimize-my_module-1a2b3c4d --json\n"
+      "docs/optimize.md explains runs, recipes and results.");
+  command->callback(
+      [arguments, &global, exit_code] { *exit_code = RunOptimize(*arguments, global); });
+}
+
+}  // namespace davinci::app

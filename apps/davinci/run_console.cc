@@ -1,0 +1,244 @@
+#include "run_console.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+
+#include "davinci/base/table.h"
+
+namespace davinci::app {
+namespace {
+
+std::atomic<int> interrupts{0};
+
+void OnInterrupt(int signal) {
+  if (interrupts.fetch_add(1) > 0) {
+    ::signal(signal, SIG_DFL);
+    raise(signal);
+  }
+}
+
+std::string SpeedupText(const Speedup& speedup) {
+  return fmt::format("{:.3g}x ({:.3g} – {:.3g})", speedup.median, speedup.low, speedup.high);
+}
+
+std::string Seconds(double seconds) {
+  const int whole = static_cast<int>(seconds);
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+RunConsole::RunConsole(bool quiet)
+    : quiet_(quiet), live_(isatty(STDERR_FILENO) != 0), color_(UseColor(STDERR_FILENO)) {}
+
+orchestrator::RunEvents RunConsole::Events() {
+  return {[this](const rollout::StepEvent& event) { On(event); },
+          [this](const std::string& text) { Note(text); }};
+}
+
+void RunConsole::Line(const std::string& text) {
+  if (quiet_) return;
+  fmt::print(stderr, "{}{}\n", live_ ? "\r\033[K" : "", text);
+}
+
+void RunConsole::Note(const std::string& text) {
+  std::lock_guard lock(mutex_);
+  Line(Printable(text));
+}
+
+void RunConsole::Repaint() {
+  if (quiet_ || !live_) return;
+  std::string best;
+  for (const auto& [task, kernel] : best_)
+    best += fmt::format("  {} {:.3g}x", Printable(task), kernel.speedup.median);
+  const std::string text = fmt::format(
+      "{}  {} replies, {} judged, {} rollouts over, {} tasks over{}", Seconds(watch_.Seconds()),
+      generated_, judged_, rollouts_over_, tasks_over_, best);
+  fmt::print(stderr, "\r\033[K{}", Ellipsize(text, TerminalWidth(STDERR_FILENO) - 1));
+  std::fflush(stderr);
+}
+
+void RunConsole::On(const rollout::StepEvent& event) {
+  using Kind = rollout::StepEvent::Kind;
+  std::lock_guard lock(mutex_);
+  switch (event.kind) {
+    case Kind::kGenerated:
+      ++generated_;
+      break;
+    case Kind::kSelected:
+      Line(Printable(fmt::format("{}: {}", event.task, event.text)));
+      break;
+    case Kind::kJudged:
+    case Kind::kConfirmed: {
+      if (event.kind == Kind::kJudged) ++judged_;
+      const Evaluation& evaluation = *event.evaluation;
+      const bool good = evaluation.outcome == Outcome::kOk;
+      std::string text = fmt::format("  {:<28} {}", Printable(ToString(*event.turn)),
+                                     Styled(std::string(OutcomeName(evaluation.outcome)),
+                                            good ? TextStyle::kGood : TextStyle::kBad, color_));
+      if (evaluation.speedup) text += "  " + SpeedupText(*evaluation.speedup);
+      if (event.kind == Kind::kConfirmed) text += "  (full protocol)";
+      if (event.from_journal) text += "  (known)";
+      if (evaluation.speedup) {
+        const auto best = best_.find(event.task);
+        if (best == best_.end() || evaluation.speedup->median > best->second.speedup.median)
+          best_[event.task] = {*event.turn, *evaluation.speedup};
+      } else if (!good) {
+        text += "  " + Ellipsize(Printable(evaluation.message), 60);
+      }
+      Line(text);
+      break;
+    }
+    case Kind::kTrajectoryEnded:
+      ++rollouts_over_;
+      if (!event.text.empty())
+        Line(Styled(
+            Printable(fmt::format("  {} ended: {}", ToString(event.turn->rollout), event.text)),
+            TextStyle::kDim, color_));
+      break;
+    case Kind::kVerified:
+      Line(Printable(fmt::format("  skill {}", event.text)));
+      break;
+    case Kind::kTaskEnded:
+      ++tasks_over_;
+      if (!event.text.empty()) Line(Printable(fmt::format("{}: {}", event.task, event.text)));
+      break;
+  }
+  Repaint();
+}
+
+void RunConsole::Done() {
+  std::lock_guard lock(mutex_);
+  if (!quiet_ && live_) fmt::print(stderr, "\r\033[K");
+}
+
+struct InterruptWatch::Handlers {
+  static constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
+  std::array<struct sigaction, 2> previous{};
+};
+
+InterruptWatch::InterruptWatch(rollout::StopFlag* stop) : previous_(new Handlers) {
+  interrupts = 0;
+  struct sigaction action {};
+  action.sa_handler = OnInterrupt;
+  for (size_t i = 0; i < Handlers::kSignals.size(); ++i)
+    sigaction(Handlers::kSignals[i], &action, &previous_->previous[i]);
+  // A handler may not lock; this thread may.
+  watcher_ = std::jthread([stop](const std::stop_token& token) {
+    while (SleepUnlessCancelled(0.1, token)) {
+      if (interrupts == 0) continue;
+      stop->Stop(TrajectoryEnd::kStopped, Cancelled("interrupted"));
+      return;
+    }
+  });
+}
+
+InterruptWatch::~InterruptWatch() {
+  watcher_.request_stop();
+  watcher_.join();
+  for (size_t i = 0; i < Handlers::kSignals.size(); ++i)
+    sigaction(Handlers::kSignals[i], &previous_->previous[i], nullptr);
+}
+
+std::string RenderResult(const orchestrator::RunResult& result, bool color) {
+  std::string text;
+  Table table({{"task"},
+               {"speedup", Align::kRight},
+               {"95 % interval"},
+               {"time", Align::kRight},
+               {"roofline", Align::kRight},
+               {"also"},
+               {"found in"}});
+  for (const report::TaskView& task : result.view.tasks) {
+    if (!task.winner) {
+      table.AddRow({task.task.id, {"none", TextStyle::kWarn}});
+      continue;
+    }
+    const report::Winner& winner = *task.winner;
+    const Evaluation& certified = winner.certified;
+    std::string also;
+    for (const Evaluation& other : winner.also)
+      if (other.speedup)
+        also += fmt::format("{}{:.3g}x over {} ({:.3g} – {:.3g})", also.empty() ? "" : ", ",
+                            other.speedup->median, other.speedup->baseline, other.speedup->low,
+                            other.speedup->high);
+    const bool sure = certified.speedup && certified.speedup->significant;
+    table.AddRow(
+        {task.task.id,
+         {certified.speedup ? fmt::format("{:.3g}x", certified.speedup->median) : "not timed",
+          sure ? TextStyle::kGood : TextStyle::kWarn},
+         certified.speedup ? fmt::format("{:.3g} – {:.3g}{}", certified.speedup->low,
+                                         certified.speedup->high, sure ? "" : " (not significant)")
+                           : "",
+         certified.candidate_time ? fmt::format("{:.4g} ms", certified.candidate_time->median_ms)
+                                  : "",
+         winner.roofline_share ? fmt::format("{:.0f} %", 100 * *winner.roofline_share) : "",
+         also,
+         ToString(winner.turn)});
+  }
+  Table::Options options;
+  options.color = color;
+  text += table.Render(options);
+  for (const report::TaskView& task : result.view.tasks) {
+    if (!task.remark.empty())
+      text += Printable(fmt::format("{}: {}", task.task.id, task.remark)) + "\n";
+    if (task.winner && !task.winner->exported_path.empty())
+      text += fmt::format("{}: {}\n", Printable(task.task.id), task.winner->exported_path);
+  }
+  for (const std::string& skill : result.learned)
+    text += fmt::format("learned: {}\n", Printable(skill));
+  text += fmt::format("{} model calls, {} + {} tokens, ${:.4f}{}; {} candidates judged\n",
+                      result.cost.calls, result.cost.prompt_tokens, result.cost.completion_tokens,
+                      result.cost.usd, result.view.recorded ? " when they were recorded" : "",
+                      result.stages.candidates);
+  text += fmt::format("run: {}\n", result.view.folder);
+  if (result.stopped && result.trouble.ok())
+    text += fmt::format("stopped early ({}); the same command goes on from here\n",
+                        TrajectoryEndName(*result.stopped));
+  else if (!result.finished())
+    text += "not finished; the same command goes on from here\n";
+  return text;
+}
+
+std::string RenderStages(const orchestrator::RunStages& stages, bool color) {
+  std::string text = fmt::format(
+      "{} rollouts, {} candidates judged; {:.1f} rollouts per minute\n"
+      "idle: judge {:.1f} %, language model {:.1f} % of their places' time\n"
+      "journal: {:.2f} ms per unit, {:.3f} % of the time in which anybody worked\n",
+      stages.rollouts, stages.candidates, stages.rollouts_per_minute, 100 * stages.judge_idle_share,
+      100 * stages.llm_idle_share, stages.journal_ms_per_unit, 100 * stages.journal_share);
+  Table table({{"stage"},
+               {"units", Align::kRight},
+               {"taken over", Align::kRight},
+               {"work s", Align::kRight},
+               {"queue s", Align::kRight},
+               {"mean s", Align::kRight}});
+  for (const auto& [kind, times] : stages.stages) {
+    const auto worked = times.count - times.taken_over;
+    table.AddRow({kind, std::to_string(times.count),
+                  times.taken_over > 0 ? std::to_string(times.taken_over) : "",
+                  times.seconds > 0 ? fmt::format("{:.1f}", times.seconds) : "",
+                  times.queue_seconds > 0 ? fmt::format("{:.1f}", times.queue_seconds) : "",
+                  times.seconds > 0 && worked > 0
+                      ? fmt::format("{:.2f}", times.seconds / static_cast<double>(worked))
+                      : ""});
+  }
+  Table::Options options;
+  options.color = color;
+  return text + table.Render(options);
+}
+
+int ExitCode(const orchestrator::RunResult& result) {
+  if (!result.trouble.ok() && result.stopped != TrajectoryEnd::kBudget) return 3;
+  if (!result.failed_tasks.empty() || result.stopped == TrajectoryEnd::kStopped) return 3;
+  for (const report::TaskView& task : result.view.tasks)
+    if (!task.winner) return 1;
+  return 0;
+}
+
+}  // namespace davinci::app

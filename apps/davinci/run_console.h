@@ -1,0 +1,68 @@
+// A run as people see it: progress while it goes on, the result when it is over, and their Ctrl-C.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "davinci/base/clock.h"
+#include "davinci/orchestrator/run_loop.h"
+
+namespace davinci::app {
+
+// Prints to stderr. A terminal gets a line that is repainted; anything else a line per event.
+class RunConsole {
+ public:
+  explicit RunConsole(bool quiet);
+  orchestrator::RunEvents Events();
+  void Done();
+
+ private:
+  void On(const rollout::StepEvent& event);
+  void Note(const std::string& text);
+  void Line(const std::string& text);
+  void Repaint();
+
+  const bool quiet_;
+  const bool live_;
+  const bool color_;
+  Stopwatch watch_;
+  std::mutex mutex_;  // guards everything below
+  int generated_ = 0;
+  int judged_ = 0;
+  int rollouts_over_ = 0;
+  int tasks_over_ = 0;
+  struct Best {
+    TurnId turn;
+    Speedup speedup;
+  };
+  std::map<std::string, Best> best_;  // by task
+};
+
+// While it lives, the first SIGINT or SIGTERM stops the run in an orderly way (best kernels are
+// certified and reported); the second one ends the process at once.
+class InterruptWatch {
+ public:
+  explicit InterruptWatch(rollout::StopFlag* stop);
+  ~InterruptWatch();
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+
+ private:
+  struct Handlers;
+  std::unique_ptr<Handlers> previous_;
+  std::jthread watcher_;
+};
+
+// The table of winners, what was learned, what it cost and where things lie.
+std::string RenderResult(const orchestrator::RunResult& result, bool color);
+// "412 rollouts, 33.1 per minute; …" and a table of stages.
+std::string RenderStages(const orchestrator::RunStages& stages, bool color);
+
+// 0: every task has a winner; 1: some task has none; 3: it is not finished, or davinci failed.
+int ExitCode(const orchestrator::RunResult& result);
+
+}  // namespace davinci::app

@@ -1,0 +1,244 @@
+#include "workplace.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "davinci/base/files.h"
+#include "davinci/base/hash.h"
+#include "davinci/gpu/device.h"
+#include "davinci/llm/recorded.h"
+#include "skills_library.h"
+
+namespace davinci::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kRecorded[] = "recorded:";
+
+std::string Quoted(const std::string& text) { return config::TomlLiteral(nlohmann::json(text)); }
+
+int NumCores(const orchestrator::RunRecipe& recipe) {
+  const int all = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return recipe.judge.threads > 0 ? std::min(all, recipe.judge.threads) : all;
+}
+
+agent::DeviceFacts Facts(Target target, int num_cores) {
+  if (target == Target::kCpu) return agent::CpuFacts(num_cores);
+  agent::DeviceFacts facts;
+  facts.target = Target::kCuda;
+  const auto monitor = gpu::DeviceMonitor::Create();
+  if (monitor->devices().empty()) return facts;
+  const gpu::DeviceInfo& device = monitor->devices().front();
+  facts.name = device.name;
+  facts.compute_capability = fmt::format("{}.{}", device.compute_major, device.compute_minor);
+  facts.memory_bytes = static_cast<int64_t>(device.memory_total_bytes);
+  return facts;
+}
+
+// Verdicts of another build, interpreter or device are not ours.
+std::string JudgeIdentity(const Installation& installation, const agent::DeviceFacts& facts,
+                          int num_cores) {
+  Sha256 hash;
+  hash.Field(DAVINCI_VERSION).Field(installation.python).Field(facts.name);
+  hash.Field(std::to_string(num_cores)).Field(std::to_string(facts.memory_bytes));
+  for (const fs::path& file : {fs::path("/proc/self/exe"), installation.worker_library}) {
+    std::error_code error;
+    hash.Field(std::to_string(fs::file_size(fs::canonical(file, error), error)));
+    hash.Field(std::to_string(
+        fs::last_write_time(fs::canonical(file, error), error).time_since_epoch().count()));
+  }
+  return hash.FinishHex();
+}
+
+Status OpenModel(const RunFlags& flags, const orchestrator::RunRecipe& recipe, Workplace* place) {
+  const orchestrator::LlmSettings& llm = recipe.llm;
+  llm::Budget budget;
+  if (recipe.budget.usd > 0) budget.max_usd = recipe.budget.usd;
+  if (recipe.budget.calls > 0) budget.max_calls = recipe.budget.calls;
+  place->ledger = std::make_unique<llm::Ledger>(budget);
+  if (llm.endpoints.empty())
+    return InvalidArgument(
+        "no language model; say which:\n"
+        "  --llm http://127.0.0.1:8000/v1 --model NAME   any OpenAI-compatible endpoint (its key: "
+        "$OPENAI_API_KEY)\n"
+        "  --llm recorded:examples/quickstart/replies.jsonl   replies from a file");
+  const std::string& first = llm.endpoints.front();
+  if (first == "embedded")
+    return FailedPrecondition(
+        "--llm embedded names davinci's own model, which this build does not have yet; give an "
+        "endpoint's URL, or recorded:FILE");
+  if (first.starts_with(kRecorded)) {
+    const std::string file = first.substr(sizeof(kRecorded) - 1);
+    DAVINCI_ASSIGN_OR_RETURN(place->backbone,
+                             llm::RecordedBackbone::Open(file, place->ledger.get()));
+    place->recorded = true;
+    place->llm_identity = kRecorded + fs::path(file).filename().string();
+  } else {
+    llm::OpenAiOptions options;
+    options.endpoints = llm.endpoints;
+    options.model = llm.model;
+    if (!llm.api_key_env.empty()) options.api_key_env = llm.api_key_env;
+    options.api_key_file = llm.api_key_file;
+    options.ca_file = llm.ca_file;
+    options.stream = llm.stream;
+    options.max_in_flight = llm.concurrency;
+    options.attempt_timeout_s = llm.attempt_timeout_seconds;
+    options.retry.max_attempts = llm.max_attempts;
+    options.ledger = place->ledger.get();
+    if (!llm.prices.empty()) {
+      DAVINCI_ASSIGN_OR_RETURN(options.prices, llm::PriceTable::Load(llm.prices));
+    }
+    DAVINCI_ASSIGN_OR_RETURN(auto client, llm::OpenAiClient::Create(std::move(options)));
+    DAVINCI_RETURN_IF_ERROR(client->Probe(CancelToken()));
+    place->llm_identity = llm.model;
+    place->backbone = std::move(client);
+  }
+  place->parts.backbone = place->backbone.get();
+  if (!flags.record.empty()) {
+    // By label: measured times get into later prompts, so no other run asks the same question.
+    DAVINCI_ASSIGN_OR_RETURN(place->recorder,
+                             llm::RecordingBackbone::Open(flags.record, place->backbone.get(),
+                                                          llm::RecordingMatch::kLabel));
+    place->parts.backbone = place->recorder.get();
+  }
+  return Status::Ok();
+}
+
+Status FindLibrary(const RunFlags& flags, const orchestrator::RunRecipe& recipe, Workplace* place) {
+  const std::string chosen = !flags.library.empty() ? flags.library : recipe.skills;
+  DAVINCI_ASSIGN_OR_RETURN(place->publish_library, LibraryPath(""));
+  std::error_code error;
+  if (!chosen.empty()) {
+    place->library_source = chosen;
+    // A library file takes what is learned from it; folders and JSONL are only read.
+    const fs::path path(chosen);
+    if (!fs::is_directory(path, error) && path.extension() != ".jsonl" &&
+        path.extension() != ".md") {
+      place->publish_library = chosen;
+      if (!fs::exists(path, error)) place->library_source.clear();  // made by what is learned
+    }
+  } else if (fs::exists(place->publish_library, error)) {
+    place->library_source = place->publish_library;
+  } else if (const fs::path shipped = place->installation.home / "skills";
+             fs::exists(shipped, error) && !fs::is_empty(shipped, error)) {
+    place->library_source = shipped.string();
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+void AddRunFlags(CLI::App* command, RunFlags* flags) {
+  command->add_option("--recipe", flags->recipes, "Settings as TOML (recipes/davinci.toml)");
+  command->add_option("--set", flags->sets, "One setting of the recipe: --set rollout.turns=5")
+      ->allow_extra_args(false);
+  command->add_option("--target,-t", flags->target, "cpu or cuda (default: cuda if there is a GPU)")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  command
+      ->add_option("--language,-l", flags->language,
+                   "Of the kernels (default: triton on cuda, cpp on cpu)")
+      ->check(CLI::IsMember({"triton", "cuda", "cuda-inline", "cpp"}));
+  command
+      ->add_option("--llm", flags->llm,
+                   "URL of an OpenAI-compatible endpoint (several share the load), or "
+                   "recorded:FILE")
+      ->allow_extra_args(false);
+  command->add_option("--model", flags->model, "Model name at the endpoint");
+  command->add_option("--record", flags->record,
+                      "Record every reply to FILE, for --llm recorded:FILE");
+  command->add_option("--library", flags->library,
+                      "Skills: a library file, a JSONL file or a folder");
+  command->add_option("--turns", flags->turns, "Turns per rollout")->check(CLI::Range(1, 100));
+  command->add_option("--schemes", flags->schemes, "Skill sets per task, besides the empty one")
+      ->check(CLI::Range(0, 64));
+  command->add_option("--budget-usd", flags->budget_usd, "Money for model calls, of the whole run")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--budget-minutes", flags->budget_minutes, "Wall time; then the best so far")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--max-calls", flags->max_calls, "Model calls of the whole run")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--run", flags->run,
+                      "Folder of the run (default: davinci-runs/…, the same for the same "
+                      "command). What is done there is not done again");
+  command->add_option("--replay", flags->replay,
+                      "Show the run in this folder once more, without model and device");
+  command->add_flag("--json", flags->json, "One JSON document on stdout, nothing else");
+  command->add_flag("--unsafe-no-sandbox", flags->no_sandbox, "Run candidates without isolation");
+}
+
+Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
+  config::Recipe recipe;
+  for (const std::string& file : flags.recipes) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto layer, config::Recipe::Load(file));
+    recipe.Merge(layer);
+  }
+  for (const std::string& set : flags.sets) DAVINCI_RETURN_IF_ERROR(recipe.Override(set));
+  std::vector<std::string> overrides;
+  auto text = [&](const char* key, const std::string& value) {
+    if (!value.empty()) overrides.push_back(fmt::format("{}={}", key, Quoted(value)));
+  };
+  auto number = [&](const char* key, auto value) {
+    if (value >= 0) overrides.push_back(fmt::format("{}={}", key, value));
+  };
+  text("task.target", flags.target);
+  text("task.language", flags.language);
+  text("llm.model", flags.model);
+  if (!flags.llm.empty())
+    overrides.push_back("llm.endpoints=" + config::TomlLiteral(nlohmann::json(flags.llm)));
+  number("rollout.turns", flags.turns);
+  number("rollout.rollouts", flags.rollouts);
+  number("selection.schemes", flags.schemes);
+  number("budget.usd", flags.budget_usd);
+  number("budget.minutes", flags.budget_minutes);
+  number("budget.calls", flags.max_calls);
+  if (flags.learn) overrides.emplace_back("learn.enabled=true");
+  if (flags.no_sandbox) overrides.emplace_back("judge.unsafe_no_sandbox=true");
+  for (const std::string& line : overrides) DAVINCI_RETURN_IF_ERROR(recipe.Override(line));
+  if (!recipe.tree().values.contains("task") || !recipe.tree().values["task"].contains("target")) {
+    const bool gpu = !gpu::DeviceMonitor::Create()->devices().empty();
+    DAVINCI_RETURN_IF_ERROR(
+        recipe.Override(fmt::format("task.target=\"{}\"", gpu ? "cuda" : "cpu")));
+  }
+  ResolvedRecipe resolved;
+  DAVINCI_ASSIGN_OR_RETURN(resolved.recipe, orchestrator::ReadRecipe(recipe, &resolved.toml));
+  return resolved;
+}
+
+Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRecipe& recipe,
+                                const GlobalOptions& global) {
+  Workplace place;
+  DAVINCI_ASSIGN_OR_RETURN(place.installation, FindInstallation(global.python));
+  DAVINCI_RETURN_IF_ERROR(OpenModel(flags, recipe, &place));
+  DAVINCI_RETURN_IF_ERROR(FindLibrary(flags, recipe, &place));
+  DAVINCI_ASSIGN_OR_RETURN(
+      auto prompts, agent::PromptSet::Load(place.installation.home / "prompts", recipe.prompts));
+  place.prompts = std::make_unique<agent::PromptSet>(std::move(prompts));
+  const int num_cores = NumCores(recipe);
+  orchestrator::RunParts& parts = place.parts;
+  parts.device = Facts(recipe.step.target, num_cores);
+  judge::JudgeOptions judge = MakeJudgeOptions(place.installation);
+  judge.threads = recipe.judge.threads;
+  judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox;
+  judge.triton = recipe.step.target == Target::kCuda;
+  DAVINCI_ASSIGN_OR_RETURN(place.evaluator,
+                           rollout::JudgeEvaluator::Create(
+                               judge, JudgeIdentity(place.installation, parts.device, num_cores)));
+  if (recipe.judge.verdict_cache) {
+    DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, CacheDir("verdicts"));
+    DAVINCI_ASSIGN_OR_RETURN(place.verdict_cache, store::KvCache::Open(folder / "verdicts.db"));
+  }
+  DAVINCI_ASSIGN_OR_RETURN(parts.runtime_source, ReadFile(place.installation.home / "python" /
+                                                          "davinci_runtime" / "__init__.py"));
+  parts.ledger = place.ledger.get();
+  parts.evaluator = place.evaluator.get();
+  parts.prompts = place.prompts.get();
+  parts.verdict_cache = place.verdict_cache.get();
+  parts.num_cores = num_cores;
+  return place;
+}
+
+}  // namespace davinci::app

@@ -1,0 +1,71 @@
+// What optimize and bench work with: recipe and flags resolved, model, judge, prompts, library.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "davinci/base/status.h"
+#include "davinci/llm/openai_client.h"
+#include "davinci/orchestrator/run_loop.h"
+#include "davinci/rollout/judge_evaluator.h"
+#include "installation.h"
+
+namespace davinci::app {
+
+// Flags that both commands have. An empty or negative value was not given.
+struct RunFlags {
+  std::vector<std::string> recipes;
+  std::vector<std::string> sets;  // "a.b=c"
+  std::string target;
+  std::string language;
+  std::vector<std::string> llm;  // URLs, "recorded:FILE", "embedded"
+  std::string model;
+  std::string record;   // file that replies are recorded to
+  std::string library;  // skills
+  int turns = -1;
+  int rollouts = -1;
+  int schemes = -1;
+  double budget_usd = -1;
+  double budget_minutes = -1;
+  int64_t max_calls = -1;
+  std::string run;
+  std::string replay;
+  bool learn = false;
+  bool json = false;
+  bool no_sandbox = false;
+};
+
+void AddRunFlags(CLI::App* command, RunFlags* flags);
+
+struct ResolvedRecipe {
+  orchestrator::RunRecipe recipe;
+  std::string toml;
+};
+// Recipe files, then --set, then flags; the later one wins.
+Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags);
+
+// Owns everything that orchestrator::RunParts points to.
+struct Workplace {
+  Installation installation;
+  std::unique_ptr<llm::Ledger> ledger;
+  std::unique_ptr<llm::Backbone> backbone;
+  std::unique_ptr<llm::Backbone> recorder;  // around backbone, with --record
+  std::unique_ptr<rollout::JudgeEvaluator> evaluator;
+  std::unique_ptr<agent::PromptSet> prompts;
+  std::unique_ptr<store::KvCache> verdict_cache;
+  orchestrator::RunParts parts;
+  std::string llm_identity;  // what of the model decides a run's content
+  bool recorded = false;
+  std::string library_source;
+  std::string publish_library;
+};
+
+// Checks everything that can be checked before work begins: the endpoint answers and knows the
+// model, the interpreter exists, prompts are complete.
+Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRecipe& recipe,
+                                const GlobalOptions& global);
+
+}  // namespace davinci::app
