@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   davinci::app::AddDoctorCommand(app, global, &exit_code);
   davinci::app::AddSkillsCommand(app, global, &exit_code);
   davinci::app::AddRunsCommand(app, global, &exit_code);
+  davinci::app::AddReportCommand(app, global, &exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

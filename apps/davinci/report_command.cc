@@ -1,0 +1,125 @@
+// davinci report: a finished (or unfinished) run scored again, under whichever rules, and as a
+// page.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "commands.h"
+#include "davinci/base/files.h"
+#include "davinci/base/table.h"
+#include "davinci/orchestrator/run_loop.h"
+#include "davinci/report/html.h"
+#include "davinci/score/comparison.h"
+#include "report.h"
+
+namespace davinci::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct ReportArguments {
+  std::string run;
+  std::string against;
+  std::vector<std::string> protocols;
+  std::string html;
+  bool json = false;
+};
+
+Result<std::vector<const score::Protocol*>> ChosenProtocols(const ReportArguments& arguments) {
+  std::vector<const score::Protocol*> chosen;
+  for (const std::string& name : arguments.protocols) {
+    if (name == "all") {
+      for (const score::Protocol& protocol : score::Protocols()) chosen.push_back(&protocol);
+      continue;
+    }
+    DAVINCI_ASSIGN_OR_RETURN(const score::Protocol* protocol, score::ProtocolByName(name));
+    chosen.push_back(protocol);
+  }
+  if (chosen.empty()) chosen.push_back(&score::Protocols().front());
+  return chosen;
+}
+
+Result<report::RunView> ReadRun(const std::string& folder) {
+  if (!store::RunStore::IsRun(folder))
+    return NotFound(fmt::format("{} holds no run; see: davinci runs list", folder));
+  DAVINCI_ASSIGN_OR_RETURN(orchestrator::RunResult result,
+                           orchestrator::ReplayRun(folder, {nullptr, nullptr}));
+  return std::move(result.view);
+}
+
+Status MakeReport(const ReportArguments& arguments) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto protocols, ChosenProtocols(arguments));
+  DAVINCI_ASSIGN_OR_RETURN(const report::RunView run, ReadRun(arguments.run));
+  const score::ScoreInput input = report::ScoreInputOf(run);
+  report::HtmlInput page;
+  page.run = &run;
+  for (const score::Protocol* protocol : protocols)
+    page.scores.push_back(score::Score(input, *protocol));
+  std::optional<score::RunComparison> comparison;
+  if (!arguments.against.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(const report::RunView other, ReadRun(arguments.against));
+    // The run asked about is "second": what did it gain over the other?
+    comparison = score::Compare(report::ScoreInputOf(other), input, *protocols.front());
+    page.comparison = &*comparison;
+  }
+  if (!arguments.json || !arguments.html.empty()) {
+    const fs::path file =
+        arguments.html.empty() ? fs::path(arguments.run) / "report.html" : fs::path(arguments.html);
+    DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(file, report::RenderHtml(page)));
+    if (!arguments.json) fmt::print("{}\n", file.string());
+  }
+  if (arguments.json) {
+    json document = {{"schema", "davinci.report/1"}, {"run", arguments.run}};
+    for (const score::ScoreReport& report : page.scores)
+      document["scores"].push_back(score::ToJson(report));
+    if (comparison) {
+      document["comparison"] = score::ToJson(*comparison);
+      document["comparison"]["first"] = arguments.against;
+      document["comparison"]["second"] = arguments.run;
+    }
+    fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+    return Status::Ok();
+  }
+  const bool color = UseColor(STDOUT_FILENO);
+  const size_t width = TerminalWidth(STDOUT_FILENO);
+  for (const score::ScoreReport& report : page.scores)
+    fmt::print("\n{}\n{}", report.definition, score::ScoreTable(report, color, width));
+  if (comparison)
+    fmt::print("\nfirst: {}, second: {}\n{}", Printable(arguments.against),
+               Printable(arguments.run), score::ComparisonTable(*comparison, color, width));
+  return Status::Ok();
+}
+
+}  // namespace
+
+void AddReportCommand(CLI::App& app, GlobalOptions&, int* exit_code) {
+  auto arguments = std::make_shared<ReportArguments>();
+  CLI::App* command = app.add_subcommand(
+      "report", "Score a run again under each paper's rules, compare two runs, write the page");
+  command->add_option("RUN", arguments->run, "Folder of the run")->required();
+  command
+      ->add_option("--protocol", arguments->protocols,
+                   "bench (default), kernelbench, drkernel, kevin, cuda-agent, davinci, or all")
+      ->delimiter(',');
+  command->add_option("--against", arguments->against,
+                      "Another run: what did RUN gain over it? Paired by task, first protocol");
+  command->add_option("--html", arguments->html, "Where the page goes (default: RUN/report.html)");
+  command->add_flag("--json", arguments->json,
+                    "Scores as JSON; the page is written only with --html");
+  command->footer(
+      "Exit status: 0 written, 2 bad usage or no run, 3 davinci failed.\n"
+      "docs/bench.md defines the metrics and says how the papers' rules differ.");
+  command->callback([arguments, exit_code] {
+    const Status status = MakeReport(*arguments);
+    if (!status.ok()) fmt::print(stderr, "davinci report: {}\n", status.ToString());
+    const bool theirs = IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition;
+    *exit_code = status.ok() ? 0 : theirs ? 2 : 3;
+  });
+}
+
+}  // namespace davinci::app
