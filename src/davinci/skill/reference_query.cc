@@ -1,6 +1,5 @@
 #include "davinci/skill/reference_query.h"
 
-#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -121,7 +120,7 @@ class Collector {
 std::string QueryFromReference(std::string_view source) {
   const std::string code = WithoutText(source);
   Collector collector;
-  std::optional<size_t> skipped_indent;  // inside get_inputs() and the like
+  size_t skipped_indent = std::string_view::npos;  // of get_inputs() and the like, while inside
   for (size_t begin = 0; begin < code.size();) {
     size_t end = code.find('\n', begin);
     if (end == std::string::npos) end = code.size();
@@ -129,8 +128,10 @@ std::string QueryFromReference(std::string_view source) {
     begin = end + 1;
     const size_t indent = line.find_first_not_of(" \t\r");
     if (indent == std::string_view::npos) continue;
-    if (skipped_indent && (indent > *skipped_indent || line[indent] == ')')) continue;
-    skipped_indent.reset();
+    if (skipped_indent != std::string_view::npos &&
+        (indent > skipped_indent || line[indent] == ')'))
+      continue;
+    skipped_indent = std::string_view::npos;
     if (IsInputFunction(line, indent)) {
       skipped_indent = indent;
       continue;
