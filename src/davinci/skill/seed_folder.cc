@@ -22,8 +22,9 @@ using nlohmann::json;
 constexpr uint64_t kMaxFileBytes = 1 << 20;
 constexpr double kLeastThreshold = 1.0;
 constexpr double kMostThreshold = 100.0;
+constexpr int64_t kMostThreads = 4096;
 
-const std::vector<std::string> kKeys = {"target", "language", "task", "threshold"};
+const std::vector<std::string> kKeys = {"target", "language", "task", "threshold", "threads"};
 
 Status ReadExample(const fs::path& file, SeedFolder* seed) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxFileBytes));
@@ -58,12 +59,19 @@ Status ReadExample(const fs::path& file, SeedFolder* seed) {
       return error("threshold",
                    fmt::format("must lie between {} and {}", kLeastThreshold, kMostThreshold));
   }
+  if (tree.values.contains("threads")) {
+    const auto& threads = tree.values["threads"];
+    if (!threads.is_number_integer() || threads.get<int64_t>() < 1 ||
+        threads.get<int64_t>() > kMostThreads)
+      return error("threads", fmt::format("must be a whole number from 1 to {}", kMostThreads));
+    seed->threads = threads.get<int>();
+  }
   return Status::Ok();
 }
 
 Result<std::string> DigestOf(const SeedFolder& seed) {
   Sha256 hash;
-  hash.Field("skill example 1").Field(TargetName(seed.target));
+  hash.Field("skill example 1").Field(TargetName(seed.target)).Field(std::to_string(seed.threads));
   fs::path sidecar = seed.task;
   sidecar.replace_extension(".toml");
   for (const fs::path& file : {seed.task, sidecar, seed.before, seed.after}) {

@@ -2,7 +2,7 @@
 // the manual for authors.
 //
 //   SKILL.md                 the skill (formats.h)
-//   example.toml             target, task, threshold
+//   example.toml             target, task, threshold, threads
 //   task.py [+ task.toml]    the reference, KernelBench layout, unless example.toml points
 //   elsewhere before.py, after.py      candidates without and with the skill evidence/<target>.json
 //   what the judge found, written by `davinci skills verify --update`
@@ -34,7 +34,9 @@ struct SeedFolder {
   std::filesystem::path before;          // exists
   std::filesystem::path after;           // exists
   double threshold = kDefaultThreshold;  // the lower bound of the uplift must reach it
-  // SHA-256 over what the measurement depends on: target, task with sidecar, before, after.
+  int threads = 0;                       // of reference and candidates; 0 = all cores
+  // SHA-256 over what the measurement depends on: target, threads, task with sidecar,
+  // before, after.
   std::string example_digest;
 
   std::filesystem::path EvidencePath() const;
