@@ -83,7 +83,6 @@ int RunBench(const BenchArguments& arguments, const GlobalOptions& global) {
   } else {
     fmt::print("{}",
                score::ScoreTable(report, UseColor(STDOUT_FILENO), TerminalWidth(STDOUT_FILENO)));
-    for (const std::string& note : report.notes) fmt::print("{}\n", note);
     fmt::print("{}", RenderStages(result->stages, UseColor(STDOUT_FILENO)));
     for (const auto& [task, status] : result->failed_tasks)
       fmt::print("failed: {}: {}\n", Printable(task), Printable(status.message()));

@@ -72,6 +72,9 @@ def estimate(contributions, geometric=False, rate=False, seed=1, rounds=2000):
         return {"value": value, "low": 0.0, "high": 1 - 0.025 ** (1 / n), "tasks": n}
     if rate and all(s == w for s, w in used):
         return {"value": value, "low": 0.025 ** (1 / n), "high": 1.0, "tasks": n}
+    ratios = [s / w for s, w in used]
+    if max(ratios) - min(ratios) <= 1e-12 * max(1, abs(ratios[0])):
+        return {"value": value, "low": None, "high": None, "tasks": n}
     generator = SplitMix64(seed)
     draws = []
     for _ in range(rounds):

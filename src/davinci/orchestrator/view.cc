@@ -63,6 +63,8 @@ Result<report::RunView> MakeView(const RunHeader& header, const std::string& res
     task.reference = header.tasks[i].source;
     task.selections = std::move(outcome.selections);
     task.trajectories = std::move(outcome.trajectories);
+    for (const rollout::Kernel& kernel : outcome.best)
+      if (kernel.confirmed) task.confirmed[kernel.code_hash] = *kernel.confirmed;
     task.proposals = std::move(outcome.proposals);
     task.verifications = std::move(outcome.verifications);
     task.remark = outcome.status.ok() ? outcome.remark : outcome.status.message();

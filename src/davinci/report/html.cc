@@ -88,8 +88,8 @@ std::string Cards(const HtmlInput& input) {
 std::string Overview(const RunView& run) {
   RatioAxis axis;
   for (const TaskView& task : run.tasks) {
-    const Evaluation* headline = HeadlineOf(task);
-    if (headline == nullptr || !headline->speedup) continue;
+    const std::optional<Evaluation> headline = HeadlineOf(task);
+    if (!headline || !headline->speedup) continue;
     axis.Include(headline->speedup->low);
     axis.Include(headline->speedup->median);
     axis.Include(headline->speedup->high);
@@ -98,9 +98,12 @@ std::string Overview(const RunView& run) {
       "<h2>Tasks</h2>\n<div class=\"scroll\"><table><tr><th>task</th><th class=\"n\">speedup</th>"
       "<th></th><th>over</th><th class=\"n\">rollouts</th><th>state</th></tr>\n";
   for (const TaskView& task : run.tasks) {
-    const Evaluation* headline = HeadlineOf(task);
-    const bool timed = headline != nullptr && headline->speedup;
-    const std::string state = task.winner ? "certified" : headline ? "not certified" : "unsolved";
+    const std::optional<Evaluation> headline = HeadlineOf(task);
+    const bool timed = headline && headline->speedup;
+    const std::string state = task.winner               ? "certified"
+                              : !task.confirmed.empty() ? "judged under the full protocol"
+                              : headline                ? "first verdict only"
+                                                        : "unsolved";
     html += fmt::format(
         "<tr><td><a href=\"#{}\">{}</a></td><td class=\"n {}\">{}</td><td>{}</td><td>{}</td>"
         "<td class=\"n\">{}</td><td>{}</td></tr>\n",

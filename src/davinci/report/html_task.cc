@@ -86,12 +86,12 @@ std::string SchemePart(const TaskView& task) {
 }
 
 // Rows: trajectories; cells: their turns, in order. The lineage of every kernel.
-std::string LineagePart(const TaskView& task) {
-  if (task.trajectories.empty()) return "";
+std::string LineagePart(const TaskView& task, const std::vector<Trajectory>& trajectories) {
+  if (trajectories.empty()) return "";
   std::string html =
       "<h3>Lineage</h3>\n<div class=\"scroll\"><table><tr><th>rollout</th><th>skills shown</th>"
       "<th>turns</th><th>ended</th></tr>\n";
-  for (const Trajectory& trajectory : task.trajectories) {
+  for (const Trajectory& trajectory : trajectories) {
     std::string turns;
     for (const Turn& turn : trajectory.turns) {
       const bool best = task.winner && task.winner->turn == turn.id;
@@ -111,8 +111,13 @@ std::string LineagePart(const TaskView& task) {
   return html + "</table></div>\n";
 }
 
-std::string TurnPart(const RunView& run, const Turn& turn, size_t max_text_bytes) {
+std::string TurnPart(const RunView& run, const TaskView& task, const Turn& turn,
+                     size_t max_text_bytes) {
   std::string body = Evidence(turn.evaluation, max_text_bytes);
+  const auto confirmed = task.confirmed.find(turn.code_hash);
+  if (confirmed != task.confirmed.end())
+    body += "<p>Judged again under the full protocol:</p>\n" +
+            Evidence(confirmed->second, max_text_bytes);
   body += fmt::format(
       "<p class=\"soft\">{}{} {} prompt and {} reply tokens, {}, model {}, judge {}{}</p>\n",
       EscapeHtml(turn.model), turn.model.empty() ? "" : ":", FormatCount(turn.cost.prompt_tokens),
@@ -173,16 +178,17 @@ std::string SkillPart(const RunView& run, const TaskView& task, size_t max_text_
 
 std::string TaskAnchor(const TaskView& task) { return Anchor("task", task.task.id); }
 
-const Evaluation* HeadlineOf(const TaskView& task) {
-  if (task.winner) return &task.winner->certified;
-  const Evaluation* best = nullptr;
-  for (const Trajectory& trajectory : task.trajectories) {
-    for (const Turn& turn : trajectory.turns) {
-      if (!turn.evaluation.speedup) continue;
-      if (best == nullptr || turn.evaluation.speedup->median > best->speedup->median)
-        best = &turn.evaluation;
-    }
-  }
+std::optional<Evaluation> HeadlineOf(const TaskView& task) {
+  if (task.winner) return task.winner->certified;
+  std::optional<Evaluation> best;
+  const auto consider = [&](const Evaluation& evaluation) {
+    if (!evaluation.speedup) return;
+    if (!best || evaluation.speedup->median > best->speedup->median) best = evaluation;
+  };
+  for (const auto& [hash, evaluation] : task.confirmed) consider(evaluation);
+  if (best) return best;
+  for (const Trajectory& trajectory : task.trajectories)
+    for (const Turn& turn : trajectory.turns) consider(turn.evaluation);
   return best;
 }
 
@@ -190,15 +196,16 @@ std::string TaskSection(const RunView& run, const TaskView& task, size_t max_tex
   std::string html =
       fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", TaskAnchor(task), EscapeHtml(task.task.id));
   if (!task.remark.empty()) html += fmt::format("<p>{}</p>\n", EscapeHtml(task.remark));
-  html += TurnPlot(task.trajectories);
+  const std::vector<Trajectory> trajectories = WithConfirmedVerdicts(task);
+  html += TurnPlot(trajectories);
   html += WinnerPart(run, task, max_text_bytes);
   if (!task.reference.empty())
     html += Folded("Reference", CodeBlock(task.reference, max_text_bytes));
   html += SchemePart(task);
-  html += LineagePart(task);
+  html += LineagePart(task, trajectories);
   for (const Trajectory& trajectory : task.trajectories) {
     std::string turns;
-    for (const Turn& turn : trajectory.turns) turns += TurnPart(run, turn, max_text_bytes);
+    for (const Turn& turn : trajectory.turns) turns += TurnPart(run, task, turn, max_text_bytes);
     html +=
         Folded(fmt::format("Scheme {}, rollout {}: replies, code and verdicts of {} turns",
                            trajectory.id.scheme, trajectory.id.rollout, trajectory.turns.size()),

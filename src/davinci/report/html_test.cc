@@ -229,6 +229,25 @@ TEST(RenderHtml, AThousandLongRepliesStillMakeAPageThatOpens) {
   EXPECT_THAT(page, HasSubstr("bytes left out"));
 }
 
+TEST(Confirmed, TheFullProtocolsVerdictIsTheOneThatIsScoredAndShown) {
+  RunView run = MakeRun("x");
+  TaskView& task = run.tasks[0];
+  task.winner.reset();
+  EXPECT_EQ(score::Score(ScoreInputOf(run), score::BenchProtocol()).sections[0].num_samples, 3);
+  Evaluation slower = task.trajectories[0].turns[1].evaluation;
+  slower.speedup = Speedup{1.23, 1.2, 1.26, true, "eager"};
+  task.confirmed["code"] = slower;
+  for (const Trajectory& trajectory : ScoreInputOf(run).trajectories) {
+    if (trajectory.id.task != task.task.id) continue;
+    for (const Turn& turn : trajectory.turns)
+      EXPECT_EQ(turn.evaluation.speedup->median, 1.23) << ToString(turn.id);
+  }
+  const std::string page = Render(run);
+  EXPECT_THAT(page, HasSubstr("1.23× [1.20, 1.26]"));
+  EXPECT_THAT(page, HasSubstr("judged under the full protocol"));
+  EXPECT_THAT(page, HasSubstr("Judged again under the full protocol"));
+}
+
 TEST(CostsByAgent, AddsEveryRecordOnce) {
   const auto costs = CostsByAgent(MakeRun("x"));
   EXPECT_DOUBLE_EQ(costs.at("selection").usd, 0.1);

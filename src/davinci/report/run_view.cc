@@ -2,6 +2,17 @@
 
 namespace davinci::report {
 
+std::vector<Trajectory> WithConfirmedVerdicts(const TaskView& task) {
+  std::vector<Trajectory> trajectories = task.trajectories;
+  for (Trajectory& trajectory : trajectories) {
+    for (Turn& turn : trajectory.turns) {
+      const auto confirmed = task.confirmed.find(turn.code_hash);
+      if (confirmed != task.confirmed.end()) turn.evaluation = confirmed->second;
+    }
+  }
+  return trajectories;
+}
+
 std::map<std::string, LlmCost> CostsByAgent(const RunView& run) {
   std::map<std::string, LlmCost> costs;
   for (const TaskView& task : run.tasks) {
@@ -20,8 +31,8 @@ score::ScoreInput ScoreInputOf(const RunView& run) {
   score::ScoreInput input;
   for (const TaskView& task : run.tasks) {
     input.levels[task.task.id] = task.task.level;
-    input.trajectories.insert(input.trajectories.end(), task.trajectories.begin(),
-                              task.trajectories.end());
+    for (Trajectory& trajectory : WithConfirmedVerdicts(task))
+      input.trajectories.push_back(std::move(trajectory));
   }
   input.sources = [&run](const std::string& code_hash) -> const std::string* {
     const auto found = run.sources.find(code_hash);

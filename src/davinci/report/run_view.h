@@ -36,6 +36,9 @@ struct TaskView {
   std::string reference;  // source of the reference
   std::vector<Selection> selections;
   std::vector<Trajectory> trajectories;
+  // Verdicts under the full protocol, by code hash. They stand in the place of the turns' own
+  // (quicker, noisier) ones wherever a number is shown or scored.
+  std::map<std::string, Evaluation> confirmed;
   std::vector<SkillProposal> proposals;
   std::vector<Verification> verifications;
   std::optional<Winner> winner;
@@ -59,6 +62,9 @@ struct RunView {
   std::string stage_note;
   std::map<std::string, std::string> sources;  // candidate text by code hash
 };
+
+// The task's trajectories with the confirmed verdicts in their turns.
+std::vector<Trajectory> WithConfirmedVerdicts(const TaskView& task);
 
 // Model costs of all records of the run, by agent: "selection", "policy", "summary",
 // "verification".

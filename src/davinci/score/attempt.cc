@@ -37,6 +37,9 @@ Attempt JudgedAttempt(const Turn& turn) {
     attempt.speedup_low = evaluation.speedup->low;
     attempt.baseline = evaluation.speedup->baseline;
   }
+  const json protocol = evaluation.provenance.value("protocol", json::object());
+  if (protocol.is_object() && protocol.value("name", json()).is_string())
+    attempt.protocol = protocol["name"].get<std::string>();
   if (const json* device = DeviceProfile(evaluation))
     attempt.coverage = Number(*device, "custom_time_share");
   return attempt;

@@ -31,6 +31,7 @@ struct Attempt {
   // Share of the device time spent in the candidate's own kernels; none when it was not profiled.
   std::optional<double> coverage;
   std::string baseline;  // "eager", …; "" without a speedup
+  std::string protocol;  // of the judge: "davinci", "screening"; "" when it is not recorded
 };
 
 struct Sample {

@@ -48,6 +48,12 @@ std::optional<Estimate> EstimateOver(std::span<const Contribution> tasks, Scale 
       return estimate;
     }
   }
+  // Ratios that agree to the last bits agree.
+  const double first = used[0].sum / used[0].weight;
+  if (std::all_of(used.begin(), used.end(), [&](const Contribution& c) {
+        return std::abs(c.sum / c.weight - first) <= 1e-12 * std::max(1.0, std::abs(first));
+      }))
+    return estimate;
   SplitMix64 rng(options.seed);
   std::vector<double> values(static_cast<size_t>(options.num_resamples));
   for (double& value : values) {

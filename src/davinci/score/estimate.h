@@ -8,7 +8,8 @@
 // samples stay together, because they are not independent), with the percentiles widened for few
 // tasks as in judge/stats/paired_ratio.h ("expanded percentile interval"). Where every task
 // contributes the same 0 or the same 1 to a rate, resampling sees no spread, and the exact binomial
-// (Clopper-Pearson) bound takes its place. Fewer than two tasks have no interval.
+// (Clopper-Pearson) bound takes its place. Fewer than two tasks, or tasks that agree on any other
+// value, have no interval: nothing was seen of the spread.
 //
 // Pure and deterministic: the same contributions and seed give the same bits.
 #pragma once

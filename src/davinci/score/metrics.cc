@@ -156,7 +156,7 @@ Metric PassAtK(const Reading& reading, int k, std::string key, std::string title
 
 Metric BestSpeedupAtK(const Reading& reading, int k) {
   return {KeyOf(fmt::format("best_speedup@{}", k), reading),
-          TitleOf(fmt::format("best speedup of {} samples", k), reading), Scale::kMean,
+          TitleOf(fmt::format("expected best speedup@{}", k), reading), Scale::kMean,
           [reading, k](const TaskSamples& task) -> Contribution {
             std::vector<double> values;
             for (const Attempt& answer : AnswersOf(reading, task))

@@ -196,6 +196,9 @@ TEST(Estimate, OneTaskHasNoIntervalAndUnanimityHasTheExactOne) {
   const std::vector<Contribution> zeros(10, {0, 1});
   EXPECT_NEAR(*EstimateOver(zeros, Scale::kRate)->high, 0.3085, 1e-4);
   EXPECT_FALSE(EstimateOver({}, Scale::kRate));
+  const std::vector<Contribution> halves = {{1, 2}, {2, 4}, {0.5, 1}};
+  EXPECT_EQ(EstimateOver(halves, Scale::kRate)->value, 0.5);
+  EXPECT_FALSE(EstimateOver(halves, Scale::kRate)->low);
 }
 
 TEST(Estimate, TheIntervalCoversTheTruthAsOftenAsItSays) {

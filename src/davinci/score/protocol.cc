@@ -30,6 +30,7 @@ ScoreSection MakeSection(std::string title, std::optional<int> level,
 std::vector<std::string> NotesOf(const CollectedRun& run) {
   std::vector<std::string> notes;
   std::set<std::string> baselines;
+  std::map<std::string, int> timed_under;
   size_t fewest = run.most_samples;
   int without = 0;
   for (const TaskSamples& task : run.tasks) {
@@ -37,10 +38,19 @@ std::vector<std::string> NotesOf(const CollectedRun& run) {
     if (!task.samples.empty()) fewest = std::min(fewest, task.samples.size());
     for (const Sample& sample : task.samples)
       for (const Attempt& attempt : sample.attempts)
-        if (!attempt.baseline.empty()) baselines.insert(attempt.baseline);
+        if (attempt.speedup > 0) {
+          baselines.insert(attempt.baseline);
+          ++timed_under[attempt.protocol.empty() ? "unknown protocol" : attempt.protocol];
+        }
   }
   if (!baselines.empty())
     notes.push_back(fmt::format("baseline of this log: {}", fmt::join(baselines, ", ")));
+  for (const auto& [name, count] : timed_under) {
+    // What the numbers of record are measured under goes without saying.
+    if (timed_under.size() > 1 || name != "davinci")
+      notes.push_back(fmt::format("{} speedups of this log were measured under {}{}", count, name,
+                                  name == "screening" ? " (few calls, wide intervals)" : ""));
+  }
   if (without > 0)
     notes.push_back(fmt::format("{} tasks have no judged sample and are left out", without));
   if (run.num_unjudged > 0)
