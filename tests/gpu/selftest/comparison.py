@@ -1,0 +1,175 @@
+"""Profiles, tolerances and comparisons: the device and the host must report the same."""
+import ctypes
+
+from selftest.library import DTYPE, F64, U64, CompareResult, Profile, timed_ms
+
+
+def make_truth(torch, n, output):
+    truth = torch.randn(n, dtype=torch.float64, device="cuda") * torch.exp2(
+        torch.randint(-12, 8, (n,), device="cuda").double())
+    limit = {"float16": 6e4, "bfloat16": 1e38, "float32": 1e38, "float64": 1e300}[output]
+    truth.clamp_(-limit, limit)
+    truth[:: max(n // 50, 1)] = 0
+    if n > 1000:
+        truth[11] = float("nan")
+        truth[12] = float("inf")
+        truth[13] = -float("inf")
+        truth[14] = 1e-300
+        truth[15] = limit * 1.2
+    return truth
+
+
+def make_honest(torch, truth, dtype):
+    noise = 1 + torch.randn_like(truth) * (1e-7 if dtype == torch.float32 else 1e-15 if dtype == torch.float64 else 1e-4)
+    return (truth * noise).to(dtype)
+
+
+def same_float(a, b):
+    return a == b or (a != a and b != b) or abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+
+
+def compare_results(t, ours, theirs, what):
+    for name, kind in CompareResult._fields_:
+        a, b = getattr(ours, name), getattr(theirs, name)
+        if name == "ratio_histogram":
+            t.check(list(a) == list(b), f"{what}: histogram {list(a)} / host {list(b)}")
+        elif kind is F64:
+            t.check(same_float(a, b), f"{what}: {name} {a!r} / host {b!r}")
+        else:
+            t.check(a == b, f"{what}: {name} {a} / host {b}")
+
+
+def build_profile(t, truth, honest, output, dont_care=None):
+    profile = Profile()
+    t.lib.profile_accumulate(truth.data_ptr(), honest.data_ptr(), DTYPE[str(honest.dtype)[6:]], DTYPE[output],
+                             truth.numel(), ctypes.byref(profile), dont_care.data_ptr() if dont_care is not None else 0, 0)
+    return profile
+
+
+def build_tolerance(t, profile, output):
+    tolerance = ctypes.create_string_buffer(t.lib.raw.dv_sizeof(1))
+    t.lib.host_tolerance_build(ctypes.byref(profile), DTYPE[output], None, tolerance)
+    return tolerance
+
+
+def test_profile(t):
+    torch = t.torch
+    t.check(ctypes.sizeof(Profile) == t.lib.raw.dv_sizeof(0), "size of the profile")
+    for output in ("float16", "bfloat16", "float32", "float64"):
+        for n in (1, 31, 1000003):
+            truth = make_truth(torch, n, output)
+            honest = make_honest(torch, truth, getattr(torch, output))
+            if n > 1000:
+                honest[100] = float("inf")
+                honest[101] = float("nan")
+            care = torch.zeros(n, dtype=torch.uint8, device="cuda")
+            ours = build_profile(t, truth, honest, output, care)
+            theirs = Profile()
+            host_truth, host_honest = truth.cpu(), honest.cpu()
+            host_care = torch.zeros(n, dtype=torch.uint8)
+            t.lib.host_profile_accumulate(host_truth.data_ptr(), host_honest.data_ptr(), DTYPE[output], DTYPE[output], n,
+                                          ctypes.byref(theirs), host_care.data_ptr(), 1)
+            what = f"profile {output} n={n}"
+            t.check(list(ours.count) == list(theirs.count), f"{what}: counts")
+            t.check(list(ours.max_err) == list(theirs.max_err), f"{what}: maxima")
+            t.check(all(same_float(a, b) for a, b in zip(ours.sum_sq_err, theirs.sum_sq_err)), f"{what}: sums")
+            t.check((ours.num_special, ours.num_dont_care) == (theirs.num_special, theirs.num_dont_care),
+                    f"{what}: specials {ours.num_special, ours.num_dont_care}/{theirs.num_special, theirs.num_dont_care}")
+            t.check(bool((care.cpu() == host_care).all()), f"{what}: don't care mask")
+            again = build_profile(t, truth, honest, output, care)
+            t.check(bytes(again) == bytes(ours), f"{what}: repeatable to the bit")
+    n = t.big_bytes // 16
+    for output in ("float32", "bfloat16"):
+        truth = torch.randn(n, dtype=torch.float64, device="cuda")
+        honest = truth.to(getattr(torch, output))
+        ms = timed_ms(torch, lambda: build_profile(t, truth, honest, output), 3)
+        moved = n * (8 + honest.element_size())
+        t.note(f"profile {output}: {n / ms / 1e6:.1f} G elements/s, {moved / ms / 1e6:.0f} GB/s")
+
+
+def test_compare(t):
+    torch = t.torch
+    t.check(ctypes.sizeof(CompareResult) == t.lib.raw.dv_sizeof(3), "size of the result")
+    for output in ("float16", "bfloat16", "float32", "float64"):
+        dtype = getattr(torch, output)
+        for n in (1, 257, 1000003):
+            truth = make_truth(torch, n, output)
+            honest = make_honest(torch, truth, dtype)
+            care = torch.zeros(n, dtype=torch.uint8, device="cuda")
+            tolerance = build_tolerance(t, build_profile(t, truth, honest, output, care), output)
+            right = make_honest(torch, truth, dtype)
+            candidates = {"honest": right}
+            if n > 1000:
+                wrong = right.clone()
+                wrong[777] += 1
+                wrong[500000] = float("nan")
+                wrong[11] = 0
+                wrong[12] = 5
+                candidates["few wrong"] = wrong
+                candidates["scaled"] = (right.double() * 1.05).to(dtype)
+                candidates["zeros"] = torch.zeros_like(right)
+                care[600:700] = 1
+            host_truth, host_care = truth.cpu(), care.cpu()
+            for name, candidate in candidates.items():
+                host_candidate = candidate.cpu()
+                for mask in (False, True):
+                    ours, theirs = CompareResult(), CompareResult()
+                    t.lib.compare(truth.data_ptr(), candidate.data_ptr(), DTYPE[output], n, tolerance,
+                                  care.data_ptr() if mask else 0, 0.5, 0, ctypes.byref(ours))
+                    t.lib.host_compare(host_truth.data_ptr(), host_candidate.data_ptr(), DTYPE[output], n, tolerance,
+                                       host_care.data_ptr() if mask else None, 0.5, 1, ctypes.byref(theirs))
+                    compare_results(t, ours, theirs, f"{output} n={n} {name} mask={mask}")
+                if n > 1000:
+                    t.check(bool(ours.passed) == (name == "honest"), f"{output} {name}: passed={ours.passed}")
+                ours, theirs = CompareResult(), CompareResult()
+                host_right = right.cpu()
+                t.lib.compare_direct(right.data_ptr(), candidate.data_ptr(), DTYPE[output], n, tolerance, 0.5, 0,
+                                     ctypes.byref(ours))
+                t.lib.host_compare_direct(host_right.data_ptr(), host_candidate.data_ptr(), DTYPE[output], n, tolerance, 0.5,
+                                          1, ctypes.byref(theirs))
+                compare_results(t, ours, theirs, f"direct {output} n={n} {name}")
+    try:
+        t.lib.compare(truth.data_ptr(), right.data_ptr(), DTYPE["float32"], 1, tolerance, 0, 0.5, 0, ctypes.byref(ours))
+        t.check(False, "a tolerance of another dtype is refused")
+    except RuntimeError:
+        pass
+    n = t.big_bytes // 16
+    for output in ("float32", "bfloat16"):
+        truth = torch.randn(n, dtype=torch.float64, device="cuda")
+        right = truth.to(getattr(torch, output))
+        tolerance = build_tolerance(t, build_profile(t, truth, right, output), output)
+        ms = timed_ms(torch, lambda: t.lib.compare(truth.data_ptr(), right.data_ptr(), DTYPE[output], n, tolerance, 0, 0.5,
+                                                   0, ctypes.byref(ours)), 3)
+        t.check(ours.passed == 1 and ours.n == n, "a big honest output passes")
+        moved = n * (8 + right.element_size())
+        t.note(f"compare {output}: {n / ms / 1e6:.1f} G elements/s, {moved / ms / 1e6:.0f} GB/s")
+        ms = timed_ms(torch, lambda: t.lib.compare_direct(right.data_ptr(), right.data_ptr(), DTYPE[output], n, tolerance,
+                                                          0.5, 0, ctypes.byref(ours)), 3)
+        t.note(f"compare direct {output}: {n / ms / 1e6:.1f} G elements/s (one buffer read twice)")
+
+
+def test_integers(t):
+    torch = t.torch
+    n = 1000003
+    for name in ("int8", "uint8", "int16", "int32", "int64", "bool"):
+        dtype = getattr(torch, name)
+        truth = torch.randint(0, 2 if name == "bool" else 100, (n,), device="cuda")
+        if name == "int64":
+            truth[5] = 2**62 + 1
+        right = truth.to(dtype)
+        wrong = right.clone()
+        wrong[[5, 77, n - 1]] = (truth[[5, 77, n - 1]] != 1).to(dtype) if name == "bool" else (
+            right[[5, 77, n - 1]] + torch.tensor([1, 3, 2], device="cuda").to(dtype))
+        if name == "bool":
+            wrong.view(torch.uint8)[9] = 7
+        for candidate, variants in [(right, []), (wrong, []), (wrong, [wrong])]:
+            ours, theirs = CompareResult(), CompareResult()
+            pointers = (U64 * max(len(variants), 1))(*[v.data_ptr() for v in variants])
+            t.lib.compare_integers(truth.data_ptr(), 8, pointers if variants else None, len(variants), candidate.data_ptr(),
+                                   DTYPE[name], n, 0.0, 0, ctypes.byref(ours))
+            host_truth, host_candidate = truth.cpu(), candidate.cpu()
+            host_variants = [v.cpu() for v in variants]
+            host_pointers = (ctypes.c_void_p * max(len(variants), 1))(*[v.data_ptr() for v in host_variants])
+            t.lib.host_compare_integers(host_truth.data_ptr(), host_pointers if variants else None, len(variants),
+                                        host_candidate.data_ptr(), DTYPE[name], n, 0.0, 1, ctypes.byref(theirs))
+            compare_results(t, ours, theirs, f"{name}, {len(variants)} variants")
