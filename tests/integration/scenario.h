@@ -1,0 +1,80 @@
+// A small run whose every answer is known: two tasks, recorded replies, an evaluator that reads the
+// verdict off the candidate's text. For tests of what happens around model and judge; the real
+// judge is in coevolution_test.py.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "davinci/llm/recorded.h"
+#include "davinci/orchestrator/run_loop.h"
+
+namespace davinci::integration {
+
+// Judges by a line of the candidate: "# verdict: ok 3.0" (speedup, interval ±2 %), "# verdict:
+// mismatch". Takes `delay_ms` for it.
+class ScriptedEvaluator : public rollout::Evaluator {
+ public:
+  explicit ScriptedEvaluator(int delay_ms) : delay_ms_(delay_ms) {}
+  Result<Evaluation> Evaluate(const rollout::Question& question,
+                              const CancelToken& cancel) override;
+  Result<Evaluation> EvaluateAfresh(const rollout::Question& question,
+                                    const CancelToken& cancel) override {
+    return Evaluate(question, cancel);
+  }
+  std::string Identity() override { return "scripted"; }
+
+  std::atomic<int> num_calls = 0;
+  // Called before the verdict; a Status instead of one when it returns such.
+  std::function<Status(const rollout::Question&)> before;
+
+ private:
+  const int delay_ms_;
+};
+
+// Replies of a recording after `delay_ms`; every call is appended to `call_log` before it is made.
+class SlowRecording : public llm::Backbone {
+ public:
+  SlowRecording(llm::Recording recording, int delay_ms, std::filesystem::path call_log)
+      : recorded_(std::move(recording), "recorded:test"),
+        delay_ms_(delay_ms),
+        call_log_(std::move(call_log)) {}
+  Result<llm::Reply> Generate(const llm::Request& request, const CancelToken& cancel) override;
+  std::string Name() const override { return recorded_.Name(); }
+
+  std::function<Status(const llm::Request&)> before;
+
+ private:
+  llm::RecordedBackbone recorded_;
+  const int delay_ms_;
+  const std::filesystem::path call_log_;
+};
+
+// A reply whose candidate the evaluator finds as `verdict`; `note` keeps texts apart.
+std::string Reply(const std::string& verdict, const std::string& note);
+
+struct Scenario {
+  // Writes tasks, skills and replies below `folder`: the tasks "alpha" and "beta", each rolled out
+  // under the null scheme and under the skill "tile-rows", 2 rollouts × 2 turns. In alpha turn 2 of
+  // the skill's first rollout triples the speedup; of its three proposals one is admitted, one is
+  // noise, one costs correctness. Nothing of beta is worth a summary.
+  static Scenario Make(const std::filesystem::path& folder);
+
+  orchestrator::RunRequest Request(const std::filesystem::path& run_folder) const;
+  orchestrator::RunParts Parts(llm::Backbone* backbone, rollout::Evaluator* evaluator) const;
+  llm::Recording Replies() const;
+
+  std::filesystem::path folder;
+  orchestrator::RunRecipe recipe;
+  std::string resolved;
+  std::vector<TaskEntry> tasks;
+  std::map<std::string, std::string> replies;  // by label
+  std::shared_ptr<agent::PromptSet> prompts;
+};
+
+}  // namespace davinci::integration
