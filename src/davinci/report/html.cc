@@ -166,7 +166,7 @@ std::string Costs(const RunView& run) {
   };
   LlmCost total;
   for (const auto& [agent, cost] : CostsByAgent(run)) {
-    row(agent, cost);
+    if (cost != LlmCost{}) row(agent, cost);
     total += cost;
   }
   row("all", total);

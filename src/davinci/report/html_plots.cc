@@ -52,7 +52,7 @@ std::string IntervalMark(const Speedup& speedup, const RatioAxis& axis) {
 std::string TurnPlot(const std::vector<Trajectory>& trajectories) {
   constexpr double kWidth = 640;
   constexpr double kHeight = 260;
-  constexpr double kLeft = 52;
+  constexpr double kLeft = 60;
   constexpr double kTop = 12;
   constexpr double kBottom = 200;  // of the plot; below it the strip of wrong turns
   constexpr double kWrongY = 218;
@@ -108,7 +108,7 @@ std::string TurnPlot(const std::vector<Trajectory>& trajectories) {
         const double cy = fine ? y(1) : kWrongY;
         marks += fmt::format(
             "<g class=\"{5}\"><title>{0}</title><path d=\"M{1:.1f} {2:.1f}l8 8m0 -8l-8 8\"/>"
-            "<rect class=\"hit\" x=\"{3:.1f}\" y=\"{4:.1f}\" width=\"14\" height=\"14\"/></g>",
+            "<rect fill-opacity=\"0\" x=\"{3:.1f}\" y=\"{4:.1f}\" width=\"14\" height=\"14\"/></g>",
             title, cx - 4, cy - 4, cx - 7, cy - 7, fine ? "untimed" : "miss");
         continue;
       }

@@ -48,7 +48,7 @@ svg .tick { fill: var(--soft); font: 12px system-ui, sans-serif; }
 svg .bar, svg .dot { fill: var(--accent); }
 svg .range { stroke: var(--accent); stroke-width: 2; }
 svg polyline { fill: none; stroke-width: 1.5; opacity: .65; }
-svg .miss path { stroke: var(--bad); stroke-width: 1.8; } svg .hit { fill: transparent; }
+svg .miss path { stroke: var(--bad); stroke-width: 1.8; }
 svg .untimed path { stroke: var(--soft); stroke-width: 1.8; }
 .s0 .dot { fill: var(--c0); } .s0 polyline, .s0 .range { stroke: var(--c0); }
 .s1 .dot { fill: var(--c1); } .s1 polyline, .s1 .range { stroke: var(--c1); }

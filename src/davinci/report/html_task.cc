@@ -128,9 +128,10 @@ std::string TurnPart(const RunView& run, const TaskView& task, const Turn& turn,
   if (!turn.reasoning.empty())
     body += Folded("Reasoning", CodeBlock(turn.reasoning, max_text_bytes));
   body += Folded("Reply", CodeBlock(turn.reply, max_text_bytes));
-  return fmt::format(
-      "<div id=\"{}\">{}</div>", Anchor("turn", ToString(turn.id)),
-      Folded(fmt::format("Turn {}: {}", turn.id.turn, ShortVerdict(turn.evaluation)), body));
+  const Evaluation& counts =
+      confirmed != task.confirmed.end() ? confirmed->second : turn.evaluation;
+  return fmt::format("<div id=\"{}\">{}</div>", Anchor("turn", ToString(turn.id)),
+                     Folded(fmt::format("Turn {}: {}", turn.id.turn, ShortVerdict(counts)), body));
 }
 
 std::string SkillPart(const RunView& run, const TaskView& task, size_t max_text_bytes) {
