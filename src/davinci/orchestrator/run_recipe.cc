@@ -157,6 +157,7 @@ void Reader::ReadLearning() {
   Number("summary.max_new_skills", &step.max_new_skills, 1, 10);
   ReadSampling("summary", &step.summary_sampling);
   Number("verification.generations", &step.verification.generations, agent::kMinPairs, 100);
+  Number("verification.repetitions", &step.verification.repetitions, 0, 10);
   reader_.ReadChoice("verification.protocol", &step.verification.protocol, judge::ProtocolNames());
   Number("verification.min_uplift", &step.verification.admission.min_uplift, 1, 100);
 }
@@ -217,6 +218,7 @@ std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
   put("summary.summaries", s.summaries);
   put("summary.max_new_skills", s.max_new_skills);
   put("verification.generations", s.verification.generations);
+  put("verification.repetitions", s.verification.repetitions);
   put("verification.protocol", s.verification.protocol);
   put("verification.min_uplift", s.verification.admission.min_uplift);
   put("llm.model", recipe.llm.model);

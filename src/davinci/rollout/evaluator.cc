@@ -5,8 +5,9 @@
 namespace davinci::rollout {
 
 std::string Question::Hash() const {
-  return Sha256()
-      .Field(task_hash)
+  Sha256 hash;
+  if (repetition > 0) hash.Field("repetition").Field(std::to_string(repetition));
+  return hash.Field(task_hash)
       .Field(TargetName(target))
       .Field(LanguageName(language))
       .Field(source)

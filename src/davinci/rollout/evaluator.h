@@ -24,6 +24,8 @@ struct Question {
   std::string source;  // of the candidate
   std::string protocol = "screening";
   std::string baseline = "eager";
+  // Which measurement of the same this is: a repetition asks for a verdict of its own.
+  int repetition = 0;
 
   // Content hash of all fields but task_path.
   std::string Hash() const;

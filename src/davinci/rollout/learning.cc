@@ -70,6 +70,10 @@ class Learner {
   Status Verify(const Lesson& lesson);
   Result<VerificationSample> TakeSample(const Lesson& lesson, const SkillProposal* proposal,
                                         int sample);
+  Result<Evaluation> JudgeAgain(const SkillProposal& proposal, const VerificationSample& sample,
+                                int index, int repetition);
+  Result<agent::AdmissionDecision> Experiment(const SkillProposal& proposal,
+                                              const std::vector<VerificationSample>& samples);
   Result<Verification> Decide(const SkillProposal& proposal,
                               const std::vector<Result<VerificationSample>>& without,
                               const std::vector<Result<VerificationSample>>& with);
@@ -280,6 +284,69 @@ Result<VerificationSample> Learner::TakeSample(const Lesson& lesson, const Skill
   return taken;
 }
 
+Result<Evaluation> Learner::JudgeAgain(const SkillProposal& proposal,
+                                       const VerificationSample& sample, int index,
+                                       int repetition) {
+  if (sample.code_hash.empty()) return sample.evaluation;
+  UnitId id = UnitOf(UnitKind::kSampleVerdict, run_.step, std::string_view(task_.input.id));
+  id.sample = index;
+  if (sample.with_skill) {
+    id.summary = proposal.summary;
+    id.proposal = proposal.proposal;
+  }
+  id.variant = fmt::format("{} again={}", sample.with_skill ? "with" : "without", repetition);
+  DAVINCI_ASSIGN_OR_RETURN(const std::string source,
+                           run_.context.log->run().GetBlob(sample.code_hash));
+  Question question = run_.Ask(task_.input, source, run_.settings.verification.protocol);
+  question.repetition = repetition;
+  // The other way round than the first time, when the control came first.
+  DAVINCI_ASSIGN_OR_RETURN(
+      Verdict verdict,
+      run_.context.verdicts->Judge(id, question, Urgency::kVerification,
+                                   2 * task_.index + (sample.with_skill ? 0 : 1), run_.cancel()));
+  return std::move(verdict.evaluation);
+}
+
+// `samples`: control and treatment in turn. The decision with the least uplift is the one that is
+// reported, because it is the one that had to pass.
+Result<agent::AdmissionDecision> Learner::Experiment(
+    const SkillProposal& proposal, const std::vector<VerificationSample>& samples) {
+  const VerificationSettings& settings = run_.settings.verification;
+  std::vector<Evaluation> evaluations;
+  for (const VerificationSample& sample : samples) evaluations.push_back(sample.evaluation);
+  auto decide = [&] {
+    std::vector<agent::VerificationPair> pairs;
+    for (size_t i = 0; i + 1 < evaluations.size(); i += 2)
+      pairs.push_back({&evaluations[i + 1], &evaluations[i]});
+    return agent::DecideAdmission(pairs, settings.admission);
+  };
+  agent::AdmissionDecision decision = decide();
+  for (int repetition = 1; decision.admitted && repetition <= settings.repetitions; ++repetition) {
+    std::vector<Result<Evaluation>> again(samples.size(), Internal("not judged"));
+    ForEachInParallel(samples.size(), [&](size_t i) {
+      const Status done = Guarded([&] {
+        again[i] = JudgeAgain(proposal, samples[i], static_cast<int>(i / 2), repetition);
+        return again[i].status();
+      });
+      if (!done.ok()) again[i] = done;
+    });
+    for (size_t i = 0; i < samples.size(); ++i) {
+      if (!again[i].ok()) return again[i].status();
+      evaluations[i] = std::move(again[i]).value();
+    }
+    const agent::AdmissionDecision repeated = decide();
+    const bool less = !repeated.admitted || !repeated.uplift || !decision.uplift ||
+                      repeated.uplift->low < decision.uplift->low;
+    const std::string first = decision.reason;
+    if (less) decision = repeated;
+    decision.reason =
+        repeated.admitted
+            ? fmt::format("{}; it held when measured again", decision.reason)
+            : fmt::format("not when measured again: {} (first: {})", repeated.reason, first);
+  }
+  return decision;
+}
+
 Result<Verification> Learner::Decide(const SkillProposal& proposal,
                                      const std::vector<Result<VerificationSample>>& without,
                                      const std::vector<Result<VerificationSample>>& with) {
@@ -289,11 +356,9 @@ Result<Verification> Learner::Decide(const SkillProposal& proposal,
   verification.summary = proposal.summary;
   verification.proposal = proposal.proposal;
   verification.threshold = options.min_uplift;
-  std::vector<agent::VerificationPair> pairs;
   for (size_t i = 0; i < with.size(); ++i) {
     if (!with[i].ok()) return with[i].status();
     if (!without[i].ok()) return without[i].status();
-    pairs.push_back({&with[i]->evaluation, &without[i]->evaluation});
     verification.samples.push_back(*without[i]);
     verification.samples.push_back(*with[i]);
   }
@@ -302,7 +367,8 @@ Result<Verification> Learner::Decide(const SkillProposal& proposal,
   id.proposal = proposal.proposal;
   // The samples have units of their own; this one holds the decision.
   DAVINCI_ASSIGN_OR_RETURN(const json body, run_.context.log->Do(id, [&]() -> Result<json> {
-    const agent::AdmissionDecision decision = agent::DecideAdmission(pairs, options);
+    DAVINCI_ASSIGN_OR_RETURN(const agent::AdmissionDecision decision,
+                             Experiment(proposal, verification.samples));
     Verification decided = verification;
     decided.samples.clear();
     decided.uplift = decision.uplift;

@@ -32,8 +32,11 @@ struct StopSettings {
 
 struct VerificationSettings {
   int generations = 3;  // per arm, at least agent::kMinPairs
-  int turns = 1;        // each; the last correct one counts
   std::string protocol = "davinci";
+  // An experiment that would admit a skill is measured again so many times, every kernel of both
+  // arms; all have to admit it. The intervals of a judgement know the noise within it, not what a
+  // machine does between two of them.
+  int repetitions = 1;
   agent::AdmissionOptions admission;
 };
 
