@@ -1,0 +1,93 @@
+#include "davinci/rollout/lane.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace davinci::rollout {
+namespace {
+
+using ::testing::ElementsAre;
+
+void WaitUntilQueued(Lane& lane, int64_t queued) {
+  while (lane.stats().longest_queue < queued) std::this_thread::yield();
+}
+
+TEST(Lane, TheMostUrgentIsServedNextThenTheEarlierTask) {
+  Lane lane("judge", 1);
+  auto first = lane.Enter(Urgency::kNewWork, 0, {});
+  ASSERT_TRUE(first.ok());
+  std::mutex mutex;
+  std::vector<int> served;
+  std::vector<std::jthread> waiting;
+  int64_t queued = 0;
+  for (const auto& [urgency, order] : {std::pair{Urgency::kNewWork, 5},
+                                       {Urgency::kNewWork, 1},
+                                       {Urgency::kVerification, 9},
+                                       {Urgency::kLaterTurn, 7}}) {
+    waiting.emplace_back([&, urgency = urgency, order = order] {
+      auto place = lane.Enter(urgency, order, {});
+      ASSERT_TRUE(place.ok());
+      std::lock_guard lock(mutex);
+      served.push_back(order);
+    });
+    WaitUntilQueued(lane, ++queued);
+  }
+  first->Leave();
+  waiting.clear();
+  EXPECT_THAT(served, ElementsAre(9, 7, 1, 5));
+}
+
+TEST(Lane, NoMoreThanItsPlacesAreInside) {
+  Lane lane("judge", 3);
+  std::atomic<int> inside = 0;
+  std::atomic<int> most = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 20; ++i)
+      threads.emplace_back([&] {
+        const auto place = lane.Enter(Urgency::kNewWork, 0, {});
+        const int now = ++inside;
+        for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        --inside;
+      });
+  }
+  EXPECT_EQ(most, 3);
+  EXPECT_EQ(lane.stats().num_served, 20);
+}
+
+TEST(Lane, WhoeverIsCancelledLeavesTheQueueToTheOthers) {
+  Lane lane("judge", 1);
+  auto first = lane.Enter(Urgency::kNewWork, 0, {});
+  CancelSource source;
+  Status cancelled;
+  std::jthread urgent(
+      [&] { cancelled = lane.Enter(Urgency::kFinal, 0, source.get_token()).status(); });
+  WaitUntilQueued(lane, 1);
+  std::atomic<bool> served = false;
+  std::jthread patient([&] { served = lane.Enter(Urgency::kNewWork, 0, {}).ok(); });
+  WaitUntilQueued(lane, 2);
+  source.request_stop();
+  urgent.join();
+  EXPECT_EQ(cancelled.code(), StatusCode::kCancelled);
+  first->Leave();
+  patient.join();
+  EXPECT_TRUE(served);
+}
+
+TEST(Lane, IdleShareIsWhatNobodyUsed) {
+  LaneStats stats;
+  stats.places = 2;
+  stats.open_seconds = 10;
+  stats.busy_seconds = 5;
+  EXPECT_DOUBLE_EQ(stats.idle_share(), 0.75);
+}
+
+}  // namespace
+}  // namespace davinci::rollout
