@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# From a fresh machine to a judged kernel: installs what is missing, builds, and judges one example against PyTorch on
-# the best target of this machine (CUDA when there is a GPU, else cpu). Run it as often as you like.
+# From a fresh machine to a faster kernel: installs what is missing, builds, and optimises one example on the best target
+# of this machine (CUDA when there is a GPU, else cpu). The language model's replies are recorded ones; the judge compiles,
+# checks and times every kernel here and now. Run it as often as you like; arguments go to davinci optimize.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/tools/setup.sh"
 
@@ -8,13 +9,13 @@ davinci_setup
 davinci_build release -DDAVINCI_BUILD_TESTS=OFF
 
 DAVINCI=$DAVINCI_ROOT/build/release/apps/davinci/davinci
-candidate=tests/honest/cpu/hardswish_chain.py
 target=cpu
-if compgen -G '/dev/nvidia[0-9]*' >/dev/null; then
-  candidate=tests/honest/cuda/hardswish_chain_nvrtc.py
-  target=cuda
-fi
-SHOWCASE=(judge --reference tasks/pointwise/hardswish_chain.py --candidate "$candidate" --target "$target")
+if compgen -G '/dev/nvidia[0-9]*' >/dev/null; then target=cuda; fi
+# A run of its own each time, because a finished run would only be shown again.
+SHOWCASE=(optimize examples/gated_gelu.py --target "$target" --recipe examples/recorded.toml
+  --llm "recorded:examples/replies_$target.jsonl" --library skills --set judge.verdict_cache=false
+  --run "build/quickstart/$(date +%Y%m%d-%H%M%S)")
 
 say "davinci ${SHOWCASE[*]}"
+say "note: the model's replies are recorded (examples/replies_$target.jsonl); every kernel is judged live on this machine"
 exec "$DAVINCI" "${SHOWCASE[@]}" "$@" 9>&-

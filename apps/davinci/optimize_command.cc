@@ -109,8 +109,8 @@ void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       "Examples:\n"
       "  davinci optimize my_module.py --llm http://127.0.0.1:8000/v1 --model qwen3-32b\n"
       "  davinci optimize tasks/softmax --llm URL --model NAME --budget-usd 2 --learn\n"
-      "  davinci optimize examples/quickstart/row_softmax_gate.py -t cpu "
-      "--llm recorded:examples/quickstart/cpu.jsonl\n"
+      "  davinci optimize examples/gated_gelu.py -t cpu --recipe examples/recorded.toml "
+      "--llm recorded:examples/replies_cpu.jsonl\n"
       "  davinci optimize --replay davinci-runs/optimize-my_module-1a2b3c4d --json\n"
       "docs/optimize.md explains runs, recipes and results.");
   command->callback(

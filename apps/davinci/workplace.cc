@@ -65,7 +65,7 @@ Status OpenModel(const RunFlags& flags, const orchestrator::RunRecipe& recipe, W
         "no language model; say which:\n"
         "  --llm http://127.0.0.1:8000/v1 --model NAME   any OpenAI-compatible endpoint (its key: "
         "$OPENAI_API_KEY)\n"
-        "  --llm recorded:examples/quickstart/replies.jsonl   replies from a file");
+        "  --llm recorded:examples/replies_cpu.jsonl   replies from a file");
   const std::string& first = llm.endpoints.front();
   if (first == "embedded")
     return FailedPrecondition(
