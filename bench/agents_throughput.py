@@ -104,6 +104,7 @@ def main():
     parser.add_argument("--judge-places", type=int, default=0)
     parser.add_argument("--tasks", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--protocol", default="screening", help="of every turn; training uses screening")
     parser.add_argument("--same", action="store_true")
     parser.add_argument("--recorded", action="store_true")
     parser.add_argument("--out")
@@ -123,6 +124,7 @@ def main():
         command = [arguments.davinci, "bench", "--tasks", str(folder / "tasks.jsonl"), "-t", arguments.target, *model,
                    "--samples", str(arguments.samples), "--turns", str(arguments.turns), "--run", str(folder / "run"),
                    "--set", f"llm.concurrency={arguments.llm_places}", "--set", f"judge.in_flight={arguments.judge_places}",
+                   "--set", f"judge.turn_protocol={arguments.protocol}", "--set", f"judge.final_protocol={arguments.protocol}",
                    "--set", "judge.verdict_cache=false", "--set", "stop.stagnant_turns=0",
                    "--set", "stop.roofline_share=0.0", "--set", "llm.stream=false", "--set", "rollout.tasks_in_flight=32",
                    "--budget-minutes", str(arguments.minutes), "--json"]

@@ -37,9 +37,9 @@ Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const Globa
     return orchestrator::ReplayRun(arguments.flags.replay, {nullptr, nullptr});
   if (arguments.tasks.empty())
     return InvalidArgument("no tasks; name a folder or a JSONL file with --tasks");
-  // A benchmark measures the model alone unless skills are asked for.
+  // A benchmark measures the model alone unless skills are asked for, and every turn counts.
   RunFlags flags = arguments.flags;
-  if (flags.schemes < 0) flags.sets.insert(flags.sets.begin(), "selection.schemes=0");
+  flags.defaults = {"selection.schemes=0", "judge.turn_protocol=\"davinci\""};
   if (arguments.samples > 0) flags.rollouts = arguments.samples;
   DAVINCI_ASSIGN_OR_RETURN(ResolvedRecipe resolved, ResolveRecipe(flags));
   orchestrator::RunRequest request;

@@ -172,6 +172,7 @@ void AddRunFlags(CLI::App* command, RunFlags* flags) {
 
 Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   config::Recipe recipe;
+  for (const std::string& set : flags.defaults) DAVINCI_RETURN_IF_ERROR(recipe.Override(set));
   for (const std::string& file : flags.recipes) {
     DAVINCI_ASSIGN_OR_RETURN(const auto layer, config::Recipe::Load(file));
     recipe.Merge(layer);

@@ -17,6 +17,7 @@ namespace davinci::app {
 
 // Flags that both commands have. An empty or negative value was not given.
 struct RunFlags {
+  std::vector<std::string> defaults;  // of the command, "a.b=c"; recipes and flags win
   std::vector<std::string> recipes;
   std::vector<std::string> sets;  // "a.b=c"
   std::string target;
