@@ -16,6 +16,7 @@ from davinci_worker import native, packing
 from davinci_worker.compare import _DTYPE_CODES, _MAX_UNVERIFIED, HostBackend, _Result
 
 _NUM_SAMPLES = 4096
+_BLOCK_BYTES = 2 << 20
 _u64 = ctypes.c_uint64
 _initialised = False
 
@@ -91,12 +92,21 @@ class _Arena:
 
 
 class DeviceArena(_Arena):
-    """Owned by the oracle."""
+    """Owned by the oracle. An allocation of its own: what shares memory with another process shares the whole allocation,
+    and in torch's pools (or in one of the driver's blocks of 2 MiB) truth could lie beside the inputs."""
 
     def __init__(self, num_bytes):
-        self.num_bytes = max(num_bytes, 4096)
-        self.base = torch.zeros(self.num_bytes, dtype=torch.uint8, device="cuda")
+        self.num_bytes = -(-max(num_bytes, 1) // _BLOCK_BYTES) * _BLOCK_BYTES
+        self._address = _u64()
+        check(library().dv_cuda_malloc(_u64(self.num_bytes), ctypes.byref(self._address)))
+        self.base = bytes_at(self._address.value, self.num_bytes)
+        self.base.zero_()
         self.handle = export(self.base)
+
+    def __del__(self):
+        self.base = None
+        if self._address.value:
+            library().dv_cuda_free(self._address)
 
 
 class ImportedArena(_Arena):
@@ -127,6 +137,13 @@ def open_handle(handle):
     if not 0 <= handle["offset"] < size:
         raise RuntimeError("an exported offset lies outside its allocation")
     return base + handle["offset"]
+
+
+def close_handles():
+    """Unmaps what other processes exported; memory of a process that has ended is given back by that."""
+    while _opened:
+        _, (base, _) = _opened.popitem()
+        check(library().dv_cuda_ipc_close(_u64(base)))
 
 
 def import_tensor(described):

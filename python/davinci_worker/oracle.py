@@ -17,6 +17,7 @@ from davinci_worker.compare import Comparator
 
 _SLOTS = 3
 _KEEP_CACHED_BYTES = 16 << 30
+_KEEP_WHILE_RESTING_BYTES = 1 << 30
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
 
 
@@ -44,6 +45,7 @@ class Oracle:
         self._variants = {}
         self._set = None
         self._arenas = {}
+        self._retired = []
         self._outputs = None
         self._samples = []
         self._stochastic = False
@@ -243,7 +245,13 @@ class Oracle:
         if self._device == "cuda":
             from davinci_worker import device
 
-            self._arenas[name] = device.DeviceArena(size)
+            previous = self._arenas.get(name)
+            if previous is not None and previous.num_bytes >= size:
+                previous.base.zero_()  # the runner has it mapped: the next shape moves in
+            else:
+                if previous is not None:
+                    self._retired.append(previous)  # may not be freed while another process has it mapped
+                self._arenas[name] = device.DeviceArena(size)
             return {"handle": self._arenas[name].handle, "bytes": size}
         shared = arena.HostArena.create("davinci-" + name, size)
         previous = self._arenas.get(name)
@@ -354,19 +362,30 @@ class Oracle:
                          for t in self._candidate_tensors(message["outputs"])]
         return {}
 
-    def _op_settled(self, message, fds):
-        """Second look, after the comparison: did a store land after done?"""
-        late = any(bits is not None and self._comparator.backend.sample(t, self._set.seed) != bits for t, bits in self._samples)
-        return {"late": late}
+    def _op_verify(self, message, fds):
+        """One look at all a call has left behind: the outputs against the baseline's (with the tolerance of the own
+        distribution, twice as wide), against truth, or both; ``settled``: did a store land after done; ``intact``: which
+        input was changed first, if any."""
+        tensors = self._candidate_tensors(message["outputs"])
+        comparison = None
+        if message.get("baseline") is not None:
+            baseline = self._candidate_tensors(message["baseline"])
+            comparison = published.compare(baseline, tensors, self._published) if self._published \
+                else self._comparator.compare_pair(baseline, tensors)
+        if message.get("truth") and (comparison is None or comparison["passed"]):
+            comparison = self._compare_with_truth(tensors)
+        late = message.get("settled") and any(
+            bits is not None and self._comparator.backend.sample(t, self._set.seed) != bits for t, bits in self._samples)
+        intact = message.get("intact")
+        return {"comparison": comparison, "late": bool(late), "changed": self._changed_input(intact) if intact else None}
 
-    def _op_intact(self, message, fds):
-        """Did the call leave its inputs as they were? The first changed input, or null."""
-        target = self._arenas[message["name"]]
+    def _changed_input(self, where):
+        target = self._arenas[where["name"]]
         layout, _ = arena.plan(self._set.tensors)
         for i, (tensor, placed) in enumerate(zip(self._set.tensors, layout)):
-            if not self._comparator.same_bytes(target.view(placed, message["shift"]), tensor):
-                return {"changed": i}
-        return {"changed": None}
+            if not self._comparator.same_bytes(target.view(placed, where["shift"]), tensor):
+                return i
+        return None
 
     def _op_mutates(self, message, fds):
         """Does the reference itself change its inputs?"""
@@ -385,7 +404,9 @@ class Oracle:
 
     def _op_compare(self, message, fds):
         """Outputs in the output arena (CPU) or in a frozen runner's device memory, against truth."""
-        tensors = self._candidate_tensors(message["outputs"])
+        return self._compare_with_truth(self._candidate_tensors(message["outputs"]))
+
+    def _compare_with_truth(self, tensors):
         if self._published:
             return published.compare(self._set.reference, tensors, self._published)
         return self._comparator.compare(self._set.truth, tensors)
@@ -393,13 +414,6 @@ class Oracle:
     def _op_published_compare(self, message, fds):
         """A second opinion on the outputs just compared: torch.allclose against the reference's own output."""
         return published.compare(self._set.reference, self._candidate_tensors(message["outputs"]), message["tolerance"])
-
-    def _op_compare_pair(self, message, fds):
-        """Candidate against baseline on the same inputs, with the tolerance of the own distribution, twice as wide."""
-        baseline, tensors = self._candidate_tensors(message["baseline"]), self._candidate_tensors(message["outputs"])
-        if self._published:
-            return published.compare(baseline, tensors, self._published)
-        return self._comparator.compare_pair(baseline, tensors)
 
     def _op_buffers(self, message, fds):
         """Names of buffers a forward of the reference changes (running statistics)."""
@@ -439,6 +453,22 @@ class Oracle:
         from davinci_worker import device
 
         return device.peaks()
+
+    def _op_rest(self, message, fds):
+        """Between two candidates: lets go of all that belonged to the last one."""
+        self._set, self._samples, self._nonfinite = None, [], None
+        gone = self._arenas.pop("candidate", None)
+        if self._device == "cuda":
+            from davinci_worker import device
+
+            del gone
+            self._retired.clear()
+            device.close_handles()
+            if torch.cuda.memory_reserved() > _KEEP_WHILE_RESTING_BYTES:
+                torch.cuda.empty_cache()
+        elif gone is not None:
+            os.close(gone.fd)
+        return {}
 
     def _op_exit(self, message, fds):
         os._exit(0)

@@ -144,6 +144,7 @@ int main(int argc, char** argv) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < num_threads; ++i) threads.emplace_back(work);
   }
+  (*bench)->LetGo();
   // The last children die on their own time, though within moments.
   Footprint after;
   for (int i = 0; i < 40 && after.processes > before.processes; ++i) {

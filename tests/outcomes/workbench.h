@@ -35,6 +35,8 @@ class Workbench {
   const judge::JudgeOptions& options() const { return options_; }
   std::string Write(const std::string& name, std::string_view text);
 
+  void Settle() { judge_->Settle(); }
+  void LetGo() { judge_->LetGo(); }
   // Ends the judge and all its processes.
   void Close() { judge_.reset(); }
   std::filesystem::path scratch() const { return folder_.path() / "scratch"; }

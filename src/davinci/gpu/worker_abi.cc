@@ -334,6 +334,29 @@ int dv_cuda_ipc_close(uint64_t base) {
   });
 }
 
+int dv_cuda_malloc(uint64_t num_bytes, uint64_t* pointer) {
+  return Guarded([&]() -> Status {
+    if (pointer == nullptr) return InvalidArgument("dv_cuda_malloc: null argument");
+    DAVINCI_ASSIGN_OR_RETURN(const auto context, Context());
+    ScopedCudaContext scope(*context);
+    DAVINCI_RETURN_IF_ERROR(scope.status());
+    CuDevicePtr allocated = 0;
+    DAVINCI_RETURN_IF_ERROR(
+        context->driver().Check(context->driver().MemAlloc(&allocated, num_bytes), "cuMemAlloc"));
+    *pointer = allocated;
+    return Status::Ok();
+  });
+}
+
+int dv_cuda_free(uint64_t pointer) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(const auto context, Context());
+    ScopedCudaContext scope(*context);
+    DAVINCI_RETURN_IF_ERROR(scope.status());
+    return context->driver().Check(context->driver().MemFree(pointer), "cuMemFree");
+  });
+}
+
 int dv_cuda_flush_l2(uint64_t key, int leave_clean, uint64_t stream) {
   return Guarded([&]() -> Status {
     DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());

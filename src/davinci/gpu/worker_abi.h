@@ -86,6 +86,11 @@ DV_CUDA_EXPORT int dv_cuda_ipc_open(const unsigned char* handle64, uint64_t* bas
                                     uint64_t* allocation_bytes);
 DV_CUDA_EXPORT int dv_cuda_ipc_close(uint64_t base);
 
+// Memory of its own, for what is shared with another process: sharing gives away the whole
+// allocation. `num_bytes` is rounded up by the caller to whole blocks of 2 MiB.
+DV_CUDA_EXPORT int dv_cuda_malloc(uint64_t num_bytes, uint64_t* pointer);
+DV_CUDA_EXPORT int dv_cuda_free(uint64_t pointer);
+
 // [K][async] Writes 2 x L2 of keyed noise; leave_clean: reads it back, so that nothing dirty is
 // left to write.
 DV_CUDA_EXPORT int dv_cuda_flush_l2(uint64_t key, int leave_clean, uint64_t stream);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "davinci/judge/sandbox_policies.h"
+#include "davinci/judge/spares.h"
 
 namespace davinci::judge {
 namespace {
@@ -25,10 +26,6 @@ Examination::Examination(const Workshop& workshop, const Job& job, const Task& t
     : workshop_(workshop), job_(job), task_(task), protocol_(protocol), progress_(progress) {
   candidate_.name = "candidate";
   candidate_.side = Side::kCandidate;
-  baseline_.name = "baseline";
-  baseline_.side = Side::kBaseline;
-  facts_.resize(1 + task.config.variants.size());
-  init_seed_ = protocol.published ? kPublishedSeed : secret_.Next() >> 1;
 }
 
 void Examination::Stage(std::string_view name) {
@@ -40,6 +37,12 @@ void Examination::Stage(std::string_view name) {
 }
 
 Result<Evaluation> Examination::Run() {
+  auto evaluation = Examine();
+  ReturnSession(evaluation.ok());
+  return evaluation;
+}
+
+Result<Evaluation> Examination::Examine() {
   using Step = Result<bool> (Examination::*)();
   struct Named {
     const char* name;
@@ -81,27 +84,11 @@ Result<bool> Examination::Verdict(Failure failure) {
   return false;
 }
 
-Result<std::unique_ptr<Runner>> Examination::Spawn(const std::string& role,
-                                                   const std::string& scratch, bool trusted) {
-  worker::SpawnRequest request;
-  request.role = role;
-  request.target = TargetName(job_.target);
-  request.threads = workshop_.threads;
-  request.scratch = scratch;
-  request.policy = trusted
-                       ? RolePolicy(workshop_, job_.target, "baseline", scratch, {task_.path}, true)
-                       : RolePolicy(workshop_, job_.target, "candidate", scratch,
-                                    {work_.path() / "source"}, false);
-  if (job_.without_device && !trusted) AllowPrograms(&request.policy);
-  if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
-  request.env = RoleEnvironment(scratch);
-  DAVINCI_ASSIGN_OR_RETURN(auto process, workshop_.server->Spawn(request));
-  // Without a device shapes are small; whoever takes more takes it on purpose.
-  process->SetMemoryLimit(job_.without_device ? std::min(protocol_.memory_bytes, kOfflineBytes)
-                                              : protocol_.memory_bytes);
-  CompileLimits compiling;
-  compiling.seconds = protocol_.compile_timeout_seconds;
-  return std::make_unique<Runner>(std::move(process), workshop_.build, compiling);
+// Everything that makes the oracle's and the baseline's answers another.
+std::string Examination::SessionKey() const {
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}", task_.hash, task_.path, TargetName(job_.target),
+                     protocol_.published, job_.baseline, job_.without_device,
+                     protocol_.device_connections);
 }
 
 Status Examination::StartOracle() {
@@ -109,33 +96,94 @@ Status Examination::StartOracle() {
   request.role = "oracle";
   request.target = TargetName(job_.target);
   request.threads = workshop_.threads;
-  request.scratch = (work_.path() / "oracle").string();
+  request.scratch = (session_->work.path() / "oracle").string();
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(request.scratch));
   request.policy =
       RolePolicy(workshop_, job_.target, "oracle", request.scratch, {task_.path}, true);
   if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
-  request.env = RoleEnvironment(request.scratch);
+  request.env = RoleEnvironment(request.scratch, 1);
   DAVINCI_ASSIGN_OR_RETURN(auto oracle, workshop_.server->Spawn(request));
-  oracle_ = std::make_unique<Oracle>(std::move(oracle));
+  session_->oracle = std::make_unique<Oracle>(std::move(oracle));
   return Status::Ok();
 }
 
-Result<bool> Examination::StartRoles() {
-  DAVINCI_ASSIGN_OR_RETURN(work_, MakeTempDir("davinci-judge"));
-  for (const char* folder : {"oracle", "baseline", "candidate", "source"})
-    DAVINCI_RETURN_IF_ERROR(MakeDirs(work_.path() / folder));
+Status Examination::StartSession() {
+  session_ = std::make_unique<Session>();
+  session_->key = SessionKey();
+  session_->facts.resize(1 + task_.config.variants.size());
+  session_->init_seed = protocol_.published ? kPublishedSeed : session_->secret.Next() >> 1;
+  DAVINCI_ASSIGN_OR_RETURN(session_->work, MakeTempDir("davinci-session"));
   DAVINCI_RETURN_IF_ERROR(StartOracle());
+  session_->baseline.name = "baseline";
+  session_->baseline.side = Side::kBaseline;
+  DAVINCI_ASSIGN_OR_RETURN(
+      session_->baseline.runner,
+      SpawnRunner(workshop_, job_.target, (session_->work.path() / "baseline").string(),
+                  {task_.path}, RunnerKind::kBaseline, protocol_.device_connections));
+  return Status::Ok();
+}
 
+Status Examination::TakeSession(SessionClaim claim) {
+  if (!claim.granted()) return Status::Ok();
+  claimed_ = true;
+  session_ = std::move(claim.session);
+  if (session_) return Status::Ok();
+  return StartSession();
+}
+
+void Examination::ReturnSession(bool well) {
+  share_.Release();
+  if (session_ && !well) session_->spoilt = true;
+  candidate_home_.runner = std::move(candidate_.runner);
+  if (claimed_)
+    workshop_.sessions->Return(SessionKey(), std::move(session_), std::move(candidate_home_));
+  claimed_ = false;
+}
+
+Result<bool> Examination::StartRoles() {
+  DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaim(SessionKey())));
+  // After the oracle and the baseline, before the first candidate: they load while this runs.
+  if (job_.target == Target::kCuda || job_.without_device) {
+    const auto cache = CacheDir("triton");
+    DAVINCI_RETURN_IF_ERROR(
+        workshop_.server->Prewarm(cache.ok() ? cache->string() : "", job_.offline_arch));
+  }
   DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(job_.candidate_path, 1u << 20));
+  DAVINCI_ASSIGN_OR_RETURN(candidate_home_, workshop_.spares->Take(job_.target, job_.without_device,
+                                                                   protocol_.device_connections));
+  candidate_.runner = std::move(candidate_home_.runner);
+  uses_triton_ = source.find("triton") != std::string::npos;
+  // Without a device shapes are small; whoever takes more takes it on purpose.
+  candidate_.runner->process().SetMemoryLimit(job_.without_device
+                                                  ? std::min(protocol_.memory_bytes, kOfflineBytes)
+                                                  : protocol_.memory_bytes);
+  CompileLimits compiling;
+  compiling.seconds = protocol_.compile_timeout_seconds;
+  candidate_.runner->set_compile_limits(compiling);
   DAVINCI_RETURN_IF_ERROR(
-      WriteFileAtomic(work_.path() / "source" / "candidate.py", source, Durability::kFastest));
-  DAVINCI_ASSIGN_OR_RETURN(candidate_.runner,
-                           Spawn("runner", (work_.path() / "candidate").string(), false));
-  DAVINCI_ASSIGN_OR_RETURN(baseline_.runner,
-                           Spawn("runner", (work_.path() / "baseline").string(), true));
-  DAVINCI_RETURN_IF_ERROR(oracle_->AwaitReady(kReadyTimeoutSeconds));
-  for (Timed* timed : {&candidate_, &baseline_})
-    if (auto failure = timed->runner->AwaitReady(kReadyTimeoutSeconds)) return Verdict(*failure);
+      WriteFileAtomic(candidate_home_.source_path(), source, Durability::kFastest));
   return true;
+}
+
+// The reference is loaded by both of its roles at once, and while a candidate starts.
+Status Examination::BeginReference() {
+  DAVINCI_RETURN_IF_ERROR(session_->oracle->AwaitReady(kReadyTimeoutSeconds));
+  DAVINCI_RETURN_IF_ERROR(ShareDevice());
+  const config::TaskConfig& c = task_.config;
+  const json load = ReferenceSpec();
+  DAVINCI_RETURN_IF_ERROR(session_->oracle->Post(load));
+  Runner& baseline = *session_->baseline.runner;
+  baseline.process().SetMemoryLimit(protocol_.memory_bytes);
+  if (auto failure = baseline.AwaitReady(kReadyTimeoutSeconds)) return Internal(failure->message);
+  baseline.Post({{"op", "load"},
+                 {"path", task_.path},
+                 {"entry", load["entry"]},
+                 {"function", c.function},
+                 {"op_path", c.op},
+                 {"globals", load["globals"]},
+                 {"module", "davinci_task"},
+                 {"accelerate", false}});
+  return Status::Ok();
 }
 
 json Examination::ReferenceSpec() {
@@ -146,8 +194,8 @@ json Examination::ReferenceSpec() {
                {"function", c.function},
                {"globals", c.Globals(TargetName(job_.target))},
                {"variants", c.variants},
-               {"init_seed", init_seed_},
-               {"state_seed", secret_.Next() >> 1},
+               {"init_seed", session_->init_seed},
+               {"state_seed", session_->secret.Next() >> 1},
                {"randomise", !protocol_.published},
                {"precision", config::PrecisionName(c.precision)}};
   if (!c.op.empty()) load["op_path"] = c.op;
@@ -159,34 +207,48 @@ json Examination::ReferenceSpec() {
 }
 
 Result<bool> Examination::LoadReference() {
-  const config::TaskConfig& c = task_.config;
   // The candidate imports and compiles while the oracle works out what is right.
+  const bool fresh = session_ && !session_->ready;
+  if (fresh) DAVINCI_RETURN_IF_ERROR(BeginReference());
+  if (auto failure = candidate_.runner->AwaitReady(kReadyTimeoutSeconds)) return Verdict(*failure);
   candidate_.runner->Post({{"op", "load"},
-                           {"path", (work_.path() / "source" / "candidate.py").string()},
+                           {"path", candidate_home_.source_path().string()},
                            {"entry", task_.candidate_entry},
                            {"function", task_.candidate_function},
                            {"module", "candidate"},
                            {"offline", job_.without_device ? OfflineOptions() : json()}});
-  const json load = ReferenceSpec();
-  baseline_.runner->Post({{"op", "load"},
-                          {"path", task_.path},
-                          {"entry", load["entry"]},
-                          {"function", c.function},
-                          {"op_path", c.op},
-                          {"globals", load["globals"]},
-                          {"module", "davinci_task"},
-                          {"accelerate", false}});
-  DAVINCI_RETURN_IF_ERROR(oracle_->Ask(load).status());
+  if (fresh) DAVINCI_RETURN_IF_ERROR(FinishReference());
+  return true;
+}
+
+Status Examination::FinishReference() {
+  Runner& baseline = *session_->baseline.runner;
+  DAVINCI_RETURN_IF_ERROR(session_->oracle->Await("load").status());
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(0));
   if (job_.target == Target::kCuda) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory(*facts));
-  DAVINCI_ASSIGN_OR_RETURN(auto mutates,
-                           oracle_->Ask({{"op", "mutates"}, {"seed", secret_.Next() >> 1}}));
-  reference_mutates_ = mutates.ok.value("mutates", false);
-  DAVINCI_ASSIGN_OR_RETURN(arena_, OutputArena::Create(facts->outputs));
-  const int fds[] = {arena_.fd()};
-  return oracle_->Ask({{"op", "outputs"}, {"bytes", arena_.num_bytes()}}, fds).ok()
-             ? Result<bool>(true)
-             : Internal("sharing the output arena failed");
+  DAVINCI_ASSIGN_OR_RETURN(
+      auto mutates,
+      session_->oracle->Ask({{"op", "mutates"}, {"seed", session_->secret.Next() >> 1}}));
+  session_->reference_mutates = mutates.ok.value("mutates", false);
+  DAVINCI_RETURN_IF_ERROR(FitOutputs(*facts));
+  Answer loaded = baseline.Await(protocol_.load_timeout_seconds, Outcome::kLoadError);
+  if (loaded.failure)
+    return InvalidArgument(fmt::format("{}: {}", task_.path, loaded.failure->message));
+  DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&session_->baseline, 0));
+  if (failure) return InvalidArgument(fmt::format("{}: {}", task_.path, failure->message));
+  if (auto stopped = baseline.StartCalls()) return Internal(stopped->message);
+  session_->ready = true;
+  share_.Release();
+  return Status::Ok();
+}
+
+// The outputs of a variant may be larger than those of the one before.
+Status Examination::FitOutputs(const VariantFacts& facts) {
+  if (job_.target == Target::kCuda || session_->arena.Fits(facts.outputs)) return Status::Ok();
+  DAVINCI_ASSIGN_OR_RETURN(session_->arena, OutputArena::Create(facts.outputs));
+  const int fds[] = {session_->arena.fd()};
+  return session_->oracle->Ask({{"op", "outputs"}, {"bytes", session_->arena.num_bytes()}}, fds)
+      .status();
 }
 
 Status Examination::ReserveDeviceMemory(const VariantFacts& facts) {
@@ -194,19 +256,28 @@ Status Examination::ReserveDeviceMemory(const VariantFacts& facts) {
   const int64_t footprint = EstimateFootprint(work.value("input_bytes", int64_t{0}),
                                               work.value("weight_bytes", int64_t{0}),
                                               work.value("output_bytes", int64_t{0}));
+  const int parts = PartsFor(footprint, facts.raw.value("device_bytes", int64_t{0}));
   Stopwatch waiting;
-  DAVINCI_ASSIGN_OR_RETURN(
-      memory_, AcquireMemory(workshop_.leases, DeviceKey(),
-                             PartsFor(footprint, facts.raw.value("device_bytes", int64_t{0})),
-                             "memory for " + job_.candidate_path));
+  if (parts > 0) {
+    // Not while holding the device: whoever has the memory may be waiting to be timed.
+    share_.Release();
+    workshop_.sessions->Limit(session_->key, kMemoryParts / parts);
+    workshop_.sessions->BeginMemoryWait();
+  }
+
+  auto memory =
+      AcquireMemory(workshop_.leases, DeviceKey(), parts, "memory for " + job_.candidate_path);
+  if (parts > 0) workshop_.sessions->EndMemoryWait();
+  DAVINCI_RETURN_IF_ERROR(memory.status());
+  session_->memory = std::move(*memory);
   evaluation_.times["waited_for_memory_ms"] = 1e3 * waiting.Seconds();
-  return Status::Ok();
+  return ShareDevice();
 }
 
 Result<const VariantFacts*> Examination::Facts(int variant) {
-  auto& slot = facts_[static_cast<size_t>(variant)];
+  auto& slot = session_->facts[static_cast<size_t>(variant)];
   if (!slot) {
-    DAVINCI_ASSIGN_OR_RETURN(slot, oracle_->Describe(variant, secret_.Next() >> 1));
+    DAVINCI_ASSIGN_OR_RETURN(slot, session_->oracle->Describe(variant, secret_.Next() >> 1));
   }
   return &*slot;
 }
@@ -215,14 +286,16 @@ Result<bool> Examination::LoadCandidate() {
   Answer loaded = candidate_.runner->Await(protocol_.load_timeout_seconds, Outcome::kLoadError);
   if (loaded.failure) return Verdict(*loaded.failure);
   evaluation_.times["import_ms"] = 1e3 * loaded.ok.value("seconds", 0.0);
-  Answer baseline = baseline_.runner->Await(protocol_.load_timeout_seconds, Outcome::kLoadError);
-  if (baseline.failure)
-    return InvalidArgument(fmt::format("{}: {}", task_.path, baseline.failure->message));
-  for (Timed* timed : {&baseline_, &candidate_}) {
-    DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(timed, 0));
-    if (failure && timed == &candidate_) return Verdict(*failure);
-    if (failure) return InvalidArgument(fmt::format("{}: {}", task_.path, failure->message));
+  if (!session_) {  // all were busy when we came
+    DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->Claim(SessionKey())));
+    if (!session_->ready) {
+      DAVINCI_RETURN_IF_ERROR(BeginReference());
+      DAVINCI_RETURN_IF_ERROR(FinishReference());
+    }
   }
+  evaluation_.times["session_uses"] = session_->uses;
+  DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&candidate_, 0));
+  if (failure) return Verdict(*failure);
   return true;
 }
 
@@ -238,10 +311,10 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
   json construct = {{"op", "construct"},
                     {"variant", variant},
                     {"init", facts->init},
-                    {"seed", init_seed_},
+                    {"seed", session_->init_seed},
                     {"mode", facts->mode}};
   if (protocol_.published) construct["cast"] = config::PrecisionName(task_.config.precision);
-  if (timed == &baseline_ && job_.baseline.starts_with("compile"))
+  if (timed == &session_->baseline && job_.baseline.starts_with("compile"))
     construct["compile"] =
         job_.baseline == "compile" ? "default" : job_.baseline.substr(sizeof "compile-" - 1);
   if (Answer built = ask(construct); built.failure) return Maybe(built.failure);
@@ -249,7 +322,8 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
   // A module without state (functional tasks) has nothing to copy.
   const auto& state = facts->raw.at("state");
   if (!state.empty()) {
-    DAVINCI_ASSIGN_OR_RETURN(auto exported, oracle_->Ask({{"op", "state"}, {"variant", variant}}));
+    DAVINCI_ASSIGN_OR_RETURN(auto exported,
+                             session_->oracle->Ask({{"op", "state"}, {"variant", variant}}));
     json message = exported.ok;
     message["op"] = "state";
     message["variant"] = variant;
@@ -262,18 +336,19 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
       // cannot be randomised.
       if (variant == 0) {
         evaluation_.AddLabel("weights: reseeded");
-        DAVINCI_RETURN_IF_ERROR(oracle_->Ask({{"op", "unrandomise"}}).status());
-        DAVINCI_RETURN_IF_ERROR(BindVariant(&baseline_, 0).status());
+        session_->spoilt = true;
+        DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask({{"op", "unrandomise"}}).status());
+        DAVINCI_RETURN_IF_ERROR(BindVariant(&session_->baseline, 0).status());
       }
     } else if (timed == &candidate_) {
       evaluation_.provenance["weights"] = copied.ok.value("matched", "");
     }
   }
 
-  DAVINCI_ASSIGN_OR_RETURN(auto arena, oracle_->Ask({{"op", "arena"},
-                                                     {"name", timed->name},
-                                                     {"slot_bytes", facts->slot_bytes},
-                                                     {"slots", facts->num_slots}}));
+  DAVINCI_ASSIGN_OR_RETURN(auto arena, session_->oracle->Ask({{"op", "arena"},
+                                                              {"name", timed->name},
+                                                              {"slot_bytes", facts->slot_bytes},
+                                                              {"slots", facts->num_slots}}));
   json bind = {{"op", "bind"},
                {"variant", variant},
                {"inputs", facts->inputs},
@@ -293,8 +368,7 @@ Result<bool> Examination::LockEarly() {
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, Lock());
     if (!go_on) return false;
   }
-  for (Timed* timed : {&candidate_, &baseline_})
-    if (auto failure = timed->runner->StartCalls()) return Verdict(*failure);
+  if (auto failure = candidate_.runner->StartCalls()) return Verdict(*failure);
   return true;
 }
 

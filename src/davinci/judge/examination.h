@@ -18,24 +18,15 @@
 #include "davinci/judge/output_arena.h"
 #include "davinci/judge/protocol.h"
 #include "davinci/judge/runner.h"
+#include "davinci/judge/session.h"
+#include "davinci/judge/spares.h"
 #include "davinci/judge/stats/paired_ratio.h"
 #include "davinci/judge/task.h"
+#include "davinci/judge/workshop.h"
 #include "davinci/store/kv_cache.h"
 #include "davinci/worker/fork_server.h"
 
 namespace davinci::judge {
-
-// What an examination borrows from its Judge. All pointers outlive it.
-struct Workshop {
-  worker::ForkServer* server = nullptr;
-  gpu::DeviceLeases* leases = nullptr;
-  worker::BuildHandler build;
-  store::KvCache* facts =
-      nullptr;           // device peaks and task admission; null where nothing can be kept
-  nlohmann::json hello;  // of the fork server: versions and prefixes of the interpreter
-  JudgeOptions options;
-  int threads = 1;
-};
 
 class Examination {
  public:
@@ -61,17 +52,10 @@ class Examination {
   Result<bool> MeasurePair(bool baseline_first, bool full_check, bool record);
   std::vector<PairedSample> Samples();
   std::optional<Failure> CheckClocks();
-  // One role that is timed, with everything the supervisor knows about it.
-  struct Timed {
-    std::string name;  // "candidate" or "baseline", also its arena's
-    Side side;
-    std::unique_ptr<Runner> runner;
-    std::vector<int64_t> outside_cpu_ns;
-    int built_variant = -1;
-  };
-
   // Every stage: a Status is ours or bad input; `true` means go on; `false` means failure_ holds
   // the verdict.
+  Result<Evaluation> Examine();
+  Result<Evaluation> ExamineWithoutDevice();
   Result<bool> StartRoles();
   Result<bool> LoadReference();
   Result<bool> LoadCandidate();
@@ -96,11 +80,16 @@ class Examination {
   Evaluation Conclude();
 
   Result<bool> Verdict(Failure failure);
+  std::string SessionKey() const;
+  Status TakeSession(SessionClaim claim);
+  void ReturnSession(bool well);
+  Status StartSession();
   Status StartOracle();
   // What the oracle is told about the reference.
   nlohmann::json ReferenceSpec();
-  Result<std::unique_ptr<Runner>> Spawn(const std::string& role, const std::string& scratch,
-                                        bool trusted);
+  Status BeginReference();
+  Status FinishReference();
+  Status FitOutputs(const VariantFacts& facts);
   // Builds variant `variant` in a runner, gives it the reference's weights and binds its input
   // arena.
   Result<std::optional<Failure>> BindVariant(Timed* timed, int variant);
@@ -109,18 +98,27 @@ class Examination {
   // Draws inputs; `truth` also computes what is right for them.
   Result<nlohmann::json> Prepare(const std::string& distribution, int variant, bool truth,
                                  std::optional<uint64_t> seed = std::nullopt);
-  // Publishes the drawn inputs to one runner and calls it.
+  nlohmann::json ArmMessage(Timed* timed, const VariantFacts& facts, const std::string& args);
+  // Publishes the drawn inputs to an armed runner and calls it. `gated`: it asks for the device
+  // when it has compiled.
+  Result<CallResult> CallArmed(Timed* timed, const VariantFacts& facts, bool gated);
+  // Arms a runner and calls it.
   Result<CallResult> Call(Timed* timed, int variant, const std::string& args);
   // Copies the outputs where the oracle can compare them.
   Result<std::optional<Failure>> Collect(Timed* timed, CallResult* call, int variant,
                                          nlohmann::json* layout);
-  Result<std::optional<Failure>> CheckInputsIntact(Timed* timed, int variant);
   Result<std::optional<Failure>> CheckOne(const CheckStep& step, int variant);
   Result<bool> CheckVariant(int variant, bool own_size);
   Failure MismatchFailure(const nlohmann::json& comparison, const std::string& distribution,
                           int variant) const;
-  // CUDA: did a store land after the candidate said done?
-  Result<std::optional<Failure>> CheckSettled();
+  // One look at everything a call has left behind: outputs against the baseline's or truth (or
+  // both), inputs intact, and on cuda no store after the runner said done. The comparison; what
+  // else is wrong in `broken`.
+  Result<nlohmann::json> Verify(const nlohmann::json& layout, const nlohmann::json& baseline_layout,
+                                bool against_truth, bool samples_are_the_candidates,
+                                std::optional<Failure>* broken);
+  static Failure LateWrites();
+  static Failure InputMutation(int input);
   std::optional<Failure> CheckOutside(const Timed& timed) const;
   static Failure WorkedWhileStopped(double cpu_seconds);
   // Without a device (examination_offline.cc).
@@ -139,27 +137,27 @@ class Examination {
   const Protocol& protocol_;
   const Progress& progress_;
 
+  // The device while nobody times on it; held by whoever loads, draws, compares or checks there.
+  Status ShareDevice();
+
   Stopwatch watch_;
   double stage_started_ = 0;
   std::string stage_;
   nlohmann::json stage_seconds_ = nlohmann::json::object();
 
-  std::vector<gpu::DeviceLease> memory_;  // released after the processes below are gone
-  TempDir work_;
+  std::unique_ptr<Session> session_;
+  bool claimed_ = false;  // the pool expects a Return()
+  Spare candidate_home_;  // its scratch folder; the runner itself is candidate_.runner
+  gpu::DeviceLease share_;
   uint64_t secret_seed_ = SecretSeed();  // published with the verdict, after the fact
   SplitMix64 secret_{secret_seed_};
   std::string last_args_;
-  uint64_t init_seed_ = 0;
-  std::unique_ptr<Oracle> oracle_;
   Timed candidate_;
-  Timed baseline_;
-  OutputArena arena_;
-  std::vector<std::optional<VariantFacts>> facts_;
-  int slot_ = 0;
+  bool uses_triton_ = false;
+  int gate_variant_ = -1;  // whose first call has been gated
   int64_t current_shift_[2] = {0, 0};
 
   bool correct_known_ = false;
-  bool reference_mutates_ = false;
   double baseline_seconds_ = 0;
   std::vector<Pair> pairs_;
   int64_t overhead_ns_ = 0;

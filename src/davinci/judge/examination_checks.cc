@@ -26,47 +26,85 @@ constexpr double kSpinSeconds = 0.05;
 Result<json> Examination::Prepare(const std::string& distribution, int variant, bool truth,
                                   std::optional<uint64_t> seed) {
   DAVINCI_ASSIGN_OR_RETURN(auto prepared,
-                           oracle_->Ask({{"op", "prepare"},
-                                         {"seed", seed ? *seed : secret_.Next() >> 1},
-                                         {"distribution", distribution},
-                                         {"variant", variant},
-                                         {"truth", truth}}));
+                           session_->oracle->Ask({{"op", "prepare"},
+                                                  {"seed", seed ? *seed : secret_.Next() >> 1},
+                                                  {"distribution", distribution},
+                                                  {"variant", variant},
+                                                  {"truth", truth}}));
   return prepared.ok;
+}
+
+Status Examination::ShareDevice() {
+  if (share_.held()) return Status::Ok();
+  gpu::LeaseRequest request;
+  request.purpose = "checking " + job_.candidate_path;
+  DAVINCI_ASSIGN_OR_RETURN(share_, workshop_.leases->Acquire(DeviceKey(), request));
+  return Status::Ok();
+}
+
+json Examination::ArmMessage(Timed* timed, const VariantFacts& facts, const std::string& args) {
+  // Pointers rotate unpredictably: a slot says nothing about contents.
+  const auto slot = static_cast<int64_t>(secret_.Below(static_cast<uint64_t>(facts.num_slots)));
+  current_shift_[static_cast<int>(timed->side)] = slot * facts.slot_bytes;
+  if (timed->side == Side::kCandidate) last_args_ = args;
+  json message = {{"op", "arm"}, {"shift", slot * facts.slot_bytes}, {"args", args}};
+  if (facts.reseed_calls) message["seed"] = session_->init_seed + 1;
+  return message;
+}
+
+Result<CallResult> Examination::CallArmed(Timed* timed, const VariantFacts& facts, bool gated) {
+  DAVINCI_RETURN_IF_ERROR(session_->oracle
+                              ->Ask({{"op", "publish"},
+                                     {"name", timed->name},
+                                     {"shift", current_shift_[static_cast<int>(timed->side)]},
+                                     {"slot_bytes", facts.slot_bytes}})
+                              .status());
+  CallOptions options;
+  options.timeout_seconds = CallTimeout();
+  options.spin_seconds = job_.target == Target::kCuda ? kSpinSeconds : 0.0;
+  Status shared = Status::Ok();
+  if (share_.held()) {
+    // A candidate that hangs must not keep the device from those who wait to be timed.
+    options.on_slow = [this] { share_.Release(); };
+    if (gated) {
+      share_.Release();
+      options.on_gate = [&] { shared = ShareDevice(); };
+      options.spin_seconds = 0;
+    }
+  }
+  CallResult call = timed->runner->Call(options);
+  DAVINCI_RETURN_IF_ERROR(shared);
+  timed->outside_cpu_ns.push_back(call.outside_cpu_ns);
+  return call;
 }
 
 Result<CallResult> Examination::Call(Timed* timed, int variant, const std::string& args) {
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(variant));
-  // Pointers rotate unpredictably: a slot says nothing about contents.
-  slot_ = static_cast<int>(secret_.Below(static_cast<uint64_t>(facts->num_slots)));
-  const int64_t shift = slot_ * facts->slot_bytes;
-  current_shift_[static_cast<int>(timed->side)] = shift;
-  if (timed->side == Side::kCandidate) last_args_ = args;
-  json message = {{"op", "arm"}, {"shift", shift}, {"args", args}};
-  if (facts->reseed_calls) message["seed"] = init_seed_ + 1;
+  json message = ArmMessage(timed, *facts, args);
+  // Triton compiles at the first call of a shape: while it does, others may be timed.
+  const bool gated = timed->side == Side::kCandidate && gate_variant_ != variant && uses_triton_ &&
+                     job_.target == Target::kCuda;
+  if (gated) {
+    message["gate"] = true;
+    gate_variant_ = variant;
+  }
   CallResult call;
-  call.failure = timed->runner->Arm(message, CallTimeout());
+  call.failure = timed->runner->AskFrozen(message, CallTimeout()).failure;
   if (call.failure) return call;
-  DAVINCI_RETURN_IF_ERROR(oracle_
-                              ->Ask({{"op", "publish"},
-                                     {"name", timed->name},
-                                     {"shift", shift},
-                                     {"slot_bytes", facts->slot_bytes}})
-                              .status());
-  call = timed->runner->Call(CallTimeout(), job_.target == Target::kCuda ? kSpinSeconds : 0.0);
-  timed->outside_cpu_ns.push_back(call.outside_cpu_ns);
-  return call;
+  return CallArmed(timed, *facts, gated);
 }
 
 Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* call, int variant,
                                                     json* layout) {
   using Maybe = std::optional<Failure>;
   if (call->failure) return Maybe(call->failure);
-  const VariantFacts& facts = *facts_[static_cast<size_t>(variant)];
+  const VariantFacts& facts = *session_->facts[static_cast<size_t>(variant)];
   if (auto failure = CheckSignature(call->structure, call->outputs, facts.structure, facts.outputs,
                                     TargetName(job_.target)))
     return Maybe(failure);
   if (job_.target == Target::kCpu)
-    return Maybe(arena_.Collect(timed->runner->process(), timed->side, call->outputs, layout));
+    return Maybe(
+        session_->arena.Collect(timed->runner->process(), timed->side, call->outputs, layout));
   *layout = json::array();
   for (const OutputTensor& t : call->outputs) {
     json item = {{"dtype", t.dtype}, {"shape", t.shape}, {"stride", t.stride}, {"ipc", t.ipc}};
@@ -74,7 +112,7 @@ Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* ca
     layout->push_back(std::move(item));
   }
   Stopwatch settling;
-  auto settled = oracle_->Ask({{"op", "settle"}, {"outputs", *layout}});
+  auto settled = session_->oracle->Ask({{"op", "settle"}, {"outputs", *layout}});
   call->settle_ns = static_cast<int64_t>(1e9 * settling.Seconds());
   if (settled.ok()) return Maybe();
   Failure failure{Outcome::kPolicyViolation,
@@ -82,38 +120,48 @@ Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* ca
                       settled.status().message() + ")",
                   {}};
   failure.evidence["rule"] = "unreadable_output";
-  if (oracle_->process().WaitForDeath()) return settled.status();
+  if (session_->oracle->process().WaitForDeath()) return settled.status();
   return Maybe(failure);
 }
 
-Result<std::optional<Failure>> Examination::CheckSettled() {
-  using Maybe = std::optional<Failure>;
-  if (job_.target == Target::kCpu) return Maybe();
-  DAVINCI_ASSIGN_OR_RETURN(auto settled, oracle_->Ask({{"op", "settled"}}));
-  if (!settled.ok.value("late", false)) return Maybe();
+Failure Examination::LateWrites() {
   Failure failure{
       Outcome::kInvalidTiming,
       "the outputs went on changing after forward returned: work was left running on the device",
       {}};
   failure.evidence["rule"] = "late_writes";
-  return Maybe(failure);
+  return failure;
 }
 
-Result<std::optional<Failure>> Examination::CheckInputsIntact(Timed* timed, int variant) {
-  using Maybe = std::optional<Failure>;
-  if (reference_mutates_ || task_.config.inplace) return Maybe();
-  DAVINCI_ASSIGN_OR_RETURN(
-      auto intact, oracle_->Ask({{"op", "intact"},
-                                 {"name", timed->name},
-                                 {"shift", current_shift_[static_cast<int>(timed->side)]}}));
-  if (intact.ok.at("changed").is_null()) return Maybe();
+Failure Examination::InputMutation(int input) {
   Failure failure{
       Outcome::kPolicyViolation,
-      fmt::format("forward changed its input {}; the reference leaves inputs as they are",
-                  intact.ok["changed"].get<int>()),
+      fmt::format("forward changed its input {}; the reference leaves inputs as they are", input),
       {}};
   failure.evidence["rule"] = "input_mutation";
-  return Maybe(failure);
+  return failure;
+}
+
+Result<json> Examination::Verify(const json& layout, const json& baseline_layout,
+                                 bool against_truth, bool samples_are_the_candidates,
+                                 std::optional<Failure>* broken) {
+  json request = {{"op", "verify"},
+                  {"outputs", layout},
+                  {"truth", against_truth},
+                  {"settled", samples_are_the_candidates && job_.target == Target::kCuda}};
+  if (!baseline_layout.is_null()) request["baseline"] = baseline_layout;
+  if (!session_->reference_mutates && !task_.config.inplace)
+    request["intact"] = {{"name", candidate_.name},
+                         {"shift", current_shift_[static_cast<int>(Side::kCandidate)]}};
+  DAVINCI_ASSIGN_OR_RETURN(auto verified, session_->oracle->Ask(request));
+  const json& found = verified.ok;
+  if (found.value("late", false)) {
+    *broken = LateWrites();
+  } else if (const auto changed = found.find("changed");
+             changed != found.end() && changed->is_number_integer()) {
+    *broken = InputMutation(changed->get<int>());
+  }
+  return found.at("comparison");
 }
 
 std::optional<Failure> Examination::CheckOutside(const Timed& timed) const {
@@ -169,55 +217,58 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
 Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int variant) {
   using Maybe = std::optional<Failure>;
   const uint64_t seed = secret_.Next() >> 1;
+  DAVINCI_RETURN_IF_ERROR(ShareDevice());
   DAVINCI_ASSIGN_OR_RETURN(json prepared, Prepare(step.distribution, variant, true, seed));
   const std::string args = prepared.at("args");
   const std::string distribution = prepared.value("distribution", step.distribution);
-  const bool first = !correct_known_;
   DAVINCI_ASSIGN_OR_RETURN(CallResult call, Call(&candidate_, variant, args));
   json layout;
   DAVINCI_ASSIGN_OR_RETURN(auto uncollected, Collect(&candidate_, &call, variant, &layout));
   if (uncollected) return Maybe(uncollected);
   correct_known_ = true;
   if (auto failure = CheckOutside(candidate_)) return Maybe(failure);
-  DAVINCI_ASSIGN_OR_RETURN(auto compared, oracle_->Ask({{"op", "compare"}, {"outputs", layout}}));
-  DAVINCI_ASSIGN_OR_RETURN(auto late, CheckSettled());
-  if (late) return Maybe(late);
-  DAVINCI_ASSIGN_OR_RETURN(auto mutated, CheckInputsIntact(&candidate_, variant));
-  if (mutated) return Maybe(mutated);
-  DAVINCI_RETURN_IF_ERROR(AskPublishedRule(distribution, variant, layout, compared.ok));
+  DAVINCI_RETURN_IF_ERROR(ShareDevice());
+  std::optional<Failure> broken;
+  DAVINCI_ASSIGN_OR_RETURN(const json compared, Verify(layout, json(), true, true, &broken));
+  if (broken) return Maybe(broken);
+  DAVINCI_RETURN_IF_ERROR(AskPublishedRule(distribution, variant, layout, compared));
   json& checks = evaluation_.evidence["checks"];
   json record = {
-      {"distribution", distribution}, {"variant", variant}, {"passed", compared.ok.at("passed")}};
+      {"distribution", distribution}, {"variant", variant}, {"passed", compared.at("passed")}};
   double worst = 0;
-  for (const json& o : compared.ok.at("outputs"))
+  for (const json& o : compared.at("outputs"))
     if (o.at("max_ratio").is_number()) worst = std::max(worst, o["max_ratio"].get<double>());
   record["error_over_tolerance"] = worst;
   checks.push_back(record);
-  if (variant == 0 && first) {
+  if (variant == 0 && !session_->baseline_checked) {
     // The baseline answers the same question: a reference that fails its own tolerance is no
     // oracle.
-    DAVINCI_ASSIGN_OR_RETURN(CallResult own, Call(&baseline_, variant, args));
+    DAVINCI_ASSIGN_OR_RETURN(CallResult own, Call(&session_->baseline, variant, args));
     json own_layout;
-    DAVINCI_ASSIGN_OR_RETURN(auto broken, Collect(&baseline_, &own, variant, &own_layout));
-    if (broken) return InvalidArgument(fmt::format("{}: {}", task_.path, broken->message));
+    DAVINCI_ASSIGN_OR_RETURN(auto unreadable,
+                             Collect(&session_->baseline, &own, variant, &own_layout));
+    if (unreadable) return InvalidArgument(fmt::format("{}: {}", task_.path, unreadable->message));
     DAVINCI_ASSIGN_OR_RETURN(auto own_compared,
-                             oracle_->Ask({{"op", "compare"}, {"outputs", own_layout}}));
-    if (!own_compared.ok.at("passed").get<bool>())
-      evaluation_.AddLabel("task: baseline outside tolerance");
+                             session_->oracle->Ask({{"op", "compare"}, {"outputs", own_layout}}));
+    session_->baseline_outside_tolerance = !own_compared.ok.at("passed").get<bool>();
+    session_->baseline_checked = true;
   }
-  if (compared.ok.at("passed").get<bool>()) return Maybe();
+  if (session_->baseline_outside_tolerance)
+    evaluation_.AddLabel("task: baseline outside tolerance");
+  if (compared.at("passed").get<bool>()) return Maybe();
 
-  Failure failure = MismatchFailure(compared.ok, distribution, variant);
+  Failure failure = MismatchFailure(compared, distribution, variant);
   // A second look at the same inputs tells a race from a wrong formula.
   for (int i = 0; i < kRepeatsToTellNondeterminism; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(CallResult again, Call(&candidate_, variant, args));
     DAVINCI_ASSIGN_OR_RETURN(auto gone, Collect(&candidate_, &again, variant, &layout));
     if (gone) break;
-    DAVINCI_ASSIGN_OR_RETURN(auto repeat, oracle_->Ask({{"op", "compare"}, {"outputs", layout}}));
+    DAVINCI_ASSIGN_OR_RETURN(auto repeat,
+                             session_->oracle->Ask({{"op", "compare"}, {"outputs", layout}}));
     const auto wrong = [](const json& c) {
       return c.at("outputs").at(0).value("wrong", int64_t{0});
     };
-    if (repeat.ok.at("passed").get<bool>() || wrong(repeat.ok) != wrong(compared.ok)) {
+    if (repeat.ok.at("passed").get<bool>() || wrong(repeat.ok) != wrong(compared)) {
       failure.outcome = Outcome::kNondeterministic;
       failure.message +=
           "; the same inputs gave another answer the next time (a race, or memory nobody wrote)";
@@ -242,6 +293,8 @@ Result<bool> Examination::CheckCorrectness() {
   DAVINCI_ASSIGN_OR_RETURN(bool go_on, CheckVariant(0, true));
   const int num_variants = static_cast<int>(task_.config.variants.size());
   for (int variant = 1; go_on && variant <= num_variants; ++variant) {
+    DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(variant));
+    DAVINCI_RETURN_IF_ERROR(FitOutputs(*facts));
     DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&candidate_, variant));
     if (failure) return Verdict(*failure);
     DAVINCI_ASSIGN_OR_RETURN(go_on, CheckVariant(variant, false));
@@ -252,6 +305,7 @@ Result<bool> Examination::CheckCorrectness() {
     if (failure) return Verdict(*failure);
   }
   evaluation_.correct = true;
+  share_.Release();
   return true;
 }
 

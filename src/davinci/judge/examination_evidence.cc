@@ -37,6 +37,7 @@ void Examination::CollectEvidence() {
         if (path.starts_with(cache))
           libraries.push_back(std::filesystem::path(path).filename().string());
       evidence["candidate_libraries"] = std::move(libraries);
+      if (protocol_.profile_alone && !ShareDevice().ok()) return;
       CollectProfile();
       // Native code that is neither an operator nor compiled for the candidate, e.g. a library's
       // function called by its address.
@@ -54,7 +55,7 @@ void Examination::CollectEvidence() {
   if (!admission_.is_null()) evaluation_.evidence["admission"] = admission_;
   for (const std::string& tag : TaskTags()) evaluation_.AddLabel("task: " + tag);
   if (protocol_.published) evaluation_.AddLabel("protocol: kernelbench");
-  evaluation_.provenance["init_seed"] = init_seed_;
+  if (session_) evaluation_.provenance["init_seed"] = session_->init_seed;
   evaluation_.provenance["secret_seed"] = secret_seed_;
   evaluation_.provenance["python"] = workshop_.hello.value("python", "");
   evaluation_.provenance["torch"] = workshop_.hello.value("torch", "");
@@ -71,15 +72,18 @@ void Examination::CollectProfile() {
   evaluation_.evidence["profile"] = profile.ok;
   if (job_.target == Target::kCuda) {
     // Device time decides between kernels, end-to-end time for the user: both are reported.
-    Answer baseline = baseline_.runner->AskFrozen(
-        {{"op", "profile"}, {"args", last_args_}, {"shift", current_shift_[1]}}, CallTimeout());
+    if (session_->baseline_profile.is_null()) {
+      Answer baseline = session_->baseline.runner->AskFrozen(
+          {{"op", "profile"}, {"args", last_args_}, {"shift", current_shift_[1]}}, CallTimeout());
+      if (!baseline.failure) session_->baseline_profile = baseline.ok;
+    }
     const auto busy = [](const json& report) -> json {
       const auto device = report.find("device");
       return device != report.end() && device->is_object() ? device->value("busy_ms", json())
                                                            : json();
     };
     evaluation_.times["device_ms"] = {{"candidate", busy(profile.ok)},
-                                      {"baseline", baseline.failure ? json() : busy(baseline.ok)}};
+                                      {"baseline", busy(session_->baseline_profile)}};
   }
   double share = 0;
   std::string top;
@@ -107,8 +111,8 @@ Evaluation Examination::Conclude() {
     evaluation.outcome = Outcome::kOk;
     if (evaluation.message.empty()) evaluation.message = "correct on every check";
   }
-  if (facts_[0]) {
-    const VariantFacts& facts = *facts_[0];
+  if (session_ && session_->facts[0]) {
+    const VariantFacts& facts = *session_->facts[0];
     if (facts.stochastic)
       evaluation.AddLabel(facts.reseed_calls
                               ? "task: stochastic reference, reseeded before every call"
@@ -117,8 +121,8 @@ Evaluation Examination::Conclude() {
   }
   for (auto& [name, seconds] : stage_seconds_.items())
     evaluation.times["stages_ms"][name] = 1e3 * seconds.get<double>();
-  if (oracle_)
-    for (auto& [op, seconds] : oracle_->seconds().items())
+  if (session_ && session_->oracle)
+    for (auto& [op, seconds] : session_->oracle->seconds().items())
       evaluation.times["oracle_ms"][op] = 1e3 * seconds.get<double>();
   evaluation.times["total_ms"] = 1e3 * watch_.Seconds();
   return std::move(evaluation_);

@@ -105,6 +105,12 @@ Result<bool> Examination::CheckWithoutDevice() {
 }
 
 Result<Evaluation> Examination::RunWithoutDevice() {
+  auto evaluation = ExamineWithoutDevice();
+  ReturnSession(evaluation.ok());
+  return evaluation;
+}
+
+Result<Evaluation> Examination::ExamineWithoutDevice() {
   Stage("starting");
   DAVINCI_ASSIGN_OR_RETURN(bool go_on, StartRoles());
   if (go_on) {
@@ -118,9 +124,8 @@ Result<Evaluation> Examination::RunWithoutDevice() {
   if (go_on) {
     Stage("interpreting");
     evaluation_.evidence["checks"] = json::array();
-    for (Timed* timed : {&candidate_, &baseline_})
-      if (auto failure = timed->runner->StartCalls())
-        DAVINCI_RETURN_IF_ERROR(Verdict(*failure).status());
+    if (auto failure = candidate_.runner->StartCalls())
+      DAVINCI_RETURN_IF_ERROR(Verdict(*failure).status());
     if (!failure_) DAVINCI_RETURN_IF_ERROR(CheckWithoutDevice().status());
   }
   if (failure_ && StoppedForWantOfDevice(*failure_)) failure_.reset();

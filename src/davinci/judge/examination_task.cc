@@ -66,19 +66,18 @@ std::string Examination::AdmissionKey() const {
 }
 
 Result<json> Examination::Admit() {
-  DAVINCI_ASSIGN_OR_RETURN(work_, MakeTempDir("davinci-admit"));
-  DAVINCI_RETURN_IF_ERROR(MakeDirs(work_.path() / "oracle"));
-  DAVINCI_RETURN_IF_ERROR(StartOracle());
-  DAVINCI_RETURN_IF_ERROR(oracle_->AwaitReady(60));
-  DAVINCI_RETURN_IF_ERROR(oracle_->Ask(ReferenceSpec()).status());
+  DAVINCI_RETURN_IF_ERROR(StartSession());
+  DAVINCI_RETURN_IF_ERROR(session_->oracle->AwaitReady(60));
+  DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask(ReferenceSpec()).status());
   DAVINCI_RETURN_IF_ERROR(Facts(0).status());
   return AskAdmission(std::nullopt);
 }
 
 Result<json> Examination::AskAdmission(std::optional<double> budget_seconds) {
+  DAVINCI_RETURN_IF_ERROR(ShareDevice());
   json request = {{"op", "admit"}, {"seed", secret_.Next() >> 1}};
   if (budget_seconds) request["budget_seconds"] = *budget_seconds;
-  DAVINCI_ASSIGN_OR_RETURN(auto answer, oracle_->Ask(request));
+  DAVINCI_ASSIGN_OR_RETURN(auto answer, session_->oracle->Ask(request));
   if (workshop_.facts != nullptr && answer.ok.contains("tags"))
     (void)workshop_.facts->Put("admission", AdmissionKey(), answer.ok);
   return answer.ok;
@@ -91,7 +90,8 @@ void Examination::LearnTask() {
       admission_ = **known;
   // Only the oracle of the full question can answer: with weights as initialised, other tags may
   // hold.
-  const bool able = oracle_ && facts_[0] && failure_ == std::nullopt && !protocol_.published &&
+  const bool able = session_ && session_->oracle && session_->facts[0] &&
+                    failure_ == std::nullopt && !protocol_.published &&
                     !Contains(evaluation_.labels, "weights: reseeded");
   if (admission_.is_null() && able) {
     auto asked = AskAdmission(kAdmissionBudgetSeconds);
@@ -127,9 +127,9 @@ Status Examination::AskPublishedRule(const std::string& distribution, int varian
       if (opinion.is_null()) evaluation_.evidence.erase("kernelbench");
       return Status::Ok();
     }
-    DAVINCI_ASSIGN_OR_RETURN(auto asked, oracle_->Ask({{"op", "published_compare"},
-                                                       {"outputs", layout},
-                                                       {"tolerance", *tolerance}}));
+    DAVINCI_ASSIGN_OR_RETURN(auto asked, session_->oracle->Ask({{"op", "published_compare"},
+                                                                {"outputs", layout},
+                                                                {"tolerance", *tolerance}}));
     found = asked.ok;
   }
   if (opinion.is_null())
@@ -167,11 +167,12 @@ Result<json> Examination::CudaPeaks(bool remeasure) {
   if (workshop_.facts != nullptr)
     if (auto found = workshop_.facts->Get("peaks", key); found.ok() && *found) known = **found;
   if (!known.is_null() && !remeasure) return known;
+  share_.Release();
   gpu::LeaseRequest request;
   request.mode = gpu::LeaseMode::kExclusive;
   request.purpose = "measuring peaks";
   DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease, workshop_.leases->Acquire(DeviceKey(), request));
-  DAVINCI_ASSIGN_OR_RETURN(auto measured, oracle_->Ask({{"op", "peaks"}}));
+  DAVINCI_ASSIGN_OR_RETURN(auto measured, session_->oracle->Ask({{"op", "peaks"}}));
   lease.Release();
   json peaks = measured.ok;
   peaks.erase("seconds");
@@ -184,7 +185,7 @@ Result<json> Examination::CudaPeaks(bool remeasure) {
 
 Result<bool> Examination::CheckRoofline() {
   if (!evaluation_.candidate_time || pairs_.empty()) return true;
-  const json work = facts_[0]->raw.value("work", json());
+  const json work = session_->facts[0]->raw.value("work", json());
   if (!work.is_object()) return true;
   const double seconds = 1e-3 * evaluation_.candidate_time->median_ms;
 
@@ -194,7 +195,8 @@ Result<bool> Examination::CheckRoofline() {
     const std::vector<std::string> tags = TaskTags();
     const bool constant = Contains(tags, "constant-output") || Contains(tags, "cached-output") ||
                           Contains(tags, "accepts-zeros");
-    const bool in_place = task_.config.inplace || reference_mutates_ || Contains(tags, "identity");
+    const bool in_place =
+        task_.config.inplace || session_->reference_mutates || Contains(tags, "identity");
     TaskWork reads;
     TaskWork writes;
     TaskWork all;
@@ -281,7 +283,7 @@ void Examination::ProbeNonfinite() {
   const auto give_up = [&](std::string why) {
     evaluation_.evidence["nonfinite"] = {{"not_asked", std::move(why)}};
   };
-  auto prepared = oracle_->Ask({{"op", "nonfinite"}, {"seed", secret_.Next() >> 1}});
+  auto prepared = session_->oracle->Ask({{"op", "nonfinite"}, {"seed", secret_.Next() >> 1}});
   if (!prepared.ok()) return give_up(prepared.status().message());
   if (prepared->ok.at("args").is_null()) return give_up("no floating input");
   auto call = Call(&candidate_, 0, prepared->ok.at("args"));
@@ -290,7 +292,7 @@ void Examination::ProbeNonfinite() {
   auto uncollected = Collect(&candidate_, &*call, 0, &layout);
   if (!uncollected.ok()) return give_up(uncollected.status().message());
   if (*uncollected) return give_up((*uncollected)->message);
-  auto compared = oracle_->Ask({{"op", "nonfinite_compare"}, {"outputs", layout}});
+  auto compared = session_->oracle->Ask({{"op", "nonfinite_compare"}, {"outputs", layout}});
   if (!compared.ok()) return give_up(compared.status().message());
   json& found = evaluation_.evidence["nonfinite"];
   found = compared->ok;

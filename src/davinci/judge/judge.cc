@@ -13,6 +13,8 @@
 #include "davinci/build/build_service.h"
 #include "davinci/gpu/device.h"
 #include "davinci/judge/examination.h"
+#include "davinci/judge/session.h"
+#include "davinci/judge/spares.h"
 #include "davinci/sandbox/layers.h"
 
 namespace davinci::judge {
@@ -21,6 +23,8 @@ namespace {
 using nlohmann::json;
 
 constexpr uint64_t kMaxCandidateBytes = 1u << 20;
+constexpr size_t kRestingSessions = 16;
+constexpr int kSessionsPerTask = 8;
 
 Evaluation Refused(Outcome outcome, std::string message) {
   Evaluation evaluation;
@@ -56,6 +60,8 @@ struct Judge::Impl {
   std::unique_ptr<gpu::DeviceMonitor> monitor = gpu::DeviceMonitor::Create();
   std::mutex mutex;
   std::unique_ptr<Workshop> workshop;  // guarded by mutex until built, then constant
+  SessionPool sessions{kRestingSessions, kSessionsPerTask};
+  std::unique_ptr<Spares> spares;  // made with the workshop it borrows
   std::mutex build_mutex;
   std::unique_ptr<build::BuildService> builds;  // guarded by build_mutex until created
 
@@ -104,6 +110,9 @@ struct Judge::Impl {
     built->server = server.get();
     built->leases = leases.get();
     built->facts = facts.get();
+    built->sessions = &sessions;
+    spares = std::make_unique<Spares>(built.get());
+    built->spares = spares.get();
     built->build = [this](const json& request) { return Build(request); };
     built->hello = std::move(hello);
     built->options = options;
@@ -136,6 +145,14 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
     if (auto facts = store::KvCache::Open(*folder / "facts.db"); facts.ok())
       impl->facts = std::move(*facts);
   return std::unique_ptr<Judge>(new Judge(std::move(impl)));
+}
+
+void Judge::Settle() { impl_->sessions.Settle(); }
+
+void Judge::LetGo() {
+  impl_->sessions.Clear();
+  std::lock_guard lock(impl_->mutex);
+  if (impl_->spares) impl_->spares->Clear();
 }
 
 Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target) {

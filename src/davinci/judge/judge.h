@@ -73,6 +73,12 @@ class Judge {
   // Outcome::kJudgeError of what is left, which is never held against a candidate.
   Result<Evaluation> Evaluate(const Job& job, const Progress& progress = nullptr);
 
+  // Evaluations return before everything of them has ended: the candidate's process is torn down
+  // and what serves the next candidate of the same task put to rest in the background. Settle()
+  // waits for that; LetGo() also ends what rests (processes, device memory, scratch folders).
+  void Settle();
+  void LetGo();
+
   // Task admission (guarantee 9): which wrong answers would pass? Tags of the task on this target.
   Result<nlohmann::json> Admit(const std::string& task_path, Target target);
 

@@ -7,18 +7,26 @@ namespace davinci::judge {
 using nlohmann::json;
 
 Status Oracle::AwaitReady(double timeout_seconds) {
-  return process_->AwaitReady(timeout_seconds).status();
+  const Status ready = process_->AwaitReady(timeout_seconds).status();
+  return ready.ok() ? ready : Status(ready.code(), "the oracle did not start: " + ready.message());
 }
 
-Result<worker::Process::Reply> Oracle::Ask(const json& message, std::span<const int> fds) {
-  const std::string op = message.at("op").get<std::string>();
-  DAVINCI_RETURN_IF_ERROR(process_->Post(message, fds));
-  auto reply = Await();
+Status Oracle::Post(const json& message, std::span<const int> fds) {
+  return process_->Post(message, fds);
+}
+
+Result<worker::Process::Reply> Oracle::Await(const std::string& op) {
+  auto reply = Receive();
   if (reply.ok()) seconds_[op] = seconds_.value(op, 0.0) + reply->ok.value("seconds", 0.0);
   return reply;
 }
 
-Result<worker::Process::Reply> Oracle::Await() {
+Result<worker::Process::Reply> Oracle::Ask(const json& message, std::span<const int> fds) {
+  DAVINCI_RETURN_IF_ERROR(Post(message, fds));
+  return Await(message.at("op").get<std::string>());
+}
+
+Result<worker::Process::Reply> Oracle::Receive() {
   auto reply = process_->Await(timeout_seconds_);
   if (!reply.ok()) {
     if (reply.status().code() == StatusCode::kDeadlineExceeded) {
@@ -39,6 +47,11 @@ Result<worker::Process::Reply> Oracle::Await() {
     return InvalidArgument(std::move(message));
   }
   return reply;
+}
+
+void Oracle::Rest() {
+  seconds_ = json::object();
+  timeout_seconds_ = kTimeoutSeconds;
 }
 
 Result<VariantFacts> Oracle::Describe(int variant, uint64_t seed) {

@@ -38,19 +38,25 @@ class Oracle {
   Status AwaitReady(double timeout_seconds);
   // One request; failures of the reference are kInvalidArgument with file and line.
   Result<worker::Process::Reply> Ask(const nlohmann::json& message, std::span<const int> fds = {});
+  // The halves of Ask(), for overlapping it with other processes; `op` names what was asked.
+  Status Post(const nlohmann::json& message, std::span<const int> fds = {});
+  Result<worker::Process::Reply> Await(const std::string& op);
   Result<VariantFacts> Describe(int variant, uint64_t seed);
 
   worker::Process& process() { return *process_; }
   // Seconds spent in each kind of request so far, for stage timings.
   const nlohmann::json& seconds() const { return seconds_; }
+  // Between two examinations: nobody's stage timings, the usual patience.
+  void Rest();
   void set_timeout(double seconds) { timeout_seconds_ = seconds; }
 
  private:
-  Result<worker::Process::Reply> Await();
+  static constexpr double kTimeoutSeconds = 300;
+  Result<worker::Process::Reply> Receive();
 
   std::shared_ptr<worker::Process> process_;
   nlohmann::json seconds_ = nlohmann::json::object();
-  double timeout_seconds_ = 300;
+  double timeout_seconds_ = kTimeoutSeconds;
 };
 
 }  // namespace davinci::judge

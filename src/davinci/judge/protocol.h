@@ -43,6 +43,13 @@ struct Protocol {
   double full_check_share = 0.1;    // secret share of timed calls also compared with float64 truth
   double give_up_below = 0.0;       // screening: stop early when the speedup is surely below this
 
+  // CUDA: hardware queues of the timed roles, 0 = the driver's default of 8. Making a context costs
+  // the driver about 15 ms for each, one context after the other; streams beyond them share a
+  // queue.
+  int device_connections = 0;
+  // Profile the candidate while nobody is timed on the device.
+  bool profile_alone = true;
+
   // Limits.
   double load_timeout_seconds = 30;  // importing and constructing, compilation not counted
   // Everything compiled for one candidate, and each run of a compiler. The slowest honest thing

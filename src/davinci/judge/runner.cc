@@ -88,9 +88,8 @@ void ReadOutputs(const json& done, CallResult* result) {
 
 }  // namespace
 
-Runner::Runner(std::shared_ptr<Process> process, worker::BuildHandler build,
-               CompileLimits compile_limits)
-    : process_(std::move(process)), build_(std::move(build)), compile_limits_(compile_limits) {}
+Runner::Runner(std::shared_ptr<Process> process, worker::BuildHandler build)
+    : process_(std::move(process)), build_(std::move(build)) {}
 
 json Runner::Build(const json& request) {
   const auto refuse = [&](std::string why) {
@@ -121,6 +120,7 @@ Failure Runner::FromError(const json& error, Outcome stage) const {
 }
 
 std::optional<Failure> Runner::AwaitReady(double timeout_seconds) {
+  if (ready_) return std::nullopt;
   auto report = process_->AwaitReady(timeout_seconds);
   if (!report.ok()) {
     Failure failure;
@@ -128,6 +128,7 @@ std::optional<Failure> Runner::AwaitReady(double timeout_seconds) {
     return failure;
   }
   sandbox_report_ = report->value("sandbox", json::object());
+  ready_ = true;
   return std::nullopt;
 }
 
@@ -221,14 +222,10 @@ void Runner::EndCalls() {
   frozen_ = false;
 }
 
-std::optional<Failure> Runner::Arm(const json& message, double timeout_seconds) {
-  return AskFrozen(message, timeout_seconds).failure;
-}
-
-CallResult Runner::Call(double timeout_seconds, double spin_seconds) {
+CallResult Runner::Call(const CallOptions& options) {
   CallResult result;
   auto fail = [&](const Status& status) {
-    result.failure = Classify(status, Outcome::kRuntimeError, timeout_seconds);
+    result.failure = Classify(status, Outcome::kRuntimeError, options.timeout_seconds);
     return result;
   };
   if (const Status status = process_->control().SendFrame(worker::kGo); !status.ok())
@@ -239,14 +236,25 @@ CallResult Runner::Call(double timeout_seconds, double spin_seconds) {
   const int64_t waited_before = process_->CoreWaitNs() + worker::OwnCoreWaitNs();
   const int64_t start = MonotonicNs();
   int64_t compiling_ns = 0;  // the clock of the deadline stands meanwhile
+  bool slow = false;
+  bool gate_used = false;
   if (const Status status = process_->Thaw(); !status.ok()) return fail(status);
   while (true) {
     const double allowed =
-        timeout_seconds - 1e-9 * static_cast<double>(MonotonicNs() - start - compiling_ns);
+        options.timeout_seconds - 1e-9 * static_cast<double>(MonotonicNs() - start - compiling_ns);
     if (allowed <= 0) return fail(DeadlineExceeded("the candidate only asked for compilations"));
-    const bool seen = spin_seconds > 0 && process_->control().SpinUntilReadable(spin_seconds);
+    const bool seen =
+        options.spin_seconds > 0 && process_->control().SpinUntilReadable(options.spin_seconds);
+    const bool impatient = options.on_slow && !slow && options.patience_seconds < allowed;
     const Status waited =
-        seen ? Status::Ok() : process_->control().Wait(allowed, process_->status_fd());
+        seen ? Status::Ok()
+             : process_->control().Wait(impatient ? options.patience_seconds : allowed,
+                                        process_->status_fd());
+    if (impatient && waited.code() == StatusCode::kDeadlineExceeded) {
+      slow = true;
+      options.on_slow();
+      continue;
+    }
     const int64_t done = MonotonicNs();
     if (!waited.ok()) return fail(waited);
     const int64_t cpu_when_done = process_->CpuNs();
@@ -297,6 +305,17 @@ CallResult Runner::Call(double timeout_seconds, double spin_seconds) {
       if (const Status thawed = process_->Thaw(); !thawed.ok()) return fail(thawed);
       continue;
     }
+    if (body.contains("gate") && options.on_gate && !gate_used) {
+      gate_used = true;
+      result.compiled = true;
+      const int64_t asked = MonotonicNs();
+      options.on_gate();
+      compiling_ns += MonotonicNs() - asked;
+      if (const Status sent = process_->control().Send({{"open", 1}}); !sent.ok())
+        return fail(sent);
+      if (const Status thawed = process_->Thaw(); !thawed.ok()) return fail(thawed);
+      continue;
+    }
     if (const auto error = body.find("error"); error != body.end()) {
       result.failure =
           FromError(error->is_object() ? *error : json::object(), Outcome::kRuntimeError);
@@ -314,8 +333,16 @@ CallResult Runner::Call(double timeout_seconds, double spin_seconds) {
 }
 
 Answer Runner::AskFrozen(const json& message, double timeout_seconds, std::span<const int> fds) {
+  BeginFrozen(message, fds);
+  return FinishFrozen(timeout_seconds);
+}
+
+void Runner::BeginFrozen(const json& message, std::span<const int> fds) {
   Post(message, fds);
   if (frozen_) (void)process_->Thaw();
+}
+
+Answer Runner::FinishFrozen(double timeout_seconds) {
   Answer answer = Await(timeout_seconds, Outcome::kRuntimeError);
   if (frozen_ && !process_->WaitForDeath()) {
     (void)process_->Freeze();

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -65,10 +66,23 @@ struct CompileLimits {
   int requests = 256;
 };
 
+struct CallOptions {
+  double timeout_seconds = 0;
+  // Wait for the end without sleeping for that long, where a core is to spare.
+  double spin_seconds = 0;
+  // Called once when the call is not over after this long.
+  double patience_seconds = 1;
+  std::function<void()> on_slow = nullptr;
+  // Called once when the runner asks for the device, before the first kernel it has compiled is
+  // launched; it is let go on when this returns.
+  std::function<void()> on_gate = nullptr;
+};
+
 class Runner {
  public:
-  Runner(std::shared_ptr<worker::Process> process, worker::BuildHandler build,
-         CompileLimits compile_limits = {});
+  Runner(std::shared_ptr<worker::Process> process, worker::BuildHandler build);
+  // Before the candidate is loaded; the defaults hold otherwise.
+  void set_compile_limits(const CompileLimits& limits) { compile_limits_ = limits; }
 
   // Waits until the child is up; a Failure here is ours.
   std::optional<Failure> AwaitReady(double timeout_seconds);
@@ -83,12 +97,13 @@ class Runner {
 
   // Freezes the process for the first time.
   std::optional<Failure> StartCalls();
-  // Prepares a call off the clock, before its inputs exist. `message` is {"op":"arm", …}.
-  std::optional<Failure> Arm(const nlohmann::json& message, double timeout_seconds);
-  // One forward, after Arm. The process is frozen before and after.
-  // `spin_seconds`: wait for its end without sleeping for that long, where a core is to spare.
-  CallResult Call(double timeout_seconds, double spin_seconds);
+  // One forward, after {"op":"arm", …} prepared it off the clock, before its inputs existed. The
+  // process is frozen before and after.
+  CallResult Call(const CallOptions& options);
   // An ordinary request between calls: thaws, asks, freezes again.
+  // BeginFrozen() and FinishFrozen() are its halves, for overlapping two runners.
+  void BeginFrozen(const nlohmann::json& message, std::span<const int> fds = {});
+  Answer FinishFrozen(double timeout_seconds);
   Answer AskFrozen(const nlohmann::json& message, double timeout_seconds,
                    std::span<const int> fds = {});
   // Thaws for good; call before asking for evidence after the last timed call.
@@ -104,12 +119,13 @@ class Runner {
 
   std::shared_ptr<worker::Process> process_;
   worker::BuildHandler build_;
-  const CompileLimits compile_limits_;
+  CompileLimits compile_limits_;
   double compile_seconds_ = 0;  // of compilers at work
   int num_builds_ = 0;
   bool last_build_timed_out_ = false;
   nlohmann::json sandbox_report_;
   std::optional<Status> post_error_;
+  bool ready_ = false;
   bool frozen_ = false;
   std::string last_structure_;  // what a short DONE refers to
   std::vector<OutputTensor> last_outputs_;

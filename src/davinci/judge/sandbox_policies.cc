@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "davinci/base/files.h"
-#include "davinci/judge/examination.h"
+#include "davinci/judge/workshop.h"
 #include "davinci/sandbox/policy.h"
 
 namespace davinci::judge {
@@ -69,14 +69,18 @@ void AllowPrograms(json* policy) {
   (*policy)["allow_fork"] = true;
 }
 
-json RoleEnvironment(const std::string& scratch) {
-  return {{"HOME", scratch},
-          {"TMPDIR", "/tmp"},
-          {"TRITON_CACHE_DIR", scratch + "/triton"},
-          {"TORCHINDUCTOR_CACHE_DIR", scratch + "/inductor"},
-          {"CUDA_CACHE_PATH", scratch + "/nv"},
-          {"DAVINCI_DEVICE_CACHE", CacheDir("device").ok() ? CacheDir("device")->string() : ""},
-          {"XDG_CACHE_HOME", scratch}};
+json RoleEnvironment(const std::string& scratch, int device_connections) {
+  json environment = {
+      {"HOME", scratch},
+      {"TMPDIR", "/tmp"},
+      {"TRITON_CACHE_DIR", scratch + "/triton"},
+      {"TORCHINDUCTOR_CACHE_DIR", scratch + "/inductor"},
+      {"CUDA_CACHE_PATH", scratch + "/nv"},
+      {"DAVINCI_DEVICE_CACHE", CacheDir("device").ok() ? CacheDir("device")->string() : ""},
+      {"XDG_CACHE_HOME", scratch}};
+  if (device_connections > 0)
+    environment["CUDA_DEVICE_MAX_CONNECTIONS"] = std::to_string(device_connections);
+  return environment;
 }
 
 }  // namespace davinci::judge

@@ -23,7 +23,8 @@ nlohmann::json RolePolicy(const Workshop& workshop, Target target, std::string_v
 // Lets a role start programs: Triton runs its assembler, also where there is no device.
 void AllowPrograms(nlohmann::json* policy);
 
-// HOME, TMPDIR and the caches of torch and Triton, all inside the scratch folder.
-nlohmann::json RoleEnvironment(const std::string& scratch);
+// HOME, TMPDIR and the caches of torch and Triton, all inside the scratch folder; on cuda the
+// number of hardware queues (0: the driver's default).
+nlohmann::json RoleEnvironment(const std::string& scratch, int device_connections);
 
 }  // namespace davinci::judge

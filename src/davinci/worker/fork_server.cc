@@ -182,6 +182,14 @@ Result<json> ForkServer::HelloLocked() {
   return hello_;
 }
 
+Status ForkServer::Prewarm(const std::string& cache_folder, int arch) {
+  std::lock_guard lock(mutex_);
+  DAVINCI_RETURN_IF_ERROR(HelloLocked().status());
+  if (prewarmed_ || !hello_.value("triton", json()).is_string()) return Status::Ok();
+  prewarmed_ = true;
+  return control_.Send({{"prewarm", {{"cache", cache_folder}, {"arch", arch}}}});
+}
+
 Result<std::shared_ptr<Process>> ForkServer::Spawn(const SpawnRequest& request) {
   DAVINCI_ASSIGN_OR_RETURN(auto pair, Channel::CreatePair());
   int status_pipe[2];

@@ -47,6 +47,9 @@ class ForkServer {
 
   // Waits for the imports; {protocol, python, torch, triton, pid}. A remedy is part of the failure.
   Result<nlohmann::json> Hello();
+  // Asks for the Triton compiler to be warmed up (davinci_worker/prewarm.py) before the next child
+  // is forked; once, and only where Triton was imported. `cache_folder` keeps what it builds.
+  Status Prewarm(const std::string& cache_folder, int arch);
   // False once the interpreter has ended, and with it every child: their deaths are nobody's
   // verdict then.
   bool Alive() const;
@@ -63,6 +66,7 @@ class ForkServer {
   Channel control_;  // guarded by mutex_
   UniqueFd pidfd_;
   pid_t pid_ = -1;
+  bool prewarmed_ = false;  // guarded by mutex_
   UniqueFd errors_;
   nlohmann::json hello_;                           // guarded by mutex_
   std::vector<std::weak_ptr<Process>> processes_;  // guarded by mutex_

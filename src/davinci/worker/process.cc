@@ -86,6 +86,9 @@ Process::Process(Channel control, UniqueFd status, UniqueFd output)
 }
 
 Process::~Process() {
+  // One that was just asked for has no pid yet; it cannot be killed before that is known.
+  const double deadline = MonotonicSeconds() + 2.0;
+  while (!pidfd_.valid() && !death_ && MonotonicSeconds() < deadline) ReadStatus(0.1);
   Kill();
   WaitForDeath(5.0);
   const uint64_t one = 1;

@@ -1,0 +1,123 @@
+// Session: one task made ready, so that candidate after candidate can be asked about it. The oracle
+// has loaded the reference, the baseline runner is bound and has been checked; what a candidate
+// needs beside that is its own runner.
+//
+// An examination owns its session while it lasts; in between, sessions rest in a SessionPool. A
+// session serves a limited number of candidates: weights are the session's secret, and a secret
+// that is used for ever is none. Inputs are drawn afresh for every candidate.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "davinci/base/files.h"
+#include "davinci/base/rng.h"
+#include "davinci/gpu/lease.h"
+#include "davinci/judge/oracle.h"
+#include "davinci/judge/output_arena.h"
+#include "davinci/judge/runner.h"
+#include "davinci/judge/spare.h"
+
+namespace davinci::judge {
+
+// One role that is timed, with everything the supervisor knows about it.
+struct Timed {
+  std::string name;  // "candidate" or "baseline", also its arena's
+  Side side = Side::kCandidate;
+  std::unique_ptr<Runner> runner;
+  std::vector<int64_t> outside_cpu_ns;
+  int built_variant = -1;
+};
+
+struct Session {
+  std::vector<gpu::DeviceLease> memory;  // released after the processes below are gone
+  std::string key;                       // what makes two sessions interchangeable
+  TempDir work;                          // scratch of oracle and baseline
+  std::unique_ptr<Oracle> oracle;
+  Timed baseline;
+  OutputArena arena;
+  std::vector<std::optional<VariantFacts>> facts;  // by variant; 0 is the task's own size
+  SplitMix64 secret{SecretSeed()};                 // seeds of weights; never published
+  uint64_t init_seed = 0;
+  bool reference_mutates = false;
+  nlohmann::json baseline_profile;  // of its kernels on the device, once asked for
+  bool ready = false;               // the reference is loaded and the baseline is bound
+  bool baseline_checked = false;    // it answered one correctness call
+  bool baseline_outside_tolerance = false;
+  bool spoilt = false;  // not to be used again: changed for one candidate, or a role fell ill
+  int uses = 0;
+  double resting_since = 0;  // monotonic seconds
+
+  // False once a process of it has ended.
+  bool Alive();
+};
+
+// What a claim on a session comes to: one that rested, leave to make one, or neither (only from
+// TryClaim). Who got one of the first two owes the pool a Return().
+struct SessionClaim {
+  std::unique_ptr<Session> session;
+  bool may_make = false;
+  bool granted() const { return session != nullptr || may_make; }
+};
+
+// Sessions at rest, and how many are about. A session is needed only while a candidate is checked
+// and timed, not while it compiles, so a few serve many examinations of one task. Those that hold
+// device memory of note leave soon, so that others get it. Thread-safe.
+class SessionPool {
+ public:
+  // `capacity`: how many rest at most; `per_key`: how many of one key are about at most.
+  SessionPool(size_t capacity, int per_key);
+  ~SessionPool();
+
+  SessionClaim TryClaim(const std::string& key);
+  // Blocks until the claim is granted.
+  SessionClaim Claim(const std::string& key);
+  // Ends the candidate, then keeps the session for the next one or ends it too: spoilt, dead or
+  // used up. Null when none came about. Returns at once; a thread of the pool does it, because the
+  // driver takes its time to undo a context.
+  void Return(const std::string& key, std::unique_ptr<Session> session, Spare candidate);
+  // Waits until everything returned so far has been taken back.
+  void Settle();
+  // Settles and ends the sessions at rest.
+  void Clear();
+  // Around a wait for device memory: resting sessions that hold some end, and so do those that are
+  // returned meanwhile.
+  void BeginMemoryWait();
+  void EndMemoryWait();
+  // At most this many sessions of a key from now on, because each holds so much.
+  void Limit(const std::string& key, int sessions);
+
+ private:
+  struct Returned {
+    std::string key;
+    std::unique_ptr<Session> session;
+    Spare candidate;
+  };
+  void TakeBack(Returned returned);
+  void Expire();
+  SessionClaim ClaimLocked(const std::string& key);
+
+  const size_t capacity_;
+  const int per_key_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;            // with mutex_
+  int taking_back_ = 0;                            // guarded by mutex_
+  std::deque<Returned> returned_;                  // guarded by mutex_
+  std::map<std::string, int> in_use_;              // guarded by mutex_
+  std::map<std::string, int> limits_;              // guarded by mutex_
+  int memory_waits_ = 0;                           // guarded by mutex_
+  std::vector<std::unique_ptr<Session>> resting_;  // guarded by mutex_; the oldest first
+  std::vector<std::jthread> takers_;
+  std::jthread reaper_;  // last: joined first
+};
+
+}  // namespace davinci::judge

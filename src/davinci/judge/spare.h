@@ -1,0 +1,19 @@
+// Spare: a runner and the folder it was given, before or after it has a candidate.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "davinci/base/files.h"
+#include "davinci/judge/runner.h"
+
+namespace davinci::judge {
+
+struct Spare {
+  TempDir home;  // removed after the process is gone
+  std::unique_ptr<Runner> runner;
+  // Where the candidate's source goes; the runner sees it read-only.
+  std::filesystem::path source_path() const { return home.path() / "source" / "candidate.py"; }
+};
+
+}  // namespace davinci::judge

@@ -1,0 +1,116 @@
+#include "davinci/judge/spares.h"
+
+#include <utility>
+
+#include "davinci/judge/sandbox_policies.h"
+
+namespace davinci::judge {
+namespace {
+
+constexpr size_t kKept = 4;
+// The driver makes one context at a time; a second thread forks and sandboxes meanwhile.
+constexpr int kPreparing = 2;
+constexpr double kReadyTimeoutSeconds = 60;
+
+}  // namespace
+
+Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target target,
+                                            const std::string& scratch,
+                                            const std::vector<std::filesystem::path>& readable,
+                                            RunnerKind kind, int connections) {
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(scratch));
+  const bool trusted = kind == RunnerKind::kBaseline;
+  worker::SpawnRequest request;
+  request.role = "runner";
+  request.target = TargetName(target);
+  request.threads = workshop.threads;
+  request.scratch = scratch;
+  request.policy =
+      RolePolicy(workshop, target, trusted ? "baseline" : "candidate", scratch, readable, trusted);
+  if (kind == RunnerKind::kCandidateWithoutDevice) AllowPrograms(&request.policy);
+  if (workshop.options.unsafe_no_sandbox) request.policy = nullptr;
+  request.env = RoleEnvironment(scratch, connections);
+  DAVINCI_ASSIGN_OR_RETURN(auto process, workshop.server->Spawn(request));
+  return std::make_unique<Runner>(std::move(process), workshop.build);
+}
+
+Spares::Spares(const Workshop* workshop) : workshop_(workshop) {}
+
+Spares::~Spares() {
+  for (auto& thread : threads_) thread.request_stop();
+  changed_.notify_all();
+}
+
+Result<Spare> Spares::Make(Target target, RunnerKind kind, int connections) const {
+  Spare spare;
+  DAVINCI_ASSIGN_OR_RETURN(spare.home, MakeTempDir("davinci-judge"));
+  const std::filesystem::path source = spare.home.path() / "source";
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(source));
+  DAVINCI_ASSIGN_OR_RETURN(spare.runner,
+                           SpawnRunner(*workshop_, target, (spare.home.path() / "scratch").string(),
+                                       {source}, kind, connections));
+  return spare;
+}
+
+Result<Spare> Spares::Take(Target target, bool without_device, int connections) {
+  if (target != Target::kCuda)
+    return Make(target,
+                without_device ? RunnerKind::kCandidateWithoutDevice : RunnerKind::kCandidate,
+                connections);
+  std::deque<Spare> outdated;  // ended outside the lock
+  {
+    std::unique_lock lock(mutex_);
+    wanted_ = true;
+    if (++taken_ == 2)
+      for (int i = 0; i < kPreparing; ++i)
+        threads_.emplace_back([this](const std::stop_token& stop) { Prepare(stop); });
+    if (connections != connections_) outdated.swap(ready_);
+    connections_ = connections;
+    changed_.notify_all();
+    while (!ready_.empty()) {
+      Spare spare = std::move(ready_.front());
+      ready_.pop_front();
+      if (!spare.runner->process().WaitForDeath()) return spare;
+    }
+  }
+  return Make(target, RunnerKind::kCandidate, connections);
+}
+
+void Spares::Prepare(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    int connections = 0;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, stop, [&] { return wanted_ && ready_.size() < kKept; });
+      if (stop.stop_requested()) return;
+      connections = connections_;
+      ++preparing_;
+    }
+    bool made = false;
+    Spare prepared;
+    if (auto spare = Make(Target::kCuda, RunnerKind::kCandidate, connections); spare.ok()) {
+      prepared = std::move(*spare);
+      made = !prepared.runner->AwaitReady(kReadyTimeoutSeconds) &&
+             !prepared.runner->Ask({{"op", "warm"}}, kReadyTimeoutSeconds, Outcome::kLoadError)
+                  .failure;
+    }
+    std::unique_lock lock(mutex_);
+    if (made && wanted_ && connections == connections_)
+      ready_.push_back(std::move(prepared));
+    else
+      lock.unlock(), prepared = Spare(), lock.lock();
+    --preparing_;
+    changed_.notify_all();
+    if (!made) return;  // whoever needs a runner will say why there is none
+  }
+}
+
+void Spares::Clear() {
+  std::deque<Spare> ended;  // outside the lock
+  std::unique_lock lock(mutex_);
+  wanted_ = false;
+  while (preparing_ > 0) changed_.wait(lock);
+  ended.swap(ready_);
+}
+
+}  // namespace davinci::judge

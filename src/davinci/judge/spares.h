@@ -1,0 +1,61 @@
+// Spares: runners for candidates that are not known yet.
+//
+// A runner is forked, sandboxed and, on cuda, given its context before the candidate arrives; that
+// takes longer than the candidate itself. Spares are prepared in the background once a process
+// judges for the second time: a single judgement would only be disturbed by them. On the cpu target
+// none are kept: a fork is cheap there, and preparing one would take a core from whoever is timed.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "davinci/base/status.h"
+#include "davinci/data/language.h"
+#include "davinci/judge/runner.h"
+#include "davinci/judge/spare.h"
+#include "davinci/judge/workshop.h"
+
+namespace davinci::judge {
+
+enum class RunnerKind { kCandidate, kCandidateWithoutDevice, kBaseline };
+
+// Forks a runner in its sandbox: `scratch` (created when missing) is its working directory,
+// `readable` what it may read beside the system, `connections` its hardware queues on cuda
+// (Protocol::device_connections). Not yet ready: call AwaitReady().
+Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target target,
+                                            const std::string& scratch,
+                                            const std::vector<std::filesystem::path>& readable,
+                                            RunnerKind kind, int connections);
+
+class Spares {
+ public:
+  // `workshop` must outlive this object.
+  explicit Spares(const Workshop* workshop);
+  ~Spares();
+
+  // Prepared, or fresh when none is. Thread-safe.
+  Result<Spare> Take(Target target, bool without_device, int connections);
+  // Ends the prepared ones; no more are prepared until the next Take().
+  void Clear();
+
+ private:
+  Result<Spare> Make(Target target, RunnerKind kind, int connections) const;
+  void Prepare(const std::stop_token& stop);
+
+  const Workshop* workshop_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;  // with mutex_
+  std::deque<Spare> ready_;              // guarded by mutex_; all with connections_
+  int connections_ = 0;                  // guarded by mutex_; of whoever came last
+  int taken_ = 0;                        // guarded by mutex_
+  int preparing_ = 0;                    // guarded by mutex_
+  bool wanted_ = false;                  // guarded by mutex_
+  std::vector<std::jthread> threads_;    // last: joined first
+};
+
+}  // namespace davinci::judge

@@ -1,0 +1,29 @@
+// Workshop: what every examination borrows from its Judge. All pointers outlive the examination.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "davinci/gpu/lease.h"
+#include "davinci/judge/judge.h"
+#include "davinci/store/kv_cache.h"
+#include "davinci/worker/fork_server.h"
+
+namespace davinci::judge {
+
+class SessionPool;
+class Spares;
+
+struct Workshop {
+  worker::ForkServer* server = nullptr;
+  gpu::DeviceLeases* leases = nullptr;
+  SessionPool* sessions = nullptr;
+  Spares* spares = nullptr;
+  worker::BuildHandler build;
+  // Device peaks and task admission; null where nothing can be kept.
+  store::KvCache* facts = nullptr;
+  nlohmann::json hello;  // of the fork server: versions and prefixes of the interpreter
+  JudgeOptions options;
+  int threads = 1;
+};
+
+}  // namespace davinci::judge
