@@ -543,20 +543,26 @@ class ModelNew(nn.Module):
 
 // --- judge_error: our failure is tried again, then reported as ours ---
 
-// Kills oracles, `most` of them, as soon as they show up.
+// Kills oracles, `most` of them, as soon as they show up. Those that are there already are left
+// alone: they wait for the next candidate of another test's task.
 class OracleKiller {
  public:
   explicit OracleKiller(int most)
-      : thread_([this, most](const std::stop_token& stop) {
+      : seen_(Oracles()), thread_([this, most](std::stop_token stop) {
           while (!stop.stop_requested() && killed_ < most) {
-            for (const int pid : DescendantsIn("oracle"))
-              if (seen_.insert(pid).second && kill(pid, SIGKILL) == 0) ++killed_;
+            for (const int pid : Oracles())
+              if (killed_ < most && seen_.insert(pid).second && kill(pid, SIGKILL) == 0) ++killed_;
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
           }
         }) {}
   int killed() const { return killed_; }
 
  private:
+  static std::set<int> Oracles() {
+    const std::vector<int> pids = DescendantsIn("oracle");
+    return {pids.begin(), pids.end()};
+  }
+
   std::set<int> seen_;
   std::atomic<int> killed_{0};
   std::jthread thread_;
@@ -565,16 +571,23 @@ class OracleKiller {
 TEST_F(Outcomes, AnOracleThatIsKilledIsReplacedOnce) {
   bench_->LetGo();  // an oracle at rest would be killed in its sleep, and replaced without a word
   const OracleKiller killer(1);
-  const Evaluation e = Judge(kGood);
+  const Evaluation e = Judge(kGood, std::string(kReference) + "# killed once\n");
   EXPECT_EQ(killer.killed(), 1);
   EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
   EXPECT_EQ(e.provenance.value("attempts", 1), 2);
 }
 
+TEST_F(Outcomes, AnOracleThatDiesBetweenCandidatesIsReplacedUnseen) {
+  EXPECT_EQ(Judge(kGood).outcome, Outcome::kOk);
+  for (const int pid : DescendantsIn("oracle")) kill(pid, SIGKILL);
+  const Evaluation e = Judge(kGood);
+  EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
+}
+
 TEST_F(Outcomes, AnOracleThatIsKilledTwiceIsOurFailure) {
   bench_->LetGo();
   const OracleKiller killer(2);
-  auto evaluation = bench_->Judge(kGood);
+  auto evaluation = bench_->Judge(kGood, std::string(kReference) + "# killed twice\n");
   EXPECT_EQ(killer.killed(), 2);
   ASSERT_FALSE(evaluation.ok()) << OutcomeName(evaluation->outcome);
   EXPECT_EQ(evaluation.status().code(), StatusCode::kUnavailable);
