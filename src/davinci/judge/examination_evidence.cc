@@ -37,7 +37,7 @@ void Examination::CollectEvidence() {
         if (path.starts_with(cache))
           libraries.push_back(std::filesystem::path(path).filename().string());
       evidence["candidate_libraries"] = std::move(libraries);
-      if (protocol_.profile_alone && !ShareDevice().ok()) return;
+      if (!ShareDevice().ok()) return;
       CollectProfile();
       // Native code that is neither an operator nor compiled for the candidate, e.g. a library's
       // function called by its address.
@@ -72,18 +72,23 @@ void Examination::CollectProfile() {
   evaluation_.evidence["profile"] = profile.ok;
   if (job_.target == Target::kCuda) {
     // Device time decides between kernels, end-to-end time for the user: both are reported.
-    if (session_->baseline_profile.is_null()) {
+    json known = workshop_.sessions->BaselineProfile(SessionKey());
+    if (known.is_null() && protocol_.profile_baseline) {
       Answer baseline = session_->baseline.runner->AskFrozen(
           {{"op", "profile"}, {"args", last_args_}, {"shift", current_shift_[1]}}, CallTimeout());
-      if (!baseline.failure) session_->baseline_profile = baseline.ok;
+      // What records a process's launches slows them for ever after: it is no yardstick any more.
+      session_->spoilt = true;
+      if (!baseline.failure) {
+        known = baseline.ok;
+        workshop_.sessions->KeepBaselineProfile(SessionKey(), known);
+      }
     }
     const auto busy = [](const json& report) -> json {
       const auto device = report.find("device");
       return device != report.end() && device->is_object() ? device->value("busy_ms", json())
                                                            : json();
     };
-    evaluation_.times["device_ms"] = {{"candidate", busy(profile.ok)},
-                                      {"baseline", busy(session_->baseline_profile)}};
+    evaluation_.times["device_ms"] = {{"candidate", busy(profile.ok)}, {"baseline", busy(known)}};
   }
   double share = 0;
   std::string top;

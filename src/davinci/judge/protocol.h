@@ -47,8 +47,9 @@ struct Protocol {
   // the driver about 15 ms for each, one context after the other; streams beyond them share a
   // queue.
   int device_connections = 0;
-  // Profile the candidate while nobody is timed on the device.
-  bool profile_alone = true;
+  // CUDA: also profile the baseline, once per task. Its session ends with that
+  // (examination_evidence).
+  bool profile_baseline = true;
 
   // Limits.
   double load_timeout_seconds = 30;  // importing and constructing, compilation not counted

@@ -12,6 +12,7 @@ namespace {
 constexpr int kMaxUses = 64;
 constexpr double kLetGoSeconds = 10;
 constexpr int kTakers = 2;
+constexpr size_t kMaxProfiles = 256;
 constexpr double kRestSeconds = 60;
 constexpr double kRestWithMemorySeconds = 3;
 constexpr auto kExpireInterval = std::chrono::milliseconds(500);
@@ -128,6 +129,18 @@ void SessionPool::Clear() {
   std::vector<std::unique_ptr<Session>> ended;
   std::lock_guard lock(mutex_);
   ended.swap(resting_);
+}
+
+nlohmann::json SessionPool::BaselineProfile(const std::string& key) {
+  std::lock_guard lock(mutex_);
+  const auto found = profiles_.find(key);
+  return found == profiles_.end() ? nlohmann::json() : found->second;
+}
+
+void SessionPool::KeepBaselineProfile(const std::string& key, const nlohmann::json& profile) {
+  std::lock_guard lock(mutex_);
+  if (profiles_.size() >= kMaxProfiles) profiles_.clear();
+  profiles_[key] = profile;
 }
 
 void SessionPool::Limit(const std::string& key, int sessions) {

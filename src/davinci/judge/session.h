@@ -49,9 +49,8 @@ struct Session {
   SplitMix64 secret{SecretSeed()};                 // seeds of weights; never published
   uint64_t init_seed = 0;
   bool reference_mutates = false;
-  nlohmann::json baseline_profile;  // of its kernels on the device, once asked for
-  bool ready = false;               // the reference is loaded and the baseline is bound
-  bool baseline_checked = false;    // it answered one correctness call
+  bool ready = false;             // the reference is loaded and the baseline is bound
+  bool baseline_checked = false;  // it answered one correctness call
   bool baseline_outside_tolerance = false;
   bool spoilt = false;  // not to be used again: changed for one candidate, or a role fell ill
   int uses = 0;
@@ -89,6 +88,10 @@ class SessionPool {
   void Settle();
   // Settles and ends the sessions at rest.
   void Clear();
+  // What the baseline of a task launches on the device, null until somebody has kept it. A few
+  // hundred tasks are remembered.
+  nlohmann::json BaselineProfile(const std::string& key);
+  void KeepBaselineProfile(const std::string& key, const nlohmann::json& profile);
   // Around a wait for device memory: resting sessions that hold some end, and so do those that are
   // returned meanwhile.
   void BeginMemoryWait();
@@ -109,13 +112,14 @@ class SessionPool {
   const size_t capacity_;
   const int per_key_;
   std::mutex mutex_;
-  std::condition_variable_any changed_;            // with mutex_
-  int taking_back_ = 0;                            // guarded by mutex_
-  std::deque<Returned> returned_;                  // guarded by mutex_
-  std::map<std::string, int> in_use_;              // guarded by mutex_
-  std::map<std::string, int> limits_;              // guarded by mutex_
-  int memory_waits_ = 0;                           // guarded by mutex_
-  std::vector<std::unique_ptr<Session>> resting_;  // guarded by mutex_; the oldest first
+  std::condition_variable_any changed_;             // with mutex_
+  int taking_back_ = 0;                             // guarded by mutex_
+  std::deque<Returned> returned_;                   // guarded by mutex_
+  std::map<std::string, int> in_use_;               // guarded by mutex_
+  std::map<std::string, int> limits_;               // guarded by mutex_
+  std::map<std::string, nlohmann::json> profiles_;  // guarded by mutex_
+  int memory_waits_ = 0;                            // guarded by mutex_
+  std::vector<std::unique_ptr<Session>> resting_;   // guarded by mutex_; the oldest first
   std::vector<std::jthread> takers_;
   std::jthread reaper_;  // last: joined first
 };
