@@ -153,18 +153,18 @@ def main():
                    "--run", str(run), "--json"]
 
         # Killed three times, each time some units further.
-        kills = 0
-        for _ in range(3):
+        for kill in range(3):
             target = len(units(run)) + random.randint(2, 6)
             process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL, start_new_session=True)
+                                       stderr=subprocess.PIPE, text=True, start_new_session=True)
             while process.poll() is None and len(units(run)) < target:
                 time.sleep(0.01)
-            if process.poll() is None:
+            ended = process.poll()
+            if ended is None:
                 process.send_signal(signal.SIGKILL)
-                kills += 1
-            process.wait()
-        check.that(kills == 3, "three kills happened")
+            said = process.communicate()[1]
+            check.that(ended is None, f"kill {kill + 1} came before the end: status {ended}, {len(units(run))} units, "
+                                      f"{target} awaited: {said[-2000:]}")
         before = {unit["unit"]: unit["finished_unix_s"] for unit in units(run)}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         check.that(done.returncode == 0, f"exit status {done.returncode}: {done.stderr[-2000:]}{done.stdout[-6000:]}")

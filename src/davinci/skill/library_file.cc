@@ -3,12 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <sys/file.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <string>
 
+#include "davinci/base/file_lock.h"
 #include "davinci/base/files.h"
 #include "davinci/skill/library_schema.h"
 #include "davinci/store/sqlite.h"
@@ -29,9 +28,8 @@ Result<UniqueFd> TakeWriterLock(const fs::path& file) {
   const std::string path = file.string() + ".writer";
   UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!lock.valid()) return FromErrno(errno, fmt::format("opening {}", path));
-  while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) return FromErrno(errno, fmt::format("locking {}", path));
+  DAVINCI_ASSIGN_OR_RETURN(const bool locked, TryLockFile(lock.get()));
+  if (!locked) {
     char holder[32] = "";
     const ssize_t size = ::pread(lock.get(), holder, sizeof holder - 1, 0);
     return Unavailable(fmt::format(

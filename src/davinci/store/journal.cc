@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "davinci/base/file_lock.h"
 #include "davinci/base/files.h"
 
 namespace davinci::store {
@@ -49,15 +49,12 @@ Result<std::unique_ptr<Journal>> Journal::Open(const fs::path& path) {
   if (!S_ISREG(st.st_mode)) {
     return InvalidArgument(fmt::format("the journal {} is not a regular file", path.string()));
   }
-  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
-    if (errno == EWOULDBLOCK) {
-      return Unavailable(
-          fmt::format("another process is writing {}; wait for it, or choose another file (to find "
-                      "it: fuser {})",
-                      path.string(), path.string()));
-    }
-    return FromErrno(errno, fmt::format("locking {}", path.string()));
+  DAVINCI_ASSIGN_OR_RETURN(const bool locked, TryLockFile(fd.get()));
+  if (!locked) {
+    return Unavailable(
+        fmt::format("another process is writing {}; wait for it, or choose another file (to find "
+                    "it: fuser {})",
+                    path.string(), path.string()));
   }
   // Only now that nobody else writes does the size mean anything.
   if (::fstat(fd.get(), &st) != 0) return FromErrno(errno, path.string());
