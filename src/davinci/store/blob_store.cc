@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "davinci/base/hash.h"
+#include "davinci/store/sqlite.h"
 
 namespace davinci::store {
 namespace {
@@ -15,32 +16,6 @@ namespace fs = std::filesystem;
 constexpr int kSchemaVersion = 1;
 constexpr int kBusyTimeoutMs = 10'000;
 
-// Finalised when it leaves scope; parameters and columns are read in place.
-struct Statement {
-  Statement(sqlite3* db, const char* sql) {
-    code = sqlite3_prepare_v2(db, sql, -1, &handle, nullptr);
-  }
-  ~Statement() { sqlite3_finalize(handle); }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-
-  void BindText(int index, std::string_view text) {
-    if (code == SQLITE_OK)
-      code =
-          sqlite3_bind_text64(handle, index, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
-  }
-  void BindBlob(int index, std::string_view bytes) {
-    // A null pointer would bind NULL, not the empty blob.
-    if (code == SQLITE_OK)
-      code = sqlite3_bind_blob64(handle, index, bytes.empty() ? "" : bytes.data(), bytes.size(),
-                                 SQLITE_STATIC);
-  }
-  int Step() { return code == SQLITE_OK ? sqlite3_step(handle) : code; }
-
-  sqlite3_stmt* handle = nullptr;
-  int code = SQLITE_OK;
-};
-
 }  // namespace
 
 BlobStore::BlobStore(fs::path file, Access access) : file_(std::move(file)), access_(access) {}
@@ -48,24 +23,7 @@ BlobStore::BlobStore(fs::path file, Access access) : file_(std::move(file)), acc
 BlobStore::~BlobStore() { sqlite3_close_v2(db_); }
 
 Status BlobStore::SqliteError(int code, std::string_view doing) const {
-  const std::string what = fmt::format("{} {}", doing, file_.string());
-  switch (code & 0xff) {
-    case SQLITE_FULL:
-    case SQLITE_IOERR:  // a quota or a file-size limit looks like any other failed write
-      return ResourceExhausted(fmt::format(
-          "{}: the disk is full or a quota is reached ({}); free some space, then give the same "
-          "command again, it goes on from here",
-          what, sqlite3_errstr(code)));
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return Unavailable(fmt::format("{}: another process keeps it locked", what));
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-    case SQLITE_CANTOPEN:
-      return PermissionDenied(fmt::format("{}: {}", what, sqlite3_errstr(code)));
-    default:
-      return Internal(fmt::format("{}: {}", what, sqlite3_errstr(code)));
-  }
+  return SqliteFailure(db_, code, fmt::format("{} {}", doing, file_.string()));
 }
 
 Result<std::unique_ptr<BlobStore>> BlobStore::Open(const fs::path& file, Access access) {
@@ -95,7 +53,7 @@ Status BlobStore::Connect() {
     Statement statement(db_, "PRAGMA user_version");
     code = statement.Step();
     if (code != SQLITE_ROW) return SqliteError(code, "reading");
-    version = sqlite3_column_int(statement.handle, 0);
+    version = static_cast<int>(statement.Int(0));
   }
   if (version > kSchemaVersion)
     return FailedPrecondition(
@@ -116,8 +74,7 @@ Result<std::string> BlobStore::Put(std::string_view bytes) {
   std::string name = Sha256Hex(bytes);
   std::lock_guard lock(mutex_);
   Statement insert(db_, "INSERT OR IGNORE INTO blobs (name, bytes) VALUES (?, ?)");
-  insert.BindText(1, name);
-  insert.BindBlob(2, bytes);
+  insert.Bind(name).Bind(bytes);
   if (const int code = insert.Step(); code != SQLITE_DONE) return SqliteError(code, "writing");
   return name;
 }
@@ -127,14 +84,12 @@ Result<std::string> BlobStore::Get(std::string_view name) {
   {
     std::lock_guard lock(mutex_);
     Statement select(db_, "SELECT bytes FROM blobs WHERE name = ?");
-    select.BindText(1, name);
+    select.Bind(name);
     const int code = select.Step();
     if (code == SQLITE_DONE)
       return NotFound(fmt::format("{} has no text {}", file_.string(), name));
     if (code != SQLITE_ROW) return SqliteError(code, "reading");
-    const auto* data = static_cast<const char*>(sqlite3_column_blob(select.handle, 0));
-    const auto size = static_cast<size_t>(sqlite3_column_bytes(select.handle, 0));
-    if (data != nullptr) bytes.assign(data, size);
+    bytes = select.Text(0);
   }
   if (Sha256Hex(bytes) != name)
     return Internal(fmt::format("{}: the text {} is damaged", file_.string(), name));
@@ -145,7 +100,7 @@ Result<int64_t> BlobStore::Count() {
   std::lock_guard lock(mutex_);
   Statement count(db_, "SELECT count(*) FROM blobs");
   if (const int code = count.Step(); code != SQLITE_ROW) return SqliteError(code, "reading");
-  return sqlite3_column_int64(count.handle, 0);
+  return count.Int(0);
 }
 
 }  // namespace davinci::store
