@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 
 #include "commands.h"
@@ -47,25 +46,10 @@ Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const Globa
   DAVINCI_ASSIGN_OR_RETURN(header.tasks,
                            LoadTaskSet(arguments.tasks, {arguments.levels, arguments.ids}));
   DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&header.tasks));
-  DAVINCI_ASSIGN_OR_RETURN(Workplace place, OpenWorkplace(flags, resolved.recipe, global));
   header.command = "bench";
   header.title = "davinci bench " + arguments.tasks;
-  header.version = DAVINCI_VERSION;
-  header.recorded = place.recorded;
-  header.created_unix_s =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  header.identity = orchestrator::Identity(resolved.recipe);
-  header.identity["llm"] = place.llm_identity;
-  request.folder =
-      flags.run.empty() ? orchestrator::DefaultRunFolder(header) : std::filesystem::path(flags.run);
-  request.recipe = resolved.recipe;
-  request.resolved_recipe = resolved.toml;
   request.winners = false;
-  request.library_source = place.library_source;
-  request.publish_library = place.publish_library;
-  rollout::StopFlag stop;
-  const InterruptWatch watch(&stop);
-  return orchestrator::ExecuteRun(std::move(request), place.parts, &stop, console->Events());
+  return ExecuteIn(flags, resolved, global, std::move(request), console->Events());
 }
 
 int RunBench(const BenchArguments& arguments, const GlobalOptions& global) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 
 #include "commands.h"
@@ -55,27 +54,11 @@ Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const Gl
   orchestrator::RunHeader& header = request.header;
   DAVINCI_ASSIGN_OR_RETURN(header.tasks, orchestrator::LoadTasks(arguments.files, {}));
   DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&header.tasks));
-  DAVINCI_ASSIGN_OR_RETURN(Workplace place,
-                           OpenWorkplace(arguments.flags, resolved.recipe, global));
   header.command = "optimize";
   header.title = "davinci optimize";
   for (const std::string& file : arguments.files) header.title += " " + file;
-  header.version = DAVINCI_VERSION;
-  header.recorded = place.recorded;
-  header.created_unix_s =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  header.identity = orchestrator::Identity(resolved.recipe);
-  header.identity["llm"] = place.llm_identity;
-  request.folder = arguments.flags.run.empty() ? orchestrator::DefaultRunFolder(header)
-                                               : std::filesystem::path(arguments.flags.run);
-  request.recipe = resolved.recipe;
-  request.resolved_recipe = resolved.toml;
   request.export_folder = arguments.out;
-  request.library_source = place.library_source;
-  request.publish_library = place.publish_library;
-  rollout::StopFlag stop;
-  const InterruptWatch watch(&stop);
-  return orchestrator::ExecuteRun(std::move(request), place.parts, &stop, console->Events());
+  return ExecuteIn(arguments.flags, resolved, global, std::move(request), console->Events());
 }
 
 int RunOptimize(const OptimizeArguments& arguments, const GlobalOptions& global) {

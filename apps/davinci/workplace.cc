@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 #include <thread>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "davinci/base/hash.h"
 #include "davinci/gpu/device.h"
 #include "davinci/llm/recorded.h"
+#include "run_console.h"
 #include "skills_library.h"
 
 namespace davinci::app {
@@ -240,6 +242,29 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
   parts.verdict_cache = place.verdict_cache.get();
   parts.num_cores = num_cores;
   return place;
+}
+
+Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedRecipe& resolved,
+                                          const GlobalOptions& global,
+                                          orchestrator::RunRequest request,
+                                          const orchestrator::RunEvents& events) {
+  DAVINCI_ASSIGN_OR_RETURN(Workplace place, OpenWorkplace(flags, resolved.recipe, global));
+  orchestrator::RunHeader& header = request.header;
+  header.version = DAVINCI_VERSION;
+  header.recorded = place.recorded;
+  header.created_unix_s =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  header.identity = orchestrator::Identity(resolved.recipe);
+  header.identity["llm"] = place.llm_identity;
+  request.folder =
+      flags.run.empty() ? orchestrator::DefaultRunFolder(header) : std::filesystem::path(flags.run);
+  request.recipe = resolved.recipe;
+  request.resolved_recipe = resolved.toml;
+  request.library_source = place.library_source;
+  request.publish_library = place.publish_library;
+  rollout::StopFlag stop;
+  const InterruptWatch watch(&stop);
+  return orchestrator::ExecuteRun(std::move(request), place.parts, &stop, events);
 }
 
 }  // namespace davinci::app

@@ -69,4 +69,11 @@ struct Workplace {
 Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRecipe& recipe,
                                 const GlobalOptions& global);
 
+// Opens the workplace and carries the run out in it. `request` comes with the command, title and
+// tasks in its header and with what only its command knows; the rest is filled in here.
+Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedRecipe& resolved,
+                                          const GlobalOptions& global,
+                                          orchestrator::RunRequest request,
+                                          const orchestrator::RunEvents& events);
+
 }  // namespace davinci::app
