@@ -415,14 +415,6 @@ class Oracle:
         """A second opinion on the outputs just compared: torch.allclose against the reference's own output."""
         return published.compare(self._set.reference, self._candidate_tensors(message["outputs"]), message["tolerance"])
 
-    def _op_buffers(self, message, fds):
-        """Names of buffers a forward of the reference changes (running statistics)."""
-        built = self._build(0)
-        model = copy.deepcopy(built["model"])
-        before = {n: b.clone() for n, b in model.named_buffers()}
-        self._forward(model, self._draw(message["seed"], "own", 0))
-        return {"updated": [n for n, b in model.named_buffers() if not torch.equal(b, before[n])]}
-
     def _op_admit(self, message, fds):
         return admission.check(self, message["seed"], self._stochastic, message.get("budget_seconds"))
 
@@ -469,9 +461,6 @@ class Oracle:
         elif gone is not None:
             os.close(gone.fd)
         return {}
-
-    def _op_exit(self, message, fds):
-        os._exit(0)
 
 
 def _state(model):

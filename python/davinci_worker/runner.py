@@ -4,9 +4,7 @@ It holds inputs only while it is being timed, never an expected value, and repor
 """
 
 import contextlib
-import os
 import struct
-import sys
 import time
 import traceback
 
@@ -304,21 +302,8 @@ class Runner:
             packing.from_blob(message["args"]), [self._arena.view(p, message["shift"]) for p in self._inputs])
         return {"ok": trace.profile(self._model, arguments, self._cuda)}
 
-    def _op_buffers(self, message, fds):
-        """Parameters and buffers after the calls, so that forgotten running statistics can be reported."""
-        described = []
-        for name, tensor in self._state(self._models[message["variant"]]):
-            item = []
-            packing.describe(tensor.detach(), item)
-            described.append({"name": name, **item[0]})
-        return {"ok": {"state": described}}
-
     def _op_offline(self, message, fds):
         """What was compiled and interpreted where there is no device, and what stopped the last call."""
         from davinci_worker import offline
 
         return {"ok": offline.report()}
-
-    def _op_exit(self, message, fds):
-        sys.stdout.flush()
-        os._exit(0)
