@@ -50,7 +50,7 @@ struct Speedup {
   double median = 0;
   double low = 0;
   double high = 0;           // infinite when too few pairs were taken to bound it; null in JSON
-  bool significant = false;  // the whole interval lies outside [0.98, 1.02]
+  bool significant = false;  // at 99.9 %, too, outside [0.98, 1.02]
   std::string baseline;      // "eager", "compile", …
 };
 

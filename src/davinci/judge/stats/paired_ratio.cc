@@ -128,7 +128,15 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
       std::exp(center - std::hypot((center - interval.low) * options.half_width_factor, extra));
   ratio.high =
       std::exp(center + std::hypot((interval.high - center) * options.half_width_factor, extra));
-  ratio.significant = ratio.low > 1 + options.band || ratio.high < 1 - options.band;
+  // Of many comparisons one in twenty lies outside its 95 % interval; one in a thousand may be
+  // called significant.
+  const int dof = static_cast<int>(std::ssize(blocks)) - 1;
+  const double wider = options.half_width_factor * StudentT9995(dof) / StudentT975(dof);
+  const double extra_wider = kNormal9995 * options.between_process_log_sd;
+  ratio.significant = center - std::hypot((center - interval.low) * wider, extra_wider) >
+                          std::log(1 + options.band) ||
+                      center + std::hypot((interval.high - center) * wider, extra_wider) <
+                          std::log(1 - options.band);
   return ratio;
 }
 

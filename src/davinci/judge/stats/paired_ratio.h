@@ -21,6 +21,9 @@
 // colours, clocks). When its standard deviation is known, it widens the interval in quadrature: the
 // blocks of one process cannot show it.
 //
+// Significant asks for more than the interval that is reported: the same interval at 99.9 %, so
+// that of a thousand comparisons of a kernel with itself about one is called a difference.
+//
 // Pure and deterministic: the same input and seed give the same bits.
 #pragma once
 
@@ -56,7 +59,7 @@ struct PairedRatio {
   double median = 1;
   double low = 0;  // 95 % interval; may be [0, inf]
   double high = 0;
-  bool significant = false;  // the whole interval lies outside the band
+  bool significant = false;  // the 99.9 % interval, too, lies outside the band
   int n = 0;                 // pairs used (an unpaired last one is left out)
   double block_log_sd = 0;   // robust spread of the blocks' log ratios, for reports
 };

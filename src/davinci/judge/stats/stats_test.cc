@@ -34,6 +34,14 @@ TEST(StudentT975, AgreesWithTheTables) {
     EXPECT_NEAR(StudentT975(dof), quantile, 0.002 * quantile) << dof;
 }
 
+TEST(StudentT9995, AgreesWithTheTables) {
+  const std::vector<std::pair<int, double>> table = {{1, 636.619}, {2, 31.599}, {3, 12.924},
+                                                     {4, 8.610},   {6, 5.959},  {10, 4.587},
+                                                     {49, 3.500},  {100, 3.390}};
+  for (const auto& [dof, quantile] : table)
+    EXPECT_NEAR(StudentT9995(dof), quantile, 0.0005 * quantile) << dof;
+}
+
 TEST(ScaledMad, IgnoresAnOutlierAndEstimatesSigma) {
   // Median 3; deviations 2 1 0 1 997; their median is 1.
   const std::vector<double> values = {1, 2, 3, 4, 1000};
@@ -141,6 +149,18 @@ TEST(PairedRatio, SignificanceNeedsTheWholeIntervalOutsideTheBand) {
   EXPECT_FALSE(
       ComputePairedRatio(Repeat({{1.03, 1}, {1.03, 1}}, 10), {.between_process_log_sd = 0.01})
           ->significant);
+}
+
+TEST(PairedRatio, OneInTwentyIsNoProof) {
+  // Seven blocks around 1.25 with a spread that a 95 % interval clears 1.02 with and a 99.9 % one
+  // not.
+  std::vector<PairedSample> pairs;
+  for (const double ratio : {1.05, 1.12, 1.2, 1.25, 1.3, 1.4, 1.5})
+    pairs.insert(pairs.end(), 2, {ratio, 1});
+  const auto r = ComputePairedRatio(pairs, {});
+  ASSERT_TRUE(r.ok());
+  EXPECT_GT(r->low, 1.02);
+  EXPECT_FALSE(r->significant);
 }
 
 TEST(PairedRatio, TheSameSeedGivesTheSameBits) {

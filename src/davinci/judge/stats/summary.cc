@@ -8,6 +8,30 @@ namespace davinci::judge {
 namespace {
 // 1 / the 0.75 quantile of the standard normal distribution.
 constexpr double kMadToSigma = 1.4826022185056018;
+// P(|t| < x) for a whole number of degrees of freedom.
+double StudentWithin(int dof, double x) {
+  const double theta = std::atan2(x, std::sqrt(static_cast<double>(dof)));
+  const double cosine2 = std::cos(theta) * std::cos(theta);
+  double term = dof % 2 == 0 ? 1 : std::cos(theta);
+  double sum = 0;
+  for (int k = dof % 2 == 0 ? 2 : 3; k <= dof; k += 2) {
+    sum += term;
+    term *= cosine2 * (k - 1) / k;
+  }
+  return dof % 2 == 0 ? std::sin(theta) * sum : 2 / M_PI * (theta + std::sin(theta) * sum);
+}
+
+// The x with P(|t| < x) = within.
+double StudentQuantile(int dof, double within) {
+  double low = 0;
+  double high = 1e4;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = 0.5 * (low + high);
+    (StudentWithin(dof, middle) < within ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
 }  // namespace
 
 double Percentile(std::span<const double> values, double q) {
@@ -35,15 +59,7 @@ double ScaledMad(std::span<const double> values) {
   return kMadToSigma * Median(deviations);
 }
 
-double StudentT975(int dof) {
-  if (dof == 1) return 12.706204736432095;
-  if (dof == 2) return 4.302652729911275;
-  const double z = kNormal975;
-  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, z9 = z7 * z * z;
-  const double d = dof;
-  return z + (z3 + z) / (4 * d) + (5 * z5 + 16 * z3 + 3 * z) / (96 * d * d) +
-         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * d * d * d) +
-         (79 * z9 + 776 * z7 + 1482 * z5 - 1920 * z3 - 945 * z) / (92160 * d * d * d * d);
-}
+double StudentT975(int dof) { return StudentQuantile(dof, 0.95); }
+double StudentT9995(int dof) { return StudentQuantile(dof, 0.999); }
 
 }  // namespace davinci::judge

@@ -15,9 +15,11 @@ double Median(std::span<const double> values);
 // deviation of normal data.
 double ScaledMad(std::span<const double> values);
 
-inline constexpr double kNormal975 = 1.959963984540054;  // 97.5 % quantile of the normal
-// 97.5 % quantile of Student's t. Exact closed forms for 1 and 2 degrees of freedom, then the
-// expansion in 1/dof around the normal quantile (error below 0.2 % from 3 degrees on). dof >= 1.
+inline constexpr double kNormal975 = 1.959963984540054;   // 97.5 % quantile of the normal
+inline constexpr double kNormal9995 = 3.290526731491895;  // 99.95 %
+// Quantiles of Student's t at 97.5 % and 99.95 %: the half widths of intervals of 95 % and 99.9 %.
+// From the distribution in closed form (Abramowitz and Stegun, 26.7.3 and 26.7.4). dof >= 1.
 double StudentT975(int dof);
+double StudentT9995(int dof);
 
 }  // namespace davinci::judge
