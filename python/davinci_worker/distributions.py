@@ -153,3 +153,22 @@ def randomise_state(model, seed):
             else:
                 value = value * (0.9 + 0.2 * noise(value))
             buffer.copy_(value)
+
+
+def reweigh(model, origin, seed, buffers):
+    """Moves every floating parameter (and buffer, with ``buffers``) in place to other values near those of the first call,
+    which ``origin`` keeps, so that a result derived from the old ones shows. Zeros and signs survive. False: there are none.
+    """
+    tensors = dict(model.named_parameters())
+    if buffers:
+        tensors.update(model.named_buffers())
+    tensors = {n: t.detach() for n, t in tensors.items() if t.is_floating_point() and t.numel() > 0}
+    generators = {}
+    for name, tensor in tensors.items():
+        if name not in origin:
+            origin[name] = tensor.clone()
+        if tensor.device not in generators:
+            generators[tensor.device] = torch.Generator(device=tensor.device).manual_seed(seed)
+        factor = torch.rand(tensor.shape, generator=generators[tensor.device], device=tensor.device)
+        tensor.copy_(origin[name] * factor.mul_(0.5).add_(0.75).to(tensor.dtype))
+    return bool(tensors)

@@ -64,6 +64,8 @@ class Oracle:
                     reply, out_fds = reply
                 reply["seconds"] = time.monotonic() - started
                 self._peer.send({"ok": reply}, out_fds)
+                if message["op"] in ("state", "reweigh"):
+                    channel.close_all(out_fds)
             except source.SourceError as error:
                 self._peer.send({"error": {"kind": error.kind, "message": str(error)}})
             except Exception as error:  # noqa: BLE001  the reference is user code too
@@ -122,7 +124,7 @@ class Oracle:
         if self._spec.get("randomise", True):
             distributions.randomise_state(model, self._spec["state_seed"])
         precise = copy.deepcopy(model).double()
-        self._variants[variant] = {"model": model, "precise": precise, "init": init}
+        self._variants[variant] = {"model": model, "precise": precise, "init": init, "origin": {}}
         return self._variants[variant]
 
     @property
@@ -217,6 +219,18 @@ class Oracle:
         written = sum(t.numel() * t.element_size() for t in found)
         return {"flops": int(flops), "input_bytes": read, "weight_bytes": weights, "output_bytes": written,
                 "reads_everything": dense}
+
+    def _op_reweigh(self, message, fds):
+        """Draws new parameters (and, with ``buffers``, floating buffers) around those of the start and exports them as
+        ``state`` does; ``changed`` is false where there is nothing that may change."""
+        built = self._build(0)
+        drawn = self._spec.get("randomise", True) and distributions.reweigh(
+            built["model"], built["origin"], message["seed"], message["buffers"])
+        if not drawn:
+            return {"changed": False}
+        built["precise"].load_state_dict(built["model"].state_dict())
+        reply, out_fds = self._op_state({}, ())
+        return dict(reply, changed=True), out_fds
 
     def _op_state(self, message, fds):
         """The randomised parameters and buffers, in shared memory."""

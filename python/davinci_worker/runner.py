@@ -96,7 +96,7 @@ class Runner:
                 reply = getattr(self, "_op_" + message["op"])(message, fds)
             except BaseException as error:  # noqa: BLE001  every failure of user code is a reply, sys.exit() too
                 reply = self._failure(error, message.get("stage", "runtime_error"))
-            channel.close_all(fds if message["op"] not in ("bind", "state") else [])
+            channel.close_all(fds if message["op"] != "bind" else [])
             respond(reply)
 
     @staticmethod

@@ -95,6 +95,10 @@ class Examination {
   Result<std::optional<Failure>> BindVariant(Timed* timed, int variant);
   Result<const VariantFacts*> Facts(int variant);
   Status ReserveDeviceMemory(const VariantFacts& facts);
+  // Writes other weights into the reference, the baseline and the candidate, in place, as a step of
+  // an optimiser does: what somebody has derived from the old ones is wrong from here on. Does
+  // nothing where there are no weights, or where they are not the judge's to draw.
+  Result<std::optional<Failure>> Reweigh();
   // Draws inputs; `truth` also computes what is right for them.
   Result<nlohmann::json> Prepare(const std::string& distribution, int variant, bool truth,
                                  std::optional<uint64_t> seed = std::nullopt);
@@ -158,6 +162,7 @@ class Examination {
   int64_t current_shift_[2] = {0, 0};
 
   bool correct_known_ = false;
+  int reweighs_ = 0;  // weights written to since the candidate's first call
   double baseline_seconds_ = 0;
   std::vector<Pair> pairs_;
   int64_t overhead_ns_ = 0;

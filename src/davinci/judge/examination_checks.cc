@@ -211,7 +211,36 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
                       o["worst"]["error"].dump(), o["worst"]["tolerance"].dump());
     break;
   }
+  failure.evidence["reweighs"] = reweighs_;
+  if (reweighs_ > 0)
+    failure.message +=
+        "; its weights had been written to since its first call: whatever is computed from weights "
+        "has to be computed in every call, or kept together with their _version";
   return failure;
+}
+
+Result<std::optional<Failure>> Examination::Reweigh() {
+  using Maybe = std::optional<Failure>;
+  const std::string matched = evaluation_.provenance.value("weights", "");
+  if (matched.empty() || protocol_.published) return Maybe();
+  DAVINCI_ASSIGN_OR_RETURN(auto drawn, session_->oracle->Ask({{"op", "reweigh"},
+                                                              {"seed", secret_.Next() >> 1},
+                                                              {"buffers", matched == "names"}}));
+  if (!drawn.ok.at("changed").get<bool>()) return Maybe();
+  json message = drawn.ok;
+  message["op"] = "state";
+  message["variant"] = 0;
+  std::vector<int> fds;
+  for (const UniqueFd& fd : drawn.fds) fds.push_back(fd.get());
+  // The baseline first: the candidate could write into what both read.
+  for (Timed* timed : {&session_->baseline, &candidate_}) {
+    const Answer copied = timed->runner->AskFrozen(message, protocol_.load_timeout_seconds, fds);
+    if (!copied.failure) continue;
+    if (timed == &candidate_) return Maybe(copied.failure);
+    return Internal(copied.failure->message);
+  }
+  ++reweighs_;
+  return Maybe();
 }
 
 Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int variant) {
@@ -279,8 +308,16 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
 }
 
 Result<bool> Examination::CheckVariant(int variant, bool own_size) {
+  // Weights change before the last look at the task's own size.
+  const CheckStep* last = nullptr;
+  for (const CheckStep& step : protocol_.steps)
+    if (own_size && !step.every_variant) last = &step;
   for (const CheckStep& step : protocol_.steps) {
     if (step.every_variant == own_size) continue;
+    if (&step == last) {
+      DAVINCI_ASSIGN_OR_RETURN(auto failure, Reweigh());
+      if (failure) return Verdict(*failure);
+    }
     DAVINCI_ASSIGN_OR_RETURN(auto failure, CheckOne(step, variant));
     if (!failure) continue;
     return Verdict(*failure);

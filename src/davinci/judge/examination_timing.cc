@@ -32,6 +32,8 @@ constexpr double kHonestGap = 2;
 // CPU time after DONE that an honest process may need to go back to sleep.
 constexpr int64_t kTailCpuNs = 50'000;
 constexpr int64_t kMaxOverheadNs = 2'000'000;
+// Writing weights anew may take this share of the phase beyond its first time.
+constexpr double kReweighShare = 0.2;
 
 TimeSummary Summarise(const std::vector<double>& seconds) {
   if (seconds.empty()) return {};
@@ -128,14 +130,28 @@ Result<bool> Examination::MeasureTime() {
     decision = {};
     pairs_.clear();
     phase.Restart();
+    double reweighing = 0;
+    // The distance to the next doubles at most: a cache of derived weights does not live through
+    // half of the pairs, whenever it was filled.
+    uint64_t next_reweigh = 1 + secret_.Below(static_cast<uint64_t>(plan.min_pairs - 1));
     while (!decision.stop()) {
+      if (pairs_.size() >= next_reweigh && reweighing <= kReweighShare * phase.Seconds()) {
+        const Stopwatch watch;
+        DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
+        if (failure) return Verdict(*failure);
+        // Who keeps something by version renews it off the record.
+        DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(true, false, false));
+        if (!go_on) return false;
+        next_reweigh = pairs_.size() + 1 + secret_.Below(pairs_.size() + 1);
+        reweighing += watch.Seconds();
+      }
       // A B B A: what drifts hits both sides alike.
       const bool baseline_first = pairs_.size() % 2 == 0;
       const bool full_check = pairs_.size() == 1 || secret_.Uniform() < protocol_.full_check_share;
       DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(baseline_first, full_check, true));
       if (!go_on) return false;
       samples = Samples();
-      DAVINCI_ASSIGN_OR_RETURN(decision, criterion.Look(samples, phase.Seconds()));
+      DAVINCI_ASSIGN_OR_RETURN(decision, criterion.Look(samples, phase.Seconds() - reweighing));
     }
     const auto failure = CheckClocks();
     if (!failure) break;
