@@ -149,7 +149,8 @@ def _asks_for_cuda(error):
         trace = trace.tb_next
     text = str(error)
     return any(mark in text for mark in ("not compiled with CUDA", "NVIDIA driver", "CUDA GPUs", "dummy base class",
-                                         "libcuda.so", "libcudart", "libc10_cuda", "libtorch_cuda", "'CUDA' backend"))
+                                         "CUDA error", "CUDA driver", "libcuda.so", "libcudart", "libc10_cuda",
+                                         "libtorch_cuda", "'CUDA' backend"))
 
 
 def _patch_torch():

@@ -56,7 +56,7 @@ Status SqliteFailure(sqlite3* db, int code, std::string_view what) {
     case SQLITE_IOERR:  // a quota or a file-size limit looks like any other failed write
       return ResourceExhausted(fmt::format(
           "{}: the disk is full, a quota is reached or the disk fails ({}); nothing was "
-          "changed, free some space and repeat",
+          "changed, free some space and give the same command again",
           what, sqlite3_errstr(code)));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
