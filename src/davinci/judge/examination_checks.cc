@@ -72,7 +72,13 @@ Result<CallResult> Examination::CallArmed(Timed* timed, const VariantFacts& fact
       options.spin_seconds = 0;
     }
   }
+  // Threads of the oracle's parallel loops look for more work for some milliseconds, on cores that
+  // the call needs.
+  worker::Process& oracle = session_->oracle->process();
+  const bool hush = job_.target == Target::kCpu;
+  if (hush) DAVINCI_RETURN_IF_ERROR(oracle.Freeze());
   CallResult call = timed->runner->Call(options);
+  if (hush) DAVINCI_RETURN_IF_ERROR(oracle.Thaw());
   DAVINCI_RETURN_IF_ERROR(shared);
   timed->outside_cpu_ns.push_back(call.outside_cpu_ns);
   return call;

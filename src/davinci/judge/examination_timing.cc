@@ -164,6 +164,8 @@ Result<bool> Examination::MeasureTime() {
   const PairedRatio& ratio = *decision.ratio;
   evaluation_.speedup =
       Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline};
+  if (ratio.unsteadiness > kSteady)
+    evaluation_.AddLabel(fmt::format("unsteady timing: {:.1f} x", ratio.unsteadiness));
   std::vector<double> candidate_seconds;
   std::vector<double> baseline_seconds;
   for (const PairedSample& sample : samples) {

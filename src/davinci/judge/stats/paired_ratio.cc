@@ -80,6 +80,16 @@ Interval Hull(const Interval& a, const Interval& b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
+double Unsteadiness(std::span<const PairedSample> pairs) {
+  double worst = 1;
+  for (const auto side : {&PairedSample::baseline_seconds, &PairedSample::candidate_seconds}) {
+    std::vector<double> seconds;
+    for (const PairedSample& pair : pairs) seconds.push_back(pair.*side);
+    worst = std::max(worst, Median(seconds) / Percentile(seconds, 0.1));
+  }
+  return worst;
+}
+
 bool IsTime(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
 }  // namespace
@@ -112,6 +122,7 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   const double center = Median(blocks);
   ratio.median = std::exp(center);
   ratio.block_log_sd = ScaledMad(blocks);
+  ratio.unsteadiness = Unsteadiness(pairs);
   if (blocks.size() < 2) {
     ratio.low = 0;
     ratio.high = std::numeric_limits<double>::infinity();
@@ -123,7 +134,9 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   } else if (std::ssize(blocks) < kAmpleBlocks) {
     interval = Hull(interval, RobustStudentAround(blocks, center));
   }
-  const double extra = kNormal975 * options.between_process_log_sd;
+  const double between_log_sd = std::hypot(options.between_process_log_sd,
+                                           std::log(std::max(ratio.unsteadiness / kSteady, 1.0)));
+  const double extra = kNormal975 * between_log_sd;
   ratio.low =
       std::exp(center - std::hypot((center - interval.low) * options.half_width_factor, extra));
   ratio.high =
@@ -132,7 +145,7 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   // called significant.
   const int dof = static_cast<int>(std::ssize(blocks)) - 1;
   const double wider = options.half_width_factor * StudentT9995(dof) / StudentT975(dof);
-  const double extra_wider = kNormal9995 * options.between_process_log_sd;
+  const double extra_wider = kNormal9995 * between_log_sd;
   ratio.significant = center - std::hypot((center - interval.low) * wider, extra_wider) >
                           std::log(1 + options.band) ||
                       center + std::hypot((interval.high - center) * wider, extra_wider) <

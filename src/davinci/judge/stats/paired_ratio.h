@@ -21,6 +21,11 @@
 // colours, clocks). When its standard deviation is known, it widens the interval in quadrature: the
 // blocks of one process cannot show it.
 //
+// A neighbour on the machine can hit one process for the whole measurement (two threads of it
+// placed on a core that somebody else uses): blocks are then no independent samples, and a kernel
+// compared with itself comes out ten times faster. It shows in how far a process's median call is
+// from its fastest tenth; what is beyond kSteady there counts as further spread between processes.
+//
 // Significant asks for more than the interval that is reported: the same interval at 99.9 %, so
 // that of a thousand comparisons of a kernel with itself about one is called a difference.
 //
@@ -41,6 +46,8 @@ struct PairedSample {
 
 constexpr int kMinBootstrapBlocks = 6;  // 1 - 2 * 2^-6 is the first to exceed 95 %
 constexpr int kAmpleBlocks = 12;
+// The median call of an undisturbed process over its fastest tenth is below this.
+constexpr double kSteady = 1.25;
 
 struct PairedRatioOptions {
   uint64_t seed = 1;
@@ -62,6 +69,7 @@ struct PairedRatio {
   bool significant = false;  // the 99.9 % interval, too, lies outside the band
   int n = 0;                 // pairs used (an unpaired last one is left out)
   double block_log_sd = 0;   // robust spread of the blocks' log ratios, for reports
+  double unsteadiness = 1;  // median call over the fastest tenth, of the process where it is larger
 };
 
 // Fails when there are fewer than two pairs, a time is not positive and finite, or an option makes
