@@ -12,7 +12,7 @@ import time
 
 import torch
 
-from davinci_worker import admission, arena, channel, distributions, nonfinite, packing, published, source, trace
+from davinci_worker import admission, arena, channel, distributions, memory, nonfinite, packing, published, source, trace
 from davinci_worker.compare import Comparator
 
 _SLOTS = 3
@@ -78,7 +78,8 @@ class Oracle:
 
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self._spec.get("path")]
         where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
-        return {"kind": "reference_error", "op": message["op"], "message": f"{where}{type(error).__name__}: {error}",
+        crowded = self._device == "cuda" and memory.ran_out(error)
+        return {"kind": "out_of_memory" if crowded else "reference_error", "op": message["op"], "message": f"{where}{type(error).__name__}: {error}",
                 "traceback": "".join(traceback.format_exception(error)[-4:])[-2000:]}
 
     # --- the reference ----------------------------------------------------------------------------------------
@@ -332,7 +333,8 @@ class Oracle:
         exact = True
         try:
             truth, _ = self._forward(precise, drawn, widen)
-        except RuntimeError:
+        except RuntimeError as error:
+            self._insist_on_memory(error)
             truth, exact = honest, False
         variants = [honest]
         try:
@@ -342,8 +344,8 @@ class Oracle:
                 nudged, _ = self._forward(precise if exact else model, drawn,
                                           lambda t: distributions.nudge(t, generator, exact, self._spec.get("precision")))  # noqa: B023
                 variants.append(nudged)
-        except RuntimeError:
-            pass
+        except RuntimeError as error:
+            self._insist_on_memory(error)
         flat = []
         for value in (truth, *variants):
             tensors = []
@@ -356,6 +358,12 @@ class Oracle:
             self._comparator.remember(drawn.truth)
         self.judging_seconds = time.monotonic() - started
         return drawn.truth.summary()
+
+    def _insist_on_memory(self, error):
+        """Truth in a lesser precision, with the tolerance that follows from it, refuses honest kernels: it is for references
+        that know no float64, and for what does not fit on the device even alone, not for a device full of others."""
+        if self._device == "cuda" and not self._spec.get("alone") and memory.ran_out(error):
+            raise error
 
     def _op_publish(self, message, fds):
         """Copies the current inputs into a slot of an arena and evicts them from the caches of every core."""

@@ -10,7 +10,7 @@ import traceback
 
 import torch
 
-from davinci_worker import arena, channel, packing, source
+from davinci_worker import arena, channel, memory, packing, source
 
 _MESSAGE_BYTES = 4000
 _DONE = struct.Struct("<cQq")  # mark, data pointer, own nanoseconds; everything else as last described
@@ -27,9 +27,7 @@ def classify(error, stage):
     name = type(error).__name__
     if isinstance(error, source.SourceError):
         return error.kind
-    if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)):
-        return "out_of_memory"
-    if isinstance(error, RuntimeError) and "DefaultCPUAllocator" in str(error):
+    if memory.ran_out(error):
         return "out_of_memory"
     if name in ("CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct", "BuildError"):
         return "compile_error"

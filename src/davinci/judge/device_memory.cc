@@ -12,8 +12,8 @@ int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t out
 }
 
 int PartsFor(int64_t footprint, int64_t total) {
-  if (total <= 0 || footprint < total / 16) return 0;
-  const int64_t part = total / kMemoryParts;
+  if (total <= 0 || footprint < total / 64) return 0;
+  const int64_t part = total / 8 * 7 / kMemoryParts;
   return static_cast<int>(std::clamp<int64_t>((footprint + part - 1) / part, 1, kMemoryParts));
 }
 
@@ -34,6 +34,14 @@ Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
     held.push_back(std::move(lease));
   }
   return held;
+}
+
+Result<gpu::DeviceLease> JoinCrowd(gpu::DeviceLeases* leases, const std::string& device, bool alone,
+                                   const std::string& purpose) {
+  gpu::LeaseRequest request;
+  request.mode = alone ? gpu::LeaseMode::kExclusive : gpu::LeaseMode::kShared;
+  request.purpose = purpose;
+  return leases->Acquire(device + "-crowd", request);
 }
 
 }  // namespace davinci::judge

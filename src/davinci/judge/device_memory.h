@@ -1,9 +1,14 @@
 // Device memory shared fairly between evaluations in flight: whoever needs much of it waits, so
 // that nobody runs out of memory because of a neighbour and no candidate is blamed for it.
 //
-// The device's memory is cut into kMemoryParts equal parts, each an exclusive lease that works
-// across processes. An evaluation takes as many as its estimated footprint needs, in ascending
-// order (no deadlock); a small one takes none.
+// Seven eighths of the device's memory are cut into kMemoryParts equal parts, each an exclusive
+// lease that works across processes; the rest is for contexts and small evaluations. An evaluation
+// takes as many parts as its estimated footprint needs, in ascending order (no deadlock); a small
+// one takes none. What nobody has described yet takes kUnknownParts while it is described.
+//
+// Estimates are estimates: an evaluation in which memory ran out is repeated alone on the device,
+// and only then believed. For that, everybody is in the crowd of the device (a shared lease) from
+// its first allocation to its verdict, and who wants to be alone takes that lease exclusively.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +20,15 @@
 
 namespace davinci::judge {
 
-inline constexpr int kMemoryParts = 4;
+inline constexpr int kMemoryParts = 8;
+inline constexpr int kUnknownParts = 2;
 
 // Peak bytes an evaluation holds on the device, all three roles together, from the bytes of one
 // call's inputs, weights and outputs: arenas and copies of the inputs, their float64 twins, truth,
 // the honest variants, both runners' outputs.
 int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t output_bytes);
 
-// Parts needed for `footprint` of a device with `total` bytes: 0 below a sixteenth, at most
+// Parts needed for `footprint` of a device with `total` bytes: 0 below a sixty-fourth, at most
 // kMemoryParts.
 int PartsFor(int64_t footprint, int64_t total);
 
@@ -30,5 +36,9 @@ int PartsFor(int64_t footprint, int64_t total);
 Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
                                                     const std::string& device, int parts,
                                                     const std::string& purpose);
+
+// Waits for the lease "<device>-crowd". Taken before any other lease.
+Result<gpu::DeviceLease> JoinCrowd(gpu::DeviceLeases* leases, const std::string& device, bool alone,
+                                   const std::string& purpose);
 
 }  // namespace davinci::judge

@@ -22,8 +22,13 @@ constexpr int64_t kOfflineBytes = int64_t{4} << 30;
 }  // namespace
 
 Examination::Examination(const Workshop& workshop, const Job& job, const Task& task,
-                         const Protocol& protocol, const Progress& progress)
-    : workshop_(workshop), job_(job), task_(task), protocol_(protocol), progress_(progress) {
+                         const Protocol& protocol, const Progress& progress, bool alone)
+    : workshop_(workshop),
+      job_(job),
+      task_(task),
+      protocol_(protocol),
+      progress_(progress),
+      alone_(alone) {
   candidate_.name = "candidate";
   candidate_.side = Side::kCandidate;
 }
@@ -86,9 +91,9 @@ Result<bool> Examination::Verdict(Failure failure) {
 
 // Everything that makes the oracle's and the baseline's answers another.
 std::string Examination::SessionKey() const {
-  return fmt::format("{}/{}/{}/{}/{}/{}/{}", task_.hash, task_.path, TargetName(job_.target),
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}", task_.hash, task_.path, TargetName(job_.target),
                      protocol_.published, job_.baseline, job_.without_device,
-                     protocol_.device_connections);
+                     protocol_.device_connections, alone_);
 }
 
 Status Examination::StartOracle() {
@@ -141,6 +146,11 @@ void Examination::ReturnSession(bool well) {
 }
 
 Result<bool> Examination::StartRoles() {
+  if (job_.target == Target::kCuda && !job_.without_device) {
+    DAVINCI_ASSIGN_OR_RETURN(crowd_,
+                             JoinCrowd(workshop_.leases, DeviceKey(), alone_, job_.candidate_path));
+    if (alone_) workshop_.sessions->Clear();
+  }
   DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaim(SessionKey())));
   // After the oracle and the baseline, before the first candidate: they load while this runs.
   if (job_.target == Target::kCuda || job_.without_device) {
@@ -197,6 +207,7 @@ json Examination::ReferenceSpec() {
                {"init_seed", session_->init_seed},
                {"state_seed", session_->secret.Next() >> 1},
                {"randomise", !protocol_.published},
+               {"alone", alone_},
                {"precision", config::PrecisionName(c.precision)}};
   if (!c.op.empty()) load["op_path"] = c.op;
   if (c.mode != config::ModuleMode::kAsConstructed) load["mode"] = config::ModuleModeName(c.mode);
@@ -224,18 +235,19 @@ Result<bool> Examination::LoadReference() {
 Status Examination::FinishReference() {
   Runner& baseline = *session_->baseline.runner;
   DAVINCI_RETURN_IF_ERROR(session_->oracle->Await("load").status());
+  const bool device = job_.target == Target::kCuda && !job_.without_device;
+  if (device) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory());
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(0));
-  if (job_.target == Target::kCuda) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory(*facts));
+  if (device) DAVINCI_RETURN_IF_ERROR(FitDeviceMemory(*facts));
   DAVINCI_ASSIGN_OR_RETURN(
       auto mutates,
       session_->oracle->Ask({{"op", "mutates"}, {"seed", session_->secret.Next() >> 1}}));
   session_->reference_mutates = mutates.ok.value("mutates", false);
   DAVINCI_RETURN_IF_ERROR(FitOutputs(*facts));
   Answer loaded = baseline.Await(protocol_.load_timeout_seconds, Outcome::kLoadError);
-  if (loaded.failure)
-    return InvalidArgument(fmt::format("{}: {}", task_.path, loaded.failure->message));
+  if (loaded.failure) return ReferenceFailure(*loaded.failure);
   DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&session_->baseline, 0));
-  if (failure) return InvalidArgument(fmt::format("{}: {}", task_.path, failure->message));
+  if (failure) return ReferenceFailure(*failure);
   if (auto stopped = baseline.StartCalls()) return Internal(stopped->message);
   session_->ready = true;
   share_.Release();
@@ -251,26 +263,62 @@ Status Examination::FitOutputs(const VariantFacts& facts) {
       .status();
 }
 
-Status Examination::ReserveDeviceMemory(const VariantFacts& facts) {
+Status Examination::ReferenceFailure(const Failure& failure) const {
+  std::string message = fmt::format("{}: {}", task_.path, failure.message);
+  return failure.outcome == Outcome::kOutOfMemory && job_.target == Target::kCuda
+             ? ResourceExhausted(std::move(message))
+             : InvalidArgument(std::move(message));
+}
+
+std::string Examination::FootprintKey() const {
+  return fmt::format("{}/{}/{}", task_.hash, DeviceKey(), workshop_.hello.value("torch", ""));
+}
+
+Status Examination::ReserveDeviceMemory() {
+  int parts = kUnknownParts;
+  if (workshop_.facts != nullptr)
+    if (const auto known = workshop_.facts->Get("footprint", FootprintKey()); known.ok() && *known)
+      parts = (*known)->value("parts", kUnknownParts);
+  return HoldMemoryParts(parts);
+}
+
+Status Examination::FitDeviceMemory(const VariantFacts& facts) {
   const json work = facts.raw.value("work", json::object());
   const int64_t footprint = EstimateFootprint(work.value("input_bytes", int64_t{0}),
                                               work.value("weight_bytes", int64_t{0}),
                                               work.value("output_bytes", int64_t{0}));
   const int parts = PartsFor(footprint, facts.raw.value("device_bytes", int64_t{0}));
-  Stopwatch waiting;
-  if (parts > 0) {
-    // Not while holding the device: whoever has the memory may be waiting to be timed.
-    share_.Release();
-    workshop_.sessions->Limit(session_->key, kMemoryParts / parts);
-    workshop_.sessions->BeginMemoryWait();
-  }
+  if (workshop_.facts != nullptr)
+    (void)workshop_.facts->Put("footprint", FootprintKey(), {{"parts", parts}});
+  workshop_.sessions->Limit(session_->key, kMemoryParts / std::max(parts, 1));
+  return HoldMemoryParts(parts);
+}
 
+Status Examination::HoldMemoryParts(int parts) {
+  if (alone_) {  // until the processes of the session are gone
+    if (crowd_.held()) session_->memory.push_back(std::move(crowd_));
+    session_->spoilt = true;
+    return Status::Ok();
+  }
+  std::vector<gpu::DeviceLease>& held = session_->memory;
+  if (std::ssize(held) >= parts) {
+    held.resize(static_cast<size_t>(parts));
+    return Status::Ok();
+  }
+  if (!held.empty())  // what describing the task left behind
+    DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask({{"op", "rest"}}).status());
+  held.clear();
+  // Not while holding the device: whoever has the memory may be waiting to be timed.
+  share_.Release();
+  const Stopwatch waiting;
+  workshop_.sessions->BeginMemoryWait();
   auto memory =
       AcquireMemory(workshop_.leases, DeviceKey(), parts, "memory for " + job_.candidate_path);
-  if (parts > 0) workshop_.sessions->EndMemoryWait();
+  workshop_.sessions->EndMemoryWait();
   DAVINCI_RETURN_IF_ERROR(memory.status());
-  session_->memory = std::move(*memory);
-  evaluation_.times["waited_for_memory_ms"] = 1e3 * waiting.Seconds();
+  held = std::move(*memory);
+  json& waited = evaluation_.times["waited_for_memory_ms"];
+  waited = (waited.is_number() ? waited.get<double>() : 0.0) + 1e3 * waiting.Seconds();
   return ShareDevice();
 }
 

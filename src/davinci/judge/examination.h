@@ -30,8 +30,9 @@ namespace davinci::judge {
 
 class Examination {
  public:
+  // `alone`: with the device's memory for itself, after it ran out among others.
   Examination(const Workshop& workshop, const Job& job, const Task& task, const Protocol& protocol,
-              const Progress& progress);
+              const Progress& progress, bool alone = false);
 
   // A Status only for bad input and failures of ours.
   Result<Evaluation> Run();
@@ -94,7 +95,13 @@ class Examination {
   // arena.
   Result<std::optional<Failure>> BindVariant(Timed* timed, int variant);
   Result<const VariantFacts*> Facts(int variant);
-  Status ReserveDeviceMemory(const VariantFacts& facts);
+  // The reference failed: the task's fault, unless the device's memory ran out.
+  Status ReferenceFailure(const Failure& failure) const;
+  // Before anybody has described the task, and with what is known about it then.
+  Status ReserveDeviceMemory();
+  Status FitDeviceMemory(const VariantFacts& facts);
+  Status HoldMemoryParts(int parts);
+  std::string FootprintKey() const;
   // Writes other weights into the reference, the baseline and the candidate, in place, as a step of
   // an optimiser does: what somebody has derived from the old ones is wrong from here on. Does
   // nothing where there are no weights, or where they are not the judge's to draw.
@@ -140,6 +147,7 @@ class Examination {
   const Task& task_;
   const Protocol& protocol_;
   const Progress& progress_;
+  const bool alone_;
 
   // The device while nobody times on it; held by whoever loads, draws, compares or checks there.
   Status ShareDevice();
@@ -152,6 +160,7 @@ class Examination {
   std::unique_ptr<Session> session_;
   bool claimed_ = false;  // the pool expects a Return()
   Spare candidate_home_;  // its scratch folder; the runner itself is candidate_.runner
+  gpu::DeviceLease crowd_;
   gpu::DeviceLease share_;
   uint64_t secret_seed_ = SecretSeed();  // published with the verdict, after the fact
   SplitMix64 secret_{secret_seed_};

@@ -282,7 +282,7 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
     json own_layout;
     DAVINCI_ASSIGN_OR_RETURN(auto unreadable,
                              Collect(&session_->baseline, &own, variant, &own_layout));
-    if (unreadable) return InvalidArgument(fmt::format("{}: {}", task_.path, unreadable->message));
+    if (unreadable) return ReferenceFailure(*unreadable);
     DAVINCI_ASSIGN_OR_RETURN(auto own_compared,
                              session_->oracle->Ask({{"op", "compare"}, {"outputs", own_layout}}));
     session_->baseline_outside_tolerance = !own_compared.ok.at("passed").get<bool>();

@@ -72,8 +72,7 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
       DAVINCI_ASSIGN_OR_RETURN(failure,
                                Collect(&timed, &call, 0, &layouts[static_cast<int>(timed.side)]));
     }
-    if (failure && ours)
-      return InvalidArgument(fmt::format("{}: {}", task_.path, failure->message));
+    if (failure && ours) return ReferenceFailure(*failure);
     if (failure) return Verdict(*failure);
   }
   if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);

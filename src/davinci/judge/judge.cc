@@ -49,6 +49,12 @@ json OverrideLimits(const JudgeOptions& options, Protocol* protocol) {
   return changed;
 }
 
+// Said of a candidate or of its task: nobody knows yet whose memory it was.
+bool MemoryRanOut(const Result<Evaluation>& evaluation) {
+  return evaluation.ok() ? evaluation->outcome == Outcome::kOutOfMemory
+                         : evaluation.status().code() == StatusCode::kResourceExhausted;
+}
+
 }  // namespace
 
 struct Judge::Impl {
@@ -171,6 +177,22 @@ Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target)
 
 Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
   auto evaluation = EvaluateOnce(job, progress);
+  if (MemoryRanOut(evaluation) && job.target == Target::kCuda &&
+      !impl_->monitor->devices().empty()) {
+    // A neighbour's memory is nobody's fault: whatever was said about this candidate, it is asked
+    // again with the device for itself.
+    evaluation = EvaluateOnce(job, progress, true);
+    if (evaluation.ok()) {
+      evaluation->provenance["attempts"] = 2;
+      evaluation->provenance["alone_on_device"] = true;
+    } else if (MemoryRanOut(evaluation)) {
+      return InvalidArgument(
+          fmt::format("{}\neven alone on the device: use smaller sizes ([sizes.cuda] in the task's "
+                      ".toml), or end what else holds its memory (davinci doctor)",
+                      evaluation.status().message()));
+    }
+    return evaluation;
+  }
   const bool ours = !evaluation.ok() && (evaluation.status().code() == StatusCode::kUnavailable ||
                                          evaluation.status().code() == StatusCode::kInternal);
   // Without a fork server a second attempt ends like the first; the caller needs another Judge.
@@ -180,7 +202,7 @@ Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
   return evaluation;
 }
 
-Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress) {
+Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress, bool alone) {
   DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(job.reference_path));
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(job.protocol));
   const json limits = OverrideLimits(impl_->options, &protocol);
@@ -209,7 +231,7 @@ Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress)
       actual.target = Target::kCpu;
       actual.without_device = true;
     }
-    Examination examination(*workshop, actual, task, protocol, progress);
+    Examination examination(*workshop, actual, task, protocol, progress, alone);
     DAVINCI_ASSIGN_OR_RETURN(
         evaluation, actual.without_device ? examination.RunWithoutDevice() : examination.Run());
     if (evaluation.outcome != Outcome::kOk && !impl_->server->Alive())

@@ -85,7 +85,8 @@ class Judge {
  private:
   struct Impl;
   explicit Judge(std::unique_ptr<Impl> impl);
-  Result<Evaluation> EvaluateOnce(const Job& job, const Progress& progress);
+  // `alone`: with the device's memory for itself.
+  Result<Evaluation> EvaluateOnce(const Job& job, const Progress& progress, bool alone = false);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -42,8 +42,9 @@ Result<worker::Process::Reply> Oracle::Receive() {
   }
   if (reply->failed()) {
     std::string message = reply->error.value("message", std::string("unknown"));
-    if (reply->error.value("kind", std::string()) == "judge_error")
-      return Internal("oracle: " + message);
+    const std::string kind = reply->error.value("kind", std::string());
+    if (kind == "judge_error") return Internal("oracle: " + message);
+    if (kind == "out_of_memory") return ResourceExhausted(std::move(message));
     return InvalidArgument(std::move(message));
   }
   return reply;

@@ -1,8 +1,8 @@
 // Oracle: the supervisor's hold on the process that owns reference, seeds, inputs, truth and
 // comparison.
 //
-// It runs the user's reference, never a candidate. A failure here is the task's fault (bad input)
-// or ours.
+// It runs the user's reference, never a candidate. A failure here is the task's fault (bad input),
+// or ours, or the device's memory ran out (kResourceExhausted).
 #pragma once
 
 #include <memory>
