@@ -8,7 +8,7 @@ namespace davinci {
 
 enum class Target { kCpu, kCuda };
 
-// Candidate languages (ARCHITECTURE.md, "Candidate languages").
+// Candidate languages (docs/judge-internals.md).
 enum class Language {
   kAuto,        // decided from the source
   kTriton,      // Python module with @triton.jit kernels
