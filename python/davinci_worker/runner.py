@@ -10,7 +10,7 @@ import traceback
 
 import torch
 
-from davinci_worker import arena, channel, memory, packing, source
+from davinci_worker import arena, channel, memory, packing, placement, source
 
 _MESSAGE_BYTES = 4000
 _DONE = struct.Struct("<cQq")  # mark, data pointer, own nanoseconds; everything else as last described
@@ -79,6 +79,7 @@ class Runner:
         self._shared = set()
         self._user_code = contextlib.nullcontext
         self._guard = lambda model: model
+        self._placement = placement.Placement()
         torch.set_grad_enabled(False)
 
     # --- protocol ---------------------------------------------------------------------------------------------
@@ -252,6 +253,8 @@ class Runner:
             if "seed" in message:
                 torch.manual_seed(message["seed"])
             gate = _Gate(peer) if message.get("gate") else None
+            if not cuda:
+                self._placement.arrange()
         except BaseException as error:  # noqa: BLE001
             peer.send(self._failure(error, "runtime_error"))
             return
@@ -259,6 +262,8 @@ class Runner:
         peer.send({"ok": {}})
         if not peer.wait_go():
             raise EOFError
+        if not cuda:
+            self._placement.free()
         try:
             started = clock()
             output = model(*arguments)

@@ -62,6 +62,7 @@ Result<CallResult> Examination::CallArmed(Timed* timed, const VariantFacts& fact
   CallOptions options;
   options.timeout_seconds = CallTimeout();
   options.spin_seconds = job_.target == Target::kCuda ? kSpinSeconds : 0.0;
+  options.bind_to_last_core = job_.target == Target::kCpu;
   Status shared = Status::Ok();
   if (share_.held()) {
     // A candidate that hangs must not keep the device from those who wait to be timed.

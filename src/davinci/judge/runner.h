@@ -70,6 +70,9 @@ struct CallOptions {
   double timeout_seconds = 0;
   // Wait for the end without sleeping for that long, where a core is to spare.
   double spin_seconds = 0;
+  // Wake the process from the core that its main thread is bound to while it is stopped
+  // (davinci_worker/placement.py), so that its other threads find theirs free.
+  bool bind_to_last_core = false;
   // Called once when the call is not over after this long.
   double patience_seconds = 1;
   std::function<void()> on_slow = nullptr;
