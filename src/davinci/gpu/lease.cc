@@ -22,6 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int kMaxExclusiveRun = 8;
+
 bool IsDeviceKey(const std::string& device) {
   if (device.empty() || device.size() > 100 || device.front() == '.') return false;
   return std::all_of(device.begin(), device.end(), [](unsigned char c) {
@@ -45,9 +47,42 @@ struct DeviceLeases::Impl {
   // State of one device within this object. Guarded by `mutex`.
   struct Local {
     uint64_t next_ticket = 0;
-    std::map<uint64_t, LeaseMode> waiting;  // first = next to be served
+    std::map<uint64_t, LeaseMode> waiting;  // in order of arrival
     int shared_holders = 0;
     bool exclusive_held = false;
+    int exclusive_run = 0;      // exclusive leases granted since the last shared one
+    uint64_t shared_until = 0;  // shared requests before this ticket go ahead of exclusive ones
+
+    // Whose turn it is, if anybody's. Changing from shared to exclusive costs waiting for the last
+    // shared holder, so whoever waits for the same goes together: up to kMaxExclusiveRun exclusive
+    // requests, then all shared ones that had come by then.
+    std::optional<uint64_t> Next() const {
+      if (exclusive_held) return std::nullopt;
+      const auto first = [&](LeaseMode mode) {
+        return std::find_if(waiting.begin(), waiting.end(),
+                            [&](const auto& entry) { return entry.second == mode; });
+      };
+      const auto shared = first(LeaseMode::kShared);
+      const auto exclusive = first(LeaseMode::kExclusive);
+      if (shared != waiting.end()) {
+        const bool may = exclusive == waiting.end() || shared->first < shared_until ||
+                         (shared_holders > 0 && shared->first < exclusive->first) ||
+                         (shared_holders == 0 && exclusive_run >= kMaxExclusiveRun);
+        if (may) return shared->first;
+      }
+      if (exclusive == waiting.end() || shared_holders > 0) return std::nullopt;
+      return exclusive->first;
+    }
+
+    void Granted(LeaseMode mode) {
+      if (mode == LeaseMode::kExclusive) {
+        exclusive_held = true;
+        ++exclusive_run;
+        return;
+      }
+      if (shared_holders++ == 0) shared_until = next_ticket;
+      exclusive_run = 0;
+    }
   };
 
   std::filesystem::path directory;
@@ -72,15 +107,11 @@ struct DeviceLeases::Impl {
     return Status::Ok();
   }
 
-  // Waits until nobody in this object stands before `ticket` and the holders here allow `mode`.
+  // Waits until among those in this object it is the turn of `ticket`.
   Status WaitForTurn(const std::string& device, Local& local, uint64_t ticket,
                      const LeaseRequest& request) {
     std::unique_lock lock(mutex);
-    const auto granted = [&] {
-      if (local.waiting.begin()->first != ticket) return false;
-      if (local.exclusive_held) return false;
-      return request.mode == LeaseMode::kShared || local.shared_holders == 0;
-    };
+    const auto granted = [&] { return local.Next() == ticket; };
     if (request.deadline) {
       changed.wait_until(lock, request.stop, *request.deadline, granted);
     } else {
@@ -150,13 +181,7 @@ Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const Lease
   {
     std::lock_guard lock(impl_->mutex);
     local->waiting.erase(ticket);
-    if (file.ok()) {
-      if (request.mode == LeaseMode::kExclusive) {
-        local->exclusive_held = true;
-      } else {
-        ++local->shared_holders;
-      }
-    }
+    if (file.ok()) local->Granted(request.mode);
   }
   impl_->changed.notify_all();
   if (!file.ok()) return file.status();

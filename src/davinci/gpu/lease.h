@@ -6,9 +6,11 @@
 // <directory>/<device>.lock, so the kernel gives it back when the holder dies, kill -9 included.
 // <directory>/<device>.turn is the turnstile that makes it fair: whoever wants a lease takes the
 // turnstile first and keeps it until the lease is granted, so a waiting exclusive request holds
-// back later shared ones and is never starved. Inside one DeviceLeases object requests are served
-// in order of arrival without polling; between processes the wait polls (0.2 ms growing to 2 ms),
-// and which of several waiting processes gets the turnstile next is left to chance.
+// back later shared ones and is never starved. Inside one DeviceLeases object nobody polls, and
+// requests are served in order of arrival, but for one thing: up to eight exclusive requests follow
+// one another before the shared ones that have come meanwhile are granted together, because every
+// change waits for the slowest shared holder. Between processes the wait polls (0.2 ms growing to
+// 2 ms), and which of several waiting processes gets the turnstile next is left to chance.
 //
 // The file's text names the last exclusive holder ("pid 4711: timing"); it is for people, never
 // parsed.

@@ -7,7 +7,8 @@
 
 #include <array>
 #include <atomic>
-#include <functional>
+#include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -166,6 +167,38 @@ TEST_F(DeviceLeasesTest, WaitingWriterIsServedBeforeLaterReaders) {
   std::this_thread::sleep_for(30ms);
   EXPECT_FALSE(writer_served);
   reader->Release();
+}
+
+// Who was served in which order, when they all had been waiting for one exclusive holder.
+std::string Order(DeviceLeases& leases, const std::string& modes) {
+  auto held = leases.Acquire("gpu", Exclusive());
+  EXPECT_TRUE(held.ok());
+  std::mutex mutex;
+  std::string order;
+  std::vector<std::jthread> threads;
+  for (const char mode : modes) {
+    threads.emplace_back([&, mode] {
+      auto lease = leases.Acquire("gpu", mode == 's' ? Shared() : Exclusive());
+      EXPECT_TRUE(lease.ok());
+      {
+        const std::lock_guard lock(mutex);
+        order += mode;
+      }
+      std::this_thread::sleep_for(5ms);
+    });
+    std::this_thread::sleep_for(10ms);
+  }
+  held->Release();
+  threads.clear();
+  return order;
+}
+
+TEST_F(DeviceLeasesTest, ThoseWhoWaitForTheSameGoTogether) {
+  EXPECT_EQ(Order(*leases_, "sesesse"), "eeessss");
+}
+
+TEST_F(DeviceLeasesTest, ARunOfWritersEndsForAWaitingReader) {
+  EXPECT_EQ(Order(*leases_, "seeeeeeeeee"), "eeeeeeeseee");
 }
 
 TEST_F(DeviceLeasesTest, WriterIsNotStarvedByReadersOfOtherProcesses) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMaxUses = 64;
 constexpr double kLetGoSeconds = 10;
-constexpr int kTakers = 2;
+constexpr int kTakers = 4;
 constexpr size_t kMaxProfiles = 256;
 constexpr double kRestSeconds = 60;
 constexpr double kRestWithMemorySeconds = 3;

@@ -7,9 +7,9 @@
 namespace davinci::judge {
 namespace {
 
-constexpr size_t kKept = 4;
-// The driver makes one context at a time; a second thread forks and sandboxes meanwhile.
-constexpr int kPreparing = 2;
+constexpr size_t kKept = 6;
+// Each takes half a second, of which the driver makes contexts one at a time.
+constexpr int kPreparing = 4;
 constexpr double kReadyTimeoutSeconds = 60;
 
 }  // namespace
