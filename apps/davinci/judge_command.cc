@@ -62,14 +62,14 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeO
   }
   options.triton = job.target == Target::kCuda;
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  Result<Evaluation> evaluation = Internal("not judged");
-  if (auto judge = judge::Judge::Create(options); !judge.ok()) {
-    evaluation = judge.status();
-  } else {
-    evaluation = (*judge)->Evaluate(job, [&](std::string_view stage) {
-      if (terminal) fmt::print(stderr, "\r\033[K{} …", stage);
-    });
-  }
+  // Ends, with all its processes, after the verdict has been told.
+  const Result<std::unique_ptr<judge::Judge>> judge = judge::Judge::Create(options);
+  Result<Evaluation> evaluation =
+      judge.ok() ? (*judge)->Evaluate(job,
+                                      [&](std::string_view stage) {
+                                        if (terminal) fmt::print(stderr, "\r\033[K{} …", stage);
+                                      })
+                 : judge.status();
   if (terminal) fmt::print(stderr, "\r\033[K");
   const Evaluation verdict = evaluation.ok() ? *evaluation : FailedEvaluation(evaluation.status());
   const int code = evaluation.ok() ? ExitCode(*evaluation) : Fail(evaluation.status());
@@ -78,6 +78,7 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeO
                ToJson(verdict).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   else if (evaluation.ok())
     fmt::print("{}", RenderEvaluation(verdict, job, UseColor(STDOUT_FILENO)));
+  std::fflush(stdout);
   return code;
 }
 

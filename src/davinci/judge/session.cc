@@ -40,15 +40,18 @@ SessionPool::SessionPool(size_t capacity, int per_key) : capacity_(capacity), pe
       }
     });
   reaper_ = std::jthread([this](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      std::this_thread::sleep_for(kExpireInterval);
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, stop, kExpireInterval, [&] { return stop.stop_requested(); })) {
+      lock.unlock();
       Expire();
+      lock.lock();
     }
   });
 }
 
 SessionPool::~SessionPool() {
   for (auto& taker : takers_) taker.request_stop();
+  reaper_.request_stop();
   changed_.notify_all();
 }
 

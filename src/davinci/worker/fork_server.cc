@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 
@@ -116,10 +117,11 @@ Result<std::unique_ptr<ForkServer>> ForkServer::Start(const ForkServerOptions& o
   server->pidfd_.Reset(static_cast<int>(syscall(SYS_pidfd_open, server->pid_, 0)));
   ForkServer* raw = server.get();
   server->watchdog_ = std::jthread([raw](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      std::this_thread::sleep_for(kWatchInterval);
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any never;
+    while (!never.wait_for(lock, stop, kWatchInterval, [&] { return stop.stop_requested(); }))
       raw->Watch();
-    }
   });
   return server;
 }
