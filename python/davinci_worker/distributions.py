@@ -96,17 +96,21 @@ def restyle(tensor, distribution, generator):
     return result
 
 
-def nudge(tensor, generator, widen, precision=None):
+def uniform(shape, seed, device):
+    """float32 from [0, 1), the same for the same seed; the default generators are left alone."""
+    if device.type == "cpu":
+        return keyed_uniform(torch.empty(shape, dtype=torch.float32), seed)
+    return torch.rand(shape, generator=torch.Generator(device=device).manual_seed(seed), device=device)
+
+
+def nudge(tensor, seed, widen, precision=None):
     """Inputs moved by up to half a unit in the last place of their own precision: what rounding alone can do."""
     if not tensor.is_floating_point():
         return tensor.clone()
     eps = torch.finfo(tensor.dtype).eps
     if precision == "tf32" and tensor.dtype is torch.float32:
         eps = 2.0 ** -10  # the task accepts products of inputs with ten bits of mantissa
-    if tensor.device.type == "cpu":
-        noise = keyed_uniform(torch.empty(tensor.shape, dtype=torch.float32), generator.initial_seed())
-    else:
-        noise = torch.rand(tensor.shape, generator=generator, device=tensor.device)
+    noise = uniform(tensor.shape, seed, tensor.device)
     wide = tensor.double()
     wide.addcmul_(wide, noise.sub_(0.5).double(), value=eps)
     return wide if widen else wide.to(tensor.dtype)

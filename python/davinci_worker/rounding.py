@@ -1,0 +1,39 @@
+"""What rounding alone does to a float64 computation, sampled: every intermediate result is moved by about its last place
+(Monte Carlo arithmetic, D. S. Parker, 1997).
+
+Elsewhere the reference in its own precision, held against float64, shows what rounding costs. A float64 reference is its own
+truth, and moving its inputs is no substitute: where a polynomial has a double root its value hardly depends on the input, and
+still its summands cancel.
+"""
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from davinci_worker import distributions
+
+
+class RoundingNoise(TorchDispatchMode):
+    """While active, results of type float64 are moved. Views, integers, zeros, NaN and infinities stay what they are, and so
+    does the state of torch's own generators."""
+
+    def __init__(self, seed):
+        super().__init__()
+        self._seed = seed
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        values = result if isinstance(result, (tuple, list)) else (result,)
+        for declared, value in zip(func._schema.returns, values):
+            alias = declared.alias_info
+            if alias is None or alias.is_write:
+                for tensor in value if isinstance(value, (tuple, list)) else (value,):
+                    self._move(tensor)
+        return result
+
+    def _move(self, tensor):
+        if not isinstance(tensor, torch.Tensor) or tensor.dtype is not torch.float64 or tensor.numel() == 0:
+            return
+        self._seed += 1
+        noise = distributions.uniform(tensor.shape, self._seed, tensor.device).sub_(0.5)
+        noise.add_(noise.sign(), alpha=0.5)  # nothing stays where it is: a quarter to a half of eps, up or down
+        tensor.addcmul_(tensor, noise.double(), value=torch.finfo(torch.float64).eps / 2)

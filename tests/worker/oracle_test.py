@@ -1,0 +1,130 @@
+"""What the oracle asks before it calls an answer wrong, and how it samples the rounding of a float64 reference."""
+
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+os.environ["DAVINCI_WORKER_LIB"] = sys.argv.pop(1)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+try:
+    import torch
+except ImportError:
+    print("skipped: this Python has no torch")
+    sys.exit(77)
+
+from davinci_worker import oracle, rounding  # noqa: E402
+
+# (x - 1) (x - 1 - 1e-5): where x is near 1 the value hardly depends on x, and its summands cancel.
+TASK = '''
+import torch, torch.nn as nn
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = nn.Parameter(torch.tensor([1.00001, -2.00001, 1.0], dtype=torch.float64))
+    def forward(self, x):
+        return (self.c[2] * x + self.c[1]) * x + self.c[0]
+def get_inputs(): return [1 + 1e-3 * torch.rand(4096, dtype=torch.float64)]
+def get_init_inputs(): return []
+'''
+
+
+class RoundingNoiseTest(unittest.TestCase):
+    def test_moves_float64_results_by_about_their_last_place(self):
+        x = torch.rand(1000, dtype=torch.float64) + 1
+        with rounding.RoundingNoise(1):
+            moved = x * 2
+        error = (moved / (x * 2) - 1).abs()
+        self.assertGreater((error > 0).double().mean().item(), 0.5)
+        self.assertLessEqual(error.max().item(), torch.finfo(torch.float64).eps)
+
+    def test_leaves_everything_else(self):
+        x = torch.rand(8, dtype=torch.float64)
+        before, state = x.clone(), torch.random.get_rng_state()
+        with rounding.RoundingNoise(1):
+            view = x[2:].reshape(2, 3)
+            single, count, zeros = x.float(), (x > 0.5).sum(), torch.zeros(4, dtype=torch.float64)
+        self.assertTrue(torch.equal(x, before))
+        self.assertEqual(view.data_ptr(), x[2:].data_ptr())
+        self.assertTrue(torch.equal(single, before.float()))
+        self.assertEqual(count.item(), int((before > 0.5).sum()))
+        self.assertEqual(zeros.abs().sum().item(), 0)
+        self.assertTrue(torch.equal(torch.random.get_rng_state(), state))
+
+    def test_every_seed_is_another_sample(self):
+        x = torch.rand(100, dtype=torch.float64) + 1
+
+        def sample(seed):
+            with rounding.RoundingNoise(seed):
+                return x + 1
+
+        self.assertTrue(torch.equal(sample(3), sample(3)))
+        self.assertFalse(torch.equal(sample(3), sample(4)))
+
+
+class OracleTest(unittest.TestCase):
+    def setUp(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
+            file.write(TASK)
+        self.addCleanup(os.unlink, file.name)
+        self.oracle = oracle.Oracle(None, {"threads": 1})
+        self.oracle._candidate_tensors = lambda tensors: tensors
+        self.ask("load", path=file.name, entry="Model", init_seed=1, state_seed=2, precision="fp64", randomise=False)
+        self.ask("describe", seed=3)
+
+    def ask(self, op, **message):
+        return getattr(self.oracle, "_op_" + op)(message, ())
+
+    def verify(self, answer, baseline=None):
+        x = self.oracle._set.tensors[0]
+        model = self.oracle._build(0)["model"]
+        return self.ask("verify", outputs=[answer(x, model.c)], baseline=[(baseline or model)(x)], truth=False)["comparison"]
+
+    def forget(self):
+        """As if the tolerance had been measured where nothing is ill-conditioned."""
+        self.ask("prepare", seed=5, truth=True)
+        truth = self.oracle._comparator._own.outputs[0]
+        backend, exact = self.oracle._comparator.backend, truth.truth
+        profile = backend.new_profile()
+        backend.accumulate(profile, exact, exact, "f64", truth.dont_care)
+        truth.tolerance = backend.tolerance(profile, "f64", None, 1)
+
+    def test_rounding_decides_where_inputs_say_nothing(self):
+        self.ask("prepare", seed=5, truth=True)
+        x, c = self.oracle._set.tensors[0], self.oracle._build(0)["model"].c
+        other_order = (c[2] * x) * x + (c[1] * x + c[0])
+        self.assertTrue(self.oracle._compare_with_truth([other_order])["passed"])
+        x, c = x.float(), c.float()
+        single = (c[2] * x) * x + (c[1] * x + c[0])
+        self.assertFalse(self.oracle._compare_with_truth([single.double()])["passed"])
+
+    def test_a_timed_answer_unlike_the_baseline_is_held_against_truth(self):
+        self.forget()
+        self.ask("prepare", seed=6)
+        self.assertTrue(self.verify(lambda x, c: (c[2] * x) * x + (c[1] * x + c[0]))["passed"])
+
+    def test_a_wrong_timed_answer_stays_wrong(self):
+        self.forget()
+        self.ask("prepare", seed=6)
+        self.assertFalse(self.verify(lambda x, c: (c[2] * x + c[1]) * x + c[0] + 1e-11)["passed"])
+        self.assertFalse(self.verify(lambda x, c: ((c[2].float() * x.float() + c[1].float()) * x.float() + c[0].float()).double())["passed"])
+
+    def test_a_marginal_answer_is_looked_at_with_more_samples(self):
+        self.ask("prepare", seed=5, truth=True)
+        asked = []
+        judge = self.oracle._judge_inputs
+        self.oracle._judge_inputs = lambda *arguments: asked.append(arguments[2:]) or judge(*arguments)
+        reports = iter(({"passed": False, "outputs": [{"passed": False, "max_ratio": 1.5}]},) * 2)
+        self.oracle._comparator.compare = lambda truth, tensors: next(reports)
+        self.assertFalse(self.oracle._compare_with_truth([])["passed"])
+        self.assertEqual(asked, [(oracle._REPEATS_IN_DOUBT,)])
+
+    def test_a_grossly_wrong_answer_is_not(self):
+        self.ask("prepare", seed=5, truth=True)
+        self.oracle._judge_inputs = lambda *arguments: self.fail("asked again")
+        self.assertFalse(self.oracle._compare_with_truth([self.oracle._set.tensors[0]])["passed"])
+
+
+if __name__ == "__main__":
+    unittest.main()
