@@ -125,6 +125,7 @@ def run_throughput(options, folder):
     result = {"candidates": len(documents), "seconds": seconds, "per_minute": 60 * len(documents) / seconds,
               "languages": {k: sum(r["language"] == k for r in picked) for k in sorted({r["language"] for r in picked})},
               "statuses": {s: sum(d["status"] == s for d in documents) for s in {d["status"] for d in documents}}}
+    print(result, file=sys.stderr, flush=True)
     script = pathlib.Path(folder) / "straightforward.py"
     script.write_text(STRAIGHTFORWARD)
     spent, failed = {k: [] for k in result["languages"]}, []
@@ -146,6 +147,7 @@ def run_throughput(options, folder):
             failed.append({"candidate": row["name"], "said": done.stderr[-200:]})
         else:
             spent[row["language"]].append({"candidate": row["name"], "seconds": time.monotonic() - one})
+            print(row["language"], row["name"], round(time.monotonic() - one, 1), "s", file=sys.stderr, flush=True)
     if all(spent.values()):
         means = {k: statistics.mean(s["seconds"] for s in v) for k, v in spent.items()}
         total = sum(result["languages"][k] * means[k] for k in means)
