@@ -255,7 +255,7 @@ void AddSkillsCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   search->callback([a, exit_code] { *exit_code = Search(*a); });
 
   CLI::App* show = AddVerb(skills, "show", "One skill with its evidence, as a prompt shows it",
-                           "Example:\n  davinci skills show online-softmax");
+                           "Example:\n  davinci skills show online-logsumexp");
   show->add_option("name", a->name, "Name of the skill")->required();
   show->callback([a, exit_code] { *exit_code = Show(*a); });
 
@@ -301,7 +301,7 @@ diff->callback([a, exit_code] { *exit_code = ShowDifference(*a); });
 
 CLI::App* history = AddVerb(skills, "history", "Every change of the library, or of one skill",
                             "Examples:\n  davinci skills history -n 200\n  davinci skills history "
-                            "online-softmax\n  davinci skills history --snapshots");
+                            "online-logsumexp\n  davinci skills history --snapshots");
 history->add_option("name", a->name, "Of this skill only");
 history->add_option("-n", a->limit, "The newest so many; 0 = all")->capture_default_str();
 history->add_flag("--snapshots", a->snapshots, "The steps that were flushed instead");
@@ -327,7 +327,7 @@ CLI::App* verify = AddVerb(
     "A skill stands when the lower end of its uplift reaches the threshold of its example.toml.\n"
     "Skills for a target that this machine lacks are skipped. --update writes evidence/*.json for\n"
     "those that stand. Exit status: 1 when one does not stand.\nExamples:\n  davinci skills verify "
-    "online-softmax\n  davinci skills verify --all --update");
+    "online-logsumexp\n  davinci skills verify --all --update");
 verify->add_option("names", a->words, "Skills, by name or folder");
 verify->add_flag("--all", a->all, "Every skill of the folder");
 verify->add_option("--skills", a->skills_folder,

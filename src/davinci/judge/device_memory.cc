@@ -3,9 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <thread>
 
 namespace davinci::judge {
+namespace {
+
+constexpr auto kSweepInterval = std::chrono::milliseconds(5);
+
+}  // namespace
 
 int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t output_bytes) {
   return 14 * input_bytes + 8 * weight_bytes + 16 * output_bytes;
@@ -20,20 +27,33 @@ int PartsFor(int64_t footprint, int64_t total) {
 Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
                                                     const std::string& device, int parts,
                                                     const std::string& purpose) {
-  // Those who need one part spread over all of them; the order stays ascending for everybody.
-  static std::atomic<unsigned> next{0};
-  const int first =
-      parts >= kMemoryParts ? 0 : static_cast<int>(next++ % (kMemoryParts - parts + 1));
   std::vector<gpu::DeviceLease> held;
-  for (int k = first; k < first + parts; ++k) {
-    gpu::LeaseRequest request;
-    request.mode = gpu::LeaseMode::kExclusive;
-    request.purpose = purpose;
-    DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease,
-                             leases->Acquire(fmt::format("{}-memory-{}", device, k), request));
-    held.push_back(std::move(lease));
+  if (parts <= 0) return held;
+  gpu::LeaseRequest request;
+  request.mode = gpu::LeaseMode::kExclusive;
+  request.purpose = purpose;
+  // One at a time gathers parts, whichever become free; so nobody who waits sits on what another
+  // needs.
+  DAVINCI_ASSIGN_OR_RETURN(const gpu::DeviceLease turn,
+                           leases->Acquire(device + "-memory-turn", request));
+  std::vector<int> wanted(kMemoryParts);
+  std::iota(wanted.begin(), wanted.end(), 0);
+  while (true) {
+    for (size_t i = 0; i < wanted.size() && std::ssize(held) < parts;) {
+      request.deadline = std::chrono::steady_clock::now();
+      auto part = leases->Acquire(fmt::format("{}-memory-{}", device, wanted[i]), request);
+      if (part.ok()) {
+        held.push_back(std::move(*part));
+        wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(i));
+      } else if (part.status().code() == StatusCode::kDeadlineExceeded) {
+        ++i;
+      } else {
+        return part.status();
+      }
+    }
+    if (std::ssize(held) >= parts) return held;
+    std::this_thread::sleep_for(kSweepInterval);
   }
-  return held;
 }
 
 Result<gpu::DeviceLease> JoinCrowd(gpu::DeviceLeases* leases, const std::string& device, bool alone,

@@ -3,7 +3,7 @@
 //
 // Seven eighths of the device's memory are cut into kMemoryParts equal parts, each an exclusive
 // lease that works across processes; the rest is for contexts and small evaluations. An evaluation
-// takes as many parts as its estimated footprint needs, in ascending order (no deadlock); a small
+// takes as many parts as its estimated footprint needs, any of them, in order of arrival; a small
 // one takes none. What nobody has described yet takes kUnknownParts while it is described.
 //
 // Estimates are estimates: an evaluation in which memory ran out is repeated alone on the device,
@@ -32,7 +32,7 @@ int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t out
 // kMemoryParts.
 int PartsFor(int64_t footprint, int64_t total);
 
-// Waits for `parts` leases named "<device>-memory-<k>".
+// Waits for `parts` leases named "<device>-memory-<k>". Who holds some must not ask for more.
 Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
                                                     const std::string& device, int parts,
                                                     const std::string& purpose);

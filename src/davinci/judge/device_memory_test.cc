@@ -5,6 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "davinci/base/files.h"
 
@@ -36,6 +38,55 @@ TEST(DeviceMemory, APartIsHeldByOneAtATime) {
   EXPECT_FALSE((*leases)->Acquire("cuda0-memory-2", soon).ok());
   all->clear();
   EXPECT_TRUE(AcquireMemory(leases->get(), "cuda0", 1, "test").ok());
+}
+
+TEST(DeviceMemory, AnyFreePartsWillDo) {
+  auto folder = MakeTempDir("leases");
+  ASSERT_TRUE(folder.ok());
+  auto leases = gpu::DeviceLeases::Open(folder->path());
+  ASSERT_TRUE(leases.ok());
+  std::vector<std::vector<gpu::DeviceLease>> held;
+  for (int i = 0; i < kMemoryParts; ++i) {
+    auto one = AcquireMemory(leases->get(), "cuda0", 1, "test");
+    ASSERT_TRUE(one.ok());
+    held.push_back(std::move(*one));
+  }
+  std::atomic<bool> granted = false;
+  std::jthread waits([&] {
+    auto three = AcquireMemory(leases->get(), "cuda0", 3, "test");
+    granted = three.ok() && three->size() == 3;
+  });
+  held[1].clear();
+  held[4].clear();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_FALSE(granted);
+  held[6].clear();
+  waits.join();
+  EXPECT_TRUE(granted);
+}
+
+TEST(DeviceMemory, ThoseWhoWaitLockNobodyOut) {
+  auto folder = MakeTempDir("leases");
+  ASSERT_TRUE(folder.ok());
+  auto leases = gpu::DeviceLeases::Open(folder->path());
+  ASSERT_TRUE(leases.ok());
+  std::atomic<int> parts_out = 0;
+  std::atomic<int> too_many = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 6; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 10; ++i) {
+          const int parts = 1 + (t + i) % kMemoryParts;
+          auto mine = AcquireMemory(leases->get(), "cuda0", parts, "test");
+          ASSERT_TRUE(mine.ok());
+          if ((parts_out += parts) > kMemoryParts) ++too_many;
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          parts_out -= parts;
+        }
+      });
+  }
+  EXPECT_EQ(too_many, 0);
 }
 
 TEST(DeviceMemory, PartsAndSmallOnesTogetherFit) {
