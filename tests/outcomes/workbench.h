@@ -2,6 +2,7 @@
 // folder of its own.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -45,7 +46,7 @@ class Workbench {
   TempDir folder_;
   judge::JudgeOptions options_;
   std::unique_ptr<judge::Judge> judge_;
-  int num_files_ = 0;
+  std::atomic<int> num_files_ = 0;
 };
 
 }  // namespace davinci::outcomes

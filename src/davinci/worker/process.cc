@@ -130,23 +130,29 @@ bool Process::ReadStatus(double timeout_seconds) {
   const ssize_t n = read(status_.get(), &record, sizeof record);
   if (n != static_cast<ssize_t>(sizeof record)) {
     // The intermediate is gone without a word: it was killed, and the child with it.
-    if (!death_) death_ = Death{false, 0, SIGKILL};
+    if (!death_) SetDeath({false, 0, SIGKILL});
     return true;
   }
   if (record.kind == kStatusPid) {
-    pid_ = static_cast<pid_t>(record.value);
-    pidfd_.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid_.load(), 0)));
+    const auto pid = static_cast<pid_t>(record.value);
+    pidfd_.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    pid_ = pid;  // last: the watchdog, which sees a pid, may kill
   } else if (record.kind == kStatusExit) {
     const int status = static_cast<int>(record.value);
     Death death;
     death.exited = WIFEXITED(status);
     death.exit_code = death.exited ? WEXITSTATUS(status) : 0;
     death.signal = death.exited ? 0 : WTERMSIG(status);
-    death_ = death;
+    SetDeath(death);
   } else {
-    death_ = Death{true, 70, 0};
+    SetDeath({true, 70, 0});
   }
   return true;
+}
+
+void Process::SetDeath(const Death& death) {
+  death_ = death;
+  dead_ = true;
 }
 
 std::optional<Death> Process::WaitForDeath(double timeout_seconds) {
@@ -331,7 +337,7 @@ Status Process::ReadMemory(uint64_t address, void* destination, size_t size) con
 
 void Process::CheckMemory() {
   const int64_t limit = memory_limit_;
-  if (limit > 0 && pid_ > 0 && !death_ && ResidentBytes() > limit) {
+  if (limit > 0 && pid_ > 0 && !dead_ && ResidentBytes() > limit) {
     exceeded_memory_ = true;
     Kill();
   }

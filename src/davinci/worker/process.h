@@ -101,14 +101,16 @@ class Process {
  private:
   void DrainOutput();
   bool ReadStatus(double timeout_seconds);
+  void SetDeath(const Death& death);
 
   Channel control_;
   UniqueFd status_;
   UniqueFd output_;
   UniqueFd stop_drain_;
   std::atomic<pid_t> pid_{-1};
-  UniqueFd pidfd_;
+  UniqueFd pidfd_;  // written before pid_
   std::optional<Death> death_;
+  std::atomic<bool> dead_{false};  // death_, for the watchdog
   std::atomic<int64_t> memory_limit_{0};
   std::atomic<bool> exceeded_memory_{false};
   std::atomic<int64_t> output_bytes_{0};
