@@ -76,10 +76,10 @@ class OracleTest(unittest.TestCase):
     def ask(self, op, **message):
         return getattr(self.oracle, "_op_" + op)(message, ())
 
-    def verify(self, answer, baseline=None):
+    def verify(self, answer):
         x = self.oracle._set.tensors[0]
         model = self.oracle._build(0)["model"]
-        return self.ask("verify", outputs=[answer(x, model.c)], baseline=[(baseline or model)(x)], truth=False)["comparison"]
+        return self.ask("verify", outputs=[answer(x, model.c)], baseline=[model(x)], truth=False)["comparison"]
 
     def forget(self):
         """As if the tolerance had been measured where nothing is ill-conditioned."""

@@ -28,6 +28,7 @@ Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
                                                     const std::string& device, int parts,
                                                     const std::string& purpose) {
   std::vector<gpu::DeviceLease> held;
+  parts = std::min(parts, kMemoryParts);
   if (parts <= 0) return held;
   gpu::LeaseRequest request;
   request.mode = gpu::LeaseMode::kExclusive;

@@ -32,7 +32,8 @@ int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t out
 // kMemoryParts.
 int PartsFor(int64_t footprint, int64_t total);
 
-// Waits for `parts` leases named "<device>-memory-<k>". Who holds some must not ask for more.
+// Waits for `parts` leases (more than all is all) named "<device>-memory-<k>". Who holds some must
+// not ask for more.
 Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
                                                     const std::string& device, int parts,
                                                     const std::string& purpose);

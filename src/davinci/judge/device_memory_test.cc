@@ -29,7 +29,7 @@ TEST(DeviceMemory, APartIsHeldByOneAtATime) {
   ASSERT_TRUE(folder.ok());
   auto leases = gpu::DeviceLeases::Open(folder->path());
   ASSERT_TRUE(leases.ok());
-  auto all = AcquireMemory(leases->get(), "cuda0", kMemoryParts, "test");
+  auto all = AcquireMemory(leases->get(), "cuda0", kMemoryParts + 1, "test");
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(all->size(), size_t{kMemoryParts});
   gpu::LeaseRequest soon;
