@@ -64,6 +64,10 @@ def batch(davinci, jobs, target, protocol, parallel, folder):
     return [d for d in documents if "status" in d], seconds
 
 
+def statuses(documents):
+    return {s: sum(d["status"] == s for d in documents) for s in sorted({d["status"] for d in documents})}
+
+
 def honest(target):
     rows = tomllib.loads((ROOT / "tests/honest/manifest.toml").read_text())["kernel"]
     return [r for r in rows if r["target"] == target]
@@ -102,7 +106,9 @@ def run_repeat(options, folder):
     documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
     values = [d["speedup"]["median"] for d in documents if d["status"] == "ok"]
     return {"kernel": options.kernel, "judgements": len(values), "seconds": seconds, "mean": statistics.mean(values),
-            "coefficient_of_variation": statistics.stdev(values) / statistics.mean(values), "speedups": values}
+            "coefficient_of_variation": statistics.stdev(values) / statistics.mean(values), "statuses": statuses(documents),
+            "worst_error_over_tolerance": max(c["error_over_tolerance"] for d in documents for c in d["evidence"].get("checks", ())),
+            "speedups": values}
 
 
 def mixed(target, count, folder):
@@ -124,7 +130,7 @@ def run_throughput(options, folder):
     documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
     result = {"candidates": len(documents), "seconds": seconds, "per_minute": 60 * len(documents) / seconds,
               "languages": {k: sum(r["language"] == k for r in picked) for k in sorted({r["language"] for r in picked})},
-              "statuses": {s: sum(d["status"] == s for d in documents) for s in {d["status"] for d in documents}}}
+              "statuses": statuses(documents)}
     print(result, file=sys.stderr, flush=True)
     script = pathlib.Path(folder) / "straightforward.py"
     script.write_text(STRAIGHTFORWARD)
