@@ -4,6 +4,7 @@ On the cpu target the arithmetic runs in libdavinci_worker.so; on cuda the same 
 (gpu/worker_abi.h), so that outputs of gigabytes never leave the device.
 """
 
+import copy
 import ctypes
 
 import torch
@@ -36,7 +37,6 @@ class _Options(ctypes.Structure):
 def _bind(lib):
     lib.dv_sizeof.restype = ctypes.c_size_t
     lib.dv_last_error.restype = ctypes.c_char_p
-    lib.dv_checksum.restype = ctypes.c_uint64
     lib.dv_describe_result.restype = ctypes.c_size_t
     if lib.dv_sizeof(3) != ctypes.sizeof(_Result) or lib.dv_sizeof(2) != ctypes.sizeof(_Options):
         raise RuntimeError("libdavinci_worker.so does not match this davinci_worker; rebuild davinci")
@@ -115,8 +115,8 @@ class HostBackend:
         self._lib.dv_describe_result(ctypes.byref(result), _DTYPE_CODES[dtype], text, ctypes.c_size_t(len(text)))
         return text.value.decode()
 
-    def checksum(self, tensor, num_bytes, key):
-        return self._lib.dv_checksum(_pointer(tensor), ctypes.c_size_t(num_bytes), ctypes.c_uint64(key), self._threads)
+    def same_bits(self, left, right):
+        return torch.equal(left, right)
 
     def flush(self, address, num_bytes):
         self._lib.dv_flush_lines(ctypes.c_void_p(address), ctypes.c_size_t(num_bytes))
@@ -125,54 +125,87 @@ class HostBackend:
 class _Float:
     """Truth of one floating output: float64 values, their tolerance, and where honest implementations disagree."""
 
-    def __init__(self, backend, truth, honest, dtype, multiple, terms):
+    def __init__(self, backend, truth, dtype):
         self.dtype = dtype
         self.truth = truth.double().contiguous()
         self.shape = list(truth.shape)
+        self.tolerance = None
         self._backend = backend
-        self.dont_care = torch.zeros(max(1, self.truth.numel()), dtype=torch.uint8, device=self.truth.device)
-        self.profile = backend.new_profile()
-        for value in honest:
-            backend.accumulate(self.profile, self.truth, value.contiguous(), dtype, self.dont_care)
-        self.tolerance = backend.tolerance(self.profile, dtype, multiple, terms)
+        self._dont_care = torch.zeros(max(1, self.truth.numel()), dtype=torch.uint8, device=self.truth.device)
+        self._profile = backend.new_profile()
+
+    def learn(self, honest):
+        self._backend.accumulate(self._profile, self.truth, honest.contiguous(), self.dtype, self._dont_care)
+
+    def settle(self, multiple, terms):
+        self.tolerance = self._backend.tolerance(self._profile, self.dtype, multiple, terms)
+
+    def limits(self):
+        rest = copy.copy(self)
+        rest.truth = rest._dont_care = None
+        return rest
 
     def defined_share(self):
         if self.truth.numel() == 0:
             return 1.0
         sample = self.truth.reshape(-1)[:1 << 20]
-        defined = torch.isfinite(sample) & (self.dont_care[: sample.numel()] == 0)
+        defined = torch.isfinite(sample) & (self._dont_care[: sample.numel()] == 0)
         return defined.double().mean().item()
 
     def compare(self, candidate):
-        return self._backend.compare(self.truth, candidate, self.dtype, self.tolerance, self.dont_care)
+        return self._backend.compare(self.truth, candidate, self.dtype, self.tolerance, self._dont_care)
 
 
 class _Integer:
     """Truth of an integer or boolean output. Near ties may fall either way: what honest variants answered is right too."""
 
-    def __init__(self, backend, truth, honest, dtype):
+    def __init__(self, backend, truth, dtype):
         self.dtype = dtype
         self.shape = list(truth.shape)
-        self._backend = backend
         self.truth = truth.to(torch.int64).contiguous()
-        native_type = packing.BY_NAME[dtype]
-        self.honest = [h.to(native_type).contiguous() for h in honest]
-        differing = max((float((h.to(torch.int64) != self.truth).double().mean()) for h in self.honest), default=0.0) if truth.numel() else 0.0
-        self.allowed = min(0.01, 4 * differing)
+        self.allowed = 0.0
+        self._backend = backend
+        self._honest = []
+
+    def learn(self, honest):
+        self._honest.append(honest.to(packing.BY_NAME[self.dtype]).contiguous())
+        if self.truth.numel():
+            differing = float((honest.to(torch.int64) != self.truth).double().mean())
+            self.allowed = max(self.allowed, min(0.01, 4 * differing))
+
+    def settle(self, multiple, terms):
+        pass
+
+    def limits(self):
+        rest = copy.copy(self)
+        rest.truth, rest._honest = None, []
+        return rest
 
     def defined_share(self):
         return 1.0
 
     def compare(self, candidate):
-        return self._backend.compare_integers(self.truth, self.honest, candidate, self.dtype, self.allowed)
+        return self._backend.compare_integers(self.truth, self._honest, candidate, self.dtype, self.allowed)
 
 
 class Truth:
-    """Everything known about the right answer of one input set."""
+    """Everything known about the right answer of one input set. It learns from honest answers, one after the other, so that
+    none has to be kept, and then settles on its tolerances."""
 
-    def __init__(self, outputs, exact):
-        self.outputs = outputs
+    def __init__(self, backend, values, honest, exact):
+        """``honest`` is the reference in task precision: it fixes the dtypes, and is the first to learn from."""
+        kinds = [_Float if h.is_floating_point() else _Integer for h in honest]
+        self.outputs = [kind(backend, value, packing.DTYPES[h.dtype]) for kind, value, h in zip(kinds, values, honest)]
         self.exact = exact
+        self.learn(honest)
+
+    def learn(self, honest):
+        for output, value in zip(self.outputs, honest):
+            output.learn(value)
+
+    def settle(self, multiple, terms):
+        for output in self.outputs:
+            output.settle(multiple, terms)
 
     def summary(self):
         return {"exact": self.exact, "defined_share": min((o.defined_share() for o in self.outputs), default=1.0),
@@ -190,21 +223,12 @@ class Comparator:
             self.backend = HostBackend(threads)
         self._own = None  # tolerances of the task's own distribution, for candidate-against-baseline
 
-    def prepare(self, truth, honest_variants, exact, multiple, terms=1):
-        """``honest_variants[0]`` is the reference in task precision and fixes the dtypes."""
-        outputs = []
-        for i, value in enumerate(truth):
-            reference = honest_variants[0][i]
-            dtype = packing.DTYPES[reference.dtype]
-            honest = [v[i] for v in honest_variants]
-            if reference.is_floating_point():
-                outputs.append(_Float(self.backend, value, honest, dtype, multiple, terms))
-            else:
-                outputs.append(_Integer(self.backend, value, honest, dtype))
-        return Truth(outputs, exact)
+    def truth(self, values, honest, exact):
+        return Truth(self.backend, values, honest, exact)
 
     def remember(self, truth):
-        self._own = truth
+        """Its tolerances, not its values."""
+        self._own = [output.limits() for output in truth.outputs]
 
     def compare(self, truth, tensors):
         results = []
@@ -214,7 +238,7 @@ class Comparator:
 
     def compare_pair(self, baseline, candidate):
         results = []
-        for expected, reference, tensor in zip(self._own.outputs, baseline, candidate):
+        for expected, reference, tensor in zip(self._own, baseline, candidate):
             reference, tensor = reference.contiguous(), tensor.contiguous()
             if isinstance(expected, _Float):
                 result = self.backend.compare_direct(reference, tensor, expected.dtype, expected.tolerance)
@@ -249,7 +273,7 @@ class Comparator:
             return torch.equal(_bits(left.contiguous()), _bits(right.contiguous()))
         a = left.as_strided((span,), (1,), left.storage_offset())
         b = right.as_strided((span,), (1,), right.storage_offset())
-        return torch.equal(_bits(a), _bits(b))
+        return self.backend.same_bits(_bits(a), _bits(b))
 
     def flush(self, address, num_bytes):
         self.backend.flush(address, num_bytes)

@@ -12,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 from davinci_worker import native
 
 _MIN_KEYED = 1 << 14
+_CHUNK = 1 << 25  # elements; what is moved on a device moves in pieces, so that temporaries stay small
 
 
 def keyed_uniform(tensor, key):
@@ -72,8 +73,15 @@ def restyle(tensor, distribution, generator):
     """A tensor of the same shape, strides, dtype and device under another distribution."""
     if not _is_restylable(tensor):
         return tensor
-    size, device = tuple(tensor.shape), tensor.device
+    result = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+    for part in _pieces(result):
+        values = _values(distribution, tuple(part.shape), generator, part.device)
+        limit = min(torch.finfo(tensor.dtype).max, torch.finfo(values.dtype).max) / 4
+        part.copy_(values.clamp_(-limit, limit))
+    return result
 
+
+def _values(distribution, size, generator, device):
     def normal():
         return torch.randn(size, generator=generator, device=device)
 
@@ -81,19 +89,14 @@ def restyle(tensor, distribution, generator):
         return torch.rand(size, generator=generator, device=device)
 
     if distribution == "signed":
-        values = normal() * torch.exp(0.75 * normal())
-    elif distribution == "positive":
-        values = torch.rand(size, generator=generator, device=device) * 2.0 + 1e-3
-    elif distribution in ("magnitudes", "magnitudes-mild"):
+        return normal() * torch.exp(0.75 * normal())
+    if distribution == "positive":
+        return uniform() * 2.0 + 1e-3
+    if distribution in ("magnitudes", "magnitudes-mild"):
         top = 4.0 if distribution == "magnitudes" else 1.0
         values = normal().sign() * torch.pow(10.0, uniform() * (top + 4.0) - 4.0)
-        values = torch.where(uniform() < 0.7, normal(), values)
-    else:
-        raise ValueError(f"unknown distribution {distribution}")
-    result = torch.empty_strided(size, tensor.stride(), dtype=tensor.dtype, device=device)
-    limit = min(torch.finfo(tensor.dtype).max, torch.finfo(values.dtype).max) / 4
-    result.copy_(values.clamp_(-limit, limit))
-    return result
+        return torch.where(uniform() < 0.7, normal(), values)
+    raise ValueError(f"unknown distribution {distribution}")
 
 
 def uniform(shape, seed, device):
@@ -110,10 +113,16 @@ def nudge(tensor, seed, widen, precision=None):
     eps = torch.finfo(tensor.dtype).eps
     if precision == "tf32" and tensor.dtype is torch.float32:
         eps = 2.0 ** -10  # the task accepts products of inputs with ten bits of mantissa
-    noise = uniform(tensor.shape, seed, tensor.device)
-    wide = tensor.double()
-    wide.addcmul_(wide, noise.sub_(0.5).double(), value=eps)
+    wide = tensor.double() if tensor.dtype is not torch.float64 else tensor.clone(memory_format=torch.preserve_format)
+    for k, part in enumerate(_pieces(wide)):
+        noise = uniform(part.shape, seed + (k << 40), part.device)
+        part.addcmul_(part, noise.sub_(0.5).double(), value=eps)
     return wide if widen else wide.to(tensor.dtype)
+
+
+def _pieces(tensor):
+    """Views that make up the tensor; on the host, and where it is not contiguous, the tensor itself."""
+    return (tensor,) if tensor.device.type == "cpu" or not tensor.is_contiguous() else tensor.view(-1).split(_CHUNK)
 
 
 def randomise_state(model, seed):

@@ -5,6 +5,7 @@ honest implementations in the task's precision (the reference itself, and the re
 in the last place) fills an error profile from which the comparator derives tolerances (judge/compare/tolerance.h).
 """
 
+import contextlib
 import copy
 import itertools
 import math
@@ -19,7 +20,6 @@ from davinci_worker.compare import Comparator
 _SLOTS = 3
 _REPEATS_IN_DOUBT = 5
 _MARGINAL_RATIO = 4  # of error over tolerance
-_KEEP_CACHED_BYTES = 16 << 30
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
 
@@ -56,6 +56,9 @@ class Oracle:
         self._nonfinite = None
         self._comparator = Comparator(self._device, int(request.get("threads", 1)))
         torch.set_grad_enabled(False)
+        if self._device == "cuda":
+            with contextlib.suppress(AttributeError, RuntimeError):  # a float64 twin never fits where a float32 tensor was
+                torch.cuda.memory._set_allocator_settings("expandable_segments:True")
 
     def serve(self):
         while True:
@@ -179,17 +182,17 @@ class Oracle:
         variant = message.get("variant", 0)
         built = self._build(variant)
         drawn = self._draw(message["seed"], "own", variant)
-        first, _ = self._forward(built["model"], drawn)
+        first = self._forward(built["model"], drawn)[0]
         stochastic = False
         if variant == 0:
-            second, _ = self._forward(built["model"], drawn)
+            second = self._forward(built["model"], drawn)[0]
             stochastic = not _same(first, second)
             if stochastic and built["model"].training and self._spec.get("mode") is None:
                 for other in (built["model"], built["precise"]):
                     other.eval()
                 self._spec["mode"] = "eval"
-                first, _ = self._forward(built["model"], drawn)
-                second, _ = self._forward(built["model"], drawn)
+                first = self._forward(built["model"], drawn)[0]
+                second = self._forward(built["model"], drawn)[0]
                 stochastic_eval = not _same(first, second)
             else:
                 stochastic_eval = stochastic
@@ -287,6 +290,7 @@ class Oracle:
         """Draws inputs nobody has seen; with ``truth`` also the float64 outputs and the tolerance."""
         variant = message.get("variant", 0)
         wanted = message.get("distribution", "own")
+        self._set, self._samples = None, []  # their memory is needed for the next
         if not message.get("truth"):
             drawn, used, judged = self._draw(message["seed"], wanted, variant), wanted, None
         elif self._published:
@@ -295,9 +299,13 @@ class Oracle:
         else:
             drawn, used, judged = self.draw_judged(message["seed"], wanted, variant)
         self._set = drawn
-        if self._device == "cuda" and torch.cuda.memory_reserved() > _KEEP_CACHED_BYTES:
-            torch.cuda.empty_cache()  # other evaluations on this device need it more
-        return {"distribution": used, "args": packing.to_blob(drawn.skeleton), "tolerance": judged}
+        return {"distribution": used, "args": packing.to_blob(drawn.skeleton), "tolerance": judged, "peak_bytes": self._peak_bytes()}
+
+    def _peak_bytes(self):
+        """Most device memory this process has held so far: what it asked torch for, and the arenas."""
+        if self._device != "cuda":
+            return 0
+        return torch.cuda.max_memory_reserved() + sum(a.num_bytes for a in (*self._arenas.values(), *self._retired))
 
     def draw_judged(self, seed, wanted, variant):
         """(inputs with truth, the distribution they are of, the tolerance's summary)."""
@@ -312,8 +320,7 @@ class Oracle:
 
     # What admission asks about the reference.
     def reference_outputs(self, drawn):
-        output, _ = self._forward(self._build(drawn.variant)["model"], drawn)
-        return _flat(output)
+        return _flat(self._forward(self._build(drawn.variant)["model"], drawn)[0])
 
     def redraw(self, drawn, seed):
         """The reference's outputs for other inputs of the same distribution."""
@@ -331,35 +338,30 @@ class Oracle:
         """Fills the comparator with truth and honest errors of ``drawn``; ``repeats`` samples of what rounding does."""
         started = time.monotonic()
         model, precise = built["model"], built["precise"]
-        honest, _ = self._forward(model, drawn)
+        honest = self._forward(model, drawn)[0]  # and not its inputs, for whose float64 twins there may be no room
         widen = lambda t: t.double() if t.is_floating_point() else t.clone()  # noqa: E731
         exact = True
         try:
-            truth, _ = self._forward(precise, drawn, widen)
+            truth = self._forward(precise, drawn, widen)[0]
         except RuntimeError as error:
             self._insist_on_memory(error)
             truth, exact = honest, False
-        variants = [honest]
+        terms = sum(t.numel() for t in drawn.tensors) // max(1, _numel(truth))
+        drawn.reference = _flat(honest)
+        drawn.truth = self._comparator.truth(_flat(truth), drawn.reference, exact)
         try:
             repeats = repeats or (1 if _numel(honest) > 1 << 16 else 3)
             for k in range(repeats):
                 seeds = itertools.count(drawn.seed + 1 + (k << 16))
-                nudged, _ = self._forward(precise if exact else model, drawn,
-                                          lambda t: distributions.nudge(t, next(seeds), exact, self._spec.get("precision")))  # noqa: B023
-                variants.append(nudged)
-            for k in range(repeats if any(t.dtype is torch.float64 for t in _flat(honest)) else 0):
+                drawn.truth.learn(_flat(self._forward(
+                    precise if exact else model, drawn,
+                    lambda t: distributions.nudge(t, next(seeds), exact, self._spec.get("precision")))[0]))  # noqa: B023
+            for k in range(repeats if any(t.dtype is torch.float64 for t in drawn.reference) else 0):
                 with rounding.RoundingNoise(drawn.seed + (k + 4 << 16)):
-                    variants.append(self._forward(precise if exact else model, drawn)[0])
+                    drawn.truth.learn(_flat(self._forward(precise if exact else model, drawn)[0]))
         except RuntimeError as error:
             self._insist_on_memory(error)
-        flat = []
-        for value in (truth, *variants):
-            tensors = []
-            packing.flatten(_numbers_to_tensors(value), tensors)
-            flat.append(tensors)
-        drawn.reference = flat[1]
-        terms = sum(t.numel() for t in drawn.tensors) // max(1, sum(t.numel() for t in flat[0]))
-        drawn.truth = self._comparator.prepare(flat[0], flat[1:], exact, self._spec.get("tolerance_multiple"), terms)
+        drawn.truth.settle(self._spec.get("tolerance_multiple"), terms)
         if drawn.distribution == "own" and drawn.variant == 0:
             self._comparator.remember(drawn.truth)
         self.judging_seconds = time.monotonic() - started
@@ -400,16 +402,22 @@ class Oracle:
             baseline = self._candidate_tensors(message["baseline"])
             comparison = published.compare(baseline, tensors, self._published) if self._published \
                 else self._comparator.compare_pair(baseline, tensors)
+        # The tolerance was measured on other inputs and weights, where few elements may have been as ill-conditioned.
         in_doubt = comparison is not None and not comparison["passed"] and not self._published
-        if in_doubt and self._set.truth is None:
-            # The tolerance was measured on other inputs and weights, where few elements may have been as ill-conditioned.
-            self._judge_inputs(self._build(self._set.variant), self._set)
         if in_doubt or (message.get("truth") and (comparison is None or comparison["passed"])):
+            self._work_out_truth()
             comparison = self._compare_with_truth(tensors)
         late = message.get("settled") and any(
             bits is not None and self._comparator.backend.sample(t, self._set.seed) != bits for t, bits in self._samples)
         intact = message.get("intact")
         return {"comparison": comparison, "late": bool(late), "changed": self._changed_input(intact) if intact else None}
+
+    def _work_out_truth(self):
+        """Of inputs that were drawn without it."""
+        if self._published:
+            self._set.reference = self._set.reference or self.reference_outputs(self._set)
+        elif self._set.truth is None:
+            self._judge_inputs(self._build(self._set.variant), self._set)
 
     def _changed_input(self, where):
         target = self._arenas[where["name"]]

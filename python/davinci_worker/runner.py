@@ -303,7 +303,10 @@ class Runner:
 
         arguments = packing.unflatten(
             packing.from_blob(message["args"]), [self._arena.view(p, message["shift"]) for p in self._inputs])
-        return {"ok": trace.profile(self._model, arguments, self._cuda)}
+        report = trace.profile(self._model, arguments, message["warmup_seconds"] if self._cuda else None)
+        if self._cuda:
+            report["peak_bytes"] = torch.cuda.max_memory_reserved()
+        return {"ok": report}
 
     def _op_offline(self, message, fds):
         """What was compiled and interpreted where there is no device, and what stopped the last call."""

@@ -45,7 +45,6 @@ def _is_compute(key):
     return namespace == "aten" and name not in _BOOKKEEPING
 
 
-_WARM_SECONDS = 0.05
 _FORWARDS = 5
 
 # Kernels of PyTorch and NVIDIA's libraries, by how their names begin or what they contain.
@@ -54,10 +53,12 @@ _VENDOR_KERNEL = re.compile(
     r"|\b(gemm|gemv|splitK|implicit_convolve|pytorch_flash|fmha|flash_fwd|dot_kernel|reduce_1Block)")
 
 
-def profile(model, arguments, cuda):
-    """Library operators of one forward, with their share of its time (CPU), and its device kernels (CUDA)."""
+def profile(model, arguments, warmup_seconds=None):
+    """Library operators of one forward, with their share of its time (CPU), and its device kernels (CUDA, where
+    ``warmup_seconds`` is given)."""
+    cuda = warmup_seconds is not None
     # Device activity first: torch's profiler leaves hooks behind that double the time of kernels.
-    on_device = device_profile(model, arguments) if cuda else None
+    on_device = device_profile(model, arguments, warmup_seconds) if cuda else None
     _, rows, total = operators(lambda: model(*arguments))
     listed = [{"op": key, "calls": calls, "ms": 1e3 * seconds, "compute": _is_compute(key)}
               for key, calls, seconds, _ in sorted(rows, key=lambda row: -row[2]) if "::" in key]
@@ -71,12 +72,12 @@ def profile(model, arguments, cuda):
     return report
 
 
-def device_profile(model, arguments):
+def device_profile(model, arguments, warmup_seconds):
     """Kernels with times, and which share of them is the candidate's own, from device activity alone."""
     from davinci_worker import device
 
     # An idle device has slowed its clocks down: it is kept busy first, and the last of several forwards is reported.
-    until = time.perf_counter() + _WARM_SECONDS
+    until = time.perf_counter() + warmup_seconds
     while time.perf_counter() < until:
         model(*arguments)
         torch.cuda.synchronize()

@@ -14,7 +14,7 @@ except ImportError:
     print("skipped: this Python has no torch")
     sys.exit(77)
 
-from davinci_worker import oracle, rounding  # noqa: E402
+from davinci_worker import compare, distributions, oracle, rounding  # noqa: E402
 
 # (x - 1) (x - 1 - 1e-5): where x is near 1 the value hardly depends on x, and its summands cancel.
 TASK = '''
@@ -28,6 +28,21 @@ class Model(nn.Module):
 def get_inputs(): return [1 + 1e-3 * torch.rand(4096, dtype=torch.float64)]
 def get_init_inputs(): return []
 '''
+
+
+class NudgeTest(unittest.TestCase):
+    def test_leaves_its_argument_alone(self):
+        for dtype in (torch.float64, torch.float32, torch.bfloat16):
+            x = torch.rand(1000).to(dtype)
+            before = x.clone()
+            moved = distributions.nudge(x, 1, True)
+            self.assertTrue(torch.equal(x, before), dtype)
+            self.assertFalse(torch.equal(moved, before.double()), dtype)
+
+    def test_moves_by_at_most_half_a_unit_in_the_last_place(self):
+        x = torch.rand(1000, dtype=torch.float64) + 1
+        error = (distributions.nudge(x, 1, True) / x - 1).abs()
+        self.assertLessEqual(error.max().item(), torch.finfo(torch.float64).eps)
 
 
 class RoundingNoiseTest(unittest.TestCase):
@@ -84,11 +99,10 @@ class OracleTest(unittest.TestCase):
     def forget(self):
         """As if the tolerance had been measured where nothing is ill-conditioned."""
         self.ask("prepare", seed=5, truth=True)
-        truth = self.oracle._comparator._own.outputs[0]
-        backend, exact = self.oracle._comparator.backend, truth.truth
-        profile = backend.new_profile()
-        backend.accumulate(profile, exact, exact, "f64", truth.dont_care)
-        truth.tolerance = backend.tolerance(profile, "f64", None, 1)
+        exact = self.oracle._set.truth.outputs[0].truth
+        perfect = compare.Truth(self.oracle._comparator.backend, [exact], [exact], True)
+        perfect.settle(None, 1)
+        self.oracle._comparator.remember(perfect)
 
     def test_rounding_decides_where_inputs_say_nothing(self):
         self.ask("prepare", seed=5, truth=True)

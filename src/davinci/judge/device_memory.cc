@@ -15,7 +15,7 @@ constexpr auto kSweepInterval = std::chrono::milliseconds(5);
 }  // namespace
 
 int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t output_bytes) {
-  return 14 * input_bytes + 8 * weight_bytes + 16 * output_bytes;
+  return 7 * input_bytes + 6 * weight_bytes + 11 * output_bytes;
 }
 
 int PartsFor(int64_t footprint, int64_t total) {
@@ -26,13 +26,14 @@ int PartsFor(int64_t footprint, int64_t total) {
 
 Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
                                                     const std::string& device, int parts,
-                                                    const std::string& purpose) {
+                                                    const std::string& purpose, bool wait) {
   std::vector<gpu::DeviceLease> held;
   parts = std::min(parts, kMemoryParts);
   if (parts <= 0) return held;
   gpu::LeaseRequest request;
   request.mode = gpu::LeaseMode::kExclusive;
   request.purpose = purpose;
+  if (!wait) request.deadline = std::chrono::steady_clock::now();
   // One at a time gathers parts, whichever become free; so nobody who waits sits on what another
   // needs.
   DAVINCI_ASSIGN_OR_RETURN(const gpu::DeviceLease turn,
@@ -53,6 +54,7 @@ Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
       }
     }
     if (std::ssize(held) >= parts) return held;
+    if (!wait) return DeadlineExceeded(fmt::format("{}: memory is taken", device));
     std::this_thread::sleep_for(kSweepInterval);
   }
 }

@@ -32,11 +32,12 @@ int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t out
 // kMemoryParts.
 int PartsFor(int64_t footprint, int64_t total);
 
-// Waits for `parts` leases (more than all is all) named "<device>-memory-<k>". Who holds some must
-// not ask for more.
+// `parts` leases (more than all is all) named "<device>-memory-<k>"; who holds some must not ask
+// for more. Waits for them, or with `wait` false is kDeadlineExceeded unless they can be had at
+// once.
 Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
                                                     const std::string& device, int parts,
-                                                    const std::string& purpose);
+                                                    const std::string& purpose, bool wait = true);
 
 // Waits for the lease "<device>-crowd". Taken before any other lease.
 Result<gpu::DeviceLease> JoinCrowd(gpu::DeviceLeases* leases, const std::string& device, bool alone,

@@ -228,8 +228,20 @@ Result<bool> Examination::LoadReference() {
                            {"function", task_.candidate_function},
                            {"module", "candidate"},
                            {"offline", job_.without_device ? OfflineOptions() : json()}});
-  if (fresh) DAVINCI_RETURN_IF_ERROR(FinishReference());
+  if (!fresh) return true;
+  const Status finished = FinishReference();
+  if (!session_->ready && loaded_ && loaded_->failure) {  // nothing was waited for any longer
+    session_->spoilt = true;
+    return Verdict(*loaded_->failure);
+  }
+  DAVINCI_RETURN_IF_ERROR(finished);
   return true;
+}
+
+const Answer& Examination::Loaded() {
+  if (!loaded_)
+    loaded_ = candidate_.runner->Await(protocol_.load_timeout_seconds, Outcome::kLoadError);
+  return *loaded_;
 }
 
 Status Examination::FinishReference() {
@@ -310,11 +322,16 @@ Status Examination::HoldMemoryParts(int parts) {
   held.clear();
   // Not while holding the device: whoever has the memory may be waiting to be timed.
   share_.Release();
+  const std::string purpose = "memory for " + job_.candidate_path;
+  auto memory = AcquireMemory(workshop_.leases, DeviceKey(), parts, purpose, false);
   const Stopwatch waiting;
-  workshop_.sessions->BeginMemoryWait();
-  auto memory =
-      AcquireMemory(workshop_.leases, DeviceKey(), parts, "memory for " + job_.candidate_path);
-  workshop_.sessions->EndMemoryWait();
+  if (memory.status().code() == StatusCode::kDeadlineExceeded) {
+    // Nobody holds memory while the candidate is compiled, or for one that does not compile.
+    if (Loaded().failure) return Cancelled("the candidate did not load");
+    workshop_.sessions->BeginMemoryWait();
+    memory = AcquireMemory(workshop_.leases, DeviceKey(), parts, purpose);
+    workshop_.sessions->EndMemoryWait();
+  }
   DAVINCI_RETURN_IF_ERROR(memory.status());
   held = std::move(*memory);
   json& waited = evaluation_.times["waited_for_memory_ms"];
@@ -331,7 +348,7 @@ Result<const VariantFacts*> Examination::Facts(int variant) {
 }
 
 Result<bool> Examination::LoadCandidate() {
-  Answer loaded = candidate_.runner->Await(protocol_.load_timeout_seconds, Outcome::kLoadError);
+  const Answer& loaded = Loaded();
   if (loaded.failure) return Verdict(*loaded.failure);
   evaluation_.times["import_ms"] = 1e3 * loaded.ok.value("seconds", 0.0);
   if (!session_) {  // all were busy when we came

@@ -28,6 +28,10 @@
 
 namespace davinci::judge {
 
+// A GPU's host has cores to spare: for this long it waits without sleeping. On the cpu target the
+// spinning core would be taken from the candidate.
+inline constexpr double kSpinSeconds = 0.05;
+
 class Examination {
  public:
   // `alone`: with the device's memory for itself, after it ran out among others.
@@ -59,12 +63,16 @@ class Examination {
   Result<Evaluation> ExamineWithoutDevice();
   Result<bool> StartRoles();
   Result<bool> LoadReference();
+  // Waits for the candidate's module, and serves its compilations meanwhile.
+  const Answer& Loaded();
   Result<bool> LoadCandidate();
   Result<bool> LockEarly();
   Result<bool> LockLate();
   Result<bool> Lock();
   Result<bool> CheckCorrectness();
   Result<bool> MeasureTime();
+  // `lease`: of the device, exclusive; given back as soon as nothing is timed any more.
+  Result<bool> MeasurePairs(gpu::DeviceLease lease);
   void CollectEvidence();
   void CollectProfile();
   // About the task and the number (examination_task.cc).
@@ -166,6 +174,7 @@ class Examination {
   SplitMix64 secret_{secret_seed_};
   std::string last_args_;
   Timed candidate_;
+  std::optional<Answer> loaded_;  // what came of loading the candidate, once asked
   bool uses_triton_ = false;
   int gate_variant_ = -1;  // whose first call has been gated
   int64_t current_shift_[2] = {0, 0};

@@ -17,9 +17,6 @@ using nlohmann::json;
 // median over all calls is held to a far tighter bound.
 constexpr int64_t kMaxOutsideCpuNs = 20'000'000;
 constexpr int kRepeatsToTellNondeterminism = 2;
-// A GPU's host has cores to spare; on the cpu target the spinning core would be taken from the
-// candidate.
-constexpr double kSpinSeconds = 0.05;
 
 }  // namespace
 
@@ -31,6 +28,8 @@ Result<json> Examination::Prepare(const std::string& distribution, int variant, 
                                                   {"distribution", distribution},
                                                   {"variant", variant},
                                                   {"truth", truth}}));
+  if (job_.target == Target::kCuda)
+    evaluation_.evidence["device_memory"]["oracle_peak_bytes"] = prepared.ok.at("peak_bytes");
   return prepared.ok;
 }
 

@@ -60,22 +60,27 @@ void Examination::CollectEvidence() {
   evaluation_.provenance["python"] = workshop_.hello.value("python", "");
   evaluation_.provenance["torch"] = workshop_.hello.value("torch", "");
   evaluation_.provenance["triton"] = workshop_.hello.value("triton", json());
-  evaluation_.provenance["threads"] = workshop_.threads;
+  evaluation_.provenance["threads"] = workshop_.RunnerThreads(job_.target);
 }
 
 // Reported by the runner about itself: good for labels, never for a verdict.
 void Examination::CollectProfile() {
   if (candidate_.built_variant != 0 || last_args_.empty()) return;
-  Answer profile = candidate_.runner->AskFrozen(
-      {{"op", "profile"}, {"args", last_args_}, {"shift", current_shift_[0]}}, CallTimeout());
+  const auto request = [&](Side side) {
+    return json{{"op", "profile"},
+                {"args", last_args_},
+                {"shift", current_shift_[static_cast<int>(side)]},
+                {"warmup_seconds", protocol_.profile_warmup_seconds}};
+  };
+  Answer profile = candidate_.runner->AskFrozen(request(Side::kCandidate), CallTimeout());
   if (profile.failure) return;
   evaluation_.evidence["profile"] = profile.ok;
   if (job_.target == Target::kCuda) {
     // Device time decides between kernels, end-to-end time for the user: both are reported.
     json known = workshop_.sessions->BaselineProfile(SessionKey());
     if (known.is_null() && protocol_.profile_baseline) {
-      Answer baseline = session_->baseline.runner->AskFrozen(
-          {{"op", "profile"}, {"args", last_args_}, {"shift", current_shift_[1]}}, CallTimeout());
+      Answer baseline =
+          session_->baseline.runner->AskFrozen(request(Side::kBaseline), CallTimeout());
       // What records a process's launches slows them for ever after: it is no yardstick any more.
       session_->spoilt = true;
       if (!baseline.failure) {

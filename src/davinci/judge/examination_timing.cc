@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "davinci/judge/awake_cores.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/stats/clock_agreement.h"
 #include "davinci/judge/stats/paired_ratio.h"
@@ -32,8 +33,10 @@ constexpr double kHonestGap = 2;
 // CPU time after DONE that an honest process may need to go back to sleep.
 constexpr int64_t kTailCpuNs = 50'000;
 constexpr int64_t kMaxOverheadNs = 2'000'000;
-// Writing weights anew may take this share of the phase beyond its first time.
+// Writing weights anew, and truth in float64, may each take this share of the phase beyond their
+// first time.
 constexpr double kReweighShare = 0.2;
+constexpr double kTruthShare = 0.2;
 
 TimeSummary Summarise(const std::vector<double>& seconds) {
   if (seconds.empty()) return {};
@@ -52,7 +55,8 @@ double Examination::RecordSeconds(const CallResult& call) const {
 }
 
 Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool record) {
-  DAVINCI_ASSIGN_OR_RETURN(json prepared, Prepare("own", 0, full_check));
+  // Truth is worked out after the calls: what comes before a call never says how it is looked at.
+  DAVINCI_ASSIGN_OR_RETURN(json prepared, Prepare("own", 0, false));
   const std::string args = prepared.at("args");
   const VariantFacts& facts = *session_->facts[0];
   Pair pair;
@@ -94,13 +98,27 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
 
 Result<bool> Examination::MeasureTime() {
   share_.Release();
-  Stopwatch phase;
   gpu::LeaseRequest request;
   request.mode = gpu::LeaseMode::kExclusive;
   request.purpose = "timing " + job_.candidate_path;
   DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease, workshop_.leases->Acquire(DeviceKey(), request));
   evaluation_.times["waited_for_device_ms"] = lease.waited_ms();
 
+  std::optional<AwakeCores> awake;
+  std::vector<worker::Process*> roles;
+  if (job_.target == Target::kCuda) {
+    roles = {&candidate_.runner->process(), &session_->baseline.runner->process(),
+             &session_->oracle->process()};
+    awake.emplace(roles);
+  }
+  for (worker::Process* role : roles) role->set_spin(kSpinSeconds);
+  const auto result = MeasurePairs(std::move(lease));
+  for (worker::Process* role : roles) role->set_spin(0);
+  return result;
+}
+
+Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
+  Stopwatch phase;
   Stopwatch warmup;
   for (int i = 0; i < kWarmupPairs; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(i % 2 == 0, false, true));
@@ -133,6 +151,8 @@ Result<bool> Examination::MeasureTime() {
     // The distance to the next doubles at most: a cache of derived weights does not live through
     // half of the pairs, whenever it was filled.
     uint64_t next_reweigh = 1 + secret_.Below(static_cast<uint64_t>(plan.min_pairs - 1));
+    const uint64_t first_truth = secret_.Below(static_cast<uint64_t>(plan.min_pairs));
+    double truth = 0;
     while (!decision.stop()) {
       if (pairs_.size() >= next_reweigh && reweighing <= kReweighShare * phase.Seconds()) {
         const Stopwatch watch;
@@ -146,9 +166,13 @@ Result<bool> Examination::MeasureTime() {
       }
       // A B B A: what drifts hits both sides alike.
       const bool baseline_first = pairs_.size() % 2 == 0;
-      const bool full_check = pairs_.size() == 1 || secret_.Uniform() < protocol_.full_check_share;
+      const bool chosen = secret_.Uniform() < protocol_.full_check_share;
+      const bool full_check = pairs_.size() == first_truth ||
+                              (chosen && truth <= kTruthShare * phase.Seconds());
+      const Stopwatch watch;
       DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(baseline_first, full_check, true));
       if (!go_on) return false;
+      if (full_check) truth += watch.Seconds();
       samples = Samples();
       DAVINCI_ASSIGN_OR_RETURN(decision, criterion.Look(samples, phase.Seconds() - reweighing));
     }

@@ -50,6 +50,8 @@ struct Protocol {
   // CUDA: also profile the baseline, once per task. Its session ends with that
   // (examination_evidence).
   bool profile_baseline = true;
+  // CUDA: the device is kept busy this long before kernels are timed, for its clocks to rise.
+  double profile_warmup_seconds = 0.05;
 
   // Limits.
   double load_timeout_seconds = 30;  // importing and constructing, compilation not counted

@@ -23,7 +23,7 @@ Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target tar
   worker::SpawnRequest request;
   request.role = "runner";
   request.target = TargetName(target);
-  request.threads = workshop.threads;
+  request.threads = workshop.RunnerThreads(target);
   request.scratch = scratch;
   request.policy =
       RolePolicy(workshop, target, trusted ? "baseline" : "candidate", scratch, readable, trusted);

@@ -190,6 +190,7 @@ Status Process::Post(const json& message, std::span<const int> fds) {
 Result<Process::Reply> Process::Await(double timeout_seconds, const BuildHandler& build) {
   double deadline = MonotonicSeconds() + timeout_seconds;
   while (true) {
+    if (spin_seconds_ > 0) control_.SpinUntilReadable(std::min(spin_seconds_, timeout_seconds));
     const double left = std::max(0.0, deadline - MonotonicSeconds());
     DAVINCI_ASSIGN_OR_RETURN(Message message, control_.Receive(left, status_.get()));
     json& body = message.body;
@@ -272,6 +273,18 @@ int64_t Process::ResidentBytes() const {
 }
 
 int Process::NumThreads() const { return static_cast<int>(Threads(pid_).size()); }
+
+std::vector<int> Process::Cores() const {
+  constexpr int kSpacesBefore = 37;  // of field 39, counted from the ')' behind the name
+  std::vector<int> cores;
+  for (pid_t tid : Threads(pid_)) {
+    const std::string stat = ReadProc(fmt::format("/proc/{}/task/{}/stat", pid_.load(), tid));
+    size_t at = stat.rfind(')');
+    for (int i = 0; i < kSpacesBefore && at != std::string::npos; ++i) at = stat.find(' ', at + 1);
+    if (at != std::string::npos) cores.push_back(atoi(stat.c_str() + at));
+  }
+  return cores;
+}
 
 std::vector<pid_t> Process::OtherProcesses() const {
   std::vector<pid_t> found;

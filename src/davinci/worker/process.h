@@ -63,6 +63,8 @@ class Process {
   // requests in between; the time it takes does not count against the deadline.
   Status Post(const nlohmann::json& message, std::span<const int> fds = {});
   Result<Reply> Await(double timeout_seconds, const BuildHandler& build = nullptr);
+  // Replies are awaited without sleeping for up to `seconds`: faster, at the price of a core.
+  void set_spin(double seconds) { spin_seconds_ = seconds; }
 
   Channel& control() { return control_; }
   int status_fd() const { return status_.get(); }
@@ -77,6 +79,8 @@ class Process {
   int64_t CoreWaitNs() const;
   int64_t ResidentBytes() const;
   int NumThreads() const;
+  // The core on which each thread ran last, the main thread's first.
+  std::vector<int> Cores() const;
   // Processes other than the child itself inside its pid namespace (its descendants).
   std::vector<pid_t> OtherProcesses() const;
   // Installed seccomp filters, from /proc; the minimum over all threads.
@@ -107,6 +111,7 @@ class Process {
   UniqueFd status_;
   UniqueFd output_;
   UniqueFd stop_drain_;
+  double spin_seconds_ = 0;
   std::atomic<pid_t> pid_{-1};
   UniqueFd pidfd_;  // written before pid_
   std::optional<Death> death_;

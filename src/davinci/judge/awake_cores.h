@@ -1,0 +1,27 @@
+// AwakeCores: keeps the cores of a few processes from falling asleep.
+//
+// A core of a virtual machine that has nothing to do is given back to its host, and to wake a
+// thread there takes 0.1 to 0.2 ms: in the middle of a timed call, now and then. While an
+// AwakeCores lives, a thread of the lowest class (SCHED_IDLE) spins on each core where a thread of
+// the processes ran last; whoever wakes there displaces it at once.
+#pragma once
+
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "davinci/worker/process.h"
+
+namespace davinci::judge {
+
+class AwakeCores {
+ public:
+  // At most half of the cores that the calling thread may use; none where the system refuses.
+  explicit AwakeCores(std::span<worker::Process* const> processes);
+  int num_cores() const { return static_cast<int>(spinners_.size()); }
+
+ private:
+  std::vector<std::jthread> spinners_;
+};
+
+}  // namespace davinci::judge
