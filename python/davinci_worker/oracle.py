@@ -57,8 +57,8 @@ class Oracle:
         self._comparator = Comparator(self._device, int(request.get("threads", 1)))
         torch.set_grad_enabled(False)
         if self._device == "cuda":
-            with contextlib.suppress(AttributeError, RuntimeError):  # a float64 twin never fits where a float32 tensor was
-                torch.cuda.memory._set_allocator_settings("expandable_segments:True")
+            with contextlib.suppress(RuntimeError):  # a float64 twin never fits where a float32 tensor was
+                getattr(torch._C, "_accelerator_setAllocatorSettings", lambda settings: None)("expandable_segments:True")
 
     def serve(self):
         while True:

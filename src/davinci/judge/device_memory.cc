@@ -15,7 +15,7 @@ constexpr auto kSweepInterval = std::chrono::milliseconds(5);
 }  // namespace
 
 int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t output_bytes) {
-  return 7 * input_bytes + 6 * weight_bytes + 11 * output_bytes;
+  return 13 * input_bytes / 2 + 8 * weight_bytes + 14 * output_bytes;
 }
 
 int PartsFor(int64_t footprint, int64_t total) {

@@ -18,8 +18,8 @@ constexpr int64_t kGiB = int64_t{1} << 30;
 TEST(DeviceMemory, SmallEvaluationsWaitForNobody) { EXPECT_EQ(PartsFor(kGiB, 140 * kGiB), 0); }
 
 TEST(DeviceMemory, LargeOnesTakeWhatTheyNeedAndNeverMoreThanAll) {
-  EXPECT_EQ(PartsFor(14 * kGiB, 140 * kGiB), 1);
-  EXPECT_EQ(PartsFor(40 * kGiB, 140 * kGiB), 3);
+  EXPECT_EQ(PartsFor(3 * kGiB, 140 * kGiB), 1);
+  EXPECT_EQ(PartsFor(40 * kGiB, 140 * kGiB), 11);
   EXPECT_EQ(PartsFor(1000 * kGiB, 140 * kGiB), kMemoryParts);
   EXPECT_EQ(PartsFor(kGiB, 0), 0);  // unknown size: nothing to share out
 }
@@ -63,6 +63,18 @@ TEST(DeviceMemory, AnyFreePartsWillDo) {
   held[6].clear();
   waits.join();
   EXPECT_TRUE(granted);
+}
+
+TEST(DeviceMemory, WhoDoesNotWaitTakesAllOrNothing) {
+  auto folder = MakeTempDir("leases");
+  ASSERT_TRUE(folder.ok());
+  auto leases = gpu::DeviceLeases::Open(folder->path());
+  ASSERT_TRUE(leases.ok());
+  auto most = AcquireMemory(leases->get(), "cuda0", kMemoryParts - 1, "test", false);
+  ASSERT_TRUE(most.ok());
+  EXPECT_EQ(AcquireMemory(leases->get(), "cuda0", 2, "test", false).status().code(),
+            StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(AcquireMemory(leases->get(), "cuda0", 1, "test", false).ok());
 }
 
 TEST(DeviceMemory, ThoseWhoWaitLockNobodyOut) {

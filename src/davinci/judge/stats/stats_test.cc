@@ -253,6 +253,21 @@ TEST(StoppingCriterion, NoiseRunsIntoTheMaximumOrTheBudget) {
   EXPECT_TRUE(decision->ratio.has_value());
 }
 
+TEST(StoppingCriterion, AnIntervalSmallBesideTheEffectIsPreciseEnough) {
+  StoppingOptions options;
+  options.target_relative_half_width = 0.02;
+  const auto plan = PlanMeasurement(1e-3, options);
+  const auto reason = [&](double ratio, double of_effect) {
+    options.target_of_effect = of_effect;
+    StoppingCriterion criterion(*plan, options);
+    return criterion.Look(Noisy(24, ratio), 0.1)->reason;
+  };
+  EXPECT_EQ(reason(8, 0), StopReason::kContinue);
+  EXPECT_EQ(reason(8, 0.2), StopReason::kPrecise);
+  EXPECT_EQ(reason(1 / 8.0, 0.2), StopReason::kPrecise);
+  EXPECT_EQ(reason(1.01, 0.2), StopReason::kContinue);
+}
+
 TEST(StoppingCriterion, LooksGrowApart) {
   StoppingOptions options;
   const auto plan = PlanMeasurement(1e-3, options);

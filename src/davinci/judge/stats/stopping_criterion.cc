@@ -19,7 +19,7 @@ Result<MeasurementPlan> PlanMeasurement(double baseline_seconds, const StoppingO
     return InvalidArgument("measurement plan: the baseline's time must be positive and finite");
   if (options.min_pairs < 2 || options.max_pairs < options.min_pairs ||
       !(options.budget_seconds > 0) || !(options.target_relative_half_width > 0) ||
-      !(options.per_call_overhead_seconds >= 0))
+      !(options.target_of_effect >= 0) || !(options.per_call_overhead_seconds >= 0))
     return InvalidArgument(
         "measurement plan: needs 2 <= min_pairs <= max_pairs, a budget and a target above 0, an "
         "overhead >= 0");
@@ -80,7 +80,9 @@ Result<StopDecision> StoppingCriterion::Look(std::span<const PairedSample> pairs
   PairedRatioOptions within = ratio_options;
   within.between_process_log_sd = 0;
   DAVINCI_ASSIGN_OR_RETURN(const PairedRatio sampling, ComputePairedRatio(pairs, within));
-  if (n >= plan_.min_pairs && RelativeHalfWidth(sampling) <= options_.target_relative_half_width) {
+  const double target = std::max(options_.target_relative_half_width,
+                                 options_.target_of_effect * std::abs(std::log(ratio.median)));
+  if (n >= plan_.min_pairs && RelativeHalfWidth(sampling) <= target) {
     decision.reason = StopReason::kPrecise;
   } else if (n >= plan_.min_pairs && ratio.high < options_.clearly_slow_below) {
     decision.reason = StopReason::kClearlySlow;
