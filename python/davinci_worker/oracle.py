@@ -14,7 +14,7 @@ import time
 
 import torch
 
-from davinci_worker import admission, arena, channel, distributions, memory, nonfinite, packing, published, rounding, sizes, source, trace
+from davinci_worker import admission, arena, channel, distributions, memory, nonfinite, packing, published, rounding, source, trace
 from davinci_worker.compare import Comparator
 
 _SLOTS = 3
@@ -107,13 +107,6 @@ class Oracle:
             if not hasattr(self._module, name):
                 raise source.SourceError("load_error", f"{message['path']}: def {name}() is missing; it returns the list of inputs of forward")
         return {}
-
-    def _op_sizes(self, message, fds):
-        """Bytes of one call before anything lies on the device; null where only running the reference can tell."""
-        return {"work": sizes.of_call(self._spec), "device_bytes": self._device_bytes()}
-
-    def _device_bytes(self):
-        return torch.cuda.get_device_properties(0).total_memory if self._device == "cuda" else 0
 
     def _build(self, variant):
         """Instance of one shape variant in task precision and in float64, with randomised state."""
@@ -218,7 +211,7 @@ class Oracle:
             "outputs": [{k: o[k] for k in ("dtype", "shape", "stride")} for o in outputs],
             "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1,
             "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
-            "device_bytes": self._device_bytes(),
+            "device_bytes": torch.cuda.get_device_properties(0).total_memory if self._device == "cuda" else 0,
             "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
         }

@@ -14,7 +14,7 @@ except ImportError:
     print("skipped: this Python has no torch")
     sys.exit(77)
 
-from davinci_worker import compare, distributions, oracle, rounding, sizes  # noqa: E402
+from davinci_worker import compare, distributions, oracle, rounding  # noqa: E402
 
 # (x - 1) (x - 1 - 1e-5): where x is near 1 the value hardly depends on x, and its summands cancel.
 TASK = '''
@@ -76,25 +76,6 @@ class RoundingNoiseTest(unittest.TestCase):
 
         self.assertTrue(torch.equal(sample(3), sample(3)))
         self.assertFalse(torch.equal(sample(3), sample(4)))
-
-
-class SizesTest(unittest.TestCase):
-    def of(self, text, **spec):
-        with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
-            file.write(text)
-        self.addCleanup(os.unlink, file.name)
-        return sizes.of_call({"path": file.name, "entry": "Model", **spec})
-
-    def test_are_those_of_a_real_call(self):
-        self.assertEqual(self.of(TASK), {"input_bytes": 8 * 4096, "weight_bytes": 24, "output_bytes": 8 * 4096})
-
-    def test_cost_no_memory(self):
-        huge = TASK.replace("4096", "1 << 44")
-        self.assertEqual(self.of(huge)["output_bytes"], 8 << 44)
-
-    def test_unknown_where_numbers_decide(self):
-        self.assertIsNone(self.of(TASK.replace("return (self", "if x.sum() > 0: return x\n        return (self")))
-        self.assertIsNone(self.of("raise RuntimeError()"))
 
 
 class OracleTest(unittest.TestCase):

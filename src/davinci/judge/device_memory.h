@@ -4,8 +4,7 @@
 // Seven eighths of the device's memory are cut into kMemoryParts equal parts, each an exclusive
 // lease that works across processes; the rest is for contexts and small evaluations. An evaluation
 // takes as many parts as its estimated footprint needs, any of them, in order of arrival; a small
-// one takes none. What cannot be known before it is described (davinci_worker/sizes.py) takes
-// kUnknownParts meanwhile.
+// one takes none. What nobody has described yet takes kUnknownParts while it is described.
 //
 // Estimates are estimates: an evaluation in which memory ran out is repeated alone on the device,
 // and only then believed. For that, everybody is in the crowd of the device (a shared lease) from

@@ -287,23 +287,19 @@ std::string Examination::FootprintKey() const {
 }
 
 Status Examination::ReserveDeviceMemory() {
+  int parts = kUnknownParts;
   if (workshop_.facts != nullptr)
     if (const auto known = workshop_.facts->Get("footprint", FootprintKey()); known.ok() && *known)
-      return HoldMemoryParts((*known)->value("parts", kUnknownParts));
-  DAVINCI_ASSIGN_OR_RETURN(const auto sizes, session_->oracle->Ask({{"op", "sizes"}}));
-  const json& work = sizes.ok.at("work");
-  return HoldMemoryParts(work.is_null() ? kUnknownParts : PartsOf(work, sizes.ok));
-}
-
-int Examination::PartsOf(const json& work, const json& device) {
-  const int64_t footprint = EstimateFootprint(work.value("input_bytes", int64_t{0}),
-                                              work.value("weight_bytes", int64_t{0}),
-                                              work.value("output_bytes", int64_t{0}));
-  return PartsFor(footprint, device.value("device_bytes", int64_t{0}));
+      parts = (*known)->value("parts", kUnknownParts);
+  return HoldMemoryParts(parts);
 }
 
 Status Examination::FitDeviceMemory(const VariantFacts& facts) {
-  const int parts = PartsOf(facts.raw.value("work", json::object()), facts.raw);
+  const json work = facts.raw.value("work", json::object());
+  const int64_t footprint = EstimateFootprint(work.value("input_bytes", int64_t{0}),
+                                              work.value("weight_bytes", int64_t{0}),
+                                              work.value("output_bytes", int64_t{0}));
+  const int parts = PartsFor(footprint, facts.raw.value("device_bytes", int64_t{0}));
   if (workshop_.facts != nullptr)
     (void)workshop_.facts->Put("footprint", FootprintKey(), {{"parts", parts}});
   workshop_.sessions->Limit(session_->key, kMemoryParts / std::max(parts, 1));

@@ -109,8 +109,6 @@ class Examination {
   Status ReserveDeviceMemory();
   Status FitDeviceMemory(const VariantFacts& facts);
   Status HoldMemoryParts(int parts);
-  // `work`: the bytes of one call; `device` has "device_bytes".
-  static int PartsOf(const nlohmann::json& work, const nlohmann::json& device);
   std::string FootprintKey() const;
   // Writes other weights into the reference, the baseline and the candidate, in place, as a step of
   // an optimiser does: what somebody has derived from the old ones is wrong from here on. Does
