@@ -3,13 +3,17 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -206,11 +210,13 @@ Result<std::vector<fs::path>> ListFiles(const fs::path& folder, std::string_view
   return files;
 }
 
-TempDir::TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+TempDir::TempDir(TempDir&& other) noexcept
+    : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
 
 TempDir& TempDir::operator=(TempDir&& other) noexcept {
   if (this != &other) {
-    TempDir old(std::exchange(path_, std::exchange(other.path_, {})));
+    const TempDir old(std::exchange(path_, std::exchange(other.path_, {})), std::move(lock_));
+    lock_ = std::move(other.lock_);
   }
   return *this;
 }
@@ -222,13 +228,61 @@ TempDir::~TempDir() {
                  ec);  // nobody is left to tell; a leftover is found under the temporary directory
 }
 
-fs::path TempDir::Release() { return std::exchange(path_, {}); }
+fs::path TempDir::Release() {
+  lock_.Reset();
+  return std::exchange(path_, {});
+}
+
+namespace {
+
+// Between the making of a folder and its lock it looks abandoned.
+constexpr auto kSurelyLocked = std::chrono::minutes(1);
+
+UniqueFd LockFolder(const fs::path& folder) {
+  UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.Reset();
+  return fd;
+}
+
+void RemoveAbandoned(const fs::path& base, std::string_view prefix) {
+  constexpr size_t kRandomChars = 6;
+  const std::string start = fmt::format("{}-", prefix);
+  std::error_code ec;
+  for (fs::directory_iterator it(base, ec), end; !ec && it != end; it.increment(ec)) {
+    const std::string name = it->path().filename().string();
+    if (!name.starts_with(start) || name.size() != start.size() + kRandomChars) continue;
+    struct stat info {};
+    if (::lstat(it->path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) ||
+        info.st_uid != ::geteuid())
+      continue;
+    const auto age =
+        std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime);
+    if (age < kSurelyLocked) continue;
+    if (const UniqueFd ours = LockFolder(it->path()); ours.valid()) {
+      std::error_code ignored;  // somebody else may be removing it
+      fs::remove_all(it->path(), ignored);
+    }
+  }
+}
+
+void RemoveAbandonedOnce(const fs::path& base, std::string_view prefix) {
+  static std::mutex mutex;
+  static std::set<fs::path> done;
+  {
+    std::lock_guard lock(mutex);
+    if (!done.insert(base / prefix).second) return;
+  }
+  RemoveAbandoned(base, prefix);
+}
+
+}  // namespace
 
 Result<TempDir> MakeTempDir(std::string_view prefix, const fs::path& parent) {
   fs::path base = parent;
   if (base.empty()) {
     std::string tmp = Env("TMPDIR");
     base = tmp.empty() ? "/tmp" : tmp;
+    RemoveAbandonedOnce(base, prefix);
   }
   std::string pattern = (base / fmt::format("{}-XXXXXX", prefix)).string();
   if (::mkdtemp(pattern.data()) == nullptr) {
@@ -237,7 +291,9 @@ Result<TempDir> MakeTempDir(std::string_view prefix, const fs::path& parent) {
         error, fmt::format("creating a temporary folder in {} (set TMPDIR to a writable folder)",
                            base.string()));
   }
-  return TempDir(fs::path(pattern));
+  fs::path folder(pattern);
+  UniqueFd lock = LockFolder(folder);
+  return TempDir(std::move(folder), std::move(lock));
 }
 
 Result<fs::path> CacheDir(std::string_view sub) {

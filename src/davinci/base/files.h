@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/base/unique_fd.h"
 
 namespace davinci {
 
@@ -62,16 +63,19 @@ class TempDir {
   ~TempDir();
 
   const std::filesystem::path& path() const { return path_; }
-  // The folder stays on disk and belongs to the caller from here on.
+  // The folder stays on disk and belongs to the caller from here on, who moves it elsewhere.
   std::filesystem::path Release();
 
  private:
   friend Result<TempDir> MakeTempDir(std::string_view, const std::filesystem::path&);
-  explicit TempDir(std::filesystem::path path) : path_(std::move(path)) {}
+  TempDir(std::filesystem::path path, UniqueFd lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
   std::filesystem::path path_;
+  UniqueFd lock_;  // held on the folder: its owner lives
 };
 
-// Makes <parent>/<prefix>-XXXXXX. An empty `parent` means TMPDIR, else /tmp.
+// Makes <parent>/<prefix>-XXXXXX. An empty `parent` means TMPDIR, else /tmp; there the first call
+// for a prefix also removes what processes that were killed have left behind under it.
 Result<TempDir> MakeTempDir(std::string_view prefix = "davinci",
                             const std::filesystem::path& parent = {});
 

@@ -151,19 +151,72 @@ TEST_F(FilesTest, RemoveAllDoesNotFollowLinks) {
 }
 
 TEST(TempDirTest, DisappearsWithItsContentUnlessReleased) {
-  fs::path gone, kept;
+  fs::path gone;
   {
-    auto a = MakeTempDir("t"), b = MakeTempDir("t");
-    ASSERT_TRUE(a.ok() && b.ok());
-    gone = a->path();
+    auto dir = MakeTempDir("t");
+    auto other = MakeTempDir("t");
+    ASSERT_TRUE(dir.ok() && other.ok());
+    const fs::path kept = other->Release();
+    *other = TempDir();
+    EXPECT_TRUE(fs::exists(kept));
+    fs::remove(kept);
+    gone = dir->path();
     ASSERT_TRUE(WriteFileAtomic(gone / "f", "x").ok());
-    TempDir moved = std::move(a).value();
+    const TempDir moved = std::move(dir).value();
     EXPECT_TRUE(fs::exists(gone / "f"));
-    kept = b->Release();
   }
   EXPECT_FALSE(fs::exists(gone));
-  EXPECT_TRUE(fs::exists(kept));
-  fs::remove_all(kept);
+}
+
+// A process that makes a folder, tells where, and waits to be killed.
+class OwnerOfAFolder {
+ public:
+  explicit OwnerOfAFolder(std::string_view prefix) {
+    int told[2];
+    EXPECT_EQ(pipe(told), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      auto dir = MakeTempDir(prefix);
+      if (!dir.ok() || !WriteFileAtomic(dir->path() / "f", "x").ok()) _exit(1);
+      fs::last_write_time(dir->path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+      [[maybe_unused]] const ssize_t n =
+          write(told[1], dir->path().c_str(), dir->path().native().size());
+      while (true) pause();
+    }
+    char text[512] = {};
+    EXPECT_GT(read(told[0], text, sizeof text - 1), 0);
+    folder = text;
+    close(told[0]);
+    close(told[1]);
+  }
+  ~OwnerOfAFolder() { Kill(); }
+  void Kill() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+  fs::path folder;
+
+ private:
+  pid_t pid_;
+};
+
+TEST(TempDirTest, TheFirstOfItsPrefixRemovesWhatKilledProcessesLeft) {
+  const std::string prefix = "davinci-abandoned" + std::to_string(getpid());
+  OwnerOfAFolder dead(prefix);
+  OwnerOfAFolder alive(prefix);
+  OwnerOfAFolder other(prefix + "-more");
+  dead.Kill();
+  other.Kill();
+  const auto mine = MakeTempDir(prefix);
+  ASSERT_TRUE(mine.ok());
+  EXPECT_FALSE(fs::exists(dead.folder));
+  EXPECT_TRUE(fs::exists(alive.folder / "f"));
+  EXPECT_TRUE(fs::exists(other.folder / "f")) << "another prefix";
+  fs::remove_all(other.folder);
+  alive.Kill();
+  fs::remove_all(alive.folder);
 }
 
 class CacheDirTest : public FilesTest {

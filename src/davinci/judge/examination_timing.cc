@@ -168,8 +168,8 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
       // A B B A: what drifts hits both sides alike.
       const bool baseline_first = pairs_.size() % 2 == 0;
       const bool chosen = secret_.Uniform() < protocol_.full_check_share;
-      const bool full_check = pairs_.size() == first_truth ||
-                              (chosen && truth <= kTruthShare * phase.Seconds());
+      const bool full_check =
+          pairs_.size() == first_truth || (chosen && truth <= kTruthShare * phase.Seconds());
       const Stopwatch watch;
       DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(baseline_first, full_check, true));
       if (!go_on) return false;

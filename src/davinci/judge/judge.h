@@ -27,11 +27,11 @@
 namespace davinci::judge {
 
 struct JudgeOptions {
-  std::string python;              // interpreter with torch
-  std::string python_path;         // folder with davinci_worker and davinci_runtime
-  std::string worker_library;      // libdavinci_worker.so
-  bool triton = false;             // import Triton before forking
-  int threads = 0;                 // threads of reference and candidate; 0 = all cores on cpu, one on cuda
+  std::string python;          // interpreter with torch
+  std::string python_path;     // folder with davinci_worker and davinci_runtime
+  std::string worker_library;  // libdavinci_worker.so
+  bool triton = false;         // import Triton before forking
+  int threads = 0;  // threads of reference and candidate; 0 = all cores on cpu, one on cuda
   bool unsafe_no_sandbox = false;  // run untrusted code although no isolation layer is available
   int compile_jobs = 0;            // parallel compilations; 0 = all cores
   // Limits instead of the protocol's; 0 = the protocol's. What is changed is part of the
