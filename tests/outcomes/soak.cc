@@ -7,11 +7,10 @@
 // resident memory of this process. Exit status 1 when a verdict is wrong or something leaked.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -84,19 +83,24 @@ struct Footprint {
   double memory_mib = ResidentMiB();
 };
 
-int Number(const char* text) { return std::max(1, std::atoi(text)); }
-
 }  // namespace
 
 int main(int argc, char** argv) {
   int evaluations = 500;
   int num_threads = 1;
   int report = 50;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--evaluations") == 0) evaluations = Number(argv[i + 1]);
-    if (std::strcmp(argv[i], "--threads") == 0) num_threads = Number(argv[i + 1]);
-    if (std::strcmp(argv[i], "--report") == 0) report = Number(argv[i + 1]);
-  }
+  CLI::App app{
+      "Many evaluations in a row, most of candidates that misbehave; then nothing is left."};
+  app.add_option("--evaluations", evaluations)
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--threads", num_threads, "evaluations in flight")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--report", report, "a line for each so many")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv)
   AdoptOrphans();
   auto bench = Workbench::Create();
   if (!bench.ok()) {
