@@ -118,6 +118,18 @@ class OracleTest(unittest.TestCase):
         self.ask("prepare", seed=6)
         self.assertTrue(self.verify(lambda x, c: (c[2] * x) * x + (c[1] * x + c[0]))["passed"])
 
+    def test_truth_can_be_worked_out_after_the_call(self):
+        self.ask("prepare", seed=5, truth=True)  # for the tolerances
+        self.ask("prepare", seed=6)
+        x, model = self.oracle._set.tensors[0], self.oracle._build(0)["model"]
+        self.assertIsNone(self.oracle._set.truth)
+        drawn = x.clone()
+        for answer, passes in ((model(x), True), (model(x) + 1, False)):
+            # The baseline agrees with what is wrong: only truth can tell.
+            verified = self.ask("verify", outputs=[answer], baseline=[answer], truth=True)
+            self.assertEqual(verified["comparison"]["passed"], passes)
+        self.assertTrue(torch.equal(x, drawn))
+
     def test_a_wrong_timed_answer_stays_wrong(self):
         self.forget()
         self.ask("prepare", seed=6)
