@@ -13,7 +13,9 @@ import torch
 from davinci_worker import arena, channel, memory, packing, placement, source
 
 _MESSAGE_BYTES = 4000
-_DONE = struct.Struct("<cQq")  # mark, data pointer, own nanoseconds; everything else as last described
+_MOST_POINTERS = 16
+# Mark, own nanoseconds, data pointers; everything else as last described.
+_DONE = [struct.Struct(f"<cq{n}Q") for n in range(_MOST_POINTERS + 1)]
 
 
 def _clip(text):
@@ -271,13 +273,10 @@ class Runner:
                 synchronize()
             ended = clock()
             self._held = output
-            known = self._known
-            if type(output) is torch.Tensor and known is not None and output.shape == known[0] and output.dtype is known[1] \
-                    and output.stride() == known[2]:
-                pointer = output.data_ptr()
-                if not cuda or pointer in self._shared:
-                    peer.send_raw(_DONE.pack(b"D", pointer, ended - started))
-                    return
+            pointers = self._pointers(output)
+            if pointers:
+                peer.send_raw(_DONE[len(pointers)].pack(b"D", ended - started, *pointers))
+                return
             peer.send({"done": self._describe(output, ended - started)})
         except BaseException as error:  # noqa: BLE001
             peer.send(self._failure(error, "runtime_error"))
@@ -291,11 +290,28 @@ class Runner:
         structure = packing.describe(output, tensors)
         if self._cuda:
             self._held = (output, self._share(output, tensors))
-        simple = structure == "T" and type(output) is torch.Tensor and not tensors[0].get("copied")
-        self._known = (output.shape, output.dtype, output.stride()) if simple else None
+        outputs = (output,) if type(output) is torch.Tensor else output
+        simple = type(output) in (torch.Tensor, tuple, list) and 0 < len(outputs) <= _MOST_POINTERS and all(
+            type(t) is torch.Tensor for t in outputs) and not any(t.get("copied") for t in tensors)
+        self._known = (type(output), [(t.shape, t.dtype, t.stride()) for t in outputs]) if simple else None
         if simple and self._cuda:
-            self._shared.add(tensors[0]["ptr"])
+            self._shared.update(t["ptr"] for t in tensors)
         return {"structure": structure, "outputs": tensors, "inner_ns": inner_ns}
+
+    def _pointers(self, output):
+        """Where the outputs lie, when they look like those described last."""
+        if self._known is None or type(output) is not self._known[0]:
+            return None
+        outputs = (output,) if type(output) is torch.Tensor else output
+        known = self._known[1]
+        if len(outputs) != len(known):
+            return None
+        pointers = []
+        for tensor, (shape, dtype, stride) in zip(outputs, known):
+            if type(tensor) is not torch.Tensor or tensor.dtype is not dtype or tensor.shape != shape or tensor.stride() != stride:
+                return None
+            pointers.append(tensor.data_ptr())
+        return pointers if not self._cuda or self._shared.issuperset(pointers) else None
 
     def _op_profile(self, message, fds):
         """One more call, under a dispatch trace: which library operators the forward used, on which threads."""

@@ -309,16 +309,17 @@ CallResult Runner::Call(const CallOptions& options) {
     }
     if (!message.ok()) return fail(message.status());
     if (!message->done.empty()) {
-      uint64_t pointer = 0;
-      std::memcpy(&pointer, message->done.data() + 1, sizeof pointer);
-      std::memcpy(&result.inner_ns, message->done.data() + 1 + sizeof pointer,
-                  sizeof result.inner_ns);
-      if (last_outputs_.size() != 1)
-        return fail(InvalidArgument("a short reply before a long one"));
+      if (last_outputs_.size() != worker::NumDonePointers(message->done))
+        return fail(InvalidArgument("a short reply that fits no long one"));
+      const char* next = message->done.data() + 1;
+      std::memcpy(&result.inner_ns, next, sizeof result.inner_ns);
       result.structure = last_structure_;
       result.outputs = last_outputs_;
-      result.outputs[0].address = pointer;
-      if (!result.outputs[0].ipc.is_null()) result.outputs[0].ipc = exports_[pointer];
+      for (OutputTensor& output : result.outputs) {
+        next += sizeof output.address;
+        std::memcpy(&output.address, next, sizeof output.address);
+        if (!output.ipc.is_null()) output.ipc = exports_[output.address];
+      }
       return result;
     }
     const json& body = message->body;
@@ -350,8 +351,8 @@ CallResult Runner::Call(const CallOptions& options) {
       ReadOutputs(*reply, &result);
       last_structure_ = result.structure;
       last_outputs_ = result.outputs;
-      if (result.outputs.size() == 1 && exports_.size() < kMaxExports)
-        exports_[result.outputs[0].address] = result.outputs[0].ipc;
+      for (const OutputTensor& output : result.outputs)
+        if (exports_.size() < kMaxExports) exports_[output.address] = output.ipc;
     } else {
       return fail(InvalidArgument("a reply that is none"));
     }

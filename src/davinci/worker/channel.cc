@@ -164,7 +164,7 @@ Result<Message> Channel::Receive(double timeout_seconds, int alarm_fd) {
     return InvalidArgument(fmt::format("frame of {} bytes exceeds {}", length, kMaxFrameBytes));
   std::string payload(length, '\0');
   DAVINCI_RETURN_IF_ERROR(ReadExactly(payload.data(), length, deadline, alarm_fd, &message.fds));
-  if (payload.size() == kDoneBytes && payload[0] == kDoneMark) {
+  if (NumDonePointers(payload) > 0) {
     message.done = std::move(payload);
     return message;
   }

@@ -10,8 +10,8 @@
 // request. While a runner loads or runs it may send {"build": request} and waits for {"built":
 // outcome}. A call has two steps. {"op":"arm", shift, args} prepares the arguments and is answered
 // {"ok"}; then the four bytes ff ff ff ff (GO) start the forward. Its end is {"done": {structure,
-// outputs[], inner_ns}}, or, when the only output looks like the last one described, the 17-byte
-// frame 'D', uint64 data pointer, int64 inner_ns (DONE).
+// outputs[], inner_ns}}, or, when the outputs look like those described last, the frame 'D', int64
+// inner_ns, one uint64 data pointer for each (DONE).
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,15 @@ struct StatusRecord {
 };
 inline constexpr std::string_view kGo = "\xff\xff\xff\xff";
 inline constexpr char kDoneMark = 'D';
-inline constexpr size_t kDoneBytes = 17;
+inline constexpr size_t kDoneHeadBytes = 9;
+inline constexpr size_t kMaxDonePointers = 16;
+// Pointers in a DONE payload; 0 when it is none. No JSON begins with its mark.
+constexpr size_t NumDonePointers(std::string_view payload) {
+  if (payload.size() <= kDoneHeadBytes || payload[0] != kDoneMark) return 0;
+  const size_t rest = payload.size() - kDoneHeadBytes;
+  const size_t count = rest / sizeof(uint64_t);
+  return rest % sizeof(uint64_t) == 0 && count <= kMaxDonePointers ? count : 0;
+}
 
 inline constexpr int32_t kStatusFailed = -1;
 inline constexpr int32_t kStatusPid = 1;
