@@ -291,7 +291,8 @@ TEST_P(RunTest, MemoryBombIsOutOfMemory) {
   const RunResult result = MustRun(request);
   EXPECT_EQ(result.end, RunEnd::kOutOfMemory) << RunEndName(result.end) << " " << result.exit_code;
   request.argv = Victim("memory_bomb", {"50"});
-  EXPECT_TRUE(MustRun(request).Succeeded());
+  const RunResult modest = MustRun(request);
+  EXPECT_TRUE(modest.Succeeded()) << RunEndName(modest.end) << " " << modest.err;
 }
 
 TEST_P(RunTest, AddressSpaceLimitIsOutOfMemory) {
