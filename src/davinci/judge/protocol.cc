@@ -35,7 +35,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     protocol.steps = {{"own"}, {"signed"}, {"magnitudes"}, {"own", true}};
     protocol.second_opinion = false;
     protocol.min_pairs = 6;
-    protocol.max_pairs = 10;
+    protocol.max_pairs = 14;
     protocol.device_connections = 2;
     protocol.profile_baseline = false;
     protocol.profile_warmup_seconds = 0.005;
