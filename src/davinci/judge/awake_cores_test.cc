@@ -63,10 +63,14 @@ int NumCores() {
 
 TEST(AwakeCores, AreThoseOfTheProcesses) {
   const auto process = SleepingOn(LastCore());
-  ASSERT_EQ(process->Cores(), std::vector<int>{LastCore()});
+  const std::vector<int> cores = process->Cores();
+  ASSERT_FALSE(cores.empty());
+  EXPECT_EQ(cores.front(), LastCore());
   worker::Process* const roles[] = {process.get(), process.get()};
   const AwakeCores awake(roles);
-  EXPECT_EQ(awake.num_cores(), NumCores() > 1 ? 1 : 0);
+  EXPECT_GE(awake.num_cores(), NumCores() > 1 ? 1 : 0);
+  // A sanitizer has a thread of its own.
+  EXPECT_LE(awake.num_cores(), static_cast<int>(cores.size()));
 }
 
 TEST(AwakeCores, EndWithTheirOwner) {
