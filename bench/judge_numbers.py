@@ -14,6 +14,7 @@ import os
 import pathlib
 import platform
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -57,11 +58,19 @@ def batch(davinci, jobs, target, protocol, parallel, folder):
     lines = pathlib.Path(folder) / "jobs.jsonl"
     lines.write_text("".join(json.dumps({"target": target, "protocol": protocol, **job}) + "\n" for job in jobs))
     started = time.monotonic()
-    done = subprocess.run([davinci, "judge", "--batch", str(lines), "-j", str(parallel), "--json"],
-                          capture_output=True, text=True, check=False)
-    seconds = time.monotonic() - started
-    documents = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return [d for d in documents if "status" in d], seconds
+    documents = []
+    with subprocess.Popen([davinci, "judge", "--batch", str(lines), "-j", str(parallel), "--json"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            for line in process.stdout:
+                if line.startswith("{"):
+                    documents.append(json.loads(line))
+        except KeyboardInterrupt:  # what has been judged counts
+            process.send_signal(signal.SIGINT)
+            for line in process.stdout:
+                if line.startswith("{"):
+                    documents.append(json.loads(line))
+    return [d for d in documents if "status" in d], time.monotonic() - started
 
 
 def statuses(documents):
@@ -226,6 +235,7 @@ def main():
     profiler = commands.add_parser("profiler")
     profiler.add_argument("--kernels", default="softmax_rows_nvrtc,log_softmax_triton,gelu_scale_bias_nvrtc")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as folder:
         result = {"aa": run_aa, "repeat": run_repeat, "throughput": run_throughput, "profiler": run_profiler}[options.command](options, folder)
     record = {"command": sys.argv[1:], "date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": platform.machine(),
