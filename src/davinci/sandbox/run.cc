@@ -293,19 +293,18 @@ Status MakeChannel(UniqueFd* ours, UniqueFd* theirs) {
   return Status::Ok();
 }
 
-uint64_t ResidentBytes(pid_t root) {
+// What belongs to the process and to no file; also what a fork has left in common with its parent.
+uint64_t AnonymousBytes(pid_t pid) {
   const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::string statm = ReadSmallFile("/proc/" + std::to_string(pid) + "/statm");
+  unsigned long long size = 0, resident = 0, shared = 0;  // in pages
+  const int found = sscanf(statm.c_str(), "%llu %llu %llu", &size, &resident, &shared);
+  return found == 3 && resident > shared ? (resident - shared) * page : 0;
+}
+
+uint64_t ResidentBytes(pid_t root) {
   uint64_t total = 0;
-  for (pid_t pid : DescendantsOf(root)) {
-    // "size resident shared ..." in pages; what is shared with the supervisor after fork does not
-    // count.
-    const std::string statm = ReadSmallFile("/proc/" + std::to_string(pid) + "/statm");
-    unsigned long long size = 0, resident = 0, shared = 0;
-    if (sscanf(statm.c_str(), "%llu %llu %llu", &size, &resident, &shared) == 3 &&
-        resident > shared) {
-      total += (resident - shared) * page;
-    }
-  }
+  for (pid_t pid : DescendantsOf(root)) total += AnonymousBytes(pid);
   return total;
 }
 
@@ -452,7 +451,7 @@ class Supervision {
     if (command_ended_ || kill_reason_.has_value()) return;
     if (WatchesMemory() && SecondsSince(memory_checked_ns_) * 1e3 >=
                                static_cast<double>(kMemoryCheckInterval.count())) {
-      if (ResidentBytes(intermediate_) > request_.limits.memory_bytes)
+      if (ResidentBytes(intermediate_) > request_.limits.memory_bytes + kCopies * supervisor_bytes_)
         OrderKill(RunEnd::kOutOfMemory);
       memory_checked_ns_ = MonotonicNs();
     }
@@ -603,6 +602,10 @@ class Supervision {
   UniqueFd intermediate_fd_, report_, control_, stop_event_;
   Capture out_, err_;
 
+  // Copies of the supervisor below it, whose memory is not the command's: the intermediate, the
+  // namespace's first process, and the command until it is executed.
+  static constexpr uint64_t kCopies = 3;
+  const uint64_t supervisor_bytes_ = AnonymousBytes(getpid());
   int64_t started_ns_ = 0;
   int64_t killed_ns_ = 0;
   int64_t memory_checked_ns_ = 0;

@@ -295,6 +295,17 @@ TEST_P(RunTest, MemoryBombIsOutOfMemory) {
   EXPECT_TRUE(modest.Succeeded()) << RunEndName(modest.end) << " " << modest.err;
 }
 
+TEST_P(RunTest, TheSupervisorsOwnMemoryIsNotTheCommands) {
+  const std::vector<char> large(400 << 20, 'x');
+  RunRequest request = Request(Victim("memory_bomb", {"50"}));
+  request.limits.memory_bytes = 200 << 20;
+  for (int i = 0; i < 3; ++i) {
+    const RunResult result = MustRun(request);
+    EXPECT_TRUE(result.Succeeded()) << RunEndName(result.end) << " " << result.err;
+  }
+  EXPECT_EQ(large.back(), 'x');
+}
+
 TEST_P(RunTest, AddressSpaceLimitIsOutOfMemory) {
   if (kSanitized) GTEST_SKIP() << "a sanitized program does not fit under RLIMIT_AS";
   RunRequest request = Request(Victim("memory_bomb", {"1000"}));
