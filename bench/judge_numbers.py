@@ -61,15 +61,12 @@ def batch(davinci, jobs, target, protocol, parallel, folder):
     documents = []
     with subprocess.Popen([davinci, "judge", "--batch", str(lines), "-j", str(parallel), "--json"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        lines_out = (json.loads(line) for line in iter(process.stdout.readline, "") if line.startswith("{"))
         try:
-            for line in process.stdout:
-                if line.startswith("{"):
-                    documents.append(json.loads(line))
+            documents.extend(lines_out)
         except KeyboardInterrupt:  # what has been judged counts
             process.send_signal(signal.SIGINT)
-            for line in process.stdout:
-                if line.startswith("{"):
-                    documents.append(json.loads(line))
+            process.communicate()
     return [d for d in documents if "status" in d], time.monotonic() - started
 
 

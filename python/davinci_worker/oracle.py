@@ -299,12 +299,13 @@ class Oracle:
         else:
             drawn, used, judged = self.draw_judged(message["seed"], wanted, variant)
         self._set = drawn
-        return {"distribution": used, "args": packing.to_blob(drawn.skeleton), "tolerance": judged, "peak_bytes": self._peak_bytes()}
+        reply = {"distribution": used, "args": packing.to_blob(drawn.skeleton), "tolerance": judged}
+        if judged and self._device == "cuda":  # where the peak is; asking costs too much for a timed pair
+            reply["peak_bytes"] = self._peak_bytes()
+        return reply
 
     def _peak_bytes(self):
         """Most device memory this process has held so far: what it asked torch for, and the arenas."""
-        if self._device != "cuda":
-            return 0
         return torch.cuda.max_memory_reserved() + sum(a.num_bytes for a in (*self._arenas.values(), *self._retired))
 
     def draw_judged(self, seed, wanted, variant):

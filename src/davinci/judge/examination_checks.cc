@@ -28,8 +28,8 @@ Result<json> Examination::Prepare(const std::string& distribution, int variant, 
                                                   {"distribution", distribution},
                                                   {"variant", variant},
                                                   {"truth", truth}}));
-  if (job_.target == Target::kCuda)
-    evaluation_.evidence["device_memory"]["oracle_peak_bytes"] = prepared.ok.at("peak_bytes");
+  if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
+    evaluation_.evidence["device_memory"]["oracle_peak_bytes"] = *peak;
   return prepared.ok;
 }
 
