@@ -283,7 +283,8 @@ Status Examination::ReferenceFailure(const Failure& failure) const {
 }
 
 std::string Examination::FootprintKey() const {
-  return fmt::format("{}/{}/{}", task_.hash, DeviceKey(), workshop_.hello.value("torch", ""));
+  return fmt::format("{}/{}/{}/{}", task_.hash, DeviceKey(), workshop_.hello.value("torch", ""),
+                     kMemoryParts);  // in whose unit the number is
 }
 
 Status Examination::ReserveDeviceMemory() {
