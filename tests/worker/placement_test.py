@@ -5,6 +5,7 @@ import os
 import pathlib
 import sys
 import threading
+import time
 import unittest
 
 FILE = pathlib.Path(__file__).resolve().parents[2] / "python" / "davinci_worker" / "placement.py"
@@ -37,6 +38,8 @@ class Worker:
     def end(self):
         self._end.set()
         self._thread.join()
+        while os.path.exists(f"/proc/self/task/{self.tid}"):  # joined is a moment before gone
+            time.sleep(0.001)
 
 
 class PlacementTest(unittest.TestCase):
