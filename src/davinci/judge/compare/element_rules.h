@@ -288,6 +288,91 @@ DV_RULE int RatioBin(double ratio) {
   return bin;
 }
 
+// Quick acceptance against a baseline of f32, bf16 or f16: the rules above in single precision,
+// rounded towards "look closer". What it accepts passes them; what it does not accept says nothing
+// and is looked at by them. A timed pair asks only whether all is well, and nearly always it is.
+constexpr int kQuickBuckets = 256;  // exponent fields of a float
+// Covers every rounding on the way, from the table's conversion to the last addition.
+constexpr double kQuickMargin = 0x1p-20;
+// The same for sums of squares, which are added up in single precision a few thousand at a time.
+constexpr double kQuickSumMargin = 1e-3;
+
+struct QuickLimit {
+  float tol;      // at most the bucket's tolerance; the part relative to |baseline| comes on top
+  float inv_rms;  // at least the inverse of its honest RMS error
+};
+
+// Bounds below are chosen so that neither number is subnormal, infinite or NaN.
+DV_RULE float RoundedDown(double x) {
+  const double low = x * (1.0 - kQuickMargin);
+  if (!(low > 0x1p-120)) return 0.0f;
+  return static_cast<float>(low < 0x1p120 ? low : 0x1p120);
+}
+
+DV_RULE QuickLimit QuickLimitOf(double bucket_tol, double inv_rms) {
+  const double high = inv_rms * (1.0 + kQuickMargin);
+  if (!(high < 0x1p120)) return {0.0f, 0.0f};  // only what is equal is accepted
+  return {RoundedDown(bucket_tol),
+          static_cast<float>(inv_rms > 0 && high < 0x1p-120 ? 0x1p-120 : high)};
+}
+
+// The limit for floats of one exponent field: 0 stands for zero and all subnormals, 255 for
+// infinities and NaN, of which only equal infinities are accepted. `factor` as in WidenTolerance.
+DV_RULE QuickLimit QuickLimitAt(const Tolerance& tolerance, double factor, int exponent) {
+  if (exponent == kQuickBuckets - 1) return {0.0f, 0.0f};
+  if (exponent > 0) {
+    const int bucket = exponent - 127 - kMinExponent;
+    return QuickLimitOf(tolerance.bucket_tol[bucket] * factor, tolerance.inv_bucket_rms[bucket]);
+  }
+  double tol = tolerance.bucket_tol[kZeroBucket];
+  double inv_rms = 0;
+  for (int bucket = -149 - kMinExponent; bucket < -126 - kMinExponent; ++bucket) {
+    tol = tolerance.bucket_tol[bucket] < tol ? tolerance.bucket_tol[bucket] : tol;
+    inv_rms =
+        tolerance.inv_bucket_rms[bucket] > inv_rms ? tolerance.inv_bucket_rms[bucket] : inv_rms;
+  }
+  return QuickLimitOf(tol * factor, inv_rms);
+}
+
+DV_RULE u32 BitsOfFloat(float x) {
+#if defined(__CUDA_ARCH__) || defined(__CUDACC_RTC__)
+  return __float_as_uint(x);
+#else
+  return __builtin_bit_cast(u32, x);
+#endif
+}
+
+DV_RULE int QuickBucketOf(float baseline) {
+  return static_cast<int>((BitsOfFloat(baseline) >> 23) & 0xffu);
+}
+
+// The distance; 0 also for two equal infinities, NaN where either is NaN.
+DV_RULE float QuickError(float baseline, float value) {
+  const float difference = value - baseline;
+  const float distance = difference < 0 ? -difference : difference;
+  return value == baseline ? 0.0f : distance;
+}
+
+// `rel_floor` is RoundedDown(tolerance.rel_floor * factor), at most a half.
+DV_RULE bool IsQuicklyAccepted(const QuickLimit& limit, float rel_floor, float baseline,
+                               float error) {
+  const float magnitude = baseline < 0 ? -baseline : baseline;
+  // Against infinity the limit must stay finite: only an equal one is accepted.
+  const float largest = 0x1.fffffep127f;
+  return error <= limit.tol + rel_floor * (magnitude < largest ? magnitude : largest);
+}
+
+// Whether its error belongs into the RMS test.
+DV_RULE bool IsInQuickRms(float baseline, int bucket) {
+  return baseline != 0 && bucket != kQuickBuckets - 1;
+}
+
+// `sum_sq`: of error * inv_rms over all elements; `count`: of those in the RMS test.
+DV_RULE bool IsQuickRmsAccepted(double sum_sq, u64 count, double rms_multiple, double factor) {
+  const double limit = rms_multiple * factor;
+  return sum_sq * (1.0 + kQuickSumMargin) <= limit * limit * static_cast<double>(count);
+}
+
 // Keyed checksum: a sum over 16-byte units of the folded 128-bit product of both words, each offset
 // by a secret that moves with the unit's position. A sum, so that any number of threads may share
 // the work in any order; position-keyed, so that moving data changes it. It detects change by
