@@ -232,6 +232,13 @@ class DeviceBackend(HostBackend):
             ctypes.c_double(_MAX_UNVERIFIED), stream(), ctypes.byref(result)))
         return result
 
+    def accepts(self, baseline, candidate, dtype, tolerance):
+        accepted = ctypes.c_int()
+        check(self._cuda.dv_cuda_accepts(
+            self._at(baseline), self._at(candidate), _DTYPE_CODES[dtype], _u64(baseline.numel()), tolerance, stream(),
+            ctypes.byref(accepted)))
+        return bool(accepted.value)
+
     def compare_integers(self, truth, honest, candidate, dtype, allowed):
         result = _Result()
         honest = honest[:4]

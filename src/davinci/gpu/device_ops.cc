@@ -78,7 +78,7 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
   ScopedCudaContext scope(*ops->context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   Functions& f = ops->functions_;
-  const std::array<std::pair<CuFunction*, const char*>, 16> wanted = {{
+  const std::array<std::pair<CuFunction*, const char*>, 18> wanted = {{
       {&f.fill_random, "dv_fill_random"},
       {&f.touch, "dv_touch"},
       {&f.poison, "dv_poison"},
@@ -88,6 +88,8 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
       {&f.sample, "dv_sample"},
       {&f.compare, "dv_compare"},
       {&f.compare_direct, "dv_compare_direct"},
+      {&f.compare_quickly, "dv_compare_quickly"},
+      {&f.compare_quickly_finish, "dv_compare_quickly_finish"},
       {&f.compare_integers, "dv_compare_integers"},
       {&f.compare_finish, "dv_compare_finish"},
       {&f.profile, "dv_profile"},
@@ -344,6 +346,30 @@ Result<CompareTotals> DeviceOps::CompareDirect(CuDevicePtr baseline, CuDevicePtr
                                  baseline, candidate, dtype, count, limits, factor,
                                  scratch_ + kPartialOffset));
   return FinishCompare(grid, baseline, dtype, candidate, dtype, count, limits, factor, stream);
+}
+
+Result<bool> DeviceOps::AcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candidate, int dtype,
+                                       uint64_t count, const void* tolerance, double factor,
+                                       CuStream stream) {
+  if (!IsFloat(dtype)) return BadDtype(dtype, "a floating type");
+  if (tolerance == nullptr) return InvalidArgument("tolerance: null");
+  if (count == 0) return true;
+  if (dtype == kDTypeF64) return false;
+  std::lock_guard lock(mutex_);
+  ScopedCudaContext scope(*context_);
+  DAVINCI_RETURN_IF_ERROR(scope.status());
+  const CuDevicePtr limits = scratch_ + kToleranceOffset;
+  const CuDevicePtr partials = scratch_ + kPartialOffset;
+  DAVINCI_RETURN_IF_ERROR(Upload(limits, tolerance, kToleranceBytes, stream));
+  const unsigned grid = GridFor(count / 4 + 1, kCompareBlock, 8);
+  DAVINCI_RETURN_IF_ERROR(Launch(functions_.compare_quickly, grid, kCompareBlock, 0, stream,
+                                 baseline, candidate, dtype, count, limits, factor, partials));
+  DAVINCI_RETURN_IF_ERROR(Launch(functions_.compare_quickly_finish, 1, 32, 0, stream, partials,
+                                 static_cast<int>(grid), dtype, limits, factor,
+                                 scratch_ + kResultOffset));
+  uint64_t accepted = 0;
+  DAVINCI_RETURN_IF_ERROR(ReadBack(&accepted, scratch_ + kResultOffset, sizeof accepted, stream));
+  return accepted != 0;
 }
 
 Result<CompareTotals> DeviceOps::CompareIntegers(CuDevicePtr truth, int truth_dtype,

@@ -92,6 +92,11 @@ class DeviceOps {
   Result<CompareTotals> CompareDirect(CuDevicePtr baseline, CuDevicePtr candidate, int dtype,
                                       uint64_t count, const void* tolerance, double factor,
                                       CuStream stream);
+  // Whether quick acceptance (element_rules.h) says that CompareDirect would pass. Reads each side
+  // once, at the rate of memory; false says nothing, and is all there is for fp64.
+  Result<bool> AcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candidate, int dtype,
+                              uint64_t count, const void* tolerance, double factor,
+                              CuStream stream);
   // Integers and bool: equal to the truth (of `truth_dtype`) or to one of at most 4 variants stored
   // like the candidate.
   Result<CompareTotals> CompareIntegers(CuDevicePtr truth, int truth_dtype, CuDevicePtr candidate,
@@ -103,8 +108,8 @@ class DeviceOps {
  private:
   struct Functions {
     CuFunction fill_random, touch, poison, poison_count, checksum, checksum_finish, sample;
-    CuFunction compare, compare_direct, compare_integers, compare_finish, profile, profile_finish,
-        copy, fma_f32, empty;
+    CuFunction compare, compare_direct, compare_integers, compare_finish, compare_quickly,
+        compare_quickly_finish, profile, profile_finish, copy, fma_f32, empty;
   };
 
   DeviceOps() = default;

@@ -461,6 +461,19 @@ int dv_cuda_compare_direct(uint64_t baseline, uint64_t candidate, int dtype, uin
   });
 }
 
+int dv_cuda_accepts(uint64_t baseline, uint64_t candidate, int dtype, uint64_t n,
+                    const void* tolerance, uint64_t stream, int* accepted) {
+  return Guarded([&]() -> Status {
+    if (accepted == nullptr) return InvalidArgument("dv_cuda_accepts: null result");
+    DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
+    DAVINCI_ASSIGN_OR_RETURN(const bool said,
+                             ops->AcceptsQuickly(baseline, candidate, dtype, n, tolerance,
+                                                 kDirectFactor, Stream(stream)));
+    *accepted = said ? 1 : 0;
+    return Status::Ok();
+  });
+}
+
 int dv_cuda_compare_integers(uint64_t truth, int truth_dtype, const uint64_t* honest,
                              int num_honest, uint64_t candidate, int dtype, uint64_t n,
                              double max_wrong_fraction, uint64_t stream, dv_cuda_result* result) {

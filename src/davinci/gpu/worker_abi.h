@@ -131,6 +131,9 @@ DV_CUDA_EXPORT int dv_cuda_compare_direct(uint64_t baseline, uint64_t candidate,
                                           uint64_t n, const void* tolerance,
                                           double max_unverified_fraction, uint64_t stream,
                                           dv_cuda_result* result);
+// [K] As dv_accepts.
+DV_CUDA_EXPORT int dv_cuda_accepts(uint64_t baseline, uint64_t candidate, int dtype, uint64_t n,
+                                   const void* tolerance, uint64_t stream, int* accepted);
 // [K] As dv_compare_integers (truth_dtype 8, int64) and dv_compare_integers_direct (truth_dtype =
 // dtype, no variants). honest: num_honest (at most 4) device pointers, or NULL with 0.
 DV_CUDA_EXPORT int dv_cuda_compare_integers(uint64_t truth, int truth_dtype, const uint64_t* honest,

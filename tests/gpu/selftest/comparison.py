@@ -1,7 +1,7 @@
 """Profiles, tolerances and comparisons: the device and the host must report the same."""
 import ctypes
 
-from selftest.library import DTYPE, F64, U64, CompareResult, Profile, timed_ms
+from selftest.library import DTYPE, F64, INT, U64, CompareResult, Profile, timed_ms
 
 
 def make_truth(torch, n, output):
@@ -146,6 +146,56 @@ def test_compare(t):
         ms = timed_ms(torch, lambda: t.lib.compare_direct(right.data_ptr(), right.data_ptr(), DTYPE[output], n, tolerance,
                                                           0.5, 0, ctypes.byref(ours)), 3)
         t.note(f"compare direct {output}: {n / ms / 1e6:.1f} G elements/s (one buffer read twice)")
+
+
+def test_accepts(t):
+    """Quick acceptance: what it accepts passes the exact comparison, and honest answers are accepted."""
+    torch = t.torch
+
+    def ask(baseline, candidate, output, tolerance):
+        accepted, exact = INT(), CompareResult()
+        arguments = (baseline.data_ptr(), candidate.data_ptr(), DTYPE[output], candidate.numel(), tolerance)
+        t.lib.accepts(*arguments, 0, ctypes.byref(accepted))
+        t.lib.compare_direct(*arguments, 0.5, 0, ctypes.byref(exact))
+        return bool(accepted.value), bool(exact.passed)
+
+    for output in ("float16", "bfloat16", "float32"):
+        dtype = getattr(torch, output)
+        for n in (1, 257, 1000003):
+            for start in (0, 1):  # aligned for wide loads, and not
+                scale = torch.exp2(torch.randint(-9, 9, (n + 1,), device="cuda").double())
+                truth = torch.randn(n + 1, dtype=torch.float64, device="cuda") * scale
+                noise = 4 * torch.finfo(dtype).eps * torch.randn(n + 1, dtype=torch.float64, device="cuda")
+                honest, right = (truth * (1 + noise)).to(dtype), (truth * (1 - noise)).to(dtype)
+                tolerance = build_tolerance(t, build_profile(t, truth, honest, output), output)
+                baseline, right = honest[start:start + n], right[start:start + n]
+                what = f"accepts {output} n={n} start={start}"
+                t.check(ask(baseline, right, output, tolerance) == (True, True), f"{what}: an honest answer")
+                extreme = baseline.clone()
+                extreme[0] = float("inf")
+                t.check(ask(extreme, extreme.clone(), output, tolerance) == (True, True), f"{what}: equal infinities")
+                for value in (0.0, float("nan"), float("-inf"), 1e3):
+                    for at in (0, n // 2, n - 1):
+                        wrong = right.clone()
+                        wrong[at] = value
+                        accepted, passed = ask(baseline, wrong, output, tolerance)
+                        t.check(passed or not accepted, f"{what}: {value} at {at}")
+                        t.check(not (accepted and value != value), f"{what}: NaN at {at}")
+                if n > 1000:
+                    swapped = right.roll(1)
+                    t.check(ask(baseline, swapped, output, tolerance) == (False, False), f"{what}: shifted by one")
+                    # Each element within its limit, all together far worse than an honest answer.
+                    biased = (baseline.double() * (1 + 24 * torch.finfo(dtype).eps)).to(dtype)
+                    accepted, passed = ask(baseline, biased, output, tolerance)
+                    t.check(passed or not accepted, f"{what}: biased")
+    n = t.big_bytes // 16
+    right = torch.randn(n, device="cuda")
+    tolerance = build_tolerance(t, build_profile(t, right.double(), right, "float32"), "float32")
+    other, accepted = right.clone(), INT()
+    ms = timed_ms(torch, lambda: t.lib.accepts(right.data_ptr(), other.data_ptr(), DTYPE["float32"], n, tolerance, 0,
+                                               ctypes.byref(accepted)), 3)
+    t.check(accepted.value == 1, "a big honest output is accepted")
+    t.note(f"accepts float32: {n / ms / 1e6:.1f} G elements/s, {8 * n / ms / 1e6:.0f} GB/s")
 
 
 def test_integers(t):

@@ -51,6 +51,7 @@ class Library:
             "profile_accumulate": [U64, U64, INT, INT, U64, p, U64, U64],
             "compare": [U64, U64, INT, U64, p, U64, F64, U64, p],
             "compare_direct": [U64, U64, INT, U64, p, F64, U64, p],
+            "accepts": [U64, U64, INT, U64, p, U64, p],
             "compare_integers": [U64, INT, p, INT, U64, INT, U64, F64, U64, p],
             "activity_prepare": [], "activity_start": [], "activity_stop": [s, z, p], "activity_result": [s, z, p],
             "peaks": [U64, INT, U64, s, z, p],

@@ -8,6 +8,7 @@ using namespace davinci::judge;
 using davinci::gpu::CompareTotals;
 using davinci::gpu::kCompareThreads;
 using davinci::gpu::kProfileWarps;
+using davinci::gpu::QuickPartial;
 
 static_assert(davinci::gpu::kProfileBuckets == kNumBuckets);
 static_assert(davinci::gpu::kErrorProfileBytes == sizeof(ErrorProfile));
@@ -285,6 +286,120 @@ extern "C" __global__ void __launch_bounds__(kCompareThreads)
       return CompareFloats<DType::kF64, true>(baseline, candidate, nullptr, n, tolerance, scratch, out);
     default: return;
   }
+}
+
+// Quick acceptance (element_rules.h): one QuickPartial per block. A thread adds up a few thousand elements at most, so
+// single precision is enough for its sum.
+namespace {
+
+template <DType type>
+__device__ __forceinline__ float QuickValue(typename Stored<type>::Type v) {
+  if constexpr (type == DType::kF32) return v;
+  if constexpr (type == DType::kF16) return FloatOfF16(v);
+  if constexpr (type == DType::kBf16) return FloatOfBf16(v);
+}
+
+struct QuickTally {
+  float sum_sq = 0;
+  u32 count = 0;
+  bool refused = false;
+};
+
+template <DType type>
+__device__ __forceinline__ void QuickFloats(const void* baseline, const void* candidate, U64 n,
+                                            const QuickLimit* limits, float rel_floor,
+                                            QuickTally& tally) {
+  using Value = typename Stored<type>::Type;
+  constexpr int kPerWord = 16 / sizeof(Value);
+  const auto judge = [&](Value b, Value v) {
+    const float expected = QuickValue<type>(b);
+    const int bucket = QuickBucketOf(expected);
+    const float error = QuickError(expected, QuickValue<type>(v));
+    tally.refused |= !IsQuicklyAccepted(limits[bucket], rel_floor, expected, error);
+    const float normalised = error * limits[bucket].inv_rms;
+    tally.sum_sq += normalised * normalised;
+    tally.count += IsInQuickRms(expected, bucket);
+  };
+  const U64 thread = (U64)blockIdx.x * blockDim.x + threadIdx.x;
+  const U64 stride = (U64)gridDim.x * blockDim.x;
+  const bool aligned = (((U64)baseline | (U64)candidate) & 15) == 0;
+  const U64 words = aligned ? n / kPerWord : 0;
+  for (U64 i = thread; i < words; i += 2 * stride) {
+    uint4 b[2], v[2];  // all loads of a round before the first use
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      const U64 at = i + k * stride < words ? i + k * stride : i;
+      b[k] = ((const uint4*)baseline)[at];
+      v[k] = ((const uint4*)candidate)[at];
+    }
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      if (i + k * stride >= words) break;
+      const Value* const expected = (const Value*)&b[k];
+      const Value* const got = (const Value*)&v[k];
+#pragma unroll
+      for (int e = 0; e < kPerWord; ++e) judge(expected[e], got[e]);
+    }
+  }
+  for (U64 i = words * kPerWord + thread; i < n; i += stride)
+    judge(((const Value*)baseline)[i], ((const Value*)candidate)[i]);
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(kCompareThreads)
+    dv_compare_quickly(const void* baseline, const void* candidate, int type, U64 n,
+                       const Tolerance* tolerance, double factor, QuickPartial* partials) {
+  static_assert(kCompareThreads == kQuickBuckets, "a thread fills in one bucket");
+  __shared__ QuickLimit limits[kQuickBuckets];
+  __shared__ double sums[kCompareThreads / 32];
+  __shared__ U64 counts[kCompareThreads / 32];
+  limits[threadIdx.x] = QuickLimitAt(*tolerance, factor, threadIdx.x);
+  const float rel_floor = RoundedDown(tolerance->rel_floor * factor);
+  __syncthreads();
+  QuickTally tally;
+  switch ((DType)type) {
+    case DType::kF16: QuickFloats<DType::kF16>(baseline, candidate, n, limits, rel_floor, tally); break;
+    case DType::kBf16: QuickFloats<DType::kBf16>(baseline, candidate, n, limits, rel_floor, tally); break;
+    case DType::kF32: QuickFloats<DType::kF32>(baseline, candidate, n, limits, rel_floor, tally); break;
+    default: tally.refused = true; break;
+  }
+  const double sum = WarpSum((double)tally.sum_sq);
+  const U64 count = WarpSum((U64)tally.count);
+  if ((threadIdx.x & 31) == 0) {
+    sums[threadIdx.x >> 5] = sum;
+    counts[threadIdx.x >> 5] = count;
+  }
+  const int refused = __syncthreads_or(tally.refused);
+  if (threadIdx.x != 0) return;
+  QuickPartial& out = partials[blockIdx.x];
+  out.sum_sq = 0;
+  out.count = 0;
+  for (int w = 0; w < kCompareThreads / 32; ++w) {
+    out.sum_sq += sums[w];
+    out.count += counts[w];
+  }
+  out.refused = refused || rel_floor > 0.5f;
+}
+
+// One warp. *accepted: whether every block accepted, and all of them together by the RMS test.
+extern "C" __global__ void __launch_bounds__(32)
+    dv_compare_quickly_finish(const QuickPartial* partials, int num_partials, int type,
+                              const Tolerance* tolerance, double factor, U64* accepted) {
+  double sum_sq = 0;
+  U64 count = 0;
+  U64 refused = 0;
+  for (int p = threadIdx.x; p < num_partials; p += 32) {
+    sum_sq += partials[p].sum_sq;
+    count += partials[p].count;
+    refused += partials[p].refused;
+  }
+  sum_sq = WarpSum(sum_sq);
+  count = WarpSum(count);
+  refused = WarpSum(refused);
+  if (threadIdx.x != 0) return;
+  *accepted = refused == 0 && tolerance->dtype == type &&
+              IsQuickRmsAccepted(sum_sq, count, tolerance->rms_multiple, factor);
 }
 
 // Integers and bool: equal to the truth or to one of the variants (null: absent), all exact. `truth_type` may differ from

@@ -64,4 +64,11 @@ struct CompareTotals {
   long long tolerance_dtype;
 };
 
+// What one block says about quick acceptance.
+struct QuickPartial {
+  double sum_sq;
+  unsigned long long count;
+  unsigned long long refused;  // 0: no element was
+};
+
 }  // namespace davinci::gpu
