@@ -63,24 +63,39 @@ class Oracle:
     def serve(self):
         while True:
             message, fds = self._peer.recv()
-            started = time.monotonic()
             try:
-                reply, out_fds = getattr(self, "_op_" + message["op"])(message, fds), ()
-                if isinstance(reply, tuple):
-                    reply, out_fds = reply
-                reply["seconds"] = time.monotonic() - started
+                reply, out_fds = self._answer(message, fds)
                 self._peer.send({"ok": reply}, out_fds)
                 if message["op"] in ("state", "reweigh"):
                     channel.close_all(out_fds)
-            except source.SourceError as error:
-                self._peer.send({"error": {"kind": error.kind, "message": str(error)}})
             except Exception as error:  # noqa: BLE001  the reference is user code too
                 self._peer.send({"error": self._explain(error, message)})
             if message["op"] != "outputs":
                 channel.close_all(fds)
 
+    def _answer(self, message, fds=()):
+        started = time.monotonic()
+        reply, out_fds = getattr(self, "_op_" + message["op"])(message, fds), ()
+        if isinstance(reply, tuple):
+            reply, out_fds = reply
+        reply["seconds"] = time.monotonic() - started
+        return reply, out_fds
+
+    def _op_several(self, message, fds):
+        """Requests without descriptors, one after the other; the first that fails is the last."""
+        answers = []
+        for request in message["requests"]:
+            try:
+                answers.append(self._answer(request)[0])
+            except Exception as error:  # noqa: BLE001
+                return {"answers": answers, "error": self._explain(error, request)}
+        return {"answers": answers}
+
     def _explain(self, error, message):
         import traceback
+
+        if isinstance(error, source.SourceError):
+            return {"kind": error.kind, "message": str(error)}
 
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self._spec.get("path")]
         where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""

@@ -201,6 +201,15 @@ Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const Lease
   return lease;
 }
 
+bool DeviceLeases::ExclusiveIsWaited(const std::string& device) const {
+  std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->devices.find(device);
+  if (found == impl_->devices.end()) return false;
+  const auto& waiting = found->second.waiting;
+  return std::any_of(waiting.begin(), waiting.end(),
+                     [](const auto& entry) { return entry.second == LeaseMode::kExclusive; });
+}
+
 std::string DeviceLeases::LastExclusiveHolder(const std::string& device) const {
   if (!IsDeviceKey(device)) return "";
   const UniqueFd file(open(impl_->LockPath(device).c_str(), O_RDONLY | O_CLOEXEC));

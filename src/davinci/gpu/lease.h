@@ -81,6 +81,10 @@ class DeviceLeases {
   // upgrade from shared to exclusive: release first, or two upgraders wait for each other for ever.
   Result<DeviceLease> Acquire(const std::string& device, const LeaseRequest& request);
 
+  // Whether somebody waits for `device` exclusively through this object: a shared holder that could
+  // pause should release and ask again.
+  bool ExclusiveIsWaited(const std::string& device) const;
+
   // What the last exclusive holder wrote about itself; empty when nobody ever held it. For
   // messages.
   std::string LastExclusiveHolder(const std::string& device) const;

@@ -79,6 +79,19 @@ struct Gate {
   std::array<int, 2> ends{};
 };
 
+TEST_F(DeviceLeasesTest, SharedHoldersLearnThatSomebodyWaitsToBeAlone) {
+  auto shared = leases_->Acquire("gpu", Shared());
+  ASSERT_TRUE(shared.ok());
+  EXPECT_FALSE(leases_->ExclusiveIsWaited("gpu"));
+  std::jthread timing([&] { EXPECT_TRUE(leases_->Acquire("gpu", Exclusive()).ok()); });
+  while (!leases_->ExclusiveIsWaited("gpu")) std::this_thread::yield();
+  EXPECT_FALSE(leases_->ExclusiveIsWaited("another"));
+  shared->Release();  // gives way; who asks again comes after
+  auto again = leases_->Acquire("gpu", Shared());
+  ASSERT_TRUE(again.ok());
+  EXPECT_FALSE(leases_->ExclusiveIsWaited("gpu"));
+}
+
 TEST_F(DeviceLeasesTest, SharedLeasesCoexistAndExclusiveExcludes) {
   auto a = leases_->Acquire("gpu", Shared());
   auto b = leases_->Acquire("gpu", Shared());

@@ -251,6 +251,7 @@ Status Examination::FinishReference() {
   if (device) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory());
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(0));
   if (device) DAVINCI_RETURN_IF_ERROR(FitDeviceMemory(*facts));
+  DAVINCI_RETURN_IF_ERROR(ShareDevice());
   DAVINCI_ASSIGN_OR_RETURN(
       auto mutates,
       session_->oracle->Ask({{"op", "mutates"}, {"seed", session_->secret.Next() >> 1}}));
@@ -258,6 +259,7 @@ Status Examination::FinishReference() {
   DAVINCI_RETURN_IF_ERROR(FitOutputs(*facts));
   Answer loaded = baseline.Await(protocol_.load_timeout_seconds, Outcome::kLoadError);
   if (loaded.failure) return ReferenceFailure(*loaded.failure);
+  DAVINCI_RETURN_IF_ERROR(ShareDevice());
   DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&session_->baseline, 0));
   if (failure) return ReferenceFailure(*failure);
   if (auto stopped = baseline.StartCalls()) return Internal(stopped->message);

@@ -118,12 +118,20 @@ class Examination {
   Result<nlohmann::json> Prepare(const std::string& distribution, int variant, bool truth,
                                  std::optional<uint64_t> seed = std::nullopt);
   nlohmann::json ArmMessage(Timed* timed, const VariantFacts& facts, const std::string& args);
-  // Publishes the drawn inputs to an armed runner and calls it. `gated`: it asks for the device
-  // when it has compiled.
-  Result<CallResult> CallArmed(Timed* timed, const VariantFacts& facts, bool gated);
+  nlohmann::json PrepareRequest(const std::string& distribution, int variant, bool truth,
+                                uint64_t seed) const;
+  // Lets an armed runner see the drawn inputs.
+  nlohmann::json PublishRequest(const Timed& timed, const VariantFacts& facts) const;
+  // Calls a runner whose inputs are there. `gated`: it asks for the device when it has compiled.
+  Result<CallResult> CallPublished(Timed* timed, bool gated);
   // Arms a runner and calls it.
   Result<CallResult> Call(Timed* timed, int variant, const std::string& args);
-  // Copies the outputs where the oracle can compare them.
+  // Whether a call returned what it must, and how the oracle finds it; on cpu it is copied there.
+  std::optional<Failure> Locate(const Timed& timed, const CallResult& call, int variant,
+                                nlohmann::json* layout);
+  // The failure behind an oracle that could not look at a runner's outputs.
+  Result<std::optional<Failure>> Unreadable(const Status& failure);
+  // Locates the outputs; on cuda the oracle takes a first look at them, too.
   Result<std::optional<Failure>> Collect(Timed* timed, CallResult* call, int variant,
                                          nlohmann::json* layout);
   Result<std::optional<Failure>> CheckOne(const CheckStep& step, int variant);
@@ -133,9 +141,9 @@ class Examination {
   // One look at everything a call has left behind: outputs against the baseline's or truth (or
   // both), inputs intact, and on cuda no store after the runner said done. The comparison; what
   // else is wrong in `broken`.
-  Result<nlohmann::json> Verify(const nlohmann::json& layout, const nlohmann::json& baseline_layout,
-                                bool against_truth, bool samples_are_the_candidates,
-                                std::optional<Failure>* broken);
+  nlohmann::json VerifyRequest(const nlohmann::json& layout, const nlohmann::json& baseline_layout,
+                               bool against_truth, bool samples_are_the_candidates) const;
+  static nlohmann::json Verified(const nlohmann::json& found, std::optional<Failure>* broken);
   static Failure LateWrites();
   static Failure InputMutation(int input);
   std::optional<Failure> CheckOutside(const Timed& timed) const;
@@ -158,6 +166,7 @@ class Examination {
   const bool alone_;
 
   // The device while nobody times on it; held by whoever loads, draws, compares or checks there.
+  // Who holds it already gives way to those who wait to be timed.
   Status ShareDevice();
 
   Stopwatch watch_;
@@ -178,6 +187,7 @@ class Examination {
   bool uses_triton_ = false;
   int gate_variant_ = -1;  // whose first call has been gated
   int64_t current_shift_[2] = {0, 0};
+  std::optional<std::string> drawn_args_;  // of the next pair, whose inputs are drawn already
 
   bool correct_known_ = false;
   int reweighs_ = 0;  // weights written to since the candidate's first call

@@ -22,19 +22,28 @@ constexpr int kRepeatsToTellNondeterminism = 2;
 
 Result<json> Examination::Prepare(const std::string& distribution, int variant, bool truth,
                                   std::optional<uint64_t> seed) {
-  DAVINCI_ASSIGN_OR_RETURN(auto prepared,
-                           session_->oracle->Ask({{"op", "prepare"},
-                                                  {"seed", seed ? *seed : secret_.Next() >> 1},
-                                                  {"distribution", distribution},
-                                                  {"variant", variant},
-                                                  {"truth", truth}}));
+  DAVINCI_ASSIGN_OR_RETURN(
+      auto prepared, session_->oracle->Ask(PrepareRequest(distribution, variant, truth,
+                                                          seed ? *seed : secret_.Next() >> 1)));
   if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
     evaluation_.evidence["device_memory"]["oracle_peak_bytes"] = *peak;
   return prepared.ok;
 }
 
+json Examination::PrepareRequest(const std::string& distribution, int variant, bool truth,
+                                 uint64_t seed) const {
+  return {{"op", "prepare"},
+          {"seed", seed},
+          {"distribution", distribution},
+          {"variant", variant},
+          {"truth", truth}};
+}
+
 Status Examination::ShareDevice() {
-  if (share_.held()) return Status::Ok();
+  if (share_.held()) {
+    if (!workshop_.leases->ExclusiveIsWaited(DeviceKey())) return Status::Ok();
+    share_.Release();
+  }
   gpu::LeaseRequest request;
   request.purpose = "checking " + job_.candidate_path;
   DAVINCI_ASSIGN_OR_RETURN(share_, workshop_.leases->Acquire(DeviceKey(), request));
@@ -51,13 +60,14 @@ json Examination::ArmMessage(Timed* timed, const VariantFacts& facts, const std:
   return message;
 }
 
-Result<CallResult> Examination::CallArmed(Timed* timed, const VariantFacts& facts, bool gated) {
-  DAVINCI_RETURN_IF_ERROR(session_->oracle
-                              ->Ask({{"op", "publish"},
-                                     {"name", timed->name},
-                                     {"shift", current_shift_[static_cast<int>(timed->side)]},
-                                     {"slot_bytes", facts.slot_bytes}})
-                              .status());
+json Examination::PublishRequest(const Timed& timed, const VariantFacts& facts) const {
+  return {{"op", "publish"},
+          {"name", timed.name},
+          {"shift", current_shift_[static_cast<int>(timed.side)]},
+          {"slot_bytes", facts.slot_bytes}};
+}
+
+Result<CallResult> Examination::CallPublished(Timed* timed, bool gated) {
   CallOptions options;
   options.timeout_seconds = CallTimeout();
   options.spin_seconds = job_.target == Target::kCuda ? kSpinSeconds : 0.0;
@@ -97,37 +107,45 @@ Result<CallResult> Examination::Call(Timed* timed, int variant, const std::strin
   CallResult call;
   call.failure = timed->runner->AskFrozen(message, CallTimeout()).failure;
   if (call.failure) return call;
-  return CallArmed(timed, *facts, gated);
+  DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask(PublishRequest(*timed, *facts)).status());
+  return CallPublished(timed, gated);
 }
 
-Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* call, int variant,
-                                                    json* layout) {
-  using Maybe = std::optional<Failure>;
-  if (call->failure) return Maybe(call->failure);
+std::optional<Failure> Examination::Locate(const Timed& timed, const CallResult& call, int variant,
+                                           json* layout) {
+  if (call.failure) return call.failure;
   const VariantFacts& facts = *session_->facts[static_cast<size_t>(variant)];
-  if (auto failure = CheckSignature(call->structure, call->outputs, facts.structure, facts.outputs,
+  if (auto failure = CheckSignature(call.structure, call.outputs, facts.structure, facts.outputs,
                                     TargetName(job_.target)))
-    return Maybe(failure);
+    return failure;
   if (job_.target == Target::kCpu)
-    return Maybe(
-        session_->arena.Collect(timed->runner->process(), timed->side, call->outputs, layout));
+    return session_->arena.Collect(timed.runner->process(), timed.side, call.outputs, layout);
   *layout = json::array();
-  for (const OutputTensor& t : call->outputs) {
+  for (const OutputTensor& t : call.outputs) {
     json item = {{"dtype", t.dtype}, {"shape", t.shape}, {"stride", t.stride}, {"ipc", t.ipc}};
     if (t.value) item["value"] = *t.value;
     layout->push_back(std::move(item));
   }
-  Stopwatch settling;
-  auto settled = session_->oracle->Ask({{"op", "settle"}, {"outputs", *layout}});
-  call->settle_ns = static_cast<int64_t>(1e9 * settling.Seconds());
-  if (settled.ok()) return Maybe();
+  return std::nullopt;
+}
+
+Result<std::optional<Failure>> Examination::Unreadable(const Status& status) {
+  if (session_->oracle->process().WaitForDeath()) return status;
   Failure failure{Outcome::kPolicyViolation,
                   "an output has no readable device memory behind it; return an ordinary tensor (" +
-                      settled.status().message() + ")",
+                      status.message() + ")",
                   {}};
   failure.evidence["rule"] = "unreadable_output";
-  if (session_->oracle->process().WaitForDeath()) return settled.status();
-  return Maybe(failure);
+  return std::optional<Failure>(std::move(failure));
+}
+
+Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* call, int variant,
+                                                    json* layout) {
+  std::optional<Failure> failure = Locate(*timed, *call, variant, layout);
+  if (failure || job_.target == Target::kCpu) return failure;
+  const auto settled = session_->oracle->Ask({{"op", "settle"}, {"outputs", *layout}});
+  if (!settled.ok()) return Unreadable(settled.status());
+  return failure;
 }
 
 Failure Examination::LateWrites() {
@@ -148,9 +166,8 @@ Failure Examination::InputMutation(int input) {
   return failure;
 }
 
-Result<json> Examination::Verify(const json& layout, const json& baseline_layout,
-                                 bool against_truth, bool samples_are_the_candidates,
-                                 std::optional<Failure>* broken) {
+json Examination::VerifyRequest(const json& layout, const json& baseline_layout, bool against_truth,
+                                bool samples_are_the_candidates) const {
   json request = {{"op", "verify"},
                   {"outputs", layout},
                   {"truth", against_truth},
@@ -159,8 +176,10 @@ Result<json> Examination::Verify(const json& layout, const json& baseline_layout
   if (!session_->reference_mutates && !task_.config.inplace)
     request["intact"] = {{"name", candidate_.name},
                          {"shift", current_shift_[static_cast<int>(Side::kCandidate)]}};
-  DAVINCI_ASSIGN_OR_RETURN(auto verified, session_->oracle->Ask(request));
-  const json& found = verified.ok;
+  return request;
+}
+
+json Examination::Verified(const json& found, std::optional<Failure>* broken) {
   if (found.value("late", false)) {
     *broken = LateWrites();
   } else if (const auto changed = found.find("changed");
@@ -256,6 +275,7 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   DAVINCI_ASSIGN_OR_RETURN(json prepared, Prepare(step.distribution, variant, true, seed));
   const std::string args = prepared.at("args");
   const std::string distribution = prepared.value("distribution", step.distribution);
+  DAVINCI_RETURN_IF_ERROR(ShareDevice());
   DAVINCI_ASSIGN_OR_RETURN(CallResult call, Call(&candidate_, variant, args));
   json layout;
   DAVINCI_ASSIGN_OR_RETURN(auto uncollected, Collect(&candidate_, &call, variant, &layout));
@@ -264,8 +284,11 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   if (auto failure = CheckOutside(candidate_)) return Maybe(failure);
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
   std::optional<Failure> broken;
-  DAVINCI_ASSIGN_OR_RETURN(const json compared, Verify(layout, json(), true, true, &broken));
+  DAVINCI_ASSIGN_OR_RETURN(const auto verified,
+                           session_->oracle->Ask(VerifyRequest(layout, json(), true, true)));
+  const json compared = Verified(verified.ok, &broken);
   if (broken) return Maybe(broken);
+  DAVINCI_RETURN_IF_ERROR(ShareDevice());
   DAVINCI_RETURN_IF_ERROR(AskPublishedRule(distribution, variant, layout, compared));
   json& checks = evaluation_.evidence["checks"];
   json record = {

@@ -48,6 +48,7 @@ void Examination::CollectEvidence() {
         evaluation_.AddLabel("no kernel of its own");
       for (const std::string& name : ExecutedVendorLibraries(process.pid()))
         evaluation_.AddLabel("vendor library: " + name);
+      if (!ShareDevice().ok()) return;
       ProbeNonfinite();
     }
   }

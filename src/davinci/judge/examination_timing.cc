@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "davinci/judge/awake_cores.h"
 #include "davinci/judge/examination.h"
@@ -55,37 +56,73 @@ double Examination::RecordSeconds(const CallResult& call) const {
 }
 
 Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool record) {
+  const bool cuda = job_.target == Target::kCuda;
   // Truth is worked out after the calls: what comes before a call never says how it is looked at.
-  DAVINCI_ASSIGN_OR_RETURN(json prepared, Prepare("own", 0, false));
-  const std::string args = prepared.at("args");
+  if (!drawn_args_) {
+    DAVINCI_ASSIGN_OR_RETURN(const json drawn, Prepare("own", 0, false));
+    drawn_args_ = drawn.at("args");
+  }
+  const std::string args = *std::exchange(drawn_args_, std::nullopt);
   const VariantFacts& facts = *session_->facts[0];
+  Oracle& oracle = *session_->oracle;
   Pair pair;
   json layouts[2];
+  Oracle::Answers answers;
   Timed* const order[] = {baseline_first ? &session_->baseline : &candidate_,
                           baseline_first ? &candidate_ : &session_->baseline};
+  const auto fail = [&](const Timed& timed, const Failure& failure) -> Result<bool> {
+    if (timed.side == Side::kBaseline) return ReferenceFailure(failure);
+    return Verdict(failure);
+  };
   for (Timed* timed : order) timed->runner->BeginFrozen(ArmMessage(timed, facts, args));
-  std::optional<Failure> failures[2];
-  for (int turn : {0, 1}) failures[turn] = order[turn]->runner->FinishFrozen(CallTimeout()).failure;
+  std::optional<Failure> unarmed[2];
+  for (int turn : {0, 1}) unarmed[turn] = order[turn]->runner->FinishFrozen(CallTimeout()).failure;
+  for (int turn : {0, 1})
+    if (unarmed[turn]) return fail(*order[turn], *unarmed[turn]);
+
+  DAVINCI_RETURN_IF_ERROR(oracle.Ask(PublishRequest(*order[0], facts)).status());
   for (int turn : {0, 1}) {
     Timed& timed = *order[turn];
-    const bool ours = timed.side == Side::kBaseline;
-    CallResult& call = ours ? pair.baseline : pair.candidate;
-    std::optional<Failure>& failure = failures[turn];
-    if (!failure) {
-      DAVINCI_ASSIGN_OR_RETURN(call, CallArmed(&timed, facts, false));
-      DAVINCI_ASSIGN_OR_RETURN(failure,
-                               Collect(&timed, &call, 0, &layouts[static_cast<int>(timed.side)]));
+    CallResult& call = timed.side == Side::kBaseline ? pair.baseline : pair.candidate;
+    json& layout = layouts[static_cast<int>(timed.side)];
+    DAVINCI_ASSIGN_OR_RETURN(call, CallPublished(&timed, false));
+    if (call.failure) return fail(timed, *call.failure);
+    // What the oracle does between two calls is one message: on cuda the first look at what has
+    // just been returned, and either the inputs for the other or the comparison.
+    const bool last = turn == 1;
+    std::vector<json> requests;
+    if (!last) requests.push_back(PublishRequest(*order[1], facts));
+    if (!cuda) {
+      // The supervisor copies outputs while the oracle copies inputs.
+      if (!last) DAVINCI_RETURN_IF_ERROR(oracle.Post(requests[0]));
+      const auto failure = Locate(timed, call, 0, &layout);
+      if (!last) DAVINCI_RETURN_IF_ERROR(oracle.Await("publish").status());
+      if (failure) return fail(timed, *failure);
+      if (!last) continue;
+    } else {
+      if (const auto failure = Locate(timed, call, 0, &layout)) return fail(timed, *failure);
+      requests.insert(requests.begin(), {{"op", "settle"}, {"outputs", layout}});
     }
-    if (failure && ours) return ReferenceFailure(*failure);
-    if (failure) return Verdict(*failure);
+    if (last) {
+      if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
+      // The oracle's samples are of whoever ran last.
+      requests.push_back(VerifyRequest(layouts[static_cast<int>(Side::kCandidate)],
+                                       layouts[static_cast<int>(Side::kBaseline)], full_check,
+                                       baseline_first));
+      if (cuda) requests.push_back(PrepareRequest("own", 0, false, secret_.Next() >> 1));
+    }
+    DAVINCI_ASSIGN_OR_RETURN(answers, oracle.AskAll(requests));
+    if (cuda && answers.ok.empty()) {
+      DAVINCI_ASSIGN_OR_RETURN(const auto failure, Unreadable(answers.failure));
+      return fail(timed, *failure);
+    }
+    DAVINCI_RETURN_IF_ERROR(answers.failure);
+    if (cuda)
+      call.settle_ns = static_cast<int64_t>(1e9 * answers.ok[0].at("seconds").get<double>());
   }
-  if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
+  if (cuda) drawn_args_ = answers.ok.back().at("args");
   std::optional<Failure> broken;
-  // The oracle's samples are of whoever ran last.
-  DAVINCI_ASSIGN_OR_RETURN(
-      const json comparison,
-      Verify(layouts[static_cast<int>(Side::kCandidate)],
-             layouts[static_cast<int>(Side::kBaseline)], full_check, baseline_first, &broken));
+  const json comparison = Verified(answers.ok[cuda ? 1 : 0], &broken);
   if (broken) return Verdict(*broken);
   if (!comparison.at("passed").get<bool>()) {
     Failure failure = MismatchFailure(comparison, "own", 0);

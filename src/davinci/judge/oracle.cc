@@ -6,6 +6,18 @@ namespace davinci::judge {
 
 using nlohmann::json;
 
+namespace {
+
+Status FromError(const json& error) {
+  std::string message = error.value("message", std::string("unknown"));
+  const std::string kind = error.value("kind", std::string());
+  if (kind == "judge_error") return Internal("oracle: " + message);
+  if (kind == "out_of_memory") return ResourceExhausted(std::move(message));
+  return InvalidArgument(std::move(message));
+}
+
+}  // namespace
+
 Status Oracle::AwaitReady(double timeout_seconds) {
   const Status ready = process_->AwaitReady(timeout_seconds).status();
   return ready.ok() ? ready : Status(ready.code(), "the oracle did not start: " + ready.message());
@@ -17,8 +29,28 @@ Status Oracle::Post(const json& message, std::span<const int> fds) {
 
 Result<worker::Process::Reply> Oracle::Await(const std::string& op) {
   auto reply = Receive();
-  if (reply.ok()) seconds_[op] = seconds_.value(op, 0.0) + reply->ok.value("seconds", 0.0);
+  if (reply.ok()) Book(op, reply->ok);
   return reply;
+}
+
+void Oracle::Book(const std::string& op, const json& answer) {
+  seconds_[op] = seconds_.value(op, 0.0) + answer.value("seconds", 0.0);
+}
+
+Result<Oracle::Answers> Oracle::AskAll(const std::vector<json>& requests) {
+  DAVINCI_RETURN_IF_ERROR(Post({{"op", "several"}, {"requests", requests}}));
+  DAVINCI_ASSIGN_OR_RETURN(auto reply, Receive());
+  Answers answers;
+  for (json& answer : reply.ok.at("answers")) {
+    if (answers.ok.size() == requests.size()) break;
+    Book(requests[answers.ok.size()].at("op").get<std::string>(), answer);
+    answers.ok.push_back(std::move(answer));
+  }
+  if (const auto error = reply.ok.find("error"); error != reply.ok.end())
+    answers.failure = FromError(*error);
+  else if (answers.ok.size() < requests.size())
+    answers.failure = Internal("the oracle left a request without an answer");
+  return answers;
 }
 
 Result<worker::Process::Reply> Oracle::Ask(const json& message, std::span<const int> fds) {
@@ -40,13 +72,7 @@ Result<worker::Process::Reply> Oracle::Receive() {
     return Unavailable(fmt::format("the oracle {}{}", death ? death->Describe() : "went silent",
                                    process_->exceeded_memory() ? " (out of memory)" : ""));
   }
-  if (reply->failed()) {
-    std::string message = reply->error.value("message", std::string("unknown"));
-    const std::string kind = reply->error.value("kind", std::string());
-    if (kind == "judge_error") return Internal("oracle: " + message);
-    if (kind == "out_of_memory") return ResourceExhausted(std::move(message));
-    return InvalidArgument(std::move(message));
-  }
+  if (reply->failed()) return FromError(reply->error);
   return reply;
 }
 

@@ -38,6 +38,13 @@ class Oracle {
   Status AwaitReady(double timeout_seconds);
   // One request; failures of the reference are kInvalidArgument with file and line.
   Result<worker::Process::Reply> Ask(const nlohmann::json& message, std::span<const int> fds = {});
+  // Several requests in one message, none with descriptors, done one after the other: the answers
+  // up to the first that failed, and how it failed.
+  struct Answers {
+    std::vector<nlohmann::json> ok;
+    Status failure;
+  };
+  Result<Answers> AskAll(const std::vector<nlohmann::json>& requests);
   // The halves of Ask(), for overlapping it with other processes; `op` names what was asked.
   Status Post(const nlohmann::json& message, std::span<const int> fds = {});
   Result<worker::Process::Reply> Await(const std::string& op);
@@ -53,6 +60,7 @@ class Oracle {
  private:
   static constexpr double kTimeoutSeconds = 300;
   Result<worker::Process::Reply> Receive();
+  void Book(const std::string& op, const nlohmann::json& answer);
 
   std::shared_ptr<worker::Process> process_;
   nlohmann::json seconds_ = nlohmann::json::object();
