@@ -229,6 +229,9 @@ class Comparator:
     def truth(self, values, honest, exact):
         return Truth(self.backend, values, honest, exact)
 
+    def forget(self):
+        self._own = None
+
     def remember(self, truth):
         """Its tolerances, not its values."""
         self._own = [output.limits() for output in truth.outputs]

@@ -14,7 +14,7 @@ import time
 
 import torch
 
-from davinci_worker import admission, arena, channel, distributions, memory, nonfinite, packing, published, rounding, source, trace
+from davinci_worker import admission, arena, channel, distributions, memory, nonfinite, packing, process_state, published, rounding, source, trace
 from davinci_worker.compare import Comparator
 
 _SLOTS = 3
@@ -40,6 +40,7 @@ class InputSet:
 class Oracle:
     def __init__(self, peer, request):
         self._peer = peer
+        self._snapshot = None
         self._device = "cuda" if request.get("target") == "cuda" else "cpu"
         self._module = None
         self._factory = None
@@ -110,7 +111,8 @@ class Oracle:
         self._spec = message
         if self._device == "cuda":
             torch.cuda.set_device(0)
-        self._module = source.load_module(message["path"], "davinci_task", message.get("globals"))
+        self._snapshot = self._snapshot or process_state.Snapshot()
+        self._module = source.load_module(message["path"], "davinci_task", message.get("globals"), message["source"])
         changed = {name for sizes in message.get("variants") or () for name in sizes}
         self._own_sizes = {name: getattr(self._module, name) for name in changed if hasattr(self._module, name)}
         if message.get("op_path"):
@@ -506,6 +508,26 @@ class Oracle:
         from davinci_worker import device
 
         return device.peaks()
+
+    def _op_profile(self, message, fds):
+        """Device time of the reference, as of a candidate. Here, because whose launches are recorded is slower for ever."""
+        drawn = self._set or self._draw(message["seed"], "own", 0)
+        arguments = packing.unflatten(drawn.skeleton, drawn.tensors)
+        return {"device": trace.device_profile(self._build(0)["model"], arguments, message["warmup_seconds"])}
+
+    def _op_forget(self, message, fds):
+        """Between two tasks: lets go of all that belonged to the last one. ``clean``: nothing of it is left."""
+        self._op_rest(message, fds)
+        self._module, self._factory, self._spec, self._own_sizes = None, None, {}, {}
+        self._variants.clear()
+        self._outputs = None
+        self._stochastic = False
+        for gone in self._arenas.values():
+            if self._device == "cpu":
+                os.close(gone.fd)
+        self._arenas.clear()
+        self._comparator.forget()
+        return {"clean": source.forget_task(self._snapshot)}
 
     def _op_rest(self, message, fds):
         """Between two candidates: lets go of all that belonged to the last one."""

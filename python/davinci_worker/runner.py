@@ -10,7 +10,7 @@ import traceback
 
 import torch
 
-from davinci_worker import arena, channel, memory, packing, placement, source
+from davinci_worker import arena, channel, memory, packing, placement, process_state, source
 
 _MESSAGE_BYTES = 4000
 _MOST_POINTERS = 16
@@ -82,6 +82,7 @@ class Runner:
         self._user_code = contextlib.nullcontext
         self._guard = lambda model: model
         self._placement = placement.Placement()
+        self._snapshot = None
         torch.set_grad_enabled(False)
 
     # --- protocol ---------------------------------------------------------------------------------------------
@@ -134,8 +135,11 @@ class Runner:
             target = source.resolve_op(message["op_path"])
             self._factory = lambda *unused: source.Function(target)
         else:
+            if "source" in message:  # a reference: this process may serve another one later
+                self._snapshot = self._snapshot or process_state.Snapshot()
             with self._user_code():
-                module = source.load_module(message["path"], message.get("module", "candidate"), message.get("globals"))
+                module = source.load_module(
+                    message["path"], message.get("module", "candidate"), message.get("globals"), message.get("source"))
             self._factory = source.factory(module, message["entry"], message.get("function"))
         return {"ok": {"seconds": time.monotonic() - started}}
 
@@ -233,6 +237,19 @@ class Runner:
         except Exception:  # noqa: BLE001  a candidate that needs Triton will meet it again
             pass
         return {"ok": {}}
+
+    def _op_forget(self, message, fds):
+        """Between two references: lets go of all that belonged to the last one. ``clean``: nothing of it is left."""
+        self._factory = self._model = self._held = self._known = self._blob = self._skeleton = None
+        self._models.clear()
+        self._inputs, self._arena = [], None
+        self._shared.clear()
+        if self._cuda:
+            from davinci_worker import device
+
+            torch.cuda.synchronize()
+            device.close_handles()
+        return {"ok": {"clean": source.forget_task(self._snapshot)}}
 
     def _op_lock(self, message, fds):
         from davinci_worker import native

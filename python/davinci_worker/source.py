@@ -1,6 +1,8 @@
 """Loads task and candidate files as modules, and finds the callable they promise."""
 
+import gc
 import importlib.util
+import linecache
 import sys
 
 import torch
@@ -14,12 +16,15 @@ class SourceError(Exception):
         self.kind = kind
 
 
-def load_module(path, name, module_globals=None):
-    """Executes ``path`` as module ``name``. ``module_globals`` override the file's sizes afterwards."""
-    with open(path, encoding="utf-8") as handle:
-        text = handle.read()
+def load_module(path, name, module_globals=None, text=None):
+    """Executes ``path`` as module ``name``. ``module_globals`` override the file's sizes afterwards. ``text``: its content,
+    where the file itself cannot be seen."""
+    unseen = text is not None
+    if not unseen:
+        with open(path, encoding="utf-8") as handle:
+            text = handle.read()
     try:
-        compile(text, path, "exec")
+        code = compile(text, path, "exec")
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         where = f"{path}:{line}" if line else path
@@ -27,9 +32,26 @@ def load_module(path, name, module_globals=None):
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    if unseen:
+        linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)  # tracebacks, inspect.getsource
+        exec(code, module.__dict__)  # noqa: S102
+    else:
+        spec.loader.exec_module(module)
     set_globals(module, module_globals)
     return module
+
+
+def forget_task(snapshot):
+    """Ends what the module of a task kept alive; whether the process is then as ``snapshot`` saw it."""
+    module = sys.modules.pop("davinci_task", None)
+    if module is not None:
+        linecache.cache.pop(module.__file__, None)
+    del module
+    gc.collect()
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+    return snapshot is not None and snapshot.holds()
 
 
 def set_globals(module, values):

@@ -81,6 +81,36 @@ CASES = {
 }
 
 
+NUM_TASKS = 12
+MEDDLES = 5  # the task that leaves something behind
+
+
+def tasks_in_turn(davinci, folder):
+    """Processes that serve one task after the other: every answer is right for its own task alone."""
+    lines, expected = [], {}
+    for k in range(NUM_TASKS):
+        task = folder / f"task{k}.py"
+        meddling = "torch.relu = torch.sigmoid\ntorch.nn.functional.relu = torch.sigmoid\n" if k == MEDDLES else ""
+        task.write_text(REFERENCE.replace("x * 2 + 1", f"torch.relu(x * 2 - 1) + {k}") + meddling)
+        for name, shift in (("right", k), ("wrong", (k - 1) % NUM_TASKS)):
+            function = "torch.sigmoid" if k == MEDDLES else "torch.relu"
+            candidate = folder / f"{name}{k}.py"
+            candidate.write_text((PLAIN % "pass").replace("x * 2 + 1", f"{function}(x * 2 - 1) + {shift}"))
+            expected[f"{name}{k}"] = "ok" if name == "right" else "mismatch"
+            lines.append(json.dumps({"id": f"{name}{k}", "reference": str(task), "candidate": str(candidate), "target": "cuda",
+                                     "protocol": "davinci" if k % 2 else "screening"}))
+    jobs = folder / "jobs.jsonl"
+    jobs.write_text("\n".join(lines) + "\n")
+    done = subprocess.run([davinci, "judge", "--batch", jobs, "-j", "2", "--json"], capture_output=True, text=True, timeout=300)
+    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
+    wrong = [f"{v['id']}: {v['status']} {v['message'][:80]}" for v in verdicts if v["status"] != expected[v["id"]]]
+    served = max((v["times"].get("session_tasks", 0) for v in verdicts), default=0)
+    good = not wrong and len(verdicts) == len(expected) and served > 0
+    print(f"{'tasks_in_turn':32} {len(verdicts)} verdicts, up to {1 + served} tasks of one process {'' if good else 'NOT OK ' + str(wrong)}",
+          flush=True)
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--davinci", required=True)
@@ -105,6 +135,8 @@ def main():
             faults += not good
             print(f"{name:32} {document['status']:15} {'' if good else 'NOT OK: wanted ' + '/'.join(accepted)} "
                   f"{document['message'][:160]!r}", flush=True)
+        if not options.names or "tasks_in_turn" in options.names:
+            faults += not tasks_in_turn(options.davinci, pathlib.Path(folder))
     return 1 if faults else 0
 
 

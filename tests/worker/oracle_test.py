@@ -3,7 +3,6 @@
 import os
 import pathlib
 import sys
-import tempfile
 import unittest
 
 os.environ["DAVINCI_WORKER_LIB"] = sys.argv.pop(1)
@@ -26,6 +25,16 @@ class Model(nn.Module):
     def forward(self, x):
         return (self.c[2] * x + self.c[1]) * x + self.c[0]
 def get_inputs(): return [1 + 1e-3 * torch.rand(4096, dtype=torch.float64)]
+def get_init_inputs(): return []
+'''
+
+
+OTHER_TASK = '''
+import torch, torch.nn as nn
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2
+def get_inputs(): return [torch.rand(3)]
 def get_init_inputs(): return []
 '''
 
@@ -80,13 +89,14 @@ class RoundingNoiseTest(unittest.TestCase):
 
 class OracleTest(unittest.TestCase):
     def setUp(self):
-        with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
-            file.write(TASK)
-        self.addCleanup(os.unlink, file.name)
         self.oracle = oracle.Oracle(None, {"threads": 1})
         self.oracle._candidate_tensors = lambda tensors: tensors
-        self.ask("load", path=file.name, entry="Model", init_seed=1, state_seed=2, precision="fp64", randomise=False)
-        self.ask("describe", seed=3)
+        self.load(TASK)
+
+    def load(self, text):
+        self.ask("load", path="/nowhere/task.py", source=text, entry="Model", init_seed=1, state_seed=2, precision="fp64",
+                 randomise=False)
+        return self.ask("describe", seed=3)
 
     def ask(self, op, **message):
         return getattr(self.oracle, "_op_" + op)(message, ())
@@ -103,6 +113,41 @@ class OracleTest(unittest.TestCase):
         perfect = compare.Truth(self.oracle._comparator.backend, [exact], [exact], True)
         perfect.settle(None, 1)
         self.oracle._comparator.remember(perfect)
+
+    def test_requests_in_one_message_end_with_the_first_that_fails(self):
+        prepare, wrong = {"op": "prepare", "seed": 5}, {"op": "publish", "name": "nobody"}
+        reply = self.ask("several", requests=[prepare, wrong, prepare])
+        self.assertEqual(len(reply["answers"]), 1)
+        self.assertIn("args", reply["answers"][0])
+        self.assertEqual(reply["error"]["op"], "publish")
+        self.assertNotIn("error", self.ask("several", requests=[prepare, prepare]))
+
+    def test_serves_another_task_when_the_first_is_forgotten(self):
+        self.ask("prepare", seed=5, truth=True)
+        self.assertTrue(self.ask("forget")["clean"])
+        self.assertNotIn("davinci_task", sys.modules)
+        described = self.load(OTHER_TASK)
+        self.assertEqual(described["outputs"][0]["shape"], [3])
+        self.ask("prepare", seed=6, truth=True)
+        x = self.oracle._set.tensors[0]
+        self.assertTrue(self.oracle._compare_with_truth([x * 2])["passed"])
+        self.assertFalse(self.oracle._compare_with_truth([x * 3])["passed"])
+
+    def test_a_task_that_leaves_something_behind_is_the_last_of_its_process(self):
+        gelu = torch.nn.functional.gelu
+        for line, undo in (
+            ("torch.nn.functional.gelu = torch.relu", lambda: setattr(torch.nn.functional, "gelu", gelu)),
+            ("torch.Tensor.sum = lambda self: self", lambda: delattr(torch.Tensor, "sum")),
+            ("torch.backends.cudnn.benchmark = True", lambda: setattr(torch.backends.cudnn, "benchmark", False)),
+            ("torch.set_default_dtype(torch.float64)", lambda: torch.set_default_dtype(torch.float32)),
+            ("hook = nn.modules.module.register_module_forward_hook(lambda *a: None)",
+             lambda: torch.nn.modules.module._global_forward_hooks.clear()),
+        ):
+            self.load(OTHER_TASK + line + "\n")
+            self.assertFalse(self.ask("forget")["clean"], line)
+            undo()
+        self.load(OTHER_TASK)
+        self.assertTrue(self.ask("forget")["clean"])
 
     def test_rounding_decides_where_inputs_say_nothing(self):
         self.ask("prepare", seed=5, truth=True)

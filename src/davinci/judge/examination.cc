@@ -96,6 +96,13 @@ std::string Examination::SessionKey() const {
                      protocol_.device_connections, alone_);
 }
 
+// Whose processes could serve this task next. On the cpu a fork costs less than a doubt.
+std::string Examination::HostKey() const {
+  const bool device = job_.target == Target::kCuda && !job_.without_device;
+  if (!device || alone_ || job_.baseline != "eager") return "";
+  return fmt::format("cuda/{}", protocol_.device_connections);
+}
+
 Status Examination::StartOracle() {
   worker::SpawnRequest request;
   request.role = "oracle";
@@ -103,8 +110,7 @@ Status Examination::StartOracle() {
   request.threads = workshop_.threads;
   request.scratch = (session_->work.path() / "oracle").string();
   DAVINCI_RETURN_IF_ERROR(MakeDirs(request.scratch));
-  request.policy =
-      RolePolicy(workshop_, job_.target, "oracle", request.scratch, {task_.path}, true);
+  request.policy = RolePolicy(workshop_, job_.target, "oracle", request.scratch, {}, true);
   if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(request.scratch, 1);
   DAVINCI_ASSIGN_OR_RETURN(auto oracle, workshop_.server->Spawn(request));
@@ -113,18 +119,22 @@ Status Examination::StartOracle() {
 }
 
 Status Examination::StartSession() {
-  session_ = std::make_unique<Session>();
+  if (session_ && !session_->key.empty() && !session_->Strip()) session_.reset();
+  const bool has_processes = session_ != nullptr;
+  if (!session_) session_ = std::make_unique<Session>();
   session_->key = SessionKey();
+  session_->host = HostKey();
   session_->facts.resize(1 + task_.config.variants.size());
   session_->init_seed = protocol_.published ? kPublishedSeed : session_->secret.Next() >> 1;
+  if (has_processes) return Status::Ok();
   DAVINCI_ASSIGN_OR_RETURN(session_->work, MakeTempDir("davinci-session"));
   DAVINCI_RETURN_IF_ERROR(StartOracle());
   session_->baseline.name = "baseline";
   session_->baseline.side = Side::kBaseline;
   DAVINCI_ASSIGN_OR_RETURN(
       session_->baseline.runner,
-      SpawnRunner(workshop_, job_.target, (session_->work.path() / "baseline").string(),
-                  {task_.path}, RunnerKind::kBaseline, protocol_.device_connections));
+      SpawnRunner(workshop_, job_.target, (session_->work.path() / "baseline").string(), {},
+                  RunnerKind::kBaseline, protocol_.device_connections));
   return Status::Ok();
 }
 
@@ -132,7 +142,7 @@ Status Examination::TakeSession(SessionClaim claim) {
   if (!claim.granted()) return Status::Ok();
   claimed_ = true;
   session_ = std::move(claim.session);
-  if (session_) return Status::Ok();
+  if (session_ && session_->key == SessionKey()) return Status::Ok();
   return StartSession();
 }
 
@@ -151,7 +161,7 @@ Result<bool> Examination::StartRoles() {
                              JoinCrowd(workshop_.leases, DeviceKey(), alone_, job_.candidate_path));
     if (alone_) workshop_.sessions->Clear();
   }
-  DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaim(SessionKey())));
+  DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaim(SessionKey(), HostKey())));
   // After the oracle and the baseline, before the first candidate: they load while this runs.
   if (job_.target == Target::kCuda || job_.without_device) {
     const auto cache = CacheDir("triton");
@@ -187,6 +197,7 @@ Status Examination::BeginReference() {
   if (auto failure = baseline.AwaitReady(kReadyTimeoutSeconds)) return Internal(failure->message);
   baseline.Post({{"op", "load"},
                  {"path", task_.path},
+                 {"source", task_.source},
                  {"entry", load["entry"]},
                  {"function", c.function},
                  {"op_path", c.op},
@@ -200,6 +211,7 @@ json Examination::ReferenceSpec() {
   const config::TaskConfig& c = task_.config;
   json load = {{"op", "load"},
                {"path", task_.path},
+               {"source", task_.source},
                {"entry", c.entry.empty() ? "Model" : c.entry},
                {"function", c.function},
                {"globals", c.Globals(TargetName(job_.target))},
@@ -355,13 +367,14 @@ Result<bool> Examination::LoadCandidate() {
   if (loaded.failure) return Verdict(*loaded.failure);
   evaluation_.times["import_ms"] = 1e3 * loaded.ok.value("seconds", 0.0);
   if (!session_) {  // all were busy when we came
-    DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->Claim(SessionKey())));
+    DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->Claim(SessionKey(), HostKey())));
     if (!session_->ready) {
       DAVINCI_RETURN_IF_ERROR(BeginReference());
       DAVINCI_RETURN_IF_ERROR(FinishReference());
     }
   }
   evaluation_.times["session_uses"] = session_->uses;
+  if (session_->tasks > 0) evaluation_.times["session_tasks"] = session_->tasks;
   DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&candidate_, 0));
   if (failure) return Verdict(*failure);
   return true;

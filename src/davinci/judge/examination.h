@@ -90,6 +90,7 @@ class Examination {
 
   Result<bool> Verdict(Failure failure);
   std::string SessionKey() const;
+  std::string HostKey() const;
   Status TakeSession(SessionClaim claim);
   void ReturnSession(bool well);
   Status StartSession();

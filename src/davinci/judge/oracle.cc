@@ -19,8 +19,10 @@ Status FromError(const json& error) {
 }  // namespace
 
 Status Oracle::AwaitReady(double timeout_seconds) {
+  if (ready_) return Status::Ok();
   const Status ready = process_->AwaitReady(timeout_seconds).status();
-  return ready.ok() ? ready : Status(ready.code(), "the oracle did not start: " + ready.message());
+  ready_ = ready.ok();
+  return ready_ ? ready : Status(ready.code(), "the oracle did not start: " + ready.message());
 }
 
 Status Oracle::Post(const json& message, std::span<const int> fds) {

@@ -65,6 +65,7 @@ class Oracle {
   std::shared_ptr<worker::Process> process_;
   nlohmann::json seconds_ = nlohmann::json::object();
   double timeout_seconds_ = kTimeoutSeconds;
+  bool ready_ = false;
 };
 
 }  // namespace davinci::judge

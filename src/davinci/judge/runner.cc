@@ -248,6 +248,15 @@ void Runner::EndCalls() {
   frozen_ = false;
 }
 
+bool Runner::Forget(double timeout_seconds) {
+  const Answer answer = AskFrozen({{"op", "forget"}}, timeout_seconds);
+  last_structure_.clear();
+  last_outputs_.clear();
+  exports_.clear();
+  EndCalls();
+  return !answer.failure && answer.ok.value("clean", false);
+}
+
 CallResult Runner::Call(const CallOptions& options) {
   CallResult result;
   auto fail = [&](const Status& status) {

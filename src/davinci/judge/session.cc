@@ -10,7 +10,12 @@ namespace davinci::judge {
 namespace {
 
 constexpr int kMaxUses = 64;
+constexpr int kMaxTasks = 32;
 constexpr double kLetGoSeconds = 10;
+// So many rest before the oldest gives its processes to another task, and so many stripped ones are
+// kept.
+constexpr size_t kKeptForTheirTask = 4;
+constexpr size_t kMaxStripped = 4;
 constexpr int kTakers = 4;
 constexpr size_t kMaxProfiles = 256;
 constexpr double kRestSeconds = 60;
@@ -22,6 +27,25 @@ constexpr auto kExpireInterval = std::chrono::milliseconds(500);
 bool Session::Alive() {
   return oracle && !oracle->process().WaitForDeath() && baseline.runner &&
          !baseline.runner->process().WaitForDeath();
+}
+
+bool Session::Strip() {
+  if (host.empty() || !ready || spoilt || ++tasks >= kMaxTasks || !Alive()) return false;
+  oracle->set_timeout(kLetGoSeconds);
+  // The baseline first: what it has mapped is the oracle's.
+  if (!baseline.runner->Forget(kLetGoSeconds)) return false;
+  const auto forgot = oracle->Ask({{"op", "forget"}});
+  if (!forgot.ok() || !forgot->ok.value("clean", false)) return false;
+  oracle->Rest();
+  memory.clear();
+  key.clear();
+  arena = OutputArena();
+  facts.clear();
+  baseline.built_variant = -1;
+  baseline.outside_cpu_ns.clear();
+  ready = baseline_checked = baseline_outside_tolerance = reference_mutates = false;
+  uses = 0;
+  return true;
 }
 
 SessionPool::SessionPool(size_t capacity, int per_key) : capacity_(capacity), per_key_(per_key) {
@@ -55,7 +79,7 @@ SessionPool::~SessionPool() {
   changed_.notify_all();
 }
 
-SessionClaim SessionPool::ClaimLocked(const std::string& key) {
+SessionClaim SessionPool::ClaimLocked(const std::string& key, const std::string& host) {
   SessionClaim claim;
   // The youngest first: its memory is the warmest, and the oldest may expire.
   for (size_t i = resting_.size(); i-- > 0;) {
@@ -69,18 +93,29 @@ SessionClaim SessionPool::ClaimLocked(const std::string& key) {
   const auto limit = limits_.find(key);
   claim.may_make = !claim.session && in_use < (limit == limits_.end() ? per_key_ : limit->second);
   if (claim.granted()) ++in_use;
+  if (!claim.may_make || host.empty()) return claim;
+  const auto take_from = [&](std::vector<std::unique_ptr<Session>>* kept) {
+    const auto found = std::find_if(kept->begin(), kept->end(),
+                                    [&](const auto& session) { return session->host == host; });
+    if (claim.session || found == kept->end()) return;
+    claim.session = std::move(*found);
+    kept->erase(found);
+    if (!claim.session->Alive()) claim.session.reset();
+  };
+  take_from(&stripped_);
+  if (resting_.size() >= kKeptForTheirTask) take_from(&resting_);
   return claim;
 }
 
-SessionClaim SessionPool::TryClaim(const std::string& key) {
+SessionClaim SessionPool::TryClaim(const std::string& key, const std::string& host) {
   std::lock_guard lock(mutex_);
-  return ClaimLocked(key);
+  return ClaimLocked(key, host);
 }
 
-SessionClaim SessionPool::Claim(const std::string& key) {
+SessionClaim SessionPool::Claim(const std::string& key, const std::string& host) {
   std::unique_lock lock(mutex_);
   while (true) {
-    SessionClaim claim = ClaimLocked(key);
+    SessionClaim claim = ClaimLocked(key, host);
     if (claim.granted()) return claim;
     changed_.wait(lock);
   }
@@ -96,10 +131,10 @@ void SessionPool::Return(const std::string& key, std::unique_ptr<Session> sessio
 void SessionPool::TakeBack(Returned returned) {
   returned.candidate = Spare();  // gone before the oracle forgets what it had opened of it
   std::unique_ptr<Session>& session = returned.session;
-  if (session &&
+  if (session && !returned.only_strip &&
       (session->spoilt || !session->ready || ++session->uses >= kMaxUses || !session->Alive()))
     session.reset();
-  if (session) {
+  if (session && !returned.only_strip) {
     // The candidate's arenas and outputs are let go before anybody else comes.
     session->oracle->set_timeout(kLetGoSeconds);
     if (session->oracle->Ask({{"op", "rest"}}).ok()) {
@@ -110,14 +145,20 @@ void SessionPool::TakeBack(Returned returned) {
       session.reset();
     }
   }
+  bool strip = returned.only_strip;
+  if (session && !strip) {
+    std::lock_guard lock(mutex_);
+    strip = !session->memory.empty() && memory_waits_ > 0;
+  }
+  if (session && strip && !session->Strip()) session.reset();
   std::unique_ptr<Session> ended;  // outside the lock
   std::lock_guard lock(mutex_);
-  if (session && !session->memory.empty() && memory_waits_ > 0) ended = std::move(session);
-  if (--in_use_[returned.key] == 0) in_use_.erase(returned.key);
-  if (session) resting_.push_back(std::move(session));
-  if (resting_.size() > capacity_) {
-    ended = std::move(resting_.front());
-    resting_.erase(resting_.begin());
+  if (!returned.only_strip && --in_use_[returned.key] == 0) in_use_.erase(returned.key);
+  auto& kept = strip ? stripped_ : resting_;
+  if (session) kept.push_back(std::move(session));
+  if (kept.size() > (strip ? kMaxStripped : capacity_)) {
+    ended = std::move(kept.front());
+    kept.erase(kept.begin());
   }
   changed_.notify_all();
 }
@@ -132,6 +173,23 @@ void SessionPool::Clear() {
   std::vector<std::unique_ptr<Session>> ended;
   std::lock_guard lock(mutex_);
   ended.swap(resting_);
+  for (auto& session : stripped_) ended.push_back(std::move(session));
+  stripped_.clear();
+}
+
+template <typename Predicate>
+std::vector<std::unique_ptr<Session>> SessionPool::StripLocked(const Predicate& holds) {
+  std::vector<std::unique_ptr<Session>> ended;
+  for (auto& session : resting_) {
+    if (!holds(*session)) continue;
+    if (session->host.empty())
+      ended.push_back(std::move(session));
+    else
+      returned_.push_back({"", std::move(session), Spare(), true});
+  }
+  std::erase(resting_, nullptr);
+  changed_.notify_all();
+  return ended;
 }
 
 nlohmann::json SessionPool::BaselineProfile(const std::string& key) {
@@ -160,20 +218,21 @@ void SessionPool::BeginMemoryWait() {
   std::vector<std::unique_ptr<Session>> ended;
   std::lock_guard lock(mutex_);
   ++memory_waits_;
-  for (auto& session : resting_)
-    if (!session->memory.empty()) ended.push_back(std::move(session));
-  std::erase(resting_, nullptr);
+  ended = StripLocked([](const Session& session) { return !session.memory.empty(); });
 }
 
 void SessionPool::Expire() {
   std::vector<std::unique_ptr<Session>> ended;
   const double now = MonotonicSeconds();
   std::lock_guard lock(mutex_);
-  for (auto& session : resting_)
-    if (now - session->resting_since >
-        (session->memory.empty() ? kRestSeconds : kRestWithMemorySeconds))
-      ended.push_back(std::move(session));
-  std::erase(resting_, nullptr);
+  ended = StripLocked([&](const Session& session) {
+    return !session.memory.empty() && now - session.resting_since > kRestWithMemorySeconds;
+  });
+  for (auto* kept : {&resting_, &stripped_}) {
+    for (auto& session : *kept)
+      if (now - session->resting_since > kRestSeconds) ended.push_back(std::move(session));
+    std::erase(*kept, nullptr);
+  }
 }
 
 }  // namespace davinci::judge

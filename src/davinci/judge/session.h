@@ -5,6 +5,10 @@
 // An examination owns its session while it lasts; in between, sessions rest in a SessionPool. A
 // session serves a limited number of candidates: weights are the session's secret, and a secret
 // that is used for ever is none. Inputs are drawn afresh for every candidate.
+//
+// On a device the two processes outlive their task: contexts, libraries and first kernels cost far
+// more than to forget one reference and to load another. A stripped session is these processes
+// alone.
 #pragma once
 
 #include <condition_variable>
@@ -40,8 +44,9 @@ struct Timed {
 
 struct Session {
   std::vector<gpu::DeviceLease> memory;  // released after the processes below are gone
-  std::string key;                       // what makes two sessions interchangeable
-  TempDir work;                          // scratch of oracle and baseline
+  std::string key;   // what makes two sessions interchangeable; empty once it is stripped
+  std::string host;  // what makes their processes interchangeable; empty: theirs serve one task
+  TempDir work;      // scratch of oracle and baseline
   std::unique_ptr<Oracle> oracle;
   Timed baseline;
   OutputArena arena;
@@ -54,14 +59,19 @@ struct Session {
   bool baseline_outside_tolerance = false;
   bool spoilt = false;  // not to be used again: changed for one candidate, or a role fell ill
   int uses = 0;
+  int tasks = 0;             // that its processes have served before this one
   double resting_since = 0;  // monotonic seconds
 
   // False once a process of it has ended.
   bool Alive();
+  // Makes both processes forget the task, and gives back the device's memory. False when one could
+  // not, or something of the task is left in it: then the session is of no use any more.
+  bool Strip();
 };
 
 // What a claim on a session comes to: one that rested, leave to make one, or neither (only from
-// TryClaim). Who got one of the first two owes the pool a Return().
+// TryClaim). Who got one of the first two owes the pool a Return(). With the leave may come a
+// session of another key, to be made of: stripped, or to be stripped first.
 struct SessionClaim {
   std::unique_ptr<Session> session;
   bool may_make = false;
@@ -77,9 +87,10 @@ class SessionPool {
   SessionPool(size_t capacity, int per_key);
   ~SessionPool();
 
-  SessionClaim TryClaim(const std::string& key);
+  // `host`: whose processes would do for a new session; empty: none.
+  SessionClaim TryClaim(const std::string& key, const std::string& host = "");
   // Blocks until the claim is granted.
-  SessionClaim Claim(const std::string& key);
+  SessionClaim Claim(const std::string& key, const std::string& host = "");
   // Ends the candidate, then keeps the session for the next one or ends it too: spoilt, dead or
   // used up. Null when none came about. Returns at once; a thread of the pool does it, because the
   // driver takes its time to undo a context.
@@ -92,8 +103,8 @@ class SessionPool {
   // hundred tasks are remembered.
   nlohmann::json BaselineProfile(const std::string& key);
   void KeepBaselineProfile(const std::string& key, const nlohmann::json& profile);
-  // Around a wait for device memory: resting sessions that hold some end, and so do those that are
-  // returned meanwhile.
+  // Around a wait for device memory: resting sessions that hold some are stripped or end, and so do
+  // those that are returned meanwhile.
   void BeginMemoryWait();
   void EndMemoryWait();
   // At most this many sessions of a key from now on, because each holds so much.
@@ -104,10 +115,15 @@ class SessionPool {
     std::string key;
     std::unique_ptr<Session> session;
     Spare candidate;
+    bool only_strip = false;  // it rested
   };
   void TakeBack(Returned returned);
   void Expire();
-  SessionClaim ClaimLocked(const std::string& key);
+  SessionClaim ClaimLocked(const std::string& key, const std::string& host);
+  // Of the resting sessions those for which `holds` does: to be stripped by a taker. The rest of
+  // them is returned, to be ended outside the lock.
+  template <typename Predicate>
+  std::vector<std::unique_ptr<Session>> StripLocked(const Predicate& holds);
 
   const size_t capacity_;
   const int per_key_;
@@ -120,6 +136,7 @@ class SessionPool {
   std::map<std::string, nlohmann::json> profiles_;  // guarded by mutex_
   int memory_waits_ = 0;                            // guarded by mutex_
   std::vector<std::unique_ptr<Session>> resting_;   // guarded by mutex_; the oldest first
+  std::vector<std::unique_ptr<Session>> stripped_;  // guarded by mutex_; the oldest first
   std::vector<std::jthread> takers_;
   std::jthread reaper_;  // last: joined first
 };
