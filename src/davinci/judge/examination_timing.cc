@@ -101,7 +101,7 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
       if (!last) continue;
     } else {
       if (const auto failure = Locate(timed, call, 0, &layout)) return fail(timed, *failure);
-      requests.insert(requests.begin(), {{"op", "settle"}, {"outputs", layout}});
+      requests.insert(requests.begin(), json({{"op", "settle"}, {"outputs", layout}}));
     }
     if (last) {
       if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
