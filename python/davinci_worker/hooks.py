@@ -1,5 +1,7 @@
 """Sends every compilation of a candidate to the supervisor's build service instead of compiling in this process."""
 
+import threading
+
 _peer = None
 
 
@@ -7,8 +9,9 @@ class BuildError(RuntimeError):
     """The compiler refused the candidate's source; the text is the compiler's."""
 
 
-def install(peer):
-    """Routes ``torch.utils.cpp_extension.load_inline``/``load`` and ``davinci_runtime`` through ``peer``."""
+def install(peer, triton=False):
+    """Routes ``torch.utils.cpp_extension.load_inline``/``load``, ``davinci_runtime`` and, with ``triton``, the C code that
+    Triton writes to launch a kernel through ``peer``."""
     global _peer
     _peer = peer
     try:
@@ -16,6 +19,36 @@ def install(peer):
     except ImportError:
         return
     load_inline.install()
+    if triton:
+        _share_launchers()
+
+
+def _share_launchers():
+    """A launcher depends on the types of a kernel's arguments only: compiled here it is the same for one candidate after the
+    other, and comes out of the build cache."""
+    try:
+        from triton import knobs
+        from triton.runtime.build import _build
+    except ImportError:
+        return
+    if not hasattr(getattr(knobs, "build", None), "impl"):
+        return
+
+    def compile_launcher(name, src, srcdir, library_dirs, include_dirs, libraries, *more):
+        try:
+            if threading.current_thread() is not threading.main_thread():
+                raise BuildError("the main thread speaks with the supervisor")
+            with open(src, encoding="utf-8") as file:
+                text = file.read()
+            return build({"kind": "launcher", "cpp_sources": [text], "extra_include_paths": list(include_dirs)})["path"]
+        except (BuildError, OSError):
+            knobs.build.impl = None  # as without us
+            try:
+                return _build(name, src, srcdir, library_dirs, include_dirs, libraries, *more)
+            finally:
+                knobs.build.impl = compile_launcher
+
+    knobs.build.impl = compile_launcher
 
 
 def active():

@@ -123,7 +123,7 @@ class Runner:
         if message.get("accelerate", True):
             from davinci_worker import hooks
 
-            hooks.install(self._peer)
+            hooks.install(self._peer, self._cuda)
         if message.get("offline"):
             from davinci_worker import offline
 

@@ -328,7 +328,9 @@ Result<BuildOutcome> ExtensionBuilder::Build(const BuildRequest& request, const 
     if (!dir.empty()) dirs.emplace_back(dir);
   }
   if (!t.cuda_home.empty()) dirs.emplace_back("/usr/local/cuda");
-  if (t.python.has_torch) dirs.push_back(fs::path(t.python.torch_dir).parent_path() / "nvidia");
+  if (t.python.has_torch)
+    for (const char* package : {"nvidia", "triton"})
+      dirs.push_back(fs::path(t.python.torch_dir).parent_path() / package);
   const FlagTarget cuda_target =
       request.kind == BuildKind::kCubin ? FlagTarget::kNvrtc : FlagTarget::kNvcc;
   Flags includes;
@@ -353,6 +355,8 @@ Result<BuildOutcome> ExtensionBuilder::Build(const BuildRequest& request, const 
       return BuildExtension(&job);
     case BuildKind::kLibrary:
       return BuildLibrary(&job);
+    case BuildKind::kLauncher:
+      return BuildLauncher(&job);
     case BuildKind::kCubin:
       return BuildCubin(&job);
   }
@@ -378,6 +382,38 @@ Result<BuildOutcome> ExtensionBuilder::BuildLibrary(Job* job) {
   BuildOutcome out;
   out.path = (job->dir / "library.so").string();
   out.stage = "library";
+  out.steps = job->steps;
+  return out;
+}
+
+Result<BuildOutcome> ExtensionBuilder::BuildLauncher(Job* job) {
+  const Toolchain& t = options_.toolchain;
+  if (!t.cxx.found)
+    return job->Fail(BuildError::kUnavailable, "no C compiler on this machine; " + t.cxx.remedy);
+  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(job->dir / "launcher.c",
+                                          JoinSources(job->request.cpp_sources, "cpp_sources"),
+                                          Durability::kFastest));
+  Flags argv = {t.cxx.path,
+                "-x",
+                "c",
+                "launcher.c",
+                "-x",
+                "none",
+                "-O3",
+                "-w",
+                "-shared",
+                "-fPIC",
+                "-fdiagnostics-color=never",
+                "-I",
+                t.python.include_dir};
+  Append(&argv, job->cflags);
+  Append(&argv, {"-o", "launcher.so", "-l:libcuda.so.1"});
+  DAVINCI_ASSIGN_OR_RETURN(const Step step, RunTool(job, "gcc launcher.c", argv));
+  job->steps.push_back({step.name, step.seconds, ""});
+  if (!step.ok) return job->FailFromTool(step);
+  BuildOutcome out;
+  out.path = (job->dir / "launcher.so").string();
+  out.stage = "launcher";
   out.steps = job->steps;
   return out;
 }

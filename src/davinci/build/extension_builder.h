@@ -68,6 +68,7 @@ class ExtensionBuilder {
 
   Result<BuildOutcome> BuildExtension(Job* job);
   Result<BuildOutcome> BuildLibrary(Job* job);
+  Result<BuildOutcome> BuildLauncher(Job* job);
   Result<BuildOutcome> BuildCubin(Job* job);
   // Path of the support object; empty when this torch's layout is not the one the compat headers
   // assume.

@@ -11,6 +11,7 @@ using nlohmann::json;
 
 constexpr std::pair<BuildKind, std::string_view> kKinds[] = {{BuildKind::kExtension, "extension"},
                                                              {BuildKind::kLibrary, "library"},
+                                                             {BuildKind::kLauncher, "launcher"},
                                                              {BuildKind::kCubin, "cubin"}};
 constexpr std::pair<BuildError, std::string_view> kErrors[] = {
     {BuildError::kNone, ""},
@@ -137,7 +138,8 @@ Result<BuildRequest> ParseBuildRequest(std::string_view text) {
         }
       }
       if (!has_kind)
-        return InvalidArgument("build request: \"kind\" must be extension, library or cubin");
+        return InvalidArgument(
+            "build request: \"kind\" must be extension, library, launcher or cubin");
     } else if (key == "name") {
       if (!value.is_string() || !IsIdentifier(value.get_ref<const std::string&>())) {
         return InvalidArgument("build request: \"name\" must be a C identifier");
@@ -182,6 +184,9 @@ Result<BuildRequest> ParseBuildRequest(std::string_view text) {
   if (bytes == 0) return InvalidArgument("build request: no source");
   if (request.kind == BuildKind::kLibrary && request.cpp_sources.empty()) {
     return InvalidArgument("build request: a library needs \"cpp_sources\"");
+  }
+  if (request.kind == BuildKind::kLauncher && request.cpp_sources.empty()) {
+    return InvalidArgument("build request: a launcher needs \"cpp_sources\"");
   }
   if (request.kind == BuildKind::kCubin && request.cuda_sources.empty()) {
     return InvalidArgument("build request: a cubin needs \"cuda_sources\"");

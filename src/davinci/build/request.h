@@ -10,6 +10,8 @@
 //    "no_implicit_headers": false, "cuda_arch": "sm_90"}
 //   {"kind": "library", "cpp_sources": ["..."], "extra_cflags": [...]}       plain C ABI shared
 //   object
+//   {"kind": "launcher", "cpp_sources": ["..."], "extra_include_paths": [...]}    C, as Triton
+//   generates it to launch a kernel: a Python extension that calls the CUDA driver
 //   {"kind": "cubin", "cuda_sources": ["..."], "extra_cuda_cflags": [...], "cuda_arch": "sm_90"}
 //   NVRTC, else nvcc
 //
@@ -40,7 +42,7 @@ inline constexpr size_t kMaxFlags = 256;              // of each list
 inline constexpr size_t kMaxFlagBytes = 4096;
 inline constexpr size_t kMaxErrorBytes = 4096;  // BuildOutcome::message
 
-enum class BuildKind { kExtension, kLibrary, kCubin };
+enum class BuildKind { kExtension, kLibrary, kLauncher, kCubin };
 
 struct BuildRequest {
   BuildKind kind = BuildKind::kExtension;
@@ -93,7 +95,8 @@ struct BuildOutcome {
   std::string module_name;  // to import it by
   std::string key;  // content address of the request and everything that went into the artifact
   bool cached = false;
-  std::string stage;  // "compat" | "slim" | "full" for extensions, "library", "nvrtc", "nvcc"
+  std::string
+      stage;  // "compat" | "slim" | "full" for extensions, "library", "launcher", "nvrtc", "nvcc"
   std::vector<BuildStep> steps;
   double seconds = 0;  // wall time of this call, cache look-up included
 };
