@@ -61,6 +61,9 @@ DV_EXPORT int dv_compare(const double* truth, const void* candidate, int dtype, 
 DV_EXPORT int dv_compare_direct(const void* baseline, const void* candidate, int dtype, int64_t n,
                                 const dv_tolerance* tolerance, double max_unverified_fraction,
                                 int num_threads, dv_result* result);
+// *accepted: 1 when dv_compare_direct would pass; 0 says nothing.
+DV_EXPORT int dv_accepts(const void* baseline, const void* candidate, int dtype, int64_t n,
+                         const dv_tolerance* tolerance, int num_threads, int* accepted);
 // honest: num_honest pointers to arrays stored like the candidate, or NULL with 0.
 DV_EXPORT int dv_compare_integers(const int64_t* truth, const void* const* honest, int num_honest,
                                   const void* candidate, int dtype, int64_t n,
