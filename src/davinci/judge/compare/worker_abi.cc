@@ -195,6 +195,14 @@ uint64_t dv_checksum(const void* data, size_t num_bytes, uint64_t key, int num_t
   return davinci::judge::KeyedChecksum(data, num_bytes, key, num_threads);
 }
 
+void dv_copy(void* target, const void* source, size_t num_bytes, int num_threads) {
+  davinci::judge::CopyBytes(target, source, num_bytes, num_threads);
+}
+
+int dv_same(const void* left, const void* right, size_t num_bytes, int num_threads) {
+  return davinci::judge::SameBytes(left, right, num_bytes, num_threads) ? 1 : 0;
+}
+
 int dv_flush_lines(const void* data, size_t num_bytes) {
   return davinci::judge::FlushCacheLines(data, num_bytes) ? 1 : 0;
 }

@@ -76,6 +76,8 @@ DV_EXPORT size_t dv_describe_result(const dv_result* result, int dtype, char* te
                                     size_t capacity);
 
 DV_EXPORT uint64_t dv_checksum(const void* data, size_t num_bytes, uint64_t key, int num_threads);
+DV_EXPORT void dv_copy(void* target, const void* source, size_t num_bytes, int num_threads);
+DV_EXPORT int dv_same(const void* left, const void* right, size_t num_bytes, int num_threads);
 // 1 done, 0 this processor cannot flush from user space.
 DV_EXPORT int dv_flush_lines(const void* data, size_t num_bytes);
 }
