@@ -380,7 +380,7 @@ class Oracle:
         tensors = self._set.tensors
         layout, _ = arena.plan(tensors)
         for tensor, placed in zip(tensors, layout):
-            target.view(placed, message["shift"]).copy_(tensor)
+            self._comparator.copy(target.view(placed, message["shift"]), tensor)
         if self._device == "cpu":
             self._comparator.flush(target.base.data_ptr() + message["shift"], message["slot_bytes"])
         else:
@@ -504,8 +504,10 @@ class Oracle:
             device.close_handles()
             if torch.cuda.memory_reserved() > _KEEP_WHILE_RESTING_BYTES:
                 torch.cuda.empty_cache()
-        elif gone is not None:
-            os.close(gone.fd)
+        else:
+            if gone is not None:
+                os.close(gone.fd)
+            memory.give_freed_back(_KEEP_WHILE_RESTING_BYTES)
         return {}
 
 
