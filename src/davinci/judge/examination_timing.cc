@@ -63,9 +63,16 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
   json layouts[2];
   Timed* const order[] = {baseline_first ? &session_->baseline : &candidate_,
                           baseline_first ? &candidate_ : &session_->baseline};
-  for (Timed* timed : order) timed->runner->BeginFrozen(ArmMessage(timed, facts, args));
   std::optional<Failure> failures[2];
-  for (int turn : {0, 1}) failures[turn] = order[turn]->runner->FinishFrozen(CallTimeout()).failure;
+  // On cuda both at once. On cpu one after the other: their threads look for more work for some
+  // milliseconds, and would keep the other one from its core.
+  const bool at_once = job_.target == Target::kCuda;
+  for (int turn : {0, 1}) {
+    order[turn]->runner->BeginFrozen(ArmMessage(order[turn], facts, args));
+    if (!at_once) failures[turn] = order[turn]->runner->FinishFrozen(CallTimeout()).failure;
+  }
+  for (int turn : {0, 1})
+    if (at_once) failures[turn] = order[turn]->runner->FinishFrozen(CallTimeout()).failure;
   for (int turn : {0, 1}) {
     Timed& timed = *order[turn];
     const bool ours = timed.side == Side::kBaseline;
