@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -15,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -33,6 +33,8 @@ using nlohmann::json;
 constexpr size_t kTailBytes = 16 << 10;
 constexpr size_t kPartBytes = size_t{4} << 20;  // of a worker's memory, read at once
 constexpr size_t kMaxReaders = 4;
+constexpr int kSpinsBeforeSleep = 4;
+constexpr std::chrono::microseconds kSleep(20);
 
 int SendSignal(int pidfd, int signal) {
   return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
@@ -260,7 +262,8 @@ Status Process::Freeze() {
     if (!any) return Unavailable("the worker ended");
     if (all_stopped) return Status::Ok();
     if (MonotonicSeconds() > deadline) return DeadlineExceeded("a worker could not be frozen");
-    if (spin > 50) sched_yield();
+    // A thread that shares our core needs it to stop; yielding does not give it away for long.
+    if (spin > kSpinsBeforeSleep) std::this_thread::sleep_for(kSleep);
   }
 }
 
