@@ -127,9 +127,9 @@ class HostBackend:
         return bool(self._lib.dv_same(_pointer(left), _pointer(right), ctypes.c_size_t(left.nbytes), self._threads))
 
     def copy(self, target, source):
-        """Between two tensors of one layout."""
+        """Between two tensors of one layout. What lies between the elements stays."""
         if target.numel() != packing.span_elements(target.shape, target.stride()):
-            target.copy_(source)  # what lies between the elements is nobody's business
+            target.copy_(source)
         else:
             self._lib.dv_copy(_pointer(target), _pointer(source), ctypes.c_size_t(target.nbytes), self._threads)
 
@@ -288,7 +288,7 @@ class Comparator:
         if left.numel() == 0:
             return True
         span = packing.span_elements(left.shape, left.stride())
-        if left.stride() != right.stride():
+        if left.stride() != right.stride() or span != left.numel():  # what lies between the elements is nobody's business
             return torch.equal(_bits(left.contiguous()), _bits(right.contiguous()))
         a = left.as_strided((span,), (1,), left.storage_offset())
         b = right.as_strided((span,), (1,), right.storage_offset())
