@@ -5,6 +5,7 @@ signs show. ``magnitudes``: from 1e-4 to 1e4 with repeated values, so that missi
 """
 
 import ctypes
+import math
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -108,13 +109,13 @@ def _values(distribution, size, generator, device):
         return draw(torch.rand)
 
     if distribution == "signed":
-        return normal() * torch.exp(0.75 * normal())
+        return normal().mul_(normal().mul_(0.75).exp_())
     if distribution == "positive":
         return uniform() * 2.0 + 1e-3
     if distribution in ("magnitudes", "magnitudes-mild"):
         top = 4.0 if distribution == "magnitudes" else 1.0
-        values = normal().sign() * torch.pow(10.0, uniform() * (top + 4.0) - 4.0)
-        return torch.where(uniform() < 0.7, normal(), values)
+        values = uniform().mul_(top + 4.0).sub_(4.0).mul_(math.log(10.0)).exp_()
+        return torch.where(uniform() < 0.7, normal(), values.copysign_(normal()))
     raise ValueError(f"unknown distribution {distribution}")
 
 
