@@ -10,6 +10,7 @@ import copy
 import itertools
 import math
 import os
+import threading
 import time
 
 import torch
@@ -56,6 +57,8 @@ class Oracle:
         self._nonfinite = None
         self._comparator = Comparator(self._device, int(request.get("threads", 1)))
         torch.set_grad_enabled(False)
+        if self._device == "cpu":
+            _let_threads_sleep()
         if self._device == "cuda":
             with contextlib.suppress(RuntimeError):  # a float64 twin never fits where a float32 tensor was
                 getattr(torch._C, "_accelerator_setAllocatorSettings", lambda settings: None)("expandable_segments:True")
@@ -509,6 +512,23 @@ class Oracle:
                 os.close(gone.fd)
             memory.give_freed_back(_KEEP_WHILE_RESTING_BYTES)
         return {}
+
+
+def _let_threads_sleep():
+    """After a parallel loop the threads of libgomp look for the next one for milliseconds, on cores that the comparators and the
+    runners need, unless there are more of them than cores: then they sleep. A second team, which never does anything again, sees
+    to that."""
+    if torch.get_num_threads() == 1:
+        return
+    ready = threading.Event()
+
+    def team():
+        torch.zeros(1 << 20).add_(1)
+        ready.set()
+        threading.Event().wait()
+
+    threading.Thread(target=team, daemon=True).start()
+    ready.wait()
 
 
 def _state(model):
