@@ -164,11 +164,13 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
     while (!decision.stop()) {
       if (pairs_.size() >= next_reweigh && reweighing <= kReweighShare * phase.Seconds()) {
         const Stopwatch watch;
+        const int before = reweighs_;
         DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
         if (failure) return Verdict(*failure);
-        // Who keeps something by version renews it off the record.
-        DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(true, false, false));
-        if (!go_on) return false;
+        if (reweighs_ > before) {  // who keeps something by version renews it off the record
+          DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(true, false, false));
+          if (!go_on) return false;
+        }
         next_reweigh = pairs_.size() + 1 + secret_.Below(pairs_.size() + 1);
         reweighing += watch.Seconds();
       }
