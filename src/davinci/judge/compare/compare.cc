@@ -502,6 +502,7 @@ Result<bool> AcceptsQuickly(const void* baseline, const void* candidate, DType d
       const float* values = QuickValues(candidate, dtype, at, count, buffer);
       QuickSums sums;
       LookStrictly(table, expected, values, count, &sums);
+      // Sums at half of the limit never make the mean exceed it: no need to know them better.
       if (sums.num_wrong > 0 ||
           !(sums.sum_sq <= 0.25 * rms_limit * rms_limit * static_cast<double>(sums.num_in_rms)))
         LookByBucket(table, expected, values, count, &sums);
