@@ -18,10 +18,6 @@ import traceback
 
 from davinci_worker import PROTOCOL_VERSION, channel
 
-# malloc.h
-_M_TRIM_THRESHOLD = -1
-_M_MMAP_MAX = -4
-
 
 def _prefork_imports(with_triton):
     import torch
@@ -100,9 +96,12 @@ def _run_role(request, control_fd, output_fd):
             from davinci_worker import native
 
             report = native.sandbox_enter(request["policy"])
-        if request["role"] != "oracle":
-            _keep_freed_memory()
         import torch
+
+        from davinci_worker import memory
+
+        if request["role"] != "oracle" or request.get("target") != "cuda":
+            memory.keep_freed()
 
         torch.set_num_threads(int(request.get("threads", 1)))
         peer.send({"ready": {"sandbox": report}})
@@ -118,16 +117,6 @@ def _run_role(request, control_fd, output_fd):
             peer.send({"error": {"kind": "judge_error", "message": traceback.format_exc(limit=8)}})
         finally:
             os._exit(71)
-
-
-def _keep_freed_memory():
-    """Memory that was freed stays with the process, as it mostly does in a long-running program. By default glibc decides by
-    what happens to lie at the end of the heap: then the same eager code takes 2 ms in one process and 6 ms in the next, which
-    gets fresh pages for every temporary."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(_M_MMAP_MAX, 0)
-        mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
 
 
 def _prewarm(options):

@@ -5,6 +5,7 @@ signs show. ``magnitudes``: from 1e-4 to 1e4 with repeated values, so that missi
 """
 
 import ctypes
+import math
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -15,15 +16,28 @@ _MIN_KEYED = 1 << 14
 _CHUNK = 1 << 25  # elements; what is moved on a device moves in pieces, so that temporaries stay small
 
 
-def keyed_uniform(tensor, key):
-    """Overwrites a dense float32 host tensor (judge/draw/keyed_fill.h)."""
-    native.lib().dv_fill_uniform(ctypes.c_void_p(tensor.data_ptr()), ctypes.c_size_t(tensor.numel()),
-                                ctypes.c_uint64(key & 0xFFFFFFFFFFFFFFFF), ctypes.c_int(torch.get_num_threads()))
+def _fill(function, tensor, key):
+    function(ctypes.c_void_p(tensor.data_ptr()), ctypes.c_size_t(tensor.numel()), ctypes.c_uint64(key & 0xFFFFFFFFFFFFFFFF),
+             ctypes.c_int(torch.get_num_threads()))
     return tensor
 
 
+def keyed_uniform(tensor, key):
+    """Overwrites a dense float32 host tensor (judge/draw/keyed_fill.h)."""
+    return _fill(native.lib().dv_fill_uniform, tensor, key)
+
+
+def keyed_normal(tensor, key):
+    return _fill(native.lib().dv_fill_normal, tensor, key)
+
+
+_KEYED = {torch.rand: keyed_uniform, torch.randn: keyed_normal}
+# What a draw may say and still be one of float32 on the host.
+_PLAIN = {"dtype": (torch.float32,), "device": (None, "cpu", torch.device("cpu")), "requires_grad": (False,)}
+
+
 class KeyedDraws(TorchFunctionMode):
-    """Inside, large float32 ``torch.rand`` on the host comes from the judge's own keyed generator.
+    """Inside, large float32 ``torch.rand`` and ``torch.randn`` on the host come from the judge's own keyed generator.
 
     Same distribution, several times as fast, and out of reach of whoever can guess torch's generator state.
     """
@@ -35,16 +49,17 @@ class KeyedDraws(TorchFunctionMode):
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if function is torch.rand and not kwargs:
+        if function in _KEYED and all(value in _PLAIN.get(name, ()) for name, value in kwargs.items()):
             size = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
             try:
-                tensor = torch.empty(size, dtype=torch.float32) if torch.get_default_dtype() is torch.float32 else None
+                dtype = kwargs.get("dtype", torch.get_default_dtype())
+                tensor = torch.empty(size, dtype=dtype) if dtype is torch.float32 else None
             except TypeError:
                 tensor = None
             if tensor is not None and tensor.numel() >= _MIN_KEYED:
                 self._drawn += 1
                 key = self._seed * 0x9E3779B97F4A7C15 + self._drawn
-                return keyed_uniform(tensor, key)
+                return _KEYED[function](tensor, key)
         return function(*args, **kwargs)
 
 
@@ -82,20 +97,25 @@ def restyle(tensor, distribution, generator):
 
 
 def _values(distribution, size, generator, device):
+    def draw(function):
+        if device.type != "cpu" or torch.get_default_dtype() is not torch.float32:
+            return function(size, generator=generator, device=device)
+        return _KEYED[function](torch.empty(size), int(torch.randint(1 << 62, (), generator=generator)))
+
     def normal():
-        return torch.randn(size, generator=generator, device=device)
+        return draw(torch.randn)
 
     def uniform():
-        return torch.rand(size, generator=generator, device=device)
+        return draw(torch.rand)
 
     if distribution == "signed":
-        return normal() * torch.exp(0.75 * normal())
+        return normal().mul_(normal().mul_(0.75).exp_())
     if distribution == "positive":
         return uniform() * 2.0 + 1e-3
     if distribution in ("magnitudes", "magnitudes-mild"):
         top = 4.0 if distribution == "magnitudes" else 1.0
-        values = normal().sign() * torch.pow(10.0, uniform() * (top + 4.0) - 4.0)
-        return torch.where(uniform() < 0.7, normal(), values)
+        values = uniform().mul_(top + 4.0).sub_(4.0).mul_(math.log(10.0)).exp_()
+        return torch.where(uniform() < 0.7, normal(), values.copysign_(normal()))
     raise ValueError(f"unknown distribution {distribution}")
 
 

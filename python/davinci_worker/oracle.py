@@ -10,6 +10,7 @@ import copy
 import itertools
 import math
 import os
+import threading
 import time
 
 import torch
@@ -57,6 +58,8 @@ class Oracle:
         self._nonfinite = None
         self._comparator = Comparator(self._device, int(request.get("threads", 1)))
         torch.set_grad_enabled(False)
+        if self._device == "cpu":
+            _let_threads_sleep()
         if self._device == "cuda":
             with contextlib.suppress(RuntimeError):  # a float64 twin never fits where a float32 tensor was
                 getattr(torch._C, "_accelerator_setAllocatorSettings", lambda settings: None)("expandable_segments:True")
@@ -397,7 +400,7 @@ class Oracle:
         tensors = self._set.tensors
         layout, _ = arena.plan(tensors)
         for tensor, placed in zip(tensors, layout):
-            target.view(placed, message["shift"]).copy_(tensor)
+            self._comparator.copy(target.view(placed, message["shift"]), tensor)
         if self._device == "cpu":
             self._comparator.flush(target.base.data_ptr() + message["shift"], message["slot_bytes"])
         else:
@@ -541,9 +544,28 @@ class Oracle:
             device.close_handles()
             if torch.cuda.memory_reserved() > _KEEP_WHILE_RESTING_BYTES:
                 torch.cuda.empty_cache()
-        elif gone is not None:
-            os.close(gone.fd)
+        else:
+            if gone is not None:
+                os.close(gone.fd)
+            memory.give_freed_back(_KEEP_WHILE_RESTING_BYTES)
         return {}
+
+
+def _let_threads_sleep():
+    """After a parallel loop the threads of libgomp look for the next one for milliseconds, on cores that the comparators and the
+    runners need, unless there are more of them than cores: then they sleep. A second team, which never does anything again, sees
+    to that."""
+    if torch.get_num_threads() == 1:
+        return
+    ready = threading.Event()
+
+    def team():
+        torch.zeros(1 << 20).add_(1)
+        ready.set()
+        threading.Event().wait()
+
+    threading.Thread(target=team, daemon=True).start()
+    ready.wait()
 
 
 def _state(model):

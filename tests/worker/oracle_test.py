@@ -39,6 +39,82 @@ def get_init_inputs(): return []
 '''
 
 
+class KeyedDrawsTest(unittest.TestCase):
+    def draw(self, seed, function, *args, **kwargs):
+        torch.manual_seed(0)
+        with distributions.KeyedDraws(seed):
+            return function(*args, **kwargs)
+
+    def test_large_single_precision_draws_are_keyed(self):
+        for function in (torch.rand, torch.randn):
+            torch.manual_seed(0)
+            torchs = function(256, 256)
+            for args, kwargs in (((256, 256), {}), (((256, 256),), {}), ((256, 256), {"dtype": torch.float32, "device": "cpu"})):
+                drawn = self.draw(5, function, *args, **kwargs)
+                self.assertEqual((drawn.shape, drawn.dtype), (torchs.shape, torch.float32))
+                self.assertFalse(torch.equal(drawn, torchs))
+                self.assertTrue(torch.equal(drawn, self.draw(5, function, *args, **kwargs)))
+                self.assertFalse(torch.equal(drawn, self.draw(6, function, *args, **kwargs)))
+                self.assertAlmostEqual(drawn.mean().item(), torchs.mean().item(), delta=0.05)
+                self.assertAlmostEqual(drawn.std().item(), torchs.std().item(), delta=0.05)
+
+    def test_all_others_are_torchs(self):
+        for args, kwargs in (((16, 16), {}), ((256, 256), {"dtype": torch.float64}), ((256, 256), {"requires_grad": True})):
+            torch.manual_seed(0)
+            own = torch.randn(*args, **kwargs)
+            self.assertTrue(torch.equal(self.draw(5, torch.randn, *args, **kwargs), own))
+
+    def test_other_distributions_follow_their_generator(self):
+        own = torch.randn(300, 300)
+        for name in ("signed", "positive", "magnitudes", "magnitudes-mild"):
+            def styled(seed):
+                return distributions.restyle(own, name, torch.Generator().manual_seed(seed))  # noqa: B023
+
+            first = styled(1)
+            self.assertTrue(torch.isfinite(first).all())
+            self.assertTrue(torch.equal(first, styled(1)))
+            self.assertFalse(torch.equal(first, styled(2)))
+        large = distributions.restyle(own, "magnitudes", torch.Generator().manual_seed(3)).abs()
+        self.assertGreater(large.max().item(), 5e3)
+        self.assertLess(large.min().item(), 1e-3)
+
+
+class ComparatorTest(unittest.TestCase):
+    def comparator(self, answer):
+        made = compare.Comparator("cpu", 2)
+        truth = made.truth([answer.double()], [answer], True)
+        truth.settle(None, 1)
+        made.remember(truth)
+        return made
+
+    def test_a_pair_that_is_well_is_accepted_at_a_glance(self):
+        answer = torch.randn(1000, 50)
+        made = self.comparator(answer)
+        made.backend.compare_direct = lambda *unused: self.fail("looked at closely")
+        self.assertEqual(made.compare_pair([answer], [answer * (1 + 2 ** -23)]), {"passed": True, "outputs": [
+            {"passed": True, "dtype": "f32", "shape": [1000, 50], "elements": 50000, "wrong": 0}]})
+
+    def test_what_is_not_is_looked_at_closely(self):
+        answer = torch.randn(1000, 50)
+        wrong = answer.clone()
+        wrong[999, 49] += 1
+        report = self.comparator(answer).compare_pair([answer], [wrong])
+        self.assertFalse(report["passed"])
+        self.assertEqual(report["outputs"][0]["first_wrong"]["index"], [999, 49])
+
+    def test_a_copy_leaves_alone_what_lies_between_the_elements(self):
+        made = compare.Comparator("cpu", 2)
+        source = torch.arange(64.0).reshape(8, 8)
+        for view in (lambda t: t, lambda t: t.t(), lambda t: t[:, ::2]):
+            target = torch.zeros(8, 8)
+            made.copy(view(target), view(source))
+            self.assertTrue(torch.equal(view(target), view(source)))
+            self.assertEqual(target.count_nonzero(), view(source).count_nonzero())
+            self.assertTrue(made.same_bytes(view(target), view(source)))
+            view(target)[3, 3] += 1
+            self.assertFalse(made.same_bytes(view(target), view(source)))
+
+
 class NudgeTest(unittest.TestCase):
     def test_leaves_its_argument_alone(self):
         for dtype in (torch.float64, torch.float32, torch.bfloat16):

@@ -74,11 +74,17 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
     if (timed.side == Side::kBaseline) return ReferenceFailure(failure);
     return Verdict(failure);
   };
-  for (Timed* timed : order) timed->runner->BeginFrozen(ArmMessage(timed, facts, args));
+  // On cuda both at once. On cpu one after the other: their threads look for more work for some
+  // milliseconds, and would keep the other one from its core.
   std::optional<Failure> unarmed[2];
-  for (int turn : {0, 1}) unarmed[turn] = order[turn]->runner->FinishFrozen(CallTimeout()).failure;
-  for (int turn : {0, 1})
+  for (int turn : {0, 1}) {
+    order[turn]->runner->BeginFrozen(ArmMessage(order[turn], facts, args));
+    if (!cuda) unarmed[turn] = order[turn]->runner->FinishFrozen(CallTimeout()).failure;
+  }
+  for (int turn : {0, 1}) {
+    if (cuda) unarmed[turn] = order[turn]->runner->FinishFrozen(CallTimeout()).failure;
     if (unarmed[turn]) return fail(*order[turn], *unarmed[turn]);
+  }
 
   DAVINCI_RETURN_IF_ERROR(oracle.Ask(PublishRequest(*order[0], facts)).status());
   for (int turn : {0, 1}) {
@@ -194,11 +200,13 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
     while (!decision.stop()) {
       if (pairs_.size() >= next_reweigh && reweighing <= kReweighShare * phase.Seconds()) {
         const Stopwatch watch;
+        const int before = reweighs_;
         DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
         if (failure) return Verdict(*failure);
-        // Who keeps something by version renews it off the record.
-        DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(true, false, false));
-        if (!go_on) return false;
+        if (reweighs_ > before) {  // who keeps something by version renews it off the record
+          DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(true, false, false));
+          if (!go_on) return false;
+        }
         next_reweigh = pairs_.size() + 1 + secret_.Below(pairs_.size() + 1);
         reweighing += watch.Seconds();
       }

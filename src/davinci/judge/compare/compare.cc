@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -275,6 +276,90 @@ Result<CompareResult> Run(const Tolerance& tolerance, const TruthOf& truth_of,
   return result;
 }
 
+constexpr int kQuickChunk = 2048;  // few enough to be added up in single precision
+
+struct QuickTable {
+  float tol[kQuickBuckets];
+  float inv_rms[kQuickBuckets];
+  // Of all finite buckets: what passes these limits passes its own.
+  QuickLimit strictest;
+  float rel_floor;
+};
+
+QuickTable MakeQuickTable(const Tolerance& tolerance) {
+  QuickTable table;
+  table.rel_floor = RoundedDown(std::min(tolerance.rel_floor * kDirectFactor, 0.5));
+  table.strictest = QuickLimitAt(tolerance, kDirectFactor, 0);
+  for (int exponent = 0; exponent < kQuickBuckets; ++exponent) {
+    const QuickLimit limit = QuickLimitAt(tolerance, kDirectFactor, exponent);
+    table.tol[exponent] = limit.tol;
+    table.inv_rms[exponent] = limit.inv_rms;
+    if (exponent == kQuickBuckets - 1) continue;
+    table.strictest.tol = std::min(table.strictest.tol, limit.tol);
+    table.strictest.inv_rms = std::max(table.strictest.inv_rms, limit.inv_rms);
+  }
+  return table;
+}
+
+struct QuickSums {
+  int num_wrong;
+  int num_in_rms;
+  float sum_sq;
+};
+
+// Against the strictest limit of all: no table in the loop.
+DV_SIMD_CLONES void LookStrictly(const QuickTable& table, const float* baseline,
+                                 const float* values, int n, QuickSums* sums) {
+  const QuickLimit limit = table.strictest;
+  const float rel_floor = table.rel_floor;
+  int wrong = 0;
+  int in_rms = 0;
+  float sum_sq = 0;
+#pragma omp simd reduction(+ : wrong, in_rms, sum_sq)
+  for (int i = 0; i < n; ++i) {
+    const float b = baseline[i];
+    const float error = QuickError(b, values[i]);
+    const float normalised = error * limit.inv_rms;
+    wrong += static_cast<int>(!IsQuicklyAccepted(limit, rel_floor, b, error));
+    in_rms += static_cast<int>(IsInQuickRms(b, QuickBucketOf(b)));
+    sum_sq += normalised * normalised;
+  }
+  *sums = {wrong, in_rms, sum_sq};
+}
+
+DV_SIMD_CLONES void LookByBucket(const QuickTable& table, const float* baseline,
+                                 const float* values, int n, QuickSums* sums) {
+  const float rel_floor = table.rel_floor;
+  const float* tol = table.tol;
+  const float* inv_rms = table.inv_rms;
+  int wrong = 0;
+  int in_rms = 0;
+  float sum_sq = 0;
+#pragma omp simd reduction(+ : wrong, in_rms, sum_sq)
+  for (int i = 0; i < n; ++i) {
+    const float b = baseline[i];
+    const int bucket = QuickBucketOf(b);
+    const float error = QuickError(b, values[i]);
+    const float normalised = error * inv_rms[bucket];
+    wrong += static_cast<int>(!IsQuicklyAccepted({tol[bucket], 0}, rel_floor, b, error));
+    in_rms += static_cast<int>(IsInQuickRms(b, bucket));
+    sum_sq += normalised * normalised;
+  }
+  *sums = {wrong, in_rms, sum_sq};
+}
+
+struct QuickPart {
+  double sum_sq = 0;
+  uint64_t count = 0;
+};
+
+// Floats of a chunk: where they lie, or converted into `buffer`.
+const float* QuickValues(const void* data, DType dtype, int64_t at, int n, float* buffer) {
+  if (dtype == DType::kF32) return static_cast<const float*>(data) + at;
+  LoadHalves(static_cast<const u16*>(data) + at, dtype, n, buffer);
+  return buffer;
+}
+
 Status CheckArguments(const void* truth, const void* candidate, DType dtype, int64_t n,
                       const Tolerance& tolerance) {
   if (n < 0 || (n > 0 && (truth == nullptr || candidate == nullptr)))
@@ -396,6 +481,44 @@ Result<CompareResult> CompareDirect(const void* baseline, const void* candidate,
   };
   return Run(WidenTolerance(tolerance, kDirectFactor), baseline_of, candidate, dtype, n, options,
              /*direct=*/true);
+}
+
+Result<bool> AcceptsQuickly(const void* baseline, const void* candidate, DType dtype, int64_t n,
+                            const Tolerance& tolerance, int num_threads) {
+  DAVINCI_RETURN_IF_ERROR(CheckArguments(baseline, candidate, dtype, n, tolerance));
+  if (dtype == DType::kF64) return false;
+  const QuickTable table = MakeQuickTable(tolerance);
+  const double rms_limit = tolerance.rms_multiple * kDirectFactor;
+  const BlockPlan plan = PlanBlocks(n, 1 << 16);
+  std::unique_ptr<QuickPart[]> parts(new (std::nothrow) QuickPart[plan.num_blocks]);
+  if (parts == nullptr) return ResourceExhausted("AcceptsQuickly: no memory for partial sums");
+  std::atomic<bool> refused{false};
+  ForEachBlock(plan, num_threads, [&](int block, int64_t begin, int64_t end) {
+    QuickPart part;
+    float baseline_buffer[kQuickChunk], buffer[kQuickChunk];
+    for (int64_t at = begin; at < end && !refused; at += kQuickChunk) {
+      const int count = static_cast<int>(std::min<int64_t>(kQuickChunk, end - at));
+      const float* expected = QuickValues(baseline, dtype, at, count, baseline_buffer);
+      const float* values = QuickValues(candidate, dtype, at, count, buffer);
+      QuickSums sums;
+      LookStrictly(table, expected, values, count, &sums);
+      // Sums at half of the limit never make the mean exceed it: no need to know them better.
+      if (sums.num_wrong > 0 ||
+          !(sums.sum_sq <= 0.25 * rms_limit * rms_limit * static_cast<double>(sums.num_in_rms)))
+        LookByBucket(table, expected, values, count, &sums);
+      if (sums.num_wrong > 0) refused = true;
+      part.sum_sq += sums.sum_sq;
+      part.count += static_cast<uint64_t>(sums.num_in_rms);
+    }
+    parts[block] = part;
+  });
+  if (refused) return false;
+  QuickPart total;
+  for (int block = 0; block < plan.num_blocks; ++block) {
+    total.sum_sq += parts[block].sum_sq;
+    total.count += parts[block].count;
+  }
+  return IsQuickRmsAccepted(total.sum_sq, total.count, tolerance.rms_multiple, kDirectFactor);
 }
 
 Result<CompareResult> CompareIntegers(const int64_t* truth, const void* const* honest,

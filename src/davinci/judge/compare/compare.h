@@ -65,6 +65,12 @@ Result<CompareResult> CompareDirect(const void* baseline, const void* candidate,
                                     int64_t n, const Tolerance& tolerance,
                                     const CompareOptions& options);
 
+// Whether all is well at a glance: true only for what CompareDirect passes. False says nothing; ask
+// CompareDirect then. Always false for types other than f32, bf16 and f16. At the speed of memory
+// (element_rules.h, "Quick acceptance").
+Result<bool> AcceptsQuickly(const void* baseline, const void* candidate, DType dtype, int64_t n,
+                            const Tolerance& tolerance, int num_threads);
+
 // Integers and bool: an element must equal the truth or any honest variant (argmax over nearly
 // equal values has several right answers). Variants are stored like the candidate. A bool stored as
 // anything but 0 or 1 is wrong. `max_wrong_fraction` of the elements may differ (0 = exact); the

@@ -18,6 +18,13 @@ void LoadF64(const double* in, int n, double* out) {
   for (int i = 0; i < n; ++i) out[i] = in[i];
 }
 
+DV_SIMD_CLONES void F16AsFloats(const u16* in, int n, float* out) {
+  for (int i = 0; i < n; ++i) out[i] = FloatOfF16(in[i]);
+}
+DV_SIMD_CLONES void Bf16AsFloats(const u16* in, int n, float* out) {
+  for (int i = 0; i < n; ++i) out[i] = FloatOfBf16(in[i]);
+}
+
 template <typename T>
 void Widen(const void* data, int64_t begin, int n, int64_t* out) {
   const T* in = static_cast<const T*>(data) + begin;
@@ -42,6 +49,14 @@ void LoadDoubles(const void* data, DType dtype, int64_t begin, int n, double* ou
       break;
     default:
       break;
+  }
+}
+
+void LoadHalves(const u16* data, DType dtype, int n, float* out) {
+  if (dtype == DType::kF16) {
+    F16AsFloats(data, n, out);
+  } else {
+    Bf16AsFloats(data, n, out);
   }
 }
 

@@ -311,7 +311,7 @@ DV_RULE float RoundedDown(double x) {
 
 DV_RULE QuickLimit QuickLimitOf(double bucket_tol, double inv_rms) {
   const double high = inv_rms * (1.0 + kQuickMargin);
-  if (!(high < 0x1p120)) return {0.0f, 0.0f};  // only what is equal is accepted
+  if (!(high < 0x1p127)) return {-0x1.fffffep127f, 0.0f};  // nothing is accepted
   return {RoundedDown(bucket_tol),
           static_cast<float>(inv_rms > 0 && high < 0x1p-120 ? 0x1p-120 : high)};
 }

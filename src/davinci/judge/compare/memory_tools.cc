@@ -37,6 +37,8 @@ uint64_t SumUnits(const unsigned char* data, int64_t begin, int64_t end, const C
   return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
+constexpr int64_t kMinBytesPerBlock = 1 << 20;
+
 enum class FlushKind { kNone, kClflush, kClflushopt, kDcCivac };
 
 FlushKind ProbeFlush() {
@@ -92,6 +94,26 @@ uint64_t KeyedChecksum(const void* data, size_t num_bytes, uint64_t key, int num
     sum += ChecksumUnit(Word(padded), Word(padded + 8), static_cast<u64>(num_units), expanded);
   }
   return FinishChecksum(sum.load(), num_bytes, expanded);
+}
+
+void CopyBytes(void* target, const void* source, size_t num_bytes, int num_threads) {
+  const BlockPlan plan = PlanBlocks(static_cast<int64_t>(num_bytes), kMinBytesPerBlock);
+  ForEachBlock(plan, num_threads, [&](int, int64_t begin, int64_t end) {
+    std::memcpy(static_cast<char*>(target) + begin, static_cast<const char*>(source) + begin,
+                static_cast<size_t>(end - begin));
+  });
+}
+
+bool SameBytes(const void* left, const void* right, size_t num_bytes, int num_threads) {
+  const BlockPlan plan = PlanBlocks(static_cast<int64_t>(num_bytes), kMinBytesPerBlock);
+  std::atomic<bool> same{true};
+  ForEachBlock(plan, num_threads, [&](int, int64_t begin, int64_t end) {
+    if (same &&
+        std::memcmp(static_cast<const char*>(left) + begin, static_cast<const char*>(right) + begin,
+                    static_cast<size_t>(end - begin)) != 0)
+      same = false;
+  });
+  return same;
 }
 
 bool FlushCacheLines(const void* data, size_t num_bytes) {

@@ -69,6 +69,29 @@ TEST(KeyedChecksum, StructuredChangesDoNotCollide) {
   EXPECT_EQ(collisions, 0);
 }
 
+TEST(CopyBytes, CopiesAllAndNothingElse) {
+  for (const size_t n : {size_t{0}, size_t{1}, size_t{4096}, (size_t{5} << 20) + 3}) {
+    const std::vector<unsigned char> source = RandomBytes(n);
+    std::vector<unsigned char> target(n + 2, 7);
+    CopyBytes(target.data() + 1, source.data(), n, 3);
+    EXPECT_EQ(0, std::memcmp(target.data() + 1, source.data(), n));
+    EXPECT_EQ(target.front(), 7);
+    EXPECT_EQ(target.back(), 7);
+  }
+}
+
+TEST(SameBytes, SeesOneBitAnywhere) {
+  const std::vector<unsigned char> left = RandomBytes((size_t{5} << 20) + 3);
+  std::vector<unsigned char> right = left;
+  EXPECT_TRUE(SameBytes(left.data(), right.data(), left.size(), 3));
+  for (const size_t at : {size_t{0}, size_t{1} << 20, left.size() - 1}) {
+    right[at] ^= 1;
+    EXPECT_FALSE(SameBytes(left.data(), right.data(), left.size(), 3)) << at;
+    right[at] ^= 1;
+  }
+  EXPECT_TRUE(SameBytes(nullptr, nullptr, 0, 1));
+}
+
 TEST(FlushCacheLines, MakesTheNextReadSlower) {
   if (FlushInstructionName() == std::string("none")) GTEST_SKIP() << "no flush instruction here";
   // Dependent reads over 64 KiB: warm they hit L1/L2, flushed they go to memory. Best of many

@@ -8,6 +8,7 @@
 
 #include "davinci/judge/compare/element_load.h"
 #include "davinci/judge/compare/parallel_blocks.h"
+#include "davinci/judge/compare/simd_clones.h"
 
 namespace davinci::judge {
 namespace {
@@ -17,24 +18,33 @@ constexpr int kChunk = 512;
 // beat a quarter.
 constexpr double kMinRmsUlps = 0.25;
 
+struct Bucket {
+  uint64_t count = 0;
+  double max_err = 0;
+  double sum_sq_err = 0;
+};
+
+// Neighbours mostly fall into one bucket; in turns they are added to another copy of it, so that
+// none waits for the sum of the one before.
+constexpr int kCopies = 4;
+
 struct ProfilePart {
-  uint64_t count[kNumBuckets] = {};
-  double max_err[kNumBuckets] = {};
-  double sum_sq_err[kNumBuckets] = {};
+  Bucket buckets[kCopies][kNumBuckets];
   uint64_t num_special = 0;
   uint64_t num_dont_care = 0;
 };
 
-void AddSample(ProfilePart& part, int bucket, double err) {
-  ++part.count[bucket];
-  part.max_err[bucket] = std::max(part.max_err[bucket], err);
-  part.sum_sq_err[bucket] += err * err;
+void AddSample(ProfilePart& part, int copy, int bucket, double err) {
+  Bucket& sum = part.buckets[copy % kCopies][bucket];
+  ++sum.count;
+  sum.max_err = std::max(sum.max_err, err);
+  sum.sum_sq_err += err * err;
 }
 
 // Fills buckets[] and errs[] as if every truth were finite; returns whether all truths and honest
 // values are.
-bool ErrorsOfChunk(const double* truth, const double* honest, int n, double max_finite,
-                   int* buckets, double* errs) {
+DV_SIMD_CLONES bool ErrorsOfChunk(const double* truth, const double* honest, int n,
+                                  double max_finite, int* buckets, double* errs) {
   unsigned not_finite = 0;
   for (int i = 0; i < n; ++i) {
     not_finite |=
@@ -54,14 +64,14 @@ void ProfileBlock(const double* truth, const void* honest, DType honest_dtype,
     const int n = static_cast<int>(std::min<int64_t>(kChunk, end - at));
     LoadDoubles(honest, honest_dtype, at, n, values);
     if (ErrorsOfChunk(truth + at, values, n, limits.max_finite, buckets, errs)) {
-      for (int i = 0; i < n; ++i) AddSample(part, buckets[i], errs[i]);
+      for (int i = 0; i < n; ++i) AddSample(part, i, buckets[i], errs[i]);
       continue;
     }
     for (int i = 0; i < n; ++i) {
       double err = 0;
       switch (ClassifyHonest(truth[at + i], values[i], limits, &err)) {
         case HonestKind::kSample:
-          AddSample(part, BucketOf(truth[at + i]), err);
+          AddSample(part, i, BucketOf(truth[at + i]), err);
           break;
         case HonestKind::kSpecial:
           ++part.num_special;
@@ -211,11 +221,12 @@ Status AccumulateProfile(const double* truth, const void* honest, DType honest_d
   });
   for (int block = 0; block < plan.num_blocks; ++block) {
     const ProfilePart& part = parts[block];
-    for (int b = 0; b < kNumBuckets; ++b) {
-      profile->count[b] += part.count[b];
-      profile->max_err[b] = std::max(profile->max_err[b], part.max_err[b]);
-      profile->sum_sq_err[b] += part.sum_sq_err[b];
-    }
+    for (const auto& copy : part.buckets)
+      for (int b = 0; b < kNumBuckets; ++b) {
+        profile->count[b] += copy[b].count;
+        profile->max_err[b] = std::max(profile->max_err[b], copy[b].max_err);
+        profile->sum_sq_err[b] += copy[b].sum_sq_err;
+      }
     profile->num_special += part.num_special;
     profile->num_dont_care += part.num_dont_care;
   }

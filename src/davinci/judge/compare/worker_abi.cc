@@ -139,6 +139,19 @@ int dv_compare_direct(const void* baseline, const void* candidate, int dtype, in
   });
 }
 
+int dv_accepts(const void* baseline, const void* candidate, int dtype, int64_t n,
+               const dv_tolerance* tolerance, int num_threads, int* accepted) {
+  return Guarded([&] {
+    if (tolerance == nullptr || accepted == nullptr)
+      return Fail(davinci::InvalidArgument("dv_accepts: null tolerance or answer"));
+    const Result<bool> looked = davinci::judge::AcceptsQuickly(baseline, candidate, DType{dtype}, n,
+                                                               *tolerance, num_threads);
+    if (!looked.ok()) return Fail(looked.status());
+    *accepted = *looked ? 1 : 0;
+    return 0;
+  });
+}
+
 int dv_compare_integers(const int64_t* truth, const void* const* honest, int num_honest,
                         const void* candidate, int dtype, int64_t n, double max_wrong_fraction,
                         int num_threads, dv_result* result) {
@@ -180,6 +193,14 @@ size_t dv_describe_result(const dv_result* result, int dtype, char* text, size_t
 
 uint64_t dv_checksum(const void* data, size_t num_bytes, uint64_t key, int num_threads) {
   return davinci::judge::KeyedChecksum(data, num_bytes, key, num_threads);
+}
+
+void dv_copy(void* target, const void* source, size_t num_bytes, int num_threads) {
+  davinci::judge::CopyBytes(target, source, num_bytes, num_threads);
+}
+
+int dv_same(const void* left, const void* right, size_t num_bytes, int num_threads) {
+  return davinci::judge::SameBytes(left, right, num_bytes, num_threads) ? 1 : 0;
 }
 
 int dv_flush_lines(const void* data, size_t num_bytes) {

@@ -61,6 +61,9 @@ DV_EXPORT int dv_compare(const double* truth, const void* candidate, int dtype, 
 DV_EXPORT int dv_compare_direct(const void* baseline, const void* candidate, int dtype, int64_t n,
                                 const dv_tolerance* tolerance, double max_unverified_fraction,
                                 int num_threads, dv_result* result);
+// *accepted: 1 when dv_compare_direct would pass; 0 says nothing.
+DV_EXPORT int dv_accepts(const void* baseline, const void* candidate, int dtype, int64_t n,
+                         const dv_tolerance* tolerance, int num_threads, int* accepted);
 // honest: num_honest pointers to arrays stored like the candidate, or NULL with 0.
 DV_EXPORT int dv_compare_integers(const int64_t* truth, const void* const* honest, int num_honest,
                                   const void* candidate, int dtype, int64_t n,
@@ -73,6 +76,8 @@ DV_EXPORT size_t dv_describe_result(const dv_result* result, int dtype, char* te
                                     size_t capacity);
 
 DV_EXPORT uint64_t dv_checksum(const void* data, size_t num_bytes, uint64_t key, int num_threads);
+DV_EXPORT void dv_copy(void* target, const void* source, size_t num_bytes, int num_threads);
+DV_EXPORT int dv_same(const void* left, const void* right, size_t num_bytes, int num_threads);
 // 1 done, 0 this processor cannot flush from user space.
 DV_EXPORT int dv_flush_lines(const void* data, size_t num_bytes);
 }
