@@ -32,6 +32,24 @@ bool IsDeviceKey(const std::string& device) {
   });
 }
 
+// For everybody, whatever the umask; false for what somebody else has made of the path.
+bool IsSharedFolder(const std::string& path) {
+  if (mkdir(path.c_str(), 0777) == 0) chmod(path.c_str(), 0777);
+  struct stat found {};
+  return lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
+         access(path.c_str(), R_OK | W_OK | X_OK) == 0;
+}
+
+// An ordinary file that everybody may lock; never what a link points to.
+UniqueFd OpenLockFile(const std::string& path) {
+  constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+  UniqueFd file(open(path.c_str(), kFlags));
+  if (file.valid() || errno != ENOENT) return file;
+  file.Reset(open(path.c_str(), kFlags | O_CREAT, 0666));
+  if (file.valid()) fchmod(file.get(), 0666);
+  return file;
+}
+
 // Someone may have deleted the file between our open and our lock; then we hold a lock nobody else
 // can see.
 bool IsStillThatFile(int fd, const std::string& path) {
@@ -127,8 +145,8 @@ struct DeviceLeases::Impl {
                          const LeaseRequest& request) {
     auto pause = std::chrono::microseconds(200);
     while (true) {
-      UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-      if (file.get() < 0) return FromErrno(errno, path);
+      UniqueFd file = OpenLockFile(path);
+      if (!file.valid()) return FromErrno(errno, path);
       while (flock(file.get(), operation | LOCK_NB) != 0) {
         if (errno == EINTR) continue;
         if (errno != EWOULDBLOCK) return FromErrno(errno, "flock " + path);
@@ -145,6 +163,12 @@ struct DeviceLeases::Impl {
     }
   }
 };
+
+Result<std::filesystem::path> MachineLeaseDir() {
+  for (const char* path : {"/run/lock/davinci", "/tmp/davinci-leases"})
+    if (IsSharedFolder(path)) return std::filesystem::path(path);
+  return FailedPrecondition("neither /run/lock/davinci nor /tmp/davinci-leases can be written to");
+}
 
 DeviceLeases::DeviceLeases(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 DeviceLeases::~DeviceLeases() = default;
@@ -187,8 +211,12 @@ Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const Lease
   if (!file.ok()) return file.status();
   if (request.mode == LeaseMode::kExclusive) {
     const std::string text = fmt::format("pid {}: {}\n", getpid(), request.purpose);
-    // Informational only: a full disk must not cost the lease.
-    if (ftruncate(file->get(), 0) == 0) {
+    // Informational only: a full disk must not cost the lease. Nothing is written to a file that
+    // has another name.
+    struct stat found {};
+    const bool ours =
+        fstat(file->get(), &found) == 0 && S_ISREG(found.st_mode) && found.st_nlink == 1;
+    if (ours && ftruncate(file->get(), 0) == 0) {
       [[maybe_unused]] const ssize_t written = pwrite(file->get(), text.data(), text.size(), 0);
     }
   }

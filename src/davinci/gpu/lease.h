@@ -15,6 +15,9 @@
 // The file's text names the last exclusive holder ("pid 4711: timing"); it is for people, never
 // parsed.
 //
+// One folder serves all users of a machine, so its files can be opened by everybody. A user who
+// deletes them can end up timing beside another; no verdict rests on it.
+//
 // A forked child that does not exec shares its parent's leases: they end when both have closed
 // them. Descriptors are close-on-exec. The directory must be on a file system with working flock
 // (any local one).
@@ -41,6 +44,11 @@ struct LeaseRequest {
   // Waiting ends with kCancelled when a stop is requested.
   std::stop_token stop = {};
 };
+
+// The folder that every davinci on this machine uses, whoever runs it: /run/lock/davinci, or
+// /tmp/davinci-leases where there is none; created when missing. kFailedPrecondition when neither
+// is a folder that everybody may write to.
+Result<std::filesystem::path> MachineLeaseDir();
 
 class DeviceLeases;
 

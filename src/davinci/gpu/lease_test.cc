@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,32 @@ struct Gate {
   }
   std::array<int, 2> ends{};
 };
+
+TEST_F(DeviceLeasesTest, FilesAreForEverybodyAndLinksAreNotFollowed) {
+  const mode_t before = umask(077);
+  EXPECT_TRUE(leases_->Acquire("gpu", Exclusive()).ok());
+  umask(before);
+  struct stat found {};
+  ASSERT_EQ(stat((folder_.path() / "leases" / "gpu.lock").c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0666u);
+  const auto precious = folder_.path() / "precious";
+  ASSERT_TRUE(WriteFileAtomic(precious, "kept", Durability::kFastest).ok());
+  std::filesystem::create_symlink(precious, folder_.path() / "leases" / "trap.lock");
+  EXPECT_FALSE(leases_->Acquire("trap", Exclusive()).ok());
+  std::filesystem::create_hard_link(precious, folder_.path() / "leases" / "twin.lock");
+  EXPECT_TRUE(leases_->Acquire("twin", Exclusive()).ok());
+  auto content = ReadFile(precious, 100);
+  ASSERT_TRUE(content.ok());
+  EXPECT_EQ(*content, "kept");
+}
+
+TEST(MachineLeaseDir, IsOneThatEverybodyMayWriteTo) {
+  const auto folder = MachineLeaseDir();
+  ASSERT_TRUE(folder.ok());
+  struct stat found {};
+  ASSERT_EQ(stat(folder->c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0777u);
+}
 
 TEST_F(DeviceLeasesTest, SharedHoldersLearnThatSomebodyWaitsToBeAlone) {
   auto shared = leases_->Acquire("gpu", Shared());

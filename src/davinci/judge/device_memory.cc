@@ -20,7 +20,7 @@ int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t out
 
 int PartsFor(int64_t footprint, int64_t total) {
   if (total <= 0 || footprint < total / 64) return 0;
-  const int64_t part = total / 8 * 7 / kMemoryParts;
+  const int64_t part = total / 16 * kSharedSixteenths / kMemoryParts;
   return static_cast<int>(std::clamp<int64_t>((footprint + part - 1) / part, 1, kMemoryParts));
 }
 

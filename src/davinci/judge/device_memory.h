@@ -1,10 +1,11 @@
 // Device memory shared fairly between evaluations in flight: whoever needs much of it waits, so
 // that nobody runs out of memory because of a neighbour and no candidate is blamed for it.
 //
-// Seven eighths of the device's memory are cut into kMemoryParts equal parts, each an exclusive
-// lease that works across processes; the rest is for contexts and small evaluations. An evaluation
-// takes as many parts as its estimated footprint needs, any of them, in order of arrival; a small
-// one takes none. What nobody has described yet takes kUnknownParts while it is described.
+// Thirteen sixteenths of the device's memory are cut into kMemoryParts equal parts, each an
+// exclusive lease that works across processes; the rest is for contexts (half a gigabyte each,
+// three and more for an evaluation) and for small evaluations. An evaluation takes as many parts as
+// its estimated footprint needs, any of them, in order of arrival; a small one takes none. What
+// nobody has described yet takes kUnknownParts while it is described.
 //
 // Estimates are estimates: an evaluation in which memory ran out is repeated alone on the device,
 // and only then believed. For that, everybody is in the crowd of the device (a shared lease) from
@@ -21,6 +22,7 @@
 namespace davinci::judge {
 
 inline constexpr int kMemoryParts = 32;
+inline constexpr int kSharedSixteenths = 13;
 inline constexpr int kUnknownParts = 8;
 
 // Peak bytes an evaluation holds on the device, all three roles together, from the bytes of one

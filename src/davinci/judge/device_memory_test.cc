@@ -19,7 +19,7 @@ TEST(DeviceMemory, SmallEvaluationsWaitForNobody) { EXPECT_EQ(PartsFor(kGiB, 140
 
 TEST(DeviceMemory, LargeOnesTakeWhatTheyNeedAndNeverMoreThanAll) {
   EXPECT_EQ(PartsFor(3 * kGiB, 140 * kGiB), 1);
-  EXPECT_EQ(PartsFor(40 * kGiB, 140 * kGiB), 11);
+  EXPECT_EQ(PartsFor(40 * kGiB, 140 * kGiB), 12);
   EXPECT_EQ(PartsFor(1000 * kGiB, 140 * kGiB), kMemoryParts);
   EXPECT_EQ(PartsFor(kGiB, 0), 0);  // unknown size: nothing to share out
 }
@@ -105,7 +105,7 @@ TEST(DeviceMemory, PartsAndSmallOnesTogetherFit) {
   // Eight in flight, none of them larger than what takes no part.
   const int64_t small = 140 * kGiB / 64 - 1;
   ASSERT_EQ(PartsFor(small, 140 * kGiB), 0);
-  const int64_t part = 140 * kGiB / 8 * 7 / kMemoryParts;
+  const int64_t part = 140 * kGiB / 16 * kSharedSixteenths / kMemoryParts;
   EXPECT_EQ(PartsFor(part, 140 * kGiB), 1);
   EXPECT_EQ(PartsFor(part + 1, 140 * kGiB), 2);
   EXPECT_LE(kMemoryParts * part + 8 * small, 140 * kGiB);

@@ -297,8 +297,9 @@ Status Examination::ReferenceFailure(const Failure& failure) const {
 }
 
 std::string Examination::FootprintKey() const {
-  return fmt::format("{}/{}/{}/{}", task_.hash, DeviceKey(), workshop_.hello.value("torch", ""),
-                     kMemoryParts);  // in whose unit the number is
+  return fmt::format("{}/{}/{}/{}/{}", task_.hash, DeviceKey(), workshop_.hello.value("torch", ""),
+                     kMemoryParts,
+                     kSharedSixteenths);  // in whose unit the number is
 }
 
 Status Examination::ReserveDeviceMemory() {

@@ -147,8 +147,10 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
                        ? options.threads
                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   DAVINCI_ASSIGN_OR_RETURN(impl->server, worker::ForkServer::Start(server));
-  DAVINCI_ASSIGN_OR_RETURN(auto lease_folder, CacheDir("leases"));
-  DAVINCI_ASSIGN_OR_RETURN(impl->leases, gpu::DeviceLeases::Open(lease_folder));
+  auto lease_folder = gpu::MachineLeaseDir();
+  if (!lease_folder.ok()) lease_folder = CacheDir("leases");  // shared with oneself at least
+  DAVINCI_RETURN_IF_ERROR(lease_folder.status());
+  DAVINCI_ASSIGN_OR_RETURN(impl->leases, gpu::DeviceLeases::Open(*lease_folder));
   if (auto folder = CacheDir("facts"); folder.ok())
     if (auto facts = store::KvCache::Open(*folder / "facts.db"); facts.ok())
       impl->facts = std::move(*facts);

@@ -14,8 +14,10 @@ constexpr int kMaxTasks = 32;
 constexpr double kLetGoSeconds = 10;
 // So many rest before the oldest gives its processes to another task, and so many stripped ones are
 // kept.
-constexpr size_t kKeptForTheirTask = 4;
-constexpr size_t kMaxStripped = 4;
+constexpr size_t kKeptForTheirTask = 2;
+constexpr size_t kMaxStripped = 3;
+// For processes that are about to come back; new ones take longer.
+constexpr auto kWaitForProcesses = std::chrono::milliseconds(500);
 constexpr int kTakers = 4;
 constexpr size_t kMaxProfiles = 256;
 constexpr double kRestSeconds = 60;
@@ -108,7 +110,14 @@ SessionClaim SessionPool::ClaimLocked(const std::string& key, const std::string&
 }
 
 SessionClaim SessionPool::TryClaim(const std::string& key, const std::string& host) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (!host.empty())
+    changed_.wait_for(lock, kWaitForProcesses, [&] {
+      const bool coming = !returned_.empty() || taking_back_ > 0;
+      return !coming || !stripped_.empty() || resting_.size() >= kKeptForTheirTask ||
+             std::any_of(resting_.begin(), resting_.end(),
+                         [&](const auto& session) { return session->key == key; });
+    });
   return ClaimLocked(key, host);
 }
 

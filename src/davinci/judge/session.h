@@ -87,7 +87,8 @@ class SessionPool {
   SessionPool(size_t capacity, int per_key);
   ~SessionPool();
 
-  // `host`: whose processes would do for a new session; empty: none.
+  // `host`: whose processes would do for a new session; empty: none. Waits half a second at most
+  // for some that are about to come back.
   SessionClaim TryClaim(const std::string& key, const std::string& host = "");
   // Blocks until the claim is granted.
   SessionClaim Claim(const std::string& key, const std::string& host = "");
