@@ -50,15 +50,19 @@ import triton
 import triton.language as tl
 
 @triton.jit
-def product(a_ptr, y_ptr, BLOCK: tl.constexpr):
-    offs = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
-    a = tl.load(a_ptr + offs)
-    tl.store(y_ptr + offs, tl.dot(a, a) + tl.dot(tl.trans(a), a))
+def product(a_ptr, y_ptr, N):
+    rows, columns = tl.arange(0, 128)[:, None], tl.arange(0, 128)[None, :]
+    total = tl.zeros((128, 128), tl.float32)
+    for k in range(0, N, 64):
+        inner = k + tl.arange(0, 64)
+        left = tl.load(a_ptr + rows * 1024 + inner[None, :])
+        total = tl.dot(left, tl.load(a_ptr + inner[:, None] * 1024 + columns), total)
+    tl.store(y_ptr + rows * 128 + columns, total)
 
 class ModelNew(nn.Module):
     def forward(self, x):
         y = torch.empty_like(x)
-        product[(1,)](x, y, BLOCK=512)
+        product[(1,)](x, y, 1024, num_stages=6)  # 384 KiB of shared memory
         return y
 """
 PLAIN = """
