@@ -202,7 +202,7 @@ class Oracle:
         variant = message.get("variant", 0)
         built = self._build(variant)
         drawn = self._draw(message["seed"], "own", variant)
-        first = self._forward(built["model"], drawn)[0]
+        first, forward_bytes = self._measured(lambda: self._forward(built["model"], drawn)[0])
         stochastic = False
         if variant == 0:
             second = self._forward(built["model"], drawn)[0]
@@ -232,9 +232,31 @@ class Oracle:
             "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1,
             "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
             "device_bytes": torch.cuda.get_device_properties(0).total_memory if self._device == "cuda" else 0,
+            "footprint_bytes": self._footprint(built["model"], drawn, first, forward_bytes),
             "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
         }
+
+    def _measured(self, function):
+        """(its result, most device memory it held beyond what was held before)"""
+        if self._device != "cuda":
+            return function(), 0
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        return function(), torch.cuda.max_memory_allocated() - before
+
+    @staticmethod
+    def _footprint(model, drawn, output, forward_bytes):
+        """Most device memory an evaluation will hold, all three processes together and without their contexts, from what one
+        forward of the reference needed (its copies of the inputs included)."""
+        outputs, state = _flat(output), [t for _, t in _state(model)]
+        inputs, written, weights = (sum(t.numel() * t.element_size() for t in group) for group in (drawn.tensors, outputs, state))
+        floating = [t.element_size() for t in (*drawn.tensors, *outputs, *state) if t.is_floating_point()]
+        wide = 8 // min(floating, default=8)  # a float64 twin of the smallest type
+        return (3 * inputs  # as drawn, and both arenas
+                + wide * forward_bytes + (wide + 1) * written + sum(t.numel() for t in outputs)  # truth, honest answer, mask
+                + 2 * max(forward_bytes - inputs, written)  # both runners
+                + (5 + wide) * weights)
 
     def _work(self, model, drawn):
         """Bytes and operations of one call, for the roofline."""

@@ -51,6 +51,7 @@ def forget_task(snapshot):
     if torch.cuda.is_initialized():
         torch.cuda.synchronize()
         torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
     return snapshot is not None and snapshot.holds()
 
 

@@ -14,10 +14,6 @@ constexpr auto kSweepInterval = std::chrono::milliseconds(5);
 
 }  // namespace
 
-int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t output_bytes) {
-  return 13 * input_bytes / 2 + 8 * weight_bytes + 14 * output_bytes;
-}
-
 int PartsFor(int64_t footprint, int64_t total) {
   if (total <= 0 || footprint < total / 64) return 0;
   const int64_t part = total / 16 * kSharedSixteenths / kMemoryParts;

@@ -25,14 +25,8 @@ inline constexpr int kMemoryParts = 32;
 inline constexpr int kSharedSixteenths = 13;
 inline constexpr int kUnknownParts = 8;
 
-// Peak bytes an evaluation holds on the device, all three roles together, from the bytes of one
-// call's inputs, weights and outputs: arenas and copies of the inputs, their float64 twins, truth,
-// an honest variant, what the reference needs in between, both runners' outputs. Fitted to 53 tasks
-// (evidence.device_memory, evidence.profile.peak_bytes).
-int64_t EstimateFootprint(int64_t input_bytes, int64_t weight_bytes, int64_t output_bytes);
-
-// Parts needed for `footprint` of a device with `total` bytes: 0 below a sixty-fourth, at most
-// kMemoryParts.
+// Parts needed for `footprint` (the oracle estimates it, davinci_worker/oracle.py) of a device with
+// `total` bytes: 0 below a sixty-fourth, at most kMemoryParts.
 int PartsFor(int64_t footprint, int64_t total);
 
 // `parts` leases (more than all is all) named "<device>-memory-<k>"; who holds some must not ask
