@@ -3,7 +3,7 @@
     python bench/judge_numbers.py --davinci BIN [--target cuda] [--out raw.json] aa --comparisons 1000
     … repeat --times 50            the same kernel judged again and again: coefficient of variation of its speedup
     … throughput --count 64        a batch of mixed candidates, against the straightforward flow on the same files
-    … profiler                     device times of the judge against Nsight Compute's for the same kernels
+    … profiler                     device times of the judge against torch's profiler and Nsight Compute for the same kernels
 """
 import argparse
 import csv
@@ -175,38 +175,66 @@ def run_throughput(options, folder):
     return result
 
 
+# The same kernel in the same state as when the judge records it: a device that has been busy, several forwards behind one
+# another, the last of them. By torch's profiler, whose records come from CUPTI as well, but not through us.
+PROFILED = STRAIGHTFORWARD.split("correct = True")[0] + '''
+from torch.profiler import ProfilerActivity, profile
+with torch.no_grad():
+    x = [t.to("cuda") if isinstance(t, torch.Tensor) else t for t in task.get_inputs()]
+    if sys.argv[5] == "ncu":
+        for _ in range(6): new(*x)
+        torch.cuda.synchronize()
+    else:
+        for _ in range(3):
+            with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+                until = time.perf_counter() + 0.05
+                while time.perf_counter() < until: new(*x); torch.cuda.synchronize()
+                for _ in range(5): new(*x)
+                torch.cuda.synchronize()
+            found = [e for e in profiler.events() if e.device_type == torch.autograd.DeviceType.CUDA]
+            last = {e.name: 1e-3 * e.time_range.elapsed_us() for e in sorted(found, key=lambda e: e.time_range.start)}
+            print("kernel", max(last.values()))
+'''
+
+
 def run_profiler(options, folder):
-    """Median device time of one kernel: the judge's activity records against ncu's gpu__time_duration."""
+    """Median device time of one kernel: the judge's activity records against those of torch's profiler, which sees the kernel as
+    the judge does, and against ncu's gpu__time_duration, which runs each launch alone on a device at rest."""
     compared = []
+    script = pathlib.Path(folder) / "run.py"
+    script.write_text(PROFILED)
     for name in options.kernels.split(","):
         row = next(r for r in honest("cuda") if r["name"] == name)
         reference, candidate = ROOT / "tasks" / (row["task"] + ".py"), ROOT / "tests/honest" / row["file"]
         sizes = tomllib.loads(reference.with_suffix(".toml").read_text())["sizes"]["cuda"]
-        ours = []
-        for _ in range(3):
-            done = subprocess.run([options.davinci, "judge", "-r", str(reference), "-c", str(candidate), "-t", "cuda", "--json"],
-                                  capture_output=True, text=True, check=False)
-            kernels = json.loads(done.stdout)["evidence"]["profile"]["device"]["list"]
-            ours.append(max(k["ms"] for k in kernels))
-        script = pathlib.Path(folder) / "run.py"
-        script.write_text(STRAIGHTFORWARD.split("correct = True")[0] + '''
-with torch.no_grad():
-    x = [t.to("cuda") if isinstance(t, torch.Tensor) else t for t in task.get_inputs()]
-    for _ in range(6): new(*x)
-    torch.cuda.synchronize()
-''')
-        done = subprocess.run(["ncu", "--clock-control", "none", "--cache-control", "all", "--csv", "--metrics", "gpu__time_duration.sum", options.python,
-                               str(script), str(reference), str(candidate), "cuda", json.dumps(sizes)], capture_output=True, text=True,
-                              env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, timeout=300, check=False)
-        table = [line for line in done.stdout.splitlines() if line.startswith('"')]
+        jobs = []
+        for k in range(3):  # identical candidates would be judged once
+            copy = pathlib.Path(folder) / f"{name}_{k}.py"
+            copy.write_text(candidate.read_text() + f"\n# copy {k}\n")
+            jobs.append({"id": f"{name}_{k}", "reference": str(reference), "candidate": str(copy)})
+        verdicts, _ = batch(options.davinci, jobs, "cuda", "davinci", 1, folder)
+        ours = [max(k["ms"] for k in v["evidence"]["profile"]["device"]["list"]) for v in verdicts]
+
+        def run(prefix, tool):
+            return subprocess.run([*prefix, options.python, str(script), str(reference), str(candidate), "cuda", json.dumps(sizes), tool],
+                                  capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, timeout=300,
+                                  check=False)
+
+        done = run([], "torch")
+        torchs = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("kernel ")]
+        ncu = run(["ncu", "--clock-control", "none", "--cache-control", "all", "--csv", "--metrics", "gpu__time_duration.sum"], "ncu")
+        table = [line for line in ncu.stdout.splitlines() if line.startswith('"')]
         times = {}
         for r in csv.DictReader(io.StringIO("\n".join(table))):
             unit = {"ns": 1e-6, "us": 1e-3, "usecond": 1e-3, "nsecond": 1e-6, "msecond": 1.0, "ms": 1.0}.get(r["Metric Unit"], 1e-6)
             times.setdefault(r["Kernel Name"], []).append(unit * float(r["Metric Value"].replace(",", "")))
         longest = max((statistics.median(v) for k, v in times.items() if len(v) >= 6), default=None)
-        compared.append({"kernel": name, "judge_ms": statistics.median(ours), "ncu_ms": longest,
-                         "difference": statistics.median(ours) / longest - 1 if longest else None,
-                         "stderr": "" if longest else done.stderr[-300:] + done.stdout[-300:]})
+        judge = statistics.median(ours)
+        profiled = statistics.median(torchs) if torchs else None
+        compared.append({"kernel": name, "judge_ms": judge, "judge_all_ms": ours, "torch_profiler_ms": profiled, "torch_profiler_all_ms": torchs,
+                         "ncu_ms": longest, "difference_torch_profiler": judge / profiled - 1 if profiled else None,
+                         "difference_ncu": judge / longest - 1 if longest else None,
+                         "stderr": "" if longest and torchs else (done.stderr + ncu.stderr)[-600:]})
     return {"kernels": compared}
 
 

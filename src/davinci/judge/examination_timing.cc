@@ -23,6 +23,9 @@ constexpr int kWarmupPairs = 2;
 // Two processes of one program differ by about this much (docs/results/judge.md, A/A); it widens
 // every interval.
 constexpr double kBetweenProcessLogSd = 0.006;
+// … and on cuda by this much a call: waking up, and the device changing contexts. A/A of a kernel
+// of microseconds, calls of 0.2 ms: standard deviation of the log ratio 0.1 to 0.15.
+constexpr double kBetweenProcessSeconds = 2.5e-5;
 // A runner whose own clock reads less than this share of ours is not measuring what we measure.
 constexpr double kContradiction = 0.6;
 // Nor is one that differs by less than this: unpacking a call costs two processes different
@@ -182,6 +185,7 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
   options.clearly_slow_below = protocol_.give_up_below;
   options.ratio.seed = secret_.Next();
   options.ratio.between_process_log_sd = kBetweenProcessLogSd;
+  if (job_.target == Target::kCuda) options.ratio.between_process_seconds = kBetweenProcessSeconds;
   DAVINCI_ASSIGN_OR_RETURN(const MeasurementPlan plan, PlanMeasurement(baseline_seconds_, options));
   StopDecision decision;
   std::vector<PairedSample> samples;

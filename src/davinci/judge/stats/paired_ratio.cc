@@ -80,11 +80,24 @@ Interval Hull(const Interval& a, const Interval& b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
+std::vector<double> Seconds(std::span<const PairedSample> pairs, double PairedSample::*side) {
+  std::vector<double> seconds;
+  for (const PairedSample& pair : pairs) seconds.push_back(pair.*side);
+  return seconds;
+}
+
+double BetweenLogSd(std::span<const PairedSample> pairs, double unsteadiness,
+                    const PairedRatioOptions& options) {
+  const double shares = std::hypot(1 / Median(Seconds(pairs, &PairedSample::baseline_seconds)),
+                                   1 / Median(Seconds(pairs, &PairedSample::candidate_seconds)));
+  return std::hypot(options.between_process_log_sd, options.between_process_seconds * shares,
+                    std::log(std::max(unsteadiness / kSteady, 1.0)));
+}
+
 double Unsteadiness(std::span<const PairedSample> pairs) {
   double worst = 1;
   for (const auto side : {&PairedSample::baseline_seconds, &PairedSample::candidate_seconds}) {
-    std::vector<double> seconds;
-    for (const PairedSample& pair : pairs) seconds.push_back(pair.*side);
+    const std::vector<double> seconds = Seconds(pairs, side);
     worst = std::max(worst, Median(seconds) / Percentile(seconds, 0.1));
   }
   return worst;
@@ -97,7 +110,8 @@ bool IsTime(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
                                        const PairedRatioOptions& options) {
   if (options.num_resamples < 100 || !(options.between_process_log_sd >= 0) ||
-      !std::isfinite(options.between_process_log_sd) || !(options.band >= 0 && options.band < 1) ||
+      !std::isfinite(options.between_process_log_sd) || !(options.between_process_seconds >= 0) ||
+      !std::isfinite(options.between_process_seconds) || !(options.band >= 0 && options.band < 1) ||
       !(options.half_width_factor >= 1 && options.half_width_factor < 100))
     return InvalidArgument(
         "paired ratio: needs at least 100 resamples, a standard deviation >= 0, a band in [0, 1) "
@@ -134,8 +148,7 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   } else if (std::ssize(blocks) < kAmpleBlocks) {
     interval = Hull(interval, RobustStudentAround(blocks, center));
   }
-  const double between_log_sd = std::hypot(options.between_process_log_sd,
-                                           std::log(std::max(ratio.unsteadiness / kSteady, 1.0)));
+  const double between_log_sd = BetweenLogSd(pairs, ratio.unsteadiness, options);
   const double extra = kNormal975 * between_log_sd;
   ratio.low =
       std::exp(center - std::hypot((center - interval.low) * options.half_width_factor, extra));

@@ -55,6 +55,9 @@ struct PairedRatioOptions {
   // Standard deviation of log(ratio) between launches of the same two processes, divided by
   // sqrt(launches) when the pairs come from several. 0: unknown or already contained in the pairs.
   double between_process_log_sd = 0;
+  // The same in seconds of one call, for either side: what a process needs to wake, above all. Its
+  // share of a short call is large.
+  double between_process_seconds = 0;
   // Multiplies the half widths (log scale) before the process spread is added; above 1 when the
   // number of pairs was chosen by looking at the interval.
   double half_width_factor = 1;

@@ -138,6 +138,18 @@ TEST(PairedRatio, BetweenProcessSpreadAddsInQuadrature) {
   EXPECT_NEAR(std::log(r->low), -0.0196, 1e-4);
 }
 
+TEST(PairedRatio, SecondsBetweenProcessesMatterToShortCalls) {
+  // 25 us on calls of 0.2 ms and 0.1 ms: hypot(0.125, 0.25) = 0.2795 in the log.
+  const PairedRatioOptions options{.between_process_seconds = 25e-6};
+  const auto brief = ComputePairedRatio(Repeat({{2e-4, 1e-4}, {2e-4, 1e-4}}, 20), options);
+  EXPECT_NEAR(std::log(brief->high / brief->median), 1.959964 * 0.2795, 1e-3);
+  EXPECT_FALSE(brief->significant);
+  const auto long_calls = ComputePairedRatio(Repeat({{2e-2, 1e-2}, {2e-2, 1e-2}}, 20), options);
+  EXPECT_NEAR(std::log(long_calls->high / long_calls->median), 1.959964 * 0.002795, 1e-5);
+  EXPECT_TRUE(long_calls->significant);
+  EXPECT_FALSE(ComputePairedRatio(Repeat({{1, 1}}, 4), {.between_process_seconds = -1}).ok());
+}
+
 TEST(PairedRatio, FewBlocksUseStudentAndOneBlockIsUnbounded) {
   const std::vector<PairedSample> two = {{1.00, 1}, {1.00, 1}, {1.02, 1}, {1.02, 1}};
   const auto r = ComputePairedRatio(two, {});

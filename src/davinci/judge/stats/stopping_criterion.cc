@@ -78,7 +78,7 @@ Result<StopDecision> StoppingCriterion::Look(std::span<const PairedSample> pairs
   // Between-process spread does not shrink with more pairs of the same processes, so the target is
   // about the rest.
   PairedRatioOptions within = ratio_options;
-  within.between_process_log_sd = 0;
+  within.between_process_log_sd = within.between_process_seconds = 0;
   DAVINCI_ASSIGN_OR_RETURN(const PairedRatio sampling, ComputePairedRatio(pairs, within));
   const double target = std::max(options_.target_relative_half_width,
                                  options_.target_of_effect * std::abs(std::log(ratio.median)));
