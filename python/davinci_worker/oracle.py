@@ -333,8 +333,6 @@ class Oracle:
         variant = message.get("variant", 0)
         wanted = message.get("distribution", "own")
         self._set, self._samples = None, []  # their memory is needed for the next
-        if message.get("truth") and self._device == "cuda" and _kept_bytes() > _KEEP_WHILE_RESTING_BYTES:
-            torch.cuda.empty_cache()  # blocks of the last distribution seldom fit where float64 twins go
         if not message.get("truth"):
             drawn, used, judged = self._draw(message["seed"], wanted, variant), wanted, None
         elif self._published:
@@ -590,11 +588,6 @@ def _let_threads_sleep():
 
     threading.Thread(target=team, daemon=True).start()
     ready.wait()
-
-
-def _kept_bytes():
-    """Device memory that torch holds for nobody."""
-    return torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
 
 
 def _state(model):
