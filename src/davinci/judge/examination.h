@@ -50,11 +50,33 @@ class Examination {
     CallResult baseline;
     CallResult candidate;
   };
+  // A pair while it is measured.
+  struct PairUnderWay {
+    Timed* order[2] = {};
+    bool full_check = false;
+    Pair calls;
+    nlohmann::json layouts[2];  // by Side
+    nlohmann::json verified;    // what the oracle says after the second call
+
+    CallResult& call(int turn) {
+      return order[turn]->side == Side::kBaseline ? calls.baseline : calls.candidate;
+    }
+    nlohmann::json& layout(int turn) { return layouts[static_cast<int>(order[turn]->side)]; }
+  };
   // The time of record of a call: GO to DONE on our clock, less the measured cost of the protocol.
   // Whoever goes on computing after DONE is timed until the last thread stopped. A runner's own
   // clock can only make it longer.
   double RecordSeconds(const CallResult& call) const;
   Result<bool> MeasurePair(bool baseline_first, bool full_check, bool record);
+  // Inputs that nobody has seen, as arguments of a call.
+  Result<std::string> DrawnInputs();
+  Result<bool> ArmBoth(const PairUnderWay& pair, const std::string& args);
+  // What happens between the calls of a pair and after the second, on cpu and on cuda.
+  Result<bool> LookOnHost(PairUnderWay* pair, int turn);
+  Result<bool> LookOnDevice(PairUnderWay* pair, int turn);
+  nlohmann::json VerifyPairRequest(const PairUnderWay& pair) const;
+  // The reference's failure is the task's fault, the candidate's is the verdict.
+  Result<bool> FailInPair(const Timed& timed, const Failure& failure);
   std::vector<PairedSample> Samples();
   std::optional<Failure> CheckClocks();
   // Every stage: a Status is ours or bad input; `true` means go on; `false` means failure_ holds

@@ -59,87 +59,113 @@ double Examination::RecordSeconds(const CallResult& call) const {
   return 1e-9 * static_cast<double>(std::max({outer, claimed, int64_t{1}}));
 }
 
-Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool record) {
-  const bool cuda = job_.target == Target::kCuda;
+Result<std::string> Examination::DrawnInputs() {
+  if (drawn_args_) return *std::exchange(drawn_args_, std::nullopt);
   // Truth is worked out after the calls: what comes before a call never says how it is looked at.
-  if (!drawn_args_) {
-    DAVINCI_ASSIGN_OR_RETURN(const json drawn, Prepare("own", 0, false));
-    drawn_args_ = drawn.at("args");
-  }
-  const std::string args = *std::exchange(drawn_args_, std::nullopt);
-  const VariantFacts& facts = *session_->facts[0];
-  Oracle& oracle = *session_->oracle;
-  Pair pair;
-  json layouts[2];
-  Oracle::Answers answers;
-  Timed* const order[] = {baseline_first ? &session_->baseline : &candidate_,
-                          baseline_first ? &candidate_ : &session_->baseline};
-  const auto fail = [&](const Timed& timed, const Failure& failure) -> Result<bool> {
-    if (timed.side == Side::kBaseline) return ReferenceFailure(failure);
-    return Verdict(failure);
-  };
+  DAVINCI_ASSIGN_OR_RETURN(const json drawn, Prepare("own", 0, false));
+  return drawn.at("args").get<std::string>();
+}
+
+Result<bool> Examination::FailInPair(const Timed& timed, const Failure& failure) {
+  if (timed.side == Side::kBaseline) return ReferenceFailure(failure);
+  return Verdict(failure);
+}
+
+Result<bool> Examination::ArmBoth(const PairUnderWay& pair, const std::string& args) {
   // On cuda both at once. On cpu one after the other: their threads look for more work for some
   // milliseconds, and would keep the other one from its core.
-  std::optional<Failure> unarmed[2];
+  const bool at_once = job_.target == Target::kCuda;
+  std::optional<Failure> failures[2];
   for (int turn : {0, 1}) {
-    order[turn]->runner->BeginFrozen(ArmMessage(order[turn], facts, args));
-    if (!cuda) unarmed[turn] = order[turn]->runner->FinishFrozen(CallTimeout()).failure;
+    Timed* timed = pair.order[turn];
+    timed->runner->BeginFrozen(ArmMessage(timed, *session_->facts[0], args));
+    if (!at_once) failures[turn] = timed->runner->FinishFrozen(CallTimeout()).failure;
   }
   for (int turn : {0, 1}) {
-    if (cuda) unarmed[turn] = order[turn]->runner->FinishFrozen(CallTimeout()).failure;
-    if (unarmed[turn]) return fail(*order[turn], *unarmed[turn]);
+    if (at_once) failures[turn] = pair.order[turn]->runner->FinishFrozen(CallTimeout()).failure;
+    if (failures[turn]) return FailInPair(*pair.order[turn], *failures[turn]);
   }
+  return true;
+}
 
-  DAVINCI_RETURN_IF_ERROR(oracle.Ask(PublishRequest(*order[0], facts)).status());
-  for (int turn : {0, 1}) {
-    Timed& timed = *order[turn];
-    CallResult& call = timed.side == Side::kBaseline ? pair.baseline : pair.candidate;
-    json& layout = layouts[static_cast<int>(timed.side)];
-    DAVINCI_ASSIGN_OR_RETURN(call, CallPublished(&timed, false));
-    if (call.failure) return fail(timed, *call.failure);
-    // What the oracle does between two calls is one message: on cuda the first look at what has
-    // just been returned, and either the inputs for the other or the comparison.
-    const bool last = turn == 1;
-    std::vector<json> requests;
-    if (!last) requests.push_back(PublishRequest(*order[1], facts));
-    if (!cuda) {
-      // The supervisor copies outputs while the oracle copies inputs.
-      if (!last) DAVINCI_RETURN_IF_ERROR(oracle.Post(requests[0]));
-      const auto failure = Locate(timed, call, 0, &layout);
-      if (!last) DAVINCI_RETURN_IF_ERROR(oracle.Await("publish").status());
-      if (failure) return fail(timed, *failure);
-      if (!last) continue;
-    } else {
-      if (const auto failure = Locate(timed, call, 0, &layout)) return fail(timed, *failure);
-      requests.insert(requests.begin(), json({{"op", "settle"}, {"outputs", layout}}));
-    }
-    if (last) {
-      if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
-      // The oracle's samples are of whoever ran last.
-      requests.push_back(VerifyRequest(layouts[static_cast<int>(Side::kCandidate)],
-                                       layouts[static_cast<int>(Side::kBaseline)], full_check,
-                                       baseline_first));
-      if (cuda) requests.push_back(PrepareRequest("own", 0, false, secret_.Next() >> 1));
-    }
-    DAVINCI_ASSIGN_OR_RETURN(answers, oracle.AskAll(requests));
-    if (cuda && answers.ok.empty()) {
-      DAVINCI_ASSIGN_OR_RETURN(const auto failure, Unreadable(answers.failure));
-      return fail(timed, *failure);
-    }
-    DAVINCI_RETURN_IF_ERROR(answers.failure);
-    if (cuda)
-      call.settle_ns = static_cast<int64_t>(1e9 * answers.ok[0].at("seconds").get<double>());
+json Examination::VerifyPairRequest(const PairUnderWay& pair) const {
+  // The oracle's samples are of whoever ran last.
+  return VerifyRequest(pair.layouts[static_cast<int>(Side::kCandidate)],
+                       pair.layouts[static_cast<int>(Side::kBaseline)], pair.full_check,
+                       pair.order[1] == &candidate_);
+}
+
+Result<bool> Examination::LookOnHost(PairUnderWay* pair, int turn) {
+  Oracle& oracle = *session_->oracle;
+  const bool last = turn == 1;
+  // The supervisor copies outputs while the oracle copies inputs.
+  if (!last)
+    DAVINCI_RETURN_IF_ERROR(oracle.Post(PublishRequest(*pair->order[1], *session_->facts[0])));
+  const auto failure = Locate(*pair->order[turn], pair->call(turn), 0, &pair->layout(turn));
+  if (!last) DAVINCI_RETURN_IF_ERROR(oracle.Await("publish").status());
+  if (failure) return FailInPair(*pair->order[turn], *failure);
+  if (!last) return true;
+  DAVINCI_ASSIGN_OR_RETURN(auto verified, oracle.Ask(VerifyPairRequest(*pair)));
+  pair->verified = std::move(verified.ok);
+  return true;
+}
+
+Result<bool> Examination::LookOnDevice(PairUnderWay* pair, int turn) {
+  const Timed& timed = *pair->order[turn];
+  CallResult& call = pair->call(turn);
+  json& layout = pair->layout(turn);
+  if (const auto failure = Locate(timed, call, 0, &layout)) return FailInPair(timed, *failure);
+  // One message: the first look at what has just been returned, and either the inputs for the other
+  // or the comparison, with which the next pair's inputs are drawn.
+  std::vector<json> requests = {json({{"op", "settle"}, {"outputs", layout}})};
+  if (turn == 0) {
+    requests.push_back(PublishRequest(*pair->order[1], *session_->facts[0]));
+  } else {
+    requests.push_back(VerifyPairRequest(*pair));
+    requests.push_back(PrepareRequest("own", 0, false, secret_.Next() >> 1));
   }
-  if (cuda) drawn_args_ = answers.ok.back().at("args");
+  DAVINCI_ASSIGN_OR_RETURN(auto answers, session_->oracle->AskAll(requests));
+  if (answers.ok.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto failure, Unreadable(answers.failure));
+    return FailInPair(timed, *failure);
+  }
+  DAVINCI_RETURN_IF_ERROR(answers.failure);
+  call.settle_ns = static_cast<int64_t>(1e9 * answers.ok[0].at("seconds").get<double>());
+  if (turn == 0) return true;
+  pair->verified = std::move(answers.ok[1]);
+  drawn_args_ = answers.ok[2].at("args");
+  return true;
+}
+
+Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool record) {
+  DAVINCI_ASSIGN_OR_RETURN(const std::string args, DrawnInputs());
+  PairUnderWay pair;
+  pair.order[baseline_first ? 0 : 1] = &session_->baseline;
+  pair.order[baseline_first ? 1 : 0] = &candidate_;
+  pair.full_check = full_check;
+  DAVINCI_ASSIGN_OR_RETURN(const bool armed, ArmBoth(pair, args));
+  if (!armed) return false;
+  DAVINCI_RETURN_IF_ERROR(
+      session_->oracle->Ask(PublishRequest(*pair.order[0], *session_->facts[0])).status());
+  for (int turn : {0, 1}) {
+    CallResult& call = pair.call(turn);
+    DAVINCI_ASSIGN_OR_RETURN(call, CallPublished(pair.order[turn], false));
+    if (call.failure) return FailInPair(*pair.order[turn], *call.failure);
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, job_.target == Target::kCuda
+                                                   ? LookOnDevice(&pair, turn)
+                                                   : LookOnHost(&pair, turn));
+    if (!go_on) return false;
+  }
+  if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
   std::optional<Failure> broken;
-  const json comparison = Verified(answers.ok[cuda ? 1 : 0], &broken);
+  const json comparison = Verified(pair.verified, &broken);
   if (broken) return Verdict(*broken);
   if (!comparison.at("passed").get<bool>()) {
     Failure failure = MismatchFailure(comparison, "own", 0);
     failure.message += " (a timed call: what is timed is what is checked)";
     return Verdict(std::move(failure));
   }
-  if (record) pairs_.push_back(std::move(pair));
+  if (record) pairs_.push_back(std::move(pair.calls));
   return true;
 }
 
