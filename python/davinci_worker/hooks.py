@@ -1,5 +1,6 @@
 """Sends every compilation of a candidate to the supervisor's build service instead of compiling in this process."""
 
+import inspect
 import threading
 
 _peer = None
@@ -34,7 +35,10 @@ def _share_launchers():
     if not hasattr(getattr(knobs, "build", None), "impl"):
         return
 
-    def compile_launcher(name, src, srcdir, library_dirs, include_dirs, libraries, *more):
+    # Newer versions want flags, and tell a replacement of the compiler nothing of them.
+    flags = {"ccflags": []} if "ccflags" in inspect.signature(_build).parameters else {}
+
+    def compile_launcher(name, src, srcdir, library_dirs, include_dirs, libraries):
         try:
             if threading.current_thread() is not threading.main_thread():
                 raise BuildError("the main thread speaks with the supervisor")
@@ -44,7 +48,7 @@ def _share_launchers():
         except (BuildError, OSError):
             knobs.build.impl = None  # as without us
             try:
-                return _build(name, src, srcdir, library_dirs, include_dirs, libraries, *more)
+                return _build(name, src, srcdir, library_dirs, include_dirs, libraries, **flags)
             finally:
                 knobs.build.impl = compile_launcher
 

@@ -63,6 +63,19 @@ TEST_F(BuildServiceTest, LibraryIsBuiltCachedAndCallable) {
   dlclose(library);
 }
 
+TEST_F(BuildServiceTest, ALauncherIsCompiledAsCAndLinkedWithTheDriver) {
+  BuildRequest request = Library("int answer(void) { int new = 42; return new; }");  // no C++
+  request.kind = BuildKind::kLauncher;
+  const BuildOutcome outcome = Build(request);
+  EXPECT_EQ(outcome.stage, outcome.ok() ? "launcher" : "");
+  if (!outcome.ok())  // no driver on this machine: the linker says so, not the compiler
+    EXPECT_NE(outcome.message.find("libcuda.so.1"), std::string::npos) << outcome.message;
+  request.cpp_sources = {"int answer(void) { return class; }"};
+  const BuildOutcome wrong = Build(request);
+  EXPECT_EQ(wrong.error, BuildError::kCompileError);
+  EXPECT_NE(wrong.message.find("class"), std::string::npos) << wrong.message;
+}
+
 TEST_F(BuildServiceTest, CompileErrorIsAValueWithTheUsersLine) {
   const BuildOutcome outcome = Build(Library("\n\nint f( { }\n"));
   EXPECT_EQ(outcome.error, BuildError::kCompileError);
