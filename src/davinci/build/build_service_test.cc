@@ -68,8 +68,9 @@ TEST_F(BuildServiceTest, ALauncherIsCompiledAsCAndLinkedWithTheDriver) {
   request.kind = BuildKind::kLauncher;
   const BuildOutcome outcome = Build(request);
   EXPECT_EQ(outcome.stage, outcome.ok() ? "launcher" : "");
-  if (!outcome.ok())  // no driver on this machine: the linker says so, not the compiler
+  if (!outcome.ok()) {  // no driver on this machine: the linker says so, not the compiler
     EXPECT_NE(outcome.message.find("libcuda.so.1"), std::string::npos) << outcome.message;
+  }
   request.cpp_sources = {"int answer(void) { return class; }"};
   const BuildOutcome wrong = Build(request);
   EXPECT_EQ(wrong.error, BuildError::kCompileError);
