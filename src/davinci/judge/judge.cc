@@ -78,8 +78,7 @@ struct Judge::Impl {
       build::BuildServiceOptions service;
       service.python = options.python;
       service.threads = options.compile_jobs;
-      service.warm_up =
-          false;  // the first request may be for a launcher, which needs nothing of torch
+      service.warm_up = false;  // a launcher, often the first request, needs nothing of torch
       const double seconds = options.compile_timeout_seconds > 0
                                  ? options.compile_timeout_seconds
                                  : Protocol().compile_timeout_seconds;

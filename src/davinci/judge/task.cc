@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
@@ -12,6 +15,20 @@ namespace {
 
 constexpr uint64_t kMaxTaskBytes = 4u << 20;
 
+// From 1; 0 when all of it is UTF-8, which is what Python reads and JSON carries.
+int LineThatIsNotUtf8(std::string_view text) {
+  for (int line = 1; !text.empty(); ++line) {
+    const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    try {
+      (void)nlohmann::json(text.substr(0, end)).dump();
+    } catch (const nlohmann::json::type_error&) {
+      return line;
+    }
+    text.remove_prefix(end);
+  }
+  return 0;
+}
+
 }  // namespace
 
 Result<Task> LoadTask(const std::string& path) {
@@ -19,6 +36,8 @@ Result<Task> LoadTask(const std::string& path) {
   std::error_code error;
   task.path = std::filesystem::absolute(path, error).lexically_normal().string();
   DAVINCI_ASSIGN_OR_RETURN(task.source, ReadFile(path, kMaxTaskBytes));
+  if (const int line = LineThatIsNotUtf8(task.source); line > 0)
+    return InvalidArgument(fmt::format("{}:{}: not UTF-8; save the file as UTF-8", path, line));
   DAVINCI_ASSIGN_OR_RETURN(task.config, config::LoadTaskConfig(path));
   const config::TaskConfig& c = task.config;
   if (!c.function.empty()) {

@@ -1,0 +1,39 @@
+#include "davinci/judge/task.h"
+
+#include <gtest/gtest.h>
+
+#include "davinci/base/files.h"
+
+namespace davinci::judge {
+namespace {
+
+constexpr char kSource[] =
+    "class Model: pass\n# caf\xc3\xa9\ndef get_inputs(): return []\ndef get_init_inputs(): return "
+    "[]";
+
+Result<Task> Load(const std::string& source) {
+  DAVINCI_ASSIGN_OR_RETURN(const TempDir folder, MakeTempDir("task-test"));
+  const auto path = folder.path() / "task.py";
+  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(path, source, Durability::kFastest));
+  return LoadTask(path.string());
+}
+
+TEST(LoadTask, KeepsTheSourceAsItIs) {
+  const auto task = Load(kSource);
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  EXPECT_EQ(task->source, kSource);
+  EXPECT_EQ(task->candidate_entry, "ModelNew");
+}
+
+TEST(LoadTask, NamesTheLineThatIsNotUtf8) {
+  std::string source = kSource;
+  source.erase(source.find('\xa9'), 1);
+  const auto task = Load(source);
+  EXPECT_EQ(task.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(task.status().message().find("task.py:2: not UTF-8"), std::string::npos)
+      << task.status().ToString();
+  EXPECT_FALSE(Load(std::string(kSource) + "\n\xff").ok());
+}
+
+}  // namespace
+}  // namespace davinci::judge
