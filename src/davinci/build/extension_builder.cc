@@ -364,56 +364,37 @@ Result<BuildOutcome> ExtensionBuilder::Build(const BuildRequest& request, const 
 }
 
 Result<BuildOutcome> ExtensionBuilder::BuildLibrary(Job* job) {
-  const Toolchain& t = options_.toolchain;
-  if (!t.cxx.found)
-    return job->Fail(BuildError::kUnavailable, "no C++ compiler on this machine; " + t.cxx.remedy);
-  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(job->dir / "library.cpp",
-                                          JoinSources(job->request.cpp_sources, "cpp_sources"),
-                                          Durability::kFastest));
-  Flags argv = {t.cxx.path,       "-O3",   "-march=native", "-fopenmp",
-                "-std=c++20",     "-fPIC", "-shared",       "-fdiagnostics-color=never",
-                "-fmax-errors=20"};
-  Append(&argv, job->cflags);
-  Append(&argv, {"library.cpp", "-o", "library.so"});
-  Append(&argv, job->ldflags);
-  DAVINCI_ASSIGN_OR_RETURN(const Step step, RunTool(job, "g++ library.cpp", argv));
-  job->steps.push_back({step.name, step.seconds, ""});
-  if (!step.ok) return job->FailFromTool(step);
-  BuildOutcome out;
-  out.path = (job->dir / "library.so").string();
-  out.stage = "library";
-  out.steps = job->steps;
-  return out;
+  return BuildShared(job, "library", "library.cpp",
+                     {"-O3", "-march=native", "-fopenmp", "-std=c++20", "-fmax-errors=20"}, {});
 }
 
 Result<BuildOutcome> ExtensionBuilder::BuildLauncher(Job* job) {
+  return BuildShared(job, "launcher", "launcher.c",
+                     {"-x", "c", "-O3", "-w", "-I", options_.toolchain.python.include_dir},
+                     {"-l:libcuda.so.1"});
+}
+
+Result<BuildOutcome> ExtensionBuilder::BuildShared(Job* job, const std::string& stage,
+                                                   const std::string& source, const Flags& flags,
+                                                   const Flags& libraries) {
   const Toolchain& t = options_.toolchain;
   if (!t.cxx.found)
-    return job->Fail(BuildError::kUnavailable, "no C compiler on this machine; " + t.cxx.remedy);
-  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(job->dir / "launcher.c",
+    return job->Fail(BuildError::kUnavailable, "no C++ compiler on this machine; " + t.cxx.remedy);
+  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(job->dir / source,
                                           JoinSources(job->request.cpp_sources, "cpp_sources"),
                                           Durability::kFastest));
-  Flags argv = {t.cxx.path,
-                "-x",
-                "c",
-                "launcher.c",
-                "-x",
-                "none",
-                "-O3",
-                "-w",
-                "-shared",
-                "-fPIC",
-                "-fdiagnostics-color=never",
-                "-I",
-                t.python.include_dir};
+  Flags argv = {t.cxx.path, "-fPIC", "-shared", "-fdiagnostics-color=never"};
+  Append(&argv, flags);
   Append(&argv, job->cflags);
-  Append(&argv, {"-o", "launcher.so", "-l:libcuda.so.1"});
-  DAVINCI_ASSIGN_OR_RETURN(const Step step, RunTool(job, "gcc launcher.c", argv));
+  Append(&argv, {source, "-o", stage + ".so"});
+  Append(&argv, libraries);
+  Append(&argv, job->ldflags);
+  DAVINCI_ASSIGN_OR_RETURN(const Step step, RunTool(job, "g++ " + source, argv));
   job->steps.push_back({step.name, step.seconds, ""});
   if (!step.ok) return job->FailFromTool(step);
   BuildOutcome out;
-  out.path = (job->dir / "launcher.so").string();
-  out.stage = "launcher";
+  out.path = (job->dir / (stage + ".so")).string();
+  out.stage = stage;
   out.steps = job->steps;
   return out;
 }

@@ -69,6 +69,10 @@ class ExtensionBuilder {
   Result<BuildOutcome> BuildExtension(Job* job);
   Result<BuildOutcome> BuildLibrary(Job* job);
   Result<BuildOutcome> BuildLauncher(Job* job);
+  // One source, named `source`, to <stage>.so.
+  Result<BuildOutcome> BuildShared(Job* job, const std::string& stage, const std::string& source,
+                                   const std::vector<std::string>& flags,
+                                   const std::vector<std::string>& libraries);
   Result<BuildOutcome> BuildCubin(Job* job);
   // Path of the support object; empty when this torch's layout is not the one the compat headers
   // assume.
