@@ -2,7 +2,9 @@
 
     python bench/judge_numbers.py --davinci BIN [--target cuda] [--out raw.json] aa --comparisons 1000
     … repeat --times 50            the same kernel judged again and again: coefficient of variation of its speedup
-    … throughput --count 64        a batch of mixed candidates, against the straightforward flow on the same files
+    … rate --count 128             small Triton candidates, all different: how many are judged per second
+    … throughput --count 64        a batch of mixed candidates, against the straightforward flow on the same files (--mix suite: of the
+                                   task suite, in all languages; --mix small: small ones, half Triton and half inline CUDA)
     … profiler                     device times of the judge against torch's profiler and Nsight Compute for the same kernels
 """
 import argparse
@@ -21,6 +23,8 @@ import sys
 import tempfile
 import time
 import tomllib
+
+import small_candidates
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -61,7 +65,8 @@ def batch(davinci, jobs, target, protocol, parallel, folder):
     documents = []
     with subprocess.Popen([davinci, "judge", "--batch", str(lines), "-j", str(parallel), "--json"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        lines_out = (json.loads(line) for line in iter(process.stdout.readline, "") if line.startswith("{"))
+        lines_out = ({**json.loads(line), "arrived": time.monotonic()} for line in iter(process.stdout.readline, "")
+                     if line.startswith("{"))
         try:
             documents.extend(lines_out)
         except KeyboardInterrupt:  # what has been judged counts
@@ -123,8 +128,12 @@ def kind(row):
     return "cpp-inline" if inline else row["language"]
 
 
-def mixed(target, count, folder):
-    """Jobs of `count` candidates in all languages, each a file of its own, and the manifest row of each."""
+def mixed(target, count, folder, mix):
+    """Jobs of `count` candidates, each a file of its own, and the name and language of each."""
+    if mix == "small":
+        written = small_candidates.write(folder, count)
+        return ([{"reference": reference, "candidate": candidate} for reference, candidate, _ in written],
+                [{"name": pathlib.Path(candidate).stem, "language": language} for _, candidate, language in written])
     rows = [{**row, "language": kind(row)} for row in honest(target)]
     picked = [rows[i % len(rows)] for i in range(count)]
     jobs = []
@@ -135,10 +144,21 @@ def mixed(target, count, folder):
     return jobs, picked
 
 
+def run_rate(options, folder):
+    written = sorted(small_candidates.write(folder, options.count, ("triton",)))  # one task after another, as training asks
+    jobs = [{"reference": reference, "candidate": candidate} for reference, candidate, _ in written]
+    documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
+    # From a quarter of them on: processes have started and tasks are known.
+    running = [d["arrived"] for d in documents][len(documents) // 4:]
+    return {"candidates": len(documents), "statuses": statuses(documents), "seconds": seconds, "per_second": len(documents) / seconds,
+            "per_second_once_running": (len(running) - 1) / (running[-1] - running[0]),
+            "median_ms": statistics.median(d["times"]["total_ms"] for d in documents)}
+
+
 def run_throughput(options, folder):
     """The straightforward flow is slow, so a few candidates of each language stand for all of it: its time for the whole
     batch is the sum over languages of their number times the mean of those measured."""
-    jobs, picked = mixed(options.target, options.count, folder)
+    jobs, picked = mixed(options.target, options.count, folder, options.mix)
     documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
     result = {"candidates": len(documents), "seconds": seconds, "per_minute": 60 * len(documents) / seconds,
               "languages": {k: sum(r["language"] == k for r in picked) for k in sorted({r["language"] for r in picked})},
@@ -151,7 +171,8 @@ def run_throughput(options, folder):
     random.Random(1).shuffle(order)
     started = time.monotonic()
     for n, (job, row) in enumerate(order):
-        config = tomllib.loads(pathlib.Path(job["reference"]).with_suffix(".toml").read_text())
+        toml = pathlib.Path(job["reference"]).with_suffix(".toml")
+        config = tomllib.loads(toml.read_text()) if toml.exists() else {}
         if "function" in config or "op" in config or len(spent[row["language"]]) >= options.straightforward \
                 or time.monotonic() - started > options.straightforward_seconds:
             continue
@@ -253,7 +274,10 @@ def main():
     repeat = commands.add_parser("repeat")
     repeat.add_argument("--times", type=int, default=50)
     repeat.add_argument("--kernel", required=True)
+    rate = commands.add_parser("rate")
+    rate.add_argument("--count", type=int, default=128)
     throughput = commands.add_parser("throughput")
+    throughput.add_argument("--mix", default="suite", choices=("suite", "small"))
     throughput.add_argument("--count", type=int, default=64)
     throughput.add_argument("--straightforward", type=int, default=3, help="how many of each language also go the other way")
     throughput.add_argument("--straightforward-seconds", type=float, default=600)
@@ -262,7 +286,7 @@ def main():
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as folder:
-        result = {"aa": run_aa, "repeat": run_repeat, "throughput": run_throughput, "profiler": run_profiler}[options.command](options, folder)
+        result = {"aa": run_aa, "repeat": run_repeat, "rate": run_rate, "throughput": run_throughput, "profiler": run_profiler}[options.command](options, folder)
     record = {"command": sys.argv[1:], "date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": platform.machine(),
               "cores": os.cpu_count(), **result}
     if options.out:

@@ -23,6 +23,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMaxExclusiveRun = 8;
+// Exclusive requests hold shared ones back when they have become as many as the shared holders, or
+// one has waited for this long.
+constexpr auto kGather = std::chrono::milliseconds(150);
 
 bool IsDeviceKey(const std::string& device) {
   if (device.empty() || device.size() > 100 || device.front() == '.') return false;
@@ -64,12 +67,26 @@ bool IsStillThatFile(int fd, const std::string& path) {
 struct DeviceLeases::Impl {
   // State of one device within this object. Guarded by `mutex`.
   struct Local {
+    struct Waiting {
+      LeaseMode mode;
+      Clock::time_point since;
+    };
     uint64_t next_ticket = 0;
-    std::map<uint64_t, LeaseMode> waiting;  // in order of arrival
+    std::map<uint64_t, Waiting> waiting;  // in order of arrival
     int shared_holders = 0;
     bool exclusive_held = false;
     int exclusive_run = 0;      // exclusive leases granted since the last shared one
     uint64_t shared_until = 0;  // shared requests before this ticket go ahead of exclusive ones
+
+    // Whether shared holders should make room.
+    bool ExclusiveIsDue() const {
+      int exclusive = 0;
+      for (const auto& [ticket, request] : waiting) {
+        if (request.mode != LeaseMode::kExclusive) continue;
+        if (++exclusive >= shared_holders || Clock::now() - request.since >= kGather) return true;
+      }
+      return false;
+    }
 
     // Whose turn it is, if anybody's. Changing from shared to exclusive costs waiting for the last
     // shared holder, so whoever waits for the same goes together: up to kMaxExclusiveRun exclusive
@@ -78,14 +95,15 @@ struct DeviceLeases::Impl {
       if (exclusive_held) return std::nullopt;
       const auto first = [&](LeaseMode mode) {
         return std::find_if(waiting.begin(), waiting.end(),
-                            [&](const auto& entry) { return entry.second == mode; });
+                            [&](const auto& entry) { return entry.second.mode == mode; });
       };
       const auto shared = first(LeaseMode::kShared);
       const auto exclusive = first(LeaseMode::kExclusive);
       if (shared != waiting.end()) {
-        const bool may = exclusive == waiting.end() || shared->first < shared_until ||
-                         (shared_holders > 0 && shared->first < exclusive->first) ||
-                         (shared_holders == 0 && exclusive_run >= kMaxExclusiveRun);
+        const bool may =
+            exclusive == waiting.end() || shared->first < shared_until ||
+            (shared_holders > 0 && (shared->first < exclusive->first || !ExclusiveIsDue())) ||
+            (shared_holders == 0 && exclusive_run >= kMaxExclusiveRun);
         if (may) return shared->first;
       }
       if (exclusive == waiting.end() || shared_holders > 0) return std::nullopt;
@@ -192,7 +210,7 @@ Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const Lease
     std::lock_guard lock(impl_->mutex);
     local = &impl_->devices[device];  // map nodes do not move
     ticket = local->next_ticket++;
-    local->waiting.emplace(ticket, request.mode);
+    local->waiting.emplace(ticket, Impl::Local::Waiting{request.mode, started});
   }
   const auto acquire = [&]() -> Result<UniqueFd> {
     DAVINCI_RETURN_IF_ERROR(impl_->WaitForTurn(device, *local, ticket, request));
@@ -229,13 +247,10 @@ Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const Lease
   return lease;
 }
 
-bool DeviceLeases::ExclusiveIsWaited(const std::string& device) const {
+bool DeviceLeases::ExclusiveIsDue(const std::string& device) const {
   std::lock_guard lock(impl_->mutex);
   const auto found = impl_->devices.find(device);
-  if (found == impl_->devices.end()) return false;
-  const auto& waiting = found->second.waiting;
-  return std::any_of(waiting.begin(), waiting.end(),
-                     [](const auto& entry) { return entry.second == LeaseMode::kExclusive; });
+  return found != impl_->devices.end() && found->second.ExclusiveIsDue();
 }
 
 std::string DeviceLeases::LastExclusiveHolder(const std::string& device) const {

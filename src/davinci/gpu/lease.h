@@ -7,10 +7,12 @@
 // <directory>/<device>.turn is the turnstile that makes it fair: whoever wants a lease takes the
 // turnstile first and keeps it until the lease is granted, so a waiting exclusive request holds
 // back later shared ones and is never starved. Inside one DeviceLeases object nobody polls, and
-// requests are served in order of arrival, but for one thing: up to eight exclusive requests follow
-// one another before the shared ones that have come meanwhile are granted together, because every
-// change waits for the slowest shared holder. Between processes the wait polls (0.2 ms growing to
-// 2 ms), and which of several waiting processes gets the turnstile next is left to chance.
+// requests are served in order of arrival, but for two things, because every change waits for the
+// slowest shared holder: up to eight exclusive requests follow one another before the shared ones
+// that have come meanwhile are granted together, and as long as more hold the device than wait to
+// be alone, for 0.15 s at most, others may join those who hold it. Between processes the wait polls
+// (0.2 ms growing to 2 ms), and which of several waiting processes gets the turnstile next is left
+// to chance.
 //
 // The file's text names the last exclusive holder ("pid 4711: timing"); it is for people, never
 // parsed.
@@ -89,9 +91,9 @@ class DeviceLeases {
   // upgrade from shared to exclusive: release first, or two upgraders wait for each other for ever.
   Result<DeviceLease> Acquire(const std::string& device, const LeaseRequest& request);
 
-  // Whether somebody waits for `device` exclusively through this object: a shared holder that could
-  // pause should release and ask again.
-  bool ExclusiveIsWaited(const std::string& device) const;
+  // Whether those who wait for `device` exclusively through this object have gathered: a shared
+  // holder that could pause should release and ask again.
+  bool ExclusiveIsDue(const std::string& device) const;
 
   // What the last exclusive holder wrote about itself; empty when nobody ever held it. For
   // messages.

@@ -109,14 +109,44 @@ TEST(MachineLeaseDir, IsOneThatEverybodyMayWriteTo) {
 TEST_F(DeviceLeasesTest, SharedHoldersLearnThatSomebodyWaitsToBeAlone) {
   auto shared = leases_->Acquire("gpu", Shared());
   ASSERT_TRUE(shared.ok());
-  EXPECT_FALSE(leases_->ExclusiveIsWaited("gpu"));
+  EXPECT_FALSE(leases_->ExclusiveIsDue("gpu"));
   std::jthread timing([&] { EXPECT_TRUE(leases_->Acquire("gpu", Exclusive()).ok()); });
-  while (!leases_->ExclusiveIsWaited("gpu")) std::this_thread::yield();
-  EXPECT_FALSE(leases_->ExclusiveIsWaited("another"));
+  while (!leases_->ExclusiveIsDue("gpu")) std::this_thread::yield();
+  EXPECT_FALSE(leases_->ExclusiveIsDue("another"));
   shared->Release();  // gives way; who asks again comes after
   auto again = leases_->Acquire("gpu", Shared());
   ASSERT_TRUE(again.ok());
-  EXPECT_FALSE(leases_->ExclusiveIsWaited("gpu"));
+  EXPECT_FALSE(leases_->ExclusiveIsDue("gpu"));
+}
+
+TEST_F(DeviceLeasesTest, AFewWhoWaitToBeAloneLetOthersJoinTheManyForAWhile) {
+  std::vector<DeviceLease> holders;
+  for (int i = 0; i < 3; ++i) {
+    auto holder = leases_->Acquire("gpu", Shared());
+    ASSERT_TRUE(holder.ok());
+    holders.push_back(std::move(holder).value());
+  }
+  std::jthread timing([&] { EXPECT_TRUE(leases_->Acquire("gpu", Exclusive()).ok()); });
+  std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(leases_->ExclusiveIsDue("gpu"));
+  EXPECT_TRUE(leases_->Acquire("gpu", Soon(Shared())).ok());
+  std::this_thread::sleep_for(150ms);
+  EXPECT_TRUE(leases_->ExclusiveIsDue("gpu"));
+  EXPECT_FALSE(leases_->Acquire("gpu", Soon(Shared())).ok());
+  holders.clear();
+}
+
+TEST_F(DeviceLeasesTest, AsManyWhoWaitToBeAloneHoldOthersBackAtOnce) {
+  auto first = leases_->Acquire("gpu", Shared());
+  auto second = leases_->Acquire("gpu", Shared());
+  ASSERT_TRUE(first.ok() && second.ok());
+  const auto wait = [&] { EXPECT_TRUE(leases_->Acquire("gpu", Exclusive()).ok()); };
+  std::jthread one(wait);
+  std::jthread two(wait);
+  while (!leases_->ExclusiveIsDue("gpu")) std::this_thread::yield();
+  EXPECT_FALSE(leases_->Acquire("gpu", Soon(Shared())).ok());
+  first->Release();
+  second->Release();
 }
 
 TEST_F(DeviceLeasesTest, SharedLeasesCoexistAndExclusiveExcludes) {

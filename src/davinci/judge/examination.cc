@@ -233,7 +233,7 @@ json Examination::ReferenceSpec() {
 
 Result<bool> Examination::LoadReference() {
   // The candidate imports and compiles while the oracle works out what is right.
-  const bool fresh = session_ && !session_->ready;
+  bool fresh = session_ && !session_->ready;
   if (fresh) DAVINCI_RETURN_IF_ERROR(BeginReference());
   if (auto failure = candidate_.runner->AwaitReady(kReadyTimeoutSeconds)) return Verdict(*failure);
   candidate_.runner->Post({{"op", "load"},
@@ -242,6 +242,11 @@ Result<bool> Examination::LoadReference() {
                            {"function", task_.candidate_function},
                            {"module", "candidate"},
                            {"offline", job_.without_device ? OfflineOptions() : json()}});
+  if (!session_) {  // the candidate loads while we wait for processes
+    DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaimSoon(SessionKey(), HostKey())));
+    fresh = session_ && !session_->ready;
+    if (fresh) DAVINCI_RETURN_IF_ERROR(BeginReference());
+  }
   if (!fresh) return true;
   const Status finished = FinishReference();
   if (!session_->ready && loaded_ && loaded_->failure) {  // nothing was waited for any longer

@@ -41,7 +41,7 @@ json Examination::PrepareRequest(const std::string& distribution, int variant, b
 
 Status Examination::ShareDevice() {
   if (share_.held()) {
-    if (!workshop_.leases->ExclusiveIsWaited(DeviceKey())) return Status::Ok();
+    if (!workshop_.leases->ExclusiveIsDue(DeviceKey())) return Status::Ok();
     share_.Release();
   }
   gpu::LeaseRequest request;

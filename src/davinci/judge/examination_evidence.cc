@@ -37,6 +37,8 @@ void Examination::CollectEvidence() {
         if (path.starts_with(cache))
           libraries.push_back(std::filesystem::path(path).filename().string());
       evidence["candidate_libraries"] = std::move(libraries);
+      if (job_.target == Target::kCuda && !job_.without_device)  // others may be timed meanwhile
+        (void)candidate_.runner->AskFrozen({{"op", "warm_profiler"}}, CallTimeout());
       if (!ShareDevice().ok()) return;
       CollectProfile();
       // Native code that is neither an operator nor compiled for the candidate, e.g. a library's

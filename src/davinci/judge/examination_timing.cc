@@ -204,6 +204,7 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
   StoppingOptions options;
   options.target_relative_half_width = protocol_.target_half_width;
   options.target_of_effect = protocol_.target_of_effect;
+  options.sampling_share_of_width = protocol_.sampling_share_of_width;
   options.min_pairs = protocol_.min_pairs;
   options.max_pairs = protocol_.max_pairs;
   options.budget_seconds = protocol_.timing_budget_seconds;

@@ -41,6 +41,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     protocol.profile_warmup_seconds = 0.005;
     protocol.timing_budget_seconds = 0.25;
     protocol.target_half_width = 0.06;
+    protocol.sampling_share_of_width = 0.5;
     protocol.give_up_below = 0.8;
     protocol.interpreter_budget_seconds = 2.5;
     return protocol;

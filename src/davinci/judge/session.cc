@@ -109,15 +109,24 @@ SessionClaim SessionPool::ClaimLocked(const std::string& key, const std::string&
   return claim;
 }
 
+// Processes are about to come back, and none that would do is here.
+bool SessionPool::IsWorthWaitingLocked(const std::string& key) const {
+  const bool coming = !returned_.empty() || taking_back_ > 0;
+  return coming && stripped_.empty() && resting_.size() < kKeptForTheirTask &&
+         std::none_of(resting_.begin(), resting_.end(),
+                      [&](const auto& session) { return session->key == key; });
+}
+
 SessionClaim SessionPool::TryClaim(const std::string& key, const std::string& host) {
+  std::lock_guard lock(mutex_);
+  if (!host.empty() && IsWorthWaitingLocked(key)) return {};
+  return ClaimLocked(key, host);
+}
+
+SessionClaim SessionPool::TryClaimSoon(const std::string& key, const std::string& host) {
   std::unique_lock lock(mutex_);
-  if (!host.empty())
-    changed_.wait_for(lock, kWaitForProcesses, [&] {
-      const bool coming = !returned_.empty() || taking_back_ > 0;
-      return !coming || !stripped_.empty() || resting_.size() >= kKeptForTheirTask ||
-             std::any_of(resting_.begin(), resting_.end(),
-                         [&](const auto& session) { return session->key == key; });
-    });
+  changed_.wait_for(lock, kWaitForProcesses,
+                    [&] { return host.empty() || !IsWorthWaitingLocked(key); });
   return ClaimLocked(key, host);
 }
 

@@ -69,8 +69,8 @@ struct Session {
   bool Strip();
 };
 
-// What a claim on a session comes to: one that rested, leave to make one, or neither (only from
-// TryClaim). Who got one of the first two owes the pool a Return(). With the leave may come a
+// What a claim on a session comes to: one that rested, leave to make one, or neither (not from
+// Claim). Who got one of the first two owes the pool a Return(). With the leave may come a
 // session of another key, to be made of: stripped, or to be stripped first.
 struct SessionClaim {
   std::unique_ptr<Session> session;
@@ -87,9 +87,10 @@ class SessionPool {
   SessionPool(size_t capacity, int per_key);
   ~SessionPool();
 
-  // `host`: whose processes would do for a new session; empty: none. Waits half a second at most
-  // for some that are about to come back.
+  // `host`: whose processes would do for a new session; empty: none. Grants nothing while some are
+  // about to come back: TryClaimSoon() waits for them, half a second at most.
   SessionClaim TryClaim(const std::string& key, const std::string& host = "");
+  SessionClaim TryClaimSoon(const std::string& key, const std::string& host);
   // Blocks until the claim is granted.
   SessionClaim Claim(const std::string& key, const std::string& host = "");
   // Ends the candidate, then keeps the session for the next one or ends it too: spoilt, dead or
@@ -121,6 +122,7 @@ class SessionPool {
   void TakeBack(Returned returned);
   void Expire();
   SessionClaim ClaimLocked(const std::string& key, const std::string& host);
+  bool IsWorthWaitingLocked(const std::string& key) const;
   // Of the resting sessions those for which `holds` does: to be stripped by a taker. The rest of
   // them is returned, to be ended outside the lock.
   template <typename Predicate>

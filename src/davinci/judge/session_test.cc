@@ -41,6 +41,19 @@ TEST(SessionPool, WhoWaitsIsServedWhenOneIsGivenBack) {
   GiveBackNothing(&pool, "task");
 }
 
+TEST(SessionPool, ProcessesAboutToComeBackAreWaitedForRatherThanMadeAnew) {
+  SessionPool pool(4, 4);
+  ASSERT_TRUE(pool.TryClaim("task", "host").may_make);
+  // Taking it back fails at once, for it has no processes; until then it may serve.
+  auto session = std::make_unique<Session>();
+  session->key = "task";
+  pool.Return("task", std::move(session), Spare());
+  EXPECT_TRUE(pool.TryClaimSoon("another task", "host").may_make);
+  pool.Settle();
+  EXPECT_TRUE(pool.TryClaim("task", "host").may_make);
+  for (const char* key : {"task", "another task"}) GiveBackNothing(&pool, key);
+}
+
 TEST(SessionPool, ALimitHoldsForItsKeyAndNeverShutsItOut) {
   SessionPool pool(4, 3);
   pool.Limit("large", 0);

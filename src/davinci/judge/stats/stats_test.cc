@@ -280,6 +280,30 @@ TEST(StoppingCriterion, AnIntervalSmallBesideTheEffectIsPreciseEnough) {
   EXPECT_EQ(reason(1.01, 0.2), StopReason::kContinue);
 }
 
+TEST(StoppingCriterion, EndsWhereProcessesDifferByMoreThanPairsCouldTell) {
+  // Calls of 0.2 ms, processes that differ by 25 us: an interval of +-30 % at best.
+  StoppingOptions options;
+  options.sampling_share_of_width = 0.5;
+  options.target_relative_half_width = 0.001;
+  options.ratio.between_process_seconds = 25e-6;
+  const auto plan = PlanMeasurement(2e-4, options);
+  ASSERT_TRUE(plan.ok());
+  const auto reason = [&](double speedup, double noise) {
+    std::vector<PairedSample> pairs = Noisy(12, noise);
+    for (PairedSample& pair : pairs) {
+      pair.baseline_seconds *= 2e-4 * speedup;
+      pair.candidate_seconds *= 2e-4;
+    }
+    return StoppingCriterion(*plan, options).Look(pairs, 0.01)->reason;
+  };
+  EXPECT_EQ(reason(1, 0.02), StopReason::kNothingToGain);
+  EXPECT_EQ(reason(1, 0.4), StopReason::kContinue) << "more pairs would narrow it";
+  EXPECT_EQ(reason(1.2, 0.02), StopReason::kNothingToGain) << "never to be significant";
+  EXPECT_EQ(reason(5, 0.02), StopReason::kNothingToGain) << "significant already";
+  options.sampling_share_of_width = 0;
+  EXPECT_EQ(reason(1, 0.02), StopReason::kContinue);
+}
+
 TEST(StoppingCriterion, LooksGrowApart) {
   StoppingOptions options;
   const auto plan = PlanMeasurement(1e-3, options);

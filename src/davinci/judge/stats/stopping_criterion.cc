@@ -10,7 +10,20 @@ constexpr double kLookGrowth = 1.2;
 constexpr double kWarmupBudgetFraction = 0.05;
 constexpr int kMaxWarmupCalls = 10;
 
+// The normal distribution's 99.9 % interval over its 95 % one: what significance asks for.
+constexpr double kSignificanceFactor = 3.2905 / 1.96;
+
 int RoundUpToEven(int n) { return n + (n & 1); }
+
+// Widths add in quadrature, on the log scale: `whole` is of sampling and of what processes differ
+// by, and the latter is there however many pairs are taken.
+bool NothingToGain(const PairedRatio& whole, const PairedRatio& sampling, double share) {
+  const double width = std::log(whole.high / whole.low) / 2;
+  const double own = std::log(sampling.high / sampling.low) / 2;
+  if (!std::isfinite(width) || own > share * width) return false;
+  const double between = std::sqrt(width * width - own * own);
+  return whole.significant || std::abs(std::log(whole.median)) <= kSignificanceFactor * between;
+}
 
 }  // namespace
 
@@ -45,6 +58,8 @@ std::string_view StopReasonName(StopReason reason) {
       return "continue";
     case StopReason::kPrecise:
       return "precise";
+    case StopReason::kNothingToGain:
+      return "nothing to gain";
     case StopReason::kClearlySlow:
       return "clearly slow";
     case StopReason::kMaxPairs:
@@ -86,6 +101,9 @@ Result<StopDecision> StoppingCriterion::Look(std::span<const PairedSample> pairs
     decision.reason = StopReason::kPrecise;
   } else if (n >= plan_.min_pairs && ratio.high < options_.clearly_slow_below) {
     decision.reason = StopReason::kClearlySlow;
+  } else if (n >= plan_.min_pairs &&
+             NothingToGain(ratio, sampling, options_.sampling_share_of_width)) {
+    decision.reason = StopReason::kNothingToGain;
   }
   return decision;
 }

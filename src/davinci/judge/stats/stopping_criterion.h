@@ -29,6 +29,10 @@ struct StoppingOptions {
   // … or this share of |ln ratio|: whether a kernel is 3 % or 5 % faster matters, whether it is 3.9
   // or 4.0 times as fast does not.
   double target_of_effect = 0;
+  // … or when the sampling error is at most this share of the whole interval's width, the rest
+  // being what two processes differ by, and more pairs could not make the difference significant
+  // either: 0.2 leaves the interval 2 % wider than it could be, 0.5 a seventh. 0 turns it off.
+  double sampling_share_of_width = 0;
   int min_pairs = 12;  // rounded up to even; fewer, never below kHardMinPairs, if the budget cannot
                        // hold them at the baseline's cost
   int max_pairs = 200;
@@ -66,8 +70,9 @@ Result<MeasurementPlan> PlanMeasurement(double baseline_seconds, const StoppingO
 
 enum class StopReason {
   kContinue,
-  kPrecise,      // the interval is tight enough
-  kClearlySlow,  // the whole interval is below clearly_slow_below
+  kPrecise,        // the interval is tight enough
+  kNothingToGain,  // the interval is as wide as processes differ, whatever is measured
+  kClearlySlow,    // the whole interval is below clearly_slow_below
   kMaxPairs,
   kBudget,
 };
