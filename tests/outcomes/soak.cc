@@ -1,7 +1,7 @@
 // Many evaluations in a row, most of them of candidates that misbehave; afterwards nothing may be
 // left of any.
 //
-//   soak [--evaluations 500] [--threads 1] [--report 50]
+//   soak [--target cpu|cuda] [--evaluations 500] [--threads 1] [--report 50]
 //
 // Prints one line per `report` evaluations: living processes, descriptors, scratch folders,
 // resident memory of this process. Exit status 1 when a verdict is wrong or something leaked.
@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -37,6 +38,19 @@ std::string Module(std::string_view at_import, std::string_view in_forward) {
       "{}\n{}\n\nclass ModelNew(nn.Module):\n    def forward(self, x):\n        {}\n        return "
       "x * 2 + 1\n",
       kImports, at_import, in_forward);
+}
+
+// After each of them the device serves the next candidate as if nothing had been.
+std::vector<Kind> DeviceKinds() {
+  return {
+      {"bad index",
+       Module("", "torch.zeros(1, device=x.device)[torch.full((4,), 1 << 30, device=x.device)]"),
+       {Outcome::kRuntimeError}},
+      {"good", kGood, {Outcome::kOk}},
+      {"device memory",
+       Module("", "self.hoard = [torch.empty(1 << 36, device=x.device) for _ in range(64)]"),
+       {Outcome::kOutOfMemory}},
+  };
 }
 
 std::vector<Kind> Kinds() {
@@ -87,10 +101,12 @@ struct Footprint {
 
 int main(int argc, char** argv) {
   int evaluations = 500;
+  std::string target = "cpu";
   int num_threads = 1;
   int report = 50;
   CLI::App app{
       "Many evaluations in a row, most of candidates that misbehave; then nothing is left."};
+  app.add_option("--target", target)->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
   app.add_option("--evaluations", evaluations)
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
@@ -102,12 +118,13 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv)
   AdoptOrphans();
-  auto bench = Workbench::Create();
+  auto bench = Workbench::Create(target == "cuda" ? Target::kCuda : Target::kCpu);
   if (!bench.ok()) {
     fmt::print(stderr, "soak: {}\n", bench.status().ToString());
     return 2;
   }
-  const std::vector<Kind> kinds = Kinds();
+  std::vector<Kind> kinds = Kinds();
+  if (target == "cuda") std::ranges::move(DeviceKinds(), std::back_inserter(kinds));
   if (auto warm = (*bench)->Judge(kGood); !warm.ok()) {
     fmt::print(stderr, "soak: {}\n", warm.status().ToString());
     return 2;

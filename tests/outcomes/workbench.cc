@@ -44,8 +44,9 @@ class ModelNew(nn.Module):
         return torch.add(x, x).add_(1)
 )";
 
-Result<std::unique_ptr<Workbench>> Workbench::Create() {
+Result<std::unique_ptr<Workbench>> Workbench::Create(Target target) {
   auto bench = std::make_unique<Workbench>();
+  bench->target_ = target;
   DAVINCI_ASSIGN_OR_RETURN(bench->folder_, MakeTempDir("davinci-outcomes"));
   DAVINCI_RETURN_IF_ERROR(MakeDirs(bench->scratch()));
   setenv("TMPDIR", bench->scratch().c_str(), 1);
@@ -53,7 +54,7 @@ Result<std::unique_ptr<Workbench>> Workbench::Create() {
   judge::JudgeOptions options = app::MakeJudgeOptions(installation);
   options.load_timeout_seconds = kLoadTimeoutSeconds;
   options.call_timeout_seconds = kCallTimeoutSeconds;
-  options.memory_bytes = kMemoryBytes;
+  options.memory_bytes = target == Target::kCuda ? kMemoryBytesWithDevice : kMemoryBytes;
   bench->options_ = options;
   DAVINCI_ASSIGN_OR_RETURN(bench->judge_, judge::Judge::Create(options));
   return bench;
@@ -71,6 +72,7 @@ Result<Evaluation> Workbench::Judge(std::string_view candidate, std::string_view
   judge::Job job;
   job.reference_path = Write(fmt::format("task{}.py", number), reference);
   job.candidate_path = Write(fmt::format("candidate{}.py", number), candidate);
+  job.target = target_;
   job.protocol = protocol;
   return judge_->Evaluate(job);
 }

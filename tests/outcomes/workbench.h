@@ -16,6 +16,8 @@ namespace davinci::outcomes {
 inline constexpr double kLoadTimeoutSeconds = 8;
 inline constexpr double kCallTimeoutSeconds = 3;
 inline constexpr int64_t kMemoryBytes = int64_t{1} << 30;
+// A context on the device takes part of it.
+inline constexpr int64_t kMemoryBytesWithDevice = int64_t{4} << 30;
 
 // y = 2 x + 1 on 64 x 128 numbers.
 extern const char kReference[];
@@ -26,7 +28,7 @@ extern const char kImports[];
 class Workbench {
  public:
   // Points TMPDIR at a folder of its own, then starts a judge.
-  static Result<std::unique_ptr<Workbench>> Create();
+  static Result<std::unique_ptr<Workbench>> Create(Target target = Target::kCpu);
 
   // Judges `candidate`, as a file, against `reference`. Protocol "screening" unless told otherwise.
   Result<Evaluation> Judge(std::string_view candidate, std::string_view reference = kReference,
@@ -43,6 +45,7 @@ class Workbench {
   std::filesystem::path scratch() const { return folder_.path() / "scratch"; }
 
  private:
+  Target target_ = Target::kCpu;
   TempDir folder_;
   judge::JudgeOptions options_;
   std::unique_ptr<judge::Judge> judge_;

@@ -14,7 +14,9 @@ constexpr auto kSweepInterval = std::chrono::milliseconds(5);
 
 }  // namespace
 
-int PartsFor(int64_t footprint, int64_t total) {
+int PartsFor(int64_t footprint, int64_t total, MemoryRoom room) {
+  if (total > 0 && room == MemoryRoom::kAll) return kMemoryParts;
+  if (room == MemoryRoom::kHalfMore) footprint += footprint / 2;
   if (total <= 0 || footprint < total / 64) return 0;
   const int64_t part = total / 16 * kSharedSixteenths / kMemoryParts;
   return static_cast<int>(std::clamp<int64_t>((footprint + part - 1) / part, 1, kMemoryParts));

@@ -7,9 +7,11 @@
 // its estimated footprint needs, any of them, in order of arrival; a small one takes none. What
 // nobody has described yet takes kUnknownParts while it is described.
 //
-// Estimates are estimates: an evaluation in which memory ran out is repeated alone on the device,
-// and only then believed. For that, everybody is in the crowd of the device (a shared lease) from
-// its first allocation to its verdict, and who wants to be alone takes that lease exclusively.
+// Estimates are estimates: where the reference ran out of memory, it is asked again with half as
+// much room more, which is then remembered of the task; after that, or when a candidate ran out,
+// the evaluation is repeated alone on the device, and only then believed. For that, everybody is in
+// the crowd of the device (a shared lease) from its first allocation to its verdict, and who wants
+// to be alone takes that lease exclusively.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +27,11 @@ inline constexpr int kMemoryParts = 32;
 inline constexpr int kSharedSixteenths = 13;
 inline constexpr int kUnknownParts = 8;
 
+enum class MemoryRoom { kEstimated, kHalfMore, kAll };
+
 // Parts needed for `footprint` (the oracle estimates it, davinci_worker/oracle.py) of a device with
 // `total` bytes: 0 below a sixty-fourth, at most kMemoryParts.
-int PartsFor(int64_t footprint, int64_t total);
+int PartsFor(int64_t footprint, int64_t total, MemoryRoom room = MemoryRoom::kEstimated);
 
 // `parts` leases (more than all is all) named "<device>-memory-<k>"; who holds some must not ask
 // for more. Waits for them, or with `wait` false is kDeadlineExceeded unless they can be had at

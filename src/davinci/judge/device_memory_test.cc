@@ -20,6 +20,8 @@ TEST(DeviceMemory, SmallEvaluationsWaitForNobody) { EXPECT_EQ(PartsFor(kGiB, 140
 TEST(DeviceMemory, LargeOnesTakeWhatTheyNeedAndNeverMoreThanAll) {
   EXPECT_EQ(PartsFor(3 * kGiB, 140 * kGiB), 1);
   EXPECT_EQ(PartsFor(40 * kGiB, 140 * kGiB), 12);
+  EXPECT_EQ(PartsFor(40 * kGiB, 140 * kGiB, MemoryRoom::kHalfMore), 17);
+  EXPECT_EQ(PartsFor(kGiB, 140 * kGiB, MemoryRoom::kAll), kMemoryParts);
   EXPECT_EQ(PartsFor(1000 * kGiB, 140 * kGiB), kMemoryParts);
   EXPECT_EQ(PartsFor(kGiB, 0), 0);  // unknown size: nothing to share out
 }

@@ -24,13 +24,13 @@ constexpr int64_t kOfflineBytes = int64_t{4} << 30;
 }  // namespace
 
 Examination::Examination(const Workshop& workshop, const Job& job, const Task& task,
-                         const Protocol& protocol, const Progress& progress, bool alone)
+                         const Protocol& protocol, const Progress& progress, MemoryRoom room)
     : workshop_(workshop),
       job_(job),
       task_(task),
       protocol_(protocol),
       progress_(progress),
-      alone_(alone) {
+      room_(room) {
   candidate_.name = "candidate";
   candidate_.side = Side::kCandidate;
 }
@@ -95,13 +95,13 @@ Result<bool> Examination::Verdict(Failure failure) {
 std::string Examination::SessionKey() const {
   return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}", task_.hash, task_.path, TargetName(job_.target),
                      protocol_.published, job_.baseline, job_.without_device,
-                     protocol_.device_connections, alone_);
+                     protocol_.device_connections, static_cast<int>(room_));
 }
 
 // Whose processes could serve this task next. On the cpu a fork costs less than a doubt.
 std::string Examination::HostKey() const {
   const bool device = job_.target == Target::kCuda && !job_.without_device;
-  if (!device || alone_ || job_.baseline != "eager") return "";
+  if (!device || IsAlone() || job_.baseline != "eager") return "";
   return fmt::format("cuda/{}", protocol_.device_connections);
 }
 
@@ -159,9 +159,9 @@ void Examination::ReturnSession(bool well) {
 
 Result<bool> Examination::StartRoles() {
   if (job_.target == Target::kCuda && !job_.without_device) {
-    DAVINCI_ASSIGN_OR_RETURN(crowd_,
-                             JoinCrowd(workshop_.leases, DeviceKey(), alone_, job_.candidate_path));
-    if (alone_) workshop_.sessions->Clear();
+    DAVINCI_ASSIGN_OR_RETURN(
+        crowd_, JoinCrowd(workshop_.leases, DeviceKey(), IsAlone(), job_.candidate_path));
+    if (IsAlone()) workshop_.sessions->Clear();
   }
   DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaim(SessionKey(), HostKey())));
   // After the oracle and the baseline, before the first candidate: they load while this runs.
@@ -221,7 +221,7 @@ json Examination::ReferenceSpec() {
                {"init_seed", session_->init_seed},
                {"state_seed", session_->secret.Next() >> 1},
                {"randomise", !protocol_.published},
-               {"alone", alone_},
+               {"alone", IsAlone()},
                {"precision", config::PrecisionName(c.precision)}};
   if (!c.op.empty()) load["op_path"] = c.op;
   if (c.mode != config::ModuleMode::kAsConstructed) load["mode"] = config::ModuleModeName(c.mode);
@@ -319,15 +319,21 @@ Status Examination::ReserveDeviceMemory() {
 Status Examination::FitDeviceMemory(const VariantFacts& facts) {
   const auto footprint = facts.raw.value("footprint_bytes", int64_t{0});
   evaluation_.evidence["device_memory"]["estimated_bytes"] = footprint;
-  const int parts = PartsFor(footprint, facts.raw.value("device_bytes", int64_t{0}));
+  bool more = room_ == MemoryRoom::kHalfMore;
+  if (workshop_.facts != nullptr && !more)
+    if (const auto known = workshop_.facts->Get("footprint", FootprintKey()); known.ok() && *known)
+      more = (*known)->value("half_more", false);
+  const int parts = PartsFor(footprint, facts.raw.value("device_bytes", int64_t{0}),
+                             more ? MemoryRoom::kHalfMore : MemoryRoom::kEstimated);
   if (workshop_.facts != nullptr)
-    (void)workshop_.facts->Put("footprint", FootprintKey(), {{"parts", parts}});
+    (void)workshop_.facts->Put("footprint", FootprintKey(),
+                               {{"parts", parts}, {"half_more", more}});
   workshop_.sessions->Limit(session_->key, kMemoryParts / std::max(parts, 1));
   return HoldMemoryParts(parts);
 }
 
 Status Examination::HoldMemoryParts(int parts) {
-  if (alone_) {  // until the processes of the session are gone
+  if (IsAlone()) {  // until the processes of the session are gone
     if (crowd_.held()) session_->memory.push_back(std::move(crowd_));
     session_->spoilt = true;
     return Status::Ok();

@@ -34,9 +34,9 @@ inline constexpr double kSpinSeconds = 0.05;
 
 class Examination {
  public:
-  // `alone`: with the device's memory for itself, after it ran out among others.
+  // `room`: more of the device's memory than estimated, or all of it, after it ran out.
   Examination(const Workshop& workshop, const Job& job, const Task& task, const Protocol& protocol,
-              const Progress& progress, bool alone = false);
+              const Progress& progress, MemoryRoom room = MemoryRoom::kEstimated);
 
   // A Status only for bad input and failures of ours.
   Result<Evaluation> Run();
@@ -186,7 +186,8 @@ class Examination {
   const Task& task_;
   const Protocol& protocol_;
   const Progress& progress_;
-  const bool alone_;
+  const MemoryRoom room_;
+  bool IsAlone() const { return room_ == MemoryRoom::kAll; }
 
   // The device while nobody times on it; held by whoever loads, draws, compares or checks there.
   // Who holds it already gives way to those who wait to be timed.

@@ -179,33 +179,37 @@ Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target)
 }
 
 Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
-  auto evaluation = EvaluateOnce(job, progress);
-  if (MemoryRanOut(evaluation) && job.target == Target::kCuda &&
-      !impl_->monitor->devices().empty()) {
-    // A neighbour's memory is nobody's fault: whatever was said about this candidate, it is asked
-    // again with the device for itself.
-    evaluation = EvaluateOnce(job, progress, true);
-    if (evaluation.ok()) {
-      evaluation->provenance["attempts"] = 2;
+  auto evaluation = EvaluateOnce(job, progress, MemoryRoom::kEstimated);
+  const bool on_device = job.target == Target::kCuda && !impl_->monitor->devices().empty();
+  int attempts = 1;
+  // A neighbour's memory is nobody's fault: whatever was said about this candidate, it is asked
+  // again, in the end with the device for itself.
+  for (const MemoryRoom room : {MemoryRoom::kHalfMore, MemoryRoom::kAll}) {
+    const bool ours = !evaluation.ok();
+    if (!on_device || !MemoryRanOut(evaluation) || (room == MemoryRoom::kHalfMore && !ours))
+      continue;
+    evaluation = EvaluateOnce(job, progress, room);
+    ++attempts;
+    if (evaluation.ok() && room == MemoryRoom::kAll)
       evaluation->provenance["alone_on_device"] = true;
-    } else if (MemoryRanOut(evaluation)) {
+    else if (MemoryRanOut(evaluation) && room == MemoryRoom::kAll)
       return InvalidArgument(
           fmt::format("{}\neven alone on the device: use smaller sizes ([sizes.cuda] in the task's "
                       ".toml), or end what else holds its memory (davinci doctor)",
                       evaluation.status().message()));
-    }
-    return evaluation;
   }
   const bool ours = !evaluation.ok() && (evaluation.status().code() == StatusCode::kUnavailable ||
                                          evaluation.status().code() == StatusCode::kInternal);
   // Without a fork server a second attempt ends like the first; the caller needs another Judge.
-  if (!ours || !impl_->server->Alive()) return evaluation;
-  evaluation = EvaluateOnce(job, progress);
-  if (evaluation.ok()) evaluation->provenance["attempts"] = 2;
+  if (attempts == 1 && ours && impl_->server->Alive()) {
+    evaluation = EvaluateOnce(job, progress, MemoryRoom::kEstimated);
+    ++attempts;
+  }
+  if (evaluation.ok() && attempts > 1) evaluation->provenance["attempts"] = attempts;
   return evaluation;
 }
 
-Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress, bool alone) {
+Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress, MemoryRoom room) {
   DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(job.reference_path));
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(job.protocol));
   const json limits = OverrideLimits(impl_->options, &protocol);
@@ -234,7 +238,7 @@ Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
       actual.target = Target::kCpu;
       actual.without_device = true;
     }
-    Examination examination(*workshop, actual, task, protocol, progress, alone);
+    Examination examination(*workshop, actual, task, protocol, progress, room);
     DAVINCI_ASSIGN_OR_RETURN(
         evaluation, actual.without_device ? examination.RunWithoutDevice() : examination.Run());
     if (evaluation.outcome != Outcome::kOk && !impl_->server->Alive())

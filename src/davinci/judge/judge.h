@@ -60,6 +60,8 @@ struct Job {
 // Stage names as they begin: "loading", "checking", "timing", …; for progress display.
 using Progress = std::function<void(std::string_view stage)>;
 
+enum class MemoryRoom;  // device_memory.h
+
 class Judge {
  public:
   // Starts the fork server in the background; fails when the interpreter is missing.
@@ -85,8 +87,7 @@ class Judge {
  private:
   struct Impl;
   explicit Judge(std::unique_ptr<Impl> impl);
-  // `alone`: with the device's memory for itself.
-  Result<Evaluation> EvaluateOnce(const Job& job, const Progress& progress, bool alone = false);
+  Result<Evaluation> EvaluateOnce(const Job& job, const Progress& progress, MemoryRoom room);
   std::unique_ptr<Impl> impl_;
 };
 
