@@ -1,6 +1,7 @@
 """Host memory of a process: what it keeps, and whether it ran out."""
 
 import ctypes
+import re
 import resource
 
 import torch
@@ -11,6 +12,11 @@ _M_MMAP_MAX = -4
 
 # Texts of torch's host allocator, of the driver, of the CUDA runtime and of cuBLAS.
 _TEXTS = ("DefaultCPUAllocator", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
+
+
+# "Tried to allocate 256.00 GiB. GPU 0 has a total capacity of 139.80 GiB of which …"
+_REFUSED = re.compile(r"Tried to allocate ([\d.]+) ([KMGTPE]iB)\b.*?total capacity of ([\d.]+) ([KMGTPE]iB)\b", re.DOTALL)
+_BYTES = {unit + "iB": 1024.0 ** (k + 1) for k, unit in enumerate("KMGTPE")}
 
 
 def keep_freed():
@@ -35,3 +41,9 @@ def ran_out(error):
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
         return True
     return isinstance(error, RuntimeError) and any(text in str(error) for text in _TEXTS)
+
+
+def never_fits(error):
+    """Did it ask the device for more in one piece than the device has? Then it will again, however empty the device is."""
+    refused = _REFUSED.search(str(error)) if isinstance(error, torch.OutOfMemoryError) else None
+    return refused is not None and float(refused[1]) * _BYTES[refused[2]] > float(refused[3]) * _BYTES[refused[4]]

@@ -110,6 +110,7 @@ class Runner:
             if "davinci_worker" not in (frame.filename or ""):
                 line = frame.lineno
         return {"error": {
+            "never_fits": memory.never_fits(error),
             "kind": classify(error, stage), "type": type(error).__name__,
             "message": _clip(f"{type(error).__name__}: {error}"), "line": line, "traceback": _clip("".join(own[-6:])),
         }}

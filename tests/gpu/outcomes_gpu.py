@@ -80,7 +80,8 @@ CASES = {
     "too_many_threads": (NVRTC % {"shift": "0", "block": "2048", "more": ""}, ("launch_error",), ""),
     "too_much_shared_memory_triton": (TRITON, ("launch_error",), "shared memory"),
     "bad_address": (NVRTC % {"shift": "(1ll << 44)", "block": "256", "more": ""}, ("runtime_error",), "illegal"),
-    "device_memory": (PLAIN % "self.hoard = [torch.empty(1 << 36, device=x.device) for _ in range(64)]", ("out_of_memory",), ""),
+    "device_memory": (PLAIN % "self.hoard = [torch.empty(1 << 30, device=x.device) for _ in range(64)]", ("out_of_memory",), ""),
+    "more_than_the_device": (PLAIN % "torch.empty(1 << 40, device=x.device)", ("out_of_memory",), "Tried to allocate"),
     "good_again": (PLAIN % "pass", ("ok",), ""),
 }
 

@@ -1,4 +1,4 @@
-"""A runner that serves one reference after the other."""
+"""A runner that serves one reference after the other, and what it says of failures."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ except ImportError:
     print("skipped: this Python has no torch")
     sys.exit(77)
 
-from davinci_worker import packing, runner  # noqa: E402
+from davinci_worker import memory, packing, runner  # noqa: E402
 
 TASK = '''
 import torch, torch.nn as nn
@@ -45,6 +45,18 @@ class RunnerTest(unittest.TestCase):
         self.load(TASK + "torch.backends.cudnn.deterministic = True\n")
         self.addCleanup(setattr, torch.backends.cudnn, "deterministic", False)
         self.assertFalse(self.ask("forget")["clean"])
+
+    def test_says_when_no_device_of_this_size_would_do(self):
+        def refused(text):
+            error = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate " + text)
+            return runner.Runner._failure(error, "runtime_error")["error"]
+
+        for text, hopeless in (("256.00 GiB. GPU 0 has a total capacity of 139.80 GiB of which 135.36 GiB is free.", True),
+                               ("4.00 TiB. GPU 0 has a total capacity of 139.80 GiB of which 1 MiB is free.", True),
+                               ("900.00 MiB. GPU 0 has a total capacity of 139.80 GiB of which 1 MiB is free.", False),
+                               ("much", False)):
+            self.assertEqual((refused(text)["kind"], refused(text)["never_fits"]), ("out_of_memory", hopeless), text)
+        self.assertFalse(memory.never_fits(RuntimeError("Tried to allocate 2 GiB with a total capacity of 1 GiB")))
 
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@
 // nobody has described yet takes kUnknownParts while it is described.
 //
 // Estimates are estimates: where the reference ran out of memory, it is asked again with half as
-// much room more, which is then remembered of the task; after that, or when a candidate ran out,
-// the evaluation is repeated alone on the device, and only then believed. For that, everybody is in
-// the crowd of the device (a shared lease) from its first allocation to its verdict, and who wants
-// to be alone takes that lease exclusively.
+// much room more, which is then remembered of the task; after that, or when a candidate ran out
+// that had not asked for more than the device has, the evaluation is repeated alone on the device,
+// and only then believed. For that, everybody is in the crowd of the device (a shared lease) from
+// its first allocation to its verdict, and who wants to be alone takes that lease exclusively.
 #pragma once
 
 #include <cstdint>

@@ -51,6 +51,8 @@ Failure FromReply(const json& error, Outcome stage) {
     failure.message += fmt::format(" (line {})", line->get<int64_t>());
   if (const std::string trace = Text(error, "traceback"); !trace.empty())
     failure.evidence["traceback"] = ElideMiddle(trace, kMessageBytes);
+  if (error.contains("never_fits") && error["never_fits"] == true)
+    failure.evidence["larger_than_device"] = true;
   return failure;
 }
 
