@@ -31,6 +31,15 @@ class Doctor(unittest.TestCase):
             if check["state"] == "ok":
                 self.assertFalse(check["remedy"], check)
 
+    def test_tells_of_torch_what_torch_says_itself(self):
+        checks = {c["name"]: c for c in json.loads(doctor("doctor", "--json")[1])["checks"]}
+        if checks["torch"]["state"] != "ok":
+            self.skipTest("no torch here")
+        ask = "import torch; print(torch.__version__, torch.version.cuda or '')"
+        said = subprocess.run([checks["interpreter"]["details"]["path"], "-c", ask], capture_output=True, text=True, check=True).stdout
+        told = checks["torch"]["details"]
+        self.assertEqual(said.strip(), f"{told['version']} {told['cuda']}".strip())
+
     def test_python_without_torch_fails_and_names_the_remedy(self):
         with tempfile.TemporaryDirectory() as folder:
             fake = os.path.join(folder, "python3")

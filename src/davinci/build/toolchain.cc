@@ -124,15 +124,26 @@ class AnswerCache {
   const fs::path dir_;
 };
 
+// What torch is like, without importing it: that takes seconds on a busy machine. Only a torch that
+// may have the C++ library's old ABI is asked itself.
 constexpr const char* kPythonScript = R"(
-import json, os, sys, sysconfig
+import importlib.util, json, os, runpy, sys, sysconfig
 out = {"version": sys.version.split()[0], "include": sysconfig.get_paths()["include"],
        "prefixes": sorted({os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix)})}
 try:
-    import torch
-    out["torch"] = {"version": torch.__version__, "cuda": torch.version.cuda or "",
-                    "dir": os.path.dirname(os.path.abspath(torch.__file__)),
-                    "abi": bool(torch.compiled_with_cxx11_abi())}
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        raise ImportError("No module named 'torch'")
+    init = os.path.abspath(spec.origin)
+    facts = runpy.run_path(os.path.join(os.path.dirname(init), "version.py"))
+    with open(init, encoding="utf-8") as file:
+        may_be_old = "_C._GLIBCXX_USE_CXX11_ABI" in file.read()
+    abi = True
+    if may_be_old:
+        import torch
+        abi = bool(torch.compiled_with_cxx11_abi())
+    out["torch"] = {"version": str(facts["__version__"]), "cuda": facts.get("cuda") or "",
+                    "dir": os.path.dirname(init), "abi": abi}
 except Exception as error:
     out["torch_error"] = str(error)[:500]
 print("\n@@" + json.dumps(out))

@@ -188,8 +188,8 @@ Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
     const bool ours = !evaluation.ok();
     if (!on_device || !MemoryRanOut(evaluation) || (room == MemoryRoom::kHalfMore && !ours))
       continue;
-    if (!ours && evaluation->evidence.contains("larger_than_device"))
-      continue;  // it says so itself
+    // It was over a limit of its own, or asked for more than the device has.
+    if (!ours && evaluation->evidence.contains("rule")) continue;
     evaluation = EvaluateOnce(job, progress, room);
     ++attempts;
     if (evaluation.ok() && room == MemoryRoom::kAll)

@@ -52,7 +52,7 @@ Failure FromReply(const json& error, Outcome stage) {
   if (const std::string trace = Text(error, "traceback"); !trace.empty())
     failure.evidence["traceback"] = ElideMiddle(trace, kMessageBytes);
   if (error.contains("never_fits") && error["never_fits"] == true)
-    failure.evidence["larger_than_device"] = true;
+    failure.evidence["rule"] = "larger_than_device";
   return failure;
 }
 
@@ -192,6 +192,7 @@ Failure Runner::Classify(const Status& status, Outcome stage, double timeout_sec
   if (process_->exceeded_memory()) {
     failure.outcome = Outcome::kOutOfMemory;
     failure.message = "the candidate exceeded its memory limit and was stopped";
+    failure.evidence["rule"] = "memory_limit";
   } else if (death->signal == SIGKILL) {
     failure.outcome = Outcome::kOutOfMemory;
     failure.message =
