@@ -178,6 +178,7 @@ class Examination {
   Result<bool> CheckWithoutDevice();
   void DescribeWithoutDevice(const nlohmann::json& report, Evaluation* evaluation) const;
   double CallTimeout() const;
+  double ProfileTimeout() const;
   std::string DeviceKey() const;
   void Stage(std::string_view name);
 

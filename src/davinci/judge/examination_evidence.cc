@@ -17,6 +17,9 @@ using nlohmann::json;
 // own kernels hardly matter.
 constexpr double kLibraryLabelShare = 0.1;
 constexpr double kLowCoverageShare = 0.7;
+// For one recorded call, its warm-up and the tools: a base, and so many of its own calls.
+constexpr double kProfileSeconds = 10;
+constexpr double kProfileCalls = 100;
 
 }  // namespace
 
@@ -38,7 +41,7 @@ void Examination::CollectEvidence() {
           libraries.push_back(std::filesystem::path(path).filename().string());
       evidence["candidate_libraries"] = std::move(libraries);
       if (job_.target == Target::kCuda && !job_.without_device)  // others may be timed meanwhile
-        (void)candidate_.runner->AskFrozen({{"op", "warm_profiler"}}, CallTimeout());
+        (void)candidate_.runner->AskFrozen({{"op", "warm_profiler"}}, ProfileTimeout());
       if (!ShareDevice().ok()) return;
       CollectProfile();
       // Native code that is neither an operator nor compiled for the candidate, e.g. a library's
@@ -66,6 +69,14 @@ void Examination::CollectEvidence() {
   evaluation_.provenance["threads"] = workshop_.RunnerThreads(job_.target);
 }
 
+// It holds the device meanwhile, and knows that nothing is timed any more: who dawdles now must not
+// keep others waiting for as long as a first call may take.
+double Examination::ProfileTimeout() const {
+  if (job_.without_device) return CallTimeout();  // interpreted, and nobody waits for a device
+  const double call = evaluation_.candidate_time ? 1e-3 * evaluation_.candidate_time->median_ms : 0;
+  return std::min(CallTimeout(), kProfileSeconds + kProfileCalls * call);
+}
+
 // Reported by the runner about itself: good for labels, never for a verdict.
 void Examination::CollectProfile() {
   if (candidate_.built_variant != 0 || last_args_.empty()) return;
@@ -75,8 +86,12 @@ void Examination::CollectProfile() {
                 {"shift", current_shift_[static_cast<int>(side)]},
                 {"warmup_seconds", protocol_.profile_warmup_seconds}};
   };
-  Answer profile = candidate_.runner->AskFrozen(request(Side::kCandidate), CallTimeout());
-  if (profile.failure) return;
+  Answer profile = candidate_.runner->AskFrozen(request(Side::kCandidate), ProfileTimeout());
+  if (profile.failure) {
+    evaluation_.evidence["profile"] = {{"not_told", profile.failure->message}};
+    evaluation_.AddLabel("not profiled");
+    return;
+  }
   evaluation_.evidence["profile"] = profile.ok;
   if (job_.target == Target::kCuda) {
     // Device time decides between kernels, end-to-end time for the user: both are reported.
