@@ -46,6 +46,10 @@ class Channel:
         """Blocks for the GO mark in as few steps as possible: this is on the judge's clock."""
         return self._sock.recv(4) == _GO
 
+    def recv_seed(self):
+        """What comes with GO when the call was armed as seeded (CallOptions::seed)."""
+        return struct.unpack("<Q", self._sock.recv(8, socket.MSG_WAITALL))[0]
+
     def send_raw(self, payload):
         """One frame that is not JSON (protocol.h, DONE)."""
         self._sock.sendall(_HEADER.pack(len(payload)) + payload)

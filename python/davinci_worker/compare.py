@@ -153,6 +153,9 @@ class _Float:
         self._backend.accumulate(self._profile, self.truth, honest.contiguous(), self.dtype, self._dont_care)
 
     def settle(self, multiple, terms):
+        if self.truth.numel() == 0:  # no sample, and nothing to hold a tolerance against
+            zero = torch.zeros(1, dtype=torch.float64, device=self.truth.device)
+            self._backend.accumulate(self._profile, zero, zero, self.dtype, self._dont_care)
         self.tolerance = self._backend.tolerance(self._profile, self.dtype, multiple, terms)
 
     def limits(self):

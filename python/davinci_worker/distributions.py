@@ -88,11 +88,24 @@ def restyle(tensor, distribution, generator):
     """A tensor of the same shape, strides, dtype and device under another distribution."""
     if not _is_restylable(tensor):
         return tensor
+    if distribution == "outliers":
+        return _with_outliers(tensor, generator)
     result = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
     for part in _pieces(result):
         values = _values(distribution, tuple(part.shape), generator, part.device)
         limit = min(torch.finfo(tensor.dtype).max, torch.finfo(values.dtype).max) / 4
         part.copy_(values.clamp_(-limit, limit))
+    return result
+
+
+def _with_outliers(tensor, generator):
+    """The task's own values but for a few of 10 to 3000: who looks at a sample of them does not know what is among them."""
+    result = tensor.clone(memory_format=torch.preserve_format)
+    count, device = 4 + tensor.numel() // 100_000, tensor.device
+    at = torch.randint(tensor.numel(), (count,), generator=generator, device=device)
+    values = 10.0 ** (1.0 + 2.5 * torch.rand(count, generator=generator, device=device))
+    values = values.copysign_(torch.randn(count, generator=generator, device=device))
+    result[torch.unravel_index(at, tensor.shape)] = values.to(tensor.dtype)
     return result
 
 
@@ -136,7 +149,8 @@ def nudge(tensor, seed, widen, precision=None):
     wide = tensor.double() if tensor.dtype is not torch.float64 else tensor.clone(memory_format=torch.preserve_format)
     for k, part in enumerate(_pieces(wide)):
         noise = uniform(part.shape, seed + (k << 40), part.device)
-        part.addcmul_(part, noise.sub_(0.5).double(), value=eps)
+        moved = part.addcmul(part, noise.sub_(0.5).double(), value=eps)
+        part.copy_(torch.where(part.isinf(), part, moved))  # infinity times a negative number would be NaN
     return wide if widen else wide.to(tensor.dtype)
 
 

@@ -7,6 +7,7 @@ in the last place) fills an error profile from which the comparator derives tole
 
 import contextlib
 import copy
+import hashlib
 import itertools
 import math
 import os
@@ -27,6 +28,10 @@ _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh a
 
 class InputSet:
     """One drawn set of inputs, with truth when it was asked for."""
+
+    def call_seed(self):
+        """Of random numbers in a call with these inputs; says nothing about the secret seed."""
+        return int.from_bytes(hashlib.blake2b(b"call%d" % self.seed, digest_size=8).digest(), "little") >> 1
 
     def __init__(self, skeleton, tensors, variant, seed, distribution):
         self.skeleton = skeleton
@@ -180,6 +185,8 @@ class Oracle:
         tensors = []
         skeleton = packing.flatten(list(drawn), tensors)
         tensors = [t.detach().to(self._device) for t in tensors]
+        # What broadcasts cannot be written to, and a runner gets tensors of its own.
+        tensors = [t.contiguous() if packing.span_elements(t.shape, t.stride()) < t.numel() else t for t in tensors]
         if self._published:
             tensors = published.cast(tensors, self._spec["precision"])
         elif distribution != "own":
@@ -191,7 +198,7 @@ class Oracle:
     def _forward(self, model, drawn, convert=None):
         tensors = [t.clone(memory_format=torch.preserve_format) if convert is None else convert(t) for t in drawn.tensors]
         if self._spec.get("reseed_calls"):
-            torch.manual_seed(self._spec["init_seed"] + 1)  # what runners are told before a call
+            torch.manual_seed(drawn.call_seed())
         output = model(*packing.unflatten(drawn.skeleton, tensors))
         return output, tensors
 
@@ -203,6 +210,7 @@ class Oracle:
         built = self._build(variant)
         drawn = self._draw(message["seed"], "own", variant)
         first, forward_bytes = self._measured(lambda: self._forward(built["model"], drawn)[0])
+        built["shapes"] = [list(t.shape) for t in _flat(first)]
         stochastic = False
         if variant == 0:
             second = self._forward(built["model"], drawn)[0]
@@ -219,6 +227,9 @@ class Oracle:
             self._stochastic = stochastic
             if stochastic_eval:
                 self._spec["reseed_calls"] = True
+                if not _same(self._forward(built["model"], drawn)[0], self._forward(built["model"], drawn)[0]):
+                    raise source.SourceError("load_error", f"{self._spec['path']}: forward answers differently when called again with the same "
+                                             "inputs and the same seed: it keeps state from call to call, which cannot be judged")
         outputs = []
         structure = packing.describe(first, outputs)
         if "unsupported" in structure:
@@ -233,9 +244,17 @@ class Oracle:
             "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
             "device_bytes": torch.cuda.get_device_properties(0).total_memory if self._device == "cuda" else 0,
             "footprint_bytes": self._footprint(built["model"], drawn, first, forward_bytes),
-            "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
+            "keeps_outputs": self._keeps(built["model"], first, state), "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
         }
+
+    def _keeps(self, model, output, state):
+        """Does a call return what belongs to the module: a parameter, a buffer, an attribute?"""
+        own = [t for _, t in state]
+        for module in model.modules() if isinstance(model, torch.nn.Module) else ():
+            own += [value for value in vars(module).values() if isinstance(value, torch.Tensor)]
+        memory_of = {t.untyped_storage().data_ptr() for t in own if t.layout is torch.strided and t.numel()}
+        return any(t.untyped_storage().data_ptr() in memory_of for t in _flat(output) if t.numel())
 
     def _measured(self, function):
         """(its result, most device memory it held beyond what was held before)"""
@@ -341,7 +360,7 @@ class Oracle:
         else:
             drawn, used, judged = self.draw_judged(message["seed"], wanted, variant)
         self._set = drawn
-        reply = {"distribution": used, "args": packing.to_blob(drawn.skeleton), "tolerance": judged}
+        reply = {"distribution": used, "args": packing.to_blob(drawn.skeleton), "tolerance": judged, "call_seed": drawn.call_seed()}
         if judged and self._device == "cuda":  # where the peak is; asking costs too much for a timed pair
             reply["peak_bytes"] = self._peak_bytes()
         return reply
@@ -356,7 +375,12 @@ class Oracle:
         # Stress inputs must stay inside the reference's domain: fall back to milder ones while truth is mostly undefined.
         for used in ("own",) if wanted == "own" else distributions.ladder(wanted):
             drawn = self._draw(seed, used, variant)
-            judged = self._judge_inputs(built, drawn)
+            try:
+                judged = self._judge_inputs(built, drawn)
+            except Exception as error:  # noqa: BLE001  outside the reference's domain
+                if used == "own" or memory.ran_out(error) or isinstance(error, source.SourceError):
+                    raise
+                continue
             if used == "own" or judged["defined_share"] >= 0.5:
                 break
         return drawn, used, judged
@@ -382,6 +406,10 @@ class Oracle:
         started = time.monotonic()
         model, precise = built["model"], built["precise"]
         honest = self._forward(model, drawn)[0]  # and not its inputs, for whose float64 twins there may be no room
+        shapes = [list(t.shape) for t in _flat(honest)]
+        if shapes != built.setdefault("shapes", shapes):
+            raise source.SourceError("load_error", f"{self._spec['path']}: the shapes of the outputs depend on the values of the inputs "
+                                     f"({built['shapes']}, then {shapes}); such a task cannot be judged, return tensors of fixed shape")
         widen = lambda t: t.double() if t.is_floating_point() else t.clone()  # noqa: E731
         exact = True
         try:
@@ -523,7 +551,7 @@ class Oracle:
         except RuntimeError:
             pass
         self._set = drawn
-        return {"args": packing.to_blob(drawn.skeleton)}
+        return {"args": packing.to_blob(drawn.skeleton), "call_seed": drawn.call_seed()}
 
     def _op_nonfinite_compare(self, message, fds):
         return nonfinite.compare(self._nonfinite, self._candidate_tensors(message["outputs"]))

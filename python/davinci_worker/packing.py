@@ -14,6 +14,15 @@ DTYPES = {
     torch.int8: "i8", torch.uint8: "u8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64",
     torch.bool: "bool",
 }
+
+
+class _Supported(dict):
+    def __missing__(self, dtype):
+        raise TypeError(f"tensors of type {dtype} are not supported; use float16, bfloat16, float32, float64, int8 to int64, uint8 or "
+                        "bool (a complex tensor as torch.view_as_real of it)")
+
+
+DTYPES = _Supported(DTYPES)
 BY_NAME = {name: dtype for dtype, name in DTYPES.items()}
 
 
@@ -55,7 +64,11 @@ def unflatten(skeleton, tensors):
 
 
 def to_blob(value):
-    return base64.b64encode(pickle.dumps(value, protocol=4)).decode()
+    text = pickle.dumps(value, protocol=4)
+    if b"davinci_task" in text:
+        raise TypeError("get_inputs() and get_init_inputs() may not return objects of a class or function of the task file, which the "
+                        "candidate cannot see; pass tensors, numbers, strings, and tuples, lists and dicts of them")
+    return base64.b64encode(text).decode()
 
 
 def from_blob(blob):

@@ -5,6 +5,7 @@ It holds inputs only while it is being timed, never an expected value, and repor
 
 import contextlib
 import struct
+import sys
 import time
 import traceback
 
@@ -106,8 +107,9 @@ class Runner:
         lines = traceback.format_exception(type(error), error, error.__traceback__)
         own = [line for line in lines if "davinci_worker" not in line]
         line = None
+        files = {getattr(sys.modules.get(name), "__file__", None) for name in ("candidate", "davinci_task")}
         for frame in traceback.extract_tb(error.__traceback__):
-            if "davinci_worker" not in (frame.filename or ""):
+            if frame.filename in files:
                 line = frame.lineno
         return {"error": {
             "never_fits": memory.never_fits(error),
@@ -262,7 +264,7 @@ class Runner:
     def _armed_call(self, message):
         """One forward, in two steps: arm (free the last outputs, make the arguments; off the clock, before the inputs
         exist), then GO. The same path for checked, timed and profiled calls."""
-        peer, cuda = self._peer, self._cuda
+        peer, cuda, seeded = self._peer, self._cuda, message.get("seeded", False)
         try:
             self._held = None
             blob = message["args"]
@@ -270,8 +272,6 @@ class Runner:
                 self._blob, self._skeleton = blob, packing.from_blob(blob)
             view, shift = self._arena.view, message["shift"]
             arguments = packing.unflatten(self._skeleton, [view(p, shift) for p in self._inputs])
-            if "seed" in message:
-                torch.manual_seed(message["seed"])
             gate = _Gate(peer) if message.get("gate") else None
             if not cuda:
                 self._placement.arrange()
@@ -286,6 +286,8 @@ class Runner:
             self._placement.free()
         try:
             started = clock()
+            if seeded:
+                torch.manual_seed(peer.recv_seed())
             output = model(*arguments)
             if cuda:
                 synchronize()

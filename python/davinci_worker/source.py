@@ -23,6 +23,7 @@ def load_module(path, name, module_globals=None, text=None):
     if not unseen:
         with open(path, encoding="utf-8") as handle:
             text = handle.read()
+    text = text.removeprefix("\ufeff")
     try:
         code = compile(text, path, "exec")
     except (SyntaxError, ValueError) as error:

@@ -9,6 +9,7 @@
 
 #include "davinci/judge/sandbox_policies.h"
 #include "davinci/judge/spares.h"
+#include "davinci/judge/untrusted_json.h"
 
 namespace davinci::judge {
 namespace {
@@ -43,8 +44,20 @@ void Examination::Stage(std::string_view name) {
   if (progress_ && !name.empty()) progress_(name);
 }
 
-Result<Evaluation> Examination::Run() {
-  auto evaluation = Examine();
+Result<Evaluation> Examination::Run() { return Contained(&Examination::Examine); }
+
+// One candidate never ends the process that judges others: what it sends is read by type
+// (untrusted_json.h), and what was overlooked there ends its own examination only.
+Result<Evaluation> Examination::Contained(Result<Evaluation> (Examination::*examine)()) {
+  const auto guarded = [&]() -> Result<Evaluation> {
+    try {
+      return (this->*examine)();
+    } catch (const json::exception& error) {
+      return Internal(fmt::format("{}: a message of its process could not be understood: {}",
+                                  job_.candidate_path, error.what()));
+    }
+  };
+  auto evaluation = guarded();
   ReturnSession(evaluation.ok());
   return evaluation;
 }
@@ -376,7 +389,7 @@ Result<const VariantFacts*> Examination::Facts(int variant) {
 Result<bool> Examination::LoadCandidate() {
   const Answer& loaded = Loaded();
   if (loaded.failure) return Verdict(*loaded.failure);
-  evaluation_.times["import_ms"] = 1e3 * loaded.ok.value("seconds", 0.0);
+  evaluation_.times["import_ms"] = 1e3 * NumberIn(loaded.ok, "seconds", 0);
   if (!session_) {  // all were busy when we came
     DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->Claim(SessionKey(), HostKey())));
     if (!session_->ready) {
@@ -423,7 +436,14 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
     for (const UniqueFd& fd : exported.fds) fds.push_back(fd.get());
     Answer copied = ask(message, fds);
     if (copied.failure) return Maybe(copied.failure);
-    if (timed == &candidate_ && copied.ok.value("matched", "") == "reseeded") {
+    const std::string matched = TextIn(copied.ok, "matched");
+    if (matched != "names" && matched != "shapes" && matched != "reseeded") {
+      Failure failure{
+          Outcome::kPolicyViolation, "the candidate tampered with how weights are handed over", {}};
+      failure.evidence["rule"] = "control_channel";
+      return Maybe(std::move(failure));
+    }
+    if (timed == &candidate_ && matched == "reseeded") {
       // Documented fallback: both sides keep the weights drawn from the same seed, which then
       // cannot be randomised.
       if (variant == 0) {
@@ -433,7 +453,7 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
         DAVINCI_RETURN_IF_ERROR(BindVariant(&session_->baseline, 0).status());
       }
     } else if (timed == &candidate_) {
-      evaluation_.provenance["weights"] = copied.ok.value("matched", "");
+      evaluation_.provenance["weights"] = matched;
     }
   }
 

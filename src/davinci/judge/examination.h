@@ -54,6 +54,7 @@ class Examination {
   struct PairUnderWay {
     Timed* order[2] = {};
     bool full_check = false;
+    int64_t arm_cpu_ns[2] = {};  // by turn
     Pair calls;
     nlohmann::json layouts[2];  // by Side
     nlohmann::json verified;    // what the oracle says after the second call
@@ -70,7 +71,7 @@ class Examination {
   Result<bool> MeasurePair(bool baseline_first, bool full_check, bool record);
   // Inputs that nobody has seen, as arguments of a call.
   Result<std::string> DrawnInputs();
-  Result<bool> ArmBoth(const PairUnderWay& pair, const std::string& args);
+  Result<bool> ArmBoth(PairUnderWay* pair, const std::string& args);
   // What happens between the calls of a pair and after the second, on cpu and on cuda.
   Result<bool> LookOnHost(PairUnderWay* pair, int turn);
   Result<bool> LookOnDevice(PairUnderWay* pair, int turn);
@@ -78,9 +79,14 @@ class Examination {
   // The reference's failure is the task's fault, the candidate's is the verdict.
   Result<bool> FailInPair(const Timed& timed, const Failure& failure);
   std::vector<PairedSample> Samples();
+  void LookAtMemory(const Timed& timed, const std::vector<OutputTensor>& outputs,
+                    const VariantFacts& facts);
+  std::optional<Failure> SharedOutput() const;
   std::optional<Failure> CheckClocks();
+  std::optional<Failure> CheckArming(double call_seconds);
   // Every stage: a Status is ours or bad input; `true` means go on; `false` means failure_ holds
   // the verdict.
+  Result<Evaluation> Contained(Result<Evaluation> (Examination::*examine)());
   Result<Evaluation> Examine();
   Result<Evaluation> ExamineWithoutDevice();
   Result<bool> StartRoles();
@@ -212,10 +218,12 @@ class Examination {
   bool uses_triton_ = false;
   int gate_variant_ = -1;  // whose first call has been gated
   int64_t current_shift_[2] = {0, 0};
-  std::optional<std::string> drawn_args_;  // of the next pair, whose inputs are drawn already
+  std::optional<nlohmann::json> drawn_;  // of the next pair, whose inputs are drawn already
+  uint64_t call_seed_ = 0;  // of random numbers in calls with the inputs drawn last; known after GO
 
   bool correct_known_ = false;
-  int reweighs_ = 0;  // weights written to since the candidate's first call
+  bool candidate_shares_outputs_ = false;  // in some call; cpu
+  int reweighs_ = 0;                       // weights written to since the candidate's first call
   double baseline_seconds_ = 0;
   std::vector<Pair> pairs_;
   int64_t overhead_ns_ = 0;

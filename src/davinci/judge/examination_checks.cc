@@ -17,6 +17,10 @@ using nlohmann::json;
 // median over all calls is held to a far tighter bound.
 constexpr int64_t kMaxOutsideCpuNs = 20'000'000;
 constexpr int kRepeatsToTellNondeterminism = 2;
+// Elements of every output that are overwritten once it has been read, and with what: 3.4e38 as
+// fp32 and bf16, NaN as fp16, a large integer.
+constexpr int kOverwritten = 256;
+constexpr char kOverwriteByte = 0x7f;
 
 }  // namespace
 
@@ -27,6 +31,7 @@ Result<json> Examination::Prepare(const std::string& distribution, int variant, 
                                                           seed ? *seed : secret_.Next() >> 1)));
   if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
     evaluation_.evidence["device_memory"]["oracle_peak_bytes"] = *peak;
+  call_seed_ = prepared.ok.at("call_seed");
   return prepared.ok;
 }
 
@@ -56,7 +61,7 @@ json Examination::ArmMessage(Timed* timed, const VariantFacts& facts, const std:
   current_shift_[static_cast<int>(timed->side)] = slot * facts.slot_bytes;
   if (timed->side == Side::kCandidate) last_args_ = args;
   json message = {{"op", "arm"}, {"shift", slot * facts.slot_bytes}, {"args", args}};
-  if (facts.reseed_calls) message["seed"] = session_->init_seed + 1;
+  if (facts.reseed_calls) message["seeded"] = true;
   return message;
 }
 
@@ -72,6 +77,7 @@ Result<CallResult> Examination::CallPublished(Timed* timed, bool gated) {
   options.timeout_seconds = CallTimeout();
   options.spin_seconds = job_.target == Target::kCuda ? kSpinSeconds : 0.0;
   options.bind_to_last_core = job_.target == Target::kCpu;
+  if (session_->facts[0] && session_->facts[0]->reseed_calls) options.seed = call_seed_;
   Status shared = Status::Ok();
   if (share_.held()) {
     // A candidate that hangs must not keep the device from those who wait to be timed.
@@ -118,8 +124,12 @@ std::optional<Failure> Examination::Locate(const Timed& timed, const CallResult&
   if (auto failure = CheckSignature(call.structure, call.outputs, facts.structure, facts.outputs,
                                     TargetName(job_.target)))
     return failure;
-  if (job_.target == Target::kCpu)
-    return session_->arena.Collect(timed.runner->process(), timed.side, call.outputs, layout);
+  if (job_.target == Target::kCpu) {
+    auto failure =
+        session_->arena.Collect(timed.runner->process(), timed.side, call.outputs, layout);
+    if (!failure) LookAtMemory(timed, call.outputs, facts);
+    return failure;
+  }
   *layout = json::array();
   for (const OutputTensor& t : call.outputs) {
     json item = {{"dtype", t.dtype}, {"shape", t.shape}, {"stride", t.stride}, {"ipc", t.ipc}};
@@ -127,6 +137,59 @@ std::optional<Failure> Examination::Locate(const Timed& timed, const CallResult&
     layout->push_back(std::move(item));
   }
   return std::nullopt;
+}
+
+// What a call returns is the caller's: it lies in memory of its own, and may be overwritten. So it
+// is, at secret places; who goes on from what it returned before, instead of computing it, is
+// wrong.
+void Examination::LookAtMemory(const Timed& timed, const std::vector<OutputTensor>& outputs,
+                               const VariantFacts& facts) {
+  const worker::Process& process = timed.runner->process();
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  bool shares = false;  // or one of its elements stands for several
+  for (const OutputTensor& output : outputs) {
+    int64_t span = NumElements(output) > 0 && !output.value ? 1 : 0;
+    for (size_t d = 0; span > 0 && d < output.shape.size(); ++d) {
+      span += (output.shape[d] - 1) * output.stride[d];
+      shares = shares || (output.shape[d] > 1 && output.stride[d] == 0);
+    }
+    if (span > 0)
+      ranges.emplace_back(output.address, static_cast<uint64_t>(span * ElementBytes(output.dtype)));
+  }
+  shares = shares || process.SharesMemory(ranges);
+  if (timed.side == Side::kBaseline) {
+    session_->shares_outputs = shares;
+    return;
+  }
+  candidate_shares_outputs_ = candidate_shares_outputs_ || shares;
+  if (shares || facts.keeps_outputs) return;
+  for (const OutputTensor& output : outputs) {
+    const int64_t elements = NumElements(output);
+    if (elements == 0 || output.value) continue;
+    const auto size = static_cast<uint64_t>(ElementBytes(output.dtype));
+    std::vector<uint64_t> places;
+    for (int k = 0; k < kOverwritten; ++k) {
+      uint64_t at = secret_.Below(static_cast<uint64_t>(elements));
+      uint64_t address = output.address;
+      for (size_t d = output.shape.size(); d-- > 0;) {
+        const auto n = static_cast<uint64_t>(output.shape[d]);
+        address += at % n * static_cast<uint64_t>(output.stride[d]) * size;
+        at /= n;
+      }
+      places.push_back(address);
+    }
+    process.FillPieces(places, size, kOverwriteByte);
+  }
+}
+
+std::optional<Failure> Examination::SharedOutput() const {
+  if (!candidate_shares_outputs_ || session_->shares_outputs.value_or(true)) return std::nullopt;
+  Failure failure{Outcome::kPolicyViolation,
+                  "an output lies in memory that it shares with the inputs or with itself; the "
+                  "reference returns memory of its own, so must the candidate",
+                  {}};
+  failure.evidence["rule"] = "shared_output";
+  return failure;
 }
 
 Result<std::optional<Failure>> Examination::Unreadable(const Status& status) {
@@ -222,10 +285,16 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
     if (variant > 0)
       shapes =
           fmt::format(" with {}", task_.config.variants[static_cast<size_t>(variant - 1)].dump());
+    const std::string inputs =
+        distribution == "own" ? "the task's own" : "\"" + distribution + "\"";
+    if (o.value("wrong", int64_t{0}) == 0) {  // all values together, or none could be judged
+      failure.message =
+          fmt::format("{}on {} inputs{}: {}", where, inputs, shapes, o.value("text", "wrong"));
+      break;
+    }
     failure.message =
         fmt::format("{}{} of {} values are outside the tolerance on {} inputs{}", where,
-                    o.value("wrong", int64_t{0}), o.value("elements", int64_t{0}),
-                    distribution == "own" ? "the task's own" : "\"" + distribution + "\"", shapes);
+                    o.value("wrong", int64_t{0}), o.value("elements", int64_t{0}), inputs, shapes);
     if (o.contains("first_wrong") && o["first_wrong"]["index"].is_array())
       failure.message +=
           fmt::format("; first at {}: expected {}, got {}", o["first_wrong"]["index"].dump(),
@@ -236,6 +305,10 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
                       o["worst"]["error"].dump(), o["worst"]["tolerance"].dump());
     break;
   }
+  if (failure.message.find("got 3.39615") != std::string::npos)
+    failure.message +=
+        " (what earlier calls had returned was overwritten, as a caller may: a part of it is among "
+        "these values)";
   failure.evidence["reweighs"] = reweighs_;
   if (reweighs_ > 0)
     failure.message +=
@@ -311,6 +384,7 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
     session_->baseline_outside_tolerance = !own_compared.ok.at("passed").get<bool>();
     session_->baseline_checked = true;
   }
+  if (auto failure = SharedOutput()) return Maybe(failure);
   if (session_->baseline_outside_tolerance)
     evaluation_.AddLabel("task: baseline outside tolerance");
   if (compared.at("passed").get<bool>()) return Maybe();

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "davinci/judge/examination.h"
+#include "davinci/judge/untrusted_json.h"
 #include "davinci/judge/vendor_code.h"
 
 namespace davinci::judge {
@@ -49,7 +50,7 @@ void Examination::CollectEvidence() {
       const json profile = evidence.value("profile", json::object());
       if (job_.target == Target::kCpu && !job_.without_device &&
           evidence["candidate_libraries"].empty() &&
-          profile.value("library_share", 1.0) < kLibraryLabelShare)
+          NumberIn(profile, "library_share", 1) < kLibraryLabelShare)
         evaluation_.AddLabel("no kernel of its own");
       for (const std::string& name : ExecutedVendorLibraries(process.pid()))
         evaluation_.AddLabel("vendor library: " + name);
@@ -113,8 +114,8 @@ void Examination::CollectProfile() {
     }
     const auto busy = [](const json& report) -> json {
       const auto device = report.find("device");
-      return device != report.end() && device->is_object() ? device->value("busy_ms", json())
-                                                           : json();
+      const double ms = device == report.end() ? -1 : NumberIn(*device, "busy_ms", -1);
+      return ms < 0 ? json() : json(ms);
     };
     evaluation_.times["device_ms"] = {{"candidate", busy(profile.ok)}, {"baseline", busy(known)}};
   }
@@ -124,7 +125,7 @@ void Examination::CollectProfile() {
     share = s->get<double>();
   if (const auto ops = profile.ok.find("operators"); ops != profile.ok.end() && ops->is_array())
     for (const json& op : *ops)
-      if (op.is_object() && op.value("compute", false) && top.empty()) top = op.value("op", "");
+      if (FlagIn(op, "compute") && top.empty()) top = TextIn(op, "op");
   if (top.empty() && job_.target == Target::kCuda) top = "library kernels";
   if (share >= kLibraryLabelShare && !top.empty())
     evaluation_.AddLabel(fmt::format("vendor library: {}", top));
@@ -150,6 +151,8 @@ Evaluation Examination::Conclude() {
       evaluation.AddLabel(facts.reseed_calls
                               ? "task: stochastic reference, reseeded before every call"
                               : "task: stochastic in training mode, judged in eval mode");
+    if (session_->reference_mutates && !session_->shares_outputs.value_or(false))
+      evaluation.AddLabel("task: side effects not compared");
     evaluation.evidence["work"] = facts.raw.value("work", json());
   }
   for (auto& [name, seconds] : stage_seconds_.items())

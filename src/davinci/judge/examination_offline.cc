@@ -105,9 +105,7 @@ Result<bool> Examination::CheckWithoutDevice() {
 }
 
 Result<Evaluation> Examination::RunWithoutDevice() {
-  auto evaluation = ExamineWithoutDevice();
-  ReturnSession(evaluation.ok());
-  return evaluation;
+  return Contained(&Examination::ExamineWithoutDevice);
 }
 
 Result<Evaluation> Examination::ExamineWithoutDevice() {

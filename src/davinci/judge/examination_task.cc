@@ -286,6 +286,7 @@ void Examination::ProbeNonfinite() {
   auto prepared = session_->oracle->Ask({{"op", "nonfinite"}, {"seed", secret_.Next() >> 1}});
   if (!prepared.ok()) return give_up(prepared.status().message());
   if (prepared->ok.at("args").is_null()) return give_up("no floating input");
+  call_seed_ = prepared->ok.at("call_seed");
   auto call = Call(&candidate_, 0, prepared->ok.at("args"));
   if (!call.ok()) return give_up(call.status().message());
   json layout;

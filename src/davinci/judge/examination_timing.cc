@@ -35,6 +35,9 @@ constexpr double kContradictionSeconds = 2.5e-4;
 // … nor who differs by less than this many times what the baseline's two clocks differ by, beyond
 // the protocol's least cost: on a crowded machine both wait between them.
 constexpr double kHonestGap = 2;
+// More CPU time than the baseline's, between two calls.
+constexpr double kArmSeconds = 5e-4;
+constexpr double kArmShare = 0.1;
 // CPU time after DONE that an honest process may need to go back to sleep.
 constexpr int64_t kTailCpuNs = 50'000;
 constexpr int64_t kMaxOverheadNs = 2'000'000;
@@ -60,7 +63,10 @@ double Examination::RecordSeconds(const CallResult& call) const {
 }
 
 Result<std::string> Examination::DrawnInputs() {
-  if (drawn_args_) return *std::exchange(drawn_args_, std::nullopt);
+  if (drawn_) {
+    call_seed_ = drawn_->at("call_seed");
+    return std::exchange(drawn_, std::nullopt)->at("args").get<std::string>();
+  }
   // Truth is worked out after the calls: what comes before a call never says how it is looked at.
   DAVINCI_ASSIGN_OR_RETURN(const json drawn, Prepare("own", 0, false));
   return drawn.at("args").get<std::string>();
@@ -71,19 +77,20 @@ Result<bool> Examination::FailInPair(const Timed& timed, const Failure& failure)
   return Verdict(failure);
 }
 
-Result<bool> Examination::ArmBoth(const PairUnderWay& pair, const std::string& args) {
+Result<bool> Examination::ArmBoth(PairUnderWay* pair, const std::string& args) {
   // On cuda both at once. On cpu one after the other: their threads look for more work for some
   // milliseconds, and would keep the other one from its core.
   const bool at_once = job_.target == Target::kCuda;
-  std::optional<Failure> failures[2];
+  Answer answers[2];
   for (int turn : {0, 1}) {
-    Timed* timed = pair.order[turn];
+    Timed* timed = pair->order[turn];
     timed->runner->BeginFrozen(ArmMessage(timed, *session_->facts[0], args));
-    if (!at_once) failures[turn] = timed->runner->FinishFrozen(CallTimeout()).failure;
+    if (!at_once) answers[turn] = timed->runner->FinishFrozen(CallTimeout());
   }
   for (int turn : {0, 1}) {
-    if (at_once) failures[turn] = pair.order[turn]->runner->FinishFrozen(CallTimeout()).failure;
-    if (failures[turn]) return FailInPair(*pair.order[turn], *failures[turn]);
+    if (at_once) answers[turn] = pair->order[turn]->runner->FinishFrozen(CallTimeout());
+    if (answers[turn].failure) return FailInPair(*pair->order[turn], *answers[turn].failure);
+    pair->arm_cpu_ns[turn] = answers[turn].cpu_ns;
   }
   return true;
 }
@@ -133,7 +140,7 @@ Result<bool> Examination::LookOnDevice(PairUnderWay* pair, int turn) {
   call.settle_ns = static_cast<int64_t>(1e9 * answers.ok[0].at("seconds").get<double>());
   if (turn == 0) return true;
   pair->verified = std::move(answers.ok[1]);
-  drawn_args_ = answers.ok[2].at("args");
+  drawn_ = std::move(answers.ok[2]);
   return true;
 }
 
@@ -143,13 +150,14 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
   pair.order[baseline_first ? 0 : 1] = &session_->baseline;
   pair.order[baseline_first ? 1 : 0] = &candidate_;
   pair.full_check = full_check;
-  DAVINCI_ASSIGN_OR_RETURN(const bool armed, ArmBoth(pair, args));
+  DAVINCI_ASSIGN_OR_RETURN(const bool armed, ArmBoth(&pair, args));
   if (!armed) return false;
   DAVINCI_RETURN_IF_ERROR(
       session_->oracle->Ask(PublishRequest(*pair.order[0], *session_->facts[0])).status());
   for (int turn : {0, 1}) {
     CallResult& call = pair.call(turn);
     DAVINCI_ASSIGN_OR_RETURN(call, CallPublished(pair.order[turn], false));
+    call.arm_cpu_ns = pair.arm_cpu_ns[turn];
     if (call.failure) return FailInPair(*pair.order[turn], *call.failure);
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, job_.target == Target::kCuda
                                                    ? LookOnDevice(&pair, turn)
@@ -157,6 +165,7 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
     if (!go_on) return false;
   }
   if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
+  if (auto failure = SharedOutput()) return Verdict(*failure);
   std::optional<Failure> broken;
   const json comparison = Verified(pair.verified, &broken);
   if (broken) return Verdict(*broken);
@@ -297,6 +306,27 @@ std::vector<PairedSample> Examination::Samples() {
   return samples;
 }
 
+// Arming lets the last outputs go and makes the arguments; inputs do not exist yet. What a
+// candidate does there beyond what the baseline needs, it does off the clock.
+std::optional<Failure> Examination::CheckArming(double call_seconds) {
+  std::vector<double> excess;
+  for (const Pair& pair : pairs_)
+    excess.push_back(1e-9 *
+                     static_cast<double>(pair.candidate.arm_cpu_ns - pair.baseline.arm_cpu_ns));
+  const double median = Median(excess);
+  evaluation_.evidence["clocks"]["arm_cpu_excess_ms"] = 1e3 * median;
+  if (median <= kArmSeconds + kArmShare * call_seconds) return std::nullopt;
+  Failure failure{
+      Outcome::kInvalidTiming,
+      fmt::format("the candidate used {:.3f} ms more CPU time than the baseline between "
+                  "two calls, while its last outputs were freed: work belongs into "
+                  "forward",
+                  1e3 * median),
+      {}};
+  failure.evidence["rule"] = "work_between_calls";
+  return failure;
+}
+
 std::optional<Failure> Examination::CheckClocks() {
   std::vector<double> outer;
   std::vector<double> awake;
@@ -327,6 +357,8 @@ std::optional<Failure> Examination::CheckClocks() {
             {"cpu_while_stopped_ms", 1e3 * Median(outside)},
             {"protocol_overhead_ms", 1e-6 * static_cast<double>(overhead_ns_)},
             {"protocol_noise_ms", 1e3 * ScaledMad(noise)}};
+  if (job_.target == Target::kCpu)
+    if (auto failure = CheckArming(Median(outer))) return failure;
   const AgreementOptions exact;
   if (Median(outside) > exact.absolute_seconds + exact.relative * Median(outer) + 2e-5)
     return WorkedWhileStopped(Median(outside));

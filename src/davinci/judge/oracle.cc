@@ -103,6 +103,7 @@ Result<VariantFacts> Oracle::Describe(int variant, uint64_t seed) {
   facts.num_slots = d.at("slots").get<int>();
   facts.stochastic = d.value("stochastic", false);
   facts.reseed_calls = d.value("reseed_calls", false);
+  facts.keeps_outputs = d.value("keeps_outputs", false);
   if (d.at("mode").is_string()) facts.mode = d.at("mode").get<std::string>();
   return facts;
 }

@@ -28,7 +28,8 @@ struct VariantFacts {
   int num_slots = 0;
   bool stochastic = false;
   bool reseed_calls = false;
-  std::string mode;  // "", "train", "eval"
+  bool keeps_outputs = false;  // what it returns belongs to the module: a parameter, a buffer
+  std::string mode;            // "", "train", "eval"
 };
 
 class Oracle {

@@ -17,8 +17,11 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kAlign = 256;
-// Strided outputs may span more than their dense size; more than this factor is refused.
+// Strided outputs may span more than their dense size; beyond this factor they are copied element
+// by element.
 constexpr int64_t kMaxSpanFactor = 2;
+
+constexpr size_t kPiecesAtOnce = 1 << 16;
 
 int64_t AlignUp(int64_t value) { return (value + kAlign - 1) / kAlign * kAlign; }
 
@@ -39,6 +42,43 @@ std::string Normalise(std::string structure) {
 
 Failure Wrong(Outcome outcome, std::string message) {
   return {outcome, std::move(message), json::object()};
+}
+
+std::vector<int64_t> DenseStrides(const std::vector<int64_t>& shape) {
+  std::vector<int64_t> stride(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;)
+    stride[d - 1] = stride[d] * std::max<int64_t>(1, shape[d]);
+  return stride;
+}
+
+// Copies the elements of a strided tensor behind one another, run by run of its innermost
+// contiguous dimensions.
+Status ReadElements(const worker::Process& process, const OutputTensor& tensor, char* to) {
+  size_t outer = tensor.shape.size();
+  int64_t run = 1;
+  while (outer > 0 && (tensor.shape[outer - 1] == 1 || tensor.stride[outer - 1] == run))
+    run *= tensor.shape[--outer];
+  const int64_t element = ElementBytes(tensor.dtype);
+  const auto size = static_cast<size_t>(run * element);
+  std::vector<uint64_t> addresses;
+  std::vector<int64_t> index(outer, 0);
+  uint64_t address = tensor.address;
+  for (int64_t left = NumElements(tensor) / run; left > 0; --left) {
+    addresses.push_back(address);
+    if (addresses.size() == kPiecesAtOnce || left == 1) {
+      DAVINCI_RETURN_IF_ERROR(process.ReadPieces(addresses, size, to));
+      to += addresses.size() * size;
+      addresses.clear();
+    }
+    for (size_t d = outer; d-- > 0;) {
+      const auto step = static_cast<uint64_t>(tensor.stride[d] * element);
+      address += step;
+      if (++index[d] < tensor.shape[d]) break;
+      address -= step * static_cast<uint64_t>(tensor.shape[d]);
+      index[d] = 0;
+    }
+  }
+  return Status::Ok();
 }
 
 }  // namespace
@@ -116,12 +156,21 @@ std::optional<Failure> OutputArena::Collect(const worker::Process& process, Side
     if (NumElements(tensor) == 0) span = 0;
     if (tensor.value) span = 1;
     offset = AlignUp(offset);
-    if (!sane || span > (end - offset) / std::max<int64_t>(1, element))
-      return Wrong(
+    const int64_t room = (end - offset) / std::max<int64_t>(1, element);
+    std::vector<int64_t> stride = tensor.stride;
+    const bool sparse = sane && span > room && !tensor.value;
+    if (sparse) {  // a view of something larger: only its elements are taken
+      stride = DenseStrides(tensor.shape);
+      span = NumElements(tensor);
+    }
+    if (!sane || element == 0 || span > room) {
+      Failure failure = Wrong(
           Outcome::kPolicyViolation,
-          fmt::format("output {} claims strides {} over shape {}, far more memory than its size; "
-                      "return a dense tensor",
-                      i, tensor.stride, tensor.shape));
+          fmt::format("output {} claims strides {} over shape {} of {}; return a dense tensor", i,
+                      tensor.stride, tensor.shape, ElideMiddle(tensor.dtype, 40)));
+      failure.evidence["rule"] = "output_layout";
+      return failure;
+    }
     const int64_t bytes = span * element;
     if (tensor.value) {
       if (tensor.dtype == "f64") {
@@ -131,8 +180,9 @@ std::optional<Failure> OutputArena::Collect(const worker::Process& process, Side
         std::memcpy(data_ + offset, &integer, 8);
       }
     } else if (bytes > 0) {
-      if (const Status read =
-              process.ReadMemory(tensor.address, data_ + offset, static_cast<size_t>(bytes));
+      if (const Status read = sparse ? ReadElements(process, tensor, data_ + offset)
+                                     : process.ReadMemory(tensor.address, data_ + offset,
+                                                          static_cast<size_t>(bytes));
           !read.ok()) {
         Failure failure =
             Wrong(Outcome::kPolicyViolation,
@@ -147,7 +197,7 @@ std::optional<Failure> OutputArena::Collect(const worker::Process& process, Side
                        {"bytes", bytes},
                        {"dtype", tensor.dtype},
                        {"shape", tensor.shape},
-                       {"stride", tensor.stride}});
+                       {"stride", stride}});
     offset += bytes;
   }
   return std::nullopt;

@@ -28,7 +28,8 @@ Result<Protocol> ProtocolByName(std::string_view name) {
   Protocol protocol;
   protocol.name = std::string(name);
   if (name == "davinci") {
-    protocol.steps = {{"own"}, {"signed"}, {"magnitudes"}, {"own", true}, {"signed", true}};
+    protocol.steps = {{"own"},      {"signed"},    {"magnitudes"},
+                      {"outliers"}, {"own", true}, {"signed", true}};
     return protocol;
   }
   if (name == "screening") {

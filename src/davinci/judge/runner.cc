@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/judge/untrusted_json.h"
 #include "davinci/worker/protocol.h"
 
 namespace davinci::judge {
@@ -21,16 +22,11 @@ constexpr size_t kMessageBytes = 4000;
 constexpr size_t kMaxOutputs = 256;
 constexpr size_t kMaxExports = 4096;
 
-std::string Text(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 // What the runner's exception says, as a Failure. Only outcomes a candidate may claim for itself
 // are accepted.
 Failure FromReply(const json& error, Outcome stage) {
   Failure failure;
-  const auto claimed = ParseOutcome(Text(error, "kind"));
+  const auto claimed = ParseOutcome(TextIn(error, "kind"));
   failure.outcome = stage;
   if (claimed) {
     switch (*claimed) {
@@ -46,13 +42,12 @@ Failure FromReply(const json& error, Outcome stage) {
         break;
     }
   }
-  failure.message = ElideMiddle(Text(error, "message"), kMessageBytes);
+  failure.message = ElideMiddle(TextIn(error, "message"), kMessageBytes);
   if (const auto line = error.find("line"); line != error.end() && line->is_number_integer())
     failure.message += fmt::format(" (line {})", line->get<int64_t>());
-  if (const std::string trace = Text(error, "traceback"); !trace.empty())
+  if (const std::string trace = TextIn(error, "traceback"); !trace.empty())
     failure.evidence["traceback"] = ElideMiddle(trace, kMessageBytes);
-  if (error.contains("never_fits") && error["never_fits"] == true)
-    failure.evidence["rule"] = "larger_than_device";
+  if (FlagIn(error, "never_fits")) failure.evidence["rule"] = "larger_than_device";
   return failure;
 }
 
@@ -66,7 +61,7 @@ std::vector<int64_t> Integers(const json& object, const char* key) {
 }
 
 void ReadOutputs(const json& done, CallResult* result) {
-  result->structure = Text(done, "structure");
+  result->structure = TextIn(done, "structure");
   if (const auto inner = done.find("inner_ns"); inner != done.end() && inner->is_number_integer())
     result->inner_ns = inner->get<int64_t>();
   const auto outputs = done.find("outputs");
@@ -76,12 +71,11 @@ void ReadOutputs(const json& done, CallResult* result) {
     OutputTensor tensor;
     if (const auto ptr = item.find("ptr"); ptr != item.end() && ptr->is_number_unsigned())
       tensor.address = ptr->get<uint64_t>();
-    tensor.dtype = Text(item, "dtype");
+    tensor.dtype = TextIn(item, "dtype");
     tensor.shape = Integers(item, "shape");
     tensor.stride = Integers(item, "stride");
-    tensor.device = Text(item, "device");
-    const auto plain = item.find("plain");
-    tensor.plain = plain != item.end() && plain->is_boolean() && plain->get<bool>();
+    tensor.device = TextIn(item, "device");
+    tensor.plain = FlagIn(item, "plain");
     if (const auto value = item.find("value"); value != item.end() && value->is_number())
       tensor.value = value->get<double>();
     if (const auto ipc = item.find("ipc"); ipc != item.end()) tensor.ipc = *ipc;
@@ -135,7 +129,7 @@ json Runner::Build(const json& request) {
     for (const json& step : outcome.value("steps", json::array()))
       compile_seconds_ += step.value("seconds", 0.0);
   const auto error = outcome.find("error");
-  last_build_timed_out_ = error != outcome.end() && Text(*error, "kind") == "timeout";
+  last_build_timed_out_ = error != outcome.end() && TextIn(*error, "kind") == "timeout";
   return outcome;
 }
 
@@ -225,6 +219,8 @@ Answer Runner::Await(double timeout_seconds, Outcome stage) {
     answer.failure = Classify(reply.status(), stage, timeout_seconds);
   } else if (reply->failed()) {
     answer.failure = FromError(reply->error, stage);
+  } else if (!reply->ok.is_object()) {
+    answer.failure = Classify(InvalidArgument("a reply that is none"), stage, timeout_seconds);
   } else {
     answer.ok = std::move(reply->ok);
     answer.fds = std::move(reply->fds);
@@ -257,7 +253,7 @@ bool Runner::Forget(double timeout_seconds) {
   last_outputs_.clear();
   exports_.clear();
   EndCalls();
-  return !answer.failure && answer.ok.value("clean", false);
+  return !answer.failure && FlagIn(answer.ok, "clean");
 }
 
 CallResult Runner::Call(const CallOptions& options) {
@@ -266,8 +262,9 @@ CallResult Runner::Call(const CallOptions& options) {
     result.failure = Classify(status, Outcome::kRuntimeError, options.timeout_seconds);
     return result;
   };
-  if (const Status status = process_->control().SendFrame(worker::kGo); !status.ok())
-    return fail(status);
+  std::string go(worker::kGo);
+  if (options.seed) go.append(reinterpret_cast<const char*>(&*options.seed), sizeof *options.seed);
+  if (const Status status = process_->control().SendFrame(go); !status.ok()) return fail(status);
   const int64_t cpu_before = process_->CpuNs();
   result.outside_cpu_ns = cpu_before - cpu_when_frozen_ns_;
 
@@ -386,7 +383,8 @@ Answer Runner::FinishFrozen(double timeout_seconds) {
   Answer answer = Await(timeout_seconds, Outcome::kRuntimeError);
   if (frozen_ && !process_->WaitForDeath()) {
     (void)process_->Freeze();
-    cpu_when_frozen_ns_ = process_->CpuNs();
+    answer.cpu_ns = process_->CpuNs() - cpu_when_frozen_ns_;
+    cpu_when_frozen_ns_ += answer.cpu_ns;
   }
   return answer;
 }

@@ -28,6 +28,7 @@ struct Answer {
   nlohmann::json ok;
   std::vector<UniqueFd> fds;
   std::optional<Failure> failure;
+  int64_t cpu_ns = 0;  // that a frozen process used for it
 };
 
 // One output tensor as the runner describes it. Untrusted: pointers and sizes are claims.
@@ -53,6 +54,7 @@ struct CallResult {
   int64_t cpu_ns = 0;     // CPU time between thaw and frozen
   int64_t tail_cpu_ns = 0;     // the part of it spent after DONE, before every thread had stopped
   int64_t outside_cpu_ns = 0;  // CPU time spent while it should have been frozen, before this call
+  int64_t arm_cpu_ns = 0;      // CPU time spent on being armed, set by whoever armed it
   int64_t core_wait_ns =
       0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
   bool compiled = false;  // a compilation happened inside: not a sample
@@ -73,6 +75,8 @@ struct CallOptions {
   // Wake the process from the core that its main thread is bound to while it is stopped
   // (davinci_worker/placement.py), so that its other threads find theirs free.
   bool bind_to_last_core = false;
+  // Goes with GO to a call whose arm message said "seeded": what its random numbers follow from.
+  std::optional<uint64_t> seed = std::nullopt;
   // Called once when the call is not over after this long.
   double patience_seconds = 1;
   std::function<void()> on_slow = nullptr;

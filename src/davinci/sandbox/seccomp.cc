@@ -209,8 +209,12 @@ Result<Program> BuildLoad(const SeccompOptions& options, uint64_t lock_program) 
   return rules.Compile();
 }
 
-Result<Program> BuildLocked(pid_t self) {
+Result<Program> BuildLocked(const SeccompOptions& options, pid_t self) {
   Rules rules;
+  // A timer works on while its process is stopped, in interrupts on the cores of others. Not where
+  // programs may be started: the device's libraries may have their own.
+  if (!options.allow_exec)
+    rules.DenyAll({SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime), SCMP_SYS(setitimer)});
   DenyFork(&rules);
   DenyExec(&rules);
   rules.Deny(SCMP_SYS(seccomp));
@@ -291,7 +295,7 @@ Result<PreparedLock> PrepareLock(const Program& instructions) {
 Result<bool> EnterSeccompLoad(const SeccompOptions& options, bool lockable) {
   PreparedLock lock = {nullptr, false};
   if (lockable) {
-    DAVINCI_ASSIGN_OR_RETURN(const Program locked, BuildLocked(getpid()));
+    DAVINCI_ASSIGN_OR_RETURN(const Program locked, BuildLocked(options, getpid()));
     DAVINCI_ASSIGN_OR_RETURN(lock, PrepareLock(locked));
   }
   DAVINCI_ASSIGN_OR_RETURN(Program load,

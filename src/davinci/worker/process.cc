@@ -19,6 +19,7 @@
 #include <cstring>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <system_error>
 #include <thread>
 
@@ -77,6 +78,8 @@ char ThreadState(pid_t pid, pid_t tid) {
 }
 
 // errno, or 0 when all of it was read.
+constexpr size_t kMaxPieces = 1024;  // IOV_MAX
+
 int ReadPart(pid_t pid, uint64_t address, char* out, size_t size) {
   while (size > 0) {
     iovec local{out, size};
@@ -378,6 +381,46 @@ Status Process::ReadMemory(uint64_t address, void* destination, size_t size) con
   loop();
   helpers.clear();
   return error == 0 ? Status::Ok() : FromErrno(error, "reading a worker's output");
+}
+
+Status Process::ReadPieces(std::span<const uint64_t> addresses, size_t size,
+                           char* destination) const {
+  std::vector<iovec> remote(std::min(addresses.size(), kMaxPieces));
+  while (!addresses.empty()) {
+    const size_t n = std::min(addresses.size(), kMaxPieces);
+    for (size_t i = 0; i < n; ++i)
+      remote[i] = {reinterpret_cast<void*>(addresses[i]), size};  // NOLINT: of another process
+    iovec local{destination, n * size};
+    const ssize_t got = process_vm_readv(pid_, &local, 1, remote.data(), n, 0);
+    if (got != static_cast<ssize_t>(n * size))
+      return FromErrno(got < 0 ? errno : EFAULT, "reading a worker's output");
+    destination += n * size;
+    addresses = addresses.subspan(n);
+  }
+  return Status::Ok();
+}
+
+void Process::FillPieces(std::span<const uint64_t> addresses, size_t size, char byte) const {
+  std::vector<iovec> remote;
+  for (const uint64_t address : addresses.first(std::min(addresses.size(), kMaxPieces)))
+    remote.push_back({reinterpret_cast<void*>(address), size});  // NOLINT: of another process
+  std::vector<char> bytes(remote.size() * size, byte);
+  iovec local{bytes.data(), bytes.size()};
+  (void)process_vm_writev(pid_, &local, 1, remote.data(), remote.size(), 0);
+}
+
+bool Process::SharesMemory(std::span<const std::pair<uint64_t, uint64_t>> ranges) const {
+  const std::string maps = ReadProc(fmt::format("/proc/{}/maps", pid_.load()));
+  std::istringstream lines(maps);
+  for (std::string line; std::getline(lines, line);) {
+    unsigned long from = 0;
+    unsigned long to = 0;
+    char how[5] = {};
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &from, &to, how) != 3 || how[3] != 's') continue;
+    for (const auto& [address, bytes] : ranges)
+      if (address < to && from < address + bytes) return true;
+  }
+  return false;
 }
 
 void Process::CheckMemory() {

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "davinci/base/status.h"
@@ -89,6 +90,14 @@ class Process {
   std::vector<std::string> MappedLibraries() const;
   // Copies `size` bytes at `address` of the (frozen) child. Fails when any of it is not readable.
   Status ReadMemory(uint64_t address, void* destination, size_t size) const;
+  // The same for many pieces of `size` bytes each, put behind one another.
+  Status ReadPieces(std::span<const uint64_t> addresses, size_t size, char* destination) const;
+  // Fills pieces of the (frozen) child's memory, 1024 at most, with `byte`; from the first that
+  // cannot be written to on, they stay as they are.
+  void FillPieces(std::span<const uint64_t> addresses, size_t size, char byte) const;
+  // Whether any byte of a range [address, address + bytes) lies in a mapping that is shared, with
+  // another process or with itself.
+  bool SharesMemory(std::span<const std::pair<uint64_t, uint64_t>> ranges) const;
 
   void Kill();
   // Non-blocking unless `timeout_seconds` > 0. Empty while the child lives.
