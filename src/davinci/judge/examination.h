@@ -54,7 +54,7 @@ class Examination {
   struct PairUnderWay {
     Timed* order[2] = {};
     bool full_check = false;
-    int64_t arm_cpu_ns[2] = {};  // by turn
+    int64_t arm_ns[2] = {};  // by turn
     Pair calls;
     nlohmann::json layouts[2];  // by Side
     nlohmann::json verified;    // what the oracle says after the second call

@@ -158,7 +158,7 @@ std::optional<Failure> OutputArena::Collect(const worker::Process& process, Side
     offset = AlignUp(offset);
     const int64_t room = (end - offset) / std::max<int64_t>(1, element);
     std::vector<int64_t> stride = tensor.stride;
-    const bool sparse = sane && span > room && !tensor.value;
+    const bool sparse = sane && !tensor.value && span > kMaxSpanFactor * NumElements(tensor);
     if (sparse) {  // a view of something larger: only its elements are taken
       stride = DenseStrides(tensor.shape);
       span = NumElements(tensor);

@@ -376,11 +376,13 @@ Answer Runner::AskFrozen(const json& message, double timeout_seconds, std::span<
 
 void Runner::BeginFrozen(const json& message, std::span<const int> fds) {
   Post(message, fds);
+  asked_ns_ = MonotonicNs();
   if (frozen_) (void)process_->Thaw();
 }
 
 Answer Runner::FinishFrozen(double timeout_seconds) {
   Answer answer = Await(timeout_seconds, Outcome::kRuntimeError);
+  answer.wall_ns = MonotonicNs() - asked_ns_;
   if (frozen_ && !process_->WaitForDeath()) {
     (void)process_->Freeze();
     answer.cpu_ns = process_->CpuNs() - cpu_when_frozen_ns_;

@@ -28,7 +28,8 @@ struct Answer {
   nlohmann::json ok;
   std::vector<UniqueFd> fds;
   std::optional<Failure> failure;
-  int64_t cpu_ns = 0;  // that a frozen process used for it
+  int64_t cpu_ns = 0;   // that a frozen process used for it
+  int64_t wall_ns = 0;  // from BeginFrozen() to the answer
 };
 
 // One output tensor as the runner describes it. Untrusted: pointers and sizes are claims.
@@ -54,7 +55,7 @@ struct CallResult {
   int64_t cpu_ns = 0;     // CPU time between thaw and frozen
   int64_t tail_cpu_ns = 0;     // the part of it spent after DONE, before every thread had stopped
   int64_t outside_cpu_ns = 0;  // CPU time spent while it should have been frozen, before this call
-  int64_t arm_cpu_ns = 0;      // CPU time spent on being armed, set by whoever armed it
+  int64_t arm_ns = 0;          // spent on being armed, set by whoever armed it
   int64_t core_wait_ns =
       0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
   bool compiled = false;  // a compilation happened inside: not a sample
@@ -141,6 +142,7 @@ class Runner {
   std::vector<OutputTensor> last_outputs_;
   std::map<uint64_t, nlohmann::json> exports_;  // CUDA: data pointer -> how the oracle opens it
   int64_t cpu_when_frozen_ns_ = 0;
+  int64_t asked_ns_ = 0;
 };
 
 }  // namespace davinci::judge
