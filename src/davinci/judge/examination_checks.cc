@@ -384,10 +384,9 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
     session_->baseline_outside_tolerance = !own_compared.ok.at("passed").get<bool>();
     session_->baseline_checked = true;
   }
-  if (auto failure = SharedOutput()) return Maybe(failure);
   if (session_->baseline_outside_tolerance)
     evaluation_.AddLabel("task: baseline outside tolerance");
-  if (compared.at("passed").get<bool>()) return Maybe();
+  if (compared.at("passed").get<bool>()) return SharedOutput();
 
   Failure failure = MismatchFailure(compared, distribution, variant);
   // A second look at the same inputs tells a race from a wrong formula.

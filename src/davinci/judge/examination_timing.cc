@@ -166,7 +166,6 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
     if (!go_on) return false;
   }
   if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
-  if (auto failure = SharedOutput()) return Verdict(*failure);
   std::optional<Failure> broken;
   const json comparison = Verified(pair.verified, &broken);
   if (broken) return Verdict(*broken);
@@ -175,6 +174,7 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
     failure.message += " (a timed call: what is timed is what is checked)";
     return Verdict(std::move(failure));
   }
+  if (auto failure = SharedOutput()) return Verdict(*failure);
   if (record) pairs_.push_back(std::move(pair.calls));
   return true;
 }
