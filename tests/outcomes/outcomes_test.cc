@@ -412,6 +412,77 @@ class ModelNew(nn.Module):
   EXPECT_EQ(e.outcome, Outcome::kPolicyViolation) << e.message;
 }
 
+// A reference with this forward; its inputs are `x` of 64 x 128 numbers.
+std::string Reference(std::string_view forward) {
+  return fmt::format(
+      "import torch\nimport torch.nn as nn\n\nclass Model(nn.Module):\n    def forward(self, x):\n"
+      "        {}\n\ndef get_inputs():\n    return [torch.randn(64, 128)]\n\n"
+      "def get_init_inputs():\n    return []\n",
+      forward);
+}
+
+std::string Candidate(std::string_view forward) {
+  return fmt::format("{}\nclass ModelNew(nn.Module):\n    def forward(self, x):\n        {}\n",
+                     kImports, forward);
+}
+
+TEST_F(Outcomes, ViewsOfSomethingLargerAreOutputs) {
+  for (const char* forward : {"return torch.chunk(x * 2, 8, 1)", "return (x * 2).unbind(0)",
+                              "return (x @ x.t()).diagonal()", "return (x * 2).t()[::7, 1::2]"}) {
+    const Evaluation evaluation = Judge(Candidate(forward), Reference(forward));
+    EXPECT_EQ(evaluation.outcome, Outcome::kOk) << forward << ": " << evaluation.message;
+  }
+}
+
+TEST_F(Outcomes, AnOutputInTheMemoryOfAnInputIsAPolicyViolation) {
+  const Evaluation evaluation =
+      Judge(Candidate("return x.t()"), Reference("return x.t().contiguous()"));
+  EXPECT_EQ(evaluation.outcome, Outcome::kPolicyViolation) << evaluation.message;
+  EXPECT_EQ(evaluation.evidence.value("rule", ""), "shared_output");
+  const Evaluation alike = Judge(Candidate("return x.t()"), Reference("return x.t()"));
+  EXPECT_EQ(alike.outcome, Outcome::kOk) << alike.message;
+}
+
+TEST_F(Outcomes, WhoGoesOnFromItsLastOutputIsWrong) {
+  const Evaluation evaluation =
+      Judge(Candidate("if not hasattr(self, 'y'): self.y = torch.zeros(64, 128)\n"
+                      "        self.y[:, 0] = x[:, 0]\n        return self.y"),
+            Reference("y = torch.zeros_like(x)\n        y[:, 0] = x[:, 0]\n        return y"));
+  EXPECT_THAT(evaluation.outcome, AnyOf(Outcome::kMismatch, Outcome::kNondeterministic))
+      << evaluation.message;
+  EXPECT_THAT(evaluation.message, HasSubstr("overwritten"));
+}
+
+TEST_F(Outcomes, AReferenceMayReturnWhatIsItsOwn) {
+  const char forward[] =
+      "if not hasattr(self, 'w'): self.w = torch.ones(64, 128)\n        return self.w";
+  const Evaluation evaluation = Judge(Candidate(forward), Reference(forward));
+  EXPECT_EQ(evaluation.outcome, Outcome::kOk) << evaluation.message;
+}
+
+TEST_F(Outcomes, AReplyOfAnotherTypeEndsOnlyItsCandidate) {
+  const Evaluation evaluation =
+      Judge(std::string("from davinci_worker import runner\n"
+                        "runner.Runner._op_profile = lambda *a: {'ok': {'operators': [{'op': 5, "
+                        "'compute': True}], 'library_share': 'x'}}\n") +
+            kGood);
+  EXPECT_EQ(evaluation.outcome, Outcome::kOk) << evaluation.message;
+}
+
+TEST_F(Outcomes, StressInputsOutsideTheReferencesDomainAreMilder) {
+  const char forward[] = "return torch.linalg.cholesky(x @ x.t() + 200 * torch.eye(64))";
+  const Evaluation evaluation = Judge(Candidate(forward), Reference(forward));
+  EXPECT_EQ(evaluation.outcome, Outcome::kOk) << evaluation.message;
+}
+
+TEST_F(Outcomes, AReferenceThatKeepsStateIsBadInput) {
+  const auto evaluation =
+      bench_->Judge(Candidate("return x"),
+                    Reference("self.n = getattr(self, 'n', 0) + 1\n        return x * self.n"));
+  ASSERT_FALSE(evaluation.ok());
+  EXPECT_THAT(evaluation.status().message(), HasSubstr("state from call to call"));
+}
+
 TEST_F(Outcomes, WritingToEveryDescriptorIsAPolicyViolation) {
   const Evaluation e = Judge(Forward(R"(
         for fd in range(3, 64):

@@ -1,5 +1,6 @@
 """What the oracle asks before it calls an answer wrong, and how it samples the rounding of a float64 reference."""
 
+import math
 import os
 import pathlib
 import sys
@@ -58,6 +59,13 @@ class KeyedDrawsTest(unittest.TestCase):
                 self.assertAlmostEqual(drawn.mean().item(), torchs.mean().item(), delta=0.05)
                 self.assertAlmostEqual(drawn.std().item(), torchs.std().item(), delta=0.05)
 
+    def test_infinities_are_not_moved(self):
+        values = torch.tensor([-math.inf, math.inf, 1.0]).repeat(100)
+        for widen in (False, True):
+            moved = distributions.nudge(values, 3, widen).float()
+            self.assertTrue(torch.equal(moved.isinf(), values.isinf()))
+            self.assertFalse(moved.isnan().any())
+
     def test_all_others_are_torchs(self):
         for args, kwargs in (((16, 16), {}), ((256, 256), {"dtype": torch.float64}), ((256, 256), {"requires_grad": True})):
             torch.manual_seed(0)
@@ -74,6 +82,11 @@ class KeyedDrawsTest(unittest.TestCase):
             self.assertTrue(torch.isfinite(first).all())
             self.assertTrue(torch.equal(first, styled(1)))
             self.assertFalse(torch.equal(first, styled(2)))
+        outliers = distributions.restyle(own.t(), "outliers", torch.Generator().manual_seed(3))
+        others = outliers != own.t()
+        self.assertEqual(outliers.stride(), own.t().stride())
+        self.assertTrue(1 <= others.sum().item() <= 4)
+        self.assertGreaterEqual(outliers[others].abs().min().item(), 10)
         large = distributions.restyle(own, "magnitudes", torch.Generator().manual_seed(3)).abs()
         self.assertGreater(large.max().item(), 5e3)
         self.assertLess(large.min().item(), 1e-3)
