@@ -254,7 +254,7 @@ class Oracle:
         for module in model.modules() if isinstance(model, torch.nn.Module) else ():
             own += [value for value in vars(module).values() if isinstance(value, torch.Tensor)]
         memory_of = {t.untyped_storage().data_ptr() for t in own if t.layout is torch.strided and t.numel()}
-        return any(t.untyped_storage().data_ptr() in memory_of for t in _flat(output) if t.numel())
+        return any(t.untyped_storage().data_ptr() in memory_of for t in _flat(output) if t.layout is torch.strided and t.numel())
 
     def _measured(self, function):
         """(its result, most device memory it held beyond what was held before)"""
