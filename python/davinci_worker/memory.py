@@ -1,4 +1,4 @@
-"""Host memory of a process: what it keeps, and whether it ran out."""
+"""Memory of a process: what it keeps of the host's, and whether it, or the device's, ran out."""
 
 import ctypes
 import re

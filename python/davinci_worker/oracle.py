@@ -29,10 +29,6 @@ _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh a
 class InputSet:
     """One drawn set of inputs, with truth when it was asked for."""
 
-    def call_seed(self):
-        """Of random numbers in a call with these inputs; says nothing about the secret seed."""
-        return int.from_bytes(hashlib.blake2b(b"call%d" % self.seed, digest_size=8).digest(), "little") >> 1
-
     def __init__(self, skeleton, tensors, variant, seed, distribution):
         self.skeleton = skeleton
         self.tensors = tensors
@@ -41,6 +37,10 @@ class InputSet:
         self.distribution = distribution
         self.truth = None  # Comparator state per output
         self.reference = None  # the reference's own outputs in the task's precision, when truth was asked for
+
+    def call_seed(self):
+        """Of random numbers in a call with these inputs; says nothing about the secret seed."""
+        return int.from_bytes(hashlib.blake2b(b"call%d" % self.seed, digest_size=8).digest(), "little") >> 1
 
 
 class Oracle:
@@ -244,7 +244,8 @@ class Oracle:
             "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
             "device_bytes": torch.cuda.get_device_properties(0).total_memory if self._device == "cuda" else 0,
             "footprint_bytes": self._footprint(built["model"], drawn, first, forward_bytes),
-            "keeps_outputs": self._keeps(built["model"], first, state), "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
+            "keeps_outputs": self._keeps(built["model"], first, state),
+            "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
         }
 

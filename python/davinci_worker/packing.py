@@ -9,12 +9,6 @@ import pickle
 
 import torch
 
-DTYPES = {
-    torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16",
-    torch.int8: "i8", torch.uint8: "u8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64",
-    torch.bool: "bool",
-}
-
 
 class _Supported(dict):
     def __missing__(self, dtype):
@@ -22,7 +16,11 @@ class _Supported(dict):
                         "bool (a complex tensor as torch.view_as_real of it)")
 
 
-DTYPES = _Supported(DTYPES)
+DTYPES = _Supported({
+    torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16",
+    torch.int8: "i8", torch.uint8: "u8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64",
+    torch.bool: "bool",
+})
 BY_NAME = {name: dtype for dtype, name in DTYPES.items()}
 
 
