@@ -385,9 +385,18 @@ Status Process::ReadMemory(uint64_t address, void* destination, size_t size) con
 
 Status Process::ReadPieces(std::span<const uint64_t> addresses, size_t size,
                            char* destination) const {
-  std::vector<iovec> remote(std::min(addresses.size(), kMaxPieces));
+  // One system call moves 2 GiB at most.
+  const size_t at_once = std::min(kMaxPieces, kPartBytes / std::max<size_t>(1, size));
+  if (at_once <= 1) {
+    for (const uint64_t address : addresses) {
+      DAVINCI_RETURN_IF_ERROR(ReadMemory(address, destination, size));
+      destination += size;
+    }
+    return Status::Ok();
+  }
+  std::vector<iovec> remote(std::min(addresses.size(), at_once));
   while (!addresses.empty()) {
-    const size_t n = std::min(addresses.size(), kMaxPieces);
+    const size_t n = std::min(addresses.size(), at_once);
     for (size_t i = 0; i < n; ++i)
       remote[i] = {reinterpret_cast<void*>(addresses[i]), size};  // NOLINT: of another process
     iovec local{destination, n * size};

@@ -9,9 +9,10 @@
 // {sandbox}} or {"error": {...}}, then one reply {"ok": …} | {"error": {kind, message}} per
 // request. While a runner loads or runs it may send {"build": request} and waits for {"built":
 // outcome}. A call has two steps. {"op":"arm", shift, args} prepares the arguments and is answered
-// {"ok"}; then the four bytes ff ff ff ff (GO) start the forward. Its end is {"done": {structure,
-// outputs[], inner_ns}}, or, when the outputs look like those described last, the frame 'D', int64
-// inner_ns, one uint64 data pointer for each (DONE).
+// {"ok"}; then the four bytes ff ff ff ff (GO) start the forward, followed by a uint64 seed when
+// the arm message said "seeded". Its end is {"done": {structure, outputs[], inner_ns}}, or, when
+// the outputs look like those described last, the frame 'D', int64 inner_ns, one uint64 data
+// pointer for each (DONE).
 #pragma once
 
 #include <cstddef>
