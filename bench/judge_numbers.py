@@ -3,6 +3,7 @@
     python bench/judge_numbers.py --davinci BIN [--target cuda] [--out raw.json] aa --comparisons 1000
     … repeat --times 50            the same kernel judged again and again: coefficient of variation of its speedup
     … rate --count 128             small Triton candidates, all different: how many are judged per second
+    … single                       a large pointwise kernel in Triton and through load_inline, cold and warm, one at a time
     … throughput --count 64        a batch of mixed candidates, against the straightforward flow on the same files (--mix suite: of the
                                    task suite, in all languages; --mix small: small ones, half Triton and half inline CUDA)
     … profiler                     device times of the judge against torch's profiler and Nsight Compute for the same kernels
@@ -155,6 +156,36 @@ def run_rate(options, folder):
             "median_ms": statistics.median(d["times"]["total_ms"] for d in documents)}
 
 
+def run_single(options, folder):
+    """One candidate after another, of one large pointwise task (6 GB in, 6 GB out): each in a process of its own, then others in one
+    process, and then again, changed in a comment alone: what they compile is there."""
+    result = {}
+    for language in ("triton", "cuda-inline"):
+        place = pathlib.Path(folder) / language
+        place.mkdir()
+        # Functions are taken in turn: every so many candidates are of the first.
+        every = len(small_candidates.FUNCTIONS)
+        written = small_candidates.write(place, 2 * options.times * every, (language,), (4096, 393216))[::every]
+        fresh = []
+        for reference, candidate, _ in written[:options.times]:
+            started = time.monotonic()
+            done = subprocess.run([options.davinci, "judge", "--reference", reference, "--candidate", candidate, "--target", options.target,
+                                   "--protocol", options.protocol, "--json"], stdout=subprocess.PIPE, text=True, check=False)
+            verdict = json.loads(done.stdout)
+            fresh.append({"seconds": time.monotonic() - started, "status": verdict["status"], "times": verdict["times"]})
+        jobs = [{"id": f"uncached {k}", "reference": r, "candidate": c} for k, (r, c, _) in enumerate(written[options.times:])]
+        for k, job in enumerate(jobs[:]):
+            copy = place / f"again_{k}.py"
+            copy.write_text(pathlib.Path(job["candidate"]).read_text() + "\n# again\n")
+            jobs.append({"id": f"cached {k}", "reference": job["reference"], "candidate": str(copy)})
+        documents, _ = batch(options.davinci, jobs, options.target, options.protocol, 1, folder)
+        warm = [{"id": d["id"], "status": d["status"], "times": d["times"]} for d in documents]
+        result[language] = {"fresh_process": fresh, "warm": warm}
+        print(language, "fresh process", [(f["status"], round(f["seconds"], 2)) for f in fresh], "one process",
+              [(w["id"], w["status"], round(w["times"]["total_ms"] / 1e3, 2)) for w in warm], file=sys.stderr, flush=True)
+    return {"each": result}
+
+
 def run_throughput(options, folder):
     """The straightforward flow is slow, so a few candidates of each language stand for all of it: its time for the whole
     batch is the sum over languages of their number times the mean of those measured."""
@@ -276,6 +307,8 @@ def main():
     repeat.add_argument("--kernel", required=True)
     rate = commands.add_parser("rate")
     rate.add_argument("--count", type=int, default=128)
+    single = commands.add_parser("single")
+    single.add_argument("--times", type=int, default=3)
     throughput = commands.add_parser("throughput")
     throughput.add_argument("--mix", default="suite", choices=("suite", "small"))
     throughput.add_argument("--count", type=int, default=64)
@@ -286,7 +319,7 @@ def main():
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as folder:
-        result = {"aa": run_aa, "repeat": run_repeat, "rate": run_rate, "throughput": run_throughput, "profiler": run_profiler}[options.command](options, folder)
+        result = {"aa": run_aa, "repeat": run_repeat, "rate": run_rate, "single": run_single, "throughput": run_throughput, "profiler": run_profiler}[options.command](options, folder)
     record = {"command": sys.argv[1:], "date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": platform.machine(),
               "cores": os.cpu_count(), **result}
     if options.out:

@@ -3,7 +3,7 @@ and in CUDA through load_inline, with several block sizes. No two are alike, so 
 import pathlib
 
 # Name, what torch says, and the same in Triton and in CUDA for one value x.
-_FUNCTIONS = [
+FUNCTIONS = [
     ("relu_squared", "torch.relu(x) ** 2", "tl.maximum(x, 0.0) * tl.maximum(x, 0.0)", "fmaxf(x, 0.f) * fmaxf(x, 0.f)"),
     ("swish", "x * torch.sigmoid(x)", "x * tl.sigmoid(x)", "x / (1.f + expf(-x))"),
     ("quick_gelu", "x * torch.sigmoid(1.702 * x)", "x * tl.sigmoid(1.702 * x)", "x / (1.f + expf(-1.702f * x))"),
@@ -24,7 +24,7 @@ class Model(torch.nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(2048, 1024)]
+    return [torch.randn({rows}, {columns})]
 
 
 def get_init_inputs():
@@ -80,16 +80,16 @@ class ModelNew(torch.nn.Module):
 '''
 
 
-def write(folder, count, kinds=("triton", "cuda-inline")):
+def write(folder, count, kinds=("triton", "cuda-inline"), shape=(2048, 1024)):
     """Writes `count` candidates, kinds and tasks in turn: [(reference, candidate, kind)]."""
     folder = pathlib.Path(folder)
     written = []
     for i in range(count):
         kind = kinds[i % len(kinds)]
-        name, torch, triton, cuda = _FUNCTIONS[i // len(kinds) % len(_FUNCTIONS)]
-        block = 128 << (i // (len(kinds) * len(_FUNCTIONS)) % 4)
+        name, torch, triton, cuda = FUNCTIONS[i // len(kinds) % len(FUNCTIONS)]
+        block = 128 << (i // (len(kinds) * len(FUNCTIONS)) % 4)
         reference, candidate = folder / f"task_{name}.py", folder / f"small_{i:04}.py"
-        reference.write_text(_TASK.format(torch=torch))
+        reference.write_text(_TASK.format(torch=torch, rows=shape[0], columns=shape[1]))
         template = _TRITON if kind == "triton" else _CUDA
         candidate.write_text(template.format(name=name, i=i, triton=triton, cuda=cuda, block=block))
         written.append((str(reference), str(candidate), kind))

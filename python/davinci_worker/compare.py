@@ -295,10 +295,10 @@ class Comparator:
             return True
         span = packing.span_elements(left.shape, left.stride())
         if left.stride() != right.stride() or span != left.numel():  # what lies between the elements is nobody's business
-            return torch.equal(_bits(left.contiguous()), _bits(right.contiguous()))
+            return torch.equal(bits_of(left.contiguous()), bits_of(right.contiguous()))
         a = left.as_strided((span,), (1,), left.storage_offset())
         b = right.as_strided((span,), (1,), right.storage_offset())
-        return self.backend.same_bits(_bits(a), _bits(b))
+        return self.backend.same_bits(bits_of(a), bits_of(b))
 
     def copy(self, target, source):
         """Between two tensors of one layout."""
@@ -311,7 +311,7 @@ class Comparator:
         self.backend.flush(address, num_bytes)
 
 
-def _bits(tensor):
+def bits_of(tensor):
     size = tensor.element_size()
     if tensor.dtype == torch.bool:
         return tensor.view(torch.uint8)

@@ -164,6 +164,14 @@ def import_tensor(described):
     return bytes_at(address, num_bytes).view(dtype).as_strided(shape, stride)
 
 
+def nudged(tensor, seed, eps):
+    """float64: a dense tensor with every value moved by up to ``eps`` / 2 of it."""
+    moved = torch.empty_like(tensor, dtype=torch.float64)
+    check(library().dv_cuda_nudge(_u64(tensor.data_ptr()), _DTYPE_CODES[packing.DTYPES[tensor.dtype]], _u64(tensor.numel()),
+                                  ctypes.c_double(eps), _u64(seed & 0xFFFFFFFFFFFFFFFF), _u64(moved.data_ptr()), stream()))
+    return moved
+
+
 def share_outputs(output, described):
     """Adds what the oracle needs to open each output. One that cannot be exported is copied into memory that can."""
     tensors = []

@@ -10,7 +10,7 @@ import math
 import torch
 from torch.overrides import TorchFunctionMode
 
-from davinci_worker import native
+from davinci_worker import native, packing
 
 _MIN_KEYED = 1 << 14
 _CHUNK = 1 << 25  # elements; what is moved on a device moves in pieces, so that temporaries stay small
@@ -94,7 +94,10 @@ def restyle(tensor, distribution, generator):
     for part in _pieces(result):
         values = _values(distribution, tuple(part.shape), generator, part.device)
         limit = min(torch.finfo(tensor.dtype).max, torch.finfo(values.dtype).max) / 4
-        part.copy_(values.clamp_(-limit, limit))
+        if values.dtype is part.dtype:
+            torch.clamp(values, -limit, limit, out=part)
+        else:
+            part.copy_(values.clamp_(-limit, limit))
     return result
 
 
@@ -105,7 +108,7 @@ def _with_outliers(tensor, generator):
     at = torch.randint(tensor.numel(), (count,), generator=generator, device=device)
     values = 10.0 ** (1.0 + 2.5 * torch.rand(count, generator=generator, device=device))
     values = values.copysign_(torch.randn(count, generator=generator, device=device))
-    result[torch.unravel_index(at, tensor.shape)] = values.to(tensor.dtype)
+    result[packing.coordinates(at, tensor.shape)] = values.to(tensor.dtype)
     return result
 
 
@@ -146,12 +149,27 @@ def nudge(tensor, seed, widen, precision=None):
     eps = torch.finfo(tensor.dtype).eps
     if precision == "tf32" and tensor.dtype is torch.float32:
         eps = 2.0 ** -10  # the task accepts products of inputs with ten bits of mantissa
+    if tensor.device.type == "cuda" and _is_dense(tensor):
+        from davinci_worker import device
+
+        wide = device.nudged(tensor, seed, eps)
+        return wide if widen else wide.to(tensor.dtype)
     wide = tensor.double() if tensor.dtype is not torch.float64 else tensor.clone(memory_format=torch.preserve_format)
     for k, part in enumerate(_pieces(wide)):
         noise = uniform(part.shape, seed + (k << 40), part.device)
         moved = part.addcmul(part, noise.sub_(0.5).double(), value=eps)
         part.copy_(torch.where(part.isinf(), part, moved))  # infinity times a negative number would be NaN
     return wide if widen else wide.to(tensor.dtype)
+
+
+def _is_dense(tensor):
+    """Do its elements lie behind one another, in whatever order?"""
+    span = 1
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape)):
+        if size > 1 and stride != span:
+            return False
+        span *= max(size, 1)
+    return True
 
 
 def _pieces(tensor):

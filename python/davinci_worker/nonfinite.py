@@ -32,11 +32,14 @@ def compare(references, candidate):
     for i, tensor in enumerate(candidate):
         if not tensor.is_floating_point():
             continue
-        patterns = [r[i].isnan() for r in references]
-        surely = torch.stack(patterns).all(0)
-        possibly = torch.stack(patterns).any(0)
+        surely = references[0][i].isnan()
+        possibly = surely.clone()
+        for other in references[1:]:
+            pattern = other[i].isnan()
+            surely &= pattern
+            possibly |= pattern
         got = tensor.isnan()
-        expected += int(surely.sum())
-        missing += int((surely & ~got).sum())
-        extra += int((got & ~possibly).sum())
+        expected += int(surely.count_nonzero())
+        missing += int(surely.logical_and_(~got).count_nonzero())
+        extra += int(got.logical_and_(possibly.logical_not_()).count_nonzero())
     return {"expected": expected, "missing": missing, "extra": extra}

@@ -5,7 +5,6 @@ honest implementations in the task's precision (the reference itself, and the re
 in the last place) fills an error profile from which the comparator derives tolerances (judge/compare/tolerance.h).
 """
 
-import contextlib
 import copy
 import hashlib
 import itertools
@@ -17,12 +16,14 @@ import time
 import torch
 
 from davinci_worker import admission, arena, channel, distributions, memory, nonfinite, packing, process_state, published, rounding, source, trace
-from davinci_worker.compare import Comparator
+from davinci_worker.compare import Comparator, bits_of
 
 _SLOTS = 3
+_OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examination_checks.cc does it
 _REPEATS_IN_DOUBT = 5
 _MARGINAL_RATIO = 4  # of error over tolerance
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
+_PART = 1 << 24  # elements
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
 
 
@@ -58,6 +59,7 @@ class Oracle:
         self._retired = []
         self._outputs = None
         self._samples = []
+        self._returned = None  # cuda: (outputs of the candidate that nobody has overwritten yet, seed of the places)
         self._stochastic = False
         self.judging_seconds = 0.0  # of working out truth and tolerance once, for whoever plans to do it again
         self._nonfinite = None
@@ -65,9 +67,6 @@ class Oracle:
         torch.set_grad_enabled(False)
         if self._device == "cpu":
             _let_threads_sleep()
-        if self._device == "cuda":
-            with contextlib.suppress(RuntimeError):  # a float64 twin never fits where a float32 tensor was
-                getattr(torch._C, "_accelerator_setAllocatorSettings", lambda settings: None)("expandable_segments:True")
 
     def serve(self):
         while True:
@@ -209,7 +208,9 @@ class Oracle:
         variant = message.get("variant", 0)
         built = self._build(variant)
         drawn = self._draw(message["seed"], "own", variant)
-        first, forward_bytes = self._measured(lambda: self._forward(built["model"], drawn)[0])
+        (first, used), forward_bytes = self._measured(lambda: self._forward(built["model"], drawn))
+        shares = _shares_memory(first, used)
+        del used
         built["shapes"] = [list(t.shape) for t in _flat(first)]
         stochastic = False
         if variant == 0:
@@ -244,7 +245,7 @@ class Oracle:
             "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
             "device_bytes": torch.cuda.get_device_properties(0).total_memory if self._device == "cuda" else 0,
             "footprint_bytes": self._footprint(built["model"], drawn, first, forward_bytes),
-            "keeps_outputs": self._keeps(built["model"], first, state),
+            "keeps_outputs": self._keeps(built["model"], first, state), "shares_outputs": shares,
             "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
         }
@@ -254,8 +255,7 @@ class Oracle:
         own = [t for _, t in state]
         for module in model.modules() if isinstance(model, torch.nn.Module) else ():
             own += [value for value in vars(module).values() if isinstance(value, torch.Tensor)]
-        memory_of = {t.untyped_storage().data_ptr() for t in own if t.layout is torch.strided and t.numel()}
-        return any(t.untyped_storage().data_ptr() in memory_of for t in _flat(output) if t.layout is torch.strided and t.numel())
+        return bool(_storages(own) & _storages(_flat(output)))
 
     def _measured(self, function):
         """(its result, most device memory it held beyond what was held before)"""
@@ -353,6 +353,7 @@ class Oracle:
         variant = message.get("variant", 0)
         wanted = message.get("distribution", "own")
         self._set, self._samples = None, []  # their memory is needed for the next
+        self._overwrite()
         if not message.get("truth"):
             drawn, used, judged = self._draw(message["seed"], wanted, variant), wanted, None
         elif self._published:
@@ -362,8 +363,10 @@ class Oracle:
             drawn, used, judged = self.draw_judged(message["seed"], wanted, variant)
         self._set = drawn
         reply = {"distribution": used, "args": packing.to_blob(drawn.skeleton), "tolerance": judged, "call_seed": drawn.call_seed()}
-        if judged and self._device == "cuda":  # where the peak is; asking costs too much for a timed pair
-            reply["peak_bytes"] = self._peak_bytes()
+        if self._device == "cuda":
+            if judged:  # where the peak is; asking costs too much for a timed pair
+                reply["peak_bytes"] = self._peak_bytes()
+            torch.cuda.synchronize()  # nothing of it is under way when the next request is timed
         return reply
 
     def _peak_bytes(self):
@@ -459,10 +462,23 @@ class Oracle:
         return {}
 
     def _op_settle(self, message, fds):
-        """First look at a runner's outputs on the device, right after it said done. Nothing may change from here on."""
-        self._samples = [(t, self._comparator.backend.sample(t, self._set.seed))
-                         for t in self._candidate_tensors(message["outputs"])]
+        """First look at a runner's outputs on the device, right after it said done. Nothing may change from here on, until
+        ``overwrite``, a seed, lets them be overwritten at secret places before the next inputs are drawn."""
+        tensors = self._candidate_tensors(message["outputs"])
+        self._samples = [(t, self._comparator.backend.sample(t, self._set.seed)) for t in tensors]
+        if "overwrite" in message:
+            self._returned = (tensors, message["overwrite"])
         return {}
+
+    def _overwrite(self):
+        """What a call has returned is the caller's: who goes on from it instead of computing it is wrong from here on."""
+        tensors, seed = self._returned or ((), 0)
+        self._returned = None
+        generator = torch.Generator(device="cuda").manual_seed(seed) if tensors else None
+        for tensor in tensors:
+            if tensor.numel():
+                bits, at = bits_of(tensor), torch.randint(tensor.numel(), (_OVERWRITTEN,), generator=generator, device="cuda")
+                bits[packing.coordinates(at, bits.shape)] = int.from_bytes(b"\x7f" * bits.element_size(), "little")
 
     def _op_verify(self, message, fds):
         """One look at all a call has left behind: the outputs against the baseline's (with the tolerance of the own
@@ -585,7 +601,7 @@ class Oracle:
 
     def _op_rest(self, message, fds):
         """Between two candidates: lets go of all that belonged to the last one."""
-        self._set, self._samples, self._nonfinite = None, [], None
+        self._set, self._samples, self._nonfinite, self._returned = None, [], None, None
         gone = self._arenas.pop("candidate", None)
         if self._device == "cuda":
             from davinci_worker import device
@@ -639,12 +655,27 @@ def _flat(value):
     return tensors
 
 
+def _storages(tensors):
+    return {t.untyped_storage().data_ptr() for t in tensors if t.layout is torch.strided and t.numel()}
+
+
+def _shares_memory(output, inputs):
+    """Does a call return what lies in its inputs' memory, or a tensor whose elements lie in one place?"""
+    outputs = [t for t in _flat(output) if t.layout is torch.strided]
+    return bool(_storages(outputs) & _storages(inputs)) or any(packing.span_elements(t.shape, t.stride()) < t.numel() for t in outputs)
+
+
 def _is_marginal(report):
     return report["passed"] or (isinstance(report["max_ratio"], float) and report["max_ratio"] <= _MARGINAL_RATIO)
 
 
 def _numel(value):
     return sum(t.numel() for t in _flat(value))
+
+
+def _parts(tensor):
+    """In pieces, so that what is made of each takes little memory."""
+    return tensor.reshape(-1).split(_PART) if tensor.numel() else ()
 
 
 def _same(a, b):
@@ -657,8 +688,8 @@ def _same(a, b):
             if not torch.equal(x, y):
                 return False
             continue
-        x, y = x.double(), y.double()
-        scale = x.abs().nan_to_num(0, 0, 0).max().item() if x.numel() else 0.0
-        if not torch.allclose(x, y, rtol=1e-3, atol=1e-4 * scale + math.ulp(0.0), equal_nan=True):
+        scale = max((part.abs().nan_to_num(0, 0, 0).max().item() for part in _parts(x)), default=0.0)
+        if not all(torch.allclose(p.double(), q.double(), rtol=1e-3, atol=1e-4 * scale + math.ulp(0.0), equal_nan=True)
+                   for p, q in zip(_parts(x), _parts(y))):
             return False
     return True

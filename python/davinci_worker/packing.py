@@ -83,6 +83,15 @@ def span_elements(shape, stride):
     return span
 
 
+def coordinates(at, shape):
+    """An index of the elements with these numbers, a tensor of int64 (torch.unravel_index imports sympy: 0.5 to 3 s)."""
+    index = []
+    for size in reversed(shape):
+        index.append(at % size)
+        at = at // size
+    return tuple(reversed(index))
+
+
 def describe(value, out):
     """Structure of an output as a string; tensors are appended to ``out`` as JSON-able descriptors."""
     kind = type(value)

@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned kBufferBlock = 512;
 constexpr unsigned kCompareBlock = kCompareThreads;
 constexpr unsigned kProfileBlock = kProfileWarps * 32;
-constexpr unsigned kProfileSharedBytes = kProfileWarps * kProfileTableBytes;
+constexpr int kProfileTablesBytes = kProfileWarps * kProfileTableBytes;
 
 // Scratch: results first, then the tolerance, one profile, then the partial results of the blocks.
 constexpr size_t kResultOffset = 0;
@@ -78,7 +78,7 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
   ScopedCudaContext scope(*ops->context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   Functions& f = ops->functions_;
-  const std::array<std::pair<CuFunction*, const char*>, 18> wanted = {{
+  const std::array<std::pair<CuFunction*, const char*>, 19> wanted = {{
       {&f.fill_random, "dv_fill_random"},
       {&f.touch, "dv_touch"},
       {&f.poison, "dv_poison"},
@@ -94,6 +94,7 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
       {&f.compare_finish, "dv_compare_finish"},
       {&f.profile, "dv_profile"},
       {&f.profile_finish, "dv_profile_finish"},
+      {&f.nudge, "dv_nudge"},
       {&f.copy, "dv_copy"},
       {&f.fma_f32, "dv_fma_f32"},
       {&f.empty, "dv_empty"},
@@ -102,9 +103,13 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
     DAVINCI_ASSIGN_OR_RETURN(*function, ops->kernels_->Find(name));
   }
   const CudaDriver& driver = ops->context_->driver();
+  // A part of a KiB is the block's own.
+  const int room =
+      ops->context_->properties().max_shared_bytes_per_block - kProfileTablesBytes - 1024;
+  ops->profile_cells_ = std::clamp(room / kProfileCellBytes, 2, kMostProfileCells);
   DAVINCI_RETURN_IF_ERROR(
       driver.Check(driver.FuncSetAttribute(f.profile, kCuFuncMaxDynamicSharedBytes,
-                                           static_cast<int>(kProfileSharedBytes)),
+                                           static_cast<int>(ops->ProfileSharedBytes())),
                    "cuFuncSetAttribute"));
   DAVINCI_RETURN_IF_ERROR(
       driver.Check(driver.MemAlloc(&ops->scratch_, kScratchBytes), "cuMemAlloc"));
@@ -272,14 +277,28 @@ Status DeviceOps::AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int h
   const CuDevicePtr total = scratch_ + kProfileOffset;
   const CuDevicePtr partials = scratch_ + kPartialOffset;
   constexpr auto kMaxGrid = static_cast<unsigned>(kPartialBytes / kErrorProfileBytes);
-  const unsigned grid = std::min(GridFor((count + 3) / 4, kProfileBlock, 4), kMaxGrid);
+  const unsigned grid = std::min(GridFor((count + 3) / 4, kProfileBlock, 2), kMaxGrid);
   DAVINCI_RETURN_IF_ERROR(Upload(total, profile, kErrorProfileBytes, stream));
-  DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile, grid, kProfileBlock, kProfileSharedBytes,
+  DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile, grid, kProfileBlock, ProfileSharedBytes(),
                                  stream, truth, honest, honest_dtype, output_dtype, count,
-                                 dont_care, partials));
+                                 dont_care, profile_cells_, partials));
   DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile_finish, 1, 352, 0, stream, partials,
                                  static_cast<int>(grid), total));
   return ReadBack(profile, total, kErrorProfileBytes, stream);
+}
+
+unsigned DeviceOps::ProfileSharedBytes() const {
+  return static_cast<unsigned>(kProfileTablesBytes + profile_cells_ * kProfileCellBytes);
+}
+
+Status DeviceOps::Nudge(CuDevicePtr from, int dtype, uint64_t count, double eps, uint64_t key,
+                        CuDevicePtr to, CuStream stream) {
+  if (!IsFloat(dtype)) return BadDtype(dtype, "a floating type");
+  if (count == 0) return Status::Ok();
+  ScopedCudaContext scope(*context_);
+  DAVINCI_RETURN_IF_ERROR(scope.status());
+  return Launch(functions_.nudge, GridFor(count, kBufferBlock, 8), kBufferBlock, 0, stream, from,
+                dtype, count, eps, key, to);
 }
 
 Result<CompareTotals> DeviceOps::FinishCompare(unsigned grid, CuDevicePtr truth, int truth_dtype,

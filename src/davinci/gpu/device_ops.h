@@ -84,6 +84,9 @@ class DeviceOps {
   Status AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int honest_dtype,
                            int output_dtype, uint64_t count, void* profile, CuDevicePtr dont_care,
                            CuStream stream);
+  // to[i] (fp64) = from[i] moved by a keyed share of it, up to eps / 2; infinities and NaN stay.
+  Status Nudge(CuDevicePtr from, int dtype, uint64_t count, double eps, uint64_t key,
+               CuDevicePtr to, CuStream stream);
   // `tolerance`: a judge::Tolerance in host memory, built for `dtype` (kInvalidArgument otherwise).
   // truth: fp64.
   Result<CompareTotals> Compare(CuDevicePtr truth, CuDevicePtr candidate, int dtype, uint64_t count,
@@ -109,7 +112,7 @@ class DeviceOps {
   struct Functions {
     CuFunction fill_random, touch, poison, poison_count, checksum, checksum_finish, sample;
     CuFunction compare, compare_direct, compare_integers, compare_finish, compare_quickly,
-        compare_quickly_finish, profile, profile_finish, copy, fma_f32, empty;
+        compare_quickly_finish, profile, profile_finish, nudge, copy, fma_f32, empty;
   };
 
   DeviceOps() = default;
@@ -120,6 +123,7 @@ class DeviceOps {
   Status ReadBack(void* to, CuDevicePtr from, size_t bytes, CuStream stream);
   Status Upload(CuDevicePtr to, const void* from, size_t bytes, CuStream stream);
   Status EnsureFlushBuffer();
+  unsigned ProfileSharedBytes() const;
   Result<CompareTotals> FinishCompare(unsigned grid, CuDevicePtr truth, int truth_dtype,
                                       CuDevicePtr candidate, int dtype, uint64_t count,
                                       CuDevicePtr limits, double factor, CuStream stream);
@@ -130,6 +134,7 @@ class DeviceOps {
   std::mutex mutex_;  // scratch and pinned memory are shared by all calls
   CuDevicePtr scratch_ = 0;
   void* pinned_ = nullptr;
+  int profile_cells_ = 0;
   CuDevicePtr flush_buffer_ = 0;
   uint64_t flush_bytes_ = 0;
 };

@@ -433,6 +433,14 @@ int dv_cuda_profile_accumulate(uint64_t truth, uint64_t honest, int honest_dtype
   });
 }
 
+int dv_cuda_nudge(uint64_t from, int dtype, uint64_t n, double eps, uint64_t key, uint64_t to,
+                  uint64_t stream) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
+    return ops->Nudge(from, dtype, n, eps, key, to, Stream(stream));
+  });
+}
+
 int dv_cuda_compare(uint64_t truth, uint64_t candidate, int dtype, uint64_t n,
                     const void* tolerance, uint64_t dont_care, double max_unverified_fraction,
                     uint64_t stream, dv_cuda_result* result) {

@@ -49,6 +49,7 @@ class Examination {
   struct Pair {
     CallResult baseline;
     CallResult candidate;
+    int64_t publish_ns[2] = {};  // cuda: writing the inputs and cooling the caches, by turn
   };
   // A pair while it is measured.
   struct PairUnderWay {
@@ -79,11 +80,12 @@ class Examination {
   // The reference's failure is the task's fault, the candidate's is the verdict.
   Result<bool> FailInPair(const Timed& timed, const Failure& failure);
   std::vector<PairedSample> Samples();
-  void LookAtMemory(const Timed& timed, const std::vector<OutputTensor>& outputs,
-                    const VariantFacts& facts);
+  void LookAtMemory(const std::vector<OutputTensor>& outputs, const VariantFacts& facts);
+  bool MayOverwrite(const Timed& timed, const VariantFacts& facts) const;
   std::optional<Failure> SharedOutput() const;
   std::optional<Failure> CheckClocks();
   std::optional<Failure> CheckArming(double call_seconds);
+  std::optional<Failure> CheckIdleDevice(double call_seconds);
   // Every stage: a Status is ours or bad input; `true` means go on; `false` means failure_ holds
   // the verdict.
   Result<Evaluation> Contained(Result<Evaluation> (Examination::*examine)());
@@ -160,6 +162,10 @@ class Examination {
                                 nlohmann::json* layout);
   // The failure behind an oracle that could not look at a runner's outputs.
   Result<std::optional<Failure>> Unreadable(const Status& failure);
+  // The oracle's first look at outputs on the device, and leave to overwrite them before it draws
+  // the next inputs.
+  nlohmann::json SettleRequest(const Timed& timed, const VariantFacts& facts,
+                               const nlohmann::json& layout);
   // Locates the outputs; on cuda the oracle takes a first look at them, too.
   Result<std::optional<Failure>> Collect(Timed* timed, CallResult* call, int variant,
                                          nlohmann::json* layout);
@@ -222,7 +228,7 @@ class Examination {
   uint64_t call_seed_ = 0;  // of random numbers in calls with the inputs drawn last; known after GO
 
   bool correct_known_ = false;
-  bool candidate_shares_outputs_ = false;  // in some call; cpu
+  bool candidate_shares_outputs_ = false;  // in some call, although the reference does not
   int reweighs_ = 0;                       // weights written to since the candidate's first call
   double baseline_seconds_ = 0;
   std::vector<Pair> pairs_;

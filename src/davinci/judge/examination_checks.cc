@@ -127,12 +127,13 @@ std::optional<Failure> Examination::Locate(const Timed& timed, const CallResult&
   if (auto failure = CheckSignature(call.structure, call.outputs, facts.structure, facts.outputs,
                                     TargetName(job_.target)))
     return failure;
-  if (job_.target == Target::kCpu) {
-    auto failure =
-        session_->arena.Collect(timed.runner->process(), timed.side, call.outputs, layout);
-    if (!failure) LookAtMemory(timed, call.outputs, facts);
-    return failure;
-  }
+  const bool on_host = job_.target == Target::kCpu;
+  if (on_host)
+    if (auto failure = session_->arena.Collect(timed.runner->process(), timed.side, call.outputs,
+                                               layout))
+      return failure;
+  if (timed.side == Side::kCandidate) LookAtMemory(call.outputs, facts);
+  if (on_host) return std::nullopt;
   *layout = json::array();
   for (const OutputTensor& t : call.outputs) {
     json item = {{"dtype", t.dtype}, {"shape", t.shape}, {"stride", t.stride}, {"ipc", t.ipc}};
@@ -144,29 +145,24 @@ std::optional<Failure> Examination::Locate(const Timed& timed, const CallResult&
 
 // What a call returns is the caller's: it lies in memory of its own, and may be overwritten. So it
 // is, at secret places; who goes on from what it returned before, instead of computing it, is
-// wrong.
-void Examination::LookAtMemory(const Timed& timed, const std::vector<OutputTensor>& outputs,
+// wrong. On cuda the oracle overwrites it (SettleRequest()), and memory of the inputs cannot be
+// exported to it.
+void Examination::LookAtMemory(const std::vector<OutputTensor>& outputs,
                                const VariantFacts& facts) {
-  if (timed.side == Side::kBaseline && session_->shares_outputs) return;  // once is enough
-  const worker::Process& process = timed.runner->process();
+  const bool on_host = job_.target == Target::kCpu;
+  const worker::Process& process = candidate_.runner->process();
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
-  bool shares = false;  // or one of its elements stands for several
+  bool shares = false;
   for (const OutputTensor& output : outputs) {
-    int64_t span = NumElements(output) > 0 && !output.value ? 1 : 0;
-    for (size_t d = 0; span > 0 && d < output.shape.size(); ++d) {
-      span += (output.shape[d] - 1) * output.stride[d];
-      shares = shares || (output.shape[d] > 1 && output.stride[d] == 0);
-    }
-    if (span > 0)
-      ranges.emplace_back(output.address, static_cast<uint64_t>(span * ElementBytes(output.dtype)));
+    if (NumElements(output) == 0 || output.value) continue;
+    shares = shares || OverlapsItself(output);
+    int64_t span = 1;
+    for (size_t d = 0; d < output.shape.size(); ++d) span += (output.shape[d] - 1) * output.stride[d];
+    ranges.emplace_back(output.address, static_cast<uint64_t>(span * ElementBytes(output.dtype)));
   }
-  shares = shares || process.SharesMemory(ranges);
-  if (timed.side == Side::kBaseline) {
-    session_->shares_outputs = shares;
-    return;
-  }
-  candidate_shares_outputs_ = candidate_shares_outputs_ || shares;
-  if (shares || facts.keeps_outputs) return;
+  if (on_host) shares = shares || process.SharesMemory(ranges);
+  if (shares && !facts.shares_outputs) candidate_shares_outputs_ = true;
+  if (!on_host || shares || !MayOverwrite(candidate_, facts)) return;
   for (const OutputTensor& output : outputs) {
     const int64_t elements = NumElements(output);
     if (elements == 0 || output.value) continue;
@@ -186,8 +182,19 @@ void Examination::LookAtMemory(const Timed& timed, const std::vector<OutputTenso
   }
 }
 
+bool Examination::MayOverwrite(const Timed& timed, const VariantFacts& facts) const {
+  return timed.side == Side::kCandidate && !facts.keeps_outputs && !facts.shares_outputs &&
+         !candidate_shares_outputs_;
+}
+
+json Examination::SettleRequest(const Timed& timed, const VariantFacts& facts, const json& layout) {
+  json request = {{"op", "settle"}, {"outputs", layout}};
+  if (MayOverwrite(timed, facts)) request["overwrite"] = secret_.Next() >> 1;
+  return request;
+}
+
 std::optional<Failure> Examination::SharedOutput() const {
-  if (!candidate_shares_outputs_ || session_->shares_outputs.value_or(true)) return std::nullopt;
+  if (!candidate_shares_outputs_) return std::nullopt;
   Failure failure{Outcome::kPolicyViolation,
                   "an output lies in memory that it shares with the inputs or with itself; the "
                   "reference returns memory of its own, so must the candidate",
@@ -210,7 +217,8 @@ Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* ca
                                                     json* layout) {
   std::optional<Failure> failure = Locate(*timed, *call, variant, layout);
   if (failure || job_.target == Target::kCpu) return failure;
-  const auto settled = session_->oracle->Ask({{"op", "settle"}, {"outputs", *layout}});
+  const VariantFacts& facts = *session_->facts[static_cast<size_t>(variant)];
+  const auto settled = session_->oracle->Ask(SettleRequest(*timed, facts, *layout));
   if (!settled.ok()) return Unreadable(settled.status());
   return failure;
 }

@@ -151,7 +151,7 @@ Evaluation Examination::Conclude() {
       evaluation.AddLabel(facts.reseed_calls
                               ? "task: stochastic reference, reseeded before every call"
                               : "task: stochastic in training mode, judged in eval mode");
-    if (session_->reference_mutates && !session_->shares_outputs.value_or(false))
+    if (session_->reference_mutates && !facts.shares_outputs)
       evaluation.AddLabel("task: side effects not compared");
     evaluation.evidence["work"] = facts.raw.value("work", json());
   }

@@ -38,6 +38,8 @@ constexpr double kHonestGap = 2;
 // More time than the baseline's, between two calls.
 constexpr double kArmSeconds = 2.5e-4;
 constexpr double kArmShare = 0.1;
+// Writing inputs takes longer by this much when the device has just been idle.
+constexpr double kPublishSeconds = 1e-4;
 // CPU time after DONE that an honest process may need to go back to sleep.
 constexpr int64_t kTailCpuNs = 50'000;
 constexpr int64_t kMaxOverheadNs = 2'000'000;
@@ -45,6 +47,11 @@ constexpr int64_t kMaxOverheadNs = 2'000'000;
 // first time.
 constexpr double kReweighShare = 0.2;
 constexpr double kTruthShare = 0.2;
+
+// That the oracle spent on what it answers.
+int64_t Nanoseconds(const json& answer) {
+  return static_cast<int64_t>(1e9 * answer.at("seconds").get<double>());
+}
 
 TimeSummary Summarise(const std::vector<double>& seconds) {
   if (seconds.empty()) return {};
@@ -125,7 +132,7 @@ Result<bool> Examination::LookOnDevice(PairUnderWay* pair, int turn) {
   if (const auto failure = Locate(timed, call, 0, &layout)) return FailInPair(timed, *failure);
   // One message: the first look at what has just been returned, and either the inputs for the other
   // or the comparison, with which the next pair's inputs are drawn.
-  std::vector<json> requests = {json({{"op", "settle"}, {"outputs", layout}})};
+  std::vector<json> requests = {SettleRequest(timed, *session_->facts[0], layout)};
   if (turn == 0) {
     requests.push_back(PublishRequest(*pair->order[1], *session_->facts[0]));
   } else {
@@ -138,8 +145,11 @@ Result<bool> Examination::LookOnDevice(PairUnderWay* pair, int turn) {
     return FailInPair(timed, *failure);
   }
   DAVINCI_RETURN_IF_ERROR(answers.failure);
-  call.settle_ns = static_cast<int64_t>(1e9 * answers.ok[0].at("seconds").get<double>());
-  if (turn == 0) return true;
+  call.settle_ns = Nanoseconds(answers.ok[0]);
+  if (turn == 0) {
+    pair->calls.publish_ns[1] = Nanoseconds(answers.ok[1]);
+    return true;
+  }
   pair->verified = std::move(answers.ok[1]);
   drawn_ = std::move(answers.ok[2]);
   return true;
@@ -153,8 +163,10 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
   pair.full_check = full_check;
   DAVINCI_ASSIGN_OR_RETURN(const bool armed, ArmBoth(&pair, args));
   if (!armed) return false;
-  DAVINCI_RETURN_IF_ERROR(
-      session_->oracle->Ask(PublishRequest(*pair.order[0], *session_->facts[0])).status());
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto published,
+      session_->oracle->Ask(PublishRequest(*pair.order[0], *session_->facts[0])));
+  pair.calls.publish_ns[0] = Nanoseconds(published.ok);
   for (int turn : {0, 1}) {
     CallResult& call = pair.call(turn);
     DAVINCI_ASSIGN_OR_RETURN(call, CallPublished(pair.order[turn], false));
@@ -326,6 +338,54 @@ std::optional<Failure> Examination::CheckArming(double call_seconds) {
   return failure;
 }
 
+// The oracle is the first on the device after a runner, and it takes longer there while somebody
+// else's work is under way: after DONE, or after arming, when no inputs exist yet. Arming comes
+// before the first turn of a pair only.
+std::optional<Failure> Examination::CheckIdleDevice(double call_seconds) {
+  std::vector<double> settle[2];
+  std::vector<double> publish[2];
+  for (const Pair& pair : pairs_) {
+    settle[0].push_back(1e-9 * static_cast<double>(pair.candidate.settle_ns));
+    settle[1].push_back(1e-9 * static_cast<double>(pair.baseline.settle_ns));
+    for (int turn : {0, 1})
+      publish[turn].push_back(1e-9 * static_cast<double>(pair.publish_ns[turn]));
+  }
+  json& clocks = evaluation_.evidence["clocks"];
+  const auto milliseconds = [](const std::vector<double>(&seconds)[2]) {
+    return json{1e3 * Median(seconds[0]), 1e3 * Median(seconds[1])};
+  };
+  clocks["settle_ms"] = milliseconds(settle);
+  clocks["publish_ms"] = milliseconds(publish);
+  const auto excess = [](const std::vector<double>(&seconds)[2]) {
+    return Median(seconds[0]) - Median(seconds[1]);
+  };
+  const auto allowed = [&](const std::vector<double>(&seconds)[2]) {
+    return AgreementOptions{}.relative * call_seconds +
+           3 * (ScaledMad(seconds[0]) + ScaledMad(seconds[1]));
+  };
+  if (excess(settle) > AgreementOptions{}.absolute_seconds + allowed(settle)) {
+    Failure failure{
+        Outcome::kInvalidTiming,
+        fmt::format("the device was busy for {:.3f} ms longer after the candidate said done than "
+                    "after the baseline did",
+                    1e3 * excess(settle)),
+        {}};
+    failure.evidence["rule"] = "busy_after_done";
+    return failure;
+  }
+  if (excess(publish) > kPublishSeconds + allowed(publish)) {
+    Failure failure{Outcome::kInvalidTiming,
+                    fmt::format("the device was busy for {:.3f} ms before a call began, with what "
+                                "the candidate started while its last outputs were freed: work "
+                                "belongs into forward",
+                                1e3 * excess(publish)),
+                    {}};
+    failure.evidence["rule"] = "busy_before_go";
+    return failure;
+  }
+  return std::nullopt;
+}
+
 std::optional<Failure> Examination::CheckClocks() {
   std::vector<double> outer;
   std::vector<double> awake;
@@ -356,35 +416,12 @@ std::optional<Failure> Examination::CheckClocks() {
             {"cpu_while_stopped_ms", 1e3 * Median(outside)},
             {"protocol_overhead_ms", 1e-6 * static_cast<double>(overhead_ns_)},
             {"protocol_noise_ms", 1e3 * ScaledMad(noise)}};
-  if (job_.target == Target::kCpu)
-    if (auto failure = CheckArming(Median(outer))) return failure;
+  if (auto failure = CheckArming(Median(outer))) return failure;
   const AgreementOptions exact;
   if (Median(outside) > exact.absolute_seconds + exact.relative * Median(outer) + 2e-5)
     return WorkedWhileStopped(Median(outside));
-  if (job_.target == Target::kCuda) {
-    // The oracle's first look waits until the device is free: longer after the candidate than after
-    // the baseline means that the candidate's work was not over when it said so.
-    std::vector<double> settle[2];
-    for (const Pair& pair : pairs_) {
-      settle[0].push_back(1e-9 * static_cast<double>(pair.candidate.settle_ns));
-      settle[1].push_back(1e-9 * static_cast<double>(pair.baseline.settle_ns));
-    }
-    const double excess = Median(settle[0]) - Median(settle[1]);
-    const double allowed = AgreementOptions{}.absolute_seconds +
-                           AgreementOptions{}.relative * Median(outer) +
-                           3 * (ScaledMad(settle[0]) + ScaledMad(settle[1]));
-    clocks["settle_ms"] = {1e3 * Median(settle[0]), 1e3 * Median(settle[1])};
-    if (excess > allowed) {
-      Failure failure{
-          Outcome::kInvalidTiming,
-          fmt::format("the device was busy for {:.3f} ms longer after the candidate said done than "
-                      "after the baseline did",
-                      1e3 * excess),
-          {}};
-      failure.evidence["rule"] = "busy_after_done";
-      return failure;
-    }
-  }
+  if (job_.target == Target::kCuda)
+    if (auto failure = CheckIdleDevice(Median(outer))) return failure;
   // The time of record is ours; the runner's own clock is asked only whether it tells a different
   // story. A busy machine makes them differ by the wait for a core, which no rule of 5 % can know,
   // so only a clear contradiction is held against it.

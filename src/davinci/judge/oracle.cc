@@ -104,6 +104,7 @@ Result<VariantFacts> Oracle::Describe(int variant, uint64_t seed) {
   facts.stochastic = d.value("stochastic", false);
   facts.reseed_calls = d.value("reseed_calls", false);
   facts.keeps_outputs = d.value("keeps_outputs", false);
+  facts.shares_outputs = d.value("shares_outputs", false);
   if (d.at("mode").is_string()) facts.mode = d.at("mode").get<std::string>();
   return facts;
 }

@@ -28,8 +28,9 @@ struct VariantFacts {
   int num_slots = 0;
   bool stochastic = false;
   bool reseed_calls = false;
-  bool keeps_outputs = false;  // what it returns belongs to the module: a parameter, a buffer
-  std::string mode;            // "", "train", "eval"
+  bool keeps_outputs = false;   // what it returns belongs to the module: a parameter, a buffer
+  bool shares_outputs = false;  // what it returns lies in its inputs' memory, or overlaps itself
+  std::string mode;             // "", "train", "eval"
 };
 
 class Oracle {

@@ -97,6 +97,20 @@ int64_t NumElements(const OutputTensor& tensor) {
   return n;
 }
 
+bool OverlapsItself(const OutputTensor& tensor) {
+  std::vector<std::pair<int64_t, int64_t>> dims;  // stride, size
+  for (size_t d = 0; d < tensor.shape.size() && d < tensor.stride.size(); ++d)
+    if (tensor.shape[d] > 1) dims.emplace_back(tensor.stride[d], tensor.shape[d]);
+  if (NumElements(tensor) == 0) return false;
+  std::sort(dims.begin(), dims.end());
+  int64_t span = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride < span) return true;
+    span += (size - 1) * stride;
+  }
+  return false;
+}
+
 Result<OutputArena> OutputArena::Create(const std::vector<OutputTensor>& expected) {
   OutputArena arena;
   arena.num_bytes_ = 2 * (kMaxSpanFactor * DenseBytes(expected) + kAlign);

@@ -47,6 +47,8 @@ class OutputArena {
 // Bytes per element of "f32", "i64", …; 0 for an unknown name.
 int64_t ElementBytes(std::string_view dtype);
 int64_t NumElements(const OutputTensor& tensor);
+// Whether two elements may lie in one place: a broadcast, or windows that overlap.
+bool OverlapsItself(const OutputTensor& tensor);
 
 // Structure, count, dtype and shape of what came back, against what the reference returns.
 std::optional<Failure> CheckSignature(const std::string& structure,

@@ -45,7 +45,6 @@ bool Session::Strip() {
   facts.clear();
   baseline.built_variant = -1;
   baseline.outside_cpu_ns.clear();
-  shares_outputs.reset();
   ready = baseline_checked = baseline_outside_tolerance = reference_mutates = false;
   uses = 0;
   return true;

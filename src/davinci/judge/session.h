@@ -56,9 +56,6 @@ struct Session {
   bool reference_mutates = false;
   bool ready = false;             // the reference is loaded and the baseline is bound
   bool baseline_checked = false;  // it answered one correctness call
-  // cpu: whether the reference returns memory that it shares with its inputs; null until it was
-  // called.
-  std::optional<bool> shares_outputs;
   bool baseline_outside_tolerance = false;
   bool spoilt = false;  // not to be used again: changed for one candidate, or a role fell ill
   int uses = 0;

@@ -87,6 +87,32 @@ def test_profile(t):
         t.note(f"profile {output}: {n / ms / 1e6:.1f} G elements/s, {moved / ms / 1e6:.0f} GB/s")
 
 
+def test_nudge(t):
+    torch = t.torch
+    for name in ("float16", "bfloat16", "float32", "float64"):
+        for n in (1, 1000003):
+            x = torch.randn(n, device="cuda").to(getattr(torch, name))
+            x[0] = float("inf")
+            eps, moved, again = torch.finfo(x.dtype).eps, torch.empty(2, n, dtype=torch.float64, device="cuda"), None
+            for row, key in zip(moved, (7, 7)):
+                t.lib.nudge(x.data_ptr(), DTYPE[name], n, eps, key, row.data_ptr(), 0)
+            again = bool(torch.equal(moved[0], moved[1]))
+            t.lib.nudge(x.data_ptr(), DTYPE[name], n, eps, 8, moved[1].data_ptr(), 0)
+            wide = x.double()
+            share = ((moved[0] - wide) / (wide * eps))[1:]  # of half a unit either way; float64 itself is rounded once more
+            most, mean = (0.5, 0.2) if name != "float64" else (1.0, 0.05)
+            what = f"nudge {name} n={n}"
+            t.check(again, f"{what}: the same for the same key")
+            t.check(bool(moved[0, 0] == float("inf")), f"{what}: infinity stays")
+            t.check(n == 1 or not torch.equal(moved[0], moved[1]), f"{what}: another for another key")
+            t.check(n == 1 or (float(share.abs().max()) <= most + 1e-3 and float(share.abs().mean()) > mean and abs(float(share.mean())) < 0.02),
+                    f"{what}: up to half a unit, evenly")
+    n = t.big_bytes // 16
+    x, moved = torch.randn(n, device="cuda"), torch.empty(n, dtype=torch.float64, device="cuda")
+    ms = timed_ms(torch, lambda: t.lib.nudge(x.data_ptr(), DTYPE["float32"], n, 1e-7, 1, moved.data_ptr(), 0), 3)
+    t.note(f"nudge float32: {n / ms / 1e6:.1f} G elements/s, {12 * n / ms / 1e6:.0f} GB/s")
+
+
 def test_compare(t):
     torch = t.torch
     t.check(ctypes.sizeof(CompareResult) == t.lib.raw.dv_sizeof(3), "size of the result")

@@ -28,11 +28,15 @@ constexpr int kErrorProfileBytes = 8 * (3 * kProfileBuckets + 2);
 constexpr int kToleranceBytes = 8 * (2 * kProfileBuckets + 5);
 constexpr int kCompareHistogramBins = 10;
 
-// Threads of a comparing block; warps of a profiling block and the shared memory each of them
-// needs.
-constexpr int kCompareThreads = 256;
-constexpr int kProfileWarps = 8;
+constexpr int kCompareThreads = 256;  // of a comparing block
+
+// Warps of a profiling block, and its shared memory: a table of all buckets for each warp, and for
+// each thread a column of cells, one for each of the buckets that most of its elements fall into.
+// More cells are better, as far as they fit.
+constexpr int kProfileWarps = 4;
 constexpr int kProfileTableBytes = (20 * kProfileBuckets + 8 + 7) / 8 * 8;
+constexpr int kProfileCellBytes = 20 * 32 * kProfileWarps;
+constexpr int kMostProfileCells = 32;
 
 // Plain totals over all elements; the verdict is made from them by the judge.
 struct CompareTotals {
