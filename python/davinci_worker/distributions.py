@@ -102,11 +102,11 @@ def restyle(tensor, distribution, generator):
 
 
 def _with_outliers(tensor, generator):
-    """The task's own values but for a few of 10 to 3000: who looks at a sample of them does not know what is among them."""
+    """The task's own values but for a few of 10 to 300: who looks at a sample of them does not know what is among them."""
     result = tensor.clone(memory_format=torch.preserve_format)
     count, device = 4 + tensor.numel() // 100_000, tensor.device
     at = torch.randint(tensor.numel(), (count,), generator=generator, device=device)
-    values = 10.0 ** (1.0 + 2.5 * torch.rand(count, generator=generator, device=device))
+    values = 10.0 ** (1.0 + 1.5 * torch.rand(count, generator=generator, device=device))
     values = values.copysign_(torch.randn(count, generator=generator, device=device))
     result[packing.coordinates(at, tensor.shape)] = values.to(tensor.dtype)
     return result

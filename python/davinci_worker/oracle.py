@@ -5,6 +5,7 @@ honest implementations in the task's precision (the reference itself, and the re
 in the last place) fills an error profile from which the comparator derives tolerances (judge/compare/tolerance.h).
 """
 
+import contextlib
 import copy
 import hashlib
 import itertools
@@ -15,13 +16,14 @@ import time
 
 import torch
 
-from davinci_worker import admission, arena, channel, distributions, memory, nonfinite, packing, process_state, published, rounding, source, trace
+from davinci_worker import admission, arena, channel, distributions, memory, nonfinite, packing, process_state, published, rounding, source, trace, twin_draws
 from davinci_worker.compare import Comparator, bits_of
 
 _SLOTS = 3
 _OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examination_checks.cc does it
 _REPEATS_IN_DOUBT = 5
 _MARGINAL_RATIO = 4  # of error over tolerance
+_SCAN_TERMS = 4  # a scan counts as a sum of so many times its length
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
 _PART = 1 << 24  # elements
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
@@ -196,10 +198,13 @@ class Oracle:
 
     def _forward(self, model, drawn, convert=None):
         tensors = [t.clone(memory_format=torch.preserve_format) if convert is None else convert(t) for t in drawn.tensors]
-        if self._spec.get("reseed_calls"):
-            torch.manual_seed(drawn.call_seed())
-        output = model(*packing.unflatten(drawn.skeleton, tensors))
-        return output, tensors
+        arguments = packing.unflatten(drawn.skeleton, tensors)
+        if not self._spec.get("reseed_calls"):
+            return model(*arguments), tensors
+        torch.manual_seed(drawn.call_seed())
+        own = next((t.dtype for t in drawn.tensors if t.is_floating_point()), torch.float32)
+        with twin_draws.TwinDraws(own) if convert is not None and own is not torch.float64 else contextlib.nullcontext():
+            return model(*arguments), tensors
 
     # --- facts about the task ---------------------------------------------------------------------------------
 
@@ -208,7 +213,9 @@ class Oracle:
         variant = message.get("variant", 0)
         built = self._build(variant)
         drawn = self._draw(message["seed"], "own", variant)
-        (first, used), forward_bytes = self._measured(lambda: self._forward(built["model"], drawn))
+        with rounding.LongestScan() as scan:
+            (first, used), forward_bytes = self._measured(lambda: self._forward(built["model"], drawn))
+        built["scan"] = scan.length
         shares = _shares_memory(first, used)
         del used
         built["shapes"] = [list(t.shape) for t in _flat(first)]
@@ -421,7 +428,8 @@ class Oracle:
         except RuntimeError as error:
             self._insist_on_memory(error)
             truth, exact = honest, False
-        terms = sum(t.numel() for t in drawn.tensors) // max(1, _numel(truth))
+        # Of the sums behind one output, about. Errors of a scan's steps add up over all that follow.
+        terms = max(sum(t.numel() for t in drawn.tensors) // max(1, _numel(truth)), _SCAN_TERMS * built.get("scan", 0))
         drawn.reference = _flat(honest)
         drawn.truth = self._comparator.truth(_flat(truth), drawn.reference, exact)
         try:

@@ -12,6 +12,22 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from davinci_worker import distributions
 
 
+_SCANS = {torch.ops.aten.cumsum, torch.ops.aten.cumprod, torch.ops.aten.logcumsumexp, torch.ops.aten.cumsum_, torch.ops.aten.cumprod_}
+
+
+class LongestScan(TorchDispatchMode):
+    """While active, ``length`` is the size of the longest dimension scanned so far: an honest scan may go along it one by one."""
+
+    length = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func.overloadpacket in _SCANS:
+            scanned, along = args[0], kwargs.get("dim", args[1] if len(args) > 1 else 0)
+            self.length = max(self.length, scanned.shape[along] if scanned.dim() else 1)
+        return func(*args, **kwargs)
+
+
 class RoundingNoise(TorchDispatchMode):
     """While active, results of type float64 are moved. Views, integers, zeros, NaN and infinities stay what they are, and so
     does the state of torch's own generators."""

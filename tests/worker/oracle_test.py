@@ -14,7 +14,7 @@ except ImportError:
     print("skipped: this Python has no torch")
     sys.exit(77)
 
-from davinci_worker import compare, distributions, oracle, rounding  # noqa: E402
+from davinci_worker import compare, distributions, oracle, rounding, twin_draws  # noqa: E402
 
 # (x - 1) (x - 1 - 1e-5): where x is near 1 the value hardly depends on x, and its summands cancel.
 TASK = '''
@@ -141,6 +141,42 @@ class NudgeTest(unittest.TestCase):
         x = torch.rand(1000, dtype=torch.float64) + 1
         error = (distributions.nudge(x, 1, True) / x - 1).abs()
         self.assertLessEqual(error.max().item(), torch.finfo(torch.float64).eps)
+
+
+class TwinDrawsTest(unittest.TestCase):
+    DRAWS = {
+        "randn_like": lambda x: x + torch.randn_like(x), "rand_like": lambda x: x * torch.rand_like(x),
+        "new_empty": lambda x: x * x.new_empty(x.shape).exponential_(), "bernoulli": lambda x: torch.bernoulli(x.abs().clamp(0, 1)),
+        "dropout": lambda x: torch.nn.functional.dropout(x, 0.3), "native_dropout": lambda x: torch.native_dropout(x, 0.3, True)[0],
+        "randn": lambda x: x + torch.randn(x.shape, dtype=x.dtype),
+    }
+
+    def test_a_float64_twin_draws_what_the_reference_draws(self):
+        x = torch.rand(1000) - 0.5
+        for name, draw in self.DRAWS.items():
+            torch.manual_seed(4)
+            expected = draw(x)
+            torch.manual_seed(4)
+            with twin_draws.TwinDraws(torch.float32):
+                twin = draw(x.double())
+            self.assertIs(twin.dtype, torch.float64, name)
+            self.assertLess((twin - expected).abs().max().item(), 1e-5, name)
+
+    def test_leaves_everything_else_alone(self):
+        x = torch.rand(1000, dtype=torch.float64)
+        with twin_draws.TwinDraws(torch.float32):
+            self.assertTrue(torch.equal(x * x + 1, (lambda y: y * y + 1)(x)))
+            self.assertIs(torch.randn(3).dtype, torch.float32)
+
+
+class LongestScanTest(unittest.TestCase):
+    def test_finds_the_dimension_that_is_scanned(self):
+        x = torch.rand(3, 50, 7)
+        for scan, length in ((lambda: x.cumsum(1), 50), (lambda: torch.logcumsumexp(x, dim=-1), 7), (lambda: x.sum(1), 0),
+                             (lambda: x.cumprod(0).cumsum(-2), 50), (lambda: torch.tensor(1.0).cumsum(0), 1)):
+            with rounding.LongestScan() as found:
+                scan()
+            self.assertEqual(found.length, length)
 
 
 class RoundingNoiseTest(unittest.TestCase):

@@ -266,8 +266,9 @@ Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype
       std::max(limits.flush, options.scale_floor_ulps * limits.eps * median_scale);
   const bool thin = ProfileIsThin(profile);
   const bool wide_type = output_dtype == DType::kF32 || output_dtype == DType::kF64;
+  const double serial_terms = thin ? kSerialTerms / 4 : kSerialTerms;
   const double widening =
-      wide_type ? std::clamp(std::sqrt(options.terms / kSerialTerms), 1.0, kMaxWidening) : 1.0;
+      wide_type ? std::clamp(std::sqrt(options.terms / serial_terms), 1.0, kMaxWidening) : 1.0;
 
   Tolerance tolerance = {};
   for (int b = 0; b < kNumBuckets; ++b) {
