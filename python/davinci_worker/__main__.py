@@ -9,6 +9,7 @@ The intermediate outlives the child only to write its raw wait status into the s
 
 import ctypes
 import gc
+import importlib.util
 import json
 import os
 import signal
@@ -17,6 +18,14 @@ import sys
 import traceback
 
 from davinci_worker import PROTOCOL_VERSION, channel
+
+
+def _keep_bytecode(folder):
+    """Where torch was installed without bytecode and its folder takes none, as in many containers, every interpreter compiles it anew:
+    two seconds for torch alone. Then what is compiled here is kept in ``folder``. Children read it and write nothing."""
+    torch = importlib.util.find_spec("torch")
+    if folder and torch and torch.cached and not os.path.exists(torch.cached):
+        sys.pycache_prefix, sys.dont_write_bytecode = folder, False
 
 
 def _prefork_imports(with_triton):
@@ -86,6 +95,7 @@ def _run_role(request, control_fd, output_fd):
     os.close(output_fd)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ.update(request.get("env", {}))
+    sys.dont_write_bytecode = True
     peer = channel.Channel(control_fd)
     try:
         report = {}
@@ -134,9 +144,10 @@ def _prewarm(options):
 def main():
     server = channel.Channel(int(os.environ.pop("DAVINCI_CONTROL_FD")))
     with_triton = os.environ.pop("DAVINCI_WORKER_TRITON", "0") == "1"
+    _keep_bytecode(os.environ.pop("DAVINCI_BYTECODE_CACHE", ""))
     gc.disable()  # a tenth of the time of importing torch
     versions = _prefork_imports(with_triton)
-    from davinci_worker import native, runner  # noqa: F401  shared pages for every child
+    from davinci_worker import native, oracle, runner  # noqa: F401  shared pages for every child
 
     native.lib()
     gc.enable()

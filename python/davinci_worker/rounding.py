@@ -15,7 +15,15 @@ from davinci_worker import distributions
 _SCANS = {torch.ops.aten.cumsum, torch.ops.aten.cumprod, torch.ops.aten.logcumsumexp, torch.ops.aten.cumsum_, torch.ops.aten.cumprod_}
 
 
-class LongestScan(TorchDispatchMode):
+class EagerMode(TorchDispatchMode):
+    """Seen by torch.compile or not is all the same here, and hiding from it imports all of it: 2 s."""
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False
+
+
+class LongestScan(EagerMode):
     """While active, ``length`` is the size of the longest dimension scanned so far: an honest scan may go along it one by one."""
 
     length = 0
@@ -28,7 +36,7 @@ class LongestScan(TorchDispatchMode):
         return func(*args, **kwargs)
 
 
-class RoundingNoise(TorchDispatchMode):
+class RoundingNoise(EagerMode):
     """While active, results of type float64 are moved. Views, integers, zeros, NaN and infinities stay what they are, and so
     does the state of torch's own generators."""
 

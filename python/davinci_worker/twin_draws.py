@@ -5,11 +5,12 @@ candidate without any would be as good as the reference.
 """
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
+from davinci_worker.rounding import EagerMode
 
-class TwinDraws(TorchDispatchMode):
+
+class TwinDraws(EagerMode):
     """While active, random operators on float64 run in ``precision``, and what they draw is widened."""
 
     def __init__(self, precision):

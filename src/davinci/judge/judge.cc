@@ -142,6 +142,7 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   server.module_path = options.python_path;
   server.library = options.worker_library;
   server.triton = options.triton;
+  if (const auto cache = CacheDir("bytecode"); cache.ok()) server.bytecode_cache = cache->string();
   server.threads = options.threads > 0
                        ? options.threads
                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));

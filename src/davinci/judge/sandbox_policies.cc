@@ -30,8 +30,9 @@ json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
   policy.read_only_paths.push_back(workshop.options.python_path);
   policy.read_only_paths.push_back(workshop.options.worker_library);
   for (const auto& path : readable) policy.read_only_paths.push_back(path.string());
-  if (const auto cache = CacheDir("build"); cache.ok())
-    policy.read_only_paths.push_back(cache->string());
+  for (const char* name : {"build", "bytecode"})
+    if (const auto cache = CacheDir(name); cache.ok())
+      policy.read_only_paths.push_back(cache->string());
   policy.read_only_paths.emplace_back(
       "/sys/devices/system");  // torch's profiler reads the clock source
   policy.scratch_dir = scratch;

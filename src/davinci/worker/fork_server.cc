@@ -78,6 +78,7 @@ Result<std::unique_ptr<ForkServer>> ForkServer::Start(const ForkServerOptions& o
   env.push_back("PYTHONUNBUFFERED=1");
   env.push_back("PYTORCH_NVML_BASED_CUDA_CHECK=1");
   env.push_back("DAVINCI_WORKER_LIB=" + options.library);
+  env.push_back("DAVINCI_BYTECODE_CACHE=" + options.bytecode_cache);
   env.push_back(fmt::format("DAVINCI_CONTROL_FD={}", kControlFd));
   env.push_back(fmt::format("DAVINCI_WORKER_TRITON={}", options.triton ? 1 : 0));
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})

@@ -25,6 +25,8 @@ struct ForkServerOptions {
   std::string library;      // libdavinci_worker.so
   bool triton = false;      // import Triton before forking
   int threads = 1;          // OMP_NUM_THREADS of every child
+  // Folder that keeps compiled Python modules where the installation keeps none; empty: nowhere.
+  std::string bytecode_cache;
   std::vector<std::pair<std::string, std::string>> extra_env;
 };
 
