@@ -231,6 +231,7 @@ class Examination {
   bool candidate_shares_outputs_ = false;  // in some call, although the reference does not
   int reweighs_ = 0;                       // weights written to since the candidate's first call
   double baseline_seconds_ = 0;
+  int threads_before_timing_ = 0;  // of the candidate
   std::vector<Pair> pairs_;
   int64_t overhead_ns_ = 0;
   int64_t tail_cpu_ns_ = 0;  // CPU time the baseline itself spends after DONE

@@ -38,6 +38,10 @@ constexpr double kHonestGap = 2;
 // More time than the baseline's, between two calls.
 constexpr double kArmSeconds = 2.5e-4;
 constexpr double kArmShare = 0.1;
+// … and for each thread more than the baseline's, up to so many: all of them wake and stop (4 µs on
+// a CPU host, 5 on an H200's). Whoever keeps them pays as much on the clock.
+constexpr double kArmSecondsPerThread = 8e-6;
+constexpr int kMostThreads = 128;
 // Writing inputs takes longer by this much when the device has just been idle.
 constexpr double kPublishSeconds = 1e-4;
 // CPU time after DONE that an honest process may need to go back to sleep.
@@ -213,6 +217,7 @@ Result<bool> Examination::MeasureTime() {
 }
 
 Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
+  threads_before_timing_ = candidate_.runner->process().NumThreads();
   Stopwatch phase;
   Stopwatch warmup;
   for (int i = 0; i < kWarmupPairs; ++i) {
@@ -327,7 +332,10 @@ std::optional<Failure> Examination::CheckArming(double call_seconds) {
     excess.push_back(1e-9 * static_cast<double>(pair.candidate.arm_ns - pair.baseline.arm_ns));
   const double median = Median(excess);
   evaluation_.evidence["clocks"]["arm_excess_ms"] = 1e3 * median;
-  if (median <= kArmSeconds + kArmShare * call_seconds) return std::nullopt;
+  const int threads = std::min(threads_before_timing_, candidate_.runner->process().NumThreads()) -
+                      session_->baseline.runner->process().NumThreads();
+  const double waking = kArmSecondsPerThread * std::clamp(threads, 0, kMostThreads);
+  if (median <= kArmSeconds + waking + kArmShare * call_seconds) return std::nullopt;
   Failure failure{Outcome::kInvalidTiming,
                   fmt::format("the candidate took {:.3f} ms longer than the baseline between "
                               "two calls, while its last outputs were freed: work belongs into "
