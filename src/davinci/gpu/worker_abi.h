@@ -120,7 +120,8 @@ DV_CUDA_EXPORT uint64_t dv_cuda_poison_pattern(int dtype, uint64_t key, uint64_t
 DV_CUDA_EXPORT int dv_cuda_profile_accumulate(uint64_t truth, uint64_t honest, int honest_dtype,
                                               int output_dtype, uint64_t n, void* profile,
                                               uint64_t dont_care, uint64_t stream);
-// [K] to[i] = from[i] in fp64, moved by a keyed share of it, up to eps / 2; infinities and NaN stay.
+// [K] to[i] = from[i] in fp64, moved by a keyed share of it, up to eps / 2; infinities and NaN
+// stay.
 DV_CUDA_EXPORT int dv_cuda_nudge(uint64_t from, int dtype, uint64_t n, double eps, uint64_t key,
                                  uint64_t to, uint64_t stream);
 // [K] As dv_compare: tolerance: dv_tolerance in host memory. Same verdict and same counts as the

@@ -129,8 +129,8 @@ std::optional<Failure> Examination::Locate(const Timed& timed, const CallResult&
     return failure;
   const bool on_host = job_.target == Target::kCpu;
   if (on_host)
-    if (auto failure = session_->arena.Collect(timed.runner->process(), timed.side, call.outputs,
-                                               layout))
+    if (auto failure =
+            session_->arena.Collect(timed.runner->process(), timed.side, call.outputs, layout))
       return failure;
   if (timed.side == Side::kCandidate) LookAtMemory(call.outputs, facts);
   if (on_host) return std::nullopt;
@@ -157,7 +157,8 @@ void Examination::LookAtMemory(const std::vector<OutputTensor>& outputs,
     if (NumElements(output) == 0 || output.value) continue;
     shares = shares || OverlapsItself(output);
     int64_t span = 1;
-    for (size_t d = 0; d < output.shape.size(); ++d) span += (output.shape[d] - 1) * output.stride[d];
+    for (size_t d = 0; d < output.shape.size(); ++d)
+      span += (output.shape[d] - 1) * output.stride[d];
     ranges.emplace_back(output.address, static_cast<uint64_t>(span * ElementBytes(output.dtype)));
   }
   if (on_host) shares = shares || process.SharesMemory(ranges);

@@ -167,9 +167,8 @@ Result<bool> Examination::MeasurePair(bool baseline_first, bool full_check, bool
   pair.full_check = full_check;
   DAVINCI_ASSIGN_OR_RETURN(const bool armed, ArmBoth(&pair, args));
   if (!armed) return false;
-  DAVINCI_ASSIGN_OR_RETURN(
-      const auto published,
-      session_->oracle->Ask(PublishRequest(*pair.order[0], *session_->facts[0])));
+  DAVINCI_ASSIGN_OR_RETURN(const auto published, session_->oracle->Ask(PublishRequest(
+                                                     *pair.order[0], *session_->facts[0])));
   pair.calls.publish_ns[0] = Nanoseconds(published.ok);
   for (int turn : {0, 1}) {
     CallResult& call = pair.call(turn);

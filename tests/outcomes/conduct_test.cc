@@ -1,0 +1,212 @@
+// Rules of conduct, and what breaking them comes to: outputs, inputs, clocks, descriptors,
+// processes.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "outcomes_fixture.h"
+#include "workbench.h"
+
+namespace davinci::outcomes {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+// --- invalid_timing ---
+
+TEST_F(Outcomes, AClockThatStandsStillIsInvalidTiming) {
+  const Evaluation e = Judge(std::string(kImports) + R"(
+time.perf_counter_ns = lambda: 0
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        time.sleep(0.005)
+        return x * 2 + 1
+)");
+  EXPECT_EQ(e.outcome, Outcome::kInvalidTiming) << e.message;
+  EXPECT_EQ(e.evidence.value("rule", ""), "clock_agreement");
+  EXPECT_EQ(e.correct, true) << "the answers were right, only the time is worthless";
+}
+
+// It spends three milliseconds when its last output is let go, between two calls.
+TEST_F(Outcomes, WorkBetweenCallsIsInvalidTiming) {
+  const Evaluation e = Judge(fmt::format(R"({}
+import weakref
+
+def work():
+    until = time.perf_counter() + 3e-3
+    while time.perf_counter() < until:
+        pass
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = x * 2 + 1
+        weakref.finalize(y, work)
+        return y
+)",
+                                         kImports));
+  EXPECT_EQ(e.outcome, Outcome::kInvalidTiming) << e.message;
+  EXPECT_EQ(e.evidence.value("rule", ""), "work_between_calls");
+}
+
+TEST_F(Outcomes, ManyThreadsThatSleepAreNoWorkBetweenCalls) {
+  const Evaluation e = Judge(fmt::format(R"({}
+import threading
+for _ in range(100):
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return x * 2 + 1
+)",
+                                         kImports));
+  EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
+}
+
+// --- policy_violation ---
+
+TEST_F(Outcomes, ChangingAnInputIsAPolicyViolation) {
+  const Evaluation e = Judge(Returning("x.mul_(2).add_(1)"));
+  EXPECT_EQ(e.outcome, Outcome::kPolicyViolation) << e.message;
+  EXPECT_EQ(e.evidence.value("rule", ""), "input_mutation");
+}
+
+TEST_F(Outcomes, ATensorSubclassIsAPolicyViolation) {
+  const Evaluation e = Judge(std::string(kImports) + R"(
+class Agreeable(torch.Tensor):
+    pass
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return (x * 2 + 1).as_subclass(Agreeable)
+)");
+  EXPECT_EQ(e.outcome, Outcome::kPolicyViolation) << e.message;
+}
+
+TEST_F(Outcomes, ViewsOfSomethingLargerAreOutputs) {
+  for (const char* forward : {"return torch.chunk(x * 2, 8, 1)", "return (x * 2).unbind(0)",
+                              "return (x @ x.t()).diagonal()", "return (x * 2).t()[::7, 1::2]"}) {
+    const Evaluation evaluation = Judge(Candidate(forward), Reference(forward));
+    EXPECT_EQ(evaluation.outcome, Outcome::kOk) << forward << ": " << evaluation.message;
+  }
+}
+
+TEST_F(Outcomes, AnOutputInTheMemoryOfAnInputIsAPolicyViolation) {
+  const Evaluation evaluation =
+      Judge(Candidate("return x.t()"), Reference("return x.t().contiguous()"));
+  EXPECT_EQ(evaluation.outcome, Outcome::kPolicyViolation) << evaluation.message;
+  EXPECT_EQ(evaluation.evidence.value("rule", ""), "shared_output");
+  const Evaluation alike = Judge(Candidate("return x.t()"), Reference("return x.t()"));
+  EXPECT_EQ(alike.outcome, Outcome::kOk) << alike.message;
+}
+
+TEST_F(Outcomes, WhoGoesOnFromItsLastOutputIsWrong) {
+  const Evaluation evaluation =
+      Judge(Candidate("if not hasattr(self, 'y'): self.y = torch.zeros(64, 128)\n"
+                      "        self.y[:, 0] = x[:, 0]\n        return self.y"),
+            Reference("y = torch.zeros_like(x)\n        y[:, 0] = x[:, 0]\n        return y"));
+  EXPECT_THAT(evaluation.outcome, AnyOf(Outcome::kMismatch, Outcome::kNondeterministic))
+      << evaluation.message;
+  EXPECT_THAT(evaluation.message, HasSubstr("overwritten"));
+}
+
+TEST_F(Outcomes, AReferenceMayReturnWhatIsItsOwn) {
+  const char forward[] =
+      "if not hasattr(self, 'w'): self.w = torch.ones(64, 128)\n        return self.w";
+  const Evaluation evaluation = Judge(Candidate(forward), Reference(forward));
+  EXPECT_EQ(evaluation.outcome, Outcome::kOk) << evaluation.message;
+}
+
+TEST_F(Outcomes, AReplyOfAnotherTypeEndsOnlyItsCandidate) {
+  const Evaluation evaluation =
+      Judge(std::string("from davinci_worker import runner\n"
+                        "runner.Runner._op_profile = lambda *a: {'ok': {'operators': [{'op': 5, "
+                        "'compute': True}], 'library_share': 'x'}}\n") +
+            kGood);
+  EXPECT_EQ(evaluation.outcome, Outcome::kOk) << evaluation.message;
+}
+
+TEST_F(Outcomes, StressInputsOutsideTheReferencesDomainAreMilder) {
+  const char forward[] = "return torch.linalg.cholesky(x @ x.t() + 200 * torch.eye(64))";
+  const Evaluation evaluation = Judge(Candidate(forward), Reference(forward));
+  EXPECT_EQ(evaluation.outcome, Outcome::kOk) << evaluation.message;
+}
+
+TEST_F(Outcomes, AReferenceThatKeepsStateIsBadInput) {
+  const auto evaluation =
+      bench_->Judge(Candidate("return x"),
+                    Reference("self.n = getattr(self, 'n', 0) + 1\n        return x * self.n"));
+  ASSERT_FALSE(evaluation.ok());
+  EXPECT_THAT(evaluation.status().message(), HasSubstr("state from call to call"));
+}
+
+TEST_F(Outcomes, WritingToEveryDescriptorIsAPolicyViolation) {
+  const Evaluation e = Judge(Forward(R"(
+        for fd in range(3, 64):
+            try:
+                os.write(fd, b"done " * 8)
+            except OSError:
+                pass)"));
+  EXPECT_EQ(e.outcome, Outcome::kPolicyViolation) << e.message;
+  EXPECT_EQ(e.evidence.value("rule", ""), "control_channel");
+}
+
+// A process that cannot speak any more is given a second to die, because most do.
+TEST_F(Outcomes, ClosingEveryDescriptorIsNoticedLongBeforeTheTimeout) {
+  const Evaluation e = Judge(Forward(fmt::format("{}; os.closerange(3, 64)", kMark)));
+  EXPECT_THAT(e.outcome, AnyOf(Outcome::kPolicyViolation, Outcome::kRuntimeError)) << e.message;
+  EXPECT_LT(SecondsToNotice(e), 1 + kNoticedWithinSeconds);
+}
+
+TEST_F(Outcomes, AHelperProcessIsRefused) {
+  const Evaluation e = Judge(std::string(kImports) + R"(
+if os.fork() == 0:
+    time.sleep(600)
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return x * 2 + 1
+)");
+  EXPECT_THAT(e.outcome, AnyOf(Outcome::kLoadError, Outcome::kPolicyViolation)) << e.message;
+}
+
+// --- what does not end an evaluation ---
+
+TEST_F(Outcomes, AFloodedStdoutIsBoundedAndHarmless) {
+  const Evaluation e = Judge(Forward("sys.stdout.write('x' * 2000000); sys.stdout.flush()"));
+  EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
+  EXPECT_LT(ToJson(e).dump().size(), 100'000u);
+}
+
+TEST_F(Outcomes, SignalsToEverybodyReachNobodyElse) {
+  const Evaluation e = Judge(Forward(R"(
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP):
+            try:
+                os.kill(-1, number)
+            except OSError:
+                pass)"));
+  EXPECT_THAT(e.outcome, AnyOf(Outcome::kOk, Outcome::kRuntimeError, Outcome::kPolicyViolation))
+      << e.message;
+}
+// --- a wrong answer in a timed call is a wrong answer ---
+
+TEST_F(Outcomes, AWrongShapeInATimedCallIsNotCorrect) {
+  const Evaluation e = Judge(std::string(kImports) + R"(
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+    def forward(self, x):
+        self.calls += 1
+        y = x * 2 + 1
+        return y if self.calls < 6 else y[1:]
+)");
+  EXPECT_EQ(e.outcome, Outcome::kWrongShape) << e.message;
+  EXPECT_EQ(e.correct, false);
+}
+
+}  // namespace
+}  // namespace davinci::outcomes
