@@ -13,6 +13,7 @@ from davinci_worker import native, packing
 
 _DTYPE_CODES = {"f16": 0, "bf16": 1, "f32": 2, "f64": 3, "i8": 4, "u8": 5, "i16": 6, "i32": 7, "i64": 8, "bool": 9}
 _MAX_UNVERIFIED = 0.5
+_LOOP_ULPS_OF_MAGNITUDES = 10.0  # judge/compare/tolerance.h
 
 
 class _Result(ctypes.Structure):
@@ -31,7 +32,7 @@ class _Result(ctypes.Structure):
 
 class _Options(ctypes.Structure):
     _fields_ = [("multiple", ctypes.c_double), ("rms_multiple", ctypes.c_double), ("floor_ulps", ctypes.c_double),
-                ("scale_floor_ulps", ctypes.c_double), ("terms", ctypes.c_double)]
+                ("scale_floor_ulps", ctypes.c_double), ("terms", ctypes.c_double), ("loop_ulps", ctypes.c_double)]
 
 
 def _bind(lib):
@@ -66,8 +67,9 @@ class HostBackend:
             _pointer(truth), _pointer(honest), _DTYPE_CODES[packing.DTYPES[honest.dtype]], _DTYPE_CODES[dtype],
             ctypes.c_int64(truth.numel()), profile, _pointer(dont_care), self._threads))
 
-    def tolerance(self, profile, dtype, multiple, terms):
-        """One rule for both targets (judge/compare/tolerance.h); ``terms`` is how many numbers one output sums up, about."""
+    def tolerance(self, profile, dtype, multiple, terms, spread):
+        """One rule for both targets (judge/compare/tolerance.h); ``terms`` is how many numbers one output sums up, about; ``spread``:
+        they differ by orders of magnitude."""
         options = _Options()
         self._lib.dv_default_options(_DTYPE_CODES[dtype], ctypes.byref(options))
         if multiple:
@@ -77,6 +79,8 @@ class HostBackend:
             options.multiple *= 4
             options.rms_multiple *= 4
         options.terms = terms
+        if spread:
+            options.loop_ulps = _LOOP_ULPS_OF_MAGNITUDES
         built = ctypes.create_string_buffer(self._lib.dv_sizeof(1))
         self._check(self._lib.dv_tolerance_build(profile, _DTYPE_CODES[dtype], ctypes.byref(options), built))
         return built
@@ -152,11 +156,11 @@ class _Float:
     def learn(self, honest):
         self._backend.accumulate(self._profile, self.truth, honest.contiguous(), self.dtype, self._dont_care)
 
-    def settle(self, multiple, terms):
+    def settle(self, multiple, terms, spread=False):
         if self.truth.numel() == 0:  # no sample, and nothing to hold a tolerance against
             zero = torch.zeros(1, dtype=torch.float64, device=self.truth.device)
             self._backend.accumulate(self._profile, zero, zero, self.dtype, self._dont_care)
-        self.tolerance = self._backend.tolerance(self._profile, self.dtype, multiple, terms)
+        self.tolerance = self._backend.tolerance(self._profile, self.dtype, multiple, terms, spread)
 
     def limits(self):
         rest = copy.copy(self)
@@ -191,7 +195,7 @@ class _Integer:
             differing = float((honest.to(torch.int64) != self.truth).double().mean())
             self.allowed = max(self.allowed, min(0.01, 4 * differing))
 
-    def settle(self, multiple, terms):
+    def settle(self, multiple, terms, spread=False):
         pass
 
     def limits(self):
@@ -221,9 +225,9 @@ class Truth:
         for output, value in zip(self.outputs, honest):
             output.learn(value)
 
-    def settle(self, multiple, terms):
+    def settle(self, multiple, terms, spread=False):
         for output in self.outputs:
-            output.settle(multiple, terms)
+            output.settle(multiple, terms, spread)
 
     def summary(self):
         return {"exact": self.exact, "defined_share": min((o.defined_share() for o in self.outputs), default=1.0),

@@ -23,7 +23,7 @@ _SLOTS = 3
 _OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examination_checks.cc does it
 _REPEATS_IN_DOUBT = 5
 _MARGINAL_RATIO = 4  # of error over tolerance
-_SCAN_TERMS = 4  # a scan counts as a sum of so many times its length
+_SCAN_TERMS = 4  # errors of a scan's steps add up: it counts as a sum of so many times its length
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
 _PART = 1 << 24  # elements
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
@@ -213,9 +213,9 @@ class Oracle:
         variant = message.get("variant", 0)
         built = self._build(variant)
         drawn = self._draw(message["seed"], "own", variant)
-        with rounding.LongestScan() as scan:
+        with rounding.LongestLoop() as loop:
             (first, used), forward_bytes = self._measured(lambda: self._forward(built["model"], drawn))
-        built["scan"] = scan.length
+        built["terms"] = max(loop.total, _SCAN_TERMS * loop.scan)
         shares = _shares_memory(first, used)
         del used
         built["shapes"] = [list(t.shape) for t in _flat(first)]
@@ -428,8 +428,8 @@ class Oracle:
         except RuntimeError as error:
             self._insist_on_memory(error)
             truth, exact = honest, False
-        # Of the sums behind one output, about. Errors of a scan's steps add up over all that follow.
-        terms = max(sum(t.numel() for t in drawn.tensors) // max(1, _numel(truth)), _SCAN_TERMS * built.get("scan", 0))
+        # Of the sums behind one output, about.
+        terms = max(sum(t.numel() for t in drawn.tensors) // max(1, _numel(truth)), built.get("terms", 0))
         drawn.reference = _flat(honest)
         drawn.truth = self._comparator.truth(_flat(truth), drawn.reference, exact)
         try:
@@ -444,7 +444,7 @@ class Oracle:
                     drawn.truth.learn(_flat(self._forward(precise if exact else model, drawn)[0]))
         except RuntimeError as error:
             self._insist_on_memory(error)
-        drawn.truth.settle(self._spec.get("tolerance_multiple"), terms)
+        drawn.truth.settle(self._spec.get("tolerance_multiple"), terms, drawn.distribution.startswith("magnitudes"))
         if drawn.distribution == "own" and drawn.variant == 0:
             self._comparator.remember(drawn.truth)
         self.judging_seconds = time.monotonic() - started

@@ -6,13 +6,20 @@ truth, and moving its inputs is no substitute: where a polynomial has a double r
 still its summands cancel.
 """
 
+import math
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from davinci_worker import distributions
 
 
-_SCANS = {torch.ops.aten.cumsum, torch.ops.aten.cumprod, torch.ops.aten.logcumsumexp, torch.ops.aten.cumsum_, torch.ops.aten.cumprod_}
+_ATEN = torch.ops.aten
+_SCANS = {_ATEN.cumsum, _ATEN.cumprod, _ATEN.logcumsumexp, _ATEN.cumsum_, _ATEN.cumprod_}
+# What sums up one result, or one of several, of how many of its first argument's numbers.
+_SUMS = {_ATEN.sum, _ATEN.mean, _ATEN.var, _ATEN.var_mean, _ATEN.std, _ATEN.std_mean, _ATEN.linalg_vector_norm, _ATEN.norm, _ATEN.logsumexp}
+_NORMS = {_ATEN.native_layer_norm: lambda args: math.prod(args[1]), _ATEN.native_group_norm: lambda args: args[4] * args[5] // args[6],
+          _ATEN.native_batch_norm: lambda args: args[0].numel() // max(1, args[0].shape[1])}
 
 
 class EagerMode(TorchDispatchMode):
@@ -23,17 +30,27 @@ class EagerMode(TorchDispatchMode):
         return False
 
 
-class LongestScan(EagerMode):
-    """While active, ``length`` is the size of the longest dimension scanned so far: an honest scan may go along it one by one."""
+class LongestLoop(EagerMode):
+    """While active, ``scan`` is the size of the longest dimension scanned so far, ``total`` the most numbers that were summed up into
+    one: an honest kernel may go through either one by one."""
 
-    length = 0
+    def __init__(self):
+        super().__init__()
+        self.scan = self.total = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if func.overloadpacket in _SCANS:
-            scanned, along = args[0], kwargs.get("dim", args[1] if len(args) > 1 else 0)
-            self.length = max(self.length, scanned.shape[along] if scanned.dim() else 1)
-        return func(*args, **kwargs)
+        result = func(*args, **kwargs)
+        operator = func.overloadpacket
+        if operator in _SCANS:
+            along = kwargs.get("dim", args[1] if len(args) > 1 else 0)
+            self.scan = max(self.scan, args[0].shape[along] if args[0].dim() else 1)
+        elif operator in _SUMS:
+            one = result[0] if isinstance(result, tuple) else result
+            self.total = max(self.total, args[0].numel() // max(1, one.numel()))
+        elif operator in _NORMS:
+            self.total = max(self.total, _NORMS[operator](args))
+        return result
 
 
 class RoundingNoise(EagerMode):

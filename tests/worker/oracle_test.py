@@ -169,14 +169,18 @@ class TwinDrawsTest(unittest.TestCase):
             self.assertIs(torch.randn(3).dtype, torch.float32)
 
 
-class LongestScanTest(unittest.TestCase):
-    def test_finds_the_dimension_that_is_scanned(self):
-        x = torch.rand(3, 50, 7)
-        for scan, length in ((lambda: x.cumsum(1), 50), (lambda: torch.logcumsumexp(x, dim=-1), 7), (lambda: x.sum(1), 0),
-                             (lambda: x.cumprod(0).cumsum(-2), 50), (lambda: torch.tensor(1.0).cumsum(0), 1)):
-            with rounding.LongestScan() as found:
-                scan()
-            self.assertEqual(found.length, length)
+class LongestLoopTest(unittest.TestCase):
+    def test_finds_what_is_scanned_and_what_is_summed_up(self):
+        x, functional = torch.rand(3, 50, 7), torch.nn.functional
+        for function, scan, total in (
+                (lambda: x.cumsum(1), 50, 0), (lambda: torch.logcumsumexp(x, dim=-1), 7, 0), (lambda: x.cumprod(0).cumsum(-2), 50, 0),
+                (lambda: torch.tensor(1.0).cumsum(0), 1, 0), (lambda: x.sum(1), 0, 50), (lambda: x.mean(), 0, 1050),
+                (lambda: torch.var_mean(x, (0, 1)), 0, 150), (lambda: x.std(-1), 0, 7), (lambda: functional.layer_norm(x, (50, 7)), 0, 350),
+                (lambda: functional.group_norm(x, 10), 0, 35), (lambda: functional.normalize(x, dim=1), 0, 50), (lambda: x * 2, 0, 0),
+                (lambda: functional.batch_norm(x, torch.zeros(50), torch.ones(50), training=True), 0, 21)):
+            with rounding.LongestLoop() as found:
+                function()
+            self.assertEqual((found.scan, found.total), (scan, total))
 
 
 class RoundingNoiseTest(unittest.TestCase):

@@ -253,7 +253,7 @@ Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype
     return InvalidArgument(std::string("BuildTolerance: ") + DTypeName(output_dtype) +
                            " is compared exactly");
   if (!Usable(options.multiple) || !Usable(options.rms_multiple) || !Usable(options.floor_ulps) ||
-      !Usable(options.scale_floor_ulps) || !Usable(options.terms))
+      !Usable(options.scale_floor_ulps) || !Usable(options.terms) || !Usable(options.loop_ulps))
     return InvalidArgument("BuildTolerance: options must be finite and not negative");
   const uint64_t num_samples = NumSamples(profile);
   if (num_samples == 0 && profile.num_special == 0 && profile.num_dont_care == 0)
@@ -270,6 +270,11 @@ Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype
   const double widening =
       wide_type ? std::clamp(std::sqrt(options.terms / serial_terms), 1.0, kMaxWidening) : 1.0;
 
+  const double loop_ulps =
+      wide_type && options.terms >= kLoopTerms
+          ? options.loop_ulps * std::sqrt(std::min(options.terms, kMostLoopTerms))
+          : 0.0;
+
   Tolerance tolerance = {};
   for (int b = 0; b < kNumBuckets; ++b) {
     const bool zero = b == kZeroBucket;
@@ -281,11 +286,12 @@ Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype
     tolerance.bucket_tol[b] = std::min(options.multiple * honest + absolute_floor, 0x1p1023);
     if (zero) continue;
     const double measured = std::max({std::sqrt(pooled.mean_sq), (thin ? 0.5 : kMinRmsUlps) * ulp,
-                                      kMinRmsUlps * limits.eps * median_scale, limits.flush});
+                                      kMinRmsUlps * limits.eps * median_scale, limits.flush,
+                                      loop_ulps * ulp / options.rms_multiple});
     const double rms = Widened(measured, widening, scale_ulp);
     tolerance.inv_bucket_rms[b] = std::isfinite(rms) ? 1.0 / rms : 0.0;
   }
-  tolerance.rel_floor = options.floor_ulps * limits.eps;
+  tolerance.rel_floor = std::max(options.floor_ulps, loop_ulps) * limits.eps;
   tolerance.max_finite = limits.max_finite;
   // A mean over a handful of elements is no average; the test on single elements decides there.
   tolerance.rms_multiple =

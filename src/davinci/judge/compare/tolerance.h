@@ -36,12 +36,24 @@ uint64_t NumSamples(const ErrorProfile& profile);
 // Too few samples to trust the maximum; add variants.
 bool ProfileIsThin(const ErrorProfile& profile);
 
+// Where terms differ by orders of magnitude one fp32 loop errs by more, always to one side, because
+// what is smaller than half an ulp of the sum so far is lost. So from kLoopTerms on
+// loop_ulps * sqrt(terms) ulps of the element are always allowed, as for 65,536 terms at most.
+// Inputs rounded to fp16 err by 7 times that at 4,096 normal terms, by 2 times at 65,536. Numbers
+// drawn from 1e-4 to 1e4 need kLoopUlpsOfMagnitudes: nearly all terms of a variance may be lost
+// there (1.3e-4 of it in one loop of 16,384), and sloppiness shows elsewhere.
+inline constexpr double kLoopUlps = 1.3;
+inline constexpr double kLoopUlpsOfMagnitudes = 10;
+inline constexpr double kLoopTerms = 1024;
+inline constexpr double kMostLoopTerms = 65536;
+
 struct ToleranceOptions {
   double multiple;          // of the pooled maximal honest error
   double rms_multiple;      // of the honest RMS error, per bucket
   double floor_ulps;        // always allowed, in ulps of the element
   double scale_floor_ulps;  // always allowed, in ulps of the median nonzero |truth|
   double terms = 1;         // numbers summed up into one output, about; 1: not known to be a sum
+  double loop_ulps = kLoopUlps;  // allowed where terms are many, times their square root
 };
 
 // Long sums of fp32 and fp64. An honest candidate may add its terms up one after the other, the
@@ -56,7 +68,6 @@ struct ToleranceOptions {
 inline constexpr double kSerialTerms = 4096;
 inline constexpr double kMaxWidening = 8;
 inline constexpr double kTreeUlps = 16;
-
 //               multiple  rms  floor_ulps  scale_floor_ulps
 //   fp32, fp64       128    128      4             8
 //   fp16, bf16         8      4      2             0.5
