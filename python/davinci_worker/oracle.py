@@ -78,7 +78,7 @@ class Oracle:
                 self._peer.send({"ok": reply}, out_fds)
                 if message["op"] in ("state", "reweigh"):
                     channel.close_all(out_fds)
-            except Exception as error:  # noqa: BLE001  the reference is user code too
+            except (Exception, SystemExit) as error:  # noqa: BLE001  the reference is user code too
                 self._peer.send({"error": self._explain(error, message)})
             if message["op"] != "outputs":
                 channel.close_all(fds)
@@ -156,9 +156,20 @@ class Oracle:
             model.train()
         if self._spec.get("randomise", True):
             distributions.randomise_state(model, self._spec["state_seed"])
-        precise = copy.deepcopy(model).double()
+        precise = self._twin(model, init).double()
         self._variants[variant] = {"model": model, "precise": precise, "init": init, "origin": {}}
         return self._variants[variant]
+
+    def _twin(self, model, init):
+        try:
+            return copy.deepcopy(model)
+        except Exception as error:  # noqa: BLE001  it holds what cannot be copied, such as a scripted function
+            if memory.ran_out(error):
+                raise
+        torch.manual_seed(self._spec["init_seed"])
+        twin = self._factory(*init).to(self._device).train(model.training)
+        twin.load_state_dict(model.state_dict())
+        return twin
 
     @property
     def _published(self):
@@ -183,6 +194,9 @@ class Oracle:
                 drawn = self._module.get_inputs()
         if isinstance(drawn, torch.Tensor):
             drawn = [drawn]
+        if not isinstance(drawn, (list, tuple)):
+            raise source.SourceError("load_error", f"{self._spec['path']}: get_inputs() must return the list of arguments of forward, one "
+                                     f"entry for each; it returned {type(drawn).__name__}")
         tensors = []
         skeleton = packing.flatten(list(drawn), tensors)
         tensors = [t.detach().to(self._device) for t in tensors]
@@ -213,9 +227,7 @@ class Oracle:
         variant = message.get("variant", 0)
         built = self._build(variant)
         drawn = self._draw(message["seed"], "own", variant)
-        with rounding.LongestLoop() as loop:
-            (first, used), forward_bytes = self._measured(lambda: self._forward(built["model"], drawn))
-        built["terms"] = max(loop.total, _SCAN_TERMS * loop.scan)
+        (first, used), forward_bytes = self._measured(lambda: self._forward_terms(built, drawn))
         shares = _shares_memory(first, used)
         del used
         built["shapes"] = [list(t.shape) for t in _flat(first)]
@@ -263,6 +275,19 @@ class Oracle:
         for module in model.modules() if isinstance(model, torch.nn.Module) else ():
             own += [value for value in vars(module).values() if isinstance(value, torch.Tensor)]
         return bool(_storages(own) & _storages(_flat(output)))
+
+    def _forward_terms(self, built, drawn):
+        """A forward, and in ``built`` how many numbers it sums up into one, where it can be watched."""
+        loop = rounding.LongestLoop()
+        try:
+            with loop:
+                result = self._forward(built["model"], drawn)
+        except Exception as error:  # noqa: BLE001  operators that take no dispatch mode
+            if memory.ran_out(error):
+                raise
+            return self._forward(built["model"], drawn)
+        built["terms"] = max(loop.total, _SCAN_TERMS * loop.scan)
+        return result
 
     def _measured(self, function):
         """(its result, most device memory it held beyond what was held before)"""

@@ -95,6 +95,24 @@ TEST_F(Outcomes, AReferenceWithoutModelIsBadInput) {
   EXPECT_THAT(status.message(), HasSubstr("no class Model"));
 }
 
+TEST_F(Outcomes, AReferenceMayNameItsModelByAssignment) {
+  std::string reference = Reference("return x * 2 + 1") + "\nModel = Net\n";
+  reference.replace(reference.find("class Model"), 11, "class Net");
+  const Evaluation e = Judge(kGood, reference);
+  EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
+}
+
+TEST_F(Outcomes, InputsThatAreNoListAreBadInput) {
+  const Status status = BadInput(Reference("return x * 2 + 1") +
+                                 "\ndef get_inputs():\n    return {'x': torch.randn(4)}\n");
+  EXPECT_THAT(status.message(), HasSubstr("it returned dict"));
+}
+
+TEST_F(Outcomes, AReferenceThatExitsIsBadInputWithItsLine) {
+  const Status status = BadInput(Reference("raise SystemExit(3)"));
+  EXPECT_THAT(status.message(), AllOf(HasSubstr(":6"), HasSubstr("SystemExit")));
+}
+
 TEST_F(Outcomes, AReferenceWithASyntaxErrorIsBadInputWithItsLine) {
   const Status status =
       BadInput("import torch\nclass Model(torch.nn.Module:\n    pass\ndef get_inputs(): pass\n");

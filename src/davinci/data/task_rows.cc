@@ -123,7 +123,8 @@ Result<TaskEntry> ReadOwnRow(const json& row, int line_number,
 Status CheckTaskSource(std::string_view source, std::string_view entry) {
   if (source.find("get_inputs") == std::string_view::npos)
     return InvalidArgument("defines no get_inputs()");
-  if (!entry.empty() && source.find(fmt::format("class {}", entry)) == std::string_view::npos)
+  if (!entry.empty() && source.find(fmt::format("class {}", entry)) == std::string_view::npos &&
+      source.find(fmt::format("{} =", entry)) == std::string_view::npos)
     return InvalidArgument(fmt::format("defines no class {}", entry));
   return Status::Ok();
 }

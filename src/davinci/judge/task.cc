@@ -48,7 +48,8 @@ Result<Task> LoadTask(const std::string& path) {
     task.candidate_function = c.op.substr(c.op.rfind('.') + 1) + "_new";
   } else {
     task.candidate_entry = c.entry + "New";
-    if (task.source.find("class " + c.entry) == std::string::npos)
+    if (task.source.find("class " + c.entry) == std::string::npos &&
+        task.source.find(c.entry + " =") == std::string::npos)
       return InvalidArgument(
           fmt::format("{}: no class {}; a task file defines class Model(nn.Module), get_inputs() "
                       "and get_init_inputs() "
