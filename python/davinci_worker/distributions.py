@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 from davinci_worker import native, packing
 
 _MIN_KEYED = 1 << 14
+_MIN_CONSTANT = 16  # elements
 _CHUNK = 1 << 25  # elements; what is moved on a device moves in pieces, so that temporaries stay small
 
 
@@ -84,8 +85,25 @@ def _is_restylable(tensor):
     return sample.numel() < 16 or torch.unique(sample).numel() > 8
 
 
+def _is_constant(tensor):
+    if not tensor.is_floating_point() or tensor.numel() < _MIN_CONSTANT:
+        return False
+    value = tensor.flatten()[:1].item() if tensor.is_contiguous() else tensor.reshape(-1)[:1].item()
+    return math.isfinite(value) and bool((tensor == value).all())
+
+
+def _unlike_constant(tensor, generator):
+    """Zeros become numbers from 0 to 0.5, others lose up to half of themselves: a bias, a scale, a probability or a state stays one,
+    and whoever has left it out because it never varied is wrong."""
+    share = torch.rand(tensor.shape, generator=generator, device=tensor.device).mul_(0.5)
+    return tensor + share.to(tensor.dtype) if tensor.reshape(-1)[0] == 0 else tensor * (1 - share).to(tensor.dtype)
+
+
 def restyle(tensor, distribution, generator):
     """A tensor of the same shape, strides, dtype and device under another distribution."""
+    if distribution == "signed" and _is_constant(tensor):
+        result = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+        return result.copy_(_unlike_constant(tensor, generator))
     if not _is_restylable(tensor):
         return tensor
     if distribution == "outliers":

@@ -143,6 +143,25 @@ class NudgeTest(unittest.TestCase):
         self.assertLessEqual(error.max().item(), torch.finfo(torch.float64).eps)
 
 
+class ConstantInputsTest(unittest.TestCase):
+    def restyled(self, tensor, distribution="signed"):
+        return distributions.restyle(tensor, distribution, torch.Generator().manual_seed(3))
+
+    def test_what_never_varies_varies_once(self):
+        for constant in (torch.zeros(64), torch.ones(4, 16), torch.full((100,), -2.0), torch.zeros(32, dtype=torch.bfloat16)):
+            moved = self.restyled(constant)
+            self.assertEqual((moved.shape, moved.stride(), moved.dtype), (constant.shape, constant.stride(), constant.dtype))
+            self.assertGreater(moved.unique().numel(), 8)
+            self.assertLessEqual((moved - constant).abs().max().item(), 1.0)
+            self.assertTrue(torch.equal(self.restyled(constant, "magnitudes"), constant))
+        self.assertTrue(((self.restyled(torch.ones(100)) >= 0.5) & (self.restyled(torch.ones(100)) <= 1)).all())
+
+    def test_masks_and_numbers_keep_their_meaning(self):
+        mask = torch.zeros(8, 8).masked_fill_(torch.ones(8, 8).triu(1).bool(), float("-inf"))
+        for kept in (mask, torch.zeros(64, dtype=torch.int64), torch.eye(8), torch.full((64,), float("-inf"))):
+            self.assertTrue(torch.equal(self.restyled(kept), kept))
+
+
 class TwinDrawsTest(unittest.TestCase):
     DRAWS = {
         "randn_like": lambda x: x + torch.randn_like(x), "rand_like": lambda x: x * torch.rand_like(x),
