@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -58,11 +59,17 @@ Result<json> DecodePayload(std::string_view payload) {
   return body;
 }
 
-Result<std::pair<Channel, UniqueFd>> Channel::CreatePair() {
+Result<std::pair<Channel, UniqueFd>> Channel::CreatePair(double send_timeout_seconds) {
   int fds[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
     return FromErrno(errno, "creating a control socket");
-  return std::make_pair(Channel(UniqueFd(fds[0])), UniqueFd(fds[1]));
+  UniqueFd ours(fds[0]);
+  UniqueFd theirs(fds[1]);
+  const auto microseconds = static_cast<int64_t>(1e6 * send_timeout_seconds);
+  const timeval limit{microseconds / 1'000'000, microseconds % 1'000'000};
+  if (setsockopt(ours.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0)
+    return FromErrno(errno, "limiting a control socket");
+  return std::make_pair(Channel(std::move(ours)), std::move(theirs));
 }
 
 Status Channel::Send(const json& body, std::span<const int> fds) {
@@ -89,6 +96,8 @@ Status Channel::SendFrame(std::string_view frame, std::span<const int> fds) {
     const ssize_t n = sendmsg(socket_.get(), &header, MSG_NOSIGNAL);
     if (n < 0) {
       if (errno == EINTR) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK)
+        return DeadlineExceeded("a worker does not read what it is sent");
       return FromErrno(errno, "writing to a worker");
     }
     sent += static_cast<size_t>(n);

@@ -39,8 +39,10 @@ class Channel {
  public:
   Channel() = default;
   explicit Channel(UniqueFd socket) : socket_(std::move(socket)) {}
-  // A connected pair: our end and the descriptor to hand to the peer.
-  static Result<std::pair<Channel, UniqueFd>> CreatePair();
+  // A connected pair: our end and the descriptor to hand to the peer. Sending fails with
+  // kDeadlineExceeded when the peer has read nothing for that long: who fills its own buffer with
+  // answers and is stopped then would hold the sender for ever.
+  static Result<std::pair<Channel, UniqueFd>> CreatePair(double send_timeout_seconds = 10);
 
   Status Send(const nlohmann::json& body, std::span<const int> fds = {});
   // Writes a frame made by EncodeFrame, or GO (protocol.h); nothing is allocated.

@@ -55,6 +55,15 @@ TEST(Channel, AMarkOfTheWrongLengthIsNoMessage) {
   EXPECT_EQ(pair->first.Receive(1).status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(Channel, DoesNotWaitForeverForAPeerThatReadsNothing) {
+  auto pair = Channel::CreatePair(0.05);
+  ASSERT_TRUE(pair.ok());
+  Status sent = Status::Ok();
+  for (int i = 0; sent.ok() && i < 1000; ++i)
+    sent = pair->first.SendFrame(std::string(1 << 16, 'x'));
+  EXPECT_EQ(sent.code(), StatusCode::kDeadlineExceeded) << sent.ToString();
+}
+
 TEST(Channel, SeesThatItsPeerIsGone) {
   auto pair = Channel::CreatePair();
   ASSERT_TRUE(pair.ok());
