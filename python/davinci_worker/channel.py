@@ -1,14 +1,17 @@
 """Length-prefixed JSON frames over a stream socket, with optional file descriptors (protocol.h)."""
 
+import errno
 import json
 import os
 import socket
 import struct
+import time
 
 _HEADER = struct.Struct("<I")
 _GO = b"\xff\xff\xff\xff"  # instead of a length: run the call that was armed
 MAX_FRAME_BYTES = 64 << 20
 MAX_FDS = 8
+_PATIENCE_SECONDS = 10
 
 
 class Channel:
@@ -58,10 +61,20 @@ class Channel:
         payload = json.dumps(message, separators=(",", ":")).encode()
         frame = _HEADER.pack(len(payload)) + payload
         if fds:
-            sent = socket.send_fds(self._sock, [frame], list(fds))
-            frame = frame[sent:]
+            frame = frame[self._send_fds(frame, list(fds)):]
         if frame:
             self._sock.sendall(frame)
+
+    def _send_fds(self, frame, fds):
+        """Descriptors under way are counted for each user: a neighbour may use them up until it is ended."""
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                return socket.send_fds(self._sock, [frame], fds)
+            except OSError as error:
+                if error.errno != errno.ETOOMANYREFS or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
 
     def close(self):
         self._sock.close()

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "davinci/base/clock.h"
 #include "davinci/worker/protocol.h"
@@ -19,6 +21,7 @@ using nlohmann::json;
 
 constexpr int kMaxDepth = 64;
 constexpr size_t kHeaderBytes = 4;
+constexpr double kPatienceSeconds = 10;
 
 int RemainingMs(double deadline_seconds) {
   const double left = deadline_seconds - MonotonicSeconds();
@@ -77,6 +80,7 @@ Status Channel::Send(const json& body, std::span<const int> fds) {
 }
 
 Status Channel::SendFrame(std::string_view frame, std::span<const int> fds) {
+  const double patience = MonotonicSeconds() + kPatienceSeconds;
   size_t sent = 0;
   while (sent < frame.size()) {
     iovec part{const_cast<char*>(frame.data()) + sent, frame.size() - sent};
@@ -96,6 +100,12 @@ Status Channel::SendFrame(std::string_view frame, std::span<const int> fds) {
     const ssize_t n = sendmsg(socket_.get(), &header, MSG_NOSIGNAL);
     if (n < 0) {
       if (errno == EINTR) continue;
+      // Descriptors under way are counted for each user: a neighbour may use them up until it is
+      // ended.
+      if (errno == ETOOMANYREFS && MonotonicSeconds() < patience) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        continue;
+      }
       if (errno == EAGAIN || errno == EWOULDBLOCK)
         return DeadlineExceeded("a worker does not read what it is sent");
       return FromErrno(errno, "writing to a worker");
