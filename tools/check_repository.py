@@ -17,7 +17,7 @@ FORBIDDEN = [
         "py" + "pi.org", "python" + "hosted.org", "download.py" + "torch.org", "conda." + "anaconda.org",
         "deb." + "debian.org", "archive." + "ubuntu.com", "registry." + "npmjs.org", "docker" + ".io/", "ghcr" + ".io",
     ]))), "names a package registry; leave that to the user's pip and apt configuration"),
-    (re.compile(r"(?<![\w./-])/(?:home|Users)/[a-z][\w.-]*/"), "names somebody's home folder"),
+    (re.compile(r"(?<![\w./-])/(?:(?:home|Users)/[a-z][\w.-]*|ro" + r"ot)/"), "names somebody's home folder"),
     (re.compile(r"(?<![\w.-])/wo" + r"rk/(?:main|shared|\.)"), "names a path of one machine"),
     (re.compile(r"/opt/wh" + "eels"), "names a path of one machine"),
 ]
