@@ -13,7 +13,6 @@ from davinci_worker import native, packing
 
 _DTYPE_CODES = {"f16": 0, "bf16": 1, "f32": 2, "f64": 3, "i8": 4, "u8": 5, "i16": 6, "i32": 7, "i64": 8, "bool": 9}
 _MAX_UNVERIFIED = 0.5
-_LOOP_ULPS_OF_MAGNITUDES = 10.0  # judge/compare/tolerance.h
 
 
 class _Result(ctypes.Structure):
@@ -32,7 +31,7 @@ class _Result(ctypes.Structure):
 
 class _Options(ctypes.Structure):
     _fields_ = [("multiple", ctypes.c_double), ("rms_multiple", ctypes.c_double), ("floor_ulps", ctypes.c_double),
-                ("scale_floor_ulps", ctypes.c_double), ("terms", ctypes.c_double), ("loop_ulps", ctypes.c_double)]
+                ("scale_floor_ulps", ctypes.c_double), ("terms", ctypes.c_double), ("spread", ctypes.c_double)]
 
 
 def _bind(lib):
@@ -79,8 +78,7 @@ class HostBackend:
             options.multiple *= 4
             options.rms_multiple *= 4
         options.terms = terms
-        if spread:
-            options.loop_ulps = _LOOP_ULPS_OF_MAGNITUDES
+        options.spread = float(spread)
         built = ctypes.create_string_buffer(self._lib.dv_sizeof(1))
         self._check(self._lib.dv_tolerance_build(profile, _DTYPE_CODES[dtype], ctypes.byref(options), built))
         return built

@@ -253,7 +253,7 @@ Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype
     return InvalidArgument(std::string("BuildTolerance: ") + DTypeName(output_dtype) +
                            " is compared exactly");
   if (!Usable(options.multiple) || !Usable(options.rms_multiple) || !Usable(options.floor_ulps) ||
-      !Usable(options.scale_floor_ulps) || !Usable(options.terms) || !Usable(options.loop_ulps))
+      !Usable(options.scale_floor_ulps) || !Usable(options.terms) || !Usable(options.spread))
     return InvalidArgument("BuildTolerance: options must be finite and not negative");
   const uint64_t num_samples = NumSamples(profile);
   if (num_samples == 0 && profile.num_special == 0 && profile.num_dont_care == 0)
@@ -270,10 +270,10 @@ Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype
   const double widening =
       wide_type ? std::clamp(std::sqrt(options.terms / serial_terms), 1.0, kMaxWidening) : 1.0;
 
-  const double loop_ulps =
-      wide_type && options.terms >= kLoopTerms
-          ? options.loop_ulps * std::sqrt(std::min(options.terms, kMostLoopTerms))
-          : 0.0;
+  const double per_root = options.spread > 0 ? kLoopUlpsOfMagnitudes : kLoopUlps;
+  const double loop_ulps = wide_type && options.terms >= kLoopTerms
+                               ? per_root * std::sqrt(std::min(options.terms, kMostLoopTerms))
+                               : 0.0;
 
   Tolerance tolerance = {};
   for (int b = 0; b < kNumBuckets; ++b) {

@@ -38,7 +38,7 @@ bool ProfileIsThin(const ErrorProfile& profile);
 
 // Where terms differ by orders of magnitude one fp32 loop errs by more, always to one side, because
 // what is smaller than half an ulp of the sum so far is lost. So from kLoopTerms on
-// loop_ulps * sqrt(terms) ulps of the element are always allowed, as for 65,536 terms at most.
+// kLoopUlps * sqrt(terms) ulps of the element are always allowed, as for kMostLoopTerms at most.
 // Inputs rounded to fp16 err by 7 times that at 4,096 normal terms, by 2 times at 65,536. Numbers
 // drawn from 1e-4 to 1e4 need kLoopUlpsOfMagnitudes: nearly all terms of a variance may be lost
 // there (1.3e-4 of it in one loop of 16,384), and sloppiness shows elsewhere.
@@ -53,7 +53,7 @@ struct ToleranceOptions {
   double floor_ulps;        // always allowed, in ulps of the element
   double scale_floor_ulps;  // always allowed, in ulps of the median nonzero |truth|
   double terms = 1;         // numbers summed up into one output, about; 1: not known to be a sum
-  double loop_ulps = kLoopUlps;  // allowed where terms are many, times their square root
+  double spread = 0;        // not 0: the terms differ by orders of magnitude
 };
 
 // Long sums of fp32 and fp64. An honest candidate may add its terms up one after the other, the

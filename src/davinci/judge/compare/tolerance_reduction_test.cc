@@ -232,19 +232,19 @@ TEST(LongSumsWidening, AppliesOnlyToWhatATreeErrs) {
 
 // What is always allowed, in ulps of the element.
 TEST(LongSumsWidening, OneLoopIsAllowedItsSquareRoot) {
-  const auto ulps = [](double terms, DType dtype, double loop_ulps = kLoopUlps) {
+  const auto ulps = [](double terms, DType dtype, double spread = 0) {
     ErrorProfile profile = {};
     const double truth = 1.5;
     EXPECT_TRUE(
         AccumulateProfile(&truth, &truth, DType::kF64, dtype, 1, &profile, nullptr, 1).ok());
     ToleranceOptions options = DefaultToleranceOptions(dtype);
     options.terms = terms;
-    options.loop_ulps = loop_ulps;
+    options.spread = spread;
     return BuildTolerance(profile, dtype, options)->rel_floor / LimitsOf(dtype).eps;
   };
   EXPECT_DOUBLE_EQ(ulps(kLoopTerms - 1, DType::kF32), 4);
   EXPECT_DOUBLE_EQ(ulps(4096, DType::kF32), 64 * kLoopUlps);
-  EXPECT_DOUBLE_EQ(ulps(4096, DType::kF32, kLoopUlpsOfMagnitudes), 640);
+  EXPECT_DOUBLE_EQ(ulps(4096, DType::kF32, 1), 64 * kLoopUlpsOfMagnitudes);
   EXPECT_DOUBLE_EQ(ulps(1e12, DType::kF32), 256 * kLoopUlps);
   EXPECT_DOUBLE_EQ(ulps(1e12, DType::kBf16), 2);
 }

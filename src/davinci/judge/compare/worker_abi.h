@@ -7,7 +7,7 @@
 //   dv_tolerance  f64 bucket_tol[321]; f64 inv_bucket_rms[321]; f64 rel_floor; f64 max_finite;
 //                 f64 rms_multiple; u64 num_samples; i32 dtype; i32 reserved
 //   dv_options    f64 multiple; f64 rms_multiple; f64 floor_ulps; f64 scale_floor_ulps;
-//                 f64 terms; f64 loop_ulps
+//                 f64 terms; f64 spread
 //   dv_result     i32 passed; i32 failed_criteria; i64 n; i64 num_wrong; i64 num_dont_care;
 //                 i64 num_special_match; i64 num_nan_truth; i64 num_nan_candidate;
 //                 i64 num_unexpected_nan; i64 first_wrong_index; f64 first_wrong_truth;
