@@ -21,7 +21,6 @@ using nlohmann::json;
 
 constexpr int kMaxDepth = 64;
 constexpr size_t kHeaderBytes = 4;
-constexpr double kPatienceSeconds = 10;
 
 int RemainingMs(double deadline_seconds) {
   const double left = deadline_seconds - MonotonicSeconds();
@@ -80,7 +79,7 @@ Status Channel::Send(const json& body, std::span<const int> fds) {
 }
 
 Status Channel::SendFrame(std::string_view frame, std::span<const int> fds) {
-  const double patience = MonotonicSeconds() + kPatienceSeconds;
+  const double patience = MonotonicSeconds() + kSendPatienceSeconds;
   size_t sent = 0;
   while (sent < frame.size()) {
     iovec part{const_cast<char*>(frame.data()) + sent, frame.size() - sent};

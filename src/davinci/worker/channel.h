@@ -23,6 +23,7 @@ namespace davinci::worker {
 
 inline constexpr size_t kMaxFrameBytes = 16u << 20;
 inline constexpr size_t kMaxFds = 8;
+inline constexpr double kSendPatienceSeconds = 10;
 
 struct Message {
   nlohmann::json body;
@@ -42,7 +43,8 @@ class Channel {
   // A connected pair: our end and the descriptor to hand to the peer. Sending fails with
   // kDeadlineExceeded when the peer has read nothing for that long: who fills its own buffer with
   // answers and is stopped then would hold the sender for ever.
-  static Result<std::pair<Channel, UniqueFd>> CreatePair(double send_timeout_seconds = 10);
+  static Result<std::pair<Channel, UniqueFd>> CreatePair(
+      double send_timeout_seconds = kSendPatienceSeconds);
 
   Status Send(const nlohmann::json& body, std::span<const int> fds = {});
   // Writes a frame made by EncodeFrame, or GO (protocol.h); nothing is allocated.
