@@ -14,6 +14,7 @@ from davinci_worker import native, packing
 
 _MIN_KEYED = 1 << 14
 _MIN_CONSTANT = 16  # elements
+_SAMPLE = 4096
 _CHUNK = 1 << 25  # elements; what is moved on a device moves in pieces, so that temporaries stay small
 
 
@@ -75,11 +76,15 @@ def ladder(name):
     return _LADDERS.get(name, (name, "own"))
 
 
+def _first(tensor):
+    return tensor.flatten()[:_SAMPLE] if tensor.is_contiguous() else tensor.reshape(-1)[:_SAMPLE]
+
+
 def _is_restylable(tensor):
     """Masks, indices, one-hot and lengths keep their own values: their meaning is in them."""
     if not tensor.is_floating_point() or tensor.numel() == 0:
         return False
-    sample = tensor.flatten()[:4096] if tensor.is_contiguous() else tensor.reshape(-1)[:4096]
+    sample = _first(tensor)
     if not torch.isfinite(sample).all():
         return False
     return sample.numel() < 16 or torch.unique(sample).numel() > 8
@@ -88,8 +93,9 @@ def _is_restylable(tensor):
 def _is_constant(tensor):
     if not tensor.is_floating_point() or tensor.numel() < _MIN_CONSTANT:
         return False
-    value = tensor.flatten()[:1].item() if tensor.is_contiguous() else tensor.reshape(-1)[:1].item()
-    return math.isfinite(value) and bool((tensor == value).all())
+    sample = _first(tensor)
+    value = sample[0]
+    return bool(torch.isfinite(value) & (sample == value).all()) and bool((tensor == value).all())
 
 
 def _unlike_constant(tensor, generator):

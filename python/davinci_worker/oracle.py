@@ -9,14 +9,13 @@ import contextlib
 import copy
 import hashlib
 import itertools
-import math
 import os
 import threading
 import time
 
 import torch
 
-from davinci_worker import admission, arena, channel, distributions, memory, nonfinite, packing, process_state, published, rounding, source, trace, twin_draws
+from davinci_worker import admission, arena, channel, distributions, memory, nonfinite, outputs, packing, process_state, published, rounding, source, trace, twin_draws
 from davinci_worker.compare import Comparator, bits_of
 
 _SLOTS = 3
@@ -25,7 +24,6 @@ _REPEATS_IN_DOUBT = 5
 _MARGINAL_RATIO = 4  # of error over tolerance
 _SCAN_TERMS = 4  # errors of a scan's steps add up: it counts as a sum of so many times its length
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
-_PART = 1 << 24  # elements
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
 
 
@@ -228,30 +226,30 @@ class Oracle:
         built = self._build(variant)
         drawn = self._draw(message["seed"], "own", variant)
         (first, used), forward_bytes = self._measured(lambda: self._forward_terms(built, drawn))
-        shares = _shares_memory(first, used)
+        shares = outputs.share_memory(first, used)
         del used
-        built["shapes"] = [list(t.shape) for t in _flat(first)]
+        built["shapes"] = [list(t.shape) for t in outputs.flat(first)]
         stochastic = False
         if variant == 0:
             second = self._forward(built["model"], drawn)[0]
-            stochastic = not _same(first, second)
+            stochastic = not outputs.same(first, second)
             if stochastic and built["model"].training and self._spec.get("mode") is None:
                 for other in (built["model"], built["precise"]):
                     other.eval()
                 self._spec["mode"] = "eval"
                 first = self._forward(built["model"], drawn)[0]
                 second = self._forward(built["model"], drawn)[0]
-                stochastic_eval = not _same(first, second)
+                stochastic_eval = not outputs.same(first, second)
             else:
                 stochastic_eval = stochastic
             self._stochastic = stochastic
             if stochastic_eval:
                 self._spec["reseed_calls"] = True
-                if not _same(self._forward(built["model"], drawn)[0], self._forward(built["model"], drawn)[0]):
+                if not outputs.same(self._forward(built["model"], drawn)[0], self._forward(built["model"], drawn)[0]):
                     raise source.SourceError("load_error", f"{self._spec['path']}: forward answers differently when called again with the same "
                                              "inputs and the same seed: it keeps state from call to call, which cannot be judged")
-        outputs = []
-        structure = packing.describe(first, outputs)
+        described = []
+        structure = packing.describe(first, described)
         if "unsupported" in structure:
             raise source.SourceError("load_error", f"{self._spec['path']}: output of unsupported kind {structure}")
         layout, num_bytes = arena.plan(drawn.tensors)
@@ -259,22 +257,15 @@ class Oracle:
         slot_bytes = (num_bytes + 4095) // 4096 * 4096
         return {
             "init": packing.to_blob(built["init"]), "structure": structure,
-            "outputs": [{k: o[k] for k in ("dtype", "shape", "stride")} for o in outputs],
+            "outputs": [{k: o[k] for k in ("dtype", "shape", "stride")} for o in described],
             "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1,
             "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
             "device_bytes": torch.cuda.get_device_properties(0).total_memory if self._device == "cuda" else 0,
             "footprint_bytes": self._footprint(built["model"], drawn, first, forward_bytes),
-            "keeps_outputs": self._keeps(built["model"], first, state), "shares_outputs": shares,
+            "keeps_outputs": outputs.belong_to_module(first, built["model"], state), "shares_outputs": shares,
             "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
         }
-
-    def _keeps(self, model, output, state):
-        """Does a call return what belongs to the module: a parameter, a buffer, an attribute?"""
-        own = [t for _, t in state]
-        for module in model.modules() if isinstance(model, torch.nn.Module) else ():
-            own += [value for value in vars(module).values() if isinstance(value, torch.Tensor)]
-        return bool(_storages(own) & _storages(_flat(output)))
 
     def _forward_terms(self, built, drawn):
         """A forward, and in ``built`` how many numbers it sums up into one, where it can be watched."""
@@ -301,12 +292,12 @@ class Oracle:
     def _footprint(model, drawn, output, forward_bytes):
         """Most device memory an evaluation will hold, all three processes together and without their contexts, from what one
         forward of the reference needed (its copies of the inputs included)."""
-        outputs, state = _flat(output), [t for _, t in _state(model)]
-        inputs, written, weights = (sum(t.numel() * t.element_size() for t in group) for group in (drawn.tensors, outputs, state))
-        floating = [t.element_size() for t in (*drawn.tensors, *outputs, *state) if t.is_floating_point()]
+        results, state = outputs.flat(output), [t for _, t in _state(model)]
+        inputs, written, weights = (sum(t.numel() * t.element_size() for t in group) for group in (drawn.tensors, results, state))
+        floating = [t.element_size() for t in (*drawn.tensors, *results, *state) if t.is_floating_point()]
         wide = 8 // min(floating, default=8)  # a float64 twin of the smallest type
         return (3 * inputs  # as drawn, and both arenas
-                + wide * forward_bytes + (wide + 1) * written + sum(t.numel() for t in outputs)  # truth, honest answer, mask
+                + wide * forward_bytes + (wide + 1) * written + sum(t.numel() for t in results)  # truth, honest answer, mask
                 + 2 * max(forward_bytes - inputs, written)  # both runners
                 + (5 + wide) * weights)
 
@@ -423,7 +414,7 @@ class Oracle:
 
     # What admission asks about the reference.
     def reference_outputs(self, drawn):
-        return _flat(self._forward(self._build(drawn.variant)["model"], drawn)[0])
+        return outputs.flat(self._forward(self._build(drawn.variant)["model"], drawn)[0])
 
     def redraw(self, drawn, seed):
         """The reference's outputs for other inputs of the same distribution."""
@@ -432,7 +423,7 @@ class Oracle:
     def outputs_of_other_weights(self, drawn, seed):
         built = self._build(drawn.variant)
         model = admission.other_weights(self._factory, built["init"], built["model"], seed)
-        return None if model is None else _flat(self._forward(model.to(self._device), drawn)[0])
+        return None if model is None else outputs.flat(self._forward(model.to(self._device), drawn)[0])
 
     def compare_with(self, truth, tensors):
         return self._comparator.compare(truth, tensors)
@@ -442,7 +433,7 @@ class Oracle:
         started = time.monotonic()
         model, precise = built["model"], built["precise"]
         honest = self._forward(model, drawn)[0]  # and not its inputs, for whose float64 twins there may be no room
-        shapes = [list(t.shape) for t in _flat(honest)]
+        shapes = [list(t.shape) for t in outputs.flat(honest)]
         if shapes != built.setdefault("shapes", shapes):
             raise source.SourceError("load_error", f"{self._spec['path']}: the shapes of the outputs depend on the values of the inputs "
                                      f"({built['shapes']}, then {shapes}); such a task cannot be judged, return tensors of fixed shape")
@@ -454,19 +445,19 @@ class Oracle:
             self._insist_on_memory(error)
             truth, exact = honest, False
         # Of the sums behind one output, about.
-        terms = max(sum(t.numel() for t in drawn.tensors) // max(1, _numel(truth)), built.get("terms", 0))
-        drawn.reference = _flat(honest)
-        drawn.truth = self._comparator.truth(_flat(truth), drawn.reference, exact)
+        terms = max(sum(t.numel() for t in drawn.tensors) // max(1, outputs.numel(truth)), built.get("terms", 0))
+        drawn.reference = outputs.flat(honest)
+        drawn.truth = self._comparator.truth(outputs.flat(truth), drawn.reference, exact)
         try:
-            repeats = repeats or (1 if _numel(honest) > 1 << 16 else 3)
+            repeats = repeats or (1 if outputs.numel(honest) > 1 << 16 else 3)
             for k in range(repeats):
                 seeds = itertools.count(drawn.seed + 1 + (k << 16))
-                drawn.truth.learn(_flat(self._forward(
+                drawn.truth.learn(outputs.flat(self._forward(
                     precise if exact else model, drawn,
                     lambda t: distributions.nudge(t, next(seeds), exact, self._spec.get("precision")))[0]))  # noqa: B023
             for k in range(repeats if any(t.dtype is torch.float64 for t in drawn.reference) else 0):
                 with rounding.RoundingNoise(drawn.seed + (k + 4 << 16)):
-                    drawn.truth.learn(_flat(self._forward(precise if exact else model, drawn)[0]))
+                    drawn.truth.learn(outputs.flat(self._forward(precise if exact else model, drawn)[0]))
         except RuntimeError as error:
             self._insist_on_memory(error)
         drawn.truth.settle(self._spec.get("tolerance_multiple"), terms, drawn.distribution.startswith("magnitudes"))
@@ -597,7 +588,7 @@ class Oracle:
         self._nonfinite = [self.reference_outputs(drawn)]
         try:
             widen = lambda t: t.double() if t.is_floating_point() else t.clone()  # noqa: E731
-            self._nonfinite.append(_flat(self._forward(built["precise"], drawn, widen)[0]))
+            self._nonfinite.append(outputs.flat(self._forward(built["precise"], drawn, widen)[0]))
         except RuntimeError:
             pass
         self._set = drawn
@@ -672,57 +663,5 @@ def _state(model):
     return list(model.named_parameters(remove_duplicate=False)) + list(model.named_buffers(remove_duplicate=False))
 
 
-def _numbers_to_tensors(value):
-    if isinstance(value, (bool, int, float)):
-        return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else torch.int64)
-    if isinstance(value, (list, tuple)):
-        return [_numbers_to_tensors(v) for v in value]
-    if isinstance(value, dict):
-        return {k: _numbers_to_tensors(v) for k, v in value.items()}
-    return value
-
-
-def _flat(value):
-    tensors = []
-    packing.flatten(_numbers_to_tensors(value), tensors)
-    return tensors
-
-
-def _storages(tensors):
-    return {t.untyped_storage().data_ptr() for t in tensors if t.layout is torch.strided and t.numel()}
-
-
-def _shares_memory(output, inputs):
-    """Does a call return what lies in its inputs' memory, or a tensor whose elements lie in one place?"""
-    outputs = [t for t in _flat(output) if t.layout is torch.strided]
-    return bool(_storages(outputs) & _storages(inputs)) or any(packing.span_elements(t.shape, t.stride()) < t.numel() for t in outputs)
-
-
 def _is_marginal(report):
     return report["passed"] or (isinstance(report["max_ratio"], float) and report["max_ratio"] <= _MARGINAL_RATIO)
-
-
-def _numel(value):
-    return sum(t.numel() for t in _flat(value))
-
-
-def _parts(tensor):
-    """In pieces, so that what is made of each takes little memory."""
-    return tensor.reshape(-1).split(_PART) if tensor.numel() else ()
-
-
-def _same(a, b):
-    """Equal up to the noise of reordered sums; NaN equals NaN."""
-    left, right = [], []
-    packing.flatten(_numbers_to_tensors(a), left)
-    packing.flatten(_numbers_to_tensors(b), right)
-    for x, y in zip(left, right):
-        if not x.is_floating_point():
-            if not torch.equal(x, y):
-                return False
-            continue
-        scale = max((part.abs().nan_to_num(0, 0, 0).max().item() for part in _parts(x)), default=0.0)
-        if not all(torch.allclose(p.double(), q.double(), rtol=1e-3, atol=1e-4 * scale + math.ulp(0.0), equal_nan=True)
-                   for p, q in zip(_parts(x), _parts(y))):
-            return False
-    return True

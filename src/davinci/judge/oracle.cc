@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "davinci/judge/output_arena.h"
+
 namespace davinci::judge {
 
 using nlohmann::json;
@@ -104,7 +108,8 @@ Result<VariantFacts> Oracle::Describe(int variant, uint64_t seed) {
   facts.stochastic = d.value("stochastic", false);
   facts.reseed_calls = d.value("reseed_calls", false);
   facts.keeps_outputs = d.value("keeps_outputs", false);
-  facts.shares_outputs = d.value("shares_outputs", false);
+  facts.shares_outputs = d.value("shares_outputs", false) ||
+                         std::any_of(facts.outputs.begin(), facts.outputs.end(), OverlapsItself);
   if (d.at("mode").is_string()) facts.mode = d.at("mode").get<std::string>();
   return facts;
 }

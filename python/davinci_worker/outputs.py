@@ -1,0 +1,65 @@
+"""What a reference returns, seen as a list of tensors: how many numbers, in whose memory, and whether two of them are the same."""
+
+import math
+
+import torch
+
+from davinci_worker import packing
+
+_PART = 1 << 24  # elements
+
+
+def _numbers_to_tensors(value):
+    if isinstance(value, (bool, int, float)):
+        return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else torch.int64)
+    if isinstance(value, (list, tuple)):
+        return [_numbers_to_tensors(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _numbers_to_tensors(v) for k, v in value.items()}
+    return value
+
+
+def flat(value):
+    tensors = []
+    packing.flatten(_numbers_to_tensors(value), tensors)
+    return tensors
+
+
+def numel(value):
+    return sum(t.numel() for t in flat(value))
+
+
+def _storages(tensors):
+    return {t.untyped_storage().data_ptr() for t in tensors if t.layout is torch.strided and t.numel()}
+
+
+def share_memory(output, inputs):
+    """Does any of it lie in the memory of an input?"""
+    return bool(_storages(flat(output)) & _storages(inputs))
+
+
+def belong_to_module(output, model, state):
+    """Is any of it a parameter, a buffer or an attribute of the module?"""
+    own = [t for _, t in state]
+    for module in model.modules() if isinstance(model, torch.nn.Module) else ():
+        own += [value for value in vars(module).values() if isinstance(value, torch.Tensor)]
+    return bool(_storages(own) & _storages(flat(output)))
+
+
+def _parts(tensor):
+    """In pieces, so that what is made of each takes little memory."""
+    return tensor.reshape(-1).split(_PART) if tensor.numel() else ()
+
+
+def same(a, b):
+    """Equal up to the noise of reordered sums; NaN equals NaN."""
+    for x, y in zip(flat(a), flat(b)):
+        if not x.is_floating_point():
+            if not torch.equal(x, y):
+                return False
+            continue
+        scale = max((part.abs().nan_to_num(0, 0, 0).max().item() for part in _parts(x)), default=0.0)
+        if not all(torch.allclose(p.double(), q.double(), rtol=1e-3, atol=1e-4 * scale + math.ulp(0.0), equal_nan=True)
+                   for p, q in zip(_parts(x), _parts(y))):
+            return False
+    return True
