@@ -191,6 +191,7 @@ TEST_F(Outcomes, SignalsToEverybodyReachNobodyElse) {
   EXPECT_THAT(e.outcome, AnyOf(Outcome::kOk, Outcome::kRuntimeError, Outcome::kPolicyViolation))
       << e.message;
 }
+
 // --- a wrong answer in a timed call is a wrong answer ---
 
 TEST_F(Outcomes, AWrongShapeInATimedCallIsNotCorrect) {

@@ -162,6 +162,22 @@ class ConstantInputsTest(unittest.TestCase):
             self.assertTrue(torch.equal(self.restyled(kept), kept))
 
 
+SCRIPTED_TASK = '''
+import torch, torch.nn as nn
+@torch.jit.script
+def twice(x):
+    return x * 2
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale, self.function = nn.Parameter(torch.rand(3)), twice
+    def forward(self, x):
+        return self.function(x) * self.scale
+def get_inputs(): return [torch.rand(3)]
+def get_init_inputs(): return []
+'''
+
+
 class TwinDrawsTest(unittest.TestCase):
     DRAWS = {
         "randn_like": lambda x: x + torch.randn_like(x), "rand_like": lambda x: x * torch.rand_like(x),
@@ -245,6 +261,13 @@ class OracleTest(unittest.TestCase):
         self.ask("load", path="/nowhere/task.py", source=text, entry="Model", init_seed=1, state_seed=2, precision="fp64",
                  randomise=False)
         return self.ask("describe", seed=3)
+
+    def test_a_module_that_cannot_be_copied_has_a_twin_with_its_weights(self):
+        self.oracle = oracle.Oracle(None, {"threads": 1})
+        self.load(SCRIPTED_TASK)
+        built = self.oracle._build(0)
+        self.assertIs(built["precise"].scale.dtype, torch.float64)
+        self.assertTrue(torch.equal(built["precise"].scale.float(), built["model"].scale))
 
     def ask(self, op, **message):
         return getattr(self.oracle, "_op_" + op)(message, ())

@@ -1,0 +1,119 @@
+"""Kernels that go through a long sum in one fp32 loop are honest, those that add up in half precision are not. Prints, for each
+kernel, the largest error over tolerance in each distribution: loops_test.py LIBRARY [DRAWS].
+"""
+
+import os
+import pathlib
+import sys
+import unittest
+
+os.environ["DAVINCI_WORKER_LIB"] = sys.argv.pop(1)
+DRAWS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 2
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+try:
+    import numpy
+    import torch
+except ImportError:
+    print("skipped: this Python has no torch and numpy")
+    sys.exit(77)
+
+from davinci_worker import oracle  # noqa: E402
+
+DISTRIBUTIONS = ("own", "signed", "magnitudes", "outliers")
+TASK = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return {forward}
+def get_inputs(): return [torch.{inputs}]
+def get_init_inputs(): return []
+"""
+
+
+def scan(x):
+    """Every step in fp32, one after the other (torch's own goes in double)."""
+    return torch.from_numpy(numpy.cumsum(x.numpy(), axis=-1, dtype=numpy.float32))
+
+
+def loop(x):
+    return scan(x)[..., -1]
+
+
+def variance(x):
+    centred = x - loop(x)[:, None] / x.shape[-1]
+    return loop(centred * centred) / x.shape[-1]
+
+
+def half(x):
+    """In 1,024 fp16 accumulators."""
+    sums = torch.zeros(x.shape[0], 1024, dtype=torch.float16)
+    for part in x.reshape(x.shape[0], -1, 1024).unbind(1):
+        sums = (sums.float() + part).half()
+    return sums.float().sum(-1)
+
+
+def half_scan(x):
+    """In fp32 within a block, with an fp16 carry."""
+    blocks = x.reshape(x.shape[0], -1, 256)
+    carry, done = torch.zeros(x.shape[0], 1), []
+    for block in blocks.unbind(1):
+        done.append(scan(block) + carry)
+        carry = done[-1][:, -1:].half().float()
+    return torch.cat(done, 1)
+
+
+HONEST = {
+    "sum": ("x.sum(-1)", loop),
+    "mean of squares": ("(x * x).mean(-1)", lambda x: loop(x * x) / x.shape[-1]),
+    "mse_loss": ("torch.nn.functional.mse_loss(x, torch.zeros_like(x))", lambda x: loop((x * x).reshape(1, -1))[0] / x.numel()),
+    "var": ("x.var(-1, correction=0)", variance),
+    "layer_norm": ("torch.nn.functional.layer_norm(x, x.shape[-1:])",
+                   lambda x: (x - loop(x)[:, None] / x.shape[-1]) * torch.rsqrt(variance(x)[:, None] + 1e-5)),
+    "normalize": ("torch.nn.functional.normalize(x, dim=-1)", lambda x: x / loop(x * x)[:, None].sqrt()),
+    "cumsum": ("x.cumsum(-1)", scan),
+}
+SLOPPY = {"sum": ("x.sum(-1)", half), "cumsum": ("x.cumsum(-1)", half_scan)}
+
+
+class LoopsTest(unittest.TestCase):
+    def judged(self, forward, inputs, kernel):
+        """{distribution: (all passed, largest error over tolerance)}"""
+        made = oracle.Oracle(None, {"threads": 1})
+        source = TASK.format(forward=forward, inputs=inputs)
+        made._op_load({"path": "/nowhere/task.py", "source": source, "entry": "Model", "init_seed": 1, "state_seed": 2,
+                       "precision": "fp32", "randomise": False}, ())
+        made._op_describe({"seed": 3}, ())
+        found = {}
+        for distribution in DISTRIBUTIONS:
+            reports = []
+            for seed in range(DRAWS):
+                made._op_prepare({"seed": 1000 + seed, "distribution": distribution, "truth": True}, ())
+                reports.append(made._compare_with_truth([kernel(made._set.tensors[0])])["outputs"][0])
+            ratios = [r["max_ratio"] if isinstance(r["max_ratio"], float) else float("inf") for r in reports]
+            found[distribution] = (all(r["passed"] for r in reports), max(ratios))
+        print(f"{forward:58} {inputs:20}", " ".join(f"{d} {ratio:.2g}" for d, (_, ratio) in found.items()), file=sys.stderr, flush=True)
+        return found
+
+    def test_one_fp32_loop_is_honest(self):
+        for terms, rows in ((4096, 16), (16384, 8), (65536, 4)):
+            for draw in ("rand", "randn"):
+                for name, (forward, kernel) in HONEST.items():
+                    if name == "mse_loss":
+                        inputs = f"{draw}({terms})"
+                    else:
+                        inputs = f"{draw}({rows}, {terms})"
+                    with self.subTest(kernel=name, terms=terms, draw=draw):
+                        for distribution, (passed, ratio) in self.judged(forward, inputs, kernel).items():
+                            self.assertTrue(passed, f"{distribution}: {ratio} of the tolerance")
+
+    def test_half_precision_is_not(self):
+        for terms in (4096, 65536):
+            for name, (forward, kernel) in SLOPPY.items():
+                with self.subTest(kernel=name, terms=terms):
+                    passed, ratio = self.judged(forward, f"rand(8, {terms})", kernel)["signed"]
+                    self.assertFalse(passed)
+                    self.assertGreater(ratio, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
