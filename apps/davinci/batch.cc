@@ -391,6 +391,7 @@ int Batch::Run() {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int wanted = options_.in_flight > 0 ? options_.in_flight : std::max(1, cores / 2);
   workers_left_ = std::min(wanted, static_cast<int>(questions_.size()));
+  if (questions_.size() > 1) judge_options_.in_flight = workers_left_;
   {
     std::vector<std::jthread> workers;
     for (int i = workers_left_; i > 0; --i) workers.emplace_back([this] { Work(); });

@@ -118,11 +118,11 @@ struct Judge::Impl {
     built->leases = leases.get();
     built->facts = facts.get();
     built->sessions = &sessions;
-    spares = std::make_unique<Spares>(built.get());
-    built->spares = spares.get();
     built->build = [this](const json& request) { return Build(request); };
     built->hello = std::move(hello);
     built->options = options;
+    spares = std::make_unique<Spares>(built.get());
+    built->spares = spares.get();
     built->threads = options.threads > 0
                          ? options.threads
                          : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));

@@ -34,6 +34,9 @@ struct JudgeOptions {
   int threads = 0;  // threads of reference and candidate; 0 = all cores on cpu, one on cuda
   bool unsafe_no_sandbox = false;  // run untrusted code although no isolation layer is available
   int compile_jobs = 0;            // parallel compilations; 0 = all cores
+  // Evaluations at a time, where it is known that many will come: processes for the next ones are
+  // then prepared from the first one on. 0: not known, so from the second one on.
+  int in_flight = 0;
   // Limits instead of the protocol's; 0 = the protocol's. What is changed is part of the
   // provenance.
   double load_timeout_seconds = 0;

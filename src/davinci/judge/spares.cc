@@ -1,5 +1,6 @@
 #include "davinci/judge/spares.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "davinci/judge/sandbox_policies.h"
@@ -7,9 +8,9 @@
 namespace davinci::judge {
 namespace {
 
-constexpr size_t kKept = 6;
+constexpr size_t kMostKept = 6;
 // Each takes half a second, of which the driver makes contexts one at a time.
-constexpr int kPreparing = 4;
+constexpr size_t kMostPreparing = 4;
 constexpr double kReadyTimeoutSeconds = 60;
 
 }  // namespace
@@ -34,7 +35,11 @@ Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target tar
   return std::make_unique<Runner>(std::move(process), workshop.build);
 }
 
-Spares::Spares(const Workshop* workshop) : workshop_(workshop) {}
+Spares::Spares(const Workshop* workshop)
+    : workshop_(workshop),
+      kept_(workshop->options.in_flight > 0
+                ? std::min(static_cast<size_t>(workshop->options.in_flight), kMostKept)
+                : kMostKept) {}
 
 Spares::~Spares() {
   for (auto& thread : threads_) thread.request_stop();
@@ -61,9 +66,7 @@ Result<Spare> Spares::Take(Target target, bool without_device, int connections) 
   {
     std::unique_lock lock(mutex_);
     wanted_ = true;
-    if (++taken_ == 2)
-      for (int i = 0; i < kPreparing; ++i)
-        threads_.emplace_back([this](const std::stop_token& stop) { Prepare(stop); });
+    if (++taken_ == (workshop_->options.in_flight > 0 ? 1 : 2)) Begin();
     if (connections != connections_) outdated.swap(ready_);
     connections_ = connections;
     changed_.notify_all();
@@ -76,12 +79,17 @@ Result<Spare> Spares::Take(Target target, bool without_device, int connections) 
   return Make(target, RunnerKind::kCandidate, connections);
 }
 
+void Spares::Begin() {
+  for (size_t i = std::min(kept_, kMostPreparing); i > 0; --i)
+    threads_.emplace_back([this](const std::stop_token& stop) { Prepare(stop); });
+}
+
 void Spares::Prepare(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     int connections = 0;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, stop, [&] { return wanted_ && ready_.size() < kKept; });
+      changed_.wait(lock, stop, [&] { return wanted_ && ready_.size() < kept_; });
       if (stop.stop_requested()) return;
       connections = connections_;
       ++preparing_;
