@@ -76,6 +76,13 @@ def batch(davinci, jobs, target, protocol, parallel, folder):
     return [d for d in documents if "status" in d], time.monotonic() - started
 
 
+def stages(documents):
+    """Mean milliseconds of each stage."""
+    spent = [d["times"]["stages_ms"] for d in documents if d["status"] == "ok"]
+    names = sorted({name for stage in spent for name in stage})
+    return {name: round(statistics.mean(s.get(name, 0) for s in spent), 1) for name in names}
+
+
 def statuses(documents):
     return {s: sum(d["status"] == s for d in documents) for s in sorted({d["status"] for d in documents})}
 
@@ -151,7 +158,7 @@ def run_rate(options, folder):
     documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
     # From a quarter of them on: processes have started and tasks are known.
     running = [d["arrived"] for d in documents][len(documents) // 4:]
-    return {"candidates": len(documents), "statuses": statuses(documents), "seconds": seconds, "per_second": len(documents) / seconds,
+    return {"candidates": len(documents), "statuses": statuses(documents), "stages_ms": stages(documents), "seconds": seconds, "per_second": len(documents) / seconds,
             "per_second_once_running": (len(running) - 1) / (running[-1] - running[0]),
             "median_ms": statistics.median(d["times"]["total_ms"] for d in documents)}
 
@@ -193,7 +200,7 @@ def run_throughput(options, folder):
     documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
     result = {"candidates": len(documents), "seconds": seconds, "per_minute": 60 * len(documents) / seconds,
               "languages": {k: sum(r["language"] == k for r in picked) for k in sorted({r["language"] for r in picked})},
-              "statuses": statuses(documents)}
+              "statuses": statuses(documents), "stages_ms": stages(documents)}
     print(result, file=sys.stderr, flush=True)
     script = pathlib.Path(folder) / "straightforward.py"
     script.write_text(STRAIGHTFORWARD)

@@ -38,9 +38,11 @@ constexpr double kHonestGap = 2;
 // More time than the baseline's, between two calls.
 constexpr double kArmSeconds = 2.5e-4;
 constexpr double kArmShare = 0.1;
-// … and for each thread more than the baseline's, up to so many: all of them wake and stop (4 µs on
-// a CPU host, 5 on an H200's). Whoever keeps them pays as much on the clock.
+// … and for each thread more than the baseline's, up to so many: all of them wake and stop. 4 µs on
+// a CPU host; on an H200's 5, and with eight candidates in flight 18 to 41, where what could be
+// prepared for the device is found otherwise (CheckIdleDevice).
 constexpr double kArmSecondsPerThread = 8e-6;
+constexpr double kArmSecondsPerThreadOnCuda = 6e-5;
 constexpr int kMostThreads = 128;
 // Writing inputs takes longer by this much when the device has just been idle.
 constexpr double kPublishSeconds = 1e-4;
@@ -333,7 +335,9 @@ std::optional<Failure> Examination::CheckArming(double call_seconds) {
   evaluation_.evidence["clocks"]["arm_excess_ms"] = 1e3 * median;
   const int threads = std::min(threads_before_timing_, candidate_.runner->process().NumThreads()) -
                       session_->baseline.runner->process().NumThreads();
-  const double waking = kArmSecondsPerThread * std::clamp(threads, 0, kMostThreads);
+  const double waking =
+      (job_.target == Target::kCuda ? kArmSecondsPerThreadOnCuda : kArmSecondsPerThread) *
+      std::clamp(threads, 0, kMostThreads);
   if (median <= kArmSeconds + waking + kArmShare * call_seconds) return std::nullopt;
   Failure failure{Outcome::kInvalidTiming,
                   fmt::format("the candidate took {:.3f} ms longer than the baseline between "
