@@ -77,8 +77,9 @@ def batch(davinci, jobs, target, protocol, parallel, folder):
 
 
 def stages(documents):
-    """Mean milliseconds of each stage."""
-    spent = [d["times"]["stages_ms"] for d in documents if d["status"] == "ok"]
+    """Mean milliseconds of each stage, and of what timing was: waiting for the device, and having it."""
+    spent = [{**d["times"]["stages_ms"], **{k: d["times"][k] for k in ("waited_for_device_ms", "held_device_ms")}}
+             for d in documents if d["status"] == "ok"]
     names = sorted({name for stage in spent for name in stage})
     return {name: round(statistics.mean(s.get(name, 0) for s in spent), 1) for name in names}
 

@@ -212,7 +212,9 @@ Result<bool> Examination::MeasureTime() {
     awake.emplace(roles);
   }
   for (worker::Process* role : roles) role->set_spin(kSpinSeconds);
+  const Stopwatch held;
   const auto result = MeasurePairs(std::move(lease));
+  evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
   for (worker::Process* role : roles) role->set_spin(0);
   return result;
 }

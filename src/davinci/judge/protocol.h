@@ -41,13 +41,14 @@ struct Protocol {
       2.5;                          // wall clock of the whole phase, drawing and checking included
   double target_half_width = 0.02;  // stop when the 95 % interval is this tight, relative
   double target_of_effect = 0.03;   // … or this share of |ln speedup|: 3.8 % for 3.5 times
-  double sampling_share_of_width = 0.2;  // … or the processes differ by far more than the samples
+  double sampling_share_of_width = 0.35;  // … or the processes differ by far more than the samples
   double full_check_share = 0.1;  // secret share of timed calls also compared with float64 truth
   double give_up_below = 0.0;     // screening: stop early when the speedup is surely below this
 
   // CUDA: hardware queues of the timed roles, 0 = the driver's default of 8. Making a context costs
   // the driver about 15 ms for each, one context after the other; streams beyond them share a
-  // queue.
+  // queue. Those for copies cost as much: two, one in each direction, or one where there is a
+  // limit.
   int device_connections = 0;
   // CUDA: also profile the baseline, once per task. Its session ends with that
   // (examination_evidence).

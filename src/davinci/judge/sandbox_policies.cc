@@ -79,10 +79,9 @@ json RoleEnvironment(const std::string& scratch, int device_connections) {
       {"CUDA_CACHE_PATH", scratch + "/nv"},
       {"DAVINCI_DEVICE_CACHE", CacheDir("device").ok() ? CacheDir("device")->string() : ""},
       {"XDG_CACHE_HOME", scratch}};
-  if (device_connections > 0) {
-    environment["CUDA_DEVICE_MAX_CONNECTIONS"] = std::to_string(device_connections);
-    environment["CUDA_DEVICE_MAX_COPY_CONNECTIONS"] = "1";
-  }
+  const bool limited = device_connections > 0;
+  if (limited) environment["CUDA_DEVICE_MAX_CONNECTIONS"] = std::to_string(device_connections);
+  environment["CUDA_DEVICE_MAX_COPY_CONNECTIONS"] = limited ? "1" : "2";
   return environment;
 }
 

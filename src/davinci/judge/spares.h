@@ -1,11 +1,11 @@
 // Spares: runners for candidates that are not known yet.
 //
 // A runner is forked, sandboxed and, on cuda, given its context before the candidate arrives; that
-// takes longer than the candidate itself. Spares are prepared in the background once it is known that
-// more than one candidate comes (JudgeOptions::in_flight, or the second one): a single judgement
-// would only be disturbed by them, and one at a time is not served by several prepared at once. On
-// the cpu target none are kept: a fork is cheap there, and preparing one would take a core from
-// whoever is timed.
+// takes longer than the candidate itself. Spares are prepared in the background once it is known
+// that more than one candidate comes (JudgeOptions::in_flight, or the second one): a single
+// judgement would only be disturbed by them, and one at a time is not served by several prepared at
+// once. On the cpu target none are kept: a fork is cheap there, and preparing one would take a core
+// from whoever is timed.
 #pragma once
 
 #include <condition_variable>
