@@ -30,6 +30,7 @@ def main():
     parser.add_argument("--only", default="", help="comma-separated: " + ",".join(TESTS))
     parser.add_argument("--big-gib", type=float, default=4)
     parser.add_argument("--cache", default="")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--child", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     faulthandler.dump_traceback_later(CHILD_TIMEOUT_S if options.child else WATCHDOG_S, exit=True)
@@ -59,6 +60,7 @@ def main():
     started = time.perf_counter()
     t.lib.prepare()
     print(f"kernels compiled and loaded in {1e3 * (time.perf_counter() - started):.0f} ms", flush=True)
+    torch.manual_seed(options.seed)
     for name in options.only.split(",") if options.only else TESTS:
         print(f"[{name}]", flush=True)
         started = time.perf_counter()

@@ -20,7 +20,7 @@ def make_truth(torch, n, output):
 
 
 def make_honest(torch, truth, dtype):
-    noise = 1 + torch.randn_like(truth) * (1e-7 if dtype == torch.float32 else 1e-15 if dtype == torch.float64 else 1e-4)
+    noise = 1 + torch.randn_like(truth) * (1e-7 if dtype == torch.float32 else 2e-16 if dtype == torch.float64 else 1e-4)
     return (truth * noise).to(dtype)
 
 
