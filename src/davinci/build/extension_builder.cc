@@ -21,7 +21,10 @@ namespace fs = std::filesystem;
 using Flags = std::vector<std::string>;
 
 // Part of every key: raise it when the meaning of a request or the way it is compiled changes.
-constexpr std::string_view kFormat = "davinci-build-1";
+constexpr std::string_view kFormat = "davinci-build-2";
+
+constexpr const char* kTorchLibraries[] = {"c10",        "c10_cuda", "torch_cpu",
+                                           "torch_cuda", "torch",    "torch_python"};
 
 // Operators behind the operators of at::Tensor (x + y, x[i], x = …); always declared.
 constexpr const char* kCoreOperators[] = {
@@ -306,6 +309,61 @@ Result<std::string> ExtensionBuilder::SupportObject(Job* job) {
   return support_path_;
 }
 
+Result<std::string> ExtensionBuilder::StubLibraries(Job* job) {
+  std::lock_guard lock(support_mutex_);
+  if (stubs_) return *stubs_;
+  const Toolchain& t = options_.toolchain;
+  const std::string key = Sha256Hex(t.Fingerprint() + std::string(kFormat)).substr(0, 32);
+  const fs::path folder = options_.support_dir / ("stubs-" + key);
+  std::error_code error;
+  if (!fs::exists(folder, error)) {
+    const fs::path made = job->dir / "stubs";
+    DAVINCI_RETURN_IF_ERROR(MakeDirs(made));
+    DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(job->dir / "stub.c", "", Durability::kFastest));
+    for (const char* name : kTorchLibraries) {
+      const std::string file = fmt::format("lib{}.so", name);
+      const std::string real = t.python.torch_dir + "/lib/" + file;
+      if (!fs::exists(real, error)) continue;
+      DAVINCI_ASSIGN_OR_RETURN(const Step told,
+                               RunTool(job, "readelf " + file, {"readelf", "-d", real}));
+      if (told.output.find(fmt::format("[{}]", file)) == std::string::npos) {
+        stubs_ = "";  // with a name of its own, or no readelf
+        return *stubs_;
+      }
+      DAVINCI_ASSIGN_OR_RETURN(
+          const Step step, RunTool(job, "g++ " + file,
+                                   {t.cxx.path, "-shared", "-nostdlib", "-Wl,-soname," + file, "-x",
+                                    "c", "stub.c", "-o", (made / file).string()}));
+      if (!step.ok) return std::string();  // try again with the next request
+    }
+    fs::rename(made, folder, error);  // or somebody else was faster
+    if (!fs::exists(folder, error)) return std::string();
+  }
+  stubs_ = folder.string();
+  return *stubs_;
+}
+
+Result<ExtensionBuilder::Step> ExtensionBuilder::Compile(Job* job, const std::string& name,
+                                                         Flags argv, const Flags& own_flags,
+                                                         bool lean) const {
+  const std::string& standard = options_.toolchain.python.torch_std;
+  const bool own_standard = std::any_of(
+      own_flags.begin(), own_flags.end(),
+      [](const std::string& f) { return f.starts_with("-std=") || f.starts_with("--std"); });
+  double spent = 0;
+  if (lean && !own_standard && standard == "c++20") {
+    Flags first = argv;
+    first.push_back("-std=c++17");
+    DAVINCI_ASSIGN_OR_RETURN(Step step, RunTool(job, name, first));
+    if (step.ok || step.error != BuildError::kNone) return step;
+    spent = step.seconds;
+  }
+  if (!own_standard) argv.push_back("-std=" + standard);
+  DAVINCI_ASSIGN_OR_RETURN(Step step, RunTool(job, name, argv));
+  step.seconds += spent;
+  return step;
+}
+
 Status ExtensionBuilder::WarmUp(std::stop_token stop) {
   if (!headers_ || !options_.toolchain.cxx.found || !options_.toolchain.python.found)
     return Status::Ok();
@@ -483,6 +541,8 @@ Result<BuildOutcome> ExtensionBuilder::BuildExtension(Job* job) {
     main_cpp += "}\n";
     scan.has_module_block = true;
   }
+  const bool cpp_needs_python = NeedsPython(JoinSources(request.cpp_sources, "cpp_sources"));
+  const bool cuda_needs_python = NeedsPython(JoinSources(request.cuda_sources, "cuda_sources"));
   std::string cuda_cu;
   if (!request.cuda_sources.empty()) {
     if (!request.no_implicit_headers)
@@ -516,10 +576,8 @@ Result<BuildOutcome> ExtensionBuilder::BuildExtension(Job* job) {
       const fs::path generated = job->dir / "generated" / stage / "davinci_request";
       DAVINCI_RETURN_IF_ERROR(MakeDirs(generated));
       std::set<std::string> names = scan.identifiers;
-      std::string config = scan.config_header;
-      if (request.functions) config += "#define DAVINCI_NEED_PYTHON\n";
       DAVINCI_RETURN_IF_ERROR(
-          WriteFileAtomic(generated / "config.h", config, Durability::kFastest));
+          WriteFileAtomic(generated / "config.h", scan.config_header, Durability::kFastest));
       const fs::path root = generated.parent_path();
       if (stage == "compat") {
         names.insert(std::begin(kCoreOperators), std::end(kCoreOperators));
@@ -557,22 +615,21 @@ Result<BuildOutcome> ExtensionBuilder::BuildExtension(Job* job) {
     Flags cpp = {t.cxx.path};
     Append(&cpp, common);
     Append(&cpp, includes);
-    Append(&cpp, {"-fPIC", "-std=" + t.python.torch_std, "-pipe", "-fdiagnostics-color=never",
-                  "-fmax-errors=20"});
+    if (request.functions || cpp_needs_python) cpp.push_back("-DDAVINCI_NEED_PYTHON");
+    Append(&cpp, {"-fPIC", "-pipe", "-fdiagnostics-color=never", "-fmax-errors=20"});
     // The thin classes share names with LibTorch's: nothing of them may be visible outside the
     // module.
     if (stage == "compat") cpp.push_back("-fvisibility=hidden");
     Append(&cpp, job->cflags);
     Append(&cpp, {"-c", "main.cpp", "-o", "main.o"});
 
-    auto compile = [&](const std::string& name, const Flags& argv) {
-      return RunTool(job, name, argv);
-    };
+    const bool lean = stage == "compat";
     std::future<Result<Step>> cuda_step;
     if (!cuda_cu.empty()) {
       Flags cu = {t.nvcc.path};
       Append(&cu, common);
       Append(&cu, includes);
+      if (cuda_needs_python) cu.push_back("-DDAVINCI_NEED_PYTHON");
       Append(&cu, {"-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
                    "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__",
                    "--expt-relaxed-constexpr"});
@@ -589,14 +646,12 @@ Result<BuildOutcome> ExtensionBuilder::BuildExtension(Job* job) {
       Append(&cu, {"-ccbin", t.cxx.path, "-Xcompiler=-fPIC"});
       if (stage == "compat") cu.push_back("-Xcompiler=-fvisibility=hidden");
       Append(&cu, job->cuda_cflags);
-      const bool own_std = std::any_of(
-          job->cuda_cflags.begin(), job->cuda_cflags.end(),
-          [](const std::string& f) { return f.starts_with("-std") || f.starts_with("--std"); });
-      if (!own_std) cu.push_back("-std=" + t.python.torch_std);
       Append(&cu, {"-c", "cuda.cu", "-o", "cuda.o"});
-      cuda_step = std::async(std::launch::async, compile, "nvcc cuda.cu", cu);
+      cuda_step = std::async(std::launch::async, [this, job, cu, lean] {
+        return Compile(job, "nvcc cuda.cu", cu, job->cuda_cflags, lean);
+      });
     }
-    auto cpp_step = compile("g++ main.cpp", cpp);
+    auto cpp_step = Compile(job, "g++ main.cpp", cpp, job->cflags, lean);
     std::vector<Step> steps;
     std::optional<Status> broken;
     if (cuda_step.valid()) {
@@ -649,14 +704,17 @@ Result<BuildOutcome> ExtensionBuilder::BuildExtension(Job* job) {
     // OpenMP regions in the object need the runtime; torch leaves it to be found in the process,
     // which has one.
     Append(&link, job->ldflags);
+    DAVINCI_ASSIGN_OR_RETURN(const std::string stubs, StubLibraries(job));
+    if (!stubs.empty()) Append(&link, {"-L" + stubs, "-Wl,--no-as-needed"});
     link.push_back("-L" + t.python.torch_dir + "/lib");
     std::error_code error;
-    const bool cuda_torch = fs::exists(t.python.torch_dir + "/lib/libc10_cuda.so", error);
-    link.push_back("-lc10");
-    if (with_cuda && cuda_torch) link.push_back("-lc10_cuda");
-    link.push_back("-ltorch_cpu");
-    if (with_cuda && cuda_torch) link.push_back("-ltorch_cuda");
-    Append(&link, {"-ltorch", "-ltorch_python"});
+    for (const char* library : kTorchLibraries) {
+      const bool of_cuda = std::string_view(library).ends_with("_cuda");
+      const std::string file = fmt::format("{}/lib/lib{}.so", t.python.torch_dir, library);
+      if (!of_cuda || (with_cuda && fs::exists(file, error)))
+        link.push_back(fmt::format("-l{}", library));
+    }
+    if (!stubs.empty()) link.push_back("-Wl,--as-needed");
     if (with_cuda) {
       for (const char* lib : {"/lib64", "/lib"}) {
         if (fs::exists(t.cuda_home + lib, error)) {

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -77,8 +78,18 @@ class ExtensionBuilder {
   // Path of the support object; empty when this torch's layout is not the one the compat headers
   // assume.
   Result<std::string> SupportObject(Job* job);
+  // Folder of libraries that are empty but for the names of torch's own. They are all a module
+  // needs to be linked with: undefined symbols are looked up when it is loaded, and reading the
+  // symbols of gigabytes takes ld a third of a second. Empty when torch's libraries go by other
+  // names.
+  Result<std::string> StubLibraries(Job* job);
   Result<Step> RunTool(Job* job, const std::string& name,
                        const std::vector<std::string>& argv) const;
+  // One translation unit. Like torch with its own standard, but in C++17 first where that is C++20
+  // and `lean`: a fifth faster, for the standard library's headers are. What does not compile so is
+  // compiled again.
+  Result<Step> Compile(Job* job, const std::string& name, std::vector<std::string> argv,
+                       const std::vector<std::string>& own_flags, bool lean) const;
 
   const BuilderOptions options_;
   std::filesystem::path compat_dir_;  // …/include below it
@@ -86,8 +97,9 @@ class ExtensionBuilder {
   std::string torch_include_;
   std::unique_ptr<TorchHeaders> headers_;  // null without torch
   std::mutex support_mutex_;
-  bool support_known_ = false;  // guarded by support_mutex_
-  std::string support_path_;    // guarded by support_mutex_; empty: unusable
+  bool support_known_ = false;        // guarded by support_mutex_
+  std::string support_path_;          // guarded by support_mutex_; empty: unusable
+  std::optional<std::string> stubs_;  // guarded by support_mutex_; a value once known
 };
 
 }  // namespace davinci::build

@@ -236,9 +236,15 @@ SourceScan ScanSource(std::string_view source, const std::set<std::string>& comp
   need("PARALLEL", mentions({"parallel_for", "parallel_reduce", "get_num_threads",
                              "set_num_threads", "get_thread_num", "in_parallel_region", "divup"}));
   need("CUBLAS", mentions({"getCurrentCUDABlasHandle", "TORCH_CUDABLAS_CHECK", "cublasHandle_t"}));
-  need("PYTHON", scan.has_module_block || mentions({"py", "pybind11", "PyObject"}));
   need("IRANGE", mentions({"irange"}));
   return scan;
+}
+
+bool NeedsPython(std::string_view source) {
+  const std::set<std::string> ids = Identifiers(source);
+  return std::any_of(ids.begin(), ids.end(), [](const std::string& id) {
+    return id == "py" || id == "pybind11" || id.starts_with("PYBIND11") || id.starts_with("Py");
+  });
 }
 
 }  // namespace davinci::build

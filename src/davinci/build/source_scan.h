@@ -26,4 +26,8 @@ struct SourceScan {
 // torch_compat/include.
 SourceScan ScanSource(std::string_view source, const std::set<std::string>& compat_headers);
 
+// Does it name Python's API or pybind11's? Then torch/extension.h brings them along
+// (DAVINCI_NEED_PYTHON); nvcc would read Python.h three times for nothing.
+bool NeedsPython(std::string_view source);
+
 }  // namespace davinci::build
