@@ -77,6 +77,53 @@ at::Tensor row_sum(const at::Tensor& input) {
     close(m.row_sum(torch.ones(4, 5, dtype=torch.float64)), torch.full((4,), 5.0, dtype=torch.float64)),
     raises(NotImplementedError, lambda: m.row_sum(torch.ones(2, 2, dtype=torch.int64)), "not implemented for 'Long'")))
 
+case("cpp20", """
+#include <concepts>
+#include <span>
+template <typename T>
+concept Number = std::floating_point<T>;
+template <Number T>
+T total(std::span<const T> values) {
+  T sum = 0;
+  for (T value : values) sum += value;
+  return sum;
+}
+torch::Tensor sum(torch::Tensor x) {
+  auto out = torch::empty({1}, x.options());
+  *out.data_ptr<float>() = total(std::span<const float>(x.data_ptr<float>(), x.numel()));
+  return out;
+}
+""", functions=["sum"], check=lambda m: close(m.sum(torch.ones(64)), torch.full((1,), 64.0)))
+
+case("cuda_cpp20", "torch::Tensor fill(torch::Tensor x);", """
+#include <torch/extension.h>
+#include <concepts>
+template <std::floating_point T>
+__global__ void fill_kernel(T* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = T(1);
+}
+torch::Tensor fill(torch::Tensor x) {
+  const int n = x.numel();
+  fill_kernel<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), n);
+  return x;
+}
+""", functions=["fill"])
+
+case("cuda_with_python", "", """
+#include <torch/extension.h>
+__global__ void fill_kernel(float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = 1.0f;
+}
+torch::Tensor fill(torch::Tensor x) {
+  const int n = x.numel();
+  fill_kernel<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), n);
+  return x;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("fill", &fill, "ones"); }
+""")
+
 case("accessor", """
 torch::Tensor trace_all(torch::Tensor x) {
   auto a = x.accessor<float, 3>();
