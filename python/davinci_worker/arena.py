@@ -56,6 +56,9 @@ class HostArena:
             return torch.empty(placed["shape"], dtype=dtype)
         start = placed["offset"] + shift
         flat = self.base[start:start + placed["bytes"]].view(dtype)
+        last = sum((size - 1) * stride for size, stride in zip(placed["shape"], placed["stride"]))
+        if min(placed["stride"], default=0) < 0 or last >= flat.numel():
+            raise ValueError(f"a view of {last + 1} elements in a region of {flat.numel()}")
         return flat.as_strided(placed["shape"], placed["stride"])
 
     def pointer(self, placed, shift=0):

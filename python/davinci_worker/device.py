@@ -150,7 +150,7 @@ def import_tensor(described):
     """A runner's output as a tensor of this process. Claims are checked against the size of the allocation."""
     if described.get("value") is not None:
         dtype = packing.BY_NAME[described["dtype"]]
-        return torch.tensor(described["value"], dtype=dtype, device="cuda")
+        return torch.tensor(float(described["value"]), dtype=dtype, device="cuda")  # "nan" and "inf" come as text
     dtype = packing.BY_NAME[described["dtype"]]
     shape, stride = described["shape"], described["stride"]
     span = packing.span_elements(shape, stride)

@@ -69,10 +69,14 @@ class Examination {
   // Whoever goes on computing after DONE is timed until the last thread stopped. A runner's own
   // clock can only make it longer.
   double RecordSeconds(const CallResult& call) const;
-  Result<bool> MeasurePair(bool baseline_first, bool full_check, bool record);
+  // One pair on inputs of `distribution`; `into`: where its times go, if anywhere.
+  Result<bool> MeasurePair(bool baseline_first, const std::string& distribution, bool full_check,
+                           std::vector<Pair>* into);
   // Inputs that nobody has seen, as arguments of a call.
-  Result<std::string> DrawnInputs();
+  Result<std::string> DrawnInputs(const std::string& distribution);
   Result<bool> ArmBoth(PairUnderWay* pair, const std::string& args);
+  // Of all calls together, stress inputs included: work done in few calls for many of them counts.
+  double RatioOnAverage() const;
   // What happens between the calls of a pair and after the second, on cpu and on cuda.
   Result<bool> LookOnHost(PairUnderWay* pair, int turn);
   Result<bool> LookOnDevice(PairUnderWay* pair, int turn);
@@ -81,6 +85,9 @@ class Examination {
   Result<bool> FailInPair(const Timed& timed, const Failure& failure);
   std::vector<PairedSample> Samples();
   void LookAtMemory(const std::vector<OutputTensor>& outputs, const VariantFacts& facts);
+  // Where outputs lie: address and bytes of each that has any.
+  static std::vector<std::pair<uint64_t, uint64_t>> Ranges(
+      const std::vector<OutputTensor>& outputs);
   bool MayOverwrite(const Timed& timed, const VariantFacts& facts) const;
   std::optional<Failure> SharedOutput() const;
   std::optional<Failure> CheckClocks();
@@ -217,15 +224,19 @@ class Examination {
   gpu::DeviceLease crowd_;
   gpu::DeviceLease share_;
   uint64_t secret_seed_ = SecretSeed();  // published with the verdict, after the fact
-  SplitMix64 secret_{secret_seed_};
+  SecretStream secret_{secret_seed_};
   std::string last_args_;
   Timed candidate_;
   std::optional<Answer> loaded_;  // what came of loading the candidate, once asked
   bool uses_triton_ = false;
   int gate_variant_ = -1;  // whose first call has been gated
   int64_t current_shift_[2] = {0, 0};
-  std::optional<nlohmann::json> drawn_;  // of the next pair, whose inputs are drawn already
+  std::optional<nlohmann::json> drawn_;    // of the next pair, whose inputs are drawn already
+  std::string next_distribution_ = "own";  // of the next pair; decided before they are drawn
+  std::vector<std::string> stress_;        // other distributions on which it was correct
   uint64_t call_seed_ = 0;  // of random numbers in calls with the inputs drawn last; known after GO
+
+  int64_t absent_pages_ = 0;  // of what the candidate returned last
 
   bool correct_known_ = false;
   bool candidate_shares_outputs_ = false;  // in some call, although the reference does not
@@ -233,6 +244,7 @@ class Examination {
   double baseline_seconds_ = 0;
   int threads_before_timing_ = 0;  // of the candidate
   std::vector<Pair> pairs_;
+  std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record
   int64_t overhead_ns_ = 0;
   int64_t tail_cpu_ns_ = 0;  // CPU time the baseline itself spends after DONE
   nlohmann::json offline_report_ = nlohmann::json::object();

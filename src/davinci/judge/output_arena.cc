@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -168,7 +169,10 @@ std::optional<Failure> OutputArena::Collect(const worker::Process& process, Side
              !__builtin_add_overflow(span, step, &span);
     }
     if (NumElements(tensor) == 0) span = 0;
-    if (tensor.value) span = 1;
+    // A number has one element, whatever is claimed beside it.
+    if (tensor.value)
+      sane = tensor.shape.empty() && tensor.stride.empty() &&
+             (tensor.dtype == "f64" || std::abs(*tensor.value) < 0x1p62);
     offset = AlignUp(offset);
     const int64_t room = (end - offset) / std::max<int64_t>(1, element);
     std::vector<int64_t> stride = tensor.stride;

@@ -42,6 +42,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     protocol.profile_warmup_seconds = 0.005;
     protocol.timing_budget_seconds = 0.25;
     protocol.target_half_width = 0.06;
+    protocol.stress_share = 0;  // whoever wins is judged again
     protocol.sampling_share_of_width = 0.5;
     protocol.give_up_below = 0.8;
     protocol.interpreter_budget_seconds = 2.5;
@@ -51,6 +52,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     for (int trial = 0; trial < kPublishedTrials; ++trial)
       protocol.steps.push_back({fmt::format("published-{}", trial)});
     protocol.published = true;
+    protocol.stress_share = 0;
     protocol.second_opinion = false;
     return protocol;
   }

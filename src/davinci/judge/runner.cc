@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "davinci/base/clock.h"
@@ -60,6 +61,15 @@ std::vector<int64_t> Integers(const json& object, const char* key) {
   return values;
 }
 
+// JSON has no infinities: they come as "nan", "inf" and "-inf".
+std::optional<double> Number(const json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (value == "inf") return std::numeric_limits<double>::infinity();
+  if (value == "-inf") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
 void ReadOutputs(const json& done, CallResult* result) {
   result->structure = TextIn(done, "structure");
   if (const auto inner = done.find("inner_ns"); inner != done.end() && inner->is_number_integer())
@@ -76,8 +86,7 @@ void ReadOutputs(const json& done, CallResult* result) {
     tensor.stride = Integers(item, "stride");
     tensor.device = TextIn(item, "device");
     tensor.plain = FlagIn(item, "plain");
-    if (const auto value = item.find("value"); value != item.end() && value->is_number())
-      tensor.value = value->get<double>();
+    if (const auto value = item.find("value"); value != item.end()) tensor.value = Number(*value);
     if (const auto ipc = item.find("ipc"); ipc != item.end()) tensor.ipc = *ipc;
     result->outputs.push_back(std::move(tensor));
   }

@@ -55,6 +55,7 @@ struct CallResult {
   int64_t cpu_ns = 0;     // CPU time between thaw and frozen
   int64_t tail_cpu_ns = 0;     // the part of it spent after DONE, before every thread had stopped
   int64_t outside_cpu_ns = 0;  // CPU time spent while it should have been frozen, before this call
+  int64_t absent_pages = 0;    // CPU: of the outputs, that come into being when they are read
   int64_t arm_ns = 0;          // spent on being armed, set by whoever armed it
   int64_t core_wait_ns =
       0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more

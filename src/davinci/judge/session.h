@@ -51,7 +51,7 @@ struct Session {
   Timed baseline;
   OutputArena arena;
   std::vector<std::optional<VariantFacts>> facts;  // by variant; 0 is the task's own size
-  SplitMix64 secret{SecretSeed()};                 // seeds of weights; never published
+  SecretStream secret{SecretSeed()};               // seeds of weights; never published
   uint64_t init_seed = 0;
   bool reference_mutates = false;
   bool ready = false;             // the reference is loaded and the baseline is bound

@@ -189,6 +189,12 @@ void DenyExec(Rules* rules) {
   rules->Deny(SCMP_SYS(execveat));
 }
 
+// A timer works on while its process is stopped, in interrupts on the cores of others; and reading
+// one that was set earlier sets it again.
+void DenyTimers(Rules* rules) {
+  rules->DenyAll({SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime), SCMP_SYS(setitimer)});
+}
+
 // `lock_program` is the only address from which a further filter may be installed; 0 = none at all.
 Result<Program> BuildLoad(const SeccompOptions& options, uint64_t lock_program) {
   Rules rules;
@@ -197,7 +203,10 @@ Result<Program> BuildLoad(const SeccompOptions& options, uint64_t lock_program) 
   DenyKernelInterfaces(&rules);
   if (!options.allow_network) rules.DenyUnless(SCMP_SYS(socket), 0, AF_UNIX);
   if (!options.allow_fork) DenyFork(&rules);
-  if (!options.allow_exec) DenyExec(&rules);
+  if (!options.allow_exec) {
+    DenyExec(&rules);
+    DenyTimers(&rules);  // who starts programs uses a device, whose libraries may have timers
+  }
   rules.DenyIfInt(SCMP_SYS(prctl), 0, PR_SET_SECCOMP);
   if (lock_program == 0) {
     rules.Deny(SCMP_SYS(seccomp));
@@ -209,12 +218,8 @@ Result<Program> BuildLoad(const SeccompOptions& options, uint64_t lock_program) 
   return rules.Compile();
 }
 
-Result<Program> BuildLocked(const SeccompOptions& options, pid_t self) {
+Result<Program> BuildLocked(pid_t self) {
   Rules rules;
-  // A timer works on while its process is stopped, in interrupts on the cores of others. Not where
-  // programs may be started: the device's libraries may have their own.
-  if (!options.allow_exec)
-    rules.DenyAll({SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime), SCMP_SYS(setitimer)});
   DenyFork(&rules);
   DenyExec(&rules);
   rules.Deny(SCMP_SYS(seccomp));
@@ -295,7 +300,7 @@ Result<PreparedLock> PrepareLock(const Program& instructions) {
 Result<bool> EnterSeccompLoad(const SeccompOptions& options, bool lockable) {
   PreparedLock lock = {nullptr, false};
   if (lockable) {
-    DAVINCI_ASSIGN_OR_RETURN(const Program locked, BuildLocked(options, getpid()));
+    DAVINCI_ASSIGN_OR_RETURN(const Program locked, BuildLocked(getpid()));
     DAVINCI_ASSIGN_OR_RETURN(lock, PrepareLock(locked));
   }
   DAVINCI_ASSIGN_OR_RETURN(Program load,

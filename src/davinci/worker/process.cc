@@ -425,11 +425,38 @@ bool Process::SharesMemory(std::span<const std::pair<uint64_t, uint64_t>> ranges
     unsigned long from = 0;
     unsigned long to = 0;
     char how[5] = {};
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &from, &to, how) != 3 || how[3] != 's') continue;
+    unsigned long inode = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %lu", &from, &to, how, &inode) != 4)
+      continue;
+    if (how[3] != 's' && inode == 0) continue;
     for (const auto& [address, bytes] : ranges)
       if (address < to && from < address + bytes) return true;
   }
   return false;
+}
+
+int64_t Process::NumAbsentPages(std::span<const std::pair<uint64_t, uint64_t>> ranges) const {
+  constexpr uint64_t kPresentOrSwapped = uint64_t{3} << 62;
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const UniqueFd pagemap(
+      open(fmt::format("/proc/{}/pagemap", pid_.load()).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!pagemap.valid()) return 0;
+  int64_t absent = 0;
+  std::vector<uint64_t> entries(1 << 14);
+  for (const auto& [address, bytes] : ranges) {
+    const uint64_t end = (address + bytes + page - 1) / page;
+    for (uint64_t at = address / page; at < end;) {
+      const size_t wanted = std::min<uint64_t>(entries.size(), end - at);
+      const ssize_t got = pread(pagemap.get(), entries.data(), wanted * sizeof(uint64_t),
+                                static_cast<off_t>(at * sizeof(uint64_t)));
+      if (got <= 0) break;
+      const size_t count = static_cast<size_t>(got) / sizeof(uint64_t);
+      absent += std::count_if(entries.begin(), entries.begin() + static_cast<ptrdiff_t>(count),
+                              [](uint64_t entry) { return (entry & kPresentOrSwapped) == 0; });
+      at += count;
+    }
+  }
+  return absent;
 }
 
 void Process::CheckMemory() {

@@ -96,8 +96,12 @@ class Process {
   // cannot be written to on, they stay as they are.
   void FillPieces(std::span<const uint64_t> addresses, size_t size, char byte) const;
   // Whether any byte of a range [address, address + bytes) lies in a mapping that is shared, with
-  // another process or with itself.
+  // another process or with itself, or that is of a file: a private one shows what it did not
+  // write.
   bool SharesMemory(std::span<const std::pair<uint64_t, uint64_t>> ranges) const;
+  // Pages of the ranges that do not exist yet, because nobody has written to them; 0 where the
+  // system does not tell. Reading them makes them exist.
+  int64_t NumAbsentPages(std::span<const std::pair<uint64_t, uint64_t>> ranges) const;
 
   void Kill();
   // Non-blocking unless `timeout_seconds` > 0. Empty while the child lives.

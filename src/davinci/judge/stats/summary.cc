@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace davinci::judge {
 namespace {
@@ -57,6 +58,19 @@ double ScaledMad(std::span<const double> values) {
   deviations.reserve(values.size());
   for (const double value : values) deviations.push_back(std::abs(value - center));
   return kMadToSigma * Median(deviations);
+}
+
+double Mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double StandardError(std::span<const double> values) {
+  if (values.size() < 2) return 0;
+  const double mean = Mean(values);
+  double sum_sq = 0;
+  for (const double value : values) sum_sq += (value - mean) * (value - mean);
+  const auto n = static_cast<double>(values.size());
+  return std::sqrt(sum_sq / (n - 1) / n);
 }
 
 double StudentT975(int dof) { return StudentQuantile(dof, 0.95); }

@@ -14,6 +14,8 @@ double Median(std::span<const double> values);
 // Median absolute deviation from the median, times 1.4826 so that it estimates the standard
 // deviation of normal data.
 double ScaledMad(std::span<const double> values);
+double Mean(std::span<const double> values);           // NaN if empty
+double StandardError(std::span<const double> values);  // of the mean; 0 below two values
 
 inline constexpr double kNormal975 = 1.959963984540054;   // 97.5 % quantile of the normal
 inline constexpr double kNormal9995 = 3.290526731491895;  // 99.95 %
