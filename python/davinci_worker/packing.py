@@ -5,6 +5,7 @@ runner. Nothing a runner wrote is ever unpickled: its outputs are described as J
 """
 
 import base64
+import math
 import pickle
 
 import torch
@@ -112,8 +113,10 @@ def describe(value, out):
     if isinstance(value, (bool, int, float)):
         # A Python number is judged like a 0-d tensor of its kind.
         tensor = torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else torch.int64)
+        number = float(value)
         out.append({
-            "value": float(value), "dtype": DTYPES[tensor.dtype], "shape": [], "stride": [], "device": "cpu", "plain": True,
+            "value": number if math.isfinite(number) else str(number),  # JSON has neither NaN nor infinity
+            "dtype": DTYPES[tensor.dtype], "shape": [], "stride": [], "device": "cpu", "plain": True,
         })
         return "N"
     if value is None:

@@ -182,7 +182,8 @@ class Runner:
                 for n, t in self._state(model)]
 
     def _op_state(self, message, fds):
-        """Copies the reference's parameters and buffers in: by name, else by order and shape, else not at all."""
+        """Copies the reference's parameters and buffers in: by name, else by order and shape, else not at all. Constants of the task
+        need not be held; whoever holds one under its name gets it."""
         message["stage"] = "load_error"
         model = self._models[message["variant"]]
         own = self._state(model)
@@ -190,8 +191,9 @@ class Runner:
         shared = arena.HostArena(fds[0], message["bytes"]) if fds else None
         by_name = dict(own)
         values = [shared.view(item) for item in wanted] if wanted else []
-        if all(w["name"] in by_name and list(by_name[w["name"]].shape) == w["shape"] for w in wanted):
-            pairs, how = [(by_name[w["name"]], v) for w, v in zip(wanted, values)], "names"
+        held = [w["name"] in by_name and list(by_name[w["name"]].shape) == w["shape"] for w in wanted]
+        if all(h or w.get("constant") for w, h in zip(wanted, held)):
+            pairs, how = [(by_name[w["name"]], v) for w, v, h in zip(wanted, values, held) if h], "names"
         else:
             pairs, how = self._match_by_shape(own, wanted, values)
         for target, value in pairs:

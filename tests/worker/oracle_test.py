@@ -251,6 +251,34 @@ class RoundingNoiseTest(unittest.TestCase):
         self.assertFalse(torch.equal(sample(3), sample(4)))
 
 
+BUFFERS_TASK = '''
+import torch, torch.nn as nn
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.register_buffer("filter", torch.tensor([-1.0, 0.0, 1.0]))
+        self.register_buffer("also", self.filter)
+        self.register_buffer("table", torch.arange(3.0), persistent=False)
+        self.register_buffer("random", torch.rand(3), persistent=False)
+        self.register_buffer("running_scale", torch.full((3,), 2.0))
+    def forward(self, x):
+        return x * self.weight * self.filter + self.table * self.random * self.running_scale
+def get_inputs(): return [torch.rand(3)]
+def get_init_inputs(): return []
+'''
+
+
+LEVELS_TASK = '''
+import torch, torch.nn as nn
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.round(x * 10).to(torch.int32)
+def get_inputs(): return [torch.rand(100000) + 1]
+def get_init_inputs(): return []
+'''
+
+
 class OracleTest(unittest.TestCase):
     def setUp(self):
         self.oracle = oracle.Oracle(None, {"threads": 1})
@@ -366,6 +394,90 @@ class OracleTest(unittest.TestCase):
         self.ask("prepare", seed=5, truth=True)
         self.oracle._judge_inputs = lambda *arguments: self.fail("asked again")
         self.assertFalse(self.oracle._compare_with_truth([self.oracle._set.tensors[0]])["passed"])
+
+    def restart(self, text, **message):
+        self.oracle = oracle.Oracle(None, {"threads": 1})
+        self.oracle._candidate_tensors = lambda tensors: tensors
+        self.ask("load", path="/nowhere/task.py", source=text, entry="Model", init_seed=1, state_seed=2, precision="fp32", **message)
+        self.ask("describe", seed=3)
+        return self.oracle._build(0)
+
+    def test_constants_of_a_task_keep_their_values(self):
+        built = self.restart(BUFFERS_TASK)
+        model, constants = built["model"], built["constants"]
+        self.assertEqual(constants, {"filter", "table"})
+        kernel = torch.tensor([-1.0, 0.0, 1.0])
+        random, statistic = model.random.clone(), model.running_scale.clone()
+        self.assertFalse(torch.equal(statistic, torch.full((3,), 2.0)))
+        self.assertFalse(torch.equal(model.weight, torch.ones(3)))
+        reply, fds = self.ask("reweigh", seed=9, buffers=True)
+        os.close(fds[0])
+        self.assertEqual({t["name"]: t["constant"] for t in reply["tensors"]},
+                         {"weight": False, "filter": True, "also": True, "table": True, "random": False, "running_scale": False})
+        for each in (model, built["precise"]):
+            self.assertTrue(torch.equal(each.filter.float(), kernel))
+            self.assertTrue(torch.equal(each.table.float(), torch.arange(3.0)))
+        self.assertFalse(torch.equal(model.random, random))
+        self.assertTrue(torch.equal(built["precise"].random.float(), model.random))  # though it is not persistent
+        self.assertFalse(torch.equal(model.running_scale, statistic))
+
+    def test_a_task_of_constants_has_no_other_weights(self):
+        for text, has in ((BUFFERS_TASK, True), (BUFFERS_TASK.replace("nn.Parameter(torch.ones(3))", "1").replace("torch.rand(3), p", "\
+torch.ones(3), p").replace("running_scale", "scale"), False)):
+            self.restart(text)
+            self.ask("prepare", seed=5, truth=True)
+            self.assertEqual(self.oracle.outputs_of_other_weights(self.oracle._set, 7) is not None, has)
+
+    def falls(self, task, answer):
+        """Verdict on what the answer makes of the inputs and of the truth."""
+        self.restart(task)
+        self.ask("prepare", seed=5, truth=True)
+        drawn = self.oracle._set
+        before = [output.truth.clone() for output in drawn.truth.outputs]
+        passed = self.oracle._compare_with_truth(answer(drawn.tensors[0], drawn.reference))["passed"]
+        for output, value in zip(drawn.truth.outputs, before):
+            self.assertTrue(torch.equal(output.truth, value))
+        return passed
+
+    @staticmethod
+    def moved(level, nearest, way=1):
+        """The reference's levels with one element that falls to the other side: the one nearest to a tie, or some other."""
+        def answer(x, reference):
+            level_of = x.double() * 10
+            distance = (level_of - level_of.floor() - 0.5).abs()
+            at = distance.argmin() if nearest else distance.argmax()
+            wrong = [t.clone() for t in reference]
+            other = torch.where(level_of[at] > reference[0][at].double() / level, way, -way)
+            wrong[0][at] += (other * level).to(wrong[0].dtype)
+            return wrong
+        return answer
+
+    def test_what_falls_the_other_way_by_rounding_is_right_and_nothing_else(self):
+        for task, level in ((LEVELS_TASK, 1), (LEVELS_TASK.replace(".to(torch.int32)", " * 0.25"), 0.25)):
+            self.assertTrue(self.falls(task, self.moved(level, True)), level)
+            self.assertFalse(self.falls(task, self.moved(level, False)), level)
+            self.assertFalse(self.falls(task, self.moved(level, True, -1)), level)
+
+    def test_a_few_wrong_values_of_a_smooth_result_are_wrong(self):
+        def answer(x, reference):
+            wrong = reference[0].clone()
+            wrong[7] *= 1.001
+            return [wrong]
+
+        self.assertFalse(self.falls(LEVELS_TASK.replace("torch.round(x * 10).to(torch.int32)", "torch.sin(x) * 3"), answer))
+
+    def test_jolts_leave_whole_numbers_and_selections_alone(self):
+        x = torch.tensor([0.0, 1.0, -3.0, math.inf, -math.inf, 0.3])
+        moved = oracle._jolt(x, 3, True, "fp32")
+        self.assertTrue(torch.equal(moved[:5].float(), x[:5]))
+        self.assertNotEqual(moved[5].item(), x.double()[5].item())
+        y = torch.rand(100, dtype=torch.float64)
+        with oracle._Jolts(3, 1e-6):
+            z = y * 3
+            self.assertEqual(int((z == z.max()).sum()), 1)
+            self.assertTrue(torch.equal(z.round() * 2, z.round() + z.round()))
+        self.assertFalse(torch.equal(z, y * 3))
+        self.assertLess((z / (y * 3) - 1).abs().max().item(), 1.01e-6)
 
 
 if __name__ == "__main__":
