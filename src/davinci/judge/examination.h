@@ -75,8 +75,16 @@ class Examination {
   // Inputs that nobody has seen, as arguments of a call.
   Result<std::string> DrawnInputs(const std::string& distribution);
   Result<bool> ArmBoth(PairUnderWay* pair, const std::string& args);
-  // Of all calls together, stress inputs included: work done in few calls for many of them counts.
-  double RatioOnAverage() const;
+  // All calls together, those on stress inputs included: work done in few calls for many counts.
+  struct Average {
+    double ratio = 0;
+    double ratio_without_worst =
+        0;                         // less each side's slowest call, which a neighbour may have hit
+    double candidate_seconds = 0;  // of a call
+  };
+  Average OnAverage() const;
+  // Does the average tell another story than an interval that begins at `low`?
+  bool IsUneven(const Average& average, double low) const;
   // What happens between the calls of a pair and after the second, on cpu and on cuda.
   Result<bool> LookOnHost(PairUnderWay* pair, int turn);
   Result<bool> LookOnDevice(PairUnderWay* pair, int turn);

@@ -48,6 +48,8 @@ constexpr int kMostThreads = 128;
 constexpr double kArmNoise = 3;
 // Below the interval by more than this: the time of all calls together tells another story.
 constexpr double kUneven = 1.1;
+// One disturbed call of a few milliseconds among short ones does no more than this to their mean.
+constexpr double kUnevenSeconds = 2e-4;
 // Writing inputs takes longer by this much when the device has just been idle.
 constexpr double kPublishSeconds = 1e-4;
 // CPU time after DONE that an honest process may need to go back to sleep.
@@ -256,7 +258,8 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
   if (job_.target == Target::kCuda) options.ratio.between_process_seconds = kBetweenProcessSeconds;
   DAVINCI_ASSIGN_OR_RETURN(const MeasurementPlan plan, PlanMeasurement(baseline_seconds_, options));
   StopDecision decision;
-  double on_average = 0;
+  Average average;
+  bool uneven = false;
   std::vector<PairedSample> samples;
   // Whoever seems to lie about time is measured a second time: a neighbour on the machine may have
   // come between. The pairs of a phase under suspicion are never used.
@@ -271,6 +274,7 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
     // The kind of a pair's inputs is settled while the one before is under way, which may draw
     // them.
     const uint64_t first_stress = secret_.Below(static_cast<uint64_t>(plan.min_pairs - 1));
+    const bool stresses = protocol_.stress_share > 0 && !stress_.empty();
     uint64_t num_measured = 0;
     const auto measure = [&](bool baseline_first, bool full_check,
                              std::vector<Pair>* into) -> Result<bool> {
@@ -278,8 +282,7 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
       const bool due =
           num_measured++ == first_stress ||
           (secret_.Uniform() < protocol_.stress_share && stress <= kTruthShare * phase.Seconds());
-      if (due && protocol_.stress_share > 0 && !stress_.empty())
-        next_distribution_ = stress_[secret_.Below(stress_.size())];
+      if (due && stresses) next_distribution_ = stress_[secret_.Below(stress_.size())];
       if (distribution == "own") return MeasurePair(baseline_first, distribution, full_check, into);
       const Stopwatch watch;
       auto go_on = MeasurePair(baseline_first, distribution, true, &stress_pairs_);
@@ -307,8 +310,8 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
       // A B B A: what drifts hits both sides alike.
       const bool baseline_first = pairs_.size() % 2 == 0;
       const bool chosen = secret_.Uniform() < protocol_.full_check_share;
-      const bool full_check =
-          pairs_.size() == first_truth || (chosen && truth <= kTruthShare * phase.Seconds());
+      const bool first = pairs_.size() == first_truth && !stresses;
+      const bool full_check = first || (chosen && truth <= kTruthShare * phase.Seconds());
       const Stopwatch watch;
       const size_t num_pairs = pairs_.size();
       DAVINCI_ASSIGN_OR_RETURN(const bool go_on, measure(baseline_first, full_check, &pairs_));
@@ -321,25 +324,25 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
     }
     evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();
     const auto failure = CheckClocks();
-    on_average = RatioOnAverage();
-    const bool uneven = on_average * kUneven < decision.ratio->low;
+    average = OnAverage();
+    uneven = IsUneven(average, decision.ratio->low);
     if (!failure && !uneven) break;
     if (again && failure) return Verdict(*failure);
     if (!again)
       evaluation_.evidence["timed_again"] =
           failure ? failure->message
-                  : fmt::format("{:.3g} times as fast on average, {:.3g} in the middle", on_average,
-                                decision.ratio->median);
+                  : fmt::format("{:.3g} times as fast on average, {:.3g} in the middle",
+                                average.ratio, decision.ratio->median);
   }
   lease.Release();
   evaluation_.evidence["stopped_because"] = StopReasonName(decision.reason);
 
   PairedRatio ratio = *decision.ratio;
-  if (on_average * kUneven < ratio.low) {
+  if (uneven) {
     // Twice in a row: not a neighbour's doing. Whoever calls it pays the average.
     evaluation_.AddLabel(fmt::format("uneven calls: {:.3g} x in the middle, {:.3g} x on average",
-                                     ratio.median, on_average));
-    ratio.median = ratio.low = on_average;
+                                     ratio.median, average.ratio));
+    ratio.median = ratio.low = average.ratio;
     ratio.significant = ratio.significant && (ratio.high < 1 || ratio.low > 1 + options.ratio.band);
   }
   evaluation_.speedup =
@@ -359,15 +362,28 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
   return true;
 }
 
-double Examination::RatioOnAverage() const {
-  double baseline = 0;
-  double candidate = 0;
+Examination::Average Examination::OnAverage() const {
+  std::vector<double> baseline;
+  std::vector<double> candidate;
   for (const auto* pairs : {&pairs_, &stress_pairs_})
     for (const Pair& pair : *pairs) {
-      baseline += RecordSeconds(pair.baseline);
-      candidate += RecordSeconds(pair.candidate);
+      baseline.push_back(RecordSeconds(pair.baseline));
+      candidate.push_back(RecordSeconds(pair.candidate));
     }
-  return baseline / candidate;
+  const auto total = [](const std::vector<double>& v) {
+    return Mean(v) * static_cast<double>(v.size());
+  };
+  const auto without_worst = [&](const std::vector<double>& v) {
+    return total(v) - *std::max_element(v.begin(), v.end());
+  };
+  return {total(baseline) / total(candidate), without_worst(baseline) / without_worst(candidate),
+          Mean(candidate)};
+}
+
+bool Examination::IsUneven(const Average& average, double low) const {
+  if (average.ratio_without_worst * kUneven < low) return true;
+  return average.ratio * kUneven < low &&
+         average.candidate_seconds * (1 - average.ratio / low) > kUnevenSeconds;
 }
 
 std::vector<PairedSample> Examination::Samples() {
