@@ -15,16 +15,14 @@ import time
 
 import torch
 
-from davinci_worker import admission, arena, channel, distributions, memory, nonfinite, outputs, packing, process_state, published, rounding, source, trace, twin_draws
+from davinci_worker import (admission, arena, channel, distributions, memory, nearby, nonfinite, outputs, packing, process_state, published, rounding, source,
+                            trace, twin_draws)
 from davinci_worker.compare import Comparator, bits_of
 
 _SLOTS = 3
 _OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examination_checks.cc does it
 _REPEATS_IN_DOUBT = 5
 _MARGINAL_RATIO = 4  # of error over tolerance
-_FEW = 1e-4  # of the numbers: as many may have fallen the other way where something is rounded, quantised or counted
-_MOST_JOLTS = 32  # samples for them, half as many where those show nothing
-_JOLTING_SECONDS = 20
 _SCAN_TERMS = 4  # errors of a scan's steps add up: it counts as a sum of so many times its length
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
@@ -612,7 +610,7 @@ class Oracle:
             self._judge_inputs(self._build(self._set.variant), self._set, _REPEATS_IN_DOUBT)
             comparison = self._comparator.compare(self._set.truth, tensors)
         inputs = sum(t.numel() for t in self._set.tensors)
-        if not comparison["passed"] and all(output["passed"] or _is_few(output, inputs) for output in comparison["outputs"]):
+        if not comparison["passed"] and all(output["passed"] or nearby.is_few(output, inputs) for output in comparison["outputs"]):
             comparison = self._compare_nearby(tensors, comparison)
         return comparison
 
@@ -620,12 +618,12 @@ class Oracle:
         """Where results jump, rounding decides on which side a number falls. The few wrong elements are held, each of them, against
         the nearest of what honest answers say in its very place, to the same tolerance; nobody else's limits change."""
         drawn, built = self._set, self._build(self._set.variant)
-        doubts = [_Doubt(expected, tensor) for expected, tensor, report in zip(drawn.truth.outputs, tensors, comparison["outputs"])
+        doubts = [nearby.Doubt(expected, tensor) for expected, tensor, report in zip(drawn.truth.outputs, tensors, comparison["outputs"])
                   if not report["passed"]]
         wrong, started = sum(doubt.open() for doubt in doubts), time.monotonic()
-        for k in range(_MOST_JOLTS):
+        for k in range(nearby.MOST_JOLTS):
             still = sum(doubt.open() for doubt in doubts)
-            if not still or (k >= _MOST_JOLTS // 2 and 2 * still > wrong) or time.monotonic() - started > _JOLTING_SECONDS:
+            if not still or (k >= nearby.MOST_JOLTS // 2 and 2 * still > wrong) or time.monotonic() - started > nearby.JOLTING_SECONDS:
                 break
             try:
                 honest = self._jolted(built, drawn, drawn.seed + (k + 64 << 16), own=k % 4 == 3 or not drawn.truth.exact)
@@ -641,21 +639,21 @@ class Oracle:
         for doubt in doubts:
             doubt.replace(doubt.nearest)
         try:
-            nearby = self._comparator.compare(drawn.truth, tensors)
+            again = self._comparator.compare(drawn.truth, tensors)
         finally:
             for doubt in doubts:
                 doubt.replace(doubt.truth)
-        return nearby if nearby["passed"] else comparison
+        return again if again["passed"] else comparison
 
     def _jolted(self, built, drawn, seed, own):
         """Outputs for inputs moved by some ulps: the reference's in its ``own`` precision, or those of its float64 twin with every
         result of arithmetic moved as well."""
         precision, seeds = self._spec.get("precision"), itertools.count(seed)
         if own:
-            return outputs.flat(self._forward(built["model"], drawn, lambda t: _jolt(t, next(seeds), False, precision))[0])
+            return outputs.flat(self._forward(built["model"], drawn, lambda t: nearby.jolt(t, next(seeds), False, precision))[0])
         dtype = next((t.dtype for t in (*drawn.tensors, *drawn.reference) if t.is_floating_point()), torch.float32)
-        with _Jolts(seed, _jolt_size(dtype, precision)):
-            return outputs.flat(self._forward(built["precise"], drawn, lambda t: _jolt(t, next(seeds), True, precision))[0])
+        with nearby.Jolts(seed, nearby.jolt_size(dtype, precision)):
+            return outputs.flat(self._forward(built["precise"], drawn, lambda t: nearby.jolt(t, next(seeds), True, precision))[0])
 
     def _op_published_compare(self, message, fds):
         """A second opinion on the outputs just compared: torch.allclose against the reference's own output."""
@@ -769,113 +767,3 @@ def _same_bits(left, right):
 
 def _is_marginal(report):
     return report["passed"] or (isinstance(report["max_ratio"], float) and report["max_ratio"] <= _MARGINAL_RATIO)
-
-
-def _is_few(report, inputs):
-    """Two, or few of the elements; where many inputs are counted in few outputs, few of the inputs."""
-    wrong, elements = report.get("wrong", 0), report.get("elements", 0)
-    return 0 < wrong <= max(2, _FEW * elements, min(_FEW * inputs, elements / 4))
-
-
-class _Doubt:
-    """The wrong elements of one output, and the honest answer nearest to each so far."""
-
-    _PIECE = 1 << 24
-
-    def __init__(self, expected, candidate):
-        self.expected = expected
-        self._truth = expected.truth.view(-1)
-        candidate = _numbers(candidate)
-        found = [torch.nonzero(self._wrong(self._truth[at : at + self._PIECE], candidate[at : at + self._PIECE])).view(-1) + at
-                 for at in range(0, candidate.numel(), self._PIECE)]
-        self._at = torch.cat(found)
-        if self._truth.is_floating_point():
-            self._at = self._at[expected._dont_care[self._at] == 0]
-        self._got = candidate[self._at].to(self._truth.dtype)
-        self.truth = self._truth[self._at]
-        self.nearest = self.truth.clone()
-
-    def _wrong(self, truth, got):
-        got = got.to(truth.dtype)
-        same = (truth == got) | (truth != truth) & (got != got)
-        if not truth.is_floating_point():
-            return ~same
-        # judge/compare/element_rules.h: ElementTolerance() of struct Tolerance.
-        limits = torch.frombuffer(bytearray(self.expected.tolerance.raw), dtype=torch.float64)
-        limits, share, largest = limits[:321].to(truth.device), limits[642].item(), limits[643].item()
-        bucket = torch.where(truth == 0, 320, (torch.frexp(truth)[1].long() + 159).clamp_(0, 319))
-        truth = truth.clamp(-largest, largest)
-        return ~same & ~((got.clamp(-largest, largest) - truth).abs() <= limits[bucket] + share * truth.abs())
-
-    def open(self):
-        return int(self._wrong(self.nearest, self._got).sum())
-
-    def learn(self, honest):
-        values = _numbers(honest)[self._at].to(self.truth.dtype)
-        nearer = values == self._got
-        if values.is_floating_point():
-            nearer |= (values - self._got).abs() < (self.nearest - self._got).abs()
-        self.nearest = torch.where(nearer, values, self.nearest)
-
-    def replace(self, values):
-        self._truth[self._at] = values
-
-
-def _numbers(tensor):
-    tensor = tensor.contiguous().view(-1)
-    return tensor.view(torch.uint8) if tensor.dtype is torch.bool else tensor  # as stored: neither 0 nor 1 is no bool
-
-
-def _jolt_size(dtype, precision):
-    """Of how much of itself a number is moved at most; an honest kernel rounds more than once in fp32, in half precision it need not."""
-    if dtype is torch.float32:
-        return 2.0 ** -10 if precision == "tf32" else 4 * torch.finfo(dtype).eps
-    return (4 if dtype is torch.float64 else 1) * torch.finfo(dtype).eps
-
-
-def _jolt(tensor, seed, widen, precision):
-    """Inputs moved up or down by a half to all of ``_jolt_size``, small ones by as much as fp32 loses when they are added to common ones.
-    Whole numbers and what is not finite stay: masks, levels, indices."""
-    if not tensor.is_floating_point():
-        return tensor.clone()
-    wide = tensor.double() if tensor.dtype is not torch.float64 else tensor.clone(memory_format=torch.preserve_format)
-    if tensor.numel():
-        size = wide.abs().mul_(_jolt_size(tensor.dtype, precision))
-        if tensor.dtype is not torch.float64:
-            common = tensor.reshape(-1)[:4096].double().abs()
-            size.clamp_(min=4 * torch.finfo(torch.float32).eps * common[common.isfinite()].nan_to_num().median().item()
-                        if common.isfinite().any() else 0.0)
-        _shake(wide, size, seed)
-    return wide if widen else wide.to(tensor.dtype)
-
-
-def _shake(tensor, size, seed):
-    noise = distributions.uniform(tensor.shape, seed, tensor.device).sub_(0.5)
-    noise.add_(noise.sign(), alpha=0.5)  # half to all of it, up or down
-    tensor.copy_(torch.where(tensor.isfinite() & (tensor.round() != tensor), tensor + size * noise, tensor))
-
-
-class _Jolts(rounding.RoundingNoise):
-    """While active, results of arithmetic in float64 are moved by up to ``size`` of themselves. Those of selections stay, or a maximum
-    would not be among the numbers that it is of; whole numbers stay, or what was rounded would be cut off."""
-
-    _MOVED = {getattr(torch.ops.aten, name + end) for end in ("", "_") for name in (
-        "add", "sub", "rsub", "mul", "div", "reciprocal", "sqrt", "rsqrt", "pow", "exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos",
-        "tanh", "sigmoid", "erf", "silu", "gelu", "softplus", "mm", "bmm", "addmm", "baddbmm", "addmv", "mv", "dot", "convolution", "sum",
-        "mean", "var", "std", "linalg_vector_norm", "cumsum", "_softmax", "_log_softmax", "addcmul", "addcdiv", "lerp")
-              if hasattr(torch.ops.aten, name + end)}
-
-    def __init__(self, seed, size):
-        super().__init__(seed)
-        self._size = size
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        if func.overloadpacket in self._MOVED:
-            self._move(result)
-        return result
-
-    def _move(self, tensor):
-        if isinstance(tensor, torch.Tensor) and tensor.dtype is torch.float64 and tensor.numel():
-            self._seed += 1
-            _shake(tensor, tensor.abs().mul_(self._size), self._seed)

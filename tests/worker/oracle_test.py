@@ -14,7 +14,7 @@ except ImportError:
     print("skipped: this Python has no torch")
     sys.exit(77)
 
-from davinci_worker import compare, distributions, oracle, rounding, twin_draws  # noqa: E402
+from davinci_worker import compare, distributions, nearby, oracle, rounding, twin_draws  # noqa: E402
 
 # (x - 1) (x - 1 - 1e-5): where x is near 1 the value hardly depends on x, and its summands cancel.
 TASK = '''
@@ -468,11 +468,11 @@ torch.ones(3), p").replace("running_scale", "scale"), False)):
 
     def test_jolts_leave_whole_numbers_and_selections_alone(self):
         x = torch.tensor([0.0, 1.0, -3.0, math.inf, -math.inf, 0.3])
-        moved = oracle._jolt(x, 3, True, "fp32")
+        moved = nearby.jolt(x, 3, True, "fp32")
         self.assertTrue(torch.equal(moved[:5].float(), x[:5]))
         self.assertNotEqual(moved[5].item(), x.double()[5].item())
         y = torch.rand(100, dtype=torch.float64)
-        with oracle._Jolts(3, 1e-6):
+        with nearby.Jolts(3, 1e-6):
             z = y * 3
             self.assertEqual(int((z == z.max()).sum()), 1)
             self.assertTrue(torch.equal(z.round() * 2, z.round() + z.round()))
