@@ -18,6 +18,7 @@ import torch
 from davinci_worker import (admission, arena, channel, distributions, memory, nearby, nonfinite, outputs, packing, process_state, published, rounding, source,
                             trace, twin_draws)
 from davinci_worker.compare import Comparator, bits_of
+from davinci_worker.wide_numbers import WideNumbers
 
 _SLOTS = 3
 _OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examination_checks.cc does it
@@ -242,11 +243,28 @@ class Oracle:
         tensors = [t.clone(memory_format=torch.preserve_format) if convert is None else convert(t) for t in drawn.tensors]
         arguments = packing.unflatten(drawn.skeleton, tensors)
         if not self._spec.get("reseed_calls"):
-            return model(*arguments), tensors
+            return self._wide_call(model, arguments, drawn) if convert is not None else model(*arguments), tensors
         torch.manual_seed(drawn.call_seed())
         own = next((t.dtype for t in drawn.tensors if t.is_floating_point()), torch.float32)
         with twin_draws.TwinDraws(own) if convert is not None and own is not torch.float64 else contextlib.nullcontext():
             return model(*arguments), tensors
+
+    def _wide_call(self, model, arguments, drawn):
+        """A float64 twin of what is fp32 throughout makes all of its numbers in float64."""
+        built = next((b for b in self._variants.values() if b["precise"] is model), None)
+        if built is not None and "single" not in built:
+            own = [*drawn.tensors, *(t for _, t in _state(built["model"]))]
+            built["single"] = all(t.dtype is torch.float32 for t in own if t.is_floating_point())
+        if built is None or not built["single"]:
+            return model(*arguments)
+        try:
+            with WideNumbers():
+                return model(*arguments)
+        except Exception as error:  # noqa: BLE001  operators that take no dispatch mode, or no float64
+            if memory.ran_out(error):
+                raise
+            built["single"] = False
+            return model(*arguments)
 
     # --- facts about the task ---------------------------------------------------------------------------------
 

@@ -162,6 +162,18 @@ class ConstantInputsTest(unittest.TestCase):
             self.assertTrue(torch.equal(self.restyled(kept), kept))
 
 
+POSITIONS_TASK = '''
+import torch, torch.nn as nn
+class Model(nn.Module):
+    def forward(self, x):
+        steps = torch.arange(0, 64, 2).float() / 64
+        angles = torch.arange(x.shape[0], dtype=torch.float32)[:, None] * 10000.0 ** -steps
+        return x + torch.cat((angles.sin(), angles.cos()), -1)
+def get_inputs(): return [torch.rand(2048, 64)]
+def get_init_inputs(): return []
+'''
+
+
 SCRIPTED_TASK = '''
 import torch, torch.nn as nn
 @torch.jit.script
@@ -296,6 +308,24 @@ class OracleTest(unittest.TestCase):
         built = self.oracle._build(0)
         self.assertIs(built["precise"].scale.dtype, torch.float64)
         self.assertTrue(torch.equal(built["precise"].scale.float(), built["model"].scale))
+
+    def test_numbers_that_a_reference_makes_in_single_precision_are_true_in_its_twin(self):
+        self.oracle = oracle.Oracle(None, {"threads": 1})
+        self.oracle._candidate_tensors = lambda tensors: tensors
+        self.load(POSITIONS_TASK)
+
+        def positions(x, number, of_angles):
+            steps = torch.arange(0, 64, 2).to(number) / 64
+            angles = (torch.arange(x.shape[0]).to(number)[:, None] * 10000.0 ** -steps).to(of_angles).to(number)
+            return (x + torch.cat((angles.sin(), angles.cos()), -1)).float()
+
+        self.ask("prepare", seed=3, distribution="own", truth=True)
+        x = self.oracle._set.tensors[0]
+        model = self.oracle._build(0)["model"]
+        for honest in (model(x), positions(x, torch.float64, torch.float64)):
+            self.assertTrue(self.ask("verify", outputs=[honest], truth=True)["comparison"]["passed"])
+        rough = positions(x, torch.float32, torch.bfloat16)
+        self.assertFalse(self.ask("verify", outputs=[rough], truth=True)["comparison"]["passed"])
 
     def ask(self, op, **message):
         return getattr(self.oracle, "_op_" + op)(message, ())
