@@ -173,7 +173,7 @@ class Examination {
   // Arms a runner and calls it.
   Result<CallResult> Call(Timed* timed, int variant, const std::string& args);
   // Whether a call returned what it must, and how the oracle finds it; on cpu it is copied there.
-  std::optional<Failure> Locate(const Timed& timed, const CallResult& call, int variant,
+  std::optional<Failure> Locate(const Timed& timed, CallResult* call, int variant,
                                 nlohmann::json* layout);
   // The failure behind an oracle that could not look at a runner's outputs.
   Result<std::optional<Failure>> Unreadable(const Status& failure);
@@ -243,8 +243,6 @@ class Examination {
   std::string next_distribution_ = "own";  // of the next pair; decided before they are drawn
   std::vector<std::string> stress_;        // other distributions on which it was correct
   uint64_t call_seed_ = 0;  // of random numbers in calls with the inputs drawn last; known after GO
-
-  int64_t absent_pages_ = 0;  // of what the candidate returned last
 
   bool correct_known_ = false;
   bool candidate_shares_outputs_ = false;  // in some call, although the reference does not

@@ -122,24 +122,24 @@ Result<CallResult> Examination::Call(Timed* timed, int variant, const std::strin
   return CallPublished(timed, gated);
 }
 
-std::optional<Failure> Examination::Locate(const Timed& timed, const CallResult& call, int variant,
+std::optional<Failure> Examination::Locate(const Timed& timed, CallResult* call, int variant,
                                            json* layout) {
-  if (call.failure) return call.failure;
+  if (call->failure) return call->failure;
   const VariantFacts& facts = *session_->facts[static_cast<size_t>(variant)];
-  if (auto failure = CheckSignature(call.structure, call.outputs, facts.structure, facts.outputs,
+  if (auto failure = CheckSignature(call->structure, call->outputs, facts.structure, facts.outputs,
                                     TargetName(job_.target)))
     return failure;
   const bool on_host = job_.target == Target::kCpu;
   const worker::Process& process = timed.runner->process();
   if (on_host && timed.side == Side::kCandidate)  // before they are read
-    absent_pages_ = process.NumAbsentPages(Ranges(call.outputs));
+    call->absent_pages = process.NumAbsentPages(Ranges(call->outputs));
   if (on_host)
-    if (auto failure = session_->arena.Collect(process, timed.side, call.outputs, layout))
+    if (auto failure = session_->arena.Collect(process, timed.side, call->outputs, layout))
       return failure;
-  if (timed.side == Side::kCandidate) LookAtMemory(call.outputs, facts);
+  if (timed.side == Side::kCandidate) LookAtMemory(call->outputs, facts);
   if (on_host) return std::nullopt;
   *layout = json::array();
-  for (const OutputTensor& t : call.outputs) {
+  for (const OutputTensor& t : call->outputs) {
     json item = {{"dtype", t.dtype}, {"shape", t.shape}, {"stride", t.stride}, {"ipc", t.ipc}};
     if (t.value)
       item["value"] = std::isfinite(*t.value) ? json(*t.value) : json(fmt::format("{}", *t.value));
@@ -231,7 +231,7 @@ Result<std::optional<Failure>> Examination::Unreadable(const Status& status) {
 
 Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* call, int variant,
                                                     json* layout) {
-  std::optional<Failure> failure = Locate(*timed, *call, variant, layout);
+  std::optional<Failure> failure = Locate(*timed, call, variant, layout);
   if (failure || job_.target == Target::kCpu) return failure;
   const VariantFacts& facts = *session_->facts[static_cast<size_t>(variant)];
   const auto settled = session_->oracle->Ask(SettleRequest(*timed, facts, *layout));
