@@ -8,7 +8,7 @@ import time
 
 import torch
 
-from davinci_worker import distributions, memory
+from davinci_worker import memory, weights
 
 # wrong answer -> tag of a task that accepts it on its own distribution
 TAGS = {"zeros": "accepts-zeros", "constant": "constant-output", "identity": "identity", "cached": "cached-output",
@@ -98,7 +98,7 @@ def other_weights(factory, init, like, seed):
         return None
     torch.manual_seed(seed)
     model = factory(*init)
-    distributions.randomise_state(model, seed)
+    weights.randomise(model, seed)
     model.train(like.training)
     return model
 

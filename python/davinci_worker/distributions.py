@@ -1,4 +1,4 @@
-"""Input distributions that tell a real implementation from one that is right by luck, and randomised weights.
+"""Input distributions that tell a real implementation from one that is right by luck.
 
 ``own``: what the task draws. ``signed``: zero-mean and heavy-tailed, so that low precision, rank-1 answers and dropped
 signs show. ``magnitudes``: from 1e-4 to 1e4 with repeated values, so that missing max-subtraction and overflow show.
@@ -401,67 +401,3 @@ def _is_dense(tensor):
 def _pieces(tensor):
     """Views that make up the tensor; on the host, and where it is not contiguous, the tensor itself."""
     return (tensor,) if tensor.device.type == "cpu" or not tensor.is_contiguous() else tensor.view(-1).split(_CHUNK)
-
-
-def randomise_state(model, seed, constants=()):
-    """Moves parameters and floating buffers away from their defaults, so that dropping gamma, beta or bias shows. Buffers named
-    in ``constants`` stay.
-
-    Signs, zeros in masks and the positivity of variances survive: constants become spread-out values of the same sign,
-    everything else is scaled element by element.
-    """
-    norm = (torch.nn.modules.batchnorm._NormBase,)
-    generator = torch.Generator()
-    generator.manual_seed(seed)
-
-    def noise(tensor):
-        return torch.rand(tensor.shape, generator=generator, dtype=torch.float64)
-
-    running = {}
-    for module in model.modules():
-        if isinstance(module, norm):
-            running.update({id(b): n for n, b in module.named_buffers(recurse=False)})
-    with torch.no_grad():
-        for _, parameter in sorted(model.named_parameters(), key=lambda item: item[0]):
-            if not parameter.is_floating_point() or parameter.numel() == 0:
-                continue
-            value = parameter.detach().double().cpu()
-            if torch.all(value == 0):
-                value = (noise(value) - 0.5) * 0.6
-            elif value.numel() > 1 and torch.all(value == value.flatten()[0]):
-                value = value * (0.5 + noise(value))
-            else:
-                value = value * (0.8 + 0.4 * noise(value))
-            parameter.copy_(value)
-        for key, buffer in sorted(model.named_buffers(), key=lambda item: item[0]):
-            if key in constants or not buffer.is_floating_point() or buffer.numel() == 0:
-                continue
-            name = running.get(id(buffer))
-            value = buffer.detach().double().cpu()
-            if name == "running_mean":
-                value = (noise(value) - 0.5) * 0.6
-            elif name == "running_var":
-                value = 0.5 + 1.5 * noise(value)
-            else:
-                value = value * (0.9 + 0.2 * noise(value))
-            buffer.copy_(value)
-
-
-def reweigh(model, origin, seed, buffers, constants=()):
-    """Moves every floating parameter (and buffer, with ``buffers``, but for ``constants``) in place to other values near those of
-    the first call, which ``origin`` keeps, so that a result derived from the old ones shows. Zeros and signs survive. False: there
-    are none.
-    """
-    tensors = dict(model.named_parameters())
-    if buffers:
-        tensors.update((n, b) for n, b in model.named_buffers() if n not in constants)
-    tensors = {n: t.detach() for n, t in tensors.items() if t.is_floating_point() and t.numel() > 0}
-    generators = {}
-    for name, tensor in tensors.items():
-        if name not in origin:
-            origin[name] = tensor.clone()
-        if tensor.device not in generators:
-            generators[tensor.device] = torch.Generator(device=tensor.device).manual_seed(seed)
-        factor = torch.rand(tensor.shape, generator=generators[tensor.device], device=tensor.device)
-        tensor.copy_(origin[name] * factor.mul_(0.5).add_(0.75).to(tensor.dtype))
-    return bool(tensors)

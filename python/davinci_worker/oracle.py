@@ -15,8 +15,8 @@ import time
 
 import torch
 
-from davinci_worker import (admission, arena, channel, distributions, memory, nearby, nonfinite, outputs, packing, process_state, published, rounding, source,
-                            trace, twin_draws)
+from davinci_worker import (admission, arena, channel, distributions, memory, nearby, nonfinite, outputs, packing, process_state,
+                            published, rounding, source, trace, twin_draws, weights)
 from davinci_worker.compare import Comparator, bits_of
 from davinci_worker.wide_numbers import WideNumbers
 
@@ -158,26 +158,11 @@ class Oracle:
             model.train()
         constants = frozenset()
         if self._spec.get("randomise", True):
-            constants = self._constants(model, init)
-            distributions.randomise_state(model, self._spec["state_seed"], constants)
+            constants = weights.constant_tables(model, lambda: self._factory(*init), self._spec["init_seed"])
+            weights.randomise(model, self._spec["state_seed"], constants)
         precise = self._twin(model, init).double()
         self._variants[variant] = {"model": model, "precise": precise, "init": init, "origin": {}, "constants": constants}
         return self._variants[variant]
-
-    def _constants(self, model, init):
-        """Names of floating buffers that are the same whatever the seed: filters, masks, tables of angles. An honest candidate writes
-        them down or works them out anew, so they may not change. Before ``model`` has a twin: two of it fit for sure."""
-        tables = {n: b for n, b in model.named_buffers() if b.is_floating_point() and b.numel() and not _is_running(n)}
-        if not tables:
-            return frozenset()
-        torch.manual_seed(self._spec["init_seed"] ^ 0x5DEECE66D)
-        try:
-            others = dict(self._factory(*init).named_buffers())
-            return frozenset(n for n, b in tables.items() if n in others and _same_bits(b, others[n].to(b.device)))
-        except Exception as error:  # noqa: BLE001  it can be built but once
-            if memory.ran_out(error):
-                raise
-            return frozenset()
 
     def _twin(self, model, init):
         try:
@@ -187,7 +172,7 @@ class Oracle:
                 raise
         torch.manual_seed(self._spec["init_seed"])
         twin = self._factory(*init).to(self._device).train(model.training)
-        _take_over(twin, model)
+        weights.take_over(twin, model)
         return twin
 
     @property
@@ -253,7 +238,7 @@ class Oracle:
         """A float64 twin of what is fp32 throughout makes all of its numbers in float64."""
         built = next((b for b in self._variants.values() if b["precise"] is model), None)
         if built is not None and "single" not in built:
-            own = [*drawn.tensors, *(t for _, t in _state(built["model"]))]
+            own = [*drawn.tensors, *(t for _, t in weights.state(built["model"]))]
             built["single"] = all(t.dtype is torch.float32 for t in own if t.is_floating_point())
         if built is None or not built["single"]:
             return model(*arguments)
@@ -301,7 +286,7 @@ class Oracle:
         if "unsupported" in structure:
             raise source.SourceError("load_error", f"{self._spec['path']}: output of unsupported kind {structure}")
         layout, num_bytes = arena.plan(drawn.tensors)
-        state = _state(built["model"])
+        state = weights.state(built["model"])
         slot_bytes = (num_bytes + 4095) // 4096 * 4096
         return {
             "init": packing.to_blob(built["init"]), "structure": structure,
@@ -340,14 +325,14 @@ class Oracle:
     def _footprint(model, drawn, output, forward_bytes):
         """Most device memory an evaluation will hold, all three processes together and without their contexts, from what one
         forward of the reference needed (its copies of the inputs included)."""
-        results, state = outputs.flat(output), [t for _, t in _state(model)]
-        inputs, written, weights = (sum(t.numel() * t.element_size() for t in group) for group in (drawn.tensors, results, state))
+        results, state = outputs.flat(output), [t for _, t in weights.state(model)]
+        inputs, written, held = (sum(t.numel() * t.element_size() for t in group) for group in (drawn.tensors, results, state))
         floating = [t.element_size() for t in (*drawn.tensors, *results, *state) if t.is_floating_point()]
         wide = 8 // min(floating, default=8)  # a float64 twin of the smallest type
         return (3 * inputs  # as drawn, and both arenas
                 + wide * forward_bytes + (wide + 1) * written + sum(t.numel() for t in results)  # truth, honest answer, mask
                 + 2 * max(forward_bytes - inputs, written)  # both runners
-                + (5 + wide) * weights)
+                + (5 + wide) * held)
 
     def _work(self, model, drawn):
         """Bytes and operations of one call, for the roofline."""
@@ -355,27 +340,27 @@ class Oracle:
         found = []
         packing.flatten(output, found)
         read = sum(t.numel() * t.element_size() for t in drawn.tensors)
-        weights = sum(t.numel() * t.element_size() for _, t in _state(model))
+        held = sum(t.numel() * t.element_size() for _, t in weights.state(model))
         written = sum(t.numel() * t.element_size() for t in found)
-        return {"flops": int(flops), "input_bytes": read, "weight_bytes": weights, "output_bytes": written,
+        return {"flops": int(flops), "input_bytes": read, "weight_bytes": held, "output_bytes": written,
                 "reads_everything": dense}
 
     def _op_reweigh(self, message, fds):
         """Draws new parameters (and, with ``buffers``, floating buffers) around those of the start and exports them as
         ``state`` does; ``changed`` is false where there is nothing that may change."""
         built = self._build(0)
-        drawn = self._spec.get("randomise", True) and distributions.reweigh(
+        drawn = self._spec.get("randomise", True) and weights.reweigh(
             built["model"], built["origin"], message["seed"], message["buffers"], built["constants"])
         if not drawn:
             return {"changed": False}
-        _take_over(built["precise"], built["model"])
+        weights.take_over(built["precise"], built["model"])
         reply, out_fds = self._op_state({}, ())
         return dict(reply, changed=True), out_fds
 
     def _op_state(self, message, fds):
         """The randomised parameters and buffers, in shared memory."""
         built = self._build(message.get("variant", 0))
-        state = _state(built["model"])
+        state = weights.state(built["model"])
         layout, num_bytes = arena.plan([t.contiguous() for _, t in state])
         shared = arena.HostArena.create("davinci-state", num_bytes)
         parameters = {n for n, _ in built["model"].named_parameters(remove_duplicate=False)}
@@ -762,25 +747,6 @@ def _let_threads_sleep():
 
     threading.Thread(target=team, daemon=True).start()
     ready.wait()
-
-
-def _state(model):
-    return list(model.named_parameters(remove_duplicate=False)) + list(model.named_buffers(remove_duplicate=False))
-
-
-def _take_over(model, other):
-    """All state of ``other``, a module of the same class: what is not persistent too, which a state_dict leaves out."""
-    for (_, own), (_, value) in zip(_state(model), _state(other)):
-        own.detach().copy_(value)
-
-
-def _is_running(name):
-    """A statistic that training keeps up: at first it is a constant, and means nothing then."""
-    return name.rpartition(".")[2].startswith("running_")
-
-
-def _same_bits(left, right):
-    return left.dtype is right.dtype and left.shape == right.shape and torch.equal(bits_of(left.contiguous()), bits_of(right.contiguous()))
 
 
 def _is_marginal(report):
