@@ -15,7 +15,7 @@ import time
 
 import torch
 
-from davinci_worker import (admission, arena, channel, distributions, memory, nearby, nonfinite, outputs, packing, process_state,
+from davinci_worker import (admission, arena, channel, distributions, handover, memory, nearby, nonfinite, outputs, packing, process_state,
                             published, rounding, source, trace, twin_draws, weights)
 from davinci_worker.compare import Comparator, bits_of
 from davinci_worker.wide_numbers import WideNumbers
@@ -156,12 +156,13 @@ class Oracle:
             model.eval()
         elif mode == "train":
             model.train()
+        initial = [handover.fingerprint(t) for _, t in weights.state(model)]
         constants = frozenset()
         if self._spec.get("randomise", True):
             constants = weights.constant_tables(model, lambda: self._factory(*init), self._spec["init_seed"])
             weights.randomise(model, self._spec["state_seed"], constants)
         precise = self._twin(model, init).double()
-        self._variants[variant] = {"model": model, "precise": precise, "init": init, "origin": {}, "constants": constants}
+        self._variants[variant] = {"model": model, "precise": precise, "init": init, "origin": {}, "constants": constants, "initial": initial}
         return self._variants[variant]
 
     def _twin(self, model, init):
@@ -363,12 +364,8 @@ class Oracle:
         state = weights.state(built["model"])
         layout, num_bytes = arena.plan([t.contiguous() for _, t in state])
         shared = arena.HostArena.create("davinci-state", num_bytes)
-        parameters = {n for n, _ in built["model"].named_parameters(remove_duplicate=False)}
-        constants = {id(b) for n, b in built["model"].named_buffers() if n in built["constants"]}  # under each of their names
-        for (name, tensor), placed in zip(state, layout):
-            placed["name"] = name
-            placed["optional"] = name not in parameters
-            placed["constant"] = id(tensor) in constants
+        for (_, tensor), placed, item in zip(state, layout, handover.offer(built["model"], built["initial"], built["constants"])):
+            placed.update(item)
             shared.view(placed).copy_(tensor)
         return {"tensors": layout, "bytes": shared.num_bytes}, [shared.fd]
 

@@ -11,7 +11,7 @@ import traceback
 
 import torch
 
-from davinci_worker import arena, channel, memory, packing, placement, process_state, source
+from davinci_worker import arena, channel, handover, memory, packing, placement, process_state, source, weights
 
 _MESSAGE_BYTES = 4000
 _MOST_POINTERS = 16
@@ -72,6 +72,7 @@ class Runner:
         self._cuda = request.get("target") == "cuda"
         self._factory = None
         self._models = {}
+        self._plans = {}  # of shape variants: what of the reference's state goes where
         self._model = None
         self._inputs = []
         self._shift = 0
@@ -174,47 +175,27 @@ class Runner:
     def _state(model):
         if not isinstance(model, torch.nn.Module):
             return []
-        named = list(model.named_parameters(remove_duplicate=False)) + list(model.named_buffers(remove_duplicate=False))
-        return [(name.replace("_orig_mod.", ""), tensor) for name, tensor in named]
+        return [(name.replace("_orig_mod.", ""), tensor) for name, tensor in weights.state(model)]
 
     def _describe_state(self, model):
         return [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES.get(t.dtype, str(t.dtype))}
                 for n, t in self._state(model)]
 
     def _op_state(self, message, fds):
-        """Copies the reference's parameters and buffers in: by name, else by order and shape, else not at all. Constants of the task
-        need not be held; whoever holds one under its name gets it."""
+        """Copies the reference's parameters and buffers in (handover.py). What takes what is decided once, while all has the values it
+        was constructed with."""
         message["stage"] = "load_error"
-        model = self._models[message["variant"]]
-        own = self._state(model)
+        own = self._state(self._models[message["variant"]])
         wanted = message["tensors"]
-        shared = arena.HostArena(fds[0], message["bytes"]) if fds else None
-        by_name = dict(own)
-        values = [shared.view(item) for item in wanted] if wanted else []
-        held = [w["name"] in by_name and list(by_name[w["name"]].shape) == w["shape"] for w in wanted]
-        if all(h or w.get("constant") for w, h in zip(wanted, held)):
-            pairs, how = [(by_name[w["name"]], v) for w, v, h in zip(wanted, values, held) if h], "names"
-        else:
-            pairs, how = self._match_by_shape(own, wanted, values)
-        for target, value in pairs:
-            target.detach().copy_(value)
+        if message["variant"] not in self._plans:
+            self._plans[message["variant"]] = handover.plan(own, wanted)
+        pairs, how = self._plans[message["variant"]]
+        shared, by_name = arena.HostArena(fds[0], message["bytes"]), dict(own)
+        for name, index, order in pairs:
+            if name not in by_name:
+                raise RuntimeError(f"the module had {name} when it was made and has it no longer; parameters and buffers are written to in place")
+            handover.copy(by_name[name], shared.view(wanted[index]), order)
         return {"ok": {"matched": how, "copied": len(pairs), "wanted": len(wanted), "own": len(own)}}
-
-    @staticmethod
-    def _match_by_shape(own, wanted, values):
-        """Greedy in order: each wanted tensor takes the next own tensor of its shape and dtype."""
-        pairs, free = [], list(own)
-        for item, value in zip(wanted, values):
-            if item.get("optional"):
-                continue
-            for i, (_, tensor) in enumerate(free):
-                if list(tensor.shape) == item["shape"] and packing.DTYPES.get(tensor.dtype) == item["dtype"]:
-                    pairs.append((tensor, value))
-                    del free[i]
-                    break
-            else:
-                return [], "reseeded"
-        return pairs, "shapes"
 
     def _op_bind(self, message, fds):
         """Maps the input arena of one variant; calls name a slot of it."""
@@ -247,6 +228,7 @@ class Runner:
         """Between two references: lets go of all that belonged to the last one. ``clean``: nothing of it is left."""
         self._factory = self._model = self._held = self._known = self._blob = self._skeleton = None
         self._models.clear()
+        self._plans.clear()
         self._inputs, self._arena = [], None
         self._shared.clear()
         if self._cuda:

@@ -5,9 +5,7 @@ import math
 import os
 import pathlib
 import sys
-import types
 import unittest
-import unittest.mock
 
 os.environ["DAVINCI_WORKER_LIB"] = sys.argv.pop(1)
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
@@ -17,7 +15,7 @@ except ImportError:
     print("skipped: this Python has no torch")
     sys.exit(77)
 
-from davinci_worker import arena, memory, packing, runner  # noqa: E402
+from davinci_worker import memory, packing, runner  # noqa: E402
 
 TASK = '''
 import torch, torch.nn as nn
@@ -49,24 +47,6 @@ class RunnerTest(unittest.TestCase):
         self.load(TASK + "torch.backends.cudnn.deterministic = True\n")
         self.addCleanup(setattr, torch.backends.cudnn, "deterministic", False)
         self.assertFalse(self.ask("forget")["clean"])
-
-    def test_constants_need_not_be_held(self):
-        text = TASK.replace("    def forward", """    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(2))
-        self.register_buffer("table", torch.zeros(1))
-    def forward""")
-        self.load(text)
-        wanted = [{"name": "b", "shape": [2]}, {"name": "a", "shape": [2]}, {"name": "table", "shape": [2], "constant": True, "optional": True},
-                  {"name": "mask", "shape": [4], "constant": True, "optional": True}]
-        values = [torch.full(w["shape"], float(k + 1)) for k, w in enumerate(wanted)]
-        for w, value in zip(wanted, values):
-            w.update(dtype="f32", value=value)
-        with unittest.mock.patch.object(arena, "HostArena", lambda *unused: types.SimpleNamespace(view=lambda item: item["value"])):
-            reply = self.runner._op_state({"variant": 0, "tensors": wanted, "bytes": 0}, [0])["ok"]
-        self.assertEqual((reply["matched"], reply["copied"]), ("names", 2))
-        model = self.runner._model
-        self.assertEqual((model.a.tolist(), model.b.tolist(), model.table.tolist()), ([2, 2], [1, 1], [0]))
 
     def test_numbers_that_json_does_not_know_are_sent_as_text(self):
         described = []

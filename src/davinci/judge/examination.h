@@ -247,6 +247,7 @@ class Examination {
   bool correct_known_ = false;
   bool candidate_shares_outputs_ = false;  // in some call, although the reference does not
   int reweighs_ = 0;                       // weights written to since the candidate's first call
+  bool right_since_reweigh_ = true;
   double baseline_seconds_ = 0;
   int threads_before_timing_ = 0;  // of the candidate
   std::vector<Pair> pairs_;

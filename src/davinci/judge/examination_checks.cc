@@ -338,9 +338,9 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
     break;
   }
   failure.evidence["reweighs"] = reweighs_;
-  if (reweighs_ > 0)
+  if (!right_since_reweigh_)
     failure.message +=
-        "; its weights had been written to since its first call: whatever is computed from weights "
+        "; its weights had been written to since it was last right: whatever is computed from weights "
         "has to be computed in every call, or kept together with their _version";
   return failure;
 }
@@ -366,6 +366,7 @@ Result<std::optional<Failure>> Examination::Reweigh() {
     return Internal(copied.failure->message);
   }
   ++reweighs_;
+  right_since_reweigh_ = false;
   return Maybe();
 }
 
@@ -415,6 +416,7 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   if (session_->baseline_outside_tolerance)
     evaluation_.AddLabel("task: baseline outside tolerance");
   if (compared.at("passed").get<bool>()) {
+    right_since_reweigh_ = true;
     // Those in which what hardly ever varies does.
     if (variant == 0 && distribution != "own" && !distribution.starts_with("magnitudes"))
       stress_.push_back(distribution);

@@ -205,6 +205,7 @@ Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& di
                                              : " (a call among the timed ones)";
     return Verdict(std::move(failure));
   }
+  right_since_reweigh_ = true;
   if (auto failure = SharedOutput()) return Verdict(*failure);
   if (into != nullptr) into->push_back(std::move(pair.calls));
   return true;
