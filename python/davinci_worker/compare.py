@@ -13,6 +13,8 @@ from davinci_worker import native, packing
 
 _DTYPE_CODES = {"f16": 0, "bf16": 1, "f32": 2, "f64": 3, "i8": 4, "u8": 5, "i16": 6, "i32": 7, "i64": 8, "bool": 9}
 _MAX_UNVERIFIED = 0.5
+_MAX_SUSPECTS = 0.01  # of an integer output
+_RESIDUE = 1 / 64  # of them: what no honest answer explains
 
 
 class _Result(ctypes.Structure):
@@ -142,6 +144,9 @@ class HostBackend:
 class _Float:
     """Truth of one floating output: float64 values, their tolerance, and where honest implementations disagree."""
 
+    suspects = residue = 0.0
+    honest = ()
+
     def __init__(self, backend, truth, dtype):
         self.dtype = dtype
         self.truth = truth.double().contiguous()
@@ -177,35 +182,40 @@ class _Float:
 
 
 class _Integer:
-    """Truth of an integer or boolean output. Near ties may fall either way: what honest variants answered is right too."""
+    """Truth of an integer or boolean output. Near ties may fall either way: what honest answers said is right too. ``suspects``: the share
+    in which a candidate may be unlike them and get a second look (nearby.py), ``residue``: that in which it may still be after it."""
 
     def __init__(self, backend, truth, dtype):
         self.dtype = dtype
         self.shape = list(truth.shape)
         self.truth = truth.to(torch.int64).contiguous()
-        self.allowed = 0.0
+        self.suspects = 0.0
         self._backend = backend
-        self._honest = []
+        self.honest = []
 
     def learn(self, honest):
-        self._honest.append(honest.to(packing.BY_NAME[self.dtype]).contiguous())
+        self.honest.append(honest.to(packing.BY_NAME[self.dtype]).contiguous())
         if self.truth.numel():
             differing = float((honest.to(torch.int64) != self.truth).double().mean())
-            self.allowed = max(self.allowed, min(0.01, 4 * differing))
+            self.suspects = max(self.suspects, min(_MAX_SUSPECTS, 4 * differing))
 
     def settle(self, multiple, terms, spread=False):
         pass
 
     def limits(self):
         rest = copy.copy(self)
-        rest.truth, rest._honest = None, []
+        rest.truth, rest.honest = None, []
         return rest
 
     def defined_share(self):
         return 1.0
 
+    @property
+    def residue(self):
+        return self.suspects * _RESIDUE
+
     def compare(self, candidate):
-        return self._backend.compare_integers(self.truth, self._honest, candidate, self.dtype, self.allowed)
+        return self._backend.compare_integers(self.truth, self.honest, candidate, self.dtype, self.residue)
 
 
 class Truth:
@@ -270,14 +280,14 @@ class Comparator:
                     continue
                 result = self.backend.compare_direct(reference, tensor, expected.dtype, expected.tolerance)
             else:
-                result = self.backend.compare_integers_direct(reference, tensor, expected.dtype, max(expected.allowed, 1e-9))
+                result = self.backend.compare_integers_direct(reference, tensor, expected.dtype, max(expected.suspects, 1e-9))
             results.append(self._report(result, expected))
         return {"passed": all(r["passed"] for r in results), "outputs": results}
 
     def _report(self, result, expected):
         report = {"passed": bool(result.passed), "dtype": expected.dtype, "shape": expected.shape, "elements": result.n,
                   "wrong": result.num_wrong, "dont_care": result.num_dont_care, "max_ratio": _finite(result.max_ratio),
-                  "rms_ratio": _finite(result.rms_ratio)}
+                  "rms_ratio": _finite(result.rms_ratio), "suspects": expected.suspects}
         if not result.passed:
             index = result.first_wrong_index if result.first_wrong_index >= 0 else result.worst_index
             report.update({

@@ -10,9 +10,10 @@ JOLTING_SECONDS = 20
 
 
 def is_few(report, inputs):
-    """Two, or few of the elements; where many inputs are counted in few outputs, few of the inputs."""
+    """Two, or few of the elements; where many inputs are counted in few outputs, few of the inputs; of whole numbers about as many as
+    honest answers differ in."""
     wrong, elements = report.get("wrong", 0), report.get("elements", 0)
-    return 0 < wrong <= max(2, _FEW * elements, min(_FEW * inputs, elements / 4))
+    return 0 < wrong <= max(2, _FEW * elements, min(_FEW * inputs, elements / 4), report["suspects"] * elements)
 
 
 class Doubt:
@@ -32,6 +33,8 @@ class Doubt:
         self._got = candidate[self._at].to(self._truth.dtype)
         self.truth = self._truth[self._at]
         self.nearest = self.truth.clone()
+        for honest in expected.honest:
+            self.learn(honest)
 
     def _wrong(self, truth, got):
         got = got.to(truth.dtype)
@@ -46,7 +49,8 @@ class Doubt:
         return ~same & ~((got.clamp(-largest, largest) - truth).abs() <= limits[bucket] + share * truth.abs())
 
     def open(self):
-        return int(self._wrong(self.nearest, self._got).sum())
+        """How many elements no honest answer is near to, beyond those that may be so."""
+        return max(0, int(self._wrong(self.nearest, self._got).sum()) - int(self.expected.residue * self._truth.numel()))
 
     def learn(self, honest):
         values = _numbers(honest)[self._at].to(self.truth.dtype)

@@ -488,6 +488,20 @@ torch.ones(3), p").replace("running_scale", "scale"), False)):
             self.assertFalse(self.falls(task, self.moved(level, False)), level)
             self.assertFalse(self.falls(task, self.moved(level, True, -1)), level)
 
+    def test_where_honest_answers_differ_in_many_places_a_candidate_may_in_those_and_no_others(self):
+        coarse = LEVELS_TASK.replace("[torch.rand(100000) + 1]", "[(torch.rand(100000) + 1).bfloat16()]")
+        def twice_rounded(x, reference):  # as a kernel in single precision would
+            return [torch.round(x.float() * 10.0001).int()]
+
+        def anything(x, reference):
+            wrong = reference[0].clone()
+            wrong[::250] += 1
+            return [wrong]
+
+        self.assertTrue(self.falls(coarse, twice_rounded))
+        self.assertGreater(self.oracle._set.truth.outputs[0].suspects, 0.004)
+        self.assertFalse(self.falls(coarse, anything))
+
     def test_a_few_wrong_values_of_a_smooth_result_are_wrong(self):
         def answer(x, reference):
             wrong = reference[0].clone()
