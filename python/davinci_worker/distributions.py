@@ -19,6 +19,9 @@ _CHUNK = 1 << 25  # elements; what is moved on a device moves in pieces, so that
 _LONGEST_ROW = 1 << 18  # elements; longer ones are no probabilities and no unit vectors
 _COLUMNS = 64  # a last dimension so short may hold one quantity in each column
 _MIN_ROWS = 8  # where all numbers of a column are whole, that is no coincidence; the same for elements that are in order
+_MIN_SLICES = 4
+# Of half precision a smaller factor would leave few bits.
+_FAINT = {torch.float64: 2.0 ** -14, torch.float32: 2.0 ** -14, torch.bfloat16: 2.0 ** -14, torch.float16: 2.0 ** -8}
 _MIN_MATRIX = 4  # rows; that the diagonal of a smaller one stands out may be by chance
 _TOLERANCE = 1e-3
 
@@ -300,13 +303,18 @@ def _redrawn(tensor, distribution, generator):
 
 
 def _with_outliers(tensor, generator):
-    """The task's own values but for a few of 10 to 300: who looks at a sample of them does not know what is among them."""
+    """The task's own values but for a few of 10 to 300, and slices near zero, in which an epsilon counts: who looks at a sample of them
+    does not know what is among them."""
     result = _empty_like(tensor).copy_(tensor)
     count, device = 4 + tensor.numel() // 100_000, tensor.device
     at = torch.randint(tensor.numel(), (count,), generator=generator, device=device)
     values = 10.0 ** (1.0 + 1.5 * torch.rand(count, generator=generator, device=device))
     values = values.copysign_(torch.randn(count, generator=generator, device=device))
     result[packing.coordinates(at, tensor.shape)] = values.to(tensor.dtype)
+    for dimension, size in enumerate(tensor.shape[:2]):  # a sample, and a channel
+        if size >= _MIN_SLICES and tensor.dim() > 1:
+            for k in torch.randint(size, (1 + size // 256,), generator=generator, device=device).tolist():
+                result.select(dimension, k).mul_(_FAINT[tensor.dtype])
     return result
 
 

@@ -48,7 +48,7 @@ constexpr std::string_view kDangerousHost[] = {
 constexpr std::string_view kHostNames[] = {"-g",       "-g0",      "-g1",   "-ggdb",
                                            "-pthread", "-fopenmp", "-pipe", "-w",
                                            "-fPIC",    "-shared",  "-ansi", "-pedantic"};
-constexpr std::string_view kHostPrefixes[] = {"-O", "-f", "-m", "-D", "-U", "-std="};
+constexpr std::string_view kHostPrefixes[] = {"-O", "-f", "-m", "-D", "-U", "-std=", "--std="};
 constexpr std::string_view kNvccNames[] = {"--use_fast_math",
                                            "-use_fast_math",
                                            "-lineinfo",
@@ -235,8 +235,20 @@ class Checker {
     return Refuse(flag, "unknown target");
   }
 
+  std::optional<FlagRefusal> Parameter(const std::string& flag) {
+    const auto value = Value(flag, "--param");
+    const size_t equals = value ? value->find('=') : std::string::npos;
+    const bool is_number = equals != std::string::npos && equals + 1 < value->size() &&
+                           std::all_of(value->begin() + static_cast<ptrdiff_t>(equals) + 1,
+                                       value->end(), [](unsigned char c) { return isdigit(c); });
+    if (!is_number) return Refuse(flag, "its value must be NAME=NUMBER");
+    accepted.push_back("--param=" + *value);
+    return std::nullopt;
+  }
+
   std::optional<FlagRefusal> Host(const std::string& flag) {
-    if (StartsWithAny(flag, kDangerousHost))
+    if (flag == "--param" || flag.starts_with("--param=")) return Parameter(flag);
+    if (StartsWithAny(flag, kDangerousHost) && !flag.starts_with("-fdiagnostics-color"))
       return Refuse(flag, "it writes files or loads code into the compiler");
     if (flag.starts_with("-W")) {
       if (flag.starts_with("-Wl,")) return Linker(flag);
@@ -247,7 +259,7 @@ class Checker {
       accepted.push_back(flag);
       return std::nullopt;
     }
-    if (flag.starts_with("-l")) return Linker(flag);
+    if (flag.starts_with("-l") || flag.starts_with("-static-")) return Linker(flag);
     if (!EqualsAny(flag, kHostNames) && !StartsWithAny(flag, kHostPrefixes)) {
       return Refuse(
           flag, "it is not among the options known to be harmless (-O -f -m -D -U -std -W -I -l)");
@@ -328,7 +340,16 @@ class Checker {
       accepted.push_back(flag);
       return std::nullopt;
     }
-    static constexpr std::string_view kNames[] = {"-Wl,--as-needed",
+    if (flag.starts_with("-Wl,-rpath,") || flag.starts_with("-Wl,-rpath=")) {
+      const std::string dir = flag.substr(std::string_view("-Wl,-rpath,").size());
+      if (dir.find(',') != std::string::npos) return Refuse(flag, "one folder at a time");
+      if (auto refusal = Directory(flag, dir)) return refusal;
+      accepted.push_back(flag);
+      return std::nullopt;
+    }
+    static constexpr std::string_view kNames[] = {"-static-libstdc++",
+                                                  "-static-libgcc",
+                                                  "-Wl,--as-needed",
                                                   "-Wl,--no-as-needed",
                                                   "-Wl,-O1",
                                                   "-Wl,-O2",

@@ -13,11 +13,15 @@ bool Accepted(FlagTarget target, const Flags& flags) {
 }
 
 TEST(FlagPolicy, AcceptsWhatCandidatesUse) {
-  for (const Flags& flags : {Flags{"-O3", "-march=native", "-fopenmp", "-ffast-math",
-                                   "-funroll-loops", "-std=c++17", "-Wall", "-DN=4", "-mavx512f"},
-                             Flags{"-O3 -march=native -fopenmp"},
-                             Flags{"-I/usr/include/x86_64-linux-gnu"}, Flags{"-I", "/usr/include"},
-                             Flags{"-g0", "-w", "-fno-strict-aliasing", "-fPIC", "-Wno-unused"}}) {
+  for (const Flags& flags :
+       {Flags{"-O3", "-march=native", "-fopenmp", "-ffast-math", "-funroll-loops", "-std=c++17",
+              "-Wall", "-DN=4", "-mavx512f"},
+        Flags{"-O3 -march=native -fopenmp"}, Flags{"-I/usr/include/x86_64-linux-gnu"},
+        Flags{"-I", "/usr/include"},
+        Flags{"-g0", "-w", "-fno-strict-aliasing", "-fPIC", "-Wno-unused"},
+        Flags{"--std=c++20", "-fdiagnostics-color=always"}, Flags{"--param", "max-unroll-times=8"},
+        Flags{"--param=l1-cache-size=32"}, Flags{"-Wl,-rpath,/usr/include"},
+        Flags{"-static-libstdc++"}}) {
     EXPECT_TRUE(Accepted(FlagTarget::kHostCompiler, flags)) << flags[0];
   }
   for (const Flags& flags :
@@ -29,6 +33,7 @@ TEST(FlagPolicy, AcceptsWhatCandidatesUse) {
         Flags{"-U__CUDA_NO_HALF_OPERATORS__"}, Flags{"--ptxas-options=-v"}}) {
     EXPECT_TRUE(Accepted(FlagTarget::kNvcc, flags)) << flags[0];
   }
+  EXPECT_TRUE(Accepted(FlagTarget::kLinker, {"-static-libstdc++", "-Wl,-rpath=/usr/include"}));
   EXPECT_TRUE(Accepted(FlagTarget::kLinker, {"-lm", "-lcublas", "-fopenmp", "-Wl,--as-needed"}));
 }
 
@@ -59,14 +64,16 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{kHost, {"@/etc/passwd"}}, Hostile{kHost, {"-o", "/tmp/x"}},
         Hostile{kHost, {"-include", "/etc/passwd"}}, Hostile{kHost, {"-specs=/tmp/s"}},
         Hostile{kHost, {"-I/root"}}, Hostile{kHost, {"-I/usr/include/../../root"}},
-        Hostile{kHost, {"-Wl,-rpath,/tmp"}}, Hostile{kHost, {"-Wa,-a=/tmp/x"}},
-        Hostile{kHost, {"-Xlinker", "-T/tmp/x"}}, Hostile{kHost, {"-fdump-tree-all"}},
-        Hostile{kHost, {"-fuse-ld=/tmp/ld"}}, Hostile{kHost, {"-DX=$(id)"}},
-        Hostile{kHost, {"-O3;id"}}, Hostile{kHost, {"-x", "c"}}, Hostile{kHost, {"evil.o"}},
-        Hostile{kHost, {"-save-temps"}}, Hostile{kHost, {"-dumpdir", "/tmp"}},
-        Hostile{kHost, {"-MF", "/tmp/x"}}, Hostile{kHost, {"--sysroot=/tmp"}},
-        Hostile{kHost, {"-isystem", "relative"}}, Hostile{kHost, {"-I"}},
-        Hostile{FlagTarget::kNvcc, {"-ccbin", "/tmp/sh"}},
+        Hostile{kHost, {"-Wl,-rpath,/tmp"}}, Hostile{kHost, {"-Wl,-rpath,/usr/include/,-T,/tmp/x"}},
+        Hostile{kHost, {"--param", "-B/tmp"}}, Hostile{kHost, {"--param"}},
+        Hostile{kHost, {"--param=x=/tmp"}}, Hostile{kHost, {"-fdiagnostics-format=sarif-file"}},
+        Hostile{kHost, {"-Wa,-a=/tmp/x"}}, Hostile{kHost, {"-Xlinker", "-T/tmp/x"}},
+        Hostile{kHost, {"-fdump-tree-all"}}, Hostile{kHost, {"-fuse-ld=/tmp/ld"}},
+        Hostile{kHost, {"-DX=$(id)"}}, Hostile{kHost, {"-O3;id"}}, Hostile{kHost, {"-x", "c"}},
+        Hostile{kHost, {"evil.o"}}, Hostile{kHost, {"-save-temps"}},
+        Hostile{kHost, {"-dumpdir", "/tmp"}}, Hostile{kHost, {"-MF", "/tmp/x"}},
+        Hostile{kHost, {"--sysroot=/tmp"}}, Hostile{kHost, {"-isystem", "relative"}},
+        Hostile{kHost, {"-I"}}, Hostile{FlagTarget::kNvcc, {"-ccbin", "/tmp/sh"}},
         Hostile{FlagTarget::kNvcc, {"--compiler-bindir=/tmp"}},
         Hostile{FlagTarget::kNvcc, {"-Xcompiler", "-fplugin=/tmp/x.so"}},
         Hostile{FlagTarget::kNvcc, {"-Xcompiler=-O3,-B/tmp"}},

@@ -437,8 +437,7 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
     Answer copied = ask(message, fds);
     if (copied.failure) return Maybe(copied.failure);
     const std::string matched = TextIn(copied.ok, "matched");
-    if (matched != "names" && matched != "values" && matched != "shapes" &&
-        matched != "reseeded") {
+    if (matched != "names" && matched != "values" && matched != "shapes" && matched != "reseeded") {
       Failure failure{
           Outcome::kPolicyViolation, "the candidate tampered with how weights are handed over", {}};
       failure.evidence["rule"] = "control_channel";

@@ -340,7 +340,8 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
   failure.evidence["reweighs"] = reweighs_;
   if (!right_since_reweigh_)
     failure.message +=
-        "; its weights had been written to since it was last right: whatever is computed from weights "
+        "; its weights had been written to since it was last right: whatever is computed from "
+        "weights "
         "has to be computed in every call, or kept together with their _version";
   return failure;
 }
