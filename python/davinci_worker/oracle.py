@@ -148,7 +148,9 @@ class Oracle:
         if self._published:
             init = published.cast_arguments(init, self._spec["precision"])
         torch.manual_seed(self._spec["init_seed"])
-        model = self._factory(*init).to(self._device)
+        model = self._factory(*init)
+        self._insist_on_supported(weights.state(model))
+        model = model.to(self._device)
         if self._published:
             model = published.cast_model(model, self._spec["precision"])
         mode = self._spec.get("mode")
@@ -203,9 +205,15 @@ class Oracle:
                                      f"entry for each; it returned {type(drawn).__name__}")
         tensors = []
         skeleton = packing.flatten(list(drawn), tensors)
+        self._insist_on_supported((f"input {i} of get_inputs()", t) for i, t in enumerate(tensors))
         tensors = [t.detach().to(self._device) for t in tensors]
         # What broadcasts cannot be written to, and a runner gets tensors of its own.
         return skeleton, [t.contiguous() if packing.span_elements(t.shape, t.stride()) < t.numel() else t for t in tensors]
+
+    def _insist_on_supported(self, named):
+        for name, tensor in named:
+            if (reason := packing.why_not(tensor)) is not None:
+                raise source.SourceError("load_error", f"{self._spec['path']}: {name} {reason}")
 
     def _draw(self, seed, distribution, variant):
         """Own inputs, moved to the wanted distribution."""
@@ -260,6 +268,7 @@ class Oracle:
         built = self._build(variant)
         drawn = self._draw(message["seed"], "own", variant)
         (first, used), forward_bytes = self._measured(lambda: self._forward_terms(built, drawn))
+        self._insist_on_supported((f"output {i} of forward", t) for i, t in enumerate(outputs.flat(first)))
         shares = outputs.share_memory(first, used)
         del used
         built["shapes"] = [list(t.shape) for t in outputs.flat(first)]

@@ -11,18 +11,24 @@ import pickle
 import torch
 
 
-class _Supported(dict):
-    def __missing__(self, dtype):
-        raise TypeError(f"tensors of type {dtype} are not supported; use float16, bfloat16, float32, float64, int8 to int64, uint8 or "
-                        "bool (a complex tensor as torch.view_as_real of it)")
-
-
-DTYPES = _Supported({
+DTYPES = {
     torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16",
     torch.int8: "i8", torch.uint8: "u8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64",
     torch.bool: "bool",
-})
+}
 BY_NAME = {name: dtype for dtype, name in DTYPES.items()}
+
+
+def why_not(tensor):
+    """What is wrong with a tensor that cannot be judged, and what to write instead; None for one that can."""
+    if torch.nn.parameter.is_lazy(tensor):
+        return "has no values before the first call; give the module its sizes instead of making it lazy"
+    if tensor.is_quantized or tensor.layout is not torch.strided:
+        return f"is {'quantized' if tensor.is_quantized else tensor.layout}; only dense tensors are supported, such as its parts"
+    if tensor.dtype not in DTYPES:
+        return (f"is of type {tensor.dtype}; only float16, bfloat16, float32, float64, int8 to int64, uint8 and bool are supported"
+                + (" (torch.view_as_real makes real numbers of complex ones)" if tensor.is_complex() else ""))
+    return None
 
 
 class Slot:

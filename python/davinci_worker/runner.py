@@ -4,6 +4,7 @@ It holds inputs only while it is being timed, never an expected value, and repor
 """
 
 import contextlib
+import errno
 import struct
 import sys
 import time
@@ -17,6 +18,13 @@ _MESSAGE_BYTES = 4000
 _MOST_POINTERS = 16
 # Mark, own nanoseconds, data pointers; everything else as last described.
 _DONE = [struct.Struct(f"<cq{n}Q") for n in range(_MOST_POINTERS + 1)]
+
+
+def _hint(error):
+    """What to do where the sandbox is why it failed."""
+    denied = isinstance(error, PermissionError) and error.errno == errno.EPERM or "PermissionError: [Errno 1]" in str(error)
+    return ("; a candidate may start no programs and reach no files but its own: C++ and CUDA go into torch.utils.cpp_extension.load_inline, "
+            "which the judge compiles, and torch.compile can be asked for as the baseline only") if denied else ""
 
 
 def _clip(text):
@@ -115,7 +123,7 @@ class Runner:
         return {"error": {
             "never_fits": memory.never_fits(error),
             "kind": classify(error, stage), "type": type(error).__name__,
-            "message": _clip(f"{type(error).__name__}: {error}"), "line": line, "traceback": _clip("".join(own[-6:])),
+            "message": _clip(f"{type(error).__name__}: {error}{_hint(error)}"), "line": line, "traceback": _clip("".join(own[-6:])),
         }}
 
     # --- life cycle -------------------------------------------------------------------------------------------
