@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "report.h"
 
@@ -55,7 +56,7 @@ int RunAdmit(const std::vector<std::string>& tasks, Target target,
   if (as_json) {
     const json document = {
         {"schema", kSchema}, {"target", TargetName(target)}, {"tasks", std::move(found)}};
-    fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+    fmt::print("{}\n", JsonText(document, 2));
     return exit_code;
   }
   Table table({{"task"},

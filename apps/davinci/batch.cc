@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/judge/batch_job.h"
 #include "davinci/store/journal.h"
@@ -282,7 +283,7 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
   if (rows_) {
     PrintRow(entry, evaluation);
   } else {
-    fmt::print("{}\n", document.dump(-1, ' ', false, json::error_handler_t::replace));
+    fmt::print("{}\n", JsonText(document));
   }
   std::fflush(stdout);
 }

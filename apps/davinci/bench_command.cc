@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "commands.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/data/task_set.h"
 #include "davinci/score/protocol.h"
@@ -63,7 +64,7 @@ int RunBench(const BenchArguments& arguments, const GlobalOptions& global) {
   if (arguments.flags.json) {
     nlohmann::json document = score::ToJson(report);
     document["run"] = orchestrator::ToJson(*result);
-    fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", JsonText(document, 2));
   } else {
     fmt::print("{}",
                score::ScoreTable(report, UseColor(STDOUT_FILENO), TerminalWidth(STDOUT_FILENO)));

@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/build/toolchain.h"
 #include "davinci/gpu/device.h"
@@ -450,7 +451,7 @@ int RunDoctor(const GlobalOptions& global, bool as_json) {
   const DoctorReport report = Examine(global);
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
   if (as_json)
-    fmt::print("{}\n", ToJson(report).dump(2, ' ', false, json::error_handler_t::replace));
+    fmt::print("{}\n", JsonText(ToJson(report), 2));
   else
     fmt::print("{}",
                RenderDoctor(report, UseColor(STDOUT_FILENO), TerminalWidth(STDOUT_FILENO, 110)));

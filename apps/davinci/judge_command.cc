@@ -12,6 +12,7 @@
 #include "admit.h"
 #include "batch.h"
 #include "commands.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/gpu/device.h"
 #include "davinci/judge/judge.h"
@@ -74,8 +75,7 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeO
   const Evaluation verdict = evaluation.ok() ? *evaluation : FailedEvaluation(evaluation.status());
   const int code = evaluation.ok() ? ExitCode(*evaluation) : Fail(evaluation.status());
   if (arguments.json)
-    fmt::print("{}\n",
-               ToJson(verdict).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", JsonText(ToJson(verdict), 2));
   else if (evaluation.ok())
     fmt::print("{}", RenderEvaluation(verdict, job, UseColor(STDOUT_FILENO)));
   std::fflush(stdout);

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "commands.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/orchestrator/task_inputs.h"
 #include "report.h"
@@ -29,8 +30,7 @@ int Fail(const Status& status) {
 
 int Show(const OptimizeArguments& arguments, const orchestrator::RunResult& result) {
   if (arguments.flags.json) {
-    fmt::print("{}\n", orchestrator::ToJson(result).dump(2, ' ', false,
-                                                         nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", JsonText(orchestrator::ToJson(result), 2));
   } else {
     if (result.view.recorded)
       fmt::print("The model's replies were recorded earlier; the judge measured live.\n");

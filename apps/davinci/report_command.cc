@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "davinci/base/files.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/orchestrator/run_loop.h"
 #include "davinci/report/html.h"
@@ -82,7 +83,7 @@ Status MakeReport(const ReportArguments& arguments) {
       document["comparison"]["first"] = arguments.against;
       document["comparison"]["second"] = arguments.run;
     }
-    fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+    fmt::print("{}\n", JsonText(document, 2));
     return Status::Ok();
   }
   const bool color = UseColor(STDOUT_FILENO);

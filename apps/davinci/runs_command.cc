@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "davinci/base/files.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/orchestrator/run_loop.h"
 #include "davinci/score/comparison.h"
@@ -89,11 +90,12 @@ int List(const RunsArguments& arguments) {
     }
     list.push_back(*row);
     table.AddRow({folder.filename().string(), (*row)["command"].get<std::string>(),
-                  (*row)["tasks"].dump(), (*row)["rollouts"].dump(), (*row)["units"].dump(),
-                  When((*row)["last_unix_s"].get<double>()), (*row)["state"].get<std::string>()});
+                  JsonText((*row)["tasks"]), JsonText((*row)["rollouts"]),
+                  JsonText((*row)["units"]), When((*row)["last_unix_s"].get<double>()),
+                  (*row)["state"].get<std::string>()});
   }
   if (arguments.json) {
-    fmt::print("{}\n", list.dump(2));
+    fmt::print("{}\n", JsonText(list, 2));
     return 0;
   }
   Table::Options options;
@@ -111,7 +113,7 @@ int ShowRun(const RunsArguments& arguments) {
     const auto stages = orchestrator::MeasureStages(**run);
     if (!stages.ok()) return Fail(stages.status());
     if (arguments.json)
-      fmt::print("{}\n", orchestrator::ToJson(*stages).dump(2));
+      fmt::print("{}\n", JsonText(orchestrator::ToJson(*stages), 2));
     else
       fmt::print("{}", RenderStages(*stages, UseColor(STDOUT_FILENO)));
     return 0;
@@ -119,8 +121,7 @@ int ShowRun(const RunsArguments& arguments) {
   const auto result = orchestrator::ReplayRun(*path, {nullptr, nullptr});
   if (!result.ok()) return Fail(result.status());
   if (arguments.json) {
-    fmt::print("{}\n",
-               orchestrator::ToJson(*result).dump(2, ' ', false, json::error_handler_t::replace));
+    fmt::print("{}\n", JsonText(orchestrator::ToJson(*result), 2));
     return 0;
   }
   fmt::print("{}", RenderResult(*result, UseColor(STDOUT_FILENO)));
@@ -143,7 +144,7 @@ int CompareRuns(const RunsArguments& arguments) {
   const score::RunComparison comparison = score::Compare(
       report::ScoreInputOf(results[0].view), report::ScoreInputOf(results[1].view), **protocol);
   if (arguments.json)
-    fmt::print("{}\n", score::ToJson(comparison).dump(2));
+    fmt::print("{}\n", JsonText(score::ToJson(comparison), 2));
   else
     fmt::print("{}", score::ComparisonTable(comparison, UseColor(STDOUT_FILENO),
                                             TerminalWidth(STDOUT_FILENO)));

@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "davinci/base/files.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/suggest.h"
 #include "davinci/skill/difference.h"
 #include "davinci/skill/reference_query.h"
@@ -54,7 +55,7 @@ template <typename Items, typename ToDocument>
 void PrintJson(const Items& items, ToDocument to_document) {
   OrderedJson list = OrderedJson::array();
   for (const auto& item : items) list.push_back(to_document(item));
-  fmt::print("{}\n", list.dump(2, ' ', false, OrderedJson::error_handler_t::replace));
+  fmt::print("{}\n", JsonText(list, 2));
 }
 
 int List(const SkillsArguments& arguments) {
@@ -116,7 +117,7 @@ int Show(const SkillsArguments& arguments) {
                                            DidYouMean(arguments.name, names))));
   }
   if (arguments.edit.json) {
-    fmt::print("{}\n", ToJson(**record).dump(2, ' ', false, OrderedJson::error_handler_t::replace));
+    fmt::print("{}\n", JsonText(ToJson(**record), 2));
   } else {
     fmt::print("{}", RenderRecord(**record, ViewOfStdout()));
   }

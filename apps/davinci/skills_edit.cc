@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/skill/formats.h"
 #include "skills_library.h"
@@ -35,7 +36,7 @@ int ReportAdmissions(const std::vector<std::pair<std::string, AdmissionResult>>&
                       {"name", result.name},
                       {"reason", result.reason}});
     const json document = {{"library", library}, {"skills", std::move(list)}};
-    fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+    fmt::print("{}\n", JsonText(document, 2));
   } else {
     const bool color = UseColor(STDOUT_FILENO);
     size_t num_shown = 0;
@@ -82,7 +83,7 @@ int AddSkill(const EditOptions& options, const std::string& path, bool replace,
                                                      reason.empty() ? "from " + path : reason);
     if (!replaced.ok()) return FailSkills(replaced);
     if (options.json) {
-      fmt::print("{}\n", json({{"name", document.skill.name}, {"replaced", true}}).dump());
+      fmt::print("{}\n", JsonText(json({{"name", document.skill.name}, {"replaced", true}})));
     } else {
       fmt::print("replaced {}\n", document.skill.name);
     }
@@ -134,7 +135,7 @@ int ExportSkills(const EditOptions& options, const std::string& path, const std:
       jsonl ? skill::WriteJsonl(path, documents) : skill::WriteFolders(path, documents);
   if (!written.ok()) return FailSkills(written);
   if (options.json) {
-    fmt::print("{}\n", json({{"path", path}, {"skills", documents.size()}}).dump());
+    fmt::print("{}\n", JsonText(json({{"path", path}, {"skills", documents.size()}})));
   } else {
     fmt::print("{} skills of {} to {}\n", documents.size(), opened->what, path);
   }
@@ -147,7 +148,7 @@ int RetireSkill(const EditOptions& options, const std::string& name, const std::
   if (const Status retired = opened->library->Retire(name, reason); !retired.ok())
     return FailSkills(retired);
   if (options.json) {
-    fmt::print("{}\n", json({{"name", name}, {"state", "retired"}}).dump());
+    fmt::print("{}\n", JsonText(json({{"name", name}, {"state", "retired"}})));
   } else {
     fmt::print("retired {}\n", name);
   }
@@ -165,7 +166,7 @@ int RollBack(const EditOptions& options, const std::string& moment, const std::s
   if (!changed.ok()) return FailSkills(changed.status());
   const int64_t was = history->empty() ? 0 : history->back().sequence;
   if (options.json) {
-    fmt::print("{}\n", json({{"moment", moment}, {"changed", *changed}, {"was", was}}).dump());
+    fmt::print("{}\n", JsonText(json({{"moment", moment}, {"changed", *changed}, {"was", was}})));
   } else {
     fmt::print("{} records changed; `davinci skills rollback event:{}` takes it back\n", *changed,
                was);

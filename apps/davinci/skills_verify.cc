@@ -12,6 +12,7 @@
 #include "davinci/agent/device_facts.h"
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/gpu/device.h"
 #include "davinci/skill/seed_folder.h"
@@ -195,8 +196,7 @@ class Verifier {
   static Status Write(const skill::SeedFolder& seed, const skill::EvidenceFile& evidence) {
     const auto path = seed.EvidencePath();
     DAVINCI_RETURN_IF_ERROR(MakeDirs(path.parent_path()));
-    return WriteFileAtomic(
-        path, ToJson(evidence).dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+    return WriteFileAtomic(path, JsonText(ToJson(evidence), 1) + "\n");
   }
 
   const VerifyOptions& options_;
@@ -269,7 +269,7 @@ int RunVerify(const VerifyOptions& options) {
   }
   if (options.json) {
     const json document = {{"schema", kSchema}, {"skills", std::move(outcomes)}};
-    fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+    fmt::print("{}\n", JsonText(document, 2));
   } else if (options.folders.size() > 1) {
     fmt::print("{} stand, {} fail, {} skipped, {} not judged\n",
                counts[static_cast<int>(Standing::kStands)],

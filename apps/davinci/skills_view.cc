@@ -7,6 +7,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 
 namespace davinci::app {
@@ -60,9 +61,9 @@ std::string FieldText(const Record& record, const std::string& field) {
   if (field == "description") return record.skill.description;
   if (field == "scope") return record.skill.scope;
   if (field == "tags") return fmt::format("{}", fmt::join(record.skill.tags, ", "));
-  if (field == "extra") return record.skill.extra.dump();
+  if (field == "extra") return JsonText(record.skill.extra);
   if (field == "state") return std::string(SkillStateName(record.state));
-  if (field == "usage") return ToJson(record.usage).dump();
+  if (field == "usage") return JsonText(ToJson(record.usage));
   std::string text;
   for (const skill::Evidence& evidence : record.evidence)
     text +=
@@ -142,7 +143,7 @@ std::string RenderRecord(const Record& record, const ViewOptions& view) {
   if (const auto interval = record.usage.UpliftInterval())
     row("observed", fmt::format("{:.3g}x ({:.3g} – {:.3g}) over {} tasks", interval->median,
                                 interval->low, interval->high, record.usage.observations));
-  if (!record.skill.extra.empty()) row("further", record.skill.extra.dump());
+  if (!record.skill.extra.empty()) row("further", JsonText(record.skill.extra));
   text += "\n";
   // Line by line, because Printable() knows no line breaks.
   const std::string body = RenderSkill(record.skill);

@@ -73,6 +73,20 @@ class KeyedDraws(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
+# The bits that decide how a number is rounded to bfloat16, to the ten bits of tf32 and float16, and to float32.
+_ROUNDING_BITS = {torch.float64: (torch.int64, 1 << 44 | 1 << 41 | 1 << 28), torch.float32: (torch.int32, 1 << 15 | 1 << 12),
+                  torch.float16: (torch.int16, 1 << 2)}
+
+
+def round_down(tensor):
+    """Moves numbers towards zero, in place, by half of what a lower precision resolves at most, so that it rounds them all towards
+    zero: errors of low precision no longer cancel in sums and means, while for the tensor's own precision nothing is different."""
+    if tensor.dtype in _ROUNDING_BITS:
+        integers, bits = _ROUNDING_BITS[tensor.dtype]
+        tensor.view(integers).bitwise_and_(~bits)
+    return tensor
+
+
 # Milder replacements, tried in order while the reference is mostly undefined on the stress inputs.
 _LADDERS = {
     "signed": ("signed", "positive", "own"),
@@ -267,16 +281,18 @@ def _empty_like(tensor):
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
 
 
-def restyle(tensor, distribution, generator):
-    """A tensor of the same shape, strides, dtype and device under another distribution."""
+def restyle(tensor, distribution, generator, precision=None):
+    """A tensor of the same shape, strides, dtype and device under another distribution. Unless the task's ``precision`` is tf32, lower
+    ones round it all the same way."""
+    down = round_down if precision != "tf32" else lambda tensor: tensor
     if distribution in ("signed", "outliers") and _is_constant(tensor):
-        return _Structure(tensor, constant=True).keep(_varied(tensor, distribution, generator))
+        return _Structure(tensor, constant=True).keep(down(_varied(tensor, distribution, generator)))
     if not _is_restylable(tensor) or (distribution == "outliers" and tensor.dim() == 0):
         return tensor
     structure = _Structure(tensor)
     if structure.keeps_all or structure.dominated:
         return tensor
-    return structure.keep(_with_outliers(tensor, generator) if distribution == "outliers" else _redrawn(tensor, distribution, generator))
+    return structure.keep(down(_with_outliers(tensor, generator) if distribution == "outliers" else _redrawn(tensor, distribution, generator)))
 
 
 def _varied(tensor, distribution, generator):

@@ -162,7 +162,7 @@ class Oracle:
         constants = frozenset()
         if self._spec.get("randomise", True):
             constants = weights.constant_tables(model, lambda: self._factory(*init), self._spec["init_seed"])
-            weights.randomise(model, self._spec["state_seed"], constants)
+            weights.randomise(model, self._spec["state_seed"], constants, self._spec.get("precision"))
         precise = self._twin(model, init).double()
         self._variants[variant] = {"model": model, "precise": precise, "init": init, "origin": {}, "constants": constants, "initial": initial}
         return self._variants[variant]
@@ -230,7 +230,7 @@ class Oracle:
         elif distribution != "own":
             generator = torch.Generator(device=self._device)
             generator.manual_seed(seed ^ 0x5DEECE66D)
-            tensors = [distributions.restyle(t, distribution, generator) for t in tensors]
+            tensors = [distributions.restyle(t, distribution, generator, self._spec.get("precision")) for t in tensors]
         return InputSet(skeleton, tensors, variant, seed, distribution)
 
     def _forward(self, model, drawn, convert=None):
@@ -269,7 +269,7 @@ class Oracle:
         drawn = self._draw(message["seed"], "own", variant)
         (first, used), forward_bytes = self._measured(lambda: self._forward_terms(built, drawn))
         self._insist_on_supported((f"output {i} of forward", t) for i, t in enumerate(outputs.flat(first)))
-        shares = outputs.share_memory(first, used)
+        from_inputs = outputs.lie_in(first, used)
         del used
         built["shapes"] = [list(t.shape) for t in outputs.flat(first)]
         stochastic = False
@@ -305,7 +305,8 @@ class Oracle:
             "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
             "device_bytes": torch.cuda.get_device_properties(0).total_memory if self._device == "cuda" else 0,
             "footprint_bytes": self._footprint(built["model"], drawn, first, forward_bytes),
-            "keeps_outputs": outputs.belong_to_module(first, built["model"], state), "shares_outputs": shares,
+            "lent": [a or b for a, b in zip(from_inputs, outputs.lie_in(first, outputs.of_module(built["model"], state)))],
+            "storages": outputs.storages(first),
             "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
         }
@@ -360,7 +361,7 @@ class Oracle:
         ``state`` does; ``changed`` is false where there is nothing that may change."""
         built = self._build(0)
         drawn = self._spec.get("randomise", True) and weights.reweigh(
-            built["model"], built["origin"], message["seed"], message["buffers"], built["constants"])
+            built["model"], built["origin"], message["seed"], message["buffers"], built["constants"], self._spec.get("precision"))
         if not drawn:
             return {"changed": False}
         weights.take_over(built["precise"], built["model"])
@@ -539,11 +540,11 @@ class Oracle:
 
     def _op_settle(self, message, fds):
         """First look at a runner's outputs on the device, right after it said done. Nothing may change from here on, until
-        ``overwrite``, a seed, lets them be overwritten at secret places before the next inputs are drawn."""
+        ``overwrite`` (a seed, and which) lets them be overwritten at secret places before the next inputs are drawn."""
         tensors = self._candidate_tensors(message["outputs"])
         self._samples = [(t, self._comparator.backend.sample(t, self._set.seed)) for t in tensors]
         if "overwrite" in message:
-            self._returned = (tensors, message["overwrite"])
+            self._returned = ([tensors[i] for i in message["overwrite"]["which"]], message["overwrite"]["seed"])
         return {}
 
     def _overwrite(self):

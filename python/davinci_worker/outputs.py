@@ -33,17 +33,24 @@ def _storages(tensors):
     return {t.untyped_storage().data_ptr() for t in tensors if t.layout is torch.strided and t.numel()}
 
 
-def share_memory(output, inputs):
-    """Does any of it lie in the memory of an input?"""
-    return bool(_storages(flat(output)) & _storages(inputs))
+def lie_in(output, tensors):
+    """Of each: does it lie in the memory of one of the tensors?"""
+    lenders = _storages(tensors)
+    return [bool(_storages([t]) & lenders) for t in flat(output)]
 
 
-def belong_to_module(output, model, state):
-    """Is any of it a parameter, a buffer or an attribute of the module?"""
+def of_module(model, state):
+    """Parameters, buffers and attributes."""
     own = [t for _, t in state]
     for module in model.modules() if isinstance(model, torch.nn.Module) else ():
         own += [value for value in vars(module).values() if isinstance(value, torch.Tensor)]
-    return bool(_storages(own) & _storages(flat(output)))
+    return own
+
+
+def storages(output):
+    """A number for each: the same for those that lie in one memory."""
+    first = {}
+    return [first.setdefault(t.untyped_storage().data_ptr() or -i, i) for i, t in enumerate(flat(output))]
 
 
 def _parts(tensor):

@@ -99,6 +99,22 @@ def coordinates(at, shape):
     return tuple(reversed(index))
 
 
+def laid_out(value, contiguous):
+    """The same value with the tensors contiguous that must be; ``contiguous``: an iterator over what ``describe`` would list."""
+    if isinstance(value, torch.Tensor):
+        return value.contiguous() if next(contiguous, False) and type(value) is torch.Tensor and value.layout is torch.strided else value
+    if isinstance(value, (list, tuple)):
+        parts = [laid_out(v, contiguous) for v in value]
+        same = all(a is b for a, b in zip(parts, value))
+        return value if same else type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, dict):
+        parts = {k: laid_out(v, contiguous) for k, v in value.items()}
+        return value if all(parts[k] is v for k, v in value.items()) else parts
+    if isinstance(value, (bool, int, float)):
+        next(contiguous, False)
+    return value
+
+
 def describe(value, out):
     """Structure of an output as a string; tensors are appended to ``out`` as JSON-able descriptors."""
     kind = type(value)

@@ -80,6 +80,7 @@ class Runner:
         self._cuda = request.get("target") == "cuda"
         self._factory = None
         self._models = {}
+        self._contiguous = []  # of the outputs of the bound variant: does the reference return it so?
         self._plans = {}  # of shape variants: what of the reference's state goes where
         self._model = None
         self._inputs = []
@@ -209,7 +210,7 @@ class Runner:
         """Maps the input arena of one variant; calls name a slot of it."""
         self._model = self._models[message["variant"]]
         self._known = None
-        self._inputs = message["inputs"]
+        self._inputs, self._contiguous = message["inputs"], message["contiguous"]
         if self._cuda:
             from davinci_worker import device
 
@@ -280,7 +281,7 @@ class Runner:
             started = clock()
             if seeded:
                 torch.manual_seed(peer.recv_seed())
-            output = model(*arguments)
+            output = self._laid_out(model(*arguments))
             if cuda:
                 synchronize()
             ended = clock()
@@ -295,6 +296,13 @@ class Runner:
         finally:
             if gate is not None:
                 gate.close()
+
+    def _laid_out(self, output):
+        """What the reference returns contiguous is contiguous here too: that is part of the call."""
+        wanted = self._contiguous
+        if type(output) is torch.Tensor:
+            return output if not wanted or not wanted[0] or output.is_contiguous() else output.contiguous()
+        return packing.laid_out(output, iter(wanted)) if any(wanted) else output
 
     def _describe(self, output, inner_ns):
         """The long form of DONE. What it told once need not be told again: see ``_known``."""

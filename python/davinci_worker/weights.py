@@ -1,9 +1,14 @@
 """The state of a module: parameters and buffers, given to its twin, moved away from their defaults, and written to between calls."""
 
+import math
+
 import torch
 
-from davinci_worker import memory
+from davinci_worker import distributions, memory
 from davinci_worker.compare import bits_of
+
+_SMALL_CONSTANT = 0.3
+_SMALL_SIZE, _USUAL_SIZE = 1e-3, 0.02  # root mean squares
 
 
 def state(model):
@@ -43,12 +48,41 @@ def constant_tables(model, make_other, seed):
         return frozenset()
 
 
-def randomise(model, seed, constants=()):
-    """Moves parameters and floating buffers away from their defaults, so that dropping gamma, beta or bias shows. Buffers named
-    in ``constants`` stay.
+def _has_both_signs(values):
+    """As random initialisations have, and scales and decays have not."""
+    negative, positive = int((values < 0).sum()), int((values > 0).sum())
+    return min(negative, positive) >= 0.1 * (negative + positive) > 0
 
-    Signs, zeros in masks and the positivity of variances survive: constants become spread-out values of the same sign,
-    everything else is scaled element by element.
+
+def _is_trained(tensor):
+    """Training gives a parameter any values; masks and tables among the parameters ask for no gradient."""
+    return isinstance(tensor, torch.nn.Parameter) and tensor.requires_grad
+
+
+def _unlike_initial(value, trained, noise):
+    """Other values for a parameter: none that an initialisation makes small, zero or of one sign need stay so."""
+    if torch.all(value == 0):
+        return (noise(value) - 0.5) * 0.6
+    first = value.flatten()[0].item()
+    if torch.all(value == first) and (value.numel() > 1 or abs(first) < _SMALL_CONSTANT):
+        return math.copysign(max(abs(first), _SMALL_CONSTANT), first) * (0.5 + noise(value))
+    size = value.square().mean().sqrt()
+    moved = value * (0.6 + 0.4 * noise(value))  # never more, or what is applied a thousand times grows without bounds
+    if not trained:
+        return moved
+    if _has_both_signs(value):
+        moved *= torch.where(noise(value) < 0.5, -1.0, 1.0)
+    moved = torch.where(value == 0, (noise(value) - 0.5) * (0.2 * size), moved)
+    return moved * (_USUAL_SIZE / size) if size < _SMALL_SIZE else moved
+
+
+def randomise(model, seed, constants=(), precision=None):
+    """Moves parameters and floating buffers away from their defaults, so that dropping gamma, beta or bias shows, or a whole branch
+    behind a scale of 1e-6. Buffers named in ``constants`` stay. Unless ``precision`` is tf32, lower ones round parameters all
+    the same way (``distributions.round_down``).
+
+    Of buffers, and of parameters that ask for no gradient, signs and zeros survive (masks, variances); of other parameters the sign
+    where all have it.
     """
     norm = (torch.nn.modules.batchnorm._NormBase,)
     generator = torch.Generator()
@@ -65,14 +99,9 @@ def randomise(model, seed, constants=()):
         for _, parameter in sorted(model.named_parameters(), key=lambda item: item[0]):
             if not parameter.is_floating_point() or parameter.numel() == 0:
                 continue
-            value = parameter.detach().double().cpu()
-            if torch.all(value == 0):
-                value = (noise(value) - 0.5) * 0.6
-            elif value.numel() > 1 and torch.all(value == value.flatten()[0]):
-                value = value * (0.5 + noise(value))
-            else:
-                value = value * (0.8 + 0.4 * noise(value))
-            parameter.copy_(value)
+            parameter.copy_(_unlike_initial(parameter.detach().double().cpu(), _is_trained(parameter), noise))
+            if precision != "tf32":
+                distributions.round_down(parameter.detach())
         for key, buffer in sorted(model.named_buffers(), key=lambda item: item[0]):
             if key in constants or not buffer.is_floating_point() or buffer.numel() == 0:
                 continue
@@ -87,21 +116,26 @@ def randomise(model, seed, constants=()):
             buffer.copy_(value)
 
 
-def reweigh(model, origin, seed, buffers, constants=()):
+def reweigh(model, origin, seed, buffers, constants=(), precision=None):
     """Moves every floating parameter (and buffer, with ``buffers``, but for ``constants``) in place to other values near those of
-    the first call, which ``origin`` keeps, so that a result derived from the old ones shows. Zeros and signs survive. False: there
-    are none.
+    the first call, which ``origin`` keeps, so that a result derived from the old ones shows. Zeros survive, and signs where all
+    have the same one. False: there are none.
     """
     tensors = dict(model.named_parameters())
     if buffers:
         tensors.update((n, b) for n, b in model.named_buffers() if n not in constants)
-    tensors = {n: t.detach() for n, t in tensors.items() if t.is_floating_point() and t.numel() > 0}
+    tensors = {n: t for n, t in tensors.items() if t.is_floating_point() and t.numel() > 0}
     generators = {}
     for name, tensor in tensors.items():
         if name not in origin:
-            origin[name] = tensor.clone()
+            origin[name] = tensor.detach().clone()
         if tensor.device not in generators:
             generators[tensor.device] = torch.Generator(device=tensor.device).manual_seed(seed)
         factor = torch.rand(tensor.shape, generator=generators[tensor.device], device=tensor.device)
-        tensor.copy_(origin[name] * factor.mul_(0.5).add_(0.75).to(tensor.dtype))
+        moved = origin[name] * (factor * 0.4 + 0.6).to(tensor.dtype)
+        if _is_trained(tensor) and _has_both_signs(origin[name]):
+            moved = torch.where(factor * 1024 % 1 < 0.5, -moved, moved)
+        tensor.detach().copy_(moved)
+        if precision != "tf32" and isinstance(tensor, torch.nn.Parameter):
+            distributions.round_down(tensor.detach())
     return bool(tensors)

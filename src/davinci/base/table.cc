@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "davinci/base/utf8.h"
+
 namespace davinci {
 namespace {
 
@@ -14,38 +16,6 @@ constexpr std::string_view kEllipsis = "…";
 constexpr std::string_view kRuleUnit = "─";
 constexpr size_t kGap = 2;        // blanks between columns
 constexpr size_t kNarrowest = 6;  // a column is not squeezed below this
-
-struct CodePoint {
-  uint32_t value = 0;
-  size_t bytes = 0;  // 0: not UTF-8
-};
-
-// One code point at the start of `text`; over-long forms, surrogates and values beyond U+10FFFF do
-// not count as UTF-8.
-CodePoint Decode(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(0);
-  if (first < 0x80) return {first, 1};
-  size_t length = 0;
-  uint32_t value = 0;
-  uint32_t least = 0;
-  if ((first & 0xe0) == 0xc0) {
-    length = 2, value = first & 0x1f, least = 0x80;
-  } else if ((first & 0xf0) == 0xe0) {
-    length = 3, value = first & 0x0f, least = 0x800;
-  } else if ((first & 0xf8) == 0xf0) {
-    length = 4, value = first & 0x07, least = 0x10000;
-  } else {
-    return {};
-  }
-  if (text.size() < length) return {};
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {};
-    value = value << 6 | (byte(i) & 0x3f);
-  }
-  if (value < least || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) return {};
-  return {value, length};
-}
 
 // C1 controls, bidirectional overrides and invisible characters can make a line read as something
 // it is not.
@@ -89,7 +59,7 @@ std::string Printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const CodePoint c = Decode(text);
+    const CodePoint c = DecodeUtf8(text);
     if (c.bytes == 0) {
       out.push_back('?');
       text.remove_prefix(1);
@@ -110,7 +80,7 @@ std::string Printable(std::string_view text) {
 size_t DisplayWidth(std::string_view text) {
   size_t width = 0;
   while (!text.empty()) {
-    const CodePoint c = Decode(text);
+    const CodePoint c = DecodeUtf8(text);
     width += c.bytes == 0 ? 1 : Width(c.value);
     text.remove_prefix(std::max<size_t>(c.bytes, 1));
   }
@@ -123,7 +93,7 @@ std::string Ellipsize(std::string_view text, size_t width) {
   std::string out;
   size_t used = 0;
   while (!text.empty()) {
-    const CodePoint c = Decode(text);
+    const CodePoint c = DecodeUtf8(text);
     const size_t columns = c.bytes == 0 ? 1 : Width(c.value);
     if (used + columns > width - 1) break;
     used += columns;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
 
 namespace davinci::build {
 namespace {
@@ -85,7 +86,7 @@ Result<BuildOutcome> BuildCache::Insert(const std::string& key, BuildOutcome out
     document = ToJson(outcome);
   }
   DAVINCI_RETURN_IF_ERROR(
-      WriteFileAtomic(staging.path() / "outcome.json", document.dump(), Durability::kFastest));
+      WriteFileAtomic(staging.path() / "outcome.json", JsonText(document), Durability::kFastest));
   if (chmod(staging.path().c_str(), 0755) != 0) return FromErrno(errno, staging.path().string());
   const fs::path dir = EntryDir(key);
   DAVINCI_RETURN_IF_ERROR(MakeDirs(dir.parent_path()));

@@ -107,7 +107,13 @@ void BuildService::Work(std::stop_token stop) {
     if (it == in_flight_.end()) continue;
     const std::shared_ptr<InFlight> entry = it->second;
     lock.unlock();
-    Result<BuildOutcome> result = BuildUncached(key, entry->request, entry->stop.get_token());
+    // One source never ends the process that builds others.
+    Result<BuildOutcome> result = Internal("not built");
+    try {
+      result = BuildUncached(key, entry->request, entry->stop.get_token());
+    } catch (const std::exception& error) {
+      result = Internal(fmt::format("a build ended unexpectedly: {}", error.what()));
+    }
     lock.lock();
     entry->result = std::move(result);
     entry->done = true;

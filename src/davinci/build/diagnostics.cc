@@ -7,6 +7,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "davinci/base/utf8.h"
+
 namespace davinci::build {
 namespace {
 
@@ -180,25 +182,9 @@ std::string ReadableErrors(std::string_view output, const std::vector<std::strin
       text.erase(at, path.size());
   }
   // Bytes that are not UTF-8 (a source may hold anything) would break the JSON outcome.
-  std::string clean;
-  for (size_t i = 0; i < text.size();) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const size_t length = c < 0x80                ? 1
-                          : c >= 0xC2 && c < 0xE0 ? 2
-                          : c >= 0xE0 && c < 0xF0 ? 3
-                          : c >= 0xF0 && c < 0xF5 ? 4
-                                                  : 0;
-    bool valid = length > 0 && i + length <= text.size();
-    for (size_t k = 1; valid && k < length; ++k)
-      valid = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
-    if (valid && !(length == 1 && c < 0x20 && c != '\n' && c != '\t')) {
-      clean.append(text, i, length);
-      i += length;
-    } else {
-      clean += '?';
-      ++i;
-    }
-  }
+  std::string clean = ValidUtf8(text);
+  for (char& c : clean)
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') c = '?';
   while (!clean.empty() && std::isspace(static_cast<unsigned char>(clean.back()))) clean.pop_back();
   return ElideMiddle(clean, max_bytes);
 }

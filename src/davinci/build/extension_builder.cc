@@ -8,6 +8,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
 #include "davinci/build/compat_bundle.h"
 #include "davinci/build/diagnostics.h"
 #include "davinci/build/flag_policy.h"
@@ -172,8 +173,7 @@ Result<std::unique_ptr<ExtensionBuilder>> ExtensionBuilder::Create(BuilderOption
 
 std::string ExtensionBuilder::Key(const BuildRequest& request) const {
   Sha256 hash;
-  hash.Field(kFormat).Field(
-      ToJson(request).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  hash.Field(kFormat).Field(JsonText(ToJson(request)));
   // dump() replaces invalid UTF-8; the raw bytes decide.
   for (const auto& s : request.cpp_sources) hash.Field(s);
   for (const auto& s : request.cuda_sources) hash.Field(s);

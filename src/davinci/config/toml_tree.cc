@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "davinci/base/json_text.h"
+
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_FORMATTERS 0
@@ -150,7 +152,7 @@ std::string TomlLiteral(const Json& value) {
   }
   // JSON text is TOML text: the same escapes; DEL is the one character that only TOML wants
   // escaped.
-  std::string out = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string out = JsonText(value);
   for (size_t at = 0; (at = out.find('\x7f', at)) != std::string::npos;)
     out.replace(at, 1, "\\u007f");
   return out;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "davinci/base/json_text.h"
 #include "davinci/data/object_reader.h"
 
 namespace davinci {
@@ -32,14 +33,14 @@ Result<Language> LanguageFromJson(const json& document) {
   if (document.is_string()) {
     if (const auto language = ParseLanguage(document.get<std::string>())) return *language;
   }
-  return InvalidArgument(fmt::format("must be a language, not {}", document.dump()));
+  return InvalidArgument(fmt::format("must be a language, not {}", JsonText(document)));
 }
 
 Result<TrajectoryEnd> EndFromJson(const json& document) {
   if (document.is_string()) {
     if (const auto end = ParseTrajectoryEnd(document.get<std::string>())) return *end;
   }
-  return InvalidArgument(fmt::format("must be an end of a trajectory, not {}", document.dump()));
+  return InvalidArgument(fmt::format("must be an end of a trajectory, not {}", JsonText(document)));
 }
 
 Result<TurnId> TurnIdFromJson(const json& document) {

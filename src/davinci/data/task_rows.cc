@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "davinci/base/json_text.h"
 #include "davinci/base/suggest.h"
 
 namespace davinci {
@@ -76,7 +77,7 @@ Result<TaskEntry> ReadPublishedRow(const json& row, int line_number) {
   task.sidecar = Sidecar(entry, "");
   const json uuid = extra.value("uuid", json(nullptr));
   if (uuid.is_string()) task.id = uuid.get<std::string>();
-  if (uuid.is_number_integer()) task.id = uuid.dump();
+  if (uuid.is_number_integer()) task.id = JsonText(uuid);
   if (task.id.empty()) task.id = fmt::format("row-{}", line_number);
   task.level = LenientLevel(extra.value("level", json(nullptr)));
   return task;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "davinci/base/json_text.h"
 #include "davinci/gpu/driver_api.h"
 #include "davinci/gpu/dynamic_library.h"
 
@@ -253,7 +254,7 @@ std::string ActivityJson(const ActivityResult& result, uint32_t cupti_version) {
       {"busy_ns", busy_ns},
       {"span_ns", result.activities.empty() ? 0 : busy_until - result.activities.front().start_ns},
       {"activities", std::move(list)}};
-  return root.dump(-1, ' ', false, json::error_handler_t::replace);
+  return JsonText(root);
 }
 
 }  // namespace davinci::gpu

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/base/json_text.h"
 #include "davinci/gpu/activity.h"
 #include "davinci/gpu/device_ops.h"
 #include "davinci/gpu/ipc_memory.h"
@@ -244,7 +245,7 @@ int dv_cuda_driver_info(char* json, size_t capacity, size_t* needed) {
                          {"compile_ms", kernels.compile_ms()},
                          {"nvrtc_version", kernels.nvrtc_version()}};
     }
-    return StoreText(info.dump(), json, capacity, needed);
+    return StoreText(davinci::JsonText(info), json, capacity, needed);
   });
 }
 
@@ -559,7 +560,7 @@ int dv_cuda_peaks(uint64_t copy_bytes, int repeats, uint64_t stream, char* json,
                                  {"write_gb_per_s", peaks.write_gb_per_s},
                                  {"fp32_tflops", peaks.fp32_tflops},
                                  {"empty_kernel_us", peaks.empty_kernel_us}};
-    return StoreText(text.dump(), json, capacity, needed);
+    return StoreText(davinci::JsonText(text), json, capacity, needed);
   });
 }
 

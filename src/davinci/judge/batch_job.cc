@@ -11,6 +11,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/suggest.h"
 #include "davinci/judge/task.h"
 
@@ -51,7 +52,7 @@ bool HasControlBytes(std::string_view text) {
 }
 
 Result<std::string> TextOf(const std::string& key, const json& value) {
-  if (key == "id" && value.is_number_integer()) return value.dump();
+  if (key == "id" && value.is_number_integer()) return JsonText(value);
   if (!value.is_string())
     return InvalidArgument(fmt::format("\"{}\" must be a string, it is {} {}", key,
                                        value.is_object() || value.is_array() ? "an" : "a",

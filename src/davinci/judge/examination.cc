@@ -55,6 +55,9 @@ Result<Evaluation> Examination::Contained(Result<Evaluation> (Examination::*exam
     } catch (const json::exception& error) {
       return Internal(fmt::format("{}: a message of its process could not be understood: {}",
                                   job_.candidate_path, error.what()));
+    } catch (const std::exception& error) {
+      return Internal(fmt::format("{}: its examination ended unexpectedly: {}", job_.candidate_path,
+                                  error.what()));
     }
   };
   auto evaluation = guarded();
@@ -464,7 +467,10 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
   json bind = {{"op", "bind"},
                {"variant", variant},
                {"inputs", facts->inputs},
+               {"contiguous", json::array()},
                {"bytes", arena.ok.at("bytes")}};
+  for (const OutputTensor& output : facts->outputs)
+    bind["contiguous"].push_back(IsContiguous(output));
   if (arena.ok.contains("handle")) bind["handle"] = arena.ok["handle"];
   std::vector<int> fds;
   for (const UniqueFd& fd : arena.fds) fds.push_back(fd.get());

@@ -96,9 +96,15 @@ class Examination {
   // Where outputs lie: address and bytes of each that has any.
   static std::vector<std::pair<uint64_t, uint64_t>> Ranges(
       const std::vector<OutputTensor>& outputs);
-  bool MayOverwrite(const Timed& timed, const VariantFacts& facts) const;
+  // Which outputs are the caller's once returned: in memory of their own, to be overwritten.
+  static std::vector<size_t> NotLent(const std::vector<OutputTensor>& outputs,
+                                     const VariantFacts& facts);
   std::optional<Failure> SharedOutput() const;
   std::optional<Failure> CheckClocks();
+  // Seconds by which the candidate took longer to be armed than the baseline, in every call or in
+  // many; what of it so many more threads excuse, which are woken and stopped.
+  double ArmExcess() const;
+  double WakingSeconds(int most_threads) const;
   std::optional<Failure> CheckArming(double call_seconds);
   std::optional<Failure> CheckIdleDevice(double call_seconds);
   // Every stage: a Status is ours or bad input; `true` means go on; `false` means failure_ holds
@@ -180,7 +186,8 @@ class Examination {
   // The oracle's first look at outputs on the device, and leave to overwrite them before it draws
   // the next inputs.
   nlohmann::json SettleRequest(const Timed& timed, const VariantFacts& facts,
-                               const nlohmann::json& layout);
+                               const nlohmann::json& layout,
+                               const std::vector<OutputTensor>& outputs);
   // Locates the outputs; on cuda the oracle takes a first look at them, too.
   Result<std::optional<Failure>> Collect(Timed* timed, CallResult* call, int variant,
                                          nlohmann::json* layout);
@@ -253,6 +260,7 @@ class Examination {
   std::vector<Pair> pairs_;
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record
   int64_t overhead_ns_ = 0;
+  double arm_charge_ = 0;    // seconds added to every call of the candidate
   int64_t tail_cpu_ns_ = 0;  // CPU time the baseline itself spends after DONE
   nlohmann::json offline_report_ = nlohmann::json::object();
   nlohmann::json offline_blocked_;  // why correctness could not be decided; null while it could

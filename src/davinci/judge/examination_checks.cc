@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "davinci/base/json_text.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/untrusted_json.h"
+#include "davinci/worker/page_map.h"
 
 namespace davinci::judge {
 namespace {
@@ -131,8 +133,10 @@ std::optional<Failure> Examination::Locate(const Timed& timed, CallResult* call,
     return failure;
   const bool on_host = job_.target == Target::kCpu;
   const worker::Process& process = timed.runner->process();
+  std::vector<OutputTensor> own;
+  for (const size_t i : NotLent(call->outputs, facts)) own.push_back(call->outputs[i]);
   if (on_host && timed.side == Side::kCandidate)  // before they are read
-    call->absent_pages = process.NumAbsentPages(Ranges(call->outputs));
+    call->unwritten_pages = worker::NumUnwrittenPages(process.pid(), Ranges(own));
   if (on_host)
     if (auto failure = session_->arena.Collect(process, timed.side, call->outputs, layout))
       return failure;
@@ -173,15 +177,21 @@ void Examination::LookAtMemory(const std::vector<OutputTensor>& outputs,
                                const VariantFacts& facts) {
   const bool on_host = job_.target == Target::kCpu;
   const worker::Process& process = candidate_.runner->process();
-  bool shares = false;
-  for (const OutputTensor& output : outputs)
-    shares = shares || (!output.value && OverlapsItself(output));
-  if (on_host) shares = shares || process.SharesMemory(Ranges(outputs));
-  if (shares && !facts.shares_outputs) candidate_shares_outputs_ = true;
-  if (!on_host || shares || !MayOverwrite(candidate_, facts)) return;
-  for (const OutputTensor& output : outputs) {
+  const std::vector<size_t> own = NotLent(outputs, facts);
+  std::vector<OutputTensor> kept;
+  for (const size_t i : own) {
+    kept.push_back(outputs[i]);
+    if (OverlapsItself(outputs[i])) candidate_shares_outputs_ = true;
+    for (size_t j = 0; j < outputs.size(); ++j)
+      if (facts.storages[i] != facts.storages[j] && outputs[j].address == outputs[i].address &&
+          NumElements(outputs[j]) > 0 && !outputs[j].value)
+        candidate_shares_outputs_ = true;
+  }
+  if (!on_host) return;
+  if (process.SharesMemory(Ranges(kept))) candidate_shares_outputs_ = true;
+  if (candidate_shares_outputs_) return;
+  for (const OutputTensor& output : kept) {
     const int64_t elements = NumElements(output);
-    if (elements == 0 || output.value) continue;
     const auto size = static_cast<uint64_t>(ElementBytes(output.dtype));
     std::vector<uint64_t> places;
     for (int k = 0; k < kOverwritten; ++k) {
@@ -194,26 +204,32 @@ void Examination::LookAtMemory(const std::vector<OutputTensor>& outputs,
       }
       places.push_back(address);
     }
-    process.FillPieces(places, size, kOverwriteByte);
+    if (!process.FillPieces(places, size, kOverwriteByte)) candidate_shares_outputs_ = true;
   }
 }
 
-bool Examination::MayOverwrite(const Timed& timed, const VariantFacts& facts) const {
-  return timed.side == Side::kCandidate && !facts.keeps_outputs && !facts.shares_outputs &&
-         !candidate_shares_outputs_;
+std::vector<size_t> Examination::NotLent(const std::vector<OutputTensor>& outputs,
+                                         const VariantFacts& facts) {
+  std::vector<size_t> own;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!facts.lent[i] && !outputs[i].value && NumElements(outputs[i]) > 0) own.push_back(i);
+  return own;
 }
 
-json Examination::SettleRequest(const Timed& timed, const VariantFacts& facts, const json& layout) {
+json Examination::SettleRequest(const Timed& timed, const VariantFacts& facts, const json& layout,
+                                const std::vector<OutputTensor>& outputs) {
   json request = {{"op", "settle"}, {"outputs", layout}};
-  if (MayOverwrite(timed, facts)) request["overwrite"] = secret_.Next() >> 1;
+  if (timed.side == Side::kCandidate && !candidate_shares_outputs_)
+    request["overwrite"] = {{"seed", secret_.Next() >> 1}, {"which", NotLent(outputs, facts)}};
   return request;
 }
 
 std::optional<Failure> Examination::SharedOutput() const {
   if (!candidate_shares_outputs_) return std::nullopt;
   Failure failure{Outcome::kPolicyViolation,
-                  "an output lies in memory that it shares with the inputs or with itself; the "
-                  "reference returns memory of its own, so must the candidate",
+                  "an output lies in memory that it shares with the inputs, with itself or with "
+                  "another output, or that cannot be written to; the reference returns memory of "
+                  "its own, so must the candidate",
                   {}};
   failure.evidence["rule"] = "shared_output";
   return failure;
@@ -234,7 +250,7 @@ Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* ca
   std::optional<Failure> failure = Locate(*timed, call, variant, layout);
   if (failure || job_.target == Target::kCpu) return failure;
   const VariantFacts& facts = *session_->facts[static_cast<size_t>(variant)];
-  const auto settled = session_->oracle->Ask(SettleRequest(*timed, facts, *layout));
+  const auto settled = session_->oracle->Ask(SettleRequest(*timed, facts, *layout, call->outputs));
   if (!settled.ok()) return Unreadable(settled.status());
   return failure;
 }
@@ -311,8 +327,8 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
     std::string where = outputs.size() > 1 ? fmt::format("output {}: ", i) : std::string();
     std::string shapes;
     if (variant > 0)
-      shapes =
-          fmt::format(" with {}", task_.config.variants[static_cast<size_t>(variant - 1)].dump());
+      shapes = fmt::format(" with {}",
+                           JsonText(task_.config.variants[static_cast<size_t>(variant - 1)]));
     const std::string inputs =
         distribution == "own" ? "the task's own" : "\"" + distribution + "\"";
     if (o.value("wrong", int64_t{0}) == 0) {  // all values together, or none could be judged
@@ -325,16 +341,16 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
                     o.value("wrong", int64_t{0}), o.value("elements", int64_t{0}), inputs, shapes);
     if (o.contains("first_wrong") && o["first_wrong"]["index"].is_array())
       failure.message +=
-          fmt::format("; first at {}: expected {}, got {}", o["first_wrong"]["index"].dump(),
-                      o["first_wrong"]["expected"].dump(), o["first_wrong"]["got"].dump());
+          fmt::format("; first at {}: expected {}, got {}", JsonText(o["first_wrong"]["index"]),
+                      JsonText(o["first_wrong"]["expected"]), JsonText(o["first_wrong"]["got"]));
     if (o.contains("first_wrong") &&
         std::abs(NumberIn(o["first_wrong"], "got", 0) / kOverwrittenValue - 1) < 0.01)
       failure.message +=
           " (a part of what an earlier call returned: that was overwritten since, as a caller may)";
     if (o.contains("worst") && o["worst"]["index"].is_array())
       failure.message +=
-          fmt::format("; worst at {}: error {}, allowed {}", o["worst"]["index"].dump(),
-                      o["worst"]["error"].dump(), o["worst"]["tolerance"].dump());
+          fmt::format("; worst at {}: error {}, allowed {}", JsonText(o["worst"]["index"]),
+                      JsonText(o["worst"]["error"]), JsonText(o["worst"]["tolerance"]));
     break;
   }
   failure.evidence["reweighs"] = reweighs_;

@@ -151,7 +151,8 @@ Evaluation Examination::Conclude() {
       evaluation.AddLabel(facts.reseed_calls
                               ? "task: stochastic reference, reseeded before every call"
                               : "task: stochastic in training mode, judged in eval mode");
-    if (session_->reference_mutates && !facts.shares_outputs)
+    const bool lends = std::find(facts.lent.begin(), facts.lent.end(), true) != facts.lent.end();
+    if (session_->reference_mutates && !lends)
       evaluation.AddLabel("task: side effects not compared");
     evaluation.evidence["work"] = facts.raw.value("work", json());
   }

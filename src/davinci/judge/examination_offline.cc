@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "davinci/base/json_text.h"
 #include "davinci/judge/examination.h"
 
 namespace davinci::judge {
@@ -142,8 +143,7 @@ Result<Evaluation> Examination::ExamineWithoutDevice() {
 void Examination::DescribeWithoutDevice(const json& report, Evaluation* evaluation) const {
   json& evidence = evaluation->evidence["without_device"];
   evidence["arch"] = fmt::format("sm_{}", job_.offline_arch);
-  if (report.dump(-1, ' ', false, json::error_handler_t::replace).size() <= kMaxReportBytes)
-    evidence["report"] = report;
+  if (JsonText(report).size() <= kMaxReportBytes) evidence["report"] = report;
   evidence["sizes"] = "cpu";
   evidence["not_checked"] = {"time",
                              "the task's cuda sizes",

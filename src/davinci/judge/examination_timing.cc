@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 #include <utility>
 
 #include "davinci/judge/awake_cores.h"
@@ -46,6 +47,9 @@ constexpr double kArmSecondsPerThreadOnCuda = 6e-5;
 constexpr int kMostThreads = 128;
 // Standard errors by which the mean over all pairs may be off.
 constexpr double kArmNoise = 3;
+// What of it nobody is charged for.
+constexpr double kFreeArmSeconds = 2e-5;
+constexpr double kFreeArmShare = 0.02;
 // Below the interval by more than this: the time of all calls together tells another story.
 constexpr double kUneven = 1.1;
 // One disturbed call of a few milliseconds among short ones does no more than this to their mean.
@@ -57,7 +61,7 @@ constexpr int64_t kTailCpuNs = 50'000;
 // A page of an output that comes into being when the judge reads it, not when the candidate writes
 // it. Measured on two cores of a virtual machine: 490 to 980 ns for a first read, 1,500 to 4,200
 // for a first write; the least of these, since a slower machine may not turn an honest kernel away.
-constexpr int64_t kAbsentPageNs = 500;
+constexpr int64_t kUnwrittenPageNs = 500;
 constexpr int64_t kFewPages = 16;
 constexpr int64_t kMaxOverheadNs = 2'000'000;
 // Writing weights anew, and truth in float64, may each take this share of the phase beyond their
@@ -82,7 +86,7 @@ TimeSummary Summarise(const std::vector<double>& seconds) {
 double Examination::RecordSeconds(const CallResult& call) const {
   int64_t outer = call.wall_ns - overhead_ns_;
   if (call.tail_cpu_ns > tail_cpu_ns_ + kTailCpuNs + call.wall_ns / 20) outer += call.freeze_ns;
-  outer += kAbsentPageNs * call.absent_pages;
+  outer += kUnwrittenPageNs * call.unwritten_pages;
   const int64_t claimed = std::min(call.inner_ns, call.wall_ns);
   return 1e-9 * static_cast<double>(std::max({outer, claimed, int64_t{1}}));
 }
@@ -150,7 +154,7 @@ Result<bool> Examination::LookOnDevice(PairUnderWay* pair, int turn) {
   if (const auto failure = Locate(timed, &call, 0, &layout)) return FailInPair(timed, *failure);
   // One message: the first look at what has just been returned, and either the inputs for the other
   // or the comparison, with which the next pair's inputs are drawn.
-  std::vector<json> requests = {SettleRequest(timed, *session_->facts[0], layout)};
+  std::vector<json> requests = {SettleRequest(timed, *session_->facts[0], layout, call.outputs)};
   if (turn == 0) {
     requests.push_back(PublishRequest(*pair->order[1], *session_->facts[0]));
   } else {
@@ -350,7 +354,7 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
   }
   evaluation_.speedup =
       Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline};
-  if (const int64_t pages = pairs_.back().candidate.absent_pages; pages > kFewPages)
+  if (const int64_t pages = pairs_.back().candidate.unwritten_pages; pages > kFewPages)
     evaluation_.AddLabel(fmt::format("{} pages of the outputs are not written", pages));
   if (ratio.unsteadiness > kSteady)
     evaluation_.AddLabel(fmt::format("unsteady timing: {:.1f} x", ratio.unsteadiness));
@@ -371,7 +375,7 @@ Examination::Average Examination::OnAverage() const {
   for (const auto* pairs : {&pairs_, &stress_pairs_})
     for (const Pair& pair : *pairs) {
       baseline.push_back(RecordSeconds(pair.baseline));
-      candidate.push_back(RecordSeconds(pair.candidate));
+      candidate.push_back(RecordSeconds(pair.candidate) + arm_charge_);
     }
   // As many on either side: means compare as sums do.
   const auto without_worst = [](const std::vector<double>& v) {
@@ -400,15 +404,21 @@ std::vector<PairedSample> Examination::Samples() {
   tail_cpu_ns_ = static_cast<int64_t>(Percentile(tails, 0.9));
   overhead_ns_ =
       std::clamp(static_cast<int64_t>(Percentile(overheads, 0.1)), int64_t{0}, kMaxOverheadNs);
+  std::vector<double> own;
+  for (const Pair& pair : pairs_) own.push_back(RecordSeconds(pair.candidate));
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  arm_charge_ = std::max(
+      0.0, ArmExcess() - WakingSeconds(cores) - kFreeArmSeconds - kFreeArmShare * Median(own));
   std::vector<PairedSample> samples;
-  for (const Pair& pair : pairs_)
-    samples.push_back({RecordSeconds(pair.baseline), RecordSeconds(pair.candidate)});
+  for (size_t i = 0; i < pairs_.size(); ++i)
+    samples.push_back({RecordSeconds(pairs_[i].baseline), own[i] + arm_charge_});
   return samples;
 }
 
 // Arming lets the last outputs go and makes the arguments; inputs do not exist yet. What a
-// candidate does there beyond what the baseline needs, it does off the clock.
-std::optional<Failure> Examination::CheckArming(double call_seconds) {
+// candidate does there beyond what the baseline needs, it does off the clock: that is charged, and
+// much of it refused.
+double Examination::ArmExcess() const {
   std::vector<double> excess;
   std::vector<double> usual;
   for (const Pair& pair : pairs_) {
@@ -417,14 +427,22 @@ std::optional<Failure> Examination::CheckArming(double call_seconds) {
   }
   // Much work in few of them is as much as a little in each.
   const double mean = Mean(excess) - kArmNoise * StandardError(usual);
-  const double most = std::max(Median(excess), mean);
-  evaluation_.evidence["clocks"]["arm_excess_ms"] = 1e3 * most;
+  return std::max(Median(excess), mean);
+}
+
+double Examination::WakingSeconds(int most_threads) const {
   const int threads = std::min(threads_before_timing_, candidate_.runner->process().NumThreads()) -
                       session_->baseline.runner->process().NumThreads();
-  const double waking =
-      (job_.target == Target::kCuda ? kArmSecondsPerThreadOnCuda : kArmSecondsPerThread) *
-      std::clamp(threads, 0, kMostThreads);
-  if (most <= kArmSeconds + waking + kArmShare * call_seconds) return std::nullopt;
+  return (job_.target == Target::kCuda ? kArmSecondsPerThreadOnCuda : kArmSecondsPerThread) *
+         std::clamp(threads, 0, most_threads);
+}
+
+std::optional<Failure> Examination::CheckArming(double call_seconds) {
+  const double most = ArmExcess();
+  evaluation_.evidence["clocks"]["arm_excess_ms"] = 1e3 * most;
+  evaluation_.evidence["clocks"]["arm_charged_ms"] = 1e3 * arm_charge_;
+  if (most <= kArmSeconds + WakingSeconds(kMostThreads) + kArmShare * call_seconds)
+    return std::nullopt;
   Failure failure{Outcome::kInvalidTiming,
                   fmt::format("the candidate took {:.3f} ms longer than the baseline between "
                               "two calls, while its last outputs were freed: work belongs into "

@@ -10,6 +10,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
 #include "davinci/build/build_service.h"
 #include "davinci/gpu/device.h"
 #include "davinci/judge/examination.h"
@@ -94,8 +95,7 @@ struct Judge::Impl {
     };
     auto service = Builds();
     if (!service.ok()) return failed(service.status());
-    auto outcome =
-        (*service)->BuildJson(request.dump(-1, ' ', false, json::error_handler_t::replace));
+    auto outcome = (*service)->BuildJson(JsonText(request));
     return outcome.ok() ? build::ToJson(*outcome) : failed(outcome.status());
   }
 

@@ -107,9 +107,12 @@ Result<VariantFacts> Oracle::Describe(int variant, uint64_t seed) {
   facts.num_slots = d.at("slots").get<int>();
   facts.stochastic = d.value("stochastic", false);
   facts.reseed_calls = d.value("reseed_calls", false);
-  facts.keeps_outputs = d.value("keeps_outputs", false);
-  facts.shares_outputs = d.value("shares_outputs", false) ||
-                         std::any_of(facts.outputs.begin(), facts.outputs.end(), OverlapsItself);
+  facts.lent = d.at("lent").get<std::vector<bool>>();
+  facts.storages = d.at("storages").get<std::vector<int>>();
+  if (facts.lent.size() != facts.outputs.size() || facts.storages.size() != facts.outputs.size())
+    return Internal("the oracle described its outputs' memory in another number than its outputs");
+  for (size_t i = 0; i < facts.outputs.size(); ++i)
+    if (OverlapsItself(facts.outputs[i])) facts.lent[i] = true;
   if (d.at("mode").is_string()) facts.mode = d.at("mode").get<std::string>();
   return facts;
 }

@@ -28,9 +28,11 @@ struct VariantFacts {
   int num_slots = 0;
   bool stochastic = false;
   bool reseed_calls = false;
-  bool keeps_outputs = false;   // what it returns belongs to the module: a parameter, a buffer
-  bool shares_outputs = false;  // what it returns lies in its inputs' memory, or overlaps itself
-  std::string mode;             // "", "train", "eval"
+  // Of each output: whether it is lent, lying in an input's memory or in the module's or
+  // overlapping itself, and a number that those have in common which lie in one memory.
+  std::vector<bool> lent;
+  std::vector<int> storages;
+  std::string mode;  // "", "train", "eval"
 };
 
 class Oracle {

@@ -221,6 +221,17 @@ std::optional<Failure> OutputArena::Collect(const worker::Process& process, Side
   return std::nullopt;
 }
 
+bool IsContiguous(const OutputTensor& tensor) {
+  int64_t step = 1;
+  for (size_t d = tensor.shape.size(); d-- > 0;) {
+    if (tensor.shape[d] == 0) return true;
+    if (tensor.shape[d] > 1 && (d >= tensor.stride.size() || tensor.stride[d] != step))
+      return false;
+    step *= tensor.shape[d];
+  }
+  return true;
+}
+
 std::optional<Failure> CheckSignature(const std::string& structure,
                                       const std::vector<OutputTensor>& outputs,
                                       const std::string& expected_structure,
@@ -247,6 +258,11 @@ std::optional<Failure> CheckSignature(const std::string& structure,
     if (got.dtype != want.dtype)
       return Wrong(Outcome::kWrongDtype, fmt::format("output {} is {}, the reference's is {}", i,
                                                      ElideMiddle(got.dtype, 40), want.dtype));
+    if (!got.value && IsContiguous(want) && !IsContiguous(got))
+      return Wrong(Outcome::kWrongShape,
+                   fmt::format("output {} has strides {}, the reference's is contiguous; return a "
+                               "contiguous tensor",
+                               i, got.stride));
     if (got.device != device && !got.value)
       return Wrong(Outcome::kWrongDtype, fmt::format("output {} lies on {}, it must lie on {}", i,
                                                      ElideMiddle(got.device, 40), device));

@@ -50,7 +50,12 @@ int64_t NumElements(const OutputTensor& tensor);
 // Whether two elements may lie in one place: a broadcast, or windows that overlap.
 bool OverlapsItself(const OutputTensor& tensor);
 
-// Structure, count, dtype and shape of what came back, against what the reference returns.
+// Row by row without gaps, as most operators return it.
+bool IsContiguous(const OutputTensor& tensor);
+
+// Structure, count, dtype and shape of what came back, against what the reference returns; and
+// whether it is contiguous where that is, since bringing it into order is work (runners do it
+// before they say done).
 std::optional<Failure> CheckSignature(const std::string& structure,
                                       const std::vector<OutputTensor>& outputs,
                                       const std::string& expected_structure,

@@ -394,6 +394,7 @@ Answer Runner::FinishFrozen(double timeout_seconds) {
   answer.wall_ns = MonotonicNs() - asked_ns_;
   if (frozen_ && !process_->WaitForDeath()) {
     (void)process_->Freeze();
+    answer.wall_ns = MonotonicNs() - asked_ns_;  // a thread in the kernel works until it is left
     answer.cpu_ns = process_->CpuNs() - cpu_when_frozen_ns_;
     cpu_when_frozen_ns_ += answer.cpu_ns;
   }

@@ -29,7 +29,7 @@ struct Answer {
   std::vector<UniqueFd> fds;
   std::optional<Failure> failure;
   int64_t cpu_ns = 0;   // that a frozen process used for it
-  int64_t wall_ns = 0;  // from BeginFrozen() to the answer
+  int64_t wall_ns = 0;  // from BeginFrozen() to where every thread had stopped
 };
 
 // One output tensor as the runner describes it. Untrusted: pointers and sizes are claims.
@@ -53,10 +53,10 @@ struct CallResult {
   int64_t settle_ns = 0;  // CUDA: until a sample of the outputs was read on the device, after DONE
   int64_t inner_ns = 0;   // what the runner claims
   int64_t cpu_ns = 0;     // CPU time between thaw and frozen
-  int64_t tail_cpu_ns = 0;     // the part of it spent after DONE, before every thread had stopped
-  int64_t outside_cpu_ns = 0;  // CPU time spent while it should have been frozen, before this call
-  int64_t absent_pages = 0;    // CPU: of the outputs, that come into being when they are read
-  int64_t arm_ns = 0;          // spent on being armed, set by whoever armed it
+  int64_t tail_cpu_ns = 0;      // the part of it spent after DONE, before every thread had stopped
+  int64_t outside_cpu_ns = 0;   // CPU time spent while it should have been frozen, before this call
+  int64_t unwritten_pages = 0;  // CPU: of the outputs, that come into being when they are read
+  int64_t arm_ns = 0;           // spent on being armed, set by whoever armed it
   int64_t core_wait_ns =
       0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
   bool compiled = false;  // a compilation happened inside: not a sample

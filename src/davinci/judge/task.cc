@@ -9,6 +9,8 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
+#include "davinci/base/utf8.h"
 
 namespace davinci::judge {
 namespace {
@@ -17,16 +19,9 @@ constexpr uint64_t kMaxTaskBytes = 4u << 20;
 
 // From 1; 0 when all of it is UTF-8, which is what Python reads and JSON carries.
 int LineThatIsNotUtf8(std::string_view text) {
-  for (int line = 1; !text.empty(); ++line) {
-    const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    try {
-      (void)nlohmann::json(text.substr(0, end)).dump();
-    } catch (const nlohmann::json::type_error&) {
-      return line;
-    }
-    text.remove_prefix(end);
-  }
-  return 0;
+  const std::string_view good = text.substr(0, ValidUtf8Prefix(text));
+  if (good.size() == text.size()) return 0;
+  return 1 + static_cast<int>(std::count(good.begin(), good.end(), '\n'));
 }
 
 }  // namespace
@@ -61,8 +56,8 @@ Result<Task> LoadTask(const std::string& path) {
         "{}: no get_inputs(); define it to return the list of inputs of forward", path));
   Sha256 hash;
   hash.Field(task.source)
-      .Field(c.Globals("cpu").dump())
-      .Field(c.Globals("cuda").dump())
+      .Field(JsonText(c.Globals("cpu")))
+      .Field(JsonText(c.Globals("cuda")))
       .Field(config::PrecisionName(c.precision))
       .Field(config::ModuleModeName(c.mode))
       .Field(c.entry)
@@ -71,7 +66,7 @@ Result<Task> LoadTask(const std::string& path) {
       .Field(c.inplace ? "inplace" : "")
       .Field(c.tolerance_multiple ? std::to_string(*c.tolerance_multiple) : "");
   for (const std::string& tag : c.tags) hash.Field(tag);
-  for (const auto& variant : c.variants) hash.Field(variant.dump());
+  for (const auto& variant : c.variants) hash.Field(JsonText(variant));
   task.hash = hash.FinishHex();
   return task;
 }

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/llm/sse.h"
 
@@ -113,7 +114,7 @@ Attempt TryEndpoint(HttpEndpoint& endpoint, const AttemptInput& input, Dialect* 
   const Json body = RequestBody(request, input.model, input.n, input.stream, *dialect);
   HttpRequest http = Filled(input.http, *input.key);
   http.path = "/chat/completions";
-  http.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  http.body = JsonText(body);
 
   ReplyAssembler assembler(input.n);
   SseParser events;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
 #include "davinci/llm/backbone.h"
 
 namespace davinci::llm {
@@ -119,9 +120,7 @@ Json ToJson(const Request& request) {
   return json;
 }
 
-std::string ContentHash(const Request& request) {
-  return Sha256Hex(ToJson(request).dump(-1, ' ', false, Json::error_handler_t::replace));
-}
+std::string ContentHash(const Request& request) { return Sha256Hex(JsonText(ToJson(request))); }
 
 Json ToJson(const Reply& reply) {
   Json json = {{"text", reply.text},

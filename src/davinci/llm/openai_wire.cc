@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "davinci/base/json_text.h"
 #include "davinci/llm/tool_prompt.h"
 
 namespace davinci::llm {
@@ -66,8 +67,7 @@ EndpointError ErrorFrom(const Json& error) {
     result.type = TextMember(error, "type");
     result.param = TextMember(error, "param");
   }
-  if (result.message.empty())
-    result.message = error.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (result.message.empty()) result.message = JsonText(error);
   return result;
 }
 
@@ -109,8 +109,7 @@ int64_t EstimatePromptTokens(const Request& request) {
     bytes += message.content.size() + 16;  // a turn's markers
     for (const ToolCall& call : message.tool_calls) bytes += call.arguments.size();
   }
-  for (const ToolSpec& tool : request.tools)
-    bytes += tool.parameters.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+  for (const ToolSpec& tool : request.tools) bytes += JsonText(tool.parameters).size();
   return EstimateTokens(bytes);
 }
 

@@ -326,41 +326,7 @@ class LiteralReader {
   LiteralError error_ = LiteralError::kNone;
 };
 
-// Bytes of the UTF-8 sequence at the start of `text`, 0 when there is none.
-size_t SequenceLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and beyond U+10FFFF.
-  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f) ||
-      (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f)) {
-    return 0;
-  }
-  return length;
-}
-
 }  // namespace
-
-std::string ValidUtf8(std::string_view text) {
-  std::string valid;
-  valid.reserve(text.size());
-  while (!text.empty()) {
-    const size_t length = SequenceLength(text);
-    if (length == 0) {
-      valid += "\xef\xbf\xbd";
-      text.remove_prefix(1);
-    } else {
-      valid += text.substr(0, length);
-      text.remove_prefix(length);
-    }
-  }
-  return valid;
-}
 
 Literal ReadLiteral(std::string_view text) {
   LiteralReader reader(text);

@@ -27,7 +27,4 @@ struct Literal {
 // Values nested deeper than 64 levels are malformed.
 Literal ReadLiteral(std::string_view text);
 
-// `text` with everything that is not UTF-8 replaced by U+FFFD.
-std::string ValidUtf8(std::string_view text);
-
 }  // namespace davinci::llm

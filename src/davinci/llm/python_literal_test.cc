@@ -64,12 +64,5 @@ TEST(ReadLiteral, LoneSurrogatesBecomeReplacementCharacters) {
   EXPECT_EQ(Read(R"("\ude00")"), "\xef\xbf\xbd");
 }
 
-TEST(ValidUtf8, KeepsWhatIsValidAndReplacesTheRest) {
-  EXPECT_EQ(ValidUtf8("aä€😀"), "aä€😀");
-  EXPECT_EQ(ValidUtf8("a\xff"), "a\xef\xbf\xbd");
-  EXPECT_EQ(ValidUtf8("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");
-  EXPECT_NO_THROW(Json(ValidUtf8("\xed\xa0\x80\xf5\xc0\xaf")).dump());
-}
-
 }  // namespace
 }  // namespace davinci::llm

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 
 namespace davinci::llm {
@@ -18,9 +19,7 @@ std::string Quoted(std::string_view label) { return '"' + Ellipsize(Printable(la
 
 // Short hashes of the parts of a request, so that a mismatch can be named.
 std::map<std::string, std::string> PartsOf(const Request& request) {
-  const auto hash = [](const Json& json) {
-    return Sha256Hex(json.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, 12);
-  };
+  const auto hash = [](const Json& json) { return Sha256Hex(JsonText(json)).substr(0, 12); };
   const Json json = ToJson(request);
   std::map<std::string, std::string> parts;
   Json sampling = Json::object();

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
+#include "davinci/base/utf8.h"
 #include "davinci/llm/thinking.h"
 #include "davinci/llm/tool_call_text.h"
 
@@ -23,7 +25,7 @@ std::string Quoted(std::string_view text) { return '"' + Ellipsize(Printable(tex
 std::string TextOf(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_null()) return "";
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return JsonText(value);
 }
 
 std::string MemberText(const Json& object, const char* key) {

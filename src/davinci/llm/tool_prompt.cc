@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "davinci/base/json_text.h"
+
 namespace davinci::llm {
 namespace {
 
 using Json = nlohmann::json;
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string Dump(const Json& json) { return JsonText(json); }
 
 std::string ToolSection(const Request& request) {
   std::string text = "# Tools\n\nYou can call these tools; each line is a JSON schema.\n\n";

@@ -10,6 +10,7 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
+#include "davinci/base/json_text.h"
 #include "davinci/orchestrator/certify.h"
 #include "davinci/orchestrator/export_kernel.h"
 #include "davinci/orchestrator/run_library.h"
@@ -325,12 +326,11 @@ Status Loop::WriteResults() {
   if (request_.header.command == "bench") {
     html.scores.push_back(score::Score(report::ScoreInputOf(result_.view), score::BenchProtocol()));
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(ResultsFolder() / "score.json",
-                                            score::ToJson(html.scores.front()).dump(2)));
+                                            JsonText(score::ToJson(html.scores.front()), 2)));
   }
   DAVINCI_RETURN_IF_ERROR(
       WriteFileAtomic(run_->folder() / "report.html", report::RenderHtml(html)));
-  return WriteFileAtomic(ResultsFolder() / "result.json",
-                         ToJson(result_).dump(2, ' ', false, json::error_handler_t::replace));
+  return WriteFileAtomic(ResultsFolder() / "result.json", JsonText(ToJson(result_), 2));
 }
 
 Status Loop::EndSession() {

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "davinci/base/json_text.h"
 #include "davinci/config/task_config.h"
 #include "davinci/judge/task.h"
 
@@ -25,7 +26,7 @@ void Brief(const config::TaskConfig& config, const std::string& class_name,
   brief->language = settings.language;
   brief->precision = std::string(config::PrecisionName(config.precision));
   const auto& sizes = settings.target == Target::kCuda ? config.sizes_cuda : config.sizes_cpu;
-  for (const auto& [name, value] : sizes.items()) brief->sizes.emplace_back(name, value.dump());
+  for (const auto& [name, value] : sizes.items()) brief->sizes.emplace_back(name, JsonText(value));
   brief->other_shapes = !config.variants.empty();
 }
 

@@ -7,50 +7,20 @@
 #include <ctime>
 
 #include "davinci/base/hash.h"
+#include "davinci/base/utf8.h"
 
 namespace davinci::report {
-namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-// Length of the valid UTF-8 character at the front, 0 if there is none. No overlong forms, no
-// surrogates, nothing above U+10FFFF.
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto continues = [&](size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (!continues(1) || !continues(2)) return 0;
-    if (first == 0xE0 && byte(1) < 0xA0) return 0;
-    if (first == 0xED && byte(1) > 0x9F) return 0;
-    return 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (!continues(1) || !continues(2) || !continues(3)) return 0;
-    if (first == 0xF0 && byte(1) < 0x90) return 0;
-    if (first == 0xF4 && byte(1) > 0x8F) return 0;
-    return 4;
-  }
-  return 0;
-}
-
-}  // namespace
-
 std::string EscapeHtml(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size() + text.size() / 8);
   while (!text.empty()) {
-    const size_t length = Utf8Length(text);
+    const size_t length = DecodeUtf8(text).bytes;
     const char c = text.front();
     if (length == 0 ||
         (length == 1 && static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' &&
          c != '\r') ||
         c == '\x7f') {
-      escaped += kReplacement;
+      escaped += kReplacementCharacter;
       text.remove_prefix(1);
       continue;
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/json_text.h"
 
 namespace davinci::rollout {
 namespace {
@@ -50,10 +51,8 @@ Result<ModelCall> ModelCalls::Call(const UnitId& id, const std::function<Result<
   DAVINCI_ASSIGN_OR_RETURN(const json body, log_->Do(id, [&]() -> Result<json> {
     from_journal = false;
     DAVINCI_ASSIGN_OR_RETURN(const Prepared prepared, make());
-    DAVINCI_ASSIGN_OR_RETURN(
-        const std::string prompt,
-        log_->Keep(
-            llm::ToJson(prepared.request).dump(-1, ' ', false, json::error_handler_t::replace)));
+    DAVINCI_ASSIGN_OR_RETURN(const std::string prompt,
+                             log_->Keep(JsonText(llm::ToJson(prepared.request))));
     DAVINCI_ASSIGN_OR_RETURN(const Lane::Place place, lane_->Enter(urgency, order, cancel));
     const Stopwatch watch;
     DAVINCI_ASSIGN_OR_RETURN(const llm::Reply reply, backbone_->Generate(prepared.request, cancel));

@@ -10,6 +10,7 @@
 
 #include <memory>
 
+#include "davinci/base/json_text.h"
 #include "davinci/sandbox/cgroup.h"
 #include "davinci/sandbox/enter.h"
 #include "davinci/sandbox/json_fields.h"
@@ -73,7 +74,7 @@ nlohmann::json Probe(bool new_namespaces) {
   spec.policy.new_namespaces = new_namespaces;
   spec.limits.open_files = 256;
   const auto send = [&channel](const nlohmann::json& json) {
-    const std::string text = json.dump();
+    const std::string text = JsonText(json);
     (void)!write(channel[1], text.data(), text.size());
   };
   const pid_t outer = fork();

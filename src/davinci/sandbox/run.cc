@@ -23,6 +23,7 @@
 #include <system_error>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/unique_fd.h"
 #include "davinci/sandbox/capabilities.h"
 #include "davinci/sandbox/cgroup.h"
@@ -128,8 +129,7 @@ void ResetSignals() {
   syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
   Status status = EnterConfinement(child.spec, rules, /*lockable=*/false, layers);
   if (!status.ok()) FailWith(child.report, status);
-  const std::string json =
-      ToJson(*layers).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string json = JsonText(ToJson(*layers));
   Send(child.report, ReportKind::kLayers, json.data(), json.size());
   environ = const_cast<char**>(child.envp.data());
   execvp(child.argv[0], child.argv.data());

@@ -195,6 +195,11 @@ void DenyTimers(Rules* rules) {
   rules->DenyAll({SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime), SCMP_SYS(setitimer)});
 }
 
+// Memory that no process has mapped counts as nobody's: no limit would end who hoards it.
+void DenyUnmappedMemory(Rules* rules) {
+  rules->DenyAll({SCMP_SYS(memfd_create), SCMP_SYS(shmget)});
+}
+
 // `lock_program` is the only address from which a further filter may be installed; 0 = none at all.
 Result<Program> BuildLoad(const SeccompOptions& options, uint64_t lock_program) {
   Rules rules;
@@ -205,7 +210,9 @@ Result<Program> BuildLoad(const SeccompOptions& options, uint64_t lock_program) 
   if (!options.allow_fork) DenyFork(&rules);
   if (!options.allow_exec) {
     DenyExec(&rules);
-    DenyTimers(&rules);  // who starts programs uses a device, whose libraries may have timers
+    // Who starts programs uses a device, whose libraries may need these.
+    DenyTimers(&rules);
+    DenyUnmappedMemory(&rules);
   }
   rules.DenyIfInt(SCMP_SYS(prctl), 0, PR_SET_SECCOMP);
   if (lock_program == 0) {

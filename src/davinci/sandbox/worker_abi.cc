@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/base/json_text.h"
 #include "davinci/sandbox/enter.h"
 #include "davinci/sandbox/seccomp.h"
 
@@ -26,7 +27,7 @@ void CopyText(const std::string& text, char* out, size_t out_len) {
 }
 
 Status CopyReport(const nlohmann::json& report, char* out, size_t out_len) {
-  const std::string text = report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string text = JsonText(report);
   if (text.size() >= out_len) return InvalidArgument("the report buffer is too small");
   CopyText(text, out, out_len);
   return Status::Ok();

@@ -1,5 +1,6 @@
 // Staging and Flush(step) of Library.
 
+#include "davinci/base/json_text.h"
 #include "davinci/skill/library_impl.h"
 #include "davinci/skill/library_schema.h"
 #include "davinci/skill/retention.h"
@@ -12,9 +13,7 @@ using nlohmann::json;
 using store::SqliteFailure;
 using store::Statement;
 
-std::string Dump(const json& document) {
-  return document.dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string Dump(const json& document) { return JsonText(document); }
 
 json EvidenceJson(const std::vector<Evidence>& evidence) {
   json list = json::array();
@@ -25,7 +24,7 @@ json EvidenceJson(const std::vector<Evidence>& evidence) {
 std::string StagedDocument(const Staged& staged) {
   OrderedJson document = {{"skill", FieldsJson(staged.skill)}};
   document["evidence"] = EvidenceJson(staged.evidence);
-  return document.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  return JsonText(document);
 }
 
 std::string StagedDocument(const StagedUsage& staged) {

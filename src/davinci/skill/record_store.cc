@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
 #include "davinci/skill/library_schema.h"
 #include "davinci/skill/skill_json.h"
 #include "davinci/store/sqlite.h"
@@ -17,15 +18,13 @@ using store::Statement;
 
 constexpr std::string_view kAbsent = "absent";
 
-std::string Dump(const json& document) {
-  return document.dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string Dump(const json& document) { return JsonText(document); }
 
 std::string BodyDocument(const Skill& skill) {
   OrderedJson document = {{"fields", FieldsJson(skill)}};
   if (!skill.json_line.empty()) document["json_line"] = skill.json_line;
   if (!skill.skill_md.empty()) document["skill_md"] = skill.skill_md;
-  return document.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  return JsonText(document);
 }
 
 Result<Skill> SkillFromBody(const std::string& text) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "davinci/base/json_text.h"
+
 namespace davinci::skill {
 namespace {
 
@@ -66,7 +68,7 @@ std::string FormatSkillJson(const Skill& skill, std::optional<double> verify_spe
   OrderedJson document = FieldsJson(skill);
   if (verify_speedup && !document.contains("verify_speedup"))
     document["verify_speedup"] = *verify_speedup;
-  return document.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  return JsonText(document);
 }
 
 }  // namespace davinci::skill

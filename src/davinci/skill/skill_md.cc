@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "davinci/base/json_text.h"
 #include "davinci/skill/front_matter.h"
 
 namespace davinci::skill {
@@ -134,7 +135,7 @@ std::string Canonical(const Skill& skill) {
   if (folder != skill.name) text += fmt::format("  {}: {}\n", kNameKey, YamlScalar(skill.name));
   for (const auto& [key, value] : metadata.items())
     text += fmt::format("  {}: {}\n", key, YamlScalar(value.get<std::string>()));
-  if (!rest.empty()) text += fmt::format("  {}: {}\n", kExtraKey, YamlScalar(rest.dump()));
+  if (!rest.empty()) text += fmt::format("  {}: {}\n", kExtraKey, YamlScalar(JsonText(rest)));
   return text + "---\n\n" + skill.content + "\n";
 }
 

@@ -11,6 +11,7 @@
 
 #include "davinci/base/file_lock.h"
 #include "davinci/base/files.h"
+#include "davinci/base/json_text.h"
 
 namespace davinci::store {
 namespace {
@@ -94,8 +95,7 @@ int64_t Journal::size_bytes() {
 
 Status Journal::Append(const nlohmann::json& record) {
   // dump() escapes line breaks, so a record is one line whatever is in it.
-  const std::string line =
-      record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  const std::string line = JsonText(record) + '\n';
   std::lock_guard lock(mutex_);
   DAVINCI_RETURN_IF_ERROR(broken_);
   Status status = WriteAll(fd_.get(), line, path_.string());

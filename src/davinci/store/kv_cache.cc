@@ -12,6 +12,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/unique_fd.h"
 #include "davinci/store/sqlite.h"
 
@@ -221,7 +222,7 @@ Result<std::optional<nlohmann::json>> KvCache::Get(std::string_view space, std::
 }
 
 Status KvCache::Put(std::string_view space, std::string_view key, const nlohmann::json& value) {
-  const std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string text = JsonText(value);
   return WithRecovery([&] {
     Statement insert(db_, "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)");
     const int code = insert.Bind(space)

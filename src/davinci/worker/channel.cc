@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/json_text.h"
 #include "davinci/worker/protocol.h"
 
 namespace davinci::worker {
@@ -30,7 +31,7 @@ int RemainingMs(double deadline_seconds) {
 }  // namespace
 
 std::string EncodeFrame(const json& body) {
-  const std::string payload = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string payload = JsonText(body);
   const auto length = static_cast<uint32_t>(payload.size());
   std::string frame(kHeaderBytes, '\0');
   for (size_t i = 0; i < kHeaderBytes; ++i)

@@ -409,13 +409,14 @@ Status Process::ReadPieces(std::span<const uint64_t> addresses, size_t size,
   return Status::Ok();
 }
 
-void Process::FillPieces(std::span<const uint64_t> addresses, size_t size, char byte) const {
+bool Process::FillPieces(std::span<const uint64_t> addresses, size_t size, char byte) const {
   std::vector<iovec> remote;
   for (const uint64_t address : addresses.first(std::min(addresses.size(), kMaxPieces)))
     remote.push_back({reinterpret_cast<void*>(address), size});  // NOLINT: of another process
   std::vector<char> bytes(remote.size() * size, byte);
   iovec local{bytes.data(), bytes.size()};
-  (void)process_vm_writev(pid_, &local, 1, remote.data(), remote.size(), 0);
+  return process_vm_writev(pid_, &local, 1, remote.data(), remote.size(), 0) ==
+         static_cast<ssize_t>(bytes.size());
 }
 
 bool Process::SharesMemory(std::span<const std::pair<uint64_t, uint64_t>> ranges) const {
@@ -433,30 +434,6 @@ bool Process::SharesMemory(std::span<const std::pair<uint64_t, uint64_t>> ranges
       if (address < to && from < address + bytes) return true;
   }
   return false;
-}
-
-int64_t Process::NumAbsentPages(std::span<const std::pair<uint64_t, uint64_t>> ranges) const {
-  constexpr uint64_t kPresentOrSwapped = uint64_t{3} << 62;
-  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const UniqueFd pagemap(
-      open(fmt::format("/proc/{}/pagemap", pid_.load()).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!pagemap.valid()) return 0;
-  int64_t absent = 0;
-  std::vector<uint64_t> entries(1 << 14);
-  for (const auto& [address, bytes] : ranges) {
-    const uint64_t end = (address + bytes + page - 1) / page;
-    for (uint64_t at = address / page; at < end;) {
-      const size_t wanted = std::min<uint64_t>(entries.size(), end - at);
-      const ssize_t got = pread(pagemap.get(), entries.data(), wanted * sizeof(uint64_t),
-                                static_cast<off_t>(at * sizeof(uint64_t)));
-      if (got <= 0) break;
-      const size_t count = static_cast<size_t>(got) / sizeof(uint64_t);
-      absent += std::count_if(entries.begin(), entries.begin() + static_cast<ptrdiff_t>(count),
-                              [](uint64_t entry) { return (entry & kPresentOrSwapped) == 0; });
-      at += count;
-    }
-  }
-  return absent;
 }
 
 void Process::CheckMemory() {

@@ -92,16 +92,13 @@ class Process {
   Status ReadMemory(uint64_t address, void* destination, size_t size) const;
   // The same for many pieces of `size` bytes each, put behind one another.
   Status ReadPieces(std::span<const uint64_t> addresses, size_t size, char* destination) const;
-  // Fills pieces of the (frozen) child's memory, 1024 at most, with `byte`; from the first that
-  // cannot be written to on, they stay as they are.
-  void FillPieces(std::span<const uint64_t> addresses, size_t size, char byte) const;
+  // Fills pieces of the (frozen) child's memory, 1024 at most, with `byte`. False: from the first
+  // that cannot be written to on, they stay as they are.
+  bool FillPieces(std::span<const uint64_t> addresses, size_t size, char byte) const;
   // Whether any byte of a range [address, address + bytes) lies in a mapping that is shared, with
   // another process or with itself, or that is of a file: a private one shows what it did not
   // write.
   bool SharesMemory(std::span<const std::pair<uint64_t, uint64_t>> ranges) const;
-  // Pages of the ranges that do not exist yet, because nobody has written to them; 0 where the
-  // system does not tell. Reading them makes them exist.
-  int64_t NumAbsentPages(std::span<const std::pair<uint64_t, uint64_t>> ranges) const;
 
   void Kill();
   // Non-blocking unless `timeout_seconds` > 0. Empty while the child lives.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "davinci/base/json_text.h"
 #include "davinci/build/build_service.h"
 
 int main(int argc, char** argv) {
@@ -57,7 +58,7 @@ int main(int argc, char** argv) {
     else
       out = {{"ok", false},
              {"error", {{"kind", "judge_error"}, {"message", outcome.status().ToString()}}}};
-    std::cout << out.dump() << std::endl;
+    std::cout << davinci::JsonText(out) << std::endl;
   }
   return 0;
 }
