@@ -73,17 +73,17 @@ class KeyedDraws(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
-# The bits that decide how a number is rounded to bfloat16, to the ten bits of tf32 and float16, and to float32.
-_ROUNDING_BITS = {torch.float64: (torch.int64, 1 << 44 | 1 << 41 | 1 << 28), torch.float32: (torch.int32, 1 << 15 | 1 << 12),
-                  torch.float16: (torch.int16, 1 << 2)}
+# The bit that decides how a number is rounded to bfloat16.
+_ROUNDING_BIT = {torch.float64: (torch.int64, 1 << 44), torch.float32: (torch.int32, 1 << 15), torch.float16: (torch.int16, 1 << 2)}
 
 
 def round_down(tensor):
-    """Moves numbers towards zero, in place, by half of what a lower precision resolves at most, so that it rounds them all towards
-    zero: errors of low precision no longer cancel in sums and means, while for the tensor's own precision nothing is different."""
-    if tensor.dtype in _ROUNDING_BITS:
-        integers, bits = _ROUNDING_BITS[tensor.dtype]
-        tensor.view(integers).bitwise_and_(~bits)
+    """Moves numbers towards zero, in place, by half of what bfloat16 resolves at most, so that it rounds them all towards zero: its
+    errors no longer cancel where products are summed up over all samples, while those of the tensor's own precision do. Plain
+    sums of such numbers err one way, too, wherever a partial sum is a few hundred times as large."""
+    if tensor.dtype in _ROUNDING_BIT:
+        integers, bit = _ROUNDING_BIT[tensor.dtype]
+        tensor.view(integers).bitwise_and_(~bit)
     return tensor
 
 
@@ -281,10 +281,9 @@ def _empty_like(tensor):
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
 
 
-def restyle(tensor, distribution, generator, precision=None):
-    """A tensor of the same shape, strides, dtype and device under another distribution. Unless the task's ``precision`` is tf32, lower
-    ones round it all the same way."""
-    down = round_down if precision != "tf32" else lambda tensor: tensor
+def restyle(tensor, distribution, generator, coarse=False):
+    """A tensor of the same shape, strides, dtype and device under another distribution. ``coarse``: bfloat16 rounds it all one way."""
+    down = round_down if coarse else lambda tensor: tensor
     if distribution in ("signed", "outliers") and _is_constant(tensor):
         return _Structure(tensor, constant=True).keep(down(_varied(tensor, distribution, generator)))
     if not _is_restylable(tensor) or (distribution == "outliers" and tensor.dim() == 0):

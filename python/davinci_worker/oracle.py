@@ -62,6 +62,7 @@ class Oracle:
         self._retired = []
         self._outputs = None
         self._samples = []
+        self._multiplies = False  # does the reference multiply matrices?
         self._returned = None  # cuda: (outputs of the candidate that nobody has overwritten yet, seed of the places)
         self._stochastic = False
         self.judging_seconds = 0.0  # of working out truth and tolerance once, for whoever plans to do it again
@@ -230,7 +231,8 @@ class Oracle:
         elif distribution != "own":
             generator = torch.Generator(device=self._device)
             generator.manual_seed(seed ^ 0x5DEECE66D)
-            tensors = [distributions.restyle(t, distribution, generator, self._spec.get("precision")) for t in tensors]
+            coarse = self._multiplies and self._spec.get("precision") != "tf32"
+            tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
         return InputSet(skeleton, tensors, variant, seed, distribution)
 
     def _forward(self, model, drawn, convert=None):
@@ -347,7 +349,7 @@ class Oracle:
 
     def _work(self, model, drawn):
         """Bytes and operations of one call, for the roofline."""
-        (output, _), flops, dense = trace.work(lambda: self._forward(model, drawn))
+        (output, _), flops, dense, self._multiplies = trace.work(lambda: self._forward(model, drawn))
         found = []
         packing.flatten(output, found)
         read = sum(t.numel() * t.element_size() for t in drawn.tensors)

@@ -104,8 +104,11 @@ def device_profile(model, arguments, warmup_seconds):
                       "stream": r.get("stream"), "custom": not _VENDOR_KERNEL.search(r["name"])} for r in launched[:64]]}
 
 
+_PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "convolution", "scaled_dot_product_attention", "bilinear", "cdist"}
+
+
 def work(function):
-    """(result, flops, whether every operator reads its operands whole) of a reference forward."""
+    """(result, flops, whether every operator reads its operands whole, whether it multiplies matrices) of a reference forward."""
     result, rows, _ = operators(function)
     calls = {}
     for key, count, _, _ in rows:
@@ -113,4 +116,4 @@ def work(function):
         calls[name] = calls.get(name, 0) + count
     own_views = calls.get("as_strided", 0) - sum(calls.get(name, 0) for name in _WHOLE_VIEWS)
     dense = own_views <= 0 and not any(name in _SPARSE_READERS for name in calls)
-    return result, sum(row[3] for row in rows), dense
+    return result, sum(row[3] for row in rows), dense, any(name.lstrip("_") in _PRODUCTS for name in calls)

@@ -78,8 +78,8 @@ def _unlike_initial(value, trained, noise):
 
 def randomise(model, seed, constants=(), precision=None):
     """Moves parameters and floating buffers away from their defaults, so that dropping gamma, beta or bias shows, or a whole branch
-    behind a scale of 1e-6. Buffers named in ``constants`` stay. Unless ``precision`` is tf32, lower ones round parameters all
-    the same way (``distributions.round_down``).
+    behind a scale of 1e-6. Buffers named in ``constants`` stay. Unless ``precision`` is tf32, bfloat16 rounds matrices
+    all one way (``distributions.round_down``).
 
     Of buffers, and of parameters that ask for no gradient, signs and zeros survive (masks, variances); of other parameters the sign
     where all have it.
@@ -100,7 +100,7 @@ def randomise(model, seed, constants=(), precision=None):
             if not parameter.is_floating_point() or parameter.numel() == 0:
                 continue
             parameter.copy_(_unlike_initial(parameter.detach().double().cpu(), _is_trained(parameter), noise))
-            if precision != "tf32":
+            if precision != "tf32" and parameter.dim() > 1:
                 distributions.round_down(parameter.detach())
         for key, buffer in sorted(model.named_buffers(), key=lambda item: item[0]):
             if key in constants or not buffer.is_floating_point() or buffer.numel() == 0:
@@ -136,6 +136,6 @@ def reweigh(model, origin, seed, buffers, constants=(), precision=None):
         if _is_trained(tensor) and _has_both_signs(origin[name]):
             moved = torch.where(factor * 1024 % 1 < 0.5, -moved, moved)
         tensor.detach().copy_(moved)
-        if precision != "tf32" and isinstance(tensor, torch.nn.Parameter):
+        if precision != "tf32" and isinstance(tensor, torch.nn.Parameter) and tensor.dim() > 1:
             distributions.round_down(tensor.detach())
     return bool(tensors)
