@@ -92,12 +92,12 @@ def _same_kind(inputs, output):
     return next((t.contiguous() for t in inputs if t.shape == output.shape and t.dtype == output.dtype), None)
 
 
-def other_weights(factory, init, like, seed):
+def other_weights(make, like, seed):
     """A module built like the reference with other weights, or None when it has none."""
     if not any(t.is_floating_point() for t in list(like.parameters()) + list(like.buffers())):
         return None
     torch.manual_seed(seed)
-    model = factory(*init)
+    model = make()
     weights.randomise(model, seed)
     model.train(like.training)
     return model

@@ -148,8 +148,9 @@ class Oracle:
         init = list(get_init())
         if self._published:
             init = published.cast_arguments(init, self._spec["precision"])
+        init = packing.to_blob(init)  # a constructor may change what it is given
         torch.manual_seed(self._spec["init_seed"])
-        model = self._factory(*init)
+        model = self._make(init)
         self._insist_on_supported(weights.state(model))
         model = model.to(self._device)
         if self._published:
@@ -162,11 +163,14 @@ class Oracle:
         initial = [handover.fingerprint(t) for _, t in weights.state(model)]
         constants = frozenset()
         if self._spec.get("randomise", True):
-            constants = weights.constant_tables(model, lambda: self._factory(*init), self._spec["init_seed"])
+            constants = weights.constant_tables(model, lambda: self._make(init), self._spec["init_seed"])
             weights.randomise(model, self._spec["state_seed"], constants, self._spec.get("precision"))
         precise = self._twin(model, init).double()
         self._variants[variant] = {"model": model, "precise": precise, "init": init, "origin": {}, "constants": constants, "initial": initial}
         return self._variants[variant]
+
+    def _make(self, init):
+        return self._factory(*packing.from_blob(init))
 
     def _twin(self, model, init):
         try:
@@ -175,7 +179,7 @@ class Oracle:
             if memory.ran_out(error):
                 raise
         torch.manual_seed(self._spec["init_seed"])
-        twin = self._factory(*init).to(self._device).train(model.training)
+        twin = self._make(init).to(self._device).train(model.training)
         weights.take_over(twin, model)
         return twin
 
@@ -301,7 +305,7 @@ class Oracle:
         state = weights.state(built["model"])
         slot_bytes = (num_bytes + 4095) // 4096 * 4096
         return {
-            "init": packing.to_blob(built["init"]), "structure": structure,
+            "init": built["init"], "structure": structure,
             "outputs": [{k: o[k] for k in ("dtype", "shape", "stride")} for o in described],
             "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1,
             "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
@@ -471,7 +475,7 @@ class Oracle:
         varying = [n for n, b in own.items() if b.is_floating_point() and n not in built["constants"]]
         if not varying and next(built["model"].parameters(), None) is None:
             return None
-        model = admission.other_weights(self._factory, built["init"], built["model"], seed)
+        model = admission.other_weights(lambda: self._make(built["init"]), built["model"], seed)
         if model is None:
             return None
         model = model.to(self._device)

@@ -31,6 +31,49 @@ def case(name, cpp="", cuda="", functions=None, stage="compat", cflags=(), cuda_
                       cuda_cflags=list(cuda_cflags), check=check, **more))
 
 
+def check_number(m):
+    made = m.number(torch.rand(3))
+    assert made.shape == () and made.dtype is torch.float32 and made.item() == 2.5, made
+
+
+case("torch_tensor_of_a_number", cpp=r"""
+#include <torch/extension.h>
+torch::Tensor number(torch::Tensor x) { return torch::tensor(2.5); }
+""", functions=["number"], stage="full", check=check_number, slow=True)
+
+
+def check_conversions(m):
+    x = torch.rand(50)
+    close(m.flip(x, 1), -x)
+    close(m.flip(x, 0), x)
+    close(m.flip(x, None), x)
+    raises(TypeError, lambda: m.flip(x, "yes"), "incompatible function arguments")
+    close(m.total(w for w in (x, x, x)), 3 * x)
+    close(m.total((x, x)), 2 * x)
+    raises(TypeError, lambda: m.total({0: x}), "incompatible function arguments")
+    close(m.power(x, 2), x + 2)
+    close(m.power(x, 2.5), x * 2.5)
+
+
+case("pybind_conversions", cpp=r"""
+#include <torch/extension.h>
+torch::Tensor flip(torch::Tensor x, bool negative) { return negative ? -x : x; }
+torch::Tensor total(const std::vector<torch::Tensor>& parts) {
+  auto sum = torch::zeros_like(parts[0]);
+  for (auto& part : parts) sum = sum + part;
+  return sum;
+}
+torch::Tensor scale(torch::Tensor x, double by) { return x * by; }
+torch::Tensor shift(torch::Tensor x, int64_t by) { return x + by; }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("flip", &flip);
+  m.def("total", &total);
+  m.def("power", &scale, py::arg("x"), py::arg("by"));
+  m.def("power", &shift, py::arg("x"), py::arg("by"));  // an int is for this one, although it comes second
+}
+""", check=check_conversions)
+
+
 def check_add_relu(m):
     a, b = torch.randn(1000), torch.randn(1000)
     close(m.add_relu(a, b), torch.relu(a + b))

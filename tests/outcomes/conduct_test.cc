@@ -95,12 +95,12 @@ TEST_F(Outcomes, ViewsOfSomethingLargerAreOutputs) {
 }
 
 TEST_F(Outcomes, AnOutputInTheMemoryOfAnInputIsAPolicyViolation) {
-  const Evaluation evaluation =
-      Judge(Candidate("return x[:]"), Reference("return x[:].clone()"));
+  const Evaluation evaluation = Judge(Candidate("return x[:]"), Reference("return x[:].clone()"));
   EXPECT_EQ(evaluation.outcome, Outcome::kPolicyViolation) << evaluation.message;
   EXPECT_EQ(evaluation.evidence.value("rule", ""), "shared_output");
   // What the reference returns in order is brought into order, and then it is the candidate's own.
-  const Evaluation strided = Judge(Candidate("return x.t()"), Reference("return x.t().contiguous()"));
+  const Evaluation strided =
+      Judge(Candidate("return x.t()"), Reference("return x.t().contiguous()"));
   EXPECT_EQ(strided.outcome, Outcome::kOk) << strided.message;
   const Evaluation alike = Judge(Candidate("return x.t()"), Reference("return x.t()"));
   EXPECT_EQ(alike.outcome, Outcome::kOk) << alike.message;

@@ -122,6 +122,14 @@ bool MentionsTorchTypes(std::string_view text) {
   return ContainsAny(text, kNames);
 }
 
+// As g++ and nvcc quote it: 'x' is not a member of 'torch', 'torch::fft' has not been declared.
+bool MentionsTorchNamespace(std::string_view text) {
+  static constexpr std::array<std::string_view, 10> kNames = {
+      "'torch'", "'torch::",  "'at'",      "'at::",  "'c10'",
+      "'c10::",  "\"torch\"", "\"torch::", "\"at\"", "\"at::"};
+  return ContainsAny(text, kNames);
+}
+
 // The last component of a qualified name, without template arguments or parameters.
 std::string LastName(std::string name) {
   const size_t cut = name.find_first_of("(<");
@@ -223,8 +231,8 @@ Blame WhoIsToBlame(const std::vector<Diagnostic>& errors, const BlameContext& co
     if (qualified && Contains(m, "std"))
       return context.headers_are_real ? Blame::kSource : Blame::kUnsure;
     if (!context.torch_mentions(name)) return Blame::kSource;
-    if (qualified)
-      return MentionsTorchTypes(m) || Contains(m, "at") ? Blame::kUnsure : Blame::kSource;
+    if (qualified || MentionsTorchNamespace(m))
+      return MentionsTorchTypes(m) || MentionsTorchNamespace(m) ? Blame::kUnsure : Blame::kSource;
     if (LooksLikeMacro(name) || context.uses_torch_names_unqualified) return Blame::kUnsure;
     // A plain unknown name that LibTorch also happens to use somewhere ("idx"). Without `using
     // namespace` the source could only mean one of the C or C++ library's, which the real headers
@@ -237,6 +245,7 @@ Blame WhoIsToBlame(const std::vector<Diagnostic>& errors, const BlameContext& co
       Contains(m, "has already been declared")) {
     return Blame::kSource;
   }
+  if (Contains(m, "deleted function") && Contains(m, "torch::tensor")) return Blame::kUnsure;
   if (context.headers_are_real) return Blame::kSource;
   return MentionsTorchTypes(m) ? Blame::kUnsure : Blame::kSource;
 }

@@ -62,7 +62,8 @@ class BlameTest : public testing::Test {
                         .is_user_file = [](const std::string& f) { return f == "cpp_sources"; },
                         .torch_mentions =
                             [](const std::string& n) {
-                              return n == "AT_FANCY_MACRO" || n == "Generator" || n == "idx";
+                              return n == "AT_FANCY_MACRO" || n == "Generator" || n == "idx" ||
+                                     n == "tensor" || n == "fft" || n == "opmath_type";
                             }};
 };
 
@@ -77,6 +78,17 @@ TEST_F(BlameTest, UnknownTorchNameMayBeAGap) {
   EXPECT_EQ(Of("cpp_sources:3:5: error: 'Generator' is not a member of 'at'"), Blame::kUnsure);
   EXPECT_EQ(Of("cpp_sources:3:5: error: 'AT_FANCY_MACRO' was not declared in this scope"),
             Blame::kUnsure);
+}
+TEST_F(BlameTest, NamesInTorchNamespacesMayBeGapsOfSlimHeadersToo) {
+  for (const bool real : {false, true}) {
+    context_.headers_are_real = real;
+    for (const char* line :
+         {"cpp_sources:1:49: error: 'tensor' is not a member of 'torch'",
+          "cpp_sources:1:49: error: 'torch::fft' has not been declared",
+          "cpp_sources:1:9: error: 'opmath_type' in namespace 'at' does not name a template type"})
+      EXPECT_EQ(Of(line), Blame::kUnsure) << line;
+    EXPECT_EQ(Of("cpp_sources:1:49: error: 'sinus' is not a member of 'torch'"), Blame::kSource);
+  }
 }
 TEST_F(BlameTest, MissingMemberThatTorchDoesNotHaveIsTheSourcesFault) {
   EXPECT_EQ(Of("cpp_sources:2:5: error: 'class at::Tensor' has no member named 'frobnicate'"),

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using Flags = std::vector<std::string>;
 
 // Part of every key: raise it when the meaning of a request or the way it is compiled changes.
-constexpr std::string_view kFormat = "davinci-build-2";
+constexpr std::string_view kFormat = "davinci-build-3";
 
 constexpr const char* kTorchLibraries[] = {"c10",        "c10_cuda", "torch_cpu",
                                            "torch_cuda", "torch",    "torch_python"};

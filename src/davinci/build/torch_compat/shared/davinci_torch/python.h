@@ -70,6 +70,10 @@ struct Convert<at::Tensor> {
     return davinci_py_wrap_tensor(davinci_torch::ImplOf(t));
   }
 };
+// Whether a value of another kind may be converted (an int where a double or a bool is wanted): as
+// in pybind11, not before every overload was asked whether it takes the arguments as they are.
+// Read and written under the interpreter's lock.
+inline bool converting = true;
 template <>
 struct Convert<bool> {
   static bool Load(PyObject* o, bool& out) {
@@ -77,7 +81,16 @@ struct Convert<bool> {
       out = o == Py_True;
       return true;
     }
-    return false;
+    if (!converting) return false;
+    if (o == Py_None) {
+      out = false;
+      return true;
+    }
+    if (!Py_TYPE(o)->tp_as_number || !Py_TYPE(o)->tp_as_number->nb_bool) return false;
+    const int truth = PyObject_IsTrue(o);
+    if (truth < 0) return Fail();
+    out = truth == 1;
+    return true;
   }
   static PyObject* Store(bool v) { return PyBool_FromLong(v); }
 };
@@ -111,6 +124,7 @@ struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, b
 template <typename T>
 struct Convert<T, std::enable_if_t<std::is_floating_point_v<T>>> {
   static bool Load(PyObject* o, T& out) {
+    if (!converting && !PyFloat_Check(o)) return false;
     const double v = PyFloat_AsDouble(o);
     if (v == -1.0 && PyErr_Occurred()) return Fail();
     out = static_cast<T>(v);
@@ -181,8 +195,9 @@ struct Convert<std::optional<T>> {
 template <typename T>
 struct Convert<std::vector<T>> {
   static bool Load(PyObject* o, std::vector<T>& out) {
-    if (!PySequence_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o)) return false;
-    if (davinci_py_tensor(o)) return false;
+    if (PyUnicode_Check(o) || PyBytes_Check(o) || PyDict_Check(o) || davinci_py_tensor(o))
+      return false;
+    if (!PySequence_Check(o) && !(converting && PyIter_Check(o))) return false;  // or a generator
     PyObject* fast = PySequence_Fast(o, "");
     if (!fast) return Fail();
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(fast);
@@ -332,27 +347,34 @@ inline PyObject* Dispatch(PyObject* capsule, PyObject* args, PyObject* kwargs) {
   auto* first = static_cast<Function*>(PyCapsule_GetPointer(capsule, nullptr));
   if (!first) return nullptr;
   const size_t given = static_cast<size_t>(PyTuple_GET_SIZE(args));
-  for (Function* f = first; f; f = f->next) {
-    if (given > f->arity) continue;
-    std::vector<PyObject*> values(f->arity + 1, nullptr);
-    for (size_t i = 0; i < given; ++i)
-      values[i] = PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(i));
-    Py_ssize_t used = 0;
-    bool complete = true;
-    for (size_t i = given; i < f->arity && complete; ++i) {
-      if (i < f->parameter_names.size()) {
-        if (kwargs) values[i] = PyDict_GetItemString(kwargs, f->parameter_names[i].c_str());
-        if (values[i])
-          ++used;
-        else
-          values[i] = f->defaults[i];
+  const bool outer = converting;
+  struct Restore {
+    bool value;
+    ~Restore() { converting = value; }
+  } restore{outer};
+  for (int pass = first->next ? 0 : 1; pass < 2; ++pass)
+    for (Function* f = first; f; f = f->next) {
+      converting = pass == 1;
+      if (given > f->arity) continue;
+      std::vector<PyObject*> values(f->arity + 1, nullptr);
+      for (size_t i = 0; i < given; ++i)
+        values[i] = PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(i));
+      Py_ssize_t used = 0;
+      bool complete = true;
+      for (size_t i = given; i < f->arity && complete; ++i) {
+        if (i < f->parameter_names.size()) {
+          if (kwargs) values[i] = PyDict_GetItemString(kwargs, f->parameter_names[i].c_str());
+          if (values[i])
+            ++used;
+          else
+            values[i] = f->defaults[i];
+        }
+        complete = values[i] != nullptr;
       }
-      complete = values[i] != nullptr;
+      if (!complete || (kwargs && PyDict_Size(kwargs) != used)) continue;
+      PyObject* result = f->Call(values.data());
+      if (result || PyErr_Occurred()) return result;
     }
-    if (!complete || (kwargs && PyDict_Size(kwargs) != used)) continue;
-    PyObject* result = f->Call(values.data());
-    if (result || PyErr_Occurred()) return result;
-  }
   std::string kinds;
   for (size_t i = 0; i < given; ++i) {
     if (i) kinds += ", ";

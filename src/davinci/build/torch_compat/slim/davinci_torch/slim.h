@@ -69,6 +69,10 @@ constexpr auto kI64 = kInt64;
 constexpr auto kF16 = kFloat16;
 constexpr auto kF32 = kFloat32;
 constexpr auto kF64 = kFloat64;
+// at::tensor makes a vector where torch::tensor makes a number, and another dtype of doubles: only
+// the full headers have the real one.
+template <typename... T>
+at::Tensor tensor(T&&...) = delete;
 }  // namespace torch
 
 // What the bindings (davinci_torch/python.h) need of a tensor, in terms of the real class.
