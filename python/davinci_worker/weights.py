@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from davinci_worker import distributions, memory
+from davinci_worker import distributions, memory, structure
 from davinci_worker.compare import bits_of
 
 _SMALL_CONSTANT = 0.3
@@ -69,11 +69,21 @@ def _unlike_initial(value, trained, noise):
     size = value.square().mean().sqrt()
     moved = value * (0.6 + 0.4 * noise(value))  # never more, or what is applied a thousand times grows without bounds
     if not trained:
-        return moved
+        return _like(value, moved)
+    if (kind := structure.Structure(value)).ordered:  # knots
+        return kind.keep(moved)
     if _has_both_signs(value):
         moved *= torch.where(noise(value) < 0.5, -1.0, 1.0)
     moved = torch.where(value == 0, (noise(value) - 0.5) * (0.2 * size), moved)
     return moved * (_USUAL_SIZE / size) if size < _SMALL_SIZE else moved
+
+
+def _like(value, moved):
+    """``moved``, made of ``value`` element by element, of the same structure; where only its own values are, ``value``."""
+    if torch.all(value == value.flatten()[0]):
+        return moved
+    kind = structure.Structure(value)
+    return value if kind.keeps_all or kind.solvable else kind.keep(moved)
 
 
 def randomise(model, seed, constants=(), precision=None):
@@ -112,7 +122,7 @@ def randomise(model, seed, constants=(), precision=None):
             elif name == "running_var":
                 value = 0.5 + 1.5 * noise(value)
             else:
-                value = value * (0.9 + 0.2 * noise(value))
+                value = _like(value, value * (0.9 + 0.2 * noise(value)))
             buffer.copy_(value)
 
 
@@ -133,7 +143,11 @@ def reweigh(model, origin, seed, buffers, constants=(), precision=None):
             generators[tensor.device] = torch.Generator(device=tensor.device).manual_seed(seed)
         factor = torch.rand(tensor.shape, generator=generators[tensor.device], device=tensor.device)
         moved = origin[name] * (factor * 0.4 + 0.6).to(tensor.dtype)
-        if _is_trained(tensor) and _has_both_signs(origin[name]):
+        if not _is_trained(tensor):
+            moved = _like(origin[name], moved)
+        elif (kind := structure.Structure(origin[name])).ordered:
+            moved = kind.keep(moved)
+        elif _has_both_signs(origin[name]):
             moved = torch.where(factor * 1024 % 1 < 0.5, -moved, moved)
         tensor.detach().copy_(moved)
         if precision != "tf32" and isinstance(tensor, torch.nn.Parameter) and tensor.dim() > 1:

@@ -17,7 +17,7 @@ except ImportError:
     print("skipped: this Python has no torch and numpy")
     sys.exit(77)
 
-from davinci_worker import distributions, oracle  # noqa: E402
+from davinci_worker import distributions, oracle, structure  # noqa: E402
 
 STRESS = ("signed", "positive", "magnitudes", "magnitudes-mild", "outliers")
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -123,6 +123,26 @@ class StructureTest(DistributionsTest):
                     self.assertTrue((other[own == 0] == 0).all())
                     self.assertTrue(name == "outliers" or diagonal or self.changed(own[own != 0], other[own != 0]) > 0.9)
 
+    def test_definite_matrices_and_orthonormal_rows(self):
+        factor = torch.randn(20, 3, 3)
+        rows = torch.linalg.qr(torch.randn(6, 40, 40)).Q[:, :12]
+        for own in (factor @ factor.mT + torch.eye(3), rows, rows.mT.contiguous()):
+            for name, other in self.others(own):
+                if own is rows or own.shape[-1] == 12:
+                    self.assertTrue(torch.equal(own, other), name)
+                else:
+                    self.assertFalse(torch.linalg.cholesky_ex(other).info.any(), name)
+        plain = torch.randn(20, 3, 3)
+        self.assertGreater(self.changed(plain + plain.mT, distributions.restyle(plain + plain.mT, "signed", generator())), 0.9)
+
+    def test_what_holds_along_another_dimension(self):
+        for own, holds in ((torch.softmax(torch.randn(4, 20, 8, 8), 1), lambda t: ((t.sum(1) - 1).abs() < 1e-5).all() and (t >= 0).all()),
+                           (torch.nn.functional.normalize(torch.randn(4, 20, 50), dim=1), lambda t: ((t.norm(dim=1) - 1).abs() < 1e-5).all()),
+                           (torch.rand(40, 6, 7).sort(0).values, lambda t: (t[1:] >= t[:-1]).all())):
+            for name, other in self.others(own):
+                self.assertTrue(holds(other), name)
+                self.assertTrue(name == "outliers" or self.changed(own, other) > 0.9, name)
+
     def test_symmetry(self):
         square = torch.randn(300, 300)
         wide = torch.randn(5, 40, 30)
@@ -173,16 +193,16 @@ class StructureTest(DistributionsTest):
 
     def test_piece_by_piece(self):
         """As if they were too large to be looked at in one go."""
-        square, whole = torch.randn(3, 70, 70), distributions._CHUNK
+        square, whole = torch.randn(3, 70, 70), structure.CHUNK
         for own in (torch.tril(torch.randn(90, 90)), square + square.mT, torch.softmax(torch.randn(9, 90), -1),
                     torch.sort(torch.randn(5, 400)).values, torch.randint(0, 100, (3, 900)).float(), torch.randn(70, 70, 3).permute(2, 1, 0)):
             for name in STRESS:
                 other = distributions.restyle(own, name, generator())
-                distributions._CHUNK = 100
+                structure.CHUNK = 100
                 try:
                     self.assertTrue(torch.equal(other, distributions.restyle(own, name, generator())), name)
                 finally:
-                    distributions._CHUNK = whole
+                    structure.CHUNK = whole
 
 
 class ConstantTest(DistributionsTest):
