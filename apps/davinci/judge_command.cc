@@ -129,8 +129,10 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->check(CLI::IsMember({"davinci", "screening", "kernelbench"}));
   command->add_option("--baseline,-b", arguments->baseline, "What the candidate is compared with")
       ->check(CLI::IsMember({"eager", "compile", "compile-max-autotune"}));
-  command->add_option("--threads", arguments->threads,
-                      "Threads of reference and candidate (default: all cores)");
+  command
+      ->add_option("--threads", arguments->threads,
+                   "Threads of reference and candidate (default: all cores)")
+      ->check(CLI::PositiveNumber);
   const judge::Protocol limits;
   for (const auto& [name, value, usual, what] :
        {std::tuple{"--load-timeout", &arguments->load_timeout, limits.load_timeout_seconds,

@@ -9,6 +9,7 @@ import contextlib
 import copy
 import hashlib
 import itertools
+import math
 import os
 import threading
 import time
@@ -110,9 +111,11 @@ class Oracle:
             return {"kind": error.kind, "message": str(error)}
 
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self._spec.get("path")]
-        where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+        where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else f"{self._spec.get('path', 'the task')}: "
+        hint = ("; forward is called with what get_inputs() returns, the constructor with what get_init_inputs() returns"
+                if isinstance(error, TypeError) and "argument" in str(error) else "")
         crowded = self._device == "cuda" and memory.ran_out(error)
-        return {"kind": "out_of_memory" if crowded else "reference_error", "op": message["op"], "message": f"{where}{type(error).__name__}: {error}",
+        return {"kind": "out_of_memory" if crowded else "reference_error", "op": message["op"], "message": f"{where}{type(error).__name__}: {error}{hint}",
                 "traceback": "".join(traceback.format_exception(error)[-4:])[-2000:]}
 
     # --- the reference ----------------------------------------------------------------------------------------
@@ -132,9 +135,9 @@ class Oracle:
             self._factory = lambda *unused: source.Function(target)
         else:
             self._factory = source.factory(self._module, message["entry"], message.get("function"))
-        for name in ("get_inputs",):
-            if not hasattr(self._module, name):
-                raise source.SourceError("load_error", f"{message['path']}: def {name}() is missing; it returns the list of inputs of forward")
+        for name, returned in (("get_inputs", "inputs of forward"), ("get_init_inputs", "arguments of the constructor")):
+            if not callable(getattr(self._module, name, list if name == "get_init_inputs" else None)):
+                raise source.SourceError("load_error", f"{message['path']}: def {name}() is missing; it returns the list of {returned}")
         return {}
 
     def _build(self, variant):
@@ -145,12 +148,18 @@ class Oracle:
         get_init = getattr(self._module, "get_init_inputs", list)
         if self._published:
             torch.manual_seed(self._spec["init_seed"])
-        init = list(get_init())
+        init = get_init()
+        if not isinstance(init, (list, tuple)):
+            raise source.SourceError("load_error", f"{self._spec['path']}: get_init_inputs() must return the list of positional arguments of "
+                                     f"the constructor; it returned {type(init).__name__}")
+        init = list(init)
         if self._published:
             init = published.cast_arguments(init, self._spec["precision"])
         init = packing.to_blob(init)  # a constructor may change what it is given
         torch.manual_seed(self._spec["init_seed"])
         model = self._make(init)
+        if not isinstance(model, torch.nn.Module):
+            raise source.SourceError("load_error", f"{self._spec['path']}: {self._spec['entry']} is no torch.nn.Module; derive the class from it")
         self._insist_on_supported(weights.state(model))
         model = model.to(self._device)
         if self._published:
@@ -273,7 +282,14 @@ class Oracle:
         variant = message.get("variant", 0)
         built = self._build(variant)
         drawn = self._draw(message["seed"], "own", variant)
+        started = time.monotonic()
         (first, used), forward_bytes = self._measured(lambda: self._forward_terms(built, drawn))
+        if (seconds := time.monotonic() - started) > self._spec.get("call_seconds", math.inf):
+            raise source.SourceError("load_error", f"{self._spec['path']}: forward takes {seconds:.0f} s, a call may take "
+                                     f"{self._spec['call_seconds']:.0f}; use smaller sizes ([sizes.{self._device}] in its .toml) or --call-timeout")
+        if not outputs.flat(first):
+            raise source.SourceError("load_error", f"{self._spec['path']}: forward returns no tensor and no number, so there is nothing to "
+                                     "compare; return what it computes, also where it changes its inputs")
         self._insist_on_supported((f"output {i} of forward", t) for i, t in enumerate(outputs.flat(first)))
         from_inputs = outputs.lie_in(first, used)
         del used
@@ -300,7 +316,8 @@ class Oracle:
         described = []
         structure = packing.describe(first, described)
         if "unsupported" in structure:
-            raise source.SourceError("load_error", f"{self._spec['path']}: output of unsupported kind {structure}")
+            raise source.SourceError("load_error", f"{self._spec['path']}: forward returns {structure}; only tensors, numbers, and tuples, "
+                                     "lists and dicts of them can be compared")
         layout, num_bytes = arena.plan(drawn.tensors)
         state = weights.state(built["model"])
         slot_bytes = (num_bytes + 4095) // 4096 * 4096
@@ -509,12 +526,16 @@ class Oracle:
         drawn.truth = self._comparator.truth(outputs.flat(truth), drawn.reference, exact)
         try:
             repeats = repeats or (1 if outputs.numel(honest) > 1 << 16 else 3)
-            for k in range(repeats):
+            wide = any(t.dtype is torch.float64 for t in drawn.reference)
+            given = [*drawn.tensors, *(t for _, t in weights.state(model))]
+            # A reference that goes over to float64 takes its inputs for exact.
+            widens = wide and not any(t.dtype is torch.float64 for t in given) and any(t.is_floating_point() for t in given)
+            for k in range(0 if widens else repeats):
                 seeds = itertools.count(drawn.seed + 1 + (k << 16))
                 drawn.truth.learn(outputs.flat(self._forward(
                     precise if exact else model, drawn,
                     lambda t: distributions.nudge(t, next(seeds), exact, self._spec.get("precision")))[0]))  # noqa: B023
-            for k in range(repeats if any(t.dtype is torch.float64 for t in drawn.reference) else 0):
+            for k in range(repeats if wide else 0):
                 with rounding.RoundingNoise(drawn.seed + (k + 4 << 16)):
                     drawn.truth.learn(outputs.flat(self._forward(precise if exact else model, drawn)[0]))
         except RuntimeError as error:
@@ -599,10 +620,11 @@ class Oracle:
         return None
 
     def _op_mutates(self, message, fds):
-        """Does the reference itself change its inputs?"""
+        """Does the reference itself change its inputs, and any that it does not return?"""
         drawn = self._draw(message["seed"], "own", 0)
-        _, used = self._forward(self._build(0)["model"], drawn)
-        return {"mutates": any(not self._comparator.same_bytes(a, b) for a, b in zip(used, drawn.tensors))}
+        returned, used = self._forward(self._build(0)["model"], drawn)
+        changed = [a for a, b in zip(used, drawn.tensors) if not self._comparator.same_bytes(a, b)]
+        return {"mutates": bool(changed), "hides": not all(outputs.lie_in(changed, outputs.flat(returned)))}
 
     # --- comparison -------------------------------------------------------------------------------------------
 

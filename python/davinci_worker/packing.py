@@ -23,6 +23,8 @@ def why_not(tensor):
     """What is wrong with a tensor that cannot be judged, and what to write instead; None for one that can."""
     if torch.nn.parameter.is_lazy(tensor):
         return "has no values before the first call; give the module its sizes instead of making it lazy"
+    if tensor.is_nested:
+        return "is nested; only dense tensors are supported, such as its values and offsets"
     if tensor.is_quantized or tensor.layout is not torch.strided:
         return f"is {'quantized' if tensor.is_quantized else tensor.layout}; only dense tensors are supported, such as its parts"
     if tensor.dtype not in DTYPES:
@@ -48,6 +50,8 @@ def flatten(value, tensors):
         tensors.append(value)
         return Slot(len(tensors) - 1)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
+        if "__new__" in vars(type(value)) and "_fields" not in vars(type(value)):
+            raise TypeError(f"a {type(value).__name__} is more than its parts; pass the tensors that it is made of")
         return type(value)(*(flatten(v, tensors) for v in value))
     if isinstance(value, (list, tuple)):
         return type(value)(flatten(v, tensors) for v in value)
@@ -69,10 +73,13 @@ def unflatten(skeleton, tensors):
 
 
 def to_blob(value):
-    text = pickle.dumps(value, protocol=4)
+    advice = "get_inputs() and get_init_inputs() return tensors, numbers, strings, and tuples, lists and dicts of them"
+    try:
+        text = pickle.dumps(value, protocol=4)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise TypeError(f"{error}; {advice}") from None
     if b"davinci_task" in text:
-        raise TypeError("get_inputs() and get_init_inputs() may not return objects of a class or function of the task file, which the "
-                        "candidate cannot see; pass tensors, numbers, strings, and tuples, lists and dicts of them")
+        raise TypeError(f"an object of a class or function of the task file, which the candidate cannot see; {advice}")
     return base64.b64encode(text).decode()
 
 

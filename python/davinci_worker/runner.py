@@ -21,7 +21,16 @@ _DONE = [struct.Struct(f"<cq{n}Q") for n in range(_MOST_POINTERS + 1)]
 
 
 def _hint(error):
-    """What to do where the sandbox is why it failed."""
+    """What to do, where that does not follow from what went wrong."""
+    text = str(error)
+    if "0 active drivers" in text:
+        return "; Triton kernels need a device: --target cuda"
+    if "PyInit_" in text:
+        return "; name the functions to export in load_inline(functions=[...]) or write PYBIND11_MODULE"
+    if isinstance(error, TypeError) and "argument" in text and "__init__()" in text:
+        return "; it is constructed with what get_init_inputs() of the reference returns"
+    if isinstance(error, TypeError) and "argument" in text and "forward()" in text:
+        return "; it is called with what get_inputs() of the reference returns"
     denied = isinstance(error, PermissionError) and error.errno == errno.EPERM or "PermissionError: [Errno 1]" in str(error)
     return ("; a candidate may start no programs and reach no files but its own: C++ and CUDA go into torch.utils.cpp_extension.load_inline, "
             "which the judge compiles, and torch.compile can be asked for as the baseline only") if denied else ""

@@ -21,8 +21,11 @@ def load_module(path, name, module_globals=None, text=None):
     where the file itself cannot be seen."""
     unseen = text is not None
     if not unseen:
-        with open(path, encoding="utf-8") as handle:
-            text = handle.read()
+        with open(path, "rb") as handle:
+            try:
+                text = importlib.util.decode_source(handle.read())  # a coding cookie counts
+            except (UnicodeDecodeError, SyntaxError) as error:
+                raise SourceError("parse_error", f"{path}: {error}; save the file as UTF-8") from None
     text = text.removeprefix("\ufeff")
     try:
         code = compile(text, path, "exec")
@@ -81,16 +84,22 @@ def resolve_op(path):
     if parts[0] != "torch":
         raise SourceError("load_error", f"op = \"{path}\" must start with torch.")
     for part in parts[1:]:
+        if not hasattr(value, part):
+            raise SourceError("load_error", f"op = \"{path}\": this torch has no {part} there")
         value = getattr(value, part)
     return value
 
 
 def factory(module, entry, function=None):
     """A callable that builds the module under test: ``class entry`` or, for functional tasks, ``def function``."""
-    if hasattr(module, entry):
-        return getattr(module, entry)
+    if entry and hasattr(module, entry):
+        made = getattr(module, entry)
+        if not callable(made) or isinstance(made, torch.nn.Module):
+            raise SourceError("load_error", f"{module.__file__}: {entry} is {type(made).__name__}; it must be a class derived from "
+                              "torch.nn.Module")
+        return made
     if function and hasattr(module, function):
         target = getattr(module, function)
         return lambda *unused: Function(target)
-    wanted = f"class {entry}" + (f" or def {function}" if function else "")
+    wanted = " or ".join([f"class {entry}"] * bool(entry) + [f"def {function}"] * bool(function))
     raise SourceError("parse_error", f"{module.__file__}: {wanted} is missing; define it with the reference's signature")

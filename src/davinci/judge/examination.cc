@@ -93,6 +93,11 @@ Result<Evaluation> Examination::Examine() {
 
 Result<bool> Examination::Verdict(Failure failure) {
   if (failure.outcome == Outcome::kJudgeError) return Internal(failure.message);
+  // Where the user keeps the file, not where the judge keeps its copy.
+  const std::string copy = candidate_home_.source_path().string();
+  for (size_t at = 0; (at = failure.message.find(copy, at)) != std::string::npos;
+       at += job_.candidate_path.size())
+    failure.message.replace(at, copy.size(), job_.candidate_path);
   switch (failure.outcome) {  // said of what the candidate answered, in a check or a timed call
     case Outcome::kMismatch:
     case Outcome::kNondeterministic:
@@ -230,7 +235,9 @@ json Examination::ReferenceSpec() {
   json load = {{"op", "load"},
                {"path", task_.path},
                {"source", task_.source},
-               {"entry", c.entry.empty() ? "Model" : c.entry},
+               {"entry", !c.function.empty() ? ""
+                         : c.entry.empty()   ? "Model"
+                                             : c.entry},
                {"function", c.function},
                {"globals", c.Globals(TargetName(job_.target))},
                {"variants", c.variants},
@@ -238,6 +245,7 @@ json Examination::ReferenceSpec() {
                {"state_seed", session_->secret.Next() >> 1},
                {"randomise", !protocol_.published},
                {"alone", IsAlone()},
+               {"call_seconds", CallTimeout()},
                {"precision", config::PrecisionName(c.precision)}};
   if (!c.op.empty()) load["op_path"] = c.op;
   if (c.mode != config::ModuleMode::kAsConstructed) load["mode"] = config::ModuleModeName(c.mode);
@@ -291,6 +299,7 @@ Status Examination::FinishReference() {
       auto mutates,
       session_->oracle->Ask({{"op", "mutates"}, {"seed", session_->secret.Next() >> 1}}));
   session_->reference_mutates = mutates.ok.value("mutates", false);
+  session_->reference_hides_changes = mutates.ok.value("hides", false);
   DAVINCI_RETURN_IF_ERROR(FitOutputs(*facts));
   Answer loaded = baseline.Await(protocol_.load_timeout_seconds, Outcome::kLoadError);
   if (loaded.failure) return ReferenceFailure(*loaded.failure);

@@ -398,7 +398,11 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   DAVINCI_ASSIGN_OR_RETURN(CallResult call, Call(&candidate_, variant, args));
   json layout;
   DAVINCI_ASSIGN_OR_RETURN(auto uncollected, Collect(&candidate_, &call, variant, &layout));
-  if (uncollected) return Maybe(uncollected);
+  if (uncollected) {
+    if (distribution != "own")  // where else nobody could see it again
+      uncollected->message += fmt::format(" (on \"{}\" inputs)", distribution);
+    return Maybe(uncollected);
+  }
   correct_known_ = true;
   if (auto failure = CheckOutside(candidate_)) return Maybe(failure);
   DAVINCI_RETURN_IF_ERROR(ShareDevice());

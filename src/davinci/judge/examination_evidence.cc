@@ -151,9 +151,7 @@ Evaluation Examination::Conclude() {
       evaluation.AddLabel(facts.reseed_calls
                               ? "task: stochastic reference, reseeded before every call"
                               : "task: stochastic in training mode, judged in eval mode");
-    const bool lends = std::find(facts.lent.begin(), facts.lent.end(), true) != facts.lent.end();
-    if (session_->reference_mutates && !lends)
-      evaluation.AddLabel("task: side effects not compared");
+    if (session_->reference_hides_changes) evaluation.AddLabel("task: side effects not compared");
     evaluation.evidence["work"] = facts.raw.value("work", json());
   }
   for (auto& [name, seconds] : stage_seconds_.items())

@@ -45,7 +45,8 @@ bool Session::Strip() {
   facts.clear();
   baseline.built_variant = -1;
   baseline.outside_cpu_ns.clear();
-  ready = baseline_checked = baseline_outside_tolerance = reference_mutates = false;
+  ready = baseline_checked = baseline_outside_tolerance = false;
+  reference_mutates = reference_hides_changes = false;
   uses = 0;
   return true;
 }

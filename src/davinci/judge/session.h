@@ -53,9 +53,10 @@ struct Session {
   std::vector<std::optional<VariantFacts>> facts;  // by variant; 0 is the task's own size
   SecretStream secret{SecretSeed()};               // seeds of weights; never published
   uint64_t init_seed = 0;
-  bool reference_mutates = false;
-  bool ready = false;             // the reference is loaded and the baseline is bound
-  bool baseline_checked = false;  // it answered one correctness call
+  bool reference_mutates = false;        // it changes its inputs
+  bool reference_hides_changes = false;  // … and does not return all that it changed
+  bool ready = false;                    // the reference is loaded and the baseline is bound
+  bool baseline_checked = false;         // it answered one correctness call
   bool baseline_outside_tolerance = false;
   bool spoilt = false;  // not to be used again: changed for one candidate, or a role fell ill
   int uses = 0;

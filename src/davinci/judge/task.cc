@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -24,6 +25,16 @@ int LineThatIsNotUtf8(std::string_view text) {
   return 1 + static_cast<int>(std::count(good.begin(), good.end(), '\n'));
 }
 
+bool HasWord(std::string_view text, std::string_view word) {
+  const auto in_name = [&](size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+    if ((at == 0 || !in_name(at - 1)) && !in_name(at + word.size())) return true;
+  return false;
+}
+
 }  // namespace
 
 Result<Task> LoadTask(const std::string& path) {
@@ -43,8 +54,7 @@ Result<Task> LoadTask(const std::string& path) {
     task.candidate_function = c.op.substr(c.op.rfind('.') + 1) + "_new";
   } else {
     task.candidate_entry = c.entry + "New";
-    if (task.source.find("class " + c.entry) == std::string::npos &&
-        task.source.find(c.entry + " =") == std::string::npos)
+    if (!HasWord(task.source, c.entry))  // whether it is a class, the import will tell
       return InvalidArgument(
           fmt::format("{}: no class {}; a task file defines class Model(nn.Module), get_inputs() "
                       "and get_init_inputs() "
