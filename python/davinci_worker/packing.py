@@ -107,9 +107,10 @@ def coordinates(at, shape):
 
 
 def laid_out(value, contiguous):
-    """The same value with the tensors contiguous that must be; ``contiguous``: an iterator over what ``describe`` would list."""
+    """The same value with the tensors contiguous that must be; ``contiguous``: an iterator over what ``describe`` would list, the
+    number of elements of those, None for others."""
     if isinstance(value, torch.Tensor):
-        return value.contiguous() if next(contiguous, False) and type(value) is torch.Tensor and value.layout is torch.strided else value
+        return in_order(value, next(contiguous, None))
     if isinstance(value, (list, tuple)):
         parts = [laid_out(v, contiguous) for v in value]
         same = all(a is b for a, b in zip(parts, value))
@@ -118,8 +119,15 @@ def laid_out(value, contiguous):
         parts = {k: laid_out(v, contiguous) for k, v in value.items()}
         return value if all(parts[k] is v for k, v in value.items()) else parts
     if isinstance(value, (bool, int, float)):
-        next(contiguous, False)
+        next(contiguous, None)
     return value
+
+
+def in_order(tensor, elements):
+    """Contiguous, where it must be and has as many elements as it should (a forged shape may have any)."""
+    if elements is None or type(tensor) is not torch.Tensor or tensor.layout is not torch.strided or tensor.numel() != elements:
+        return tensor
+    return tensor.contiguous()
 
 
 def describe(value, out):

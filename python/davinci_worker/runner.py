@@ -32,7 +32,7 @@ def _hint(error):
     if isinstance(error, TypeError) and "argument" in text and "forward()" in text:
         return "; it is called with what get_inputs() of the reference returns"
     denied = isinstance(error, PermissionError) and error.errno == errno.EPERM or "PermissionError: [Errno 1]" in str(error)
-    return ("; a candidate may start no programs and reach no files but its own: C++ and CUDA go into torch.utils.cpp_extension.load_inline, "
+    return ("; a candidate may start no programs, use no network and make no anonymous files: C++ and CUDA go into torch.utils.cpp_extension.load_inline, "
             "which the judge compiles, and torch.compile can be asked for as the baseline only") if denied else ""
 
 
@@ -89,7 +89,7 @@ class Runner:
         self._cuda = request.get("target") == "cuda"
         self._factory = None
         self._models = {}
-        self._contiguous = []  # of the outputs of the bound variant: does the reference return it so?
+        self._contiguous = []  # of each output of the bound variant: its elements, where the reference returns it so, or None
         self._plans = {}  # of shape variants: what of the reference's state goes where
         self._model = None
         self._inputs = []
@@ -308,10 +308,9 @@ class Runner:
 
     def _laid_out(self, output):
         """What the reference returns contiguous is contiguous here too: that is part of the call."""
-        wanted = self._contiguous
         if type(output) is torch.Tensor:
-            return output if not wanted or not wanted[0] or output.is_contiguous() else output.contiguous()
-        return packing.laid_out(output, iter(wanted)) if any(wanted) else output
+            return packing.in_order(output, self._contiguous[0]) if len(self._contiguous) == 1 else output
+        return packing.laid_out(output, iter(self._contiguous)) if self._contiguous else output
 
     def _describe(self, output, inner_ns):
         """The long form of DONE. What it told once need not be told again: see ``_known``."""

@@ -479,7 +479,7 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
                {"contiguous", json::array()},
                {"bytes", arena.ok.at("bytes")}};
   for (const OutputTensor& output : facts->outputs)
-    bind["contiguous"].push_back(IsContiguous(output));
+    bind["contiguous"].push_back(IsContiguous(output) ? json(NumElements(output)) : json());
   if (arena.ok.contains("handle")) bind["handle"] = arena.ok["handle"];
   std::vector<int> fds;
   for (const UniqueFd& fd : arena.fds) fds.push_back(fd.get());
