@@ -1,5 +1,6 @@
 """The state of a module: parameters and buffers, given to its twin, moved away from their defaults, and written to between calls."""
 
+import itertools
 import math
 
 import torch
@@ -48,8 +49,13 @@ def constant_tables(model, make_other, seed):
         return frozenset()
 
 
+def _wide(tensor):
+    return tensor.detach().to(torch.promote_types(tensor.dtype, torch.float32))
+
+
 def _has_both_signs(values):
     """As random initialisations have, and scales and decays have not."""
+    values = structure.sample(values)
     negative, positive = int((values < 0).sum()), int((values > 0).sum())
     return min(negative, positive) >= 0.1 * (negative + positive) > 0
 
@@ -95,11 +101,10 @@ def randomise(model, seed, constants=(), precision=None):
     where all have it.
     """
     norm = (torch.nn.modules.batchnorm._NormBase,)
-    generator = torch.Generator()
-    generator.manual_seed(seed)
+    seeds = itertools.count(seed & (1 << 62) - 1)
 
     def noise(tensor):
-        return torch.rand(tensor.shape, generator=generator, dtype=torch.float64)
+        return distributions.uniform(tensor.shape, next(seeds), tensor.device)
 
     running = {}
     for module in model.modules():
@@ -109,14 +114,14 @@ def randomise(model, seed, constants=(), precision=None):
         for _, parameter in sorted(model.named_parameters(), key=lambda item: item[0]):
             if not parameter.is_floating_point() or parameter.numel() == 0:
                 continue
-            parameter.copy_(_unlike_initial(parameter.detach().double().cpu(), _is_trained(parameter), noise))
+            parameter.copy_(_unlike_initial(_wide(parameter), _is_trained(parameter), noise))
             if precision != "tf32" and parameter.dim() > 1:
                 distributions.round_down(parameter.detach())
         for key, buffer in sorted(model.named_buffers(), key=lambda item: item[0]):
             if key in constants or not buffer.is_floating_point() or buffer.numel() == 0:
                 continue
             name = running.get(id(buffer))
-            value = buffer.detach().double().cpu()
+            value = _wide(buffer)
             if name == "running_mean":
                 value = (noise(value) - 0.5) * 0.6
             elif name == "running_var":
