@@ -113,7 +113,7 @@ def run_aa(options, folder):
     judged = [d["speedup"] for d in documents if d["status"] == "ok" and d["speedup"]]
     medians = [s["median"] for s in judged if s["median"]]
     wrong = [s for s in judged if s["significant"]]
-    return {"comparisons": len(judged), "significant_over_2_percent": len(wrong), "seconds": seconds,
+    return {"comparisons": len(judged), "significant_over_2_percent": len(wrong), "significant": sorted(s["median"] for s in wrong), "seconds": seconds,
             "median_of_medians": statistics.median(medians), "log_sd": statistics.stdev(map(math.log, medians)),
             "other_statuses": sorted({d["status"] + ": " + d["message"][:120] for d in documents if d["status"] != "ok"}),
             "speedups": medians}

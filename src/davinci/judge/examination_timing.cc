@@ -407,8 +407,10 @@ std::vector<PairedSample> Examination::Samples() {
   std::vector<double> own;
   for (const Pair& pair : pairs_) own.push_back(RecordSeconds(pair.candidate));
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  arm_charge_ = std::max(
-      0.0, ArmExcess() - WakingSeconds(cores) - kFreeArmSeconds - kFreeArmShare * Median(own));
+  // On cuda two processes of one program differ by as much as there is to be gained on the host.
+  if (job_.target == Target::kCpu)
+    arm_charge_ = std::max(
+        0.0, ArmExcess() - WakingSeconds(cores) - kFreeArmSeconds - kFreeArmShare * Median(own));
   std::vector<PairedSample> samples;
   for (size_t i = 0; i < pairs_.size(); ++i)
     samples.push_back({RecordSeconds(pairs_[i].baseline), own[i] + arm_charge_});
