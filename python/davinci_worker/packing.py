@@ -124,10 +124,12 @@ def laid_out(value, contiguous):
 
 
 def in_order(tensor, elements):
-    """Contiguous, where it must be and has as many elements as it should (a forged shape may have any)."""
-    if elements is None or type(tensor) is not torch.Tensor or tensor.layout is not torch.strided or tensor.numel() != elements:
+    """Contiguous, where it must be and has as many elements as it should (a forged shape may have any). The methods are torch's: a
+    tensor may carry others of its own."""
+    plain = torch.Tensor
+    if elements is None or type(tensor) is not plain or tensor.layout is not torch.strided or plain.numel(tensor) != elements:
         return tensor
-    return tensor.contiguous()
+    return tensor if plain.is_contiguous(tensor) else plain.contiguous(tensor)
 
 
 def describe(value, out):
