@@ -55,7 +55,7 @@ class Examination {
   struct PairUnderWay {
     Timed* order[2] = {};
     bool full_check = false;
-    int64_t arm_ns[2] = {};  // by turn
+    Arming arming[2];  // by turn
     Pair calls;
     nlohmann::json layouts[2];  // by Side
     nlohmann::json verified;    // what the oracle says after the second call
@@ -103,8 +103,8 @@ class Examination {
   std::optional<Failure> CheckClocks();
   // Seconds by which the candidate took longer to be armed than the baseline, in every call or in
   // many; what of it so many more threads excuse, which are woken and stopped.
-  double ArmExcess() const;
-  double WakingSeconds(int most_threads) const;
+  double ArmExcess(int64_t Arming::*spent) const;
+  double WakingSeconds() const;
   std::optional<Failure> CheckArming(double call_seconds);
   std::optional<Failure> CheckIdleDevice(double call_seconds);
   // Every stage: a Status is ours or bad input; `true` means go on; `false` means failure_ holds

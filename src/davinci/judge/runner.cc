@@ -385,6 +385,7 @@ Answer Runner::AskFrozen(const json& message, double timeout_seconds, std::span<
 
 void Runner::BeginFrozen(const json& message, std::span<const int> fds) {
   Post(message, fds);
+  main_cpu_when_asked_ns_ = frozen_ ? process_->MainThreadCpuNs() : 0;
   asked_ns_ = MonotonicNs();
   if (frozen_) (void)process_->Thaw();
 }
@@ -394,7 +395,8 @@ Answer Runner::FinishFrozen(double timeout_seconds) {
   answer.wall_ns = MonotonicNs() - asked_ns_;
   if (frozen_ && !process_->WaitForDeath()) {
     (void)process_->Freeze();
-    answer.wall_ns = MonotonicNs() - asked_ns_;  // a thread in the kernel works until it is left
+    answer.stopped_ns = MonotonicNs() - asked_ns_;  // a thread in the kernel works until it is left
+    answer.main_cpu_ns = process_->MainThreadCpuNs() - main_cpu_when_asked_ns_;
     answer.cpu_ns = process_->CpuNs() - cpu_when_frozen_ns_;
     cpu_when_frozen_ns_ += answer.cpu_ns;
   }

@@ -28,8 +28,10 @@ struct Answer {
   nlohmann::json ok;
   std::vector<UniqueFd> fds;
   std::optional<Failure> failure;
-  int64_t cpu_ns = 0;   // that a frozen process used for it
-  int64_t wall_ns = 0;  // from BeginFrozen() to where every thread had stopped
+  int64_t cpu_ns = 0;       // that a frozen process used for it
+  int64_t main_cpu_ns = 0;  // … its main thread
+  int64_t wall_ns = 0;      // from BeginFrozen() to the answer
+  int64_t stopped_ns = 0;   // … to where every thread had stopped
 };
 
 // One output tensor as the runner describes it. Untrusted: pointers and sizes are claims.
@@ -44,6 +46,14 @@ struct OutputTensor {
   nlohmann::json ipc;           // CUDA: how the oracle maps it
 };
 
+// What a process spent on being armed: until it answered and until it had stopped, both at most the
+// CPU time of all its threads, and the CPU time of its main thread.
+struct Arming {
+  int64_t answered_ns = 0;
+  int64_t stopped_ns = 0;
+  int64_t main_cpu_ns = 0;
+};
+
 struct CallResult {
   std::optional<Failure> failure;
   std::string structure;  // "T", "tuple(T,T)", "dict(a:T)"
@@ -56,7 +66,7 @@ struct CallResult {
   int64_t tail_cpu_ns = 0;      // the part of it spent after DONE, before every thread had stopped
   int64_t outside_cpu_ns = 0;   // CPU time spent while it should have been frozen, before this call
   int64_t unwritten_pages = 0;  // CPU: of the outputs, that come into being when they are read
-  int64_t arm_ns = 0;           // spent on being armed, set by whoever armed it
+  Arming arming;                // set by whoever armed it
   int64_t core_wait_ns =
       0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
   bool compiled = false;  // a compilation happened inside: not a sample
@@ -144,6 +154,7 @@ class Runner {
   std::map<uint64_t, nlohmann::json> exports_;  // CUDA: data pointer -> how the oracle opens it
   int64_t cpu_when_frozen_ns_ = 0;
   int64_t asked_ns_ = 0;
+  int64_t main_cpu_when_asked_ns_ = 0;
 };
 
 }  // namespace davinci::judge

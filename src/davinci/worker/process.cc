@@ -282,6 +282,13 @@ int64_t Process::CpuNs() const {
   return int64_t{ts.tv_sec} * 1'000'000'000 + ts.tv_nsec;
 }
 
+int64_t Process::MainThreadCpuNs() const {
+  const pid_t pid = pid_;
+  const std::string text = ReadProc(fmt::format("/proc/{}/task/{}/schedstat", pid, pid));
+  long long ran = 0;
+  return std::sscanf(text.c_str(), "%lld", &ran) == 1 ? ran : 0;
+}
+
 int64_t Process::CoreWaitNs() const {
   const pid_t pid = pid_;
   return WaitFromSchedstat(ReadProc(fmt::format("/proc/{}/task/{}/schedstat", pid, pid)));

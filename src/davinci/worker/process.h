@@ -75,6 +75,8 @@ class Process {
   Status Thaw();
   // User + system CPU time of all threads so far, in nanoseconds.
   int64_t CpuNs() const;
+  // Of it, the main thread's; 0 where the kernel does not count it.
+  int64_t MainThreadCpuNs() const;
   // How long the main thread was ready to run but waited for a core so far; 0 where the kernel does
   // not count it.
   int64_t CoreWaitNs() const;
