@@ -4,9 +4,10 @@
 //
 // An extension goes down a ladder; a step is left only when its error may be due to leaner headers
 // than the real ones:
-//   compat   our own thin at::Tensor (torch_compat/), operators declared one by one, bindings
-//   without pybind11 slim     LibTorch's own types through single headers, the same bindings full
-//   what torch.utils.cpp_extension does: torch/extension.h and pybind11
+//   compat   our own thin at::Tensor (torch_compat/), operators declared one by one,
+//            bindings without pybind11
+//   slim     LibTorch's own types through single headers, the same bindings
+//   full     what torch.utils.cpp_extension does: torch/extension.h and pybind11
 // All translation units of a request are compiled at the same step; .cpp and .cu parts at the same
 // time.
 //
