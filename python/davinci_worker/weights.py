@@ -65,31 +65,39 @@ def _is_trained(tensor):
     return isinstance(tensor, torch.nn.Parameter) and tensor.requires_grad
 
 
-def _unlike_initial(value, trained, noise):
+class _Nature:
+    """What other values of a parameter or buffer keep of those it has: all that is structural, or, where it is trained, order, and the
+    sign where all have one."""
+
+    def __init__(self, tensor, values):
+        self.values, self.trained = values, _is_trained(tensor)
+        self._kind = structure.Structure(values, constant=bool(torch.all(values == values.flatten()[0])))
+        self.ordered = self._kind.ordered
+        self._both_signs = self.trained and not self.ordered and _has_both_signs(values)
+
+    def keep(self, moved, coins):
+        """``moved``, the values times positive numbers, made such as they may be; ``coins`` of the same shape: whose sign changes."""
+        if self.trained:
+            return self._kind.keep(moved) if self.ordered else torch.where(coins, -moved, moved) if self._both_signs else moved
+        return self.values if self._kind.keeps_all or self._kind.solvable else self._kind.keep(moved)
+
+
+def _unlike_initial(parameter, noise):
     """Other values for a parameter: none that an initialisation makes small, zero or of one sign need stay so."""
+    value = _wide(parameter)
     if torch.all(value == 0):
         return (noise(value) - 0.5) * 0.6
     first = value.flatten()[0].item()
     if torch.all(value == first) and (value.numel() > 1 or abs(first) < _SMALL_CONSTANT):
         return math.copysign(max(abs(first), _SMALL_CONSTANT), first) * (0.5 + noise(value))
+    nature = _Nature(parameter, value)
+    # Never more, or what is applied a thousand times grows without bounds.
+    moved = nature.keep(value * (0.6 + 0.4 * noise(value)), noise(value) < 0.5)
+    if not nature.trained or nature.ordered:
+        return moved
     size = value.square().mean().sqrt()
-    moved = value * (0.6 + 0.4 * noise(value))  # never more, or what is applied a thousand times grows without bounds
-    if not trained:
-        return _like(value, moved)
-    if (kind := structure.Structure(value)).ordered:  # knots
-        return kind.keep(moved)
-    if _has_both_signs(value):
-        moved *= torch.where(noise(value) < 0.5, -1.0, 1.0)
     moved = torch.where(value == 0, (noise(value) - 0.5) * (0.2 * size), moved)
     return moved * (_USUAL_SIZE / size) if size < _SMALL_SIZE else moved
-
-
-def _like(value, moved):
-    """``moved``, made of ``value`` element by element, of the same structure; where only its own values are, ``value``."""
-    if torch.all(value == value.flatten()[0]):
-        return moved
-    kind = structure.Structure(value)
-    return value if kind.keeps_all or kind.solvable else kind.keep(moved)
 
 
 def randomise(model, seed, constants=(), precision=None):
@@ -114,7 +122,7 @@ def randomise(model, seed, constants=(), precision=None):
         for _, parameter in sorted(model.named_parameters(), key=lambda item: item[0]):
             if not parameter.is_floating_point() or parameter.numel() == 0:
                 continue
-            parameter.copy_(_unlike_initial(_wide(parameter), _is_trained(parameter), noise))
+            parameter.copy_(_unlike_initial(parameter, noise))
             if precision != "tf32" and parameter.dim() > 1:
                 distributions.round_down(parameter.detach())
         for key, buffer in sorted(model.named_buffers(), key=lambda item: item[0]):
@@ -127,13 +135,13 @@ def randomise(model, seed, constants=(), precision=None):
             elif name == "running_var":
                 value = 0.5 + 1.5 * noise(value)
             else:
-                value = _like(value, value * (0.9 + 0.2 * noise(value)))
+                value = _Nature(buffer, value).keep(value * (0.9 + 0.2 * noise(value)), None)
             buffer.copy_(value)
 
 
 def reweigh(model, origin, seed, buffers, constants=(), precision=None):
     """Moves every floating parameter (and buffer, with ``buffers``, but for ``constants``) in place to other values near those of
-    the first call, which ``origin`` keeps, so that a result derived from the old ones shows. Zeros survive, and signs where all
+    the first call, which ``origin``, a dict, keeps with what they are like, so that a result derived from the old ones shows. Zeros survive, and signs where all
     have the same one. False: there are none.
     """
     tensors = dict(model.named_parameters())
@@ -143,18 +151,12 @@ def reweigh(model, origin, seed, buffers, constants=(), precision=None):
     generators = {}
     for name, tensor in tensors.items():
         if name not in origin:
-            origin[name] = tensor.detach().clone()
+            origin[name] = _Nature(tensor, tensor.detach().clone())
         if tensor.device not in generators:
             generators[tensor.device] = torch.Generator(device=tensor.device).manual_seed(seed)
         factor = torch.rand(tensor.shape, generator=generators[tensor.device], device=tensor.device)
-        moved = origin[name] * (factor * 0.4 + 0.6).to(tensor.dtype)
-        if not _is_trained(tensor):
-            moved = _like(origin[name], moved)
-        elif (kind := structure.Structure(origin[name])).ordered:
-            moved = kind.keep(moved)
-        elif _has_both_signs(origin[name]):
-            moved = torch.where(factor * 1024 % 1 < 0.5, -moved, moved)
-        tensor.detach().copy_(moved)
+        moved = origin[name].values * (factor * 0.4 + 0.6).to(tensor.dtype)
+        tensor.detach().copy_(origin[name].keep(moved, factor * 1024 % 1 < 0.5))
         if precision != "tf32" and isinstance(tensor, torch.nn.Parameter) and tensor.dim() > 1:
             distributions.round_down(tensor.detach())
     return bool(tensors)
