@@ -8,8 +8,10 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -436,6 +438,23 @@ TEST(Worker, ArmedTimersAndAsynchronousInputDoNotWakeAFrozenWorker) {
   Worker worker(ArmedAttack);
   ASSERT_TRUE(worker.AwaitPhase(1)) << worker.shared()->error;
   EXPECT_EQ(Wakes(&worker, 50, 1), 0);
+}
+
+// Memory that is mapped nowhere is in no process's account.
+int HoardInFiles(Shared* shared) {
+  const bool denied = memfd_create("hoard", 0) < 0 && errno == EPERM &&
+                      shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600) < 0 && errno == EPERM;
+  shared->counter = denied ? 1 : 2;
+  shared->phase = 1;
+  for (;;) pause();
+}
+
+TEST(Worker, MemoryWithoutAMappingIsDenied) {
+  for (const bool sandboxed : {false, true}) {
+    Worker worker(HoardInFiles, sandboxed);
+    ASSERT_TRUE(worker.AwaitPhase(1)) << worker.shared()->error;
+    EXPECT_EQ(worker.shared()->counter, sandboxed ? 1u : 2u);
+  }
 }
 
 // --- from Python
