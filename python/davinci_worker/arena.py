@@ -32,18 +32,23 @@ def plan(tensors, start=0):
     return placed, offset
 
 
+def whole_pages(num_bytes):
+    return max(4096, (num_bytes + 4095) // 4096 * 4096)
+
+
 class HostArena:
     """A mapped memfd. ``base`` is its uint8 tensor; views keep the mapping alive."""
 
-    def __init__(self, fd, num_bytes):
+    def __init__(self, fd, num_bytes, populate=False):
+        """``populate``: every page is in this process's tables from the beginning; nobody meets a page fault when he reads."""
         self.fd = fd
         self.num_bytes = num_bytes
-        self._map = mmap.mmap(fd, num_bytes, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+        self._map = mmap.mmap(fd, num_bytes, mmap.MAP_SHARED | (mmap.MAP_POPULATE if populate else 0), mmap.PROT_READ | mmap.PROT_WRITE)
         self.base = torch.frombuffer(self._map, dtype=torch.uint8)
 
     @classmethod
     def create(cls, name, num_bytes):
-        num_bytes = max(4096, (num_bytes + 4095) // 4096 * 4096)
+        num_bytes = whole_pages(num_bytes)
         fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(fd, num_bytes)
         fcntl.fcntl(fd, _F_ADD_SEALS, _SEALS)

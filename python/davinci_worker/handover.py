@@ -17,7 +17,7 @@ def fingerprint(tensor):
     if not tensor.is_floating_point() or tensor.numel() == 0:
         return None
     at = sorted({k * 2654435761 % tensor.numel() for k in range(_SAMPLES)})
-    values = tensor.detach()[packing.coordinates(torch.tensor(at, device=tensor.device), tensor.shape)].double().tolist()
+    values = tensor.detach()[packing.coordinates(torch.tensor(at, device=tensor.device), tensor.shape)].double().reshape(-1).tolist()
     return {"at": at, "values": values} if all(map(math.isfinite, values)) else None
 
 

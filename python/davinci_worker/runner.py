@@ -226,7 +226,7 @@ class Runner:
             self._arena = device.ImportedArena(message["handle"], message["bytes"])
             self._share = device.share_outputs
         elif fds:
-            self._arena = arena.HostArena(fds[0], message["bytes"])
+            self._arena = arena.HostArena(fds[0], message["bytes"], populate=True)
         return {"ok": {}}
 
     def _op_warm(self, message, fds):

@@ -12,6 +12,7 @@ _MIN_ROWS = 8  # where all numbers of a column are whole, that is no coincidence
 _MIN_MATRIX = 4  # rows; that the diagonal of a smaller one stands out may be by chance
 _TOLERANCE = 1e-3
 MIN_CONSTANT = 16  # elements
+_MOST_CODES = 8
 _LARGEST_MATRIX = 1024  # rows; of larger ones nobody asks whether they are definite
 
 
@@ -27,6 +28,11 @@ def sample(tensor):
     if tensor.numel() <= _SAMPLE:
         return tensor.reshape(-1)
     return tensor[packing.coordinates(_places(tensor.numel(), _SAMPLE, tensor.device), tensor.shape)]
+
+
+def has_few_values(some):
+    """Masks, indices, one-hot rows, signs: of a sample, are there so few distinct numbers that their meaning is in them?"""
+    return some.numel() >= MIN_CONSTANT and torch.unique(some).numel() <= _MOST_CODES
 
 
 def _sample_rows(tensor):

@@ -28,15 +28,19 @@ def _is_running(name):
     return name.rpartition(".")[2].startswith("running_")
 
 
+def _is_empty_state(buffer):
+    return buffer.numel() >= structure.MIN_CONSTANT and not buffer.any()
+
+
 def _same_bits(left, right):
     return left.dtype is right.dtype and left.shape == right.shape and torch.equal(bits_of(left.contiguous()), bits_of(right.contiguous()))
 
 
 def constant_tables(model, make_other, seed):
     """Names of floating buffers that are the same whatever the seed: filters, masks, tables of angles. An honest candidate writes
-    them down or works them out anew, so they may not change. ``make_other`` constructs the module again; before ``model`` has a
-    twin, so that two of it fit for sure."""
-    tables = {n: b for n, b in model.named_buffers() if b.is_floating_point() and b.numel() and not _is_running(n)}
+    them down or works them out anew, so they may not change; a state or a cache, which starts as zeros, may. ``make_other``
+    constructs the module again; before ``model`` has a twin, so that two of it fit for sure."""
+    tables = {n: b for n, b in model.named_buffers() if b.is_floating_point() and b.numel() and not _is_running(n) and not _is_empty_state(b)}
     if not tables:
         return frozenset()
     torch.manual_seed(seed ^ 0x5DEECE66D)
@@ -60,6 +64,11 @@ def _has_both_signs(values):
     return min(negative, positive) >= 0.1 * (negative + positive) > 0
 
 
+def _is_code(values):
+    some = structure.sample(values)
+    return structure.has_few_values(some) or bool(((some == 0) | (some.abs() == 1)).all())
+
+
 def _is_trained(tensor):
     """Training gives a parameter any values; masks and tables among the parameters ask for no gradient."""
     return isinstance(tensor, torch.nn.Parameter) and tensor.requires_grad
@@ -71,7 +80,9 @@ class _Nature:
 
     def __init__(self, tensor, values):
         self.values, self.trained = values, _is_trained(tensor)
-        self._kind = structure.Structure(values, constant=bool(torch.all(values == values.flatten()[0])))
+        constant = bool(torch.all(values == values.flatten()[0]))
+        self._kind = structure.Structure(values, constant=constant)
+        self._is_code = not constant and _is_code(values)  # masks and signs
         self.ordered = self._kind.ordered
         self._both_signs = self.trained and not self.ordered and _has_both_signs(values)
 
@@ -79,7 +90,7 @@ class _Nature:
         """``moved``, the values times positive numbers, made such as they may be; ``coins`` of the same shape: whose sign changes."""
         if self.trained:
             return self._kind.keep(moved) if self.ordered else torch.where(coins, -moved, moved) if self._both_signs else moved
-        return self.values if self._kind.keeps_all or self._kind.solvable else self._kind.keep(moved)
+        return self.values if self._is_code or self._kind.keeps_all or self._kind.solvable else self._kind.keep(moved)
 
 
 def _unlike_initial(parameter, noise):
@@ -134,6 +145,8 @@ def randomise(model, seed, constants=(), precision=None):
                 value = (noise(value) - 0.5) * 0.6
             elif name == "running_var":
                 value = 0.5 + 1.5 * noise(value)
+            elif _is_empty_state(buffer):
+                value = 0.5 * noise(value)
             else:
                 value = _Nature(buffer, value).keep(value * (0.9 + 0.2 * noise(value)), None)
             buffer.copy_(value)

@@ -54,6 +54,15 @@ class HandoverTest(unittest.TestCase):
         self.assertEqual(how, "names")
         self.assertTrue(torch.equal(reference.weight, candidate.weight) and torch.equal(reference.bias, candidate.bias))
 
+    def test_single_numbers(self):
+        def make():
+            return Holder(scale=nn.Parameter(torch.randn(())), shift=torch.randn(()))
+        reference, candidate, how = self.take_over(make, make)
+        self.assertEqual(how, "names")
+        self.assertTrue(torch.equal(reference.scale, candidate.scale) and torch.equal(reference.shift, candidate.shift))
+        reference, candidate, how = self.take_over(make, lambda: Holder(factor=nn.Parameter(torch.randn(())), shift=torch.randn(())))
+        self.assertTrue(torch.equal(reference.scale, candidate.factor))
+
     def test_constants_need_not_be_held(self):
         def reference():
             return Holder(b=nn.Parameter(torch.ones(2)), a=nn.Parameter(torch.zeros(2)), table=torch.arange(4.0))

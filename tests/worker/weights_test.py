@@ -63,6 +63,23 @@ class WeightsTest(unittest.TestCase):
             for after in self.moved(value, buffer, trained):
                 self.assertTrue(torch.equal(after == 0, value == 0) and (after >= 0).all())
 
+    def test_zeros_ones_and_signs_of_what_is_not_trained_stay(self):
+        for value in (torch.randn(20, 20) > 0, torch.randn(9).sign(), torch.randint(-3, 4, (64,)) * 0.25):
+            for buffer in (True, False):
+                model = Holder(value.float(), buffer, False)
+                weights.randomise(model, 3)
+                weights.reweigh(model, {}, 4, True)
+                self.assertTrue(torch.equal(model.t, value.float()))
+
+    def test_a_state_or_a_cache_that_starts_as_zeros_is_filled(self):
+        model = Holder(torch.zeros(4, 8), True)
+        self.assertEqual(weights.constant_tables(model, lambda: Holder(torch.zeros(4, 8), True), 1), frozenset())
+        self.assertEqual(weights.constant_tables(model, lambda: Holder(torch.ones(4, 8), True), 1), frozenset())
+        for after in self.moved(torch.zeros(4, 8), True):
+            self.assertTrue((after > 0).float().mean() > 0.9 and (after <= 0.5).all())
+        filters = Holder(torch.ones(4, 8), True)
+        self.assertEqual(weights.constant_tables(filters, lambda: Holder(torch.ones(4, 8), True), 1), frozenset({"t"}))
+
     def test_knots_stay_in_order(self):
         for buffer in (True, False):
             for value in (torch.linspace(-2, 2, 33), torch.randn(33).sort().values):

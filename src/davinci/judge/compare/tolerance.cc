@@ -149,6 +149,14 @@ double Widened(double honest, double widening, double ulp) {
   return std::max(honest, widening * std::min(honest, kTreeUlps * ulp));
 }
 
+// What of `honest` a multiple counts: of the part beyond kCoarse so much less that the multiple of
+// half precision remains.
+double Counted(double honest, double multiple, double coarse_multiple, double scale) {
+  const double coarse = kCoarse * scale;
+  if (honest <= coarse || multiple <= coarse_multiple) return honest;
+  return coarse + (honest - coarse) * coarse_multiple / multiple;
+}
+
 bool Usable(double x) { return std::isfinite(x) && x >= 0; }
 
 }  // namespace
@@ -275,20 +283,25 @@ Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype
                                ? per_root * std::sqrt(std::min(options.terms, kMostLoopTerms))
                                : 0.0;
 
+  const ToleranceOptions coarse = DefaultToleranceOptions(DType::kBf16);
+
   Tolerance tolerance = {};
   for (int b = 0; b < kNumBuckets; ++b) {
     const bool zero = b == kZeroBucket;
     const Pooled pooled = zero ? PoolZero(profile) : PoolAround(profile, b);
     const double ulp = zero ? 0.0 : limits.eps * std::ldexp(1.0, b + kMinExponent);
     const double scale_ulp = std::max(ulp, limits.eps * median_scale);
+    const double scale = scale_ulp / limits.eps;
     const double honest =
-        Widened(std::max(pooled.max_err, thin ? 0.5 * ulp : 0.0), widening, scale_ulp);
+        Counted(Widened(std::max(pooled.max_err, thin ? 0.5 * ulp : 0.0), widening, scale_ulp),
+                options.multiple, coarse.multiple, scale);
     tolerance.bucket_tol[b] = std::min(options.multiple * honest + absolute_floor, 0x1p1023);
     if (zero) continue;
     const double measured = std::max({std::sqrt(pooled.mean_sq), (thin ? 0.5 : kMinRmsUlps) * ulp,
                                       kMinRmsUlps * limits.eps * median_scale, limits.flush,
                                       loop_ulps * ulp / options.rms_multiple});
-    const double rms = Widened(measured, widening, scale_ulp);
+    const double rms = Counted(Widened(measured, widening, scale_ulp), options.rms_multiple,
+                               coarse.rms_multiple, scale);
     tolerance.inv_bucket_rms[b] = std::isfinite(rms) ? 1.0 / rms : 0.0;
   }
   tolerance.rel_floor = std::max(options.floor_ulps, loop_ulps) * limits.eps;

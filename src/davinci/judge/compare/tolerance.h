@@ -80,6 +80,11 @@ inline constexpr double kTreeUlps = 16;
 // as a serial fp32 sum, so no limit separates the two there: that is what signed inputs are for.
 ToleranceOptions DefaultToleranceOptions(DType output_dtype);
 
+// From here on, of the larger of the element's size and the median, honest error is what half
+// precision or a jump inside the reference makes: no other honest order of summation is a hundred
+// times worse, and what is beyond it counts with the multiples of bfloat16.
+inline constexpr double kCoarse = 0x1p-11;
+
 // Fails for integer types (they are compared exactly), for an empty profile of a non-empty output
 // (no samples and no specials at all) and for negative or non-finite options.
 Result<Tolerance> BuildTolerance(const ErrorProfile& profile, DType output_dtype,
