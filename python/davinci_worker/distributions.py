@@ -14,6 +14,7 @@ from davinci_worker import native, packing, structure
 
 _MIN_KEYED = 1 << 14
 _MIN_SLICES = 4
+_STEP = 0.02  # of a slow random walk: the chance to go anywhere
 # Of half precision a smaller factor would leave few bits.
 _FAINT = {torch.float64: 2.0 ** -14, torch.float32: 2.0 ** -14, torch.bfloat16: 2.0 ** -14, torch.float16: 2.0 ** -8}
 
@@ -101,7 +102,7 @@ def _is_restylable(tensor):
 
 
 def _is_constant(tensor):
-    if not tensor.is_floating_point() or tensor.numel() < structure.MIN_CONSTANT:
+    if not (tensor.is_floating_point() or tensor.dtype is torch.bool) or tensor.numel() < structure.MIN_CONSTANT:
         return False
     some = structure.sample(tensor)
     value = some[0]
@@ -110,7 +111,9 @@ def _is_constant(tensor):
 
 def _unlike_constant(tensor, generator):
     """Zeros become numbers from 0 to 0.5, others lose up to half of themselves: a bias, a scale, a probability or a state stays one,
-    and whoever has left it out because it never varied is wrong."""
+    and whoever has left it out because it never varied is wrong. Of a mask an eighth flips."""
+    if tensor.dtype is torch.bool:
+        return tensor ^ (torch.rand(tensor.shape, generator=generator, device=tensor.device) < 0.125)
     share = torch.rand(tensor.shape, generator=generator, device=tensor.device).mul_(0.5)
     return tensor + share.to(tensor.dtype) if tensor.reshape(-1)[0] == 0 else tensor * (1 - share).to(tensor.dtype)
 
@@ -123,13 +126,19 @@ def restyle(tensor, distribution, generator, coarse=False):
     """A tensor of the same shape, strides, dtype and device under another distribution. ``coarse``: bfloat16 rounds it all one way."""
     down = round_down if coarse else lambda tensor: tensor
     if distribution in ("signed", "outliers") and _is_constant(tensor):
-        return structure.Structure(tensor, constant=True).keep(down(_varied(tensor, distribution, generator)))
+        varied = down(_varied(tensor, distribution, generator))
+        return varied if tensor.dtype is torch.bool else structure.Structure(tensor, constant=True).keep(varied)
     if not _is_restylable(tensor) or (distribution == "outliers" and tensor.dim() == 0):
         return tensor
     kind = structure.Structure(tensor)
+    if kind.solvable and not kind.keeps_all and distribution == "signed":
+        return kind.other_system(generator)
     if kind.keeps_all or kind.solvable:
         return tensor
-    return kind.keep(down(_with_outliers(tensor, generator) if distribution == "outliers" else _redrawn(tensor, distribution, generator)))
+    result = kind.keep(down(_with_outliers(tensor, generator) if distribution == "outliers" else _redrawn(tensor, distribution, generator)))
+    if distribution == "magnitudes" and kind.is_walk:  # one that mixes slowly: who stops after some steps is wrong
+        result.mul_(_STEP).diagonal(dim1=-2, dim2=-1).add_(1 - _STEP)
+    return result
 
 
 def _varied(tensor, distribution, generator):
@@ -177,13 +186,15 @@ def fingerprint(tensors):
 
 
 def never_vary(some, others):
-    """Have inputs of two seeds the same fingerprint, and anything that could differ?"""
-    return len(some) == len(others) and any(t is not None for t in some) and all(
-        a is b if a is None or b is None else torch.equal(a, b) for a, b in zip(some, others))
+    """Places of the inputs that could differ and whose fingerprints are the same for two seeds. A few numbers, such as a temperature, are
+    counted only where nothing else varies either."""
+    same = [i for i, (a, b) in enumerate(zip(some, others)) if a is not None and b is not None and torch.equal(a, b)]
+    nothing_varies = len(same) == sum(a is not None or b is not None for a, b in zip(some, others))
+    return frozenset(i for i in same if nothing_varies or some[i].numel() >= structure.MIN_CONSTANT)
 
 
 def scaled(tensor, seed):
-    """The own values of a task that always draws the same ones, each times a number from 0.75 to 1.25."""
+    """The own values of an input that a task always draws alike, each times a number from 0.75 to 1.25."""
     kind = structure.Structure(tensor) if _is_restylable(tensor) else None
     if kind is None or kind.keeps_all:
         return tensor

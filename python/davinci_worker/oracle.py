@@ -58,7 +58,7 @@ class Oracle:
         self._spec = {}
         self._own_sizes = {}
         self._variants = {}
-        self._never_vary = {}  # variant: does get_inputs draw from a generator of its own, the same for every seed?
+        self._never_vary = {}  # variant: places of the inputs that get_inputs makes alike for every seed
         self._set = None
         self._arenas = {}
         self._kept_arena = None  # cpu: the last candidate's, all zeros
@@ -234,13 +234,13 @@ class Oracle:
     def _draw(self, seed, distribution, variant):
         """Own inputs, moved to the wanted distribution."""
         other = None
-        if distribution == "own" and variant not in self._never_vary and False not in self._never_vary.values():
+        if distribution == "own" and variant not in self._never_vary and frozenset() not in self._never_vary.values():
             other = distributions.fingerprint(self._own_inputs(seed ^ 0x2545F4914F6CDD1D, None, variant)[1])
         skeleton, tensors = self._own_inputs(seed, published.trial_of(distribution), variant)
         if other is not None:
             self._never_vary[variant] = distributions.never_vary(other, distributions.fingerprint(tensors))
-        if distribution == "own" and self._never_vary.get(variant):
-            tensors = [distributions.scaled(t, seed + (i << 32)) for i, t in enumerate(tensors)]
+        for i in self._never_vary.get(variant, ()) if distribution == "own" else ():
+            tensors[i] = distributions.scaled(tensors[i], seed + (i << 32))
         if self._published:
             tensors = published.cast(tensors, self._spec["precision"])
         elif distribution != "own":

@@ -182,8 +182,28 @@ class Structure:
         return bool(((products - torch.eye(products.shape[-1], dtype=few.dtype, device=few.device)).abs() <= _tolerance(self._own)).all())
 
     @property
+    def is_walk(self):
+        """Square, and its rows or columns are probabilities: what one step of a random walk does."""
+        own = self._own
+        return self._probabilities and own.dim() > 1 and own.shape[-2] == own.shape[-1] and self._axis in (-1, own.dim() - 2)
+
+    @property
     def ordered(self):
         return self._order != 0
+
+    def other_system(self, generator):
+        """Other values of what is ``solvable``, as well conditioned or nearly so, in which the diagonal tells less: the rows in another
+        order, or, where it is definite, the outer product of a vector more. Where zeros are structural the own ones."""
+        own = self._own
+        if self._zeros:
+            return own
+        result = torch.empty_strided(own.shape, own.stride(), dtype=own.dtype, device=own.device)
+        size = own.shape[-1]
+        if not self.symmetric:
+            return result.copy_(own[..., torch.randperm(size, generator=generator, device=own.device), :])
+        signs = torch.where(torch.rand(size, generator=generator, device=own.device) < 0.5, -1.0, 1.0).to(own.dtype)
+        more = own.diagonal(dim1=-2, dim2=-1).mean(-1)[..., None, None] / 2
+        return torch.add(own, more * (signs[:, None] * signs), out=result)
 
     def keep(self, result):
         """Other values, in place, of the same structure."""

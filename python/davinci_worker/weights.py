@@ -9,6 +9,7 @@ from davinci_worker import distributions, memory, structure
 from davinci_worker.compare import bits_of
 
 _SMALL_CONSTANT = 0.3
+_LARGE_BIASES, _LARGE_BIAS = 1 / 16, 6.0
 _SMALL_SIZE, _USUAL_SIZE = 1e-3, 0.02  # root mean squares
 
 
@@ -111,6 +112,14 @@ def _unlike_initial(parameter, noise):
     return moved * (_USUAL_SIZE / size) if size < _SMALL_SIZE else moved
 
 
+def _open_gates(bias, noise):
+    """A sixteenth of a bias is large. Gates that are wide open, or shut, make a recurrent network remember what it forgets within some
+    dozen steps with initial weights, so that who begins late in the sequence is wrong."""
+    chosen = noise(bias) < _LARGE_BIASES
+    large = _LARGE_BIAS * (0.75 + 0.5 * noise(bias))
+    bias.copy_(torch.where(chosen, large.copysign_(noise(bias) - 0.5).to(bias.dtype), bias))
+
+
 def randomise(model, seed, constants=(), precision=None):
     """Moves parameters and floating buffers away from their defaults, so that dropping gamma, beta or bias shows, or a whole branch
     behind a scale of 1e-6. Buffers named in ``constants`` stay. Unless ``precision`` is tf32, bfloat16 rounds matrices
@@ -130,10 +139,12 @@ def randomise(model, seed, constants=(), precision=None):
         if isinstance(module, norm):
             running.update({id(b): n for n, b in module.named_buffers(recurse=False)})
     with torch.no_grad():
-        for _, parameter in sorted(model.named_parameters(), key=lambda item: item[0]):
+        for name, parameter in sorted(model.named_parameters(), key=lambda item: item[0]):
             if not parameter.is_floating_point() or parameter.numel() == 0:
                 continue
             parameter.copy_(_unlike_initial(parameter, noise))
+            if "bias" in name.rpartition(".")[2] and parameter.numel() >= structure.MIN_CONSTANT and _is_trained(parameter):
+                _open_gates(parameter, noise)
             if precision != "tf32" and parameter.dim() > 1:
                 distributions.round_down(parameter.detach())
         for key, buffer in sorted(model.named_buffers(), key=lambda item: item[0]):

@@ -151,12 +151,35 @@ class StructureTest(DistributionsTest):
                 self.assertTrue(torch.equal(other, other.mT))
                 self.assertTrue(name == "outliers" or self.changed(own, other) > 0.9)
 
+    def test_a_mask_that_hides_nothing(self):
+        for own in (torch.ones(8, 100, dtype=torch.bool), torch.zeros(8, 100, dtype=torch.bool)):
+            for name, share in (("signed", 0.125), ("outliers", 0.005), ("magnitudes", 0)):
+                self.assertAlmostEqual(self.changed(own, distributions.restyle(own, name, generator())), share, delta=0.03 if share > 0.1 else share)
+        own = torch.ones(30, 30, dtype=torch.bool).tril()
+        self.assertTrue(torch.equal(own, distributions.restyle(own, "signed", generator())))
+
+    def test_a_random_walk_may_mix_slowly(self):
+        for own, dimension in ((torch.softmax(torch.randn(3, 40, 40), -1), -1), (torch.softmax(torch.randn(40, 40), 0), 0)):
+            other = distributions.restyle(own, "magnitudes", generator())
+            self.assertTrue(((other.sum(dimension) - 1).abs() < 1e-5).all() and (other >= 0).all())
+            self.assertTrue((other.diagonal(dim1=-2, dim2=-1) >= 0.98).all())
+            self.assertLess(distributions.restyle(own, "signed", generator()).diagonal(dim1=-2, dim2=-1).mean(), 0.2)
+
     def test_what_can_be_solved(self):
         square = torch.randn(4, 96, 96)
         definite = square @ square.mT / 96 + torch.eye(96)
-        for own in (definite, torch.tril(torch.rand(4, 64, 64)) + 8 * torch.eye(64)):
+        dominated = torch.randn(4, 96, 96) + 96 * torch.eye(96)
+        for own in (definite, dominated, torch.tril(torch.rand(4, 64, 64)) + 8 * torch.eye(64)):
+            has_zeros = bool((own == 0).any())
             for name, other in self.others(own):
-                self.assertEqual(name != "scaled", torch.equal(own, other))
+                self.assertEqual(name == "scaled" or name == "signed" and not has_zeros, not torch.equal(own, other), name)
+        other = distributions.restyle(dominated, "signed", generator())
+        self.assertTrue(torch.allclose(torch.linalg.svdvals(other), torch.linalg.svdvals(dominated), rtol=1e-4))
+        self.assertLess((other.diagonal(dim1=1, dim2=2) > 48).float().mean(), 0.1)
+        other = distributions.restyle(definite, "signed", generator())
+        self.assertTrue(torch.equal(other, other.mT))
+        torch.linalg.cholesky(other)
+        self.assertGreater((other.abs().sum(-1) / other.diagonal(dim1=1, dim2=2)).min(), 10)
         scaled = distributions.scaled(definite, 7)
         self.assertTrue(torch.equal(scaled, scaled.mT))
         torch.linalg.cholesky(scaled)
@@ -249,8 +272,10 @@ class NeverVaryTest(unittest.TestCase):
 
     def test_fingerprints(self):
         one, two, mask = torch.randn(100, 100), torch.randn(100, 100), torch.eye(100)
-        for some, others, same in (([one, mask], [one, mask], True), ([one, two], [one, one], False), ([mask], [mask], False), ([], [], False),
-                                   ([one], [one, two], False), ([one], [one[:50]], False), ([torch.full((9,), math.inf)], [one], False)):
+        number, infinite = torch.tensor(0.5), torch.full((9,), math.inf)
+        for some, others, same in (([one, mask], [one, mask], {0}), ([one, two], [one, one], {0}), ([mask], [mask], set()), ([], [], set()),
+                                   ([two, one], [one, one], {1}), ([one], [one[:50]], set()), ([infinite], [one], set()),
+                                   ([one, number], [one, number], {0, 1}), ([one, number], [two, number], set())):
             self.assertEqual(distributions.never_vary(distributions.fingerprint(some), distributions.fingerprint(others)), same)
 
 

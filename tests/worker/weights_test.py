@@ -80,6 +80,13 @@ class WeightsTest(unittest.TestCase):
         filters = Holder(torch.ones(4, 8), True)
         self.assertEqual(weights.constant_tables(filters, lambda: Holder(torch.ones(4, 8), True), 1), frozenset({"t"}))
 
+    def test_gates_are_open_in_some_units(self):
+        lstm = nn.LSTM(8, 128)
+        weights.randomise(lstm, 3)
+        for name, parameter in lstm.named_parameters():
+            share = (parameter.abs() > 3).float().mean()
+            self.assertTrue(0.02 < share < 0.12 if "bias" in name else share == 0, name)
+
     def test_knots_stay_in_order(self):
         for buffer in (True, False):
             for value in (torch.linspace(-2, 2, 33), torch.randn(33).sort().values):

@@ -48,6 +48,8 @@ constexpr int kMostThreads = 128;
 constexpr double kLateStop = 3;
 // Standard errors by which the middle and the mean over all pairs may be off.
 constexpr double kArmNoise = 3;
+// Standard error of a median over that of a mean, normal errors.
+constexpr double kMedianEfficiency = 1.2533;
 // What of it nobody is charged for.
 constexpr double kFreeArmSeconds = 3e-5;
 constexpr double kFreeArmShare = 0.02;
@@ -123,7 +125,7 @@ Result<bool> Examination::ArmBoth(PairUnderWay* pair, const std::string& args) {
     // Threads of a pool use CPU time while they look for work: that is none.
     const Answer& a = answers[turn];
     pair->arming[turn] = {std::min(a.cpu_ns, a.wall_ns), std::min(a.cpu_ns, a.stopped_ns),
-                          a.main_cpu_ns};
+                          a.main_cpu_ns, a.stopped_ns};
   }
   return true;
 }
@@ -411,8 +413,9 @@ std::vector<PairedSample> Examination::Samples() {
   for (const Pair& pair : pairs_) own.push_back(RecordSeconds(pair.candidate));
   // On cuda two processes of one program differ by as much as there is to be gained on the host.
   if (job_.target == Target::kCpu)
-    arm_charge_ = std::max(
-        0.0, ArmExcess(&Arming::main_cpu_ns) - kFreeArmSeconds - kFreeArmShare * Median(own));
+    arm_charge_ =
+        std::max(0.0, std::max(ArmExcess(&Arming::main_cpu_ns), ArmExcess(&Arming::wall_ns)) -
+                          kFreeArmSeconds - kFreeArmShare * Median(own));
   std::vector<PairedSample> samples;
   for (size_t i = 0; i < pairs_.size(); ++i)
     samples.push_back({RecordSeconds(pairs_[i].baseline), own[i] + arm_charge_});
@@ -431,8 +434,12 @@ double Examination::ArmExcess(int64_t Arming::*spent) const {
     excess.push_back(1e-9 * (candidate - baseline));
     usual.push_back(1e-9 * baseline);
   }
-  // Much work in few of them is as much as a little in each.
-  return std::max(Median(excess), Mean(excess)) - kArmNoise * StandardError(usual);
+  // Much work in few of them is as much as a little in each. The middle is known better than the
+  // mean on a busy machine.
+  const double middle_error =
+      kMedianEfficiency * ScaledMad(excess) / std::sqrt(static_cast<double>(excess.size()));
+  return std::max(Median(excess) - kArmNoise * middle_error,
+                  Mean(excess) - kArmNoise * StandardError(usual));
 }
 
 double Examination::WakingSeconds() const {

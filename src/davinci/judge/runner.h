@@ -52,6 +52,7 @@ struct Arming {
   int64_t answered_ns = 0;
   int64_t stopped_ns = 0;
   int64_t main_cpu_ns = 0;
+  int64_t wall_ns = 0;  // until every thread stood, whoever worked in it
 };
 
 struct CallResult {
