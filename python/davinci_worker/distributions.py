@@ -241,7 +241,8 @@ def uniform(shape, seed, device):
 
 
 def nudge(tensor, seed, widen, precision=None):
-    """Inputs moved by up to half a unit in the last place of their own precision: what rounding alone can do."""
+    """Inputs moved by up to half a unit in the last place of their own precision: what rounding alone can do. Whole numbers in single and
+    double precision stay, since they may be ids, of which somebody cuts off the rest."""
     if not tensor.is_floating_point():
         return tensor.clone()
     eps = torch.finfo(tensor.dtype).eps
@@ -256,7 +257,10 @@ def nudge(tensor, seed, widen, precision=None):
     for k, part in enumerate(_pieces(wide)):
         noise = uniform(part.shape, seed + (k << 40), part.device)
         moved = part.addcmul(part, noise.sub_(0.5).double(), value=eps)
-        part.copy_(torch.where(part.isinf(), part, moved))  # infinity times a negative number would be NaN
+        stays = part.isinf()  # infinity times a negative number would be NaN
+        if tensor.dtype in (torch.float32, torch.float64):
+            stays |= part.round() == part
+        part.copy_(torch.where(stays, part, moved))
     return wide if widen else wide.to(tensor.dtype)
 
 

@@ -9,11 +9,11 @@ MOST_JOLTS = 32  # samples for them, half as many where those show nothing
 JOLTING_SECONDS = 20
 
 
-def is_few(report, inputs):
+def is_few(report, inputs, row=1):
     """Two, or few of the elements; where many inputs are counted in few outputs, few of the inputs; of whole numbers about as many as
-    honest answers differ in."""
+    honest answers differ in; and as many as are in two rows of so many, for what is rounded ahead of a product changes a row of it."""
     wrong, elements = report.get("wrong", 0), report.get("elements", 0)
-    return 0 < wrong <= max(2, _FEW * elements, min(_FEW * inputs, elements / 4), report["suspects"] * elements)
+    return 0 < wrong <= max(2, _FEW * elements, min(_FEW * inputs, elements / 4), report["suspects"] * elements, min(2 * row, elements / 10))
 
 
 class Doubt:

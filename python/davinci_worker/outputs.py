@@ -48,9 +48,9 @@ def of_module(model, state):
 
 
 def storages(output):
-    """A number for each: the same for those that lie in one memory."""
+    """A number for each: the same for those that begin at one address. Parts of one tensor lie behind one another, and are not alike."""
     first = {}
-    return [first.setdefault(t.untyped_storage().data_ptr() or -i, i) for i, t in enumerate(flat(output))]
+    return [first.setdefault(t.data_ptr() or -i, i) for i, t in enumerate(flat(output))]
 
 
 def _parts(tensor):

@@ -104,6 +104,8 @@ class Examination {
   // Seconds by which the candidate took longer to be armed than the baseline, in every call or in
   // many; what of it so many more threads excuse, which are woken and stopped.
   double ArmExcess(int64_t Arming::*spent) const;
+  double UsualArmExcess(int64_t Arming::*spent) const;
+  std::vector<double> ArmExcesses(int64_t Arming::*spent) const;
   double WakingSeconds() const;
   std::optional<Failure> CheckArming(double call_seconds);
   std::optional<Failure> CheckIdleDevice(double call_seconds);

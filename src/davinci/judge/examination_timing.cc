@@ -414,7 +414,7 @@ std::vector<PairedSample> Examination::Samples() {
   // On cuda two processes of one program differ by as much as there is to be gained on the host.
   if (job_.target == Target::kCpu)
     arm_charge_ =
-        std::max(0.0, std::max(ArmExcess(&Arming::main_cpu_ns), ArmExcess(&Arming::wall_ns)) -
+        std::max(0.0, std::max(ArmExcess(&Arming::main_cpu_ns), UsualArmExcess(&Arming::wall_ns)) -
                           kFreeArmSeconds - kFreeArmShare * Median(own));
   std::vector<PairedSample> samples;
   for (size_t i = 0; i < pairs_.size(); ++i)
@@ -425,21 +425,28 @@ std::vector<PairedSample> Examination::Samples() {
 // Arming lets the last outputs go and makes the arguments; inputs do not exist yet. What a
 // candidate does there beyond what the baseline needs, it does off the clock: that is charged, and
 // much of it refused.
-double Examination::ArmExcess(int64_t Arming::*spent) const {
+std::vector<double> Examination::ArmExcesses(int64_t Arming::*spent) const {
   std::vector<double> excess;
+  for (const Pair& pair : pairs_)
+    excess.push_back(
+        1e-9 * static_cast<double>(pair.candidate.arming.*spent - pair.baseline.arming.*spent));
+  return excess;
+}
+
+// Of CPU time: much work in few of them is as much as a little in each.
+double Examination::ArmExcess(int64_t Arming::*spent) const {
   std::vector<double> usual;
-  for (const Pair& pair : pairs_) {
-    const auto candidate = static_cast<double>(pair.candidate.arming.*spent);
-    const auto baseline = static_cast<double>(pair.baseline.arming.*spent);
-    excess.push_back(1e-9 * (candidate - baseline));
-    usual.push_back(1e-9 * baseline);
-  }
-  // Much work in few of them is as much as a little in each. The middle is known better than the
-  // mean on a busy machine.
-  const double middle_error =
-      kMedianEfficiency * ScaledMad(excess) / std::sqrt(static_cast<double>(excess.size()));
-  return std::max(Median(excess) - kArmNoise * middle_error,
-                  Mean(excess) - kArmNoise * StandardError(usual));
+  for (const Pair& pair : pairs_)
+    usual.push_back(1e-9 * static_cast<double>(pair.baseline.arming.*spent));
+  return std::max(UsualArmExcess(spent),
+                  Mean(ArmExcesses(spent)) - kArmNoise * StandardError(usual));
+}
+
+// In the middle, which is known better than the mean on a busy machine.
+double Examination::UsualArmExcess(int64_t Arming::*spent) const {
+  const std::vector<double> excess = ArmExcesses(spent);
+  return Median(excess) - kArmNoise * kMedianEfficiency * ScaledMad(excess) /
+                              std::sqrt(static_cast<double>(excess.size()));
 }
 
 double Examination::WakingSeconds() const {

@@ -235,7 +235,8 @@ extern "C" __global__ void __launch_bounds__(kProfileThreads)
   }
 }
 
-// What rounding alone can do to inputs: out[i] = in[i] moved by up to eps / 2 of it, in fp64. Infinities stay.
+// What rounding alone can do to inputs: out[i] = in[i] moved by up to eps / 2 of it, in fp64. Infinities stay, and
+// whole numbers in single and double precision: ids and levels, which somebody may cut off.
 template <DType type>
 __device__ __forceinline__ void NudgeFloats(const void* in, U64 n, double eps, U64 key, double* out) {
   const auto* const values = (const typename Stored<type>::Type*)in;
@@ -243,7 +244,8 @@ __device__ __forceinline__ void NudgeFloats(const void* in, U64 n, double eps, U
   for (U64 i = (U64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
     const double x = Stored<type>::ToDouble(values[i]);
     const double share = (double)(davinci::gpu::keyed::WordAt(key, i) >> 11) * 0x1p-53 - 0.5;
-    out[i] = IsFinite(x) ? x + x * (eps * share) : x;
+    const bool stays = !IsFinite(x) || ((type == DType::kF32 || type == DType::kF64) && rint(x) == x);
+    out[i] = stays ? x : x + x * (eps * share);
   }
 }
 
