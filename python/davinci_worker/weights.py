@@ -66,8 +66,9 @@ def _has_both_signs(values):
 
 
 def _is_code(values):
+    """Masks, signs, and scales that are powers of two."""
     some = structure.sample(values)
-    return structure.has_few_values(some) or bool(((some == 0) | (some.abs() == 1)).all())
+    return structure.has_few_values(some) or bool(((some == 0) | (torch.frexp(some)[0].abs() == 0.5)).all())
 
 
 def _is_trained(tensor):
@@ -83,7 +84,7 @@ class _Nature:
         self.values, self.trained = values, _is_trained(tensor)
         constant = bool(torch.all(values == values.flatten()[0]))
         self._kind = structure.Structure(values, constant=constant)
-        self._is_code = not constant and _is_code(values)  # masks and signs
+        self._is_code = not constant and _is_code(values)
         self.ordered = self._kind.ordered
         self._both_signs = self.trained and not self.ordered and _has_both_signs(values)
 
@@ -120,6 +121,12 @@ def _open_gates(bias, noise):
     bias.copy_(torch.where(chosen, large.copysign_(noise(bias) - 0.5).to(bias.dtype), bias))
 
 
+def _padding_rows(model):
+    """Views of the rows of embeddings that are zero, and that training leaves so."""
+    embeddings = (m for m in model.modules() if isinstance(m, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and m.padding_idx is not None)
+    return [row for row in (m.weight.detach()[m.padding_idx] for m in embeddings) if not row.any()]
+
+
 def randomise(model, seed, constants=(), precision=None):
     """Moves parameters and floating buffers away from their defaults, so that dropping gamma, beta or bias shows, or a whole branch
     behind a scale of 1e-6. Buffers named in ``constants`` stay. Unless ``precision`` is tf32, bfloat16 rounds matrices
@@ -134,7 +141,7 @@ def randomise(model, seed, constants=(), precision=None):
     def noise(tensor):
         return distributions.uniform(tensor.shape, next(seeds), tensor.device)
 
-    running = {}
+    running, padding = {}, _padding_rows(model)
     for module in model.modules():
         if isinstance(module, norm):
             running.update({id(b): n for n, b in module.named_buffers(recurse=False)})
@@ -147,6 +154,8 @@ def randomise(model, seed, constants=(), precision=None):
                 _open_gates(parameter, noise)
             if precision != "tf32" and parameter.dim() > 1:
                 distributions.round_down(parameter.detach())
+        for row in padding:
+            row.zero_()
         for key, buffer in sorted(model.named_buffers(), key=lambda item: item[0]):
             if key in constants or not buffer.is_floating_point() or buffer.numel() == 0:
                 continue

@@ -64,7 +64,8 @@ class WeightsTest(unittest.TestCase):
                 self.assertTrue(torch.equal(after == 0, value == 0) and (after >= 0).all())
 
     def test_zeros_ones_and_signs_of_what_is_not_trained_stay(self):
-        for value in (torch.randn(20, 20) > 0, torch.randn(9).sign(), torch.randint(-3, 4, (64,)) * 0.25):
+        for value in (torch.randn(20, 20) > 0, torch.randn(9).sign(), torch.randint(-3, 4, (64,)) * 0.25,
+                      2.0 ** torch.randint(-9, 9, (64,))):
             for buffer in (True, False):
                 model = Holder(value.float(), buffer, False)
                 weights.randomise(model, 3)
@@ -79,6 +80,12 @@ class WeightsTest(unittest.TestCase):
             self.assertTrue((after > 0).float().mean() > 0.9 and (after <= 0.5).all())
         filters = Holder(torch.ones(4, 8), True)
         self.assertEqual(weights.constant_tables(filters, lambda: Holder(torch.ones(4, 8), True), 1), frozenset({"t"}))
+
+    def test_the_padding_of_an_embedding_stays_zero(self):
+        for module in (nn.Embedding(9, 4, padding_idx=2), nn.EmbeddingBag(9, 4, padding_idx=2)):
+            weights.randomise(module, 3)
+            weights.reweigh(module, {}, 4, True)
+            self.assertEqual((module.weight == 0).all(1).nonzero().flatten().tolist(), [2])
 
     def test_gates_are_open_in_some_units(self):
         lstm = nn.LSTM(8, 128)

@@ -201,6 +201,8 @@ Blame WhoIsToBlame(const std::vector<Diagnostic>& errors, const BlameContext& co
   if (errors.empty()) return Blame::kUnsure;
   const Diagnostic& first = errors.front();
   const std::string& m = first.message;
+  // An intrinsic of another processor; it is told from inside the compiler's header.
+  if (Contains(m, "target specific option mismatch")) return Blame::kSource;
   if (first.line > 0 && !context.is_user_file(first.file)) {
     // Inside a header: a torch one may be unhappy with the compat types; any other file was the
     // source's own choice.
@@ -242,7 +244,7 @@ Blame WhoIsToBlame(const std::vector<Diagnostic>& errors, const BlameContext& co
   }
   if (m.starts_with("expected ") || Contains(m, "missing terminating") || Contains(m, "stray ") ||
       Contains(m, "unterminated") || Contains(m, "redefinition of") ||
-      Contains(m, "has already been declared")) {
+      Contains(m, "has already been declared") || m.starts_with("#error")) {
     return Blame::kSource;
   }
   if (Contains(m, "deleted function") && Contains(m, "torch::tensor")) return Blame::kUnsure;

@@ -88,6 +88,11 @@ TEST_F(BlameTest, NamesInTorchNamespacesMayBeGapsOfSlimHeadersToo) {
           "cpp_sources:1:9: error: 'opmath_type' in namespace 'at' does not name a template type"})
       EXPECT_EQ(Of(line), Blame::kUnsure) << line;
     EXPECT_EQ(Of("cpp_sources:1:49: error: 'sinus' is not a member of 'torch'"), Blame::kSource);
+    EXPECT_EQ(Of("cpp_sources:7:2: error: #error \"torch is too old\""), Blame::kSource);
+    EXPECT_EQ(Of("/usr/lib/gcc/x86_64-linux-gnu/12/include/avx512fintrin.h:335:1: error: inlining "
+                 "failed in call to 'always_inline' '_mm512_set1_ps': target specific option "
+                 "mismatch"),
+              Blame::kSource);
   }
 }
 TEST_F(BlameTest, MissingMemberThatTorchDoesNotHaveIsTheSourcesFault) {
