@@ -331,7 +331,7 @@ class Oracle:
             "device_bytes": torch.cuda.get_device_properties(0).total_memory if self._device == "cuda" else 0,
             "footprint_bytes": self._footprint(built["model"], drawn, first, forward_bytes),
             "lent": [a or b for a, b in zip(from_inputs, outputs.lie_in(first, outputs.of_module(built["model"], state)))],
-            "storages": outputs.storages(first),
+            "begins": outputs.begins(first), "regions": outputs.regions(first),
             "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
         }

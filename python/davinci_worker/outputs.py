@@ -47,10 +47,21 @@ def of_module(model, state):
     return own
 
 
-def storages(output):
-    """A number for each: the same for those that begin at one address. Parts of one tensor lie behind one another, and are not alike."""
+def begins(output):
+    """A number for each: the same for those that begin at one address."""
     first = {}
     return [first.setdefault(t.data_ptr() or -i, i) for i, t in enumerate(flat(output))]
+
+
+def regions(output):
+    """A number for each: the same for those whose memory overlaps, or may where they are not contiguous."""
+    tensors = flat(output)
+    spans = [(t.data_ptr(), t.data_ptr() + packing.span_elements(t.shape, t.stride()) * t.element_size()) for t in tensors]
+    numbers, end, number = [-1 - i for i in range(len(tensors))], 0, -1
+    for i in sorted((i for i, t in enumerate(tensors) if t.numel()), key=lambda i: spans[i]):
+        number = number if spans[i][0] < end else i
+        numbers[i], end = number, max(end, spans[i][1])
+    return numbers
 
 
 def _parts(tensor):

@@ -182,10 +182,13 @@ void Examination::LookAtMemory(const std::vector<OutputTensor>& outputs,
   for (const size_t i : own) {
     kept.push_back(outputs[i]);
     if (OverlapsItself(outputs[i])) candidate_shares_outputs_ = true;
-    for (size_t j = 0; j < outputs.size(); ++j)
-      if (facts.storages[i] != facts.storages[j] && outputs[j].address == outputs[i].address &&
-          NumElements(outputs[j]) > 0 && !outputs[j].value)
+    for (size_t j = 0; j < outputs.size(); ++j) {
+      if (NumElements(outputs[j]) == 0 || outputs[j].value) continue;
+      const bool begin_alike =
+          facts.begins[i] != facts.begins[j] && outputs[i].address == outputs[j].address;
+      if (begin_alike || (facts.regions[i] != facts.regions[j] && Overlap(outputs[i], outputs[j])))
         candidate_shares_outputs_ = true;
+    }
   }
   if (!on_host) return;
   if (process.SharesMemory(Ranges(kept))) candidate_shares_outputs_ = true;

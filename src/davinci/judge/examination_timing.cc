@@ -463,7 +463,8 @@ std::optional<Failure> Examination::CheckArming(double call_seconds) {
   // A busy machine stops threads late; one that is in the kernel works until then.
   const double stopped = ArmExcess(&Arming::stopped_ns);
   const double allowed = kArmSeconds + WakingSeconds() + kArmShare * call_seconds;
-  if (most <= allowed && stopped <= kLateStop * allowed) return std::nullopt;
+  if (most - arm_charge_ <= allowed && stopped - arm_charge_ <= kLateStop * allowed)
+    return std::nullopt;
   Failure failure{Outcome::kInvalidTiming,
                   fmt::format("the candidate took {:.3f} ms longer than the baseline between "
                               "two calls, while its last outputs were freed: work belongs into "

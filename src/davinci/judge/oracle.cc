@@ -108,8 +108,10 @@ Result<VariantFacts> Oracle::Describe(int variant, uint64_t seed) {
   facts.stochastic = d.value("stochastic", false);
   facts.reseed_calls = d.value("reseed_calls", false);
   facts.lent = d.at("lent").get<std::vector<bool>>();
-  facts.storages = d.at("storages").get<std::vector<int>>();
-  if (facts.lent.size() != facts.outputs.size() || facts.storages.size() != facts.outputs.size())
+  facts.begins = d.at("begins").get<std::vector<int>>();
+  facts.regions = d.at("regions").get<std::vector<int>>();
+  const size_t count = facts.outputs.size();
+  if (facts.lent.size() != count || facts.begins.size() != count || facts.regions.size() != count)
     return Internal("the oracle described its outputs' memory in another number than its outputs");
   for (size_t i = 0; i < facts.outputs.size(); ++i)
     if (OverlapsItself(facts.outputs[i])) facts.lent[i] = true;

@@ -29,9 +29,11 @@ struct VariantFacts {
   bool stochastic = false;
   bool reseed_calls = false;
   // Of each output: whether it is lent, lying in an input's memory or in the module's or
-  // overlapping itself, and a number that those have in common which lie in one memory.
+  // overlapping itself, and numbers that those have in common which begin at one address, and
+  // whose memory overlaps.
   std::vector<bool> lent;
-  std::vector<int> storages;
+  std::vector<int> begins;
+  std::vector<int> regions;
   std::string mode;  // "", "train", "eval"
 };
 

@@ -112,6 +112,15 @@ bool OverlapsItself(const OutputTensor& tensor) {
   return false;
 }
 
+bool Overlap(const OutputTensor& one, const OutputTensor& other) {
+  for (const OutputTensor* tensor : {&one, &other})
+    if (!IsContiguous(*tensor) || NumElements(*tensor) == 0) return false;
+  const auto end = [](const OutputTensor& tensor) {
+    return tensor.address + static_cast<uint64_t>(NumElements(tensor) * ElementBytes(tensor.dtype));
+  };
+  return one.address < end(other) && other.address < end(one);
+}
+
 Result<OutputArena> OutputArena::Create(const std::vector<OutputTensor>& expected) {
   OutputArena arena;
   arena.num_bytes_ = 2 * (kMaxSpanFactor * DenseBytes(expected) + kAlign);

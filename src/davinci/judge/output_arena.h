@@ -49,6 +49,8 @@ int64_t ElementBytes(std::string_view dtype);
 int64_t NumElements(const OutputTensor& tensor);
 // Whether two elements may lie in one place: a broadcast, or windows that overlap.
 bool OverlapsItself(const OutputTensor& tensor);
+// Have two contiguous outputs memory in common?
+bool Overlap(const OutputTensor& one, const OutputTensor& other);
 
 // Row by row without gaps, as most operators return it.
 bool IsContiguous(const OutputTensor& tensor);

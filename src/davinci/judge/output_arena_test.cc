@@ -27,6 +27,22 @@ TEST(IsContiguous, SizesOfOneAndNothingMayHaveAnyStride) {
   EXPECT_FALSE(IsContiguous(Tensor({4, 3}, {1})));
 }
 
+TEST(Overlap, AsksForBytesOfContiguousOnes) {
+  OutputTensor one = Tensor({4, 3}, {3, 1});
+  OutputTensor other = one;
+  one.address = 4096;
+  for (const int64_t distance : {-52, -48, -44, 0, 4, 44, 48}) {
+    other.address = static_cast<uint64_t>(4096 + distance);
+    EXPECT_EQ(Overlap(one, other), distance > -48 && distance < 48) << distance;
+  }
+  other = Tensor({4, 3}, {6, 1});  // every other row, whose neighbours may be somebody else's
+  other.address = 4096 + 12;
+  EXPECT_FALSE(Overlap(one, other));
+  other = Tensor({0}, {1});
+  other.address = 4100;
+  EXPECT_FALSE(Overlap(one, other));
+}
+
 std::optional<Outcome> Said(const OutputTensor& got, const OutputTensor& want) {
   const auto failure = CheckSignature("T", {got}, "T", {want}, "cpu");
   return failure ? std::optional(failure->outcome) : std::nullopt;
