@@ -150,7 +150,7 @@ Evaluation Examination::Conclude() {
     if (facts.stochastic)
       evaluation.AddLabel(facts.reseed_calls
                               ? "task: stochastic reference, reseeded before every call"
-                              : "task: stochastic in training mode, judged in eval mode");
+                              : "task: not repeatable in training mode, judged in eval mode");
     if (session_->reference_hides_changes) evaluation.AddLabel("task: side effects not compared");
     evaluation.evidence["work"] = facts.raw.value("work", json());
   }
