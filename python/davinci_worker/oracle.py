@@ -58,6 +58,7 @@ class Oracle:
         self._spec = {}
         self._own_sizes = {}
         self._variants = {}
+        self._sizes_of = 0  # the variant whose sizes are set
         self._never_vary = {}  # variant: places of the inputs that get_inputs makes alike for every seed
         self._set = None
         self._arenas = {}
@@ -111,20 +112,31 @@ class Oracle:
 
         if isinstance(error, source.SourceError):
             return {"kind": error.kind, "message": str(error)}
-
+        error = source.readable(error)
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self._spec.get("path")]
         where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else f"{self._spec.get('path', 'the task')}: "
-        hint = ("; forward is called with what get_inputs() returns, the constructor with what get_init_inputs() returns"
-                if isinstance(error, TypeError) and "argument" in str(error) else "")
+        hint = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+        hint += self._sizes_in_force() if message["op"] != "load" else ""
+        if isinstance(error, TypeError) and "argument" in str(error) and ("forward()" in str(error) or "__init__()" in str(error)):
+            hint += "; forward is called with what get_inputs() returns, the constructor with what get_init_inputs() returns"
         crowded = self._device == "cuda" and memory.ran_out(error)
         return {"kind": "out_of_memory" if crowded else "reference_error", "op": message["op"], "message": f"{where}{type(error).__name__}: {error}{hint}",
                 "traceback": "".join(traceback.format_exception(error)[-4:])[-2000:]}
+
+    def _sizes_in_force(self):
+        """What the .toml has set when something went wrong."""
+        sizes = dict(self._spec.get("globals") or {}, **(self._spec["variants"][self._sizes_of - 1] if self._sizes_of else {}))
+        if not sizes:
+            return ""
+        table = f"[[variants]] number {self._sizes_of}" if self._sizes_of else f"[sizes.{self._device}]"
+        return f"; with {', '.join(f'{k} = {v!r}' for k, v in sizes.items())} ({table} of {source.sidecar(self._spec['path'])})"
 
     # --- the reference ----------------------------------------------------------------------------------------
 
     def _op_load(self, message, fds):
         """Imports the task file. ``globals`` are the target's sizes, ``variants`` further shapes."""
         self._spec = message
+        self._sizes_of = 0
         if self._device == "cuda":
             torch.cuda.set_device(0)
         self._snapshot = self._snapshot or process_state.Snapshot()
@@ -133,7 +145,7 @@ class Oracle:
         changed = {name for sizes in message.get("variants") or () for name in sizes}
         self._own_sizes = {name: getattr(self._module, name) for name in changed if hasattr(self._module, name)}
         if message.get("op_path"):
-            target = source.resolve_op(message["op_path"])
+            target = source.resolve_op(message["op_path"], message["path"])
             self._factory = lambda *unused: source.Function(target)
         else:
             self._factory = source.factory(self._module, message["entry"], message.get("function"))
@@ -201,6 +213,7 @@ class Oracle:
 
     def _set_sizes(self, variant):
         source.set_globals(self._module, self._own_sizes)  # what another variant has changed
+        self._sizes_of = variant
         if variant:
             source.set_globals(self._module, self._spec["variants"][variant - 1])
 
@@ -219,6 +232,9 @@ class Oracle:
         if not isinstance(drawn, (list, tuple)):
             raise source.SourceError("load_error", f"{self._spec['path']}: get_inputs() must return the list of arguments of forward, one "
                                      f"entry for each; it returned {type(drawn).__name__}")
+        if outputs.holds_array(drawn):
+            raise source.SourceError("load_error", f"{self._spec['path']}: get_inputs() returns a numpy.ndarray; return torch tensors "
+                                     "(torch.randn, or torch.from_numpy)")
         tensors = []
         skeleton = packing.flatten(list(drawn), tensors)
         self._insist_on_supported((f"input {i} of get_inputs()", t) for i, t in enumerate(tensors))
@@ -289,30 +305,38 @@ class Oracle:
         if (seconds := time.monotonic() - started) > self._spec.get("call_seconds", math.inf):
             raise source.SourceError("load_error", f"{self._spec['path']}: forward takes {seconds:.0f} s, a call may take "
                                      f"{self._spec['call_seconds']:.0f}; use smaller sizes ([sizes.{self._device}] in its .toml) or --call-timeout")
+        if outputs.holds_array(first):
+            raise source.SourceError("load_error", f"{self._spec['path']}: forward returns a numpy.ndarray; return torch tensors "
+                                     "(torch.from_numpy)")
         if not outputs.flat(first):
             raise source.SourceError("load_error", f"{self._spec['path']}: forward returns no tensor and no number, so there is nothing to "
                                      "compare; return what it computes, also where it changes its inputs")
+        if not outputs.numel(first):
+            raise source.SourceError("load_error", f"{self._spec['path']}: all that forward returns is empty, so there is nothing to "
+                                     f"compare; use larger sizes{self._sizes_in_force()}")
         self._insist_on_supported((f"output {i} of forward", t) for i, t in enumerate(outputs.flat(first)))
         from_inputs = outputs.lie_in(first, used)
         del used
         built["shapes"] = [list(t.shape) for t in outputs.flat(first)]
+        if variant and self._changes_nothing(variant, message["seed"]):
+            raise source.SourceError("load_error", f"{source.sidecar(self._spec['path'])}: [[variants]] number {variant} changes nothing: "
+                                     "inputs, outputs and state are those without it. Set a global that get_inputs() or get_init_inputs() "
+                                     "reads when it is called; one that was computed from another on import does not follow it")
         stochastic = False
         if variant == 0:
             second = self._forward(built["model"], drawn)[0]
             stochastic = not outputs.same(first, second)
+            repeats = not stochastic
             if stochastic and built["model"].training and self._spec.get("mode") is None:
-                for other in (built["model"], built["precise"]):
-                    other.eval()
                 self._spec["mode"] = "eval"
-                first = self._forward(built["model"], drawn)[0]
-                second = self._forward(built["model"], drawn)[0]
-                stochastic_eval = not outputs.same(first, second)
-            else:
-                stochastic_eval = stochastic
+                built = None
+                built, first, repeats = self._asked_twice_anew(drawn)
             self._stochastic = stochastic
-            if stochastic_eval:
+            if not repeats:
                 self._spec["reseed_calls"] = True
-                if not outputs.same(self._forward(built["model"], drawn)[0], self._forward(built["model"], drawn)[0]):
+                built = None
+                built, first, repeats = self._asked_twice_anew(drawn)
+                if not repeats:
                     raise source.SourceError("load_error", f"{self._spec['path']}: forward answers differently when called again with the same "
                                              "inputs and the same seed: it keeps state from call to call, which cannot be judged")
         described = []
@@ -335,6 +359,26 @@ class Oracle:
             "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
         }
+
+    def _asked_twice_anew(self, drawn):
+        """(what ``_build`` returns, made again because state that a call leaves behind looks like chance only in the first calls;
+        its output; whether that is also its second)"""
+        known = {name: value for name, value in self._variants.pop(drawn.variant).items() if name in ("shapes", "terms")}
+        built = self._build(drawn.variant)
+        built.update(known)
+        first, second = (self._forward(built["model"], drawn)[0] for _ in range(2))
+        return built, first, outputs.same(first, second)
+
+    def _changes_nothing(self, variant, seed):
+        """Do the sizes of a variant reach neither inputs nor outputs nor the constructor?"""
+        a, b = self._build(0), self._build(variant)
+        if a["init"] != b["init"] or a["shapes"] != b["shapes"]:
+            return False
+        if [t.shape for _, t in weights.state(a["model"])] != [t.shape for _, t in weights.state(b["model"])]:
+            return False
+        (one, those), (other, these) = (self._own_inputs(seed, None, v) for v in (0, variant))
+        return packing.to_blob(one) == packing.to_blob(other) and len(those) == len(these) and all(
+            x.dtype is y.dtype and torch.equal(x, y) for x, y in zip(those, these))
 
     def _forward_terms(self, built, drawn):
         """A forward, and in ``built`` how many numbers it sums up into one, where it can be watched."""
@@ -524,6 +568,10 @@ class Oracle:
         except RuntimeError as error:
             self._insist_on_memory(error)
             truth, exact = honest, False
+        except Exception as error:
+            error.__notes__ = ["forward was called again, with inputs and weights in float64, to find what is right; take out what insists on "
+                               "another type"]
+            raise
         # Of the sums behind one output, about.
         terms = max(sum(t.numel() for t in drawn.tensors) // max(1, outputs.numel(truth)), built.get("terms", 0))
         drawn.reference = outputs.flat(honest)

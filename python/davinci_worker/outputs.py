@@ -19,6 +19,13 @@ def _numbers_to_tensors(value):
     return value
 
 
+def holds_array(value):
+    """Is a numpy array where a tensor should be?"""
+    if isinstance(value, (list, tuple, dict)):
+        return any(map(holds_array, value.values() if isinstance(value, dict) else value))
+    return (type(value).__module__, type(value).__name__) == ("numpy", "ndarray")
+
+
 def flat(value):
     tensors = []
     packing.flatten(_numbers_to_tensors(value), tensors)

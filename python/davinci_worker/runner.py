@@ -14,7 +14,7 @@ import torch
 
 from davinci_worker import arena, channel, handover, memory, packing, placement, process_state, source, weights
 
-_MESSAGE_BYTES = 4000
+_MESSAGE_BYTES = 16000  # the supervisor leaves out what is too much for a verdict
 _MOST_POINTERS = 16
 # Mark, own nanoseconds, data pointers; everything else as last described.
 _DONE = [struct.Struct(f"<cq{n}Q") for n in range(_MOST_POINTERS + 1)]
@@ -123,6 +123,7 @@ class Runner:
 
     @staticmethod
     def _failure(error, stage):
+        error = source.readable(error)
         lines = traceback.format_exception(type(error), error, error.__traceback__)
         own = [line for line in lines if "davinci_worker" not in line]
         line = None
@@ -130,10 +131,11 @@ class Runner:
         for frame in traceback.extract_tb(error.__traceback__):
             if frame.filename in files:
                 line = frame.lineno
+        name = "" if isinstance(error, source.SourceError) else f"{type(error).__name__}: "
         return {"error": {
             "never_fits": memory.never_fits(error),
             "kind": classify(error, stage), "type": type(error).__name__,
-            "message": _clip(f"{type(error).__name__}: {error}{_hint(error)}"), "line": line, "traceback": _clip("".join(own[-6:])),
+            "message": _clip(f"{name}{error}{_hint(error)}"), "line": line, "traceback": _clip("".join(own[-6:])),
         }}
 
     # --- life cycle -------------------------------------------------------------------------------------------
@@ -154,7 +156,7 @@ class Runner:
         if self._cuda:
             torch.cuda.set_device(0)
         if message.get("op_path"):
-            target = source.resolve_op(message["op_path"])
+            target = source.resolve_op(message["op_path"], message["path"])
             self._factory = lambda *unused: source.Function(target)
         else:
             if "source" in message:  # a reference: this process may serve another one later
@@ -173,6 +175,8 @@ class Runner:
         device = "cuda" if self._cuda else "cpu"
         with self._user_code():
             model = self._factory(*arguments)
+        if not callable(model):
+            raise source.SourceError("load_error", f"{type(model).__name__} cannot be called; derive the class from torch.nn.Module")
         if isinstance(model, torch.nn.Module):
             model = model.to(device)
             if message.get("cast"):

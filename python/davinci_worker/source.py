@@ -1,8 +1,11 @@
 """Loads task and candidate files as modules, and finds the callable they promise."""
 
+import difflib
 import gc
 import importlib.util
+import keyword
 import linecache
+import os
 import sys
 
 import torch
@@ -14,6 +17,37 @@ class SourceError(Exception):
     def __init__(self, kind, message):
         super().__init__(message)
         self.kind = kind
+
+
+def sidecar(path):
+    """The .toml beside a task file."""
+    return os.path.splitext(path)[0] + ".toml"
+
+
+def readable(error):
+    """The same exception, or one in its place where asking for its text raises."""
+    try:
+        str(error)
+    except BaseException as inner:  # noqa: BLE001  it is user code
+        return RuntimeError(f"{type(error).__name__}, whose __str__ raises {type(inner).__name__}").with_traceback(error.__traceback__)
+    return error
+
+
+def did_you_mean(name, known):
+    nearest = {other.lower(): other for other in known if not other.startswith("_")}
+    found = difflib.get_close_matches(name.lower(), nearest, 1)
+    return f" (did you mean {nearest[found[0]]}?)" if found else ""
+
+
+def _is_prose(text, line):
+    """Does a file fail to compile in ``line`` because it holds an answer, not only the code of one?"""
+    lines = [part.strip() for part in text.splitlines()]
+    wrong = lines[line - 1] if line <= len(lines) else ""
+    if wrong.startswith(("```", "<think>")):
+        return True
+    words = wrong.split()
+    first = not any(part and not part.startswith("#") for part in lines[:line - 1])
+    return first and len(words) > 1 and words[0] not in keyword.kwlist and words[1].isalpha()
 
 
 def load_module(path, name, module_globals=None, text=None):
@@ -32,7 +66,8 @@ def load_module(path, name, module_globals=None, text=None):
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         where = f"{path}:{line}" if line else path
-        raise SourceError("parse_error", f"{where}: {error.__class__.__name__}: {getattr(error, 'msg', error)}") from None
+        remedy = "; the file must hold Python only, no prose and no Markdown" if line and _is_prose(text, line) else ""
+        raise SourceError("parse_error", f"{where}: {error.__class__.__name__}: {getattr(error, 'msg', error)}{remedy}") from None
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -62,7 +97,9 @@ def forget_task(snapshot):
 def set_globals(module, values):
     for key, value in (values or {}).items():
         if not hasattr(module, key):
-            raise SourceError("load_error", f"{module.__file__}: no module global named {key}, which the task's sizes set")
+            sizes = [name for name, known in vars(module).items() if name[0] != "_" and isinstance(known, (bool, int, float, str, list, tuple))]
+            raise SourceError("load_error", f"{sidecar(module.__file__)}: {key} is set, and {module.__file__} has no module global of that "
+                              f"name{did_you_mean(key, sizes) or '; it has ' + ', '.join(sizes[:8]) if sizes else ''}")
         setattr(module, key, tuple(value) if isinstance(getattr(module, key), tuple) else value)
 
 
@@ -77,16 +114,19 @@ class Function(torch.nn.Module):
         return self._function(*args, **kwargs)
 
 
-def resolve_op(path):
-    """``torch.nn.functional.gelu`` or ``torch.ops.namespace.name`` to the callable."""
+def resolve_op(path, task):
+    """``torch.nn.functional.gelu`` or ``torch.ops.namespace.name``, which the .toml of ``task`` names, to the callable."""
+    where = f"{sidecar(task)}: op = \"{path}\""
     value = torch
     parts = path.split(".")
     if parts[0] != "torch":
-        raise SourceError("load_error", f"op = \"{path}\" must start with torch.")
+        raise SourceError("load_error", f"{where} must start with torch.")
     for part in parts[1:]:
         if not hasattr(value, part):
-            raise SourceError("load_error", f"op = \"{path}\": this torch has no {part} there")
+            raise SourceError("load_error", f"{where}: this torch has no {part} there{did_you_mean(part, dir(value))}")
         value = getattr(value, part)
+    if not callable(value):
+        raise SourceError("load_error", f"{where} is no function; it is a {type(value).__name__}")
     return value
 
 
@@ -102,4 +142,7 @@ def factory(module, entry, function=None):
         target = getattr(module, function)
         return lambda *unused: Function(target)
     wanted = " or ".join([f"class {entry}"] * bool(entry) + [f"def {function}"] * bool(function))
-    raise SourceError("parse_error", f"{module.__file__}: {wanted} is missing; define it with the reference's signature")
+    remedy = "define it with the reference's signature"
+    if module.__name__ == "davinci_task":
+        remedy = f"define it in the module itself (not under if __name__ == \"__main__\"), or name another in {sidecar(module.__file__)}"
+    raise SourceError("parse_error", f"{module.__file__}: {wanted} is missing; {remedy}")

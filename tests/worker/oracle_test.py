@@ -14,7 +14,7 @@ except ImportError:
     print("skipped: this Python has no torch")
     sys.exit(77)
 
-from davinci_worker import compare, distributions, nearby, oracle, rounding, twin_draws  # noqa: E402
+from davinci_worker import compare, distributions, nearby, oracle, rounding, source, twin_draws  # noqa: E402
 
 # (x - 1) (x - 1 - 1e-5): where x is near 1 the value hardly depends on x, and its summands cancel.
 TASK = '''
@@ -302,6 +302,83 @@ def get_init_inputs(): return []
 '''
 
 
+MESSAGES_TASK = '''
+import numpy, torch, torch.nn as nn
+N = 8
+TWICE = 2 * N
+past = []
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2
+def get_inputs(): return [torch.rand(N)]
+def get_init_inputs(): return []
+'''
+
+
+class BadInputTest(unittest.TestCase):
+    """What a person is told whose task cannot be judged."""
+
+    def told(self, old="", new="", **spec):
+        made = oracle.Oracle(None, {"threads": 1})
+        op = "load"
+        try:
+            made._op_load({"op": op, "path": "/nowhere/task.py", "source": MESSAGES_TASK.replace(old, new), "entry": "Model", "init_seed": 1,
+                           "state_seed": 2, "precision": "fp32", **spec}, ())
+            for variant in range(1 + len(spec.get("variants", ()))):
+                op = "describe"
+                made._op_describe({"seed": 3, "variant": variant}, ())
+            op = "prepare"
+            made._op_prepare({"seed": 4, "truth": True}, ())
+        except Exception as error:  # noqa: BLE001
+            return made._explain(error, {"op": op})["message"]
+        return "nothing"
+
+    def test_names_the_toml_and_what_it_sets(self):
+        toml = "/nowhere/task.toml"
+        for spec, parts in (
+                ({"globals": {"TWICF": 3}}, (f"{toml}: TWICF is set", "did you mean TWICE?")),
+                ({"globals": {"K": 3}}, (f"{toml}: K is set", "it has N, TWICE")),
+                ({"globals": {"N": "17"}}, ("/nowhere/task.py:9: TypeError", f"with N = '17' ([sizes.cpu] of {toml})")),
+                ({"variants": [{"N": 9}, {"N": -4}]}, ("negative", f"with N = -4 ([[variants]] number 2 of {toml})")),
+                ({"variants": [{"N": 9}, {"TWICE": 9}]}, (f"{toml}: [[variants]] number 2 changes nothing",)),
+                ({"variants": [{"N": 0}]}, ("nothing to compare", f"with N = 0 ([[variants]] number 1 of {toml})")),
+                ({"op_path": "torch.nn.functional.geluu"}, (f"{toml}: op = ", "did you mean gelu?")),
+                ({"op_path": "torch.float32"}, (f"{toml}: op = ", "no function")),
+                ({"entry": "", "function": "gelu"}, ("/nowhere/task.py: def gelu is missing", toml))):
+            message = self.told(**spec)
+            for part in parts:
+                self.assertIn(part, message)
+
+    def test_a_variant_may_change_values_only(self):
+        self.assertEqual(self.told("torch.rand(N)", "torch.rand(8) * N", variants=[{"N": 9}]), "nothing")
+        self.assertEqual(self.told("return x * 2", "return x[:N]", variants=[{"N": 7}]), "nothing")
+
+    def test_names_what_no_candidate_could_match(self):
+        for new, part in (("return (x * 2).numpy()", "forward returns a numpy.ndarray"), ("return x[:0]", "is empty, so there is nothing to compare"),
+                          ("assert x.dtype == torch.float32; return x", "AssertionError: ; forward was called again, with inputs and weights in float64"),
+                          ("past.append(x); return x * len(past)", "keeps state from call to call")):
+            self.assertIn(part, self.told("return x * 2", new))
+        self.assertIn("get_inputs() returns a numpy.ndarray", self.told("torch.rand(N)", "numpy.random.rand(N)"))
+
+    def test_an_exception_without_a_text_is_told(self):
+        self.assertIn("whose __str__ raises", self.told("return x * 2", "raise type('Odd', (Exception,), {'__str__': lambda self: 1})"))
+
+
+STATE_TASK = '''
+import torch, torch.nn as nn
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("past", torch.zeros(8))
+    def forward(self, x):
+        before = self.past.clone()
+        self.past.copy_(x)
+        return x + before
+def get_inputs(): return [torch.rand(8)]
+def get_init_inputs(): return []
+'''
+
+
 class OracleTest(unittest.TestCase):
     def setUp(self):
         self.oracle = oracle.Oracle(None, {"threads": 1})
@@ -353,6 +430,13 @@ class OracleTest(unittest.TestCase):
         perfect = compare.Truth(self.oracle._comparator.backend, [exact], [exact], True)
         perfect.settle(None, 1)
         self.oracle._comparator.remember(perfect)
+
+    def test_state_that_only_the_first_call_shows_is_no_chance(self):
+        self.oracle = oracle.Oracle(None, {"threads": 1})
+        with self.assertRaisesRegex(source.SourceError, "keeps state from call to call"):
+            self.load(STATE_TASK)
+        self.oracle = oracle.Oracle(None, {"threads": 1})
+        self.assertEqual(self.load(STATE_TASK.replace("self.past.copy_(x)", "self.training and self.past.copy_(x)"))["mode"], "eval")
 
     def test_requests_in_one_message_end_with_the_first_that_fails(self):
         prepare, wrong = {"op": "prepare", "seed": 5}, {"op": "publish", "name": "nobody"}

@@ -15,7 +15,7 @@ except ImportError:
     print("skipped: this Python has no torch")
     sys.exit(77)
 
-from davinci_worker import memory, packing, runner  # noqa: E402
+from davinci_worker import memory, packing, runner, source  # noqa: E402
 
 TASK = '''
 import torch, torch.nn as nn
@@ -65,6 +65,32 @@ class RunnerTest(unittest.TestCase):
                                ("much", False)):
             self.assertEqual((refused(text)["kind"], refused(text)["never_fits"]), ("out_of_memory", hopeless), text)
         self.assertFalse(memory.never_fits(RuntimeError("Tried to allocate 2 GiB with a total capacity of 1 GiB")))
+
+    def message(self, text):
+        try:
+            self.load(text)
+        except Exception as error:  # noqa: BLE001
+            return runner.Runner._failure(error, "load_error")["error"]["message"]
+        return "nothing"
+
+    def test_says_what_is_no_python_and_what_is_no_module(self):
+        only = "; the file must hold Python only, no prose and no Markdown"
+        for text, prose in (("Here is the kernel:\n\nimport torch\n", True), ("<think>\nfast\n</think>\n", True), ("```python\nx = 1\n```\n", True),
+                            ("x = 1\n```\nThis one is fast.\n", True), ("import torch as\n", False), ("x = (1\n", False), ("x = 1\nx y z\n", False)):
+            message = self.message(text)
+            self.assertRegex(message, r"^/nowhere/task.py:\d+: SyntaxError: ")
+            self.assertEqual(message.endswith(only), prose, text)
+        self.assertEqual(self.message(TASK.replace("(nn.Module)", "")), "Model cannot be called; derive the class from torch.nn.Module")
+        with self.assertRaisesRegex(source.SourceError, "class ModelNew or def scale_new is missing; define it with the reference's signature"):
+            source.factory(unittest, "ModelNew", "scale_new")
+
+    def test_an_exception_whose_text_cannot_be_had_is_told(self):
+        class Odd(Exception):
+            def __str__(self):
+                raise ValueError
+
+        told = runner.Runner._failure(Odd(), "runtime_error")["error"]
+        self.assertEqual((told["kind"], told["message"]), ("runtime_error", "RuntimeError: Odd, whose __str__ raises ValueError"))
 
 
 if __name__ == "__main__":
