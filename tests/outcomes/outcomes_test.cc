@@ -14,6 +14,7 @@ namespace davinci::outcomes {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 // --- ok ---
@@ -137,9 +138,16 @@ TEST_F(Outcomes, AnExitThatLooksLikeSuccessIsARuntimeErrorNoticedAtOnce) {
 TEST_F(Outcomes, AnExitWithACodeIsARuntimeErrorNoticedAtOnce) {
   ExpectCrash("os._exit(5)", "exited with code 5");
 }
-// The first process of a namespace ignores its own SIGABRT, so libc ends it with another signal.
 TEST_F(Outcomes, AnAbortIsARuntimeErrorNoticedAtOnce) {
-  ExpectCrash("os.abort()", "was killed by SIG");
+  ExpectCrash("os.abort()", "abort() (SIGABRT)");
+}
+
+TEST_F(Outcomes, TheLastWordsOfAProcessAreQuoted) {
+  const Evaluation e =
+      Judge(Forward(R"(os.write(2, b"first\n\xfffree(): double free\n\n"); os.abort())"));
+  EXPECT_EQ(e.outcome, Outcome::kRuntimeError);
+  EXPECT_THAT(e.message, EndsWith("its last words: \xEF\xBF\xBD"
+                                  "free(): double free"));
 }
 
 TEST_F(Outcomes, ACrashInTheLastTimedCallsIsSeenToo) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/utf8.h"
 #include "davinci/judge/untrusted_json.h"
 #include "davinci/worker/protocol.h"
 
@@ -20,6 +21,7 @@ using worker::Process;
 
 constexpr double kDeathGraceSeconds = 0.3;
 constexpr size_t kMessageBytes = 4000;
+constexpr size_t kLastWordsBytes = 400;
 constexpr size_t kMaxOutputs = 256;
 constexpr size_t kMaxExports = 4096;
 
@@ -45,11 +47,21 @@ Failure FromReply(const json& error, Outcome stage) {
   }
   failure.message = ElideMiddle(TextIn(error, "message"), kMessageBytes);
   if (const auto line = error.find("line"); line != error.end() && line->is_number_integer())
-    failure.message += fmt::format(" (line {})", line->get<int64_t>());
+    failure.message +=
+        fmt::format("{}(line {})", failure.message.find('\n') == std::string::npos ? " " : "\n",
+                    line->get<int64_t>());
   if (const std::string trace = TextIn(error, "traceback"); !trace.empty())
     failure.evidence["traceback"] = ElideMiddle(trace, kMessageBytes);
   if (FlagIn(error, "never_fits")) failure.evidence["rule"] = "larger_than_device";
   return failure;
+}
+
+// Without what is blank at the end of the text; a process may write any bytes.
+std::string LastLine(std::string_view text) {
+  const size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string_view::npos) return {};
+  text = text.substr(0, end + 1);
+  return ValidUtf8(text.substr(text.rfind('\n') + 1));
 }
 
 std::vector<int64_t> Integers(const json& object, const char* key) {
@@ -190,8 +202,8 @@ Failure Runner::Classify(const Status& status, Outcome stage, double timeout_sec
     return failure;
   }
   failure.evidence["death"] = death->Describe();
-  if (const std::string tail = process_->OutputTail(); !tail.empty())
-    failure.evidence["output_tail"] = ElideMiddle(tail, kMessageBytes);
+  const std::string tail = process_->OutputTail();
+  if (!tail.empty()) failure.evidence["output_tail"] = ElideMiddle(tail, kMessageBytes);
   if (process_->exceeded_memory()) {
     failure.outcome = Outcome::kOutOfMemory;
     failure.message = "the candidate exceeded its memory limit and was stopped";
@@ -211,6 +223,8 @@ Failure Runner::Classify(const Status& status, Outcome stage, double timeout_sec
   } else {
     failure.message = fmt::format("the candidate's process {} while {}", death->Describe(),
                                   stage == Outcome::kLoadError ? "loading" : "running forward");
+    if (const std::string words = LastLine(tail); !words.empty())
+      failure.message += fmt::format("; its last words: {}", ElideMiddle(words, kLastWordsBytes));
   }
   return failure;
 }

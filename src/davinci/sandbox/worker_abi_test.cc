@@ -155,6 +155,11 @@ TEST(Worker, EntersWithAllLayersOfThisMachine) {
   EXPECT_EQ(report["no_capabilities"], true);
 }
 
+TEST(Worker, AbortIsNotTakenForASegmentationFault) {
+  Worker worker([](Shared*) -> int { abort(); });
+  EXPECT_EQ(worker.Wait(), 128 + SIGABRT) << worker.shared()->error;
+}
+
 TEST(Worker, RefusesABadSpecification) {
   char error[256] = "";
   char report[256] = "";

@@ -36,6 +36,7 @@ constexpr size_t kPartBytes = size_t{4} << 20;  // of a worker's memory, read at
 constexpr size_t kMaxReaders = 4;
 constexpr int kSpinsBeforeSleep = 4;
 constexpr std::chrono::microseconds kSleep(20);
+constexpr double kLastOutputSeconds = 0.1;  // of a dead child, to get from the pipe to here
 
 int SendSignal(int pidfd, int signal) {
   return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
@@ -96,6 +97,7 @@ int ReadPart(pid_t pid, uint64_t address, char* out, size_t size) {
 }  // namespace
 
 std::string Death::Describe() const {
+  if (exited && exit_code == 128 + SIGABRT) return "was ended by abort() (SIGABRT)";
   if (exited) return fmt::format("exited with code {}", exit_code);
   const char* name = sigabbrev_np(signal);
   return fmt::format("was killed by SIG{} ({})", name != nullptr ? name : "?", strsignal(signal));
@@ -106,7 +108,10 @@ Process::Process(Channel control, UniqueFd status, UniqueFd output)
       status_(std::move(status)),
       output_(std::move(output)),
       stop_drain_(eventfd(0, EFD_CLOEXEC)) {
-  drain_ = std::thread([this] { DrainOutput(); });
+  drain_ = std::thread([this] {
+    DrainOutput();
+    drained_ = true;
+  });
 }
 
 Process::~Process() {
@@ -142,6 +147,8 @@ void Process::DrainOutput() {
 }
 
 std::string Process::OutputTail() {
+  const double deadline = MonotonicSeconds() + kLastOutputSeconds;
+  while (dead_ && !drained_ && MonotonicSeconds() < deadline) std::this_thread::sleep_for(kSleep);
   std::lock_guard lock(tail_mutex_);
   return tail_.size() > kTailBytes ? tail_.substr(tail_.size() - kTailBytes) : tail_;
 }

@@ -33,7 +33,8 @@ struct Death {
   bool exited = false;  // else killed by `signal`
   int exit_code = 0;
   int signal = 0;
-  // "exited with code 0", "was killed by SIGSEGV (segmentation fault)"
+  // "exited with code 0", "was killed by SIGSEGV (segmentation fault)", "was ended by abort()
+  // (SIGABRT)" also for exit code 134 (sandbox/worker_abi.h)
   std::string Describe() const;
 };
 
@@ -133,6 +134,7 @@ class Process {
   std::atomic<int64_t> output_bytes_{0};
   std::mutex tail_mutex_;
   std::string tail_;  // guarded by tail_mutex_
+  std::atomic<bool> drained_{false};
   std::thread drain_;
 };
 
