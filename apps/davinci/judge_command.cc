@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,6 +22,8 @@
 
 namespace davinci::app {
 namespace {
+
+constexpr int kMostThreads = 256;  // a sandbox takes 512 in all
 
 struct JudgeArguments {
   std::string batch;
@@ -40,6 +43,19 @@ struct JudgeArguments {
   double call_timeout = 0;
   double compile_timeout = 0;
 };
+
+std::string WhyNoSeconds(const std::string& text) {
+  double seconds = 0;  // nan is outside of every range
+  const bool good = CLI::detail::lexical_cast(text, seconds) && seconds >= 0.1 && seconds <= 86400;
+  return good ? "" : fmt::format("{} is no number of seconds from 0.1 to 86400", text);
+}
+
+std::string WhyNoFile(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error)
+             ? fmt::format("{} is a folder; name a file in it", path)
+             : "";
+}
 
 int Fail(const Status& status) {
   fmt::print(stderr, "davinci judge: {}\n", status.ToString());
@@ -132,7 +148,7 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command
       ->add_option("--threads", arguments->threads,
                    "Threads of reference and candidate (default: all cores)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, kMostThreads));
   const judge::Protocol limits;
   for (const auto& [name, value, usual, what] :
        {std::tuple{"--load-timeout", &arguments->load_timeout, limits.load_timeout_seconds,
@@ -142,7 +158,7 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
         std::tuple{"--compile-timeout", &arguments->compile_timeout, limits.compile_timeout_seconds,
                    "all compilations of one candidate"}})
     command->add_option(name, *value, fmt::format("Seconds for {} (default: {:g})", what, usual))
-        ->check(CLI::Range(0.1, 86400.0));
+        ->check(CLI::Validator(WhyNoSeconds, "0.1 to 86400"));
   command->add_flag("--json", arguments->json,
                     "One JSON document on stdout, nothing else (--batch: one per line)");
   auto* batch =
@@ -162,6 +178,7 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->add_option("--out,-o", arguments->out,
                    "File for the results of --batch, one per line; what is finished there is not "
                    "judged again")
+      ->check(CLI::Validator(WhyNoFile, ""))
       ->needs(batch);
   command
       ->add_option("--admit", arguments->admit,

@@ -1,10 +1,52 @@
 // davinci: one binary, one file per sub-command.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "commands.h"
+#include "davinci/base/suggest.h"
+
+namespace {
+
+// What is wrong, and where to read on; the help itself would hide it.
+std::string UsageError(const CLI::App* app, const CLI::Error& error) {
+  std::string name = "davinci";
+  std::string what = error.what();
+  std::vector<std::string> known;
+  for (const CLI::App* command = app;;) {
+    for (const CLI::Option* option : command->get_options())
+      for (const std::string& flag : option->get_lnames()) known.push_back("--" + flag);
+    const auto used = command->get_subcommands();
+    if (used.empty()) break;
+    command = used.front();
+    name += " " + command->get_name();
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::vector<std::string> extras = app->remaining(true);
+    const auto flag = std::find_if(extras.begin(), extras.end(),
+                                   [](const std::string& text) { return text.starts_with('-'); });
+    if (flag != extras.end()) {
+      const std::string unknown = flag->substr(0, flag->find('='));
+      what = fmt::format("unknown option {}{}", unknown, davinci::DidYouMean(unknown, known));
+    }
+  }
+  if (name == "davinci") {
+    std::vector<std::string> commands;
+    for (const CLI::App* command : app->get_subcommands([](const CLI::App*) { return true; }))
+      commands.push_back(command->get_name());
+    if (const auto extras = app->remaining(); !extras.empty() && !extras[0].starts_with('-'))
+      what =
+          fmt::format("unknown command {}{}", extras[0], davinci::DidYouMean(extras[0], commands));
+  }
+  return fmt::format("{}: {}; see {} --help\n", name, what, name);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{
@@ -23,7 +65,7 @@ int main(int argc, char** argv) {
       "`davinci COMMAND --help` has options, examples and exit statuses.");
   app.set_version_flag("--version", DAVINCI_VERSION);
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::help);
+  app.failure_message(UsageError);
 
   davinci::app::GlobalOptions global;
   app.add_option("--python", global.python,
