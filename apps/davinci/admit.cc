@@ -70,7 +70,7 @@ int RunAdmit(const std::vector<std::string>& tasks, Target target,
   for (const json& task : found) {
     std::vector<Table::Cell> row = {task.at("task").get<std::string>()};
     if (task.contains("error")) {
-      row.emplace_back(task["error"].get<std::string>(), TextStyle::kBad);
+      row.emplace_back("failed", TextStyle::kBad);
       table.AddRow(std::move(row));
       continue;
     }
@@ -82,6 +82,10 @@ int RunAdmit(const std::vector<std::string>& tasks, Target target,
     table.AddRow(std::move(row));
   }
   fmt::print("{}", table.Render({UseColor(STDOUT_FILENO), 0, ""}));
+  for (const json& task : found)
+    if (task.contains("error"))
+      fmt::print("{}: {}\n", task.at("task").get<std::string>(),
+                 task.at("error").get<std::string>());
   return exit_code;
 }
 
