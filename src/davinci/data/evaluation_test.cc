@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace davinci {
@@ -82,6 +83,9 @@ TEST(ElideMiddle, KeepsBothEndsWithinTheLimit) {
   EXPECT_EQ(elided.substr(0, 5), "begin");
   EXPECT_EQ(elided.substr(elided.size() - 3), "end");
   EXPECT_EQ(ElideMiddle("short", 200), "short");
+  const std::string slightly = ElideMiddle(std::string(205, '.'), 200);
+  const auto kept = std::count(slightly.begin(), slightly.end(), '.');
+  EXPECT_NE(slightly.find(std::to_string(205 - kept) + " bytes left out"), std::string::npos);
 }
 
 TEST(ElideMiddle, NeverCutsACharacterInHalf) {
