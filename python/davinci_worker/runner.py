@@ -5,6 +5,7 @@ It holds inputs only while it is being timed, never an expected value, and repor
 
 import contextlib
 import errno
+import re
 import struct
 import sys
 import time
@@ -16,8 +17,15 @@ from davinci_worker import arena, channel, handover, memory, packing, placement,
 
 _MESSAGE_BYTES = 16000  # the supervisor leaves out what is too much for a verdict
 _MOST_POINTERS = 16
+_UNREGISTERED = re.compile(r"Could not run '(\w+)::\S+' with arguments from the '(\w+)' backend\.")
 # Mark, own nanoseconds, data pointers; everything else as last described.
 _DONE = [struct.Struct(f"<cq{n}Q") for n in range(_MOST_POINTERS + 1)]
+
+
+def _text(error):
+    """Of an operator without a kernel torch lists all backends."""
+    text = str(error)
+    return text.partition(". This could be because")[0] if isinstance(error, NotImplementedError) and _UNREGISTERED.match(text) else text
 
 
 def _hint(error):
@@ -25,8 +33,14 @@ def _hint(error):
     text = str(error)
     if "0 active drivers" in text:
         return "; Triton kernels need a device: --target cuda"
+    if "redefinition of 'PyObject* PyInit_" in text:
+        return "; load_inline(functions=...) writes a PYBIND11_MODULE of its own: keep one of the two"
     if "PyInit_" in text:
-        return "; name the functions to export in load_inline(functions=[...]) or write PYBIND11_MODULE"
+        return "; name the functions to export in load_inline(functions=[...]) or write PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)"
+    if "bindings:" in text and "was not declared in this scope" in text:
+        return "; load_inline(functions=...) names functions that its sources define"
+    if isinstance(error, NotImplementedError) and (unregistered := _UNREGISTERED.match(text)):
+        return f"; register a kernel for it: TORCH_LIBRARY_IMPL({unregistered[1]}, {unregistered[2]}, m)"
     if isinstance(error, TypeError) and "argument" in text and "__init__()" in text:
         return "; it is constructed with what get_init_inputs() of the reference returns"
     if isinstance(error, TypeError) and "argument" in text and "forward()" in text:
@@ -135,7 +149,7 @@ class Runner:
         return {"error": {
             "never_fits": memory.never_fits(error),
             "kind": classify(error, stage), "type": type(error).__name__,
-            "message": _clip(f"{name}{error}{_hint(error)}"), "line": line, "traceback": _clip("".join(own[-6:])),
+            "message": _clip(f"{name}{_text(error)}{_hint(error)}"), "line": line, "traceback": _clip("".join(own[-6:])),
         }}
 
     # --- life cycle -------------------------------------------------------------------------------------------

@@ -84,6 +84,15 @@ class RunnerTest(unittest.TestCase):
         with self.assertRaisesRegex(source.SourceError, "class ModelNew or def scale_new is missing; define it with the reference's signature"):
             source.factory(unittest, "ModelNew", "scale_new")
 
+    def test_says_how_functions_of_an_extension_get_their_names(self):
+        for error, part in ((RuntimeError("bindings:1:1: error: redefinition of 'PyObject* PyInit_k()'"), "keep one of the two"),
+                            (ImportError("dynamic module does not define module export function (PyInit_k)"), "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)"),
+                            (RuntimeError("bindings:2:40: error: 'g' was not declared in this scope"), "functions that its sources define"),
+                            (NotImplementedError("Could not run 'mine::f' with arguments from the 'CPU' backend. This could be because " + 99 * "Meta\n"),
+                             "'CPU' backend; register a kernel for it: TORCH_LIBRARY_IMPL(mine, CPU, m)")):
+            message = runner.Runner._failure(error, "load_error")["error"]["message"]
+            self.assertTrue(message.endswith(part), message)
+
     def test_an_exception_whose_text_cannot_be_had_is_told(self):
         class Odd(Exception):
             def __str__(self):

@@ -231,9 +231,13 @@ Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
   if (!defines_entry) {
     evaluation =
         Refused(Outcome::kParseError,
-                fmt::format("the candidate defines no class {}; define it with the constructor "
-                            "and forward signature of the reference",
-                            task.candidate_entry));
+                task.candidate_function.empty()
+                    ? fmt::format("the candidate defines no class {}; define it with the "
+                                  "constructor and forward signature of the reference",
+                                  task.candidate_entry)
+                    : fmt::format("the candidate defines neither def {} nor class {}; define one "
+                                  "of them with the reference's signature",
+                                  task.candidate_function, task.candidate_entry));
   } else {
     DAVINCI_ASSIGN_OR_RETURN(const Workshop* workshop, impl_->Ready());
     Job actual = job;

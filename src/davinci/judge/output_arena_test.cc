@@ -70,6 +70,8 @@ TEST(CheckSignature, TellsWhatIsWrong) {
   EXPECT_EQ(Said(other, want), Outcome::kPolicyViolation);
   EXPECT_EQ(Said(Tensor({3, 4}, {4, 1}), want), Outcome::kWrongShape);
   EXPECT_EQ(CheckSignature("tuple(T)", {want}, "T", {want}, "cpu")->outcome, Outcome::kWrongShape);
+  EXPECT_TRUE(CheckSignature("unsupported:ndarray", {}, "T", {want}, "cpu")
+                  ->message.ends_with("; return torch tensors and numbers only"));
 }
 
 }  // namespace
