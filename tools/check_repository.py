@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Nothing in the repository ties it to one machine or one package registry, and its scripts parse.
+"""Nothing in the repository ties it to one machine or one package registry, its scripts parse, and no C++ writes JSON by a
+call that throws where a text is no UTF-8.
 
     check_repository.py [repository root]
 
@@ -22,6 +23,7 @@ FORBIDDEN = [
     (re.compile(r"/opt/wh" + "eels"), "names a path of one machine"),
 ]
 LARGEST_BYTES = 8 << 20
+STRICT_JSON = re.compile(r"\.dump\((?![^;]*error_handler)")  # base/json_text.h
 
 
 def files_of(root):
@@ -50,6 +52,9 @@ def check(root):
             for found in pattern.finditer(text):
                 line = text.count("\n", 0, found.start()) + 1
                 problems.append(f"{name}:{line}: {why}: {found.group(0)}")
+        if file.suffix in (".cc", ".h") and name.parts[0] in ("src", "apps") and "test" not in file.stem:
+            for found in STRICT_JSON.finditer(text):
+                problems.append(f"{name}:{text.count(chr(10), 0, found.start()) + 1}: dump() throws on what is no UTF-8; use JsonText()")
         if file.suffix == ".sh" or text.startswith("#!/usr/bin/env bash"):
             parsed = subprocess.run(["bash", "-n", str(file)], capture_output=True, text=True, check=False)
             if parsed.returncode != 0:

@@ -702,49 +702,22 @@ class Oracle:
         inputs = sum(t.numel() for t in self._set.tensors)
         if not comparison["passed"] and all(report["passed"] or nearby.is_few(report, inputs, tensor.shape[-1] if tensor.dim() > 1 else 1)
                                             for report, tensor in zip(comparison["outputs"], tensors)):
-            comparison = self._compare_nearby(tensors, comparison)
+            comparison = nearby.look(self._set.truth, tensors, comparison, self._comparator, self._jolted)
         return comparison
 
-    def _compare_nearby(self, tensors, comparison):
-        """Where results jump, rounding decides on which side a number falls. The few wrong elements are held, each of them, against
-        the nearest of what honest answers say in its very place, to the same tolerance; nobody else's limits change."""
-        drawn, built = self._set, self._build(self._set.variant)
-        doubts = [nearby.Doubt(expected, tensor) for expected, tensor, report in zip(drawn.truth.outputs, tensors, comparison["outputs"])
-                  if not report["passed"]]
-        wrong, started = sum(doubt.open() for doubt in doubts), time.monotonic()
-        for k in range(nearby.MOST_JOLTS):
-            still = sum(doubt.open() for doubt in doubts)
-            if not still or (k >= nearby.MOST_JOLTS // 2 and 2 * still > wrong) or time.monotonic() - started > nearby.JOLTING_SECONDS:
-                break
-            try:
-                honest = self._jolted(built, drawn, drawn.seed + (k + 64 << 16), own=k % 4 == 3 or not drawn.truth.exact)
-            except RuntimeError as error:
-                self._insist_on_memory(error)
-                return comparison
-            for expected, values in zip(drawn.truth.outputs, honest):
-                for doubt in doubts:
-                    if doubt.expected is expected:
-                        doubt.learn(values)
-        if any(doubt.open() for doubt in doubts):
-            return comparison
-        for doubt in doubts:
-            doubt.replace(doubt.nearest)
-        try:
-            again = self._comparator.compare(drawn.truth, tensors)
-        finally:
-            for doubt in doubts:
-                doubt.replace(doubt.truth)
-        return again if again["passed"] else comparison
-
-    def _jolted(self, built, drawn, seed, own):
-        """Outputs for inputs moved by some ulps: the reference's in its ``own`` precision, or those of its float64 twin with every
-        result of arithmetic moved as well."""
-        precision, seeds = self._spec.get("precision"), itertools.count(seed)
-        if own:
-            return outputs.flat(self._forward(built["model"], drawn, lambda t: nearby.jolt(t, next(seeds), False, precision))[0])
+    def _jolted(self, seed, own):
+        """Outputs for the inputs moved by some ulps: the reference's in its ``own`` precision, or those of its float64 twin with every
+        result of arithmetic moved as well; None where memory is too short."""
+        drawn, built, precision, seeds = self._set, self._build(self._set.variant), self._spec.get("precision"), itertools.count(self._set.seed + seed)
         dtype = next((t.dtype for t in (*drawn.tensors, *drawn.reference) if t.is_floating_point()), torch.float32)
-        with nearby.Jolts(seed, nearby.jolt_size(dtype, precision)):
-            return outputs.flat(self._forward(built["precise"], drawn, lambda t: nearby.jolt(t, next(seeds), True, precision))[0])
+        try:
+            if own:
+                return outputs.flat(self._forward(built["model"], drawn, lambda t: nearby.jolt(t, next(seeds), False, precision))[0])
+            with nearby.Jolts(drawn.seed + seed, nearby.jolt_size(dtype, precision)):
+                return outputs.flat(self._forward(built["precise"], drawn, lambda t: nearby.jolt(t, next(seeds), True, precision))[0])
+        except RuntimeError as error:
+            self._insist_on_memory(error)
+            return None
 
     def _op_published_compare(self, message, fds):
         """A second opinion on the outputs just compared: torch.allclose against the reference's own output."""

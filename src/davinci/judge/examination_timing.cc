@@ -48,8 +48,6 @@ constexpr int kMostThreads = 128;
 constexpr double kLateStop = 3;
 // Standard errors by which the middle and the mean over all pairs may be off.
 constexpr double kArmNoise = 3;
-// Standard error of a median over that of a mean, normal errors.
-constexpr double kMedianEfficiency = 1.2533;
 // What of it nobody is charged for.
 constexpr double kFreeArmSeconds = 3e-5;
 constexpr double kFreeArmShare = 0.02;
@@ -445,8 +443,7 @@ double Examination::ArmExcess(int64_t Arming::*spent) const {
 // In the middle, which is known better than the mean on a busy machine.
 double Examination::UsualArmExcess(int64_t Arming::*spent) const {
   const std::vector<double> excess = ArmExcesses(spent);
-  return Median(excess) - kArmNoise * kMedianEfficiency * ScaledMad(excess) /
-                              std::sqrt(static_cast<double>(excess.size()));
+  return Median(excess) - kArmNoise * MedianStandardError(excess);
 }
 
 double Examination::WakingSeconds() const {

@@ -54,6 +54,23 @@ std::vector<PairedSample> Repeat(std::vector<PairedSample> block, int times) {
   return pairs;
 }
 
+TEST(StandardError, ShrinksWithTheRootOfTheNumber) {
+  EXPECT_TRUE(std::isnan(Mean({})));
+  const std::vector<double> few = {1, 3};
+  EXPECT_DOUBLE_EQ(Mean(few), 2);
+  EXPECT_DOUBLE_EQ(StandardError(few), 1);  // deviation sqrt(2), over sqrt(2)
+  EXPECT_DOUBLE_EQ(StandardError(std::vector<double>{7}), 0);
+  std::vector<double> many;
+  for (int k = 0; k < 50; ++k) many.insert(many.end(), few.begin(), few.end());
+  EXPECT_NEAR(StandardError(many), 1 / std::sqrt(99), 1e-12);
+  // Deviations from the median 2 are all 1.
+  EXPECT_NEAR(MedianStandardError(many), 1.2533141 * 1.4826 / 10, 1e-4);
+  many.push_back(1e9);
+  EXPECT_LT(MedianStandardError(many), 0.4);
+  EXPECT_GT(StandardError(many), 1e6);
+  EXPECT_EQ(MedianStandardError({}), 0);
+}
+
 TEST(PairedRatio, IsBaselineOverCandidate) {
   const auto r = ComputePairedRatio(Repeat({{2.0, 1.0}, {2.0, 1.0}}, 10), {});
   ASSERT_TRUE(r.ok());

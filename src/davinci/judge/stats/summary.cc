@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 namespace davinci::judge {
@@ -71,6 +72,11 @@ double StandardError(std::span<const double> values) {
   for (const double value : values) sum_sq += (value - mean) * (value - mean);
   const auto n = static_cast<double>(values.size());
   return std::sqrt(sum_sq / (n - 1) / n);
+}
+
+double MedianStandardError(std::span<const double> values) {
+  if (values.empty()) return 0;
+  return std::sqrt(std::numbers::pi / 2 / static_cast<double>(values.size())) * ScaledMad(values);
 }
 
 double StudentT975(int dof) { return StudentQuantile(dof, 0.95); }

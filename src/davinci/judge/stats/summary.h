@@ -16,6 +16,8 @@ double Median(std::span<const double> values);
 double ScaledMad(std::span<const double> values);
 double Mean(std::span<const double> values);           // NaN if empty
 double StandardError(std::span<const double> values);  // of the mean; 0 below two values
+// Of the median, for normal data with a few outliers: sqrt(pi / 2) * ScaledMad / sqrt(n).
+double MedianStandardError(std::span<const double> values);
 
 inline constexpr double kNormal975 = 1.959963984540054;   // 97.5 % quantile of the normal
 inline constexpr double kNormal9995 = 3.290526731491895;  // 99.95 %
