@@ -77,6 +77,7 @@ Result<std::unique_ptr<ForkServer>> ForkServer::Start(const ForkServerOptions& o
   env.push_back("PYTHONDONTWRITEBYTECODE=1");
   env.push_back("PYTHONUNBUFFERED=1");
   env.push_back("PYTORCH_NVML_BASED_CUDA_CHECK=1");
+  // Scattered pages are slow, and a process is the slower for them the later it was started.
   env.push_back("GLIBC_TUNABLES=glibc.malloc.hugetlb=1");
   env.push_back("DAVINCI_WORKER_LIB=" + options.library);
   env.push_back("DAVINCI_BYTECODE_CACHE=" + options.bytecode_cache);
