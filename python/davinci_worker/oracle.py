@@ -519,7 +519,7 @@ class Oracle:
             try:
                 judged = self._judge_inputs(built, drawn)
             except Exception as error:  # noqa: BLE001  outside the reference's domain
-                if used == "own" or memory.ran_out(error) or isinstance(error, source.SourceError):
+                if used == "own" or memory.ran_out(error):
                     raise
                 continue
             if used == "own" or judged["defined_share"] >= 0.5:

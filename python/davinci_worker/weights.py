@@ -9,7 +9,7 @@ from davinci_worker import distributions, memory, structure
 from davinci_worker.compare import bits_of
 
 _SMALL_CONSTANT = 0.3
-_LARGE_BIASES, _LARGE_BIAS = 1 / 16, 6.0
+_LARGE_BIASES, _LARGE_BIAS = 1 / 16, 4.0
 _SMALL_SIZE, _USUAL_SIZE = 1e-3, 0.02  # root mean squares
 
 
