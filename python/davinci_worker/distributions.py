@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 from davinci_worker import native, packing, structure
 
 _MIN_KEYED = 1 << 14
-_MIN_SLICES = 4
+_MIN_SLICES, _MOST_SLICES = 4, 64
 _STEP = 0.02  # of a slow random walk: the chance to go anywhere
 # Of half precision a smaller factor would leave few bits.
 _FAINT = {torch.float64: 2.0 ** -14, torch.float32: 2.0 ** -14, torch.bfloat16: 2.0 ** -14, torch.float16: 2.0 ** -8}
@@ -175,8 +175,8 @@ def _with_outliers(tensor, generator):
     result[packing.coordinates(at, tensor.shape)] = values.to(tensor.dtype)
     for dimension, size in enumerate(tensor.shape[:2]):  # a sample, and a channel
         if size >= _MIN_SLICES and tensor.dim() > 1:
-            for k in torch.randint(size, (1 + size // 256,), generator=generator, device=device).tolist():
-                result.select(dimension, k).mul_(_FAINT[tensor.dtype])
+            chosen = torch.randint(size, (min(1 + size // 256, _MOST_SLICES),), generator=generator, device=device)
+            result.index_copy_(dimension, chosen, result.index_select(dimension, chosen).mul_(_FAINT[tensor.dtype]))
     return result
 
 
