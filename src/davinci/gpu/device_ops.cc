@@ -277,7 +277,7 @@ Status DeviceOps::AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int h
   const CuDevicePtr total = scratch_ + kProfileOffset;
   const CuDevicePtr partials = scratch_ + kPartialOffset;
   constexpr auto kMaxGrid = static_cast<unsigned>(kPartialBytes / kErrorProfileBytes);
-  const unsigned grid = std::min(GridFor((count + 3) / 4, kProfileBlock, 2), kMaxGrid);
+  const unsigned grid = std::min(GridFor((count + 7) / 8, kProfileBlock, 3), kMaxGrid);
   DAVINCI_RETURN_IF_ERROR(Upload(total, profile, kErrorProfileBytes, stream));
   DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile, grid, kProfileBlock, ProfileSharedBytes(),
                                  stream, truth, honest, honest_dtype, output_dtype, count,

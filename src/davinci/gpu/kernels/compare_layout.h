@@ -32,11 +32,12 @@ constexpr int kCompareThreads = 256;  // of a comparing block
 
 // Warps of a profiling block, and its shared memory: a table of all buckets for each warp, and for
 // each thread a column of cells, one for each of the buckets that most of its elements fall into.
-// More cells are better, as far as they fit.
+// More cells catch more of them, fewer let three blocks share a multiprocessor: 32 and 18 of them
+// read 77 and 115 G normal numbers a second on an H200.
 constexpr int kProfileWarps = 4;
 constexpr int kProfileTableBytes = (20 * kProfileBuckets + 8 + 7) / 8 * 8;
 constexpr int kProfileCellBytes = 20 * 32 * kProfileWarps;
-constexpr int kMostProfileCells = 32;
+constexpr int kMostProfileCells = 18;
 
 // Plain totals over all elements; the verdict is made from them by the judge.
 struct CompareTotals {

@@ -99,7 +99,7 @@ __device__ __forceinline__ void ProfileFloats(const double* truth, const void* h
                                               const DTypeLimits& limits, u8* dont_care,
                                               ProfileTable& table, ProfileColumns columns) {
   using Value = typename Stored<type>::Type;
-  constexpr int kRound = 4;
+  constexpr int kRound = 8;
   const Value* const values = (const Value*)honest;
   const U64 stride = (U64)gridDim.x * blockDim.x;
   u32 special = 0;
