@@ -46,6 +46,8 @@ constexpr double kArmSecondsPerThreadOnCuda = 6e-5;
 constexpr int kMostThreads = 128;
 // … and so many times as much until all of them had stopped.
 constexpr double kLateStop = 3;
+// What is charged need not be refused, unless it is more than this and more than the call itself.
+constexpr double kGrossArmSeconds = 1e-3;
 // Standard errors by which the middle and the mean over all pairs may be off.
 constexpr double kArmNoise = 3;
 // What of it nobody is charged for.
@@ -357,6 +359,8 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
   }
   evaluation_.speedup =
       Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline};
+  if (arm_charge_ > kArmSeconds)
+    evaluation_.AddLabel(fmt::format("work between calls: {:.2f} ms charged", 1e3 * arm_charge_));
   if (const int64_t pages = pairs_.back().candidate.unwritten_pages; pages > kFewPages)
     evaluation_.AddLabel(fmt::format("{} pages of the outputs are not written", pages));
   if (ratio.unsteadiness > kSteady)
@@ -460,13 +464,14 @@ std::optional<Failure> Examination::CheckArming(double call_seconds) {
   // A busy machine stops threads late; one that is in the kernel works until then.
   const double stopped = ArmExcess(&Arming::stopped_ns);
   const double allowed = kArmSeconds + WakingSeconds() + kArmShare * call_seconds;
-  if (most - arm_charge_ <= allowed && stopped - arm_charge_ <= kLateStop * allowed)
+  const bool gross = arm_charge_ > std::max(kGrossArmSeconds, call_seconds);
+  if (!gross && most - arm_charge_ <= allowed && stopped - arm_charge_ <= kLateStop * allowed)
     return std::nullopt;
   Failure failure{Outcome::kInvalidTiming,
                   fmt::format("the candidate took {:.3f} ms longer than the baseline between "
                               "two calls, while its last outputs were freed: work belongs into "
                               "forward",
-                              1e3 * std::max(most, stopped)),
+                              1e3 * std::max({most, stopped, arm_charge_})),
                   {}};
   failure.evidence["rule"] = "work_between_calls";
   return failure;
