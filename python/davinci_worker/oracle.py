@@ -473,11 +473,13 @@ class Oracle:
             return {"handle": self._arenas[name].handle, "bytes": size}
         if (previous := self._arenas.pop(name, None)) is not None:
             os.close(previous.fd)
-        kept, self._kept_arena = self._kept_arena if name == "candidate" else None, None
-        if kept is not None and kept.num_bytes != arena.whole_pages(size):
-            os.close(kept.fd)
-            kept = None
-        self._arenas[name] = kept or arena.HostArena.create("davinci-" + name, size)
+        shared = None
+        if name == "candidate" and self._kept_arena is not None:
+            shared, self._kept_arena = self._kept_arena, None
+            if shared.num_bytes != arena.whole_pages(size):
+                os.close(shared.fd)
+                shared = None
+        self._arenas[name] = shared or arena.HostArena.create("davinci-" + name, size)
         return {"bytes": self._arenas[name].num_bytes}, [self._arenas[name].fd]
 
     def _op_outputs(self, message, fds):

@@ -67,7 +67,7 @@ def _has_both_signs(values):
 
 def _is_code(values):
     """Masks, signs, and scales that are powers of two."""
-    some = structure.sample(values)
+    some = _wide(structure.sample(values))
     return structure.has_few_values(some) or bool(((some == 0) | (torch.frexp(some)[0].abs() == 0.5)).all())
 
 
@@ -84,7 +84,7 @@ class _Nature:
         self.values, self.trained = values, _is_trained(tensor)
         constant = bool(torch.all(values == values.flatten()[0]))
         self._kind = structure.Structure(values, constant=constant)
-        self._is_code = not constant and _is_code(values)
+        self._is_code = not constant and not self.trained and _is_code(values)
         self.ordered = self._kind.ordered
         self._both_signs = self.trained and not self.ordered and _has_both_signs(values)
 

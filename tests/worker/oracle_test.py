@@ -1,5 +1,6 @@
 """What the oracle asks before it calls an answer wrong, and how it samples the rounding of a float64 reference."""
 
+import glob
 import math
 import os
 import pathlib
@@ -129,6 +130,37 @@ class ComparatorTest(unittest.TestCase):
             self.assertTrue(made.same_bytes(view(target), view(source)))
             view(target)[3, 3] += 1
             self.assertFalse(made.same_bytes(view(target), view(source)))
+
+
+class ArenaTest(unittest.TestCase):
+    def test_the_next_candidate_gets_the_memory_of_the_last_one_as_new(self):
+        made = oracle.Oracle(None, {"threads": 1})
+
+        def create(name, slot_bytes=4096):
+            reply, (fd,) = made._op_arena({"name": name, "slot_bytes": slot_bytes, "slots": 3}, ())
+            self.assertEqual((reply["bytes"], os.fstat(fd).st_size), (3 * slot_bytes, 3 * slot_bytes))
+            return made._arenas[name]
+
+        def is_open(file):
+            return any(os.path.exists(name) and os.stat(name).st_ino == file for name in glob.glob("/proc/self/fd/*"))
+
+        first = create("candidate")
+        file = os.fstat(first.fd).st_ino
+        first.base.fill_(7)
+        made._op_rest({}, ())
+        create("baseline")
+        again = create("candidate")
+        self.assertIs(again, first)
+        self.assertFalse(again.base.any())
+        made._op_rest({}, ())
+        self.assertTrue(is_open(file))
+        del first, again
+        create("candidate", 8192)
+        self.assertFalse(is_open(file))  # of another size
+        made._op_rest({}, ())
+        file = os.fstat(made._kept_arena.fd).st_ino
+        made._op_forget({}, ())
+        self.assertFalse(is_open(file))
 
 
 class NudgeTest(unittest.TestCase):
