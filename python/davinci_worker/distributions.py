@@ -118,6 +118,20 @@ def _unlike_constant(tensor, generator):
     return tensor + share.to(tensor.dtype) if tensor.reshape(-1)[0] == 0 else tensor * (1 - share).to(tensor.dtype)
 
 
+def other_numbers(value, generator):
+    """What a task passes beside tensors, with other Python floats, as ``_unlike_constant`` makes them; whole numbers, names and flags stay."""
+    if type(value) is float and math.isfinite(value):
+        share = 0.5 * torch.rand((), generator=generator, device=generator.device).item()
+        return share if value == 0 else value * (1 - share)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(other_numbers(v, generator) for v in value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(other_numbers(v, generator) for v in value)
+    if isinstance(value, dict):
+        return {k: other_numbers(v, generator) for k, v in value.items()}
+    return value
+
+
 def _empty_like(tensor):
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
 

@@ -264,6 +264,8 @@ class Oracle:
             generator.manual_seed(seed ^ 0x5DEECE66D)
             coarse = self._multiplies and self._spec.get("precision") != "tf32"
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
+            if distribution == "outliers":
+                skeleton = distributions.other_numbers(skeleton, generator)
         return InputSet(skeleton, tensors, variant, seed, distribution)
 
     def _forward(self, model, drawn, convert=None):

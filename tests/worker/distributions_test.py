@@ -17,7 +17,7 @@ except ImportError:
     print("skipped: this Python has no torch and numpy")
     sys.exit(77)
 
-from davinci_worker import distributions, oracle, structure  # noqa: E402
+from davinci_worker import distributions, oracle, packing, structure  # noqa: E402
 
 STRESS = ("signed", "positive", "magnitudes", "magnitudes-mild", "outliers")
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -150,6 +150,12 @@ class StructureTest(DistributionsTest):
             for name, other in self.others(own):
                 self.assertTrue(torch.equal(other, other.mT))
                 self.assertTrue(name == "outliers" or self.changed(own, other) > 0.9)
+
+    def test_numbers_that_are_passed_beside_tensors(self):
+        value = [packing.Slot(0), 2.0, 0.0, 3, True, "same", {"eps": 1e-5}, (math.inf, [0.5])]
+        _, scale, shift, count, flag, name, named, (infinite, (nested,)) = distributions.other_numbers(value, generator())
+        self.assertTrue(1 <= scale < 2 and 0 < shift < 0.5 and 5e-6 <= named["eps"] < 1e-5 and 0.25 <= nested < 0.5)
+        self.assertEqual((count, flag, name, infinite), (3, True, "same", math.inf))
 
     def test_a_mask_that_hides_nothing(self):
         for own in (torch.ones(8, 100, dtype=torch.bool), torch.zeros(8, 100, dtype=torch.bool)):
