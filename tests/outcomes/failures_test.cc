@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "davinci/base/clock.h"
 #include "leaks.h"
 #include "outcomes_fixture.h"
 #include "report.h"
@@ -87,6 +88,14 @@ TEST_F(Outcomes, AReferenceThatRaisesIsBadInputWithItsLine) {
       "def get_inputs():\n    return [torch.rand(4)]\n");
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), AllOf(HasSubstr(".py:4"), HasSubstr("no_such_method")));
+}
+
+TEST_F(Outcomes, AReferenceWhoseImportDoesNotEndIsBadInput) {
+  const double started = MonotonicSeconds();
+  const Status status = BadInput(Reference("return x * 2 + 1") + "\nwhile True: pass\n");
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("importing the reference did not finish within 8 s"));
+  EXPECT_LT(MonotonicSeconds() - started, kLoadTimeoutSeconds + 10);
 }
 
 TEST_F(Outcomes, AReferenceWithoutModelIsBadInput) {

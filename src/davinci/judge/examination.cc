@@ -289,7 +289,7 @@ const Answer& Examination::Loaded() {
 
 Status Examination::FinishReference() {
   Runner& baseline = *session_->baseline.runner;
-  DAVINCI_RETURN_IF_ERROR(session_->oracle->Await("load").status());
+  DAVINCI_RETURN_IF_ERROR(session_->oracle->AwaitLoad(protocol_.load_timeout_seconds));
   const bool device = job_.target == Target::kCuda && !job_.without_device;
   if (device) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory());
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(0));

@@ -33,6 +33,15 @@ Status Oracle::Post(const json& message, std::span<const int> fds) {
   return process_->Post(message, fds);
 }
 
+Status Oracle::AwaitLoad(double timeout_seconds) {
+  auto reply = Receive(timeout_seconds,
+                       fmt::format("importing the reference did not finish within {:.3g} s; do "
+                                   "less on import, or allow more (--load-timeout)",
+                                   timeout_seconds));
+  if (reply.ok()) Book("load", reply->ok);
+  return reply.status();
+}
+
 Result<worker::Process::Reply> Oracle::Await(const std::string& op) {
   auto reply = Receive();
   if (reply.ok()) Book(op, reply->ok);
@@ -65,14 +74,18 @@ Result<worker::Process::Reply> Oracle::Ask(const json& message, std::span<const 
 }
 
 Result<worker::Process::Reply> Oracle::Receive() {
-  auto reply = process_->Await(timeout_seconds_);
+  return Receive(timeout_seconds_,
+                 fmt::format("the reference did not finish within {:.0f} s; use smaller sizes "
+                             "([sizes.cpu] in the task's .toml)",
+                             timeout_seconds_));
+}
+
+Result<worker::Process::Reply> Oracle::Receive(double timeout_seconds, const std::string& late) {
+  auto reply = process_->Await(timeout_seconds);
   if (!reply.ok()) {
     if (reply.status().code() == StatusCode::kDeadlineExceeded) {
       process_->Kill();
-      return InvalidArgument(
-          fmt::format("the reference did not finish within {:.0f} s; use smaller sizes "
-                      "([sizes.cpu] in the task's .toml)",
-                      timeout_seconds_));
+      return InvalidArgument(late);
     }
     const auto death = process_->WaitForDeath(1.0);
     return Unavailable(fmt::format("the oracle {}{}", death ? death->Describe() : "went silent",

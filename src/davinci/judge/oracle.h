@@ -54,6 +54,8 @@ class Oracle {
   // The halves of Ask(), for overlapping it with other processes; `op` names what was asked.
   Status Post(const nlohmann::json& message, std::span<const int> fds = {});
   Result<worker::Process::Reply> Await(const std::string& op);
+  // Of "load", which imports the task file: that may take so long.
+  Status AwaitLoad(double timeout_seconds);
   Result<VariantFacts> Describe(int variant, uint64_t seed);
 
   worker::Process& process() { return *process_; }
@@ -66,6 +68,7 @@ class Oracle {
  private:
   static constexpr double kTimeoutSeconds = 300;
   Result<worker::Process::Reply> Receive();
+  Result<worker::Process::Reply> Receive(double timeout_seconds, const std::string& late);
   void Book(const std::string& op, const nlohmann::json& answer);
 
   std::shared_ptr<worker::Process> process_;
