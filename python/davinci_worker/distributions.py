@@ -120,16 +120,13 @@ def _unlike_constant(tensor, generator):
 
 def other_numbers(value, generator):
     """What a task passes beside tensors, with other Python floats, as ``_unlike_constant`` makes them; whole numbers, names and flags stay."""
-    if type(value) is float and math.isfinite(value):
+    def other(leaf):
+        if type(leaf) is not float or not math.isfinite(leaf):
+            return leaf
         share = 0.5 * torch.rand((), generator=generator, device=generator.device).item()
-        return share if value == 0 else value * (1 - share)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(other_numbers(v, generator) for v in value))
-    if isinstance(value, (list, tuple)):
-        return type(value)(other_numbers(v, generator) for v in value)
-    if isinstance(value, dict):
-        return {k: other_numbers(v, generator) for k, v in value.items()}
-    return value
+        return share if leaf == 0 else leaf * (1 - share)
+
+    return packing.with_leaves(value, other)
 
 
 def _empty_like(tensor):

@@ -60,16 +60,19 @@ def flatten(value, tensors):
     return value
 
 
+def with_leaves(value, other):
+    """The same nested value with ``other(leaf)`` for each leaf."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(with_leaves(v, other) for v in value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(with_leaves(v, other) for v in value)
+    if isinstance(value, dict):
+        return {k: with_leaves(v, other) for k, v in value.items()}
+    return other(value)
+
+
 def unflatten(skeleton, tensors):
-    if isinstance(skeleton, Slot):
-        return tensors[skeleton.index]
-    if isinstance(skeleton, tuple) and hasattr(skeleton, "_fields"):
-        return type(skeleton)(*(unflatten(v, tensors) for v in skeleton))
-    if isinstance(skeleton, (list, tuple)):
-        return type(skeleton)(unflatten(v, tensors) for v in skeleton)
-    if isinstance(skeleton, dict):
-        return {k: unflatten(v, tensors) for k, v in skeleton.items()}
-    return skeleton
+    return with_leaves(skeleton, lambda leaf: tensors[leaf.index] if isinstance(leaf, Slot) else leaf)
 
 
 def to_blob(value):
