@@ -34,10 +34,8 @@ Status Oracle::Post(const json& message, std::span<const int> fds) {
 }
 
 Status Oracle::AwaitLoad(double timeout_seconds) {
-  auto reply = Receive(timeout_seconds,
-                       fmt::format("importing the reference did not finish within {:.3g} s; do "
-                                   "less on import, or allow more (--load-timeout)",
-                                   timeout_seconds));
+  auto reply = Receive(timeout_seconds, "importing the reference",
+                       "do less on import, or allow more (--load-timeout)");
   if (reply.ok()) Book("load", reply->ok);
   return reply.status();
 }
@@ -74,18 +72,18 @@ Result<worker::Process::Reply> Oracle::Ask(const json& message, std::span<const 
 }
 
 Result<worker::Process::Reply> Oracle::Receive() {
-  return Receive(timeout_seconds_,
-                 fmt::format("the reference did not finish within {:.0f} s; use smaller sizes "
-                             "([sizes.cpu] in the task's .toml)",
-                             timeout_seconds_));
+  return Receive(timeout_seconds_, "the reference",
+                 "use smaller sizes ([sizes.cpu] in the task's .toml)");
 }
 
-Result<worker::Process::Reply> Oracle::Receive(double timeout_seconds, const std::string& late) {
+Result<worker::Process::Reply> Oracle::Receive(double timeout_seconds, const char* late,
+                                               const char* remedy) {
   auto reply = process_->Await(timeout_seconds);
   if (!reply.ok()) {
     if (reply.status().code() == StatusCode::kDeadlineExceeded) {
       process_->Kill();
-      return InvalidArgument(late);
+      return InvalidArgument(
+          fmt::format("{} did not finish within {:.3g} s; {}", late, timeout_seconds, remedy));
     }
     const auto death = process_->WaitForDeath(1.0);
     return Unavailable(fmt::format("the oracle {}{}", death ? death->Describe() : "went silent",

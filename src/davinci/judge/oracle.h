@@ -68,7 +68,8 @@ class Oracle {
  private:
   static constexpr double kTimeoutSeconds = 300;
   Result<worker::Process::Reply> Receive();
-  Result<worker::Process::Reply> Receive(double timeout_seconds, const std::string& late);
+  Result<worker::Process::Reply> Receive(double timeout_seconds, const char* late,
+                                         const char* remedy);
   void Book(const std::string& op, const nlohmann::json& answer);
 
   std::shared_ptr<worker::Process> process_;
