@@ -172,6 +172,17 @@ def nudged(tensor, seed, eps):
     return moved
 
 
+# gpu/kernels/keyed.h, StressKind
+_STRESS_KINDS = {"signed": 0, "positive": 1, "magnitudes": 2, "magnitudes-mild": 3}
+
+
+def stress(size, distribution, key):
+    """float32 from one of the stress distributions, in one pass over memory."""
+    values = torch.empty(size, dtype=torch.float32, device="cuda")
+    check(library().dv_cuda_stress(_u64(values.data_ptr()), _u64(values.numel()), _STRESS_KINDS[distribution], _u64(key), stream()))
+    return values
+
+
 def share_outputs(output, described):
     """Adds what the oracle needs to open each output. One that cannot be exported is copied into memory that can."""
     tensors = []

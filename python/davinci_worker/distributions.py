@@ -166,7 +166,7 @@ def _varied(tensor, distribution, generator):
 def _redrawn(tensor, distribution, generator):
     result = _empty_like(tensor)
     for part in _pieces(result):
-        values = _values(distribution, tuple(part.shape), generator, part.device)
+        values = stress_values(distribution, tuple(part.shape), generator, part.device)
         limit = min(torch.finfo(tensor.dtype).max, torch.finfo(values.dtype).max) / 4
         if values.dtype is part.dtype:
             torch.clamp(values, -limit, limit, out=part)
@@ -221,10 +221,17 @@ def scaled(tensor, seed):
     return kind.keep(result)
 
 
-def _values(distribution, size, generator, device):
+def stress_values(distribution, size, generator, where):
+    """Numbers of the default floating type on the device ``where``, which is the generator's."""
+    single = torch.get_default_dtype() is torch.float32
+    if where.type == "cuda" and single:
+        from davinci_worker import device
+
+        return device.stress(size, distribution, int(torch.randint(1 << 62, (), generator=generator, device=where)))
+
     def draw(function):
-        if device.type != "cpu" or torch.get_default_dtype() is not torch.float32:
-            return function(size, generator=generator, device=device)
+        if where.type != "cpu" or not single:
+            return function(size, generator=generator, device=where)
         return _KEYED[function](torch.empty(size), int(torch.randint(1 << 62, (), generator=generator)))
 
     def normal():

@@ -13,6 +13,8 @@ namespace {
 constexpr unsigned kBufferBlock = 512;
 constexpr unsigned kCompareBlock = kCompareThreads;
 constexpr unsigned kProfileBlock = kProfileWarps * 32;
+// From here on an eighth of the elements tells how wrong honest ones are.
+constexpr uint64_t kProfileSampledFrom = uint64_t{1} << 27;
 constexpr int kProfileTablesBytes = kProfileWarps * kProfileTableBytes;
 
 // Scratch: results first, then the tolerance, one profile, then the partial results of the blocks.
@@ -78,7 +80,7 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
   ScopedCudaContext scope(*ops->context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   Functions& f = ops->functions_;
-  const std::array<std::pair<CuFunction*, const char*>, 19> wanted = {{
+  const std::array<std::pair<CuFunction*, const char*>, 20> wanted = {{
       {&f.fill_random, "dv_fill_random"},
       {&f.touch, "dv_touch"},
       {&f.poison, "dv_poison"},
@@ -95,6 +97,7 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
       {&f.profile, "dv_profile"},
       {&f.profile_finish, "dv_profile_finish"},
       {&f.nudge, "dv_nudge"},
+      {&f.stress, "dv_stress"},
       {&f.copy, "dv_copy"},
       {&f.fma_f32, "dv_fma_f32"},
       {&f.empty, "dv_empty"},
@@ -281,7 +284,8 @@ Status DeviceOps::AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int h
   DAVINCI_RETURN_IF_ERROR(Upload(total, profile, kErrorProfileBytes, stream));
   DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile, grid, kProfileBlock, ProfileSharedBytes(),
                                  stream, truth, honest, honest_dtype, output_dtype, count,
-                                 dont_care, profile_cells_, partials));
+                                 count < kProfileSampledFrom ? 1 : 0, dont_care, profile_cells_,
+                                 partials));
   DAVINCI_RETURN_IF_ERROR(Launch(functions_.profile_finish, 1, 352, 0, stream, partials,
                                  static_cast<int>(grid), total));
   return ReadBack(profile, total, kErrorProfileBytes, stream);
@@ -299,6 +303,17 @@ Status DeviceOps::Nudge(CuDevicePtr from, int dtype, uint64_t count, double eps,
   DAVINCI_RETURN_IF_ERROR(scope.status());
   return Launch(functions_.nudge, GridFor(count, kBufferBlock, 8), kBufferBlock, 0, stream, from,
                 dtype, count, eps, key, to);
+}
+
+Status DeviceOps::Stress(CuDevicePtr out, uint64_t count, int kind, uint64_t key, CuStream stream) {
+  if (kind < keyed::kStressSigned || kind > keyed::kStressMildMagnitudes) {
+    return InvalidArgument(fmt::format("stress: no distribution has number {}", kind));
+  }
+  if (count == 0) return Status::Ok();
+  ScopedCudaContext scope(*context_);
+  DAVINCI_RETURN_IF_ERROR(scope.status());
+  return Launch(functions_.stress, GridFor(count, kBufferBlock, 8), kBufferBlock, 0, stream, out,
+                count, kind, key);
 }
 
 Result<CompareTotals> DeviceOps::FinishCompare(unsigned grid, CuDevicePtr truth, int truth_dtype,

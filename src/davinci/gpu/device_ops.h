@@ -80,13 +80,15 @@ class DeviceOps {
                 std::span<uint64_t> bits, CuStream stream);
 
   // Adds to the judge::ErrorProfile at `profile` (host memory). truth: fp64. dont_care: device
-  // bytes or 0.
+  // bytes or 0. From 2^27 elements on every eighth is a sample (kernels/profile.cu).
   Status AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int honest_dtype,
                            int output_dtype, uint64_t count, void* profile, CuDevicePtr dont_care,
                            CuStream stream);
   // to[i] (fp64) = from[i] moved by a keyed share of it, up to eps / 2; infinities and NaN stay.
   Status Nudge(CuDevicePtr from, int dtype, uint64_t count, double eps, uint64_t key,
                CuDevicePtr to, CuStream stream);
+  // out: `count` floats of keyed::StressKind `kind`, the same for the same key.
+  Status Stress(CuDevicePtr out, uint64_t count, int kind, uint64_t key, CuStream stream);
   // `tolerance`: a judge::Tolerance in host memory, built for `dtype` (kInvalidArgument otherwise).
   // truth: fp64.
   Result<CompareTotals> Compare(CuDevicePtr truth, CuDevicePtr candidate, int dtype, uint64_t count,
@@ -112,7 +114,7 @@ class DeviceOps {
   struct Functions {
     CuFunction fill_random, touch, poison, poison_count, checksum, checksum_finish, sample;
     CuFunction compare, compare_direct, compare_integers, compare_finish, compare_quickly,
-        compare_quickly_finish, profile, profile_finish, nudge, copy, fma_f32, empty;
+        compare_quickly_finish, profile, profile_finish, nudge, stress, copy, fma_f32, empty;
   };
 
   DeviceOps() = default;

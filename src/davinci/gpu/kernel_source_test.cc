@@ -19,11 +19,26 @@ std::vector<std::string> NvrtcDirectories() {
 }
 
 TEST(KernelSource, CarriesEveryKernelTheHostLooksUp) {
-  for (const char* name :
-       {"dv_fill_random", "dv_touch", "dv_poison", "dv_poison_count", "dv_checksum",
-        "dv_checksum_finish", "dv_sample", "dv_compare", "dv_compare_direct", "dv_compare_integers",
-        "dv_compare_finish", "dv_compare_quickly", "dv_compare_quickly_finish", "dv_profile",
-        "dv_profile_finish", "dv_nudge", "dv_copy", "dv_fma_f32", "dv_empty"}) {
+  for (const char* name : {"dv_fill_random",
+                           "dv_touch",
+                           "dv_poison",
+                           "dv_poison_count",
+                           "dv_checksum",
+                           "dv_checksum_finish",
+                           "dv_sample",
+                           "dv_compare",
+                           "dv_compare_direct",
+                           "dv_compare_integers",
+                           "dv_compare_finish",
+                           "dv_compare_quickly",
+                           "dv_compare_quickly_finish",
+                           "dv_profile",
+                           "dv_profile_finish",
+                           "dv_nudge",
+                           "dv_stress",
+                           "dv_copy",
+                           "dv_fma_f32",
+                           "dv_empty"}) {
     EXPECT_NE(KernelSource().find(std::string(" ") + name + "("), std::string::npos) << name;
   }
   EXPECT_EQ(KernelSource().find("#include"), std::string::npos) << "NVRTC has no headers";

@@ -442,6 +442,13 @@ int dv_cuda_nudge(uint64_t from, int dtype, uint64_t n, double eps, uint64_t key
   });
 }
 
+int dv_cuda_stress(uint64_t out, uint64_t n, int kind, uint64_t key, uint64_t stream) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
+    return ops->Stress(out, n, kind, key, Stream(stream));
+  });
+}
+
 int dv_cuda_compare(uint64_t truth, uint64_t candidate, int dtype, uint64_t n,
                     const void* tolerance, uint64_t dont_care, double max_unverified_fraction,
                     uint64_t stream, dv_cuda_result* result) {

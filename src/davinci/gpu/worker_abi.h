@@ -124,6 +124,10 @@ DV_CUDA_EXPORT int dv_cuda_profile_accumulate(uint64_t truth, uint64_t honest, i
 // stay.
 DV_CUDA_EXPORT int dv_cuda_nudge(uint64_t from, int dtype, uint64_t n, double eps, uint64_t key,
                                  uint64_t to, uint64_t stream);
+// [K] out: n floats of the distribution `kind`: 0 signed, 1 positive, 2 magnitudes, 3 milder
+// magnitudes (kernels/keyed.h).
+DV_CUDA_EXPORT int dv_cuda_stress(uint64_t out, uint64_t n, int kind, uint64_t key,
+                                  uint64_t stream);
 // [K] As dv_compare: tolerance: dv_tolerance in host memory. Same verdict and same counts as the
 // host's; rms_ratio may differ in its last digits because sums are taken in another order.
 DV_CUDA_EXPORT int dv_cuda_compare(uint64_t truth, uint64_t candidate, int dtype, uint64_t n,

@@ -67,10 +67,22 @@ constexpr int64_t kTailCpuNs = 50'000;
 constexpr int64_t kUnwrittenPageNs = 500;
 constexpr int64_t kFewPages = 16;
 constexpr int64_t kMaxOverheadNs = 2'000'000;
-// Writing weights anew, and truth in float64, may each take this share of the phase beyond their
-// first time.
-constexpr double kReweighShare = 0.2;
-constexpr double kTruthShare = 0.2;
+// What is done in some pairs only: whenever it is due the first time, then as far as all of it will
+// have taken no more than a fifth of the phase, if it takes as long as its longest so far.
+class Occasional {
+ public:
+  bool Fits(double phase_seconds) const { return total_ + longest_ <= kShare * phase_seconds; }
+  void Took(double seconds) {
+    total_ += seconds;
+    longest_ = std::max(longest_, seconds);
+  }
+  double total_seconds() const { return total_; }
+
+ private:
+  static constexpr double kShare = 0.2;
+  double total_ = 0;
+  double longest_ = 0;
+};
 
 // That the oracle spent on what it answers.
 int64_t Nanoseconds(const json& answer) {
@@ -280,8 +292,9 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
     pairs_.clear();
     stress_pairs_.clear();
     phase.Restart();
-    double reweighing = 0;
-    double stress = 0;
+    Occasional reweighing;
+    Occasional stress;
+    Occasional truth;
     // The kind of a pair's inputs is settled while the one before is under way, which may draw
     // them.
     const uint64_t first_stress = secret_.Below(static_cast<uint64_t>(plan.min_pairs - 1));
@@ -290,24 +303,22 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
     const auto measure = [&](bool baseline_first, bool full_check,
                              std::vector<Pair>* into) -> Result<bool> {
       const std::string distribution = std::exchange(next_distribution_, "own");
-      const bool due =
-          num_measured++ == first_stress ||
-          (secret_.Uniform() < protocol_.stress_share && stress <= kTruthShare * phase.Seconds());
+      const bool due = num_measured++ == first_stress ||
+                       (secret_.Uniform() < protocol_.stress_share && stress.Fits(phase.Seconds()));
       if (due && stresses) next_distribution_ = stress_[secret_.Below(stress_.size())];
       if (distribution == "own" || into == nullptr)
         return MeasurePair(baseline_first, distribution, full_check || distribution != "own", into);
       const Stopwatch watch;
       auto go_on = MeasurePair(baseline_first, distribution, true, &stress_pairs_);
-      stress += watch.Seconds();
+      stress.Took(watch.Seconds());
       return go_on;
     };
     // The distance to the next doubles at most: a cache of derived weights does not live through
     // half of the pairs, whenever it was filled.
     uint64_t next_reweigh = 1 + secret_.Below(static_cast<uint64_t>(plan.min_pairs - 1));
     const uint64_t first_truth = secret_.Below(static_cast<uint64_t>(plan.min_pairs));
-    double truth = 0;
     while (!decision.stop()) {
-      if (pairs_.size() >= next_reweigh && reweighing <= kReweighShare * phase.Seconds()) {
+      if (pairs_.size() >= next_reweigh && reweighing.Fits(phase.Seconds())) {
         const Stopwatch watch;
         const int before = reweighs_;
         DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
@@ -317,22 +328,23 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
           if (!go_on) return false;
         }
         next_reweigh = pairs_.size() + 1 + secret_.Below(pairs_.size() + 1);
-        reweighing += watch.Seconds();
+        reweighing.Took(watch.Seconds());
       }
       // A B B A: what drifts hits both sides alike.
       const bool baseline_first = pairs_.size() % 2 == 0;
       const bool chosen = secret_.Uniform() < protocol_.full_check_share;
       const bool first = pairs_.size() == first_truth && !stresses;
-      const bool full_check = first || (chosen && truth <= kTruthShare * phase.Seconds());
+      const bool full_check = first || (chosen && truth.Fits(phase.Seconds()));
       const Stopwatch watch;
       const size_t num_pairs = pairs_.size();
       DAVINCI_ASSIGN_OR_RETURN(const bool go_on, measure(baseline_first, full_check, &pairs_));
       if (!go_on) return false;
       if (pairs_.size() == num_pairs) continue;
-      if (full_check) truth += watch.Seconds();
+      if (full_check) truth.Took(watch.Seconds());
       samples = Samples();
-      DAVINCI_ASSIGN_OR_RETURN(decision,
-                               criterion.Look(samples, phase.Seconds() - reweighing - stress));
+      DAVINCI_ASSIGN_OR_RETURN(
+          decision, criterion.Look(samples, phase.Seconds() - reweighing.total_seconds() -
+                                                stress.total_seconds()));
     }
     evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();
     const auto failure = CheckClocks();

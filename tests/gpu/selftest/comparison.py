@@ -1,5 +1,7 @@
 """Profiles, tolerances and comparisons: the device and the host must report the same."""
 import ctypes
+import pathlib
+import sys
 
 from selftest.library import DTYPE, F64, INT, U64, CompareResult, Profile, timed_ms
 
@@ -78,6 +80,18 @@ def test_profile(t):
             t.check(bool((care.cpu() == host_care).all()), f"{what}: don't care mask")
             again = build_profile(t, truth, honest, output, care)
             t.check(bytes(again) == bytes(ours), f"{what}: repeatable to the bit")
+    n = (1 << 27) - 1  # all of these are samples, of one more an eighth
+    truth = torch.randn(n + 1, dtype=torch.float64, device="cuda")
+    honest = truth.to(torch.float32)
+    honest[12345::1000000] = float("nan")
+    all_care, care = torch.zeros(2, n + 1, dtype=torch.uint8, device="cuda")
+    whole = build_profile(t, truth[:n], honest[:n], "float32", all_care)
+    sampled = build_profile(t, truth, honest, "float32", care)
+    rows = [(a, b, c, d) for a, b, c, d in zip(whole.count, sampled.count, whole.max_err, sampled.max_err) if a > 100000]
+    t.check(sum(whole.count) + whole.num_dont_care == n, "profile of 2^27 - 1: every element counts")
+    t.check(len(rows) > 10 and all(abs(b / a - 1 / 8) < 0.005 for a, b, _, _ in rows), "profile of 2^27: an eighth of every binade")
+    t.check(all(0.9 * c <= d <= c for _, _, c, d in rows), "profile of 2^27: the same largest errors")
+    t.check(whole.num_dont_care == sampled.num_dont_care > 100 and torch.equal(all_care, care), "profile of 2^27: every contradiction is found")
     n = t.big_bytes // 16
     for output in ("float32", "bfloat16"):
         truth = torch.randn(n, dtype=torch.float64, device="cuda")
@@ -116,6 +130,38 @@ def test_nudge(t):
     x, moved = torch.randn(n, device="cuda"), torch.empty(n, dtype=torch.float64, device="cuda")
     ms = timed_ms(torch, lambda: t.lib.nudge(x.data_ptr(), DTYPE["float32"], n, 1e-7, 1, moved.data_ptr(), 0), 3)
     t.note(f"nudge float32: {n / ms / 1e6:.1f} G elements/s, {12 * n / ms / 1e6:.0f} GB/s")
+
+
+def test_stress(t):
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "python"))
+    from davinci_worker import distributions
+
+    torch = t.torch
+    n = 1000003
+
+    def draw(kind, key):
+        out = torch.full((n + 1,), 7.0, device="cuda")
+        t.lib.stress(out.data_ptr(), n, kind, key, 0)
+        t.check(out[n] == 7.0, f"stress {kind}: nothing behind the end")
+        return out[:n].double()
+
+    def spread(x):  # what a distribution is known by: quantiles of size, the share of negative ones
+        return torch.cat([x.abs().log10().quantile(torch.linspace(0.05, 0.95, 7, device="cuda", dtype=x.dtype)), (x < 0).double().mean()[None]])
+
+    for kind, name in enumerate(("signed", "positive", "magnitudes", "magnitudes-mild")):
+        ours, again, other = draw(kind, 7), draw(kind, 7), draw(kind, 8)
+        torch.set_default_dtype(torch.float64)  # torch's own draws
+        theirs = distributions.stress_values(name, (n,), torch.Generator().manual_seed(3), torch.device("cpu")).cuda()
+        torch.set_default_dtype(torch.float32)
+        apart = (spread(ours) - spread(theirs)).abs().max().item()
+        t.check(torch.equal(ours, again) and not torch.equal(ours, other), f"stress {name}: follows from its key")
+        t.check(bool(ours.isfinite().all()) and apart < 0.02, f"stress {name}: as the host draws it (apart by {apart:.4f})")
+        for lag in (1, 2, 32):
+            between = torch.corrcoef(torch.stack([ours[lag:].abs().log(), ours[:-lag].abs().log()]))[0, 1].abs().item()
+            t.check(between < 0.01, f"stress {name}: neighbours have nothing in common ({between:.4f})")
+    out = torch.empty(t.big_bytes // 16, device="cuda")
+    ms = timed_ms(torch, lambda: t.lib.stress(out.data_ptr(), out.numel(), 2, 1, 0), 3)
+    t.note(f"stress magnitudes: {out.numel() / ms / 1e6:.1f} G elements/s, {4 * out.numel() / ms / 1e6:.0f} GB/s")
 
 
 def test_compare(t):

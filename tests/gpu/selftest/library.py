@@ -48,7 +48,7 @@ class Library:
             "ipc_close": [U64], "flush_l2": [U64, INT, U64], "persisting_reset": [], "poison": [U64, U64, INT, U64, U64],
             "poison_count": [U64, U64, INT, U64, U64, p, p], "checksum": [U64, U64, U64, U64, p],
             "sample": [U64, U64, INT, U64, U64, U64, p],
-            "nudge": [U64, INT, U64, F64, U64, U64, U64],
+            "nudge": [U64, INT, U64, F64, U64, U64, U64], "stress": [U64, U64, INT, U64, U64],
             "profile_accumulate": [U64, U64, INT, INT, U64, p, U64, U64],
             "compare": [U64, U64, INT, U64, p, U64, F64, U64, p],
             "compare_direct": [U64, U64, INT, U64, p, F64, U64, p],

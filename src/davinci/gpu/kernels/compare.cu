@@ -95,6 +95,10 @@ struct Tally {
       worst_index = index;
     }
   }
+  __device__ __forceinline__ void Wrong(U64 index) {
+    ++wrong;
+    if (index < first_wrong) first_wrong = index;
+  }
 };
 
 struct BlockScratch {
@@ -178,30 +182,38 @@ __device__ __forceinline__ void CompareFloats(const void* truth, const void* can
   for (int bin = 0; bin < kNumRatioBins; ++bin) scratch.histogram[bin][threadIdx.x] = 0;
   Tally tally;
   const U64 stride = (U64)gridDim.x * blockDim.x;
-  const auto judge = [&](U64 i, double t, double v, bool skip) {
+  // Where truth is not finite, or nobody cares: seldom.
+  const auto judge_special = [&](U64 i, double t, double v, bool skip) {
     const ElementVerdict verdict =
         direct ? JudgeElementDirect(tolerance, t, v) : JudgeElement(tolerance, t, v, skip);
-    const bool t_nan = IsNan(t);
     const bool v_nan = IsNan(v);
-    tally.nan_truth += t_nan;
+    tally.nan_truth += IsNan(t);
     tally.nan_candidate += v_nan;
-    if (verdict.kind == ElementKind::kCompared || verdict.kind == ElementKind::kSpecialWrong) {
-      ++tally.compared;
-      scratch.histogram[RatioBin(verdict.ratio)][threadIdx.x] += 1;
-      tally.Worst(verdict.ratio, i);
-      if (verdict.kind == ElementKind::kCompared && t != 0) {
-        ++tally.normalised;
-        tally.sum_sq += verdict.normalised * verdict.normalised;
-      }
-    } else {
-      tally.special_match += verdict.kind == ElementKind::kSpecialMatch;
-      tally.dont_care += verdict.kind == ElementKind::kDontCare;
+    tally.special_match += verdict.kind == ElementKind::kSpecialMatch;
+    tally.dont_care += verdict.kind == ElementKind::kDontCare;
+    if (verdict.kind != ElementKind::kSpecialWrong) return;
+    ++tally.compared;
+    scratch.histogram[RatioBin(verdict.ratio)][threadIdx.x] += 1;
+    tally.Worst(verdict.ratio, i);
+    tally.Wrong(i);
+    tally.unexpected_nan += v_nan && !IsNan(t);
+  };
+  const auto judge = [&](U64 i, double t, double v, bool skip) {
+    if (skip || !IsFinite(t)) return judge_special(i, t, v, skip);
+    const ElementVerdict verdict = JudgeElement(tolerance, t, v, false);
+    ++tally.compared;
+    scratch.histogram[RatioBin(verdict.ratio)][threadIdx.x] += 1;
+    if (verdict.ratio > tally.worst_ratio) {  // a thread's indices grow: the first of equals stays
+      tally.worst_ratio = verdict.ratio;
+      tally.worst_index = i;
     }
-    if (verdict.wrong) {
-      ++tally.wrong;
-      if (i < tally.first_wrong) tally.first_wrong = i;
-    }
-    tally.unexpected_nan += v_nan && !t_nan && verdict.kind != ElementKind::kDontCare;
+    const double normalised = t != 0 ? verdict.normalised : 0;
+    tally.normalised += t != 0;
+    tally.sum_sq += normalised * normalised;
+    if (!verdict.wrong) return;
+    tally.Wrong(i);
+    tally.nan_candidate += IsNan(v);
+    tally.unexpected_nan += IsNan(v);
   };
   // All loads of a round before the first use; one guarded round for body and tail keeps the code, and the time NVRTC
   // takes for it, half as long.

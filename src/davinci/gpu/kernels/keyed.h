@@ -41,6 +41,15 @@ DV_KEYED_FN U64 MulHigh(U64 a, U64 b) {
 // Position of sample `j` among `count` elements; with repetition, uniform up to count / 2^64.
 DV_KEYED_FN U64 SamplePosition(U64 key, U64 j, U64 count) { return MulHigh(WordAt(key, j), count); }
 
+// The distributions of dv_stress (kernels/stress.cu). The numbers are part of the C ABI
+// (worker_abi.h).
+enum StressKind : int {
+  kStressSigned = 0,          // normal times exp(0.75 normal)
+  kStressPositive = 1,        // 0.001 to 2.001, uniform
+  kStressMagnitudes = 2,      // normal; three of ten 1e-4 to 1e4 in size, evenly by logarithm
+  kStressMildMagnitudes = 3,  // the same up to 10
+};
+
 // What is written into an output before a call: a signalling NaN with a keyed payload for floats,
 // keyed bits for integers, and for bool a byte no bool has. So an element that was never written is
 // seen both as a NaN and as its exact pattern.

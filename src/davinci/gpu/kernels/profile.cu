@@ -3,7 +3,9 @@
 
 // Error profile of an honest implementation, without atomics. Each thread has a column of cells in dynamic shared memory,
 // one for each binade from the largest its block saw first downwards and one for zero, and adds to the cell of an element by
-// itself. What lies outside these binades goes to a table of its warp.
+// itself. What lies outside these binades goes to a table of its warp. Of very many elements every kRound-th is a sample,
+// 32 side by side at places that a hash chooses (the table, not memory, is what takes the time); where an honest value
+// contradicts truth about finiteness is looked for in all.
 struct ProfileTable {
   double max_err[kNumBuckets];
   double sum_sq_err[kNumBuckets];
@@ -94,12 +96,13 @@ __device__ __forceinline__ int FirstBucket(const double* truth, U64 n, int cells
   return top + 3 - cells;  // the one above the largest has a cell, too
 }
 
+constexpr int kRound = 8;  // elements of a thread under way at once
+
 template <DType type>
 __device__ __forceinline__ void ProfileFloats(const double* truth, const void* honest, U64 n,
-                                              const DTypeLimits& limits, u8* dont_care,
+                                              const DTypeLimits& limits, bool every, u8* dont_care,
                                               ProfileTable& table, ProfileColumns columns) {
   using Value = typename Stored<type>::Type;
-  constexpr int kRound = 8;
   const Value* const values = (const Value*)honest;
   const U64 stride = (U64)gridDim.x * blockDim.x;
   u32 special = 0;
@@ -110,6 +113,8 @@ __device__ __forceinline__ void ProfileFloats(const double* truth, const void* h
        base += kRound * stride) {
     double t[kRound];
     Value v[kRound];
+    static_assert(kRound == 8);
+    const int chosen = every ? -1 : (int)((base >> 5) * 0x9E3779B97F4A7C15ull >> 61);
 #pragma unroll
     for (int k = 0; k < kRound; ++k) {
       const U64 at = base + k * stride + lane;
@@ -121,6 +126,9 @@ __device__ __forceinline__ void ProfileFloats(const double* truth, const void* h
       const U64 at = base + k * stride + lane;
       int bucket = -1;
       double err = 0;
+      const bool sample = every || k == chosen;  // the same for all lanes
+      // Finite where truth is: nothing to see but in a sample.
+      if (!sample && __all_sync(~0u, at >= n || (IsFinite(t[k]) && IsFinite(Stored<type>::ToDouble(v[k]))))) continue;
       if (at < n) {
         const HonestKind kind = ClassifyHonest(t[k], Stored<type>::ToDouble(v[k]), limits, &err);
         if (kind == HonestKind::kSample) bucket = BucketOf(t[k]);
@@ -130,6 +138,7 @@ __device__ __forceinline__ void ProfileFloats(const double* truth, const void* h
           if (dont_care != nullptr) dont_care[at] = 1;
         }
       }
+      if (!sample) continue;
       const int cell = columns.CellOf(bucket);
       if (cell >= 0) columns.Add(cell, err);
       const bool outside = bucket >= 0 && cell < 0;
@@ -177,11 +186,11 @@ __device__ __forceinline__ void FoldColumns(const ProfileColumns& columns, Profi
 
 }  // namespace
 
-// partials: one ErrorProfile per block, overwritten. Dynamic shared memory: kProfileWarps tables and `cells` cells for each
-// thread.
+// every: 0 if every kRound-th element will do. partials: one ErrorProfile per block, overwritten. Dynamic shared memory:
+// kProfileWarps tables and `cells` cells for each thread.
 extern "C" __global__ void __launch_bounds__(kProfileThreads)
     dv_profile(const double* truth, const void* honest, int honest_type, int output_type, U64 n,
-               u8* dont_care, int cells, ErrorProfile* partials) {
+               int every, u8* dont_care, int cells, ErrorProfile* partials) {
   extern __shared__ ProfileTable tables[];
   __shared__ int of_warps[kProfileWarps];
   ProfileTable& table = tables[threadIdx.x >> 5];
@@ -202,10 +211,10 @@ extern "C" __global__ void __launch_bounds__(kProfileThreads)
   columns.first_bucket = FirstBucket(truth, n, cells, of_warps);
   const DTypeLimits limits = LimitsOf((DType)output_type);
   switch ((DType)honest_type) {
-    case DType::kF16: ProfileFloats<DType::kF16>(truth, honest, n, limits, dont_care, table, columns); break;
-    case DType::kBf16: ProfileFloats<DType::kBf16>(truth, honest, n, limits, dont_care, table, columns); break;
-    case DType::kF32: ProfileFloats<DType::kF32>(truth, honest, n, limits, dont_care, table, columns); break;
-    case DType::kF64: ProfileFloats<DType::kF64>(truth, honest, n, limits, dont_care, table, columns); break;
+    case DType::kF16: ProfileFloats<DType::kF16>(truth, honest, n, limits, every != 0, dont_care, table, columns); break;
+    case DType::kBf16: ProfileFloats<DType::kBf16>(truth, honest, n, limits, every != 0, dont_care, table, columns); break;
+    case DType::kF32: ProfileFloats<DType::kF32>(truth, honest, n, limits, every != 0, dont_care, table, columns); break;
+    case DType::kF64: ProfileFloats<DType::kF64>(truth, honest, n, limits, every != 0, dont_care, table, columns); break;
     default: break;
   }
   FoldColumns(columns, tables);
