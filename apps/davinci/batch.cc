@@ -12,10 +12,13 @@
 #include <condition_variable>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -102,6 +105,7 @@ class Batch {
   std::map<std::string, Evaluation> verdicts_;  // by hash, from earlier runs
   std::map<std::string, std::string> verdict_ids_;
   std::map<std::pair<std::string, std::string>, bool> finished_;  // (id, hash) of earlier runs
+  std::set<std::string> told_;  // what earlier runs could not judge, and why
 
   const bool rows_ = !options_.json && isatty(STDOUT_FILENO) != 0;
   const bool live_ = isatty(STDERR_FILENO) != 0;
@@ -133,9 +137,20 @@ class Batch {
   double last_progress_seconds_ = 0;
 };
 
+// Where stdout takes no more main() says so in the end; fmt::print would end a worker's thread, and
+// everything with it.
+void Say(const std::string& text) { std::fputs(text.c_str(), stdout); }
+
 bool IsBadInput(const Evaluation& evaluation) {
   return evaluation.outcome == Outcome::kJudgeError &&
          evaluation.evidence.value("kind", "") == "bad_input";
+}
+
+// Of a record that is no verdict: which job, and what stood in its way.
+std::string Trouble(const json& record) {
+  const json job = record.value("job", json::object());
+  return JsonText(json::array(
+      {record.value("id", json()), job.value("hash", json()), record.value("message", json())}));
 }
 
 Status Batch::Open() {
@@ -144,6 +159,12 @@ Status Batch::Open() {
   std::error_code error;
   if (std::filesystem::equivalent(options_.jobs_path, options_.out_path, error))
     return InvalidArgument("--out names the job file itself; choose another file for the results");
+  // Before the journal takes a last line without an end for one of its own, and cuts it off.
+  std::ifstream results(options_.out_path);
+  if (results && results.peek() != '{' && results.peek() != std::ifstream::traits_type::eof())
+    return InvalidArgument(
+        fmt::format("{} holds something else than results of a batch; choose another --out",
+                    options_.out_path));
   DAVINCI_ASSIGN_OR_RETURN(journal_, store::Journal::Open(options_.out_path));
   DAVINCI_ASSIGN_OR_RETURN(auto earlier, store::Journal::Read(options_.out_path));
   for (const json& record : earlier.records) {
@@ -153,6 +174,7 @@ Status Batch::Open() {
           fmt::format("{} holds something else than results of a batch ({}); choose another --out",
                       options_.out_path, evaluation.status().message()));
     const auto job = record.find("job");
+    if (evaluation->outcome == Outcome::kJudgeError) told_.insert(Trouble(record));
     if (evaluation->outcome == Outcome::kJudgeError || job == record.end() || !job->is_object())
       continue;
     const auto hash = job->find("hash");
@@ -271,7 +293,9 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
          {"hash", entry.hash},
          {"attempts", attempts}};
   if (!same_as.empty()) job["same_as"] = same_as;
-  if (journal_) {
+  // What an earlier run has said in the same words is not written again.
+  const bool told = evaluation.outcome == Outcome::kJudgeError && told_.contains(Trouble(document));
+  if (journal_ && !told) {
     if (const Status written = journal_->Append(document); !written.ok()) Stop(written);
   }
   std::lock_guard lock(mutex_);
@@ -283,16 +307,18 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
   if (rows_) {
     PrintRow(entry, evaluation);
   } else {
-    fmt::print("{}\n", JsonText(document));
+    Say(JsonText(document) + "\n");
   }
   std::fflush(stdout);
+  if (std::ferror(stdout) != 0 && !journal_) stopping_ = true;  // nobody takes the results
 }
 
 void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
   if (!header_shown_) {
-    fmt::print("{}\n", Styled(fmt::format("{:<{}} {:<17} {:>9}  {:<15} {:>9}  {}", "job", kIdWidth,
-                                          "verdict", "speedup", "95 % interval", "time", "remark"),
-                              TextStyle::kDim, color_));
+    Say(Styled(fmt::format("{:<{}} {:<17} {:>9}  {:<15} {:>9}  {}", "job", kIdWidth, "verdict",
+                           "speedup", "95 % interval", "time", "remark"),
+               TextStyle::kDim, color_) +
+        "\n");
     header_shown_ = true;
   }
   const bool good = evaluation.outcome == Outcome::kOk;
@@ -322,11 +348,11 @@ void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
   const std::string verdict = cell(std::string(OutcomeName(evaluation.outcome)), 17, false);
   const size_t used = kIdWidth + 1 + 17 + 1 + 9 + 2 + 15 + 1 + 9 + 2;
   const size_t width = std::max<size_t>(TerminalWidth(STDOUT_FILENO), used + 20);
-  fmt::print("{} {} {}  {} {}  {}\n", head,
-             Styled(verdict, good ? TextStyle::kGood : TextStyle::kBad, color_),
-             cell(speedup, 9, true), cell(interval, 15, false), cell(time, 9, true),
-             Ellipsize(Printable(remark), width - used));
-  if (ours) fmt::print("  {}\n", Printable(evaluation.message));
+  Say(fmt::format("{} {} {}  {} {}  {}\n", head,
+                  Styled(verdict, good ? TextStyle::kGood : TextStyle::kBad, color_),
+                  cell(speedup, 9, true), cell(interval, 15, false), cell(time, 9, true),
+                  Ellipsize(Printable(remark), width - used)));
+  if (ours) Say(fmt::format("  {}\n", Printable(evaluation.message)));
 }
 
 void Batch::ShowProgress(bool last) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "commands.h"
@@ -46,6 +47,11 @@ std::string UsageError(const CLI::App* app, const CLI::Error& error) {
   return fmt::format("{}: {}; see {} --help\n", name, what, name);
 }
 
+int Unwritten() {
+  std::fputs("davinci: could not write to standard output; is its disk full?\n", stderr);
+  return 3;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -83,6 +89,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
+  } catch (const std::system_error&) {  // fmt::print says that nothing can be written
+    return Unwritten();
   }
-  return exit_code;
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? exit_code : Unwritten();
 }

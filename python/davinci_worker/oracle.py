@@ -144,11 +144,7 @@ class Oracle:
         self._module = source.load_module(message["path"], "davinci_task", message.get("globals"), message["source"])
         changed = {name for sizes in message.get("variants") or () for name in sizes}
         self._own_sizes = {name: getattr(self._module, name) for name in changed if hasattr(self._module, name)}
-        if message.get("op_path"):
-            target = source.resolve_op(message["op_path"], message["path"])
-            self._factory = lambda *unused: source.Function(target)
-        else:
-            self._factory = source.factory(self._module, message["entry"], message.get("function"))
+        self._factory = source.factory(self._module, message.get("entry"), message.get("function"), message.get("op_path"))
         for name, returned in (("get_inputs", "inputs of forward"), ("get_init_inputs", "arguments of the constructor")):
             if not callable(getattr(self._module, name, list if name == "get_init_inputs" else None)):
                 raise source.SourceError("load_error", f"{message['path']}: def {name}() is missing; it returns the list of {returned}")

@@ -169,16 +169,12 @@ class Runner:
             self._user_code, self._guard = offline.user_code, offline.guarded
         if self._cuda:
             torch.cuda.set_device(0)
-        if message.get("op_path"):
-            target = source.resolve_op(message["op_path"], message["path"])
-            self._factory = lambda *unused: source.Function(target)
-        else:
-            if "source" in message:  # a reference: this process may serve another one later
-                self._snapshot = self._snapshot or process_state.Snapshot()
-            with self._user_code():
-                module = source.load_module(
-                    message["path"], message.get("module", "candidate"), message.get("globals"), message.get("source"))
-            self._factory = source.factory(module, message["entry"], message.get("function"))
+        if "source" in message:  # a reference: this process may serve another one later
+            self._snapshot = self._snapshot or process_state.Snapshot()
+        with self._user_code():
+            module = source.load_module(
+                message["path"], message.get("module", "candidate"), message.get("globals"), message.get("source"))
+        self._factory = source.factory(module, message.get("entry"), message.get("function"), message.get("op_path"))
         return {"ok": {"seconds": time.monotonic() - started}}
 
     def _op_construct(self, message, fds):

@@ -114,9 +114,10 @@ class Function(torch.nn.Module):
         return self._function(*args, **kwargs)
 
 
-def resolve_op(path, task):
-    """``torch.nn.functional.gelu`` or ``torch.ops.namespace.name``, which the .toml of ``task`` names, to the callable."""
-    where = f"{sidecar(task)}: op = \"{path}\""
+def _resolve_op(path, module):
+    """``torch.nn.functional.gelu`` or ``torch.ops.namespace.name``, which the task's .toml names, to the callable. A task may register the
+    operator itself, so its module has been loaded before."""
+    where = f"op = \"{path}\" in {sidecar(module.__file__)}"
     value = torch
     parts = path.split(".")
     if parts[0] != "torch":
@@ -130,8 +131,11 @@ def resolve_op(path, task):
     return value
 
 
-def factory(module, entry, function=None):
-    """A callable that builds the module under test: ``class entry`` or, for functional tasks, ``def function``."""
+def factory(module, entry, function=None, op_path=None):
+    """A callable that builds the module under test: ``class entry`` or, for functional tasks, ``def function`` or an operator of torch's."""
+    if op_path:
+        operator = _resolve_op(op_path, module)
+        return lambda *unused: Function(operator)
     if entry and hasattr(module, entry):
         made = getattr(module, entry)
         if not callable(made) or isinstance(made, torch.nn.Module):

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "davinci/base/files.h"
+#include "davinci/base/hash.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/untrusted_json.h"
 #include "davinci/judge/vendor_code.h"
@@ -21,6 +23,20 @@ constexpr double kLowCoverageShare = 0.7;
 // For one recorded call, its warm-up and the tools: a base, and so many of its own calls.
 constexpr double kProfileSeconds = 10;
 constexpr double kProfileCalls = 100;
+
+// {"name", "stage", "key", "sha256"} of each artifact; the cache hands out nothing else under a
+// key.
+json Binaries(const std::vector<json>& built) {
+  json told = json::array();
+  for (json binary : built) {
+    const std::filesystem::path path = binary.at("path").get<std::string>();
+    binary.erase("path");
+    binary["name"] = path.filename().string();
+    if (const auto bytes = ReadFile(path); bytes.ok()) binary["sha256"] = Sha256Hex(*bytes);
+    told.push_back(std::move(binary));
+  }
+  return told;
+}
 
 }  // namespace
 
@@ -45,19 +61,14 @@ void Examination::CollectEvidence() {
         (void)candidate_.runner->AskFrozen({{"op", "warm_profiler"}}, ProfileTimeout());
       if (!ShareDevice().ok()) return;
       CollectProfile();
-      // Native code that is neither an operator nor compiled for the candidate, e.g. a library's
-      // function called by its address.
-      const json profile = evidence.value("profile", json::object());
-      if (job_.target == Target::kCpu && !job_.without_device &&
-          evidence["candidate_libraries"].empty() &&
-          NumberIn(profile, "library_share", 1) < kLibraryLabelShare)
-        evaluation_.AddLabel("no kernel of its own");
       for (const std::string& name : ExecutedVendorLibraries(process.pid()))
         evaluation_.AddLabel("vendor library: " + name);
       if (!ShareDevice().ok()) return;
       ProbeNonfinite();
     }
   }
+  if (candidate_.runner && !candidate_.runner->built().empty())
+    evaluation_.provenance["binaries"] = Binaries(candidate_.runner->built());
   LearnTask();
   if (!admission_.is_null()) evaluation_.evidence["admission"] = admission_;
   for (const std::string& tag : TaskTags()) evaluation_.AddLabel("task: " + tag);
@@ -127,6 +138,13 @@ void Examination::CollectProfile() {
     for (const json& op : *ops)
       if (FlagIn(op, "compute") && top.empty()) top = TextIn(op, "op");
   if (top.empty() && job_.target == Target::kCuda) top = "library kernels";
+  // Nothing was compiled for it: what is no operator is Python, or native code of unknown origin,
+  // e.g. a library's function called by its address.
+  if (job_.target == Target::kCpu && !job_.without_device &&
+      evaluation_.evidence["candidate_libraries"].empty()) {
+    if (share < kLibraryLabelShare) evaluation_.AddLabel("no kernel of its own");
+    share = top.empty() ? 0 : 1;
+  }
   if (share >= kLibraryLabelShare && !top.empty())
     evaluation_.AddLabel(fmt::format("vendor library: {}", top));
   if (share >= kLowCoverageShare) evaluation_.AddLabel("low coverage");

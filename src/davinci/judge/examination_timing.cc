@@ -9,6 +9,7 @@
 
 #include "davinci/judge/awake_cores.h"
 #include "davinci/judge/examination.h"
+#include "davinci/judge/machine_state.h"
 #include "davinci/judge/stats/clock_agreement.h"
 #include "davinci/judge/stats/paired_ratio.h"
 #include "davinci/judge/stats/stopping_criterion.h"
@@ -249,7 +250,12 @@ Result<bool> Examination::MeasureTime() {
   }
   for (worker::Process* role : roles) role->set_spin(kSpinSeconds);
   const Stopwatch held;
+  json& state = evaluation_.evidence["device_state"];
+  state["before"] = MachineState(job_.target, *workshop_.monitor);
   const auto result = MeasurePairs(std::move(lease));
+  state["after"] = MachineState(job_.target, *workshop_.monitor);
+  if (const std::string slowed = state["after"].value("slowed_by", ""); !slowed.empty())
+    evaluation_.AddLabel("device slowed by: " + slowed);
   evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
   for (worker::Process* role : roles) role->set_spin(0);
   return result;

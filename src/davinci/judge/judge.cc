@@ -14,6 +14,7 @@
 #include "davinci/build/build_service.h"
 #include "davinci/gpu/device.h"
 #include "davinci/judge/examination.h"
+#include "davinci/judge/machine_state.h"
 #include "davinci/judge/session.h"
 #include "davinci/judge/spares.h"
 #include "davinci/sandbox/layers.h"
@@ -99,6 +100,16 @@ struct Judge::Impl {
     return outcome.ok() ? build::ToJson(*outcome) : failed(outcome.status());
   }
 
+  // Of the compilers, for whom "binaries" tells of.
+  json ToolchainIdentity() {
+    std::lock_guard lock(build_mutex);
+    if (!builds) return nullptr;
+    const build::Toolchain& tools = builds->toolchain();
+    return {{"cxx", tools.cxx.version},
+            {"nvcc", tools.nvcc.version},
+            {"sha256", Sha256Hex(tools.Fingerprint())}};
+  }
+
   // Waits for the fork server's imports the first time.
   Result<const Workshop*> Ready() {
     std::lock_guard lock(mutex);
@@ -116,6 +127,7 @@ struct Judge::Impl {
     auto built = std::make_unique<Workshop>();
     built->server = server.get();
     built->leases = leases.get();
+    built->monitor = monitor.get();
     built->facts = facts.get();
     built->sessions = &sessions;
     built->build = [this](const json& request) { return Build(request); };
@@ -258,6 +270,8 @@ Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
       job.language == Language::kAuto ? DetectLanguage(*source) : job.language;
   provenance["language"] = LanguageName(language);
   provenance["target"] = TargetName(job.target);
+  provenance["device"] = MachineIdentity(job.target, *impl_->monitor);
+  if (provenance.contains("binaries")) provenance["toolchain"] = impl_->ToolchainIdentity();
   provenance["task_sha256"] = task.hash;
   provenance["candidate_sha256"] = Sha256Hex(*source);
   provenance["protocol"] = {{"name", protocol.name}, {"version", protocol.version}};

@@ -149,16 +149,29 @@ json Runner::Build(const json& request) {
   if (!outcome.value("cached", false))
     for (const json& step : outcome.value("steps", json::array()))
       compile_seconds_ += step.value("seconds", 0.0);
+  if (outcome.value("ok", false))
+    built_.push_back({{"path", outcome.value("path", "")},
+                      {"stage", outcome.value("stage", "")},
+                      {"key", outcome.value("key", "")}});
   const auto error = outcome.find("error");
-  last_build_timed_out_ = error != outcome.end() && TextIn(*error, "kind") == "timeout";
+  const std::string kind = error == outcome.end() ? "" : TextIn(*error, "kind");
+  last_build_timed_out_ = kind == "timeout";
+  // Whoever wants CUDA where there is none wants too much; a C++ compiler there must be.
+  const auto cuda_sources = request.find("cuda_sources");
+  const bool wants_cuda = FlagIn(request, "with_cuda") || TextIn(request, "kind") == "cubin" ||
+                          (cuda_sources != request.end() && !cuda_sources->empty());
+  const bool ours = kind == "service" || (kind == "unavailable" && !wants_cuda);
+  machine_lacks_ = ours ? TextIn(*error, "message") : "";
   return outcome;
 }
 
-// A candidate that could not go on without what was not compiled in time.
+// A candidate that could not go on without what was not compiled, or not in time.
 Failure Runner::FromError(const json& error, Outcome stage) const {
   Failure failure = FromReply(error, stage);
   if (last_build_timed_out_ && failure.outcome == Outcome::kCompileError)
     failure.outcome = Outcome::kTimeout;
+  if (!machine_lacks_.empty() && failure.outcome == Outcome::kCompileError)
+    failure = {Outcome::kJudgeError, "the candidate could not be compiled: " + machine_lacks_, {}};
   return failure;
 }
 

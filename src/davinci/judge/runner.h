@@ -132,6 +132,8 @@ class Runner {
   // Thaws for good; call before asking for evidence after the last timed call.
   void EndCalls();
   bool frozen() const { return frozen_; }
+  // What was compiled for it, {"path", "stage", "key"} each (build/request.h), in order.
+  const std::vector<nlohmann::json>& built() const { return built_; }
 
   worker::Process& process() { return *process_; }
 
@@ -146,6 +148,8 @@ class Runner {
   double compile_seconds_ = 0;  // of compilers at work
   int num_builds_ = 0;
   bool last_build_timed_out_ = false;
+  std::vector<nlohmann::json> built_;
+  std::string machine_lacks_;  // why the last build could not be tried; empty where it was
   nlohmann::json sandbox_report_;
   std::optional<Status> post_error_;
   bool ready_ = false;

@@ -59,7 +59,8 @@ json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
     for (const char* path : {"/proc/driver/nvidia", "/usr/local/nvidia", "/usr/local/cuda"})
       policy.read_only_paths.emplace_back(path);
   }
-  spec.limits.file_size_bytes = kFileBytes;
+  // The oracle's input arenas are files in memory, as large as the task's inputs are.
+  if (role != "oracle") spec.limits.file_size_bytes = kFileBytes;
   spec.limits.processes = kMaxProcesses;
   spec.limits.open_files = kOpenFiles;
   return sandbox::ToJson(spec);

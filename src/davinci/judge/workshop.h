@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "davinci/gpu/device.h"
 #include "davinci/gpu/lease.h"
 #include "davinci/judge/judge.h"
 #include "davinci/store/kv_cache.h"
@@ -16,6 +17,7 @@ class Spares;
 struct Workshop {
   worker::ForkServer* server = nullptr;
   gpu::DeviceLeases* leases = nullptr;
+  const gpu::DeviceMonitor* monitor = nullptr;
   SessionPool* sessions = nullptr;
   Spares* spares = nullptr;
   worker::BuildHandler build;
