@@ -1,7 +1,8 @@
 """Input distributions that tell a real implementation from one that is right by luck.
 
 ``own``: what the task draws. ``signed``: zero-mean and heavy-tailed, so that low precision, rank-1 answers and dropped
-signs show. ``magnitudes``: from 1e-4 to 1e4 with repeated values, so that missing max-subtraction and overflow show.
+signs show. ``magnitudes``: from 1e-4 to 1e4 with repeated values, so that missing max-subtraction and overflow show. ``outliers``:
+own values but for a few large ones, the last among them, and slices that are zero or nearly so. ``faint``: own values, all of them small.
 """
 
 import ctypes
@@ -14,6 +15,9 @@ from davinci_worker import native, packing, structure
 
 _MIN_KEYED = 1 << 14
 _MIN_SLICES, _MOST_SLICES = 4, 64
+_PIECE = 1 << 25  # elements drawn in one go: temporaries stay small
+_FEW_EDGES = 4
+_NEAR_EDGE = 1e-2
 _STEP = 0.02  # of a slow random walk: the chance to go anywhere
 # Of half precision a smaller factor would leave few bits.
 _FAINT = {torch.float64: 2.0 ** -14, torch.float32: 2.0 ** -14, torch.bfloat16: 2.0 ** -14, torch.float16: 2.0 ** -8}
@@ -84,11 +88,15 @@ def round_down(tensor):
 _LADDERS = {
     "signed": ("signed", "positive", "own"),
     "magnitudes": ("magnitudes", "magnitudes-mild", "positive", "own"),
+    "outliers": ("outliers", "outliers-faint", "edges", "own"),
 }
+_NEAR_OWN = ("outliers", "outliers-faint", "edges")
 
 
-def ladder(name):
-    return _LADDERS.get(name, (name, "own"))
+def ladder(name, selects=False):
+    """``selects``: the reference picks the largest of something. Where a softmax underflows to zeros, even in float64, which ones
+    it picks is decided by their order."""
+    return tuple(rung for rung in _LADDERS.get(name, (name, "own")) if not (selects and rung == "magnitudes"))
 
 
 def _is_restylable(tensor):
@@ -136,17 +144,20 @@ def _empty_like(tensor):
 def restyle(tensor, distribution, generator, coarse=False):
     """A tensor of the same shape, strides, dtype and device under another distribution. ``coarse``: bfloat16 rounds it all one way."""
     down = round_down if coarse else lambda tensor: tensor
-    if distribution in ("signed", "outliers") and _is_constant(tensor):
+    if distribution in ("signed", "outliers", "outliers-faint") and _is_constant(tensor):
         varied = down(_varied(tensor, distribution, generator))
         return varied if tensor.dtype is torch.bool else structure.Structure(tensor, constant=True).keep(varied)
-    if not _is_restylable(tensor) or (distribution == "outliers" and tensor.dim() == 0):
+    if not _is_restylable(tensor) or (distribution in _NEAR_OWN and tensor.dim() == 0):
         return tensor
     kind = structure.Structure(tensor)
     if kind.solvable and not kind.keeps_all and distribution == "signed":
         return kind.other_system(generator)
     if kind.keeps_all or kind.solvable:
         return tensor
-    result = kind.keep(down(_with_outliers(tensor, generator) if distribution == "outliers" else _redrawn(tensor, distribution, generator)))
+    if distribution == "faint":
+        return kind.keep(tensor * _FAINT[tensor.dtype])
+    result = kind.keep(down(_with_outliers(tensor, distribution, generator) if distribution in _NEAR_OWN
+                            else _redrawn(tensor, distribution, generator)))
     if distribution == "magnitudes" and kind.is_walk:  # one that mixes slowly: who stops after some steps is wrong
         result.mul_(_STEP).diagonal(dim1=-2, dim2=-1).add_(1 - _STEP)
     return result
@@ -175,20 +186,38 @@ def _redrawn(tensor, distribution, generator):
     return result
 
 
-def _with_outliers(tensor, generator):
-    """The task's own values but for a few of 10 to 300, and slices near zero, in which an epsilon counts: who looks at a sample of them
-    does not know what is among them."""
+def _with_outliers(tensor, distribution, generator):
+    """The task's own values but for a few of 10 to 300, slices near zero, in which an epsilon counts, and one of zeros
+    (``outliers-faint``: none): who looks at a sample of them does not know what is among them. The last one is large,
+    so that who leaves out a tail is wrong. ``edges``: none is large, a few are as small and as large as they may be."""
     result = _empty_like(tensor).copy_(tensor)
-    count, device = 4 + tensor.numel() // 100_000, tensor.device
-    at = torch.randint(tensor.numel(), (count,), generator=generator, device=device)
-    values = 10.0 ** (1.0 + 1.5 * torch.rand(count, generator=generator, device=device))
-    values = values.copysign_(torch.randn(count, generator=generator, device=device))
-    result[packing.coordinates(at, tensor.shape)] = values.to(tensor.dtype)
+    device = tensor.device
+
+    def places(count):
+        return torch.randint(tensor.numel(), (count,), generator=generator, device=device)
+
     for dimension, size in enumerate(tensor.shape[:2]):  # a sample, and a channel
         if size >= _MIN_SLICES and tensor.dim() > 1:
             chosen = torch.randint(size, (min(1 + size // 256, _MOST_SLICES),), generator=generator, device=device)
             result.index_copy_(dimension, chosen, result.index_select(dimension, chosen).mul_(_FAINT[tensor.dtype]))
+            if size >= 2 * _MIN_SLICES and distribution != "outliers-faint":
+                result.select(dimension, int(torch.randint(size, (), generator=generator, device=device))).zero_()
+    if distribution == "edges":
+        for bound in _bounds(tensor):
+            result[packing.coordinates(places(_FEW_EDGES), tensor.shape)] = bound
+        return result
+    at = torch.cat([places(4 + tensor.numel() // 100_000), torch.tensor([tensor.numel() - 1], device=device)])
+    values = 10.0 ** (1.0 + 1.5 * torch.rand(at.numel(), generator=generator, device=device))
+    values = values.copysign_(torch.randn(at.numel(), generator=generator, device=device))
+    result[packing.coordinates(at, tensor.shape)] = values.to(tensor.dtype)
     return result
+
+
+def _bounds(tensor):
+    """Whole numbers right below and above all of its values: of a probability 0 and 1, of a normal number none."""
+    some = structure.sample(tensor).double()
+    low, high = some.min(), some.max()
+    return [float(whole) for whole, end in ((low.floor(), low), (high.ceil(), high)) if (whole - end).abs() < _NEAR_EDGE]
 
 
 def fingerprint(tensors):
@@ -272,7 +301,7 @@ def nudge(tensor, seed, widen, precision=None):
         wide = device.nudged(tensor, seed, eps)
         return wide if widen else wide.to(tensor.dtype)
     wide = tensor.double() if tensor.dtype is not torch.float64 else tensor.clone(memory_format=torch.preserve_format)
-    for k, part in enumerate(_pieces(wide)):
+    for k, part in enumerate(_pieces(wide)):  # in place, so that temporaries stay small
         noise = uniform(part.shape, seed + (k << 40), part.device)
         moved = part.addcmul(part, noise.sub_(0.5).double(), value=eps)
         stays = part.isinf()  # infinity times a negative number would be NaN
@@ -293,5 +322,5 @@ def _is_dense(tensor):
 
 
 def _pieces(tensor):
-    """Views that make up the tensor; on the host, and where it is not contiguous, the tensor itself."""
-    return (tensor,) if tensor.device.type == "cpu" or not tensor.is_contiguous() else tensor.view(-1).split(structure.CHUNK)
+    """Views that make up the tensor; where it is small or not contiguous, the tensor itself."""
+    return (tensor,) if tensor.numel() <= _PIECE or not tensor.is_contiguous() else tensor.view(-1).split(_PIECE)

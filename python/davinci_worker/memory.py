@@ -8,7 +8,9 @@ import torch
 
 # malloc.h
 _M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
 _M_MMAP_MAX = -4
+_LARGE_BLOCK = 1 << 25  # bytes; the most that glibc takes for a threshold
 
 # Texts of torch's host allocator, of the driver, of the CUDA runtime and of cuBLAS.
 _TEXTS = ("DefaultCPUAllocator", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
@@ -27,6 +29,24 @@ def keep_freed():
     if mallopt is not None:
         mallopt(_M_MMAP_MAX, 0)
         mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
+
+
+def return_large_blocks():
+    """From here on large blocks go back to the system when they are freed. Kept, those of gigabytes leave holes that the next do not
+    fit into."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
+        mallopt(_M_MMAP_MAX, 65536)
+
+
+def machine_bytes():
+    """Of the host's memory; 0 where the kernel does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            return 1024 * int(next(line for line in file if line.startswith("MemTotal:")).split()[1])
+    except (OSError, StopIteration, ValueError):
+        return 0
 
 
 def give_freed_back(above_bytes):

@@ -28,6 +28,8 @@ _MARGINAL_RATIO = 4  # of error over tolerance
 _SCAN_TERMS = 4  # errors of a scan's steps add up: it counts as a sum of so many times its length
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
 _KEPT_ARENA_BYTES = 256 << 20
+_LARGE_BYTES = 256 << 20  # of inputs: of their temporaries none is kept
+_MOST_OF_MEMORY = 0.9
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
 
 
@@ -66,7 +68,7 @@ class Oracle:
         self._retired = []
         self._outputs = None
         self._samples = []
-        self._multiplies = False  # does the reference multiply matrices?
+        self._multiplies = self._selects = False  # does the reference multiply matrices, pick the largest of something?
         self._returned = None  # cuda: (outputs of the candidate that nobody has overwritten yet, seed of the places)
         self._stochastic = False
         self.judging_seconds = 0.0  # of working out truth and tolerance once, for whoever plans to do it again
@@ -260,7 +262,7 @@ class Oracle:
             generator.manual_seed(seed ^ 0x5DEECE66D)
             coarse = self._multiplies and self._spec.get("precision") != "tf32"
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
-            if distribution == "outliers":
+            if distribution.startswith("outliers"):
                 skeleton = distributions.other_numbers(skeleton, generator)
         return InputSet(skeleton, tensors, variant, seed, distribution)
 
@@ -298,6 +300,8 @@ class Oracle:
         variant = message.get("variant", 0)
         built = self._build(variant)
         drawn = self._draw(message["seed"], "own", variant)
+        if self._device == "cpu" and sum(t.numel() * t.element_size() for t in drawn.tensors) > _LARGE_BYTES:
+            memory.return_large_blocks()
         started = time.monotonic()
         (first, used), forward_bytes = self._measured(lambda: self._forward_terms(built, drawn))
         if (seconds := time.monotonic() - started) > self._spec.get("call_seconds", math.inf):
@@ -315,6 +319,8 @@ class Oracle:
         self._insist_on_supported((f"output {i} of forward", t) for i, t in enumerate(outputs.flat(first)))
         from_inputs = outputs.lie_in(first, used)
         del used
+        if self._device == "cpu":
+            self._insist_on_room(built["model"], drawn, first)
         built["shapes"] = [list(t.shape) for t in outputs.flat(first)]
         if variant and self._changes_nothing(variant, message["seed"]):
             raise source.SourceError("load_error", f"{source.sidecar(self._spec['path'])}: [[variants]] number {variant} changes nothing: "
@@ -357,6 +363,15 @@ class Oracle:
             "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
             "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
         }
+
+    def _insist_on_room(self, model, drawn, output):
+        """On the host memory that is short ends processes, perhaps somebody else's."""
+        read, written = (sum(t.numel() * t.element_size() for t in group) for group in (drawn.tensors, outputs.flat(output)))
+        # The supervisor's copy of the outputs, and what the runners keep of theirs.
+        needed, there = self._footprint(model, drawn, output, read + written) + 3 * written, memory.machine_bytes()
+        if 0 < _MOST_OF_MEMORY * there < needed:
+            raise source.SourceError("load_error", f"{self._spec['path']}: judging takes about {needed / 1e9:.0f} GB (inputs, outputs, their "
+                                     f"float64 twins), this machine has {there / 1e9:.0f} GB; use smaller sizes ([sizes.cpu] in its .toml)")
 
     def _asked_twice_anew(self, drawn):
         """(what ``_build`` returns, made again because state that a call leaves behind looks like chance only in the first calls;
@@ -414,7 +429,7 @@ class Oracle:
 
     def _work(self, model, drawn):
         """Bytes and operations of one call, for the roofline."""
-        (output, _), flops, dense, self._multiplies = trace.work(lambda: self._forward(model, drawn))
+        (output, _), flops, dense, self._multiplies, self._selects = trace.work(lambda: self._forward(model, drawn))
         found = []
         packing.flatten(output, found)
         read = sum(t.numel() * t.element_size() for t in drawn.tensors)
@@ -514,7 +529,7 @@ class Oracle:
         """(inputs with truth, the distribution they are of, the tolerance's summary)."""
         built = self._build(variant)
         # Stress inputs must stay inside the reference's domain: fall back to milder ones while truth is mostly undefined.
-        for used in ("own",) if wanted == "own" else distributions.ladder(wanted):
+        for used in ("own",) if wanted == "own" else distributions.ladder(wanted, self._selects):
             drawn = self._draw(seed, used, variant)
             try:
                 judged = self._judge_inputs(built, drawn)
@@ -574,12 +589,14 @@ class Oracle:
             raise
         # Of the sums behind one output, about.
         terms = max(sum(t.numel() for t in drawn.tensors) // max(1, outputs.numel(truth)), built.get("terms", 0))
-        drawn.reference = outputs.flat(honest)
+        given = [*drawn.tensors, *(t for _, t in weights.state(model))]
+        drawn.reference = outputs.flat(honest, self._number_type(given))
         drawn.truth = self._comparator.truth(outputs.flat(truth), drawn.reference, exact)
+        if drawn.distribution != "own" and all(t.isfinite().all() for t in drawn.tensors if t.is_floating_point()):
+            drawn.truth.forgive_undefined()
         try:
             repeats = repeats or (1 if outputs.numel(honest) > 1 << 16 else 3)
             wide = any(t.dtype is torch.float64 for t in drawn.reference)
-            given = [*drawn.tensors, *(t for _, t in weights.state(model))]
             # A reference that goes over to float64 takes its inputs for exact.
             widens = wide and not any(t.dtype is torch.float64 for t in given) and any(t.is_floating_point() for t in given)
             for k in range(0 if widens else repeats):
@@ -589,14 +606,22 @@ class Oracle:
                     lambda t: distributions.nudge(t, next(seeds), exact, self._spec.get("precision")))[0]))  # noqa: B023
             for k in range(repeats if wide else 0):
                 with rounding.RoundingNoise(drawn.seed + (k + 4 << 16)):
-                    drawn.truth.learn(outputs.flat(self._forward(precise if exact else model, drawn)[0]))
+                    drawn.truth.learn(outputs.flat(self._forward(precise if exact else model, drawn, widen if exact else None)[0]))
         except RuntimeError as error:
             self._insist_on_memory(error)
-        drawn.truth.settle(self._spec.get("tolerance_multiple"), terms, drawn.distribution.startswith("magnitudes"))
+        # Where all inputs are small, biases make the terms of a sum alike, and one loop rounds all of them to one side.
+        one_sided = drawn.distribution.startswith(("magnitudes", "faint"))
+        drawn.truth.settle(self._spec.get("tolerance_multiple"), terms, one_sided)
         if drawn.distribution == "own" and drawn.variant == 0:
             self._comparator.remember(drawn.truth)
         self.judging_seconds = time.monotonic() - started
         return drawn.truth.summary()
+
+    @staticmethod
+    def _number_type(given):
+        """As what a Python number that forward returns is judged: made of single precision, it is no better than that."""
+        widest = max((t.element_size() for t in given if t.is_floating_point()), default=8)
+        return torch.float64 if widest > 4 else torch.float32
 
     def _insist_on_memory(self, error):
         """Truth in a lesser precision, with the tolerance that follows from it, refuses honest kernels: it is for references

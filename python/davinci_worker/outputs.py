@@ -9,13 +9,13 @@ from davinci_worker import packing
 _PART = 1 << 24  # elements
 
 
-def _numbers_to_tensors(value):
+def _numbers_to_tensors(value, number_type):
     if isinstance(value, (bool, int, float)):
-        return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else torch.int64)
+        return torch.tensor(value, dtype=number_type if isinstance(value, float) else torch.int64)
     if isinstance(value, (list, tuple)):
-        return [_numbers_to_tensors(v) for v in value]
+        return [_numbers_to_tensors(v, number_type) for v in value]
     if isinstance(value, dict):
-        return {k: _numbers_to_tensors(v) for k, v in value.items()}
+        return {k: _numbers_to_tensors(v, number_type) for k, v in value.items()}
     return value
 
 
@@ -26,9 +26,10 @@ def holds_array(value):
     return (type(value).__module__, type(value).__name__) == ("numpy", "ndarray")
 
 
-def flat(value):
+def flat(value, number_type=torch.float64):
+    """Tensors; Python floats as ``number_type``."""
     tensors = []
-    packing.flatten(_numbers_to_tensors(value), tensors)
+    packing.flatten(_numbers_to_tensors(value, number_type), tensors)
     return tensors
 
 

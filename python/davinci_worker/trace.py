@@ -109,9 +109,12 @@ def device_profile(model, arguments, warmup_seconds):
 
 _PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "convolution", "scaled_dot_product_attention", "bilinear", "cdist"}
 
+_SELECTORS = {"topk", "sort", "argsort", "argmax", "argmin", "kthvalue", "mode"}
+
 
 def work(function):
-    """(result, flops, whether every operator reads its operands whole, whether it multiplies matrices) of a reference forward."""
+    """(result, flops, whether every operator reads its operands whole, whether it multiplies matrices, whether it picks the largest
+    of something) of a reference forward."""
     result, rows, _ = operators(function)
     calls = {}
     for key, count, _, _ in rows:
@@ -119,4 +122,5 @@ def work(function):
         calls[name] = calls.get(name, 0) + count
     own_views = calls.get("as_strided", 0) - sum(calls.get(name, 0) for name in _WHOLE_VIEWS)
     dense = own_views <= 0 and not any(name in _SPARSE_READERS for name in calls)
-    return result, sum(row[3] for row in rows), dense, any(name.lstrip("_") in _PRODUCTS for name in calls)
+    names = {name.lstrip("_") for name in calls}
+    return result, sum(row[3] for row in rows), dense, bool(names & _PRODUCTS), bool(names & _SELECTORS)

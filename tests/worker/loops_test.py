@@ -69,7 +69,7 @@ HONEST = {
     "var": ("x.var(-1, correction=0)", variance),
     "layer_norm": ("torch.nn.functional.layer_norm(x, x.shape[-1:])",
                    lambda x: (x - loop(x)[:, None] / x.shape[-1]) * torch.rsqrt(variance(x)[:, None] + 1e-5)),
-    "normalize": ("torch.nn.functional.normalize(x, dim=-1)", lambda x: x / loop(x * x)[:, None].sqrt()),
+    "normalize": ("torch.nn.functional.normalize(x, dim=-1)", lambda x: x / loop(x * x)[:, None].sqrt().clamp(min=1e-12)),
     "cumsum": ("x.cumsum(-1)", scan),
 }
 SLOPPY = {"sum": ("x.sum(-1)", half), "cumsum": ("x.cumsum(-1)", half_scan)}

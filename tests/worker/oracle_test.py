@@ -87,7 +87,7 @@ class KeyedDrawsTest(unittest.TestCase):
         others = (outliers - own.t()).abs() > own.t().abs() / 64
         self.assertEqual(outliers.stride(), own.t().stride())
         high, low = others & (outliers.abs() >= 1), others & (outliers.abs() < 1)
-        self.assertTrue(1 <= high.sum().item() <= 4)
+        self.assertTrue(1 <= high.sum().item() <= 5)
         self.assertGreaterEqual(outliers[high].abs().min().item(), 10)
         self.assertLess(outliers[low].abs().max().item(), 1e-3)
         self.assertTrue((outliers.abs() < 1e-3).sum(1).max() >= 296 and (outliers.abs() < 1e-3).sum(0).max() >= 296)
@@ -374,8 +374,8 @@ class BadInputTest(unittest.TestCase):
                 ({"variants": [{"N": 9}, {"N": -4}]}, ("negative", f"with N = -4 ([[variants]] number 2 of {toml})")),
                 ({"variants": [{"N": 9}, {"TWICE": 9}]}, (f"{toml}: [[variants]] number 2 changes nothing",)),
                 ({"variants": [{"N": 0}]}, ("nothing to compare", f"with N = 0 ([[variants]] number 1 of {toml})")),
-                ({"op_path": "torch.nn.functional.geluu"}, (f"{toml}: op = ", "did you mean gelu?")),
-                ({"op_path": "torch.float32"}, (f"{toml}: op = ", "no function")),
+                ({"op_path": "torch.nn.functional.geluu"}, (f"geluu\" in {toml}", "did you mean gelu?")),
+                ({"op_path": "torch.float32"}, (f"float32\" in {toml}", "no function")),
                 ({"entry": "", "function": "gelu"}, ("/nowhere/task.py: def gelu is missing", toml))):
             message = self.told(**spec)
             for part in parts:

@@ -299,6 +299,7 @@ void Examination::ProbeNonfinite() {
   found = compared->ok;
   found.erase("seconds");
   if (found.value("missing", int64_t{0}) > 0) evaluation_.AddLabel("NaN not propagated");
+  if (found.value("extra", int64_t{0}) > 0) evaluation_.AddLabel("NaN answered otherwise");
 }
 
 }  // namespace davinci::judge

@@ -28,7 +28,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
   Protocol protocol;
   protocol.name = std::string(name);
   if (name == "davinci") {
-    protocol.steps = {{"own"},      {"signed"},    {"magnitudes"},
+    protocol.steps = {{"own"},      {"signed"},    {"magnitudes"},  {"faint"},
                       {"outliers"}, {"own", true}, {"signed", true}};
     return protocol;
   }
