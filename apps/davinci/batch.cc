@@ -105,7 +105,7 @@ class Batch {
   std::map<std::string, Evaluation> verdicts_;  // by hash, from earlier runs
   std::map<std::string, std::string> verdict_ids_;
   std::map<std::pair<std::string, std::string>, bool> finished_;  // (id, hash) of earlier runs
-  std::set<std::string> told_;  // what earlier runs could not judge, and why
+  std::set<std::string> told_;  // what was wrong with jobs of earlier runs
 
   const bool rows_ = !options_.json && isatty(STDOUT_FILENO) != 0;
   const bool live_ = isatty(STDERR_FILENO) != 0;
@@ -174,7 +174,7 @@ Status Batch::Open() {
           fmt::format("{} holds something else than results of a batch ({}); choose another --out",
                       options_.out_path, evaluation.status().message()));
     const auto job = record.find("job");
-    if (evaluation->outcome == Outcome::kJudgeError) told_.insert(Trouble(record));
+    if (IsBadInput(*evaluation)) told_.insert(Trouble(record));
     if (evaluation->outcome == Outcome::kJudgeError || job == record.end() || !job->is_object())
       continue;
     const auto hash = job->find("hash");
@@ -294,7 +294,7 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
          {"attempts", attempts}};
   if (!same_as.empty()) job["same_as"] = same_as;
   // What an earlier run has said in the same words is not written again.
-  const bool told = evaluation.outcome == Outcome::kJudgeError && told_.contains(Trouble(document));
+  const bool told = IsBadInput(evaluation) && told_.contains(Trouble(document));
   if (journal_ && !told) {
     if (const Status written = journal_->Append(document); !written.ok()) Stop(written);
   }

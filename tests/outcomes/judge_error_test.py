@@ -6,6 +6,7 @@ The oracle dies because the reference kills its process: for the judge that is t
 """
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -19,6 +20,16 @@ import torch.nn as nn
 class Model{new}(nn.Module):
     def forward(self, x):
         {body}return x * 2 + 1
+"""
+COMPILED = """
+import torch
+from torch.utils.cpp_extension import load_inline
+
+module = load_inline("doubled", cpp_sources="torch::Tensor f(torch::Tensor x) { return x * 2 + 1; }", functions=["f"])
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return module.f(x)
 """
 INPUTS = """
 def get_inputs():
@@ -43,9 +54,9 @@ class JudgeError(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
-    def judge(self, *arguments):
+    def judge(self, *arguments, stdout=subprocess.PIPE, env=None):
         done = subprocess.run([self.davinci, "judge", "--target", "cpu", "--protocol", "screening", *map(str, arguments)],
-                              capture_output=True, text=True, timeout=120)
+                              stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120, env=env)
         return done.returncode, done.stdout, done.stderr
 
     def check(self, document):
@@ -54,6 +65,38 @@ class JudgeError(unittest.TestCase):
         self.assertIsNone(document.get("speedup"))
         self.assertEqual(document["evidence"]["kind"], "internal")
         self.assertIn("oracle", document["message"])
+
+    def test_a_compiler_that_is_not_there_is_nobodys_fault_but_the_machines(self):
+        self.candidate.write_text(COMPILED)
+        root = pathlib.Path(self.folder.name)
+        (root / "bin").mkdir()
+        environment = dict(os.environ, PATH=str(root / "bin"), HOME=str(root), XDG_CACHE_HOME=str(root / "cache"))
+        code, out, err = self.judge("-r", self.good, "-c", self.candidate, "--json", env=environment)
+        self.assertEqual(code, 3, err)
+        document = json.loads(out)
+        self.assertEqual((document["status"], document["correct"]), ("judge_error", None))
+        self.assertRegex(document["message"], "no C.. compiler on this machine; .*install")
+
+    def test_an_answer_that_nobody_takes_ends_with_3(self):
+        jobs = pathlib.Path(self.folder.name) / "jobs.jsonl"
+        jobs.write_text(json.dumps({"reference": str(self.good), "candidate": str(self.candidate)}) + "\n")
+        for arguments in (("-r", self.good, "-c", self.candidate, "--json"), ("-r", self.good, "-c", self.candidate), ("--batch", jobs)):
+            with open("/dev/full", "w") as full:
+                code, _, err = self.judge(*arguments, stdout=full)
+            self.assertEqual(code, 3, err)
+            self.assertIn("could not write to standard output", err)
+
+    def test_a_batch_says_once_what_it_cannot_judge(self):
+        root = pathlib.Path(self.folder.name)
+        jobs, results = root / "jobs.jsonl", root / "results.jsonl"
+        jobs.write_text('{"reference": "nowhere.py", "candidate": "nowhere.py"}\nnot a job\n')
+        for _ in range(2):
+            self.judge("--batch", jobs, "--out", results)
+            self.assertEqual(len(results.read_text().splitlines()), 2)
+        foreign = root / "letter.txt"
+        foreign.write_text("hello")
+        code, _, err = self.judge("--batch", jobs, "--out", foreign)
+        self.assertEqual((code, foreign.read_text()), (2, "hello"), err)
 
     def test_one_job_ends_with_3_and_a_document(self):
         code, out, err = self.judge("-r", self.deadly, "-c", self.candidate, "--json")

@@ -10,12 +10,13 @@ import unittest
 os.environ["DAVINCI_WORKER_LIB"] = sys.argv.pop(1)
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 try:
+    import numpy
     import torch
 except ImportError:
-    print("skipped: this Python has no torch")
+    print("skipped: this Python has no torch and numpy")
     sys.exit(77)
 
-from davinci_worker import compare, distributions, nearby, oracle, rounding, source, twin_draws  # noqa: E402
+from davinci_worker import compare, distributions, memory, nearby, oracle, rounding, source, twin_draws  # noqa: E402
 
 # (x - 1) (x - 1 - 1e-5): where x is near 1 the value hardly depends on x, and its summands cancel.
 TASK = '''
@@ -584,6 +585,74 @@ torch.ones(3), p").replace("running_scale", "scale"), False)):
             self.restart(text)
             self.ask("prepare", seed=5, truth=True)
             self.assertEqual(self.oracle.outputs_of_other_weights(self.oracle._set, 7) is not None, has)
+
+    def verdict(self, text, candidate, distribution, seed=5):
+        """On one check of a task in single precision, and of which distribution it was."""
+        self.restart(text)
+        used = self.ask("prepare", seed=seed, truth=True, distribution=distribution)["distribution"]
+        answer = candidate(*(t.clone() for t in self.oracle._set.tensors))
+        flat = [answer if isinstance(answer, torch.Tensor) else torch.tensor(answer, dtype=torch.float64)]
+        return self.oracle._compare_with_truth(flat)["passed"], used
+
+    def test_a_sum_told_as_a_number_is_one_of_single_precision(self):
+        mean = OTHER_TASK.replace("x * 2", "x.square().mean().item()").replace("torch.rand(3)", "torch.randn(65536)")
+        def loop(x):
+            return (numpy.cumsum(x.square().numpy(), dtype=numpy.float32)[-1] / x.numel()).item()
+
+        for seed in range(4):
+            self.assertTrue(self.verdict(mean, loop, "own", seed)[0])
+        self.assertFalse(self.verdict(mean, lambda x: x.half().float().square().mean().item() * 1.0003, "own")[0])
+        double = mean.replace("randn(65536)", "randn(65536, dtype=torch.float64)")
+        self.assertFalse(self.verdict(double, lambda x: x.float().square().mean().item(), "own")[0])
+
+    def test_a_recurrent_network_that_also_tells_a_number_can_be_judged(self):
+        network = OTHER_TASK.replace("    def forward", "    def __init__(self):\n        super().__init__()\n        self.gru = "
+                                     "nn.GRU(8, 8)\n    def forward").replace("return x * 2", "y, _ = self.gru(x); return y, y.sum().item()")
+        self.restart(network.replace("torch.rand(3)", "torch.rand(5, 3, 8)"))
+        for distribution in ("own", "signed"):
+            self.ask("prepare", seed=5, truth=True, distribution=distribution)
+            self.assertTrue(self.oracle._compare_with_truth(self.oracle._set.reference)["passed"])
+
+    def test_what_shows_only_where_inputs_are_small_or_zero_or_last(self):
+        rows = OTHER_TASK.replace("torch.rand(3)", "torch.randn(64, 1000)")
+        for forward, wrong, distribution in (
+                ("x / x.norm().clamp(min=1)", lambda x: x / x.norm(), "faint"),
+                ("torch.nn.functional.normalize(x, dim=-1)", lambda x: x / x.norm(dim=-1, keepdim=True), "outliers"),
+                ("x.square().mean()", lambda x: x.reshape(-1)[:-1].square().mean(), "outliers")):
+            task = rows.replace("x * 2", forward)
+            right = {}
+            exec(task, right)  # noqa: S102
+            self.assertEqual(self.verdict(task, right["Model"](), distribution), (True, distribution))
+            self.assertTrue(self.verdict(task, wrong, "own")[0])
+            self.assertFalse(self.verdict(task, wrong, distribution)[0], forward)
+
+    def test_probabilities_reach_the_ends_of_their_range(self):
+        task = OTHER_TASK.replace("x * 2", "nn.functional.binary_cross_entropy(x, (x > 0.5).float().mul(0.5).add(0.25))").replace(
+            "torch.rand(3)", "torch.rand(400, 100) * 0.9999 + 0.00005")
+        def unclamped(x):
+            y = (x > 0.5).float() * 0.5 + 0.25
+            return -(y * x.log() + (1 - y) * (1 - x).log()).mean()
+
+        self.assertTrue(self.verdict(task, unclamped, "own")[0])
+        self.assertEqual(self.verdict(task, unclamped, "outliers"), (False, "edges"))
+
+    def test_where_a_reference_underflows_a_stabler_form_may_know_better(self):
+        task = OTHER_TASK.replace("x * 2", "(e := torch.exp(-40 * x * x)) / e.sum(-1, keepdim=True)").replace("torch.rand(3)", "torch.rand(64, 50)")
+        for seed in range(3):
+            self.assertTrue(self.verdict(task, lambda x: torch.softmax(-40 * x * x, -1), "outliers", seed)[0])
+
+    def test_who_is_chosen_is_not_decided_by_underflow(self):
+        task = OTHER_TASK.replace("x * 2", "torch.softmax(x @ x.mT, -1).topk(4).indices").replace("torch.rand(3)", "torch.randn(32, 64)")
+        passed, used = self.verdict(task, lambda x: (x @ x.mT).topk(4).indices, "magnitudes")
+        self.assertEqual((passed, used), (True, "magnitudes-mild"))
+
+    def test_what_does_not_fit_is_refused_in_words(self):
+        there, memory.machine_bytes = memory.machine_bytes, lambda: 10 << 20
+        try:
+            with self.assertRaisesRegex(source.SourceError, r"this machine has 0 GB; use smaller sizes"):
+                self.restart(OTHER_TASK.replace("torch.rand(3)", "torch.rand(1 << 20)"))
+        finally:
+            memory.machine_bytes = there
 
     def falls(self, task, answer):
         """Verdict on what the answer makes of the inputs and of the truth."""
