@@ -233,6 +233,32 @@ def never_vary(some, others):
     return frozenset(i for i in same if nothing_varies or some[i].numel() >= structure.MIN_CONSTANT)
 
 
+def fixed_whole(some, others):
+    """Places of the inputs of whole numbers that are the same for two seeds: lengths, positions, segments."""
+    return frozenset(i for i, (a, b) in enumerate(zip(some, others)) if a.dim() and not a.is_floating_point() and a.dtype is not torch.bool
+                     and 1 < a.shape[-1] and a.numel() <= _PIECE and torch.equal(a, b))
+
+
+def other_whole(tensor, generator):
+    """Other numbers that mean the same, along the last dimension, each of them no larger than the largest: lengths become shorter,
+    positions (0, 1, 2 …) change places, segments (0, 0, 1, 1, 1 …) their sizes. All others stay."""
+    rows, device = tensor.reshape(-1, tensor.shape[-1]), tensor.device
+    steps = rows[:, 1:] - rows[:, :-1]
+    if (rows == rows[0, 0]).all():
+        if rows[0, 0] <= 1:
+            return tensor
+        return torch.randint(1, int(rows[0, 0]) + 1, tensor.shape, generator=generator, device=device, dtype=tensor.dtype)
+    if (steps == 1).all():
+        order = torch.rand(rows.shape, generator=generator, device=device).argsort(-1)
+        return rows.gather(-1, order).reshape(tensor.shape)
+    if ((steps == 0) | (steps == 1)).all():  # who is next may begin earlier or later, and nobody is left out
+        begins = 1 + torch.rand(steps.shape, generator=generator, device=device).argsort(-1)
+        starts = torch.zeros_like(rows)
+        starts.scatter_(-1, begins, (torch.arange(steps.shape[-1], device=device) < (steps == 1).sum(-1, keepdim=True)).to(rows.dtype))
+        return (rows[:, :1] + starts.cumsum(-1)).to(tensor.dtype).reshape(tensor.shape)
+    return tensor
+
+
 def scaled(tensor, seed):
     """The own values of an input that a task always draws alike, each times a number from 0.75 to 1.25."""
     kind = structure.Structure(tensor) if _is_restylable(tensor) else None

@@ -62,6 +62,7 @@ class Oracle:
         self._variants = {}
         self._sizes_of = 0  # the variant whose sizes are set
         self._never_vary = {}  # variant: places of the inputs that get_inputs makes alike for every seed
+        self._fixed_whole = {}  # the same of whole numbers; none where the reference can do with no others
         self._set = None
         self._arenas = {}
         self._kept_arena = None  # cpu: the last candidate's, all zeros
@@ -143,6 +144,7 @@ class Oracle:
             torch.cuda.set_device(0)
         self._snapshot = self._snapshot or process_state.Snapshot()
         self._never_vary.clear()
+        self._fixed_whole.clear()
         self._module = source.load_module(message["path"], "davinci_task", message.get("globals"), message["source"])
         changed = {name for sizes in message.get("variants") or () for name in sizes}
         self._own_sizes = {name: getattr(self._module, name) for name in changed if hasattr(self._module, name)}
@@ -249,10 +251,13 @@ class Oracle:
         """Own inputs, moved to the wanted distribution."""
         other = None
         if distribution == "own" and variant not in self._never_vary and frozenset() not in self._never_vary.values():
-            other = distributions.fingerprint(self._own_inputs(seed ^ 0x2545F4914F6CDD1D, None, variant)[1])
+            others = self._own_inputs(seed ^ 0x2545F4914F6CDD1D, None, variant)[1]
+            other = distributions.fingerprint(others)
         skeleton, tensors = self._own_inputs(seed, published.trial_of(distribution), variant)
         if other is not None:
             self._never_vary[variant] = distributions.never_vary(other, distributions.fingerprint(tensors))
+            self._fixed_whole[variant] = distributions.fixed_whole(others, tensors)
+            del others
         for i in self._never_vary.get(variant, ()) if distribution == "own" else ():
             tensors[i] = distributions.scaled(tensors[i], seed + (i << 32))
         if self._published:
@@ -262,6 +267,8 @@ class Oracle:
             generator.manual_seed(seed ^ 0x5DEECE66D)
             coarse = self._multiplies and self._spec.get("precision") != "tf32"
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
+            for i in self._fixed_whole.get(variant, ()) if distribution in ("signed", "outliers", "outliers-faint") else ():
+                tensors[i] = distributions.other_whole(tensors[i], generator)
             if distribution.startswith("outliers"):
                 skeleton = distributions.other_numbers(skeleton, generator)
         return InputSet(skeleton, tensors, variant, seed, distribution)
@@ -525,20 +532,27 @@ class Oracle:
         """Most device memory this process has held so far: what it asked torch for, and the arenas."""
         return torch.cuda.max_memory_reserved() + sum(a.num_bytes for a in (*self._arenas.values(), *self._retired))
 
+    def _judged(self, built, seed, used, variant):
+        """(inputs with truth, the tolerance's summary), None outside the reference's domain."""
+        drawn = self._draw(seed, used, variant)
+        try:
+            return drawn, self._judge_inputs(built, drawn)
+        except Exception as error:  # noqa: BLE001
+            if used == "own" or memory.ran_out(error):
+                raise
+            return None
+
     def draw_judged(self, seed, wanted, variant):
         """(inputs with truth, the distribution they are of, the tolerance's summary)."""
         built = self._build(variant)
         # Stress inputs must stay inside the reference's domain: fall back to milder ones while truth is mostly undefined.
         for used in ("own",) if wanted == "own" else distributions.ladder(wanted, self._selects):
-            drawn = self._draw(seed, used, variant)
-            try:
-                judged = self._judge_inputs(built, drawn)
-            except Exception as error:  # noqa: BLE001  outside the reference's domain
-                if used == "own" or memory.ran_out(error):
-                    raise
-                continue
-            if used == "own" or judged["defined_share"] >= 0.5:
+            found = self._judged(built, seed, used, variant)
+            if found is None and self._fixed_whole.pop(variant, None):  # other lengths or positions may be what it cannot do with
+                found = self._judged(built, seed, used, variant)
+            if found is not None and (used == "own" or found[1]["defined_share"] >= 0.5):
                 break
+        drawn, judged = found
         return drawn, used, judged
 
     # What admission asks about the reference.

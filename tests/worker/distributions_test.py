@@ -56,6 +56,24 @@ class DistributionsTest(unittest.TestCase):
         return (own != other).double().mean().item()
 
 
+class WholeTest(DistributionsTest):
+    def test_other_lengths_positions_and_segments_mean_the_same(self):
+        for dtype in (torch.int64, torch.int32):
+            lengths = distributions.other_whole(torch.full((40,), 9, dtype=dtype), generator())
+            self.assertTrue(1 <= lengths.min() < lengths.max() <= 9)
+            positions = distributions.other_whole(torch.arange(3, 43, dtype=dtype).expand(2, 40), generator())
+            self.assertTrue(torch.equal(positions.sort(-1).values, torch.arange(3, 43, dtype=dtype).expand(2, 40)))
+            own = torch.arange(5, dtype=dtype).repeat_interleave(8)
+            segments = distributions.other_whole(own, generator())
+            self.assertTrue((segments[1:] >= segments[:-1]).all())
+            self.assertTrue(torch.equal(segments.unique(), own.unique()))
+            for other, before in ((lengths, torch.full((40,), 9)), (positions, torch.arange(3, 43)), (segments, own)):
+                self.assertIs(other.dtype, dtype)
+                self.assertFalse(torch.equal(other, before.to(dtype).expand_as(other)))
+        for fixed in (torch.zeros(8, dtype=torch.int64), torch.tensor([0, 3, 9, 12]), torch.tensor([5, 1, 4])):
+            self.assertTrue(torch.equal(distributions.other_whole(fixed, generator()), fixed))
+
+
 class UntouchedTest(DistributionsTest):
     def test_random_numbers_are_all_others(self):
         for own in (torch.randn(300, 200), torch.rand(64, 64), torch.randn(20, 30, 4), torch.randn(5000), torch.rand(40, 40).t(), torch.randn(7)):

@@ -626,6 +626,18 @@ torch.ones(3), p").replace("running_scale", "scale"), False)):
             self.assertTrue(self.verdict(task, wrong, "own")[0])
             self.assertFalse(self.verdict(task, wrong, distribution)[0], forward)
 
+    def test_whole_numbers_that_are_always_the_same_may_be_others(self):
+        for given, use, ignored in (
+                ("torch.full((6,), 9)", "(x * (torch.arange(9) < n[:, None])).sum(-1) / n", lambda x, n: x.mean(-1)),
+                ("torch.arange(6)", "x[n] * 2", lambda x, n: x * 2),
+                ("torch.arange(3).repeat_interleave(2)", "torch.zeros(3, 9).index_add(0, n, x)", lambda x, n: x.reshape(3, 2, 9).sum(1))):
+            task = OTHER_TASK.replace("self, x", "self, x, n").replace("x * 2", use).replace("torch.rand(3)", f"torch.rand(6, 9), {given}")
+            self.assertTrue(self.verdict(task, ignored, "own")[0])
+            self.assertFalse(all(self.verdict(task, ignored, "signed", seed)[0] for seed in range(3)), given)
+        picky = OTHER_TASK.replace("self, x", "self, x, n").replace("x * 2", "torch.cat(x.split(n.tolist()))").replace(
+            "torch.rand(3)", "torch.rand(6, 9), torch.full((3,), 2)")
+        self.assertEqual(self.verdict(picky, lambda x, n: x, "signed"), (True, "signed"))
+
     def test_probabilities_reach_the_ends_of_their_range(self):
         task = OTHER_TASK.replace("x * 2", "nn.functional.binary_cross_entropy(x, (x > 0.5).float().mul(0.5).add(0.25))").replace(
             "torch.rand(3)", "torch.rand(400, 100) * 0.9999 + 0.00005")
