@@ -67,3 +67,15 @@ def never_fits(error):
     """Did it ask the device for more in one piece than the device has? Then it will again, however empty the device is."""
     refused = _REFUSED.search(str(error)) if isinstance(error, torch.OutOfMemoryError) else None
     return refused is not None and float(refused[1]) * _BYTES[refused[2]] > float(refused[3]) * _BYTES[refused[4]]
+
+
+def bound(more_bytes):
+    """What this process may have of its own from now on, beyond what it has: who asks for more is refused, instead of the machine
+    running out."""
+    torch.zeros(1 << 20).add_(1)  # threads that got no stack any more would end the process
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        held = int(statm.read().split()[5]) * resource.getpagesize()
+    with open("/proc/meminfo", encoding="ascii") as meminfo:
+        available = next(int(line.split()[1]) * 1024 for line in meminfo if line.startswith("MemAvailable:"))
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (held + min(more_bytes, available // 2), hard))

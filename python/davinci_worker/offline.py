@@ -24,6 +24,7 @@ _SHARED_LIMIT_BYTES = {80: 166912, 86: 101376, 89: 101376, 90: 232448, 100: 2324
 _SM_COUNT = 132
 _PROBE_PROGRAMS = 4
 _MAX_LISTED = 64
+_MAX_INTERPRETED_BYTES = 1 << 30  # the interpreter copies what a launch is given
 
 
 class NeedsDevice(Exception):
@@ -47,6 +48,7 @@ class _State:
     seconds = 10.0
     redirected = False
     blocked = None  # {"reason", "detail"} of the last call or load
+    any_size = False  # the last call or load failed in a way that no size of the inputs leads to
     kernels = {}    # (name, constants) -> report
     builds = []
     deadline = 0.0
@@ -102,12 +104,14 @@ class _Redirect(TorchFunctionMode):
 def user_code():
     """Around everything of the candidate: redirection on, the reason for stopping noted."""
     _state.blocked = None
+    _state.any_size = False
     _state.deadline = time.monotonic() + _state.seconds
     try:
         with _Redirect():
             yield
     except BaseException as error:  # noqa: BLE001  noted and passed on
         _state.blocked = _why_blocked(error)
+        _state.any_size = _fails_at_any_size(error)
         raise
 
 
@@ -137,6 +141,18 @@ def _why_blocked(error):
             return {"reason": "needs device", "detail": f"{type(seen).__name__}: {seen}"[:500]}
         seen = seen.__cause__
     return None
+
+
+def _fails_at_any_size(error):
+    """A name that nobody defined (not one that a branch has left out), or a call with other arguments than were declared; inside
+    Triton's compiler too."""
+    while error is not None:
+        if isinstance(error, NameError) and not isinstance(error, UnboundLocalError):
+            return True
+        if isinstance(error, TypeError) and "argument" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _asks_for_cuda(error):
@@ -283,6 +299,9 @@ def _patch_triton():
         report = _record(self, given, kernel, warps)
         if warmup:
             return kernel
+        size = sum(a.numel() * a.element_size() for a in given.values() if isinstance(a, torch.Tensor))
+        if size > _MAX_INTERPRETED_BYTES:
+            raise TooSlow(f"{self.__name__} is launched on tensors of {size / 1e9:.3g} GB")
         function = rewrite(self.fn)
         shape = {name: p.default for name, p in self.signature.parameters.items() if p.default is not p.empty} | given
         sizes = tuple(int(g) for g in (grid(shape) if callable(grid) else grid))
@@ -519,4 +538,4 @@ def install(options):
 
 def report():
     return {"arch": f"sm_{_state.arch}", "kernels": list(_state.kernels.values()), "builds": _state.builds[:_MAX_LISTED],
-            "blocked": _state.blocked, "device_redirected": _state.redirected}
+            "blocked": _state.blocked, "any_size": _state.any_size, "device_redirected": _state.redirected}

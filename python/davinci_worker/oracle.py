@@ -17,7 +17,7 @@ import time
 import torch
 
 from davinci_worker import (admission, arena, channel, distributions, handover, memory, nearby, nonfinite, outputs, packing, process_state,
-                            published, rounding, source, trace, twin_draws, weights)
+                            published, rounding, smaller, source, trace, twin_draws, weights)
 from davinci_worker.compare import Comparator, bits_of
 from davinci_worker.wide_numbers import WideNumbers
 
@@ -122,7 +122,7 @@ class Oracle:
         hint += self._sizes_in_force() if message["op"] != "load" else ""
         if isinstance(error, TypeError) and "argument" in str(error) and ("forward()" in str(error) or "__init__()" in str(error)):
             hint += "; forward is called with what get_inputs() returns, the constructor with what get_init_inputs() returns"
-        crowded = self._device == "cuda" and memory.ran_out(error)
+        crowded = (self._device == "cuda" or self._spec.get("offline")) and memory.ran_out(error)
         return {"kind": "out_of_memory" if crowded else "reference_error", "op": message["op"], "message": f"{where}{type(error).__name__}: {error}{hint}",
                 "traceback": "".join(traceback.format_exception(error)[-4:])[-2000:]}
 
@@ -137,8 +137,9 @@ class Oracle:
     # --- the reference ----------------------------------------------------------------------------------------
 
     def _op_load(self, message, fds):
-        """Imports the task file. ``globals`` are the target's sizes, ``variants`` further shapes."""
+        """Imports the task file. ``globals`` are the target's sizes, ``variants`` further shapes; ``offline``: what fits without a device."""
         self._spec = message
+        offline = message.get("offline")
         self._sizes_of = 0
         if self._device == "cuda":
             torch.cuda.set_device(0)
@@ -146,13 +147,16 @@ class Oracle:
         self._never_vary.clear()
         self._fixed_whole.clear()
         self._module = source.load_module(message["path"], "davinci_task", message.get("globals"), message["source"])
-        changed = {name for sizes in message.get("variants") or () for name in sizes}
-        self._own_sizes = {name: getattr(self._module, name) for name in changed if hasattr(self._module, name)}
         self._factory = source.factory(self._module, message.get("entry"), message.get("function"), message.get("op_path"))
         for name, returned in (("get_inputs", "inputs of forward"), ("get_init_inputs", "arguments of the constructor")):
             if not callable(getattr(self._module, name, list if name == "get_init_inputs" else None)):
                 raise source.SourceError("load_error", f"{message['path']}: def {name}() is missing; it returns the list of {returned}")
-        return {}
+        fitted = smaller.fit(self._module, lambda init: self._factory(*init), offline) if offline else {}
+        if offline:
+            memory.bound(offline["memory"])
+        changed = {name for sizes in message.get("variants") or () for name in sizes}
+        self._own_sizes = {name: getattr(self._module, name) for name in changed if hasattr(self._module, name)}
+        return fitted
 
     def _build(self, variant):
         """Instance of one shape variant in task precision and in float64, with randomised state."""
@@ -312,7 +316,8 @@ class Oracle:
         started = time.monotonic()
         (first, used), forward_bytes = self._measured(lambda: self._forward_terms(built, drawn))
         if (seconds := time.monotonic() - started) > self._spec.get("call_seconds", math.inf):
-            raise source.SourceError("load_error", f"{self._spec['path']}: forward takes {seconds:.0f} s, a call may take "
+            raise source.SourceError("too_large" if self._spec.get("offline") else "load_error",
+                                     f"{self._spec['path']}: forward takes {seconds:.0f} s, a call may take "
                                      f"{self._spec['call_seconds']:.0f}; use smaller sizes ([sizes.{self._device}] in its .toml) or --call-timeout")
         if outputs.holds_array(first):
             raise source.SourceError("load_error", f"{self._spec['path']}: forward returns a numpy.ndarray; return torch tensors "
@@ -639,8 +644,9 @@ class Oracle:
 
     def _insist_on_memory(self, error):
         """Truth in a lesser precision, with the tolerance that follows from it, refuses honest kernels: it is for references
-        that know no float64, and for what does not fit on the device even alone, not for a device full of others."""
-        if self._device == "cuda" and not self._spec.get("alone") and memory.ran_out(error):
+        that know no float64, and for what does not fit on the device even alone, not for a device full of others, nor for want of one."""
+        shared = self._device == "cuda" and not self._spec.get("alone")
+        if (shared or self._spec.get("offline")) and memory.ran_out(error):
             raise error
 
     def _op_publish(self, message, fds):

@@ -27,7 +27,15 @@ EXPECTED = {
     "torch_right": (CHECKED, True, "run on CPU tensors, never timed"),
     "torch_runtime_error": ("runtime_error", None, "gian"),
     "needs_stream": (CHECKED, None, "needs device"),
+    "large_right": (CHECKED, True, "at smaller sizes than the task's own: batch_size = "),
+    "large_fixed": (CHECKED, None, "it fails at sizes that are not the task's own: mismatch"),
+    "large_undefined": ("compile_error", None, "zero is not defined"),
+    "large_literal": (CHECKED, None, "imported); correctness not decided: the reference does not run here"),
+    "medium_slow": (CHECKED, True, "at smaller sizes than the task's own: batch_size = "),
 }
+# Of others: task.py.
+TASKS = {"large_right": "large.py", "large_fixed": "large.py", "large_undefined": "large.py", "large_literal": "large_literal.py",
+         "medium_slow": "medium.py"}
 
 
 def toolchain_missing(document):
@@ -47,6 +55,9 @@ def problem(name, document):
         return "it carries a time"
     if "checked without device" not in document["labels"]:
         return "it is not labelled"
+    shrunk = document["evidence"]["without_device"].get("shrunk")
+    if "smaller sizes" in text and (shrunk["own"]["batch_size"] != 4096 or shrunk["set"]["batch_size"] >= 4096):
+        return f"the evidence does not name the sizes: {shrunk}"
     kernels = document["evidence"]["without_device"]["report"].get("kernels", [])
     if name.startswith("triton") and correct is not None and not all(k["cubin_bytes"] and k["ptx_bytes"] for k in kernels):
         return "a kernel without PTX or cubin"
@@ -62,7 +73,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="davinci-offline") as folder:
         jobs, out = pathlib.Path(folder) / "jobs.jsonl", pathlib.Path(folder) / "out.jsonl"
         jobs.write_text("".join(
-            json.dumps({"id": name, "reference": str(HERE / "task.py"), "candidate": str(HERE / "candidates" / (name + ".py"))}) + "\n"
+            json.dumps({"id": name, "reference": str(HERE / TASKS.get(name, "task.py")), "candidate": str(HERE / "candidates" / (name + ".py"))}) + "\n"
             for name in EXPECTED))
         done = subprocess.run([options.davinci, "judge", "--batch", str(jobs), "--out", str(out), "-t", "cuda", "-j", "2"],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")

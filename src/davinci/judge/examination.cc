@@ -20,8 +20,6 @@ constexpr double kReadyTimeoutSeconds = 60;
 constexpr double kLockTimeoutSeconds = 10;
 // Raise it when the parts of device_memory.h or the oracle's estimate become others.
 constexpr int kFootprintVersion = 3;
-constexpr int64_t kOfflineBytes = int64_t{4} << 30;
-
 }  // namespace
 
 Examination::Examination(const Workshop& workshop, const Job& job, const Task& task,
@@ -114,8 +112,8 @@ Result<bool> Examination::Verdict(Failure failure) {
 
 // Everything that makes the oracle's and the baseline's answers another.
 std::string Examination::SessionKey() const {
-  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}", task_.hash, task_.path, TargetName(job_.target),
-                     protocol_.published, job_.baseline, job_.without_device,
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}", task_.hash, task_.path, TargetName(job_.target),
+                     protocol_.published, job_.baseline, job_.without_device, job_.offline_try,
                      protocol_.device_connections, static_cast<int>(room_));
 }
 
@@ -196,10 +194,7 @@ Result<bool> Examination::StartRoles() {
                                                                    protocol_.device_connections));
   candidate_.runner = std::move(candidate_home_.runner);
   uses_triton_ = source.find("triton") != std::string::npos;
-  // Without a device shapes are small; whoever takes more takes it on purpose.
-  candidate_.runner->process().SetMemoryLimit(job_.without_device
-                                                  ? std::min(protocol_.memory_bytes, kOfflineBytes)
-                                                  : protocol_.memory_bytes);
+  candidate_.runner->process().SetMemoryLimit(MemoryBytes());
   CompileLimits compiling;
   compiling.seconds = protocol_.compile_timeout_seconds;
   candidate_.runner->set_compile_limits(compiling);
@@ -212,22 +207,32 @@ Result<bool> Examination::StartRoles() {
 Status Examination::BeginReference() {
   DAVINCI_RETURN_IF_ERROR(session_->oracle->AwaitReady(kReadyTimeoutSeconds));
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
-  const config::TaskConfig& c = task_.config;
-  const json load = ReferenceSpec();
-  DAVINCI_RETURN_IF_ERROR(session_->oracle->Post(load));
+  DAVINCI_RETURN_IF_ERROR(session_->oracle->Post(ReferenceSpec()));
   Runner& baseline = *session_->baseline.runner;
-  baseline.process().SetMemoryLimit(protocol_.memory_bytes);
+  baseline.process().SetMemoryLimit(MemoryBytes());
   if (auto failure = baseline.AwaitReady(kReadyTimeoutSeconds)) return Internal(failure->message);
-  baseline.Post({{"op", "load"},
-                 {"path", task_.path},
-                 {"source", task_.source},
-                 {"entry", load["entry"]},
-                 {"function", c.function},
-                 {"op_path", c.op},
-                 {"globals", load["globals"]},
-                 {"module", "davinci_task"},
-                 {"accelerate", false}});
+  if (!job_.without_device) LoadBaseline();  // there the oracle says first at which sizes
   return Status::Ok();
+}
+
+void Examination::LoadBaseline() {
+  const config::TaskConfig& c = task_.config;
+  json globals = c.Globals(TargetName(job_.target));
+  if (const json* shrunk = Shrunk()) globals.update(shrunk->at("set"));
+  session_->baseline.runner->Post({{"op", "load"},
+                                   {"path", task_.path},
+                                   {"source", task_.source},
+                                   {"entry", ReferenceEntry()},
+                                   {"function", c.function},
+                                   {"op_path", c.op},
+                                   {"globals", globals},
+                                   {"module", "davinci_task"},
+                                   {"accelerate", false}});
+}
+
+std::string Examination::ReferenceEntry() const {
+  if (!task_.config.function.empty()) return "";
+  return task_.config.entry.empty() ? "Model" : task_.config.entry;
 }
 
 json Examination::ReferenceSpec() {
@@ -235,9 +240,7 @@ json Examination::ReferenceSpec() {
   json load = {{"op", "load"},
                {"path", task_.path},
                {"source", task_.source},
-               {"entry", !c.function.empty() ? ""
-                         : c.entry.empty()   ? "Model"
-                                             : c.entry},
+               {"entry", ReferenceEntry()},
                {"function", c.function},
                {"globals", c.Globals(TargetName(job_.target))},
                {"variants", c.variants},
@@ -247,6 +250,7 @@ json Examination::ReferenceSpec() {
                {"alone", IsAlone()},
                {"call_seconds", CallTimeout()},
                {"precision", config::PrecisionName(c.precision)}};
+  if (job_.without_device) OfflineSpec(&load);
   if (!c.op.empty()) load["op_path"] = c.op;
   if (c.mode != config::ModuleMode::kAsConstructed) load["mode"] = config::ModuleModeName(c.mode);
   if (c.tolerance_multiple) load["tolerance_multiple"] = *c.tolerance_multiple;
@@ -289,7 +293,9 @@ const Answer& Examination::Loaded() {
 
 Status Examination::FinishReference() {
   Runner& baseline = *session_->baseline.runner;
-  DAVINCI_RETURN_IF_ERROR(session_->oracle->AwaitLoad(protocol_.load_timeout_seconds));
+  DAVINCI_ASSIGN_OR_RETURN(session_->fitted,
+                           session_->oracle->AwaitLoad(protocol_.load_timeout_seconds));
+  if (job_.without_device) LoadBaseline();
   const bool device = job_.target == Target::kCuda && !job_.without_device;
   if (device) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory());
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(0));
@@ -323,7 +329,8 @@ Status Examination::FitOutputs(const VariantFacts& facts) {
 
 Status Examination::ReferenceFailure(const Failure& failure) const {
   std::string message = fmt::format("{}: {}", task_.path, failure.message);
-  return failure.outcome == Outcome::kOutOfMemory && job_.target == Target::kCuda
+  return failure.outcome == Outcome::kOutOfMemory &&
+                 (job_.target == Target::kCuda || job_.without_device)
              ? ResourceExhausted(std::move(message))
              : InvalidArgument(std::move(message));
 }

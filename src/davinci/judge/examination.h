@@ -150,7 +150,9 @@ class Examination {
   Status StartOracle();
   // What the oracle is told about the reference.
   nlohmann::json ReferenceSpec();
+  std::string ReferenceEntry() const;
   Status BeginReference();
+  void LoadBaseline();
   Status FinishReference();
   Status FitOutputs(const VariantFacts& facts);
   // Builds variant `variant` in a runner, gives it the reference's weights and binds its input
@@ -209,8 +211,14 @@ class Examination {
   static Failure WorkedWhileStopped(double cpu_seconds);
   // Without a device (examination_offline.cc).
   nlohmann::json OfflineOptions() const;
+  void OfflineSpec(nlohmann::json* load) const;
+  int64_t MemoryBytes() const;
   nlohmann::json OfflineReport();
-  bool StoppedForWantOfDevice(const Failure& failure);
+  bool StoppedForWantOfDevice(const Failure& failure, int variant);
+  bool StoppedBySize(const Status& status);
+  Result<bool> UnlessTooLarge(Result<bool> step);
+  const nlohmann::json* Shrunk() const;
+  std::string ShrunkText() const;
   Result<bool> CheckWithoutDevice();
   void DescribeWithoutDevice(const nlohmann::json& report, Evaluation* evaluation) const;
   double CallTimeout() const;
@@ -270,5 +278,10 @@ class Examination {
   std::optional<Failure> failure_;
   Evaluation evaluation_;
 };
+
+// RunWithoutDevice() at the task's own size, and where that is too large to be drawn or
+// interpreted, at smaller ones.
+Result<Evaluation> EvaluateWithoutDevice(const Workshop& workshop, Job job, const Task& task,
+                                         const Protocol& protocol, const Progress& progress);
 
 }  // namespace davinci::judge

@@ -334,6 +334,8 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
     if (variant > 0)
       shapes = fmt::format(" with {}",
                            JsonText(task_.config.variants[static_cast<size_t>(variant - 1)]));
+    else if (Shrunk() != nullptr)
+      shapes = fmt::format(" with {}", JsonText(Shrunk()->at("set")));
     const std::string inputs =
         distribution == "own" ? "the task's own" : "\"" + distribution + "\"";
     if (o.value("wrong", int64_t{0}) == 0) {  // all values together, or none could be judged

@@ -1,7 +1,9 @@
 // An examination of a CUDA candidate on a machine without a GPU: compiled for the target
 // architecture, interpreted on CPU tensors where that is possible, compared by the same oracle as
 // ever, never timed. The CPU is the target underneath, so the task's cpu sizes apply; its declared
-// shape variants come first, because they are small.
+// shape variants come first, because they are small. Where the task's own size is too large, the
+// oracle sets its module globals to smaller values (smaller.py), and an answer that is wrong there
+// decides nothing: a candidate may be written for one size.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +21,16 @@ using nlohmann::json;
 constexpr double kReportTimeoutSeconds = 10;
 constexpr size_t kMaxReportBytes = 64 << 10;
 constexpr const char* kDistributions[] = {"own", "signed", "magnitudes"};
+constexpr const char* kTooSlow = "too slow to interpret";
+constexpr const char* kNoReference = "the reference does not run here";
+// Of each process: oracle, baseline, candidate.
+constexpr int64_t kMemoryBytes = int64_t{4} << 30;
+// Of inputs, weights and outputs: the most that is drawn (the oracle holds some tens of times as
+// much, in float64), and what a size that is too large is shrunk to, by try.
+constexpr int64_t kMostBytes = int64_t{128} << 20;
+constexpr int64_t kShrinkTo[] = {1 << 20, 1 << 20, 32 << 10};
+// Truth takes the reference some tens of times, in float64.
+constexpr double kForwardSeconds = 5;
 
 // What the candidate's process says may come in any shape.
 std::string Text(const json& object, const char* key) {
@@ -36,7 +48,66 @@ bool IsWrongAnswer(Outcome outcome) {
          outcome == Outcome::kWrongShape || outcome == Outcome::kWrongDtype;
 }
 
+// Failures that another size of the inputs might not lead to.
+bool MayBeDueToSize(Outcome outcome) {
+  return IsWrongAnswer(outcome) || outcome == Outcome::kRuntimeError ||
+         outcome == Outcome::kLaunchError || outcome == Outcome::kLoadError ||
+         outcome == Outcome::kCompileError;
+}
+
+bool WantsSmallerSizes(const Evaluation& evaluation, int attempt) {
+  const auto next = static_cast<size_t>(attempt) + 1;
+  const json& offline = evaluation.evidence.at("without_device");
+  if (next >= std::size(kShrinkTo) || Count(offline, "bytes") <= kShrinkTo[next]) return false;
+  const std::string reason = Text(offline.value("blocked", json::object()), "reason");
+  return reason == kTooSlow || reason == kNoReference ||
+         evaluation.outcome == Outcome::kOutOfMemory;
+}
+
 }  // namespace
+
+Result<Evaluation> EvaluateWithoutDevice(const Workshop& workshop, Job job, const Task& task,
+                                         const Protocol& protocol, const Progress& progress) {
+  auto evaluation = Examination(workshop, job, task, protocol, progress).RunWithoutDevice();
+  while (evaluation.ok() && WantsSmallerSizes(*evaluation, job.offline_try)) {
+    ++job.offline_try;
+    auto smaller = Examination(workshop, job, task, protocol, progress).RunWithoutDevice();
+    // What is known at a larger size is more than nothing.
+    if (!smaller.ok()) break;
+    const json& offline = smaller->evidence.at("without_device");
+    if (Text(offline.value("blocked", json::object()), "reason") == kNoReference) break;
+    evaluation = std::move(smaller);
+  }
+  return evaluation;
+}
+
+int64_t Examination::MemoryBytes() const {
+  return job_.without_device ? std::min(protocol_.memory_bytes, kMemoryBytes)
+                             : protocol_.memory_bytes;
+}
+
+void Examination::OfflineSpec(json* load) const {
+  (*load)["call_seconds"] = std::min(kForwardSeconds, CallTimeout());
+  (*load)["offline"] = {{"memory", MemoryBytes()},
+                        {"own", job_.offline_try == 0},
+                        {"most", kMostBytes},
+                        {"to", kShrinkTo[job_.offline_try]}};
+}
+
+// {"set", "own", "bytes"} where the task's own size is not what is looked at; else null.
+const json* Examination::Shrunk() const {
+  if (!session_) return nullptr;
+  const auto found = session_->fitted.find("shrunk");
+  return found != session_->fitted.end() && found->is_object() ? &*found : nullptr;
+}
+
+std::string Examination::ShrunkText() const {
+  std::vector<std::string> sizes;
+  for (const auto& [name, value] : Shrunk()->at("set").items())
+    sizes.push_back(fmt::format("{} = {} instead of {}", name, JsonText(value),
+                                JsonText(Shrunk()->at("own").at(name))));
+  return fmt::format("{}", fmt::join(sizes, ", "));
+}
 
 json Examination::OfflineOptions() const {
   return {{"arch", job_.offline_arch}, {"seconds", protocol_.interpreter_budget_seconds}};
@@ -56,19 +127,49 @@ json Examination::OfflineReport() {
 }
 
 // True when the failure only means that the check cannot go further here; notes why.
-bool Examination::StoppedForWantOfDevice(const Failure& failure) {
-  if (IsWrongAnswer(failure.outcome)) return false;
+bool Examination::StoppedForWantOfDevice(const Failure& failure, int variant) {
+  const bool own_size = variant > 0 || Shrunk() == nullptr;
+  if (own_size && IsWrongAnswer(failure.outcome)) return false;
   if (failure.outcome == Outcome::kTimeout) {
     // Nothing is known about how long it would take on a device.
-    offline_blocked_ = {{"reason", "too slow to interpret"}, {"detail", failure.message}};
+    offline_blocked_ = {{"reason", kTooSlow}, {"detail", failure.message}};
     return true;
   }
   const json report = OfflineReport();
   const auto blocked = report.find("blocked");
-  if (blocked == report.end() || !blocked->is_object()) return false;
+  const bool loaded = loaded_ && !loaded_->failure;
+  if (blocked == report.end() || !blocked->is_object()) {
+    if (own_size || !loaded || !MayBeDueToSize(failure.outcome) ||
+        report.value("any_size", json()) == true)
+      return false;
+    offline_blocked_ = {{"reason", "it fails at sizes that are not the task's own"},
+                        {"detail", fmt::format("{}: {}", OutcomeName(failure.outcome),
+                                               ElideMiddle(failure.message, 1000))}};
+    return true;
+  }
   offline_blocked_ = {{"reason", ElideMiddle(Text(*blocked, "reason"), 100)},
                       {"detail", ElideMiddle(Text(*blocked, "detail"), 1000)}};
   return true;
+}
+
+// True when the oracle went no further because the task is too large here (it may have been killed
+// for that), or does not take the sizes that we have set; notes why.
+bool Examination::StoppedBySize(const Status& status) {
+  if (!session_ || !session_->oracle) return false;
+  const bool not_its_own = Shrunk() != nullptr && status.code() == StatusCode::kInvalidArgument;
+  if (status.code() != StatusCode::kResourceExhausted && !not_its_own &&
+      !session_->oracle->process().WaitForDeath())
+    return false;
+  session_->spoilt = true;
+  offline_blocked_ = {{"reason", kNoReference}, {"detail", ElideMiddle(status.message(), 1000)}};
+  return true;
+}
+
+// The candidate is compiled and imported all the same.
+Result<bool> Examination::UnlessTooLarge(Result<bool> step) {
+  if (step.ok() || !StoppedBySize(step.status())) return step;
+  if (const Answer& loaded = Loaded(); loaded.failure) return Verdict(*loaded.failure);
+  return false;
 }
 
 Result<bool> Examination::CheckWithoutDevice() {
@@ -79,21 +180,22 @@ Result<bool> Examination::CheckWithoutDevice() {
     const int variant = i <= num_variants ? i : 0;
     if (candidate_.built_variant != variant) {
       DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&candidate_, variant));
-      if (failure && !StoppedForWantOfDevice(*failure)) return Verdict(*failure);
+      if (failure && !StoppedForWantOfDevice(*failure, variant)) return Verdict(*failure);
       if (failure) return true;
     }
     for (const char* distribution : kDistributions) {
       // One distribution is enough for the own size when the variants have seen all of them.
       if (variant == 0 && num_variants > 0 && distribution != kDistributions[0]) break;
-      DAVINCI_ASSIGN_OR_RETURN(auto failure, CheckOne({distribution}, variant));
-      if (!failure) {
+      const auto checked = CheckOne({distribution}, variant);
+      if (!checked.ok() && !StoppedBySize(checked.status())) return checked.status();
+      if (checked.ok() && !*checked) {
         compared.push_back({{"variant", variant}, {"distribution", distribution}});
         continue;
       }
-      if (IsWrongAnswer(failure->outcome)) evaluation_.correct = false;
-      if (!StoppedForWantOfDevice(*failure)) return Verdict(*failure);
+      if (checked.ok() && !StoppedForWantOfDevice(**checked, variant)) return Verdict(**checked);
+      const json& reason = offline_blocked_["reason"];
       const bool only_large =
-          variant == 0 && num_variants > 0 && offline_blocked_["reason"] == "too slow to interpret";
+          variant == 0 && num_variants > 0 && (reason == kTooSlow || reason == kNoReference);
       if (!only_large) return true;
       evaluation_.evidence["without_device"]["not_compared"] = {
           {"variant", 0}, {"because", offline_blocked_["detail"]}};
@@ -114,20 +216,20 @@ Result<Evaluation> Examination::ExamineWithoutDevice() {
   DAVINCI_ASSIGN_OR_RETURN(bool go_on, StartRoles());
   if (go_on) {
     Stage("loading");
-    DAVINCI_ASSIGN_OR_RETURN(go_on, LoadReference());
+    DAVINCI_ASSIGN_OR_RETURN(go_on, UnlessTooLarge(LoadReference()));
   }
   if (go_on) {
     Stage("building");
-    DAVINCI_ASSIGN_OR_RETURN(go_on, LoadCandidate());
+    DAVINCI_ASSIGN_OR_RETURN(go_on, UnlessTooLarge(LoadCandidate()));
   }
+  if (failure_ && StoppedForWantOfDevice(*failure_, 0)) failure_.reset();
   if (go_on) {
     Stage("interpreting");
     evaluation_.evidence["checks"] = json::array();
     if (auto failure = candidate_.runner->StartCalls())
       DAVINCI_RETURN_IF_ERROR(Verdict(*failure).status());
-    if (!failure_) DAVINCI_RETURN_IF_ERROR(CheckWithoutDevice().status());
+    if (!failure_) DAVINCI_RETURN_IF_ERROR(UnlessTooLarge(CheckWithoutDevice()).status());
   }
-  if (failure_ && StoppedForWantOfDevice(*failure_)) failure_.reset();
   Stage("concluding");
   json report = OfflineReport();
   last_args_.clear();  // nothing is profiled
@@ -144,7 +246,13 @@ void Examination::DescribeWithoutDevice(const json& report, Evaluation* evaluati
   json& evidence = evaluation->evidence["without_device"];
   evidence["arch"] = fmt::format("sm_{}", job_.offline_arch);
   if (JsonText(report).size() <= kMaxReportBytes) evidence["report"] = report;
-  evidence["sizes"] = "cpu";
+  evidence["sizes"] = Shrunk() != nullptr ? "smaller than the task's own" : "cpu";
+  if (Shrunk() != nullptr) {
+    evidence["shrunk"] = *Shrunk();
+    evaluation->AddLabel("smaller sizes than the task's");
+  }
+  if (session_ && session_->fitted.contains("bytes"))
+    evidence["bytes"] = (Shrunk() != nullptr ? *Shrunk() : session_->fitted)["bytes"];
   evidence["not_checked"] = {"time",
                              "the task's cuda sizes",
                              "races and memory ordering between threads",
@@ -172,7 +280,8 @@ void Examination::DescribeWithoutDevice(const json& report, Evaluation* evaluati
       if (build.is_object() && build.value("ok", json()) == true) ++compiled;
 
   std::vector<std::string> checks = {"parsed"};
-  if (candidate_.built_variant >= 0) checks.insert(checks.end(), {"imported", "constructed"});
+  if (loaded_ && !loaded_->failure) checks.emplace_back("imported");
+  if (candidate_.built_variant >= 0) checks.emplace_back("constructed");
   if (compiled > 0) checks.push_back(fmt::format("{} native module(s) compiled", compiled));
   if (triton > 0)
     checks.push_back(fmt::format("{} Triton kernel variant(s) compiled to cubin, {} interpreted",
@@ -191,6 +300,8 @@ void Examination::DescribeWithoutDevice(const json& report, Evaluation* evaluati
                                              : "loaded, never run or timed";
   evaluation->message =
       fmt::format("checked without device: {} ({})", what, fmt::join(checks, ", "));
+  if (Shrunk() != nullptr)
+    evaluation->message += fmt::format("; at smaller sizes than the task's own: {}", ShrunkText());
   if (!offline_blocked_.is_null())
     evaluation->message +=
         fmt::format("; correctness not decided: {}: {}", Text(offline_blocked_, "reason"),

@@ -257,9 +257,10 @@ Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
       actual.target = Target::kCpu;
       actual.without_device = true;
     }
-    Examination examination(*workshop, actual, task, protocol, progress, room);
     DAVINCI_ASSIGN_OR_RETURN(
-        evaluation, actual.without_device ? examination.RunWithoutDevice() : examination.Run());
+        evaluation, actual.without_device
+                        ? EvaluateWithoutDevice(*workshop, actual, task, protocol, progress)
+                        : Examination(*workshop, actual, task, protocol, progress, room).Run());
     if (evaluation.outcome != Outcome::kOk && !impl_->server->Alive())
       return Unavailable("the fork server ended in the middle of the evaluation; judge again");
     if (actual.without_device)

@@ -57,7 +57,8 @@ struct Job {
   // kernels are interpreted.
   bool without_device = false;
   int offline_arch =
-      90;  // compute capability that kernels are compiled for then, major * 10 + minor
+      90;               // compute capability that kernels are compiled for then, major * 10 + minor
+  int offline_try = 0;  // 0: at the task's own size where it fits, then at ever smaller ones
 };
 
 // Stage names as they begin: "loading", "checking", "timing", …; for progress display.

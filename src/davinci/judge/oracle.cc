@@ -16,7 +16,7 @@ Status FromError(const json& error) {
   std::string message = error.value("message", std::string("unknown"));
   const std::string kind = error.value("kind", std::string());
   if (kind == "judge_error") return Internal("oracle: " + message);
-  if (kind == "out_of_memory") return ResourceExhausted(std::move(message));
+  if (kind == "out_of_memory" || kind == "too_large") return ResourceExhausted(std::move(message));
   return InvalidArgument(std::move(message));
 }
 
@@ -33,11 +33,12 @@ Status Oracle::Post(const json& message, std::span<const int> fds) {
   return process_->Post(message, fds);
 }
 
-Status Oracle::AwaitLoad(double timeout_seconds) {
-  auto reply = Receive(timeout_seconds, "importing the reference",
-                       "do less on import, or allow more (--load-timeout)");
-  if (reply.ok()) Book("load", reply->ok);
-  return reply.status();
+Result<json> Oracle::AwaitLoad(double timeout_seconds) {
+  DAVINCI_ASSIGN_OR_RETURN(auto reply,
+                           Receive(timeout_seconds, "importing the reference",
+                                   "do less on import, or allow more (--load-timeout)"));
+  Book("load", reply.ok);
+  return reply.ok;
 }
 
 Result<worker::Process::Reply> Oracle::Await(const std::string& op) {

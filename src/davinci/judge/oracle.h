@@ -55,7 +55,7 @@ class Oracle {
   Status Post(const nlohmann::json& message, std::span<const int> fds = {});
   Result<worker::Process::Reply> Await(const std::string& op);
   // Of "load", which imports the task file: that may take so long.
-  Status AwaitLoad(double timeout_seconds);
+  Result<nlohmann::json> AwaitLoad(double timeout_seconds);
   Result<VariantFacts> Describe(int variant, uint64_t seed);
 
   worker::Process& process() { return *process_; }

@@ -53,6 +53,8 @@ struct Session {
   std::vector<std::optional<VariantFacts>> facts;  // by variant; 0 is the task's own size
   SecretStream secret{SecretSeed()};               // seeds of weights; never published
   uint64_t init_seed = 0;
+  // Without a device: {"bytes": the task's own size, "shrunk": null or {"set", "own", "bytes"}}.
+  nlohmann::json fitted = nlohmann::json::object();
   bool reference_mutates = false;        // it changes its inputs
   bool reference_hides_changes = false;  // … and does not return all that it changed
   bool ready = false;                    // the reference is loaded and the baseline is bound
