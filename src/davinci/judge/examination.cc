@@ -135,7 +135,7 @@ Status Examination::StartOracle() {
   if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(request.scratch, 1);
   DAVINCI_ASSIGN_OR_RETURN(auto oracle, workshop_.server->Spawn(request));
-  session_->oracle = std::make_unique<Oracle>(std::move(oracle));
+  session_->oracle = std::make_unique<Oracle>(std::move(oracle), request.target);
   return Status::Ok();
 }
 
@@ -400,7 +400,9 @@ Status Examination::HoldMemoryParts(int parts) {
 Result<const VariantFacts*> Examination::Facts(int variant) {
   auto& slot = session_->facts[static_cast<size_t>(variant)];
   if (!slot) {
-    DAVINCI_ASSIGN_OR_RETURN(slot, session_->oracle->Describe(variant, secret_.Next() >> 1));
+    const double patience = Oracle::DescribeSeconds(protocol_.call_timeout_seconds);
+    DAVINCI_ASSIGN_OR_RETURN(slot,
+                             session_->oracle->Describe(variant, secret_.Next() >> 1, patience));
   }
   return &*slot;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "davinci/judge/output_arena.h"
 
@@ -30,13 +31,12 @@ Status Oracle::AwaitReady(double timeout_seconds) {
 }
 
 Status Oracle::Post(const json& message, std::span<const int> fds) {
+  if (message.at("op") == "load") reference_ = message.at("path");
   return process_->Post(message, fds);
 }
 
 Result<json> Oracle::AwaitLoad(double timeout_seconds) {
-  DAVINCI_ASSIGN_OR_RETURN(auto reply,
-                           Receive(timeout_seconds, "importing the reference",
-                                   "do less on import, or allow more (--load-timeout)"));
+  DAVINCI_ASSIGN_OR_RETURN(auto reply, Receive(Stage::kImport, timeout_seconds));
   Book("load", reply.ok);
   return reply.ok;
 }
@@ -72,23 +72,33 @@ Result<worker::Process::Reply> Oracle::Ask(const json& message, std::span<const 
   return Await(message.at("op").get<std::string>());
 }
 
-Result<worker::Process::Reply> Oracle::Receive() {
-  return Receive(timeout_seconds_, "the reference",
-                 "use smaller sizes ([sizes.cpu] in the task's .toml)");
+std::string Oracle::SmallerSizes() const {
+  const auto sidecar = std::filesystem::path(reference_).replace_extension(".toml");
+  return fmt::format("use smaller sizes ([sizes.{}] in {})", target_, sidecar.string());
 }
 
-Result<worker::Process::Reply> Oracle::Receive(double timeout_seconds, const char* late,
-                                               const char* remedy) {
+std::string Oracle::Late(Stage stage, double timeout_seconds) const {
+  if (stage == Stage::kImport)
+    return fmt::format(
+        "{}: importing the reference did not finish within {:.3g} s; do less on import, or allow "
+        "more (--load-timeout)",
+        reference_, timeout_seconds);
+  return fmt::format("{}: the reference did not finish within {:.3g} s{}; {}{}", reference_,
+                     timeout_seconds, stage == Stage::kDescribe ? " for its first calls" : "",
+                     SmallerSizes(),
+                     stage == Stage::kDescribe ? ", or allow more (--call-timeout)" : "");
+}
+
+Result<worker::Process::Reply> Oracle::Receive(Stage stage, double timeout_seconds) {
   auto reply = process_->Await(timeout_seconds);
   if (!reply.ok()) {
     if (reply.status().code() == StatusCode::kDeadlineExceeded) {
       process_->Kill();
-      return InvalidArgument(
-          fmt::format("{} did not finish within {:.3g} s; {}", late, timeout_seconds, remedy));
+      return InvalidArgument(Late(stage, timeout_seconds));
     }
     const auto death = process_->WaitForDeath(1.0);
-    return Unavailable(fmt::format("the oracle {}{}", death ? death->Describe() : "went silent",
-                                   process_->exceeded_memory() ? " (out of memory)" : ""));
+    return Unavailable(
+        fmt::format("{}: the oracle {}", reference_, death ? death->Describe() : "went silent"));
   }
   if (reply->failed()) return FromError(reply->error);
   return reply;
@@ -99,9 +109,10 @@ void Oracle::Rest() {
   timeout_seconds_ = kTimeoutSeconds;
 }
 
-Result<VariantFacts> Oracle::Describe(int variant, uint64_t seed) {
-  DAVINCI_ASSIGN_OR_RETURN(auto reply,
-                           Ask({{"op", "describe"}, {"variant", variant}, {"seed", seed}}));
+Result<VariantFacts> Oracle::Describe(int variant, uint64_t seed, double timeout_seconds) {
+  DAVINCI_RETURN_IF_ERROR(Post({{"op", "describe"}, {"variant", variant}, {"seed", seed}}));
+  DAVINCI_ASSIGN_OR_RETURN(auto reply, Receive(Stage::kDescribe, timeout_seconds));
+  Book("describe", reply.ok);
   const json& d = reply.ok;
   VariantFacts facts;
   facts.raw = d;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "davinci/base/status.h"
@@ -39,7 +40,9 @@ struct VariantFacts {
 
 class Oracle {
  public:
-  explicit Oracle(std::shared_ptr<worker::Process> process) : process_(std::move(process)) {}
+  // `target`: whose sizes ("cpu", "cuda") a remedy names.
+  Oracle(std::shared_ptr<worker::Process> process, std::string target)
+      : process_(std::move(process)), target_(std::move(target)) {}
 
   Status AwaitReady(double timeout_seconds);
   // One request; failures of the reference are kInvalidArgument with file and line.
@@ -56,7 +59,11 @@ class Oracle {
   Result<worker::Process::Reply> Await(const std::string& op);
   // Of "load", which imports the task file: that may take so long.
   Result<nlohmann::json> AwaitLoad(double timeout_seconds);
-  Result<VariantFacts> Describe(int variant, uint64_t seed);
+  // The first request that runs forward, some six times and twice of those in float64. All of it
+  // may take so long.
+  Result<VariantFacts> Describe(int variant, uint64_t seed, double timeout_seconds);
+  // What Describe() may take where a call may take `call_seconds`: five minutes by default.
+  static double DescribeSeconds(double call_seconds) { return 60 + 12 * call_seconds; }
 
   worker::Process& process() { return *process_; }
   // Seconds spent in each kind of request so far, for stage timings.
@@ -67,12 +74,16 @@ class Oracle {
 
  private:
   static constexpr double kTimeoutSeconds = 300;
-  Result<worker::Process::Reply> Receive();
-  Result<worker::Process::Reply> Receive(double timeout_seconds, const char* late,
-                                         const char* remedy);
+  enum class Stage { kImport, kDescribe, kLater };
+  Result<worker::Process::Reply> Receive() { return Receive(Stage::kLater, timeout_seconds_); }
+  Result<worker::Process::Reply> Receive(Stage stage, double timeout_seconds);
+  std::string Late(Stage stage, double timeout_seconds) const;
+  std::string SmallerSizes() const;
   void Book(const std::string& op, const nlohmann::json& answer);
 
   std::shared_ptr<worker::Process> process_;
+  std::string target_;
+  std::string reference_;  // the file loaded last
   nlohmann::json seconds_ = nlohmann::json::object();
   double timeout_seconds_ = kTimeoutSeconds;
   bool ready_ = false;

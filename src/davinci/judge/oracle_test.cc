@@ -1,0 +1,72 @@
+#include "davinci/judge/oracle.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "davinci/judge/protocol.h"
+#include "davinci/worker/protocol.h"
+
+namespace davinci::judge {
+namespace {
+
+using testing::HasSubstr;
+
+// An oracle whose process is played by the test.
+struct Played {
+  Played() {
+    auto pair = worker::Channel::CreatePair();
+    int status_ends[2];
+    int output_ends[2];
+    EXPECT_EQ(pipe(status_ends), 0);
+    EXPECT_EQ(pipe(output_ends), 0);
+    peer = worker::Channel(std::move(pair->second));
+    status = UniqueFd(status_ends[1]);
+    output = UniqueFd(output_ends[1]);
+    oracle = std::make_unique<Oracle>(
+        std::make_shared<worker::Process>(std::move(pair->first), UniqueFd(status_ends[0]),
+                                          UniqueFd(output_ends[0])),
+        "cuda");
+    EXPECT_TRUE(oracle->Post({{"op", "load"}, {"path", "tasks/slow.py"}}).ok());
+  }
+  ~Played() {
+    Die();
+    output.Reset();
+  }
+  void Die() {
+    const worker::StatusRecord record{worker::kStatusExit, SIGKILL};
+    EXPECT_EQ(write(status.get(), &record, sizeof record), static_cast<ssize_t>(sizeof record));
+  }
+
+  worker::Channel peer;
+  UniqueFd status;
+  UniqueFd output;
+  std::unique_ptr<Oracle> oracle;
+};
+
+TEST(Oracle, AnImportThatTakesTooLongIsToldWithFileAndRemedy) {
+  Played played;
+  const Status late = played.oracle->AwaitLoad(0.01);
+  EXPECT_EQ(late.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(late.message(), HasSubstr("tasks/slow.py: importing"));
+  EXPECT_THAT(late.message(), HasSubstr("--load-timeout"));
+}
+
+TEST(Oracle, ACallThatTakesTooLongIsToldWithFileAndRemedy) {
+  Played played;
+  const Status late = played.oracle->Describe(0, 1, 0.01).status();
+  EXPECT_EQ(late.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(late.message(), HasSubstr("tasks/slow.py: the reference did not finish within 0.01"));
+  EXPECT_THAT(late.message(), HasSubstr("[sizes.cuda] in tasks/slow.toml"));
+  EXPECT_THAT(late.message(), HasSubstr("--call-timeout"));
+}
+
+TEST(Oracle, FirstCallsMayTakeFiveMinutesByDefaultAndLessWhereCallsMay) {
+  EXPECT_EQ(Oracle::DescribeSeconds(Protocol().call_timeout_seconds), 300);
+  EXPECT_EQ(Oracle::DescribeSeconds(3), 96);
+}
+
+}  // namespace
+}  // namespace davinci::judge
