@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 
 #include "davinci/judge/output_arena.h"
@@ -97,8 +98,11 @@ Result<worker::Process::Reply> Oracle::Receive(Stage stage, double timeout_secon
       return InvalidArgument(Late(stage, timeout_seconds));
     }
     const auto death = process_->WaitForDeath(1.0);
+    // A machine whose memory runs out kills, and tells nobody but its log.
+    const bool killed = death && !death->exited && death->signal == SIGKILL;
     return Unavailable(
-        fmt::format("{}: the oracle {}", reference_, death ? death->Describe() : "went silent"));
+        fmt::format("{}: the oracle {}{}", reference_, death ? death->Describe() : "went silent",
+                    killed ? ", most likely for want of memory; " + SmallerSizes() : ""));
   }
   if (reply->failed()) return FromError(reply->error);
   return reply;

@@ -68,5 +68,14 @@ TEST(Oracle, FirstCallsMayTakeFiveMinutesByDefaultAndLessWhereCallsMay) {
   EXPECT_EQ(Oracle::DescribeSeconds(3), 96);
 }
 
+TEST(Oracle, OneThatIsKilledMostLikelyWantedMemory) {
+  Played played;
+  played.Die();
+  const Status dead = played.oracle->Describe(0, 1, 5).status();
+  EXPECT_EQ(dead.code(), StatusCode::kUnavailable);
+  EXPECT_THAT(dead.message(), HasSubstr("tasks/slow.py: the oracle was killed by SIGKILL"));
+  EXPECT_THAT(dead.message(), HasSubstr("want of memory; use smaller sizes ([sizes.cuda] in "));
+}
+
 }  // namespace
 }  // namespace davinci::judge
