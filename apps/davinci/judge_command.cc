@@ -190,7 +190,8 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->add_flag("--unsafe-no-sandbox", arguments->no_sandbox,
                     "Run candidates without isolation");
   command->footer(
-      "Exit status: 0 correct, 1 the candidate failed, 2 bad usage or input, 3 davinci failed.\n"
+      "Exit status: 0 correct, 1 the candidate failed, 2 bad usage or input, 3 davinci failed,\n"
+      "4 checked without a device, which could not tell whether it is correct.\n"
       "Examples:\n"
       "  davinci judge -r tasks/softmax/softmax_rows.py -c tests/honest/cpu/softmax_rows.py -t "
       "cpu\n"

@@ -48,7 +48,7 @@ def main():
                 [davinci, "judge", "-r", str(reference), "-c", str(EXAMPLES / f"{language}.py"),
                  "-t", "cpu" if language == "cpp" else "cuda", "--protocol", "screening", "--json"],
                 capture_output=True, text=True)
-            if done.returncode not in (0, 1):
+            if done.returncode not in (0, 1, 4):
                 failed += 1
                 print(f"FAILED  {language}: exit {done.returncode}: {done.stderr.strip()}")
                 continue

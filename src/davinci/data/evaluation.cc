@@ -70,7 +70,8 @@ int ExitCode(const Evaluation& evaluation) {
     case Outcome::kOk:
       return 0;
     case Outcome::kCheckedWithoutDevice:
-      return evaluation.correct == false ? 1 : 0;
+      if (!evaluation.correct) return 4;
+      return *evaluation.correct ? 0 : 1;
     case Outcome::kJudgeError:
       return 3;
     default:

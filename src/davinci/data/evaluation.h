@@ -79,7 +79,7 @@ struct Evaluation {
 };
 
 // Process exit status for a single judgement: 0 correct, 1 the candidate failed, 3 the judge
-// failed.
+// failed, 4 checked without a device as far as that goes, and not known to be correct.
 int ExitCode(const Evaluation& evaluation);
 
 nlohmann::json ToJson(const Evaluation& evaluation);

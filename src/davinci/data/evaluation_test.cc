@@ -76,6 +76,16 @@ TEST(Evaluation, ExitCodeSeparatesCandidateFromJudge) {
   EXPECT_EQ(ExitCode(evaluation), 0);
 }
 
+TEST(Evaluation, ExitCodeOfACheckWithoutDeviceFollowsWhatItFound) {
+  Evaluation evaluation;
+  evaluation.outcome = Outcome::kCheckedWithoutDevice;
+  EXPECT_EQ(ExitCode(evaluation), 4);
+  evaluation.correct = false;
+  EXPECT_EQ(ExitCode(evaluation), 1);
+  evaluation.correct = true;
+  EXPECT_EQ(ExitCode(evaluation), 0);
+}
+
 TEST(ElideMiddle, KeepsBothEndsWithinTheLimit) {
   const std::string text = "begin" + std::string(10000, '.') + "end";
   const std::string elided = ElideMiddle(text, 200);
