@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <mutex>
@@ -227,7 +228,12 @@ Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
 Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress, MemoryRoom room) {
   DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(job.reference_path));
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(job.protocol));
-  const json limits = OverrideLimits(impl_->options, &protocol);
+  json limits = OverrideLimits(impl_->options, &protocol);
+  if (job.target == Target::kCpu && impl_->options.memory_bytes <= 0) {
+    const int64_t machine_bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+    const int64_t bound = MemoryWithin(protocol.memory_bytes, machine_bytes);
+    if (bound < protocol.memory_bytes) limits["memory_bytes"] = protocol.memory_bytes = bound;
+  }
   if (protocol.published && !PublishedTolerance(task.config.precision))
     return InvalidArgument(
         fmt::format("{}: the kernelbench protocol knows fp32, fp16 and bf16 tasks, not {}; use "

@@ -37,8 +37,8 @@ struct JudgeOptions {
   // Evaluations at a time, where it is known that many will come: processes for the next ones are
   // then prepared from the first one on. 0: not known, so from the second one on.
   int in_flight = 0;
-  // Limits instead of the protocol's; 0 = the protocol's. What is changed is part of the
-  // provenance.
+  // Limits instead of the protocol's; 0 = the protocol's, and of memory on cpu no more than
+  // MemoryWithin() of this machine. What is changed is part of the provenance.
   double load_timeout_seconds = 0;
   double call_timeout_seconds = 0;
   double compile_timeout_seconds = 0;

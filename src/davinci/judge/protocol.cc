@@ -2,13 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace davinci::judge {
 
 namespace {
 
 constexpr int kPublishedTrials = 5;
+constexpr double kShareOfMachine = 0.6;  // the oracle, and whoever else works there, have the rest
 
 }  // namespace
+
+int64_t MemoryWithin(int64_t limit_bytes, int64_t machine_bytes) {
+  if (machine_bytes <= 0) return limit_bytes;
+  return std::min(limit_bytes,
+                  static_cast<int64_t>(kShareOfMachine * static_cast<double>(machine_bytes)));
+}
 
 std::optional<double> PublishedTolerance(config::Precision precision) {
   switch (precision) {

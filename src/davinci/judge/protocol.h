@@ -68,8 +68,12 @@ struct Protocol {
   double call_timeout_factor = 50;   // … or this many baseline calls, whichever is longer
   double interpreter_budget_seconds =
       8;  // of one forward without a device; beyond it the shape is left out
-  int64_t memory_bytes = int64_t{16} << 30;
+  int64_t memory_bytes = int64_t{16} << 30;  // of candidate and baseline each
 };
+
+// What a process may use of a machine with `machine_bytes` (0: not known): the limit, and on small
+// machines so much that who exceeds it is stopped before others lack memory.
+int64_t MemoryWithin(int64_t limit_bytes, int64_t machine_bytes);
 
 // "davinci" (full), "screening" (training: same guarantees, fewer samples), "kernelbench"
 // (published seeds and tolerances).
