@@ -1,9 +1,9 @@
 // BuildCache: finished artifacts, named by the hash of everything that went into them.
 //
-//   <root>/objects/ab/abcd…/outcome.json     the BuildOutcome plus size and SHA-256 of the artifact
-//                          /<artifact>       "my_ext.so", "kernel.cubin"; absent for a remembered
-//                          compile error
-//   <root>/tmp/…                             work in progress; a whole folder is renamed into place
+//   <root>/objects/ab/abcd…/outcome.json   the BuildOutcome, size and SHA-256 of the artifact
+//                          /<artifact>     "my_ext.so", "kernel.cubin"; none for a remembered
+//                                          compile error
+//   <root>/tmp/…                           work in progress; a whole folder is renamed into place
 //
 // Safe for any number of threads and processes: an entry appears complete or not at all, the first
 // writer wins and the others use its entry. A damaged entry (wrong size or hash, unreadable

@@ -8,21 +8,20 @@
 //    "functions": {"f": "doc"} | ["f"], "extra_cflags": [...], "extra_cuda_cflags": [...],
 //    "extra_ldflags": [...], "extra_include_paths": [...], "with_cuda": true,
 //    "no_implicit_headers": false, "cuda_arch": "sm_90"}
-//   {"kind": "library", "cpp_sources": ["..."], "extra_cflags": [...]}       plain C ABI shared
-//   object
-//   {"kind": "launcher", "cpp_sources": ["..."], "extra_include_paths": [...]}    C, as Triton
-//   generates it to launch a kernel: a Python extension that calls the CUDA driver
+//   {"kind": "library", "cpp_sources": ["..."], "extra_cflags": [...]}
+//     a shared object with a plain C ABI
+//   {"kind": "launcher", "cpp_sources": ["..."], "extra_include_paths": [...]}
+//     C, as Triton generates it to launch a kernel: a Python extension that calls the CUDA driver
 //   {"kind": "cubin", "cuda_sources": ["..."], "extra_cuda_cflags": [...], "cuda_arch": "sm_90"}
-//   NVRTC, else nvcc
+//     NVRTC, else nvcc
 //
 // Outcome:
 //   {"ok": true, "path": "/…/my_ext.so", "module": "my_ext", "key": "<64 hex>", "cached": false,
-//   "stage": "compat",
-//    "steps": [{"name": "g++ main.cpp", "seconds": 0.7}], "seconds": 1.1}
+//    "stage": "compat", "steps": [{"name": "g++ main.cpp", "seconds": 0.7}], "seconds": 1.1}
 //   {"ok": false, "error": {"kind": "compile_error" | "policy_violation" | "timeout" |
-//   "out_of_memory" | "unavailable",
-//    "message": "…at most 4 kB…", "file": "cpp_sources", "line": 3}, "key": …, "stage": …, "steps":
-//    …, "seconds": …}
+//                                   "out_of_memory" | "unavailable",
+//                           "message": "…at most 4 kB…", "file": "cpp_sources", "line": 3},
+//    "key": …, "stage": …, "steps": …, "seconds": …}
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

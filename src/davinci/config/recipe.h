@@ -2,20 +2,20 @@
 //
 // Two types, so that nothing half-merged is ever used:
 //
-//   Recipe        partial. Layers merge into it: files first, then "a.b=c" overrides; the later one
-//   wins. RecipeReader  turns it into the caller's struct. It knows every key that was asked for,
-//   so it can refuse the ones
-//                 nobody asked for (a typo must not silently run an experiment with the default),
-//                 and it can print the resolved settings, defaults included.
+//   Recipe        partial. Layers merge into it: files first, then "a.b=c" overrides; the later
+//                 one wins.
+//   RecipeReader  turns it into the caller's struct. It knows every key that was asked for, so it
+//                 can refuse the ones nobody asked for (a typo must not silently run an experiment
+//                 with the default), and it can print the resolved settings, defaults included.
 //
 //   DAVINCI_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load("recipes/fast.toml"));
 //   DAVINCI_RETURN_IF_ERROR(recipe.Override("judge.trials=50"));
-//   JudgeSettings settings;                                    // holds the defaults
+//   JudgeSettings settings;                    // holds the defaults
 //   RecipeReader reader(recipe);
 //   reader.Read("judge.trials", &settings.trials);
 //   reader.ReadChoice("judge.target", &settings.target, {"cpu", "cuda"});
-//   DAVINCI_RETURN_IF_ERROR(reader.Finish());                  // types, unknown keys: all problems
-//   at once WriteFileAtomic(run_dir / "resolved.toml", reader.ResolvedToml());
+//   DAVINCI_RETURN_IF_ERROR(reader.Finish());  // types, unknown keys: all problems at once
+//   WriteFileAtomic(run_dir / "resolved.toml", reader.ResolvedToml());
 #pragma once
 
 #include <cstdint>

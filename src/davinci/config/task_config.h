@@ -5,18 +5,22 @@
 // (all keys optional):
 //
 //   title = "Row softmax"
-//   entry = "Model"                 # the reference class; a candidate defines <entry>New
-//   function = "softmax_rows"       # instead of entry: a function of the module that takes the
-//   tensors op = "torch.nn.functional.gelu" # instead of entry: a function or torch.library
-//   operator by its path precision = "fp32"              # fp32 | tf32 | fp16 | bf16 | fp64: tf32
-//   also accepts tf32-accurate candidates mode = "eval"                   # train | eval; default:
-//   as the class constructs itself inplace = false                 # true: the reference may change
-//   its inputs tolerance_multiple = 64         # overrides the judge's multiple of the reference's
-//   own rounding error tags = ["constant-output"]      # known degeneracies; task admission finds
-//   others [sizes.cpu]                     # module globals set before get_inputs() and
-//   get_init_inputs(), per target ROWS = 1024 [sizes.cuda] ROWS = 16384
-//   [[variants]]                    # further shapes, checked for correctness; applied over the
-//   target's sizes ROWS = 1023
+//   entry = "Model"             # the reference class; a candidate defines <entry>New
+//   function = "softmax_rows"   # instead: a function of the module that takes the tensors
+//   op = "torch.nn.functional.gelu"  # instead: a function or torch.library operator by its path
+//   precision = "fp32"          # fp32 | tf32 | fp16 | bf16 | fp64; tf32 also accepts candidates
+//                               # that are as accurate as TF32
+//   mode = "eval"               # train | eval; default: as the class constructs itself
+//   inplace = false             # true: the reference may change its inputs
+//   tolerance_multiple = 64     # overrides the judge's multiple of the reference's own rounding
+//   tags = ["constant-output"]  # known degeneracies; task admission finds others
+//
+//   [sizes.cpu]                 # module globals set before get_inputs() and get_init_inputs()
+//   ROWS = 1024
+//   [sizes.cuda]
+//   ROWS = 16384
+//   [[variants]]                # further shapes, checked for correctness; over the target's sizes
+//   ROWS = 1023
 //
 // Strict: an unknown key, a wrong type or a name that is no Python identifier is an error with
 // file, line and remedy.

@@ -2,11 +2,10 @@
 //
 // A backend opens an Entry before a paid call and closes it with what was used. Opening is where a
 // budget bites:
-//   max_calls  the call would be one too many                            -> kResourceExhausted
-//   max_usd    money spent + worst case of this call > max_usd           -> kResourceExhausted
-//              the same only because of calls still in flight            -> waits until they are
-//                                                                           closed
-//              a price is unknown, so the budget could not be kept       -> kFailedPrecondition
+//   max_calls  the call would be one too many                       -> kResourceExhausted
+//   max_usd    money spent + worst case of this call > max_usd      -> kResourceExhausted
+//              the same only because of calls still in flight       -> waits until they are closed
+//              a price is unknown, so the budget could not be kept  -> kFailedPrecondition
 // So a budget is never overrun as long as worst cases are worst cases, and is used up to the last
 // call that surely fits. Thread-safe.
 #pragma once

@@ -1,11 +1,11 @@
 // Enter: puts all layers on the calling process in the only order that works. What Run(), the
 // worker and DetectLayers() share.
 //
-//   intermediate process    UnshareNamespaces()                (namespaces.h)
-//     └ its child, pid 1    EnterView()     new root, /proc, tmpfs; needs the namespaces'
-//     capabilities
-//                           EnterConfinement()   rlimits, no capabilities, no_new_privs, Landlock,
-//                           seccomp
+//   intermediate process    UnshareNamespaces()   (namespaces.h)
+//     └ its child, pid 1    EnterView()           new root, /proc, tmpfs; needs the namespaces'
+//                                                 capabilities
+//                           EnterConfinement()    rlimits, no capabilities, no_new_privs, Landlock,
+//                                                 seccomp
 #pragma once
 
 #include <string>

@@ -3,15 +3,15 @@
 // In every field 0 means "not limited by us"; whatever the caller's own limits are stays in force.
 // Core dumps are always off. Which kernel mechanism carries which field:
 //
-//   memory_bytes          memory cgroup of the whole tree when one is writable, else a watch on the
-//   tree's resident set
-//                         (Run only, see run.h)
-//   address_space_bytes   RLIMIT_AS, per process. Do not use with CUDA, which reserves terabytes of
-//   addresses file_size_bytes       RLIMIT_FSIZE, per file. SIGXFSZ on overrun open_files
-//   RLIMIT_NOFILE, per process processes             processes and threads of the whole sandbox:
-//   pids cgroup, RLIMIT_NPROC (counts per sandbox inside
-//                         a user namespace; does not bind root), or kernel.pid_max of the pid
-//                         namespace (never below 301)
+//   memory_bytes          memory cgroup of the whole tree when one is writable, else a watch on
+//                         the tree's resident set (Run only, see run.h)
+//   address_space_bytes   RLIMIT_AS, per process. Not with CUDA, which reserves terabytes of
+//                         addresses
+//   file_size_bytes       RLIMIT_FSIZE, per file. SIGXFSZ on overrun
+//   open_files            RLIMIT_NOFILE, per process
+//   processes             processes and threads of the whole sandbox: pids cgroup, RLIMIT_NPROC
+//                         (counts per sandbox inside a user namespace; does not bind root), or
+//                         kernel.pid_max of the pid namespace (never below 301)
 //   cpu_seconds           RLIMIT_CPU, per process. SIGXCPU at the limit, SIGKILL one second later
 //   stack_bytes           RLIMIT_STACK, main thread, and the default size of new threads after exec
 //   locked_memory_bytes   RLIMIT_MEMLOCK, per process

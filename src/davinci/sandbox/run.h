@@ -1,8 +1,10 @@
 // Run: one command in a sandbox, from start to the last of its processes. For compilers and other
 // tools that read untrusted input.
 //
-//   supervisor (this thread) ── A: intermediate, unshares namespaces, waits ── B: pid 1, builds the
-//   root, reaps ── C: command
+//   supervisor (this thread)
+//     └ A: intermediate, unshares namespaces, waits
+//         └ B: pid 1, builds the root, reaps
+//             └ C: command
 //
 // Where there are no namespaces B is left out and A hunts down descendants instead. Whatever
 // happens, when Run() returns no process of the sandbox is left, the output is complete up to its

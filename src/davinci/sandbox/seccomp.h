@@ -4,12 +4,12 @@
 // version, for a list of what is allowed):
 //
 //   kLoad    from before the first line of untrusted code. Denies reaching into other processes,
-//   mounting and
-//            namespaces, kernel interfaces with a large attack surface (bpf, io_uring, userfaultfd,
-//            keys, perf), sockets other than AF_UNIX unless the policy allows the network, fork and
-//            exec unless the policy allows them, and system calls newer than this file (ENOSYS).
+//            mounting and namespaces, kernel interfaces with a large attack surface (bpf, io_uring,
+//            userfaultfd, keys, perf), sockets other than AF_UNIX unless the policy allows the
+//            network, fork and exec unless the policy allows them, and system calls newer than this
+//            file (ENOSYS).
 //   kLocked  once everything is loaded: additionally no new process, no exec, no signal to another
-//   process.
+//            process.
 //
 // Denied calls return EPERM (clone3 and unknown calls ENOSYS, so that libraries fall back); those
 // without any innocent use (loading kernel modules, rebooting) kill the process with SIGSYS.

@@ -1,10 +1,10 @@
 // C ABI of the sandbox for the Python worker (libdavinci_worker.so, loaded with ctypes). Order of
 // calls:
 //
-//   fork server ── fork ──> intermediate: dv_sandbox_unshare(spec)
-//                             └─ fork ──> child (pid 1 of its namespace): dv_sandbox_enter(spec),
-//                             load the candidate,
-//                                         dv_sandbox_lock(), run it
+//   fork server
+//     └ fork: intermediate   dv_sandbox_unshare(spec)
+//         └ fork: child      pid 1 of its namespace: dv_sandbox_enter(spec), load the candidate,
+//                            dv_sandbox_lock(), run it
 //
 // `spec_json` is a Policy with an optional member "limits" (policy.h, SpecFromText), the same text
 // in both calls. Every function returns 0, or -1 with a message of at most err_len - 1 bytes in

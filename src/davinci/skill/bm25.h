@@ -1,7 +1,7 @@
 // Bm25Index: ranked retrieval over skills, entirely in memory.
 //
-//   score(q, d) = sum over distinct terms t of q:  idf(t) * tf * (k1 + 1) / (tf + k1 * (1 - b + b *
-//                 |d| / avgdl))
+//   score(q, d) = sum over distinct terms t of q:
+//                 idf(t) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * |d| / avgdl))
 //   idf(t) = ln(1 + (N - df + 0.5) / (df + 0.5))
 //
 // (Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework"; the "1 +" is Lucene's and

@@ -1,11 +1,11 @@
 // Seed skills: skills/<name>/, a skill together with the example that proves it. docs/skills.md is
 // the manual for authors.
 //
-//   SKILL.md                 the skill (formats.h)
-//   example.toml             target, task, threshold, threads
-//   task.py [+ task.toml]    the reference, KernelBench layout, unless example.toml points
-//   elsewhere before.py, after.py      candidates without and with the skill evidence/<target>.json
-//   what the judge found, written by `davinci skills verify --update`
+//   SKILL.md                the skill (formats.h)
+//   example.toml            target, task, threshold, threads
+//   task.py [+ task.toml]   the reference, KernelBench layout, unless example.toml points elsewhere
+//   before.py, after.py     candidates without and with the skill
+//   evidence/<target>.json  what the judge found, written by `davinci skills verify --update`
 #pragma once
 
 #include <filesystem>

@@ -2,17 +2,18 @@
 //
 // Fork server (control socket in DAVINCI_CONTROL_FD):
 //   <- {"hello": {protocol, python, torch, triton, pid}}
-//   -> {role: "oracle"|"runner", target, threads, env, scratch, policy} + fds [control, status,
-//   output]
+//   -> {role: "oracle"|"runner", target, threads, env, scratch, policy}
+//      + fds [control, status, output]
 // Status pipe of a child: 8-byte records {int32 kind, uint32 value}: kind 1 value = pid, kind 2
-// value = raw wait status, kind -1 = it could not be started. Child's control socket: <- {"ready":
-// {sandbox}} or {"error": {...}}, then one reply {"ok": …} | {"error": {kind, message}} per
-// request. While a runner loads or runs it may send {"build": request} and waits for {"built":
-// outcome}. A call has two steps. {"op":"arm", shift, args} prepares the arguments and is answered
-// {"ok"}; then the four bytes ff ff ff ff (GO) start the forward, followed by a uint64 seed when
-// the arm message said "seeded". Its end is {"done": {structure, outputs[], inner_ns}}, or, when
-// the outputs look like those described last, the frame 'D', int64 inner_ns, one uint64 data
-// pointer for each (DONE).
+// value = raw wait status, kind -1 = it could not be started.
+// Child's control socket: <- {"ready": {sandbox}} or {"error": {...}}, then one reply {"ok": …} |
+// {"error": {kind, message}} per request. While a runner loads or runs it may send
+// {"build": request} and waits for {"built": outcome}.
+// A call has two steps. {"op":"arm", shift, args} prepares the arguments and is answered {"ok"};
+// then the four bytes ff ff ff ff (GO) start the forward, followed by a uint64 seed when the arm
+// message said "seeded". Its end is {"done": {structure, outputs[], inner_ns}}, or, when the
+// outputs look like those described last, the frame 'D', int64 inner_ns, one uint64 data pointer
+// for each (DONE).
 #pragma once
 
 #include <cstddef>
