@@ -147,7 +147,7 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->check(CLI::IsMember({"eager", "compile", "compile-max-autotune"}));
   command
       ->add_option("--threads", arguments->threads,
-                   "Threads of reference and candidate (default: all cores)")
+                   "Threads of reference and candidate (default: all cores, on cuda one)")
       ->check(CLI::Range(1, kMostThreads));
   const judge::Protocol limits;
   for (const auto& [name, value, usual, what] :
@@ -161,14 +161,13 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
         ->check(CLI::Validator(WhyNoSeconds, "0.1 to 86400"));
   command->add_flag("--json", arguments->json,
                     "One JSON document on stdout, nothing else (--batch: one per line)");
-  auto* batch =
-      command
-          ->add_option(
-              "--batch", arguments->batch,
-              "Job file: one {\"reference\": …, \"candidate\": …} per line; may also set id, "
-              "target, language, protocol, baseline")
-          ->excludes("--reference")
-          ->excludes("--candidate");
+  auto* batch = command
+                    ->add_option("--batch", arguments->batch,
+                                 "Job file: one {\"reference\": …, \"candidate\": …} per line, "
+                                 "paths relative to the file's "
+                                 "folder; may also set id, target, language, protocol, baseline")
+                    ->excludes("--reference")
+                    ->excludes("--candidate");
   command
       ->add_option("--jobs,-j", arguments->in_flight,
                    "Evaluations in flight (default: half the cores)")
@@ -177,7 +176,7 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command
       ->add_option("--out,-o", arguments->out,
                    "File for the results of --batch, one per line; what is finished there is not "
-                   "judged again")
+                   "judged again. Where a job has several, the last one counts")
       ->check(CLI::Validator(WhyNoFile, ""))
       ->needs(batch);
   command
@@ -192,6 +191,9 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->footer(
       "Exit status: 0 correct, 1 the candidate failed, 2 bad usage or input, 3 davinci failed,\n"
       "4 checked without a device, which could not tell whether it is correct.\n"
+      "--batch: 0 every job was judged, whatever came of it, 2 some line was bad input, 3 some "
+      "job\n"
+      "was not judged.\n"
       "Examples:\n"
       "  davinci judge -r tasks/softmax/softmax_rows.py -c tests/honest/cpu/softmax_rows.py -t "
       "cpu\n"

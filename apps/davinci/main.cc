@@ -59,16 +59,6 @@ int main(int argc, char** argv) {
       "davinci judges GPU and CPU kernels: are they correct, and how much faster than PyTorch, "
       "with an\n"
       "interval. Start with: davinci doctor"};
-  app.footer(
-      "Examples:\n"
-      "  davinci doctor                                     what works on this machine, and what "
-      "mends the rest\n"
-      "  davinci judge -r task.py -c kernel.py              one verdict; task.py has Model, "
-      "kernel.py ModelNew\n"
-      "  davinci judge -r task.py -c kernel.py --json       the same as one JSON document\n"
-      "  davinci judge --batch jobs.jsonl -j 4 -o out.jsonl many; run again to go on where it "
-      "stopped\n"
-      "`davinci COMMAND --help` has options, examples and exit statuses.");
   app.set_version_flag("--version", DAVINCI_VERSION);
   app.require_subcommand(1);
   app.failure_message(UsageError);
@@ -84,6 +74,17 @@ int main(int argc, char** argv) {
   davinci::app::AddSkillsCommand(app, global, &exit_code);
   davinci::app::AddRunsCommand(app, global, &exit_code);
   davinci::app::AddReportCommand(app, global, &exit_code);
+  // Behind the commands: one that has none of its own would inherit it.
+  app.footer(
+      "Examples:\n"
+      "  davinci doctor                                     what works on this machine, and what "
+      "mends the rest\n"
+      "  davinci judge -r task.py -c kernel.py              one verdict; task.py has Model, "
+      "kernel.py ModelNew\n"
+      "  davinci judge -r task.py -c kernel.py --json       the same as one JSON document\n"
+      "  davinci judge --batch jobs.jsonl -j 4 -o out.jsonl many; run again to go on where it "
+      "stopped\n"
+      "`davinci COMMAND --help` has options, examples and exit statuses.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

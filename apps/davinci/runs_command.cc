@@ -170,6 +170,13 @@ void AddRunsCommand(CLI::App& app, GlobalOptions&, int* exit_code) {
   auto arguments = std::make_shared<RunsArguments>();
   CLI::App* command = app.add_subcommand("runs", "List, show, compare and delete runs");
   command->require_subcommand(1);
+  command->footer(
+      "Exit status: 0 done, 2 bad usage or no run, 3 davinci failed.\n"
+      "Examples:\n"
+      "  davinci runs list\n"
+      "  davinci runs show NAME --stages\n"
+      "  davinci runs compare NAME OTHER\n"
+      "docs/optimize.md explains what a run holds.");
   CLI::App* list = command->add_subcommand("list", "All runs of the folder");
   list->add_flag("--json", arguments->json, "As JSON");
   list->callback([arguments, exit_code] { *exit_code = List(*arguments); });

@@ -334,7 +334,9 @@ verify->add_flag("--all", a->all, "Every skill of the folder");
 verify->add_option("--skills", a->skills_folder,
                    "Folder of skills (default: those that ship with davinci)");
 verify->add_flag("--update", a->update, "Write evidence files");
-verify->add_option("--threads", a->threads, "Threads of the kernels (default: all cores)")
+verify
+    ->add_option("--threads", a->threads,
+                 "Threads of the kernels (default: all cores, on cuda one)")
     ->check(CLI::Range(1, 4096));
 verify->callback([a, &global, exit_code] { *exit_code = Verify(*a, global); });
 }  // namespace davinci::app

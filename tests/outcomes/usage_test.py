@@ -29,6 +29,15 @@ class Usage(unittest.TestCase):
         done = subprocess.run([self.davinci, "jugde", "-r", "r.py"], capture_output=True, text=True, timeout=20)
         self.assertEqual((done.returncode, done.stderr), (2, 'davinci: unknown command jugde (did you mean "judge"?); see davinci --help\n'))
 
+    def test_help_is_of_the_command_it_was_asked_of(self):
+        def help_of(command):
+            return subprocess.run([self.davinci, command, "--help"], capture_output=True, text=True, timeout=20).stdout
+
+        self.assertIn("davinci runs show", help_of("runs"))
+        self.assertNotIn("davinci judge -r", help_of("runs"))
+        for part in ("3 davinci failed", "4 checked without a device", "--batch: 0 every job was judged"):
+            self.assertIn(part, help_of("judge"))
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()

@@ -48,7 +48,7 @@ struct Played {
 
 TEST(Oracle, AnImportThatTakesTooLongIsToldWithFileAndRemedy) {
   Played played;
-  const Status late = played.oracle->AwaitLoad(0.01);
+  const Status late = played.oracle->AwaitLoad(0.01).status();
   EXPECT_EQ(late.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(late.message(), HasSubstr("tasks/slow.py: importing"));
   EXPECT_THAT(late.message(), HasSubstr("--load-timeout"));
