@@ -131,7 +131,7 @@ Result<std::string> HashJob(const Job& job) {
   DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(job.reference_path));
   DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName(job.protocol));
   DAVINCI_ASSIGN_OR_RETURN(const std::string candidate,
-                           ReadFile(job.candidate_path, kMaxCandidateBytes));
+                           ReadNamedFile(job.candidate_path, kMaxCandidateBytes, "candidate"));
   return Sha256()
       .Field(task.hash)
       .Field(candidate)

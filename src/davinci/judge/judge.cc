@@ -239,7 +239,7 @@ Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
         fmt::format("{}: the kernelbench protocol knows fp32, fp16 and bf16 tasks, not {}; use "
                     "--protocol davinci",
                     job.reference_path, config::PrecisionName(task.config.precision)));
-  auto source = ReadFile(job.candidate_path, kMaxCandidateBytes);
+  auto source = ReadNamedFile(job.candidate_path, kMaxCandidateBytes, "candidate");
   if (!source.ok()) return source.status();
   Evaluation evaluation;
   const bool defines_entry = source->find("class " + task.candidate_entry) != std::string::npos ||

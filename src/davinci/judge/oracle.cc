@@ -14,15 +14,30 @@ using nlohmann::json;
 
 namespace {
 
-Status FromError(const json& error) {
+// What torch, numpy and Python say where the host has no such memory.
+bool SaysNoMemory(std::string_view message) {
+  for (const std::string_view words :
+       {"can't allocate memory", "not enough memory", "Unable to allocate", "MemoryError"})
+    if (message.find(words) != std::string_view::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+Status Oracle::FromError(const json& error) const {
   std::string message = error.value("message", std::string("unknown"));
   const std::string kind = error.value("kind", std::string());
   if (kind == "judge_error") return Internal("oracle: " + message);
   if (kind == "out_of_memory" || kind == "too_large") return ResourceExhausted(std::move(message));
+  if (kind != "reference_error") return InvalidArgument(std::move(message));
+  // Its own calls, as it was written; what else is asked of it says so itself.
+  const bool plain = error.value("op", "") == "load" || error.value("op", "") == "describe";
+  if (SaysNoMemory(message))
+    message += "; " + SmallerSizes();
+  else if (plain)
+    message += "; the reference has to run by itself, on what its get_inputs() returns";
   return InvalidArgument(std::move(message));
 }
-
-}  // namespace
 
 Status Oracle::AwaitReady(double timeout_seconds) {
   if (ready_) return Status::Ok();

@@ -77,6 +77,7 @@ class Oracle {
   enum class Stage { kImport, kDescribe, kLater };
   Result<worker::Process::Reply> Receive() { return Receive(Stage::kLater, timeout_seconds_); }
   Result<worker::Process::Reply> Receive(Stage stage, double timeout_seconds);
+  Status FromError(const nlohmann::json& error) const;
   std::string Late(Stage stage, double timeout_seconds) const;
   std::string SmallerSizes() const;
   void Book(const std::string& op, const nlohmann::json& answer);

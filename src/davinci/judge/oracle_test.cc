@@ -77,5 +77,19 @@ TEST(Oracle, OneThatIsKilledMostLikelyWantedMemory) {
   EXPECT_THAT(dead.message(), HasSubstr("want of memory; use smaller sizes ([sizes.cuda] in "));
 }
 
+TEST(Oracle, AReferenceThatRaisesIsToldWhatWouldHelp) {
+  const auto told = [](const char* op, const char* message) {
+    Played played;
+    const nlohmann::json error = {{"kind", "reference_error"}, {"op", op}, {"message", message}};
+    EXPECT_TRUE(played.peer.Send({{"error", error}}).ok());
+    return played.oracle->Ask({{"op", op}}).status().message();
+  };
+  EXPECT_THAT(told("describe", "x.py:7: ValueError: no"),
+              HasSubstr("no; the reference has to run"));
+  EXPECT_THAT(told("describe", "x.py:7: RuntimeError: DefaultCPUAllocator: can't allocate memory"),
+              HasSubstr("memory; use smaller sizes ([sizes.cuda] in tasks/slow.toml)"));
+  EXPECT_EQ(told("prepare", "x.py:7: TypeError: no"), "x.py:7: TypeError: no");
+}
+
 }  // namespace
 }  // namespace davinci::judge

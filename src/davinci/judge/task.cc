@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <vector>
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/suggest.h"
 #include "davinci/base/utf8.h"
 
 namespace davinci::judge {
@@ -35,13 +37,35 @@ bool HasWord(std::string_view text, std::string_view word) {
   return false;
 }
 
+// Files in the folder of `path` that are named like it; nothing where it cannot be read.
+std::vector<std::string> Neighbours(const std::filesystem::path& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error))
+    if (at->path().extension() == path.extension()) names.push_back(at->path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace
+
+Result<std::string> ReadNamedFile(const std::string& path, uint64_t max_bytes,
+                                  std::string_view key) {
+  auto content = ReadFile(path, max_bytes);
+  if (content.status().code() != StatusCode::kNotFound) return content;
+  const std::filesystem::path file(path);
+  return NotFound(fmt::format("{}{}; name a file with --{}, or in a job file with \"{}\"",
+                              content.status().message(),
+                              DidYouMean(file.filename().string(), Neighbours(file)), key, key));
+}
 
 Result<Task> LoadTask(const std::string& path) {
   Task task;
   std::error_code error;
   task.path = std::filesystem::absolute(path, error).lexically_normal().string();
-  DAVINCI_ASSIGN_OR_RETURN(task.source, ReadFile(path, kMaxTaskBytes));
+  DAVINCI_ASSIGN_OR_RETURN(task.source, ReadNamedFile(path, kMaxTaskBytes, "reference"));
   if (const int line = LineThatIsNotUtf8(task.source); line > 0)
     return InvalidArgument(fmt::format("{}:{}: not UTF-8; save the file as UTF-8", path, line));
   DAVINCI_ASSIGN_OR_RETURN(task.config, config::LoadTaskConfig(path));

@@ -1,7 +1,9 @@
 // Task: an operation to optimise, read from a KernelBench-layout file and its optional sidecar.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "davinci/base/status.h"
 #include "davinci/config/task_config.h"
@@ -19,6 +21,11 @@ struct Task {
   std::string candidate_entry;
   std::string candidate_function;
 };
+
+// Content of a file that the user has named. Where there is none, kNotFound says how it is named
+// (`key` of a job file, and the option of that name), and which near name lies in its folder.
+Result<std::string> ReadNamedFile(const std::string& path, uint64_t max_bytes,
+                                  std::string_view key);
 
 // Missing file, no entry class, unreadable sidecar: kNotFound / kInvalidArgument with the remedy.
 Result<Task> LoadTask(const std::string& path);

@@ -35,5 +35,19 @@ TEST(LoadTask, NamesTheLineThatIsNotUtf8) {
   EXPECT_FALSE(Load(std::string(kSource) + "\n\xff").ok());
 }
 
+TEST(ReadNamedFile, SaysHowItIsNamedAndWhatLiesThere) {
+  const auto folder = MakeTempDir("task-test");
+  ASSERT_TRUE(folder.ok());
+  const std::string path = folder->path() / "softmax.py";
+  ASSERT_TRUE(WriteFileAtomic(path, kSource, Durability::kFastest).ok());
+  EXPECT_TRUE(ReadNamedFile(path, 1 << 20, "candidate").ok());
+  const auto missing = ReadNamedFile(folder->path() / "sofmax.py", 1 << 20, "candidate").status();
+  EXPECT_EQ(missing.code(), StatusCode::kNotFound);
+  EXPECT_NE(missing.message().find("(did you mean \"softmax.py\"?); name a file with --candidate"),
+            std::string::npos)
+      << missing.message();
+  EXPECT_FALSE(ReadNamedFile(folder->path() / "none" / "x.py", 1 << 20, "candidate").ok());
+}
+
 }  // namespace
 }  // namespace davinci::judge
