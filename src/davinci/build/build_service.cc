@@ -22,6 +22,7 @@ Result<std::unique_ptr<BuildService>> BuildService::Create(BuildServiceOptions o
   builder_options.first_stage = options.first_stage;
   builder_options.timeout = options.compiler_timeout;
   builder_options.memory_bytes = options.compiler_memory_bytes;
+  builder_options.file_size_bytes = options.compiler_file_bytes;
   DAVINCI_RETURN_IF_ERROR(MakeDirs(builder_options.support_dir));
   DAVINCI_ASSIGN_OR_RETURN(auto builder, ExtensionBuilder::Create(std::move(builder_options)));
   return std::unique_ptr<BuildService>(

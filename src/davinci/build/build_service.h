@@ -41,6 +41,7 @@ struct BuildServiceOptions {
   std::string first_stage = "compat";
   std::chrono::milliseconds compiler_timeout{180'000};
   uint64_t compiler_memory_bytes = uint64_t{8} << 30;
+  uint64_t compiler_file_bytes = uint64_t{1} << 30;  // of one file that a compiler writes
   bool warm_up = true;  // compile the support object in the background at once
 };
 

@@ -101,6 +101,16 @@ TEST_F(BuildServiceTest, HostileFlagIsAPolicyViolation) {
   EXPECT_EQ(Build(request).error, BuildError::kPolicyViolation);
 }
 
+TEST_F(BuildServiceTest, AnObjectThatIsTooLargeIsToldAsSuch) {
+  BuildServiceOptions options;
+  options.compiler_file_bytes = 1 << 20;
+  Start(options);
+  const BuildOutcome outcome = Build(Library("char large[4 << 20] = {1};\n"));
+  EXPECT_EQ(outcome.error, BuildError::kCompileError);
+  EXPECT_NE(outcome.message.find("over the limit of 1 MiB"), std::string::npos) << outcome.message;
+  EXPECT_EQ(outcome.message.find("bug report"), std::string::npos) << outcome.message;
+}
+
 TEST_F(BuildServiceTest, EndlessCompileEndsAtItsTimeLimitAndIsNotRemembered) {
   BuildServiceOptions options;
   options.compiler_timeout = std::chrono::milliseconds(1500);

@@ -235,6 +235,8 @@ Result<ExtensionBuilder::Step> ExtensionBuilder::RunTool(Job* job, const std::st
   step.exit_code = result.exit_code;
   step.ok = result.Succeeded();
   step.output = result.err + result.out;
+  // g++ calls it an internal error, to be reported to its authors.
+  bool too_large = !step.ok && step.output.find("File size limit exceeded") != std::string::npos;
   switch (result.end) {
     case sandbox::RunEnd::kCancelled:
       return Cancelled(fmt::format("{}: the build was cancelled", name));
@@ -245,8 +247,7 @@ Result<ExtensionBuilder::Step> ExtensionBuilder::RunTool(Job* job, const std::st
       step.error = BuildError::kOutOfMemory;
       break;
     case sandbox::RunEnd::kDiskLimit:
-      step.output += fmt::format("\n{}: error: the compiler wrote more than {} bytes", name,
-                                 options_.file_size_bytes);
+      too_large = true;
       break;
     case sandbox::RunEnd::kSignalled:
       step.output +=
@@ -255,6 +256,11 @@ Result<ExtensionBuilder::Step> ExtensionBuilder::RunTool(Job* job, const std::st
     case sandbox::RunEnd::kExited:
       break;
   }
+  if (too_large)
+    step.output = fmt::format(
+        "{}: error: what the compiler wrote is over the limit of {} MiB for a file and {} for all "
+        "of a build; generate less code, or less static data",
+        name, options_.file_size_bytes >> 20, 4 * options_.file_size_bytes >> 20);
   // g++ reports a compiler process killed for memory as an internal error.
   if (!step.ok && step.error == BuildError::kNone &&
       step.output.find("Killed signal terminated program") != std::string::npos) {
