@@ -75,7 +75,8 @@ class TempDir {
 };
 
 // Makes <parent>/<prefix>-XXXXXX. An empty `parent` means TMPDIR, else /tmp; there the first call
-// for a prefix also removes what processes that were killed have left behind under it.
+// for a prefix also removes what processes that were killed have left behind under it, unless that
+// was within the last minute: a folder that is only just being made looks the same.
 Result<TempDir> MakeTempDir(std::string_view prefix = "davinci",
                             const std::filesystem::path& parent = {});
 
