@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "davinci/base/utf8.h"
 #include "davinci/data/evaluation.h"
 
 namespace davinci::agent {

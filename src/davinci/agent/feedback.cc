@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "davinci/agent/measurement_text.h"
+#include "davinci/base/utf8.h"
 
 namespace davinci::agent {
 namespace {

@@ -1,5 +1,7 @@
 #include "davinci/base/utf8.h"
 
+#include <fmt/format.h>
+
 namespace davinci {
 
 CodePoint DecodeUtf8(std::string_view text) {
@@ -49,6 +51,21 @@ std::string ValidUtf8(std::string_view text) {
     text.remove_prefix(1);
   }
   return valid;
+}
+
+std::string ElideMiddle(std::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  const auto inside = [&](size_t at) { return at < text.size() && (text[at] & 0xC0) == 0x80; };
+  const auto note = [](size_t bytes) { return fmt::format("\n… {} bytes left out …\n", bytes); };
+  const size_t longest = note(text.size()).size();
+  const bool no_room = max_bytes <= longest;
+  const size_t room = no_room ? 0 : max_bytes - longest;
+  size_t head = no_room ? max_bytes : room * 2 / 3;
+  while (head > 0 && inside(head)) --head;
+  if (no_room) return std::string(text.substr(0, head));
+  size_t tail = text.size() - (room - room * 2 / 3);
+  while (inside(tail)) ++tail;
+  return std::string(text.substr(0, head)) + note(tail - head) + std::string(text.substr(tail));
 }
 
 }  // namespace davinci

@@ -21,5 +21,8 @@ CodePoint DecodeUtf8(std::string_view text);
 size_t ValidUtf8Prefix(std::string_view text);
 // `text` with everything that is not UTF-8 replaced by U+FFFD.
 std::string ValidUtf8(std::string_view text);
+// `text` in at most `max_bytes`: of what is longer the beginning (two thirds) and the end stay, and
+// between them is said how much is missing. Characters are not cut.
+std::string ElideMiddle(std::string_view text, size_t max_bytes);
 
 }  // namespace davinci

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "davinci/base/json_text.h"
 
 namespace davinci {
@@ -39,6 +41,25 @@ TEST(JsonText, TakesAnyBytes) {
   EXPECT_EQ(ValidUtf8Prefix(text), text.size());
   EXPECT_EQ(nlohmann::json::parse(text).size(), 1u);
   EXPECT_EQ(JsonText(nlohmann::ordered_json{{"b", 1}, {"a", 2}}, 1), "{\n \"b\": 1,\n \"a\": 2\n}");
+}
+
+TEST(ElideMiddle, KeepsBothEndsWithinTheLimit) {
+  const std::string text = "begin" + std::string(10000, '.') + "end";
+  const std::string elided = ElideMiddle(text, 200);
+  EXPECT_LE(elided.size(), 200u);
+  EXPECT_EQ(elided.substr(0, 5), "begin");
+  EXPECT_EQ(elided.substr(elided.size() - 3), "end");
+  EXPECT_EQ(ElideMiddle("short", 200), "short");
+  const std::string slightly = ElideMiddle(std::string(205, '.'), 200);
+  const auto kept = std::count(slightly.begin(), slightly.end(), '.');
+  EXPECT_NE(slightly.find(std::to_string(205 - kept) + " bytes left out"), std::string::npos);
+}
+
+TEST(ElideMiddle, NeverCutsACharacterInHalf) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "ü€";
+  for (size_t limit = 0; limit < 110; ++limit)
+    EXPECT_NO_THROW((void)nlohmann::json(ElideMiddle(text, limit)).dump()) << limit;
 }
 
 }  // namespace

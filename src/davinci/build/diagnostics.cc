@@ -166,20 +166,6 @@ std::vector<Diagnostic> ParseErrors(std::string_view output) {
   return errors;
 }
 
-std::string ElideMiddle(std::string_view text, size_t max_bytes) {
-  if (text.size() <= max_bytes) return std::string(text);
-  const auto mark = [](size_t bytes) { return fmt::format("\n… {} bytes left out …\n", bytes); };
-  const size_t longest = mark(text.size()).size();
-  if (max_bytes <= longest) return std::string(text.substr(0, max_bytes));
-  const size_t room = max_bytes - longest;
-  size_t head = room - room / 4;
-  size_t tail = text.size() - room / 4;
-  // Never cut a UTF-8 sequence: the text goes into JSON.
-  while (head > 0 && (static_cast<unsigned char>(text[head]) & 0xC0) == 0x80) --head;
-  while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80) ++tail;
-  return std::string(text.substr(0, head)) + mark(tail - head) + std::string(text.substr(tail));
-}
-
 std::string ReadableErrors(std::string_view output, const std::vector<std::string>& hidden,
                            size_t max_bytes) {
   std::string text = StripAnsi(output);

@@ -25,9 +25,6 @@ std::vector<Diagnostic> ParseErrors(std::string_view output);
 std::string ReadableErrors(std::string_view output, const std::vector<std::string>& hidden,
                            size_t max_bytes);
 
-// Keeps the beginning (three quarters) and the end; the cut says how much is missing.
-std::string ElideMiddle(std::string_view text, size_t max_bytes);
-
 enum class Blame {
   kSource,  // the source is wrong; no other set of headers would help
   kUnsure,  // plausibly something that a leaner header set lacks

@@ -9,6 +9,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/utf8.h"
 #include "davinci/build/compat_bundle.h"
 #include "davinci/build/diagnostics.h"
 #include "davinci/build/flag_policy.h"

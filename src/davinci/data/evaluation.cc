@@ -153,19 +153,4 @@ Result<Evaluation> EvaluationFromJson(const json& document) {
   }
 }
 
-std::string ElideMiddle(std::string_view text, size_t max_bytes) {
-  if (text.size() <= max_bytes) return std::string(text);
-  const auto note = [](size_t bytes) { return fmt::format("\n… {} bytes left out …\n", bytes); };
-  const size_t longest = note(text.size()).size();
-  if (max_bytes <= longest) return std::string(text.substr(0, max_bytes));
-  const size_t room = max_bytes - longest;
-  size_t head = room * 2 / 3;
-  size_t tail = text.size() - (room - head);
-  // Never inside a character: half of one is no UTF-8, and no JSON.
-  const auto inside = [&](size_t at) { return at < text.size() && (text[at] & 0xC0) == 0x80; };
-  while (head > 0 && inside(head)) --head;
-  while (inside(tail)) ++tail;
-  return std::string(text.substr(0, head)) + note(tail - head) + std::string(text.substr(tail));
-}
-
 }  // namespace davinci

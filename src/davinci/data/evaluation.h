@@ -86,8 +86,4 @@ nlohmann::json ToJson(const Evaluation& evaluation);
 // Strict inverse of ToJson; unknown outcome names or a foreign schema are errors.
 Result<Evaluation> EvaluationFromJson(const nlohmann::json& document);
 
-// Shortens `text` to at most `max_bytes`, keeping the beginning and the end and saying how much was
-// left out.
-std::string ElideMiddle(std::string_view text, size_t max_bytes);
-
 }  // namespace davinci

@@ -86,25 +86,6 @@ TEST(Evaluation, ExitCodeOfACheckWithoutDeviceFollowsWhatItFound) {
   EXPECT_EQ(ExitCode(evaluation), 0);
 }
 
-TEST(ElideMiddle, KeepsBothEndsWithinTheLimit) {
-  const std::string text = "begin" + std::string(10000, '.') + "end";
-  const std::string elided = ElideMiddle(text, 200);
-  EXPECT_LE(elided.size(), 200u);
-  EXPECT_EQ(elided.substr(0, 5), "begin");
-  EXPECT_EQ(elided.substr(elided.size() - 3), "end");
-  EXPECT_EQ(ElideMiddle("short", 200), "short");
-  const std::string slightly = ElideMiddle(std::string(205, '.'), 200);
-  const auto kept = std::count(slightly.begin(), slightly.end(), '.');
-  EXPECT_NE(slightly.find(std::to_string(205 - kept) + " bytes left out"), std::string::npos);
-}
-
-TEST(ElideMiddle, NeverCutsACharacterInHalf) {
-  std::string text;
-  for (int i = 0; i < 1000; ++i) text += "ü€";
-  for (size_t limit = 100; limit < 110; ++limit)
-    EXPECT_NO_THROW((void)nlohmann::json(ElideMiddle(text, limit)).dump()) << limit;
-}
-
 TEST(DetectLanguage, ReadsTheCallsThatAreMade) {
   EXPECT_EQ(DetectLanguage("@triton.jit\ndef k(): pass"), Language::kTriton);
   EXPECT_EQ(DetectLanguage("load_inline(cpp_sources=s)"), Language::kCpp);

@@ -13,6 +13,7 @@
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/suggest.h"
+#include "davinci/base/utf8.h"
 #include "davinci/judge/task.h"
 
 namespace davinci::judge {

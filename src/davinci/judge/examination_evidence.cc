@@ -7,6 +7,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
+#include "davinci/base/utf8.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/untrusted_json.h"
 #include "davinci/judge/vendor_code.h"

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "davinci/base/json_text.h"
+#include "davinci/base/utf8.h"
 #include "davinci/judge/examination.h"
 
 namespace davinci::judge {

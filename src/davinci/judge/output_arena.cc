@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "davinci/base/utf8.h"
+
 namespace davinci::judge {
 namespace {
 

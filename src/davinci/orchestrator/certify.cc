@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/utf8.h"
 #include "davinci/orchestrator/export_kernel.h"
 #include "davinci/orchestrator/line_diff.h"
 
