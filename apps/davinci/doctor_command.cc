@@ -319,7 +319,8 @@ void AddGpus(const build::Toolchain& tools, DoctorReport* report) {
   constexpr const char* kSection = "gpu";
   const auto monitor = gpu::DeviceMonitor::Create();
   for (const gpu::DeviceInfo& info : monitor->devices()) AddDevice(*monitor, info, report);
-  if (monitor->devices().empty()) {
+  report->no_device = monitor->devices().empty();
+  if (report->no_device) {
     report->checks.push_back(
         Problem(CheckState::kMissing, kSection, "device", "none: " + monitor->absence_reason(),
                 "with an NVIDIA GPU: install its driver; in a container: --gpus all"));

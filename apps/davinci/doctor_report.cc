@@ -103,16 +103,22 @@ std::string RenderDoctor(const DoctorReport& report, bool color, size_t width) {
         head = indent + "  ";
       }
   }
-  const auto answer = [&](std::string_view command, bool works, std::string_view otherwise) {
-    const Mark mark = MarkOf(works ? CheckState::kOk : CheckState::kMissing);
+  const auto answer = [&](std::string_view command, bool works, std::string_view otherwise,
+                          CheckState state = CheckState::kMissing) {
+    const Mark mark = MarkOf(works ? CheckState::kOk : state);
     text += fmt::format("  {} {}  {}\n", Styled(mark.symbol, mark.style, color), command,
                         works ? "works here" : otherwise);
   };
   text += fmt::format("\n{}\n", Styled("judging", TextStyle::kBold, color));
   answer("davinci judge --target cpu ", report.CpuWorks(),
          "cannot work: mend the lines marked ✗ above");
-  answer("davinci judge --target cuda", report.CudaWorks(),
-         "cannot run and time kernels on this machine");
+  if (report.ChecksWithoutDevice())
+    answer("davinci judge --target cuda", report.CudaWorks(),
+           "checks candidates without a device: compiled, interpreted, never timed",
+           CheckState::kWarn);
+  else
+    answer("davinci judge --target cuda", report.CudaWorks(),
+           "cannot run and time kernels on this machine");
   return text;
 }
 
@@ -126,7 +132,10 @@ nlohmann::json ToJson(const DoctorReport& report) {
                       {"remedy", check.remedy},
                       {"details", check.details}});
   return {{"schema", "davinci.doctor/1"},
-          {"targets", {{"cpu", report.CpuWorks()}, {"cuda", report.CudaWorks()}}},
+          {"targets",
+           {{"cpu", report.CpuWorks()},
+            {"cuda", report.CudaWorks()},
+            {"cuda_without_device", report.ChecksWithoutDevice()}}},
           {"checks", std::move(checks)}};
 }
 

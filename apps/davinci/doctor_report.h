@@ -29,9 +29,11 @@ struct Check {
 
 struct DoctorReport {
   std::vector<Check> checks;
+  bool no_device = false;  // `judge --target cuda` checks then as far as that goes without one
 
   bool CpuWorks() const;
   bool CudaWorks() const;
+  bool ChecksWithoutDevice() const { return no_device && CpuWorks(); }
   // 0: `judge --target cpu` can work; 1: it cannot.
   int ExitCode() const { return CpuWorks() ? 0 : 1; }
 };
@@ -40,8 +42,8 @@ struct DoctorReport {
 // 0: unlimited.
 std::string RenderDoctor(const DoctorReport& report, bool color, size_t width);
 
-// {"schema": "davinci.doctor/1", "targets": {"cpu": true, "cuda": false}, "checks": [{section,
-// name, state, value, remedy, details}]}
+// {"schema": "davinci.doctor/1", "targets": {"cpu": true, "cuda": false,
+// "cuda_without_device": true}, "checks": [{section, name, state, value, remedy, details}]}
 nlohmann::json ToJson(const DoctorReport& report);
 
 }  // namespace davinci::app
