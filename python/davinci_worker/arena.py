@@ -65,6 +65,3 @@ class HostArena:
         if min(placed["stride"], default=0) < 0 or last >= flat.numel():
             raise ValueError(f"a view of {last + 1} elements in a region of {flat.numel()}")
         return flat.as_strided(placed["shape"], placed["stride"])
-
-    def pointer(self, placed, shift=0):
-        return self.base.data_ptr() + placed["offset"] + shift
