@@ -93,10 +93,12 @@ _LADDERS = {
 _NEAR_OWN = ("outliers", "outliers-faint", "edges")
 
 
+_TYING = ("magnitudes", "outliers", "edges")  # a softmax underflows to zeros, even in float64; slices of zeros, equal values
+
+
 def ladder(name, selects=False):
-    """``selects``: the reference picks the largest of something. Where a softmax underflows to zeros, even in float64, which ones
-    it picks is decided by their order."""
-    return tuple(rung for rung in _LADDERS.get(name, (name, "own")) if not (selects and rung == "magnitudes"))
+    """``selects``: the reference picks the largest of something. Which of several equal ones is decided by their order."""
+    return tuple(rung for rung in _LADDERS.get(name, (name, "own")) if not (selects and rung in _TYING))
 
 
 def _is_restylable(tensor):
@@ -239,14 +241,21 @@ def fixed_whole(some, others):
                      and 1 < a.shape[-1] and a.numel() <= _PIECE and torch.equal(a, b))
 
 
-def other_whole(tensor, generator):
-    """Other numbers that mean the same, along the last dimension, each of them no larger than the largest: lengths become shorter,
-    positions (0, 1, 2 …) change places, segments (0, 0, 1, 1, 1 …) their sizes. All others stay."""
+def other_whole(tensor, generator, sizes=()):
+    """Other numbers that mean the same, along the last dimension: lengths become shorter, groups that make up one of the ``sizes`` of the
+    inputs larger and smaller, positions (0, 1, 2 …) change places, segments (0, 0, 1, 1, 1 …) their sizes. All others stay."""
     rows, device = tensor.reshape(-1, tensor.shape[-1]), tensor.device
     steps = rows[:, 1:] - rows[:, :-1]
     if (rows == rows[0, 0]).all():
         if rows[0, 0] <= 1:
             return tensor
+        if int(rows[0].sum()) in sizes:
+            half = rows.shape[-1] // 2
+            moved = torch.randint(0, int(rows[0, 0]), (len(rows), half), generator=generator, device=device, dtype=tensor.dtype)
+            result = rows.clone()
+            result[:, :half] += moved
+            result[:, -half:] -= moved
+            return result.reshape(tensor.shape)
         return torch.randint(1, int(rows[0, 0]) + 1, tensor.shape, generator=generator, device=device, dtype=tensor.dtype)
     if (steps == 1).all():
         order = torch.rand(rows.shape, generator=generator, device=device).argsort(-1)

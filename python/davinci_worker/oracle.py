@@ -272,7 +272,7 @@ class Oracle:
             coarse = self._multiplies and self._spec.get("precision") != "tf32"
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
             for i in self._fixed_whole.get(variant, ()) if distribution in ("signed", "outliers", "outliers-faint") else ():
-                tensors[i] = distributions.other_whole(tensors[i], generator)
+                tensors[i] = distributions.other_whole(tensors[i], generator, {size for t in tensors for size in t.shape})
             if distribution.startswith("outliers"):
                 skeleton = distributions.other_numbers(skeleton, generator)
         return InputSet(skeleton, tensors, variant, seed, distribution)
@@ -444,6 +444,7 @@ class Oracle:
         (output, _), flops, dense, self._multiplies, self._selects = trace.work(lambda: self._forward(model, drawn))
         found = []
         packing.flatten(output, found)
+        self._selects |= not all(t.is_floating_point() for t in found)
         read = sum(t.numel() * t.element_size() for t in drawn.tensors)
         held = sum(t.numel() * t.element_size() for _, t in weights.state(model))
         written = sum(t.numel() * t.element_size() for t in found)

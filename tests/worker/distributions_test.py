@@ -70,6 +70,8 @@ class WholeTest(DistributionsTest):
             for other, before in ((lengths, torch.full((40,), 9)), (positions, torch.arange(3, 43)), (segments, own)):
                 self.assertIs(other.dtype, dtype)
                 self.assertFalse(torch.equal(other, before.to(dtype).expand_as(other)))
+        groups = distributions.other_whole(torch.full((5,), 9), generator(), {45})
+        self.assertEqual((int(groups.sum()), bool((groups >= 1).all()), int(groups.max()) > 9), (45, True, True))
         for fixed in (torch.zeros(8, dtype=torch.int64), torch.tensor([0, 3, 9, 12]), torch.tensor([5, 1, 4])):
             self.assertTrue(torch.equal(distributions.other_whole(fixed, generator()), fixed))
 
