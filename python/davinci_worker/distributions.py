@@ -190,7 +190,7 @@ def _redrawn(tensor, distribution, generator):
 
 def _with_outliers(tensor, distribution, generator):
     """The task's own values but for a few of 10 to 300, slices near zero, in which an epsilon counts, and one of zeros
-    (``outliers-faint``: none): who looks at a sample of them does not know what is among them. The last one is large,
+    (``outliers-faint``: none): who looks at a sample of them does not know what is among them. The last one is the largest,
     so that who leaves out a tail is wrong. ``edges``: none is large, a few are as small and as large as they may be."""
     result = _empty_like(tensor).copy_(tensor)
     device = tensor.device
@@ -209,7 +209,9 @@ def _with_outliers(tensor, distribution, generator):
             result[packing.coordinates(places(_FEW_EDGES), tensor.shape)] = bound
         return result
     at = torch.cat([places(4 + tensor.numel() // 100_000), torch.tensor([tensor.numel() - 1], device=device)])
-    values = 10.0 ** (1.0 + 1.5 * torch.rand(at.numel(), generator=generator, device=device))
+    share = torch.rand(at.numel(), generator=generator, device=device)
+    share[-1] = 1
+    values = 10.0 ** (1.0 + 1.5 * share)
     values = values.copysign_(torch.randn(at.numel(), generator=generator, device=device))
     result[packing.coordinates(at, tensor.shape)] = values.to(tensor.dtype)
     return result
