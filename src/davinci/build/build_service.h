@@ -59,8 +59,6 @@ class BuildService {
   Result<BuildOutcome> BuildJson(std::string_view request_json, std::stop_token stop = {});
 
   const Toolchain& toolchain() const { return builder_->toolchain(); }
-  // Folders a process must be able to read to load artifacts.
-  std::vector<std::filesystem::path> ArtifactDirs() const { return {cache_.root() / "objects"}; }
 
  private:
   struct InFlight {

@@ -65,6 +65,14 @@ void Evaluation::AddLabel(std::string label) {
     labels.push_back(std::move(label));
 }
 
+std::string DeviceName(const Evaluation& evaluation) {
+  const json device = evaluation.provenance.is_object()
+                          ? evaluation.provenance.value("device", json::object())
+                          : json::object();
+  const auto name = device.find("name");
+  return name != device.end() && name->is_string() ? name->get<std::string>() : "";
+}
+
 int ExitCode(const Evaluation& evaluation) {
   switch (evaluation.outcome) {
     case Outcome::kOk:

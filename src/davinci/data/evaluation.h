@@ -82,6 +82,9 @@ struct Evaluation {
 // failed, 4 checked without a device as far as that goes, and not known to be correct.
 int ExitCode(const Evaluation& evaluation);
 
+// What it was measured on ("NVIDIA H200"); empty where that was not recorded.
+std::string DeviceName(const Evaluation& evaluation);
+
 nlohmann::json ToJson(const Evaluation& evaluation);
 // Strict inverse of ToJson; unknown outcome names or a foreign schema are errors.
 Result<Evaluation> EvaluationFromJson(const nlohmann::json& document);

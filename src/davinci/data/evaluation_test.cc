@@ -94,5 +94,14 @@ TEST(DetectLanguage, ReadsTheCallsThatAreMade) {
   EXPECT_EQ(DetectLanguage("torch.mm(a, b)"), Language::kPython);
 }
 
+TEST(Evaluation, TellsTheDeviceWhereItIsRecorded) {
+  Evaluation evaluation;
+  EXPECT_EQ(DeviceName(evaluation), "");
+  evaluation.provenance["device"] = {{"name", "NVIDIA H200"}, {"uuid", "GPU-1"}};
+  EXPECT_EQ(DeviceName(evaluation), "NVIDIA H200");
+  evaluation.provenance["device"] = "something else";
+  EXPECT_EQ(DeviceName(evaluation), "");
+}
+
 }  // namespace
 }  // namespace davinci

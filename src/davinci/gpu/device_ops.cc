@@ -189,13 +189,6 @@ Status DeviceOps::FlushL2(uint64_t key, bool leave_clean, CuStream stream) {
                 scratch_ + kResultOffset);
 }
 
-Status DeviceOps::ResetPersistingL2() {
-  ScopedCudaContext scope(*context_);
-  DAVINCI_RETURN_IF_ERROR(scope.status());
-  const CudaDriver& driver = context_->driver();
-  return driver.Check(driver.CtxResetPersistingL2Cache(), "cuCtxResetPersistingL2Cache");
-}
-
 Status DeviceOps::Poison(CuDevicePtr data, uint64_t count, int dtype, uint64_t key,
                          CuStream stream) {
   DAVINCI_ASSIGN_OR_RETURN(const keyed::PoisonKind kind, PoisonKindOf(dtype));

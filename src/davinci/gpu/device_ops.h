@@ -65,8 +65,6 @@ class DeviceOps {
   // Evicts everything from the L2 by writing twice its size of keyed noise; with `leave_clean` the
   // noise is then read back, so that the next kernel does not pay for writing it to memory.
   Status FlushL2(uint64_t key, bool leave_clean, CuStream stream);
-  // Demotes lines that somebody pinned with an access-policy window. Affects the whole context.
-  Status ResetPersistingL2();
 
   // Every element gets a pattern that is a signalling NaN for floats (kernels/keyed.h).
   Status Poison(CuDevicePtr data, uint64_t count, int dtype, uint64_t key, CuStream stream);

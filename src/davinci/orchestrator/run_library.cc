@@ -62,9 +62,7 @@ skill::Evidence EvidenceOf(const Verification& verification, const rollout::Step
     if (!sample.with_skill) continue;
     ++evidence.num_generations;
     if (sample.evaluation.speedup) best = std::max(best, sample.evaluation.speedup->median);
-    const nlohmann::json& provenance = sample.evaluation.provenance;
-    if (evidence.device.empty() && provenance.is_object())
-      evidence.device = provenance.value("device", "");
+    if (evidence.device.empty()) evidence.device = DeviceName(sample.evaluation);
   }
   if (best > 0) evidence.speedup = best;
   return evidence;

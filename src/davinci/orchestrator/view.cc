@@ -30,13 +30,8 @@ void KeepSource(store::RunStore& run, const std::string& hash,
 
 std::string DeviceOf(const std::vector<rollout::TaskOutcome>& outcomes) {
   for (const rollout::TaskOutcome& outcome : outcomes) {
-    if (!outcome.probe || !outcome.probe->provenance.is_object()) continue;
-    const json& provenance = outcome.probe->provenance;
-    const auto device = provenance.find("device");
-    if (device == provenance.end()) continue;
-    if (device->is_string()) return device->get<std::string>();
-    if (device->is_object() && device->contains("name") && (*device)["name"].is_string())
-      return (*device)["name"].get<std::string>();
+    if (!outcome.probe) continue;
+    if (std::string name = DeviceName(*outcome.probe); !name.empty()) return name;
   }
   return "";
 }

@@ -64,14 +64,6 @@ void AddSystemPaths(Policy* policy) {
   }
 }
 
-void AddCudaPaths(Policy* policy) {
-  policy->device_paths.emplace_back("/dev/nvidia*");
-  for (const char* path :
-       {"/sys/bus/pci", "/sys/class", "/sys/devices", "/sys/module", "/usr/local"}) {
-    policy->read_only_paths.emplace_back(path);
-  }
-}
-
 Status Validate(const Policy& policy) {
   for (const std::string& path : policy.read_only_paths) {
     DAVINCI_RETURN_IF_ERROR(ValidatePath("read_only_paths", path));
@@ -86,11 +78,6 @@ Status Validate(const Policy& policy) {
     DAVINCI_RETURN_IF_ERROR(ValidatePath("scratch_dir", policy.scratch_dir));
   }
   return Status::Ok();
-}
-
-Result<Policy> PolicyFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "policy");
-  return ReadPolicy(&fields);
 }
 
 nlohmann::json ToJson(const Policy& policy) {

@@ -64,14 +64,7 @@ struct Policy {
 // no /run.
 void AddSystemPaths(Policy* policy);
 
-// Adds what the CUDA driver opens besides: its device nodes and the PCI and module entries of /sys.
-// (Its libraries lie under /usr; toolkits elsewhere have to be listed by the caller.)
-void AddCudaPaths(Policy* policy);
-
-// A JSON object with the field names above; absent = the default above. An unknown key, a wrong
-// type, a relative path or
-// "/" is kInvalidArgument naming it.
-Result<Policy> PolicyFromJson(const nlohmann::json& json);
+// A JSON object with the field names above.
 nlohmann::json ToJson(const Policy& policy);
 
 // What one sandbox needs, and what the C ABI takes: the JSON of a Policy with an optional member

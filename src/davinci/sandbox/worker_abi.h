@@ -37,9 +37,8 @@ DV_EXPORT int dv_sandbox_enter(const char* spec_json, char* err, size_t err_len,
                                size_t report_len);
 
 // No new process, no exec, no signal to others from here on, for all threads. `report_json`
-// receives
-// {"locked": true, "immutable": ...}. The caller's word is worth nothing: the
-// supervisor checks with ReadSeccompState() and ProcessesInPidNamespaceOf().
+// receives {"locked": true, "immutable": ...}. The caller's word is worth nothing: the supervisor
+// reads for itself what /proc says (worker/process.h; in tests ReadSeccompState()).
 DV_EXPORT int dv_sandbox_lock(char* err, size_t err_len, char* report_json, size_t report_len);
 
 #ifdef __cplusplus
