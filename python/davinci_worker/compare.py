@@ -184,8 +184,8 @@ class _Float:
     def compare(self, candidate):
         return self._backend.compare(self.truth, self.stored(candidate), self.dtype, self.tolerance, self._dont_care)
 
-    def forgive_undefined(self):
-        self._dont_care |= self.truth.isnan().view(-1)
+    def forgive(self, places):
+        self._dont_care |= places.view(-1)
 
 
 class _Integer:
@@ -244,11 +244,13 @@ class Truth:
         for output in self.outputs:
             output.settle(multiple, terms, spread)
 
-    def forgive_undefined(self):
-        """On inputs the task would not draw: where the reference comes to 0/0, a stabler form may know better."""
-        for output in self.outputs:
-            if isinstance(output, _Float) and output.truth.numel():
-                output.forgive_undefined()
+    def forgive_undefined(self, inputs):
+        """On finite inputs that the task would not draw: where the reference comes to 0/0, a stabler form may know better."""
+        undefined = [(o, o.truth.isnan()) for o in self.outputs if isinstance(o, _Float) and o.truth.numel()]
+        undefined = [(output, places) for output, places in undefined if places.any()]
+        if undefined and all(t.isfinite().all() for t in inputs if t.is_floating_point()):
+            for output, places in undefined:
+                output.forgive(places)
 
     def summary(self):
         return {"exact": self.exact, "defined_share": min((o.defined_share() for o in self.outputs), default=1.0),

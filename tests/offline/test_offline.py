@@ -33,9 +33,9 @@ EXPECTED = {
     "large_literal": (CHECKED, None, "imported); correctness not decided: the reference does not run here"),
     "medium_slow": (CHECKED, True, "at smaller sizes than the task's own: batch_size = "),
 }
-# Of others: task.py.
-TASKS = {"large_right": "large.py", "large_fixed": "large.py", "large_undefined": "large.py", "large_literal": "large_literal.py",
-         "medium_slow": "medium.py"}
+# Task and candidate of others than task.py and a candidate of that name.
+OTHERS = {"large_right": ("large", "relu_right"), "large_fixed": ("large", "large_fixed"), "large_undefined": ("large", "large_undefined"),
+          "large_literal": ("large_literal", "relu_right"), "medium_slow": ("medium", "relu_right")}
 
 
 def toolchain_missing(document):
@@ -73,8 +73,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="davinci-offline") as folder:
         jobs, out = pathlib.Path(folder) / "jobs.jsonl", pathlib.Path(folder) / "out.jsonl"
         jobs.write_text("".join(
-            json.dumps({"id": name, "reference": str(HERE / TASKS.get(name, "task.py")), "candidate": str(HERE / "candidates" / (name + ".py"))}) + "\n"
-            for name in EXPECTED))
+            json.dumps({"id": name, "reference": str(HERE / f"{task}.py"), "candidate": str(HERE / "candidates" / f"{candidate}.py")}) + "\n"
+            for name in EXPECTED for task, candidate in [OTHERS.get(name, ("task", name))]))
         done = subprocess.run([options.davinci, "judge", "--batch", str(jobs), "--out", str(out), "-t", "cuda", "-j", "2"],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
         documents = {d["id"]: d for d in map(json.loads, out.read_text().splitlines())} if out.exists() else {}
