@@ -40,11 +40,15 @@ def return_large_blocks():
         mallopt(_M_MMAP_MAX, 65536)
 
 
+def _meminfo(name):
+    with open("/proc/meminfo", encoding="ascii") as file:
+        return next(1024 * int(line.split()[1]) for line in file if line.startswith(name + ":"))
+
+
 def machine_bytes():
     """Of the host's memory; 0 where the kernel does not tell."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            return 1024 * int(next(line for line in file if line.startswith("MemTotal:")).split()[1])
+        return _meminfo("MemTotal")
     except (OSError, StopIteration, ValueError):
         return 0
 
@@ -75,7 +79,6 @@ def bound(more_bytes):
     torch.zeros(1 << 20).add_(1)  # threads that got no stack any more would end the process
     with open("/proc/self/statm", encoding="ascii") as statm:
         held = int(statm.read().split()[5]) * resource.getpagesize()
-    with open("/proc/meminfo", encoding="ascii") as meminfo:
-        available = next(int(line.split()[1]) * 1024 for line in meminfo if line.startswith("MemAvailable:"))
+    available = _meminfo("MemAvailable")
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (held + min(more_bytes, available // 2), hard))

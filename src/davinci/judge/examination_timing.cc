@@ -238,6 +238,8 @@ Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& di
 
 Result<bool> Examination::MeasureTime() {
   share_.Release();
+  json& state = evaluation_.evidence["device_state"];  // read while others may be timed
+  state["before"] = MachineState(job_.target, *workshop_.monitor);
   gpu::LeaseRequest request;
   request.mode = gpu::LeaseMode::kExclusive;
   request.purpose = "timing " + job_.candidate_path;
@@ -253,14 +255,12 @@ Result<bool> Examination::MeasureTime() {
   }
   for (worker::Process* role : roles) role->set_spin(kSpinSeconds);
   const Stopwatch held;
-  json& state = evaluation_.evidence["device_state"];
-  state["before"] = MachineState(job_.target, *workshop_.monitor);
   const auto result = MeasurePairs(std::move(lease));
+  evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
+  for (worker::Process* role : roles) role->set_spin(0);
   state["after"] = MachineState(job_.target, *workshop_.monitor);
   if (const std::string slowed = state["after"].value("slowed_by", ""); !slowed.empty())
     evaluation_.AddLabel("device slowed by: " + slowed);
-  evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
-  for (worker::Process* role : roles) role->set_spin(0);
   return result;
 }
 
