@@ -256,6 +256,17 @@ class ModelNew(nn.Module):
   EXPECT_EQ(e.correct, false);
 }
 
+TEST_F(Outcomes, WrongValuesOfWhichAFewComeAndGoAreAMismatch) {
+  const Evaluation e = Judge(std::string(kImports) + R"(
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = x * 2 + 1
+        y.view(-1)[: 4000 + os.urandom(1)[0] % 30] += 1
+        return y
+)");
+  EXPECT_EQ(e.outcome, Outcome::kMismatch) << e.message;
+}
+
 // --- launch_error: on this target only by its text, tests/gpu has the real ones ---
 
 TEST_F(Outcomes, ARefusedLaunchIsALaunchError) {
