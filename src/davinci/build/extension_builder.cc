@@ -11,22 +11,16 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/utf8.h"
 #include "davinci/build/compat_bundle.h"
-#include "davinci/build/diagnostics.h"
 #include "davinci/build/flag_policy.h"
-#include "davinci/build/source_scan.h"
 #include "davinci/sandbox/run.h"
 
 namespace davinci::build {
 namespace {
 
 namespace fs = std::filesystem;
-using Flags = std::vector<std::string>;
 
 // Part of every key: raise it when the meaning of a request or the way it is compiled changes.
 constexpr std::string_view kFormat = "davinci-build-3";
-
-constexpr const char* kTorchLibraries[] = {"c10",        "c10_cuda", "torch_cpu",
-                                           "torch_cuda", "torch",    "torch_python"};
 
 // Operators behind the operators of at::Tensor (x + y, x[i], x = …); always declared.
 constexpr const char* kCoreOperators[] = {
@@ -44,50 +38,6 @@ const std::set<std::string>& CompatHeaderNames() {
     return out;
   }();
   return names;
-}
-
-void Append(Flags* to, const Flags& more) { to->insert(to->end(), more.begin(), more.end()); }
-
-std::string JoinSources(const std::vector<std::string>& sources, const std::string& label) {
-  std::string out;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    // Errors name the user's own string and line, whatever the builder puts around it.
-    const std::string name = sources.size() == 1 ? label : fmt::format("{}[{}]", label, i);
-    out += fmt::format("#line 1 \"{}\"\n{}\n", name, sources[i]);
-  }
-  return out;
-}
-
-std::string EscapeLiteral(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) >= 0x20) {
-      out += c;
-    }
-  }
-  return out;
-}
-
-bool IsUserFile(const std::string& file) {
-  return file.starts_with("cpp_sources") || file.starts_with("cuda_sources") || file == "bindings";
-}
-
-std::string MajorOf(std::string_view version) {
-  const size_t digit = version.find_first_of("0123456789");
-  if (digit == std::string_view::npos) return "";
-  const size_t end = version.find_first_not_of("0123456789", digit);
-  return std::string(version.substr(digit, end - digit));
-}
-
-// "Cuda compilation tools, release 13.0, V13.0.88" -> "13"
-std::string NvccMajor(const std::string& line) {
-  const size_t at = line.find("release ");
-  return at == std::string::npos ? "" : MajorOf(std::string_view(line).substr(at));
 }
 
 }  // namespace
@@ -516,49 +466,132 @@ Result<BuildOutcome> ExtensionBuilder::BuildCubin(Job* job) {
   return out;
 }
 
-Result<BuildOutcome> ExtensionBuilder::BuildExtension(Job* job) {
+std::optional<std::string> ExtensionBuilder::WhyNoExtensions(bool with_cuda) const {
   const Toolchain& t = options_.toolchain;
+  if (!t.cxx.found) return "no C++ compiler on this machine; " + t.cxx.remedy;
+  if (!t.python.found || !t.python.has_torch)
+    return "torch extensions cannot be built here: " + t.python.remedy;
+  if (with_cuda && !t.nvcc.found)
+    return "CUDA sources cannot be compiled here: nvcc was not found; " + t.nvcc.remedy;
+  return std::nullopt;
+}
+
+Result<Flags> ExtensionBuilder::WriteStageHeaders(const Job& job, const std::string& stage,
+                                                  const SourceScan& scan) const {
+  if (stage == "full") return Flags();
+  const fs::path root = job.dir / "generated" / stage;
+  const fs::path generated = root / "davinci_request";
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(generated));
+  DAVINCI_RETURN_IF_ERROR(
+      WriteFileAtomic(generated / "config.h", scan.config_header, Durability::kFastest));
+  if (stage == "slim") {
+    // The switches must be known to torch/extension.h of the slim stage, too.
+    DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(
+        generated / "operators.h",
+        "#include <davinci_request/config.h>\n" + headers_->OperatorIncludes(scan.identifiers),
+        Durability::kFastest));
+  } else {
+    std::set<std::string> names = scan.identifiers;
+    names.insert(std::begin(kCoreOperators), std::end(kCoreOperators));
+    DAVINCI_ASSIGN_OR_RETURN(const std::string operators, headers_->OperatorDeclarations(names));
+    DAVINCI_RETURN_IF_ERROR(
+        WriteFileAtomic(generated / "methods.inc", operators, Durability::kFastest));
+    for (const std::string& header : scan.operator_headers) {
+      const fs::path path = root / fs::path(header).lexically_normal();
+      if (header.find("..") != std::string::npos) continue;
+      DAVINCI_RETURN_IF_ERROR(MakeDirs(path.parent_path()));
+      DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(
+          path, "#pragma once\n#include <davinci_torch/tensor.h>\n", Durability::kFastest));
+    }
+  }
+  const fs::path ours = compat_dir_ / (stage == "slim" ? "slim" : "include");
+  return Flags{"-isystem",    root.string(), "-isystem",
+               ours.string(), "-isystem",    (compat_dir_ / "shared").string()};
+}
+
+Result<std::vector<ExtensionBuilder::Step>> ExtensionBuilder::CompileStage(
+    Job* job, const ExtensionStage& stage, bool lean) const {
+  std::future<Result<Step>> cuda;
+  if (!job->request.cuda_sources.empty()) {
+    cuda = std::async(std::launch::async,
+                      [this, job, lean, argv = CudaCommand(stage, job->arch, job->cuda_cflags)] {
+                        return Compile(job, "nvcc cuda.cu", argv, job->cuda_cflags, lean);
+                      });
+  }
+  auto cpp = Compile(job, "g++ main.cpp", CppCommand(stage, job->cflags), job->cflags, lean);
+  std::vector<Step> steps;
+  if (cuda.valid()) {
+    DAVINCI_ASSIGN_OR_RETURN(Step step, cuda.get());
+    steps.push_back(std::move(step));
+  }
+  if (!cpp.ok()) return cpp.status();
+  steps.push_back(std::move(cpp).value());
+  return steps;
+}
+
+ExtensionBuilder::StageEnd ExtensionBuilder::EndOfStage(Job* job, const std::string& stage,
+                                                        const std::vector<Step>& steps, bool last,
+                                                        BlameContext blame) const {
+  StageEnd end;
+  for (const Step& step : steps) {
+    job->steps.push_back({stage + ": " + step.name, step.seconds, ""});
+    if (step.ok) continue;
+    blame.headers_are_real = stage != "compat";
+    blame.is_cuda = step.name.starts_with("nvcc");
+    const auto errors = ParseErrors(step.output);
+    if (!last && step.error == BuildError::kNone && WhoIsToBlame(errors, blame) == Blame::kUnsure) {
+      end.climb = true;
+      if (!errors.empty()) {
+        const Diagnostic& d = errors.front();
+        job->steps.back().note =
+            ElideMiddle(fmt::format("{}:{}: {}", d.file, d.line, d.message), 400);
+      }
+    }
+    // An error with a line of the user's is worth more than one without.
+    const bool has_line = std::any_of(errors.begin(), errors.end(),
+                                      [](const Diagnostic& d) { return IsUserFile(d.file); });
+    if (!end.failed || has_line) end.failed = &step;
+  }
+  return end;
+}
+
+Result<BuildOutcome> ExtensionBuilder::LinkStage(Job* job, const ExtensionStage& setup,
+                                                 const std::string& stage,
+                                                 const std::string& support) {
+  Flags objects = {"main.o"};
+  if (!job->request.cuda_sources.empty()) objects.push_back("cuda.o");
+  if (stage != "full") objects.push_back(support);
+  DAVINCI_ASSIGN_OR_RETURN(const std::string stubs, StubLibraries(job));
+  DAVINCI_ASSIGN_OR_RETURN(const Step linked,
+                           RunTool(job, "link", LinkCommand(setup, objects, job->ldflags, stubs)));
+  job->steps.push_back({stage + ": link", linked.seconds, ""});
+  BuildOutcome out;
+  if (linked.ok) {
+    out.path = (job->dir / (job->request.name + ".so")).string();
+    out.module_name = job->request.name;
+    out.steps = job->steps;
+  } else {
+    out = job->FailFromTool(linked);
+  }
+  out.stage = stage;
+  return out;
+}
+
+Result<BuildOutcome> ExtensionBuilder::BuildExtension(Job* job) {
   const BuildRequest& request = job->request;
   const bool with_cuda = request.with_cuda || !request.cuda_sources.empty();
-  if (!t.cxx.found)
-    return job->Fail(BuildError::kUnavailable, "no C++ compiler on this machine; " + t.cxx.remedy);
-  if (!t.python.found || !t.python.has_torch) {
-    return job->Fail(BuildError::kUnavailable,
-                     "torch extensions cannot be built here: " + t.python.remedy);
-  }
-  if (with_cuda && !t.nvcc.found) {
-    return job->Fail(BuildError::kUnavailable,
-                     "CUDA sources cannot be compiled here: nvcc was not found; " + t.nvcc.remedy);
-  }
+  if (const auto why = WhyNoExtensions(with_cuda)) return job->Fail(BuildError::kUnavailable, *why);
 
   std::string everything;
   for (const auto& s : request.cpp_sources) everything += s + "\n";
   for (const auto& s : request.cuda_sources) everything += s + "\n";
-  SourceScan scan = ScanSource(everything, CompatHeaderNames());
-
-  // main.cpp as torch writes it: header, sources, generated bindings.
-  std::string main_cpp = request.no_implicit_headers ? "" : "#include <torch/extension.h>\n";
-  main_cpp += JoinSources(request.cpp_sources, "cpp_sources");
-  if (request.functions) {
-    main_cpp += "#line 1 \"bindings\"\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n";
-    for (const auto& [function, doc] : *request.functions) {
-      main_cpp += fmt::format("m.def(\"{}\", torch::wrap_pybind_function({}), \"{}\");\n", function,
-                              function, EscapeLiteral(doc));
-    }
-    main_cpp += "}\n";
-    scan.has_module_block = true;
-  }
-  const bool cpp_needs_python = NeedsPython(JoinSources(request.cpp_sources, "cpp_sources"));
-  const bool cuda_needs_python = NeedsPython(JoinSources(request.cuda_sources, "cuda_sources"));
-  std::string cuda_cu;
-  if (!request.cuda_sources.empty()) {
-    if (!request.no_implicit_headers)
-      cuda_cu = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n";
-    cuda_cu += JoinSources(request.cuda_sources, "cuda_sources");
-  }
-  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(job->dir / "main.cpp", main_cpp, Durability::kFastest));
-  if (!cuda_cu.empty())
-    DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(job->dir / "cuda.cu", cuda_cu, Durability::kFastest));
+  const SourceScan scan = ScanSource(everything, CompatHeaderNames());
+  const ExtensionSources sources = SourcesOf(request);
+  DAVINCI_RETURN_IF_ERROR(
+      WriteFileAtomic(job->dir / "main.cpp", sources.main_cpp, Durability::kFastest));
+  if (!sources.cuda_cu.empty())
+    DAVINCI_RETURN_IF_ERROR(
+        WriteFileAtomic(job->dir / "cuda.cu", sources.cuda_cu, Durability::kFastest));
 
   std::string support;
   if (options_.first_stage != "full" && scan.slim_possible) {
@@ -570,186 +603,21 @@ Result<BuildOutcome> ExtensionBuilder::BuildExtension(Job* job) {
   } else if (!scan.compat_possible || options_.first_stage == "slim") {
     ladder = {"slim", "full"};
   }
-
   BlameContext blame;
   blame.uses_torch_names_unqualified = scan.uses_torch_names_unqualified;
   blame.is_user_file = IsUserFile;
   blame.torch_mentions = [this](const std::string& name) { return headers_->Mentions(name); };
 
   for (const std::string& stage : ladder) {
-    const bool last = stage == ladder.back();
-    Flags includes;
-    if (stage != "full") {
-      const fs::path generated = job->dir / "generated" / stage / "davinci_request";
-      DAVINCI_RETURN_IF_ERROR(MakeDirs(generated));
-      std::set<std::string> names = scan.identifiers;
-      DAVINCI_RETURN_IF_ERROR(
-          WriteFileAtomic(generated / "config.h", scan.config_header, Durability::kFastest));
-      const fs::path root = generated.parent_path();
-      if (stage == "compat") {
-        names.insert(std::begin(kCoreOperators), std::end(kCoreOperators));
-        DAVINCI_ASSIGN_OR_RETURN(const std::string operators,
-                                 headers_->OperatorDeclarations(names));
-        DAVINCI_RETURN_IF_ERROR(
-            WriteFileAtomic(generated / "methods.inc", operators, Durability::kFastest));
-        for (const std::string& header : scan.operator_headers) {
-          const fs::path path = root / fs::path(header).lexically_normal();
-          if (header.find("..") != std::string::npos) continue;
-          DAVINCI_RETURN_IF_ERROR(MakeDirs(path.parent_path()));
-          DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(
-              path, "#pragma once\n#include <davinci_torch/tensor.h>\n", Durability::kFastest));
-        }
-        Append(&includes,
-               {"-isystem", root.string(), "-isystem", (compat_dir_ / "include").string()});
-      } else {
-        // The switches must be known to torch/extension.h of the slim step, too.
-        DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(
-            generated / "operators.h",
-            "#include <davinci_request/config.h>\n" + headers_->OperatorIncludes(names),
-            Durability::kFastest));
-        Append(&includes, {"-isystem", root.string(), "-isystem", (compat_dir_ / "slim").string()});
-      }
-      Append(&includes, {"-isystem", (compat_dir_ / "shared").string()});
-    }
-    Append(&includes,
-           {"-isystem", torch_include_, "-isystem", torch_include_ + "/torch/csrc/api/include"});
-    if (with_cuda) Append(&includes, {"-isystem", t.cuda_home + "/include"});
-    Append(&includes, {"-isystem", t.python.include_dir});
-
-    // Flags in torch's order: its own, then the candidate's.
-    Flags common = {"-DTORCH_EXTENSION_NAME=" + request.name, "-DTORCH_API_INCLUDE_EXTENSION_H",
-                    fmt::format("-D_GLIBCXX_USE_CXX11_ABI={}", t.python.cxx11_abi ? 1 : 0)};
-    Flags cpp = {t.cxx.path};
-    Append(&cpp, common);
-    Append(&cpp, includes);
-    if (request.functions || cpp_needs_python) cpp.push_back("-DDAVINCI_NEED_PYTHON");
-    Append(&cpp, {"-fPIC", "-pipe", "-fdiagnostics-color=never", "-fmax-errors=20"});
-    // The thin classes share names with LibTorch's: nothing of them may be visible outside the
-    // module.
-    if (stage == "compat") cpp.push_back("-fvisibility=hidden");
-    Append(&cpp, job->cflags);
-    Append(&cpp, {"-c", "main.cpp", "-o", "main.o"});
-
-    const bool lean = stage == "compat";
-    std::future<Result<Step>> cuda_step;
-    if (!cuda_cu.empty()) {
-      Flags cu = {t.nvcc.path};
-      Append(&cu, common);
-      Append(&cu, includes);
-      if (cuda_needs_python) cu.push_back("-DDAVINCI_NEED_PYTHON");
-      Append(&cu, {"-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
-                   "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__",
-                   "--expt-relaxed-constexpr"});
-      // Like torch: a candidate that names architectures itself overrides the device's.
-      const bool own_arch =
-          std::any_of(job->cuda_cflags.begin(), job->cuda_cflags.end(), [](const std::string& f) {
-            return f.starts_with("-arch") || f.starts_with("-gencode") ||
-                   f.starts_with("--gpu-arch") || f.starts_with("--generate-code");
-          });
-      if (!own_arch) {
-        const std::string number = job->arch.substr(3);
-        cu.push_back(fmt::format("-gencode=arch=compute_{},code=sm_{}", number, number));
-      }
-      Append(&cu, {"-ccbin", t.cxx.path, "-Xcompiler=-fPIC"});
-      if (stage == "compat") cu.push_back("-Xcompiler=-fvisibility=hidden");
-      Append(&cu, job->cuda_cflags);
-      Append(&cu, {"-c", "cuda.cu", "-o", "cuda.o"});
-      cuda_step = std::async(std::launch::async, [this, job, cu, lean] {
-        return Compile(job, "nvcc cuda.cu", cu, job->cuda_cflags, lean);
-      });
-    }
-    auto cpp_step = Compile(job, "g++ main.cpp", cpp, job->cflags, lean);
-    std::vector<Step> steps;
-    std::optional<Status> broken;
-    if (cuda_step.valid()) {
-      auto result = cuda_step.get();
-      if (result.ok())
-        steps.push_back(std::move(result).value());
-      else
-        broken = result.status();
-    }
-    if (cpp_step.ok())
-      steps.push_back(std::move(cpp_step).value());
-    else
-      broken = cpp_step.status();
-    if (broken) return *broken;
-
-    const Step* failed = nullptr;
-    bool climb = false;
-    for (const Step& step : steps) {
-      job->steps.push_back({stage + ": " + step.name, step.seconds, ""});
-      if (step.ok) continue;
-      blame.headers_are_real = stage != "compat";
-      blame.is_cuda = step.name.starts_with("nvcc");
-      const auto errors = ParseErrors(step.output);
-      if (!last && step.error == BuildError::kNone &&
-          WhoIsToBlame(errors, blame) == Blame::kUnsure) {
-        climb = true;
-        if (!errors.empty()) {
-          const Diagnostic& d = errors.front();
-          job->steps.back().note =
-              ElideMiddle(fmt::format("{}:{}: {}", d.file, d.line, d.message), 400);
-        }
-      }
-      // An error with a line of the user's is worth more than one without.
-      const bool has_line = std::any_of(errors.begin(), errors.end(),
-                                        [](const Diagnostic& d) { return IsUserFile(d.file); });
-      if (!failed || has_line) failed = &step;
-    }
-    if (failed) {
-      if (climb) continue;
-      BuildOutcome out = job->FailFromTool(*failed);
-      out.stage = stage;
-      return out;
-    }
-
-    const std::string artifact = request.name + ".so";
-    Flags link = {t.cxx.path, "-shared", "main.o"};
-    if (!cuda_cu.empty()) link.push_back("cuda.o");
-    if (stage != "full") link.push_back(support);
-    Append(&link, {"-o", artifact});
-    // OpenMP regions in the object need the runtime; torch leaves it to be found in the process,
-    // which has one.
-    Append(&link, job->ldflags);
-    DAVINCI_ASSIGN_OR_RETURN(const std::string stubs, StubLibraries(job));
-    if (!stubs.empty()) Append(&link, {"-L" + stubs, "-Wl,--no-as-needed"});
-    link.push_back("-L" + t.python.torch_dir + "/lib");
-    std::error_code error;
-    for (const char* library : kTorchLibraries) {
-      const bool of_cuda = std::string_view(library).ends_with("_cuda");
-      const std::string file = fmt::format("{}/lib/lib{}.so", t.python.torch_dir, library);
-      if (!of_cuda || (with_cuda && fs::exists(file, error)))
-        link.push_back(fmt::format("-l{}", library));
-    }
-    if (!stubs.empty()) link.push_back("-Wl,--as-needed");
-    if (with_cuda) {
-      for (const char* lib : {"/lib64", "/lib"}) {
-        if (fs::exists(t.cuda_home + lib, error)) {
-          link.push_back("-L" + t.cuda_home + lib);
-          break;
-        }
-      }
-      // The same runtime as torch's where both are of one major version; else its own copy, so that
-      // the module loads anyway.
-      if (!t.python.torch_cuda_version.empty() &&
-          MajorOf(t.python.torch_cuda_version) == NvccMajor(t.nvcc.version)) {
-        link.push_back("-lcudart");
-      } else {
-        Append(&link, {"-lcudart_static", "-ldl", "-lrt", "-lpthread"});
-      }
-    }
-    DAVINCI_ASSIGN_OR_RETURN(const Step linked, RunTool(job, "link", link));
-    job->steps.push_back({stage + ": link", linked.seconds, ""});
-    if (!linked.ok) {
-      BuildOutcome out = job->FailFromTool(linked);
-      out.stage = stage;
-      return out;
-    }
-    BuildOutcome out;
-    out.path = (job->dir / artifact).string();
-    out.module_name = request.name;
+    const bool thin = stage == "compat";
+    DAVINCI_ASSIGN_OR_RETURN(Flags includes, WriteStageHeaders(*job, stage, scan));
+    const ExtensionStage setup{request, options_.toolchain, with_cuda, thin, std::move(includes)};
+    DAVINCI_ASSIGN_OR_RETURN(const auto steps, CompileStage(job, setup, thin));
+    const StageEnd end = EndOfStage(job, stage, steps, stage == ladder.back(), blame);
+    if (end.climb) continue;
+    if (!end.failed) return LinkStage(job, setup, stage, support);
+    BuildOutcome out = job->FailFromTool(*end.failed);
     out.stage = stage;
-    out.steps = job->steps;
     return out;
   }
   return Internal("the build ladder ended without a result");

@@ -24,7 +24,10 @@
 #include <string>
 
 #include "davinci/base/status.h"
+#include "davinci/build/diagnostics.h"
+#include "davinci/build/extension_commands.h"
 #include "davinci/build/request.h"
+#include "davinci/build/source_scan.h"
 #include "davinci/build/toolchain.h"
 #include "davinci/build/torch_headers.h"
 
@@ -68,7 +71,25 @@ class ExtensionBuilder {
   struct Step;
   explicit ExtensionBuilder(BuilderOptions options);
 
+  // How compiling one stage of the ladder ended.
+  struct StageEnd {
+    const Step* failed = nullptr;  // the step whose errors to show
+    bool climb = false;            // our headers may be to blame: try the next stage
+  };
+
   Result<BuildOutcome> BuildExtension(Job* job);
+  // What is missing here, with its remedy.
+  std::optional<std::string> WhyNoExtensions(bool with_cuda) const;
+  // Writes what the stage's headers include of the request; the include flags that lead there.
+  Result<std::vector<std::string>> WriteStageHeaders(const Job& job, const std::string& stage,
+                                                     const SourceScan& scan) const;
+  // main.cpp and cuda.cu at the same time.
+  Result<std::vector<Step>> CompileStage(Job* job, const ExtensionStage& stage, bool lean) const;
+  // Books the steps.
+  StageEnd EndOfStage(Job* job, const std::string& stage, const std::vector<Step>& steps, bool last,
+                      BlameContext blame) const;
+  Result<BuildOutcome> LinkStage(Job* job, const ExtensionStage& setup, const std::string& stage,
+                                 const std::string& support);
   Result<BuildOutcome> BuildLibrary(Job* job);
   Result<BuildOutcome> BuildLauncher(Job* job);
   // One source, named `source`, to <stage>.so.

@@ -141,7 +141,6 @@ SourceScan ScanSource(std::string_view source, const std::set<std::string>& comp
   scan.identifiers = Identifiers(source);
   const auto& ids = scan.identifiers;
   const std::string text(source);
-  scan.has_module_block = ids.contains("PYBIND11_MODULE");
 
   // std::regex recurses per character on long inputs; lines are handled one at a time and long ones
   // cannot be includes.

@@ -17,7 +17,6 @@ struct SourceScan {
   bool compat_possible = true;
   bool slim_possible = true;
   bool uses_torch_names_unqualified = false;
-  bool has_module_block = false;  // PYBIND11_MODULE
   // davinci_request/config.h: standard headers and DAVINCI_NEED_… switches.
   std::string config_header;
 };
