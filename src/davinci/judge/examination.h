@@ -21,6 +21,7 @@
 #include "davinci/judge/session.h"
 #include "davinci/judge/spares.h"
 #include "davinci/judge/stats/paired_ratio.h"
+#include "davinci/judge/stats/stopping_criterion.h"
 #include "davinci/judge/task.h"
 #include "davinci/judge/workshop.h"
 #include "davinci/store/kv_cache.h"
@@ -126,6 +127,21 @@ class Examination {
   Result<bool> MeasureTime();
   // `lease`: of the device, exclusive; given back as soon as nothing is timed any more.
   Result<bool> MeasurePairs(gpu::DeviceLease lease);
+  struct TimingPlan {
+    StoppingOptions options;
+    MeasurementPlan plan;
+  };
+  // From a few pairs that warm up. Here and in MeasurePhase: nothing where a verdict stands.
+  Result<std::optional<TimingPlan>> PlanTiming();
+  struct TimingPhase {
+    StopDecision decision;
+    std::vector<PairedSample> samples;
+  };
+  // Pairs (pairs_, stress_pairs_) until the stopping criterion is content.
+  Result<std::optional<TimingPhase>> MeasurePhase(const TimingPlan& timing);
+  // The number of record; `uneven`: the average, where that is the number.
+  void ConcludeTiming(const StoppingOptions& options, const TimingPhase& phase,
+                      const std::optional<Average>& uneven);
   void CollectEvidence();
   void CollectProfile();
   // About the task and the number (examination_task.cc).

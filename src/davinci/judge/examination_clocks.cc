@@ -1,0 +1,276 @@
+// Which times count: the time of record, what happens between calls, and whether the clocks and the
+// device tell one story.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "davinci/judge/examination.h"
+#include "davinci/judge/stats/clock_agreement.h"
+#include "davinci/judge/stats/summary.h"
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+// A runner whose own clock reads less than this share of ours is not measuring what we measure.
+constexpr double kContradiction = 0.6;
+// Nor is one that differs by less than this: unpacking a call costs two processes different
+// microseconds, and a core that a virtual machine has let sleep wakes up to two hundred later, for
+// one of them in every call.
+constexpr double kContradictionSeconds = 2.5e-4;
+// … nor who differs by less than this many times what the baseline's two clocks differ by, beyond
+// the protocol's least cost: on a crowded machine both wait between them.
+constexpr double kHonestGap = 2;
+// More time than the baseline's, between two calls.
+constexpr double kArmSeconds = 2.5e-4;
+constexpr double kArmShare = 0.1;
+// … and for each thread more than the baseline's, up to so many: all of them wake and stop. 4 µs on
+// a CPU host; on an H200's 5, and with eight candidates in flight 18 to 41, where what could be
+// prepared for the device is found otherwise (CheckIdleDevice).
+constexpr double kArmSecondsPerThread = 8e-6;
+constexpr double kArmSecondsPerThreadOnCuda = 6e-5;
+constexpr int kMostThreads = 128;
+// … and so many times as much until all of them had stopped.
+constexpr double kLateStop = 3;
+// What is charged need not be refused, unless it is more than this and more than the call itself.
+constexpr double kGrossArmSeconds = 1e-3;
+// Standard errors by which the middle and the mean over all pairs may be off.
+constexpr double kArmNoise = 3;
+// What of it nobody is charged for.
+constexpr double kFreeArmSeconds = 3e-5;
+constexpr double kFreeArmShare = 0.02;
+// Below the interval by more than this: the time of all calls together tells another story.
+constexpr double kUneven = 1.1;
+// One disturbed call of a few milliseconds among short ones does no more than this to their mean.
+constexpr double kUnevenSeconds = 2e-4;
+// Writing inputs takes longer by this much when the device has just been idle.
+constexpr double kPublishSeconds = 1e-4;
+// CPU time after DONE that an honest process may need to go back to sleep.
+constexpr int64_t kTailCpuNs = 50'000;
+// A page of an output that comes into being when the judge reads it, not when the candidate writes
+// it. Measured on two cores of a virtual machine: 490 to 980 ns for a first read, 1,500 to 4,200
+// for a first write; the least of these, since a slower machine may not turn an honest kernel away.
+constexpr int64_t kUnwrittenPageNs = 500;
+// What the protocol is believed to cost a call at most.
+constexpr int64_t kMaxOverheadNs = 2'000'000;
+
+}  // namespace
+
+double Examination::RecordSeconds(const CallResult& call) const {
+  int64_t outer = call.wall_ns - overhead_ns_;
+  if (call.tail_cpu_ns > tail_cpu_ns_ + kTailCpuNs + call.wall_ns / 20) outer += call.freeze_ns;
+  outer += kUnwrittenPageNs * call.unwritten_pages;
+  const int64_t claimed = std::min(call.inner_ns, call.wall_ns);
+  return 1e-9 * static_cast<double>(std::max({outer, claimed, int64_t{1}}));
+}
+
+Examination::Average Examination::OnAverage() const {
+  std::vector<double> baseline;
+  std::vector<double> candidate;
+  for (const auto* pairs : {&pairs_, &stress_pairs_})
+    for (const Pair& pair : *pairs) {
+      baseline.push_back(RecordSeconds(pair.baseline));
+      candidate.push_back(RecordSeconds(pair.candidate) + arm_charge_);
+    }
+  // As many on either side: means compare as sums do.
+  const auto without_worst = [](const std::vector<double>& v) {
+    return Mean(v) - *std::max_element(v.begin(), v.end()) / static_cast<double>(v.size());
+  };
+  return {Mean(baseline) / Mean(candidate), without_worst(baseline) / without_worst(candidate),
+          Mean(candidate)};
+}
+
+bool Examination::IsUneven(const Average& average, double low) const {
+  if (average.ratio_without_worst * kUneven < low) return true;
+  return average.ratio * kUneven < low &&
+         average.candidate_seconds * (1 - average.ratio / low) > kUnevenSeconds;
+}
+
+std::vector<PairedSample> Examination::Samples() {
+  // What the protocol itself costs is measured on the baseline, whose process is ours: outer clock
+  // less inner clock. A low quantile, because on a busy machine the difference is mostly waiting
+  // for a core, which a call cannot be credited with.
+  std::vector<double> overheads;
+  std::vector<double> tails;
+  for (const Pair& pair : pairs_) {
+    overheads.push_back(static_cast<double>(pair.baseline.wall_ns - pair.baseline.inner_ns));
+    tails.push_back(static_cast<double>(pair.baseline.tail_cpu_ns));
+  }
+  tail_cpu_ns_ = static_cast<int64_t>(Percentile(tails, 0.9));
+  overhead_ns_ =
+      std::clamp(static_cast<int64_t>(Percentile(overheads, 0.1)), int64_t{0}, kMaxOverheadNs);
+  std::vector<double> own;
+  for (const Pair& pair : pairs_) own.push_back(RecordSeconds(pair.candidate));
+  // On cuda two processes of one program differ by as much as there is to be gained on the host.
+  if (job_.target == Target::kCpu)
+    arm_charge_ =
+        std::max(0.0, std::max(ArmExcess(&Arming::main_cpu_ns), UsualArmExcess(&Arming::wall_ns)) -
+                          kFreeArmSeconds - kFreeArmShare * Median(own));
+  std::vector<PairedSample> samples;
+  for (size_t i = 0; i < pairs_.size(); ++i)
+    samples.push_back({RecordSeconds(pairs_[i].baseline), own[i] + arm_charge_});
+  return samples;
+}
+
+// Arming lets the last outputs go and makes the arguments; inputs do not exist yet. What a
+// candidate does there beyond what the baseline needs, it does off the clock: that is charged, and
+// much of it refused.
+std::vector<double> Examination::ArmExcesses(int64_t Arming::*spent) const {
+  std::vector<double> excess;
+  for (const Pair& pair : pairs_)
+    excess.push_back(
+        1e-9 * static_cast<double>(pair.candidate.arming.*spent - pair.baseline.arming.*spent));
+  return excess;
+}
+
+// Of CPU time: much work in few of them is as much as a little in each.
+double Examination::ArmExcess(int64_t Arming::*spent) const {
+  std::vector<double> usual;
+  for (const Pair& pair : pairs_)
+    usual.push_back(1e-9 * static_cast<double>(pair.baseline.arming.*spent));
+  return std::max(UsualArmExcess(spent),
+                  Mean(ArmExcesses(spent)) - kArmNoise * StandardError(usual));
+}
+
+// In the middle, which is known better than the mean on a busy machine.
+double Examination::UsualArmExcess(int64_t Arming::*spent) const {
+  const std::vector<double> excess = ArmExcesses(spent);
+  return Median(excess) - kArmNoise * MedianStandardError(excess);
+}
+
+double Examination::WakingSeconds() const {
+  const int threads = std::min(threads_before_timing_, candidate_.runner->process().NumThreads()) -
+                      session_->baseline.runner->process().NumThreads();
+  return (job_.target == Target::kCuda ? kArmSecondsPerThreadOnCuda : kArmSecondsPerThread) *
+         std::clamp(threads, 0, kMostThreads);
+}
+
+std::optional<Failure> Examination::CheckArming(double call_seconds) {
+  const double most = ArmExcess(&Arming::answered_ns);
+  evaluation_.evidence["clocks"]["arm_excess_ms"] = 1e3 * most;
+  evaluation_.evidence["clocks"]["arm_charged_ms"] = 1e3 * arm_charge_;
+  // A busy machine stops threads late; one that is in the kernel works until then.
+  const double stopped = ArmExcess(&Arming::stopped_ns);
+  const double allowed = kArmSeconds + WakingSeconds() + kArmShare * call_seconds;
+  const bool gross = arm_charge_ > std::max(kGrossArmSeconds, call_seconds);
+  if (!gross && most - arm_charge_ <= allowed && stopped - arm_charge_ <= kLateStop * allowed)
+    return std::nullopt;
+  Failure failure{Outcome::kInvalidTiming,
+                  fmt::format("the candidate took {:.3f} ms longer than the baseline between "
+                              "two calls, while its last outputs were freed: work belongs into "
+                              "forward",
+                              1e3 * std::max({most, stopped, arm_charge_})),
+                  {}};
+  failure.evidence["rule"] = "work_between_calls";
+  return failure;
+}
+
+// The oracle is the first on the device after a runner, and it takes longer there while somebody
+// else's work is under way: after DONE, or after arming, when no inputs exist yet. Arming comes
+// before the first turn of a pair only.
+std::optional<Failure> Examination::CheckIdleDevice(double call_seconds) {
+  std::vector<double> settle[2];
+  std::vector<double> publish[2];
+  for (const Pair& pair : pairs_) {
+    settle[0].push_back(1e-9 * static_cast<double>(pair.candidate.settle_ns));
+    settle[1].push_back(1e-9 * static_cast<double>(pair.baseline.settle_ns));
+    for (int turn : {0, 1})
+      publish[turn].push_back(1e-9 * static_cast<double>(pair.publish_ns[turn]));
+  }
+  json& clocks = evaluation_.evidence["clocks"];
+  const auto milliseconds = [](const std::vector<double>(&seconds)[2]) {
+    return json{1e3 * Median(seconds[0]), 1e3 * Median(seconds[1])};
+  };
+  clocks["settle_ms"] = milliseconds(settle);
+  clocks["publish_ms"] = milliseconds(publish);
+  const auto excess = [](const std::vector<double>(&seconds)[2]) {
+    return Median(seconds[0]) - Median(seconds[1]);
+  };
+  const auto allowed = [&](const std::vector<double>(&seconds)[2]) {
+    return AgreementOptions{}.relative * call_seconds +
+           3 * (ScaledMad(seconds[0]) + ScaledMad(seconds[1]));
+  };
+  if (excess(settle) > AgreementOptions{}.absolute_seconds + allowed(settle)) {
+    Failure failure{
+        Outcome::kInvalidTiming,
+        fmt::format("the device was busy for {:.3f} ms longer after the candidate said done than "
+                    "after the baseline did",
+                    1e3 * excess(settle)),
+        {}};
+    failure.evidence["rule"] = "busy_after_done";
+    return failure;
+  }
+  if (excess(publish) > kPublishSeconds + allowed(publish)) {
+    Failure failure{Outcome::kInvalidTiming,
+                    fmt::format("the device was busy for {:.3f} ms before a call began, with what "
+                                "the candidate started while its last outputs were freed: work "
+                                "belongs into forward",
+                                1e3 * excess(publish)),
+                    {}};
+    failure.evidence["rule"] = "busy_before_go";
+    return failure;
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> Examination::CheckClocks() {
+  std::vector<double> outer;
+  std::vector<double> awake;
+  std::vector<double> inner;
+  std::vector<double> cpu;
+  std::vector<double> outside;
+  std::vector<double> noise;
+  for (const Pair& pair : pairs_) {
+    const auto seconds = [](int64_t ns) { return 1e-9 * static_cast<double>(ns); };
+    // The protocol's cost is one number for all calls; a lucky call may have cost less than that.
+    outer.push_back(seconds(std::max(pair.candidate.wall_ns - overhead_ns_,
+                                     std::min(pair.candidate.inner_ns, pair.candidate.wall_ns))));
+    // Waiting for a core lies between the two clocks without anybody having lied.
+    const int64_t gap = pair.candidate.wall_ns - overhead_ns_ - pair.candidate.inner_ns;
+    const int64_t excused =
+        std::clamp(pair.candidate.core_wait_ns, int64_t{0}, std::max(gap, int64_t{0}));
+    awake.push_back(outer.back() - seconds(excused));
+    inner.push_back(seconds(pair.candidate.inner_ns));
+    cpu.push_back(seconds(pair.candidate.cpu_ns));
+    outside.push_back(seconds(pair.candidate.outside_cpu_ns));
+    noise.push_back(seconds(pair.baseline.wall_ns - pair.baseline.inner_ns));
+  }
+  json& clocks = evaluation_.evidence["clocks"];
+  clocks = {{"outer_ms", 1e3 * Median(outer)},
+            {"runner_ms", 1e3 * Median(inner)},
+            {"outer_without_waiting_ms", 1e3 * Median(awake)},
+            {"cpu_ms", 1e3 * Median(cpu)},
+            {"cpu_while_stopped_ms", 1e3 * Median(outside)},
+            {"protocol_overhead_ms", 1e-6 * static_cast<double>(overhead_ns_)},
+            {"protocol_noise_ms", 1e3 * ScaledMad(noise)}};
+  if (auto failure = CheckArming(Median(outer))) return failure;
+  const AgreementOptions exact;
+  if (Median(outside) > exact.absolute_seconds + exact.relative * Median(outer) + 2e-5)
+    return WorkedWhileStopped(Median(outside));
+  if (job_.target == Target::kCuda)
+    if (auto failure = CheckIdleDevice(Median(outer))) return failure;
+  // The time of record is ours; the runner's own clock is asked only whether it tells a different
+  // story. A busy machine makes them differ by the wait for a core, which no rule of 5 % can know,
+  // so only a clear contradiction is held against it.
+  AgreementOptions options;
+  options.absolute_seconds +=
+      std::max(Median(noise) - Percentile(noise, 0.1), 3 * ScaledMad(noise));
+  const ClockReading readings[] = {{"supervisor", Median(awake), ClockRelation::kEqual, 0},
+                                   {"runner", Median(inner), ClockRelation::kEqual, 0}};
+  auto agreement = CheckClockAgreement(readings, options);
+  if (!agreement.ok()) return Failure{Outcome::kJudgeError, agreement.status().message(), {}};
+  clocks["agreement"] = agreement->evidence;
+  if (agreement->agree || Median(inner) > kContradiction * Median(awake) ||
+      Median(awake) - Median(inner) <
+          kContradictionSeconds +
+              kHonestGap * (Median(noise) - 1e-9 * static_cast<double>(overhead_ns_)))
+    return std::nullopt;
+  Failure failure{Outcome::kInvalidTiming, "clocks disagree: " + agreement->evidence, {}};
+  failure.evidence["rule"] = "clock_agreement";
+  return failure;
+}
+
+}  // namespace davinci::judge
