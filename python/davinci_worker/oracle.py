@@ -5,62 +5,30 @@ honest implementations in the task's precision (the reference itself, and the re
 in the last place) fills an error profile from which the comparator derives tolerances (judge/compare/tolerance.h).
 """
 
-import contextlib
-import copy
-import hashlib
 import itertools
-import math
 import os
 import threading
 import time
 
 import torch
 
-from davinci_worker import (admission, arena, channel, distributions, handover, memory, nearby, nonfinite, outputs, packing, process_state,
-                            published, rounding, smaller, source, trace, twin_draws, weights)
+from davinci_worker import (admission, arena, channel, description, distributions, handover, memory, nearby, nonfinite, outputs, packing,
+                            published, rounding, source, trace, weights)
 from davinci_worker.compare import Comparator, bits_of
-from davinci_worker.wide_numbers import WideNumbers
+from davinci_worker.reference import InputSet, Reference, widen
 
-_SLOTS = 3
 _OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examination_checks.cc does it
 _REPEATS_IN_DOUBT = 5
 _MARGINAL_RATIO = 4  # of error over tolerance
-_SCAN_TERMS = 4  # errors of a scan's steps add up: it counts as a sum of so many times its length
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
 _KEPT_ARENA_BYTES = 256 << 20
-_LARGE_BYTES = 256 << 20  # of inputs: of their temporaries none is kept
-_MOST_OF_MEMORY = 0.9
-_MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
-
-
-class InputSet:
-    """One drawn set of inputs, with truth when it was asked for."""
-
-    def __init__(self, skeleton, tensors, variant, seed, distribution):
-        self.skeleton = skeleton
-        self.tensors = tensors
-        self.variant = variant
-        self.seed = seed
-        self.distribution = distribution
-        self.truth = None  # Comparator state per output
-        self.reference = None  # the reference's own outputs in the task's precision, when truth was asked for
-
-    def call_seed(self):
-        """Of random numbers in a call with these inputs; says nothing about the secret seed."""
-        return int.from_bytes(hashlib.blake2b(b"call%d" % self.seed, digest_size=8).digest(), "little") >> 1
 
 
 class Oracle:
     def __init__(self, peer, request):
         self._peer = peer
-        self._snapshot = None
         self._device = "cuda" if request.get("target") == "cuda" else "cpu"
-        self._module = None
-        self._factory = None
-        self._spec = {}
-        self._own_sizes = {}
-        self._variants = {}
-        self._sizes_of = 0  # the variant whose sizes are set
+        self.reference = Reference(self._device)
         self._never_vary = {}  # variant: places of the inputs that get_inputs makes alike for every seed
         self._fixed_whole = {}  # the same of whole numbers; none where the reference can do with no others
         self._set = None
@@ -69,9 +37,7 @@ class Oracle:
         self._retired = []
         self._outputs = None
         self._samples = []
-        self._multiplies = self._selects = False  # does the reference multiply matrices, pick the largest of something?
         self._returned = None  # cuda: (outputs of the candidate that nobody has overwritten yet, seed of the places)
-        self._stochastic = False
         self.judging_seconds = 0.0  # of working out truth and tolerance once, for whoever plans to do it again
         self._nonfinite = None
         self._comparator = Comparator(self._device, int(request.get("threads", 1)))
@@ -116,371 +82,80 @@ class Oracle:
         if isinstance(error, source.SourceError):
             return {"kind": error.kind, "message": str(error)}
         error = source.readable(error)
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self._spec.get("path")]
-        where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else f"{self._spec.get('path', 'the task')}: "
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self.reference.spec.get("path")]
+        where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else f"{self.reference.spec.get('path', 'the task')}: "
         hint = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
-        hint += self._sizes_in_force() if message["op"] != "load" else ""
+        hint += self.reference.sizes_in_force() if message["op"] != "load" else ""
         if isinstance(error, TypeError) and "argument" in str(error) and ("forward()" in str(error) or "__init__()" in str(error)):
             hint += "; forward is called with what get_inputs() returns, the constructor with what get_init_inputs() returns"
-        crowded = (self._device == "cuda" or self._spec.get("offline")) and memory.ran_out(error)
-        return {"kind": "out_of_memory" if crowded else "reference_error", "op": message["op"], "message": f"{where}{type(error).__name__}: {error}{hint}",
+        crowded = (self._device == "cuda" or self.reference.spec.get("offline")) and memory.ran_out(error)
+        return {"kind": "out_of_memory" if crowded else "reference_error", "op": message["op"],
+                "message": f"{where}{type(error).__name__}: {error}{hint}",
                 "traceback": "".join(traceback.format_exception(error)[-4:])[-2000:]}
-
-    def _sizes_in_force(self):
-        """What the .toml has set when something went wrong."""
-        sizes = dict(self._spec.get("globals") or {}, **(self._spec["variants"][self._sizes_of - 1] if self._sizes_of else {}))
-        if not sizes:
-            return ""
-        table = f"[[variants]] number {self._sizes_of}" if self._sizes_of else f"[sizes.{self._device}]"
-        return f"; with {', '.join(f'{k} = {v!r}' for k, v in sizes.items())} ({table} of {source.sidecar(self._spec['path'])})"
 
     # --- the reference ----------------------------------------------------------------------------------------
 
     def _op_load(self, message, fds):
-        """Imports the task file. ``globals`` are the target's sizes, ``variants`` further shapes; ``offline``: what fits without a device."""
-        self._spec = message
-        offline = message.get("offline")
-        self._sizes_of = 0
-        if self._device == "cuda":
-            torch.cuda.set_device(0)
-        self._snapshot = self._snapshot or process_state.Snapshot()
         self._never_vary.clear()
         self._fixed_whole.clear()
-        self._module = source.load_module(message["path"], "davinci_task", message.get("globals"), message["source"])
-        self._factory = source.factory(self._module, message.get("entry"), message.get("function"), message.get("op_path"))
-        for name, returned in (("get_inputs", "inputs of forward"), ("get_init_inputs", "arguments of the constructor")):
-            if not callable(getattr(self._module, name, list if name == "get_init_inputs" else None)):
-                raise source.SourceError("load_error", f"{message['path']}: def {name}() is missing; it returns the list of {returned}")
-        fitted = smaller.fit(self._module, lambda init: self._factory(*init), offline) if offline else {}
-        if offline:
-            memory.bound(offline["memory"])
-        changed = {name for sizes in message.get("variants") or () for name in sizes}
-        self._own_sizes = {name: getattr(self._module, name) for name in changed if hasattr(self._module, name)}
-        return fitted
+        return self.reference.load(message)
 
-    def _build(self, variant):
-        """Instance of one shape variant in task precision and in float64, with randomised state."""
-        if variant in self._variants:
-            return self._variants[variant]
-        self._set_sizes(variant)
-        get_init = getattr(self._module, "get_init_inputs", list)
-        if self._published:
-            torch.manual_seed(self._spec["init_seed"])
-        init = get_init()
-        if not isinstance(init, (list, tuple)):
-            raise source.SourceError("load_error", f"{self._spec['path']}: get_init_inputs() must return the list of positional arguments of "
-                                     f"the constructor; it returned {type(init).__name__}")
-        init = list(init)
-        if self._published:
-            init = published.cast_arguments(init, self._spec["precision"])
-        init = packing.to_blob(init)  # a constructor may change what it is given
-        torch.manual_seed(self._spec["init_seed"])
-        model = self._make(init)
-        if not isinstance(model, torch.nn.Module):
-            raise source.SourceError("load_error", f"{self._spec['path']}: {self._spec['entry']} is no torch.nn.Module; derive the class from it")
-        self._insist_on_supported(weights.state(model))
-        model = model.to(self._device)
-        if self._published:
-            model = published.cast_model(model, self._spec["precision"])
-        mode = self._spec.get("mode")
-        if mode == "eval":
-            model.eval()
-        elif mode == "train":
-            model.train()
-        initial = [handover.fingerprint(t) for _, t in weights.state(model)]
-        constants = frozenset()
-        if self._spec.get("randomise", True):
-            constants = weights.constant_tables(model, lambda: self._make(init), self._spec["init_seed"])
-            weights.randomise(model, self._spec["state_seed"], constants, self._spec.get("precision"))
-        precise = self._twin(model, init).double()
-        self._variants[variant] = {"model": model, "precise": precise, "init": init, "origin": {}, "constants": constants, "initial": initial}
-        return self._variants[variant]
+    def _op_describe(self, message, fds):
+        """What a runner needs to build a variant of its own, plus facts about the task."""
+        variant = message.get("variant", 0)
+        self.reference.instance(variant)
+        return description.describe(self.reference, self._draw(message["seed"], "own", variant), message["seed"])
 
-    def _make(self, init):
-        return self._factory(*packing.from_blob(init))
+    def _op_reweigh(self, message, fds):
+        """Draws new parameters (and, with ``buffers``, floating buffers) around those of the start and exports them as
+        ``state`` does; ``changed`` is false where there is nothing that may change."""
+        if not self.reference.reweigh(message["seed"], message["buffers"]):
+            return {"changed": False}
+        reply, out_fds = self._op_state({}, ())
+        return dict(reply, changed=True), out_fds
 
-    def _twin(self, model, init):
-        try:
-            return copy.deepcopy(model)
-        except Exception as error:  # noqa: BLE001  it holds what cannot be copied, such as a scripted function
-            if memory.ran_out(error):
-                raise
-        torch.manual_seed(self._spec["init_seed"])
-        twin = self._make(init).to(self._device).train(model.training)
-        weights.take_over(twin, model)
-        return twin
+    def _op_state(self, message, fds):
+        """The randomised parameters and buffers, in shared memory."""
+        built = self.reference.instance(message.get("variant", 0))
+        state = weights.state(built.model)
+        layout, num_bytes = arena.plan([t.contiguous() for _, t in state])
+        shared = arena.HostArena.create("davinci-state", num_bytes)
+        for (_, tensor), placed, item in zip(state, layout, handover.offer(built.model, built.initial, built.constants)):
+            placed.update(item)
+            shared.view(placed).copy_(tensor)
+        return {"tensors": layout, "bytes": shared.num_bytes}, [shared.fd]
 
-    @property
-    def _published(self):
-        """Tolerance of the published rule when it decides the verdict (protocol kernelbench), else None."""
-        return self._spec.get("published_tolerance")
+    def _op_unrandomise(self, message, fds):
+        self.reference.keep_initial_weights()
+        return {}
 
-    def _set_sizes(self, variant):
-        source.set_globals(self._module, self._own_sizes)  # what another variant has changed
-        self._sizes_of = variant
-        if variant:
-            source.set_globals(self._module, self._spec["variants"][variant - 1])
-
-    def _own_inputs(self, seed, trial, variant):
-        """(skeleton, tensors on the device) of what the task draws under the secret seed, or in a trial as published."""
-        self._set_sizes(variant)
-        if trial is not None:
-            torch.manual_seed(published.trial_seed(trial))
-            drawn = self._module.get_inputs()
-        else:
-            torch.manual_seed(seed)
-            with torch.device(self._device) if self._device == "cuda" else distributions.KeyedDraws(seed):
-                drawn = self._module.get_inputs()
-        if isinstance(drawn, torch.Tensor):
-            drawn = [drawn]
-        if not isinstance(drawn, (list, tuple)):
-            raise source.SourceError("load_error", f"{self._spec['path']}: get_inputs() must return the list of arguments of forward, one "
-                                     f"entry for each; it returned {type(drawn).__name__}")
-        if outputs.holds_array(drawn):
-            raise source.SourceError("load_error", f"{self._spec['path']}: get_inputs() returns a numpy.ndarray; return torch tensors "
-                                     "(torch.randn, or torch.from_numpy)")
-        tensors = []
-        skeleton = packing.flatten(list(drawn), tensors)
-        self._insist_on_supported((f"input {i} of get_inputs()", t) for i, t in enumerate(tensors))
-        tensors = [t.detach().to(self._device) for t in tensors]
-        # What broadcasts cannot be written to, and a runner gets tensors of its own.
-        return skeleton, [t.contiguous() if packing.span_elements(t.shape, t.stride()) < t.numel() else t for t in tensors]
-
-    def _insist_on_supported(self, named):
-        for name, tensor in named:
-            if (reason := packing.why_not(tensor)) is not None:
-                raise source.SourceError("load_error", f"{self._spec['path']}: {name} {reason}")
+    # --- inputs -----------------------------------------------------------------------------------------------
 
     def _draw(self, seed, distribution, variant):
         """Own inputs, moved to the wanted distribution."""
         other = None
         if distribution == "own" and variant not in self._never_vary and frozenset() not in self._never_vary.values():
-            others = self._own_inputs(seed ^ 0x2545F4914F6CDD1D, None, variant)[1]
+            others = self.reference.own_inputs(seed ^ 0x2545F4914F6CDD1D, None, variant)[1]
             other = distributions.fingerprint(others)
-        skeleton, tensors = self._own_inputs(seed, published.trial_of(distribution), variant)
+        skeleton, tensors = self.reference.own_inputs(seed, published.trial_of(distribution), variant)
         if other is not None:
             self._never_vary[variant] = distributions.never_vary(other, distributions.fingerprint(tensors))
             self._fixed_whole[variant] = distributions.fixed_whole(others, tensors)
             del others
         for i in self._never_vary.get(variant, ()) if distribution == "own" else ():
             tensors[i] = distributions.scaled(tensors[i], seed + (i << 32))
-        if self._published:
-            tensors = published.cast(tensors, self._spec["precision"])
+        if self.reference.published:
+            tensors = published.cast(tensors, self.reference.spec["precision"])
         elif distribution != "own":
             generator = torch.Generator(device=self._device)
             generator.manual_seed(seed ^ 0x5DEECE66D)
-            coarse = self._multiplies and self._spec.get("precision") != "tf32"
+            coarse = self.reference.multiplies and self.reference.spec.get("precision") != "tf32"
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
             for i in self._fixed_whole.get(variant, ()) if distribution in ("signed", "outliers", "outliers-faint") else ():
                 tensors[i] = distributions.other_whole(tensors[i], generator, {size for t in tensors for size in t.shape})
             if distribution.startswith("outliers"):
                 skeleton = distributions.other_numbers(skeleton, generator)
         return InputSet(skeleton, tensors, variant, seed, distribution)
-
-    def _forward(self, model, drawn, convert=None):
-        tensors = [t.clone(memory_format=torch.preserve_format) if convert is None else convert(t) for t in drawn.tensors]
-        arguments = packing.unflatten(drawn.skeleton, tensors)
-        if not self._spec.get("reseed_calls"):
-            return self._wide_call(model, arguments, drawn) if convert is not None else model(*arguments), tensors
-        torch.manual_seed(drawn.call_seed())
-        own = next((t.dtype for t in drawn.tensors if t.is_floating_point()), torch.float32)
-        with twin_draws.TwinDraws(own) if convert is not None and own is not torch.float64 else contextlib.nullcontext():
-            return model(*arguments), tensors
-
-    def _wide_call(self, model, arguments, drawn):
-        """A float64 twin of what is fp32 throughout makes all of its numbers in float64."""
-        built = next((b for b in self._variants.values() if b["precise"] is model), None)
-        if built is not None and "single" not in built:
-            own = [*drawn.tensors, *(t for _, t in weights.state(built["model"]))]
-            built["single"] = all(t.dtype is torch.float32 for t in own if t.is_floating_point())
-        if built is None or not built["single"]:
-            return model(*arguments)
-        try:
-            with WideNumbers():
-                return model(*arguments)
-        except Exception as error:  # noqa: BLE001  operators that take no dispatch mode, or no float64
-            if memory.ran_out(error):
-                raise
-            built["single"] = False
-            return model(*arguments)
-
-    # --- facts about the task ---------------------------------------------------------------------------------
-
-    def _op_describe(self, message, fds):
-        """Builds a variant and reports what a runner needs to build its own, plus facts about the task."""
-        variant = message.get("variant", 0)
-        built = self._build(variant)
-        drawn = self._draw(message["seed"], "own", variant)
-        if self._device == "cpu" and sum(t.numel() * t.element_size() for t in drawn.tensors) > _LARGE_BYTES:
-            memory.return_large_blocks()
-        started = time.monotonic()
-        (first, used), forward_bytes = self._measured(lambda: self._forward_terms(built, drawn))
-        if (seconds := time.monotonic() - started) > self._spec.get("call_seconds", math.inf):
-            raise source.SourceError("too_large" if self._spec.get("offline") else "load_error",
-                                     f"{self._spec['path']}: forward takes {seconds:.0f} s, a call may take "
-                                     f"{self._spec['call_seconds']:.0f}; use smaller sizes ([sizes.{self._device}] in its .toml) or --call-timeout")
-        if outputs.holds_array(first):
-            raise source.SourceError("load_error", f"{self._spec['path']}: forward returns a numpy.ndarray; return torch tensors "
-                                     "(torch.from_numpy)")
-        if not outputs.flat(first):
-            raise source.SourceError("load_error", f"{self._spec['path']}: forward returns no tensor and no number, so there is nothing to "
-                                     "compare; return what it computes, also where it changes its inputs")
-        if not outputs.numel(first):
-            raise source.SourceError("load_error", f"{self._spec['path']}: all that forward returns is empty, so there is nothing to "
-                                     f"compare; use larger sizes{self._sizes_in_force()}")
-        self._insist_on_supported((f"output {i} of forward", t) for i, t in enumerate(outputs.flat(first)))
-        from_inputs = outputs.lie_in(first, used)
-        del used
-        if self._device == "cpu":
-            self._insist_on_room(built["model"], drawn, first)
-        built["shapes"] = [list(t.shape) for t in outputs.flat(first)]
-        if variant and self._changes_nothing(variant, message["seed"]):
-            raise source.SourceError("load_error", f"{source.sidecar(self._spec['path'])}: [[variants]] number {variant} changes nothing: "
-                                     "inputs, outputs and state are those without it. Set a global that get_inputs() or get_init_inputs() "
-                                     "reads when it is called; one that was computed from another on import does not follow it")
-        stochastic = False
-        if variant == 0:
-            second = self._forward(built["model"], drawn)[0]
-            stochastic = not outputs.same(first, second)
-            repeats = not stochastic
-            if stochastic and built["model"].training and self._spec.get("mode") is None:
-                self._spec["mode"] = "eval"
-                built = None
-                built, first, repeats = self._asked_twice_anew(drawn)
-            self._stochastic = stochastic
-            if not repeats:
-                self._spec["reseed_calls"] = True
-                built = None
-                built, first, repeats = self._asked_twice_anew(drawn)
-                if not repeats:
-                    raise source.SourceError("load_error", f"{self._spec['path']}: forward answers differently when called again with the same "
-                                             "inputs and the same seed: it keeps state from call to call, which cannot be judged")
-        described = []
-        structure = packing.describe(first, described)
-        if "unsupported" in structure:
-            raise source.SourceError("load_error", f"{self._spec['path']}: forward returns {structure}; only tensors, numbers, and tuples, "
-                                     "lists and dicts of them can be compared")
-        layout, num_bytes = arena.plan(drawn.tensors)
-        state = weights.state(built["model"])
-        slot_bytes = (num_bytes + 4095) // 4096 * 4096
-        return {
-            "init": built["init"], "structure": structure,
-            "outputs": [{k: o[k] for k in ("dtype", "shape", "stride")} for o in described],
-            "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1,
-            "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
-            "device_bytes": torch.cuda.get_device_properties(0).total_memory if self._device == "cuda" else 0,
-            "footprint_bytes": self._footprint(built["model"], drawn, first, forward_bytes),
-            "lent": [a or b for a, b in zip(from_inputs, outputs.lie_in(first, outputs.of_module(built["model"], state)))],
-            "begins": outputs.begins(first), "regions": outputs.regions(first),
-            "stochastic": stochastic, "reseed_calls": bool(self._spec.get("reseed_calls")), "mode": self._spec.get("mode"),
-            "training": bool(built["model"].training), "work": self._work(built["model"], drawn) if variant == 0 else None,
-        }
-
-    def _insist_on_room(self, model, drawn, output):
-        """On the host memory that is short ends processes, perhaps somebody else's."""
-        read, written = (sum(t.numel() * t.element_size() for t in group) for group in (drawn.tensors, outputs.flat(output)))
-        # The supervisor's copy of the outputs, and what the runners keep of theirs.
-        needed, there = self._footprint(model, drawn, output, read + written) + 3 * written, memory.machine_bytes()
-        if 0 < _MOST_OF_MEMORY * there < needed:
-            raise source.SourceError("load_error", f"{self._spec['path']}: judging takes about {needed / 1e9:.0f} GB (inputs, outputs, their "
-                                     f"float64 twins), this machine has {there / 1e9:.0f} GB; use smaller sizes ([sizes.cpu] in its .toml)")
-
-    def _asked_twice_anew(self, drawn):
-        """(what ``_build`` returns, made again because state that a call leaves behind looks like chance only in the first calls;
-        its output; whether that is also its second)"""
-        known = {name: value for name, value in self._variants.pop(drawn.variant).items() if name in ("shapes", "terms")}
-        built = self._build(drawn.variant)
-        built.update(known)
-        first, second = (self._forward(built["model"], drawn)[0] for _ in range(2))
-        return built, first, outputs.same(first, second)
-
-    def _changes_nothing(self, variant, seed):
-        """Do the sizes of a variant reach neither inputs nor outputs nor the constructor?"""
-        a, b = self._build(0), self._build(variant)
-        if a["init"] != b["init"] or a["shapes"] != b["shapes"]:
-            return False
-        if [t.shape for _, t in weights.state(a["model"])] != [t.shape for _, t in weights.state(b["model"])]:
-            return False
-        (one, those), (other, these) = (self._own_inputs(seed, None, v) for v in (0, variant))
-        return packing.to_blob(one) == packing.to_blob(other) and len(those) == len(these) and all(
-            x.dtype is y.dtype and torch.equal(x, y) for x, y in zip(those, these))
-
-    def _forward_terms(self, built, drawn):
-        """A forward, and in ``built`` how many numbers it sums up into one, where it can be watched."""
-        loop = rounding.LongestLoop()
-        try:
-            with loop:
-                result = self._forward(built["model"], drawn)
-        except Exception as error:  # noqa: BLE001  operators that take no dispatch mode
-            if memory.ran_out(error):
-                raise
-            return self._forward(built["model"], drawn)
-        built["terms"] = max(loop.total, _SCAN_TERMS * loop.scan)
-        return result
-
-    def _measured(self, function):
-        """(its result, most device memory it held beyond what was held before)"""
-        if self._device != "cuda":
-            return function(), 0
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        return function(), torch.cuda.max_memory_allocated() - before
-
-    @staticmethod
-    def _footprint(model, drawn, output, forward_bytes):
-        """Most device memory an evaluation will hold, all three processes together and without their contexts, from what one
-        forward of the reference needed (its copies of the inputs included)."""
-        results, state = outputs.flat(output), [t for _, t in weights.state(model)]
-        inputs, written, held = (sum(t.numel() * t.element_size() for t in group) for group in (drawn.tensors, results, state))
-        floating = [t.element_size() for t in (*drawn.tensors, *results, *state) if t.is_floating_point()]
-        wide = 8 // min(floating, default=8)  # a float64 twin of the smallest type
-        return (3 * inputs  # as drawn, and both arenas
-                + wide * forward_bytes + (wide + 1) * written + sum(t.numel() for t in results)  # truth, honest answer, mask
-                + 2 * max(forward_bytes - inputs, written)  # both runners
-                + (5 + wide) * held)
-
-    def _work(self, model, drawn):
-        """Bytes and operations of one call, for the roofline."""
-        (output, _), flops, dense, self._multiplies, self._selects = trace.work(lambda: self._forward(model, drawn))
-        found = []
-        packing.flatten(output, found)
-        self._selects |= not all(t.is_floating_point() for t in found)
-        read = sum(t.numel() * t.element_size() for t in drawn.tensors)
-        held = sum(t.numel() * t.element_size() for _, t in weights.state(model))
-        written = sum(t.numel() * t.element_size() for t in found)
-        return {"flops": int(flops), "input_bytes": read, "weight_bytes": held, "output_bytes": written,
-                "reads_everything": dense}
-
-    def _op_reweigh(self, message, fds):
-        """Draws new parameters (and, with ``buffers``, floating buffers) around those of the start and exports them as
-        ``state`` does; ``changed`` is false where there is nothing that may change."""
-        built = self._build(0)
-        drawn = self._spec.get("randomise", True) and weights.reweigh(
-            built["model"], built["origin"], message["seed"], message["buffers"], built["constants"], self._spec.get("precision"))
-        if not drawn:
-            return {"changed": False}
-        weights.take_over(built["precise"], built["model"])
-        reply, out_fds = self._op_state({}, ())
-        return dict(reply, changed=True), out_fds
-
-    def _op_state(self, message, fds):
-        """The randomised parameters and buffers, in shared memory."""
-        built = self._build(message.get("variant", 0))
-        state = weights.state(built["model"])
-        layout, num_bytes = arena.plan([t.contiguous() for _, t in state])
-        shared = arena.HostArena.create("davinci-state", num_bytes)
-        for (_, tensor), placed, item in zip(state, layout, handover.offer(built["model"], built["initial"], built["constants"])):
-            placed.update(item)
-            shared.view(placed).copy_(tensor)
-        return {"tensors": layout, "bytes": shared.num_bytes}, [shared.fd]
-
-    def _op_unrandomise(self, message, fds):
-        """A runner could not take the weights over: both sides keep those drawn from the init seed."""
-        self._spec["randomise"] = False
-        self._variants.clear()
-        return {}
-
-    # --- inputs -----------------------------------------------------------------------------------------------
 
     def _op_arena(self, message, fds):
         """Creates the input arena of ``name`` for one variant; the supervisor forwards the descriptor."""
@@ -521,7 +196,7 @@ class Oracle:
         self._overwrite()
         if not message.get("truth"):
             drawn, used, judged = self._draw(message["seed"], wanted, variant), wanted, None
-        elif self._published:
+        elif self.reference.published:
             drawn, used, judged = self._draw(message["seed"], wanted, variant), wanted, None
             drawn.reference = self.reference_outputs(drawn)
         else:
@@ -550,9 +225,9 @@ class Oracle:
 
     def draw_judged(self, seed, wanted, variant):
         """(inputs with truth, the distribution they are of, the tolerance's summary)."""
-        built = self._build(variant)
+        built = self.reference.instance(variant)
         # Stress inputs must stay inside the reference's domain: fall back to milder ones while truth is mostly undefined.
-        for used in ("own",) if wanted == "own" else distributions.ladder(wanted, self._selects):
+        for used in ("own",) if wanted == "own" else distributions.ladder(wanted, self.reference.selects):
             found = self._judged(built, seed, used, variant)
             if found is None and self._fixed_whole.pop(variant, None):  # other lengths or positions may be what it cannot do with
                 found = self._judged(built, seed, used, variant)
@@ -563,26 +238,15 @@ class Oracle:
 
     # What admission asks about the reference.
     def reference_outputs(self, drawn):
-        return outputs.flat(self._forward(self._build(drawn.variant)["model"], drawn)[0])
+        return self.reference.outputs(self.reference.instance(drawn.variant).model, drawn)
 
     def redraw(self, drawn, seed):
         """The reference's outputs for other inputs of the same distribution."""
         return self.reference_outputs(self._draw(seed, drawn.distribution, drawn.variant))
 
     def outputs_of_other_weights(self, drawn, seed):
-        built = self._build(drawn.variant)
-        own = dict(built["model"].named_buffers())
-        varying = [n for n, b in own.items() if b.is_floating_point() and n not in built["constants"]]
-        if not varying and next(built["model"].parameters(), None) is None:
-            return None
-        model = admission.other_weights(lambda: self._make(built["init"]), built["model"], seed)
-        if model is None:
-            return None
-        model = model.to(self._device)
-        for name, buffer in model.named_buffers():
-            if name in built["constants"]:
-                buffer.copy_(own[name])
-        return outputs.flat(self._forward(model, drawn)[0])
+        model = self.reference.of_other_weights(drawn.variant, seed)
+        return None if model is None else self.reference.outputs(model, drawn)
 
     def compare_with(self, truth, tensors):
         return self._comparator.compare(truth, tensors)
@@ -590,16 +254,16 @@ class Oracle:
     def _judge_inputs(self, built, drawn, repeats=None):
         """Fills the comparator with truth and honest errors of ``drawn``; ``repeats`` samples of what rounding does."""
         started = time.monotonic()
-        model, precise = built["model"], built["precise"]
-        honest = self._forward(model, drawn)[0]  # and not its inputs, for whose float64 twins there may be no room
+        model, precise = built.model, built.precise
+        honest = self.reference.forward(model, drawn)[0]  # and not its inputs, for whose float64 twins there may be no room
         shapes = [list(t.shape) for t in outputs.flat(honest)]
-        if shapes != built.setdefault("shapes", shapes):
-            raise source.SourceError("load_error", f"{self._spec['path']}: the shapes of the outputs depend on the values of the inputs "
-                                     f"({built['shapes']}, then {shapes}); such a task cannot be judged, return tensors of fixed shape")
-        widen = lambda t: t.double() if t.is_floating_point() else t.clone()  # noqa: E731
+        built.shapes = built.shapes or shapes
+        if shapes != built.shapes:
+            raise self.reference.error(f"the shapes of the outputs depend on the values of the inputs ({built.shapes}, then {shapes}); such a task "
+                                       "cannot be judged, return tensors of fixed shape")
         exact = True
         try:
-            truth = self._forward(precise, drawn, widen)[0]
+            truth = self.reference.forward(precise, drawn, widen)[0]
         except RuntimeError as error:
             self._insist_on_memory(error)
             truth, exact = honest, False
@@ -608,9 +272,9 @@ class Oracle:
                                "another type"]
             raise
         # Of the sums behind one output, about.
-        terms = max(sum(t.numel() for t in drawn.tensors) // max(1, outputs.numel(truth)), built.get("terms", 0))
+        terms = max(sum(t.numel() for t in drawn.tensors) // max(1, outputs.numel(truth)), built.terms)
         given = [*drawn.tensors, *(t for _, t in weights.state(model))]
-        drawn.reference = outputs.flat(honest, self._number_type(given))
+        drawn.reference = outputs.flat(honest, _number_type(given))
         drawn.truth = self._comparator.truth(outputs.flat(truth), drawn.reference, exact)
         if drawn.distribution != "own":
             drawn.truth.forgive_undefined(drawn.tensors)
@@ -621,33 +285,27 @@ class Oracle:
             widens = wide and not any(t.dtype is torch.float64 for t in given) and any(t.is_floating_point() for t in given)
             for k in range(0 if widens else repeats):
                 seeds = itertools.count(drawn.seed + 1 + (k << 16))
-                drawn.truth.learn(outputs.flat(self._forward(
+                drawn.truth.learn(self.reference.outputs(
                     precise if exact else model, drawn,
-                    lambda t: distributions.nudge(t, next(seeds), exact, self._spec.get("precision")))[0]))  # noqa: B023
+                    lambda t: distributions.nudge(t, next(seeds), exact, self.reference.spec.get("precision"))))  # noqa: B023
             for k in range(repeats if wide else 0):
                 with rounding.RoundingNoise(drawn.seed + (k + 4 << 16)):
-                    drawn.truth.learn(outputs.flat(self._forward(precise if exact else model, drawn, widen if exact else None)[0]))
+                    drawn.truth.learn(self.reference.outputs(precise if exact else model, drawn, widen if exact else None))
         except RuntimeError as error:
             self._insist_on_memory(error)
         # Where all inputs are small, biases make the terms of a sum alike, and one loop rounds all of them to one side.
         one_sided = drawn.distribution.startswith(("magnitudes", "faint"))
-        drawn.truth.settle(self._spec.get("tolerance_multiple"), terms, one_sided)
+        drawn.truth.settle(self.reference.spec.get("tolerance_multiple"), terms, one_sided)
         if drawn.distribution == "own" and drawn.variant == 0:
             self._comparator.remember(drawn.truth)
         self.judging_seconds = time.monotonic() - started
         return drawn.truth.summary()
 
-    @staticmethod
-    def _number_type(given):
-        """As what a Python number that forward returns is judged: made of single precision, it is no better than that."""
-        widest = max((t.element_size() for t in given if t.is_floating_point()), default=8)
-        return torch.float64 if widest > 4 else torch.float32
-
     def _insist_on_memory(self, error):
         """Truth in a lesser precision, with the tolerance that follows from it, refuses honest kernels: it is for references
         that know no float64, and for what does not fit on the device even alone, not for a device full of others, nor for want of one."""
-        shared = self._device == "cuda" and not self._spec.get("alone")
-        if (shared or self._spec.get("offline")) and memory.ran_out(error):
+        shared = self._device == "cuda" and not self.reference.spec.get("alone")
+        if (shared or self.reference.spec.get("offline")) and memory.ran_out(error):
             raise error
 
     def _op_publish(self, message, fds):
@@ -684,16 +342,16 @@ class Oracle:
 
     def _op_verify(self, message, fds):
         """One look at all a call has left behind: the outputs against the baseline's (with the tolerance of the own
-        distribution, twice as wide; where that fails, truth decides), against truth, or both; ``settled``: did a store land after done; ``intact``: which
-        input was changed first, if any."""
+        distribution, twice as wide; where that fails, truth decides), against truth, or both; ``settled``: did a store land after
+        done; ``intact``: which input was changed first, if any."""
         tensors = self._candidate_tensors(message["outputs"])
         comparison = None
         if message.get("baseline") is not None:
             baseline = self._candidate_tensors(message["baseline"])
-            comparison = published.compare(baseline, tensors, self._published) if self._published \
+            comparison = published.compare(baseline, tensors, self.reference.published) if self.reference.published \
                 else self._comparator.compare_pair(baseline, tensors)
         # The tolerance was measured on other inputs and weights, where few elements may have been as ill-conditioned.
-        in_doubt = comparison is not None and not comparison["passed"] and not self._published
+        in_doubt = comparison is not None and not comparison["passed"] and not self.reference.published
         if in_doubt or (message.get("truth") and (comparison is None or comparison["passed"])):
             self._work_out_truth()
             comparison = self._compare_with_truth(tensors)
@@ -704,10 +362,10 @@ class Oracle:
 
     def _work_out_truth(self):
         """Of inputs that were drawn without it."""
-        if self._published:
+        if self.reference.published:
             self._set.reference = self._set.reference or self.reference_outputs(self._set)
         elif self._set.truth is None:
-            self._judge_inputs(self._build(self._set.variant), self._set)
+            self._judge_inputs(self.reference.instance(self._set.variant), self._set)
 
     def _changed_input(self, where):
         target = self._arenas[where["name"]]
@@ -720,7 +378,7 @@ class Oracle:
     def _op_mutates(self, message, fds):
         """Does the reference itself change its inputs, and any that it does not return?"""
         drawn = self._draw(message["seed"], "own", 0)
-        returned, used = self._forward(self._build(0)["model"], drawn)
+        returned, used = self.reference.forward(self.reference.instance(0).model, drawn)
         changed = [a for a, b in zip(used, drawn.tensors) if not self._comparator.same_bytes(a, b)]
         return {"mutates": bool(changed), "hides": not all(outputs.lie_in(changed, outputs.flat(returned)))}
 
@@ -738,12 +396,12 @@ class Oracle:
         return self._compare_with_truth(self._candidate_tensors(message["outputs"]))
 
     def _compare_with_truth(self, tensors):
-        if self._published:
-            return published.compare(self._set.reference, tensors, self._published)
+        if self.reference.published:
+            return published.compare(self._set.reference, tensors, self.reference.published)
         comparison = self._comparator.compare(self._set.truth, tensors)
         if not comparison["passed"] and all(_is_marginal(output) for output in comparison["outputs"]):
             # One sample of rounding per element may have been a lucky one where hardly any other is as ill-conditioned.
-            self._judge_inputs(self._build(self._set.variant), self._set, _REPEATS_IN_DOUBT)
+            self._judge_inputs(self.reference.instance(self._set.variant), self._set, _REPEATS_IN_DOUBT)
             comparison = self._comparator.compare(self._set.truth, tensors)
         inputs = sum(t.numel() for t in self._set.tensors)
         if not comparison["passed"] and all(report["passed"] or nearby.is_few(report, inputs, tensor.shape[-1] if tensor.dim() > 1 else 1)
@@ -754,13 +412,14 @@ class Oracle:
     def _jolted(self, seed, own):
         """Outputs for the inputs moved by some ulps: the reference's in its ``own`` precision, or those of its float64 twin with every
         result of arithmetic moved as well; None where memory is too short."""
-        drawn, built, precision, seeds = self._set, self._build(self._set.variant), self._spec.get("precision"), itertools.count(self._set.seed + seed)
+        drawn, built = self._set, self.reference.instance(self._set.variant)
+        precision, seeds = self.reference.spec.get("precision"), itertools.count(drawn.seed + seed)
         dtype = next((t.dtype for t in (*drawn.tensors, *drawn.reference) if t.is_floating_point()), torch.float32)
         try:
             if own:
-                return outputs.flat(self._forward(built["model"], drawn, lambda t: nearby.jolt(t, next(seeds), False, precision))[0])
+                return self.reference.outputs(built.model, drawn, lambda t: nearby.jolt(t, next(seeds), False, precision))
             with nearby.Jolts(drawn.seed + seed, nearby.jolt_size(dtype, precision)):
-                return outputs.flat(self._forward(built["precise"], drawn, lambda t: nearby.jolt(t, next(seeds), True, precision))[0])
+                return self.reference.outputs(built.precise, drawn, lambda t: nearby.jolt(t, next(seeds), True, precision))
         except RuntimeError as error:
             self._insist_on_memory(error)
             return None
@@ -770,11 +429,11 @@ class Oracle:
         return published.compare(self._set.reference, self._candidate_tensors(message["outputs"]), message["tolerance"])
 
     def _op_admit(self, message, fds):
-        return admission.check(self, message["seed"], self._stochastic, message.get("budget_seconds"))
+        return admission.check(self, message["seed"], self.reference.stochastic, message.get("budget_seconds"))
 
     def _op_nonfinite(self, message, fds):
         """Own inputs with a few NaN and infinities, for one call that is never timed and never decides."""
-        built = self._build(0)
+        built = self.reference.instance(0)
         drawn = self._draw(message["seed"], "own", 0)
         generator = torch.Generator()
         generator.manual_seed(drawn.seed)
@@ -784,8 +443,7 @@ class Oracle:
         drawn.tensors = tensors
         self._nonfinite = [self.reference_outputs(drawn)]
         try:
-            widen = lambda t: t.double() if t.is_floating_point() else t.clone()  # noqa: E731
-            self._nonfinite.append(outputs.flat(self._forward(built["precise"], drawn, widen)[0]))
+                self._nonfinite.append(self.reference.outputs(built.precise, drawn, widen))
         except RuntimeError:
             pass
         self._set = drawn
@@ -804,15 +462,12 @@ class Oracle:
         """Device time of the reference, as of a candidate. Here, because whose launches are recorded is slower for ever."""
         drawn = self._set or self._draw(message["seed"], "own", 0)
         arguments = packing.unflatten(drawn.skeleton, drawn.tensors)
-        return {"device": trace.device_profile(self._build(0)["model"], arguments, message["warmup_seconds"])}
+        return {"device": trace.device_profile(self.reference.instance(0).model, arguments, message["warmup_seconds"])}
 
     def _op_forget(self, message, fds):
         """Between two tasks: lets go of all that belonged to the last one. ``clean``: nothing of it is left."""
         self._op_rest(message, fds)
-        self._module, self._factory, self._spec, self._own_sizes = None, None, {}, {}
-        self._variants.clear()
         self._outputs = None
-        self._stochastic = False
         for gone in self._arenas.values():
             if self._device == "cpu":
                 os.close(gone.fd)
@@ -821,7 +476,7 @@ class Oracle:
             self._kept_arena = None
         self._arenas.clear()
         self._comparator.forget()
-        return {"clean": source.forget_task(self._snapshot)}
+        return {"clean": self.reference.forget()}
 
     def _op_rest(self, message, fds):
         """Between two candidates: lets go of all that belonged to the last one."""
@@ -871,3 +526,9 @@ def _let_threads_sleep():
 
 def _is_marginal(report):
     return report["passed"] or (isinstance(report["max_ratio"], float) and report["max_ratio"] <= _MARGINAL_RATIO)
+
+
+def _number_type(given):
+    """As what a Python number that forward returns is judged: made of single precision, it is no better than that."""
+    widest = max((t.element_size() for t in given if t.is_floating_point()), default=8)
+    return torch.float64 if widest > 4 else torch.float32

@@ -33,15 +33,21 @@ def _is_empty_state(buffer):
     return buffer.numel() >= structure.MIN_CONSTANT and not buffer.any()
 
 
+def _is_unit_scale(buffer):
+    """A temperature, say: as a table it would be of no use."""
+    return buffer.numel() == 1 and buffer.item() == 1
+
+
 def _same_bits(left, right):
     return left.dtype is right.dtype and left.shape == right.shape and torch.equal(bits_of(left.contiguous()), bits_of(right.contiguous()))
 
 
 def constant_tables(model, make_other, seed):
     """Names of floating buffers that are the same whatever the seed: filters, masks, tables of angles. An honest candidate writes
-    them down or works them out anew, so they may not change; a state or a cache, which starts as zeros, may. ``make_other``
-    constructs the module again; before ``model`` has a twin, so that two of it fit for sure."""
-    tables = {n: b for n, b in model.named_buffers() if b.is_floating_point() and b.numel() and not _is_running(n) and not _is_empty_state(b)}
+    them down or works them out anew, so they may not change; a state or a cache, which starts as zeros, and a scale of one may.
+    ``make_other`` constructs the module again; before ``model`` has a twin, so that two of it fit for sure."""
+    tables = {n: b for n, b in model.named_buffers() if b.is_floating_point() and b.numel()
+              and not (_is_running(n) or _is_empty_state(b) or _is_unit_scale(b))}
     if not tables:
         return frozenset()
     torch.manual_seed(seed ^ 0x5DEECE66D)

@@ -273,8 +273,8 @@ class NeverVaryTest(unittest.TestCase):
         made = oracle.Oracle(None, {"threads": 1})
         made._op_load({"path": "/nowhere/task.py", "source": TASK.format(draw=draw, generator=generator), "entry": "Model", "init_seed": 1,
                        "state_seed": 2, "precision": "fp32", "randomise": False}, ())
-        calls, get_inputs = [], made._module.get_inputs
-        made._module.get_inputs = lambda: calls.append(1) or get_inputs()
+        calls, get_inputs = [], made.reference._module.get_inputs
+        made.reference._module.get_inputs = lambda: calls.append(1) or get_inputs()
         return made, calls
 
     def test_a_task_with_its_own_seed(self):
@@ -284,7 +284,7 @@ class NeverVaryTest(unittest.TestCase):
             self.assertEqual(len(calls), 4)
             self.assertTrue(torch.equal(first[0], again[0]))
             self.assertFalse(torch.equal(first[0], other[0]))
-            ratio = (first[0] / made._own_inputs(11, None, 0)[1][0]).tril()
+            ratio = (first[0] / made.reference.own_inputs(11, None, 0)[1][0]).tril()
             ratio = ratio[torch.ones(64, 64).tril().bool()]
             self.assertTrue(0.74 <= ratio.min() < 0.8 and 1.2 < ratio.max() <= 1.26)
             self.assertEqual(first[0].triu(1).count_nonzero(), 0)

@@ -426,9 +426,9 @@ class OracleTest(unittest.TestCase):
     def test_a_module_that_cannot_be_copied_has_a_twin_with_its_weights(self):
         self.oracle = oracle.Oracle(None, {"threads": 1})
         self.load(SCRIPTED_TASK)
-        built = self.oracle._build(0)
-        self.assertIs(built["precise"].scale.dtype, torch.float64)
-        self.assertTrue(torch.equal(built["precise"].scale.float(), built["model"].scale))
+        built = self.oracle.reference.instance(0)
+        self.assertIs(built.precise.scale.dtype, torch.float64)
+        self.assertTrue(torch.equal(built.precise.scale.float(), built.model.scale))
 
     def test_numbers_that_a_reference_makes_in_single_precision_are_true_in_its_twin(self):
         self.oracle = oracle.Oracle(None, {"threads": 1})
@@ -442,7 +442,7 @@ class OracleTest(unittest.TestCase):
 
         self.ask("prepare", seed=3, distribution="own", truth=True)
         x = self.oracle._set.tensors[0]
-        model = self.oracle._build(0)["model"]
+        model = self.oracle.reference.instance(0).model
         for honest in (model(x), positions(x, torch.float64, torch.float64)):
             self.assertTrue(self.ask("verify", outputs=[honest], truth=True)["comparison"]["passed"])
         rough = positions(x, torch.float32, torch.bfloat16)
@@ -453,7 +453,7 @@ class OracleTest(unittest.TestCase):
 
     def verify(self, answer):
         x = self.oracle._set.tensors[0]
-        model = self.oracle._build(0)["model"]
+        model = self.oracle.reference.instance(0).model
         return self.ask("verify", outputs=[answer(x, model.c)], baseline=[model(x)], truth=False)["comparison"]
 
     def forget(self):
@@ -508,7 +508,7 @@ class OracleTest(unittest.TestCase):
 
     def test_rounding_decides_where_inputs_say_nothing(self):
         self.ask("prepare", seed=5, truth=True)
-        x, c = self.oracle._set.tensors[0], self.oracle._build(0)["model"].c
+        x, c = self.oracle._set.tensors[0], self.oracle.reference.instance(0).model.c
         other_order = (c[2] * x) * x + (c[1] * x + c[0])
         self.assertTrue(self.oracle._compare_with_truth([other_order])["passed"])
         x, c = x.float(), c.float()
@@ -523,7 +523,7 @@ class OracleTest(unittest.TestCase):
     def test_truth_can_be_worked_out_after_the_call(self):
         self.ask("prepare", seed=5, truth=True)  # for the tolerances
         self.ask("prepare", seed=6)
-        x, model = self.oracle._set.tensors[0], self.oracle._build(0)["model"]
+        x, model = self.oracle._set.tensors[0], self.oracle.reference.instance(0).model
         self.assertIsNone(self.oracle._set.truth)
         drawn = x.clone()
         for answer, passes in ((model(x), True), (model(x) + 1, False)):
@@ -558,11 +558,11 @@ class OracleTest(unittest.TestCase):
         self.oracle._candidate_tensors = lambda tensors: tensors
         self.ask("load", path="/nowhere/task.py", source=text, entry="Model", init_seed=1, state_seed=2, precision="fp32", **message)
         self.ask("describe", seed=3)
-        return self.oracle._build(0)
+        return self.oracle.reference.instance(0)
 
     def test_constants_of_a_task_keep_their_values(self):
         built = self.restart(BUFFERS_TASK)
-        model, constants = built["model"], built["constants"]
+        model, constants = built.model, built.constants
         self.assertEqual(constants, {"filter", "table"})
         kernel = torch.tensor([-1.0, 0.0, 1.0])
         random, statistic = model.random.clone(), model.running_scale.clone()
@@ -572,11 +572,11 @@ class OracleTest(unittest.TestCase):
         os.close(fds[0])
         self.assertEqual({t["name"]: t["constant"] for t in reply["tensors"]},
                          {"weight": False, "filter": True, "also": True, "table": True, "random": False, "running_scale": False})
-        for each in (model, built["precise"]):
+        for each in (model, built.precise):
             self.assertTrue(torch.equal(each.filter.float(), kernel))
             self.assertTrue(torch.equal(each.table.float(), torch.arange(3.0)))
         self.assertFalse(torch.equal(model.random, random))
-        self.assertTrue(torch.equal(built["precise"].random.float(), model.random))  # though it is not persistent
+        self.assertTrue(torch.equal(built.precise.random.float(), model.random))  # though it is not persistent
         self.assertFalse(torch.equal(model.running_scale, statistic))
 
     def test_a_task_of_constants_has_no_other_weights(self):

@@ -81,6 +81,14 @@ class WeightsTest(unittest.TestCase):
         filters = Holder(torch.ones(4, 8), True)
         self.assertEqual(weights.constant_tables(filters, lambda: Holder(torch.ones(4, 8), True), 1), frozenset({"t"}))
 
+    def test_a_scale_that_starts_as_one_moves(self):
+        for scale in (torch.ones(1), torch.tensor(1.0)):
+            self.assertEqual(weights.constant_tables(Holder(scale, True), lambda: Holder(torch.ones(1), True), 1), frozenset())  # noqa: B023
+            for after in self.moved(scale, True):
+                self.assertTrue(0.5 < after.item() < 1.2 and after.item() != 1, after)
+        epsilon = Holder(torch.tensor(0.5), True)
+        self.assertEqual(weights.constant_tables(epsilon, lambda: Holder(torch.tensor(0.5), True), 1), frozenset({"t"}))
+
     def test_the_padding_of_an_embedding_stays_zero(self):
         for module in (nn.Embedding(9, 4, padding_idx=2), nn.EmbeddingBag(9, 4, padding_idx=2)):
             weights.randomise(module, 3)

@@ -1,0 +1,152 @@
+"""What a runner and the supervisor need to know about a reference before it is judged against: shapes, sizes, conduct, cost."""
+
+import math
+import time
+
+import torch
+
+from davinci_worker import arena, memory, outputs, packing, source, trace, weights
+
+_SLOTS = 3
+_MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
+_LARGE_BYTES = 256 << 20  # of inputs: of their temporaries none is kept
+_MOST_OF_MEMORY = 0.9
+
+
+def describe(reference, drawn, seed):
+    """Facts about one variant, from a few calls with ``drawn``, which are inputs of its own. Sets ``spec["mode"]`` and
+    ``spec["reseed_calls"]`` where a forward that answers differently when asked again needs them."""
+    variant = drawn.variant
+    built = reference.instance(variant)
+    if reference.device == "cpu" and _bytes(drawn.tensors) > _LARGE_BYTES:
+        memory.return_large_blocks()
+    started = time.monotonic()
+    (first, used), forward_bytes = _measured(reference, lambda: reference.forward_terms(built, drawn))
+    _insist_on_time(reference, time.monotonic() - started)
+    _insist_on_output(reference, first)
+    from_inputs = outputs.lie_in(first, used)
+    del used
+    if reference.device == "cpu":
+        _insist_on_room(reference, built.model, drawn, first)
+    built.shapes = [list(t.shape) for t in outputs.flat(first)]
+    if variant and reference.changes_nothing(variant, seed):
+        raise source.SourceError("load_error", f"{source.sidecar(reference.spec['path'])}: [[variants]] number {variant} changes nothing: "
+                                 "inputs, outputs and state are those without it. Set a global that get_inputs() or get_init_inputs() "
+                                 "reads when it is called; one that was computed from another on import does not follow it")
+    if variant == 0:
+        built = None
+        built, first = _settled(reference, drawn, first)
+    described = []
+    structure = packing.describe(first, described)
+    if "unsupported" in structure:
+        raise reference.error(f"forward returns {structure}; only tensors, numbers, and tuples, lists and dicts of them can be compared")
+    layout, num_bytes = arena.plan(drawn.tensors)
+    state = weights.state(built.model)
+    slot_bytes = (num_bytes + 4095) // 4096 * 4096
+    return {
+        "init": built.init, "structure": structure,
+        "outputs": [{k: o[k] for k in ("dtype", "shape", "stride")} for o in described],
+        "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1,
+        "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
+        "device_bytes": torch.cuda.get_device_properties(0).total_memory if reference.device == "cuda" else 0,
+        "footprint_bytes": _footprint(built.model, drawn, first, forward_bytes),
+        "lent": [a or b for a, b in zip(from_inputs, outputs.lie_in(first, outputs.of_module(built.model, state)))],
+        "begins": outputs.begins(first), "regions": outputs.regions(first),
+        "stochastic": reference.stochastic, "reseed_calls": bool(reference.spec.get("reseed_calls")), "mode": reference.spec.get("mode"),
+        "training": bool(built.model.training), "work": _work(reference, built.model, drawn) if variant == 0 else None,
+    }
+
+
+def _insist_on_time(reference, seconds):
+    if seconds > reference.spec.get("call_seconds", math.inf):
+        raise reference.error(f"forward takes {seconds:.0f} s, a call may take {reference.spec['call_seconds']:.0f}; use smaller sizes "
+                              f"([sizes.{reference.device}] in its .toml) or --call-timeout",
+                              "too_large" if reference.spec.get("offline") else "load_error")
+
+
+def _insist_on_output(reference, output):
+    if outputs.holds_array(output):
+        raise reference.error("forward returns a numpy.ndarray; return torch tensors (torch.from_numpy)")
+    if not outputs.flat(output):
+        raise reference.error("forward returns no tensor and no number, so there is nothing to compare; return what it computes, also where "
+                              "it changes its inputs")
+    if not outputs.numel(output):
+        raise reference.error("all that forward returns is empty, so there is nothing to compare; use larger "
+                              f"sizes{reference.sizes_in_force()}")
+    reference.insist_on_supported((f"output {i} of forward", t) for i, t in enumerate(outputs.flat(output)))
+
+
+def _insist_on_room(reference, model, drawn, output):
+    """On the host memory that is short ends processes, perhaps somebody else's."""
+    read, written = _bytes(drawn.tensors), _bytes(outputs.flat(output))
+    # The supervisor's copy of the outputs, and what the runners keep of theirs.
+    needed, there = _footprint(model, drawn, output, read + written) + 3 * written, memory.machine_bytes()
+    if 0 < _MOST_OF_MEMORY * there < needed:
+        raise reference.error(f"judging takes about {needed / 1e9:.0f} GB (inputs, outputs, their float64 twins), this machine has "
+                              f"{there / 1e9:.0f} GB; use smaller sizes ([sizes.cpu] in its .toml)")
+
+
+def _settled(reference, drawn, first):
+    """(the instance, its output) once it is known that forward gives one answer to one question: as it is; in eval mode where nobody has
+    named a mode; or with a seed for every call."""
+    built = reference.instance(drawn.variant)
+    reference.stochastic = not outputs.same(first, reference.forward(built.model, drawn)[0])
+    if not reference.stochastic:
+        return built, first
+    if built.model.training and reference.spec.get("mode") is None:
+        reference.spec["mode"] = "eval"
+        built = None
+        built, first, repeats = _asked_twice_anew(reference, drawn)
+        if repeats:
+            return built, first
+    reference.spec["reseed_calls"] = True
+    built = None
+    built, first, repeats = _asked_twice_anew(reference, drawn)
+    if not repeats:
+        raise reference.error("forward answers differently when called again with the same inputs and the same seed: it keeps state from call "
+                              "to call, which cannot be judged")
+    return built, first
+
+
+def _asked_twice_anew(reference, drawn):
+    """(the instance, made again because state that a call leaves behind looks like chance only in the first calls; its output; whether
+    that is also its second)"""
+    built = reference.made_again(drawn.variant)
+    first, second = (reference.forward(built.model, drawn)[0] for _ in range(2))
+    return built, first, outputs.same(first, second)
+
+
+def _measured(reference, function):
+    """(its result, most device memory it held beyond what was held before)"""
+    if reference.device != "cuda":
+        return function(), 0
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    return function(), torch.cuda.max_memory_allocated() - before
+
+
+def _bytes(tensors):
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def _footprint(model, drawn, output, forward_bytes):
+    """Most device memory an evaluation will hold, all three processes together and without their contexts, from what one forward of the
+    reference needed (its copies of the inputs included)."""
+    results, state = outputs.flat(output), [t for _, t in weights.state(model)]
+    inputs, written, held = _bytes(drawn.tensors), _bytes(results), _bytes(state)
+    floating = [t.element_size() for t in (*drawn.tensors, *results, *state) if t.is_floating_point()]
+    wide = 8 // min(floating, default=8)  # a float64 twin of the smallest type
+    return (3 * inputs  # as drawn, and both arenas
+            + wide * forward_bytes + (wide + 1) * written + sum(t.numel() for t in results)  # truth, honest answer, mask
+            + 2 * max(forward_bytes - inputs, written)  # both runners
+            + (5 + wide) * held)
+
+
+def _work(reference, model, drawn):
+    """Bytes and operations of one call, for the roofline."""
+    (output, _), flops, dense, reference.multiplies, reference.selects = trace.work(lambda: reference.forward(model, drawn))
+    found = []
+    packing.flatten(output, found)
+    reference.selects |= not all(t.is_floating_point() for t in found)
+    return {"flops": int(flops), "input_bytes": _bytes(drawn.tensors), "weight_bytes": _bytes(t for _, t in weights.state(model)),
+            "output_bytes": _bytes(found), "reads_everything": dense}

@@ -1,0 +1,298 @@
+"""The reference of a task: its file, its instances in the task's precision and in float64, its own inputs, its forward.
+
+It is user code: what it does wrong is told with the file's name (``source.SourceError``).
+"""
+
+import contextlib
+import copy
+import hashlib
+
+import torch
+
+from davinci_worker import (admission, distributions, handover, memory, outputs, packing, process_state, published, rounding, smaller,
+                            source, twin_draws, weights)
+from davinci_worker.wide_numbers import WideNumbers
+
+_SCAN_TERMS = 4  # errors of a scan's steps add up: it counts as a sum of so many times its length
+
+
+class InputSet:
+    """One drawn set of inputs, with truth when it was asked for."""
+
+    def __init__(self, skeleton, tensors, variant, seed, distribution):
+        self.skeleton = skeleton
+        self.tensors = tensors
+        self.variant = variant
+        self.seed = seed
+        self.distribution = distribution
+        self.truth = None  # Comparator state per output
+        self.reference = None  # the reference's own outputs in the task's precision, when truth was asked for
+
+    def call_seed(self):
+        """Of random numbers in a call with these inputs; says nothing about the secret seed."""
+        return int.from_bytes(hashlib.blake2b(b"call%d" % self.seed, digest_size=8).digest(), "little") >> 1
+
+
+class Instance:
+    """The model of one shape variant, with randomised state."""
+
+    def __init__(self, model, precise, init, constants, initial):
+        self.model = model
+        self.precise = precise  # its twin in float64
+        self.init = init  # packed arguments of the constructor
+        self.constants = constants  # names of tables that are not randomised
+        self.initial = initial  # fingerprints of the state as the constructor left it
+        self.origin = {}  # of the weights, for weights.reweigh
+        self.shapes = None  # of the outputs, once known
+        self.terms = 0  # about how many numbers are summed up into one, where that could be watched
+        self.single = None  # is it fp32 throughout? once known
+
+
+def widen(tensor):
+    """In float64 where it is floating, a copy either way."""
+    return tensor.double() if tensor.is_floating_point() else tensor.clone()
+
+
+class Reference:
+    def __init__(self, device):
+        self.device = device
+        self.spec = {}  # the message that loaded it, and what was found out since
+        self.sizes_of = 0  # the variant whose sizes are set
+        self.stochastic = False
+        self.multiplies = self.selects = False  # does it multiply matrices, pick the largest of something?
+        self._module = None
+        self._factory = None
+        self._own_sizes = {}
+        self._instances = {}
+        self._snapshot = None
+
+    def load(self, spec):
+        """Imports the task file. ``globals`` are the target's sizes, ``variants`` further shapes; ``offline``: what fits without a device.
+        Returns the sizes that had to become smaller."""
+        self.spec = spec
+        offline = spec.get("offline")
+        self.sizes_of = 0
+        if self.device == "cuda":
+            torch.cuda.set_device(0)
+        self._snapshot = self._snapshot or process_state.Snapshot()
+        self._module = source.load_module(spec["path"], "davinci_task", spec.get("globals"), spec["source"])
+        self._factory = source.factory(self._module, spec.get("entry"), spec.get("function"), spec.get("op_path"))
+        for name, returned in (("get_inputs", "inputs of forward"), ("get_init_inputs", "arguments of the constructor")):
+            if not callable(getattr(self._module, name, list if name == "get_init_inputs" else None)):
+                raise self.error(f"def {name}() is missing; it returns the list of {returned}")
+        fitted = smaller.fit(self._module, lambda init: self._factory(*init), offline) if offline else {}
+        if offline:
+            memory.bound(offline["memory"])
+        changed = {name for sizes in spec.get("variants") or () for name in sizes}
+        self._own_sizes = {name: getattr(self._module, name) for name in changed if hasattr(self._module, name)}
+        return fitted
+
+    def forget(self):
+        """Lets go of all that belonged to the task; True: nothing of it is left in this process."""
+        self._module, self._factory, self.spec, self._own_sizes = None, None, {}, {}
+        self._instances.clear()
+        self.stochastic = False
+        return source.forget_task(self._snapshot)
+
+    def error(self, text, kind="load_error"):
+        """What to raise where the task file is at fault."""
+        return source.SourceError(kind, f"{self.spec['path']}: {text}")
+
+    def sizes_in_force(self):
+        """What the .toml has set when something went wrong."""
+        sizes = dict(self.spec.get("globals") or {}, **(self.spec["variants"][self.sizes_of - 1] if self.sizes_of else {}))
+        if not sizes:
+            return ""
+        table = f"[[variants]] number {self.sizes_of}" if self.sizes_of else f"[sizes.{self.device}]"
+        return f"; with {', '.join(f'{k} = {v!r}' for k, v in sizes.items())} ({table} of {source.sidecar(self.spec['path'])})"
+
+    @property
+    def published(self):
+        """Tolerance of the published rule when it decides the verdict (protocol kernelbench), else None."""
+        return self.spec.get("published_tolerance")
+
+    def insist_on_supported(self, named):
+        for name, tensor in named:
+            if (reason := packing.why_not(tensor)) is not None:
+                raise self.error(f"{name} {reason}")
+
+    # --- instances --------------------------------------------------------------------------------------------
+
+    def instance(self, variant):
+        """Of one shape variant in task precision and in float64, with randomised state."""
+        if variant in self._instances:
+            return self._instances[variant]
+        self._set_sizes(variant)
+        get_init = getattr(self._module, "get_init_inputs", list)
+        if self.published:
+            torch.manual_seed(self.spec["init_seed"])
+        init = get_init()
+        if not isinstance(init, (list, tuple)):
+            raise self.error(f"get_init_inputs() must return the list of positional arguments of the constructor; it returned {type(init).__name__}")
+        init = list(init)
+        if self.published:
+            init = published.cast_arguments(init, self.spec["precision"])
+        init = packing.to_blob(init)  # a constructor may change what it is given
+        torch.manual_seed(self.spec["init_seed"])
+        model = self._make(init)
+        if not isinstance(model, torch.nn.Module):
+            raise self.error(f"{self.spec['entry']} is no torch.nn.Module; derive the class from it")
+        self.insist_on_supported(weights.state(model))
+        model = model.to(self.device)
+        if self.published:
+            model = published.cast_model(model, self.spec["precision"])
+        mode = self.spec.get("mode")
+        if mode == "eval":
+            model.eval()
+        elif mode == "train":
+            model.train()
+        initial = [handover.fingerprint(t) for _, t in weights.state(model)]
+        constants = frozenset()
+        if self.spec.get("randomise", True):
+            constants = weights.constant_tables(model, lambda: self._make(init), self.spec["init_seed"])
+            weights.randomise(model, self.spec["state_seed"], constants, self.spec.get("precision"))
+        precise = self._twin(model, init).double()
+        self._instances[variant] = Instance(model, precise, init, constants, initial)
+        return self._instances[variant]
+
+    def made_again(self, variant):
+        """An instance in place of the old one, in which calls have left state behind."""
+        old = self._instances.pop(variant)
+        shapes, terms = old.shapes, old.terms
+        del old  # there may be room for one only
+        made = self.instance(variant)
+        made.shapes, made.terms = shapes, terms
+        return made
+
+    def keep_initial_weights(self):
+        """A runner could not take the weights over: both sides keep those drawn from the init seed."""
+        self.spec["randomise"] = False
+        self._instances.clear()
+
+    def reweigh(self, seed, buffers):
+        """Draws new parameters (and, with ``buffers``, floating buffers) around those of the start; False where nothing may change."""
+        built = self.instance(0)
+        if not self.spec.get("randomise", True) or not weights.reweigh(
+                built.model, built.origin, seed, buffers, built.constants, self.spec.get("precision")):
+            return False
+        weights.take_over(built.precise, built.model)
+        return True
+
+    def of_other_weights(self, variant, seed):
+        """A model with weights drawn anew; None where there are none, or none that could be others."""
+        built = self.instance(variant)
+        own = dict(built.model.named_buffers())
+        varying = [n for n, b in own.items() if b.is_floating_point() and n not in built.constants]
+        if not varying and next(built.model.parameters(), None) is None:
+            return None
+        model = admission.other_weights(lambda: self._make(built.init), built.model, seed)
+        if model is None:
+            return None
+        model = model.to(self.device)
+        for name, buffer in model.named_buffers():
+            if name in built.constants:
+                buffer.copy_(own[name])
+        return model
+
+    def _make(self, init):
+        return self._factory(*packing.from_blob(init))
+
+    def _twin(self, model, init):
+        try:
+            return copy.deepcopy(model)
+        except Exception as error:  # noqa: BLE001  it holds what cannot be copied, such as a scripted function
+            if memory.ran_out(error):
+                raise
+        torch.manual_seed(self.spec["init_seed"])
+        twin = self._make(init).to(self.device).train(model.training)
+        weights.take_over(twin, model)
+        return twin
+
+    # --- inputs -----------------------------------------------------------------------------------------------
+
+    def _set_sizes(self, variant):
+        source.set_globals(self._module, self._own_sizes)  # what another variant has changed
+        self.sizes_of = variant
+        if variant:
+            source.set_globals(self._module, self.spec["variants"][variant - 1])
+
+    def own_inputs(self, seed, trial, variant):
+        """(skeleton, tensors on the device) of what the task draws under the secret seed, or in a trial as published."""
+        self._set_sizes(variant)
+        if trial is not None:
+            torch.manual_seed(published.trial_seed(trial))
+            drawn = self._module.get_inputs()
+        else:
+            torch.manual_seed(seed)
+            with torch.device(self.device) if self.device == "cuda" else distributions.KeyedDraws(seed):
+                drawn = self._module.get_inputs()
+        if isinstance(drawn, torch.Tensor):
+            drawn = [drawn]
+        if not isinstance(drawn, (list, tuple)):
+            raise self.error(f"get_inputs() must return the list of arguments of forward, one entry for each; it returned {type(drawn).__name__}")
+        if outputs.holds_array(drawn):
+            raise self.error("get_inputs() returns a numpy.ndarray; return torch tensors (torch.randn, or torch.from_numpy)")
+        tensors = []
+        skeleton = packing.flatten(list(drawn), tensors)
+        self.insist_on_supported((f"input {i} of get_inputs()", t) for i, t in enumerate(tensors))
+        tensors = [t.detach().to(self.device) for t in tensors]
+        # What broadcasts cannot be written to, and a runner gets tensors of its own.
+        return skeleton, [t.contiguous() if packing.span_elements(t.shape, t.stride()) < t.numel() else t for t in tensors]
+
+    def changes_nothing(self, variant, seed):
+        """Do the sizes of a variant reach neither inputs nor outputs nor the constructor?"""
+        a, b = self.instance(0), self.instance(variant)
+        if a.init != b.init or a.shapes != b.shapes:
+            return False
+        if [t.shape for _, t in weights.state(a.model)] != [t.shape for _, t in weights.state(b.model)]:
+            return False
+        (one, those), (other, these) = (self.own_inputs(seed, None, v) for v in (0, variant))
+        return packing.to_blob(one) == packing.to_blob(other) and len(those) == len(these) and all(
+            x.dtype is y.dtype and torch.equal(x, y) for x, y in zip(those, these))
+
+    # --- forward ----------------------------------------------------------------------------------------------
+
+    def forward(self, model, drawn, convert=None):
+        """(its output, the tensors it was called with: copies of the inputs, or what ``convert`` makes of them)"""
+        tensors = [t.clone(memory_format=torch.preserve_format) if convert is None else convert(t) for t in drawn.tensors]
+        arguments = packing.unflatten(drawn.skeleton, tensors)
+        if not self.spec.get("reseed_calls"):
+            return self._wide_call(model, arguments, drawn) if convert is not None else model(*arguments), tensors
+        torch.manual_seed(drawn.call_seed())
+        own = next((t.dtype for t in drawn.tensors if t.is_floating_point()), torch.float32)
+        with twin_draws.TwinDraws(own) if convert is not None and own is not torch.float64 else contextlib.nullcontext():
+            return model(*arguments), tensors
+
+    def outputs(self, model, drawn, convert=None):
+        """The tensors that ``forward`` returns."""
+        return outputs.flat(self.forward(model, drawn, convert)[0])
+
+    def forward_terms(self, built, drawn):
+        """A forward, and in ``built`` how many numbers it sums up into one, where it can be watched."""
+        loop = rounding.LongestLoop()
+        try:
+            with loop:
+                result = self.forward(built.model, drawn)
+        except Exception as error:  # noqa: BLE001  operators that take no dispatch mode
+            if memory.ran_out(error):
+                raise
+            return self.forward(built.model, drawn)
+        built.terms = max(loop.total, _SCAN_TERMS * loop.scan)
+        return result
+
+    def _wide_call(self, model, arguments, drawn):
+        """A float64 twin of what is fp32 throughout makes all of its numbers in float64."""
+        built = next((b for b in self._instances.values() if b.precise is model), None)
+        if built is not None and built.single is None:
+            own = [*drawn.tensors, *(t for _, t in weights.state(built.model))]
+            built.single = all(t.dtype is torch.float32 for t in own if t.is_floating_point())
+        if built is None or not built.single:
+            return model(*arguments)
+        try:
+            with WideNumbers():
+                return model(*arguments)
+        except Exception as error:  # noqa: BLE001  operators that take no dispatch mode, or no float64
+            if memory.ran_out(error):
+                raise
+            built.single = False
+            return model(*arguments)
