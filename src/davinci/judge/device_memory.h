@@ -29,8 +29,8 @@ inline constexpr int kUnknownParts = 8;
 
 enum class MemoryRoom { kEstimated, kHalfMore, kAll };
 
-// Parts needed for `footprint` (the oracle estimates it, davinci_worker/description.py) of a device with
-// `total` bytes: 0 below a sixty-fourth, at most kMemoryParts.
+// Parts needed for `footprint` (the oracle estimates it, davinci_worker/description.py) of a device
+// with `total` bytes: 0 below a sixty-fourth, at most kMemoryParts.
 int PartsFor(int64_t footprint, int64_t total, MemoryRoom room = MemoryRoom::kEstimated);
 
 // `parts` leases (more than all is all) named "<device>-memory-<k>"; who holds some must not ask
