@@ -15,6 +15,7 @@ _DTYPE_CODES = {"f16": 0, "bf16": 1, "f32": 2, "f64": 3, "i8": 4, "u8": 5, "i16"
 _MAX_UNVERIFIED = 0.5
 _MAX_SUSPECTS = 0.01  # of an integer output
 _RESIDUE = 1 / 64  # of them: what no honest answer explains
+_ZERO_BUCKET = 320  # judge/compare/element_rules.h
 
 
 class _Result(ctypes.Structure):
@@ -177,6 +178,11 @@ class _Float:
         defined = torch.isfinite(sample) & (self._dont_care[: sample.numel()] == 0)
         return defined.double().mean().item()
 
+    def magnitude(self):
+        """Exponent of the largest finite value, about; None where there is none but zero."""
+        found = torch.frombuffer(bytearray(self._profile.raw[:8 * _ZERO_BUCKET]), dtype=torch.int64).nonzero()
+        return int(found.max()) if found.numel() else None
+
     def stored(self, values):
         """A Python float comes as float64, and may be judged as less."""
         return values.to(packing.BY_NAME[self.dtype])
@@ -217,6 +223,9 @@ class _Integer:
     def defined_share(self):
         return 1.0
 
+    def magnitude(self):
+        return None
+
     @property
     def residue(self):
         return self.suspects * _RESIDUE
@@ -251,6 +260,13 @@ class Truth:
         if undefined and all(t.isfinite().all() for t in inputs if t.is_floating_point()):
             for output, places in undefined:
                 output.forgive(places)
+
+    def growth(self, usual):
+        """How many powers of two its largest value is above that of ``usual``, magnitudes of the same outputs."""
+        return max((m - u for m, u in zip(self.magnitudes(), usual or ()) if m is not None and u is not None), default=0)
+
+    def magnitudes(self):
+        return [output.magnitude() for output in self.outputs]
 
     def summary(self):
         return {"exact": self.exact, "defined_share": min((o.defined_share() for o in self.outputs), default=1.0),

@@ -86,14 +86,17 @@ def round_down(tensor):
 
 # Milder replacements, tried in order while the reference is mostly undefined on the stress inputs.
 _LADDERS = {
-    "signed": ("signed", "positive", "own"),
+    "signed": ("signed", "sided", "positive", "own"),
     "magnitudes": ("magnitudes", "magnitudes-mild", "positive", "own"),
     "outliers": ("outliers", "outliers-faint", "edges", "own"),
 }
+_LAST = 0.93  # the last outlier is above this share of their range, the others below
 _NEAR_OWN = ("outliers", "outliers-faint", "edges")
+VARYING = ("signed", "sided", "outliers", "outliers-faint")  # in which what the task draws alike every time is drawn otherwise
 
 
-_TYING = ("magnitudes", "outliers", "edges")  # a softmax underflows to zeros, even in float64; slices of zeros, equal values
+# A softmax underflows to zeros, even in float64; all probabilities are alike; slices of zeros, equal values.
+_TYING = ("magnitudes", "faint", "outliers", "edges")
 
 
 def ladder(name, selects=False):
@@ -146,13 +149,13 @@ def _empty_like(tensor):
 def restyle(tensor, distribution, generator, coarse=False):
     """A tensor of the same shape, strides, dtype and device under another distribution. ``coarse``: bfloat16 rounds it all one way."""
     down = round_down if coarse else lambda tensor: tensor
-    if distribution in ("signed", "outliers", "outliers-faint") and _is_constant(tensor):
+    if distribution in VARYING and _is_constant(tensor):
         varied = down(_varied(tensor, distribution, generator))
         return varied if tensor.dtype is torch.bool else structure.Structure(tensor, constant=True).keep(varied)
     if not _is_restylable(tensor) or (distribution in _NEAR_OWN and tensor.dim() == 0):
         return tensor
     kind = structure.Structure(tensor)
-    if kind.solvable and not kind.keeps_all and distribution == "signed":
+    if kind.solvable and not kind.keeps_all and distribution in ("signed", "sided"):
         return kind.other_system(generator)
     if kind.keeps_all or kind.solvable:
         return tensor
@@ -167,7 +170,7 @@ def restyle(tensor, distribution, generator, coarse=False):
 
 def _varied(tensor, distribution, generator):
     """What is constant varies everywhere, which one look at it tells, or (outliers) in a few places, which only who reads it all sees."""
-    if distribution == "signed":
+    if distribution in ("signed", "sided"):
         return _empty_like(tensor).copy_(_unlike_constant(tensor, generator))
     result = _empty_like(tensor).copy_(tensor)
     at = torch.randint(tensor.numel(), (4 + tensor.numel() // 1000,), generator=generator, device=tensor.device)
@@ -176,10 +179,20 @@ def _varied(tensor, distribution, generator):
     return result
 
 
+def _side(tensor):
+    """1 or -1 where no value is on the other side of zero, as of a time step or a rate of decay; else None."""
+    some = structure.sample(tensor)
+    return 1 if (some >= 0).all() else -1 if (some <= 0).all() else None
+
+
 def _redrawn(tensor, distribution, generator):
+    """``sided``: as ``signed``, but what has one sign keeps it."""
     result = _empty_like(tensor)
+    side = _side(tensor) if distribution == "sided" else None
     for part in _pieces(result):
-        values = stress_values(distribution, tuple(part.shape), generator, part.device)
+        values = stress_values("signed" if distribution == "sided" else distribution, tuple(part.shape), generator, part.device)
+        if side is not None:
+            values.abs_().mul_(side)
         limit = min(torch.finfo(tensor.dtype).max, torch.finfo(values.dtype).max) / 4
         if values.dtype is part.dtype:
             torch.clamp(values, -limit, limit, out=part)
@@ -189,7 +202,7 @@ def _redrawn(tensor, distribution, generator):
 
 
 def _with_outliers(tensor, distribution, generator):
-    """The task's own values but for a few of 10 to 300, slices near zero, in which an epsilon counts, and one of zeros
+    """The task's own values but for a few of 10 to 300 (where all are of one sign, of that), slices near zero, in which an epsilon counts, and one of zeros
     (``outliers-faint``: none): who looks at a sample of them does not know what is among them. The last one is the largest,
     so that who leaves out a tail is wrong. ``edges``: none is large, a few are as small and as large as they may be."""
     result = _empty_like(tensor).copy_(tensor)
@@ -210,9 +223,11 @@ def _with_outliers(tensor, distribution, generator):
         return result
     at = torch.cat([places(4 + tensor.numel() // 100_000), torch.tensor([tensor.numel() - 1], device=device)])
     share = torch.rand(at.numel(), generator=generator, device=device)
-    share[-1] = 1
+    share.mul_(_LAST)
+    share[-1] = _LAST + (1 - _LAST) / _LAST * share[-1]  # not alike in two inputs, of which somebody takes the difference
     values = 10.0 ** (1.0 + 1.5 * share)
-    values = values.copysign_(torch.randn(at.numel(), generator=generator, device=device))
+    side = _side(tensor)
+    values = values.mul_(side) if side is not None else values.copysign_(torch.randn(at.numel(), generator=generator, device=device))
     result[packing.coordinates(at, tensor.shape)] = values.to(tensor.dtype)
     return result
 

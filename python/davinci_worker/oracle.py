@@ -20,6 +20,7 @@ from davinci_worker.reference import InputSet, Reference, widen
 _OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examination_checks.cc does it
 _REPEATS_IN_DOUBT = 5
 _MARGINAL_RATIO = 4  # of error over tolerance
+_MOST_GROWTH = 45  # powers of two; products of three inputs grow by 40 on "magnitudes"
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
 _KEPT_ARENA_BYTES = 256 << 20
 
@@ -84,6 +85,8 @@ class Oracle:
         error = source.readable(error)
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self.reference.spec.get("path")]
         where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else f"{self.reference.spec.get('path', 'the task')}: "
+        if not frames and isinstance(error, (NameError, AttributeError, KeyError, IndexError, ImportError)):
+            where += "a fault of davinci's own, please report it: "
         hint = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
         hint += self.reference.sizes_in_force() if message["op"] != "load" else ""
         if isinstance(error, TypeError) and "argument" in str(error) and ("forward()" in str(error) or "__init__()" in str(error)):
@@ -151,7 +154,7 @@ class Oracle:
             generator.manual_seed(seed ^ 0x5DEECE66D)
             coarse = self.reference.multiplies and self.reference.spec.get("precision") != "tf32"
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
-            for i in self._fixed_whole.get(variant, ()) if distribution in ("signed", "outliers", "outliers-faint") else ():
+            for i in self._fixed_whole.get(variant, ()) if distribution in distributions.VARYING else ():
                 tensors[i] = distributions.other_whole(tensors[i], generator, {size for t in tensors for size in t.shape})
             if distribution.startswith("outliers"):
                 skeleton = distributions.other_numbers(skeleton, generator)
@@ -226,12 +229,14 @@ class Oracle:
     def draw_judged(self, seed, wanted, variant):
         """(inputs with truth, the distribution they are of, the tolerance's summary)."""
         built = self.reference.instance(variant)
-        # Stress inputs must stay inside the reference's domain: fall back to milder ones while truth is mostly undefined.
+        # Stress inputs must stay inside the reference's domain: fall back to milder ones while truth is mostly undefined, or grows out of
+        # all proportion, as behind a decay with a negative rate, where honest answers have little in common.
         for used in ("own",) if wanted == "own" else distributions.ladder(wanted, self.reference.selects):
             found = self._judged(built, seed, used, variant)
             if found is None and self._fixed_whole.pop(variant, None):  # other lengths or positions may be what it cannot do with
                 found = self._judged(built, seed, used, variant)
-            if found is not None and (used == "own" or found[1]["defined_share"] >= 0.5):
+            if used == "own" or (found is not None and found[1]["defined_share"] >= 0.5
+                                 and found[0].truth.growth(built.magnitudes) <= _MOST_GROWTH):
                 break
         drawn, judged = found
         return drawn, used, judged
@@ -296,8 +301,10 @@ class Oracle:
         # Where all inputs are small, biases make the terms of a sum alike, and one loop rounds all of them to one side.
         one_sided = drawn.distribution.startswith(("magnitudes", "faint"))
         drawn.truth.settle(self.reference.spec.get("tolerance_multiple"), terms, one_sided)
-        if drawn.distribution == "own" and drawn.variant == 0:
-            self._comparator.remember(drawn.truth)
+        if drawn.distribution == "own":
+            built.magnitudes = built.magnitudes or drawn.truth.magnitudes()
+            if drawn.variant == 0:
+                self._comparator.remember(drawn.truth)
         self.judging_seconds = time.monotonic() - started
         return drawn.truth.summary()
 

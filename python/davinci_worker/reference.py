@@ -44,6 +44,7 @@ class Instance:
         self.initial = initial  # fingerprints of the state as the constructor left it
         self.origin = {}  # of the weights, for weights.reweigh
         self.shapes = None  # of the outputs, once known
+        self.magnitudes = None  # of the outputs for inputs of the task's own, once known
         self.terms = 0  # about how many numbers are summed up into one, where that could be watched
         self.single = None  # is it fp32 throughout? once known
 

@@ -110,11 +110,21 @@ def device_profile(model, arguments, warmup_seconds):
 _PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "convolution", "scaled_dot_product_attention", "bilinear", "cdist"}
 
 _SELECTORS = {"topk", "sort", "argsort", "argmax", "argmin", "kthvalue", "mode"}
+_MAY_SELECT = {"max", "min", "median", "nanmedian", "cummax", "cummin"}  # they also tell where
+
+
+def multiplies(names):
+    """Do operators of these names multiply matrices?"""
+    return bool(names & _PRODUCTS)
+
+
+def selects(names, tells_whole_numbers):
+    """Do they pick the largest of something? ``tells_whole_numbers``: is any output not floating?"""
+    return bool(names & _SELECTORS) or (tells_whole_numbers and bool(names & _MAY_SELECT))
 
 
 def work(function):
-    """(result, flops, whether every operator reads its operands whole, whether it multiplies matrices, whether it picks the largest
-    of something) of a reference forward."""
+    """(result, flops, whether every operator reads its operands whole, names of the operators) of a reference forward."""
     result, rows, _ = operators(function)
     calls = {}
     for key, count, _, _ in rows:
@@ -123,4 +133,4 @@ def work(function):
     own_views = calls.get("as_strided", 0) - sum(calls.get(name, 0) for name in _WHOLE_VIEWS)
     dense = own_views <= 0 and not any(name in _SPARSE_READERS for name in calls)
     names = {name.lstrip("_") for name in calls}
-    return result, sum(row[3] for row in rows), dense, bool(names & _PRODUCTS), bool(names & _SELECTORS)
+    return result, sum(row[3] for row in rows), dense, names

@@ -10,6 +10,8 @@ from davinci_worker.compare import bits_of
 
 _SMALL_CONSTANT = 0.3
 _LARGE_BIASES, _LARGE_BIAS = 1 / 16, 4.0
+_NEGATIVE_SCALES = 1 / 16
+_NORMS = (torch.nn.modules.batchnorm._NormBase, torch.nn.LayerNorm, torch.nn.GroupNorm, torch.nn.RMSNorm)
 _SMALL_SIZE, _USUAL_SIZE = 1e-3, 0.02  # root mean squares
 
 
@@ -34,8 +36,8 @@ def _is_empty_state(buffer):
 
 
 def _is_unit_scale(buffer):
-    """A temperature, say: as a table it would be of no use."""
-    return buffer.numel() == 1 and buffer.item() == 1
+    """A temperature or a variance, say: as tables they would be of no use. With more dimensions it may be the filter of a mean."""
+    return buffer.dim() <= 1 and bool((buffer == 1).all())
 
 
 def _same_bits(left, right):
@@ -141,16 +143,16 @@ def randomise(model, seed, constants=(), precision=None):
     Of buffers, and of parameters that ask for no gradient, signs and zeros survive (masks, variances); of other parameters the sign
     where all have it.
     """
-    norm = (torch.nn.modules.batchnorm._NormBase,)
     seeds = itertools.count(seed & (1 << 62) - 1)
 
     def noise(tensor):
         return distributions.uniform(tensor.shape, next(seeds), tensor.device)
 
-    running, padding = {}, _padding_rows(model)
+    running, scales, padding = {}, set(), _padding_rows(model)
     for module in model.modules():
-        if isinstance(module, norm):
+        if isinstance(module, _NORMS):
             running.update({id(b): n for n, b in module.named_buffers(recurse=False)})
+            scales.add(id(module.weight))
     with torch.no_grad():
         for name, parameter in sorted(model.named_parameters(), key=lambda item: item[0]):
             if not parameter.is_floating_point() or parameter.numel() == 0:
@@ -158,6 +160,8 @@ def randomise(model, seed, constants=(), precision=None):
             parameter.copy_(_unlike_initial(parameter, noise))
             if "bias" in name.rpartition(".")[2] and parameter.numel() >= structure.MIN_CONSTANT and _is_trained(parameter):
                 _open_gates(parameter, noise)
+            if id(parameter) in scales:  # what is monotonic behind a positive scale only
+                parameter.copy_(torch.where(noise(parameter) < _NEGATIVE_SCALES, -parameter, parameter))
             if precision != "tf32" and parameter.dim() > 1:
                 distributions.round_down(parameter.detach())
         for row in padding:

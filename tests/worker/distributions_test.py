@@ -94,6 +94,14 @@ class UntouchedTest(DistributionsTest):
             for own in (torch.randn(300, 200).to(dtype), torch.rand(300, 200).to(dtype), (torch.randn(300, 200) * 1e4).to(dtype)):
                 self.assertGreater(self.changed(own, distributions.restyle(own, "signed", generator())), 0.9)
 
+    def test_what_has_one_sign_keeps_it_on_the_milder_rungs(self):
+        for own, side in ((torch.rand(4096), 1), (-0.1 * torch.rand(4096), -1), (torch.randn(4096), 0)):
+            for name in ("sided", "outliers", "outliers-faint"):
+                other = distributions.restyle(own, name, generator())
+                self.assertGreater(other.abs().max(), 3 * own.abs().max())
+                self.assertTrue((other * side >= 0).all() if side else other.min() < 0 < other.max(), (name, side))
+            self.assertTrue((distributions.restyle(own, "signed", generator()) < 0).any())
+
     def test_bfloat16_can_be_made_to_round_towards_zero(self):
         for own in (torch.randn(64, 64), torch.randn(64, 64, dtype=torch.float64), torch.randn(64, 64).half()):
             for coarse in (True, False):

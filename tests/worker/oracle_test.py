@@ -581,7 +581,7 @@ class OracleTest(unittest.TestCase):
 
     def test_a_task_of_constants_has_no_other_weights(self):
         for text, has in ((BUFFERS_TASK, True), (BUFFERS_TASK.replace("nn.Parameter(torch.ones(3))", "1").replace("torch.rand(3), p", "\
-torch.ones(3), p").replace("running_scale", "scale"), False)):
+torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
             self.restart(text)
             self.ask("prepare", seed=5, truth=True)
             self.assertEqual(self.oracle.outputs_of_other_weights(self.oracle._set, 7) is not None, has)
@@ -589,9 +589,12 @@ torch.ones(3), p").replace("running_scale", "scale"), False)):
     def verdict(self, text, candidate, distribution, seed=5):
         """On one check of a task in single precision, and of which distribution it was."""
         self.restart(text)
+        if distribution != "own":  # as the judge does
+            self.ask("prepare", seed=seed, truth=True)
         used = self.ask("prepare", seed=seed, truth=True, distribution=distribution)["distribution"]
         answer = candidate(*(t.clone() for t in self.oracle._set.tensors))
-        flat = [answer if isinstance(answer, torch.Tensor) else torch.tensor(answer, dtype=torch.float64)]
+        flat = [each if isinstance(each, torch.Tensor) else torch.tensor(each, dtype=torch.float64)
+                for each in (answer if isinstance(answer, tuple) else (answer,))]
         return self.oracle._compare_with_truth(flat)["passed"], used
 
     def test_a_sum_told_as_a_number_is_one_of_single_precision(self):
@@ -652,6 +655,34 @@ torch.ones(3), p").replace("running_scale", "scale"), False)):
         task = OTHER_TASK.replace("x * 2", "(e := torch.exp(-40 * x * x)) / e.sum(-1, keepdim=True)").replace("torch.rand(3)", "torch.rand(64, 50)")
         for seed in range(3):
             self.assertTrue(self.verdict(task, lambda x: torch.softmax(-40 * x * x, -1), "outliers", seed)[0])
+
+    def test_a_decay_stays_a_decay(self):
+        """Behind a negative time step a state grows beyond all bounds, and honest answers have nothing in common."""
+        def step_by_step(x, dt):
+            state, states = torch.zeros(8), []
+            for k in range(1024):
+                state = state * torch.exp(-dt[k]) + x[k] * dt[k]
+                states.append(state)
+            return torch.stack(states)
+
+        recurrent = OTHER_TASK.replace("torch.rand(3)", "torch.randn(1024, 8), 0.5 * torch.rand(1024, 8)").replace("self, x", "self, x, dt").replace(
+            "        return x * 2", "        state, states = torch.zeros(8, dtype=x.dtype), []\n"
+            "        for k in range(1024):\n            state = state * torch.exp(-dt[k]) + x[k] * dt[k]\n            states.append(state)\n"
+            "        return torch.stack(states)")
+        for seed in range(3):
+            self.assertEqual(self.verdict(recurrent, step_by_step, "signed", seed), (True, "sided"))
+            self.assertTrue(self.verdict(recurrent, step_by_step, "magnitudes", seed)[0])
+        self.assertEqual(self.verdict(recurrent, lambda x, dt: step_by_step(x, dt.clamp(max=0.5)), "signed"), (False, "sided"))
+
+    def test_who_is_chosen_is_not_decided_where_all_are_alike(self):
+        """In a router that sees faint inputs rounding alone decides; whole numbers that nobody chose are asked about."""
+        router = OTHER_TASK.replace("x * 2", "torch.softmax(x, -1).topk(2).indices").replace("torch.rand(3)", "torch.randn(256, 32)")
+        self.assertEqual(self.verdict(router, lambda x: x.topk(2).indices, "faint"), (True, "own"))
+        scaled = OTHER_TASK.replace("x * 2", "x / (m := x.abs().amax(-1, keepdim=True).clamp(min=1e-8)), m > 2").replace(
+            "torch.rand(3)", "torch.randn(256, 32)")
+        for least in (1e-8, 0):
+            found = self.verdict(scaled, lambda x: (x / (m := x.abs().amax(-1, keepdim=True).clamp(min=least)), m > 2), "outliers")  # noqa: B023
+            self.assertEqual(found, (least > 0, "outliers"))
 
     def test_who_is_chosen_is_not_decided_by_underflow(self):
         task = OTHER_TASK.replace("x * 2", "torch.softmax(x, -1).topk(4).indices").replace("torch.rand(3)", "torch.randn(32, 64)")

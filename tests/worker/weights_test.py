@@ -82,12 +82,22 @@ class WeightsTest(unittest.TestCase):
         self.assertEqual(weights.constant_tables(filters, lambda: Holder(torch.ones(4, 8), True), 1), frozenset({"t"}))
 
     def test_a_scale_that_starts_as_one_moves(self):
-        for scale in (torch.ones(1), torch.tensor(1.0)):
-            self.assertEqual(weights.constant_tables(Holder(scale, True), lambda: Holder(torch.ones(1), True), 1), frozenset())  # noqa: B023
+        for scale in (torch.ones(1), torch.tensor(1.0), torch.ones(50)):
+            self.assertEqual(weights.constant_tables(Holder(scale, True), lambda: Holder(scale, True), 1), frozenset())  # noqa: B023
             for after in self.moved(scale, True):
-                self.assertTrue(0.5 < after.item() < 1.2 and after.item() != 1, after)
+                self.assertTrue(((0.5 < after) & (after < 1.2) & (after != 1)).all(), after)
         epsilon = Holder(torch.tensor(0.5), True)
         self.assertEqual(weights.constant_tables(epsilon, lambda: Holder(torch.tensor(0.5), True), 1), frozenset({"t"}))
+
+    def test_a_few_scales_of_a_norm_are_negative(self):
+        for norm in (nn.BatchNorm2d(400), nn.LayerNorm(400), nn.GroupNorm(4, 400), nn.RMSNorm(400)):
+            weights.randomise(norm, 3)
+            share = (norm.weight < 0).double().mean()
+            self.assertTrue(0.01 < share < 0.15, norm)
+            signs = norm.weight.detach().sign()
+            weights.reweigh(norm, {}, 4, True)
+            self.assertTrue(torch.equal(norm.weight.sign(), signs))
+        weights.randomise(nn.LayerNorm(8, elementwise_affine=False), 3)
 
     def test_the_padding_of_an_embedding_stays_zero(self):
         for module in (nn.Embedding(9, 4, padding_idx=2), nn.EmbeddingBag(9, 4, padding_idx=2)):

@@ -26,6 +26,8 @@ constexpr int kMaxExclusiveRun = 8;
 // Exclusive requests hold shared ones back when they have become as many as the shared holders, or
 // one has waited for this long.
 constexpr auto kGather = std::chrono::milliseconds(150);
+// Who waits longer for another process is told.
+constexpr auto kTellAfter = std::chrono::milliseconds(500);
 
 bool IsDeviceKey(const std::string& device) {
   if (device.empty() || device.size() > 100 || device.front() == '.') return false;
@@ -157,11 +159,24 @@ struct DeviceLeases::Impl {
     return CheckWait(device, request);
   }
 
+  std::string LastExclusiveHolder(const std::string& device) const {
+    const UniqueFd file(open(LockPath(device).c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) return "";
+    std::array<char, 512> text{};
+    const ssize_t size = pread(file.get(), text.data(), text.size(), 0);
+    if (size <= 0) return "";
+    std::string holder(text.data(), static_cast<size_t>(size));
+    while (!holder.empty() && holder.back() == '\n') holder.pop_back();
+    return holder;
+  }
+
   // flock() that can be cancelled: the system call itself can only be interrupted by a signal,
   // hence the polling.
   Result<UniqueFd> Flock(const std::string& path, int operation, const std::string& device,
                          const LeaseRequest& request) {
     auto pause = std::chrono::microseconds(200);
+    const auto tell_at = Clock::now() + kTellAfter;
+    bool told = !request.on_wait;
     while (true) {
       UniqueFd file = OpenLockFile(path);
       if (!file.valid()) return FromErrno(errno, path);
@@ -169,6 +184,10 @@ struct DeviceLeases::Impl {
         if (errno == EINTR) continue;
         if (errno != EWOULDBLOCK) return FromErrno(errno, "flock " + path);
         DAVINCI_RETURN_IF_ERROR(CheckWait(device, request));
+        if (!told && Clock::now() >= tell_at) {
+          request.on_wait(LastExclusiveHolder(device));
+          told = true;
+        }
         std::unique_lock lock(mutex);
         auto wake = Clock::now() + pause;
         if (request.deadline) wake = std::min(wake, *request.deadline);
@@ -251,18 +270,6 @@ bool DeviceLeases::ExclusiveIsDue(const std::string& device) const {
   std::lock_guard lock(impl_->mutex);
   const auto found = impl_->devices.find(device);
   return found != impl_->devices.end() && found->second.ExclusiveIsDue();
-}
-
-std::string DeviceLeases::LastExclusiveHolder(const std::string& device) const {
-  if (!IsDeviceKey(device)) return "";
-  const UniqueFd file(open(impl_->LockPath(device).c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return "";
-  std::array<char, 512> text{};
-  const ssize_t size = pread(file.get(), text.data(), text.size(), 0);
-  if (size <= 0) return "";
-  std::string holder(text.data(), static_cast<size_t>(size));
-  while (!holder.empty() && holder.back() == '\n') holder.pop_back();
-  return holder;
 }
 
 void DeviceLeases::OnRelease(const std::string& device, LeaseMode mode) {

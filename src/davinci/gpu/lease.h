@@ -27,6 +27,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -45,6 +46,10 @@ struct LeaseRequest {
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
   // Waiting ends with kCancelled when a stop is requested.
   std::stop_token stop = {};
+  // Called once, by the thread that asks, after half a second of waiting for another process.
+  // `holder`: what the last exclusive one wrote about itself ("pid 7: timing softmax_rows"), or
+  // empty.
+  std::function<void(const std::string& holder)> on_wait = {};
 };
 
 // The folder that every davinci on this machine uses, whoever runs it: /run/lock/davinci, or
@@ -94,10 +99,6 @@ class DeviceLeases {
   // Whether those who wait for `device` exclusively through this object have gathered: a shared
   // holder that could pause should release and ask again.
   bool ExclusiveIsDue(const std::string& device) const;
-
-  // What the last exclusive holder wrote about itself; empty when nobody ever held it. For
-  // messages.
-  std::string LastExclusiveHolder(const std::string& device) const;
 
  private:
   friend class DeviceLease;

@@ -177,8 +177,15 @@ TEST_F(DeviceLeasesTest, SecondObjectOnTheSameFolderSeesTheLease) {
   const auto other = Open();
   auto lease = leases_->Acquire("gpu", Exclusive("timing softmax"));
   ASSERT_TRUE(lease.ok());
-  EXPECT_EQ(other->Acquire("gpu", Soon(Shared())).status().code(), StatusCode::kDeadlineExceeded);
-  EXPECT_NE(other->LastExclusiveHolder("gpu").find("timing softmax"), std::string::npos);
+  std::vector<std::string> holders;
+  LeaseRequest request = Soon(Shared(), 700ms);
+  request.on_wait = [&](const std::string& holder) { holders.push_back(holder); };
+  EXPECT_EQ(other->Acquire("gpu", request).status().code(), StatusCode::kDeadlineExceeded);
+  ASSERT_EQ(holders.size(), 1) << "told once";
+  EXPECT_EQ(holders[0], "pid " + std::to_string(getpid()) + ": timing softmax");
+  lease->Release();
+  EXPECT_TRUE(other->Acquire("gpu", request).ok());
+  EXPECT_EQ(holders.size(), 1) << "who need not wait is told nothing";
 }
 
 TEST_F(DeviceLeasesTest, RejectsKeysThatAreNotFileNames) {

@@ -108,6 +108,7 @@ class Examination {
   double UsualArmExcess(int64_t Arming::*spent) const;
   std::vector<double> ArmExcesses(int64_t Arming::*spent) const;
   double WakingSeconds() const;
+  double AllowedArming(double call_seconds) const;
   std::optional<Failure> CheckArming(double call_seconds);
   std::optional<Failure> CheckIdleDevice(double call_seconds);
   // Every stage: a Status is ours or bad input; `true` means go on; `false` means failure_ holds
@@ -253,6 +254,8 @@ class Examination {
   // The device while nobody times on it; held by whoever loads, draws, compares or checks there.
   // Who holds it already gives way to those who wait to be timed.
   Status ShareDevice();
+  // Tells whoever watches the stages that another process has the device.
+  gpu::LeaseRequest DeviceRequest(gpu::LeaseMode mode, std::string_view what) const;
 
   Stopwatch watch_;
   double stage_started_ = 0;

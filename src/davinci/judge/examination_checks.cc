@@ -72,10 +72,22 @@ Status Examination::ShareDevice() {
     if (!workshop_.leases->ExclusiveIsDue(DeviceKey())) return Status::Ok();
     share_.Release();
   }
-  gpu::LeaseRequest request;
-  request.purpose = "checking " + job_.candidate_path;
-  DAVINCI_ASSIGN_OR_RETURN(share_, workshop_.leases->Acquire(DeviceKey(), request));
+  DAVINCI_ASSIGN_OR_RETURN(
+      share_,
+      workshop_.leases->Acquire(DeviceKey(), DeviceRequest(gpu::LeaseMode::kShared, "checking")));
   return Status::Ok();
+}
+
+gpu::LeaseRequest Examination::DeviceRequest(gpu::LeaseMode mode, std::string_view what) const {
+  gpu::LeaseRequest request;
+  request.mode = mode;
+  request.purpose = fmt::format("{} {}", what, job_.candidate_path);
+  if (progress_)
+    request.on_wait = [this](const std::string& holder) {
+      progress_(fmt::format("{}: another process has the device{}{}", stage_,
+                            holder.empty() ? "" : "; timed last: ", holder));
+    };
+  return request;
 }
 
 json Examination::ArmMessage(Timed* timed, const VariantFacts& facts, const std::string& args) {
@@ -377,9 +389,9 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
   failure.evidence["reweighs"] = reweighs_;
   if (!right_since_reweigh_)
     failure.message +=
-        "; its weights had been written to since it was last right: whatever is computed from "
-        "weights "
-        "has to be computed in every call, or kept together with their _version";
+        "; its weights had been written to since it was last right, so if it keeps something "
+        "computed from them: that has to be computed in every call, or kept together with their "
+        "_version";
   return failure;
 }
 

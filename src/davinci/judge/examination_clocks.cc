@@ -35,7 +35,8 @@ constexpr double kArmSecondsPerThreadOnCuda = 6e-5;
 constexpr int kMostThreads = 128;
 // … and so many times as much until all of them had stopped.
 constexpr double kLateStop = 3;
-// What is charged need not be refused, unless it is more than this and more than the call itself.
+// What is charged (all of it, on cpu) need not be refused, unless it is more than this and more
+// than the call itself.
 constexpr double kGrossArmSeconds = 1e-3;
 // Standard errors by which the middle and the mean over all pairs may be off.
 constexpr double kArmNoise = 3;
@@ -105,10 +106,16 @@ std::vector<PairedSample> Examination::Samples() {
   std::vector<double> own;
   for (const Pair& pair : pairs_) own.push_back(RecordSeconds(pair.candidate));
   // On cuda two processes of one program differ by as much as there is to be gained on the host.
-  if (job_.target == Target::kCpu)
-    arm_charge_ =
-        std::max(0.0, std::max(ArmExcess(&Arming::main_cpu_ns), UsualArmExcess(&Arming::wall_ns)) -
-                          kFreeArmSeconds - kFreeArmShare * Median(own));
+  if (job_.target == Target::kCpu) {
+    const double spent =
+        std::max(ArmExcess(&Arming::main_cpu_ns), UsualArmExcess(&Arming::wall_ns));
+    const double allowed = AllowedArming(Median(own));
+    // Of what other threads do more than is allowed: a busy machine lets them spin, or stop late,
+    // which nobody is refused for.
+    arm_charge_ = std::max({0.0, spent - kFreeArmSeconds - kFreeArmShare * Median(own),
+                            ArmExcess(&Arming::answered_ns) - allowed,
+                            ArmExcess(&Arming::stopped_ns) - kLateStop * allowed});
+  }
   std::vector<PairedSample> samples;
   for (size_t i = 0; i < pairs_.size(); ++i)
     samples.push_back({RecordSeconds(pairs_[i].baseline), own[i] + arm_charge_});
@@ -148,16 +155,21 @@ double Examination::WakingSeconds() const {
          std::clamp(threads, 0, kMostThreads);
 }
 
+double Examination::AllowedArming(double call_seconds) const {
+  return kArmSeconds + WakingSeconds() + kArmShare * call_seconds;
+}
+
 std::optional<Failure> Examination::CheckArming(double call_seconds) {
   const double most = ArmExcess(&Arming::answered_ns);
   evaluation_.evidence["clocks"]["arm_excess_ms"] = 1e3 * most;
   evaluation_.evidence["clocks"]["arm_charged_ms"] = 1e3 * arm_charge_;
   // A busy machine stops threads late; one that is in the kernel works until then.
   const double stopped = ArmExcess(&Arming::stopped_ns);
-  const double allowed = kArmSeconds + WakingSeconds() + kArmShare * call_seconds;
-  const bool gross = arm_charge_ > std::max(kGrossArmSeconds, call_seconds);
-  if (!gross && most - arm_charge_ <= allowed && stopped - arm_charge_ <= kLateStop * allowed)
-    return std::nullopt;
+  const double allowed = AllowedArming(call_seconds);
+  const bool refused = job_.target == Target::kCpu
+                           ? arm_charge_ > std::max(kGrossArmSeconds, call_seconds)
+                           : most > allowed || stopped > kLateStop * allowed;
+  if (!refused) return std::nullopt;
   Failure failure{Outcome::kInvalidTiming,
                   fmt::format("the candidate took {:.3f} ms longer than the baseline between "
                               "two calls, while its last outputs were freed: work belongs into "

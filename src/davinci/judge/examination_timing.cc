@@ -26,6 +26,8 @@ constexpr double kBetweenProcessLogSd = 0.006;
 // cores: the two sides differ by 10 µs (standard deviation).
 constexpr double kBetweenProcessSecondsOnCuda = 2.5e-5;
 constexpr double kBetweenProcessSecondsOnCpu = 7e-6;
+// An interval whose ends differ by more than this factor says hardly anything.
+constexpr double kWideInterval = 2;
 // Of an output, unwritten, that nobody need be told about.
 constexpr int64_t kFewPages = 16;
 // What is done in some pairs only: whenever it is due the first time, then as far as all of it will
@@ -189,10 +191,9 @@ Result<bool> Examination::MeasureTime() {
   share_.Release();
   json& state = evaluation_.evidence["device_state"];  // read while others may be timed
   state["before"] = MachineState(job_.target, *workshop_.monitor);
-  gpu::LeaseRequest request;
-  request.mode = gpu::LeaseMode::kExclusive;
-  request.purpose = "timing " + job_.candidate_path;
-  DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease, workshop_.leases->Acquire(DeviceKey(), request));
+  DAVINCI_ASSIGN_OR_RETURN(
+      gpu::DeviceLease lease,
+      workshop_.leases->Acquire(DeviceKey(), DeviceRequest(gpu::LeaseMode::kExclusive, "timing")));
   evaluation_.times["waited_for_device_ms"] = lease.waited_ms();
 
   std::optional<AwakeCores> awake;
@@ -368,6 +369,9 @@ void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPha
       Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline};
   if (const int64_t pages = pairs_.back().candidate.unwritten_pages; pages > kFewPages)
     evaluation_.AddLabel(fmt::format("{} pages of the outputs are not written", pages));
+  if (!ratio.significant && ratio.high > kWideInterval * ratio.low)
+    evaluation_.AddLabel(
+        fmt::format("hardly measured: {:.3g} to {:.3g} x, busy machine", ratio.low, ratio.high));
   if (ratio.unsteadiness > kSteady)
     evaluation_.AddLabel(fmt::format("unsteady timing: {:.1f} x", ratio.unsteadiness));
 }

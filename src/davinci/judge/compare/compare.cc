@@ -563,7 +563,9 @@ std::string DescribeResult(const CompareResult& r, DType dtype) {
   if (r.failed_criteria & kFailedRms) {
     if (!text.empty()) text += "; ";
     text += fmt::format(
-        "the typical error is {:.3g} times that of an honest implementation (limit {:.3g})",
+        "{}the typical error (root mean square of all values) is {:.3g} times that of an honest "
+        "implementation (limit {:.3g})",
+        r.failed_criteria & kFailedElements ? "" : "no single value is outside, but together: ",
         r.rms_ratio, r.rms_limit);
   }
   if (r.failed_criteria & kFailedUnverified) {
