@@ -9,6 +9,7 @@
 #include "davinci/judge/awake_cores.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/machine_state.h"
+#include "davinci/judge/stats/occasional.h"
 #include "davinci/judge/stats/summary.h"
 
 namespace davinci::judge {
@@ -30,23 +31,6 @@ constexpr double kBetweenProcessSecondsOnCpu = 7e-6;
 constexpr double kWideInterval = 2;
 // Of an output, unwritten, that nobody need be told about.
 constexpr int64_t kFewPages = 16;
-// What is done in some pairs only: whenever it is due the first time, then as far as all of it will
-// have taken no more than a fifth of the phase, if it takes as long as its longest so far.
-class Occasional {
- public:
-  bool Fits(double phase_seconds) const { return total_ + longest_ <= kShare * phase_seconds; }
-  void Took(double seconds) {
-    total_ += seconds;
-    longest_ = std::max(longest_, seconds);
-  }
-  double total_seconds() const { return total_; }
-
- private:
-  static constexpr double kShare = 0.2;
-  double total_ = 0;
-  double longest_ = 0;
-};
-
 // That the oracle spent on what it answers.
 int64_t Nanoseconds(const json& answer) {
   return static_cast<int64_t>(1e9 * answer.at("seconds").get<double>());
@@ -354,15 +338,11 @@ void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPha
     // Twice in a row: not a neighbour's doing. Whoever calls it pays the average.
     evaluation_.AddLabel(fmt::format("uneven calls: {:.3g} x in the middle, {:.3g} x on average",
                                      ratio.median, uneven->ratio));
-    ratio.median = ratio.low = uneven->ratio;
-    ratio.significant = ratio.significant && (ratio.high < 1 || ratio.low > 1 + options.ratio.band);
+    ratio = AtAverage(ratio, uneven->ratio, options.ratio.band);
   }
   if (arm_charge_ > 0) {
-    // It may be a neighbour's doing after all: the interval reaches to where nothing is charged.
-    const double charged = evaluation_.candidate_time->median_ms * 1e-3;
-    ratio.high *= charged / std::max(charged - arm_charge_, 1e-9);
-    ratio.significant = ratio.significant &&
-                        (ratio.low > 1 + options.ratio.band || ratio.high < 1 - options.ratio.band);
+    ratio = WithDoubtfulCharge(ratio, evaluation_.candidate_time->median_ms * 1e-3, arm_charge_,
+                               options.ratio.band);
     evaluation_.AddLabel(fmt::format("work between calls: {:.3f} ms charged", 1e3 * arm_charge_));
   }
   evaluation_.speedup =

@@ -166,6 +166,20 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   return ratio;
 }
 
+PairedRatio AtAverage(PairedRatio ratio, double average, double band) {
+  ratio.median = ratio.low = average;
+  ratio.significant = ratio.significant && (ratio.high < 1 || ratio.low > 1 + band);
+  return ratio;
+}
+
+PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, double charge,
+                               double band) {
+  constexpr double kLeastSeconds = 1e-9;
+  ratio.high *= candidate_seconds / std::max(candidate_seconds - charge, kLeastSeconds);
+  ratio.significant = ratio.significant && (ratio.low > 1 + band || ratio.high < 1 - band);
+  return ratio;
+}
+
 double RelativeHalfWidth(const PairedRatio& ratio) {
   return (ratio.high - ratio.low) / 2 / ratio.median;
 }

@@ -80,6 +80,15 @@ struct PairedRatio {
 Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
                                        const PairedRatioOptions& options);
 
+// Where calls are so uneven that their average tells another story: whoever calls it pays that.
+PairedRatio AtAverage(PairedRatio ratio, double average, double band);
+
+// Where `charge` of the `candidate_seconds` of a call was not measured in it but charged for what
+// happened between two calls. That may be a neighbour's doing: the interval reaches to where
+// nothing is charged.
+PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, double charge,
+                               double band);
+
 // (high - low) / 2 / median; infinite for an unbounded interval.
 double RelativeHalfWidth(const PairedRatio& ratio);
 

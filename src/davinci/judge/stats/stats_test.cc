@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "davinci/judge/stats/clock_agreement.h"
+#include "davinci/judge/stats/occasional.h"
 #include "davinci/judge/stats/paired_ratio.h"
 #include "davinci/judge/stats/roofline.h"
 #include "davinci/judge/stats/stopping_criterion.h"
@@ -219,6 +220,40 @@ TEST(PairedRatio, RefusesWhatIsNoTime) {
   }
   EXPECT_FALSE(ComputePairedRatio(std::vector<PairedSample>{{1, 1}}, {}).ok());
   EXPECT_FALSE(ComputePairedRatio(Repeat({{1, 1}}, 4), {.between_process_log_sd = -1}).ok());
+}
+
+TEST(PairedRatio, UnevenCallsCountWithTheirAverage) {
+  const PairedRatio measured{.median = 3, .low = 2.9, .high = 3.1, .significant = true};
+  const PairedRatio paid = AtAverage(measured, 1.2, 0.02);
+  EXPECT_DOUBLE_EQ(paid.median, 1.2);
+  EXPECT_DOUBLE_EQ(paid.low, 1.2);
+  EXPECT_DOUBLE_EQ(paid.high, 3.1);
+  EXPECT_TRUE(paid.significant);
+  EXPECT_FALSE(AtAverage(measured, 1.01, 0.02).significant) << "within the band";
+  EXPECT_FALSE(AtAverage(measured, 0.9, 0.02).significant) << "neither faster nor slower";
+}
+
+TEST(PairedRatio, WhatIsChargedWidensItToWhereNothingIs) {
+  const PairedRatio slower{.median = 0.7, .low = 0.65, .high = 0.75, .significant = true};
+  const PairedRatio doubtful = WithDoubtfulCharge(slower, 2e-3, 1e-3, 0.02);
+  EXPECT_DOUBLE_EQ(doubtful.low, 0.65);
+  EXPECT_DOUBLE_EQ(doubtful.high, 1.5) << "half of the call is charged";
+  EXPECT_FALSE(doubtful.significant);
+  EXPECT_TRUE(WithDoubtfulCharge(slower, 2e-3, 1e-4, 0.02).significant);
+  const PairedRatio faster{.median = 2, .low = 1.9, .high = 2.1, .significant = true};
+  EXPECT_TRUE(WithDoubtfulCharge(faster, 2e-3, 1e-3, 0.02).significant) << "with all of it charged";
+}
+
+TEST(Occasional, TakesAFifthOfTheTimeAtMost) {
+  Occasional task;
+  EXPECT_TRUE(task.Fits(0)) << "the first time it is due, whatever it costs";
+  task.Took(1);
+  EXPECT_FALSE(task.Fits(9.9)) << "another second would be more than a fifth";
+  EXPECT_TRUE(task.Fits(10));
+  task.Took(3);
+  EXPECT_FALSE(task.Fits(34.9)) << "the next one may take as long as the longest";
+  EXPECT_TRUE(task.Fits(35));
+  EXPECT_DOUBLE_EQ(task.total_seconds(), 4);
 }
 
 TEST(PlanMeasurement, CountsComeFromTheBaselinesCost) {
