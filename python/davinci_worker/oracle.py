@@ -235,8 +235,8 @@ class Oracle:
             found = self._judged(built, seed, used, variant)
             if found is None and self._fixed_whole.pop(variant, None):  # other lengths or positions may be what it cannot do with
                 found = self._judged(built, seed, used, variant)
-            if used == "own" or (found is not None and found[1]["defined_share"] >= 0.5
-                                 and found[0].truth.growth(built.magnitudes) <= _MOST_GROWTH):
+            if used == "own" or (found is not None and found[1]["defined_share"] >= 0.5 and (
+                    used == "magnitudes" or found[0].truth.growth(built.magnitudes) <= _MOST_GROWTH)):  # those ask about overflow, too
                 break
         drawn, judged = found
         return drawn, used, judged

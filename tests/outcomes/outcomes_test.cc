@@ -72,6 +72,18 @@ class ModelNew(nn.Module):
   EXPECT_THAT(e.message, HasSubstr("undeclared_name"));
 }
 
+TEST_F(Outcomes, ARequestThatMakesNoSenseIsACompileError) {
+  const Evaluation e = Judge(std::string(kImports) + R"(
+from torch.utils.cpp_extension import load_inline
+module = load_inline(name="no name; #", cpp_sources="int one() { return 1; }", functions=["one"])
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return x * 2 + 1
+)");
+  EXPECT_EQ(e.outcome, Outcome::kCompileError) << e.message;
+  EXPECT_THAT(e.message, HasSubstr("must be a C identifier"));
+}
+
 TEST_F(Outcomes, BrokenPlainCppIsACompileErrorWithTheLine) {
   const Evaluation e = Judge(std::string(kImports) + R"(
 import davinci_runtime as dv

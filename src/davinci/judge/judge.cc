@@ -92,8 +92,13 @@ struct Judge::Impl {
   }
 
   json Build(const json& request) {
+    // What cannot be read is the candidate's fault, all else that is no outcome is ours.
     auto failed = [](const Status& status) {
-      return json{{"ok", false}, {"error", {{"kind", "service"}, {"message", status.ToString()}}}};
+      const bool unreadable = status.code() == StatusCode::kInvalidArgument;
+      return json{
+          {"ok", false},
+          {"error",
+           {{"kind", unreadable ? "compile_error" : "service"}, {"message", status.ToString()}}}};
     };
     auto service = Builds();
     if (!service.ok()) return failed(service.status());
