@@ -147,9 +147,10 @@ def main():
     _keep_bytecode(os.environ.pop("DAVINCI_BYTECODE_CACHE", ""))
     gc.disable()  # a tenth of the time of importing torch
     versions = _prefork_imports(with_triton)
-    from davinci_worker import native, oracle, runner  # noqa: F401  shared pages for every child
+    from davinci_worker import native, oracle, prewarm, runner  # noqa: F401  shared pages for every child
 
     native.lib()
+    prewarm.vector_functions()
     gc.enable()
     gc.collect()
     gc.freeze()

@@ -1,11 +1,15 @@
-"""What every Triton candidate would otherwise do again for itself: importing the compiler, hashing its installation,
-starting LLVM, building the driver's helper module. Done once in the fork server; its children inherit the result.
+"""What every candidate would otherwise do again for itself, done once in the fork server; its children inherit the result. For Triton:
+importing the compiler, hashing its installation, starting LLVM, building the driver's helper module. For MKL: finding its functions.
 
 Nothing here touches a device: the kernel is compiled for a named architecture, and the helper module is only loaded.
 """
 
 import os
 import tempfile
+
+# What torch has MKL's vector mathematics library work out.
+_VECTOR_FUNCTIONS = ("acos", "asin", "atan", "cos", "cosh", "sin", "sinh", "tan", "tanh", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
+                     "sqrt", "rsqrt", "erf", "erfc", "erfinv", "sigmoid", "lgamma", "trunc", "floor", "ceil", "round")
 
 _KERNEL = '''
 import triton
@@ -17,6 +21,17 @@ def add_one(x_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(x_ptr + i, tl.load(x_ptr + i, mask=i < n) + 1, mask=i < n)
 '''
+
+
+def vector_functions():
+    """MKL looks for the kernel of a function when that is called for the first time. Where several threads do so at once, one of them may
+    get a kernel of half the accuracy for that call (PyTorch issue 188792), and an honest candidate is wrong once."""
+    import torch
+
+    for dtype in (torch.float32, torch.float64):
+        one = torch.full((1,), 0.5, dtype=dtype)  # for one thread
+        for name in _VECTOR_FUNCTIONS:
+            getattr(torch, name)(one)
 
 
 def triton_compiler(cache_folder, arch):
