@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <mutex>
 #include <set>
 
 #include "davinci/base/clock.h"
@@ -250,13 +251,18 @@ TEST_F(OpenAiClientTest, StreamThatSaidAllCountsHoweverItsConnectionEnds) {
 }
 
 TEST_F(OpenAiClientTest, ConnectionsAreKept) {
-  std::set<int> ports;
+  std::mutex mutex;
+  std::set<int> ports;  // guarded by mutex
   HttpServer server([&](const httplib::Request& request, auto& response) {
-    ports.insert(request.remote_port);
+    {
+      std::lock_guard lock(mutex);
+      ports.insert(request.remote_port);
+    }
     StreamText(response, "x");
   });
   auto client = Client(Quick({server.url()}));
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(client->Generate(Ask(), {}).ok());
+  std::lock_guard lock(mutex);
   EXPECT_EQ(ports.size(), 1u);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/rng.h"
 #include "davinci/skill/library.h"
@@ -173,7 +174,9 @@ void DoTheWork(const fs::path& file) {
 
 TEST_F(FlushTest, KilledAnywhereAndStartedAgainGivesTheUndisturbedLibrary) {
   const fs::path undisturbed = folder_.path() / "undisturbed.db";
+  const Stopwatch watch;
   DoTheWork(undisturbed);
+  const auto long_enough_us = static_cast<uint64_t>(2e6 * watch.Seconds());
   const auto expected = Open(undisturbed)->Snapshots()->back().digest;
   const auto expected_events = Open(undisturbed)->History("", 0)->size();
   SplitMix64 random(2026);
@@ -187,7 +190,7 @@ TEST_F(FlushTest, KilledAnywhereAndStartedAgainGivesTheUndisturbedLibrary) {
         DoTheWork(file);
         _exit(0);
       }
-      usleep(static_cast<useconds_t>(random.Below(25'000)));
+      usleep(static_cast<useconds_t>(random.Below(long_enough_us)));
       kill(child, SIGKILL);
       int status = 0;
       waitpid(child, &status, 0);
