@@ -363,9 +363,9 @@ TEST_P(RunTest, StopTokenCancels) {
 }
 
 TEST_P(RunTest, ManyAtOnceDoNotDisturbEachOther) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP()
-      << "this sanitizer's allocator may be locked by another thread at the fork; glibc's is not";
+      << "a sanitizer's allocator may be locked by another thread at the fork; glibc's is not";
 #endif
   std::vector<std::jthread> threads;
   std::vector<std::string> outputs(8);
