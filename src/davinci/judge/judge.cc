@@ -28,6 +28,8 @@ using nlohmann::json;
 constexpr uint64_t kMaxCandidateBytes = 1u << 20;
 constexpr size_t kRestingSessions = 16;
 constexpr int kSessionsPerTask = 8;
+// Of each kind, from one life of the program to the next; those used last stay.
+constexpr int64_t kMostFacts = 20'000;
 
 Evaluation Refused(Outcome outcome, std::string message) {
   Evaluation evaluation;
@@ -170,8 +172,11 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   DAVINCI_RETURN_IF_ERROR(lease_folder.status());
   DAVINCI_ASSIGN_OR_RETURN(impl->leases, gpu::DeviceLeases::Open(*lease_folder));
   if (auto folder = CacheDir("facts"); folder.ok())
-    if (auto facts = store::KvCache::Open(*folder / "facts.db"); facts.ok())
+    if (auto facts = store::KvCache::Open(*folder / "facts.db"); facts.ok()) {
       impl->facts = std::move(*facts);
+      for (const char* space : {"admission", "footprint"})
+        (void)impl->facts->Prune(space, kMostFacts);  // what is lost is found out again
+    }
   return std::unique_ptr<Judge>(new Judge(std::move(impl)));
 }
 

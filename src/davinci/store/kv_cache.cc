@@ -235,16 +235,6 @@ Status KvCache::Put(std::string_view space, std::string_view key, const nlohmann
   });
 }
 
-Status KvCache::Erase(std::string_view space, std::string_view key) {
-  return WithRecovery([&] {
-    const int code = Statement(db_, "DELETE FROM entries WHERE space = ? AND key = ?")
-                         .Bind(space)
-                         .Bind(key)
-                         .Step();
-    return code == SQLITE_DONE ? Status::Ok() : SqliteError(code, "writing the cache");
-  });
-}
-
 Result<int64_t> KvCache::Count(std::string_view space) {
   int64_t count = 0;
   DAVINCI_RETURN_IF_ERROR(WithRecovery([&] {

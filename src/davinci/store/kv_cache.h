@@ -49,7 +49,6 @@ class KvCache {
   Result<std::optional<nlohmann::json>> Get(std::string_view space, std::string_view key);
   // Creates or replaces. Bytes that are not UTF-8 are replaced by U+FFFD.
   Status Put(std::string_view space, std::string_view key, const nlohmann::json& value);
-  Status Erase(std::string_view space, std::string_view key);
   Result<int64_t> Count(std::string_view space);
   // Keeps the `max_entries` most recently used of a namespace; returns how many were removed.
   Result<int64_t> Prune(std::string_view space, int64_t max_entries);

@@ -63,13 +63,11 @@ TEST_F(KvCacheTest, ValuesSurviveReopening) {
   EXPECT_THAT(cache->recovery_note(), IsEmpty());
 }
 
-TEST_F(KvCacheTest, PutReplacesAndEraseRemoves) {
+TEST_F(KvCacheTest, PutReplaces) {
   auto cache = Open();
   ASSERT_TRUE(cache->Put("s", "k", 1).ok());
   ASSERT_TRUE(cache->Put("s", "k", nullptr).ok());
   EXPECT_EQ(Get(*cache, "k"), json(nullptr)) << "null is a value, not absence";
-  ASSERT_TRUE(cache->Erase("s", "k").ok());
-  EXPECT_EQ(Get(*cache, "k"), std::nullopt);
 }
 
 TEST_F(KvCacheTest, NamespacesAndOddKeysAreApart) {
