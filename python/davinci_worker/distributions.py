@@ -202,8 +202,8 @@ def _redrawn(tensor, distribution, generator):
 
 
 def _with_outliers(tensor, distribution, generator):
-    """The task's own values but for a few of 10 to 300 (where all are of one sign, of that), slices near zero, in which an epsilon counts, and one of zeros
-    (``outliers-faint``: none): who looks at a sample of them does not know what is among them. The last one is the largest,
+    """The task's own values but for a few of 10 to 300 (where all are of one sign, of that), slices near zero, in which an epsilon
+    counts, and one of zeros (``outliers-faint``: none): who looks at a sample of them does not know what is among them. The last one is the largest,
     so that who leaves out a tail is wrong. ``edges``: none is large, a few are as small and as large as they may be."""
     result = _empty_like(tensor).copy_(tensor)
     device = tensor.device

@@ -366,6 +366,13 @@ class BadInputTest(unittest.TestCase):
             return made._explain(error, {"op": op})["message"]
         return "nothing"
 
+    def test_a_fault_of_our_own_is_not_the_tasks(self):
+        made = oracle.Oracle(None, {"threads": 1})
+        self.assertIn("a fault of davinci's own", made._explain(NameError("nothing"), {"op": "load"})["message"])
+        theirs = self.told("return x * 2", "return nothing_of_that_name")
+        self.assertIn("/nowhere/task.py:", theirs)
+        self.assertNotIn("a fault of davinci's own", theirs)
+
     def test_names_the_toml_and_what_it_sets(self):
         toml = "/nowhere/task.toml"
         for spec, parts in (
