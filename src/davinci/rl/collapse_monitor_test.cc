@@ -1,0 +1,77 @@
+#include "davinci/rl/collapse_monitor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace davinci::rl {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<int32_t> Distinct(int length, int32_t first) {
+  std::vector<int32_t> tokens(static_cast<size_t>(length));
+  std::iota(tokens.begin(), tokens.end(), 1000);
+  tokens.front() = first;
+  return tokens;
+}
+
+// 1 2 1 2 1 2: bigrams 12 21 12 21 12, three of five seen before.
+TEST(Repetition, CountsGramsSeenBefore) {
+  const int32_t t[] = {1, 2, 1, 2, 1, 2};
+  EXPECT_DOUBLE_EQ(RepetitionShare(t, 2), 0.6);
+  EXPECT_EQ(RepetitionShare(Distinct(100, 5), 8), 0);
+  EXPECT_EQ(RepetitionShare(std::span(t).first(2), 8), 0);
+}
+
+class Monitored : public testing::Test {
+ protected:
+  CollapseReading Step(const std::vector<int32_t>& tokens, double entropy = 1.0) {
+    const ReplyView replies[] = {{tokens, entropy, 1}, {tokens, entropy, 2}};
+    return monitor_.Observe(replies);
+  }
+  void Settle() {
+    for (int i = 0; i < 5; ++i) EXPECT_THAT(Step(Distinct(100, 7)).alerts, IsEmpty());
+  }
+  CollapseMonitor monitor_{CollapseOptions{}};
+};
+
+TEST_F(Monitored, AHealthyPolicyIsNotAccused) {
+  Settle();
+  EXPECT_THAT(Step(Distinct(120, 7), 0.9).alerts, IsEmpty());
+}
+
+TEST_F(Monitored, JunkRepeats) {
+  Settle();
+  std::vector<int32_t> junk(100, 3);
+  junk.front() = 7;
+  EXPECT_THAT(Step(junk).alerts, testing::ElementsAre(HasSubstr("repeat")));
+}
+
+TEST_F(Monitored, FirstTokensDrift) {
+  Settle();
+  const CollapseReading reading = Step(Distinct(100, 8));
+  EXPECT_EQ(reading.first_token_drift, 1);
+  EXPECT_THAT(reading.alerts, testing::ElementsAre(HasSubstr("habitual")));
+}
+
+TEST_F(Monitored, EntropyFalls) {
+  Settle();
+  EXPECT_THAT(Step(Distinct(100, 7), 0.2).alerts, testing::ElementsAre(HasSubstr("entropy")));
+}
+
+TEST_F(Monitored, LengthExplodesOrVanishes) {
+  Settle();
+  EXPECT_THAT(Step(Distinct(300, 7)).alerts, testing::ElementsAre(HasSubstr("tokens")));
+  EXPECT_THAT(Step(Distinct(20, 7)).alerts, testing::ElementsAre(HasSubstr("tokens")));
+}
+
+TEST_F(Monitored, UnknownEntropyIsNotZero) {
+  Settle();
+  EXPECT_THAT(Step(Distinct(100, 7), -1).alerts, IsEmpty());
+}
+
+}  // namespace
+}  // namespace davinci::rl

@@ -1,0 +1,43 @@
+#include "davinci/rl/returns.h"
+
+#include <algorithm>
+
+namespace davinci::rl {
+
+Rewards Returns(std::span<const std::optional<double>> rewards, ReturnKind kind, double gamma) {
+  Rewards returns(rewards.size());
+  std::optional<double> later;  // the return of the next judged turn
+  for (size_t t = rewards.size(); t-- > 0;) {
+    if (!rewards[t]) continue;
+    const double r = *rewards[t];
+    if (!later) {
+      later = r;
+    } else {
+      later = kind == ReturnKind::kDiscountedSum ? r + gamma * *later : std::max(r, gamma * *later);
+    }
+    returns[t] = later;
+  }
+  return returns;
+}
+
+MaskedTurns ApplyTurnMask(std::span<const std::optional<double>> rewards, TurnMaskRule rule,
+                          double break_penalty) {
+  MaskedTurns masked{{rewards.begin(), rewards.end()}, std::vector<bool>(rewards.size())};
+  double best = 0;
+  for (size_t t = 0; t < rewards.size(); ++t) {
+    if (!rewards[t]) continue;
+    masked.trained[t] = true;
+    if (best > 0 && *rewards[t] <= 0) {
+      if (rule == TurnMaskRule::kMaskVoid) {
+        masked.trained[t] = false;
+        masked.rewards[t] = 0;
+      } else if (rule == TurnMaskRule::kPenaliseBreaking) {
+        masked.rewards[t] = break_penalty;
+      }
+    }
+    best = std::max(best, *rewards[t]);
+  }
+  return masked;
+}
+
+}  // namespace davinci::rl

@@ -1,0 +1,53 @@
+#include "davinci/rl/value_baseline.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace davinci::rl {
+namespace {
+
+double Variance(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (const double v : values) squares += (v - mean) * (v - mean);
+  return squares / n;
+}
+
+}  // namespace
+
+GaeResult GeneralisedAdvantages(std::span<const double> rewards, std::span<const double> values,
+                                double gamma, double lambda) {
+  GaeResult result{std::vector<double>(rewards.size()), std::vector<double>(rewards.size())};
+  double later_advantage = 0;
+  double later_value = 0;
+  for (size_t t = rewards.size(); t-- > 0;) {
+    const double delta = rewards[t] + gamma * later_value - values[t];
+    later_advantage = delta + gamma * lambda * later_advantage;
+    later_value = values[t];
+    result.advantages[t] = later_advantage;
+    result.returns[t] = later_advantage + values[t];
+  }
+  return result;
+}
+
+double ExplainedVariance(std::span<const double> values, std::span<const double> targets) {
+  if (targets.empty()) return 0;
+  std::vector<double> residuals;
+  for (size_t i = 0; i < targets.size(); ++i) residuals.push_back(targets[i] - values[i]);
+  const double total = Variance({targets.begin(), targets.end()});
+  return total > 0 ? 1 - Variance(residuals) / total : 0;
+}
+
+CriticGate::CriticGate(double threshold, int window)
+    : threshold_(threshold), window_(static_cast<size_t>(std::max(window, 1))) {}
+
+void CriticGate::Observe(double explained_variance) {
+  recent_.push_back(explained_variance);
+  if (recent_.size() > window_) recent_.erase(recent_.begin());
+  const double mean = std::accumulate(recent_.begin(), recent_.end(), 0.0) /
+                      static_cast<double>(recent_.size());
+  open_ = open_ || (recent_.size() == window_ && mean >= threshold_);
+}
+
+}  // namespace davinci::rl

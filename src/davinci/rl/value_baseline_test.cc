@@ -1,0 +1,63 @@
+#include "davinci/rl/value_baseline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace davinci::rl {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+
+auto Near(double v) { return DoubleNear(v, 1e-12); }
+
+// r = 0, 0, 1; V = 0.5, 0.6, 0.8; gamma 1, lambda 0.95:
+// d3 = 1 - 0.8 = 0.2; d2 = 0.8 - 0.6 = 0.2; d1 = 0.6 - 0.5 = 0.1
+// A3 = 0.2; A2 = 0.2 + 0.95 * 0.2 = 0.39; A1 = 0.1 + 0.95 * 0.39 = 0.4705.
+TEST(Gae, MatchesAHandComputation) {
+  const double r[] = {0, 0, 1};
+  const double v[] = {0.5, 0.6, 0.8};
+  const GaeResult g = GeneralisedAdvantages(r, v, 1, 0.95);
+  EXPECT_THAT(g.advantages, ElementsAre(Near(0.4705), Near(0.39), Near(0.2)));
+  EXPECT_THAT(g.returns, ElementsAre(Near(0.9705), Near(0.99), Near(1.0)));
+}
+
+// lambda 1 is the Monte Carlo return less the value, whatever the values between are.
+TEST(Gae, WithLambdaOneIsTheReturnLessTheValue) {
+  const double r[] = {1, 0, 2};
+  const double v[] = {9, -3, 4};
+  const GaeResult g = GeneralisedAdvantages(r, v, 0.5, 1);
+  EXPECT_THAT(g.advantages, ElementsAre(Near(1.5 - 9), Near(1 + 3), Near(2 - 4)));
+}
+
+TEST(Gae, WithLambdaZeroIsOneStep) {
+  const double r[] = {1, 0};
+  const double v[] = {0.5, 0.25};
+  const GaeResult g = GeneralisedAdvantages(r, v, 1, 0);
+  EXPECT_THAT(g.advantages, ElementsAre(Near(0.75), Near(-0.25)));
+}
+
+// targets 1, 2, 3 (variance 2/3), residuals 0, 0, 1 (variance 2/9): 1 - 1/3.
+TEST(ExplainedVariance, IsOneLessTheResidualsShare) {
+  const double targets[] = {1, 2, 3};
+  const double values[] = {1, 2, 2};
+  EXPECT_NEAR(ExplainedVariance(values, targets), 2.0 / 3, 1e-12);
+  EXPECT_EQ(ExplainedVariance(targets, targets), 1);
+  const double flat[] = {2, 2, 2};
+  EXPECT_EQ(ExplainedVariance(values, flat), 0);
+}
+
+TEST(CriticGate, OpensAfterAWindowOfGoodStepsAndStaysOpen) {
+  CriticGate gate(0.5, 3);
+  for (const double ev : {0.9, 0.1, 0.2}) gate.Observe(ev);
+  EXPECT_FALSE(gate.open());
+  gate.Observe(0.8);
+  EXPECT_FALSE(gate.open());  // (0.1 + 0.2 + 0.8) / 3
+  gate.Observe(0.6);
+  EXPECT_TRUE(gate.open());
+  gate.Observe(-5);
+  EXPECT_TRUE(gate.open());
+}
+
+}  // namespace
+}  // namespace davinci::rl
