@@ -30,6 +30,8 @@ libsqlite3-dev       header   sqlite3.h
 libssl-dev           header   openssl/evp.h
 libcpp-httplib-dev   header   httplib.h
 libseccomp-dev       header   seccomp.h
+libpcre2-dev         header   pcre2.h
+libutf8proc-dev      header   utf8proc.h
 libgtest-dev         header   gtest/gtest.h
 libgmock-dev         header   gmock/gmock.h
 libbenchmark-dev     header   benchmark/benchmark.h
