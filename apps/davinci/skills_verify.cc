@@ -72,6 +72,7 @@ struct Outcome {
   Standing standing = Standing::kStands;
   std::string remark;
   std::string target;
+  std::string language;
   double threshold = 0;
   std::optional<Interval> uplift;    // measured now
   std::optional<Interval> recorded;  // in the evidence file
@@ -83,53 +84,67 @@ class Verifier {
   explicit Verifier(const VerifyOptions& options)
       : options_(options), has_gpu_(!gpu::DeviceMonitor::Create()->devices().empty()) {}
 
-  Outcome Verify(const std::string& folder) {
-    Outcome outcome;
-    outcome.name = folder;
+  // One outcome per example.
+  std::vector<Outcome> Verify(const std::string& folder) {
     const auto seed = skill::ReadSeedFolder(folder);
-    if (!seed.ok()) return Ended(outcome, Standing::kBadInput, seed.status().message());
-    outcome.name = seed->skill.name;
-    outcome.target = TargetName(seed->target);
-    outcome.threshold = seed->threshold;
-    const auto recorded = skill::ReadEvidenceFile(seed->EvidencePath());
+    if (!seed.ok()) {
+      Outcome outcome;
+      outcome.name = folder;
+      return {Ended(outcome, Standing::kBadInput, seed.status().message())};
+    }
+    std::vector<Outcome> outcomes;
+    for (const skill::SeedExample& example : seed->examples)
+      outcomes.push_back(VerifyExample(*seed, example));
+    return outcomes;
+  }
+
+ private:
+  Outcome VerifyExample(const skill::SeedFolder& seed, const skill::SeedExample& example) {
+    Outcome outcome;
+    outcome.name = seed.skill.name;
+    if (seed.examples.size() > 1)
+      outcome.name += fmt::format(" ({})", LanguageName(example.language));
+    outcome.target = TargetName(example.target);
+    outcome.language = LanguageName(example.language);
+    outcome.threshold = example.threshold;
+    const auto recorded = skill::ReadEvidenceFile(example.EvidencePath());
     if (!recorded.ok() && !options_.update)
       return Ended(outcome, Standing::kBadInput, recorded.status().message());
     const bool has_record = recorded.ok() && recorded->has_value();
     if (has_record) outcome.recorded = (*recorded)->evidence.uplift;
-    if (seed->target == Target::kCuda && !has_gpu_)
+    if (example.target == Target::kCuda && !has_gpu_)
       return Ended(outcome, Standing::kSkipped, "this machine has no GPU");
 
     std::optional<skill::EvidenceFile> evidence;
     for (int round = 0; round < kMaxRounds; ++round) {
-      auto measured = Measure(*seed, &outcome);
+      auto measured = Measure(seed, example, &outcome);
       if (!measured) return outcome;
       if (!evidence || Width(*measured) < Width(*evidence)) evidence = std::move(measured);
       const Interval& u = evidence->evidence.uplift;
-      if (u.low >= seed->threshold || u.high < seed->threshold) break;
+      if (u.low >= example.threshold || u.high < example.threshold) break;
     }
     outcome.uplift = evidence->evidence.uplift;
-    if (outcome.uplift->low < seed->threshold)
+    if (outcome.uplift->low < example.threshold)
       return Ended(outcome, Standing::kFails,
                    fmt::format("the uplift may be as low as {:.3g}, less than {:.3g}{}",
-                               outcome.uplift->low, seed->threshold,
+                               outcome.uplift->low, example.threshold,
                                outcome.uplift->high > kWideInterval * outcome.uplift->low
                                    ? "; times spread widely: is the machine busy?"
                                    : ""));
     if (options_.update) {
-      const Status written = Write(*seed, *evidence);
+      const Status written = Write(example, *evidence);
       if (!written.ok()) return Ended(outcome, Standing::kJudgeFailed, written.ToString());
       outcome.written = true;
       return outcome;
     }
     if (!has_record)
       return Ended(outcome, Standing::kFails, "no evidence file yet; --update writes it");
-    if ((*recorded)->example_digest != seed->example_digest)
+    if ((*recorded)->example_digest != example.example_digest)
       return Ended(outcome, Standing::kFails,
                    "its evidence was measured on other files; --update renews it");
     return outcome;
   }
 
- private:
   static double Width(const skill::EvidenceFile& file) {
     const Interval& u = file.evidence.uplift;
     return std::log(u.high) - std::log(u.low);
@@ -141,10 +156,11 @@ class Verifier {
   }
 
   // Nothing when a verdict is no evidence; `outcome` says why then.
-  std::optional<skill::EvidenceFile> Measure(const skill::SeedFolder& seed, Outcome* outcome) {
+  std::optional<skill::EvidenceFile> Measure(const skill::SeedFolder& seed,
+                                             const skill::SeedExample& example, Outcome* outcome) {
     std::optional<Evaluation> verdicts[2];
     for (int i = 0; i < 2; ++i) {
-      auto verdict = Judge(seed, i == 0 ? seed.before : seed.after);
+      auto verdict = Judge(outcome->name, example, i == 0 ? example.before : example.after);
       if (!verdict.ok()) {
         *outcome = Ended(
             *outcome, IsBadInput(verdict.status()) ? Standing::kBadInput : Standing::kJudgeFailed,
@@ -159,8 +175,8 @@ class Verifier {
     }
     char now[32];
     WallTime::FormatUtc(now);
-    auto evidence =
-        skill::MakeEvidence(seed, *verdicts[0], *verdicts[1], agent::CpuFacts(1).name, kRun, now);
+    auto evidence = skill::MakeEvidence(seed, example, *verdicts[0], *verdicts[1],
+                                        agent::CpuFacts(1).name, kRun, now);
     if (!evidence.ok()) {
       *outcome = Ended(*outcome, Standing::kFails, evidence.status().message());
       return std::nullopt;
@@ -168,33 +184,33 @@ class Verifier {
     return std::move(*evidence);
   }
 
-  Result<Evaluation> Judge(const skill::SeedFolder& seed, const std::filesystem::path& candidate) {
-    const int threads = seed.threads > 0 ? seed.threads : options_.threads;
-    std::unique_ptr<judge::Judge>& judge = judges_[{seed.target, threads}];
+  Result<Evaluation> Judge(const std::string& name, const skill::SeedExample& example,
+                           const std::filesystem::path& candidate) {
+    const int threads = example.threads > 0 ? example.threads : options_.threads;
+    std::unique_ptr<judge::Judge>& judge = judges_[{example.target, threads}];
     if (judge == nullptr) {
       DAVINCI_ASSIGN_OR_RETURN(const Installation installation, FindInstallation(options_.python));
       judge::JudgeOptions judge_options = MakeJudgeOptions(installation);
       judge_options.threads = threads;
-      judge_options.triton = seed.target == Target::kCuda;
+      judge_options.triton = example.target == Target::kCuda;
       DAVINCI_ASSIGN_OR_RETURN(judge, judge::Judge::Create(judge_options));
     }
     judge::Job job;
-    job.reference_path = seed.task.string();
+    job.reference_path = example.task.string();
     job.candidate_path = candidate.string();
-    job.target = seed.target;
-    job.language = seed.language;
+    job.target = example.target;
+    job.language = example.language;
     const bool terminal = isatty(STDERR_FILENO) != 0;
     auto verdict = judge->Evaluate(job, [&](std::string_view stage) {
       if (terminal)
-        fmt::print(stderr, "\r\033[K{}: {}: {} …", seed.skill.name, candidate.filename().string(),
-                   stage);
+        fmt::print(stderr, "\r\033[K{}: {}: {} …", name, candidate.filename().string(), stage);
     });
     if (terminal) fmt::print(stderr, "\r\033[K");
     return verdict;
   }
 
-  static Status Write(const skill::SeedFolder& seed, const skill::EvidenceFile& evidence) {
-    const auto path = seed.EvidencePath();
+  static Status Write(const skill::SeedExample& example, const skill::EvidenceFile& evidence) {
+    const auto path = example.EvidencePath();
     DAVINCI_RETURN_IF_ERROR(MakeDirs(path.parent_path()));
     return WriteFileAtomic(path, JsonText(ToJson(evidence), 1) + "\n");
   }
@@ -242,6 +258,7 @@ json OutcomeJson(const Outcome& outcome) {
       {"name", outcome.name},
       {"standing", outcome.standing == Standing::kFails ? "fails" : StandingName(outcome.standing)},
       {"target", outcome.target},
+      {"language", outcome.language},
       {"threshold", outcome.threshold},
       {"uplift", interval(outcome.uplift)},
       {"recorded", interval(outcome.recorded)},
@@ -261,11 +278,12 @@ int RunVerify(const VerifyOptions& options) {
   int exit_code = 0;
   json outcomes = json::array();
   for (const std::string& folder : options.folders) {
-    const Outcome outcome = verifier.Verify(folder);
-    ++counts[static_cast<int>(outcome.standing)];
-    exit_code = std::max(exit_code, ExitCodeOf(outcome.standing));
-    outcomes.push_back(OutcomeJson(outcome));
-    if (!options.json) Print(outcome, name_width, color);
+    for (const Outcome& outcome : verifier.Verify(folder)) {
+      ++counts[static_cast<int>(outcome.standing)];
+      exit_code = std::max(exit_code, ExitCodeOf(outcome.standing));
+      outcomes.push_back(OutcomeJson(outcome));
+      if (!options.json) Print(outcome, name_width, color);
+    }
   }
   if (options.json) {
     const json document = {{"schema", kSchema}, {"skills", std::move(outcomes)}};

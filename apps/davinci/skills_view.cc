@@ -57,6 +57,11 @@ std::string LineChanges(const std::string& before, const std::string& after) {
   return text;
 }
 
+std::string SubjectText(const skill::Evidence& evidence) {
+  return evidence.language.empty() ? evidence.target
+                                   : fmt::format("{} {}", evidence.target, evidence.language);
+}
+
 std::string FieldText(const Record& record, const std::string& field) {
   if (field == "description") return record.skill.description;
   if (field == "scope") return record.skill.scope;
@@ -66,8 +71,8 @@ std::string FieldText(const Record& record, const std::string& field) {
   if (field == "usage") return JsonText(ToJson(record.usage));
   std::string text;
   for (const skill::Evidence& evidence : record.evidence)
-    text +=
-        fmt::format("{}{}: {}", text.empty() ? "" : "; ", evidence.target, UpliftText(&evidence));
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", SubjectText(evidence),
+                        UpliftText(&evidence));
   return text.empty() ? "none" : text;
 }
 
@@ -96,7 +101,7 @@ std::string RenderRecords(const std::vector<Record>& records, const ViewOptions&
   for (const Record& record : records) {
     const skill::Evidence* best = record.BestEvidence();
     const auto mean = record.usage.MeanUplift();
-    table.AddRow({record.skill.name, UpliftText(best), best == nullptr ? "" : best->target,
+    table.AddRow({record.skill.name, UpliftText(best), best == nullptr ? "" : SubjectText(*best),
                   fmt::format("{}/{}", record.usage.selected, record.usage.shown),
                   std::to_string(record.usage.wins), mean ? fmt::format("{:.3g}x", *mean) : "",
                   StateCell(record), record.skill.description});
@@ -109,7 +114,7 @@ std::string RenderRanked(const std::vector<skill::Ranked>& ranked, const ViewOpt
   for (const skill::Ranked& one : ranked) {
     const skill::Evidence* best = one.record.BestEvidence();
     table.AddRow({fmt::format("{:.3f}", one.score), one.record.skill.name, UpliftText(best),
-                  best == nullptr ? "" : best->target,
+                  best == nullptr ? "" : SubjectText(*best),
                   fmt::format("{}", fmt::join(one.record.skill.tags, ", ")),
                   one.record.skill.description});
   }
@@ -128,7 +133,7 @@ std::string RenderRecord(const Record& record, const ViewOptions& view) {
   if (record.evidence.empty()) row("evidence", "none");
   for (const skill::Evidence& e : record.evidence) {
     row("evidence",
-        fmt::format("{} on {}{}, {}", UpliftText(&e), e.target,
+        fmt::format("{} on {}{}, {}", UpliftText(&e), SubjectText(e),
                     e.device.empty() ? "" : " (" + e.device + ")", fmt::join(e.tasks, ", ")));
     row("", fmt::format("{}, protocol {}, verified {} by {}",
                         e.num_generations == 0

@@ -28,15 +28,16 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
                                                             {"precision", task.precision}}));
   DAVINCI_ASSIGN_OR_RETURN(
       conversation.task,
-      prompts.Render("policy_task",
-                     {{"language", language},
-                      {"example_reference", WithoutTrailingNewlines(example->reference)},
-                      {"example_candidate", WithoutTrailingNewlines(example->candidate)},
-                      {"skills", WithoutTrailingNewlines(skill::RenderSkills(skills))},
-                      {"reference", WithoutTrailingNewlines(task.reference)},
-                      {"sizes", SizesText(task)},
-                      {"other_shapes", task.other_shapes ? "yes" : ""},
-                      {"class_name", task.class_name}}));
+      prompts.Render(
+          "policy_task",
+          {{"language", language},
+           {"example_reference", WithoutTrailingNewlines(example->reference)},
+           {"example_candidate", WithoutTrailingNewlines(example->candidate)},
+           {"skills", WithoutTrailingNewlines(skill::RenderSkills(skills, task.language))},
+           {"reference", WithoutTrailingNewlines(task.reference)},
+           {"sizes", SizesText(task)},
+           {"other_shapes", task.other_shapes ? "yes" : ""},
+           {"class_name", task.class_name}}));
   return conversation;
 }
 

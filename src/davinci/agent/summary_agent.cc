@@ -47,20 +47,21 @@ Result<llm::Request> BuildSummaryRequest(const PromptSet& prompts, const TaskBri
       prompts.Render("summary_system", {{"max_skills", cap}, {"language", language}}));
   DAVINCI_ASSIGN_OR_RETURN(
       std::string user,
-      prompts.Render("summary_task",
-                     {{"language", language},
-                      {"device", device},
-                      {"reference", WithoutTrailingNewlines(task.reference)},
-                      {"sizes", SizesText(task)},
-                      {"skills", WithoutTrailingNewlines(skill::RenderSkills(injected))},
-                      {"first_turn", std::to_string(first.turn)},
-                      {"first_measurement", Measurement(first.evaluation)},
-                      {"first_code", WithoutTrailingNewlines(first.code)},
-                      {"best_turn", std::to_string(best.turn)},
-                      {"best_measurement", Measurement(best.evaluation)},
-                      {"best_code", WithoutTrailingNewlines(best.code)},
-                      {"gain", Gain(first.evaluation, best.evaluation)},
-                      {"max_skills", cap}}));
+      prompts.Render(
+          "summary_task",
+          {{"language", language},
+           {"device", device},
+           {"reference", WithoutTrailingNewlines(task.reference)},
+           {"sizes", SizesText(task)},
+           {"skills", WithoutTrailingNewlines(skill::RenderSkills(injected, task.language))},
+           {"first_turn", std::to_string(first.turn)},
+           {"first_measurement", Measurement(first.evaluation)},
+           {"first_code", WithoutTrailingNewlines(first.code)},
+           {"best_turn", std::to_string(best.turn)},
+           {"best_measurement", Measurement(best.evaluation)},
+           {"best_code", WithoutTrailingNewlines(best.code)},
+           {"gain", Gain(first.evaluation, best.evaluation)},
+           {"max_skills", cap}}));
   llm::Request request;
   request.messages = {Says(llm::Role::kSystem, std::move(system)),
                       Says(llm::Role::kUser, std::move(user))};

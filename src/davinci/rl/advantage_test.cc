@@ -82,7 +82,8 @@ TEST(AdvantageKind, NamesRoundTripAndUnknownOnesListTheKnown) {
 TEST(CrossScheme, MeanMagnitudeOverTokensBecomesOne) {
   const double a[] = {2, -1, 9};
   const int64_t tokens[] = {10, 30, 0};
-  EXPECT_THAT(ScaleAcrossSchemes(a, tokens), ElementsAre(Roughly(2 / 1.25), Roughly(-1 / 1.25), Roughly(9 / 1.25)));
+  EXPECT_THAT(ScaleAcrossSchemes(a, tokens),
+              ElementsAre(Roughly(2 / 1.25), Roughly(-1 / 1.25), Roughly(9 / 1.25)));
 }
 
 TEST(CrossScheme, ATaskWithoutTrainedTokensStaysAsItIs) {

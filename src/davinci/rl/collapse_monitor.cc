@@ -14,7 +14,9 @@ double RepetitionShare(std::span<const int32_t> tokens, int n) {
   constexpr uint64_t kBase = 0x9e3779b97f4a7c15ull;
   uint64_t power = 1;
   for (int i = 1; i < n; ++i) power *= kBase;
-  const auto digit = [](int32_t token) { return static_cast<uint64_t>(static_cast<uint32_t>(token)) + 1; };
+  const auto digit = [](int32_t token) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(token)) + 1;
+  };
   uint64_t hash = 0;
   std::unordered_set<uint64_t> seen;
   seen.reserve(num_grams);
@@ -67,8 +69,9 @@ CollapseReading CollapseMonitor::Observe(std::span<const ReplyView> replies) {
                                          100 * reading.repetition, options_.repetition_gram));
   if (in_baseline) return reading;
   if (reading.first_token_drift > options_.first_token_alert)
-    reading.alerts.push_back(fmt::format("{:.0f} % of replies no longer open with the habitual token",
-                                         100 * reading.first_token_drift));
+    reading.alerts.push_back(
+        fmt::format("{:.0f} % of replies no longer open with the habitual token",
+                    100 * reading.first_token_drift));
   if (reading.entropy >= 0 && entropy_steps_ > 0) {
     const double usual = baseline_entropy_ / entropy_steps_;
     if (reading.entropy < options_.entropy_alert * usual)

@@ -21,18 +21,18 @@ struct ReplyView {
 
 struct CollapseOptions {
   int baseline_steps = 5;
-  int repetition_gram = 8;           // n of the n-grams that repeat
-  double repetition_alert = 0.25;    // share of repeated n-grams in the step's replies
-  double first_token_alert = 0.3;    // share of replies that open unlike the habitual first token
-  double entropy_alert = 0.3;        // of the baseline's: below it exploration has ended
-  double length_alert = 2.0;         // times the baseline's mean length, or below its inverse
+  int repetition_gram = 8;         // n of the n-grams that repeat
+  double repetition_alert = 0.25;  // share of repeated n-grams in the step's replies
+  double first_token_alert = 0.3;  // share of replies that open unlike the habitual first token
+  double entropy_alert = 0.3;      // of the baseline's: below it exploration has ended
+  double length_alert = 2.0;       // times the baseline's mean length, or below its inverse
 };
 
 struct CollapseReading {
-  double repetition = 0;         // share of n-grams seen before in the same reply, mean over replies
-  double first_token_drift = 0;  // share of replies whose first token is not the habitual one
-  double entropy = -1;           // mean; -1: unknown
-  double mean_length = 0;        // tokens
+  double repetition = 0;  // share of n-grams seen before in the same reply, mean over replies
+  double first_token_drift = 0;     // share of replies whose first token is not the habitual one
+  double entropy = -1;              // mean; -1: unknown
+  double mean_length = 0;           // tokens
   std::vector<std::string> alerts;  // one sentence each; empty while all is well
 };
 

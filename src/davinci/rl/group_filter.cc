@@ -40,8 +40,8 @@ std::vector<size_t> ChooseMembers(const Group& group, const std::vector<size_t>&
   std::vector<size_t> positive;
   std::vector<size_t> others;
   for (const size_t i : judged) (*group.members[i].reward > 0 ? positive : others).push_back(i);
-  size_t num_positive = static_cast<size_t>(
-      std::llround(static_cast<double>(most * positive.size()) / static_cast<double>(judged.size())));
+  size_t num_positive = static_cast<size_t>(std::llround(
+      static_cast<double>(most * positive.size()) / static_cast<double>(judged.size())));
   if (!positive.empty()) num_positive = std::max<size_t>(num_positive, 1);
   if (!others.empty()) num_positive = std::min(num_positive, most - 1);
   num_positive = std::min(num_positive, positive.size());
@@ -50,8 +50,8 @@ std::vector<size_t> ChooseMembers(const Group& group, const std::vector<size_t>&
     return static_cast<double>(std::max<int64_t>(m.num_tokens, 1));
   };
   std::vector<size_t> chosen = Draw(
-      group, positive, num_positive,
-      [&](const GroupMember& m) { return *m.reward / length(m); }, options.seed);
+      group, positive, num_positive, [&](const GroupMember& m) { return *m.reward / length(m); },
+      options.seed);
   const std::vector<size_t> rest = Draw(
       group, others, most - num_positive,
       [&](const GroupMember& m) { return -std::log(length(m)); }, options.seed);

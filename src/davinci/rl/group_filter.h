@@ -51,7 +51,8 @@ bool NeedsMoreGroups(int num_trained, int wanted, int rounds_done, int max_round
 enum class OverlongRule {
   kKeep,
   kMask,         // no gradient
-  kSoftPenalty,  // DAPO: from limit - buffer on, linearly down to -1 at the limit, added to the reward
+  kSoftPenalty,  // DAPO: from limit - buffer on, linearly down to -1 at the limit, added to the
+                 // reward
 };
 struct Overlong {
   bool trained = true;

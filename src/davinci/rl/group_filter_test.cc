@@ -18,7 +18,8 @@ Group MakeGroup(const std::string& key, const std::vector<std::optional<double>>
 }
 
 TEST(GroupFilter, AGroupInWhichAllDidTheSameSaysNothing) {
-  const Group groups[] = {MakeGroup("alike", {1.5, 1.5, 1.5}), MakeGroup("differ", {1.5, 0.0, 1.5})};
+  const Group groups[] = {MakeGroup("alike", {1.5, 1.5, 1.5}),
+                          MakeGroup("differ", {1.5, 0.0, 1.5})};
   const auto filtered = FilterGroups(groups, {});
   EXPECT_EQ(filtered[0].fate, GroupFate::kZeroVariance);
   EXPECT_THAT(filtered[0].members, ElementsAre());

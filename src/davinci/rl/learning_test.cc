@@ -1,5 +1,5 @@
-// Every estimator teaches a tabular policy the best answer of an environment whose optimum is known,
-// and a wrong sign or a mask shifted by one turn does not.
+// Every estimator teaches a tabular policy the best answer of an environment whose optimum is
+// known, and a wrong sign or a mask shifted by one turn does not.
 //
 // Environment: two turns, three actions each. Turn 1 pays 0, 0.2, 0; turn 2 pays 0, 0, 1 after
 // action 2 of turn 1, else 0, 0.1, 0. The optimum gives up turn 1's 0.2 for turn 2's 1, so it is
@@ -27,7 +27,8 @@ using Logits = std::array<double, kActions>;
 std::array<double, kActions> Softmax(const Logits& logits) {
   std::array<double, kActions> p{};
   double sum = 0;
-  for (int a = 0; a < kActions; ++a) sum += p[static_cast<size_t>(a)] = std::exp(logits[static_cast<size_t>(a)]);
+  for (int a = 0; a < kActions; ++a)
+    sum += p[static_cast<size_t>(a)] = std::exp(logits[static_cast<size_t>(a)]);
   for (double& x : p) x /= sum;
   return p;
 }
@@ -73,7 +74,8 @@ double Train(const Setting& setting, uint64_t seed) {
     const auto old_second = second;
     for (size_t i = 0; i < kRollouts; ++i)
       for (size_t t : {0u, 1u}) {
-        const double advantage = setting.sign * advantages[(t + static_cast<size_t>(setting.shift)) % 2][i];
+        const double advantage =
+            setting.sign * advantages[(t + static_cast<size_t>(setting.shift)) % 2][i];
         Logits& logits = t == 0 ? first : second[actions[i][0]];
         const auto p = Softmax(t == 0 ? old_first : old_second[actions[i][0]]);
         const double slope = ClippedTokenLoss(0, advantage, {}).gradient;
@@ -85,7 +87,8 @@ double Train(const Setting& setting, uint64_t seed) {
   double value = 0;
   for (size_t a = 0; a < kActions; ++a) {
     const auto p2 = Softmax(second[a]);
-    for (size_t b = 0; b < kActions; ++b) value += p1[a] * p2[b] * (setting.reward(a, b, 0) + setting.reward(a, b, 1));
+    for (size_t b = 0; b < kActions; ++b)
+      value += p1[a] * p2[b] * (setting.reward(a, b, 0) + setting.reward(a, b, 1));
   }
   return value;
 }
@@ -113,7 +116,8 @@ TEST(Credit, WithoutLaterCreditTheFirstTurnIsGreedy) {
   for (uint64_t seed = 1; seed <= 3; ++seed) EXPECT_LT(Train(greedy, seed), 0.5) << seed;
 }
 
-// Only turn 1 pays, and only turn 1 is credited: with the mask shifted it is given turn 2's nothing.
+// Only turn 1 pays, and only turn 1 is credited: with the mask shifted it is given turn 2's
+// nothing.
 TEST(Credit, AMaskShiftedByATurnTeachesNothing) {
   Setting right;
   right.reward = [](size_t first, size_t, int turn) { return turn == 0 && first == 1 ? 1.0 : 0.0; };

@@ -32,8 +32,7 @@ Packing PackTrajectories(std::span<const std::vector<const TrainingSample*>> tra
     for (size_t i = 0; i < sequence.turns.size(); ++i) {
       if (!trained[i]) continue;
       any = true;
-      packing.num_trained +=
-          static_cast<int64_t>(sequence.turns[i].end - sequence.turns[i].begin);
+      packing.num_trained += static_cast<int64_t>(sequence.turns[i].end - sequence.turns[i].begin);
     }
     if (!any) return;
     packing.num_tokens += static_cast<int64_t>(sequence.tokens.size());

@@ -23,12 +23,12 @@ struct TrainingSample {
   std::string id;  // "task#s0r1t2", or of a selection or summary call
   AgentKind agent = AgentKind::kPolicy;
   int turn = 1;
-  std::vector<int32_t> prompt;     // ids as they were fed
-  std::vector<int32_t> output;     // ids as they were sampled
-  std::vector<float> log_probs;    // of each output id under the sampling distribution
-  double advantage = 0;            // agent weight included
-  bool trained = true;             // false: masked (void, rejected); its tokens are context only
-  int64_t policy_update = 0;       // which weights sampled it
+  std::vector<int32_t> prompt;   // ids as they were fed
+  std::vector<int32_t> output;   // ids as they were sampled
+  std::vector<float> log_probs;  // of each output id under the sampling distribution
+  double advantage = 0;          // agent weight included
+  bool trained = true;           // false: masked (void, rejected); its tokens are context only
+  int64_t policy_update = 0;     // which weights sampled it
 };
 
 struct TurnSpan {
@@ -44,9 +44,9 @@ struct PackedSequence {
 
 struct Packing {
   std::vector<PackedSequence> sequences;
-  int64_t num_tokens = 0;           // of all sequences
-  int64_t num_twice = 0;            // prompt tokens that an earlier turn of the trajectory had too
-  int64_t num_trained = 0;          // output ids of trained samples
+  int64_t num_tokens = 0;   // of all sequences
+  int64_t num_twice = 0;    // prompt tokens that an earlier turn of the trajectory had too
+  int64_t num_trained = 0;  // output ids of trained samples
 
   // Share of tokens computed twice; 0 for an empty packing.
   double twice_share() const;
@@ -56,8 +56,8 @@ struct Packing {
 // left out. A sample whose log_probs do not match its output has been corrupted: precondition.
 Packing PackTrajectories(std::span<const std::vector<const TrainingSample*>> trajectories);
 
-// Bins of at most `max_tokens` (a longer sequence is a bin of its own), first fit by falling length:
-// what one forward pass takes. Indices into `lengths`; deterministic.
+// Bins of at most `max_tokens` (a longer sequence is a bin of its own), first fit by falling
+// length: what one forward pass takes. Indices into `lengths`; deterministic.
 std::vector<std::vector<size_t>> PackBins(std::span<const int64_t> lengths, int64_t max_tokens);
 
 }  // namespace davinci::rl

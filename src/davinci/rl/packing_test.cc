@@ -9,7 +9,8 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-TrainingSample Sample(std::vector<int32_t> prompt, std::vector<int32_t> output, bool trained = true) {
+TrainingSample Sample(std::vector<int32_t> prompt, std::vector<int32_t> output,
+                      bool trained = true) {
   TrainingSample sample;
   sample.prompt = std::move(prompt);
   sample.log_probs.assign(output.size(), -0.5f);

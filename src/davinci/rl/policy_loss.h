@@ -4,8 +4,9 @@
 //   rho = exp(log p_now - log p_old)
 //   l   = max(-A rho, -A clip(rho, 1 - low, 1 + high));   A < 0: l = min(l, -A dual)
 //
-// (davinci.md 2.4: clip-higher 0.2/0.28 from DAPO, dual clip 3 from Ye et al. 2020.) The gradient is
-// taken with respect to log p_now: -A rho where the unclipped term is in force, 0 where a clip is.
+// (davinci.md 2.4: clip-higher 0.2/0.28 from DAPO, dual clip 3 from Ye et al. 2020.) The gradient
+// is taken with respect to log p_now: -A rho where the unclipped term is in force, 0 where a clip
+// is.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ struct ClipOptions {
 
 struct TokenLoss {
   double loss = 0;
-  double gradient = 0;  // d loss / d log p_now
+  double gradient = 0;        // d loss / d log p_now
   bool clipped_low = false;   // A < 0 and rho below 1 - low
   bool clipped_high = false;  // A > 0 and rho above 1 + high
   bool clipped_dual = false;
@@ -35,7 +36,7 @@ struct TokenLoss {
 TokenLoss ClippedTokenLoss(double log_ratio, double advantage, const ClipOptions& options);
 
 enum class Aggregation {
-  kTokenMean,        // all tokens of the batch weigh the same (DAPO)
+  kTokenMean,              // all tokens of the batch weigh the same (DAPO)
   kSequenceMeanTokenSum,   // per sequence the sum of its tokens, mean over sequences with any, over
                            // `divisor` (davinci.md 2.4: 1000)
   kSequenceMeanTokenMean,  // per sequence the mean, mean over sequences (GRPO)

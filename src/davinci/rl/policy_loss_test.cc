@@ -56,7 +56,8 @@ TEST(PolicyLoss, GradientIsTheDerivative) {
       const double slope = (ClippedTokenLoss(d + kStep, advantage, {}).loss -
                             ClippedTokenLoss(d - kStep, advantage, {}).loss) /
                            (2 * kStep);
-      EXPECT_NEAR(ClippedTokenLoss(d, advantage, {}).gradient, slope, 1e-5) << d << " " << advantage;
+      EXPECT_NEAR(ClippedTokenLoss(d, advantage, {}).gradient, slope, 1e-5)
+          << d << " " << advantage;
     }
 }
 

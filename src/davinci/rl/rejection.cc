@@ -28,7 +28,8 @@ Mismatch AssessMismatch(std::span<const double> log_ratios, const MismatchOption
   // Written so that a NaN is rejected.
   if (options.veto_ratio > 0 && !(*least >= std::log(options.veto_ratio))) {
     mismatch.verdict = MismatchVerdict::kVetoed;
-  } else if (!(mismatch.geometric_ratio >= options.low && mismatch.geometric_ratio <= options.high)) {
+  } else if (!(mismatch.geometric_ratio >= options.low &&
+               mismatch.geometric_ratio <= options.high)) {
     mismatch.verdict = MismatchVerdict::kOutsideBand;
   }
   return mismatch;

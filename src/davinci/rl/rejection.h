@@ -48,8 +48,8 @@ std::vector<double> TokenImportanceWeights(std::span<const double> log_ratios, d
 // --- PRS: profiling rejection sampling ---
 
 struct ProfilingOptions {
-  double start = 0.3;   // coverage at which keeping begins
-  double width = 0.1;   // … and over which its probability rises to 1; 0: a hard threshold
+  double start = 0.3;  // coverage at which keeping begins
+  double width = 0.1;  // … and over which its probability rises to 1; 0: a hard threshold
   std::optional<double> always_keep_speedup;  // at or above it a turn is always kept
 };
 

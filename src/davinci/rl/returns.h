@@ -14,7 +14,8 @@ namespace davinci::rl {
 using Rewards = std::vector<std::optional<double>>;
 
 enum class ReturnKind {
-  kDiscountedSum,  // G_t = sum over u >= t of gamma^(u-t) r_u   (Dr. Kernel, daVinci gamma 1; Kevin 0.4)
+  kDiscountedSum,  // G_t = sum over u >= t of gamma^(u-t) r_u   (Dr. Kernel, daVinci gamma 1; Kevin
+                   // 0.4)
   kDiscountedMax,  // G_t = max over u >= t of gamma^(u-t) r_u   (Kevin's other aggregation)
 };
 

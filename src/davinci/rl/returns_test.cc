@@ -73,8 +73,7 @@ TEST(TurnMask, BreakingAWorkingKernelCosts) {
 }
 
 TEST(TurnMask, AJudgeErrorNeitherTrainsNorMakesOthersVoid) {
-  const MaskedTurns m =
-      ApplyTurnMask(Rewards{std::nullopt, 0.0, 1.0}, TurnMaskRule::kMaskVoid);
+  const MaskedTurns m = ApplyTurnMask(Rewards{std::nullopt, 0.0, 1.0}, TurnMaskRule::kMaskVoid);
   EXPECT_THAT(m.trained, ElementsAre(false, true, true));
   EXPECT_THAT(m.rewards, ElementsAre(kNothing, Is(0), Is(1)));
 }

@@ -8,9 +8,9 @@
 namespace davinci::rl {
 
 enum class ProposalFate {
-  kVerified,    // its experiment ended with an interval
-  kUndecided,   // its experiment ended without one (too few correct pairs)
-  kRefused,     // lazy, malformed, or a near-duplicate: never verified
+  kVerified,   // its experiment ended with an interval
+  kUndecided,  // its experiment ended without one (too few correct pairs)
+  kRefused,    // lazy, malformed, or a near-duplicate: never verified
 };
 
 struct ProposalResult {

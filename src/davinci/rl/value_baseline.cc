@@ -45,8 +45,8 @@ CriticGate::CriticGate(double threshold, int window)
 void CriticGate::Observe(double explained_variance) {
   recent_.push_back(explained_variance);
   if (recent_.size() > window_) recent_.erase(recent_.begin());
-  const double mean = std::accumulate(recent_.begin(), recent_.end(), 0.0) /
-                      static_cast<double>(recent_.size());
+  const double mean =
+      std::accumulate(recent_.begin(), recent_.end(), 0.0) / static_cast<double>(recent_.size());
   open_ = open_ || (recent_.size() == window_ && mean >= threshold_);
 }
 

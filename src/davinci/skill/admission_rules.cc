@@ -3,18 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace davinci::skill {
 namespace {
 
-void SortByTarget(std::vector<Evidence>* evidence) {
-  std::sort(evidence->begin(), evidence->end(),
-            [](const Evidence& a, const Evidence& b) { return a.target < b.target; });
+void SortBySubject(std::vector<Evidence>* evidence) {
+  std::sort(evidence->begin(), evidence->end(), [](const Evidence& a, const Evidence& b) {
+    return std::tie(a.target, a.language) < std::tie(b.target, b.language);
+  });
+}
+
+std::string SubjectText(const Evidence& evidence) {
+  return evidence.language.empty() ? evidence.target
+                                   : fmt::format("{} ({})", evidence.target, evidence.language);
 }
 
 const Evidence* BetterEvidence(const std::vector<Evidence>& incoming, const Record& record) {
   for (const Evidence& one : incoming) {
-    const Evidence* known = record.EvidenceFor(one.target);
+    const Evidence* known = record.EvidenceLike(one);
     if (known != nullptr ? one.uplift.low > known->uplift.low : record.evidence.empty())
       return &one;
   }
@@ -24,11 +31,11 @@ const Evidence* BetterEvidence(const std::vector<Evidence>& incoming, const Reco
 std::string WhyNotBetter(const std::vector<Evidence>& incoming, const Record& record) {
   if (incoming.empty()) return "it brings no evidence of its own";
   for (const Evidence& one : incoming)
-    if (const Evidence* known = record.EvidenceFor(one.target); known != nullptr)
+    if (const Evidence* known = record.EvidenceLike(one); known != nullptr)
       return fmt::format("its uplift on {} is at least {:.3g}, that of the known one {:.3g}",
-                         one.target, one.uplift.low, known->uplift.low);
-  return fmt::format("its evidence is for {}, that of the known one for {}", incoming[0].target,
-                     record.evidence[0].target);
+                         SubjectText(one), one.uplift.low, known->uplift.low);
+  return fmt::format("its evidence is for {}, that of the known one for {}",
+                     SubjectText(incoming[0]), SubjectText(record.evidence[0]));
 }
 
 std::string StateRemark(const Record& record) {
@@ -47,14 +54,13 @@ Decision JoinEvidence(const std::vector<Evidence>& incoming, const Record& known
       known.state != SkillState::kActive && BetterEvidence(incoming, known) != nullptr;
   std::string targets;
   for (const Evidence& one : incoming) {
-    const Evidence* old = known.EvidenceFor(one.target);
+    const Evidence* old = known.EvidenceLike(one);
     if (old != nullptr && (*old == one || old->last_verified > one.last_verified)) continue;
-    std::erase_if(decision.record.evidence,
-                  [&](const Evidence& e) { return e.target == one.target; });
+    std::erase_if(decision.record.evidence, [&](const Evidence& e) { return SameSubject(e, one); });
     decision.record.evidence.push_back(one);
-    targets += (targets.empty() ? "" : ", ") + one.target;
+    targets += (targets.empty() ? "" : ", ") + SubjectText(one);
   }
-  SortByTarget(&decision.record.evidence);
+  SortBySubject(&decision.record.evidence);
   if (returns) decision.record.state = SkillState::kActive;
   if (!targets.empty()) {
     decision.result.reason = fmt::format("the same skill; newer evidence for {}{}", targets,
@@ -86,14 +92,14 @@ Decision MergeNearDuplicate(const Skill& skill, const std::vector<Evidence>& inc
       merged.tags.push_back(tag);
   // Evidence belongs to the content that was measured.
   decision.record.evidence = incoming;
-  SortByTarget(&decision.record.evidence);
+  SortBySubject(&decision.record.evidence);
   decision.record.state = SkillState::kActive;
-  decision.result.reason = fmt::format(
-      "{}; its content replaces the known one: uplift on {} at least {:.3g}{}", whom,
-      better->target, better->uplift.low,
-      known.EvidenceFor(better->target) == nullptr
-          ? ""
-          : fmt::format(" instead of {:.3g}", known.EvidenceFor(better->target)->uplift.low));
+  decision.result.reason =
+      fmt::format("{}; its content replaces the known one: uplift on {} at least {:.3g}{}", whom,
+                  SubjectText(*better), better->uplift.low,
+                  known.EvidenceLike(*better) == nullptr
+                      ? ""
+                      : fmt::format(" instead of {:.3g}", known.EvidenceLike(*better)->uplift.low));
   return decision;
 }
 
@@ -130,7 +136,7 @@ Decision DecideAdmission(const Skill& skill, const std::vector<Evidence>& eviden
   Decision decision{{Admission::kAdded, skill.name, ""}, {}};
   decision.record.skill = skill;
   decision.record.evidence = evidence;
-  SortByTarget(&decision.record.evidence);
+  SortBySubject(&decision.record.evidence);
   return decision;
 }
 

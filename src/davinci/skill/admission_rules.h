@@ -5,7 +5,7 @@
 //
 //   newcomer                               becomes
 //   equal to a record in every field       merged: its evidence joins (the later one counts per
-//                                          target); unchanged when that adds nothing
+//                                          target and language); unchanged when that adds nothing
 //   near-duplicate of a record, with       merged: content, description, scope and evidence are
 //     better evidence                      replaced; name, statistics and arrival stay; tags unite
 //   near-duplicate without it              refused
@@ -13,9 +13,9 @@
 //   anything else                          added
 //
 // A record of the same name is asked first, then the most similar one. Evidence is better when its
-// lower bound lies above that of the record's on the same target, or when the record has none at
-// all. A retired or evicted record is judged like any other and comes back by better evidence only.
-// Nothing is ever renamed.
+// lower bound lies above that of the record's on the same target and language, or when the record
+// has none at all. A retired or evicted record is judged like any other and comes back by better
+// evidence only. Nothing is ever renamed.
 #pragma once
 
 #include <optional>
@@ -54,7 +54,8 @@ struct Decision {
   Record record;
 };
 
-// `skill` and `evidence` are valid (Validate), with at most one evidence per target.
+// `skill` and `evidence` are valid (Validate), with at most one evidence per target
+// and language.
 Decision DecideAdmission(const Skill& skill, const std::vector<Evidence>& evidence,
                          const Encounter& encounter);
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "davinci/skill/library_impl.h"
 
@@ -52,11 +53,12 @@ Result<AdmissionResult> Library::Impl::Admit(const Skill& skill,
                                              const std::vector<Evidence>& evidence,
                                              std::optional<int64_t> step) {
   Status valid = Validate(skill, Strictness::kPublished);
-  std::set<std::string> targets;
+  std::set<std::string> subjects;
   for (const Evidence& one : evidence) {
     if (valid.ok()) valid = Validate(one);
-    if (valid.ok() && !targets.insert(one.target).second)
-      valid = InvalidArgument(fmt::format("two pieces of evidence for {}", one.target));
+    if (valid.ok() && !subjects.insert(one.target + " " + one.language).second)
+      valid = InvalidArgument(
+          fmt::format("two pieces of evidence for {} {}", one.target, one.language));
   }
   if (!valid.ok()) return AdmissionResult{Admission::kRefused, skill.name, valid.message()};
   DAVINCI_ASSIGN_OR_RETURN(const Encounter encounter, Meet(skill));
@@ -228,7 +230,9 @@ Status Library::Replace(const Skill& skill, const std::vector<Evidence>& evidenc
     record->skill = skill;
     if (!same_content || !evidence.empty()) record->evidence = evidence;
     std::sort(record->evidence.begin(), record->evidence.end(),
-              [](const Evidence& a, const Evidence& b) { return a.target < b.target; });
+              [](const Evidence& a, const Evidence& b) {
+                return std::tie(a.target, a.language) < std::tie(b.target, b.language);
+              });
     record->state = SkillState::kActive;
     return impl_->Write(*record, {"replace", std::string(reason), std::nullopt});
   });

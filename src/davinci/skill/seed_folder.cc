@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
@@ -10,6 +12,7 @@
 #include "davinci/config/task_config.h"
 #include "davinci/config/toml_tree.h"
 #include "davinci/data/object_reader.h"
+#include "davinci/skill/audience.h"
 #include "davinci/skill/skill_md.h"
 #include "davinci/skill/uplift.h"
 
@@ -26,7 +29,7 @@ constexpr int64_t kMostThreads = 4096;
 
 const std::vector<std::string> kKeys = {"target", "language", "task", "threshold", "threads"};
 
-Status ReadExample(const fs::path& file, SeedFolder* seed) {
+Status ReadExampleToml(const fs::path& file, SeedExample* seed) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxFileBytes));
   DAVINCI_ASSIGN_OR_RETURN(const config::TomlTree tree, config::ParseToml(text, file.string()));
   const auto error = [&](std::string_view key, std::string_view what) {
@@ -47,8 +50,11 @@ Status ReadExample(const fs::path& file, SeedFolder* seed) {
   seed->target = *parsed_target;
   DAVINCI_ASSIGN_OR_RETURN(const std::string language, text_of("language"));
   const auto parsed_language = ParseLanguage(language.empty() ? "auto" : language);
-  if (!parsed_language)
-    return error("language", "must be one of triton, cuda, cuda-inline, cpp, python");
+  if (!parsed_language ||
+      (TargetOf(*parsed_language) && TargetOf(*parsed_language) != seed->target))
+    return error("language", seed->target == Target::kCpu
+                                 ? "must be cpp on cpu"
+                                 : "must be one of triton, cuda, cuda-inline on cuda");
   seed->language = *parsed_language;
   DAVINCI_ASSIGN_OR_RETURN(const std::string task, text_of("task"));
   seed->task = (seed->folder / (task.empty() ? "task.py" : task)).lexically_normal();
@@ -69,7 +75,7 @@ Status ReadExample(const fs::path& file, SeedFolder* seed) {
   return Status::Ok();
 }
 
-Result<std::string> DigestOf(const SeedFolder& seed) {
+Result<std::string> DigestOf(const SeedExample& seed) {
   Sha256 hash;
   hash.Field("skill example 1").Field(TargetName(seed.target)).Field(std::to_string(seed.threads));
   fs::path sidecar = seed.task;
@@ -111,9 +117,73 @@ std::string ProtocolOf(const Evaluation& evaluation) {
   return fmt::format("{}/{}", protocol.value("name", ""), protocol.value("version", 0));
 }
 
+// One example: `folder` is the skill's or one below examples/.
+Result<SeedExample> ReadExample(const fs::path& folder) {
+  SeedExample example;
+  example.folder = folder;
+  DAVINCI_RETURN_IF_ERROR(ReadExampleToml(folder / "example.toml", &example));
+  example.before = folder / "before.py";
+  example.after = folder / "after.py";
+  std::error_code error;
+  for (const fs::path& file : {example.task, example.before, example.after})
+    if (!fs::is_regular_file(file, error))
+      return NotFound(fmt::format("{}: no such file", file.string()));
+  if (example.language == Language::kAuto) {
+    DAVINCI_ASSIGN_OR_RETURN(const std::string after, ReadFile(example.after, kMaxFileBytes));
+    example.language = DetectLanguage(after);
+  }
+  DAVINCI_ASSIGN_OR_RETURN(example.example_digest, DigestOf(example));
+  return example;
+}
+
+// Folders that hold an example each: the skill's own when it has one, then examples/* by name.
+Result<std::vector<fs::path>> ExampleFolders(const fs::path& folder) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  if (fs::is_directory(folder / "examples", error)) {
+    for (fs::directory_iterator entry(folder / "examples", error), end; !error && entry != end;
+         entry.increment(error))
+      if (std::error_code ignored; fs::is_directory(entry->path(), ignored))
+        folders.push_back(entry->path());
+    if (error) return FromErrno(error.value(), fmt::format("reading {}/examples", folder.string()));
+    std::sort(folders.begin(), folders.end());
+  }
+  if (folders.empty() || fs::exists(folder / "example.toml", error))
+    folders.insert(folders.begin(), folder);
+  return folders;
+}
+
+// Several examples: one language each, in the folder of that name, and all of them in SKILL.md.
+Status CheckExamples(const SeedFolder& seed) {
+  std::set<Language> languages;
+  for (const SeedExample& example : seed.examples) {
+    const std::string name(LanguageName(example.language));
+    if (example.folder != seed.folder && example.folder.filename() != name)
+      return InvalidArgument(fmt::format("{}: its example is in {}; the folder must be examples/{}",
+                                         example.folder.string(), name, name));
+    if (!languages.insert(example.language).second)
+      return InvalidArgument(fmt::format("{}: two examples in {}", seed.folder.string(), name));
+  }
+  const std::vector<Language> shown = ExampleLanguages(seed.skill.content);
+  if (seed.examples.size() < 2 && shown.empty()) return Status::Ok();
+  for (const Language language : languages)
+    if (std::find(shown.begin(), shown.end(), language) == shown.end())
+      return InvalidArgument(fmt::format("{}: below \"## Example\" no line \"### {}\"",
+                                         (seed.folder / "SKILL.md").string(),
+                                         LanguageName(language)));
+  for (const Language language : shown)
+    if (!languages.contains(language) &&
+        std::none_of(languages.begin(), languages.end(),
+                     [&](Language one) { return SameFamily(one, language); }))
+      return InvalidArgument(fmt::format("{}: \"### {}\" has no examples/{}",
+                                         (seed.folder / "SKILL.md").string(),
+                                         LanguageName(language), LanguageName(language)));
+  return Status::Ok();
+}
+
 }  // namespace
 
-fs::path SeedFolder::EvidencePath() const {
+fs::path SeedExample::EvidencePath() const {
   return folder / "evidence" / fmt::format("{}.json", TargetName(target));
 }
 
@@ -132,14 +202,12 @@ Result<SeedFolder> ReadSeedFolder(const fs::path& folder) {
   if (folder_name != seed.skill.name)
     return InvalidArgument(fmt::format("{}: the skill is named \"{}\", its folder \"{}\"",
                                        skill_md.string(), seed.skill.name, folder_name));
-  DAVINCI_RETURN_IF_ERROR(ReadExample(folder / "example.toml", &seed));
-  seed.before = folder / "before.py";
-  seed.after = folder / "after.py";
-  std::error_code error;
-  for (const fs::path& file : {seed.task, seed.before, seed.after})
-    if (!fs::is_regular_file(file, error))
-      return NotFound(fmt::format("{}: no such file", file.string()));
-  DAVINCI_ASSIGN_OR_RETURN(seed.example_digest, DigestOf(seed));
+  DAVINCI_ASSIGN_OR_RETURN(const std::vector<fs::path> folders, ExampleFolders(folder));
+  for (const fs::path& one : folders) {
+    DAVINCI_ASSIGN_OR_RETURN(SeedExample example, ReadExample(one));
+    seed.examples.push_back(std::move(example));
+  }
+  DAVINCI_RETURN_IF_ERROR(CheckExamples(seed));
   return seed;
 }
 
@@ -155,24 +223,28 @@ Result<std::vector<fs::path>> ListSkillFolders(const fs::path& skills) {
   return folders;
 }
 
-Result<EvidenceFile> MakeEvidence(const SeedFolder& seed, const Evaluation& before,
-                                  const Evaluation& after, std::string_view cpu_model,
-                                  std::string_view run, std::string_view now_utc) {
+Result<EvidenceFile> MakeEvidence(const SeedFolder& seed, const SeedExample& example,
+                                  const Evaluation& before, const Evaluation& after,
+                                  std::string_view cpu_model, std::string_view run,
+                                  std::string_view now_utc) {
   EvidenceFile file;
   DAVINCI_ASSIGN_OR_RETURN(file.evidence.uplift, UpliftOf(before, after));
-  file.evidence.target = TargetName(seed.target);
+  file.evidence.target = TargetName(example.target);
+  file.evidence.language = LanguageName(example.language);
   file.evidence.device = DeviceOf(after, cpu_model);
-  const bool own_task = seed.task.parent_path() == seed.folder.lexically_normal();
+  const fs::path task = example.task.lexically_relative(seed.folder.lexically_normal());
+  const bool own_task = !task.empty() && *task.begin() != "..";
   file.evidence.tasks = {own_task
-                             ? fmt::format("skills/{}/task", seed.skill.name)
-                             : fmt::format("{}/{}", seed.task.parent_path().filename().string(),
-                                           seed.task.stem().string())};
+                             ? fmt::format("skills/{}/{}", seed.skill.name,
+                                           (task.parent_path() / task.stem()).generic_string())
+                             : fmt::format("{}/{}", example.task.parent_path().filename().string(),
+                                           example.task.stem().string())};
   file.evidence.protocol = ProtocolOf(after);
   file.evidence.run = run;
   file.evidence.last_verified = now_utc;
   file.evidence.speedup = after.speedup->median;
-  file.example_digest = seed.example_digest;
-  file.threshold = seed.threshold;
+  file.example_digest = example.example_digest;
+  file.threshold = example.threshold;
   file.before = Essence(before);
   file.after = Essence(after);
   return file;
@@ -214,14 +286,27 @@ Result<std::optional<EvidenceFile>> ReadEvidenceFile(const fs::path& path) {
 
 Result<std::vector<Evidence>> ReadEvidence(const fs::path& folder) {
   std::vector<Evidence> evidence;
-  std::error_code error;
-  if (!fs::is_directory(folder / "evidence", error)) return evidence;
-  for (const Target target : {Target::kCpu, Target::kCuda}) {
-    DAVINCI_ASSIGN_OR_RETURN(
-        const auto file,
-        ReadEvidenceFile(folder / "evidence" / fmt::format("{}.json", TargetName(target))));
-    if (file) evidence.push_back(file->evidence);
+  DAVINCI_ASSIGN_OR_RETURN(const std::vector<fs::path> folders, ExampleFolders(folder));
+  for (const fs::path& one : folders) {
+    SeedExample example;
+    std::error_code error;
+    const bool has_toml = fs::exists(one / "example.toml", error);
+    if (has_toml) DAVINCI_RETURN_IF_ERROR(ReadExampleToml(one / "example.toml", &example));
+    for (const Target target : {Target::kCpu, Target::kCuda}) {
+      DAVINCI_ASSIGN_OR_RETURN(
+          auto file,
+          ReadEvidenceFile(one / "evidence" / fmt::format("{}.json", TargetName(target))));
+      if (!file) continue;
+      const bool named =
+          has_toml && example.language != Language::kAuto && example.target == target;
+      if (file->evidence.language.empty() && named)
+        file->evidence.language = LanguageName(example.language);
+      evidence.push_back(std::move(file->evidence));
+    }
   }
+  std::sort(evidence.begin(), evidence.end(), [](const Evidence& a, const Evidence& b) {
+    return std::tie(a.target, a.language) < std::tie(b.target, b.language);
+  });
   return evidence;
 }
 

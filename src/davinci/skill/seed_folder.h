@@ -1,11 +1,15 @@
-// Seed skills: skills/<name>/, a skill together with the example that proves it. docs/skills.md is
+// Seed skills: skills/<name>/, a skill together with the examples that prove it. docs/skills.md is
 // the manual for authors.
 //
 //   SKILL.md                the skill (formats.h)
-//   example.toml            target, task, threshold, threads
+//   example.toml            target, language, task, threshold, threads
 //   task.py [+ task.toml]   the reference, KernelBench layout, unless example.toml points elsewhere
 //   before.py, after.py     candidates without and with the skill
 //   evidence/<target>.json  what the judge found, written by `davinci skills verify --update`
+//
+// A skill for several languages has one example each: a further one is a folder
+// examples/<language>/ with the same files except for SKILL.md (all may be there, none in the
+// skill's folder itself).
 #pragma once
 
 #include <filesystem>
@@ -25,11 +29,10 @@ namespace davinci::skill {
 inline constexpr std::string_view kEvidenceSchema = "davinci.skill_evidence/1";
 inline constexpr double kDefaultThreshold = 1.2;
 
-struct SeedFolder {
-  std::filesystem::path folder;
-  Skill skill;
+struct SeedExample {
+  std::filesystem::path folder;  // the skill's, or examples/<language>
   Target target = Target::kCpu;
-  Language language = Language::kAuto;
+  Language language = Language::kAuto;   // of both candidates, never kAuto once read
   std::filesystem::path task;            // absolute or relative to the working folder, exists
   std::filesystem::path before;          // exists
   std::filesystem::path after;           // exists
@@ -42,8 +45,15 @@ struct SeedFolder {
   std::filesystem::path EvidencePath() const;
 };
 
+struct SeedFolder {
+  std::filesystem::path folder;
+  Skill skill;
+  std::vector<SeedExample> examples;  // at least one; that of the skill's folder first
+};
+
 // The folder of one skill. Every problem is named with file and line: a front matter that does not
-// parse, a name that differs from the folder's, unknown keys of example.toml, missing files.
+// parse, a name that differs from the folder's, unknown keys of example.toml, missing files, two
+// examples in one language, several examples that SKILL.md does not show under a heading each.
 Result<SeedFolder> ReadSeedFolder(const std::filesystem::path& folder);
 // The folders below `skills` that have a SKILL.md, by name. An example.toml is not required here.
 Result<std::vector<std::filesystem::path>> ListSkillFolders(const std::filesystem::path& skills);
@@ -57,16 +67,18 @@ struct EvidenceFile {
   nlohmann::json after;
 };
 
-// From what the judge said. `cpu_model` names the device where the judge does not (target cpu).
-// Fails when there is no uplift (UpliftOf).
-Result<EvidenceFile> MakeEvidence(const SeedFolder& seed, const Evaluation& before,
-                                  const Evaluation& after, std::string_view cpu_model,
-                                  std::string_view run, std::string_view now_utc);
+// From what the judge said about this example of `seed`. `cpu_model` names the device where the
+// judge does not (target cpu). Fails when there is no uplift (UpliftOf).
+Result<EvidenceFile> MakeEvidence(const SeedFolder& seed, const SeedExample& example,
+                                  const Evaluation& before, const Evaluation& after,
+                                  std::string_view cpu_model, std::string_view run,
+                                  std::string_view now_utc);
 nlohmann::json ToJson(const EvidenceFile& file);
 Result<EvidenceFile> EvidenceFileFromJson(const nlohmann::json& document);
 // Nothing when there is no file; a damaged one is an error that names it.
 Result<std::optional<EvidenceFile>> ReadEvidenceFile(const std::filesystem::path& path);
-// All of <folder>/evidence/*.json, by target.
+// The evidence of all examples of a skill's folder, by target and language; a language that a file
+// does not record is that of its example.toml.
 Result<std::vector<Evidence>> ReadEvidence(const std::filesystem::path& folder);
 
 }  // namespace davinci::skill

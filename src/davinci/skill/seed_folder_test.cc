@@ -50,9 +50,10 @@ TEST_F(SeedFolderTest, HasDefaults) {
   const auto seed = ReadSeedFolder(folder_);
   ASSERT_TRUE(seed.ok()) << seed.status().message();
   EXPECT_EQ(seed->skill.name, "a-skill");
-  EXPECT_EQ(seed->threshold, kDefaultThreshold);
-  EXPECT_EQ(seed->task, folder_ / "task.py");
-  EXPECT_EQ(seed->EvidencePath(), folder_ / "evidence" / "cpu.json");
+  ASSERT_EQ(seed->examples.size(), 1u);
+  EXPECT_EQ(seed->examples[0].threshold, kDefaultThreshold);
+  EXPECT_EQ(seed->examples[0].task, folder_ / "task.py");
+  EXPECT_EQ(seed->examples[0].EvidencePath(), folder_ / "evidence" / "cpu.json");
 }
 
 TEST_F(SeedFolderTest, ProblemsNameFileAndLine) {
@@ -79,34 +80,89 @@ TEST_F(SeedFolderTest, ProblemsNameFileAndLine) {
 }
 
 TEST_F(SeedFolderTest, TheDigestCoversWhatTheMeasurementDependsOn) {
-  const std::string digest = ReadSeedFolder(folder_)->example_digest;
+  const auto digest_now = [&] { return ReadSeedFolder(folder_)->examples[0].example_digest; };
+  const std::string digest = digest_now();
   Put("SKILL.md", std::string(kSkillMd) + "more words\n");
-  EXPECT_EQ(ReadSeedFolder(folder_)->example_digest, digest);
+  EXPECT_EQ(digest_now(), digest);
   for (const char* file : {"task.py", "before.py", "after.py", "task.toml"}) {
     Put(file, "# changed\n");
-    EXPECT_NE(ReadSeedFolder(folder_)->example_digest, digest) << file;
+    EXPECT_NE(digest_now(), digest) << file;
     fs::path(file).extension() == ".toml" ? (void)fs::remove(folder_ / file) : Put(file, "pass\n");
   }
-  EXPECT_EQ(ReadSeedFolder(folder_)->example_digest, digest);
+  EXPECT_EQ(digest_now(), digest);
 }
 
 TEST_F(SeedFolderTest, EvidenceComesBackAsWritten) {
   const auto seed = *ReadSeedFolder(folder_);
-  const auto made = MakeEvidence(seed, Timed(2), Timed(3), "Some CPU", "r", "2026-01-01T00:00:00Z");
+  const SeedExample& example = seed.examples[0];
+  const auto made =
+      MakeEvidence(seed, example, Timed(2), Timed(3), "Some CPU", "r", "2026-01-01T00:00:00Z");
   ASSERT_TRUE(made.ok()) << made.status().message();
   EXPECT_NEAR(made->evidence.uplift.median, 1.5, 1e-12);
   EXPECT_EQ(made->evidence.protocol, "davinci/1");
   EXPECT_EQ(made->evidence.device, "Some CPU");
   EXPECT_THAT(made->evidence.tasks, testing::ElementsAre("skills/a-skill/task"));
   Put("evidence/cpu.json", ToJson(*made).dump());
-  EXPECT_EQ((*ReadEvidenceFile(seed.EvidencePath()))->evidence, made->evidence);
+  EXPECT_EQ((*ReadEvidenceFile(example.EvidencePath()))->evidence, made->evidence);
   const auto read = ReadSkills(folder_);
   ASSERT_TRUE(read.ok() && read->problems.empty());
   EXPECT_THAT(read->documents[0].evidence, testing::ElementsAre(made->evidence));
   Put("evidence/cpu.json", "{}");
-  EXPECT_THAT(ReadEvidenceFile(seed.EvidencePath()).status().message(), HasSubstr("cpu.json"));
+  EXPECT_THAT(ReadEvidenceFile(example.EvidencePath()).status().message(), HasSubstr("cpu.json"));
   Evaluation wrong;
-  EXPECT_FALSE(MakeEvidence(seed, Timed(2), wrong, "", "r", "").ok());
+  EXPECT_FALSE(MakeEvidence(seed, example, Timed(2), wrong, "", "r", "").ok());
+}
+
+constexpr char kTwoLanguages[] =
+    "---\nname: a-skill\ndescription: d\n---\n\n## Motivation\nm\n## Key Idea\nk\n"
+    "## Example\nFor all.\n### triton\nT\n### cuda\nC\n";
+
+TEST_F(SeedFolderTest, HasOneExamplePerLanguage) {
+  Put("SKILL.md", kTwoLanguages);
+  Put("example.toml", "target = \"cuda\"\nlanguage = \"triton\"\n");
+  Put("examples/cuda/example.toml",
+      "target = \"cuda\"\nlanguage = \"cuda\"\ntask = \"../../task.py\"\n");
+  Put("examples/cuda/before.py", "b\n");
+  Put("examples/cuda/after.py", "a\n");
+  const auto seed = ReadSeedFolder(folder_);
+  ASSERT_TRUE(seed.ok()) << seed.status().message();
+  ASSERT_EQ(seed->examples.size(), 2u);
+  EXPECT_EQ(seed->examples[0].language, Language::kTriton);
+  EXPECT_EQ(seed->examples[1].language, Language::kCuda);
+  EXPECT_EQ(seed->examples[1].task, folder_ / "task.py");
+  // Each has evidence of its own, and the skill has both.
+  for (const SeedExample& example : seed->examples) {
+    const auto made = MakeEvidence(*seed, example, Timed(2), Timed(3), "", "r", "now");
+    ASSERT_TRUE(made.ok());
+    ASSERT_TRUE(MakeDirs(example.EvidencePath().parent_path()).ok());
+    ASSERT_TRUE(WriteFileAtomic(example.EvidencePath(), ToJson(*made).dump()).ok());
+  }
+  const auto read = ReadSkills(folder_);
+  ASSERT_TRUE(read.ok() && read->problems.empty());
+  const auto& evidence = read->documents[0].evidence;
+  ASSERT_EQ(evidence.size(), 2u);
+  EXPECT_EQ(evidence[0].language, "cuda");
+  EXPECT_EQ(evidence[1].language, "triton");
+  auto library = Library::OpenInMemory({});
+  EXPECT_EQ((*library)->Add(read->documents[0].skill, evidence)->admission, Admission::kAdded);
+  EXPECT_EQ((*(*library)->Get("a-skill"))->evidence, evidence);
+}
+
+TEST_F(SeedFolderTest, ExamplesAreShownUnderTheirLanguage) {
+  Put("example.toml", "target = \"cuda\"\nlanguage = \"triton\"\n");
+  for (const char* file : {"before.py", "after.py", "task.py"})
+    Put(std::string("examples/cuda/") + file, "pass\n");
+  Put("examples/cuda/example.toml", "target = \"cuda\"\nlanguage = \"cuda\"\n");
+  EXPECT_THAT(Problem(), HasSubstr("no line \"### "));
+  Put("SKILL.md", kTwoLanguages);
+  EXPECT_EQ(Problem(), "");
+  Put("SKILL.md", std::string(kTwoLanguages) + "### cpp\n");
+  EXPECT_THAT(Problem(), HasSubstr("\"### cpp\" has no examples/cpp"));
+  Put("SKILL.md", kTwoLanguages);
+  Put("examples/cuda/example.toml", "target = \"cuda\"\nlanguage = \"triton\"\n");
+  EXPECT_THAT(Problem(), HasSubstr("the folder must be examples/triton"));
+  Put("examples/cuda/example.toml", "target = \"cuda\"\nlanguage = \"cpp\"\n");
+  EXPECT_THAT(Problem(), HasSubstr("must be one of triton, cuda, cuda-inline on cuda"));
 }
 
 // The skills that ship: well formed, proven on the files that are there, and welcome in one
@@ -118,12 +174,14 @@ TEST(SeedSkills, StandByTheirEvidence) {
   for (const fs::path& folder : *folders) {
     const auto seed = ReadSeedFolder(folder);
     ASSERT_TRUE(seed.ok()) << seed.status().message();
-    const auto file = ReadEvidenceFile(seed->EvidencePath());
-    ASSERT_TRUE(file.ok()) << file.status().message();
-    ASSERT_TRUE(file->has_value()) << folder << ": davinci skills verify --update";
-    EXPECT_EQ((*file)->example_digest, seed->example_digest)
-        << folder << ": measured on other files";
-    EXPECT_GE((*file)->evidence.uplift.low, seed->threshold) << folder;
+    for (const SeedExample& example : seed->examples) {
+      const auto file = ReadEvidenceFile(example.EvidencePath());
+      ASSERT_TRUE(file.ok()) << file.status().message();
+      ASSERT_TRUE(file->has_value()) << example.folder << ": davinci skills verify --update";
+      EXPECT_EQ((*file)->example_digest, example.example_digest)
+          << example.folder << ": measured on other files";
+      EXPECT_GE((*file)->evidence.uplift.low, example.threshold) << example.folder;
+    }
   }
   auto library = Library::OpenInMemory({});
   ASSERT_TRUE(library.ok());

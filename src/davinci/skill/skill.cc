@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "davinci/data/language.h"
+#include "davinci/skill/audience.h"
 
 namespace davinci::skill {
 namespace {
@@ -145,9 +146,14 @@ std::optional<SkillState> ParseSkillState(std::string_view name) {
   return std::nullopt;
 }
 
-const Evidence* Record::EvidenceFor(std::string_view target) const {
+bool SameSubject(const Evidence& a, const Evidence& b) {
+  return a.target == b.target &&
+         (a.language == b.language || a.language.empty() || b.language.empty());
+}
+
+const Evidence* Record::EvidenceLike(const Evidence& other) const {
   for (const Evidence& e : evidence)
-    if (e.target == target) return &e;
+    if (SameSubject(e, other)) return &e;
   return nullptr;
 }
 
@@ -204,6 +210,9 @@ Status Validate(const Evidence& evidence) {
   if (!ParseTarget(evidence.target))
     return InvalidArgument(
         fmt::format("evidence for target \"{}\"; there are cpu and cuda", evidence.target));
+  if (!evidence.language.empty() && !ParseLanguage(evidence.language))
+    return InvalidArgument(
+        fmt::format("evidence for the unknown language \"{}\"", evidence.language));
   const Interval& u = evidence.uplift;
   if (!(u.median > 0 && std::isfinite(u.median) && u.low >= 0 && u.low <= u.median &&
         u.high >= u.median))
@@ -222,6 +231,8 @@ json ToJson(const Evidence& evidence) {
                    {"run", evidence.run},
                    {"last_verified", evidence.last_verified}};
   document["speedup"] = evidence.speedup ? json(*evidence.speedup) : json(nullptr);
+  // Left out where it was not recorded: the digest of an old library stays what it was.
+  if (!evidence.language.empty()) document["language"] = evidence.language;
   return document;
 }
 
@@ -239,6 +250,7 @@ Result<Evidence> EvidenceFromJson(const json& document) {
     Evidence evidence;
     evidence.uplift = UpliftFromJson(document.at("uplift"));
     evidence.target = document.at("target").get<std::string>();
+    evidence.language = document.value("language", "");
     evidence.device = document.at("device").get<std::string>();
     evidence.tasks = document.at("tasks").get<std::vector<std::string>>();
     evidence.num_generations = document.at("num_generations").get<int>();
@@ -286,19 +298,19 @@ OrderedJson ToJson(const Record& record) {
   return document;
 }
 
-std::string RenderSkill(const Skill& skill) {
-  std::string text =
-      fmt::format("---\nname: {}\ndescription: {}\nscope: {}\ntags: [{}]\n---\n{}", skill.name,
-                  skill.description, skill.scope, fmt::join(skill.tags, ", "), skill.content);
+std::string RenderSkill(const Skill& skill, Language language) {
+  std::string text = fmt::format("---\nname: {}\ndescription: {}\nscope: {}\ntags: [{}]\n---\n{}",
+                                 skill.name, skill.description, skill.scope,
+                                 fmt::join(skill.tags, ", "), ContentFor(skill.content, language));
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   return text + "\n";
 }
 
-std::string RenderSkills(const std::vector<Skill>& skills) {
+std::string RenderSkills(const std::vector<Skill>& skills, Language language) {
   std::string text;
   for (const Skill& skill : skills) {
     if (!text.empty()) text += "\n";
-    text += RenderSkill(skill);
+    text += RenderSkill(skill, language);
   }
   return text;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/data/language.h"
 #include "davinci/data/rollout.h"
 
 namespace davinci::skill {
@@ -38,11 +39,12 @@ struct Skill {
 };
 
 // One experiment: kernels with the skill against kernels without it; the uplift is the ratio of
-// their speedups, above 1 when the skill helps. A record has at most one per target, the latest;
-// older ones stay in the history.
+// their speedups, above 1 when the skill helps. A record has at most one per target and language,
+// the latest; older ones stay in the history.
 struct Evidence {
   Interval uplift;
   std::string target = "cpu";      // "cpu" or "cuda"
+  std::string language;            // of the kernels (data/language.h); "": not recorded
   std::string device;              // as the judge names it
   std::vector<std::string> tasks;  // on which it was measured
   int num_generations = 0;         // per arm; 0: an example written by hand, no model was asked
@@ -76,6 +78,9 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
+// Same target and language; a language that was not recorded is any.
+bool SameSubject(const Evidence& a, const Evidence& b);
+
 enum class SkillState {
   kActive,
   kRetired,  // by evidence or by hand: kept, never found by a search
@@ -86,12 +91,13 @@ std::optional<SkillState> ParseSkillState(std::string_view name);
 
 struct Record {
   Skill skill;
-  std::vector<Evidence> evidence;  // sorted by target
+  std::vector<Evidence> evidence;  // sorted by target, then language
   Usage usage;
   SkillState state = SkillState::kActive;
   int64_t position = 0;  // order of arrival, from 1; exports keep it
 
-  const Evidence* EvidenceFor(std::string_view target) const;
+  // The one about the same subject; null without any.
+  const Evidence* EvidenceLike(const Evidence& other) const;
   // The evidence with the highest lower bound; null without any.
   const Evidence* BestEvidence() const;
 
@@ -119,16 +125,17 @@ const std::vector<std::string>& RequiredHeadings();
 
 nlohmann::json ToJson(const Evidence& evidence);
 nlohmann::json ToJson(const Usage& usage);
-// Strict inverses; wrong types and missing members are errors.
+// Strict inverses; wrong types and missing members are errors. Only `language` may be missing.
 Result<Evidence> EvidenceFromJson(const nlohmann::json& document);
 Result<Usage> UsageFromJson(const nlohmann::json& document);
 // Everything about a record as one document, for --json.
 OrderedJson ToJson(const Record& record);
 
 // How a skill appears in a prompt: a front-matter block (name, description, scope, tags as [a, b])
-// and the content. Ends with one line break.
-std::string RenderSkill(const Skill& skill);
+// and the content. Ends with one line break. With a language, only the examples for it are shown
+// (ContentFor, audience.h).
+std::string RenderSkill(const Skill& skill, Language language = Language::kAuto);
 // Several, in order, separated by one blank line; "" for none.
-std::string RenderSkills(const std::vector<Skill>& skills);
+std::string RenderSkills(const std::vector<Skill>& skills, Language language = Language::kAuto);
 
 }  // namespace davinci::skill
