@@ -2,49 +2,40 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "davinci/base/utf8.h"
 #include "davinci/data/evaluation.h"
 
 namespace davinci::agent {
 namespace {
 
-size_t MessageTokens(std::string_view text) {
-  return EstimateTokens(text) + kMessageOverheadTokens;
+size_t MessageTokens(std::string_view text, const TokenCounter& count) {
+  return static_cast<size_t>(count(text) + llm::kMessageOverheadTokens);
 }
-size_t ExchangeTokens(const Exchange& turn) {
-  return MessageTokens(turn.reply) + MessageTokens(turn.feedback);
+size_t ExchangeTokens(const Exchange& turn, const TokenCounter& count) {
+  return MessageTokens(turn.reply, count) + MessageTokens(turn.feedback, count);
 }
-size_t HeadTokens(const Conversation& conversation) {
-  return MessageTokens(conversation.system) + MessageTokens(conversation.task);
+size_t HeadTokens(const Conversation& conversation, const TokenCounter& count) {
+  return MessageTokens(conversation.system, count) + MessageTokens(conversation.task, count);
 }
 
 }  // namespace
 
-size_t EstimateTokens(std::string_view text) {
-  // Bytes that begin a character: continuation bytes of UTF-8 are 10xxxxxx.
-  const auto characters = static_cast<size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-  return (characters + 2) / 3;
-}
-
-size_t ConversationTokens(const Conversation& conversation) {
-  size_t total = HeadTokens(conversation);
-  for (const Exchange& turn : conversation.turns) total += ExchangeTokens(turn);
+size_t ConversationTokens(const Conversation& conversation, const TokenCounter& count) {
+  size_t total = HeadTokens(conversation, count);
+  for (const Exchange& turn : conversation.turns) total += ExchangeTokens(turn, count);
   return total;
 }
 
 Result<Conversation> FitConversation(const Conversation& conversation, size_t max_tokens,
-                                     int keep_turn) {
+                                     int keep_turn, const TokenCounter& count) {
   Conversation fitted = conversation;
-  const size_t head = HeadTokens(conversation);
-  size_t total = ConversationTokens(conversation);
+  const size_t head = HeadTokens(conversation, count);
+  size_t total = ConversationTokens(conversation, count);
   std::vector<bool> dropped(conversation.turns.size(), false);
   const auto drop = [&](size_t turn) {
     if (total <= max_tokens || dropped[turn]) return;
     dropped[turn] = true;
-    total -= ExchangeTokens(conversation.turns[turn]);
+    total -= ExchangeTokens(conversation.turns[turn], count);
   };
   for (size_t i = 0; i + 1 < conversation.turns.size(); ++i)
     if (static_cast<int>(i) != keep_turn) drop(i);
@@ -64,12 +55,16 @@ Result<Conversation> FitConversation(const Conversation& conversation, size_t ma
                     max_tokens, head, total));
   };
   if (fitted.turns.empty()) return too_long();
-  std::string& reply = fitted.turns.back().reply;
-  // Three bytes are at most one token of the estimate.
-  const size_t excess_bytes = 3 * (total - max_tokens);
-  if (reply.size() < excess_bytes + kMinReplyBytes) return too_long();
-  reply = ElideMiddle(reply, reply.size() - excess_bytes);
-  if (ConversationTokens(fitted) > max_tokens) return too_long();
+  const std::string reply = fitted.turns.back().reply;
+  // Three bytes of a reply at a time and token: at least one token of the estimate. Tokenizers that
+  // put more bytes into a token need further rounds.
+  size_t cut_bytes = 0;
+  while (total > max_tokens) {
+    cut_bytes += 3 * (total - max_tokens);
+    if (reply.size() < cut_bytes + kMinReplyBytes) return too_long();
+    fitted.turns.back().reply = ElideMiddle(reply, reply.size() - cut_bytes);
+    total = ConversationTokens(fitted, count);
+  }
   return fitted;
 }
 

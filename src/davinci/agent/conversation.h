@@ -1,21 +1,22 @@
 // The Policy agent's conversation, and what of it fits a context. Pure.
 //
-// Sizes are estimated tokens (EstimateTokens): agent/ has no tokenizer, and an endpoint's is not
-// ours to load. The estimate is on the high side for code, so a budget that fits here fits there.
+// Sizes are tokens as the backbone counts them (llm::Backbone::CountTokens).
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/llm/token_count.h"
 
 namespace davinci::agent {
 
-// UTF-8 characters / 3, rounded up: kernels average 3 to 3.5 characters per token with the
-// vocabularies in use.
-size_t EstimateTokens(std::string_view text);
+// Tokens of a text; llm::EstimateTokens where nothing better is known.
+using TokenCounter = std::function<int64_t(std::string_view)>;
 
 // One finished turn: what the model wrote and what the judge answered.
 struct Exchange {
@@ -29,9 +30,9 @@ struct Conversation {
   std::vector<Exchange> turns;
 };
 
-// What EstimateTokens counts per message for roles and separators.
-inline constexpr size_t kMessageOverheadTokens = 8;
-size_t ConversationTokens(const Conversation& conversation);
+// With llm::kMessageOverheadTokens for every message.
+size_t ConversationTokens(const Conversation& conversation,
+                          const TokenCounter& count = llm::EstimateTokens);
 
 // Indices of the turns that stay within `max_tokens`, ascending. System prompt, task and the last
 // turn always stay and are never cut at the front; the turns between are dropped oldest first,
@@ -40,6 +41,7 @@ size_t ConversationTokens(const Conversation& conversation);
 // kMinReplyBytes. InvalidArgument, with the sizes, when that is not enough.
 inline constexpr size_t kMinReplyBytes = 800;
 Result<Conversation> FitConversation(const Conversation& conversation, size_t max_tokens,
-                                     int keep_turn = -1);
+                                     int keep_turn = -1,
+                                     const TokenCounter& count = llm::EstimateTokens);
 
 }  // namespace davinci::agent

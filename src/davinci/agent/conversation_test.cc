@@ -25,12 +25,6 @@ std::string Turns(const Conversation& conversation) {
   return first_letters;
 }
 
-TEST(EstimateTokens, CountsCharactersNotBytes) {
-  EXPECT_EQ(EstimateTokens(""), 0u);
-  EXPECT_EQ(EstimateTokens("abcd"), 2u);
-  EXPECT_EQ(EstimateTokens("üüü"), 1u);
-}
-
 TEST(FitConversation, LeavesAloneWhatFits) {
   const auto fitted = FitConversation(Talk(3), kHead + 3 * kTurn);
   ASSERT_TRUE(fitted.ok());
@@ -60,6 +54,22 @@ TEST(FitConversation, ShortensTheLastReplyInTheMiddleWhenNothingElseIsLeft) {
   EXPECT_LE(ConversationTokens(*fitted), budget);
   EXPECT_EQ(fitted->system, conversation.system);
   EXPECT_EQ(fitted->task, conversation.task);
+}
+
+TEST(FitConversation, CountsAsTheBackboneDoes) {
+  const TokenCounter by_five = [](std::string_view text) {
+    return static_cast<int64_t>((text.size() + 4) / 5);
+  };
+  constexpr size_t kMessage = 300 / 5 + 8;
+  EXPECT_EQ(ConversationTokens(Talk(4), by_five), 10 * kMessage);
+  EXPECT_EQ(Turns(*FitConversation(Talk(4), 6 * kMessage, -1, by_five)), "34");
+  // Shortened until it fits by this count, which takes five bytes per token.
+  Conversation conversation = Talk(1);
+  conversation.turns[0].reply = std::string(6000, '.');
+  const auto fitted = FitConversation(conversation, 3 * kMessage + 408, -1, by_five);
+  ASSERT_TRUE(fitted.ok()) << fitted.status().ToString();
+  EXPECT_LE(ConversationTokens(*fitted, by_five), 3 * kMessage + 408);
+  EXPECT_GT(fitted->turns[0].reply.size(), 1900u);
 }
 
 TEST(FitConversation, NeverCutsSystemPromptOrTask) {

@@ -42,9 +42,9 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
 }
 
 Result<llm::Request> BuildPolicyRequest(const Conversation& conversation, size_t max_prompt_tokens,
-                                        int keep_turn) {
+                                        int keep_turn, const TokenCounter& count) {
   DAVINCI_ASSIGN_OR_RETURN(const Conversation fitted,
-                           FitConversation(conversation, max_prompt_tokens, keep_turn));
+                           FitConversation(conversation, max_prompt_tokens, keep_turn, count));
   llm::Request request;
   request.messages = {Says(llm::Role::kSystem, fitted.system), Says(llm::Role::kUser, fitted.task)};
   for (const Exchange& turn : fitted.turns) {

@@ -32,9 +32,10 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
                                        const std::string& device,
                                        const std::vector<skill::Skill>& skills);
 
-// `max_prompt_tokens` and `keep_turn` as FitConversation.
+// `max_prompt_tokens`, `keep_turn` and `count` as FitConversation.
 Result<llm::Request> BuildPolicyRequest(const Conversation& conversation, size_t max_prompt_tokens,
-                                        int keep_turn = -1);
+                                        int keep_turn = -1,
+                                        const TokenCounter& count = llm::EstimateTokens);
 
 // What of a reply stays in the conversation: the text without thinking sections, which no later
 // turn should be charged for.

@@ -116,7 +116,15 @@ Attempt TryEndpoint(HttpEndpoint& endpoint, const AttemptInput& input, Dialect* 
   http.path = "/chat/completions";
   http.body = JsonText(body);
 
-  ReplyAssembler assembler(input.n);
+  std::function<void(std::string_view)> on_text;
+  bool delivered = false;
+  if (request.on_token && input.n == 1) {
+    on_text = [&](std::string_view text) {
+      delivered = true;
+      request.on_token({.text = text});
+    };
+  }
+  ReplyAssembler assembler(input.n, on_text);
   SseParser events;
   Status garbage;
   bool done = false;
@@ -142,6 +150,7 @@ Attempt TryEndpoint(HttpEndpoint& endpoint, const AttemptInput& input, Dialect* 
     result.latency_s = watch.Seconds();
     if (result.verdict != Verdict::kReplied && assembler.began())
       result.lost = assembler.PartialUsage(request);
+    if (delivered) request.on_token({.restart = true});
     return result;
   };
   const auto fail = [&](Verdict verdict, Status status) {

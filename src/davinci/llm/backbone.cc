@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "davinci/llm/token_count.h"
+
 namespace davinci::llm {
 
 std::string_view RoleName(Role role) {
@@ -51,6 +53,12 @@ Result<std::vector<Reply>> Backbone::GenerateMany(const Request& request, int n,
     replies.push_back(std::move(reply));
   }
   return replies;
+}
+
+int64_t Backbone::CountTokens(std::string_view text) const { return EstimateTokens(text); }
+
+int64_t Backbone::CountPromptTokens(const Request& request) const {
+  return EstimatePromptTokens(request);
 }
 
 }  // namespace davinci::llm

@@ -7,9 +7,14 @@
 //
 // A failure to get a reply is a Status. A nonsense reply is a value: parse it (tool_calls.h,
 // code_extraction.h) and get told what is wrong with it.
+//
+// Tokens. A backbone that holds the model itself says what it read and what it drew (TokenTrace),
+// and takes tokens back as they were: a conversation to be trained on is continued with
+// Request::prefix_tokens and is never tokenised twice. Endpoints know neither; they get the text.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -18,6 +23,7 @@
 
 #include "davinci/base/cancel.h"
 #include "davinci/base/status.h"
+#include "davinci/llm/token_trace.h"
 
 namespace davinci::llm {
 
@@ -38,6 +44,10 @@ struct Message {
   std::string content;
   std::vector<ToolCall> tool_calls;  // of an assistant message
   std::string tool_call_id;          // of a tool message: which call this answers
+  // Of an assistant message: the ids it was sampled as (TokenTrace::output_tokens). A backbone with
+  // the same tokenizer puts these into the prompt instead of tokenising `content`; where the last
+  // of them is not the end of a turn, it adds that. Others read `content` alone.
+  std::vector<TokenId> token_ids = {};
   bool operator==(const Message&) const = default;
 };
 
@@ -49,18 +59,49 @@ struct ToolSpec {
   bool operator==(const ToolSpec&) const = default;
 };
 
+// A piece of a reply while it is being written.
+struct TokenEvent {
+  std::string_view text = {};  // whole UTF-8 characters; empty while a character is incomplete
+  TokenId id = -1;             // -1: not known (endpoints), and a piece may be several tokens
+  float logprob = 0;     // as TokenTrace::logprobs; only with a known id and Request::logprobs
+  bool restart = false;  // an attempt broke off: what was delivered of this reply is void
+};
+
 struct Request {
   std::vector<Message> messages;
+
+  // The append-only conversation: the prompt begins with these ids, verbatim, which stand for the
+  // first `prefix_messages` messages; the backbone renders and tokenises the messages behind them
+  // only, and the beginning of its own turn. Made from the reply to be continued:
+  //   prefix_tokens   = trace->prompt_tokens + trace->output_tokens
+  //   prefix_messages = messages of that request + 1 (the reply itself)
+  // What the template puts between two turns (the end of a turn that was cut off, line breaks) is
+  // added by the backbone behind the prefix. Backbones without token access ignore both and send
+  // `messages`, which are always complete.
+  std::vector<TokenId> prefix_tokens;
+  int prefix_messages = 0;
+
   std::vector<ToolSpec> tools;
   std::string required_tool;  // the model must call this tool; empty: it decides
 
   // Sampling. What is not set is left to the model's own default.
   std::optional<double> temperature;
   std::optional<double> top_p;
+  std::optional<int> top_k;       // only the k likeliest tokens; 0: all
+  std::optional<double> min_p;    // only tokens at least this share as likely as the likeliest
+  std::optional<bool> thinking;   // the template's switch, where it has one (Qwen3)
   std::optional<int> max_tokens;  // new tokens, reasoning included
   std::optional<int64_t> seed;    // best effort: endpoints may ignore it
   std::vector<std::string> stop;
-  bool logprobs = false;  // ask for the log-probability of each sampled token
+  // Ask for the log-probability of each sampled token: TokenTrace::logprobs where the backbone
+  // holds the model, else Reply::token_logprobs.
+  bool logprobs = false;
+
+  // Called with every piece of the reply as it arrives, from a thread of the backbone, one piece at
+  // a time; must not block. Optional; backbones that cannot stream call it once with everything.
+  // With GenerateMany: of all replies, without saying which, so do not set it there. Not part of
+  // the content.
+  std::function<void(const TokenEvent&)> on_token;
 
   // Identity of the unit of work this call belongs to ("task/scheme/rollout/turn/agent"): key of
   // recordings and journals. Never sent to the model, not part of the content hash.
@@ -98,6 +139,7 @@ struct Reply {
   Usage usage;
   std::optional<double> cost_usd;  // nothing: the model's price is unknown (prices.h)
   std::optional<std::vector<TokenLogprob>> token_logprobs;  // nothing: not asked for or not offered
+  std::optional<TokenTrace> trace;                          // nothing: the backbone has no tokens
   std::string model;                                        // as the endpoint names it
   std::string endpoint;  // URL or name of the backend; never holds a key
   double latency_s = 0;  // of the successful attempt
@@ -123,6 +165,14 @@ class Backbone {
   virtual Result<std::vector<Reply>> GenerateMany(const Request& request, int n,
                                                   const CancelToken& cancel);
 
+  // Tokens of `text` alone, without marks of a template, and of the whole prompt of `request`.
+  // Exact where the backbone has the tokenizer; here, the estimate of token_count.h. Cheap, any
+  // thread.
+  virtual int64_t CountTokens(std::string_view text) const;
+  virtual int64_t CountPromptTokens(const Request& request) const;
+  // Most tokens of prompt and reply together; 0: not known, a setting has to say.
+  virtual int64_t ContextTokens() const { return 0; }
+
   // For people and provenance: "qwen3-32b at http://127.0.0.1:8000/v1", "recorded:run.jsonl".
   virtual std::string Name() const = 0;
 };
@@ -132,13 +182,15 @@ std::string SampleLabel(std::string_view label, int i);
 // `request` as sample i of n: its own label and seed.
 Request SampleOf(const Request& request, int i);
 
-// Everything but the label, with sorted keys: equal JSON means an equal question.
+// Everything but label and on_token, with sorted keys: equal JSON means an equal question. Token
+// ids stand in it as the SHA-256 of their bytes.
 nlohmann::json ToJson(const Request& request);
 // SHA-256 (hex) of that JSON.
 std::string ContentHash(const Request& request);
 
-// A Reply as JSON and back, without loss. InvalidArgument names the member that is wrong; unknown
-// members are ignored, absent ones keep their default.
+// A Reply as JSON and back, without loss but for `trace`, which is binary (token_trace.h) and
+// stored by its own name. InvalidArgument names the member that is wrong; unknown members are
+// ignored, absent ones keep their default.
 nlohmann::json ToJson(const Reply& reply);
 Result<Reply> ReplyFromJson(const nlohmann::json& json);
 

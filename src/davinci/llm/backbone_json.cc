@@ -19,6 +19,16 @@ Json ToolCallsJson(const std::vector<ToolCall>& calls) {
   return list;
 }
 
+std::string TokensHash(const std::vector<TokenId>& tokens) {
+  std::string bytes;
+  bytes.reserve(4 * tokens.size());
+  for (const TokenId id : tokens) {
+    for (int shift = 0; shift < 32; shift += 8)
+      bytes.push_back(static_cast<char>(static_cast<uint32_t>(id) >> shift & 0xff));
+  }
+  return Sha256Hex(bytes);
+}
+
 // Reads members of an object and keeps the first complaint.
 class Reader {
  public:
@@ -98,6 +108,7 @@ Json ToJson(const Request& request) {
     Json one = {{"role", RoleName(message.role)}, {"content", message.content}};
     if (!message.tool_calls.empty()) one["tool_calls"] = ToolCallsJson(message.tool_calls);
     if (!message.tool_call_id.empty()) one["tool_call_id"] = message.tool_call_id;
+    if (!message.token_ids.empty()) one["token_ids_sha256"] = TokensHash(message.token_ids);
     messages.push_back(std::move(one));
   }
   Json json = {{"messages", std::move(messages)}};
@@ -113,6 +124,13 @@ Json ToJson(const Request& request) {
   if (!request.required_tool.empty()) json["required_tool"] = request.required_tool;
   if (request.temperature) json["temperature"] = *request.temperature;
   if (request.top_p) json["top_p"] = *request.top_p;
+  if (request.top_k) json["top_k"] = *request.top_k;
+  if (request.min_p) json["min_p"] = *request.min_p;
+  if (request.thinking) json["thinking"] = *request.thinking;
+  if (!request.prefix_tokens.empty()) {
+    json["prefix_messages"] = request.prefix_messages;
+    json["prefix_tokens_sha256"] = TokensHash(request.prefix_tokens);
+  }
   if (request.max_tokens) json["max_tokens"] = *request.max_tokens;
   if (request.seed) json["seed"] = *request.seed;
   if (!request.stop.empty()) json["stop"] = request.stop;

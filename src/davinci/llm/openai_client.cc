@@ -17,6 +17,7 @@
 #include "davinci/llm/endpoint_pool.h"
 #include "davinci/llm/http_exchange.h"
 #include "davinci/llm/socket_watch.h"
+#include "davinci/llm/token_count.h"
 
 namespace davinci::llm {
 namespace {

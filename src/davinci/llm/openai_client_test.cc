@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <set>
@@ -78,6 +79,28 @@ TEST_F(OpenAiClientTest, StreamsAReply) {
   EXPECT_EQ(ledger.Total().num_calls, 1);
   EXPECT_NEAR(ledger.Total().usd, 0.00104, 1e-12);
   EXPECT_EQ(client->Name(), "test-model at " + server.url() + "/v1");
+}
+
+TEST_F(OpenAiClientTest, PiecesArriveWhileTheReplyIsWrittenAndAreTakenBackWhenItBreaks) {
+  std::atomic<int> calls = 0;
+  HttpServer server([&](const auto&, auto& response) {
+    if (++calls == 1)
+      Stream(response, {Event(Delta("Hal"))});  // and the connection ends
+    else
+      Stream(response,
+             {Event(Delta("Hel")), Event(Delta("lo")), Event(Finished()), "data: [DONE]\n\n"});
+  });
+  std::string heard;
+  Request request = Ask();
+  request.on_token = [&](const TokenEvent& event) {
+    EXPECT_EQ(event.id, -1);
+    heard += event.restart ? "|" : std::string(event.text) + ".";
+  };
+  const auto reply = Client(Quick({server.url()}))->Generate(request, {});
+  ASSERT_TRUE(reply.ok()) << reply.status().message();
+  EXPECT_EQ(reply->text, "Hello");
+  EXPECT_EQ(reply->num_attempts, 2);
+  EXPECT_EQ(heard, "Hal.|Hel.lo.");
 }
 
 TEST_F(OpenAiClientTest, WholeAnswersWorkAskedForOrNot) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "davinci/base/json_text.h"
+#include "davinci/llm/token_count.h"
 #include "davinci/llm/tool_prompt.h"
 
 namespace davinci::llm {
@@ -99,19 +100,14 @@ size_t WrittenBytes(const Reply& reply) {
   return bytes;
 }
 
-}  // namespace
-
-int64_t EstimateTokens(size_t num_bytes) { return static_cast<int64_t>((num_bytes + 3) / 4); }
-
-int64_t EstimatePromptTokens(const Request& request) {
-  size_t bytes = 0;
-  for (const Message& message : request.messages) {
-    bytes += message.content.size() + 16;  // a turn's markers
-    for (const ToolCall& call : message.tool_calls) bytes += call.arguments.size();
-  }
-  for (const ToolSpec& tool : request.tools) bytes += JsonText(tool.parameters).size();
-  return EstimateTokens(bytes);
+int64_t EstimateWritten(const Reply& reply) {
+  int64_t tokens = EstimateTokens(reply.text) + EstimateTokens(reply.reasoning);
+  for (const ToolCall& call : reply.tool_calls)
+    tokens += EstimateTokens(call.name) + EstimateTokens(call.arguments);
+  return tokens;
 }
+
+}  // namespace
 
 Json RequestBody(const Request& request, const std::string& model, int n, bool stream,
                  const Dialect& dialect) {
@@ -139,6 +135,10 @@ Json RequestBody(const Request& request, const std::string& model, int n, bool s
   }
   if (request.temperature && dialect.temperature) body["temperature"] = *request.temperature;
   if (request.top_p && dialect.top_p) body["top_p"] = *request.top_p;
+  if (request.top_k && dialect.top_k) body["top_k"] = *request.top_k;
+  if (request.min_p && dialect.min_p) body["min_p"] = *request.min_p;
+  if (request.thinking && dialect.thinking)
+    body["chat_template_kwargs"] = {{"enable_thinking", *request.thinking}};
   if (request.max_tokens) {
     body[dialect.max_completion_tokens ? "max_completion_tokens" : "max_tokens"] =
         *request.max_tokens;
@@ -196,10 +196,13 @@ std::optional<std::string> AdaptTo(const EndpointError& error, const Json& body,
     bool Dialect::*flag;
   };
   // Longer names first: they contain the shorter ones.
-  constexpr std::array<Field, 5> kFields = {{{"stream_options", &Dialect::stream_options},
+  constexpr std::array<Field, 8> kFields = {{{"chat_template_kwargs", &Dialect::thinking},
+                                             {"stream_options", &Dialect::stream_options},
                                              {"logprobs", &Dialect::logprobs},
                                              {"temperature", &Dialect::temperature},
                                              {"top_p", &Dialect::top_p},
+                                             {"top_k", &Dialect::top_k},
+                                             {"min_p", &Dialect::min_p},
                                              {"seed", &Dialect::seed}}};
   for (const Field& field : kFields) {
     if (!sent(field.key) || !mentioned(field.key)) continue;
@@ -280,10 +283,13 @@ Status ReplyAssembler::AddChoices(const Json& document, const char* message_key)
 Status ReplyAssembler::AddMessage(const Json& message, Choice* choice) {
   if (!message.is_object()) return Internal("a message is not an object");
   Reply& reply = choice->reply;
+  const size_t num_bytes = reply.text.size();
   if (const auto content = message.find("content");
       content != message.end() && !AppendContent(*content, &reply.text)) {
     return Internal("the content of a message is not text");
   }
+  if (on_text_ && choice == &choices_.front() && reply.text.size() > num_bytes)
+    on_text_(std::string_view(reply.text).substr(num_bytes));
   for (const char* key : {"reasoning_content", "reasoning"}) {
     const auto reasoning = message.find(key);
     if (reasoning == message.end() || !reasoning->is_string()) continue;
@@ -357,8 +363,7 @@ Usage ReplyAssembler::PartialUsage(const Request& request) const {
   Usage usage;
   usage.estimated = true;
   usage.prompt_tokens = EstimatePromptTokens(request);
-  for (const Choice& choice : choices_)
-    usage.completion_tokens += EstimateTokens(WrittenBytes(choice.reply));
+  for (const Choice& choice : choices_) usage.completion_tokens += EstimateWritten(choice.reply);
   return usage;
 }
 

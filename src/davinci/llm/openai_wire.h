@@ -2,10 +2,12 @@
 // chunks. No I/O.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davinci/base/status.h"
@@ -22,6 +24,9 @@ struct Dialect {
   bool logprobs = true;
   bool temperature = true;
   bool top_p = true;
+  bool top_k = true;     // like min_p and thinking: not of the original API, but of vLLM, SGLang,
+  bool min_p = true;     // llama-server
+  bool thinking = true;  // as chat_template_kwargs.enable_thinking
   bool n = true;
   bool max_completion_tokens = false;  // the newer name of max_tokens
 };
@@ -52,7 +57,9 @@ std::optional<std::string> AdaptTo(const EndpointError& error, const nlohmann::j
 // and nothing is thrown.
 class ReplyAssembler {
  public:
-  explicit ReplyAssembler(int n) : n_(n) {}
+  // `on_text` (may be empty) gets every piece of the first reply's text as it is added.
+  explicit ReplyAssembler(int n, std::function<void(std::string_view)> on_text = nullptr)
+      : n_(n), on_text_(std::move(on_text)) {}
 
   Status AddDocument(std::string_view text);
   Status AddChunk(std::string_view text);
@@ -83,15 +90,12 @@ class ReplyAssembler {
   void AddUsage(const nlohmann::json& document);
 
   const int n_;
+  const std::function<void(std::string_view)> on_text_;
   std::vector<Choice> choices_;
   std::optional<Usage> usage_;
   std::optional<EndpointError> error_;
   std::string model_;
   bool ended_ = false;
 };
-
-// A guess where nothing was reported: a token is about four bytes.
-int64_t EstimateTokens(size_t num_bytes);
-int64_t EstimatePromptTokens(const Request& request);
 
 }  // namespace davinci::llm

@@ -41,6 +41,9 @@ Request Ask() {
   request.required_tool = "select_skills";
   request.temperature = 0.5;
   request.top_p = 0.9;
+  request.top_k = 40;
+  request.min_p = 0.05;
+  request.thinking = false;
   request.max_tokens = 100;
   request.seed = 3;
   request.stop = {"END"};
@@ -55,11 +58,28 @@ TEST(RequestBody, HoldsWhatWasAskedAndNotTheLabel) {
   EXPECT_EQ(body["n"], 2);
   EXPECT_EQ(body["seed"], 3);
   EXPECT_EQ(body["stop"], Json({"END"}));
+  EXPECT_EQ(body["top_k"], 40);
+  EXPECT_EQ(body["min_p"], 0.05);
+  EXPECT_EQ(body["chat_template_kwargs"]["enable_thinking"], false);
   EXPECT_EQ(body["logprobs"], true);
   EXPECT_EQ(body["stream_options"]["include_usage"], true);
   EXPECT_EQ(body["tool_choice"]["function"]["name"], "select_skills");
   EXPECT_EQ(body["tools"][0]["function"]["name"], "select_skills");
   EXPECT_THAT(body.dump(), testing::Not(HasSubstr("label")));
+}
+
+TEST(AdaptTo, SamplingOfLocalServersIsLeftOutWhereItIsRefused) {
+  Dialect dialect;
+  const Json body = RequestBody(Ask(), "m", 1, true, dialect);
+  for (const char* field : {"top_k", "min_p", "chat_template_kwargs"}) {
+    EndpointError error;
+    error.message = std::string("Unrecognized request argument supplied: ") + field;
+    EXPECT_TRUE(AdaptTo(error, body, &dialect)) << field;
+  }
+  const Json plain = RequestBody(Ask(), "m", 1, true, dialect);
+  EXPECT_FALSE(plain.contains("top_k") || plain.contains("min_p") ||
+               plain.contains("chat_template_kwargs"));
+  EXPECT_TRUE(plain.contains("top_p"));
 }
 
 TEST(RequestBody, WithoutNativeToolsTheyAreDescribed) {
@@ -181,7 +201,7 @@ TEST(ReplyAssembler, UnreportedUsageIsEstimatedAndSaysSo) {
       {R"({"choices": [{"delta": {"content": "twelve bytes"}, "finish_reason": "stop"}]})"});
   ASSERT_TRUE(replies.ok());
   EXPECT_TRUE(replies->front().usage.estimated);
-  EXPECT_EQ(replies->front().usage.completion_tokens, 3);
+  EXPECT_EQ(replies->front().usage.completion_tokens, 4);
   EXPECT_GT(replies->front().usage.prompt_tokens, 0);
 }
 

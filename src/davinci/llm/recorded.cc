@@ -190,6 +190,7 @@ Result<Reply> RecordedBackbone::Generate(const Request& request, const CancelTok
                              ledger_->Open(reply->model, 1, reply->cost_usd, cancel));
     entry.Charge(reply->model, reply->usage, reply->cost_usd);
   }
+  if (request.on_token) request.on_token({.text = reply->text});
   return reply;
 }
 
@@ -216,7 +217,10 @@ Status RecordingBackbone::Keep(const Request& request, const Reply& reply) {
 Result<Reply> RecordingBackbone::Generate(const Request& request, const CancelToken& cancel) {
   {
     const std::lock_guard lock(mutex_);
-    if (auto known = known_.Find(request); known.ok()) return known;
+    if (auto known = known_.Find(request); known.ok()) {
+      if (request.on_token) request.on_token({.text = known->text});
+      return known;
+    }
   }
   DAVINCI_ASSIGN_OR_RETURN(Reply reply, inner_->Generate(request, cancel));
   DAVINCI_RETURN_IF_ERROR(Keep(request, reply));

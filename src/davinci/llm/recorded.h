@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,11 @@ class RecordingBackbone : public Backbone {
   Result<Reply> Generate(const Request& request, const CancelToken& cancel) override;
   Result<std::vector<Reply>> GenerateMany(const Request& request, int n,
                                           const CancelToken& cancel) override;
+  int64_t CountTokens(std::string_view text) const override { return inner_->CountTokens(text); }
+  int64_t CountPromptTokens(const Request& request) const override {
+    return inner_->CountPromptTokens(request);
+  }
+  int64_t ContextTokens() const override { return inner_->ContextTokens(); }
   std::string Name() const override { return inner_->Name(); }
 
  private:

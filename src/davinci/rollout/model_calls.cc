@@ -5,6 +5,7 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/json_text.h"
+#include "davinci/llm/token_count.h"
 
 namespace davinci::rollout {
 namespace {
@@ -44,6 +45,10 @@ LlmCost CostOf(const llm::Reply& reply) {
 
 ModelCalls::ModelCalls(UnitLog* log, llm::Backbone* backbone, Lane* lane)
     : log_(log), backbone_(backbone), lane_(lane) {}
+
+int64_t ModelCalls::CountTokens(std::string_view text) const {
+  return backbone_ != nullptr ? backbone_->CountTokens(text) : llm::EstimateTokens(text);
+}
 
 Result<ModelCall> ModelCalls::Call(const UnitId& id, const std::function<Result<Prepared>()>& make,
                                    Urgency urgency, int64_t order, const CancelToken& cancel) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "davinci/base/cancel.h"
 #include "davinci/base/status.h"
@@ -39,6 +40,9 @@ class ModelCalls {
   // The reply to what `make` builds; `make` is not called when the journal has the reply already.
   Result<ModelCall> Call(const UnitId& id, const std::function<Result<Prepared>()>& make,
                          Urgency urgency, int64_t order, const CancelToken& cancel);
+
+  // Of the backbone that is asked; the estimate in a replay.
+  int64_t CountTokens(std::string_view text) const;
 
  private:
   UnitLog* const log_;

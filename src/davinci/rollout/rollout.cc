@@ -148,7 +148,9 @@ Result<llm::Request> RolloutRun::BuildRequest(int turn) {
   const int room = settings.context_tokens - settings.policy_sampling.max_tokens;
   DAVINCI_ASSIGN_OR_RETURN(
       llm::Request request,
-      agent::BuildPolicyRequest(conversation, static_cast<size_t>(std::max(room, 1)), keep));
+      agent::BuildPolicyRequest(
+          conversation, static_cast<size_t>(std::max(room, 1)), keep,
+          [&](std::string_view text) { return run_.context.calls->CountTokens(text); }));
   request.temperature = settings.policy_sampling.temperature;
   request.top_p = settings.policy_sampling.top_p;
   request.max_tokens = settings.policy_sampling.max_tokens;
