@@ -8,6 +8,7 @@ import errno
 import re
 import struct
 import sys
+import threading
 import time
 import traceback
 
@@ -117,6 +118,7 @@ class Runner:
         self._guard = lambda model: model
         self._placement = placement.Placement()
         self._snapshot = None
+        self._sleepers = []
         torch.set_grad_enabled(False)
 
     # --- protocol ---------------------------------------------------------------------------------------------
@@ -269,6 +271,19 @@ class Runner:
             torch.cuda.synchronize()
             device.close_handles()
         return {"ok": {"clean": source.forget_task(self._snapshot)}}
+
+    def _op_sleepers(self, message, fds):
+        """Has so many threads that only sleep: what the supervisor pays for waking and stopping them is then measured."""
+        while len(self._sleepers) > message["count"]:
+            thread, wake = self._sleepers.pop()
+            wake.set()
+            thread.join()
+        while len(self._sleepers) < message["count"]:
+            wake = threading.Event()
+            thread = threading.Thread(target=wake.wait, daemon=True)
+            thread.start()
+            self._sleepers.append((thread, wake))
+        return {"ok": {}}
 
     def _op_lock(self, message, fds):
         from davinci_worker import native

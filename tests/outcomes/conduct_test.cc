@@ -13,6 +13,7 @@ namespace davinci::outcomes {
 namespace {
 
 using ::testing::AnyOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 // --- invalid_timing ---
@@ -26,13 +27,19 @@ class ModelNew(nn.Module):
         time.sleep(0.005)
         return x * 2 + 1
 )");
-  EXPECT_EQ(e.outcome, Outcome::kInvalidTiming) << e.message;
-  EXPECT_EQ(e.evidence.value("rule", ""), "clock_agreement");
+  // Beside other work the clocks of an honest process may differ as much: then ours counts.
+  if (e.outcome == Outcome::kOk) {
+    ASSERT_TRUE(e.candidate_time.has_value());
+    EXPECT_GT(e.candidate_time->median_ms, 4.9);
+  } else {
+    EXPECT_EQ(e.outcome, Outcome::kInvalidTiming) << e.message;
+    EXPECT_EQ(e.evidence.value("rule", ""), "clock_agreement");
+  }
   EXPECT_EQ(e.correct, true) << "the answers were right, only the time is worthless";
 }
 
 // It spends three milliseconds when its last output is let go, between two calls.
-TEST_F(Outcomes, WorkBetweenCallsIsInvalidTiming) {
+TEST_F(Outcomes, WorkBetweenCallsIsCharged) {
   const Evaluation e = Judge(fmt::format(R"({}
 import weakref
 
@@ -48,8 +55,14 @@ class ModelNew(nn.Module):
         return y
 )",
                                          kImports));
-  EXPECT_EQ(e.outcome, Outcome::kInvalidTiming) << e.message;
-  EXPECT_EQ(e.evidence.value("rule", ""), "work_between_calls");
+  ASSERT_EQ(e.outcome, Outcome::kOk) << e.message;
+  EXPECT_THAT(e.labels, Contains(HasSubstr("work between calls")));
+  EXPECT_GT(e.evidence["clocks"].value("arm_charged_ms", 0.0), 2);
+  // Three milliseconds count like three milliseconds of forward, busy machine or not.
+  ASSERT_TRUE(e.candidate_time.has_value());
+  EXPECT_GT(e.candidate_time->median_ms, 2);
+  EXPECT_LT(e.speedup->low, 1);
+  EXPECT_FALSE(e.speedup->significant && e.speedup->median > 1);
 }
 
 TEST_F(Outcomes, ManyThreadsThatSleepAreNoWorkBetweenCalls) {
@@ -64,6 +77,10 @@ class ModelNew(nn.Module):
 )",
                                          kImports));
   EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
+  // Waking and stopping them costs a millisecond or more, which the judge causes and nobody pays.
+  EXPECT_GE(e.evidence["waking"].value("threads", 0), 90);
+  EXPECT_LT(e.evidence["clocks"].value("arm_charged_ms", 1e9),
+            0.5 * e.evidence["waking"].value("wall_ms", 0.0));
 }
 
 // --- policy_violation ---
@@ -161,7 +178,7 @@ TEST_F(Outcomes, WritingToEveryDescriptorIsAPolicyViolation) {
 TEST_F(Outcomes, ClosingEveryDescriptorIsNoticedLongBeforeTheTimeout) {
   const Evaluation e = Judge(Forward(fmt::format("{}; os.closerange(3, 64)", kMark)));
   EXPECT_THAT(e.outcome, AnyOf(Outcome::kPolicyViolation, Outcome::kRuntimeError)) << e.message;
-  EXPECT_LT(SecondsToNotice(e), 1 + kNoticedWithinSeconds);
+  EXPECT_LT(SecondsToNotice(e), 1 + NoticedWithinSeconds());
 }
 
 TEST_F(Outcomes, AHelperProcessIsRefused) {

@@ -123,7 +123,7 @@ TEST_F(Outcomes, ACrashAtImportIsALoadErrorNoticedAtOnce) {
                              "\nctypes.string_at(0)\nclass ModelNew(nn.Module): pass\n");
   EXPECT_EQ(e.outcome, Outcome::kLoadError);
   EXPECT_THAT(e.message, HasSubstr("SIGSEGV"));
-  EXPECT_LT(SecondsToNotice(e), kNoticedWithinSeconds);
+  EXPECT_LT(SecondsToNotice(e), NoticedWithinSeconds());
 }
 
 // --- runtime_error ---
@@ -183,7 +183,7 @@ TEST_F(Outcomes, AnEndlessForwardIsATimeout) {
   const Evaluation e = Judge(Forward(fmt::format("{}\n        while True: pass", kMark)));
   EXPECT_EQ(e.outcome, Outcome::kTimeout);
   EXPECT_THAT(e.message, HasSubstr("forward did not finish within 3 s"));
-  EXPECT_LT(SecondsToNotice(e), kCallTimeoutSeconds + kNoticedWithinSeconds);
+  EXPECT_LT(SecondsToNotice(e), 10 * kCallTimeoutSeconds + NoticedWithinSeconds());
 }
 
 TEST_F(Outcomes, AnEndlessImportIsATimeout) {
@@ -191,7 +191,7 @@ TEST_F(Outcomes, AnEndlessImportIsATimeout) {
                              "\nwhile True: pass\nclass ModelNew(nn.Module): pass\n");
   EXPECT_EQ(e.outcome, Outcome::kTimeout);
   EXPECT_THAT(e.message, HasSubstr("loading the module did not finish"));
-  EXPECT_LT(SecondsToNotice(e), kLoadTimeoutSeconds + kNoticedWithinSeconds);
+  EXPECT_LT(SecondsToNotice(e), 10 * kLoadTimeoutSeconds + NoticedWithinSeconds());
 }
 
 // --- out_of_memory ---
@@ -325,7 +325,7 @@ class ModelNew(nn.Module):
   auto evaluation = (*judge)->Evaluate(job);
   ASSERT_TRUE(evaluation.ok()) << evaluation.status().ToString();
   EXPECT_EQ(evaluation->outcome, Outcome::kTimeout) << evaluation->message;
-  EXPECT_LT(watch.Seconds(), 20);
+  EXPECT_LT(watch.Seconds(), 20 * Slowness());
 }
 
 TEST_F(Outcomes, AStreamOfSmallCompilationsIsATimeout) {

@@ -105,9 +105,12 @@ class Examination {
   // Seconds by which the candidate took longer to be armed than the baseline, in every call or in
   // many; what of it so many more threads excuse, which are woken and stopped.
   double ArmExcess(int64_t Arming::*spent) const;
-  double UsualArmExcess(int64_t Arming::*spent) const;
+  double UsualArmExcess(int64_t Arming::*spent, double noise) const;
   std::vector<double> ArmExcesses(int64_t Arming::*spent) const;
-  double WakingSeconds() const;
+  // What it costs on this machine, at this moment, to wake and to stop as many more threads as the
+  // candidate has than the baseline: measured on the baseline, which is given as many that sleep
+  // (examination_waking.cc).
+  Status MeasureWaking();
   double AllowedArming(double call_seconds) const;
   std::optional<Failure> CheckArming(double call_seconds);
   std::optional<Failure> CheckIdleDevice(double call_seconds);
@@ -285,11 +288,16 @@ class Examination {
   int reweighs_ = 0;                       // weights written to since the candidate's first call
   bool right_since_reweigh_ = true;
   double baseline_seconds_ = 0;
-  int threads_before_timing_ = 0;  // of the candidate
+  struct Waking {
+    double cpu_seconds = 0;
+    double main_cpu_seconds = 0;
+    double wall_seconds = 0;  // until all of them stood
+  } waking_;                  // zeros where the candidate has no more threads than the baseline
   std::vector<Pair> pairs_;
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record
   int64_t overhead_ns_ = 0;
   double arm_charge_ = 0;    // seconds added to every call of the candidate
+  double arm_doubt_ = 0;     // … and so many more, if noise hid them
   int64_t tail_cpu_ns_ = 0;  // CPU time the baseline itself spends after DONE
   nlohmann::json offline_report_ = nlohmann::json::object();
   nlohmann::json offline_blocked_;  // why correctness could not be decided; null while it could

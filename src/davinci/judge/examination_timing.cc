@@ -76,7 +76,7 @@ Result<bool> Examination::ArmBoth(PairUnderWay* pair, const std::string& args) {
     // Threads of a pool use CPU time while they look for work: that is none.
     const Answer& a = answers[turn];
     pair->arming[turn] = {std::min(a.cpu_ns, a.wall_ns), std::min(a.cpu_ns, a.stopped_ns),
-                          a.main_cpu_ns, a.stopped_ns};
+                          a.main_cpu_ns, std::max(a.stopped_ns - a.others_ns, int64_t{0})};
   }
   return true;
 }
@@ -294,7 +294,7 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
 }
 
 Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
-  threads_before_timing_ = candidate_.runner->process().NumThreads();
+  DAVINCI_RETURN_IF_ERROR(MeasureWaking());
   DAVINCI_ASSIGN_OR_RETURN(const auto timing, PlanTiming());
   if (!timing) return false;
   // Whoever seems to lie about time is measured a second time: a neighbour on the machine may have
@@ -340,6 +340,9 @@ void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPha
                                      ratio.median, uneven->ratio));
     ratio = AtAverage(ratio, uneven->ratio, options.ratio.band);
   }
+  if (arm_doubt_ > 0)
+    ratio = WithCostlierCalls(ratio, evaluation_.candidate_time->median_ms * 1e-3, arm_doubt_,
+                              options.ratio.band);
   if (arm_charge_ > 0) {
     ratio = WithDoubtfulCharge(ratio, evaluation_.candidate_time->median_ms * 1e-3, arm_charge_,
                                options.ratio.band);

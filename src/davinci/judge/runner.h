@@ -32,6 +32,7 @@ struct Answer {
   int64_t main_cpu_ns = 0;  // … its main thread
   int64_t wall_ns = 0;      // from BeginFrozen() to the answer
   int64_t stopped_ns = 0;   // … to where every thread had stopped
+  int64_t others_ns = 0;    // … the part of it for which others had the core it waited for
 };
 
 // One output tensor as the runner describes it. Untrusted: pointers and sizes are claims.
@@ -52,7 +53,7 @@ struct Arming {
   int64_t answered_ns = 0;
   int64_t stopped_ns = 0;
   int64_t main_cpu_ns = 0;
-  int64_t wall_ns = 0;  // until every thread stood, whoever worked in it
+  int64_t wall_ns = 0;  // until every thread stood, less the wait for cores that others had
 };
 
 struct CallResult {
@@ -70,7 +71,8 @@ struct CallResult {
   Arming arming;                // set by whoever armed it
   int64_t core_wait_ns =
       0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
-  bool compiled = false;  // a compilation happened inside: not a sample
+  worker::CoreTimes cores;  // between thaw and frozen
+  bool compiled = false;    // a compilation happened inside: not a sample
 };
 
 // What a candidate may have compiled in all its life. While a compiler works the clock of a call or
@@ -138,6 +140,8 @@ class Runner {
   worker::Process& process() { return *process_; }
 
  private:
+  // What a deadline is put off by: the time for which the process, since `before`, had no core.
+  double WithoutCoreSeconds(const worker::CoreTimes& before, double timeout_seconds) const;
   Failure Classify(const Status& status, Outcome stage, double timeout_seconds);
   Failure FromError(const nlohmann::json& error, Outcome stage) const;
   nlohmann::json Build(const nlohmann::json& request);
@@ -159,7 +163,8 @@ class Runner {
   std::map<uint64_t, nlohmann::json> exports_;  // CUDA: data pointer -> how the oracle opens it
   int64_t cpu_when_frozen_ns_ = 0;
   int64_t asked_ns_ = 0;
-  int64_t main_cpu_when_asked_ns_ = 0;
+  worker::CoreTimes cores_when_asked_;
+  int64_t own_wait_when_asked_ns_ = 0;
 };
 
 }  // namespace davinci::judge

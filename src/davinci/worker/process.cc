@@ -64,6 +64,10 @@ std::vector<pid_t> Threads(pid_t pid) {
   return threads;
 }
 
+// Until every thread of a process has stopped, seconds. One that has no core stops when it gets
+// one: as long as a machine with many times its cores of load may take.
+constexpr double kFreezeSeconds = 20;
+
 // schedstat: nanoseconds on a core, nanoseconds waiting for one, number of turns.
 int64_t WaitFromSchedstat(const std::string& text) {
   long long ran = 0;
@@ -256,7 +260,7 @@ Result<Process::Reply> Process::Request(const json& message, double timeout_seco
 
 Status Process::Freeze() {
   if (SendSignal(pidfd_.get(), SIGSTOP) != 0) return FromErrno(errno, "freezing a worker");
-  const double deadline = MonotonicSeconds() + 2.0;
+  const double deadline = MonotonicSeconds() + kFreezeSeconds;
   for (int spin = 0;; ++spin) {
     bool all_stopped = true;
     bool any = false;
@@ -289,16 +293,31 @@ int64_t Process::CpuNs() const {
   return int64_t{ts.tv_sec} * 1'000'000'000 + ts.tv_nsec;
 }
 
-int64_t Process::MainThreadCpuNs() const {
-  const pid_t pid = pid_;
-  const std::string text = ReadProc(fmt::format("/proc/{}/task/{}/schedstat", pid, pid));
-  long long ran = 0;
-  return std::sscanf(text.c_str(), "%lld", &ran) == 1 ? ran : 0;
+CoreTimes Process::ReadCoreTimes() const {
+  constexpr int kMostThreads = 32;
+  CoreTimes times;
+  int num_read = 0;
+  for (const pid_t tid : Threads(pid_)) {
+    if (tid != pid_ && ++num_read >= kMostThreads) continue;
+    const std::string text = ReadProc(fmt::format("/proc/{}/task/{}/schedstat", pid_.load(), tid));
+    long long ran = 0;
+    long long waited = 0;
+    if (std::sscanf(text.c_str(), "%lld %lld", &ran, &waited) != 2) continue;
+    times.ran_ns += ran;
+    times.waited_ns += waited;
+    if (tid == pid_) times.main_ran_ns = ran, times.main_waited_ns = waited;
+  }
+  return times;
 }
 
-int64_t Process::CoreWaitNs() const {
-  const pid_t pid = pid_;
-  return WaitFromSchedstat(ReadProc(fmt::format("/proc/{}/task/{}/schedstat", pid, pid)));
+CoreTimes CoreTimes::Since(const CoreTimes& before) const {
+  const auto since = [](int64_t now, int64_t then) { return std::max(now - then, int64_t{0}); };
+  return {since(main_ran_ns, before.main_ran_ns), since(main_waited_ns, before.main_waited_ns),
+          since(ran_ns, before.ran_ns), since(waited_ns, before.waited_ns)};
+}
+
+int64_t CoreTimes::OthersNs() const {
+  return std::max(main_waited_ns - std::max(ran_ns - main_ran_ns, int64_t{0}), int64_t{0});
 }
 
 int64_t OwnCoreWaitNs() { return WaitFromSchedstat(ReadProc("/proc/thread-self/schedstat")); }

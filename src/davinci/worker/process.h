@@ -38,6 +38,19 @@ struct Death {
   std::string Describe() const;
 };
 
+// Nanoseconds on a core and waiting for one, of the main thread and of all threads together.
+struct CoreTimes {
+  int64_t main_ran_ns = 0;
+  int64_t main_waited_ns = 0;
+  int64_t ran_ns = 0;
+  int64_t waited_ns = 0;
+  // Since `before`. Threads that have ended since are not counted.
+  CoreTimes Since(const CoreTimes& before) const;
+  // Of the main thread's wait what threads of its own process cannot have caused: they ran for
+  // less.
+  int64_t OthersNs() const;
+};
+
 // Answers {"build": …} requests of a runner while it loads or runs. Called on the thread that waits
 // for the runner.
 using BuildHandler = std::function<nlohmann::json(const nlohmann::json& request)>;
@@ -76,11 +89,8 @@ class Process {
   Status Thaw();
   // User + system CPU time of all threads so far, in nanoseconds.
   int64_t CpuNs() const;
-  // Of it, the main thread's; 0 where the kernel does not count it.
-  int64_t MainThreadCpuNs() const;
-  // How long the main thread was ready to run but waited for a core so far; 0 where the kernel does
-  // not count it.
-  int64_t CoreWaitNs() const;
+  // Of the main thread and up to 31 others; zeros where the kernel does not count.
+  CoreTimes ReadCoreTimes() const;
   int64_t ResidentBytes() const;
   int NumThreads() const;
   // The core on which each thread ran last, the main thread's first.
@@ -138,7 +148,8 @@ class Process {
   std::thread drain_;
 };
 
-// CoreWaitNs() of the calling thread.
+// How long the calling thread was ready to run but waited for a core so far; 0 where the kernel
+// does not count it.
 int64_t OwnCoreWaitNs();
 
 }  // namespace davinci::worker

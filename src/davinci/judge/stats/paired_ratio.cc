@@ -180,6 +180,13 @@ PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, doub
   return ratio;
 }
 
+PairedRatio WithCostlierCalls(PairedRatio ratio, double candidate_seconds, double more,
+                              double band) {
+  ratio.low *= candidate_seconds / (candidate_seconds + more);
+  ratio.significant = ratio.significant && (ratio.low > 1 + band || ratio.high < 1 - band);
+  return ratio;
+}
+
 double RelativeHalfWidth(const PairedRatio& ratio) {
   return (ratio.high - ratio.low) / 2 / ratio.median;
 }

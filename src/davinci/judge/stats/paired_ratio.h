@@ -89,6 +89,11 @@ PairedRatio AtAverage(PairedRatio ratio, double average, double band);
 PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, double charge,
                                double band);
 
+// Where a call of the candidate may have cost `more` than its `candidate_seconds`, hidden by noise:
+// the interval begins lower.
+PairedRatio WithCostlierCalls(PairedRatio ratio, double candidate_seconds, double more,
+                              double band);
+
 // (high - low) / 2 / median; infinite for an unbounded interval.
 double RelativeHalfWidth(const PairedRatio& ratio);
 

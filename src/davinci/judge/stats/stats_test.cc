@@ -244,6 +244,15 @@ TEST(PairedRatio, WhatIsChargedWidensItToWhereNothingIs) {
   EXPECT_TRUE(WithDoubtfulCharge(faster, 2e-3, 1e-3, 0.02).significant) << "with all of it charged";
 }
 
+TEST(PairedRatio, WhatNoiseMayHideLetsItBeginLower) {
+  const PairedRatio faster{.median = 2, .low = 1.9, .high = 2.1, .significant = true};
+  const PairedRatio doubtful = WithCostlierCalls(faster, 1e-3, 1e-3, 0.02);
+  EXPECT_DOUBLE_EQ(doubtful.low, 0.95);
+  EXPECT_DOUBLE_EQ(doubtful.median, 2);
+  EXPECT_FALSE(doubtful.significant);
+  EXPECT_TRUE(WithCostlierCalls(faster, 1e-3, 1e-4, 0.02).significant);
+}
+
 TEST(Occasional, TakesAFifthOfTheTimeAtMost) {
   Occasional task;
   EXPECT_TRUE(task.Fits(0)) << "the first time it is due, whatever it costs";

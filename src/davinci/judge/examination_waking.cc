@@ -1,0 +1,56 @@
+// What waking and stopping a process costs for each of its threads, measured where it is judged: a
+// constant would be right on one machine only.
+
+#include <algorithm>
+#include <vector>
+
+#include "davinci/judge/examination.h"
+#include "davinci/judge/stats/summary.h"
+
+namespace davinci::judge {
+namespace {
+
+// Requests that do nothing, with and without the threads; and standard errors that are added, since
+// what is measured here excuses.
+constexpr int kRequests = 7;
+constexpr double kNoise = 3;
+// A candidate may have more than these; what they cost is then charged as work is.
+constexpr int kMostThreads = 512;
+
+}  // namespace
+
+Status Examination::MeasureWaking() {
+  waking_ = {};
+  Runner& baseline = *session_->baseline.runner;
+  const int more = std::min(
+      candidate_.runner->process().NumThreads() - baseline.process().NumThreads(), kMostThreads);
+  if (more <= 0) return Status::Ok();
+  std::vector<double> cpu[2];
+  std::vector<double> main_cpu[2];
+  std::vector<double> wall[2];
+  for (const bool with : {false, true}) {
+    for (int i = 0; i <= kRequests; ++i) {
+      const Answer answer = baseline.AskFrozen({{"op", "sleepers"}, {"count", with ? more : 0}},
+                                               protocol_.load_timeout_seconds);
+      if (answer.failure) return Internal(answer.failure->message);
+      if (i == 0) continue;  // starts or ends them
+      cpu[with].push_back(1e-9 * static_cast<double>(answer.cpu_ns));
+      main_cpu[with].push_back(1e-9 * static_cast<double>(answer.main_cpu_ns));
+      wall[with].push_back(1e-9 * static_cast<double>(answer.stopped_ns - answer.others_ns));
+    }
+  }
+  const Answer ended =
+      baseline.AskFrozen({{"op", "sleepers"}, {"count", 0}}, protocol_.load_timeout_seconds);
+  if (ended.failure) return Internal(ended.failure->message);
+  const auto cost = [](const std::vector<double>(&seconds)[2]) {
+    return std::max(
+        0.0, Median(seconds[1]) - Median(seconds[0]) + kNoise * MedianStandardError(seconds[1]));
+  };
+  waking_ = {cost(cpu), cost(main_cpu), cost(wall)};
+  evaluation_.evidence["waking"] = {{"threads", more},
+                                    {"cpu_ms", 1e3 * waking_.cpu_seconds},
+                                    {"wall_ms", 1e3 * waking_.wall_seconds}};
+  return Status::Ok();
+}
+
+}  // namespace davinci::judge
