@@ -1,0 +1,23 @@
+// The one symbol of libdavinci_model.so. Program and library are built together from one tree, so
+// C++ types cross the border; the number only catches a library of another build.
+#pragma once
+
+#include <memory>
+
+#include "davinci/base/status.h"
+#include "davinci/model/engine.h"
+
+namespace davinci::model {
+
+// Counted up whenever a type that crosses the border changes.
+inline constexpr int kLibraryAbi = 1;
+inline constexpr char kLibrarySymbol[] = "davinci_model_library";
+
+struct LibraryApi {
+  int abi = 0;
+  Result<std::unique_ptr<Engine>> (*make_engine)(EngineOptions options) = nullptr;
+};
+
+}  // namespace davinci::model
+
+extern "C" const davinci::model::LibraryApi* davinci_model_library();

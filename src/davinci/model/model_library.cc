@@ -1,0 +1,71 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+
+#include "davinci/model/engine.h"
+#include "davinci/model/library_abi.h"
+
+namespace davinci::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How long an idle OpenMP thread spins before it sleeps, in iterations: about 50 µs. libgomp's own
+// default keeps cores busy for milliseconds after the device has been left to those who time.
+constexpr char kSpinVariable[] = "GOMP_SPINCOUNT";
+constexpr char kSpinCount[] = "20000";
+
+// Opened once and kept: LibTorch cannot be unloaded.
+Result<const LibraryApi*> Open() {
+  const std::string path = ModelLibraryPath();
+  if (path.empty())
+    return FailedPrecondition(
+        "this davinci was built without the embedded model (libdavinci_model.so is missing); "
+        "configure with -DDAVINCI_WITH_TORCH=ON and DAVINCI_PYTHON set to a Python with torch >= "
+        "2.9, or name an endpoint with --llm URL");
+  // Read when libgomp is loaded. Child processes must not inherit it: the judge times them.
+  const bool spin_is_set = std::getenv(kSpinVariable) != nullptr;
+  if (!spin_is_set) ::setenv(kSpinVariable, kSpinCount, 1);
+  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!spin_is_set) ::unsetenv(kSpinVariable);
+  if (handle == nullptr)
+    return FailedPrecondition(fmt::format("{} does not load: {}", path, ::dlerror()));
+  using Entry = const LibraryApi* (*)();
+  const auto entry = reinterpret_cast<Entry>(::dlsym(handle, kLibrarySymbol));
+  if (entry == nullptr || entry()->abi != kLibraryAbi)
+    return FailedPrecondition(
+        fmt::format("{} is of another build; build davinci again", path));
+  return entry();
+}
+
+}  // namespace
+
+std::string ModelLibraryPath() {
+  std::error_code error;
+  if (const char* set = std::getenv("DAVINCI_MODEL_LIBRARY"); set != nullptr && *set != '\0')
+    return fs::exists(set, error) ? set : "";
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* up : {"../lib", "../../lib", "../../../lib", "../../../../lib"}) {
+    const fs::path library = folder / up / "libdavinci_model.so";
+    if (fs::exists(library, error)) return fs::weakly_canonical(library, error).string();
+  }
+  return "";
+}
+
+Result<std::unique_ptr<Engine>> OpenEngine(EngineOptions options) {
+  static std::mutex mutex;
+  static const LibraryApi* api = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    if (api == nullptr) {
+      DAVINCI_ASSIGN_OR_RETURN(api, Open());
+    }
+  }
+  return api->make_engine(std::move(options));
+}
+
+}  // namespace davinci::model

@@ -1,0 +1,153 @@
+#include <cmath>
+
+#include "davinci/model/draw.h"
+#include "davinci/model/torch/cpu_ops.h"
+#include "davinci/model/torch/executor.h"
+
+namespace davinci::model {
+namespace {
+
+using at::Tensor;
+
+class CpuExecutor final : public Executor {
+ public:
+  CpuExecutor(const Transformer* model, Options options)
+      : model_(*model), options_(std::move(options)) {
+    const weights::ModelConfig& config = model_.config();
+    scale_ = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
+    // Not filled: pages that no request reaches are never allocated.
+    cache_ = at::empty({config.num_layers, 2, options_.cache_tokens, config.num_kv_heads,
+                        config.head_dim},
+                       at::TensorOptions().dtype(model_.dtype()));
+    pass_.between_layers = options_.between_layers;
+  }
+
+  Tensor Prefill(std::span<const Chunk> chunks) override {
+    std::vector<Tensor> logits;
+    for (const Chunk& chunk : chunks) {
+      const auto count = static_cast<int64_t>(chunk.tokens.size());
+      const Tensor tokens = at::empty({count}, at::kLong);
+      std::copy(chunk.tokens.begin(), chunk.tokens.end(), tokens.data_ptr<int64_t>());
+      PrefillAttention attention(*this, chunk);
+      const Tensor hidden = model_.Hidden(
+          tokens, at::arange(chunk.position, chunk.position + count), attention, pass_);
+      if (chunk.last) logits.push_back(model_.Logits(hidden.narrow(0, count - 1, 1), pass_));
+    }
+    return logits.empty() ? Tensor() : at::cat(logits);
+  }
+
+  void Draw(const Tensor& logits, std::span<const DrawRow> rows,
+            std::vector<Step>* steps) override {
+    steps->resize(rows.size());
+    const auto vocab = static_cast<size_t>(logits.size(1));
+    const auto* data = logits.const_data_ptr<float>();
+    at::parallel_for(0, static_cast<int64_t>(rows.size()), 1, [&](int64_t begin, int64_t end) {
+      DrawScratch scratch;
+      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+        const DrawRow& row = rows[i];
+        (*steps)[i] = model::Draw({data + i * vocab, vocab}, *row.sampling,
+                                  Noise(row.sampling->seed, row.position), row.num_alternatives,
+                                  &scratch);
+      }
+    });
+  }
+
+  void Decode(std::span<const StepRow> rows, std::vector<Step>* steps) override {
+    const auto count = static_cast<int64_t>(rows.size());
+    const Tensor longs = at::empty({3, count}, at::kLong);  // token, position, place in the cache
+    const Tensor ints = at::empty({2, count}, at::kInt);    // start, length
+    auto* tokens = longs.data_ptr<int64_t>();
+    auto* starts = ints.data_ptr<int32_t>();
+    std::vector<DrawRow> draws;
+    DecodeAttention attention(*this);
+    for (int64_t i = 0; i < count; ++i) {
+      const StepRow& row = rows[static_cast<size_t>(i)];
+      tokens[i] = row.token;
+      tokens[count + i] = row.position;
+      tokens[2 * count + i] = row.start + row.position;
+      starts[i] = static_cast<int32_t>(row.start);
+      starts[count + i] = static_cast<int32_t>(row.position + 1);
+      attention.longest = std::max(attention.longest, row.position + 1);
+      draws.push_back(row.draw);
+    }
+    attention.at = longs[2];
+    attention.starts = ints[0];
+    attention.lengths = ints[1];
+    PassOptions pass = pass_;
+    pass.row_by_row = true;
+    const Tensor hidden = model_.Hidden(longs[0], longs[1], attention, pass);
+    Draw(model_.Logits(hidden, pass), draws, steps);
+  }
+
+  void CopyCache(int64_t from, int64_t to, int64_t count) override {
+    cache_.narrow(2, to, count).copy_(cache_.narrow(2, from, count));
+  }
+  void Synchronize() override {}
+  void WarmUp() override {}
+  int64_t cache_bytes() const override {
+    return cache_.numel() * static_cast<int64_t>(cache_.element_size());
+  }
+
+ private:
+  CacheView View(int64_t layer) const {
+    return {cache_[layer][0].data_ptr(), cache_[layer][1].data_ptr(), ElementOf(cache_),
+            cache_.size(3), cache_.size(4)};
+  }
+
+  struct DecodeAttention final : Attention {
+    explicit DecodeAttention(CpuExecutor& executor) : owner(executor) {}
+    Tensor Attend(int64_t layer, const Tensor& q, const Tensor& k, const Tensor& v) override {
+      return AttendOp(owner.View(layer), q, k, v, at, starts, lengths,
+                      static_cast<float>(owner.scale_), longest);
+    }
+    CpuExecutor& owner;
+    Tensor at, starts, lengths;
+    int64_t longest = 1;
+  };
+
+  // The chunk's rows see the request's cache up to themselves.
+  struct PrefillAttention final : Attention {
+    PrefillAttention(CpuExecutor& executor, const Chunk& c) : owner(executor), chunk(c) {
+      const auto count = static_cast<int64_t>(c.tokens.size());
+      if (c.position > 0)
+        mask = at::full({count, c.position + count}, -std::numeric_limits<float>::infinity())
+                   .triu(c.position + 1);
+    }
+    Tensor Attend(int64_t layer, const Tensor& q, const Tensor& k, const Tensor& v) override {
+      const int64_t count = q.size(0);
+      const int64_t context = chunk.position + count;
+      const Tensor keys = owner.cache_[layer][0].narrow(0, chunk.start, context);
+      const Tensor values = owner.cache_[layer][1].narrow(0, chunk.start, context);
+      keys.narrow(0, chunk.position, count).copy_(k);
+      values.narrow(0, chunk.position, count).copy_(v);
+      const auto split = [](const Tensor& x) {
+        return x.to(at::kFloat).transpose(0, 1).unsqueeze(0);
+      };
+      const bool first = chunk.position == 0;
+      return at::scaled_dot_product_attention(
+                 split(q), split(keys), split(values),
+                 first ? std::optional<Tensor>() : std::optional<Tensor>(mask), 0, first,
+                 owner.scale_, /*enable_gqa=*/true)
+          .squeeze(0)
+          .transpose(0, 1)
+          .reshape({count, -1});
+    }
+    CpuExecutor& owner;
+    const Chunk& chunk;
+    Tensor mask;
+  };
+
+  const Transformer& model_;
+  const Options options_;
+  PassOptions pass_;
+  double scale_ = 1;
+  Tensor cache_;  // [layer, keys | values, position, kv head, head_dim]
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> MakeCpuExecutor(const Transformer* model, Executor::Options options) {
+  return std::make_unique<CpuExecutor>(model, std::move(options));
+}
+
+}  // namespace davinci::model

@@ -1,0 +1,270 @@
+#include "davinci/model/torch/transformer.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "davinci/model/cpu_kernels.h"
+#include "davinci/model/torch/cpu_ops.h"
+#include "davinci/weights/rope_frequencies.h"
+
+namespace davinci::model {
+namespace {
+
+using at::Tensor;
+
+// The file's pages are in memory now; the copy is what is needed.
+void ForgetPages(std::span<const std::byte> data) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(data.data()) + page - 1) / page * page;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(data.data()) + data.size()) / page * page;
+  if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+Status CopyInto(const weights::Tensor& source, Tensor target) {
+  Tensor host = target.device().is_cpu() ? target : at::empty(target.sizes(), target.options().device(at::kCPU));
+  const auto count = static_cast<size_t>(host.numel());
+  if (host.scalar_type() == at::kFloat) {
+    DAVINCI_RETURN_IF_ERROR(weights::ReadFloat32(source, {host.data_ptr<float>(), count}));
+  } else {
+    DAVINCI_RETURN_IF_ERROR(
+        weights::ReadBFloat16(source, {static_cast<uint16_t*>(host.data_ptr()), count}));
+  }
+  if (!target.device().is_cpu()) target.copy_(host);
+  ForgetPages(source.data);
+  return Status::Ok();
+}
+
+std::string ShapeText(at::IntArrayRef shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+class PackedCausalAttention final : public Attention {
+ public:
+  PackedCausalAttention(const weights::ModelConfig& config, std::vector<int64_t> borders,
+                        const at::Device& device)
+      : scale_(1.0 / std::sqrt(static_cast<double>(config.head_dim))),
+        borders_(std::move(borders)) {
+    for (size_t i = 1; i < borders_.size(); ++i)
+      longest_ = std::max(longest_, borders_[i] - borders_[i - 1]);
+    if (!device.is_cpu())
+      device_borders_ = at::tensor(borders_, at::kInt).to(device);
+  }
+
+  Tensor Attend(int64_t, const Tensor& q, const Tensor& k, const Tensor& v) override {
+    const int64_t heads = q.size(1);
+    const int64_t dim = q.size(2);
+    if (q.is_cuda() && q.scalar_type() != at::kFloat) {
+      const int64_t pad = (8 - dim % 8) % 8;
+      const auto padded = [&](const Tensor& x) {
+        return pad == 0 ? x : at::constant_pad_nd(x, {0, pad});
+      };
+      Tensor out = std::get<0>(at::_flash_attention_forward(
+          padded(q), padded(k), padded(v), device_borders_, device_borders_, longest_, longest_, 0,
+          /*is_causal=*/true, /*return_debug_mask=*/false, scale_));
+      if (pad != 0) out = out.narrow(2, 0, dim);
+      return out.reshape({-1, heads * dim});
+    }
+    std::vector<Tensor> parts;
+    for (size_t i = 0; i + 1 < borders_.size(); ++i) {
+      const auto part = [&](const Tensor& x) {
+        return x.narrow(0, borders_[i], borders_[i + 1] - borders_[i]).transpose(0, 1).unsqueeze(0);
+      };
+      parts.push_back(at::scaled_dot_product_attention(part(q), part(k), part(v), {}, 0, true,
+                                                       scale_, /*enable_gqa=*/true)
+                          .squeeze(0)
+                          .transpose(0, 1)
+                          .reshape({-1, heads * dim}));
+    }
+    return parts.size() == 1 ? parts[0] : at::cat(parts);
+  }
+
+ private:
+  const double scale_;
+  const std::vector<int64_t> borders_;
+  int64_t longest_ = 0;
+  Tensor device_borders_;
+};
+
+}  // namespace
+
+std::unique_ptr<Attention> PackedCausal(const weights::ModelConfig& config,
+                                        std::vector<int64_t> borders, const at::Device& device) {
+  return std::make_unique<PackedCausalAttention>(config, std::move(borders), device);
+}
+
+void Transformer::Allocate() {
+  const auto options = at::TensorOptions().device(device_).dtype(dtype_);
+  const int64_t q = config_.num_heads * config_.head_dim;
+  const int64_t kv = config_.num_kv_heads * config_.head_dim;
+  const auto linear = [&](int64_t out, int64_t in, bool bias) {
+    Linear made{at::empty({out, in}, options), {}};
+    if (bias) made.bias = at::empty({out}, options);
+    return made;
+  };
+  embedding_ = at::empty({config_.vocab_size, config_.hidden_size}, options);
+  for (int64_t i = 0; i < config_.num_layers; ++i) {
+    Layer layer;
+    layer.input_norm = at::empty({config_.hidden_size}, options);
+    layer.qkv = linear(q + 2 * kv, config_.hidden_size, config_.qkv_bias);
+    if (config_.qk_norm) {
+      layer.q_norm = at::empty({config_.head_dim}, options);
+      layer.k_norm = at::empty({config_.head_dim}, options);
+    }
+    layer.o = linear(config_.hidden_size, q, config_.o_bias);
+    layer.post_norm = at::empty({config_.hidden_size}, options);
+    layer.gate_up = linear(2 * config_.intermediate_size, config_.hidden_size, config_.mlp_bias);
+    layer.down = linear(config_.hidden_size, config_.intermediate_size, config_.mlp_bias);
+    layers_.push_back(std::move(layer));
+  }
+  final_norm_ = at::empty({config_.hidden_size}, options);
+  head_ = config_.tied_embeddings
+              ? embedding_
+              : at::empty({config_.vocab_size, config_.hidden_size}, options);
+}
+
+std::vector<Transformer::Named> Transformer::Parameters() const {
+  std::vector<Named> all;
+  const int64_t q = config_.num_heads * config_.head_dim;
+  const int64_t kv = config_.num_kv_heads * config_.head_dim;
+  const int64_t wide = config_.intermediate_size;
+  const auto add = [&](const std::string& name, const Linear& linear, int64_t begin, int64_t rows) {
+    all.push_back({name + ".weight", linear.weight.narrow(0, begin, rows)});
+    if (linear.bias.defined()) all.push_back({name + ".bias", linear.bias.narrow(0, begin, rows)});
+  };
+  all.push_back({"model.embed_tokens.weight", embedding_});
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    const std::string prefix = fmt::format("model.layers.{}.", i);
+    all.push_back({prefix + "input_layernorm.weight", layer.input_norm});
+    add(prefix + "self_attn.q_proj", layer.qkv, 0, q);
+    add(prefix + "self_attn.k_proj", layer.qkv, q, kv);
+    add(prefix + "self_attn.v_proj", layer.qkv, q + kv, kv);
+    if (config_.qk_norm) {
+      all.push_back({prefix + "self_attn.q_norm.weight", layer.q_norm});
+      all.push_back({prefix + "self_attn.k_norm.weight", layer.k_norm});
+    }
+    add(prefix + "self_attn.o_proj", layer.o, 0, config_.hidden_size);
+    all.push_back({prefix + "post_attention_layernorm.weight", layer.post_norm});
+    add(prefix + "mlp.gate_proj", layer.gate_up, 0, wide);
+    add(prefix + "mlp.up_proj", layer.gate_up, wide, wide);
+    add(prefix + "mlp.down_proj", layer.down, 0, config_.hidden_size);
+  }
+  all.push_back({"model.norm.weight", final_norm_});
+  if (!config_.tied_embeddings) all.push_back({"lm_head.weight", head_});
+  return all;
+}
+
+Result<std::unique_ptr<Transformer>> Transformer::Load(const weights::ModelConfig& config,
+                                                       const weights::TensorFile& file,
+                                                       at::Device device, at::ScalarType dtype) {
+  std::unique_ptr<Transformer> model(new Transformer(config, device, dtype));
+  model->Allocate();
+  for (const Named& parameter : model->Parameters()) {
+    const weights::Tensor* source = file.Find(parameter.name);
+    if (source == nullptr)
+      return InvalidArgument(fmt::format("the weights have no tensor {}", parameter.name));
+    if (parameter.value.sizes() != at::IntArrayRef(source->shape))
+      return InvalidArgument(fmt::format("{}: {} is {}, the configuration makes it {}",
+                                         source->file, parameter.name, ShapeText(source->shape),
+                                         ShapeText(parameter.value.sizes())));
+    DAVINCI_RETURN_IF_ERROR(CopyInto(*source, parameter.value));
+  }
+  model->ReservePositions(std::min<int64_t>(config.max_positions, 8192));
+  return model;
+}
+
+int64_t Transformer::num_parameters() const {
+  int64_t sum = 0;
+  for (const Named& parameter : Parameters()) sum += parameter.value.numel();
+  return sum;
+}
+
+int64_t Transformer::num_bytes() const {
+  return num_parameters() * static_cast<int64_t>(c10::elementSize(dtype_));
+}
+
+void Transformer::ReservePositions(int64_t positions) {
+  if (cos_.defined() && cos_.size(0) >= positions) return;
+  const weights::RopeFrequencies rope = weights::ComputeRopeFrequencies(config_);
+  const Tensor angles = at::outer(at::arange(positions, at::kFloat), at::tensor(rope.inverse));
+  const Tensor cos = angles.cos() * rope.attention_factor;
+  const Tensor sin = angles.sin() * rope.attention_factor;
+  if (device_.is_cpu()) cos_sin_ = at::cat({cos, sin}, 1).contiguous();
+  cos_ = at::cat({cos, cos}, 1).to(dtype_).to(device_);
+  signed_sin_ = at::cat({-sin, sin}, 1).to(dtype_).to(device_);
+}
+
+bool Transformer::OnCpuKernels() const { return device_.is_cpu() && !c10::GradMode::is_enabled(); }
+
+Tensor Transformer::Norm(const Tensor& x, const Tensor& weight) const {
+  if (!OnCpuKernels()) return at::rms_norm(x, {x.size(-1)}, weight, config_.rms_norm_eps);
+  return NormOp(x, weight, config_.rms_norm_eps);
+}
+
+Tensor Transformer::Apply(const Linear& linear, const Tensor& x, const PassOptions& options) const {
+  if (OnCpuKernels()) {
+    if (options.row_by_row || x.size(0) <= 4) return LinearOp(x, linear.weight, linear.bias);
+    if (dtype_ != x.scalar_type())
+      return at::linear(x.to(dtype_), linear.weight, linear.bias).to(x.scalar_type());
+  }
+  return at::linear(x, linear.weight, linear.bias);
+}
+
+Tensor Transformer::Heads(const Layer& layer, int64_t index, Tensor qkv, const Tensor& positions,
+                          const Tensor& cos, const Tensor& sin, Attention& attention) const {
+  const int64_t heads = config_.num_heads;
+  const int64_t kv_heads = config_.num_kv_heads;
+  qkv = qkv.view({qkv.size(0), heads + 2 * kv_heads, config_.head_dim});
+  if (OnCpuKernels()) {
+    HeadsOp(qkv, heads, kv_heads, layer.q_norm, layer.k_norm, config_.rms_norm_eps, cos_sin_,
+            positions);
+    return attention.Attend(index, qkv.narrow(1, 0, heads), qkv.narrow(1, heads, kv_heads),
+                            qkv.narrow(1, heads + kv_heads, kv_heads));
+  }
+  Tensor qk = qkv.narrow(1, 0, heads + kv_heads);
+  if (config_.qk_norm)
+    qk = at::cat({Norm(qk.narrow(1, 0, heads), layer.q_norm),
+                  Norm(qk.narrow(1, heads, kv_heads), layer.k_norm)},
+                 1);
+  const Tensor turned = at::addcmul(qk * cos, at::roll(qk, {config_.head_dim / 2}, {-1}), sin);
+  return attention.Attend(index, turned.narrow(1, 0, heads), turned.narrow(1, heads, kv_heads),
+                          qkv.narrow(1, heads + kv_heads, kv_heads));
+}
+
+Tensor Transformer::Mlp(const Layer& layer, const Tensor& x, const PassOptions& options) const {
+  const Tensor both = Apply(layer.gate_up, x, options);
+  if (OnCpuKernels()) return Apply(layer.down, SiluMulOp(both), options);
+  const int64_t wide = config_.intermediate_size;
+  return Apply(layer.down, at::silu(both.narrow(-1, 0, wide)) * both.narrow(-1, wide, wide),
+               options);
+}
+
+Tensor Transformer::Hidden(const Tensor& tokens, const Tensor& positions, Attention& attention,
+                           const PassOptions& options) const {
+  Tensor x = at::embedding(embedding_, tokens);
+  Tensor cos;
+  Tensor sin;
+  if (OnCpuKernels()) {
+    x = x.to(at::kFloat);
+  } else {
+    cos = cos_.index_select(0, positions).unsqueeze(1);
+    sin = signed_sin_.index_select(0, positions).unsqueeze(1);
+  }
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    if (options.between_layers) options.between_layers();
+    const Tensor qkv = Apply(layer.qkv, Norm(x, layer.input_norm), options);
+    const Tensor seen =
+        Heads(layer, static_cast<int64_t>(i), qkv, positions, cos, sin, attention);
+    x = x + Apply(layer.o, seen, options);
+    x = x + Mlp(layer, Norm(x, layer.post_norm), options);
+  }
+  if (options.between_layers) options.between_layers();
+  return Norm(x, final_norm_);
+}
+
+Tensor Transformer::Logits(const Tensor& hidden, const PassOptions& options) const {
+  return Apply({head_, {}}, hidden, options).to(at::kFloat);
+}
+
+}  // namespace davinci::model

@@ -1,0 +1,116 @@
+// The layers of a dense decoder-only transformer. One implementation for generation and training:
+// rows of tokens go through it packed, without padding; how a row sees other rows is the business of
+// the Attention it is given.
+//
+// With gradients enabled every operation is ATen's and differentiable. Without them, on the CPU,
+// activations are fp32 and small row counts use cpu_kernels.h.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "davinci/base/status.h"
+#include "davinci/weights/model_config.h"
+#include "davinci/weights/tensor_file.h"
+
+namespace davinci::model {
+
+// One linear layer; q, k and v are one, and so are gate and up.
+struct Linear {
+  at::Tensor weight;  // [out, in]
+  at::Tensor bias;    // [out], or undefined
+};
+
+struct Layer {
+  at::Tensor input_norm;      // [hidden]
+  Linear qkv;                 // [(heads + 2 kv_heads) head_dim, hidden]
+  at::Tensor q_norm, k_norm;  // [head_dim], or undefined
+  Linear o;
+  at::Tensor post_norm;
+  Linear gate_up;  // [2 intermediate, hidden]
+  Linear down;
+};
+
+// How the rows of one pass attend. Called once a layer, in order.
+class Attention {
+ public:
+  virtual ~Attention() = default;
+  // q: [rows, heads, head_dim], k and v: [rows, kv_heads, head_dim]; normalised and rotated. The
+  // last two dimensions are dense, rows may lie apart. Returns [rows, heads * head_dim].
+  virtual at::Tensor Attend(int64_t layer, const at::Tensor& q, const at::Tensor& k,
+                            const at::Tensor& v) = 0;
+};
+
+// Whole sequences one after the other, each causal within itself: row borders[i] is the first of
+// sequence i, the last border is the number of rows. Differentiable.
+std::unique_ptr<Attention> PackedCausal(const weights::ModelConfig& config,
+                                        std::vector<int64_t> borders, const at::Device& device);
+
+struct PassOptions {
+  // CPU without gradients: every row is computed as if it were alone (cpu_kernels.h), also where a
+  // blocked matrix product would be faster.
+  bool row_by_row = false;
+  // Called between layers; long passes give way there.
+  std::function<void()> between_layers;
+};
+
+class Transformer {
+ public:
+  // Reads all weights. `dtype`: kFloat or kBFloat16. Frees what it read from the files' mapping as
+  // it goes. InvalidArgument: a tensor is missing or has another shape than the config says.
+  static Result<std::unique_ptr<Transformer>> Load(const weights::ModelConfig& config,
+                                                   const weights::TensorFile& file,
+                                                   at::Device device, at::ScalarType dtype);
+
+  // [rows] token ids and positions (int64, on the device) → [rows, hidden], normalised.
+  at::Tensor Hidden(const at::Tensor& tokens, const at::Tensor& positions, Attention& attention,
+                    const PassOptions& options = {}) const;
+  // [rows, hidden] → [rows, vocabulary], fp32.
+  at::Tensor Logits(const at::Tensor& hidden, const PassOptions& options = {}) const;
+
+  // A parameter as a Hugging Face checkpoint has it: "model.layers.0.self_attn.q_proj.weight" is a
+  // view of a part of the layer's qkv. In a fixed order; a tied lm_head is left out.
+  struct Named {
+    std::string name;
+    at::Tensor value;
+  };
+  std::vector<Named> Parameters() const;
+
+  const weights::ModelConfig& config() const { return config_; }
+  at::Device device() const { return device_; }
+  at::ScalarType dtype() const { return dtype_; }
+  int64_t num_parameters() const;
+  int64_t num_bytes() const;
+  // Of the tables of RoPE: positions 0 … positions - 1 can be computed. Grows them; not while a
+  // pass runs. Load() makes them for config().max_positions or 8192, the smaller.
+  void ReservePositions(int64_t positions);
+
+ private:
+  Transformer(weights::ModelConfig config, at::Device device, at::ScalarType dtype)
+      : config_(std::move(config)), device_(device), dtype_(dtype) {}
+  void Allocate();
+  at::Tensor Norm(const at::Tensor& x, const at::Tensor& weight) const;
+  at::Tensor Apply(const Linear& linear, const at::Tensor& x, const PassOptions& options) const;
+  // Normalises and rotates the heads of one pass and attends.
+  at::Tensor Heads(const Layer& layer, int64_t index, at::Tensor qkv, const at::Tensor& positions,
+                   const at::Tensor& cos, const at::Tensor& sin, Attention& attention) const;
+  at::Tensor Mlp(const Layer& layer, const at::Tensor& x, const PassOptions& options) const;
+  bool OnCpuKernels() const;
+
+  const weights::ModelConfig config_;
+  const at::Device device_;
+  const at::ScalarType dtype_;
+  at::Tensor embedding_;  // [vocabulary, hidden]
+  std::vector<Layer> layers_;
+  at::Tensor final_norm_;
+  at::Tensor head_;  // [vocabulary, hidden]; tied: the same as embedding_
+  at::Tensor cos_sin_;           // CPU: fp32 [positions, cos | sin of head_dim / 2]
+  at::Tensor cos_, signed_sin_;  // [positions, head_dim]: both halves; -sin | sin
+};
+
+}  // namespace davinci::model
