@@ -1,9 +1,9 @@
 // What a decode step on the CPU is made of: a few rows through large matrices, and attention of one
 // position over a cache. Plain C++, no torch.
 //
-// Every output row depends on its own input row alone, bit by bit, whatever the number of rows: sums
-// run in an order that the inner size decides. That is what makes a request's tokens independent of
-// its neighbours in a batch.
+// Every output row depends on its own input row alone, bit by bit, whatever the number of rows:
+// sums run in an order that the inner size decides. That is what makes a request's tokens
+// independent of its neighbours in a batch.
 //
 // All functions work on a range of their outputs, so that the caller decides about threads; ranges
 // do not change a bit either.
@@ -35,7 +35,8 @@ void SiluMulRows(const float* x, float* y, int64_t width, int64_t begin, int64_t
 void RotateRows(float* x, int64_t stride, int64_t heads, int64_t head_dim, const float* cos_sin,
                 const int64_t* positions, int64_t begin, int64_t end);
 
-// One layer's cache: keys and values of all positions of all requests, [position][kv_heads][head_dim].
+// One layer's cache: keys and values of all positions of all requests,
+// [position][kv_heads][head_dim].
 struct CacheView {
   void* keys = nullptr;
   void* values = nullptr;
@@ -44,8 +45,8 @@ struct CacheView {
   int64_t head_dim = 0;
 };
 
-// Stores rows begin <= r < end of k and v ([rows][kv_heads][head_dim], rows `stride` apart) at cache
-// positions at[r].
+// Stores rows begin <= r < end of k and v ([rows][kv_heads][head_dim], rows `stride` apart) at
+// cache positions at[r].
 void StoreRows(const CacheView& cache, const float* k, const float* v, int64_t stride,
                const int64_t* at, int64_t begin, int64_t end);
 

@@ -39,9 +39,8 @@ void SortLargest(const std::vector<float>& values, size_t count, std::vector<Tok
 }  // namespace
 
 float Noise(uint64_t seed, int64_t position) {
-  const uint64_t bits =
-      Mix(Mix(seed + 0x9e3779b97f4a7c15ull) ^
-          (static_cast<uint64_t>(position) + 1) * 0xd1b54a32d192ed03ull);
+  const uint64_t bits = Mix(Mix(seed + 0x9e3779b97f4a7c15ull) ^
+                            (static_cast<uint64_t>(position) + 1) * 0xd1b54a32d192ed03ull);
   return static_cast<float>(bits >> 40) * 0x1.0p-24F;
 }
 
@@ -97,8 +96,7 @@ Step Draw(std::span<const float> logits, const Sampling& sampling, float noise,
       for (size_t i = 0; i < order.size(); ++i) weights[static_cast<size_t>(order[i])] = kept[i];
     }
     if (sampling.min_p > 0) {
-      const auto least =
-          static_cast<float>(sampling.min_p) * weights[static_cast<size_t>(best)];
+      const auto least = static_cast<float>(sampling.min_p) * weights[static_cast<size_t>(best)];
       for (float& weight : weights)
         if (weight < least) weight = 0;
     }

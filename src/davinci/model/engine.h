@@ -71,9 +71,9 @@ struct Answer {
 };
 
 struct EngineFacts {
-  std::string model;     // "qwen3 28 layers, 2048 wide, 1.72 B parameters"
-  std::string device;    // "cpu", "cuda:0"
-  std::string dtype;     // "fp32", "bf16"
+  std::string model;   // "qwen3 28 layers, 2048 wide, 1.72 B parameters"
+  std::string device;  // "cpu", "cuda:0"
+  std::string dtype;   // "fp32", "bf16"
   int64_t parameters = 0;
   int64_t weight_bytes = 0;
   int64_t cache_bytes = 0;
@@ -85,7 +85,7 @@ struct EngineFacts {
 
 // Counters since the start.
 struct EngineCounters {
-  int64_t requests = 0;   // finished, however
+  int64_t requests = 0;  // finished, however
   int64_t cancelled = 0;
   int64_t prompt_tokens = 0;         // computed
   int64_t shared_prompt_tokens = 0;  // taken over
@@ -113,19 +113,20 @@ struct EngineOptions {
   std::string lora_dir;         // PEFT adapter merged into the weights; empty: none
   std::string device = "auto";  // "cpu", "cuda", "cuda:1"; auto: cuda where there is one
   Dtype dtype = Dtype::kAuto;
-  int max_batch = 0;        // 0: 8 on the CPU, 64 on CUDA
-  int max_context = 0;      // 0: the model's own
-  int64_t cache_tokens = 0;  // of all requests together; 0: max_batch times 2048, at least
-                             // one context, at most max_batch contexts
-  int deterministic = -1;   // -1: on the CPU yes, on CUDA no
-  int threads = 0;          // of the CPU; 0: all cores
+  int max_batch = 0;           // 0: 8 on the CPU, 64 on CUDA
+  int max_context = 0;         // 0: the model's own
+  int64_t cache_tokens = 0;    // of all requests together; 0: max_batch times 2048, at least
+                               // one context, at most max_batch contexts
+  int deterministic = -1;      // -1: on the CPU yes, on CUDA no
+  int threads = 0;             // of the CPU; 0: all cores
   double idle_release_s = -1;  // free weights and cache after so long without a request; < 0: never
   // The longest time the device is held in one go, milliseconds.
   double max_hold_ms = 40;
   std::shared_ptr<DeviceTurn> turn;
   // Called with the bytes that will be allocated, before they are; what it returns is destroyed
   // when they have been freed.
-  std::function<Result<std::shared_ptr<void>>(const std::string& device, int64_t bytes)> book_memory;
+  std::function<Result<std::shared_ptr<void>>(const std::string& device, int64_t bytes)>
+      book_memory;
 };
 
 class Engine {

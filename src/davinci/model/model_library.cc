@@ -37,8 +37,7 @@ Result<const LibraryApi*> Open() {
   using Entry = const LibraryApi* (*)();
   const auto entry = reinterpret_cast<Entry>(::dlsym(handle, kLibrarySymbol));
   if (entry == nullptr || entry()->abi != kLibraryAbi)
-    return FailedPrecondition(
-        fmt::format("{} is of another build; build davinci again", path));
+    return FailedPrecondition(fmt::format("{} is of another build; build davinci again", path));
   return entry();
 }
 

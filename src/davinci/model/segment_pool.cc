@@ -46,12 +46,11 @@ void SegmentPool::Drop(Segment* segment) { segments_.erase(segment->start); }
 
 void SegmentPool::Clear() { segments_.clear(); }
 
-SegmentPool::Match SegmentPool::LongestPrefix(std::span<const TokenId> tokens,
-                                              int64_t limit) {
+SegmentPool::Match SegmentPool::LongestPrefix(std::span<const TokenId> tokens, int64_t limit) {
   Match best;
   for (const auto& [at, segment] : segments_) {
-    const int64_t most = std::min({segment->num_shareable, limit,
-                                   static_cast<int64_t>(tokens.size())});
+    const int64_t most =
+        std::min({segment->num_shareable, limit, static_cast<int64_t>(tokens.size())});
     if (most <= best.length) continue;
     const auto end = segment->tokens.begin() + most;
     const int64_t length =

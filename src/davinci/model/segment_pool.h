@@ -30,9 +30,9 @@ class SegmentPool {
 
   explicit SegmentPool(int64_t size);
 
-  // A stretch of `size` positions; drops the leftovers that were used longest ago until there is one. Nothing:
-  // those in use leave no room. Never drops `keep`. The pointer is valid until Drop() or until a
-  // released segment is dropped for room.
+  // A stretch of `size` positions; drops the leftovers that were used longest ago until there is
+  // one. Nothing: those in use leave no room. Never drops `keep`. The pointer is valid until Drop()
+  // or until a released segment is dropped for room.
   Segment* Allocate(int64_t size, const Segment* keep = nullptr);
   // The request is finished; what it left may be dropped from now on.
   void Release(Segment* segment);

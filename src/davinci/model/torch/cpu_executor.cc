@@ -16,9 +16,9 @@ class CpuExecutor final : public Executor {
     const weights::ModelConfig& config = model_.config();
     scale_ = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
     // Not filled: pages that no request reaches are never allocated.
-    cache_ = at::empty({config.num_layers, 2, options_.cache_tokens, config.num_kv_heads,
-                        config.head_dim},
-                       at::TensorOptions().dtype(model_.dtype()));
+    cache_ = at::empty(
+        {config.num_layers, 2, options_.cache_tokens, config.num_kv_heads, config.head_dim},
+        at::TensorOptions().dtype(model_.dtype()));
     pass_.between_layers = options_.between_layers;
   }
 
@@ -45,9 +45,9 @@ class CpuExecutor final : public Executor {
       DrawScratch scratch;
       for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
         const DrawRow& row = rows[i];
-        (*steps)[i] = model::Draw({data + i * vocab, vocab}, *row.sampling,
-                                  Noise(row.sampling->seed, row.position), row.num_alternatives,
-                                  &scratch);
+        (*steps)[i] =
+            model::Draw({data + i * vocab, vocab}, *row.sampling,
+                        Noise(row.sampling->seed, row.position), row.num_alternatives, &scratch);
       }
     });
   }

@@ -58,9 +58,8 @@ Tensor SiluMulOp(const Tensor& x_in) {
   Tensor y = at::empty({x.size(0), width}, x.options());
   const float* in = x.const_data_ptr<float>();
   auto* result = y.data_ptr<float>();
-  Spread(x.size(0), 16 * width, [&](int64_t begin, int64_t end) {
-    SiluMulRows(in, result, width, begin, end);
-  });
+  Spread(x.size(0), 16 * width,
+         [&](int64_t begin, int64_t end) { SiluMulRows(in, result, width, begin, end); });
   return y;
 }
 

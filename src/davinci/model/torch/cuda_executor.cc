@@ -9,7 +9,8 @@ namespace davinci::model {
 
 Result<std::unique_ptr<Executor>> MakeCudaExecutor(const Transformer*, Executor::Options) {
   return FailedPrecondition(
-      "this build's LibTorch has no CUDA; use --device cpu, or set DAVINCI_PYTHON to a Python whose "
+      "this build's LibTorch has no CUDA; use --device cpu, or set DAVINCI_PYTHON to a Python "
+      "whose "
       "torch has CUDA and build again");
 }
 
@@ -20,16 +21,17 @@ namespace {
 using at::Tensor;
 
 // Batch sizes that decode steps are captured for.
-constexpr int kBuckets[] = {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512};
+constexpr int kBuckets[] = {1,   2,   4,   8,   16,  32,  48,  64,  96,
+                            128, 160, 192, 224, 256, 320, 384, 448, 512};
 // Rows whose restrictions look at no more than so many tokens need no full sort.
 constexpr int64_t kSmallTopK = 128;
 
 // What a step reads, one value per row. They lie in one buffer, so that one copy brings them.
 struct StepInputs {
-  Tensor tokens, positions, at;      // int64
+  Tensor tokens, positions, at;       // int64
   Tensor noise, inverse_temperature;  // float
-  Tensor starts, lengths;            // int32; starts has one more
-  Tensor greedy;                     // bool
+  Tensor starts, lengths;             // int32; starts has one more
+  Tensor greedy;                      // bool
 };
 
 StepInputs Slice(const Tensor& bytes, int64_t batch) {
@@ -63,8 +65,8 @@ Drawn DrawFrom(const Tensor& scaled, const Tensor& noise, const Tensor& greedy) 
   const Tensor probabilities = at::softmax(scaled, -1);
   const Tensor sums = at::cumsum(probabilities, -1);
   const Tensor target = (noise * sums.select(1, sums.size(1) - 1)).unsqueeze(1);
-  const Tensor drawn =
-      at::searchsorted(sums, target, /*out_int32=*/false, /*right=*/true).clamp_max(sums.size(1) - 1);
+  const Tensor drawn = at::searchsorted(sums, target, /*out_int32=*/false, /*right=*/true)
+                           .clamp_max(sums.size(1) - 1);
   const Tensor best = at::argmax(scaled, -1, /*keepdim=*/true);
   const Tensor token = at::where(greedy.unsqueeze(1), best, drawn);
   return {token.squeeze(1), probabilities.gather(1, token).squeeze(1).log()};
@@ -91,8 +93,10 @@ class CudaExecutor final : public Executor {
     device_ = at::zeros({SliceBytes(options_.max_batch)}, bytes.device(model_.device()));
     host_inputs_ = Slice(host_, options_.max_batch);
     device_inputs_ = Slice(device_, options_.max_batch);
-    host_tokens_ = at::empty({options_.max_batch}, at::TensorOptions().dtype(at::kLong).pinned_memory(true));
-    host_logprobs_ = at::empty({options_.max_batch}, at::TensorOptions().dtype(at::kFloat).pinned_memory(true));
+    host_tokens_ =
+        at::empty({options_.max_batch}, at::TensorOptions().dtype(at::kLong).pinned_memory(true));
+    host_logprobs_ =
+        at::empty({options_.max_batch}, at::TensorOptions().dtype(at::kFloat).pinned_memory(true));
     // The batch is [0, 1, …]: one query each.
     query_borders_ = at::arange(options_.max_batch + 1, device_inputs_.starts.options());
     pool_ = at::cuda::graph_pool_handle();
@@ -140,7 +144,8 @@ class CudaExecutor final : public Executor {
     auto* lengths = host_inputs_.lengths.data_ptr<int32_t>();
     for (int64_t i = 0; i < bucket; ++i) {
       const bool real = i < count;
-      const StepRow row = real ? rows[static_cast<size_t>(i)] : StepRow{0, 0, options_.cache_tokens, {}};
+      const StepRow row =
+          real ? rows[static_cast<size_t>(i)] : StepRow{0, 0, options_.cache_tokens, {}};
       tokens[i] = row.token;
       positions[i] = row.position;
       at[i] = row.start + row.position;
@@ -155,7 +160,8 @@ class CudaExecutor final : public Executor {
       step.graph->replay();
     else
       Run(&step, bucket);
-    const Drawn plain{step.drawn.tokens.narrow(0, 0, count), step.drawn.logprobs.narrow(0, 0, count)};
+    const Drawn plain{step.drawn.tokens.narrow(0, 0, count),
+                      step.drawn.logprobs.narrow(0, 0, count)};
     DrawHere(step.logits.narrow(0, 0, count), draws, plain, steps);
   }
 
@@ -201,7 +207,9 @@ class CudaExecutor final : public Executor {
       const double temperature = real ? rows[static_cast<size_t>(i)].sampling->temperature : 0;
       greedy[i] = temperature <= 0;
       inverse[i] = temperature <= 0 ? 1.0F : static_cast<float>(1.0 / temperature);
-      noise[i] = real ? Noise(rows[static_cast<size_t>(i)].sampling->seed, rows[static_cast<size_t>(i)].position) : 0.0F;
+      noise[i] = real ? Noise(rows[static_cast<size_t>(i)].sampling->seed,
+                              rows[static_cast<size_t>(i)].position)
+                      : 0.0F;
     }
   }
 
@@ -211,9 +219,9 @@ class CudaExecutor final : public Executor {
     const Tensor hidden = model_.Hidden(device_inputs_.tokens.narrow(0, 0, batch),
                                         device_inputs_.positions.narrow(0, 0, batch), attention);
     step->logits = model_.Logits(hidden);
-    step->drawn = DrawFrom(step->logits * device_inputs_.inverse_temperature.narrow(0, 0, batch).unsqueeze(1),
-                           device_inputs_.noise.narrow(0, 0, batch),
-                           device_inputs_.greedy.narrow(0, 0, batch));
+    step->drawn = DrawFrom(
+        step->logits * device_inputs_.inverse_temperature.narrow(0, 0, batch).unsqueeze(1),
+        device_inputs_.noise.narrow(0, 0, batch), device_inputs_.greedy.narrow(0, 0, batch));
   }
 
   Captured& CaptureOf(int bucket) {
@@ -258,7 +266,8 @@ class CudaExecutor final : public Executor {
     host_logprobs_.narrow(0, 0, count).copy_(plain.logprobs, true);
     Tensor best_values, best_ids;
     if (alternatives > 0) {
-      const auto best = at::topk(at::log_softmax(scaled, -1), std::min<int64_t>(alternatives, vocab));
+      const auto best =
+          at::topk(at::log_softmax(scaled, -1), std::min<int64_t>(alternatives, vocab));
       best_values = std::get<0>(best).cpu();
       best_ids = std::get<1>(best).cpu();
     }
@@ -268,11 +277,15 @@ class CudaExecutor final : public Executor {
       Step& step = (*steps)[i];
       step.token = static_cast<TokenId>(host_tokens_.data_ptr<int64_t>()[i]);
       step.logprob = host_logprobs_.data_ptr<float>()[i];
-      for (int64_t a = 0; a < rows[i].num_alternatives && a < (alternatives > 0 ? best_ids.size(1) : 0); ++a) {
-        const float value = best_values.data_ptr<float>()[static_cast<int64_t>(i) * best_ids.size(1) + a];
+      for (int64_t a = 0;
+           a < rows[i].num_alternatives && a < (alternatives > 0 ? best_ids.size(1) : 0); ++a) {
+        const float value =
+            best_values.data_ptr<float>()[static_cast<int64_t>(i) * best_ids.size(1) + a];
         if (value > -std::numeric_limits<float>::infinity())
           step.alternatives.emplace_back(
-              static_cast<TokenId>(best_ids.data_ptr<int64_t>()[static_cast<int64_t>(i) * best_ids.size(1) + a]), value);
+              static_cast<TokenId>(
+                  best_ids.data_ptr<int64_t>()[static_cast<int64_t>(i) * best_ids.size(1) + a]),
+              value);
       }
     }
   }
@@ -296,7 +309,8 @@ class CudaExecutor final : public Executor {
     const Tensor k = column(top_k, at::kLong);
     const Tensor p = column(top_p, at::kFloat);
     const Tensor m = column(min_p, at::kFloat);
-    const auto sorted_pair = width < vocab ? at::topk(scaled, width) : at::sort(scaled, -1, /*descending=*/true);
+    const auto sorted_pair =
+        width < vocab ? at::topk(scaled, width) : at::sort(scaled, -1, /*descending=*/true);
     const Tensor sorted = std::get<0>(sorted_pair);
     const Tensor rank = at::arange(width, k.options()).unsqueeze(0);
     const Tensor in_k = rank < k;
@@ -305,7 +319,9 @@ class CudaExecutor final : public Executor {
     // A token stays while the mass before it is short of top_p.
     const Tensor before = at::cumsum(shares, -1) - shares;
     const Tensor kept = in_k.logical_and((before < p).logical_or(p >= 1)).logical_or(rank == 0);
-    const Tensor edge = sorted.masked_fill(kept.logical_not(), std::numeric_limits<float>::infinity()).amin(1, true);
+    const Tensor edge =
+        sorted.masked_fill(kept.logical_not(), std::numeric_limits<float>::infinity())
+            .amin(1, true);
     const Tensor unlimited = (k >= vocab).logical_and(p >= 1);
     const Tensor least = sorted.narrow(1, 0, 1) + m.log();  // min_p 0: -inf
     const Tensor limit = at::maximum(edge.masked_fill(unlimited, none), least);
@@ -328,12 +344,16 @@ class CudaExecutor final : public Executor {
     for (size_t i = 0; i < starts.size(); ++i) {
       const int64_t rows = borders[i + 1] - borders[i];
       const auto split = [](const Tensor& x) { return x.transpose(0, 1).unsqueeze(0); };
-      const Tensor mask = at::ones({rows, lengths[i]}, q.options().dtype(at::kBool)).tril(lengths[i] - rows);
+      const Tensor mask =
+          at::ones({rows, lengths[i]}, q.options().dtype(at::kBool)).tril(lengths[i] - rows);
       const Tensor keys = cache_.select(0, layer).select(0, 0).narrow(0, starts[i], lengths[i]);
       const Tensor values = cache_.select(0, layer).select(0, 1).narrow(0, starts[i], lengths[i]);
-      parts.push_back(at::scaled_dot_product_attention(split(q.narrow(0, borders[i], rows)), split(keys),
-                                                       split(values), mask, 0, false, scale_, true)
-                          .squeeze(0).transpose(0, 1).reshape({rows, -1}));
+      parts.push_back(at::scaled_dot_product_attention(split(q.narrow(0, borders[i], rows)),
+                                                       split(keys), split(values), mask, 0, false,
+                                                       scale_, true)
+                          .squeeze(0)
+                          .transpose(0, 1)
+                          .reshape({rows, -1}));
     }
     return at::cat(parts);
   }
@@ -391,9 +411,9 @@ class CudaExecutor final : public Executor {
       const Tensor cache = owner.cache_.select(0, layer);
       return owner.Unpadded(
           std::get<0>(at::_flash_attention_forward(
-              owner.Padded(q), cache.select(0, 0), cache.select(0, 1), device_borders, device_starts,
-              longest_query, longest, 0, /*is_causal=*/true, false, owner.scale_, std::nullopt,
-              std::nullopt, device_lengths)),
+              owner.Padded(q), cache.select(0, 0), cache.select(0, 1), device_borders,
+              device_starts, longest_query, longest, 0, /*is_causal=*/true, false, owner.scale_,
+              std::nullopt, std::nullopt, device_lengths)),
           q.size(1));
     }
     CudaExecutor& owner;

@@ -32,16 +32,15 @@ struct Request {
   bool done = false;  // guarded by the engine's mutex
 
   SegmentPool::Segment* segment = nullptr;
-  bool begun = false;           // the prompt
-  int64_t num_computed = 0;     // of the prompt
-  int64_t max_tokens = 0;       // of the answer
+  bool begun = false;        // the prompt
+  int64_t num_computed = 0;  // of the prompt
+  int64_t max_tokens = 0;    // of the answer
   bool decoding = false;
   TokenId latest = 0;
 
   int64_t prompt_size() const { return static_cast<int64_t>(generation.prompt.size()); }
   DrawRow NextDraw() const {
-    return {&generation.sampling,
-            prompt_size() + static_cast<int64_t>(answer.tokens.size()),
+    return {&generation.sampling, prompt_size() + static_cast<int64_t>(answer.tokens.size()),
             generation.num_alternatives};
   }
 };
@@ -180,10 +179,9 @@ class EngineImpl final : public Engine {
       const auto attention = PackedCausal(config_, {0, count}, model_->device());
       PassOptions pass;
       if (model_->device().is_cpu()) pass.between_layers = [this] { GiveWay(); };
-      use(model_->Logits(
-          model_->Hidden(ids.to(model_->device()), at::arange(count).to(model_->device()),
-                         *attention, pass),
-          pass));
+      use(model_->Logits(model_->Hidden(ids.to(model_->device()),
+                                        at::arange(count).to(model_->device()), *attention, pass),
+                         pass));
     };
     std::unique_lock lock(mutex_);
     if (stopping_) return Cancelled("the model is being closed");
@@ -215,8 +213,8 @@ class EngineImpl final : public Engine {
     try {
       return work();
     } catch (const c10::OutOfMemoryError& error) {
-      return ResourceExhausted(fmt::format("{} has no memory left for the model: {}",
-                                           facts_.device, FirstLine(error.what_without_backtrace())));
+      return ResourceExhausted(fmt::format("{} has no memory left for the model: {}", facts_.device,
+                                           FirstLine(error.what_without_backtrace())));
     } catch (const c10::Error& error) {
       return Internal(FirstLine(error.what_without_backtrace()));
     } catch (const std::bad_alloc&) {
@@ -360,7 +358,8 @@ class EngineImpl final : public Engine {
       const std::vector<TokenId>& ahead = other->generation.prompt;
       const size_t most = std::min(prompt.size() - 1, ahead.size());
       const auto end = prompt.begin() + static_cast<int64_t>(most);
-      const int64_t common = std::mismatch(prompt.begin(), end, ahead.begin()).first - prompt.begin();
+      const int64_t common =
+          std::mismatch(prompt.begin(), end, ahead.begin()).first - prompt.begin();
       if (Shareable(common, other->prompt_size()) >= available + kChunk) return true;
     }
     return false;
@@ -402,8 +401,7 @@ class EngineImpl final : public Engine {
       if (request->decoding || room <= 0) continue;
       const std::vector<TokenId>& prompt = request->generation.prompt;
       if (!request->begun) {
-        const SegmentPool::Match match =
-            pool_->LongestPrefix(prompt, request->prompt_size() - 1);
+        const SegmentPool::Match match = pool_->LongestPrefix(prompt, request->prompt_size() - 1);
         if (SharesWithRunning(*request, match.length)) continue;
         Begin(request, match);
       }
@@ -611,9 +609,10 @@ Status EngineImpl::Open() {
     context = options_.max_context;
   }
   facts_.max_context = static_cast<int>(context);
-  facts_.cache_tokens = options_.cache_tokens > 0
-                            ? options_.cache_tokens
-                            : std::max(context, facts_.max_batch * std::min<int64_t>(2048, context));
+  facts_.cache_tokens =
+      options_.cache_tokens > 0
+          ? options_.cache_tokens
+          : std::max(context, facts_.max_batch * std::min<int64_t>(2048, context));
   facts_.parameters = NumParameters(config_);
   facts_.weight_bytes = facts_.parameters * static_cast<int64_t>(c10::elementSize(dtype_));
   facts_.cache_bytes = 2 * config_.num_layers * facts_.cache_tokens * config_.num_kv_heads *

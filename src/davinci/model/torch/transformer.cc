@@ -23,7 +23,9 @@ void ForgetPages(std::span<const std::byte> data) {
 }
 
 Status CopyInto(const weights::Tensor& source, Tensor target) {
-  Tensor host = target.device().is_cpu() ? target : at::empty(target.sizes(), target.options().device(at::kCPU));
+  Tensor host = target.device().is_cpu()
+                    ? target
+                    : at::empty(target.sizes(), target.options().device(at::kCPU));
   const auto count = static_cast<size_t>(host.numel());
   if (host.scalar_type() == at::kFloat) {
     DAVINCI_RETURN_IF_ERROR(weights::ReadFloat32(source, {host.data_ptr<float>(), count}));
@@ -46,8 +48,7 @@ class PackedCausalAttention final : public Attention {
         borders_(std::move(borders)) {
     for (size_t i = 1; i < borders_.size(); ++i)
       longest_ = std::max(longest_, borders_[i] - borders_[i - 1]);
-    if (!device.is_cpu())
-      device_borders_ = at::tensor(borders_, at::kInt).to(device);
+    if (!device.is_cpu()) device_borders_ = at::tensor(borders_, at::kInt).to(device);
   }
 
   Tensor Attend(int64_t, const Tensor& q, const Tensor& k, const Tensor& v) override {
@@ -117,9 +118,8 @@ void Transformer::Allocate() {
     layers_.push_back(std::move(layer));
   }
   final_norm_ = at::empty({config_.hidden_size}, options);
-  head_ = config_.tied_embeddings
-              ? embedding_
-              : at::empty({config_.vocab_size, config_.hidden_size}, options);
+  head_ = config_.tied_embeddings ? embedding_
+                                  : at::empty({config_.vocab_size, config_.hidden_size}, options);
 }
 
 std::vector<Transformer::Named> Transformer::Parameters() const {
@@ -254,8 +254,7 @@ Tensor Transformer::Hidden(const Tensor& tokens, const Tensor& positions, Attent
     const Layer& layer = layers_[i];
     if (options.between_layers) options.between_layers();
     const Tensor qkv = Apply(layer.qkv, Norm(x, layer.input_norm), options);
-    const Tensor seen =
-        Heads(layer, static_cast<int64_t>(i), qkv, positions, cos, sin, attention);
+    const Tensor seen = Heads(layer, static_cast<int64_t>(i), qkv, positions, cos, sin, attention);
     x = x + Apply(layer.o, seen, options);
     x = x + Mlp(layer, Norm(x, layer.post_norm), options);
   }

@@ -1,6 +1,6 @@
 // The layers of a dense decoder-only transformer. One implementation for generation and training:
-// rows of tokens go through it packed, without padding; how a row sees other rows is the business of
-// the Attention it is given.
+// rows of tokens go through it packed, without padding; how a row sees other rows is the business
+// of the Attention it is given.
 //
 // With gradients enabled every operation is ATen's and differentiable. Without them, on the CPU,
 // activations are fp32 and small row counts use cpu_kernels.h.
@@ -108,7 +108,7 @@ class Transformer {
   at::Tensor embedding_;  // [vocabulary, hidden]
   std::vector<Layer> layers_;
   at::Tensor final_norm_;
-  at::Tensor head_;  // [vocabulary, hidden]; tied: the same as embedding_
+  at::Tensor head_;              // [vocabulary, hidden]; tied: the same as embedding_
   at::Tensor cos_sin_;           // CPU: fp32 [positions, cos | sin of head_dim / 2]
   at::Tensor cos_, signed_sin_;  // [positions, head_dim]: both halves; -sin | sin
 };
