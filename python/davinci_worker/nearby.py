@@ -1,40 +1,50 @@
-"""Where results jump (rounding, quantisation, counting), honest answers differ in a few elements by far more than any tolerance: what
-honest answers say in the very place of a wrong element, when inputs and arithmetic are moved by some ulps."""
+"""An answer in doubt is held against what honest answers say in the very place of each wrong element.
+
+A tolerance is made of the errors of a few honest answers, pooled over elements of about one size. It says too little about an element
+that is worse conditioned than all others of its size, about a library's other algorithm, and about a place where the result jumps
+(rounding, counting, near ties). So before a candidate is called wrong, honest answers are asked there: the reference itself, its other
+forms (forms.py), all of them with inputs moved by some ulps, and its float64 twin with every result of arithmetic moved.
+"""
 import time
 
 import torch
 
-from davinci_worker import distributions, rounding
+from davinci_worker import distributions, packing, rounding
 
-_FEW = 1e-4  # of the numbers: as many may have fallen the other way where something is rounded, quantised or counted
-_MOST_JOLTS = 32  # samples for them, half as many where those show nothing
-_JOLTING_SECONDS = 20
+_AS_HONEST = 4  # times the error of the worst honest answer in the same place and to the same side, and the worst one's root mean square
+_FEW = 1e-4  # of the numbers: as many are looked at patiently
+_MOST_ROUNDS = 8  # of honest answers, half as many where those show nothing
+_SECONDS = {True: 20, False: 5}  # for few and for many
 
 
 def is_few(report, inputs, row=1):
     """Two, or few of the elements; where many inputs are counted in few outputs, few of the inputs; of whole numbers about as many as
     honest answers differ in; and as many as are in two rows of so many, for what is rounded ahead of a product changes a row of it."""
     wrong, elements = report.get("wrong", 0), report.get("elements", 0)
-    return 0 < wrong <= max(2, _FEW * elements, min(_FEW * inputs, elements / 4), report["suspects"] * elements, min(2 * row, elements / 10))
+    return wrong <= max(2, _FEW * elements, min(_FEW * inputs, elements / 4), report["suspects"] * elements, min(2 * row, elements / 10))
 
 
 class Doubt:
-    """The wrong elements of one output, and the honest answer nearest to each so far."""
+    """The wrong elements of one output, and how far from truth honest answers are in their places."""
 
     _PIECE = 1 << 24
 
     def __init__(self, expected, candidate):
         self.expected = expected
         self._truth = expected.truth.view(-1)
-        candidate = _numbers(candidate)
+        self._floating = self._truth.is_floating_point()
+        candidate = _numbers(expected.stored(candidate) if self._floating else candidate)
         found = [torch.nonzero(self._wrong(self._truth[at : at + self._PIECE], candidate[at : at + self._PIECE])).view(-1) + at
                  for at in range(0, candidate.numel(), self._PIECE)]
         self._at = torch.cat(found)
-        if self._truth.is_floating_point():
+        if self._floating:
             self._at = self._at[expected._dont_care[self._at] == 0]
         self._got = candidate[self._at].to(self._truth.dtype)
         self.truth = self._truth[self._at]
-        self.nearest = self.truth.clone()
+        self._error = self._errors(self._got)
+        self._up, self._down = torch.zeros_like(self._error), torch.zeros_like(self._error)
+        self._same = torch.zeros_like(self._at, dtype=torch.bool)
+        self._rms = 0.0
         for honest in expected.honest:
             self.learn(honest)
 
@@ -50,47 +60,83 @@ class Doubt:
         truth = truth.clamp(-largest, largest)
         return ~same & ~((got.clamp(-largest, largest) - truth).abs() <= limits[bucket] + share * truth.abs())
 
+    def _errors(self, values):
+        """Against truth; NaN where only one of the two is finite, or a number."""
+        same = (values == self.truth) | (values != values) & (self.truth != self.truth)
+        error = torch.where(same, 0, values - self.truth)
+        return torch.where(error.isfinite(), error, float("nan")) if self._floating else error
+
+    def _explained(self):
+        """On the same side of truth, for where a result jumps it jumps one way."""
+        if not self._floating:
+            return self._same
+        return torch.where(self._error.isnan(), self._up.isinf(), (self._error <= _AS_HONEST * self._up) & (-self._error <= _AS_HONEST * self._down))
+
     def open(self):
-        """How many elements no honest answer is near to, beyond those that may be so."""
-        return max(0, int(self._wrong(self.nearest, self._got).sum()) - int(self.expected.residue * self._truth.numel()))
+        """How many elements no honest answer explains, beyond those that may be so."""
+        return max(0, int((~self._explained()).sum()) - int(self.expected.residue * self._truth.numel()))
 
     def learn(self, honest):
+        """An honest answer: as stored, or in float64."""
         values = _numbers(honest)[self._at].to(self.truth.dtype)
-        nearer = values == self._got
-        if values.is_floating_point():
-            nearer |= (values - self._got).abs() < (self.nearest - self._got).abs()
-        self.nearest = torch.where(nearer, values, self.nearest)
+        if self._floating:
+            error = self._errors(values).nan_to_num(float("inf"))
+            self._up, self._down = torch.maximum(self._up, error), torch.maximum(self._down, torch.where(error.isinf(), error, -error))
+            rms = self.expected.compare(honest.contiguous()).rms_ratio if honest.dtype is packing.BY_NAME[self.expected.dtype] else 0.0
+            self._rms = max(self._rms, rms) if rms < float("inf") else self._rms
+        else:
+            self._same |= values == self._got
 
-    def replace(self, values):
-        self._truth[self._at] = values
+    def accept(self):
+        """Until ``restore``, what is explained is true."""
+        at = self._explained()
+        self._truth[self._at[at]] = self._got[at]
+
+    def restore(self):
+        self._truth[self._at] = self.truth
+
+    def passes(self, report):
+        """Each element is explained; are all together?"""
+        return report["passed"] or (report["wrong"] == 0 and isinstance(report["rms_ratio"], float) and report["rms_ratio"] <= _AS_HONEST * self._rms)
 
 
-def look(truth, tensors, comparison, comparator, jolted):
-    """Where results jump, rounding decides on which side a number falls. The few wrong elements are held, each of them, against
-    the nearest of what honest answers say in its very place, to the same tolerance; nobody else's limits change. ``jolted(seed, own)``
-    gives outputs of an honest answer, in the task's own precision or in a higher one. Returns a comparison that passed, or the given one."""
-    doubts = [Doubt(expected, tensor) for expected, tensor, report in zip(truth.outputs, tensors, comparison["outputs"]) if not report["passed"]]
-    wrong, started = sum(doubt.open() for doubt in doubts), time.monotonic()
-    for k in range(_MOST_JOLTS):
-        still = sum(doubt.open() for doubt in doubts)
-        if not still or (k >= _MOST_JOLTS // 2 and 2 * still > wrong) or time.monotonic() - started > _JOLTING_SECONDS:
+def look(truth, tensors, comparison, comparator, answers, few):
+    """A comparison that passed, or the given one. ``answers``: rounds of honest answers, each round iterable, in turn in the task's own
+    precision or in a higher one. ``few``: the elements are few enough to be patient."""
+    doubts = {i: Doubt(truth.outputs[i], tensors[i]) for i, report in enumerate(comparison["outputs"]) if not report["passed"]}
+
+    def still():
+        return sum(doubt.open() for doubt in doubts.values())
+
+    def accepted():
+        """With what is explained taken for true."""
+        if still():
+            return None
+        for doubt in doubts.values():
+            doubt.accept()
+        try:
+            again = comparator.compare(truth, tensors)
+        finally:
+            for doubt in doubts.values():
+                doubt.restore()
+        for i, report in enumerate(again["outputs"]):
+            if i in doubts and doubts[i].passes(report):
+                report["passed"] = True
+        again["passed"] = all(report["passed"] for report in again["outputs"])
+        return again if again["passed"] else None
+
+    at_first, started = still(), time.monotonic()
+    for k, answers_of_round in enumerate(answers):
+        before = still()
+        for honest in answers_of_round:
+            for i, doubt in doubts.items():
+                doubt.learn(honest[i])
+            if (again := accepted()) is not None:
+                return again
+        left, patient = still(), few and k < _MOST_ROUNDS // 2
+        if k + 1 == _MOST_ROUNDS or time.monotonic() - started > _SECONDS[few] or (k and not patient and 2 * left > (at_first if few else before)):
             break
-        if (honest := jolted(k + 64 << 16, k % 4 == 3 or not truth.exact)) is None:
-            return comparison
-        for expected, values in zip(truth.outputs, honest):
-            for doubt in doubts:
-                if doubt.expected is expected:
-                    doubt.learn(values)
-    if any(doubt.open() for doubt in doubts):
-        return comparison
-    for doubt in doubts:
-        doubt.replace(doubt.nearest)
-    try:
-        again = comparator.compare(truth, tensors)
-    finally:
-        for doubt in doubts:
-            doubt.replace(doubt.truth)
-    return again if again["passed"] else comparison
+    return comparison
 
 
 def _numbers(tensor):

@@ -12,14 +12,12 @@ import time
 
 import torch
 
-from davinci_worker import (admission, arena, channel, description, distributions, handover, memory, nearby, nonfinite, outputs, packing,
+from davinci_worker import (admission, arena, channel, description, distributions, forms, handover, memory, nearby, nonfinite, outputs, packing,
                             published, rounding, source, trace, weights)
 from davinci_worker.compare import Comparator, bits_of
 from davinci_worker.reference import InputSet, Reference, widen
 
 _OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examination_checks.cc does it
-_REPEATS_IN_DOUBT = 5
-_MARGINAL_RATIO = 4  # of error over tolerance
 _MOST_GROWTH = 45  # powers of two; products of three inputs grow by 40 on "magnitudes"
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
 _KEPT_ARENA_BYTES = 256 << 20
@@ -256,8 +254,8 @@ class Oracle:
     def compare_with(self, truth, tensors):
         return self._comparator.compare(truth, tensors)
 
-    def _judge_inputs(self, built, drawn, repeats=None):
-        """Fills the comparator with truth and honest errors of ``drawn``; ``repeats`` samples of what rounding does."""
+    def _judge_inputs(self, built, drawn):
+        """Fills the comparator with truth and honest errors of ``drawn``."""
         started = time.monotonic()
         model, precise = built.model, built.precise
         honest = self.reference.forward(model, drawn)[0]  # and not its inputs, for whose float64 twins there may be no room
@@ -284,7 +282,7 @@ class Oracle:
         if drawn.distribution != "own":
             drawn.truth.forgive_undefined(drawn.tensors)
         try:
-            repeats = repeats or (1 if outputs.numel(honest) > 1 << 16 else 3)
+            repeats = 1 if outputs.numel(honest) > 1 << 16 else 3  # samples of what rounding does
             wide = any(t.dtype is torch.float64 for t in drawn.reference)
             # A reference that goes over to float64 takes its inputs for exact.
             widens = wide and not any(t.dtype is torch.float64 for t in given) and any(t.is_floating_point() for t in given)
@@ -406,30 +404,43 @@ class Oracle:
         if self.reference.published:
             return published.compare(self._set.reference, tensors, self.reference.published)
         comparison = self._comparator.compare(self._set.truth, tensors)
-        if not comparison["passed"] and all(_is_marginal(output) for output in comparison["outputs"]):
-            # One sample of rounding per element may have been a lucky one where hardly any other is as ill-conditioned.
-            self._judge_inputs(self.reference.instance(self._set.variant), self._set, _REPEATS_IN_DOUBT)
-            comparison = self._comparator.compare(self._set.truth, tensors)
+        if comparison["passed"]:
+            return comparison
         inputs = sum(t.numel() for t in self._set.tensors)
-        if not comparison["passed"] and all(report["passed"] or nearby.is_few(report, inputs, tensor.shape[-1] if tensor.dim() > 1 else 1)
-                                            for report, tensor in zip(comparison["outputs"], tensors)):
-            comparison = nearby.look(self._set.truth, tensors, comparison, self._comparator, self._jolted)
-        return comparison
+        few = all(report["passed"] or nearby.is_few(report, inputs, tensor.shape[-1] if tensor.dim() > 1 else 1)
+                  for report, tensor in zip(comparison["outputs"], tensors))
+        return nearby.look(self._set.truth, tensors, comparison, self._comparator, self._honest_rounds(few), few)
 
-    def _jolted(self, seed, own):
-        """Outputs for the inputs moved by some ulps: the reference's in its ``own`` precision, or those of its float64 twin with every
-        result of arithmetic moved as well; None where memory is too short."""
-        drawn, built = self._set, self.reference.instance(self._set.variant)
-        precision, seeds = self.reference.spec.get("precision"), itertools.count(drawn.seed + seed)
+    def _honest_rounds(self, few):
+        """Honest answers for the present inputs, round by round: the reference and its other forms, from the second round on with inputs
+        moved by some ulps; where few elements are in doubt also the float64 twin with every result of arithmetic moved."""
+        drawn, built, exact = self._set, self.reference.instance(self._set.variant), self._set.truth.exact
+        precision = self.reference.spec.get("precision")
         dtype = next((t.dtype for t in (*drawn.tensors, *drawn.reference) if t.is_floating_point()), torch.float32)
-        try:
-            if own:
-                return self.reference.outputs(built.model, drawn, lambda t: nearby.jolt(t, next(seeds), False, precision))
-            with nearby.Jolts(drawn.seed + seed, nearby.jolt_size(dtype, precision)):
-                return self.reference.outputs(built.precise, drawn, lambda t: nearby.jolt(t, next(seeds), True, precision))
-        except RuntimeError as error:
-            self._insist_on_memory(error)
-            return None
+        kinds = forms.of(drawn.tensors, self.reference.multiplies)
+
+        def jolted(k, convert, wide=False):
+            seeds = itertools.count(drawn.seed + (k + 64 << 16))
+            return lambda t: convert(nearby.jolt(t, next(seeds), wide, precision) if k else t.clone(memory_format=torch.preserve_format))
+
+        def answer(context, model, convert):
+            try:
+                with context:
+                    return [self.reference.outputs(model, drawn, convert)]
+            except RuntimeError as error:  # it cannot be done in this form
+                self._insist_on_memory(error)
+                return []
+
+        def answers(k):
+            if not k:
+                yield drawn.reference
+            for context, convert in kinds[0 if k else 1:]:
+                yield from answer(context(), built.model, jolted(k, convert))
+            for again in range(2 if k and few and exact else 0):
+                jolts = nearby.Jolts(drawn.seed + (2 * k + again << 20), nearby.jolt_size(dtype, precision))
+                yield from answer(jolts, built.precise, jolted(2 * k + again, lambda t: t, True))
+
+        return map(answers, itertools.count())
 
     def _op_published_compare(self, message, fds):
         """A second opinion on the outputs just compared: torch.allclose against the reference's own output."""
@@ -529,10 +540,6 @@ def _let_threads_sleep():
 
     threading.Thread(target=team, daemon=True).start()
     ready.wait()
-
-
-def _is_marginal(report):
-    return report["passed"] or (isinstance(report["max_ratio"], float) and report["max_ratio"] <= _MARGINAL_RATIO)
 
 
 def _number_type(given):
