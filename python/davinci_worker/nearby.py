@@ -13,6 +13,7 @@ from davinci_worker import distributions, packing, rounding
 
 _AS_HONEST = 4  # times the error of the worst honest answer in the same place and to the same side, and the worst one's root mean square
 _FEW = 1e-4  # of the numbers: as many are looked at patiently
+_MANY = 1e-2  # of the numbers: of more, no honest answer is beyond the tolerance of all others
 _MOST_ROUNDS = 8  # of honest answers, half as many where those show nothing
 _SECONDS = {True: 20, False: 5}  # for few and for many
 
@@ -22,6 +23,11 @@ def is_few(report, inputs, row=1):
     honest answers differ in; and as many as are in two rows of so many, for what is rounded ahead of a product changes a row of it."""
     wrong, elements = report.get("wrong", 0), report.get("elements", 0)
     return wrong <= max(2, _FEW * elements, min(_FEW * inputs, elements / 4), report["suspects"] * elements, min(2 * row, elements / 10))
+
+
+def is_hopeless(report):
+    """More is wrong than another honest form would make of it: nobody need be asked."""
+    return report.get("wrong", 0) > max(2, _MANY * report.get("elements", 0))
 
 
 class Doubt:

@@ -103,9 +103,6 @@ def shifted(tensor):
     return torch.empty(span + 4, dtype=tensor.dtype, device=tensor.device)[4:].as_strided(tensor.shape, tensor.stride(), 4).copy_(tensor)
 
 
-_TASK = None
-
-
 def _start(library, threads):
     os.environ["DAVINCI_WORKER_LIB"] = library
     import torch

@@ -483,8 +483,9 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
     DAVINCI_ASSIGN_OR_RETURN(CallResult again, Call(&candidate_, variant, args));
     DAVINCI_ASSIGN_OR_RETURN(auto gone, Collect(&candidate_, &again, variant, &layout));
     if (gone) break;
-    DAVINCI_ASSIGN_OR_RETURN(auto repeat,
-                             session_->oracle->Ask({{"op", "compare"}, {"outputs", layout}}));
+    DAVINCI_ASSIGN_OR_RETURN(
+        auto repeat,
+        session_->oracle->Ask({{"op", "compare"}, {"outputs", layout}, {"at_a_glance", true}}));
     if (repeat.ok.at("passed").get<bool>() || OtherValuesAreWrong(compared, repeat.ok)) {
       failure.outcome = Outcome::kNondeterministic;
       failure.message +=
