@@ -8,7 +8,6 @@
 //   {"op": "counters"}                              → {…, "rss_kib": N, "peak_kib": N}
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -49,14 +48,6 @@ json Facts(const model::EngineFacts& facts) {
           {"deterministic", facts.deterministic}};
 }
 
-class CountingTurn final : public model::DeviceTurn {
- public:
-  void Take() override { ++taken; }
-  void Leave() override {}
-  bool IsWanted() override { return false; }
-  std::atomic<int> taken = 0;
-};
-
 json Open(const json& in, std::unique_ptr<model::Engine>* engine) {
   engine->reset();
   model::EngineOptions options;
@@ -73,7 +64,7 @@ json Open(const json& in, std::unique_ptr<model::Engine>* engine) {
   options.deterministic = in.value("deterministic", -1);
   options.threads = in.value("threads", 0);
   options.idle_release_s = in.value("idle_release_s", -1.0);
-  if (in.value("turn", false)) options.turn = std::make_shared<CountingTurn>();
+  options.random_weights = in.value("random", false);
   auto opened = model::OpenEngine(options);
   if (!opened.ok()) return Failure(opened.status());
   *engine = std::move(opened).value();

@@ -122,7 +122,11 @@ struct EngineOptions {
   double idle_release_s = -1;  // free weights and cache after so long without a request; < 0: never
   // The longest time the device is held in one go, milliseconds.
   double max_hold_ms = 40;
-  std::shared_ptr<DeviceTurn> turn;
+  // Called once with the device that was chosen ("cpu", "cuda:0"); empty: no turns are taken.
+  std::function<Result<std::shared_ptr<DeviceTurn>>(const std::string& device)> open_turn;
+  // Normally distributed weights instead of those on disk; model_dir needs config.json alone. For
+  // measuring speed.
+  bool random_weights = false;
   // Called with the bytes that will be allocated, before they are; what it returns is destroyed
   // when they have been freed.
   std::function<Result<std::shared_ptr<void>>(const std::string& device, int64_t bytes)>

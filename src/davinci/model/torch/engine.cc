@@ -503,8 +503,8 @@ class EngineImpl final : public Engine {
   }
 
   void Take() {
-    if (options_.turn == nullptr || holding_) return;
-    options_.turn->Take();
+    if (turn_ == nullptr || holding_) return;
+    turn_->Take();
     holding_ = true;
     held_since_ = Clock::now();
   }
@@ -512,15 +512,14 @@ class EngineImpl final : public Engine {
     if (!holding_) return;
     if (executor_ != nullptr) executor_->Synchronize();
     const double held_ms = Seconds(held_since_) * 1e3;
-    options_.turn->Leave();
+    turn_->Leave();
     holding_ = false;
     const std::lock_guard lock(mutex_);
     counters_.longest_hold_ms = std::max(counters_.longest_hold_ms, held_ms);
   }
   void GiveWay() {
     if (!holding_) return;
-    if (Seconds(held_since_) * 1e3 < options_.max_hold_ms * give_way_share_ &&
-        !options_.turn->IsWanted())
+    if (Seconds(held_since_) * 1e3 < options_.max_hold_ms * give_way_share_ && !turn_->IsWanted())
       return;
     Leave();
     Take();
@@ -536,6 +535,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<SegmentPool> pool_;
   std::shared_ptr<void> booking_;
+  std::shared_ptr<DeviceTurn> turn_;
   std::vector<Request*> running_;
   int64_t prefill_tokens_ = kChunk;
   bool holding_ = false;
@@ -627,6 +627,9 @@ Status EngineImpl::Open() {
     const double tokens = 0.025 * 200e12 / (2.0 * static_cast<double>(facts_.parameters));
     prefill_tokens_ = std::clamp<int64_t>(static_cast<int64_t>(tokens), 128, 8192);
   }
+  if (options_.open_turn) {
+    DAVINCI_ASSIGN_OR_RETURN(turn_, options_.open_turn(facts_.device));
+  }
   return OpenMemory();
 }
 
@@ -635,9 +638,13 @@ Status EngineImpl::OpenMemory() {
     DAVINCI_ASSIGN_OR_RETURN(
         booking_, options_.book_memory(facts_.device, facts_.weight_bytes + facts_.cache_bytes));
   }
-  DAVINCI_ASSIGN_OR_RETURN(const weights::TensorFile file,
-                           weights::TensorFile::Open(options_.model_dir));
-  DAVINCI_ASSIGN_OR_RETURN(model_, Transformer::Load(config_, file, device_, dtype_));
+  if (options_.random_weights) {
+    model_ = Transformer::Random(config_, device_, dtype_);
+  } else {
+    DAVINCI_ASSIGN_OR_RETURN(const weights::TensorFile file,
+                             weights::TensorFile::Open(options_.model_dir));
+    DAVINCI_ASSIGN_OR_RETURN(model_, Transformer::Load(config_, file, device_, dtype_));
+  }
   model_->ReservePositions(facts_.max_context);
   pool_ = std::make_unique<SegmentPool>(facts_.cache_tokens);
   Executor::Options options;

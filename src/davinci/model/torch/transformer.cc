@@ -173,6 +173,22 @@ Result<std::unique_ptr<Transformer>> Transformer::Load(const weights::ModelConfi
   return model;
 }
 
+std::unique_ptr<Transformer> Transformer::Random(const weights::ModelConfig& config,
+                                                 at::Device device, at::ScalarType dtype) {
+  std::unique_ptr<Transformer> model(new Transformer(config, device, dtype));
+  model->Allocate();
+  for (Named& parameter : model->Parameters()) {
+    if (parameter.name.ends_with("norm.weight"))
+      parameter.value.fill_(1);
+    else if (parameter.name.ends_with(".bias"))
+      parameter.value.zero_();
+    else
+      parameter.value.normal_(0, 0.02);
+  }
+  model->ReservePositions(std::min<int64_t>(config.max_positions, 8192));
+  return model;
+}
+
 int64_t Transformer::num_parameters() const {
   int64_t sum = 0;
   for (const Named& parameter : Parameters()) sum += parameter.value.numel();

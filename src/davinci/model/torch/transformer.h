@@ -67,6 +67,10 @@ class Transformer {
                                                    const weights::TensorFile& file,
                                                    at::Device device, at::ScalarType dtype);
 
+  // Normal weights with standard deviation 0.02, norms 1, biases 0.
+  static std::unique_ptr<Transformer> Random(const weights::ModelConfig& config, at::Device device,
+                                             at::ScalarType dtype);
+
   // [rows] token ids and positions (int64, on the device) → [rows, hidden], normalised.
   at::Tensor Hidden(const at::Tensor& tokens, const at::Tensor& positions, Attention& attention,
                     const PassOptions& options = {}) const;
