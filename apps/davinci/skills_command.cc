@@ -48,6 +48,8 @@ struct SkillsArguments {
   size_t limit = 50;
   std::string skills_folder;
   bool update = false;
+  bool missing = false;
+  std::string target;
   int threads = 0;
 };
 
@@ -178,6 +180,9 @@ int Verify(const SkillsArguments& arguments, const GlobalOptions& global) {
   options.threads = arguments.threads;
   options.update = arguments.update;
   options.json = arguments.edit.json;
+  options.missing = arguments.missing;
+  if (!arguments.target.empty())
+    options.target = arguments.target == "cuda" ? Target::kCuda : Target::kCpu;
   std::vector<std::string> names;
   for (const auto& folder : *folders) {
     names.push_back(folder.filename().string());
@@ -333,6 +338,10 @@ verify->add_option("names", a->words, "Skills, by name or folder");
 verify->add_flag("--all", a->all, "Every skill of the folder");
 verify->add_option("--skills", a->skills_folder,
                    "Folder of skills (default: those that ship with davinci)");
+verify->add_option("-t,--target", a->target, "Examples of this target only")
+    ->check(CLI::IsMember({"cpu", "cuda"}));
+verify->add_flag("--missing", a->missing,
+                 "Only examples without evidence, or with evidence of other files");
 verify->add_flag("--update", a->update, "Write evidence files");
 verify
     ->add_option("--threads", a->threads,

@@ -94,11 +94,19 @@ class Verifier {
     }
     std::vector<Outcome> outcomes;
     for (const skill::SeedExample& example : seed->examples)
-      outcomes.push_back(VerifyExample(*seed, example));
+      if (IsAsked(example)) outcomes.push_back(VerifyExample(*seed, example));
     return outcomes;
   }
 
  private:
+  bool IsAsked(const skill::SeedExample& example) const {
+    if (options_.target && example.target != *options_.target) return false;
+    if (!options_.missing) return true;
+    const auto recorded = skill::ReadEvidenceFile(example.EvidencePath());
+    return !recorded.ok() || !recorded->has_value() ||
+           (*recorded)->example_digest != example.example_digest;
+  }
+
   Outcome VerifyExample(const skill::SeedFolder& seed, const skill::SeedExample& example) {
     Outcome outcome;
     outcome.name = seed.skill.name;

@@ -1,9 +1,11 @@
 // davinci skills verify: judges the example of a seed skill again.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "davinci/data/evaluation.h"
 #include "davinci/judge/judge.h"
 
 namespace davinci::app {
@@ -12,6 +14,8 @@ struct VerifyOptions {
   std::vector<std::string> folders;  // of seed skills
   std::string python;                // --python
   int threads = 0;                   // of the kernels; 0 = all cores
+  std::optional<Target> target;      // examples of this target only
+  bool missing = false;              // only those without evidence of their present files
   bool update = false;               // write evidence files
   bool json = false;
 };

@@ -1,0 +1,66 @@
+"""logsumexp of long rows in one sweep, eight elements per rescale."""
+import torch
+import torch.nn as nn
+
+import davinci_runtime as dv
+
+SOURCE = r"""
+__device__ __forceinline__ float WarpMax(float v) {
+  for (int s = 16; s > 0; s /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, s));
+  return v;
+}
+__device__ __forceinline__ float WarpSum(float v) {
+  for (int s = 16; s > 0; s /= 2) v += __shfl_xor_sync(~0u, v, s);
+  return v;
+}
+
+// Block-wide logsumexp of one (top, total) pair per thread.
+__device__ __forceinline__ float Merge(float top, float total) {
+  __shared__ float tops[32], totals[32];
+  const float warp_top = WarpMax(top);
+  total = WarpSum(total * __expf(top - warp_top));
+  if (threadIdx.x % 32 == 0) tops[threadIdx.x / 32] = warp_top, totals[threadIdx.x / 32] = total;
+  __syncthreads();
+  const int lane = threadIdx.x % 32;
+  const bool used = lane < blockDim.x / 32;
+  top = used ? tops[lane] : -3.0e38f;
+  const float all = WarpMax(top);
+  return all + logf(WarpSum(used ? totals[lane] * __expf(top - all) : 0.0f));
+}
+
+extern "C" __global__ void __launch_bounds__(512)
+    LogSumExp(const float* __restrict__ x, float* __restrict__ out, int cols) {
+  const float* row = x + static_cast<long long>(blockIdx.x) * cols;
+  float top = -3.0e38f, total = 0.0f;
+  int i = threadIdx.x;
+  for (; i + 7 * 512 < cols; i += 8 * 512) {
+    float v[8], higher = top;
+#pragma unroll
+    for (int k = 0; k < 8; ++k) v[k] = row[i + k * 512];
+#pragma unroll
+    for (int k = 0; k < 8; ++k) higher = fmaxf(higher, v[k]);
+    total *= __expf(top - higher);
+#pragma unroll
+    for (int k = 0; k < 8; ++k) total += __expf(v[k] - higher);
+    top = higher;
+  }
+  for (; i < cols; i += 512) {
+    const float higher = fmaxf(top, row[i]);
+    total = total * __expf(top - higher) + __expf(row[i] - higher);
+    top = higher;
+  }
+  const float result = Merge(top, total);
+  if (threadIdx.x == 0) out[blockIdx.x] = result;
+}
+"""
+
+kernel = dv.cuda_module(SOURCE).get("LogSumExp", "ptr ptr i32")
+
+
+class ModelNew(nn.Module):
+    def forward(self, logits):
+        logits = logits.contiguous()
+        rows, cols = logits.shape
+        out = torch.empty(rows, dtype=logits.dtype, device=logits.device)
+        kernel[(rows, 1, 1), (512, 1, 1)](logits, out, cols)
+        return out

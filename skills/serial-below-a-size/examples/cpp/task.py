@@ -1,0 +1,25 @@
+"""Forty small updates of a state of some thousand elements."""
+import torch
+import torch.nn as nn
+
+COUNT = 4096
+STEPS = 40
+
+
+class Model(nn.Module):
+    def __init__(self, steps):
+        super().__init__()
+        self.steps = steps
+
+    def forward(self, x, drive):
+        for _ in range(self.steps):
+            x = x * 0.75 + drive * (1.0 - x * x * 0.0625)
+        return x
+
+
+def get_inputs():
+    return [torch.randn(COUNT), torch.rand(COUNT) * 0.25]
+
+
+def get_init_inputs():
+    return [STEPS]
