@@ -26,6 +26,13 @@ merge() {
     fi
   done < <(find "$from" -name '*.json' -print0)
   echo "$count evidence files merged"
+  # What has evidence now is pending no more.
+  local pending=tests/skills/pending_evidence.txt line
+  [[ -f $pending ]] || return 0
+  while IFS= read -r line; do
+    [[ -d skills/$line && -z $(find "skills/$line/evidence" -name '*.json' 2>/dev/null) ]] && echo "$line"
+  done <"$pending" >"$pending.part"
+  mv "$pending.part" "$pending"
 }
 
 if [[ ${1:-} == --merge ]]; then

@@ -49,6 +49,7 @@ struct SkillsArguments {
   std::string skills_folder;
   bool update = false;
   bool missing = false;
+  bool list = false;
   std::string target;
   int threads = 0;
 };
@@ -181,6 +182,7 @@ int Verify(const SkillsArguments& arguments, const GlobalOptions& global) {
   options.update = arguments.update;
   options.json = arguments.edit.json;
   options.missing = arguments.missing;
+  options.list = arguments.list;
   if (!arguments.target.empty())
     options.target = arguments.target == "cuda" ? Target::kCuda : Target::kCpu;
   std::vector<std::string> names;
@@ -342,6 +344,7 @@ verify->add_option("-t,--target", a->target, "Examples of this target only")
     ->check(CLI::IsMember({"cpu", "cuda"}));
 verify->add_flag("--missing", a->missing,
                  "Only examples without evidence, or with evidence of other files");
+verify->add_flag("--list", a->list, "Name the examples that would be judged, and judge none");
 verify->add_flag("--update", a->update, "Write evidence files");
 verify
     ->add_option("--threads", a->threads,

@@ -115,6 +115,7 @@ class Verifier {
     outcome.target = TargetName(example.target);
     outcome.language = LanguageName(example.language);
     outcome.threshold = example.threshold;
+    if (options_.list) return Ended(outcome, Standing::kSkipped, example.folder.string());
     const auto recorded = skill::ReadEvidenceFile(example.EvidencePath());
     if (!recorded.ok() && !options_.update)
       return Ended(outcome, Standing::kBadInput, recorded.status().message());

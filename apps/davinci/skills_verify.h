@@ -16,6 +16,7 @@ struct VerifyOptions {
   int threads = 0;                   // of the kernels; 0 = all cores
   std::optional<Target> target;      // examples of this target only
   bool missing = false;              // only those without evidence of their present files
+  bool list = false;                 // say which examples would be judged, and judge none
   bool update = false;               // write evidence files
   bool json = false;
 };

@@ -9,9 +9,9 @@ SOURCE = r"""
 #include <cstdint>
 #include <cstring>
 
-// exp for x <= 0, relative error about 2e-7; 0 below -87. NaN stays NaN.
+// exp for x <= 0, relative error about 2e-7; 0 below the smallest normal. NaN stays NaN.
 static inline float FastExp(float x) {
-  const float clamped = x < -87.0f ? -87.0f : x;
+  const float clamped = x < -87.33654f ? -87.33654f : x;
   const float n = std::nearbyint(clamped * 1.44269504f);
   float r = clamped - n * 0.693359375f;
   r += n * 2.12194440e-4f;
@@ -25,7 +25,7 @@ static inline float FastExp(float x) {
   const int32_t bits = (static_cast<int32_t>(n) + 127) << 23;
   float scale;
   std::memcpy(&scale, &bits, 4);
-  return x < -87.0f ? 0.0f : p * scale;
+  return x < -87.33654f ? 0.0f : p * scale;
 }
 
 extern "C" void Scale(const float* x, float* out, float scale, int64_t count) {

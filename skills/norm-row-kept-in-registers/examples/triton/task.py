@@ -2,7 +2,7 @@
 import torch
 import torch.nn as nn
 
-TOKENS = 16
+TOKENS = 48
 WIDTH = 1500
 
 

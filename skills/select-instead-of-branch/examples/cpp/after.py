@@ -7,20 +7,22 @@ import davinci_runtime as dv
 SOURCE = r"""
 #include <cstdint>
 
-extern "C" void MaskedMean(const float* x, const bool* keep, float* out, int64_t rows,
+extern "C" void MaskedMean(const float* x, const uint8_t* keep, float* out, int64_t rows,
                            int64_t cols) {
 #pragma omp parallel for schedule(static)
   for (int64_t r = 0; r < rows; ++r) {
     const float* in = x + r * cols;
-    const bool* use = keep + r * cols;
+    const uint8_t* use = keep + r * cols;
     float sum = 0.0f;
-    int32_t count = 0;
+    float count = 0.0f;  // as wide as the values; exact up to 2^24
 #pragma omp simd reduction(+ : sum, count)
     for (int64_t j = 0; j < cols; ++j) {
-      sum += use[j] ? in[j] : 0.0f;
-      count += use[j] ? 1 : 0;
+      const float value = in[j];  // loaded without a condition
+      const float weight = static_cast<float>(use[j]);
+      sum += weight != 0.0f ? value : 0.0f;
+      count += weight;
     }
-    out[r] = sum / (count > 1 ? count : 1);
+    out[r] = sum / (count > 1.0f ? count : 1.0f);
   }
 }
 """

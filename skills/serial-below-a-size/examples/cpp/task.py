@@ -1,8 +1,8 @@
-"""Forty small updates of a state of some thousand elements."""
+"""Forty small updates of a state of two thousand elements."""
 import torch
 import torch.nn as nn
 
-COUNT = 4096
+COUNT = 2048
 STEPS = 40
 
 

@@ -19,9 +19,9 @@ namespace wmma = nvcuda::wmma;
 __global__ void __launch_bounds__(kThreads)
     Product(const __half* __restrict__ a, const __half* __restrict__ b, __half* __restrict__ out,
             int m, int n, int k) {
-  __shared__ __half as[kTile][kDepth + 8];
-  __shared__ __half bs[kDepth][kTile + 8];
-  __shared__ float tile[kTile][kTile + 4];
+  __shared__ __align__(32) __half as[kTile][kDepth + 8];
+  __shared__ __align__(32) __half bs[kDepth][kTile + 8];
+  __shared__ __align__(32) float tile[kTile][kTile + 4];
   const int t = threadIdx.x, warp = t / 32;
   const int row0 = blockIdx.y * kTile, col0 = blockIdx.x * kTile;
   const int row = warp / 2 * 32, col = warp % 2 * 32;

@@ -4,8 +4,8 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 BATCH = 2
-CHANNELS = 16
-SIDE = 20
+CHANNELS = 8
+SIDE = 14
 
 
 class Model(nn.Module):

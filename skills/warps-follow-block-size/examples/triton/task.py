@@ -2,7 +2,7 @@
 import torch
 import torch.nn as nn
 
-ROWS = 8
+ROWS = 32
 COLS = 3000
 
 
