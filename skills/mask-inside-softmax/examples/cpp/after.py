@@ -28,18 +28,18 @@ static inline float FastExp(float x) {
   return x < -87.33654f ? 0.0f : p * scale;
 }
 
-extern "C" void MaskedSoftmax(const float* x, const bool* keep, float* out, float scale,
+extern "C" void MaskedSoftmax(const float* x, const uint8_t* keep, float* out, float scale,
                               int64_t rows, int64_t cols) {
 #pragma omp parallel for schedule(static)
   for (int64_t r = 0; r < rows; ++r) {
     const float* in = x + r * cols;
-    const bool* use = keep + r * cols;
+    const uint8_t* use = keep + r * cols;
     float* row = out + r * cols;
     float top = -INFINITY;
 #pragma omp simd reduction(max : top)
     for (int64_t j = 0; j < cols; ++j) {
       const float scaled = in[j] * scale;
-      const float v = use[j] ? scaled : -INFINITY;
+      const float v = static_cast<float>(use[j]) != 0.0f ? scaled : -INFINITY;
       row[j] = v;
       top = v > top ? v : top;
     }

@@ -33,9 +33,9 @@ extern "C" void Scale(const float* x, float* out, float scale, int64_t count) {
   for (int64_t i = 0; i < count; ++i) out[i] = x[i] * scale;
 }
 
-extern "C" void Mask(const float* x, const bool* keep, float* out, int64_t count) {
+extern "C" void Mask(const float* x, const uint8_t* keep, float* out, int64_t count) {
 #pragma omp parallel for simd schedule(static)
-  for (int64_t i = 0; i < count; ++i) out[i] = keep[i] ? x[i] : -INFINITY;
+  for (int64_t i = 0; i < count; ++i) out[i] = keep[i] != 0 ? x[i] : -INFINITY;
 }
 
 extern "C" void Softmax(const float* x, float* out, int64_t rows, int64_t cols) {
