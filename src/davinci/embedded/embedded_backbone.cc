@@ -10,6 +10,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
 #include "davinci/base/rng.h"
 #include "davinci/embedded/device_turn.h"
 #include "davinci/embedded/stop_text.h"
@@ -146,7 +147,7 @@ Result<std::vector<llm::TokenId>> EmbeddedBackbone::PromptTokens(
   if (!as_text)
     for (const llm::ToolSpec& tool : request.tools)
       tools.push_back(
-          {tool.name, tool.description, nlohmann::ordered_json::parse(tool.parameters.dump())});
+          {tool.name, tool.description, nlohmann::ordered_json::parse(JsonText(tool.parameters))});
   text::ChatOptions options;
   options.enable_thinking = request.thinking;
   if (request.prefix_tokens.empty()) return template_->RenderIds(chat, tools, options, tokenizer_);
