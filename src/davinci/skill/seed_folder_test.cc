@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <set>
+
 #include "davinci/base/files.h"
 #include "davinci/skill/formats.h"
 #include "davinci/skill/library.h"
@@ -171,10 +174,15 @@ TEST(SeedSkills, StandByTheirEvidence) {
   const fs::path skills = fs::path(DAVINCI_SOURCE_DIR) / "skills";
   const auto folders = ListSkillFolders(skills);
   ASSERT_TRUE(folders.ok());
+  // Examples whose measurement is still to come; tests/skills/seeds_test.py keeps the list exact.
+  std::set<std::string> pending;
+  std::ifstream list(fs::path(DAVINCI_SOURCE_DIR) / "tests/skills/pending_evidence.txt");
+  for (std::string line; std::getline(list, line);) pending.insert(line);
   for (const fs::path& folder : *folders) {
     const auto seed = ReadSeedFolder(folder);
     ASSERT_TRUE(seed.ok()) << seed.status().message();
     for (const SeedExample& example : seed->examples) {
+      if (pending.contains(fs::relative(example.folder, skills).string())) continue;
       const auto file = ReadEvidenceFile(example.EvidencePath());
       ASSERT_TRUE(file.ok()) << file.status().message();
       ASSERT_TRUE(file->has_value()) << example.folder << ": davinci skills verify --update";
