@@ -1,0 +1,71 @@
+// Writes GGUF version 3, in one file or split ("name-00001-of-00003.gguf"). As with
+// SafetensorsWriter: names and shapes first, data in any order, nothing under its final name before
+// Finish().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "davinci/base/status.h"
+#include "davinci/base/unique_fd.h"
+#include "davinci/weights/model_config.h"
+#include "davinci/weights/safetensors_writer.h"
+
+namespace davinci::weights {
+
+// u32, f32, bool, string, and arrays of strings and of i32.
+using GgufMetadataValue = std::variant<uint32_t, float, bool, std::string,
+                                       std::vector<std::string>, std::vector<int32_t>>;
+using GgufMetadata = std::vector<std::pair<std::string, GgufMetadataValue>>;
+
+class GgufWriter {
+ public:
+  // Tensors by their GGUF names, F32, F16, BF16 or Q8_0. `max_part_bytes` of data: more makes parts.
+  static Result<GgufWriter> Create(const std::filesystem::path& path, const GgufMetadata& metadata,
+                                   const std::vector<TensorSpec>& tensors,
+                                   int64_t max_part_bytes = int64_t{1} << 62);
+  GgufWriter(GgufWriter&&) noexcept = default;
+  GgufWriter& operator=(GgufWriter&&) = delete;
+  ~GgufWriter();
+
+  Status Write(std::string_view name, std::span<const std::byte> data);
+  // The names of the files.
+  Result<std::vector<std::string>> Finish();
+
+ private:
+  struct Part {
+    UniqueFd file;
+    std::filesystem::path temporary;
+    std::filesystem::path path;
+  };
+  struct Place {
+    size_t part = 0;
+    int64_t offset = 0;
+    int64_t bytes = 0;
+    bool written = false;
+  };
+  GgufWriter() = default;
+  std::vector<Part> parts_;
+  std::map<std::string, Place, std::less<>> places_;
+};
+
+// The metadata of `config` ("llama.block_count", …). InvalidArgument for what GGUF cannot express:
+// dynamic RoPE scaling, and YaRN with truncate off.
+Result<GgufMetadata> GgufMetadataOf(const ModelConfig& config, std::string_view name);
+// The factors of "rope_freqs.weight"; empty unless RoPE scaling is kLlama3 or kFactors.
+std::vector<float> GgufRopeFactors(const ModelConfig& config);
+
+// `values`, a tensor called `hf_name`, in GGUF's order of rows: q and k of a llama model are
+// interleaved (gguf_names.h), all others stay.
+std::vector<float> InGgufOrder(const ModelConfig& config, std::string_view hf_name,
+                               std::vector<float> values);
+
+}  // namespace davinci::weights
