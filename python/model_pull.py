@@ -2,7 +2,7 @@
 
     model_pull.py ORG/NAME [--revision R] [--into FOLDER]
 
-Prints the folder. Interrupted downloads go on where they stopped; every file is then compared with the size and, where the
+Prints the folder. A lost connection is continued where it ended, and a second run fetches only files that are missing; every file is then compared with the size and, where the
 hub names one, the SHA-256 it has there. HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE mean what they mean to the package. Exit
 status: 0 done, 2 no such model or not available offline, 3 failed.
 """
@@ -79,7 +79,6 @@ def main():
     files = [(s.rfilename, s.size, s.lfs.sha256 if s.lfs else None) for s in matching]
     if not any(name.endswith(".safetensors") for name, _, _ in files):
         fail(f"{arguments.name} has no safetensors weights", 2)
-    wanted["revision"] = info.sha or arguments.revision
     try:
         folder = snapshot_download(arguments.name, etag_timeout=10, **wanted)
     except Exception as error:

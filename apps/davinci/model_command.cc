@@ -1,5 +1,5 @@
-// davinci model: models on this machine. Weights are read by src/davinci/weights; pulling is done by
-// the huggingface_hub package of the Python environment (python/model_pull.py).
+// davinci model: models on this machine. Weights are read by src/davinci/weights; pulling is done
+// by the huggingface_hub package of the Python environment (python/model_pull.py).
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -177,8 +177,7 @@ Result<ordered_json> Describe(const ModelArguments& arguments) {
   DAVINCI_ASSIGN_OR_RETURN(const Summary summary, Summarise(config, file));
   ordered_json root = {
       {"path", arguments.path},
-      {"container",
-       file.container() == weights::Container::kGguf ? "GGUF" : "safetensors"},
+      {"container", file.container() == weights::Container::kGguf ? "GGUF" : "safetensors"},
       {"files", file.files().size()},
       {"family", FamilyName(config.family)},
       {"parameters", summary.parameters},
@@ -251,8 +250,8 @@ int Convert(const ModelArguments& arguments) {
   options.lora = arguments.lora;
   options.max_file_bytes = static_cast<int64_t>(arguments.file_gib * (1 << 30));
   if (!arguments.type.empty()) {
-    for (const weights::DType dtype : {weights::DType::kF32, weights::DType::kF16,
-                                       weights::DType::kBF16, weights::DType::kQ8_0})
+    for (const weights::DType dtype :
+         {weights::DType::kF32, weights::DType::kF16, weights::DType::kBF16, weights::DType::kQ8_0})
       if (DTypeName(dtype) == arguments.type) options.dtype = dtype;
   }
   const auto written = ConvertModel(options);
@@ -264,10 +263,10 @@ int Convert(const ModelArguments& arguments) {
 int Pull(const ModelArguments& arguments, const GlobalOptions& global) {
   const auto installation = FindInstallation(global.python);
   if (!installation.ok()) return Fail(installation.status());
-  std::vector<std::string> command = {installation->python,
-                                      (installation->home / "python/model_pull.py").string(),
-                                      arguments.path};
-  if (!arguments.revision.empty()) command.insert(command.end(), {"--revision", arguments.revision});
+  std::vector<std::string> command = {
+      installation->python, (installation->home / "python/model_pull.py").string(), arguments.path};
+  if (!arguments.revision.empty())
+    command.insert(command.end(), {"--revision", arguments.revision});
   if (!arguments.to.empty()) command.insert(command.end(), {"--into", arguments.to});
   std::vector<char*> argv;
   for (std::string& word : command) argv.push_back(word.data());
@@ -289,8 +288,9 @@ int Pull(const ModelArguments& arguments, const GlobalOptions& global) {
 }  // namespace
 
 void AddModelCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
-  auto* model = app.add_subcommand("model", "language models on this machine: list, inspect, "
-                                            "convert, pull");
+  auto* model = app.add_subcommand("model",
+                                   "language models on this machine: list, inspect, "
+                                   "convert, pull");
   model->require_subcommand(1);
   auto* arguments = new ModelArguments;  // lives as long as the process
   auto* list = model->add_subcommand("list", "models in folders, with family and size");
@@ -299,8 +299,9 @@ void AddModelCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   list->add_flag("--json", arguments->json, "one JSON document");
   list->callback([=] { *exit_code = List(*arguments); });
 
-  auto* inspect = model->add_subcommand("inspect", "what a model is made of; checks every tensor's "
-                                                   "name and shape");
+  auto* inspect = model->add_subcommand("inspect",
+                                        "what a model is made of; checks every tensor's "
+                                        "name and shape");
   inspect->add_option("model", arguments->path, "folder, *.safetensors or *.gguf")->required();
   inspect->add_flag("--tensors", arguments->tensors, "name every tensor");
   inspect->add_flag("--json", arguments->json, "one JSON document");

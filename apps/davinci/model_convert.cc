@@ -90,8 +90,7 @@ Result<std::vector<std::string>> ToFolder(Source& source, const ConvertOptions& 
     DAVINCI_RETURN_IF_ERROR(writer.Write(spec.name, bytes));
   }
   std::vector<std::string> written = {"config.json"};
-  DAVINCI_RETURN_IF_ERROR(
-      WriteFileAtomic(options.to / "config.json", JsonText(config, 2) + "\n"));
+  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(options.to / "config.json", JsonText(config, 2) + "\n"));
   if (source.tokenizer) {
     for (const auto& [name, json] :
          {std::pair("tokenizer.json", text::ToTokenizerJson(*source.tokenizer)),
@@ -110,8 +109,9 @@ Status AddTokenizer(const Source& source, GgufMetadata* metadata) {
   const text::TokenizerDefinition& definition = *source.tokenizer;
   const std::string pre = text::GgufPreTokenizerName(definition);
   if (pre.empty())
-    return InvalidArgument("GGUF has no name for this tokenizer's pre-tokenizer; known are those of "
-                           "GPT-2, Llama-3, Qwen2 and SmolLM");
+    return InvalidArgument(
+        "GGUF has no name for this tokenizer's pre-tokenizer; known are those of "
+        "GPT-2, Llama-3, Qwen2 and SmolLM");
   // Every row of the embedding needs a token.
   const auto rows = static_cast<size_t>(source.config.vocab_size);
   std::vector<std::string> tokens = definition.tokens;
@@ -123,8 +123,8 @@ Status AddTokenizer(const Source& source, GgufMetadata* metadata) {
     if (id < rows) types[id] = token.special ? 3 : 4;
   }
   if (tokens.size() > rows)
-    return InvalidArgument(fmt::format("the tokenizer has {} tokens, the embedding {} rows",
-                                       tokens.size(), rows));
+    return InvalidArgument(
+        fmt::format("the tokenizer has {} tokens, the embedding {} rows", tokens.size(), rows));
   tokens.resize(rows);
   for (size_t id = 0; id < rows; ++id)
     if (tokens[id].empty()) tokens[id] = fmt::format("[PAD{}]", id), types[id] = 5;
@@ -139,11 +139,11 @@ Status AddTokenizer(const Source& source, GgufMetadata* metadata) {
     if (value >= 0) metadata->emplace_back(key, static_cast<uint32_t>(value));
   };
   const ModelConfig& config = source.config;
-  id("tokenizer.ggml.bos_token_id", definition.bos_id >= 0 ? definition.bos_id : config.bos_token_id);
-  id("tokenizer.ggml.eos_token_id",
-     definition.eos_id >= 0             ? definition.eos_id
-     : config.eos_token_ids.empty()     ? -1
-                                        : config.eos_token_ids.front());
+  id("tokenizer.ggml.bos_token_id",
+     definition.bos_id >= 0 ? definition.bos_id : config.bos_token_id);
+  id("tokenizer.ggml.eos_token_id", definition.eos_id >= 0         ? definition.eos_id
+                                    : config.eos_token_ids.empty() ? -1
+                                                                   : config.eos_token_ids.front());
   id("tokenizer.ggml.padding_token_id", definition.pad_id);
   metadata->emplace_back("tokenizer.ggml.add_bos_token", !definition.prefix.empty());
   if (!definition.suffix.empty()) metadata->emplace_back("tokenizer.ggml.add_eos_token", true);
@@ -165,11 +165,10 @@ Result<std::vector<std::string>> ToGguf(const Source& source, const ConvertOptio
   }
   const std::vector<float> factors = GgufRopeFactors(source.config);
   if (!factors.empty())
-    specs.push_back(
-        {"rope_freqs.weight", DType::kF32, {static_cast<int64_t>(factors.size())}});
+    specs.push_back({"rope_freqs.weight", DType::kF32, {static_cast<int64_t>(factors.size())}});
   if (options.to.has_parent_path()) DAVINCI_RETURN_IF_ERROR(MakeDirs(options.to.parent_path()));
-  DAVINCI_ASSIGN_OR_RETURN(
-      auto writer, GgufWriter::Create(options.to, metadata, specs, options.max_file_bytes));
+  DAVINCI_ASSIGN_OR_RETURN(auto writer,
+                           GgufWriter::Create(options.to, metadata, specs, options.max_file_bytes));
   for (size_t i = 0; i < hf_names.size(); ++i) {
     DAVINCI_ASSIGN_OR_RETURN(auto values, Values(source, *source.tensors.Find(hf_names[i])));
     values = InGgufOrder(source.config, hf_names[i], std::move(values));

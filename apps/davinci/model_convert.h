@@ -1,4 +1,5 @@
-// A model from one layout to another: Hugging Face folder or GGUF, either way; a LoRA adapter merged.
+// A model from one layout to another: Hugging Face folder or GGUF, either way; a LoRA adapter
+// merged.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ namespace davinci::app {
 struct ConvertOptions {
   std::filesystem::path from;  // folder or *.gguf
   std::filesystem::path to;    // *.gguf, or a folder
-  // Element type of matrices; nothing: the source's, quantized ones BF16. GGUF keeps vectors (norms,
-  // biases) in F32 whatever this says, and Q8_0 is for GGUF alone.
+  // Element type of matrices; nothing: the source's, quantized ones BF16. GGUF keeps vectors
+  // (norms, biases) in F32 whatever this says, and Q8_0 is for GGUF alone.
   std::optional<weights::DType> dtype;
   int64_t max_file_bytes = int64_t{5} << 30;  // of a shard or part
   std::filesystem::path lora;                 // empty: none

@@ -9,6 +9,8 @@
 //   {"do":"render","template":…,"messages":[…],"tools":[…],"generate":…,"thinking":…,"variables":{…}}
 //   {"text":…}
 //   {"do":"segments", … as render}                    {"ids":[…],"segments":[…]}
+//   {"do":"tensor","path":…,"name":…}                 {"shape":[…],"hex":…} of fp32, "bf16" of bf16
+//   {"do":"rope","config":…,"length":…}               {"inverse":[…],"factor":…}
 //   {"do":"bytes","ids":[…]}                          {"hex":…}
 // An error is {"error":…}.
 #include <fmt/format.h>
@@ -22,6 +24,9 @@
 #include "davinci/text/chat_template.h"
 #include "davinci/text/incremental_decoder.h"
 #include "davinci/text/tokenizer.h"
+#include "davinci/weights/model_config.h"
+#include "davinci/weights/rope_frequencies.h"
+#include "davinci/weights/tensor_file.h"
 
 namespace {
 
@@ -124,6 +129,27 @@ Result<json> Answer(const nlohmann::ordered_json& request) {
     }
     streamed += decoder.Finish();
     return json{{"text", tokenizer->Decode(ids, skip)}, {"streamed", streamed}};
+  }
+  if (what == "tensor") {
+    using namespace davinci::weights;
+    DAVINCI_ASSIGN_OR_RETURN(const auto file,
+                             TensorFile::Open(request.at("path").get<std::string>()));
+    const Tensor* tensor = file.Find(request.at("name").get<std::string>());
+    if (tensor == nullptr) return davinci::NotFound("no such tensor");
+    std::vector<float> values(static_cast<size_t>(tensor->num_elements()));
+    std::vector<uint16_t> halves(values.size());
+    DAVINCI_RETURN_IF_ERROR(ReadFloat32(*tensor, values));
+    DAVINCI_RETURN_IF_ERROR(ReadBFloat16(*tensor, halves));
+    return json{{"shape", tensor->shape},
+                {"hex", ToHex({reinterpret_cast<const char*>(values.data()), values.size() * 4})},
+                {"bf16", ToHex({reinterpret_cast<const char*>(halves.data()), halves.size() * 2})}};
+  }
+  if (what == "rope") {
+    using namespace davinci::weights;
+    DAVINCI_ASSIGN_OR_RETURN(const auto config,
+                             ParseModelConfig(request.at("config").dump(), "config"));
+    const auto rope = ComputeRopeFrequencies(config, request.value("length", 0));
+    return json{{"inverse", rope.inverse}, {"factor", rope.attention_factor}};
   }
   if (what == "render" || what == "segments") return Render(request);
   if (what == "bytes") {

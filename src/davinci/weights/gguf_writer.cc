@@ -58,7 +58,9 @@ class Buffer {
       for (const int32_t item : integers) Put(item);
     }
   }
-  void Align() { text_.resize((text_.size() + kAlignment_bytes - 1) / kAlignment_bytes * kAlignment_bytes); }
+  void Align() {
+    text_.resize((text_.size() + kAlignment_bytes - 1) / kAlignment_bytes * kAlignment_bytes);
+  }
   const std::string& text() const { return text_; }
 
  private:
@@ -80,9 +82,10 @@ Result<GgufWriter> GgufWriter::Create(const fs::path& path, const GgufMetadata& 
   for (size_t i = 0; i < tensors.size(); ++i) {
     const TensorSpec& tensor = tensors[i];
     if (!IsWritable(tensor.dtype) || tensor.shape.size() > 4)
-      return InvalidArgument(fmt::format("{}: GGUF tensors are written as F32, F16, BF16 or Q8_0 "
-                                         "with at most 4 dimensions",
-                                         tensor.name));
+      return InvalidArgument(
+          fmt::format("{}: GGUF tensors are written as F32, F16, BF16 or Q8_0 "
+                      "with at most 4 dimensions",
+                      tensor.name));
     DAVINCI_ASSIGN_OR_RETURN(const int64_t bytes, NumBytes(tensor.dtype, tensor.shape));
     if (parts.empty() || (sizes.back() > 0 && sizes.back() + bytes > max_part_bytes)) {
       parts.emplace_back();
@@ -111,9 +114,8 @@ Result<GgufWriter> GgufWriter::Create(const fs::path& path, const GgufMetadata& 
       }
     }
     if (split) {
-      for (const auto& [key, value] :
-           {std::pair("split.no", static_cast<uint16_t>(i)),
-            {"split.count", static_cast<uint16_t>(parts.size())}}) {
+      for (const auto& [key, value] : {std::pair("split.no", static_cast<uint16_t>(i)),
+                                       {"split.count", static_cast<uint16_t>(parts.size())}}) {
         head.PutString(key);
         head.PutType(GgufType::kU16);
         head.Put(value);
@@ -135,8 +137,8 @@ Result<GgufWriter> GgufWriter::Create(const fs::path& path, const GgufMetadata& 
     Part part;
     part.path = path;
     if (split)
-      part.path.replace_filename(fmt::format("{}-{:05}-of-{:05}.gguf", path.stem().string(), i + 1,
-                                             parts.size()));
+      part.path.replace_filename(
+          fmt::format("{}-{:05}-of-{:05}.gguf", path.stem().string(), i + 1, parts.size()));
     DAVINCI_ASSIGN_OR_RETURN(
         part.file, CreateOutput(part.path, static_cast<int64_t>(head.text().size()) + sizes[i],
                                 &part.temporary));
@@ -206,8 +208,9 @@ Result<GgufMetadata> GgufMetadataOf(const ModelConfig& config, std::string_view 
   const RopeScaling& scaling = config.rope_scaling;
   using Kind = RopeScaling::Kind;
   if (scaling.kind == Kind::kDynamic || (scaling.kind == Kind::kYarn && !scaling.truncate))
-    return InvalidArgument("GGUF cannot express this RoPE scaling (dynamic, or yarn with "
-                           "truncate off); keep the Hugging Face folder");
+    return InvalidArgument(
+        "GGUF cannot express this RoPE scaling (dynamic, or yarn with "
+        "truncate off); keep the Hugging Face folder");
   if (scaling.kind == Kind::kLinear || scaling.kind == Kind::kYarn) {
     metadata.emplace_back(architecture + ".rope.scaling.type",
                           std::string(scaling.kind == Kind::kLinear ? "linear" : "yarn"));

@@ -22,13 +22,14 @@
 namespace davinci::weights {
 
 // u32, f32, bool, string, and arrays of strings and of i32.
-using GgufMetadataValue = std::variant<uint32_t, float, bool, std::string,
-                                       std::vector<std::string>, std::vector<int32_t>>;
+using GgufMetadataValue = std::variant<uint32_t, float, bool, std::string, std::vector<std::string>,
+                                       std::vector<int32_t>>;
 using GgufMetadata = std::vector<std::pair<std::string, GgufMetadataValue>>;
 
 class GgufWriter {
  public:
-  // Tensors by their GGUF names, F32, F16, BF16 or Q8_0. `max_part_bytes` of data: more makes parts.
+  // Tensors by their GGUF names, F32, F16, BF16 or Q8_0. `max_part_bytes` of data: more makes
+  // parts.
   static Result<GgufWriter> Create(const std::filesystem::path& path, const GgufMetadata& metadata,
                                    const std::vector<TensorSpec>& tensors,
                                    int64_t max_part_bytes = int64_t{1} << 62);

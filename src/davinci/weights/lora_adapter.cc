@@ -36,10 +36,9 @@ Status ReadConfig(const fs::path& path, LoraAdapter* adapter) {
   if (!root.is_object()) return bad("not a JSON object");
   if (!root.contains("peft_type") || root["peft_type"] != "LORA")
     return bad("peft_type is not LORA, the only kind supported");
-  for (const char* key :
-       {"use_dora", "bias", "rank_pattern", "alpha_pattern", "modules_to_save", "fan_in_fan_out",
-        "megatron_config", "layer_replication", "lora_bias", "use_qalora", "trainable_token_indices",
-        "target_parameters"})
+  for (const char* key : {"use_dora", "bias", "rank_pattern", "alpha_pattern", "modules_to_save",
+                          "fan_in_fan_out", "megatron_config", "layer_replication", "lora_bias",
+                          "use_qalora", "trainable_token_indices", "target_parameters"})
     if (root.contains(key) && !IsOff(root[key]))
       return bad(fmt::format("{} is {}, which is not supported", key, JsonText(root[key])));
   if (!root.contains("r") || !root["r"].is_number_unsigned() || root["r"].get<uint64_t>() < 1 ||
@@ -79,8 +78,9 @@ Result<LoraAdapter> LoadLoraAdapter(const fs::path& folder) {
     if (tensor.shape.size() != 2 || tensor.shape[is_a ? 0 : 1] != adapter.rank)
       return bad(fmt::format("its shape [{}] does not fit rank {}", fmt::join(tensor.shape, ", "),
                              adapter.rank));
-    const std::string name = tensor.name.substr(
-        kPrefix.size(), tensor.name.size() - kPrefix.size() - std::string_view(".lora_A.weight").size());
+    const std::string name =
+        tensor.name.substr(kPrefix.size(), tensor.name.size() - kPrefix.size() -
+                                               std::string_view(".lora_A.weight").size());
     LoraModule& module = adapter.modules[name];
     std::vector<float>& values = is_a ? module.a : module.b;
     (is_a ? module.in_features : module.out_features) = tensor.shape[is_a ? 1 : 0];
@@ -100,9 +100,11 @@ Status SaveLoraAdapter(const LoraAdapter& adapter, const fs::path& folder, DType
   std::vector<TensorSpec> specs;
   std::set<std::string> targets;
   for (const auto& [name, module] : adapter.modules) {
-    specs.push_back({fmt::format("{}{}.lora_A.weight", kPrefix, name), dtype,
+    specs.push_back({fmt::format("{}{}.lora_A.weight", kPrefix, name),
+                     dtype,
                      {adapter.rank, module.in_features}});
-    specs.push_back({fmt::format("{}{}.lora_B.weight", kPrefix, name), dtype,
+    specs.push_back({fmt::format("{}{}.lora_B.weight", kPrefix, name),
+                     dtype,
                      {module.out_features, adapter.rank}});
     targets.insert(name.substr(name.rfind('.') + 1));
   }
@@ -119,19 +121,18 @@ Status SaveLoraAdapter(const LoraAdapter& adapter, const fs::path& folder, DType
   }
   const auto names = writer.Finish();
   if (!names.ok()) return names.status();
-  const nlohmann::ordered_json config = {
-      {"peft_type", "LORA"},
-      {"task_type", "CAUSAL_LM"},
-      {"base_model_name_or_path", adapter.base_model},
-      {"r", adapter.rank},
-      {"lora_alpha", adapter.alpha},
-      {"lora_dropout", adapter.dropout},
-      {"use_rslora", adapter.use_rslora},
-      {"use_dora", false},
-      {"bias", "none"},
-      {"fan_in_fan_out", false},
-      {"inference_mode", true},
-      {"target_modules", targets}};
+  const nlohmann::ordered_json config = {{"peft_type", "LORA"},
+                                         {"task_type", "CAUSAL_LM"},
+                                         {"base_model_name_or_path", adapter.base_model},
+                                         {"r", adapter.rank},
+                                         {"lora_alpha", adapter.alpha},
+                                         {"lora_dropout", adapter.dropout},
+                                         {"use_rslora", adapter.use_rslora},
+                                         {"use_dora", false},
+                                         {"bias", "none"},
+                                         {"fan_in_fan_out", false},
+                                         {"inference_mode", true},
+                                         {"target_modules", targets}};
   return WriteFileAtomic(folder / "adapter_config.json", JsonText(config, 2) + "\n");
 }
 

@@ -1,7 +1,7 @@
 // LoRA adapters in PEFT's layout: adapter_config.json and adapter_model.safetensors.
 //
-// A module's weight W [out, in] becomes W + scale * B * A with A [rank, in] and B [out, rank]; scale
-// is alpha / rank, or alpha / sqrt(rank) with use_rslora.
+// A module's weight W [out, in] becomes W + scale * B * A with A [rank, in] and B [out, rank];
+// scale is alpha / rank, or alpha / sqrt(rank) with use_rslora.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,9 @@ struct LoraAdapter {
   bool operator==(const LoraAdapter&) const = default;
 };
 
-// InvalidArgument: other kinds than LoRA, and what changes the formula above (DoRA, biases, ranks or
-// alphas per module, modules_to_save, fan_in_fan_out); an A without its B; shapes that do not fit.
+// InvalidArgument: other kinds than LoRA, and what changes the formula above (DoRA, biases, ranks
+// or alphas per module, modules_to_save, fan_in_fan_out); an A without its B; shapes that do not
+// fit.
 Result<LoraAdapter> LoadLoraAdapter(const std::filesystem::path& folder);
 // Both files; `dtype` is F32, F16 or BF16. Loads in `peft`.
 Status SaveLoraAdapter(const LoraAdapter& adapter, const std::filesystem::path& folder,

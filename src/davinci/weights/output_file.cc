@@ -11,8 +11,8 @@ namespace davinci::weights {
 namespace fs = std::filesystem;
 
 Result<UniqueFd> CreateOutput(const fs::path& path, int64_t bytes, fs::path* temporary) {
-  *temporary = path.parent_path() /
-               fmt::format(".{}.{}.partial", path.filename().string(), ::getpid());
+  *temporary =
+      path.parent_path() / fmt::format(".{}.{}.partial", path.filename().string(), ::getpid());
   UniqueFd file(::open(temporary->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!file.valid()) return FromErrno(errno, temporary->string());
   // Room is taken at once: better now than after an hour. File systems without it do as they can.

@@ -26,8 +26,8 @@ Result<SafetensorsWriter> SafetensorsWriter::Create(const fs::path& folder,
   std::vector<int64_t> sizes;
   for (const TensorSpec& tensor : tensors) {
     if (IsQuantized(tensor.dtype))
-      return InvalidArgument(fmt::format("{}: safetensors cannot hold {}", tensor.name,
-                                         DTypeName(tensor.dtype)));
+      return InvalidArgument(
+          fmt::format("{}: safetensors cannot hold {}", tensor.name, DTypeName(tensor.dtype)));
     DAVINCI_ASSIGN_OR_RETURN(const int64_t bytes, NumBytes(tensor.dtype, tensor.shape));
     if (headers.empty() || (sizes.back() > 0 && sizes.back() + bytes > options.max_shard_bytes)) {
       headers.emplace_back();
@@ -53,10 +53,9 @@ Result<SafetensorsWriter> SafetensorsWriter::Create(const fs::path& folder,
     std::memcpy(head.data(), &size, 8);
     head += text;
     Shard shard;
-    shard.name = headers.size() == 1
-                     ? options.stem + ".safetensors"
-                     : fmt::format("{}-{:05}-of-{:05}.safetensors", options.stem, i + 1,
-                                   headers.size());
+    shard.name = headers.size() == 1 ? options.stem + ".safetensors"
+                                     : fmt::format("{}-{:05}-of-{:05}.safetensors", options.stem,
+                                                   i + 1, headers.size());
     DAVINCI_ASSIGN_OR_RETURN(
         shard.file, CreateOutput(folder / shard.name, static_cast<int64_t>(head.size()) + sizes[i],
                                  &shard.temporary));

@@ -4,8 +4,8 @@
 //
 // Nothing appears under its final name before Finish(): each shard is a temporary neighbour, made
 // durable and renamed; the index comes last, so a reader that goes by it never sees half a model.
-// Into a folder that already holds a model, write only if that may be lost: shards of the old one are
-// replaced one by one.
+// Into a folder that already holds a model, write only if that may be lost: shards of the old one
+// are replaced one by one.
 #pragma once
 
 #include <cstddef>
