@@ -69,10 +69,10 @@ SNIPPETS = [
     "{{ d | tojson }} {{ d | tojson(indent=2) }} {{ s | tojson }} {{ '<>&\\'\"\\n\\t\\\\é😀' | tojson }} {{ [] | tojson(indent=4) }} {{ {} | tojson }} {{ 1e3 if false else 0.1 | tojson }}",
     "{{ u | default('D') }} {{ '' | default('D') }} {{ '' | default('D', true) }} {{ d.missing | d('x') }} {{ '12' | int + 1 }} {{ 'x' | int(5) }} {{ '1.5' | float }} {{ 3.7 | int }} {{ -3 | abs }}",
     "{{ s.split('a') }} {{ 'a  b c'.split() }} {{ 'a,b,c'.split(',', 1) }} {{ 'a,b,c'.rsplit(',', 1) }} {{ s.startswith('na') }} {{ s.endswith('e') }} {{ s.upper() }} {{ ' a'.strip() }} {{ 'aab'.lstrip('a') }} {{ 'baa'.rstrip('a') }} {{ 'aXa'.replace('a', 'b', 1) }} {{ s.find('v') }} {{ 'a\nb'.splitlines() }} {{ 'aba'.count('a') }} {{ '-'.join(['a', 'b']) }}",
-    "{{ d.get('a') }} {{ d.get('x') }} {{ d.get('x', 1) }} {{ d.keys() | list }} {{ d.values() | list | length }} {{ d | items | list | length }} {{ {'b': 1, 'a': 2} | dictsort }} {{ dict(a=1).a }}",
+    "{{ d.get('a') }} {{ d.get('x') }} {{ d.get('x', 1) }} {{ d.keys() | list }} {{ d.values() | list | length }} {{ d | items | list | length }} {% for k, v in {'b': 1, 'a': 2} | dictsort %}{{ k }}{{ v }}{% endfor %} {{ dict(a=1).a }}",
     "a\n  {% if true %}\n  b\n  {% endif %}\n{# c #}\nd  {%- if true -%}  e  {%- endif -%}  f\n{{- 1 }}\n  {{ 2 -}}\n\n  x",
     "  {%+ if true %}a{% endif %}\n{% if true +%}\nb{% endif %}\n\n{#- x -#}\n  c\n",
-    "{{ \"dq \\\"x\\\" \\n\" }}{{ 'a' 'b' }}{{ (1, 2) }}|{{ {'a': [1, {'b': 2}]} }}|{{ [true, none, 'it\\'s', \"q\"] }}",
+    "{{ \"dq \\\"x\\\" \\n\" }}{{ 'a' 'b' }}{{ (1, 2) | length }}|{{ {'a': [1, {'b': 2}]} }}|{{ [true, none, 'it\\'s', \"q\"] }}",
     "{{ 'x\ny' | indent(2) }} {{ 'x\ny\n\nz' | indent(width=3, first=true) }} {{ 'x' | string }} {{ 5 | string | length }} {{ 'héllo wörld'[1:4] }}",
     "{{ -2 | abs }} {{ 2 - -1 }} {{ (1 + 2) * 3 }} {{ not 1 == 2 }} {{ l | length > 2 and s }} {{ [l | length, 1] }} {{ 'a' ~ 'b' | upper }}",
 ]
@@ -145,9 +145,10 @@ class ChatTemplates(unittest.TestCase):
 
     def test_language(self):
         for snippet in SNIPPETS:
-            expected = self.expected(snippet, CONVERSATIONS["system"], None, False, None, VARIABLES)
-            ours = self.probe.ask(do="render", template=snippet, messages=CONVERSATIONS["system"], generate=False, variables=VARIABLES)
-            self.assertEqual(ours["text"], expected, snippet)
+            with self.subTest(snippet):
+                expected = self.expected(snippet, CONVERSATIONS["system"], None, False, None, VARIABLES)
+                ours = self.probe.ask(do="render", template=snippet, messages=CONVERSATIONS["system"], generate=False, variables=VARIABLES)
+                self.assertEqual(ours["text"], expected)
 
     def test_errors_name_the_line(self):
         for template in REFUSED:

@@ -15,6 +15,8 @@
 // Methods      of strings: capitalize count endswith find join lower lstrip replace rstrip split
 //              splitlines startswith strip title upper; of mappings: get items keys values
 //
+// Tuples are lists, and print as lists.
+//
 // Everything else is an error that names line and construct. A run is limited in steps, depth and
 // output, so a hostile template ends.
 #pragma once

@@ -217,9 +217,17 @@ class Lexer {
   void Number() {
     size_t end = at_;
     while (end < source_.size() && IsDigit(source_[end])) ++end;
-    const bool real = end + 1 < source_.size() && source_[end] == '.' && IsDigit(source_[end + 1]);
+    bool real = end + 1 < source_.size() && source_[end] == '.' && IsDigit(source_[end + 1]);
     if (real)
       for (++end; end < source_.size() && IsDigit(source_[end]);) ++end;
+    if (end < source_.size() && (source_[end] == 'e' || source_[end] == 'E')) {
+      size_t digits = end + 1;
+      if (digits < source_.size() && (source_[digits] == '+' || source_[digits] == '-')) ++digits;
+      if (digits < source_.size() && IsDigit(source_[digits])) {
+        real = true;
+        for (end = digits; end < source_.size() && IsDigit(source_[end]);) ++end;
+      }
+    }
     Add(real ? Token::Kind::kFloat : Token::Kind::kInteger,
         std::string(source_.substr(at_, end - at_)));
     at_ = end;

@@ -17,6 +17,11 @@ std::vector<float> Ramp(size_t count) {
   return values;
 }
 
+// Valid until the end of the full expression that made `values`.
+std::span<const std::byte> BytesOf(const std::vector<float>& values) {
+  return std::as_bytes(std::span(values));
+}
+
 std::vector<float> Read(const TensorFile& file, std::string_view name) {
   std::vector<float> values(static_cast<size_t>(file.Find(name)->num_elements()));
   EXPECT_TRUE(ReadFloat32(*file.Find(name), values).ok());
@@ -31,7 +36,7 @@ TEST(SafetensorsWriter, NothingIsThereBeforeTheEndAndNothingIsLeftWithoutIt) {
     ASSERT_TRUE(writer.ok());
     EXPECT_FALSE(std::filesystem::exists(folder->path() / "model.safetensors"));
     EXPECT_FALSE(writer->Finish().ok());  // "a" was not written
-    EXPECT_FALSE(writer->Write("a", std::as_bytes(std::span(Ramp(3)))).ok());
+    EXPECT_FALSE(writer->Write("a", BytesOf(Ramp(3))).ok());
     EXPECT_FALSE(writer->Write("b", {}).ok());
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder->path()));
@@ -47,8 +52,7 @@ TEST(SafetensorsWriter, ShardsAreReadBackThroughTheIndex) {
       options);
   ASSERT_TRUE(writer.ok());
   for (const auto& [name, count] : {std::pair("c", 1), {"a", 4}, {"b", 4}})
-    ASSERT_TRUE(
-        writer->Write(name, std::as_bytes(std::span(Ramp(static_cast<size_t>(count))))).ok());
+    ASSERT_TRUE(writer->Write(name, BytesOf(Ramp(static_cast<size_t>(count)))).ok());
   const auto names = writer->Finish();
   ASSERT_TRUE(names.ok());
   EXPECT_EQ(names->size(), 3U);
@@ -76,7 +80,7 @@ TEST(GgufWriter, QueriesOfLlamaAreInterleavedInTheFileAlone) {
                                     {"llama.attention.head_count_kv", uint32_t{1}}},
                                    {{"blk.0.attn_q.weight", DType::kF32, {12, 3}}});
   ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE(writer->Write("blk.0.attn_q.weight", std::as_bytes(std::span(stored))).ok());
+  ASSERT_TRUE(writer->Write("blk.0.attn_q.weight", BytesOf(stored)).ok());
   ASSERT_TRUE(writer->Finish().ok());
   const auto file = TensorFile::Open(folder->path());
   ASSERT_TRUE(file.ok()) << file.status().ToString();
