@@ -6,6 +6,7 @@ in the last place) fills an error profile from which the comparator derives tole
 """
 
 import itertools
+import math
 import os
 import threading
 import time
@@ -30,6 +31,7 @@ class Oracle:
         self.reference = Reference(self._device)
         self._never_vary = {}  # variant: places of the inputs that get_inputs makes alike for every seed
         self._fixed_whole = {}  # the same of whole numbers; none where the reference can do with no others
+        self._fractions = {}  # variant: of inputs that are whole numbers, those that may be others (_takes_fractions)
         self._set = None
         self._arenas = {}
         self._kept_arena = None  # cpu: the last candidate's, all zeros
@@ -99,6 +101,7 @@ class Oracle:
     def _op_load(self, message, fds):
         self._never_vary.clear()
         self._fixed_whole.clear()
+        self._fractions.clear()
         return self.reference.load(message)
 
     def _op_describe(self, message, fds):
@@ -118,6 +121,7 @@ class Oracle:
     def _op_state(self, message, fds):
         """The randomised parameters and buffers, in shared memory."""
         built = self.reference.instance(message.get("variant", 0))
+        self.reference.restore_state(built)
         state = weights.state(built.model)
         layout, num_bytes = arena.plan([t.contiguous() for _, t in state])
         shared = arena.HostArena.create("davinci-state", num_bytes)
@@ -151,12 +155,42 @@ class Oracle:
             generator = torch.Generator(device=self._device)
             generator.manual_seed(seed ^ 0x5DEECE66D)
             coarse = self.reference.multiplies and self.reference.spec.get("precision") != "tf32"
+            own = tensors
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
+            if coarse and distribution == "signed" and all(a is b for a, b in zip(own, tensors)):
+                takes = self._takes_fractions(own, skeleton, variant) or [False] * len(own)
+                tensors = [distributions.with_fractions(t, generator) if may else t for t, may in zip(own, takes)]
             for i in self._fixed_whole.get(variant, ()) if distribution in distributions.VARYING else ():
                 tensors[i] = distributions.other_whole(tensors[i], generator, {size for t in tensors for size in t.shape})
             if distribution.startswith("outliers"):
                 skeleton = distributions.other_numbers(skeleton, generator)
         return InputSet(skeleton, tensors, variant, seed, distribution)
+
+    def _takes_fractions(self, own, skeleton, variant):
+        """Of each input: is it of floating type and does the reference work with what is between whole numbers, too? It does where its float64
+        twin answers half a step with about half the change, or a quarter; ids, which it rounds or looks up, show no change, or a jump. None
+        where no input is such."""
+        if variant not in self._fractions:
+            precise = self.reference.instance(variant).precise
+
+            def answer(i, step):
+                moved = [t + step * t if k == i else t for k, t in enumerate(own)]
+                found = self.reference.outputs(precise, InputSet(skeleton, moved, variant, 0, "own"), widen)
+                return torch.cat([t.double().reshape(-1) for t in found])
+
+            def is_smooth(i):
+                base = answer(i, 0.0)
+                half, whole = ((answer(i, step) - base).norm().item() for step in (0.25, 0.5))
+                return 0 < half < math.inf and 1.5 * half <= whole <= 6 * half
+
+            try:
+                takes = [t.is_floating_point() and bool(t.any()) and is_smooth(i) for i, t in enumerate(own)]
+            except Exception as error:  # noqa: BLE001  it is not defined there
+                if memory.ran_out(error):
+                    raise
+                takes = []
+            self._fractions[variant] = takes if any(takes) else None
+        return self._fractions[variant]
 
     def _op_arena(self, message, fds):
         """Creates the input arena of ``name`` for one variant; the supervisor forwards the descriptor."""

@@ -14,7 +14,7 @@ import traceback
 
 import torch
 
-from davinci_worker import arena, channel, handover, memory, packing, placement, process_state, source, weights
+from davinci_worker import arena, channel, handover, kept_state, memory, packing, placement, process_state, source, weights
 
 _MESSAGE_BYTES = 16000  # the supervisor leaves out what is too much for a verdict
 _MOST_POINTERS = 16
@@ -105,9 +105,11 @@ class Runner:
         self._factory = None
         self._models = {}
         self._contiguous = []  # of each output of the bound variant: its elements, where the reference returns it so, or None
+        self._wanted = []  # names of the reference's state
         self._plans = {}  # of shape variants: what of the reference's state goes where
         self._model = None
         self._inputs = []
+        self._kept = None  # where the reference's forward writes to buffers
         self._shift = 0
         self._arena = None
         self._held = None
@@ -219,8 +221,12 @@ class Runner:
         """Copies the reference's parameters and buffers in (handover.py). What takes what is decided once, while all has the values it
         was constructed with."""
         message["stage"] = "load_error"
+        kept = self._kept if self._models[message["variant"]] is self._model else None
+        if kept is not None:
+            kept.restore()
         own = self._state(self._models[message["variant"]])
         wanted = message["tensors"]
+        self._wanted = [w["name"] for w in wanted]
         if message["variant"] not in self._plans:
             self._plans[message["variant"]] = handover.plan(own, wanted)
         pairs, how = self._plans[message["variant"]]
@@ -229,12 +235,16 @@ class Runner:
             if name not in by_name:
                 raise RuntimeError(f"the module had {name} when it was made and has it no longer; parameters and buffers are written to in place")
             handover.copy(by_name[name], shared.view(wanted[index]), order)
+        if kept is not None:
+            kept.save()
         return {"ok": {"matched": how, "copied": len(pairs), "wanted": len(wanted), "own": len(own)}}
 
     def _op_bind(self, message, fds):
         """Maps the input arena of one variant; calls name a slot of it."""
         self._model = self._models[message["variant"]]
         self._known = None
+        message["stage"] = "load_error"
+        self._kept = self._state_to_keep(message["variant"], message["kept"]) if message.get("kept") else None
         self._inputs, self._contiguous = message["inputs"], message["contiguous"]
         if self._cuda:
             from davinci_worker import device
@@ -244,6 +254,14 @@ class Runner:
         elif fds:
             self._arena = arena.HostArena(fds[0], message["bytes"], populate=True)
         return {"ok": {}}
+
+    def _state_to_keep(self, variant, names):
+        """Buffers of the reference, by what took them over (``_op_state``)."""
+        pairs, wanted = self._plans.get(variant, ((), ""))[0], self._wanted
+        taken = {wanted[index]: name for name, index, _ in pairs}
+        if not isinstance(self._model, torch.nn.Module):
+            raise source.SourceError("load_error", f"the reference writes to its buffers {', '.join(names)} in forward; return a torch.nn.Module with such ones")
+        return kept_state.KeptState(self._model, [taken.get(name, name) for name in names])
 
     def _op_warm(self, message, fds):
         """Makes this process's context on the device before there is a candidate."""
@@ -263,7 +281,7 @@ class Runner:
         self._factory = self._model = self._held = self._known = self._blob = self._skeleton = None
         self._models.clear()
         self._plans.clear()
-        self._inputs, self._arena = [], None
+        self._inputs, self._arena, self._kept = [], None, None
         self._shared.clear()
         if self._cuda:
             from davinci_worker import device
@@ -304,6 +322,8 @@ class Runner:
             view, shift = self._arena.view, message["shift"]
             arguments = packing.unflatten(self._skeleton, [view(p, shift) for p in self._inputs])
             gate = _Gate(peer) if message.get("gate") else None
+            if (kept := self._kept) is not None:
+                kept.restore()
             if not cuda:
                 self._placement.arrange()
         except BaseException as error:  # noqa: BLE001
@@ -319,7 +339,8 @@ class Runner:
             started = clock()
             if seeded:
                 torch.manual_seed(peer.recv_seed())
-            output = self._laid_out(model(*arguments))
+            output = model(*arguments)
+            output = self._laid_out(output if kept is None else kept.joined(output))
             if cuda:
                 synchronize()
             ended = clock()
