@@ -79,8 +79,11 @@ class ModelNew(nn.Module):
   EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
   // Waking and stopping them costs a millisecond or more, which the judge causes and nobody pays.
   EXPECT_GE(e.evidence["waking"].value("threads", 0), 90);
-  EXPECT_LT(e.evidence["clocks"].value("arm_charged_ms", 1e9),
-            0.5 * e.evidence["waking"].value("wall_ms", 0.0));
+  // Beside other work neither is known well enough to be compared.
+  if (Slowness() <= 1) {
+    EXPECT_LT(e.evidence["clocks"].value("arm_charged_ms", 1e9),
+              0.5 * e.evidence["waking"].value("wall_ms", 0.0));
+  }
 }
 
 // --- policy_violation ---

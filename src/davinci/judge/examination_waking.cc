@@ -12,7 +12,7 @@ namespace {
 
 // Requests that do nothing, with and without the threads; and standard errors that are added, since
 // what is measured here excuses.
-constexpr int kRequests = 7;
+constexpr int kRequests = 12;
 constexpr double kNoise = 3;
 // A candidate may have more than these; what they cost is then charged as work is.
 constexpr int kMostThreads = 512;
@@ -43,8 +43,8 @@ Status Examination::MeasureWaking() {
       baseline.AskFrozen({{"op", "sleepers"}, {"count", 0}}, protocol_.load_timeout_seconds);
   if (ended.failure) return Internal(ended.failure->message);
   const auto cost = [](const std::vector<double>(&seconds)[2]) {
-    return std::max(
-        0.0, Median(seconds[1]) - Median(seconds[0]) + kNoise * MedianStandardError(seconds[1]));
+    return std::max(0.0, Percentile(seconds[1], 0.25) - Percentile(seconds[0], 0.25) +
+                             kNoise * MedianStandardError(seconds[1]));
   };
   waking_ = {cost(cpu), cost(main_cpu), cost(wall)};
   evaluation_.evidence["waking"] = {{"threads", more},
