@@ -75,12 +75,14 @@ int List(const RunsArguments& arguments) {
       DAVINCI_ASSIGN_OR_RETURN(auto run, store::RunStore::OpenForReading(folder));
       DAVINCI_ASSIGN_OR_RETURN(const auto header, orchestrator::HeaderFrom(*run));
       DAVINCI_ASSIGN_OR_RETURN(const auto stages, orchestrator::MeasureStages(*run));
+      int64_t units = 0;
+      for (const auto& [kind, times] : stages.stages) units += times.count;
       return json{
           {"run", folder.string()},
           {"command", header.command},
           {"tasks", header.tasks.size()},
           {"rollouts", stages.rollouts},
-          {"units", run->NumUnits()},
+          {"units", units},
           {"last_unix_s", stages.last_unix_s},
           {"state", stages.sessions.empty() ? "not finished" : stages.sessions.back().ended}};
     }();

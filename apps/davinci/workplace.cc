@@ -11,6 +11,7 @@
 #include "davinci/base/hash.h"
 #include "davinci/gpu/device.h"
 #include "davinci/llm/recorded.h"
+#include "davinci/search/strategy.h"
 #include "run_console.h"
 #include "skills_library.h"
 
@@ -56,12 +57,10 @@ std::string JudgeIdentity(const Installation& installation, const agent::DeviceF
   return hash.FinishHex();
 }
 
-Status OpenModel(const RunFlags& flags, const orchestrator::RunRecipe& recipe, Workplace* place) {
-  const orchestrator::LlmSettings& llm = recipe.llm;
-  llm::Budget budget;
-  if (recipe.budget.usd > 0) budget.max_usd = recipe.budget.usd;
-  if (recipe.budget.calls > 0) budget.max_calls = recipe.budget.calls;
-  place->ledger = std::make_unique<llm::Ledger>(budget);
+// One model, as [llm] or a role's table says.
+Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSettings& llm,
+                                                    const orchestrator::RunRecipe& recipe,
+                                                    Workplace* place, std::string* identity) {
   if (llm.endpoints.empty())
     return InvalidArgument(
         "no language model; say which:\n"
@@ -75,37 +74,66 @@ Status OpenModel(const RunFlags& flags, const orchestrator::RunRecipe& recipe, W
         "endpoint's URL, or recorded:FILE");
   if (first.starts_with(kRecorded)) {
     const std::string file = first.substr(sizeof(kRecorded) - 1);
-    DAVINCI_ASSIGN_OR_RETURN(place->backbone,
-                             llm::RecordedBackbone::Open(file, place->ledger.get()));
+    // Only davinci's own way of asking gives the labels of a recording; other strategies draw.
+    const auto gaps =
+        recipe.step.strategy == "davinci" ? llm::RecordingGaps::kError : llm::RecordingGaps::kDraw;
+    DAVINCI_ASSIGN_OR_RETURN(auto recorded,
+                             llm::RecordedBackbone::Open(file, place->ledger.get(), gaps));
     place->recorded = true;
-    place->llm_identity = kRecorded + fs::path(file).filename().string();
-  } else {
-    llm::OpenAiOptions options;
-    options.endpoints = llm.endpoints;
-    options.model = llm.model;
-    if (!llm.api_key_env.empty()) options.api_key_env = llm.api_key_env;
-    options.api_key_file = llm.api_key_file;
-    options.ca_file = llm.ca_file;
-    options.stream = llm.stream;
-    options.max_in_flight = llm.concurrency;
-    options.attempt_timeout_s = llm.attempt_timeout_seconds;
-    options.retry.max_attempts = llm.max_attempts;
-    options.ledger = place->ledger.get();
-    if (!llm.prices.empty()) {
-      DAVINCI_ASSIGN_OR_RETURN(options.prices, llm::PriceTable::Load(llm.prices));
-    }
-    DAVINCI_ASSIGN_OR_RETURN(auto client, llm::OpenAiClient::Create(std::move(options)));
-    DAVINCI_RETURN_IF_ERROR(client->Probe(CancelToken()));
-    place->llm_identity = llm.model;
-    place->backbone = std::move(client);
+    *identity = kRecorded + fs::path(file).filename().string();
+    return recorded;
   }
-  place->parts.backbone = place->backbone.get();
+  llm::OpenAiOptions options;
+  options.endpoints = llm.endpoints;
+  options.model = llm.model;
+  if (!llm.api_key_env.empty()) options.api_key_env = llm.api_key_env;
+  options.api_key_file = llm.api_key_file;
+  options.ca_file = llm.ca_file;
+  options.stream = llm.stream;
+  options.max_in_flight = recipe.llm.concurrency;
+  options.attempt_timeout_s = llm.attempt_timeout_seconds;
+  options.retry.max_attempts = llm.max_attempts;
+  options.ledger = place->ledger.get();
+  if (!llm.prices.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(options.prices, llm::PriceTable::Load(llm.prices));
+  }
+  DAVINCI_ASSIGN_OR_RETURN(auto client, llm::OpenAiClient::Create(std::move(options)));
+  DAVINCI_RETURN_IF_ERROR(client->Probe(CancelToken()));
+  *identity = llm.model;
+  return client;
+}
+
+Status OpenModels(const RunFlags& flags, const orchestrator::RunRecipe& recipe, Workplace* place) {
+  llm::Budget budget;
+  if (recipe.budget.usd > 0) budget.max_usd = recipe.budget.usd;
+  if (recipe.budget.calls > 0) budget.max_calls = recipe.budget.calls;
+  place->ledger = std::make_unique<llm::Ledger>(budget);
+  rollout::Backbones& backbones = place->parts.backbones;
+  // With a model for every role the general one is never asked, and need not be named.
+  const bool all_roles = recipe.roles.size() == 3;
+  if (!recipe.llm.endpoints.empty() || !all_roles) {
+    DAVINCI_ASSIGN_OR_RETURN(place->backbone,
+                             OpenBackbone(recipe.llm, recipe, place, &place->llm_identity));
+    backbones.general = place->backbone.get();
+  }
+  for (const auto& [role, settings] : recipe.roles) {
+    std::string identity;
+    auto own = OpenBackbone(settings, recipe, place, &identity);
+    if (!own.ok()) return own.status().Annotate(fmt::format("[llm.{}]", role));
+    place->llm_identity += fmt::format("; {}: {}", role, identity);
+    (role == "policy"      ? backbones.policy
+     : role == "selection" ? backbones.selection
+                           : backbones.summary) = own->get();
+    place->role_backbones.push_back(std::move(own).value());
+  }
   if (!flags.record.empty()) {
+    if (!recipe.roles.empty())
+      return InvalidArgument("--record writes the replies of one model; give no [llm.ROLE] tables");
     // By label: measured times get into later prompts, so no other run asks the same question.
     DAVINCI_ASSIGN_OR_RETURN(place->recorder,
                              llm::RecordingBackbone::Open(flags.record, place->backbone.get(),
                                                           llm::RecordingMatch::kLabel));
-    place->parts.backbone = place->recorder.get();
+    backbones.general = place->recorder.get();
   }
   return Status::Ok();
 }
@@ -154,6 +182,10 @@ void AddRunFlags(CLI::App* command, RunFlags* flags) {
                       "Record every reply to FILE, for --llm recorded:FILE");
   command->add_option("--library", flags->library,
                       "Skills: a library file, a JSONL file or a folder");
+  command
+      ->add_option("--strategy", flags->strategy,
+                   "How generations are spent: davinci, kevin, best_of_n, evolve")
+      ->check(CLI::IsMember(search::StrategyNames()));
   command->add_option("--turns", flags->turns, "Turns per rollout")->check(CLI::Range(1, 100));
   command->add_option("--schemes", flags->schemes, "Skill sets per task, besides the empty one")
       ->check(CLI::Range(0, 64));
@@ -190,6 +222,7 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   text("task.target", flags.target);
   text("task.language", flags.language);
   text("llm.model", flags.model);
+  text("search.strategy", flags.strategy);
   if (!flags.llm.empty())
     overrides.push_back("llm.endpoints=" + config::TomlLiteral(nlohmann::json(flags.llm)));
   number("rollout.turns", flags.turns);
@@ -215,7 +248,7 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
                                 const GlobalOptions& global) {
   Workplace place;
   DAVINCI_ASSIGN_OR_RETURN(place.installation, FindInstallation(global.python));
-  DAVINCI_RETURN_IF_ERROR(OpenModel(flags, recipe, &place));
+  DAVINCI_RETURN_IF_ERROR(OpenModels(flags, recipe, &place));
   DAVINCI_RETURN_IF_ERROR(FindLibrary(flags, recipe, &place));
   DAVINCI_ASSIGN_OR_RETURN(
       auto prompts, agent::PromptSet::Load(place.installation.home / "prompts", recipe.prompts));

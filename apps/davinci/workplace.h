@@ -24,6 +24,7 @@ struct RunFlags {
   std::string language;
   std::vector<std::string> llm;  // URLs, "recorded:FILE", "embedded"
   std::string model;
+  std::string strategy;
   std::string record;   // file that replies are recorded to
   std::string library;  // skills
   int turns = -1;
@@ -53,7 +54,8 @@ struct Workplace {
   Installation installation;
   std::unique_ptr<llm::Ledger> ledger;
   std::unique_ptr<llm::Backbone> backbone;
-  std::unique_ptr<llm::Backbone> recorder;  // around backbone, with --record
+  std::vector<std::unique_ptr<llm::Backbone>> role_backbones;  // of [llm.ROLE]
+  std::unique_ptr<llm::Backbone> recorder;                     // around backbone, with --record
   std::unique_ptr<rollout::JudgeEvaluator> evaluator;
   std::unique_ptr<agent::PromptSet> prompts;
   std::unique_ptr<store::KvCache> verdict_cache;

@@ -82,19 +82,19 @@ def proposal(name, idea):
 
 def replies():
     known = {
-        "ramp/selection/1": tool("select_skills", {"think": "fits", "selected_skills": [
+        "ramp@1/selection/1": tool("select_skills", {"think": "fits", "selected_skills": [
             {"name": "one-loop", "reason": "pointwise"}]}),
-        "ramp#s0r0t1": turn("A plain loop.", SLOW), "ramp#s0r0t2": turn("The same, said differently.", SLOW_TOO),
-        "ramp#s1r0t1": turn("A plain loop.", SLOW), "ramp#s1r0t2": turn("Vector lanes.", FAST),
-        "ramp/summary/0": proposal("loops-over-vector-lanes", "Let the loop run over vector lanes."),
-        "ramp/summary/1": proposal("steps-by-name", "Name the steps of side loops."),
-        "ramp/summary/2": proposal("steeper-slopes", "Take a steeper slope where values are negative."),
+        "ramp@1#s0r0t1": turn("A plain loop.", SLOW), "ramp@1#s0r0t2": turn("The same, said differently.", SLOW_TOO),
+        "ramp@1#s1r0t1": turn("A plain loop.", SLOW), "ramp@1#s1r0t2": turn("Vector lanes.", FAST),
+        "ramp@1/summary/0": proposal("loops-over-vector-lanes", "Let the loop run over vector lanes."),
+        "ramp@1/summary/1": proposal("steps-by-name", "Name the steps of side loops."),
+        "ramp@1/summary/2": proposal("steeper-slopes", "Take a steeper slope where values are negative."),
     }
     for i in range(3):
-        known[f"ramp/verify/without/{i}"] = turn(f"Attempt {i}.", SLOW)
-        known[f"ramp/verify/with/0.0/{i}"] = turn(f"Attempt {i}.", FAST)
-        known[f"ramp/verify/with/1.0/{i}"] = turn(f"Attempt {i}.", SLOW_TOO)
-        known[f"ramp/verify/with/2.0/{i}"] = turn(f"Attempt {i}.", WRONG if i == 1 else FAST)
+        known[f"ramp@1/verify/without/{i}"] = turn(f"Attempt {i}.", SLOW)
+        known[f"ramp@1/verify/with/0.0/{i}"] = turn(f"Attempt {i}.", FAST)
+        known[f"ramp@1/verify/with/1.0/{i}"] = turn(f"Attempt {i}.", SLOW_TOO)
+        known[f"ramp@1/verify/with/2.0/{i}"] = turn(f"Attempt {i}.", WRONG if i == 1 else FAST)
     return known
 
 
@@ -193,7 +193,7 @@ def main():
                                 env=environment, capture_output=True, text=True, check=False)
         check.that("loops-over-vector-lanes" in listed.stdout, "the user's library has learned it")
         winner = task["winner"]
-        check.that(winner is not None and winner["turn"] == "ramp#s1r0t2", f"winner: {winner and winner['turn']}")
+        check.that(winner is not None and winner["turn"] == "ramp@1#s1r0t2", f"winner: {winner and winner['turn']}")
         check.that((run / "report.html").stat().st_size > 1000, "there is a report")
 
         # Once more: nothing is done. Replay: the same without anything but the run.

@@ -82,7 +82,7 @@ TEST_F(RunTest, OneStepSelectsRollsOutSummarisesVerifiesAndFlushes) {
   EXPECT_THAT(result->view.tasks[1].proposals, IsEmpty());
   EXPECT_THAT(result->view.tasks[1].remark, HasSubstr("no summary"));
   ASSERT_TRUE(alpha.winner);
-  EXPECT_EQ(ToString(alpha.winner->turn), "alpha#s1r0t2");
+  EXPECT_EQ(ToString(alpha.winner->turn), "alpha@1#s1r0t2");
   EXPECT_TRUE(std::filesystem::exists(alpha.winner->exported_path));
   EXPECT_TRUE(std::filesystem::exists(dir_.path() / "run/report.html"));
 }
@@ -115,7 +115,7 @@ TEST_F(RunTest, AReplayGivesTheSameResultWithoutModelJudgeTasksOrPrompts) {
 
 TEST_F(RunTest, IdenticalCandidatesAreJudgedOnce) {
   for (auto& [label, text] : scenario_.replies)
-    if (label.starts_with("beta#")) text = Reply("ok 1.1", "always the same");
+    if (label.starts_with("beta@1#")) text = Reply("ok 1.1", "always the same");
   ASSERT_TRUE(Execute().ok());
   auto run = store::RunStore::OpenForReading(dir_.path() / "run");
   ASSERT_TRUE(run.ok());
@@ -157,7 +157,7 @@ TEST_F(RunTest, ABrokenTaskHarmsNoOtherAndCostsNoCall) {
 TEST_F(RunTest, AFailedRolloutHarmsNoOtherAndIsDoneAgain) {
   backbone_ = std::make_unique<SlowRecording>(scenario_.Replies(), 0, dir_.path() / "calls");
   backbone_->before = [](const llm::Request& request) {
-    return request.label == "beta#s0r1t2" ? Unavailable("the endpoint is gone") : Status::Ok();
+    return request.label == "beta@1#s0r1t2" ? Unavailable("the endpoint is gone") : Status::Ok();
   };
   const auto result = Execute();
   ASSERT_TRUE(result.ok());

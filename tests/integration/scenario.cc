@@ -151,8 +151,8 @@ Scenario Scenario::Make(const fs::path& folder) {
   auto& replies = scenario.replies;
   for (const std::string task : {"alpha", "beta"}) {
     // Both selections choose the same, so the second one's rollouts go to the first.
-    replies[task + "/selection/1"] = Selects("tile-rows");
-    replies[task + "/selection/2"] = Selects("tile-rows");
+    replies[CallLabel(task, 1, "selection/1")] = Selects("tile-rows");
+    replies[CallLabel(task, 1, "selection/2")] = Selects("tile-rows");
     for (int rollout = 0; rollout < 4; ++rollout)
       for (int turn = 1; turn <= 2; ++turn)
         for (int scheme = 0; scheme < 2; ++scheme)
@@ -160,19 +160,20 @@ Scenario Scenario::Make(const fs::path& folder) {
               Reply(turn == 1 && rollout == 1 ? "mismatch" : fmt::format("ok 1.{}", rollout),
                     fmt::format("{} scheme {} rollout {} turn {}", task, scheme, rollout, turn));
   }
-  replies["alpha#s1r0t1"] = Reply("ok 1.5", "a first loop");
-  replies["alpha#s1r0t2"] = Reply("ok 4.5", "rows in tiles");
-  replies["alpha/summary/0"] = Proposes("keep-rows-in-registers", "Keep a row in registers.");
-  replies["alpha/summary/1"] = Proposes("rename-loop-counters", "Give loop counters short names.");
-  replies["alpha/summary/2"] = Proposes("drop-the-tail", "Leave out the last partial vector.");
+  replies["alpha@1#s1r0t1"] = Reply("ok 1.5", "a first loop");
+  replies["alpha@1#s1r0t2"] = Reply("ok 4.5", "rows in tiles");
+  replies["alpha@1/summary/0"] = Proposes("keep-rows-in-registers", "Keep a row in registers.");
+  replies["alpha@1/summary/1"] =
+      Proposes("rename-loop-counters", "Give loop counters short names.");
+  replies["alpha@1/summary/2"] = Proposes("drop-the-tail", "Leave out the last partial vector.");
   for (int sample = 0; sample < 3; ++sample) {
-    replies[fmt::format("alpha/verify/without/{}", sample)] =
+    replies[fmt::format("alpha@1/verify/without/{}", sample)] =
         Reply(fmt::format("ok 1.5{}", sample), fmt::format("control {}", sample));
-    replies[fmt::format("alpha/verify/with/0.0/{}", sample)] =
+    replies[fmt::format("alpha@1/verify/with/0.0/{}", sample)] =
         Reply(fmt::format("ok 3.0{}", sample), fmt::format("registers {}", sample));
-    replies[fmt::format("alpha/verify/with/1.0/{}", sample)] =
+    replies[fmt::format("alpha@1/verify/with/1.0/{}", sample)] =
         Reply(fmt::format("ok 1.5{}", 2 - sample), fmt::format("renamed {}", sample));
-    replies[fmt::format("alpha/verify/with/2.0/{}", sample)] = Reply(
+    replies[fmt::format("alpha@1/verify/with/2.0/{}", sample)] = Reply(
         sample == 1 ? "mismatch" : fmt::format("ok 4.0{}", sample), fmt::format("cut {}", sample));
   }
   return scenario;
@@ -211,7 +212,7 @@ orchestrator::RunRequest Scenario::Request(const fs::path& run_folder) const {
 orchestrator::RunParts Scenario::Parts(llm::Backbone* backbone,
                                        rollout::Evaluator* evaluator) const {
   orchestrator::RunParts parts;
-  parts.backbone = backbone;
+  parts.backbones = backbone;
   parts.evaluator = evaluator;
   parts.prompts = prompts.get();
   parts.device = agent::CpuFacts(2);

@@ -7,13 +7,25 @@
 
 namespace davinci::agent {
 
+Result<PromptValues> TaskValues(const PromptSet& prompts, const TaskBrief& task,
+                                const std::vector<skill::Skill>& skills) {
+  const WorkedExample* example = prompts.Example(task.language);
+  if (example == nullptr)
+    return Internal(fmt::format("no worked example for {}", LanguageName(task.language)));
+  return PromptValues{{"language", std::string(LanguageTitle(task.language))},
+                      {"example_reference", WithoutTrailingNewlines(example->reference)},
+                      {"example_candidate", WithoutTrailingNewlines(example->candidate)},
+                      {"skills", WithoutTrailingNewlines(skill::RenderSkills(skills))},
+                      {"reference", WithoutTrailingNewlines(task.reference)},
+                      {"sizes", SizesText(task)},
+                      {"other_shapes", task.other_shapes ? "yes" : ""},
+                      {"class_name", task.class_name}};
+}
+
 Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief& task,
                                        const std::string& device,
                                        const std::vector<skill::Skill>& skills) {
   DAVINCI_RETURN_IF_ERROR(CheckLanguage(task));
-  const WorkedExample* example = prompts.Example(task.language);
-  if (example == nullptr)
-    return Internal(fmt::format("no worked example for {}", LanguageName(task.language)));
   DAVINCI_ASSIGN_OR_RETURN(std::string contract,
                            prompts.Render(fmt::format("contract_{}", LanguageName(task.language)),
                                           {{"class_name", task.class_name}}));
@@ -26,18 +38,8 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
                                                             {"entry", task.entry},
                                                             {"class_name", task.class_name},
                                                             {"precision", task.precision}}));
-  DAVINCI_ASSIGN_OR_RETURN(
-      conversation.task,
-      prompts.Render(
-          "policy_task",
-          {{"language", language},
-           {"example_reference", WithoutTrailingNewlines(example->reference)},
-           {"example_candidate", WithoutTrailingNewlines(example->candidate)},
-           {"skills", WithoutTrailingNewlines(skill::RenderSkills(skills, task.language))},
-           {"reference", WithoutTrailingNewlines(task.reference)},
-           {"sizes", SizesText(task)},
-           {"other_shapes", task.other_shapes ? "yes" : ""},
-           {"class_name", task.class_name}}));
+  DAVINCI_ASSIGN_OR_RETURN(const PromptValues values, TaskValues(prompts, task, skills));
+  DAVINCI_ASSIGN_OR_RETURN(conversation.task, prompts.Render("policy_task", values));
   return conversation;
 }
 

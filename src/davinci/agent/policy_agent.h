@@ -32,6 +32,10 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
                                        const std::string& device,
                                        const std::vector<skill::Skill>& skills);
 
+// What every prompt says about the task: language, worked example, skills, reference, sizes, class.
+Result<PromptValues> TaskValues(const PromptSet& prompts, const TaskBrief& task,
+                                const std::vector<skill::Skill>& skills);
+
 // `max_prompt_tokens`, `keep_turn` and `count` as FitConversation.
 Result<llm::Request> BuildPolicyRequest(const Conversation& conversation, size_t max_prompt_tokens,
                                         int keep_turn = -1,

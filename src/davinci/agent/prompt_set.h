@@ -10,6 +10,8 @@
 //   policy_system.md     policy_task.md             the Policy agent
 //   contract_<language>.md                          what a candidate of that language looks like
 //   example/reference.py, example/<language>.py     a task and candidates that the judge accepts
+//   kevin_task.md        kevin_verdict.md           the Policy agent under the strategy kevin
+//   evolve_task.md                                  … and under evolve
 //   feedback.md          no_code.md                 what the Policy agent hears after a turn
 //   device_cuda.md       device_cpu.md              the device, in all three
 //   summary_system.md    summary_task.md            the Summary agent

@@ -15,16 +15,18 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kSelectionSchema = "davinci.selection/1";
-constexpr std::string_view kTurnSchema = "davinci.turn/1";
-constexpr std::string_view kTrajectorySchema = "davinci.trajectory/1";
-constexpr std::string_view kProposalSchema = "davinci.proposal/1";
-constexpr std::string_view kVerificationSchema = "davinci.verification/1";
+constexpr std::string_view kSelectionSchema = "davinci.selection/2";
+constexpr std::string_view kTurnSchema = "davinci.turn/2";
+constexpr std::string_view kTrajectorySchema = "davinci.trajectory/2";
+constexpr std::string_view kSummarySchema = "davinci.summary/1";
+constexpr std::string_view kProposalSchema = "davinci.proposal/2";
+constexpr std::string_view kVerificationSchema = "davinci.verification/2";
 
-constexpr std::array<std::pair<TrajectoryEnd, std::string_view>, 5> kEnds = {{
+constexpr std::array<std::pair<TrajectoryEnd, std::string_view>, 6> kEnds = {{
     {TrajectoryEnd::kTurns, "turns"},
     {TrajectoryEnd::kConverged, "converged"},
     {TrajectoryEnd::kBudget, "budget"},
+    {TrajectoryEnd::kContext, "context"},
     {TrajectoryEnd::kStopped, "stopped"},
     {TrajectoryEnd::kFailed, "failed"},
 }};
@@ -160,7 +162,8 @@ json ToJson(const Selection& selection) {
           {"prompt_hash", selection.prompt_hash},
           {"reply", selection.reply},
           {"cost", ToJson(selection.cost)},
-          {"finished_unix_s", selection.finished_unix_s}};
+          {"finished_unix_s", selection.finished_unix_s},
+          {"step", selection.step}};
 }
 
 Result<Selection> SelectionFromJson(const json& document) {
@@ -177,6 +180,7 @@ Result<Selection> SelectionFromJson(const json& document) {
   reader.Read("reply", &selection.reply);
   reader.ReadWith("cost", &selection.cost, LlmCostFromJson);
   reader.Read("finished_unix_s", &selection.finished_unix_s);
+  reader.Read("step", &selection.step);
   DAVINCI_RETURN_IF_ERROR(reader.Finish());
   return selection;
 }
@@ -193,6 +197,7 @@ json ToJson(const Turn& turn) {
           {"evaluation", ToJson(turn.evaluation)},
           {"judged_before", turn.judged_before},
           {"model", turn.model},
+          {"trace_hash", turn.trace_hash},
           {"cost", ToJson(turn.cost)},
           {"queue_seconds", turn.queue_seconds},
           {"judge_seconds", turn.judge_seconds},
@@ -212,6 +217,7 @@ Result<Turn> TurnFromJson(const json& document) {
   reader.ReadWith("evaluation", &turn.evaluation, EvaluationFromJson);
   reader.Read("judged_before", &turn.judged_before);
   reader.Read("model", &turn.model);
+  reader.Read("trace_hash", &turn.trace_hash);
   reader.ReadWith("cost", &turn.cost, LlmCostFromJson);
   reader.Read("queue_seconds", &turn.queue_seconds);
   reader.Read("judge_seconds", &turn.judge_seconds);
@@ -253,6 +259,41 @@ Result<Trajectory> TrajectoryFromJson(const json& document) {
   return trajectory;
 }
 
+json ToJson(const SummaryCall& call) {
+  return {{"schema", kSummarySchema},
+          {"task", call.task},
+          {"step", call.step},
+          {"summary", call.summary},
+          {"before", ToString(call.before)},
+          {"after", ToString(call.after)},
+          {"prompt_hash", call.prompt_hash},
+          {"reply", call.reply},
+          {"trace_hash", call.trace_hash},
+          {"num_proposals", call.num_proposals},
+          {"problem", call.problem},
+          {"cost", ToJson(call.cost)},
+          {"finished_unix_s", call.finished_unix_s}};
+}
+
+Result<SummaryCall> SummaryCallFromJson(const json& document) {
+  SummaryCall call;
+  ObjectReader reader(document, kSummarySchema);
+  reader.Read("task", &call.task);
+  reader.Read("step", &call.step);
+  reader.Read("summary", &call.summary);
+  reader.ReadWith("before", &call.before, TurnIdFromJson);
+  reader.ReadWith("after", &call.after, TurnIdFromJson);
+  reader.Read("prompt_hash", &call.prompt_hash);
+  reader.Read("reply", &call.reply);
+  reader.Read("trace_hash", &call.trace_hash);
+  reader.Read("num_proposals", &call.num_proposals);
+  reader.Read("problem", &call.problem);
+  reader.ReadWith("cost", &call.cost, LlmCostFromJson);
+  reader.Read("finished_unix_s", &call.finished_unix_s);
+  DAVINCI_RETURN_IF_ERROR(reader.Finish());
+  return call;
+}
+
 json ToJson(const SkillProposal& proposal) {
   return {{"schema", kProposalSchema},
           {"task", proposal.task},
@@ -269,7 +310,8 @@ json ToJson(const SkillProposal& proposal) {
           {"prompt_hash", proposal.prompt_hash},
           {"reply", proposal.reply},
           {"cost", ToJson(proposal.cost)},
-          {"finished_unix_s", proposal.finished_unix_s}};
+          {"finished_unix_s", proposal.finished_unix_s},
+          {"step", proposal.step}};
 }
 
 Result<SkillProposal> SkillProposalFromJson(const json& document) {
@@ -290,6 +332,7 @@ Result<SkillProposal> SkillProposalFromJson(const json& document) {
   reader.Read("reply", &proposal.reply);
   reader.ReadWith("cost", &proposal.cost, LlmCostFromJson);
   reader.Read("finished_unix_s", &proposal.finished_unix_s);
+  reader.Read("step", &proposal.step);
   DAVINCI_RETURN_IF_ERROR(reader.Finish());
   return proposal;
 }
@@ -307,7 +350,8 @@ json ToJson(const Verification& verification) {
           {"threshold", verification.threshold},
           {"admitted", verification.admitted},
           {"reason", verification.reason},
-          {"finished_unix_s", verification.finished_unix_s}};
+          {"finished_unix_s", verification.finished_unix_s},
+          {"step", verification.step}};
 }
 
 Result<Verification> VerificationFromJson(const json& document) {
@@ -322,6 +366,7 @@ Result<Verification> VerificationFromJson(const json& document) {
   reader.Read("admitted", &verification.admitted);
   reader.Read("reason", &verification.reason);
   reader.Read("finished_unix_s", &verification.finished_unix_s);
+  reader.Read("step", &verification.step);
   DAVINCI_RETURN_IF_ERROR(reader.Finish());
   return verification;
 }

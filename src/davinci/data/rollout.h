@@ -32,6 +32,7 @@ struct RolloutId {
   std::string task;
   int scheme = 0;   // index of the skill set given to it, from 0
   int rollout = 0;  // among the rollouts of this scheme, from 0
+  int step = 1;     // of the run, from 1: the same task may come again in a later one
 
   auto operator<=>(const RolloutId&) const = default;
   bool operator==(const RolloutId&) const = default;
@@ -46,12 +47,16 @@ struct TurnId {
   bool operator==(const TurnId&) const = default;
 };
 
-// "softmax/rows#s0r2" and "softmax/rows#s0r2t1". Parse* accept exactly what ToString writes; the
-// last '#' separates, so a task id may contain any character.
+// "softmax/rows@1#s0r2" and "softmax/rows@1#s0r2t1", the step behind '@'. Parse* accept exactly
+// what ToString writes; the last '#' and the last '@' before it separate, so a task id may contain
+// any character.
 std::string ToString(const RolloutId& id);
 std::string ToString(const TurnId& id);
 Result<RolloutId> ParseRolloutId(std::string_view text);
 Result<TurnId> ParseTurnId(std::string_view text);
+
+// Label of a model call that belongs to no turn: "softmax/rows@1/summary/0".
+std::string CallLabel(std::string_view task, int step, std::string_view call);
 
 // What model calls took. Sums with +=.
 struct LlmCost {
@@ -79,10 +84,12 @@ struct Selection {
   std::string reply;
   LlmCost cost;
   double finished_unix_s = 0;
+  int step = 1;
 };
 
 // One reply and its judgement. A reply without usable code is a turn, too: its evaluation has the
-// outcome kParseError and its code_hash is "".
+// outcome kParseError and its code_hash is "". A turn that the judge failed on
+// has the outcome kJudgeError: it carries no reward, and nothing may be learned from it.
 struct Turn {
   TurnId id;
   std::string prompt_hash;
@@ -94,6 +101,8 @@ struct Turn {
   Evaluation evaluation;
   bool judged_before = false;  // the verdict of an identical candidate of this run was taken over
   std::string model;           // as the endpoint named it
+  // Blob with the tokens read and drawn (llm/token_trace.h); "": the backbone knows none.
+  std::string trace_hash;
   LlmCost cost;
   double queue_seconds = 0;  // waiting for a free judge
   double judge_seconds = 0;  // 0 when judged_before
@@ -104,6 +113,7 @@ struct Turn {
 enum class TrajectoryEnd {
   kTurns,      // it had all its turns
   kConverged,  // further gain would be noise, the roofline is near, or it stagnated
+  kContext,    // an append-only conversation filled the model's context
   kBudget,     // money, time or calls ran out
   kStopped,    // the user interrupted
   kFailed,     // our failure; `problem` says which
@@ -118,6 +128,22 @@ struct Trajectory {
   TrajectoryEnd end = TrajectoryEnd::kTurns;
   std::string problem;
   double started_unix_s = 0;
+  double finished_unix_s = 0;
+};
+
+// A call of the Summary agent, whatever came of it.
+struct SummaryCall {
+  std::string task;
+  int step = 1;
+  int summary = 0;  // index of the call for this task and step, from 0
+  TurnId before;    // the pair that was summarised
+  TurnId after;
+  std::string prompt_hash;
+  std::string reply;
+  std::string trace_hash;  // as Turn::trace_hash
+  int num_proposals = 0;   // in the reply, refused ones included
+  std::string problem;     // why the reply gave no proposal; "" = it did, or chose to give none
+  LlmCost cost;
   double finished_unix_s = 0;
 };
 
@@ -138,6 +164,7 @@ struct SkillProposal {
   std::string reply;
   LlmCost cost;  // of the whole call, carried by proposal 0 only
   double finished_unix_s = 0;
+  int step = 1;
 };
 
 // A ratio with its 95 % interval; high is infinite when nothing bounds it (null in JSON).
@@ -170,12 +197,14 @@ struct Verification {
   bool admitted = false;
   std::string reason;  // one sentence, for people
   double finished_unix_s = 0;
+  int step = 1;
 };
 
 nlohmann::json ToJson(const LlmCost& cost);
 nlohmann::json ToJson(const Selection& selection);
 nlohmann::json ToJson(const Turn& turn);
 nlohmann::json ToJson(const Trajectory& trajectory);
+nlohmann::json ToJson(const SummaryCall& call);
 nlohmann::json ToJson(const SkillProposal& proposal);
 nlohmann::json ToJson(const Verification& verification);
 
@@ -184,6 +213,7 @@ Result<Selection> SelectionFromJson(const nlohmann::json& document);
 Result<Turn> TurnFromJson(const nlohmann::json& document);
 // Also checks that the turns' ids continue the trajectory's.
 Result<Trajectory> TrajectoryFromJson(const nlohmann::json& document);
+Result<SummaryCall> SummaryCallFromJson(const nlohmann::json& document);
 Result<SkillProposal> SkillProposalFromJson(const nlohmann::json& document);
 Result<Verification> VerificationFromJson(const nlohmann::json& document);
 

@@ -20,6 +20,19 @@ bool Take(std::string_view* text, char tag, int least, int* number) {
   return true;
 }
 
+// Everything up to the rollout's number.
+bool TakeTask(std::string_view* text, RolloutId* id) {
+  const size_t hash = text->rfind('#');
+  if (hash == std::string_view::npos) return false;
+  const size_t at = text->substr(0, hash).rfind('@');
+  if (at == std::string_view::npos) return false;
+  id->task = text->substr(0, at);
+  std::string_view step = text->substr(at, hash - at);
+  text->remove_prefix(hash + 1);
+  return Take(&step, '@', 1, &id->step) && step.empty() && Take(text, 's', 0, &id->scheme) &&
+         Take(text, 'r', 0, &id->rollout);
+}
+
 Status NotAnId(std::string_view text, std::string_view form) {
   return InvalidArgument(fmt::format("\"{}\" is not of the form {}", text, form));
 }
@@ -27,36 +40,29 @@ Status NotAnId(std::string_view text, std::string_view form) {
 }  // namespace
 
 std::string ToString(const RolloutId& id) {
-  return fmt::format("{}#s{}r{}", id.task, id.scheme, id.rollout);
+  return fmt::format("{}@{}#s{}r{}", id.task, id.step, id.scheme, id.rollout);
 }
 
 std::string ToString(const TurnId& id) {
   return fmt::format("{}t{}", ToString(id.rollout), id.turn);
 }
 
+std::string CallLabel(std::string_view task, int step, std::string_view call) {
+  return fmt::format("{}@{}/{}", task, step, call);
+}
+
 Result<RolloutId> ParseRolloutId(std::string_view text) {
-  const size_t hash = text.rfind('#');
   RolloutId id;
-  if (hash != std::string_view::npos) {
-    id.task = text.substr(0, hash);
-    std::string_view rest = text.substr(hash + 1);
-    if (Take(&rest, 's', 0, &id.scheme) && Take(&rest, 'r', 0, &id.rollout) && rest.empty())
-      return id;
-  }
-  return NotAnId(text, "TASK#s0r0");
+  std::string_view rest = text;
+  if (TakeTask(&rest, &id) && rest.empty()) return id;
+  return NotAnId(text, "TASK@1#s0r0");
 }
 
 Result<TurnId> ParseTurnId(std::string_view text) {
-  const size_t hash = text.rfind('#');
   TurnId id;
-  if (hash != std::string_view::npos) {
-    id.rollout.task = text.substr(0, hash);
-    std::string_view rest = text.substr(hash + 1);
-    if (Take(&rest, 's', 0, &id.rollout.scheme) && Take(&rest, 'r', 0, &id.rollout.rollout) &&
-        Take(&rest, 't', 1, &id.turn) && rest.empty())
-      return id;
-  }
-  return NotAnId(text, "TASK#s0r0t1");
+  std::string_view rest = text;
+  if (TakeTask(&rest, &id.rollout) && Take(&rest, 't', 1, &id.turn) && rest.empty()) return id;
+  return NotAnId(text, "TASK@1#s0r0t1");
 }
 
 }  // namespace davinci

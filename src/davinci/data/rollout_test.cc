@@ -24,6 +24,7 @@ Turn MakeTurn(const RolloutId& id, int number) {
   turn.evaluation.correct = true;
   turn.evaluation.speedup = Speedup{1.5, 1.4, 1.6, true, "eager"};
   turn.model = "some/model";
+  turn.trace_hash = std::string(64, 'd');
   turn.cost = {2, 1000, 200, 0.012, 3.5};
   turn.judge_seconds = 4.25;
   turn.finished_unix_s = 1.75e9;
@@ -40,19 +41,23 @@ Trajectory MakeTrajectory() {
 }
 
 TEST(RolloutId, TextFormIsReadBackWhateverTheTaskIsCalled) {
-  for (const std::string task : {"a", "", "level1/12_Softmax", "x#s1r2", "#", "ümläut t3"}) {
-    const TurnId id{{task, 3, 10}, 2};
+  for (const std::string task :
+       {"a", "", "level1/12_Softmax", "x#s1r2", "#", "ümläut t3", "a@2", "@"}) {
+    const TurnId id{{task, 3, 10, 17}, 2};
     EXPECT_EQ(ParseTurnId(ToString(id)).value(), id);
     EXPECT_EQ(ParseRolloutId(ToString(id.rollout)).value(), id.rollout);
   }
-  EXPECT_EQ(ToString(TurnId{{"t", 1, 2}, 3}), "t#s1r2t3");
+  EXPECT_EQ(ToString(TurnId{{"t", 1, 2, 4}, 3}), "t@4#s1r2t3");
 }
 
 TEST(RolloutId, OnlyItsOwnTextFormIsAccepted) {
-  for (const char* text : {"", "t", "t#", "t#s1", "t#s1r", "t#s1r2t1", "t#s-1r2", "t#s01r2",
-                           "t#s1r2 ", "t#s+1r2", "t#r1s2", "t#s1r99999999999999"})
+  for (const char* text :
+       {"", "t", "t#", "t@1#s1", "t@1#s1r", "t@1#s1r2t1", "t@1#s-1r2", "t@1#s01r2", "t@1#s1r2 ",
+        "t@1#s+1r2", "t@1#r1s2", "t@1#s1r99999999999999", "t#s1r2", "t@#s1r2", "t@0#s1r2",
+        "t@01#s1r2", "t@1x#s1r2"})
     EXPECT_FALSE(ParseRolloutId(text).ok()) << text;
-  for (const char* text : {"t#s1r2", "t#s1r2t0", "t#s1r2t-1", "t#s1r2t01", "t#s1r2t1x"})
+  for (const char* text :
+       {"t@1#s1r2", "t@1#s1r2t0", "t@1#s1r2t-1", "t@1#s1r2t01", "t@1#s1r2t1x", "t#s1r2t1"})
     EXPECT_FALSE(ParseTurnId(text).ok()) << text;
 }
 
@@ -61,7 +66,7 @@ TEST(RolloutId, OrdersByTaskThenSchemeThenRolloutThenTurn) {
       {{"b", 0, 0}, 1}, {{"a", 1, 0}, 1}, {{"a", 0, 10}, 1}, {{"a", 0, 2}, 2}, {{"a", 0, 2}, 1}};
   std::string text;
   for (const TurnId& id : ordered) text += ToString(id) + " ";
-  EXPECT_EQ(text, "a#s0r2t1 a#s0r2t2 a#s0r10t1 a#s1r0t1 b#s0r0t1 ");
+  EXPECT_EQ(text, "a@1#s0r2t1 a@1#s0r2t2 a@1#s0r10t1 a@1#s1r0t1 b@1#s0r0t1 ");
 }
 
 TEST(RolloutRecords, EveryRecordSurvivesJson) {
@@ -73,10 +78,20 @@ TEST(RolloutRecords, EveryRecordSurvivesJson) {
   EXPECT_EQ(read->turns[1].reply, trajectory.turns[1].reply);
   EXPECT_EQ(read->end, TrajectoryEnd::kConverged);
 
-  Selection selection{"t", 1, false, {"a", "b"}, {"b"}, 0, "", "hash", "reply", {1, 2, 3, 4, 5}, 6};
+  Selection selection{"t", 1,      false,   {"a", "b"},      {"b"}, 0,
+                      "",  "hash", "reply", {1, 2, 3, 4, 5}, 6,     2};
   EXPECT_EQ(ToJson(SelectionFromJson(ToJson(selection)).value()), ToJson(selection));
   selection.merged_into.reset();
   EXPECT_EQ(SelectionFromJson(ToJson(selection))->merged_into, std::nullopt);
+
+  SummaryCall call;
+  call.step = 3;
+  call.before = {{"t", 0, 0, 3}, 1};
+  call.after = {{"t", 0, 0, 3}, 2};
+  call.reply = "no skill";
+  call.problem = "no call of the tool";
+  call.trace_hash = std::string(64, 'c');
+  EXPECT_EQ(ToJson(SummaryCallFromJson(ToJson(call)).value()), ToJson(call));
 
   SkillProposal proposal;
   proposal.before = {{"t", 0, 0}, 1};
@@ -119,9 +134,9 @@ TEST(RolloutRecords, AnyWrongTypeAndAnyUnknownKeyIsRefused) {
   json surplus = whole;
   surplus["replly"] = "x";
   EXPECT_EQ(TurnFromJson(surplus).status().message(),
-            "davinci.turn/1: \"replly\" is not a known key");
+            "davinci.turn/2: \"replly\" is not a known key");
   json foreign = whole;
-  foreign["schema"] = "davinci.turn/2";
+  foreign["schema"] = "davinci.turn/1";
   EXPECT_FALSE(TurnFromJson(foreign).ok());
   EXPECT_FALSE(TurnFromJson(json::array()).ok());
   EXPECT_FALSE(TurnFromJson(json()).ok());

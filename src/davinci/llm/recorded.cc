@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
+#include "davinci/data/rollout.h"
 
 namespace davinci::llm {
 namespace {
@@ -165,6 +167,30 @@ Result<Reply> Recording::Find(const Request& request) const {
       Quoted(request.label), Differences(found->second.back().parts, PartsOf(request))));
 }
 
+Result<std::pair<Reply, std::string>> Recording::Draw(std::string_view label) const {
+  const auto nothing = [&] {
+    return NotFound(fmt::format("no recorded reply to draw from for {}", Quoted(label)));
+  };
+  const auto asked = ParseTurnId(label);
+  if (!asked.ok()) return nothing();
+  std::vector<std::pair<TurnId, const RecordedReply*>> pool;
+  for (const auto& [name, records] : by_label_) {
+    const auto id = ParseTurnId(name);
+    if (id.ok() && id->rollout.task == asked->rollout.task) pool.emplace_back(*id, &records.back());
+  }
+  if (pool.empty()) return nothing();
+  std::ranges::sort(pool, {}, [](const auto& entry) {
+    const TurnId& id = entry.first;
+    return std::tuple(id.turn, id.rollout.step, id.rollout.scheme, id.rollout.rollout);
+  });
+  const auto width = static_cast<size_t>(
+      std::ranges::count_if(pool, [](const auto& entry) { return entry.first.turn == 1; }));
+  const size_t number = static_cast<size_t>(asked->rollout.rollout) +
+                        std::max<size_t>(width, 1) * static_cast<size_t>(asked->turn - 1);
+  const auto& [id, record] = pool[number % pool.size()];
+  return std::pair(record->reply, ToString(id));
+}
+
 size_t Recording::size() const {
   size_t count = by_content_.size();
   for (const auto& [label, records] : by_label_) count += records.size();
@@ -172,18 +198,28 @@ size_t Recording::size() const {
 }
 
 Result<std::unique_ptr<RecordedBackbone>> RecordedBackbone::Open(const std::filesystem::path& file,
-                                                                 Ledger* ledger) {
+                                                                 Ledger* ledger,
+                                                                 RecordingGaps gaps) {
   DAVINCI_ASSIGN_OR_RETURN(Recording recording, Recording::Load(file));
   return std::make_unique<RecordedBackbone>(std::move(recording),
-                                            "recorded:" + file.filename().string(), ledger);
+                                            "recorded:" + file.filename().string(), ledger, gaps);
 }
 
-RecordedBackbone::RecordedBackbone(Recording recording, std::string name, Ledger* ledger)
-    : recording_(std::move(recording)), name_(std::move(name)), ledger_(ledger) {}
+RecordedBackbone::RecordedBackbone(Recording recording, std::string name, Ledger* ledger,
+                                   RecordingGaps gaps)
+    : recording_(std::move(recording)), name_(std::move(name)), ledger_(ledger), gaps_(gaps) {}
 
 Result<Reply> RecordedBackbone::Generate(const Request& request, const CancelToken& cancel) {
   if (cancel.stop_requested()) return Cancelled("generating " + Quoted(request.label));
   auto reply = recording_.Find(request);
+  if (gaps_ == RecordingGaps::kDraw && reply.status().code() == StatusCode::kNotFound) {
+    auto drawn = recording_.Draw(request.label);
+    if (drawn.ok()) {
+      drawn->first.endpoint =
+          fmt::format("{}, drawn: this reply was recorded for {}", name_, drawn->second);
+      reply = std::move(drawn->first);
+    }
+  }
   if (!reply.ok()) return reply.status().Annotate(name_);
   if (ledger_ != nullptr) {
     DAVINCI_ASSIGN_OR_RETURN(Ledger::Entry entry,

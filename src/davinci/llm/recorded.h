@@ -25,6 +25,16 @@
 
 namespace davinci::llm {
 
+// What a recording answers to a turn it has no reply for.
+enum class RecordingGaps {
+  kError,  // NotFound
+  // A reply recorded for another turn of the same task, chosen by number: what is recorded for turn
+  // 1 of its rollouts first, then turn 2, …; rollout r's turn t takes number r + width * (t - 1),
+  // modulo their count, where width is the number of rollouts recorded. So a strategy other than
+  // the recorded one has something to work on. Reply::endpoint says that, and what was drawn.
+  kDraw,
+};
+
 enum class RecordingMatch {
   kContent,  // label and content must agree
   kLabel,    // the label suffices
@@ -52,6 +62,9 @@ class Recording {
   // NotFound when nothing has this label, InvalidArgument when the content differs; both name the
   // label, the latter also the parts that differ.
   Result<Reply> Find(const Request& request) const;
+  // As RecordingGaps::kDraw, with the label of what was drawn; NotFound when `label` is not a
+  // turn's, or nothing is recorded for its task.
+  Result<std::pair<Reply, std::string>> Draw(std::string_view label) const;
   size_t size() const;
 
  private:
@@ -64,8 +77,10 @@ class RecordedBackbone : public Backbone {
   // The ledger (may be null, not owned) is charged with what the calls cost when they were
   // recorded, so that budgets act as they did then.
   static Result<std::unique_ptr<RecordedBackbone>> Open(const std::filesystem::path& file,
-                                                        Ledger* ledger = nullptr);
-  RecordedBackbone(Recording recording, std::string name, Ledger* ledger = nullptr);
+                                                        Ledger* ledger = nullptr,
+                                                        RecordingGaps gaps = RecordingGaps::kError);
+  RecordedBackbone(Recording recording, std::string name, Ledger* ledger = nullptr,
+                   RecordingGaps gaps = RecordingGaps::kError);
 
   Result<Reply> Generate(const Request& request, const CancelToken& cancel) override;
   std::string Name() const override { return name_; }
@@ -74,6 +89,7 @@ class RecordedBackbone : public Backbone {
   const Recording recording_;
   const std::string name_;
   Ledger* const ledger_;
+  const RecordingGaps gaps_;
 };
 
 // Passes requests on to another backbone and writes down what it answers. A reply is in the file,

@@ -67,6 +67,18 @@ class Reader {
   bool ok_ = true;
 };
 
+TracePrefix ReadHead(Reader* reader, TokenTrace* trace) {
+  trace->weights_digest = reader->Text();
+  trace->tokenizer_digest = reader->Text();
+  trace->template_digest = reader->Text();
+  const uint64_t low = reader->Word();
+  trace->update = static_cast<int64_t>(uint64_t{reader->Word()} << 32 | low);
+  TracePrefix prefix;
+  prefix.name = reader->Text();
+  prefix.num_tokens = reader->Word();
+  return prefix;
+}
+
 }  // namespace
 
 std::vector<TokenId> AllTokens(const TokenTrace& trace) {
@@ -84,7 +96,8 @@ bool Continues(const TokenTrace& later, const TokenTrace& earlier) {
          std::equal(earlier.output_tokens.begin(), earlier.output_tokens.end(), middle);
 }
 
-Result<std::string> EncodeTrace(const TokenTrace& trace, size_t skip) {
+Result<std::string> EncodeTrace(const TokenTrace& trace, const TracePrefix& prefix) {
+  const size_t skip = prefix.num_tokens;
   if (skip > trace.prompt_tokens.size())
     return InvalidArgument(fmt::format("a trace of {} prompt tokens cannot leave out {}",
                                        trace.prompt_tokens.size(), skip));
@@ -101,6 +114,7 @@ Result<std::string> EncodeTrace(const TokenTrace& trace, size_t skip) {
   const auto update = static_cast<uint64_t>(trace.update);
   writer.Word(static_cast<uint32_t>(update));
   writer.Word(static_cast<uint32_t>(update >> 32));
+  writer.Text(prefix.name);
   writer.Word(static_cast<uint32_t>(skip));
   writer.Word(static_cast<uint32_t>(trace.prompt_tokens.size() - skip));
   for (size_t i = skip; i < trace.prompt_tokens.size(); ++i)
@@ -112,21 +126,23 @@ Result<std::string> EncodeTrace(const TokenTrace& trace, size_t skip) {
   return std::move(writer.bytes_);
 }
 
-Result<TokenTrace> DecodeTrace(std::string_view bytes, const std::vector<TokenId>& skipped) {
+Result<TracePrefix> PrefixOf(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) return InvalidArgument("these bytes are no token trace");
   Reader reader(bytes.substr(kMagic.size()));
   TokenTrace trace;
-  trace.weights_digest = reader.Text();
-  trace.tokenizer_digest = reader.Text();
-  trace.template_digest = reader.Text();
-  const uint64_t low = reader.Word();
-  trace.update = static_cast<int64_t>(uint64_t{reader.Word()} << 32 | low);
-  if (const size_t skip = reader.Word(); skip != skipped.size())
+  return ReadHead(&reader, &trace);
+}
+
+Result<TokenTrace> DecodeTrace(std::string_view bytes, const std::vector<TokenId>& prefix) {
+  if (!bytes.starts_with(kMagic)) return InvalidArgument("these bytes are no token trace");
+  Reader reader(bytes.substr(kMagic.size()));
+  TokenTrace trace;
+  if (const size_t skip = ReadHead(&reader, &trace).num_tokens; skip != prefix.size())
     return InvalidArgument(
-        fmt::format("the token trace continues one of {} tokens, not of {}", skip, skipped.size()));
-  trace.prompt_tokens = skipped;
+        fmt::format("the token trace continues one of {} tokens, not of {}", skip, prefix.size()));
+  trace.prompt_tokens = prefix;
   const size_t num_prompt = reader.Count();
-  trace.prompt_tokens.reserve(skipped.size() + num_prompt);
+  trace.prompt_tokens.reserve(prefix.size() + num_prompt);
   for (size_t i = 0; i < num_prompt; ++i)
     trace.prompt_tokens.push_back(static_cast<TokenId>(reader.Word()));
   const size_t num_output = reader.Count();

@@ -1,7 +1,8 @@
 // TokenTrace: what a model read and drew, token by token; what training learns from.
 //
 // Stored as a binary blob of its own. The trace of an append-only conversation's turn stores only
-// what lies behind the turn before; `Continues()` says how much that is.
+// what lies behind the turn before and names that one, so a trajectory's traces together take as
+// much space as its last.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +38,22 @@ std::vector<TokenId> AllTokens(const TokenTrace& trace);
 // Does `later` begin with all tokens of `earlier`? The invariant of append-only conversations.
 bool Continues(const TokenTrace& later, const TokenTrace& earlier);
 
-// As bytes: "DVTT" and the version, counts, then ids and log-probabilities, little endian, 4 bytes
-// each. The first `skip` prompt tokens are left out (they are another trace's). InvalidArgument
-// when there are fewer, or when the number of logprobs is neither 0 nor that of the output tokens.
-Result<std::string> EncodeTrace(const TokenTrace& trace, size_t skip = 0);
-// `skipped`: the tokens that were left out, in full. InvalidArgument for bytes that are no trace or
+// The trace that another one continues: its name where it is stored, and how many tokens it has.
+struct TracePrefix {
+  std::string name;  // "": none
+  size_t num_tokens = 0;
+  bool operator==(const TracePrefix&) const = default;
+};
+
+// As bytes: "DVTT1\n", digests, update, prefix, then ids and log-probabilities, little endian, 4
+// bytes each. The prefix's tokens are left out: they are stored with the trace it names.
+// InvalidArgument when there are fewer, or when the number of logprobs is neither 0 nor that of the
+// output tokens.
+Result<std::string> EncodeTrace(const TokenTrace& trace, const TracePrefix& prefix = {});
+// What has to be decoded first.
+Result<TracePrefix> PrefixOf(std::string_view bytes);
+// `prefix`: the tokens that were left out, in full. InvalidArgument for bytes that are no trace or
 // do not match them; reads nothing out of bounds.
-Result<TokenTrace> DecodeTrace(std::string_view bytes, const std::vector<TokenId>& skipped = {});
+Result<TokenTrace> DecodeTrace(std::string_view bytes, const std::vector<TokenId>& prefix = {});
 
 }  // namespace davinci::llm

@@ -33,11 +33,13 @@ TEST(TokenTrace, ATurnThatContinuesAnotherStoresOnlyWhatIsNew) {
   second.prompt_tokens.insert(second.prompt_tokens.end(), 1000, 4);
   EXPECT_TRUE(Continues(second, first));
   const auto whole = EncodeTrace(second);
-  const auto rest = EncodeTrace(second, AllTokens(first).size());
-  EXPECT_EQ(whole->size() - rest->size(), 4 * AllTokens(first).size());
+  const auto rest = EncodeTrace(second, {"name", AllTokens(first).size()});
+  EXPECT_EQ(whole->size() + 4 - rest->size(), 4 * AllTokens(first).size());
+  EXPECT_EQ(*PrefixOf(*rest), (TracePrefix{"name", 6}));
+  EXPECT_EQ(*PrefixOf(*whole), TracePrefix());
   EXPECT_EQ(*DecodeTrace(*rest, AllTokens(first)), second);
   EXPECT_EQ(DecodeTrace(*rest).status().code(), StatusCode::kInvalidArgument);
-  EXPECT_FALSE(EncodeTrace(first, 4).ok());
+  EXPECT_FALSE(EncodeTrace(first, {"name", 4}).ok());
 }
 
 TEST(TokenTrace, AChangedTokenEndsTheContinuation) {

@@ -20,20 +20,22 @@ constexpr size_t kHashDigits = 8;
 json TaskBody(const TaskEntry& task) {
   json body = {{"id", task.id},
                {"path", task.path.string()},
-               {"source", task.source},
-               {"sidecar", task.sidecar},
+               {"source", Sha256Hex(task.source)},
+               {"sidecar", task.sidecar.empty() ? "" : Sha256Hex(task.sidecar)},
                {"origin", task.origin}};
   if (task.level) body["level"] = *task.level;
   if (task.problem) body["problem"] = *task.problem;
   return body;
 }
 
-TaskEntry TaskFrom(const json& body) {
+Result<TaskEntry> TaskFrom(const json& body, store::RunStore& run) {
   TaskEntry task;
   task.id = body.at("id").get<std::string>();
   task.path = body.at("path").get<std::string>();
-  task.source = body.at("source").get<std::string>();
-  task.sidecar = body.at("sidecar").get<std::string>();
+  DAVINCI_ASSIGN_OR_RETURN(task.source, run.GetBlob(body.at("source").get<std::string>()));
+  if (const auto sidecar = body.at("sidecar").get<std::string>(); !sidecar.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(task.sidecar, run.GetBlob(sidecar));
+  }
   task.origin = body.at("origin").get<std::string>();
   if (body.contains("level")) task.level = body["level"].get<int>();
   if (body.contains("problem")) task.problem = body["problem"].get<int>();
@@ -78,7 +80,7 @@ json ToJson(const RunHeader& header) {
   return document;
 }
 
-Result<RunHeader> HeaderFrom(const store::RunStore& run) {
+Result<RunHeader> HeaderFrom(store::RunStore& run) {
   RunHeader header;
   try {
     const json& document = run.header();
@@ -88,7 +90,10 @@ Result<RunHeader> HeaderFrom(const store::RunStore& run) {
     header.recorded = document.at("recorded").get<bool>();
     header.created_unix_s = document.at("created_unix_s").get<double>();
     header.identity = document.at("identity").get<std::map<std::string, std::string>>();
-    for (const json& task : document.at("tasks")) header.tasks.push_back(TaskFrom(task));
+    for (const json& task : document.at("tasks")) {
+      DAVINCI_ASSIGN_OR_RETURN(TaskEntry entry, TaskFrom(task, run));
+      header.tasks.push_back(std::move(entry));
+    }
   } catch (const json::exception& error) {
     return InvalidArgument(
         fmt::format("{}: its header is damaged: {}", run.folder().string(), error.what()));
@@ -137,7 +142,12 @@ Result<std::unique_ptr<store::RunStore>> OpenRun(const fs::path& folder, const R
                       "another --run",
                       folder.string(), differences));
   } else {
-    DAVINCI_ASSIGN_OR_RETURN(run, store::RunStore::Create(folder, ToJson(header)));
+    std::vector<std::string_view> texts;
+    for (const TaskEntry& task : header.tasks) {
+      texts.push_back(task.source);
+      if (!task.sidecar.empty()) texts.push_back(task.sidecar);
+    }
+    DAVINCI_ASSIGN_OR_RETURN(run, store::RunStore::Create(folder, ToJson(header), texts));
   }
   // Rewritten when it goes on: limits and concurrency may differ, nothing else can.
   DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(folder / "recipe.toml", resolved_recipe));

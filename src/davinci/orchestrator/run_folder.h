@@ -26,7 +26,7 @@ struct RunHeader {
 };
 
 nlohmann::json ToJson(const RunHeader& header);
-Result<RunHeader> HeaderFrom(const store::RunStore& run);
+Result<RunHeader> HeaderFrom(store::RunStore& run);
 
 // The reference's text of every entry that is a file, so that a run needs the file no longer.
 Status KeepSources(std::vector<TaskEntry>* tasks);

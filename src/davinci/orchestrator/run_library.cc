@@ -41,7 +41,8 @@ Result<Content> ReadSource(const std::string& source) {
 }
 
 std::string KeyOf(const SkillProposal& proposal) {
-  return fmt::format("{}/{}.{}", proposal.task, proposal.summary, proposal.proposal);
+  return fmt::format("{}@{}/{}.{}", proposal.task, proposal.step, proposal.summary,
+                     proposal.proposal);
 }
 
 skill::Evidence EvidenceOf(const Verification& verification, const rollout::StepSettings& settings,
@@ -154,7 +155,8 @@ Learned CollectLearned(const std::vector<rollout::TaskOutcome>& outcomes,
       }
     }
   }
-  if (!outcomes.empty()) learned.usage.key = "usage/" + outcomes.front().task;
+  if (!outcomes.empty())
+    learned.usage.key = fmt::format("usage/{}@{}", outcomes.front().task, outcomes.front().step);
   learned.usage.usage.assign(usage.begin(), usage.end());
   return learned;
 }

@@ -51,22 +51,8 @@ class Deadline {
 // What earlier processes of this run paid counts against its budget.
 Status RestoreLedger(store::RunStore& run, llm::Ledger* ledger) {
   if (ledger == nullptr) return Status::Ok();
-  std::map<std::string, llm::Spending> by_model;
-  DAVINCI_RETURN_IF_ERROR(run.ForEach([&](const store::Unit& unit) {
-    const auto found = unit.body.find("reply");
-    if (!unit.body.is_object() || found == unit.body.end()) return true;
-    const auto reply = llm::ReplyFromJson(*found);
-    if (!reply.ok()) return true;
-    llm::Spending& spending = by_model[reply->model];
-    ++spending.num_calls;
-    spending.num_unpriced += !reply->cost_usd;
-    spending.prompt_tokens += reply->usage.prompt_tokens;
-    spending.cached_prompt_tokens += reply->usage.cached_prompt_tokens;
-    spending.completion_tokens += reply->usage.completion_tokens;
-    spending.usd += reply->cost_usd.value_or(0);
-    return true;
-  }));
-  ledger->Restore(by_model);
+  DAVINCI_ASSIGN_OR_RETURN(const SegmentTotals totals, TotalsOf(run));
+  ledger->Restore(totals.spending);
   return Status::Ok();
 }
 
@@ -88,7 +74,7 @@ class Loop {
         llm_lane_("language model", request_.recipe.llm.concurrency),
         judge_lane_("judge", judge_places_),
         rollout_lane_("rollouts", RolloutPlaces(request_.recipe, judge_places_)),
-        calls_(&log_, parts.backbone, &llm_lane_),
+        calls_(&log_, parts.backbones, &llm_lane_),
         verdicts_(&log_, parts.evaluator, &judge_lane_, parts.verdict_cache) {}
 
   Result<RunResult> Run();
@@ -96,6 +82,7 @@ class Loop {
  private:
   Status Prepare();
   Status RunSteps();
+  Status CloseStep(int step, const std::vector<rollout::TaskOutcome>& outcomes);
   Status Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes);
   void CertifyWinners();
   void CertifyTask(size_t index);
@@ -143,8 +130,6 @@ Status Loop::Prepare() {
       if (const auto end = ParseTrajectoryEnd(session.ended)) stop_->Presume(*end);
     return Status::Ok();
   }
-  for (const int line : run_->damaged_lines())
-    Note(fmt::format("line {} of the journal is damaged; what stood there is done again", line));
   // Entries keep their path when they are files; rows become files of the run.
   std::vector<TaskEntry> rows;
   for (TaskEntry& entry : request_.header.tasks)
@@ -162,12 +147,15 @@ Status Loop::Prepare() {
     DAVINCI_ASSIGN_OR_RETURN(library_, OpenRunLibrary(run_->folder(), request_.library_source));
   }
   DAVINCI_RETURN_IF_ERROR(RestoreLedger(*run_, parts_.ledger));
-  DAVINCI_RETURN_IF_ERROR(verdicts_.Warm());
   DAVINCI_ASSIGN_OR_RETURN(const RunStages before, MeasureStages(*run_));
   rollouts_before_ = before.rollouts;
-  if (run_->NumUnits() > 0)
+  int64_t units = 0;
+  for (const auto& [kind, times] : before.stages) units += times.count;
+  if (units > 0)
     Note(fmt::format("going on with {}: {} units are done, {} rollouts", run_->folder().string(),
-                     run_->NumUnits(), before.rollouts));
+                     units, before.rollouts));
+  for (const std::string& line : run_->damaged_lines())
+    Note(fmt::format("{} of the journal is damaged; what stood there is done again", line));
   return Status::Ok();
 }
 
@@ -194,6 +182,7 @@ Status Loop::RunSteps() {
     if (recipe.step.learn && !stop_->stopped()) {
       DAVINCI_RETURN_IF_ERROR(Flush(step, outcomes));
     }
+    DAVINCI_RETURN_IF_ERROR(CloseStep(step, outcomes));
     for (rollout::TaskOutcome& outcome : outcomes) {
       outcomes_.push_back(std::move(outcome));
       steps_.push_back(step);
@@ -202,13 +191,31 @@ Status Loop::RunSteps() {
   return Status::Ok();
 }
 
+// A step whose every task is done gets its sums written down, and its index is forgotten.
+Status Loop::CloseStep(int step, const std::vector<rollout::TaskOutcome>& outcomes) {
+  const bool done =
+      !stop_->stopped() && std::ranges::all_of(outcomes, [](const rollout::TaskOutcome& outcome) {
+        return outcome.status.ok() && outcome.complete;
+      });
+  Status recorded;
+  if (done && !replaying_) {
+    rollout::UnitId id;
+    id.kind = UnitKind::kStep;
+    id.step = step;
+    DAVINCI_ASSIGN_OR_RETURN(const SegmentTotals totals, TotalsOf(*run_, step));
+    recorded = log_.Do(id, [&]() -> Result<json> { return ToJson(totals); }).status();
+  }
+  run_->Release(step);
+  return recorded;
+}
+
 // What a step learned enters the run's library and the user's. Tasks that failed now and are done
 // when the run goes on flush what they learn then.
 Status Loop::Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes) {
   std::set<std::string> flushed;
   int num_flushes = 0;  // of all steps: the run library's steps are counted through
   int num_of_step = 0;
-  DAVINCI_RETURN_IF_ERROR(run_->ForEach([&](const store::Unit& unit) {
+  DAVINCI_RETURN_IF_ERROR(run_->ForEachIn(store::kRunSegment, [&](const store::Unit& unit) {
     if (unit.kind != rollout::UnitKindName(UnitKind::kFlush)) return true;
     ++num_flushes;
     num_of_step += unit.body.value("step", 0) == step;

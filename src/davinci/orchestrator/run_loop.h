@@ -42,7 +42,7 @@ struct RunRequest {
 
 // What the loop works with. Not owned.
 struct RunParts {
-  llm::Backbone* backbone = nullptr;
+  rollout::Backbones backbones;
   llm::Ledger* ledger = nullptr;  // the backbone's; restored from the journal
   rollout::Evaluator* evaluator = nullptr;
   const agent::PromptSet* prompts = nullptr;

@@ -15,13 +15,15 @@ using config::RecipeReader;
 // Reads one struct's worth of keys; called for the recipe of the user, and for nothing else.
 class Reader {
  public:
-  explicit Reader(const config::Recipe& recipe) : reader_(recipe) {}
+  explicit Reader(const config::Recipe& recipe) : given_(recipe), reader_(recipe) {}
 
   Result<RunRecipe> Read(std::string* resolved);
 
  private:
   void ReadTask();
+  void ReadModel(const std::string& table, LlmSettings* llm);
   void ReadLlm();
+  void ReadSearch();
   void ReadAgents();
   void ReadRollout();
   void ReadJudge();
@@ -42,6 +44,7 @@ class Reader {
     if (const auto parsed = parse(text)) *value = *parsed;
   }
 
+  const config::Recipe& given_;
   RecipeReader reader_;
   RunRecipe recipe_;
 };
@@ -49,6 +52,9 @@ class Reader {
 void Reader::ReadSampling(const std::string& table, rollout::Sampling* sampling) {
   Number((table + ".temperature").c_str(), &sampling->temperature, 0, 5);
   Number((table + ".top_p").c_str(), &sampling->top_p, 0.001, 1);
+  Number((table + ".top_k").c_str(), &sampling->top_k, 0);
+  Number((table + ".min_p").c_str(), &sampling->min_p, 0, 1);
+  reader_.ReadChoice(table + ".thinking", &sampling->thinking, {"", "on", "off"});
   Number((table + ".max_tokens").c_str(), &sampling->max_tokens, 16);
 }
 
@@ -65,19 +71,33 @@ void Reader::ReadTask() {
   reader_.ReadChoice("task.baseline", &step.baseline, {"eager", "compile", "compile-max-autotune"});
 }
 
+void Reader::ReadModel(const std::string& table, LlmSettings* llm) {
+  const auto key = [&](const char* name) { return table + "." + name; };
+  reader_.Read(key("endpoints"), &llm->endpoints);
+  reader_.Read(key("model"), &llm->model);
+  reader_.Read(key("api_key_env"), &llm->api_key_env);
+  reader_.Read(key("api_key_file"), &llm->api_key_file);
+  reader_.Read(key("ca_file"), &llm->ca_file);
+  reader_.Read(key("prices"), &llm->prices);
+  reader_.Read(key("stream"), &llm->stream);
+  Number(key("attempt_timeout_seconds").c_str(), &llm->attempt_timeout_seconds, 1);
+  Number(key("max_attempts").c_str(), &llm->max_attempts, 1, 100);
+}
+
 void Reader::ReadLlm() {
-  LlmSettings& llm = recipe_.llm;
-  reader_.Read("llm.endpoints", &llm.endpoints);
-  reader_.Read("llm.model", &llm.model);
-  Number("llm.concurrency", &llm.concurrency, 1, 4096);
-  reader_.Read("llm.api_key_env", &llm.api_key_env);
-  reader_.Read("llm.api_key_file", &llm.api_key_file);
-  reader_.Read("llm.ca_file", &llm.ca_file);
-  reader_.Read("llm.prices", &llm.prices);
-  reader_.Read("llm.stream", &llm.stream);
-  Number("llm.attempt_timeout_seconds", &llm.attempt_timeout_seconds, 1);
-  Number("llm.max_attempts", &llm.max_attempts, 1, 100);
+  ReadModel("llm", &recipe_.llm);
+  Number("llm.concurrency", &recipe_.llm.concurrency, 1, 4096);
   Number("llm.context_tokens", &recipe_.step.context_tokens, 1024);
+  reader_.Read("llm.logprobs", &recipe_.step.logprobs);
+  // A role's table is read where somebody wrote one: most runs have one model for everything.
+  const auto& tables = given_.tree().values;
+  for (const std::string role : {"policy", "selection", "summary"}) {
+    if (!tables.contains("llm") || !tables["llm"].is_object() || !tables["llm"].contains(role))
+      continue;
+    LlmSettings own = recipe_.llm;
+    ReadModel("llm." + role, &own);
+    recipe_.roles[role] = std::move(own);
+  }
 }
 
 void Reader::ReadAgents() {
@@ -99,8 +119,51 @@ void Reader::ReadAgents() {
   step.feedback.max_bytes = static_cast<size_t>(bytes);
 }
 
+// The strategy, and the budget that its authors gave it as the default.
+void Reader::ReadSearch() {
+  rollout::StepSettings& step = recipe_.step;
+  reader_.ReadChoice("search.strategy", &step.strategy, search::StrategyNames());
+  if (step.strategy == "kevin") {
+    step.rollouts = 16;
+    step.turns = 8;
+  } else if (step.strategy == "best_of_n") {
+    step.rollouts = 16;
+    step.turns = 1;
+  }
+  search::EvolveSettings& evolve = step.evolve;
+  Number("evolve.trials", &evolve.trials, 1, 100000);
+  Number("evolve.population", &evolve.population, 1, 1000);
+  Number("evolve.offspring", &evolve.offspring, 1, 1000);
+  Named("evolve.policy", &evolve.policy, "elite", {"single_best", "elite", "diverse"},
+        search::ParsePopulationPolicy);
+  std::vector<std::string> layers = {"task", "solutions", "insights"};
+  reader_.Read("evolve.layers", &layers);
+  evolve.layers = {false, false, false, false};
+  for (const std::string& layer : layers) {
+    bool* const flag = layer == "task"        ? &evolve.layers.task
+                       : layer == "solutions" ? &evolve.layers.solutions
+                       : layer == "insights"  ? &evolve.layers.insights
+                       : layer == "knowledge" ? &evolve.layers.knowledge
+                                              : nullptr;
+    if (flag != nullptr) {
+      *flag = true;
+    } else {
+      reader_.Problem("evolve.layers",
+                      fmt::format("\"{}\" is no layer; known: task, solutions, insights, "
+                                  "knowledge",
+                                  layer));
+    }
+  }
+  Number("evolve.insights", &evolve.insights, 0, 100);
+}
+
 void Reader::ReadRollout() {
   rollout::StepSettings& step = recipe_.step;
+  Named("rollout.conversation", &step.conversation, "windowed", {"windowed", "append_only"},
+        [](std::string_view name) {
+          return std::optional(name == "append_only" ? rollout::ConversationMode::kAppendOnly
+                                                     : rollout::ConversationMode::kWindowed);
+        });
   Number("rollout.rollouts", &step.rollouts, 1, 1000);
   Number("rollout.turns", &step.turns, 1, 100);
   Number("rollout.iterations", &step.iterations, 1, 1000);
@@ -108,10 +171,15 @@ void Reader::ReadRollout() {
   if (step.iterations > 1 && step.carried_turns >= step.turns)
     reader_.Problem("rollout.carried_turns",
                     "must be less than rollout.turns, or an iteration has no turn of its own");
+  if (step.conversation == rollout::ConversationMode::kAppendOnly &&
+      (step.iterations > 1 || step.strategy == "kevin" || step.strategy == "evolve"))
+    reader_.Problem("rollout.conversation",
+                    "append_only goes with one iteration and the strategies davinci and best_of_n: "
+                    "others leave parts of the conversation out");
   Named("rollout.window", &step.window_rule, "best", {"last", "best", "top"},
-        agent::ParseWindowRule);
+        search::ParseWindowRule);
   Named("rollout.window_metric", &step.window_metric, "performance",
-        {"reward", "performance", "coverage", "coverage_then_reward"}, agent::ParseWindowMetric);
+        {"reward", "performance", "coverage", "coverage_then_reward"}, search::ParseWindowMetric);
   Number("rollout.in_flight", &recipe_.rollouts_in_flight, 0, 10000);
   Number("rollout.tasks_in_flight", &recipe_.tasks_in_flight, 1, 1000);
   Number("rollout.keep_best", &step.keep_best, 1, 1000);
@@ -166,6 +234,7 @@ Result<RunRecipe> Reader::Read(std::string* resolved) {
   ReadTask();
   ReadLlm();
   ReadAgents();
+  ReadSearch();
   ReadRollout();
   ReadJudge();
   ReadLearning();
@@ -198,8 +267,25 @@ std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
         std::pair{"summary", s.summary_sampling}}) {
     identity[fmt::format("{}.temperature", name)] = fmt::format("{}", sampling.temperature);
     identity[fmt::format("{}.top_p", name)] = fmt::format("{}", sampling.top_p);
+    identity[fmt::format("{}.top_k", name)] = fmt::format("{}", sampling.top_k);
+    identity[fmt::format("{}.min_p", name)] = fmt::format("{}", sampling.min_p);
+    identity[fmt::format("{}.thinking", name)] = sampling.thinking;
     identity[fmt::format("{}.max_tokens", name)] = fmt::format("{}", sampling.max_tokens);
   }
+  put("search.strategy", s.strategy);
+  if (s.strategy == "evolve") {
+    const search::Layers& layers = s.evolve.layers;
+    put("evolve.trials", s.evolve.trials);
+    put("evolve.population", s.evolve.population);
+    put("evolve.offspring", s.evolve.offspring);
+    put("evolve.policy", static_cast<int>(s.evolve.policy));
+    put("evolve.layers", fmt::format("{:d}{:d}{:d}{:d}", layers.task, layers.solutions,
+                                     layers.insights, layers.knowledge));
+    put("evolve.insights", s.evolve.insights);
+  }
+  put("rollout.conversation", static_cast<int>(s.conversation));
+  put("llm.logprobs", s.logprobs);
+  for (const auto& [role, llm] : recipe.roles) identity["llm." + role] = llm.model;
   put("rollout.rollouts", s.rollouts);
   put("rollout.turns", s.turns);
   put("rollout.iterations", s.iterations);

@@ -14,6 +14,7 @@
 
 namespace davinci::orchestrator {
 
+// Of one model. Those of a role (llm.policy, llm.selection, llm.summary) begin as copies of [llm].
 struct LlmSettings {
   std::vector<std::string> endpoints;  // URLs; or one of "recorded:FILE", "embedded"
   std::string model;
@@ -43,6 +44,7 @@ struct BudgetSettings {  // 0 = no limit
 struct RunRecipe {
   rollout::StepSettings step;
   LlmSettings llm;
+  std::map<std::string, LlmSettings> roles;  // "policy", "selection", "summary": where they differ
   JudgeSettings judge;
   BudgetSettings budget;
   int rollouts_in_flight = 0;  // 0 = twice the places of both lanes

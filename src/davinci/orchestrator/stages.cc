@@ -47,15 +47,73 @@ SessionTimes SessionFrom(const json& body) {
   return session;
 }
 
-void AddUnit(const store::Unit& unit, RunStages* stages) {
-  StageTimes& stage = stages->stages[unit.kind];
+void AddReply(const json& body, SegmentTotals* totals) {
+  const auto found = body.find("reply");
+  if (found == body.end()) return;
+  const auto reply = llm::ReplyFromJson(*found);
+  if (!reply.ok()) return;
+  llm::Spending& spending = totals->spending[reply->model];
+  ++spending.num_calls;
+  spending.num_unpriced += !reply->cost_usd;
+  spending.prompt_tokens += reply->usage.prompt_tokens;
+  spending.cached_prompt_tokens += reply->usage.cached_prompt_tokens;
+  spending.completion_tokens += reply->usage.completion_tokens;
+  spending.usd += reply->cost_usd.value_or(0);
+}
+
+void AddUnit(const store::Unit& unit, SegmentTotals* totals) {
+  ++totals->units;
+  if (totals->first_unix_s == 0 || unit.finished_unix_s < totals->first_unix_s)
+    totals->first_unix_s = unit.finished_unix_s;
+  totals->last_unix_s = std::max(totals->last_unix_s, unit.finished_unix_s);
+  if (unit.kind == UnitKindName(UnitKind::kTrajectory)) ++totals->rollouts;
+  StageTimes& stage = totals->stages[unit.kind];
   ++stage.count;
   if (!unit.body.is_object()) return;
+  AddReply(unit.body, totals);
   const bool taken_over = unit.body.value("judged_before", false);
   stage.taken_over += taken_over;
   stage.seconds += unit.body.value("llm_seconds", 0.0) + unit.body.value("judge_seconds", 0.0);
   stage.queue_seconds += unit.body.value("queue_seconds", 0.0);
-  if (unit.body.contains("evaluation") && !taken_over) ++stages->candidates;
+  if (unit.body.contains("evaluation") && !taken_over) ++totals->candidates;
+}
+
+SegmentTotals TotalsFrom(const json& body) {
+  SegmentTotals totals;
+  totals.units = body.value("units", int64_t{0});
+  totals.rollouts = body.value("rollouts", int64_t{0});
+  totals.candidates = body.value("candidates", int64_t{0});
+  totals.first_unix_s = body.value("first_unix_s", 0.0);
+  totals.last_unix_s = body.value("last_unix_s", 0.0);
+  const json stages = body.value("stages", json::object());
+  const json spent_by_model = body.value("spending", json::object());
+  for (const auto& [kind, stage] : stages.items()) {
+    StageTimes& times = totals.stages[kind];
+    times.count = stage.value("count", int64_t{0});
+    times.seconds = stage.value("seconds", 0.0);
+    times.queue_seconds = stage.value("queue_seconds", 0.0);
+    times.taken_over = stage.value("taken_over", int64_t{0});
+  }
+  for (const auto& [model, spent] : spent_by_model.items()) {
+    llm::Spending& spending = totals.spending[model];
+    spending.num_calls = spent.value("calls", int64_t{0});
+    spending.num_unpriced = spent.value("unpriced", int64_t{0});
+    spending.prompt_tokens = spent.value("prompt_tokens", int64_t{0});
+    spending.cached_prompt_tokens = spent.value("cached_prompt_tokens", int64_t{0});
+    spending.completion_tokens = spent.value("completion_tokens", int64_t{0});
+    spending.usd = spent.value("usd", 0.0);
+  }
+  return totals;
+}
+
+json StagesJson(const std::map<std::string, StageTimes>& stages) {
+  json document = json::object();
+  for (const auto& [kind, times] : stages)
+    document[kind] = {{"count", times.count},
+                      {"seconds", times.seconds},
+                      {"queue_seconds", times.queue_seconds},
+                      {"taken_over", times.taken_over}};
+  return document;
 }
 
 }  // namespace
@@ -73,20 +131,81 @@ json SessionBody(const SessionTimes& session) {
             {"bytes", session.journal.bytes}}}};
 }
 
+SegmentTotals& SegmentTotals::operator+=(const SegmentTotals& other) {
+  for (const auto& [kind, times] : other.stages) {
+    StageTimes& sum = stages[kind];
+    sum.count += times.count;
+    sum.seconds += times.seconds;
+    sum.queue_seconds += times.queue_seconds;
+    sum.taken_over += times.taken_over;
+  }
+  for (const auto& [model, spent] : other.spending) spending[model] += spent;
+  units += other.units;
+  rollouts += other.rollouts;
+  candidates += other.candidates;
+  if (first_unix_s == 0 || (other.first_unix_s > 0 && other.first_unix_s < first_unix_s))
+    first_unix_s = other.first_unix_s;
+  last_unix_s = std::max(last_unix_s, other.last_unix_s);
+  return *this;
+}
+
+json ToJson(const SegmentTotals& totals) {
+  json document = {{"units", totals.units},
+                   {"rollouts", totals.rollouts},
+                   {"candidates", totals.candidates},
+                   {"first_unix_s", totals.first_unix_s},
+                   {"last_unix_s", totals.last_unix_s},
+                   {"stages", StagesJson(totals.stages)},
+                   {"spending", json::object()}};
+  for (const auto& [model, spent] : totals.spending)
+    document["spending"][model] = {{"calls", spent.num_calls},
+                                   {"unpriced", spent.num_unpriced},
+                                   {"prompt_tokens", spent.prompt_tokens},
+                                   {"cached_prompt_tokens", spent.cached_prompt_tokens},
+                                   {"completion_tokens", spent.completion_tokens},
+                                   {"usd", spent.usd}};
+  return document;
+}
+
+Result<SegmentTotals> TotalsOf(store::RunStore& run, int segment) {
+  if (segment != store::kRunSegment) {
+    rollout::UnitId id;
+    id.kind = UnitKind::kStep;
+    id.step = segment;
+    DAVINCI_ASSIGN_OR_RETURN(const auto closed, run.Find(id.ToString(), SegmentOf(id)));
+    if (closed) return TotalsFrom(closed->body);
+  }
+  SegmentTotals totals;
+  DAVINCI_RETURN_IF_ERROR(run.ForEachIn(segment, [&](const store::Unit& unit) {
+    if (unit.kind != UnitKindName(UnitKind::kSession) && unit.kind != UnitKindName(UnitKind::kStep))
+      AddUnit(unit, &totals);
+    return true;
+  }));
+  return totals;
+}
+
+Result<SegmentTotals> TotalsOf(store::RunStore& run) {
+  DAVINCI_ASSIGN_OR_RETURN(SegmentTotals sum, TotalsOf(run, store::kRunSegment));
+  for (const int step : run.Steps()) {
+    DAVINCI_ASSIGN_OR_RETURN(const SegmentTotals totals, TotalsOf(run, step));
+    sum += totals;
+  }
+  return sum;
+}
+
 Result<RunStages> MeasureStages(store::RunStore& run) {
   RunStages stages;
-  const Status read = run.ForEach([&](const store::Unit& unit) {
-    if (unit.kind == UnitKindName(UnitKind::kSession)) {
+  DAVINCI_ASSIGN_OR_RETURN(SegmentTotals totals, TotalsOf(run));
+  stages.stages = std::move(totals.stages);
+  stages.rollouts = totals.rollouts;
+  stages.candidates = totals.candidates;
+  stages.first_unix_s = totals.first_unix_s;
+  stages.last_unix_s = totals.last_unix_s;
+  DAVINCI_RETURN_IF_ERROR(run.ForEachIn(store::kRunSegment, [&](const store::Unit& unit) {
+    if (unit.kind == UnitKindName(UnitKind::kSession))
       stages.sessions.push_back(SessionFrom(unit.body));
-      return true;
-    }
-    if (stages.first_unix_s == 0) stages.first_unix_s = unit.finished_unix_s;
-    stages.last_unix_s = std::max(stages.last_unix_s, unit.finished_unix_s);
-    if (unit.kind == UnitKindName(UnitKind::kTrajectory)) ++stages.rollouts;
-    AddUnit(unit, &stages);
     return true;
-  });
-  DAVINCI_RETURN_IF_ERROR(read);
+  }));
   rollout::LaneStats llm;
   rollout::LaneStats judge;
   double llm_available = 0;
@@ -123,13 +242,8 @@ json ToJson(const RunStages& stages) {
                    {"judge_idle_share", stages.judge_idle_share},
                    {"journal_share", stages.journal_share},
                    {"journal_ms_per_unit", stages.journal_ms_per_unit},
-                   {"stages", json::object()},
+                   {"stages", StagesJson(stages.stages)},
                    {"sessions", json::array()}};
-  for (const auto& [kind, times] : stages.stages)
-    document["stages"][kind] = {{"count", times.count},
-                                {"seconds", times.seconds},
-                                {"queue_seconds", times.queue_seconds},
-                                {"taken_over", times.taken_over}};
   for (const SessionTimes& session : stages.sessions)
     document["sessions"].push_back(SessionBody(session));
   return document;

@@ -1,4 +1,7 @@
-// Where a run's time went, from its journal alone.
+// Where a run's time and money went, from its journal alone.
+//
+// A step that is over leaves a unit kStep with the sums of its segment, in the run's own segment,
+// so that nothing here reads the segments of finished steps again.
 #pragma once
 
 #include <map>
@@ -6,6 +9,7 @@
 #include <string>
 
 #include "davinci/base/status.h"
+#include "davinci/llm/ledger.h"
 #include "davinci/rollout/lane.h"
 #include "davinci/store/run_store.h"
 
@@ -44,6 +48,24 @@ struct RunStages {
   double journal_share = 0;  // of all callers' working time spent in writing the journal
   double journal_ms_per_unit = 0;
 };
+
+// Sums over the units of one segment.
+struct SegmentTotals {
+  std::map<std::string, StageTimes> stages;       // by unit kind
+  std::map<std::string, llm::Spending> spending;  // by model
+  int64_t units = 0;
+  int64_t rollouts = 0;
+  int64_t candidates = 0;
+  double first_unix_s = 0;
+  double last_unix_s = 0;
+
+  SegmentTotals& operator+=(const SegmentTotals& other);
+};
+// Of a step: from its kStep unit, else by reading its segment.
+Result<SegmentTotals> TotalsOf(store::RunStore& run, int segment);
+// Of all segments.
+Result<SegmentTotals> TotalsOf(store::RunStore& run);
+nlohmann::json ToJson(const SegmentTotals& totals);
 
 Result<RunStages> MeasureStages(store::RunStore& run);
 nlohmann::json ToJson(const RunStages& stages);

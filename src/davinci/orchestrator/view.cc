@@ -60,6 +60,7 @@ Result<report::RunView> MakeView(const RunHeader& header, const std::string& res
     task.trajectories = std::move(outcome.trajectories);
     for (const rollout::Kernel& kernel : outcome.best)
       if (kernel.confirmed) task.confirmed[kernel.code_hash] = *kernel.confirmed;
+    task.summaries = std::move(outcome.summaries);
     task.proposals = std::move(outcome.proposals);
     task.verifications = std::move(outcome.verifications);
     task.remark = outcome.status.ok() ? outcome.remark : outcome.status.message();

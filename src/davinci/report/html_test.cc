@@ -82,6 +82,9 @@ RunView MakeRun(const std::string& text) {
   proposal.name = proposal.description = proposal.content = text;
   proposal.tags = {text};
   proposal.cost = {1, 1, 1, 0.25, 1};
+  SummaryCall call;
+  call.cost = proposal.cost;
+  task.summaries.push_back(call);
   task.proposals.push_back(proposal);
   proposal.proposal = 1;
   proposal.refused = text;

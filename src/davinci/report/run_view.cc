@@ -19,7 +19,7 @@ std::map<std::string, LlmCost> CostsByAgent(const RunView& run) {
     for (const Selection& selection : task.selections) costs["selection"] += selection.cost;
     for (const Trajectory& trajectory : task.trajectories)
       for (const Turn& turn : trajectory.turns) costs["policy"] += turn.cost;
-    for (const SkillProposal& proposal : task.proposals) costs["summary"] += proposal.cost;
+    for (const SummaryCall& call : task.summaries) costs["summary"] += call.cost;
     for (const Verification& verification : task.verifications)
       for (const VerificationSample& sample : verification.samples)
         costs["verification"] += sample.cost;

@@ -39,6 +39,7 @@ struct TaskView {
   // Verdicts under the full protocol, by code hash. They stand in the place of the turns' own
   // (quicker, noisier) ones wherever a number is shown or scored.
   std::map<std::string, Evaluation> confirmed;
+  std::vector<SummaryCall> summaries;
   std::vector<SkillProposal> proposals;
   std::vector<Verification> verifications;
   std::optional<Winner> winner;

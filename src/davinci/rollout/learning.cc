@@ -65,7 +65,8 @@ class Learner {
  private:
   Result<std::optional<Lesson>> FindLesson();
   Status Summarise(const Lesson& lesson);
-  Result<std::vector<SkillProposal>> AskForSkills(const Lesson& lesson, int summary);
+  Result<std::vector<SkillProposal>> AskForSkills(const Lesson& lesson, int summary,
+                                                  SummaryCall* record);
   void RefuseRepetitions();
   Status Verify(const Lesson& lesson);
   Result<VerificationSample> TakeSample(const Lesson& lesson, const SkillProposal* proposal,
@@ -135,7 +136,8 @@ Result<std::optional<Lesson>> Learner::FindLesson() {
   return std::optional<Lesson>(std::move(lesson));
 }
 
-Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, int summary) {
+Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, int summary,
+                                                         SummaryCall* record) {
   const StepSettings& settings = run_.settings;
   UnitId id = UnitOf(UnitKind::kSummary, run_.step, std::string_view(task_.input.id));
   id.summary = summary;
@@ -156,21 +158,33 @@ Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, i
                     *run_.context.prompts, task_.input.brief, task_.device, injected,
                     {first.id.turn, before, lesson.first_evaluation},
                     {best.id.turn, after, lesson.best_evaluation}, settings.max_new_skills));
-            request.temperature = settings.summary_sampling.temperature;
-            request.top_p = settings.summary_sampling.top_p;
-            request.max_tokens = settings.summary_sampling.max_tokens;
+            SetSampling(settings.summary_sampling, &request);
             request.seed =
                 CallSeed(settings.seed, run_.step, task_.input.id, "summary", summary, 0);
-            request.label = fmt::format("{}/summary/{}", task_.input.id, summary);
+            request.label =
+                CallLabel(task_.input.id, run_.step, fmt::format("summary/{}", summary));
             return Prepared{std::move(request), nullptr};
           },
           Urgency::kSummary, task_.index, run_.cancel()));
   const agent::SummaryReading reading = agent::ReadSummary(call.reply, settings.max_new_skills);
   std::vector<SkillProposal> proposals;
+  record->task = task_.input.id;
+  record->step = run_.step;
+  record->summary = summary;
+  record->before = first.id;
+  record->after = best.id;
+  record->prompt_hash = call.prompt_hash;
+  record->reply = call.reply.text;
+  record->trace_hash = call.trace_hash;
+  record->num_proposals = static_cast<int>(reading.proposals.size());
+  record->problem = reading.problem;
+  record->cost = call.cost;
+  record->finished_unix_s = call.finished_unix_s;
   for (size_t i = 0; i < reading.proposals.size(); ++i) {
     const agent::ReadProposal& read = reading.proposals[i];
     SkillProposal proposal;
     proposal.task = task_.input.id;
+    proposal.step = run_.step;
     proposal.summary = summary;
     proposal.proposal = static_cast<int>(i);
     proposal.before = first.id;
@@ -207,13 +221,16 @@ void Learner::RefuseRepetitions() {
 Status Learner::Summarise(const Lesson& lesson) {
   const auto num_calls = static_cast<size_t>(run_.settings.summaries);
   std::vector<Result<std::vector<SkillProposal>>> replies(num_calls, Internal("not asked"));
+  std::vector<SummaryCall> calls(num_calls);
   ForEachInParallel(num_calls, [&](size_t i) {
     const Status done = Guarded([&] {
-      replies[i] = AskForSkills(lesson, static_cast<int>(i));
+      replies[i] = AskForSkills(lesson, static_cast<int>(i), &calls[i]);
       return replies[i].status();
     });
     if (!done.ok()) replies[i] = done;
   });
+  for (size_t i = 0; i < num_calls; ++i)
+    if (replies[i].ok()) outcome_.summaries.push_back(std::move(calls[i]));
   for (auto& reply : replies) {
     if (!reply.ok()) return reply.status();
     for (SkillProposal& proposal : *reply) outcome_.proposals.push_back(std::move(proposal));
@@ -253,14 +270,13 @@ Result<VerificationSample> Learner::TakeSample(const Lesson& lesson, const Skill
             DAVINCI_ASSIGN_OR_RETURN(
                 llm::Request request,
                 agent::BuildPolicyRequest(conversation, static_cast<size_t>(std::max(room, 1))));
-            request.temperature = settings.policy_sampling.temperature;
-            request.top_p = settings.policy_sampling.top_p;
-            request.max_tokens = settings.policy_sampling.max_tokens;
+            SetSampling(settings.policy_sampling, &request);
             request.seed = taken.seed;
-            request.label = proposal == nullptr
-                                ? fmt::format("{}/verify/without/{}", task_.input.id, sample)
-                                : fmt::format("{}/verify/with/{}.{}/{}", task_.input.id,
-                                              proposal->summary, proposal->proposal, sample);
+            request.label = CallLabel(task_.input.id, run_.step,
+                                      proposal == nullptr
+                                          ? fmt::format("verify/without/{}", sample)
+                                          : fmt::format("verify/with/{}.{}/{}", proposal->summary,
+                                                        proposal->proposal, sample));
             return Prepared{std::move(request), nullptr};
           },
           Urgency::kVerification, task_.index, run_.cancel()));
@@ -353,6 +369,7 @@ Result<Verification> Learner::Decide(const SkillProposal& proposal,
   const agent::AdmissionOptions& options = run_.settings.verification.admission;
   Verification verification;
   verification.task = task_.input.id;
+  verification.step = run_.step;
   verification.summary = proposal.summary;
   verification.proposal = proposal.proposal;
   verification.threshold = options.min_uplift;
@@ -444,7 +461,9 @@ Status ConfirmFinalists(StepRun& run, TaskRun& task, std::vector<Kernel>* kernel
       DAVINCI_ASSIGN_OR_RETURN(Verdict verdict, Confirm(run, task, kernel.turn, kernel.code_hash));
       run.Tell({StepEvent::Kind::kConfirmed, task.input.id, kernel.turn, &verdict.evaluation, "",
                 verdict.from_journal});
-      kernel.confirmed = std::move(verdict.evaluation);
+      // A judge that failed says nothing about the kernel: its screening stands.
+      if (verdict.evaluation.outcome != Outcome::kJudgeError)
+        kernel.confirmed = std::move(verdict.evaluation);
       return Status::Ok();
     });
   });

@@ -1,5 +1,8 @@
 #include "davinci/rollout/model_calls.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -27,8 +30,32 @@ Result<ModelCall> CallFrom(const json& body) {
   } catch (const json::exception& error) {
     return Internal(std::string("the journal holds a reply that is none: ") + error.what());
   }
+  if (const auto trace = body.find("trace"); trace != body.end() && trace->is_object())
+    call.trace_hash = trace->value("blob", "");
   call.cost = CostOf(call.reply);
   return call;
+}
+
+// Stores the trace and gives what the unit says about it; null without a trace.
+Result<json> KeepTrace(UnitLog& log, const Prepared& prepared, const llm::Reply& reply) {
+  if (!reply.trace) return json();
+  const llm::TokenTrace& trace = *reply.trace;
+  const std::vector<llm::TokenId>& prefix = prepared.request.prefix_tokens;
+  if (trace.prompt_tokens.size() < prefix.size() ||
+      !std::equal(prefix.begin(), prefix.end(), trace.prompt_tokens.begin()))
+    return Internal(fmt::format("{}: the backbone did not continue the {} tokens it was given",
+                                prepared.request.label, prefix.size()));
+  llm::TracePrefix continues;
+  if (!prepared.continues.empty()) continues = {prepared.continues, prefix.size()};
+  DAVINCI_ASSIGN_OR_RETURN(const std::string bytes, llm::EncodeTrace(trace, continues));
+  DAVINCI_ASSIGN_OR_RETURN(const std::string blob, log.Keep(bytes));
+  return json{{"blob", blob},
+              {"prompt_tokens", trace.prompt_tokens.size()},
+              {"output_tokens", trace.output_tokens.size()},
+              {"weights", trace.weights_digest},
+              {"tokenizer", trace.tokenizer_digest},
+              {"template", trace.template_digest},
+              {"update", trace.update}};
 }
 
 }  // namespace
@@ -43,11 +70,49 @@ LlmCost CostOf(const llm::Reply& reply) {
   return cost;
 }
 
-ModelCalls::ModelCalls(UnitLog* log, llm::Backbone* backbone, Lane* lane)
-    : log_(log), backbone_(backbone), lane_(lane) {}
+llm::Backbone* Backbones::Of(UnitKind kind) const {
+  llm::Backbone* own = kind == UnitKind::kSelection ? selection
+                       : kind == UnitKind::kSummary ? summary
+                                                    : policy;
+  return own != nullptr ? own : general;
+}
+
+Result<llm::TokenTrace> LoadTrace(store::RunStore& run, const std::string& name) {
+  // From the last one back to the first, which continues nothing, and forward again.
+  std::vector<std::string> chain;
+  for (std::string next = name; !next.empty();) {
+    DAVINCI_ASSIGN_OR_RETURN(std::string bytes, run.GetBlob(next));
+    DAVINCI_ASSIGN_OR_RETURN(const llm::TracePrefix prefix, llm::PrefixOf(bytes));
+    chain.push_back(std::move(bytes));
+    next = prefix.name;
+  }
+  llm::TokenTrace trace;
+  for (auto bytes = chain.rbegin(); bytes != chain.rend(); ++bytes) {
+    const bool first = bytes == chain.rbegin();
+    DAVINCI_ASSIGN_OR_RETURN(trace, llm::DecodeTrace(*bytes, first ? std::vector<llm::TokenId>()
+                                                                   : llm::AllTokens(trace)));
+  }
+  return trace;
+}
+
+ModelCalls::ModelCalls(UnitLog* log, Backbones backbones, Lane* lane)
+    : log_(log), backbones_(backbones), lane_(lane) {}
 
 int64_t ModelCalls::CountTokens(std::string_view text) const {
-  return backbone_ != nullptr ? backbone_->CountTokens(text) : llm::EstimateTokens(text);
+  const llm::Backbone* backbone = backbones_.Of(UnitKind::kGeneration);
+  return backbone != nullptr ? backbone->CountTokens(text) : llm::EstimateTokens(text);
+}
+
+int64_t ModelCalls::CountPromptTokens(const llm::Request& request) const {
+  const llm::Backbone* backbone = backbones_.Of(UnitKind::kGeneration);
+  return backbone != nullptr ? backbone->CountPromptTokens(request)
+                             : llm::EstimatePromptTokens(request);
+}
+
+int ModelCalls::ContextTokens(int setting) const {
+  const llm::Backbone* backbone = backbones_.Of(UnitKind::kGeneration);
+  const int64_t most = backbone != nullptr ? backbone->ContextTokens() : 0;
+  return most > 0 ? static_cast<int>(std::min<int64_t>(most, setting)) : setting;
 }
 
 Result<ModelCall> ModelCalls::Call(const UnitId& id, const std::function<Result<Prepared>()>& make,
@@ -60,14 +125,19 @@ Result<ModelCall> ModelCalls::Call(const UnitId& id, const std::function<Result<
                              log_->Keep(JsonText(llm::ToJson(prepared.request))));
     DAVINCI_ASSIGN_OR_RETURN(const Lane::Place place, lane_->Enter(urgency, order, cancel));
     const Stopwatch watch;
-    DAVINCI_ASSIGN_OR_RETURN(const llm::Reply reply, backbone_->Generate(prepared.request, cancel));
-    return json{{"label", prepared.request.label},
-                {"note", prepared.note},
-                {"prompt", prompt},
-                {"reply", llm::ToJson(reply)},
-                {"queue_seconds", place.waited_seconds()},
-                {"llm_seconds", watch.Seconds()},
-                {"finished_unix_s", NowUnixSeconds()}};
+    llm::Backbone* backbone = backbones_.Of(id.kind);
+    DAVINCI_ASSIGN_OR_RETURN(const llm::Reply reply, backbone->Generate(prepared.request, cancel));
+    const double llm_seconds = watch.Seconds();
+    DAVINCI_ASSIGN_OR_RETURN(json trace, KeepTrace(*log_, prepared, reply));
+    json body = {{"label", prepared.request.label},
+                 {"note", prepared.note},
+                 {"prompt", prompt},
+                 {"reply", llm::ToJson(reply)},
+                 {"queue_seconds", place.waited_seconds()},
+                 {"llm_seconds", llm_seconds},
+                 {"finished_unix_s", NowUnixSeconds()}};
+    if (!trace.is_null()) body["trace"] = std::move(trace);
+    return body;
   }));
   DAVINCI_ASSIGN_OR_RETURN(ModelCall call, CallFrom(body));
   call.from_journal = from_journal;

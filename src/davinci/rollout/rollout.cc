@@ -1,4 +1,5 @@
-// One rollout: turns of generating, judging and feedback.
+// One rollout: turns of generating, judging and feedback. What a turn's prompt shows is the
+// strategy's, how it is worded agent/'s.
 
 #include <fmt/format.h>
 
@@ -6,13 +7,16 @@
 #include <chrono>
 #include <utility>
 
+#include "davinci/agent/digest_prompt.h"
+#include "davinci/agent/evolution_prompt.h"
 #include "davinci/agent/feedback.h"
+#include "davinci/agent/messages.h"
 #include "davinci/agent/policy_agent.h"
-#include "davinci/agent/turn_window.h"
 #include "davinci/base/hash.h"
 #include "davinci/llm/code_extraction.h"
 #include "davinci/rollout/step_run.h"
 #include "davinci/rollout/stop_rules.h"
+#include "davinci/search/turn_window.h"
 
 namespace davinci::rollout {
 namespace {
@@ -27,8 +31,8 @@ double NowUnixSeconds() {
 // (0.5 correct + 0.5 speedup, clipped at 6, + 0.5 coverage).
 constexpr double kRewardSpeedupLimit = 6;
 
-agent::TurnScore ScoreOf(const Evaluation& evaluation) {
-  agent::TurnScore score;
+search::TurnScore ScoreOf(const Evaluation& evaluation) {
+  search::TurnScore score;
   const bool correct = evaluation.correct.value_or(false);
   if (!correct) return score;
   score.performance = evaluation.speedup ? evaluation.speedup->median : 0;
@@ -42,25 +46,36 @@ agent::TurnScore ScoreOf(const Evaluation& evaluation) {
   return score;
 }
 
+// An append-only conversation ends when less than this is left for a reply: no kernel fits into it.
+constexpr int kMinReplyTokens = 256;
+
 class RolloutRun {
  public:
   RolloutRun(StepRun& run, TaskRun& task, const PlannedRollout& planned)
       : run_(run), task_(task), planned_(planned) {
     trajectory_.id = planned.id;
     trajectory_.skills = planned.skills;
+    history_.id = planned.id;
   }
 
   Trajectory Run();
 
  private:
-  Status TakeTurn(int turn);
-  // Nothing when the next turn should be taken.
-  Result<std::optional<std::string>> WhyEnd(int turn);
-  Result<llm::Request> BuildRequest(int turn);
+  Status TakeTurn(int turn, const search::TurnPlan& plan);
+  // Why there is no further turn, or nothing; sets the trajectory's end.
+  Result<bool> EndsBefore(int turn, const search::TurnPlan& plan);
+  Result<Prepared> Prepare(int turn, const search::TurnPlan& plan);
+  Result<llm::Request> BuildDialogue(const search::TurnPlan& plan);
+  Result<llm::Request> BuildDigest(const search::TurnPlan& plan);
+  Result<llm::Request> BuildEvolution(const search::TurnPlan& plan);
+  Result<Prepared> ContinueTokens();
+  size_t Room() const;
+  agent::TokenCounter Counter() const {
+    return [this](std::string_view text) { return run_.context.calls->CountTokens(text); };
+  }
   Result<Evaluation> Judge(const ModelCall& call, Turn* turn);
   Result<std::string> Feedback(size_t index);
   agent::Progress ProgressAt(size_t index) const;
-  void SlideWindow();
   std::vector<Evaluation> Evaluations() const;
 
   StepRun& run_;
@@ -69,7 +84,8 @@ class RolloutRun {
   Trajectory trajectory_;
   std::vector<llm::Reply> replies_;    // of each turn
   std::vector<std::string> feedback_;  // to each turn, made when it is first needed
-  std::vector<size_t> window_;         // turns (from 0) that are in the conversation
+  search::RolloutHistory history_;
+  std::optional<Prepared> prepared_;  // of the next turn, when it was needed to decide about it
   int num_turns_ = 0;
 };
 
@@ -113,51 +129,124 @@ Result<std::string> RolloutRun::Feedback(size_t index) {
   return feedback_[index];
 }
 
-// At the end of an iteration the conversation starts anew with the turns worth carrying over.
-void RolloutRun::SlideWindow() {
+// Tokens that a prompt may take, so that a whole reply fits behind it.
+size_t RolloutRun::Room() const {
   const StepSettings& settings = run_.settings;
-  if (window_.size() < static_cast<size_t>(settings.turns)) return;
-  const bool of_all = settings.window_rule == agent::WindowRule::kTop;
-  std::vector<size_t> turns = window_;
-  if (of_all) {
-    turns.resize(trajectory_.turns.size());
-    for (size_t i = 0; i < turns.size(); ++i) turns[i] = i;
-  }
-  std::vector<agent::TurnScore> scores;
-  for (const size_t turn : turns) scores.push_back(ScoreOf(trajectory_.turns[turn].evaluation));
-  window_.clear();
-  for (const size_t kept : agent::CarriedTurns(scores, static_cast<size_t>(settings.carried_turns),
-                                               settings.window_rule, settings.window_metric))
-    window_.push_back(turns[kept]);
+  const int context = run_.context.calls->ContextTokens(settings.context_tokens);
+  return static_cast<size_t>(std::max(context - settings.policy_sampling.max_tokens, 1));
 }
 
-Result<llm::Request> RolloutRun::BuildRequest(int turn) {
-  const StepSettings& settings = run_.settings;
+Result<llm::Request> RolloutRun::BuildDialogue(const search::TurnPlan& plan) {
   DAVINCI_ASSIGN_OR_RETURN(const auto skills, run_.Skills(planned_.skills));
   DAVINCI_ASSIGN_OR_RETURN(
       agent::Conversation conversation,
       agent::StartConversation(*run_.context.prompts, task_.input.brief, task_.device, skills));
-  int keep = -1;
-  const int best =
-      trajectory_.turns.empty() ? 0 : ProgressAt(trajectory_.turns.size() - 1).best_turn;
-  for (size_t i = 0; i < window_.size(); ++i) {
-    DAVINCI_ASSIGN_OR_RETURN(const std::string feedback, Feedback(window_[i]));
-    conversation.turns.push_back({agent::HistoryText(replies_[window_[i]]), feedback});
-    if (static_cast<int>(window_[i]) + 1 == best) keep = static_cast<int>(i);
+  for (const TurnId& shown : plan.shown) {
+    const auto index = static_cast<size_t>(shown.turn) - 1;
+    DAVINCI_ASSIGN_OR_RETURN(const std::string feedback, Feedback(index));
+    conversation.turns.push_back({agent::HistoryText(replies_[index]), feedback});
   }
-  const int room = settings.context_tokens - settings.policy_sampling.max_tokens;
+  return agent::BuildPolicyRequest(conversation, Room(), plan.keep, Counter());
+}
+
+Result<llm::Request> RolloutRun::BuildDigest(const search::TurnPlan& plan) {
+  const agent::PromptSet& prompts = *run_.context.prompts;
+  DAVINCI_ASSIGN_OR_RETURN(const auto skills, run_.Skills(planned_.skills));
   DAVINCI_ASSIGN_OR_RETURN(
-      llm::Request request,
-      agent::BuildPolicyRequest(
-          conversation, static_cast<size_t>(std::max(room, 1)), keep,
-          [&](std::string_view text) { return run_.context.calls->CountTokens(text); }));
-  request.temperature = settings.policy_sampling.temperature;
-  request.top_p = settings.policy_sampling.top_p;
-  request.max_tokens = settings.policy_sampling.max_tokens;
+      agent::Conversation conversation,
+      agent::StartDigest(prompts, task_.input.brief, task_.device, skills, plan.shown.empty()));
+  for (const TurnId& shown : plan.shown) {
+    const auto index = static_cast<size_t>(shown.turn) - 1;
+    const Turn& turn = trajectory_.turns[index];
+    std::string code;
+    if (!turn.code_hash.empty()) {
+      DAVINCI_ASSIGN_OR_RETURN(code, run_.context.log->run().GetBlob(turn.code_hash));
+    }
+    DAVINCI_ASSIGN_OR_RETURN(const std::string verdict,
+                             agent::RenderVerdict(prompts, task_.input.brief, turn.evaluation,
+                                                  ProgressAt(index), run_.settings.feedback));
+    conversation.turns.push_back(
+        {agent::DigestText(code, agent::SummaryOf(replies_[index])), verdict});
+  }
+  return agent::BuildPolicyRequest(conversation, Room(), plan.keep, Counter());
+}
+
+Result<llm::Request> RolloutRun::BuildEvolution(const search::TurnPlan& plan) {
+  agent::EvolutionPrompt evolution;
+  evolution.mutation = plan.op == search::Operator::kMutation;
+  evolution.crossover = plan.op == search::Operator::kCrossover;
+  DAVINCI_ASSIGN_OR_RETURN(evolution.knowledge, run_.Skills(planned_.skills));
+  const auto show = [&](const TurnId& id) -> Result<agent::ShownKernel> {
+    const search::Attempt* attempt = nullptr;
+    const Evaluation* evaluation = nullptr;
+    task_.Look(id, &attempt, &evaluation);
+    if (attempt == nullptr) return Internal(ToString(id) + " is not among the earlier attempts");
+    return agent::ShownKernel{attempt->code, evaluation};
+  };
+  if (plan.best) {
+    DAVINCI_ASSIGN_OR_RETURN(auto kernel, show(*plan.best));
+    evolution.best.push_back(std::move(kernel));
+  }
+  for (const TurnId& id : plan.shown) {
+    DAVINCI_ASSIGN_OR_RETURN(auto kernel, show(id));
+    evolution.solutions.push_back(std::move(kernel));
+  }
+  for (const TurnId& id : plan.insights) {
+    const search::Attempt* attempt = nullptr;
+    const Evaluation* evaluation = nullptr;
+    task_.Look(id, &attempt, &evaluation);
+    if (attempt == nullptr) return Internal(ToString(id) + " is not among the earlier attempts");
+    evolution.insights.push_back({attempt->insight, evaluation});
+  }
+  return agent::BuildEvolutionRequest(*run_.context.prompts, task_.input.brief, task_.device,
+                                      std::move(evolution), Room(), Counter());
+}
+
+// The whole conversation, verbatim, and where the backbone has tokens, the very tokens.
+Result<Prepared> RolloutRun::ContinueTokens() {
+  DAVINCI_ASSIGN_OR_RETURN(const auto skills, run_.Skills(planned_.skills));
+  DAVINCI_ASSIGN_OR_RETURN(
+      const agent::Conversation start,
+      agent::StartConversation(*run_.context.prompts, task_.input.brief, task_.device, skills));
+  Prepared prepared;
+  llm::Request& request = prepared.request;
+  request.messages = {agent::Says(llm::Role::kSystem, start.system),
+                      agent::Says(llm::Role::kUser, start.task)};
+  for (size_t i = 0; i < trajectory_.turns.size(); ++i) {
+    DAVINCI_ASSIGN_OR_RETURN(const std::string feedback, Feedback(i));
+    request.messages.push_back(agent::Says(llm::Role::kAssistant, replies_[i].text));
+    request.messages.push_back(agent::Says(llm::Role::kUser, feedback));
+  }
+  if (!trajectory_.turns.empty() && !trajectory_.turns.back().trace_hash.empty()) {
+    prepared.continues = trajectory_.turns.back().trace_hash;
+    DAVINCI_ASSIGN_OR_RETURN(const llm::TokenTrace trace,
+                             LoadTrace(run_.context.log->run(), prepared.continues));
+    request.prefix_tokens = llm::AllTokens(trace);
+    request.prefix_messages = static_cast<int>(request.messages.size()) - 1;
+  }
+  return prepared;
+}
+
+Result<Prepared> RolloutRun::Prepare(int turn, const search::TurnPlan& plan) {
+  const StepSettings& settings = run_.settings;
+  Prepared prepared;
+  if (settings.conversation == ConversationMode::kAppendOnly &&
+      plan.form == search::PromptForm::kDialogue) {
+    DAVINCI_ASSIGN_OR_RETURN(prepared, ContinueTokens());
+  } else {
+    auto request = plan.form == search::PromptForm::kDialogue ? BuildDialogue(plan)
+                   : plan.form == search::PromptForm::kDigest ? BuildDigest(plan)
+                                                              : BuildEvolution(plan);
+    if (!request.ok()) return request.status();
+    prepared.request = std::move(request).value();
+  }
+  llm::Request& request = prepared.request;
+  SetSampling(settings.policy_sampling, &request);
+  request.logprobs = settings.logprobs;
   request.seed =
       CallSeed(settings.seed, run_.step, task_.input.id, "policy", planned_.id.rollout, turn);
   request.label = ToString(TurnId{planned_.id, turn});
-  return request;
+  return prepared;
 }
 
 Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
@@ -185,38 +274,60 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
   return std::move(verdict.evaluation);
 }
 
-Result<std::optional<std::string>> RolloutRun::WhyEnd(int turn) {
-  const std::optional<std::string> go_on;
-  if (turn == 1) return go_on;
+Result<bool> RolloutRun::EndsBefore(int turn, const search::TurnPlan& plan) {
   // A turn that was generated already is judged, whatever the rules say by now.
   DAVINCI_ASSIGN_OR_RETURN(
       const json generated,
       run_.context.log->Find(UnitOf(UnitKind::kGeneration, run_.step, TurnId{planned_.id, turn})));
-  if (!generated.is_null()) return go_on;
-  const auto reason = ReasonToStop(Evaluations(), run_.settings.stop);
-  if (reason) return reason;
-  if (task_.at_roofline)
-    return std::optional<std::string>("another rollout of the task is at the roofline");
-  return go_on;
+  if (!generated.is_null()) return false;
+  std::optional<std::string> reason;
+  if (turn > 1) {
+    reason = ReasonToStop(Evaluations(), run_.settings.stop);
+    if (!reason && task_.at_roofline) reason = "another rollout of the task is at the roofline";
+  }
+  trajectory_.end = TrajectoryEnd::kConverged;
+  if (!reason && run_.settings.conversation == ConversationMode::kAppendOnly) {
+    // Nothing may be left out, so the reply gets what the context has left.
+    DAVINCI_ASSIGN_OR_RETURN(prepared_, Prepare(turn, plan));
+    llm::Request& request = prepared_->request;
+    const int64_t context = run_.context.calls->ContextTokens(run_.settings.context_tokens);
+    const int64_t left = context - run_.context.calls->CountPromptTokens(request);
+    if (left < kMinReplyTokens) {
+      if (turn == 1)
+        return InvalidArgument(
+            fmt::format("the prompt leaves {} of {} tokens for a reply; give the model a longer "
+                        "context or shorten the prompts",
+                        left, context));
+      trajectory_.end = TrajectoryEnd::kContext;
+      reason = fmt::format("the conversation leaves {} of {} tokens for a reply", left, context);
+    } else {
+      request.max_tokens = static_cast<int>(std::min<int64_t>(*request.max_tokens, left));
+    }
+  }
+  if (!reason) {
+    trajectory_.end = TrajectoryEnd::kTurns;
+    return false;
+  }
+  trajectory_.problem = *reason;
+  return true;
 }
 
-Status RolloutRun::TakeTurn(int turn_number) {
+Status RolloutRun::TakeTurn(int turn_number, const search::TurnPlan& plan) {
   Turn turn;
   turn.id = {planned_.id, turn_number};
-  SlideWindow();
   DAVINCI_ASSIGN_OR_RETURN(
       ModelCall call, run_.context.calls->Call(
                           UnitOf(UnitKind::kGeneration, run_.step, turn.id),
                           [&]() -> Result<Prepared> {
-                            DAVINCI_ASSIGN_OR_RETURN(llm::Request request,
-                                                     BuildRequest(turn_number));
-                            return Prepared{std::move(request), nullptr};
+                            if (prepared_) return *std::exchange(prepared_, std::nullopt);
+                            return Prepare(turn_number, plan);
                           },
                           turn_number > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
                           task_.Order(planned_.id.scheme, planned_.id.rollout), run_.cancel()));
   run_.Tell({StepEvent::Kind::kGenerated, task_.input.id, turn.id, nullptr, "", call.from_journal});
   DAVINCI_ASSIGN_OR_RETURN(turn.evaluation, Judge(call, &turn));
   turn.prompt_hash = call.prompt_hash;
+  turn.trace_hash = call.trace_hash;
   turn.reply = call.reply.text;
   turn.reasoning = call.reply.reasoning;
   turn.finish_reason = std::string(llm::FinishReasonName(call.reply.finish_reason));
@@ -228,7 +339,7 @@ Status RolloutRun::TakeTurn(int turn_number) {
     task_.at_roofline = true;
   if (trajectory_.turns.empty()) trajectory_.started_unix_s = turn.finished_unix_s;
   trajectory_.finished_unix_s = turn.finished_unix_s;
-  window_.push_back(trajectory_.turns.size());
+  history_.turns.push_back(AttemptOf(turn));
   trajectory_.turns.push_back(std::move(turn));
   replies_.push_back(std::move(call.reply));
   feedback_.emplace_back();
@@ -238,21 +349,20 @@ Status RolloutRun::TakeTurn(int turn_number) {
 Trajectory RolloutRun::Run() {
   const UnitId end_id = UnitOf(UnitKind::kTrajectory, run_.step, planned_.id);
   const Status status = [&]() -> Status {
-    DAVINCI_ASSIGN_OR_RETURN(num_turns_,
-                             agent::TotalTurns(run_.settings.turns, run_.settings.iterations,
-                                               run_.settings.carried_turns));
+    const search::Strategy& strategy = *run_.strategy;
+    num_turns_ = strategy.num_turns();
     DAVINCI_ASSIGN_OR_RETURN(const json ended, run_.context.log->Find(end_id));
     const int last = ended.is_null() ? num_turns_ : ended.value("turns", num_turns_);
     for (int turn = 1; turn <= last; ++turn) {
+      search::TurnPlan plan;
       if (ended.is_null() && !run_.context.log->replaying()) {
-        DAVINCI_ASSIGN_OR_RETURN(const auto reason, WhyEnd(turn));
-        if (reason) {
-          trajectory_.end = TrajectoryEnd::kConverged;
-          trajectory_.problem = *reason;
-          break;
-        }
+        auto next = strategy.NextTurn(task_.search_context, history_, task_.history);
+        if (!next) break;
+        plan = *std::move(next);
+        DAVINCI_ASSIGN_OR_RETURN(const bool ends, EndsBefore(turn, plan));
+        if (ends) break;
       }
-      DAVINCI_RETURN_IF_ERROR(TakeTurn(turn));
+      DAVINCI_RETURN_IF_ERROR(TakeTurn(turn, plan));
     }
     if (!ended.is_null()) {
       const auto end = ParseTrajectoryEnd(ended.value("end", ""));
@@ -285,6 +395,15 @@ Trajectory RolloutRun::Run() {
 }
 
 }  // namespace
+
+search::Attempt AttemptOf(const Turn& turn) {
+  search::Attempt attempt;
+  attempt.id = turn.id;
+  attempt.correct = turn.evaluation.correct.value_or(false);
+  if (attempt.correct && turn.evaluation.speedup) attempt.speedup = turn.evaluation.speedup->median;
+  attempt.score = ScoreOf(turn.evaluation);
+  return attempt;
+}
 
 Trajectory RunRollout(StepRun& run, TaskRun& task, const PlannedRollout& planned) {
   return RolloutRun(run, task, planned).Run();

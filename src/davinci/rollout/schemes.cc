@@ -28,6 +28,7 @@ Result<Selection> Select(StepRun& run, TaskRun& task, int scheme,
   Selection selection;
   selection.task = task.input.id;
   selection.scheme = scheme;
+  selection.step = run.step;
   for (const skill::Skill& candidate : candidates) selection.shown.push_back(candidate.name);
   if (candidates.empty()) {
     selection.problem = "the library has no skill for this task";
@@ -44,11 +45,9 @@ Result<Selection> Select(StepRun& run, TaskRun& task, int scheme,
                 llm::Request request,
                 agent::BuildSelectionRequest(*run.context.prompts, task.input.brief, task.device,
                                              candidates, settings.select));
-            request.temperature = settings.selection_sampling.temperature;
-            request.top_p = settings.selection_sampling.top_p;
-            request.max_tokens = settings.selection_sampling.max_tokens;
+            SetSampling(settings.selection_sampling, &request);
             request.seed = CallSeed(settings.seed, run.step, task.input.id, "selection", scheme, 0);
-            request.label = fmt::format("{}/selection/{}", task.input.id, scheme);
+            request.label = CallLabel(task.input.id, run.step, fmt::format("selection/{}", scheme));
             return Prepared{std::move(request), {{"shown", selection.shown}}};
           },
           Urgency::kNewWork, task.Order(0, 0), run.cancel()));
@@ -78,7 +77,7 @@ Result<std::vector<skill::Skill>> Retrieve(StepRun& run, const TaskRun& task) {
 
 // n rollouts for each distinct scheme; what the merged ones saved goes round the others, those with
 // skills first.
-std::vector<PlannedRollout> Spend(const StepSettings& settings, const std::string& task,
+std::vector<PlannedRollout> Spend(const StepSettings& settings, const std::string& task, int step,
                                   const std::vector<Selection>& selections) {
   std::vector<int> counts(selections.size(), 0);
   std::vector<size_t> receivers;
@@ -101,7 +100,7 @@ std::vector<PlannedRollout> Spend(const StepSettings& settings, const std::strin
   std::vector<PlannedRollout> rollouts;
   for (size_t i = 0; i < selections.size(); ++i)
     for (int r = 0; r < counts[i]; ++r)
-      rollouts.push_back({{task, selections[i].scheme, r}, selections[i].chosen});
+      rollouts.push_back({{task, selections[i].scheme, r, step}, selections[i].chosen});
   return rollouts;
 }
 
@@ -152,13 +151,24 @@ Result<Plan> PlanSchemes(StepRun& run, TaskRun& task) {
   const UnitId id = UnitOf(UnitKind::kSchemes, run.step, std::string_view(task.input.id));
   DAVINCI_ASSIGN_OR_RETURN(const json body, run.context.log->Do(id, [&]() -> Result<json> {
     Plan plan;
-    if (run.settings.null_scheme || run.settings.schemes == 0) {
+    const search::Needs needs = run.strategy->needs();
+    if (run.settings.null_scheme || run.settings.schemes == 0 || !needs.selection) {
       Selection control;
       control.task = task.input.id;
-      control.null_scheme = true;
+      control.step = run.step;
+      control.null_scheme = !needs.knowledge;
+      if (needs.knowledge) {
+        // Skills without a choice: the best that retrieval finds.
+        DAVINCI_ASSIGN_OR_RETURN(const auto candidates, Retrieve(run, task));
+        for (const skill::Skill& candidate : candidates) {
+          control.shown.push_back(candidate.name);
+          if (control.chosen.size() < static_cast<size_t>(run.settings.select))
+            control.chosen.push_back(candidate.name);
+        }
+      }
       plan.selections.push_back(std::move(control));
     }
-    const auto num_calls = static_cast<size_t>(run.settings.schemes);
+    const auto num_calls = needs.selection ? static_cast<size_t>(run.settings.schemes) : 0;
     if (num_calls > 0) {
       DAVINCI_ASSIGN_OR_RETURN(const auto candidates, Retrieve(run, task));
       std::vector<Result<Selection>> chosen(num_calls, Internal("not asked"));
@@ -175,7 +185,8 @@ Result<Plan> PlanSchemes(StepRun& run, TaskRun& task) {
       }
     }
     MergeIdentical(&plan.selections);
-    plan.rollouts = Spend(run.settings, task.input.id, plan.selections);
+    if (needs.selection)
+      plan.rollouts = Spend(run.settings, task.input.id, run.step, plan.selections);
     return BodyOf(plan);
   }));
   DAVINCI_ASSIGN_OR_RETURN(Plan plan, PlanFrom(body));

@@ -8,8 +8,8 @@
 #include "davinci/agent/admission.h"
 #include "davinci/agent/feedback.h"
 #include "davinci/agent/trigger.h"
-#include "davinci/agent/turn_window.h"
 #include "davinci/data/language.h"
+#include "davinci/search/strategy.h"
 
 namespace davinci::rollout {
 
@@ -17,6 +17,16 @@ struct Sampling {
   double temperature = 1.0;
   double top_p = 1.0;
   int max_tokens = 8192;
+  int top_k = 0;              // 0: all tokens
+  double min_p = 0;           // 0: all tokens
+  std::string thinking = {};  // "on", "off"; "": the template's own default
+};
+
+enum class ConversationMode {
+  kWindowed,    // every turn's prompt is built anew: thinking left out, old turns dropped when the
+                // context is short
+  kAppendOnly,  // turn t + 1 continues turn t's tokens; nothing is left out, and the trajectory
+                // ends when the context is full. What training on whole trajectories needs
 };
 
 struct StopSettings {
@@ -58,10 +68,14 @@ struct StepSettings {
   int rollouts = 4;  // n: per scheme
   int turns = 3;     // T: per iteration
   int iterations = 1;
-  int carried_turns = 0;  // R: turns that an iteration takes over from the one before
-  agent::WindowRule window_rule = agent::WindowRule::kBest;
-  agent::WindowMetric window_metric = agent::WindowMetric::kPerformance;
-  int context_tokens = 32768;  // of the endpoint: prompt and reply together
+  int carried_turns = 0;             // R: turns that an iteration takes over from the one before
+  std::string strategy = "davinci";  // search::StrategyNames()
+  search::EvolveSettings evolve;
+  search::WindowRule window_rule = search::WindowRule::kBest;
+  search::WindowMetric window_metric = search::WindowMetric::kPerformance;
+  int context_tokens = 32768;  // prompt and reply together, where the backbone does not say less
+  ConversationMode conversation = ConversationMode::kWindowed;
+  bool logprobs = false;  // ask for log-probabilities of what policies sample
   agent::FeedbackOptions feedback;
   StopSettings stop;
 

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "davinci/agent/evolution_prompt.h"
 #include "davinci/rollout/kernels.h"
 #include "davinci/rollout/parallel.h"
 #include "davinci/rollout/step_run.h"
@@ -84,6 +85,27 @@ void StepRun::StopIfHopeless(const Status& status) {
     context.stop->Stop(TrajectoryEnd::kFailed, status);
 }
 
+void TaskRun::Look(const TurnId& id, const search::Attempt** attempt,
+                   const Evaluation** evaluation) const {
+  const auto turn = static_cast<size_t>(id.turn) - 1;
+  for (const search::RolloutHistory& rollout : history)
+    if (rollout.id == id.rollout && turn < rollout.turns.size()) *attempt = &rollout.turns[turn];
+  for (const Trajectory& trajectory : *trajectories)
+    if (trajectory.id == id.rollout && turn < trajectory.turns.size())
+      *evaluation = &trajectory.turns[turn].evaluation;
+  if (*evaluation == nullptr) *attempt = nullptr;
+}
+
+void SetSampling(const Sampling& sampling, llm::Request* request) {
+  request->temperature = sampling.temperature;
+  request->top_p = sampling.top_p;
+  // What is off stays out of the request: endpoints refuse fields they do not know.
+  if (sampling.top_k > 0) request->top_k = sampling.top_k;
+  if (sampling.min_p > 0) request->min_p = sampling.min_p;
+  if (!sampling.thinking.empty()) request->thinking = sampling.thinking == "on";
+  request->max_tokens = sampling.max_tokens;
+}
+
 int64_t TaskRun::Order(int scheme, int rollout) const {
   constexpr int64_t kPerScheme = 1000;
   constexpr int64_t kPerTask = kPerScheme * 1000;
@@ -112,14 +134,17 @@ Status Probe(StepRun& run, const TaskRun& task, TaskOutcome* outcome) {
 }
 
 bool IsComplete(const Trajectory& trajectory) {
-  return trajectory.end == TrajectoryEnd::kTurns || trajectory.end == TrajectoryEnd::kConverged;
+  return trajectory.end == TrajectoryEnd::kTurns || trajectory.end == TrajectoryEnd::kConverged ||
+         trajectory.end == TrajectoryEnd::kContext;
 }
 
-void RollOut(StepRun& run, TaskRun& task, const Plan& plan, TaskOutcome* outcome) {
-  outcome->trajectories.resize(plan.rollouts.size());
-  ForEachInParallel(plan.rollouts.size(), [&](size_t i) {
-    const PlannedRollout& planned = plan.rollouts[i];
-    Trajectory& trajectory = outcome->trajectories[i];
+// One round of rollouts, side by side; they are over, one way or another, when this returns.
+void RollOutRound(StepRun& run, TaskRun& task, const std::vector<PlannedRollout>& rollouts,
+                  std::vector<Trajectory>* trajectories) {
+  trajectories->resize(rollouts.size());
+  ForEachInParallel(rollouts.size(), [&](size_t i) {
+    const PlannedRollout& planned = rollouts[i];
+    Trajectory& trajectory = (*trajectories)[i];
     trajectory.id = planned.id;
     trajectory.skills = planned.skills;
     const Status status = Guarded([&]() -> Status {
@@ -135,6 +160,44 @@ void RollOut(StepRun& run, TaskRun& task, const Plan& plan, TaskOutcome* outcome
                                                              : TrajectoryEnd::kFailed;
     trajectory.problem = status.message();
   });
+}
+
+// What the strategy will see of a finished rollout.
+Result<search::RolloutHistory> HistoryOf(StepRun& run, const Trajectory& trajectory) {
+  search::RolloutHistory history;
+  history.id = trajectory.id;
+  for (const Turn& turn : trajectory.turns) {
+    search::Attempt attempt = AttemptOf(turn);
+    if (run.strategy->needs().code) {
+      llm::Reply reply;
+      reply.text = turn.reply;
+      attempt.insight = agent::InsightOf(reply);
+      if (!turn.code_hash.empty()) {
+        DAVINCI_ASSIGN_OR_RETURN(attempt.code, run.context.log->run().GetBlob(turn.code_hash));
+      }
+    }
+    history.turns.push_back(std::move(attempt));
+  }
+  return history;
+}
+
+// Rounds until the strategy has no further one. A rollout that failed ends the search here: what
+// comes after depends on it, and is done when the run goes on.
+Status RollOut(StepRun& run, TaskRun& task, TaskOutcome* outcome) {
+  task.trajectories = &outcome->trajectories;
+  for (;;) {
+    const auto rollouts = run.strategy->NextRollouts(task.search_context, task.history);
+    if (rollouts.empty()) return Status::Ok();
+    std::vector<Trajectory> round;
+    RollOutRound(run, task, rollouts, &round);
+    const bool all_over = std::ranges::all_of(round, IsComplete);
+    for (Trajectory& trajectory : round) {
+      DAVINCI_ASSIGN_OR_RETURN(auto history, HistoryOf(run, trajectory));
+      task.history.push_back(std::move(history));
+      outcome->trajectories.push_back(std::move(trajectory));
+    }
+    if (!all_over) return Status::Ok();
+  }
 }
 
 Status FinishTask(StepRun& run, const TaskRun& task, const TaskOutcome& outcome) {
@@ -160,7 +223,10 @@ Status RunTask(StepRun& run, TaskRun& task, TaskOutcome* outcome) {
   DAVINCI_ASSIGN_OR_RETURN(task.device, run.DescribeDevice(*outcome));
   DAVINCI_ASSIGN_OR_RETURN(Plan plan, PlanSchemes(run, task));
   outcome->selections = plan.selections;
-  RollOut(run, task, plan, outcome);
+  task.search_context = {task.input.id, run.step, run.settings.seed, plan.rollouts, {}};
+  if (run.strategy->needs().knowledge && !plan.selections.empty())
+    task.search_context.knowledge = plan.selections.front().chosen;
+  DAVINCI_RETURN_IF_ERROR(RollOut(run, task, outcome));
   outcome->best = CollectKernels(outcome->trajectories);
   const Status confirmed = ConfirmFinalists(run, task, &outcome->best);
   RankKernels(&outcome->best);
@@ -180,7 +246,21 @@ Status RunTask(StepRun& run, TaskRun& task, TaskOutcome* outcome) {
     return any_turn ? Status::Ok() : Unavailable(outcome->remark);
   }
   if (run.settings.learn) DAVINCI_RETURN_IF_ERROR(Learn(run, task, outcome));
+  outcome->complete = true;
   return FinishTask(run, task, *outcome);
+}
+
+search::StrategySettings SearchSettings(const StepSettings& settings) {
+  search::StrategySettings search;
+  search.name = settings.strategy;
+  search.rollouts = settings.rollouts;
+  search.turns = settings.turns;
+  search.iterations = settings.iterations;
+  search.carried_turns = settings.carried_turns;
+  search.window_rule = settings.window_rule;
+  search.window_metric = settings.window_metric;
+  search.evolve = settings.evolve;
+  return search;
 }
 
 }  // namespace
@@ -189,6 +269,10 @@ std::vector<TaskOutcome> RunStep(const StepContext& context, const StepSettings&
                                  const std::vector<TaskInput>& tasks, int tasks_in_flight) {
   StepRun run(context, settings, step);
   std::vector<TaskOutcome> outcomes(tasks.size());
+  const auto strategy = search::MakeStrategy(SearchSettings(settings));
+  Status begun = strategy.status();
+  if (begun.ok()) begun = context.verdicts->BeginStep(step);
+  if (begun.ok()) run.strategy = strategy->get();
   std::atomic<size_t> next{0};
   const auto num_workers =
       std::min(tasks.size(), static_cast<size_t>(std::max(tasks_in_flight, 1)));
@@ -196,8 +280,9 @@ std::vector<TaskOutcome> RunStep(const StepContext& context, const StepSettings&
     for (size_t i; (i = next++) < tasks.size();) {
       TaskOutcome& outcome = outcomes[i];
       outcome.task = tasks[i].id;
-      TaskRun task{tasks[i], static_cast<int>(i), "", false};
-      outcome.status = Guarded([&] { return RunTask(run, task, &outcome); });
+      outcome.step = step;
+      TaskRun task{.input = tasks[i], .index = static_cast<int>(i)};
+      outcome.status = Guarded([&] { return begun.ok() ? RunTask(run, task, &outcome) : begun; });
       if (!outcome.status.ok()) run.StopIfHopeless(outcome.status);
       run.Tell({StepEvent::Kind::kTaskEnded, outcome.task, std::nullopt, nullptr,
                 outcome.status.ok() ? outcome.remark : outcome.status.message(), false});

@@ -63,14 +63,17 @@ struct Kernel {
 
 struct TaskOutcome {
   std::string task;
+  int step = 1;
   Status status;  // not OK: nothing of this task can be relied on being complete
   std::vector<Selection> selections;
   std::vector<Trajectory> trajectories;
-  std::optional<Evaluation> probe;  // the reference judged against itself: device, roofline
-  std::vector<Kernel> best;         // distinct sources, confirmed ones first, best first
+  std::optional<Evaluation> probe;     // the reference judged against itself: device, roofline
+  std::vector<Kernel> best;            // distinct sources, confirmed ones first, best first
+  std::vector<SummaryCall> summaries;  // every call of the Summary agent
   std::vector<SkillProposal> proposals;
   std::vector<Verification> verifications;
-  std::string remark;  // why there was no summary, or why it ended early; for people
+  bool complete = false;  // with every rollout and what was learned from them
+  std::string remark;     // why there was no summary, or why it ended early; for people
 };
 
 // What just happened, for progress displays. Called from many threads, one at a time.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "davinci/rollout/step.h"
+#include "davinci/search/strategy.h"
 
 namespace davinci::rollout {
 
@@ -16,7 +17,8 @@ struct StepRun {
   const StepContext& context;
   const StepSettings& settings;
   const int step;
-  std::mutex observer_mutex;  // the observer is called by one thread at a time
+  const search::Strategy* strategy = nullptr;  // not owned
+  std::mutex observer_mutex;                   // the observer is called by one thread at a time
 
   CancelToken cancel() const { return context.stop->token(); }
   void Tell(StepEvent event);
@@ -33,23 +35,32 @@ struct StepRun {
 struct TaskRun {
   const TaskInput& input;
   int index = 0;                          // of the task in the step; orders the lanes
-  std::string device;                     // DescribeDevice()
+  std::string device = {};                // DescribeDevice()
   std::atomic<bool> at_roofline = false;  // some rollout is there: no new turns
+  search::TaskContext search_context = {};
+  // Rollouts of former rounds, and the trajectories they are taken from; unchanged during a round.
+  search::History history = {};
+  std::vector<Trajectory>* trajectories = nullptr;  // the outcome's
 
   int64_t Order(int scheme, int rollout) const;
+  // A turn of a former round; both null when there is none.
+  void Look(const TurnId& id, const search::Attempt** attempt, const Evaluation** evaluation) const;
 };
 
-struct PlannedRollout {
-  RolloutId id;
-  std::vector<std::string> skills;
-};
+using search::PlannedRollout;
 struct Plan {
   std::vector<Selection> selections;
   std::vector<PlannedRollout> rollouts;
 };
 
+// The sampling parameters of a request.
+void SetSampling(const Sampling& sampling, llm::Request* request);
+
 // Selection calls, deduplication, and the rollouts that come of it (one unit kSchemes).
 Result<Plan> PlanSchemes(StepRun& run, TaskRun& task);
+
+// What a strategy sees of a turn, without code and insight.
+search::Attempt AttemptOf(const Turn& turn);
 
 // All turns of one rollout. Failures end the trajectory (kFailed, with `problem`).
 Trajectory RunRollout(StepRun& run, TaskRun& task, const PlannedRollout& planned);

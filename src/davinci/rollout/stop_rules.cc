@@ -33,6 +33,7 @@ std::optional<std::string> ReasonToStop(std::span<const Evaluation> turns,
   const Evaluation* best = nullptr;
   int without_gain = 0;
   for (const Evaluation& turn : turns) {
+    if (turn.outcome == Outcome::kJudgeError) continue;  // says nothing about the candidate
     if (settings.roofline_share > 0) {
       const auto share = RooflineShareLow(turn);
       if (share && *share >= settings.roofline_share)

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "davinci/base/hash.h"
+#include "davinci/store/run_store.h"
 
 namespace davinci::rollout {
 
@@ -40,10 +41,24 @@ std::string_view UnitKindName(UnitKind kind) {
       return "flush";
     case UnitKind::kCertification:
       return "certification";
+    case UnitKind::kStep:
+      return "step";
     case UnitKind::kSession:
       return "session";
   }
   std::abort();
+}
+
+int SegmentOf(const UnitId& id) {
+  switch (id.kind) {
+    case UnitKind::kFlush:
+    case UnitKind::kCertification:
+    case UnitKind::kStep:
+    case UnitKind::kSession:
+      return store::kRunSegment;
+    default:
+      return id.step;
+  }
 }
 
 std::string UnitId::ToString() const {

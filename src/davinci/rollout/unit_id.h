@@ -27,6 +27,7 @@ enum class UnitKind {
   kTask,           // a task's step is over
   kFlush,          // what a step learned entered the library
   kCertification,  // a winner judged again in fresh processes
+  kStep,           // a step is over, with the sums of its segment
   kSession,        // a process that worked on the run ended: times and shares
 };
 std::string_view UnitKindName(UnitKind kind);
@@ -47,6 +48,10 @@ struct UnitId {
   // "generation step=0 softmax_rows scheme=1 rollout=0 turn=2"
   std::string ToString() const;
 };
+
+// Where the run store keeps it: the segment of its step, or the run's own for what is read at every
+// start (flushes, steps, sessions) and for certifications, which come after a step is closed.
+int SegmentOf(const UnitId& id);
 
 UnitId UnitOf(UnitKind kind, int step, const TurnId& turn);
 UnitId UnitOf(UnitKind kind, int step, const RolloutId& rollout);

@@ -12,7 +12,7 @@ UnitLog::UnitLog(store::RunStore* run, Mode mode, std::function<void(const Statu
     : run_(run), mode_(mode), on_broken_(std::move(on_broken)) {}
 
 Result<json> UnitLog::Find(const UnitId& id) {
-  DAVINCI_ASSIGN_OR_RETURN(auto unit, run_->Find(id.ToString()));
+  DAVINCI_ASSIGN_OR_RETURN(auto unit, run_->Find(id.ToString(), SegmentOf(id)));
   return unit ? std::move(unit->body) : json();
 }
 
@@ -29,7 +29,8 @@ Result<json> UnitLog::Do(const UnitId& id, const std::function<Result<json>()>& 
 
 Status UnitLog::Record(const UnitId& id, json body) {
   DAVINCI_RETURN_IF_ERROR(broken());
-  const Status recorded = run_->Record(id.ToString(), UnitKindName(id.kind), std::move(body));
+  const Status recorded =
+      run_->Record(id.ToString(), UnitKindName(id.kind), std::move(body), SegmentOf(id));
   if (!recorded.ok()) Break(recorded);
   return recorded;
 }

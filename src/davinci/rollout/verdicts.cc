@@ -1,5 +1,7 @@
 #include "davinci/rollout/verdicts.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <utility>
 
@@ -42,6 +44,12 @@ bool IsJudgement(std::string_view kind) {
          kind == UnitKindName(UnitKind::kSampleVerdict);
 }
 
+bool IsJudgeError(const json& body) {
+  const auto evaluation = body.find("evaluation");
+  return evaluation != body.end() && evaluation->is_object() &&
+         evaluation->value("outcome", "") == OutcomeName(Outcome::kJudgeError);
+}
+
 bool Repeats(const Evaluation& evaluation) {
   switch (evaluation.outcome) {
     case Outcome::kParseError:
@@ -66,10 +74,11 @@ bool Repeats(const Evaluation& evaluation) {
 Verdicts::Verdicts(UnitLog* log, Evaluator* evaluator, Lane* lane, store::KvCache* cache)
     : log_(log), evaluator_(evaluator), lane_(lane), cache_(cache) {}
 
-Status Verdicts::Warm() {
+Status Verdicts::BeginStep(int step) {
   std::lock_guard lock(mutex_);
-  return log_->run().ForEach([&](const store::Unit& unit) {
-    if (!IsJudgement(unit.kind)) return true;
+  known_.clear();
+  return log_->run().ForEachIn(step, [&](const store::Unit& unit) {
+    if (!IsJudgement(unit.kind) || IsJudgeError(unit.body)) return true;
     const auto question = unit.body.find("question");
     if (question != unit.body.end() && question->is_string())
       known_.try_emplace(question->get<std::string>(), Known{false, unit.id});
@@ -106,6 +115,28 @@ void Verdicts::Settle(const std::string& key, const std::string& unit) {
   settled_.notify_all();
 }
 
+Result<Evaluation> Verdicts::Ask(const UnitId& id, const Question& question,
+                                 const CancelToken& cancel) {
+  auto evaluation = evaluator_->Evaluate(question, cancel);
+  if (evaluation.ok() && evaluation->outcome != Outcome::kJudgeError) {
+    errors_in_a_row_ = 0;
+    return evaluation;
+  }
+  const Status failed =
+      evaluation.ok() ? Internal(evaluation->message) : std::move(evaluation).status();
+  const bool ours = failed.code() == StatusCode::kUnavailable ||
+                    failed.code() == StatusCode::kInternal ||
+                    failed.code() == StatusCode::kDeadlineExceeded;
+  if (!ours || id.kind == UnitKind::kProbe) return failed;
+  if (++errors_in_a_row_ >= kHopelessJudgeErrors)
+    return FailedPrecondition(fmt::format("the judge failed {} times in a row, the last time: {}",
+                                          kHopelessJudgeErrors, failed.message()));
+  Evaluation error;
+  error.outcome = Outcome::kJudgeError;
+  error.message = failed.message();
+  return error;
+}
+
 std::optional<Evaluation> Verdicts::FromCache(const std::string& key) {
   if (cache_ == nullptr) return std::nullopt;
   const auto found =
@@ -132,7 +163,7 @@ Result<Verdict> Verdicts::JudgeNow(const UnitId& id, const std::string& key,
   } else {
     DAVINCI_ASSIGN_OR_RETURN(const Lane::Place place, lane_->Enter(urgency, order, cancel));
     const Stopwatch watch;
-    DAVINCI_ASSIGN_OR_RETURN(verdict.evaluation, evaluator_->Evaluate(question, cancel));
+    DAVINCI_ASSIGN_OR_RETURN(verdict.evaluation, Ask(id, question, cancel));
     verdict.queue_seconds = place.waited_seconds();
     verdict.judge_seconds = watch.Seconds();
     ToCache(key, verdict.evaluation);
@@ -155,10 +186,11 @@ Result<Verdict> Verdicts::Judge(const UnitId& id, const Question& question, Urge
   DAVINCI_ASSIGN_OR_RETURN(const bool mine, Claim(key, &unit, cancel));
   if (mine) {
     auto verdict = JudgeNow(id, key, question, urgency, order, cancel);
-    Settle(key, verdict.ok() ? id.ToString() : "");
+    const bool settled = verdict.ok() && verdict->evaluation.outcome != Outcome::kJudgeError;
+    Settle(key, settled ? id.ToString() : "");
     return verdict;
   }
-  DAVINCI_ASSIGN_OR_RETURN(const auto earlier, log_->run().Find(unit));
+  DAVINCI_ASSIGN_OR_RETURN(const auto earlier, log_->run().Find(unit, SegmentOf(id)));
   if (!earlier) return Internal("the journal lost " + unit);
   DAVINCI_ASSIGN_OR_RETURN(Verdict verdict, VerdictFrom(earlier->body));
   verdict.judged_before = true;

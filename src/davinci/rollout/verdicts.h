@@ -1,12 +1,21 @@
 // Verdicts: judgements as units of a run. An identical question is judged once.
 //
 // Two questions are identical when task, candidate source, protocol, baseline and target are. The
-// second one takes over the verdict of the first: from this process (waiting for it when it is
-// being judged right now), from the journal, or, where a cache is given, from an earlier run on
-// this device. The cache is only trusted with what does not depend on the machine's mood: failures
-// that repeat, and times whose interval is bounded and narrow.
+// second one takes over the verdict of the first: from this step (waiting for it when it is being
+// judged right now, or from its journal), or, where a cache is given, from an earlier step or run
+// on this device. What is known of a step is forgotten with it. The cache is only trusted with what
+// does not depend on the machine's mood: failures that repeat, and times whose interval is bounded
+// and narrow.
+//
+// A judge that fails on a candidate (after its own repetitions) gives a verdict like any other,
+// with the outcome kJudgeError: it is recorded, so that it is not repeated at each start, it
+// carries no reward, and no identical candidate takes it over. A judge that fails
+// kHopelessJudgeErrors times without a success between is broken: FailedPrecondition, which ends
+// the run and is not recorded. A probe's failure is an error, too: without it the task cannot be
+// judged at all.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -30,16 +39,18 @@ struct Verdict {
   double judge_seconds = 0;
 };
 
+inline constexpr int kHopelessJudgeErrors = 10;
+
 class Verdicts {
  public:
   // `cache` may be null; nothing is owned. `evaluator` is null in a replay.
   Verdicts(UnitLog* log, Evaluator* evaluator, Lane* lane, store::KvCache* cache);
 
-  // Reads the journal, so that what was judged before a restart is not judged again for others.
-  Status Warm();
+  // Forgets the former step and reads the journal of this one, so that what was judged before a
+  // restart is not judged again for others. Not while Judge() runs.
+  Status BeginStep(int step);
 
-  // The verdict about `question` as unit `id`. Failures of ours are not recorded: they are done
-  // again by whoever goes on with the run.
+  // The verdict about `question` as unit `id`.
   Result<Verdict> Judge(const UnitId& id, const Question& question, Urgency urgency, int64_t order,
                         const CancelToken& cancel);
 
@@ -53,6 +64,8 @@ class Verdicts {
   Result<bool> Claim(const std::string& key, std::string* unit, const CancelToken& cancel);
   // `unit` empty: it was not judged after all.
   void Settle(const std::string& key, const std::string& unit);
+  // The evaluator's answer, or its failure as a verdict.
+  Result<Evaluation> Ask(const UnitId& id, const Question& question, const CancelToken& cancel);
   Result<Verdict> JudgeNow(const UnitId& id, const std::string& key, const Question& question,
                            Urgency urgency, int64_t order, const CancelToken& cancel);
   std::optional<Evaluation> FromCache(const std::string& key);
@@ -64,7 +77,8 @@ class Verdicts {
   store::KvCache* const cache_;
   std::mutex mutex_;  // guards known_
   std::condition_variable_any settled_;
-  std::map<std::string, Known> known_;  // by Question::Hash()
+  std::map<std::string, Known> known_;  // by Question::Hash(), of the step under way
+  std::atomic<int> errors_in_a_row_ = 0;
 };
 
 }  // namespace davinci::rollout

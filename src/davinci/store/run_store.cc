@@ -1,11 +1,9 @@
 #include "davinci/store/run_store.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "davinci/base/clock.h"
@@ -19,24 +17,7 @@ using nlohmann::json;
 
 constexpr char kJournalName[] = "journal.jsonl";
 constexpr char kBlobsName[] = "blobs.sqlite";
-constexpr size_t kReadBytes = size_t{1} << 20;
-
-double NowUnixSeconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-// Reads `size` bytes at `offset`, or fails.
-Status ReadExactly(int fd, int64_t offset, char* data, size_t size, const fs::path& path) {
-  while (size > 0) {
-    const ssize_t got = ::pread(fd, data, size, offset);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return FromErrno(got < 0 ? errno : EIO, "reading " + path.string());
-    data += got;
-    offset += got;
-    size -= static_cast<size_t>(got);
-  }
-  return Status::Ok();
-}
+constexpr char kStepsFolder[] = "steps";
 
 }  // namespace
 
@@ -46,7 +27,8 @@ bool RunStore::IsRun(const fs::path& folder) {
          fs::file_size(folder / kJournalName, error) > 0;
 }
 
-Result<std::unique_ptr<RunStore>> RunStore::Create(const fs::path& folder, json header) {
+Result<std::unique_ptr<RunStore>> RunStore::Create(const fs::path& folder, json header,
+                                                   const std::vector<std::string_view>& blobs) {
   std::error_code error;
   if (IsRun(folder)) return InvalidArgument(fmt::format("{} already holds a run", folder.string()));
   if (fs::exists(folder, error)) {
@@ -66,8 +48,9 @@ Result<std::unique_ptr<RunStore>> RunStore::Create(const fs::path& folder, json 
   {
     // Blobs first: a folder whose journal has a header is complete.
     DAVINCI_ASSIGN_OR_RETURN(auto journal, Journal::Open(folder / kJournalName));
-    DAVINCI_ASSIGN_OR_RETURN(auto blobs,
+    DAVINCI_ASSIGN_OR_RETURN(auto store,
                              BlobStore::Open(folder / kBlobsName, BlobStore::Access::kWrite));
+    for (const std::string_view blob : blobs) DAVINCI_RETURN_IF_ERROR(store->Put(blob).status());
     header["schema"] = kRunSchema;
     DAVINCI_RETURN_IF_ERROR(journal->Append(header));
   }
@@ -86,140 +69,136 @@ Result<std::unique_ptr<RunStore>> RunStore::OpenAs(const fs::path& folder,
                                                    BlobStore::Access access) {
   if (!IsRun(folder)) return NotFound(fmt::format("{} holds no run", folder.string()));
   std::unique_ptr<RunStore> run(new RunStore(folder));
-  if (access == BlobStore::Access::kWrite) {
-    auto journal = Journal::Open(folder / kJournalName);
-    if (!journal.ok()) {
-      if (journal.status().code() != StatusCode::kUnavailable) return journal.status();
-      return Unavailable(fmt::format(
-          "another process is working on the run {}; wait for it, or choose another --run (to "
-          "find it: fuser {})",
-          folder.string(), (folder / kJournalName).string()));
-    }
-    run->journal_ = std::move(journal).value();
+  run->writable_ = access == BlobStore::Access::kWrite;
+  const auto own = run->Get(kRunSegment, run->writable_);
+  if (!own.ok()) {
+    if (own.status().code() != StatusCode::kUnavailable) return own.status();
+    return Unavailable(fmt::format(
+        "another process is working on the run {}; wait for it, or choose another --run (to "
+        "find it: fuser {})",
+        folder.string(), (folder / kJournalName).string()));
   }
+  run->header_ = (*own)->header();
+  const json schema = run->header_.is_object() ? run->header_.value("schema", json()) : json();
+  if (schema == "davinci.run/1")
+    return FailedPrecondition(fmt::format(
+        "{} was written by an earlier davinci ({}; format davinci.run/1, one journal for all "
+        "steps), which this one does not read; look at it with that version, or start anew with "
+        "another --run",
+        folder.string(), run->header_.value("version", json("version unknown")).dump()));
+  if (schema != kRunSchema)
+    return FailedPrecondition(
+        fmt::format("{} is not a run of this davinci (its first line should say {})",
+                    folder.string(), kRunSchema));
   DAVINCI_ASSIGN_OR_RETURN(run->blobs_, BlobStore::Open(folder / kBlobsName, access));
-  const fs::path journal_path = folder / kJournalName;
-  run->reader_ = UniqueFd(::open(journal_path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!run->reader_.valid()) return FromErrno(errno, journal_path.string());
-  DAVINCI_RETURN_IF_ERROR(run->ReadIndex());
   return run;
 }
 
-Status RunStore::ReadIndex() {
-  const fs::path path = folder_ / kJournalName;
-  std::string pending;  // the beginning of a line whose end is not read yet
-  int line_number = 0;
-  bool header_seen = false;
-  std::string buffer(kReadBytes, '\0');
-  for (int64_t offset = 0;;) {
-    const ssize_t got = ::pread(reader_.get(), buffer.data(), buffer.size(), offset);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FromErrno(errno, "reading " + path.string());
-    if (got == 0) break;
-    offset += got;
-    std::string_view rest(buffer.data(), static_cast<size_t>(got));
-    for (size_t newline; (newline = rest.find('\n')) != std::string_view::npos;) {
-      pending += rest.substr(0, newline);
-      rest.remove_prefix(newline + 1);
-      ++line_number;
-      const Place place{end_, static_cast<int64_t>(pending.size())};
-      end_ += place.size + 1;
-      json line = json::parse(pending, nullptr, /*allow_exceptions=*/false);
-      pending.clear();
-      if (!header_seen) {
-        header_seen = true;
-        if (!line.is_object() || line.value("schema", json()) != kRunSchema)
-          return FailedPrecondition(
-              fmt::format("{} is not a run of this davinci (its first line should say {})",
-                          folder_.string(), kRunSchema));
-        header_ = std::move(line);
-      } else if (!line.is_object() || !line.contains("unit") || !line["unit"].is_string()) {
-        damaged_lines_.push_back(line_number);
-      } else if (places_.emplace(line["unit"].get<std::string>(), place).second) {
-        order_.push_back(place);
-      }
-    }
-    pending += rest;
-  }
-  return Status::Ok();
+fs::path RunStore::PathOf(int segment) const {
+  if (segment == kRunSegment) return folder_ / kJournalName;
+  return folder_ / kStepsFolder / fmt::format("{:08}.jsonl", segment);
 }
 
-Result<Unit> RunStore::ReadAt(const Place& place) const {
-  std::string text(static_cast<size_t>(place.size), '\0');
-  DAVINCI_RETURN_IF_ERROR(
-      ReadExactly(reader_.get(), place.offset, text.data(), text.size(), folder_ / kJournalName));
-  json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!line.is_object() || !line.contains("body"))
-    return Internal(fmt::format("{}: the line at byte {} changed while the run was open",
-                                (folder_ / kJournalName).string(), place.offset));
-  Unit unit;
-  try {
-    unit.id = line.at("unit").get<std::string>();
-    unit.kind = line.at("kind").get<std::string>();
-    unit.finished_unix_s = line.at("finished_unix_s").get<double>();
-  } catch (const json::exception& error) {
-    return Internal(fmt::format("{}: the line at byte {} is no unit: {}",
-                                (folder_ / kJournalName).string(), place.offset, error.what()));
-  }
-  unit.body = std::move(line["body"]);
-  return unit;
-}
-
-Result<std::optional<Unit>> RunStore::Find(std::string_view id) {
-  Place place;
-  {
-    std::lock_guard lock(mutex_);
-    const auto found = places_.find(id);
-    if (found == places_.end()) return std::optional<Unit>();
-    place = found->second;
-  }
-  DAVINCI_ASSIGN_OR_RETURN(Unit unit, ReadAt(place));
-  return std::optional<Unit>(std::move(unit));
-}
-
-Status RunStore::Record(std::string_view id, std::string_view kind, json body) {
-  if (!journal_) return Internal(fmt::format("{} is open for reading only", folder_.string()));
-  const Stopwatch watch;
+Result<std::shared_ptr<Segment>> RunStore::Get(int segment, bool create) {
   std::lock_guard lock(mutex_);
-  if (places_.contains(id))
-    return Internal(fmt::format("{}: the unit \"{}\" is recorded already", folder_.string(), id));
-  const json line = {{"unit", id},
-                     {"kind", kind},
-                     {"finished_unix_s", NowUnixSeconds()},
-                     {"body", std::move(body)}};
-  const int64_t before = journal_->size_bytes();
-  if (const Status written = journal_->Append(line); !written.ok()) {
-    if (written.code() != StatusCode::kResourceExhausted) return written;
-    return ResourceExhausted(
-        fmt::format("{}; free some space, then give the same command again, it goes on from here",
-                    written.message()));
+  if (const auto found = open_.find(segment); found != open_.end()) return found->second;
+  const fs::path path = PathOf(segment);
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    if (!create) return std::shared_ptr<Segment>();
+    DAVINCI_RETURN_IF_ERROR(MakeDirs(path.parent_path()));
   }
-  end_ = journal_->size_bytes();
-  const Place place{before, end_ - before - 1};
-  places_.emplace(std::string(id), place);
-  order_.push_back(place);
+  DAVINCI_ASSIGN_OR_RETURN(
+      auto opened, Segment::Open(path, writable_ ? Segment::Access::kWrite : Segment::Access::kRead,
+                                 /*has_header=*/segment == kRunSegment));
+  for (const int line : opened->damaged_lines()) {
+    std::string place = fmt::format("{}:{}", fs::relative(path, folder_, error).string(), line);
+    if (std::ranges::find(damaged_lines_, place) == damaged_lines_.end())
+      damaged_lines_.push_back(std::move(place));
+  }
+  return open_[segment] = std::move(opened);
+}
+
+Result<std::optional<Unit>> RunStore::Find(std::string_view id, int segment) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto from, Get(segment, false));
+  if (!from) return std::optional<Unit>();
+  return from->Find(id);
+}
+
+Status RunStore::Record(std::string_view id, std::string_view kind, json body, int segment) {
+  if (!writable_) return Internal(fmt::format("{} is open for reading only", folder_.string()));
+  const Stopwatch watch;
+  DAVINCI_ASSIGN_OR_RETURN(const auto to, Get(segment, true));
+  DAVINCI_ASSIGN_OR_RETURN(const int64_t bytes, to->Record(id, kind, std::move(body)));
+  std::lock_guard lock(mutex_);
   ++cost_.num_units;
-  cost_.bytes += end_ - before;
+  cost_.bytes += bytes;
   cost_.seconds += watch.Seconds();
   return Status::Ok();
 }
 
+Status RunStore::ForEachIn(int segment, const std::function<bool(const Unit&)>& visit) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto from, Get(segment, false));
+  return from ? from->ForEach(visit).status() : Status::Ok();
+}
+
 Status RunStore::ForEach(const std::function<bool(const Unit&)>& visit) {
-  std::vector<Place> order;
-  {
-    std::lock_guard lock(mutex_);
-    order = order_;
-  }
-  for (const Place& place : order) {
-    DAVINCI_ASSIGN_OR_RETURN(const Unit unit, ReadAt(place));
-    if (!visit(unit)) break;
+  std::vector<int> segments = Steps();
+  segments.insert(segments.begin(), kRunSegment);
+  for (const int segment : segments) {
+    bool was_open = false;
+    {
+      std::lock_guard lock(mutex_);
+      was_open = open_.contains(segment);
+    }
+    DAVINCI_ASSIGN_OR_RETURN(const auto from, Get(segment, false));
+    if (!from) continue;
+    DAVINCI_ASSIGN_OR_RETURN(const bool more, from->ForEach(visit));
+    if (!was_open) Release(segment);
+    if (!more) break;
   }
   return Status::Ok();
 }
 
-int64_t RunStore::NumUnits() {
+std::vector<int> RunStore::Steps() const {
+  std::vector<int> steps;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_ / kStepsFolder, error)) {
+    const std::string name = entry.path().stem().string();
+    int step = 0;
+    const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), step);
+    if (failed == std::errc() && end == name.data() + name.size() && step > 0)
+      steps.push_back(step);
+  }
+  std::ranges::sort(steps);
+  return steps;
+}
+
+void RunStore::Release(int segment) {
+  if (segment == kRunSegment) return;
   std::lock_guard lock(mutex_);
-  return static_cast<int64_t>(order_.size());
+  open_.erase(segment);
+}
+
+int64_t RunStore::NumOpenUnits() {
+  std::lock_guard lock(mutex_);
+  int64_t count = 0;
+  for (const auto& [segment, units] : open_) count += units->NumUnits();
+  return count;
+}
+
+Result<int64_t> RunStore::NumUnits() {
+  int64_t count = 0;
+  DAVINCI_RETURN_IF_ERROR(ForEach([&](const Unit&) {
+    ++count;
+    return true;
+  }));
+  return count;
+}
+
+std::vector<std::string> RunStore::damaged_lines() {
+  std::lock_guard lock(mutex_);
+  return damaged_lines_;
 }
 
 WriteCost RunStore::write_cost() {

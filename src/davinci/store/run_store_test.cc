@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "davinci/base/files.h"
+#include "davinci/base/hash.h"
 
 namespace davinci::store {
 namespace {
@@ -55,7 +56,7 @@ TEST_F(RunStoreTest, AUnitIsRecordedOnce) {
   ASSERT_TRUE(run->Record("a", "k", 1).ok());
   EXPECT_EQ(run->Record("a", "k", 2).code(), StatusCode::kInternal);
   EXPECT_EQ((*run->Find("a"))->body, 1);
-  EXPECT_EQ(run->NumUnits(), 1);
+  EXPECT_EQ(*run->NumUnits(), 1);
 }
 
 TEST_F(RunStoreTest, UnitsComeInTheOrderTheyWereFinished) {
@@ -106,7 +107,7 @@ TEST_F(RunStoreTest, ADamagedLineCostsOnlyItself) {
   ASSERT_TRUE(WriteFileAtomic(folder_ / "journal.jsonl", text).ok());
   auto run = RunStore::Open(folder_);
   ASSERT_TRUE(run.ok());
-  EXPECT_THAT((*run)->damaged_lines(), ElementsAre(3));
+  EXPECT_THAT((*run)->damaged_lines(), ElementsAre("journal.jsonl:3"));
   EXPECT_TRUE((*(*run)->Find("a")).has_value());
   EXPECT_TRUE((*(*run)->Find("c")).has_value());
 }
@@ -140,6 +141,47 @@ TEST_F(RunStoreTest, BlobsAreNamedByTheirContentAndCheckedWhenRead) {
   EXPECT_EQ(run->GetBlob("no such").status().code(), StatusCode::kNotFound);
 }
 
+TEST_F(RunStoreTest, EachStepHasItsOwnSegmentWhichIsReadAlone) {
+  {
+    auto run = Create();
+    for (const int step : {1, 2, 10})
+      ASSERT_TRUE(run->Record("a", "k", step, step).ok()) << "the same id in every step";
+    ASSERT_TRUE(run->Record("s", "session", 0).ok());
+  }
+  // What is not asked for is not read: a ruined segment harms no other.
+  ASSERT_TRUE(WriteFileAtomic(folder_ / "steps/00000002.jsonl", "ruined\n").ok());
+  auto run = RunStore::Open(folder_);
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ((*run)->NumOpenUnits(), 1);
+  EXPECT_EQ((*(*run)->Find("a", 10))->body, 10);
+  EXPECT_THAT((*run)->damaged_lines(), ::testing::IsEmpty());
+  EXPECT_EQ((*run)->NumOpenUnits(), 2);
+  (*run)->Release(10);
+  EXPECT_EQ((*run)->NumOpenUnits(), 1);
+  EXPECT_FALSE((*(*run)->Find("a", 2)).has_value());
+  EXPECT_THAT((*run)->damaged_lines(), ElementsAre("steps/00000002.jsonl:1"));
+  EXPECT_FALSE((*(*run)->Find("a", 3)).has_value());
+  EXPECT_THAT((*run)->Steps(), ElementsAre(1, 2, 10));
+  EXPECT_EQ(*(*run)->NumUnits(), 3);
+}
+
+TEST_F(RunStoreTest, ARunOfTheFormerFormatIsRefusedAndSaysWhatToDo) {
+  ASSERT_TRUE(MakeDirs(folder_).ok());
+  ASSERT_TRUE(WriteFileAtomic(folder_ / "journal.jsonl",
+                              "{\"schema\":\"davinci.run/1\",\"version\":\"0.9\"}\n")
+                  .ok());
+  const auto run = RunStore::OpenForReading(folder_);
+  EXPECT_EQ(run.status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_THAT(run.status().message(), HasSubstr("\"0.9\""));
+  EXPECT_THAT(run.status().message(), HasSubstr("another --run"));
+}
+
+TEST_F(RunStoreTest, BlobsThatTheHeaderNamesAreThereBeforeIt) {
+  auto run = RunStore::Create(folder_, {{"task", "name"}}, {"text"});
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(*(*RunStore::OpenForReading(folder_))->GetBlob(Sha256Hex("text")), "text");
+}
+
 TEST_F(RunStoreTest, ThreadsRecordSideBySide) {
   auto run = Create();
   std::vector<std::jthread> threads;
@@ -152,7 +194,7 @@ TEST_F(RunStoreTest, ThreadsRecordSideBySide) {
       }
     });
   threads.clear();
-  EXPECT_EQ(run->NumUnits(), 80);
+  EXPECT_EQ(*run->NumUnits(), 80);
   EXPECT_EQ(run->write_cost().num_units, 80);
 }
 

@@ -1,9 +1,9 @@
-#include "davinci/agent/turn_window.h"
+#include "davinci/search/turn_window.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace davinci::agent {
+namespace davinci::search {
 namespace {
 
 using testing::ElementsAre;
@@ -74,4 +74,4 @@ TEST(WindowNames, ParseWhatRecipesSay) {
 }
 
 }  // namespace
-}  // namespace davinci::agent
+}  // namespace davinci::search

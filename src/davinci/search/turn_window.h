@@ -10,7 +10,7 @@
 
 #include "davinci/base/status.h"
 
-namespace davinci::agent {
+namespace davinci::search {
 
 enum class WindowRule {
   kLast,  // the last R turns
@@ -42,4 +42,4 @@ std::vector<size_t> CarriedTurns(std::span<const TurnScore> turns, size_t keep, 
 // I > 1, 0 <= R < T.
 Result<int> TotalTurns(int turns_per_iteration, int num_iterations, int carried_turns);
 
-}  // namespace davinci::agent
+}  // namespace davinci::search

@@ -1,4 +1,4 @@
-#include "davinci/agent/turn_window.h"
+#include "davinci/search/turn_window.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <numeric>
 
-namespace davinci::agent {
+namespace davinci::search {
 namespace {
 
 // What is compared, most important first.
@@ -92,4 +92,4 @@ Result<int> TotalTurns(int turns_per_iteration, int num_iterations, int carried_
   return turns_per_iteration + (num_iterations - 1) * (turns_per_iteration - carried_turns);
 }
 
-}  // namespace davinci::agent
+}  // namespace davinci::search
