@@ -81,7 +81,7 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
                              llm::RecordedBackbone::Open(file, place->ledger.get(), gaps));
     place->recorded = true;
     *identity = kRecorded + fs::path(file).filename().string();
-    return recorded;
+    return std::unique_ptr<llm::Backbone>(std::move(recorded));
   }
   llm::OpenAiOptions options;
   options.endpoints = llm.endpoints;
@@ -100,7 +100,7 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
   DAVINCI_ASSIGN_OR_RETURN(auto client, llm::OpenAiClient::Create(std::move(options)));
   DAVINCI_RETURN_IF_ERROR(client->Probe(CancelToken()));
   *identity = llm.model;
-  return client;
+  return std::unique_ptr<llm::Backbone>(std::move(client));
 }
 
 Status OpenModels(const RunFlags& flags, const orchestrator::RunRecipe& recipe, Workplace* place) {

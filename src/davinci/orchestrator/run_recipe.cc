@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "davinci/judge/protocol.h"
+#include "davinci/search/strategy.h"
 
 namespace davinci::orchestrator {
 namespace {

@@ -67,7 +67,8 @@ Result<report::RunView> MakeView(const RunHeader& header, const std::string& res
     view.finished = view.finished && outcome.status.ok();
     for (const Trajectory& trajectory : task.trajectories) {
       view.finished = view.finished && (trajectory.end == TrajectoryEnd::kTurns ||
-                                        trajectory.end == TrajectoryEnd::kConverged);
+                                        trajectory.end == TrajectoryEnd::kConverged ||
+                                        trajectory.end == TrajectoryEnd::kContext);
       for (const Turn& turn : trajectory.turns) KeepSource(run, turn.code_hash, &view.sources);
     }
     for (const Verification& verification : task.verifications)
