@@ -8,6 +8,7 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
+#include "davinci/base/json_text.h"
 
 namespace davinci::store {
 namespace {
@@ -85,7 +86,7 @@ Result<std::unique_ptr<RunStore>> RunStore::OpenAs(const fs::path& folder,
         "{} was written by an earlier davinci ({}; format davinci.run/1, one journal for all "
         "steps), which this one does not read; look at it with that version, or start anew with "
         "another --run",
-        folder.string(), run->header_.value("version", json("version unknown")).dump()));
+        folder.string(), JsonText(run->header_.value("version", json("version unknown")))));
   if (schema != kRunSchema)
     return FailedPrecondition(
         fmt::format("{} is not a run of this davinci (its first line should say {})",
