@@ -9,6 +9,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/data/task_set.h"
+#include "davinci/orchestrator/generations.h"
 #include "davinci/score/protocol.h"
 #include "report.h"
 #include "run_console.h"
@@ -24,11 +25,53 @@ struct BenchArguments {
   std::vector<std::string> ids;
   int samples = -1;
   std::string protocol = "bench";
+  std::string generations;
+  std::string skills;  // greedy, bm25, random, none; "" = as the recipe says
 };
 
 int Fail(const Status& status) {
   fmt::print(stderr, "davinci bench: {}\n", status.ToString());
   return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
+}
+
+// One way of using skills as settings. "greedy" is the published validation: one greedy selection,
+// no null scheme.
+std::vector<std::string> SkillSettings(const std::string& skills) {
+  if (skills.empty()) return {};
+  if (skills == "none") return {"selection.schemes=0", "selection.null_scheme=true"};
+  std::vector<std::string> settings = {"selection.schemes=1", "selection.null_scheme=false"};
+  settings.push_back(fmt::format("selection.method=\"{}\"", skills == "greedy" ? "agent" : skills));
+  if (skills == "greedy") settings.emplace_back("selection.temperature=0.0");
+  return settings;
+}
+
+// Kernels that exist in the place of a model: one turn each, tasks without any left out.
+Status UseGenerations(const BenchArguments& arguments, RunFlags* flags,
+                      orchestrator::RunRequest* request) {
+  if (!flags->llm.empty() || !flags->model.empty() || !arguments.skills.empty())
+    return InvalidArgument("--generations asks no model: leave out --llm, --model and --skills");
+  std::vector<TaskEntry>& tasks = request->header.tasks;
+  DAVINCI_ASSIGN_OR_RETURN(orchestrator::Generations generations,
+                           orchestrator::ReadGenerations(arguments.generations, tasks));
+  if (!generations.unmatched.empty())
+    fmt::print(stderr, "davinci bench: {} files fit no task, {} the first of them\n",
+               generations.unmatched.size(), Printable(generations.unmatched[0]));
+  const size_t all = tasks.size();
+  std::erase_if(tasks,
+                [&](const TaskEntry& task) { return !generations.samples.contains(task.id); });
+  if (tasks.size() < all)
+    fmt::print(stderr, "davinci bench: {} of {} tasks have no generation and are left out\n",
+               all - tasks.size(), all);
+  for (auto& [task, samples] : generations.samples) {
+    if (arguments.samples > 0 && samples.size() > static_cast<size_t>(arguments.samples))
+      samples.resize(static_cast<size_t>(arguments.samples));
+    request->rollouts[task] = static_cast<int>(samples.size());
+  }
+  flags->turns = 1;
+  flags->schemes = 0;
+  flags->backbone_identity = "generations:" + generations.digest;
+  flags->backbone = orchestrator::GenerationsBackbone(std::move(generations));
+  return Status::Ok();
 }
 
 Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const GlobalOptions& global,
@@ -39,16 +82,23 @@ Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const Globa
     return InvalidArgument("no tasks; name a folder or a JSONL file with --tasks");
   // A benchmark measures the model alone unless skills are asked for, and every turn counts.
   RunFlags flags = arguments.flags;
-  flags.defaults = {"selection.schemes=0", "judge.turn_protocol=\"davinci\""};
+  // Samples are independent: no rule ends one early, and nothing one finds ends another.
+  flags.defaults = {"selection.schemes=0", "judge.turn_protocol=\"davinci\"",
+                    "stop.roofline_share=0", "stop.stagnant_turns=0", "stop.shared=false"};
+  for (const std::string& set : SkillSettings(arguments.skills)) flags.sets.push_back(set);
   if (arguments.samples > 0) flags.rollouts = arguments.samples;
-  DAVINCI_ASSIGN_OR_RETURN(ResolvedRecipe resolved, ResolveRecipe(flags));
   orchestrator::RunRequest request;
   orchestrator::RunHeader& header = request.header;
   DAVINCI_ASSIGN_OR_RETURN(header.tasks,
                            LoadTaskSet(arguments.tasks, {arguments.levels, arguments.ids}));
+  if (!arguments.generations.empty()) {
+    DAVINCI_RETURN_IF_ERROR(UseGenerations(arguments, &flags, &request));
+  }
+  DAVINCI_ASSIGN_OR_RETURN(ResolvedRecipe resolved, ResolveRecipe(flags));
   DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&header.tasks));
   header.command = "bench";
   header.title = "davinci bench " + arguments.tasks;
+  if (!arguments.generations.empty()) header.title += " --generations " + arguments.generations;
   request.winners = false;
   return ExecuteIn(flags, resolved, global, std::move(request), console->Events());
 }
@@ -89,12 +139,21 @@ void AddBenchCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   AddRunFlags(command, &arguments->flags);
   command->add_option("--samples,-n", arguments->samples, "Samples (rollouts) per task")
       ->check(CLI::Range(1, 1000));
+  command
+      ->add_option("--skills", arguments->skills,
+                   "Skills in every prompt: greedy (one greedy Selection call per task, as "
+                   "published), bm25 (the best matches), random, none (default)")
+      ->check(CLI::IsMember({"greedy", "bm25", "random", "none"}));
+  command->add_option("--generations", arguments->generations,
+                      "Score the kernels in this folder instead of a model's: KernelBench's "
+                      "runs/NAME, or ID.py and ID/NAME.py per task");
   command->add_option("--protocol", arguments->protocol,
                       "Scoring rules; `davinci report RUN --protocol …` rescores later");
   command->footer(
       "Exit status: 0 finished, 2 bad usage or input, 3 not finished; the same command goes on.\n"
       "Examples:\n"
       "  davinci bench --tasks KernelBench/ --levels 1,2 --samples 4 --llm URL --model NAME\n"
+      "  davinci bench --tasks KernelBench/ --generations KernelBench/runs/my_run\n"
       "  davinci bench --tasks tasks --turns 3 --llm URL --model NAME --json > score.json\n"
       "docs/bench.md defines the metrics.");
   command->callback([arguments, &global, exit_code] { *exit_code = RunBench(*arguments, global); });

@@ -88,7 +88,8 @@ void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
                       "Folder for the exported kernels (default: RUN/results)");
   command->footer(
       "Exit status: 0 every task has a certified kernel, 1 some task has none, 2 bad usage or\n"
-      "input, 3 not finished. Interrupted or killed, the same command goes on where it was.\n"
+      "input, 3 not finished, 4 some kernel is correct but not significantly faster. Interrupted "
+      "or killed, the same command goes on where it was.\n"
       "Examples:\n"
       "  davinci optimize my_module.py --llm http://127.0.0.1:8000/v1 --model qwen3-32b\n"
       "  davinci optimize tasks/softmax --llm URL --model NAME --budget-usd 2 --learn\n"

@@ -155,6 +155,17 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
                {"also"},
                {"found in"}});
   for (const report::TaskView& task : result.view.tasks) {
+    if (task.not_faster) {
+      const Speedup& speedup = *task.not_faster->certified.speedup;
+      table.AddRow({task.task.id,
+                    {"not faster", TextStyle::kWarn},
+                    fmt::format("{:.3g} – {:.3g}", speedup.low, speedup.high),
+                    "",
+                    "",
+                    "",
+                    ToString(task.not_faster->turn)});
+      continue;
+    }
     if (!task.winner) {
       table.AddRow({task.task.id, {"none", TextStyle::kWarn}});
       continue;
@@ -196,6 +207,9 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
                       result.cost.calls, result.cost.prompt_tokens, result.cost.completion_tokens,
                       result.cost.usd, result.view.recorded ? " when they were recorded" : "",
                       result.stages.candidates);
+  for (const auto& [agent, cost] : report::CostsByAgent(result.view))
+    text += fmt::format("  {}: {} calls, {} + {} tokens, ${:.4f}\n", agent, cost.calls,
+                        cost.prompt_tokens, cost.completion_tokens, cost.usd);
   text += fmt::format("run: {}\n", result.view.folder);
   if (result.stopped && result.trouble.ok())
     text += fmt::format("stopped early ({}); the same command goes on from here\n",
@@ -236,9 +250,12 @@ std::string RenderStages(const orchestrator::RunStages& stages, bool color) {
 int ExitCode(const orchestrator::RunResult& result) {
   if (!result.trouble.ok() && result.stopped != TrajectoryEnd::kBudget) return 3;
   if (!result.failed_tasks.empty() || result.stopped == TrajectoryEnd::kStopped) return 3;
-  for (const report::TaskView& task : result.view.tasks)
-    if (!task.winner) return 1;
-  return 0;
+  bool not_faster = false;
+  for (const report::TaskView& task : result.view.tasks) {
+    if (!task.winner && !task.not_faster) return 1;
+    not_faster = not_faster || !task.winner;
+  }
+  return not_faster ? 4 : 0;
 }
 
 }  // namespace davinci::app

@@ -62,7 +62,8 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color);
 // "412 rollouts, 33.1 per minute; …" and a table of stages.
 std::string RenderStages(const orchestrator::RunStages& stages, bool color);
 
-// 0: every task has a winner; 1: some task has none; 3: it is not finished, or davinci failed.
+// 0: every task has a winner; 1: some task has no correct kernel that held; 4: all have one, but
+// some is not significantly faster than the baseline; 3: not finished, or davinci failed.
 int ExitCode(const orchestrator::RunResult& result);
 
 }  // namespace davinci::app

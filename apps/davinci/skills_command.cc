@@ -39,6 +39,9 @@ struct SkillsArguments {
   std::string path;
   bool replace = false;
   bool skip_invalid = false;
+  bool exact = false;
+  std::string target;
+  std::string language;
   std::string reason;
   std::string at = "now";
   std::string from;
@@ -87,7 +90,15 @@ int Search(const SkillsArguments& arguments) {
     return FailSkills(InvalidArgument("nothing to search for; give words, or --reference task.py"));
   const auto opened = OpenForReading(arguments.edit.library);
   if (!opened.ok()) return FailSkills(opened.status());
-  const auto ranked = opened->library->Search(query, arguments.k);
+  skill::Audience audience;
+  if (const auto target = ParseTarget(arguments.target)) audience.target = *target;
+  if (const auto language = ParseLanguage(arguments.language)) {
+    audience.language = *language;
+    if (const auto target = skill::TargetOf(*language)) audience.target = *target;
+  }
+  const bool for_all = arguments.target.empty() && arguments.language.empty();
+  const auto ranked = for_all ? opened->library->Search(query, arguments.k)
+                              : opened->library->SearchFor(audience, query, arguments.k);
   if (!ranked.ok()) return FailSkills(ranked.status());
   if (arguments.edit.json) {
     PrintJson(*ranked, [](const skill::Ranked& one) {
@@ -142,7 +153,7 @@ int ShowDifference(const SkillsArguments& arguments) {
 }
 
 int History(const SkillsArguments& arguments) {
-  const auto opened = OpenForReading(arguments.edit.library);
+  const auto opened = OpenOwn(arguments.edit.library);
   if (!opened.ok()) return FailSkills(opened.status());
   if (arguments.snapshots) {
     const auto snapshots = opened->library->Snapshots();
@@ -231,8 +242,8 @@ void AddSkillsCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   skills->require_subcommand(1);
   skills->add_option("--library", a->edit.library,
                      "Library file (.db), or to look at: a .jsonl, a SKILL.md, a folder of skills "
-                     "(default: $DAVINCI_LIBRARY, else your own library, else the skills that ship "
-                     "with davinci)");
+                     "(default: your own library, $DAVINCI_LIBRARY or ~/.local/share/davinci, "
+                     "together with the skills that ship with davinci)");
   skills->add_flag("--json", a->edit.json, "One JSON document on stdout, nothing else");
   skills->footer(
       "Exit status: 0 done, 1 a skill was refused or does not stand, 2 bad usage or input, 3 "
@@ -259,6 +270,12 @@ void AddSkillsCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   search->add_option("words", a->words, "What to look for");
   search->add_option("--reference,-r", a->reference,
                      "Task file: its operators and identifiers are the query");
+  search->add_option("--target,-t", a->target, "Only what is for this target: cpu, cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  search
+      ->add_option("--language,-l", a->language,
+                   "As a run in this language is shown them: -k skills, filled up")
+      ->check(CLI::IsMember({"triton", "cuda", "cuda-inline", "cpp"}));
   search->add_option("-k", a->k, "How many")->capture_default_str()->check(CLI::Range(1, 100000));
   search->callback([a, exit_code] { *exit_code = Search(*a); });
 
@@ -284,8 +301,11 @@ void AddSkillsCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       "my.db");
   import->add_option("path", a->path, ".jsonl as published, or a folder of skill folders")
       ->required();
+  import->add_flag("--exact", a->exact,
+                   "Take every skill as it is, near-duplicates too; `export` then writes the same "
+                   "bytes");
   import->add_flag("--skip-invalid", a->skip_invalid, "Take the valid entries and list the others");
-  import->callback([a, exit_code] { *exit_code = ImportSkills(a->edit, a->path, a->skip_invalid);
+  import->callback([a, exit_code] { *exit_code = ImportSkills(a->edit, a->path, a->skip_invalid, a->exact);
 });
 
 CLI::App* exported = AddVerb(

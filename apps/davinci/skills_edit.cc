@@ -79,6 +79,9 @@ int AddSkill(const EditOptions& options, const std::string& path, bool replace,
   const auto opened = OpenForWriting(options.library);
   if (!opened.ok()) return FailSkills(opened.status());
   if (replace) {
+    if (const auto taken = TakeOver(*opened->library, document.skill.name, options.library);
+        !taken.ok())
+      return FailSkills(taken.status());
     const Status replaced = opened->library->Replace(document.skill, document.evidence,
                                                      reason.empty() ? "from " + path : reason);
     if (!replaced.ok()) return FailSkills(replaced);
@@ -94,7 +97,8 @@ int AddSkill(const EditOptions& options, const std::string& path, bool replace,
   return ReportAdmissions({{document.skill.name, *result}}, opened->what, options.json);
 }
 
-int ImportSkills(const EditOptions& options, const std::string& path, bool skip_invalid) {
+int ImportSkills(const EditOptions& options, const std::string& path, bool skip_invalid,
+                 bool exact) {
   const auto read = skill::ReadSkills(path);
   if (!read.ok()) return FailSkills(read.status());
   for (size_t i = 0; i < std::min(read->problems.size(), kShown); ++i)
@@ -105,6 +109,22 @@ int ImportSkills(const EditOptions& options, const std::string& path, bool skip_
         read->problems.size(), read->problems.size() + read->documents.size()));
   const auto opened = OpenForWriting(options.library);
   if (!opened.ok()) return FailSkills(opened.status());
+  if (exact) {
+    std::vector<skill::Record> records;
+    for (const skill::Document& document : read->documents)
+      records.push_back({document.skill, document.evidence, {}, skill::SkillState::kActive, 0});
+    const auto added = opened->library->AddExactly(records);
+    if (!added.ok()) return FailSkills(added.status());
+    const auto unchanged = static_cast<int64_t>(records.size()) - *added;
+    if (options.json) {
+      fmt::print(
+          "{}\n",
+          JsonText(json({{"library", opened->what}, {"added", *added}, {"unchanged", unchanged}})));
+    } else {
+      fmt::print("{}: {} added, {} unchanged\n", opened->what, *added, unchanged);
+    }
+    return 0;
+  }
   std::vector<std::pair<skill::Skill, std::vector<skill::Evidence>>> skills;
   for (const skill::Document& document : read->documents)
     skills.emplace_back(document.skill, document.evidence);
@@ -120,7 +140,9 @@ int ExportSkills(const EditOptions& options, const std::string& path, const std:
                  bool with_inactive) {
   const auto parsed = skill::ParseMoment(moment);
   if (!parsed.ok()) return FailSkills(parsed.status());
-  const auto opened = OpenForReading(options.library);
+  // Now: what is in force. Earlier moments are those of one library.
+  const auto opened = parsed->kind == skill::Moment::Kind::kNow ? OpenForReading(options.library)
+                                                                : OpenOwn(options.library);
   if (!opened.ok()) return FailSkills(opened.status());
   auto records = opened->library->At(*parsed);
   if (!records.ok()) return FailSkills(records.status());
@@ -145,6 +167,8 @@ int ExportSkills(const EditOptions& options, const std::string& path, const std:
 int RetireSkill(const EditOptions& options, const std::string& name, const std::string& reason) {
   const auto opened = OpenForWriting(options.library);
   if (!opened.ok()) return FailSkills(opened.status());
+  if (const auto taken = TakeOver(*opened->library, name, options.library); !taken.ok())
+    return FailSkills(taken.status());
   if (const Status retired = opened->library->Retire(name, reason); !retired.ok())
     return FailSkills(retired);
   if (options.json) {

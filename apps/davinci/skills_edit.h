@@ -14,7 +14,8 @@ struct EditOptions {
 // input, 3 davinci failed.
 int AddSkill(const EditOptions& options, const std::string& path, bool replace,
              const std::string& reason);
-int ImportSkills(const EditOptions& options, const std::string& path, bool skip_invalid);
+int ImportSkills(const EditOptions& options, const std::string& path, bool skip_invalid,
+                 bool exact);
 int ExportSkills(const EditOptions& options, const std::string& path, const std::string& moment,
                  bool with_inactive);
 int RetireSkill(const EditOptions& options, const std::string& name, const std::string& reason);

@@ -1,13 +1,14 @@
 #include "skills_library.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
-#include "davinci/skill/formats.h"
+#include "davinci/skill/library_in_force.h"
 #include "installation.h"
 #include "report.h"
 
@@ -16,35 +17,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kProblemsShown = 10;
-
 bool IsDatabase(const fs::path& path) {
   std::error_code error;
   return !fs::is_directory(path, error) && path.extension() != ".jsonl" &&
          path.filename() != "SKILL.md";
 }
 
-Result<OpenedLibrary> ReadIntoMemory(const fs::path& path) {
-  DAVINCI_ASSIGN_OR_RETURN(const skill::ReadResult read, skill::ReadSkills(path));
-  if (!read.problems.empty()) {
-    std::string list;
-    for (size_t i = 0; i < std::min(read.problems.size(), kProblemsShown); ++i)
-      list += fmt::format("\n  {}: {}", read.problems[i].where, read.problems[i].what);
-    if (read.problems.size() > kProblemsShown)
-      list += fmt::format("\n  … and {} more", read.problems.size() - kProblemsShown);
-    return InvalidArgument(fmt::format("{} entries of {} are no skills:{}", read.problems.size(),
-                                       path.string(), list));
-  }
+Result<OpenedLibrary> ReadIntoMemory(const std::vector<std::string>& sources) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto records, skill::ReadTogether(sources));
   DAVINCI_ASSIGN_OR_RETURN(auto library, skill::Library::OpenInMemory({}));
-  std::vector<std::pair<skill::Skill, std::vector<skill::Evidence>>> skills;
-  for (const skill::Document& document : read.documents)
-    skills.emplace_back(document.skill, document.evidence);
-  DAVINCI_ASSIGN_OR_RETURN(const auto results, library->AddAll(skills));
-  for (const auto& result : results)
-    if (result.admission == skill::Admission::kRefused)
-      fmt::print(stderr, "davinci skills: {} of {} is left out: {}\n", result.name, path.string(),
-                 result.reason);
-  return OpenedLibrary{std::move(library), path.string()};
+  DAVINCI_RETURN_IF_ERROR(library->AddExactly(records).status());
+  return OpenedLibrary{std::move(library), fmt::format("{}", fmt::join(sources, " and "))};
 }
 
 }  // namespace
@@ -63,16 +46,46 @@ Result<std::string> LibraryPath(const std::string& chosen) {
   return FailedPrecondition("HOME is not set; name the library with --library FILE");
 }
 
+Result<std::vector<std::string>> SourcesInForce(const std::string& chosen) {
+  std::error_code error;
+  if (!chosen.empty()) return std::vector<std::string>{chosen};
+  std::vector<std::string> sources;
+  DAVINCI_ASSIGN_OR_RETURN(const std::string own, LibraryPath(""));
+  if (fs::exists(own, error)) sources.push_back(own);
+  DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
+  const fs::path shipped = home / "skills";
+  if (fs::exists(shipped, error) && !fs::is_empty(shipped, error))
+    sources.push_back(shipped.string());
+  return sources;
+}
+
 Result<OpenedLibrary> OpenForReading(const std::string& chosen) {
+  if (!chosen.empty() && IsDatabase(chosen)) return OpenOwn(chosen);
+  DAVINCI_ASSIGN_OR_RETURN(const auto sources, SourcesInForce(chosen));
+  return ReadIntoMemory(sources);
+}
+
+Result<OpenedLibrary> OpenOwn(const std::string& chosen) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string path, LibraryPath(chosen));
   std::error_code error;
-  if (chosen.empty() && !fs::exists(path, error)) {
-    DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
-    if (fs::exists(home / "skills", error)) return ReadIntoMemory(home / "skills");
-  }
-  if (!IsDatabase(path)) return ReadIntoMemory(path);
+  if (!IsDatabase(path) || (chosen.empty() && !fs::exists(path, error)))
+    return OpenForReading(chosen);
   DAVINCI_ASSIGN_OR_RETURN(auto library, skill::Library::Open(path, {}));
   return OpenedLibrary{std::move(library), path};
+}
+
+Result<bool> TakeOver(skill::Library& library, const std::string& name, const std::string& chosen) {
+  if (!chosen.empty()) return false;
+  DAVINCI_ASSIGN_OR_RETURN(const auto known, library.Get(name));
+  if (known) return false;
+  DAVINCI_ASSIGN_OR_RETURN(const auto sources, SourcesInForce(""));
+  DAVINCI_ASSIGN_OR_RETURN(const auto records, skill::ReadTogether(sources));
+  for (const skill::Record& record : records) {
+    if (record.skill.name != name) continue;
+    DAVINCI_RETURN_IF_ERROR(library.AddExactly({record}).status());
+    return true;
+  }
+  return false;
 }
 
 Result<OpenedLibrary> OpenForWriting(const std::string& chosen) {
@@ -97,7 +110,7 @@ Result<std::vector<skill::Record>> RecordsOf(const std::string& reference,
     return InvalidArgument(fmt::format(
         "\"{}\" is neither a moment (now, step:N, event:N) nor a file or folder", reference));
   DAVINCI_ASSIGN_OR_RETURN(const OpenedLibrary opened,
-                           OpenForReading(moment.ok() ? chosen : reference));
+                           moment.ok() ? OpenOwn(chosen) : OpenForReading(reference));
   return opened.library->At(moment.ok() ? *moment : skill::Moment{});
 }
 

@@ -18,10 +18,18 @@ struct OpenedLibrary {
   std::string what;  // file or folder, for people
 };
 
-// For reading. `chosen` may also be a .jsonl file, a SKILL.md or a folder of skills, which is read
-// into memory; without any choice and without a library yet, the skills that ship with davinci.
-// Entries of files that cannot be read are an error that lists them.
+// What is in force: `chosen` alone (a library file, a .jsonl, a SKILL.md or a folder of skills),
+// else the user's library, if there is one, together with the skills that ship with davinci
+// (skill/library_in_force.h).
+Result<std::vector<std::string>> SourcesInForce(const std::string& chosen);
+// The same for reading; read into memory unless it is one library file. Entries of files that
+// cannot be read are an error that lists them.
 Result<OpenedLibrary> OpenForReading(const std::string& chosen);
+// One library with its history: `chosen`, else the user's, else what OpenForReading() gives.
+Result<OpenedLibrary> OpenOwn(const std::string& chosen);
+// Copies a shipped skill into the user's library, so that a change to it has a place. False: it is
+// there already, or no such skill ships, or the library was chosen and stands for itself.
+Result<bool> TakeOver(skill::Library& library, const std::string& name, const std::string& chosen);
 // The database at LibraryPath(chosen), created on demand.
 Result<OpenedLibrary> OpenForWriting(const std::string& chosen);
 

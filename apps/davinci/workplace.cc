@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <thread>
 #include <utility>
@@ -42,19 +44,71 @@ agent::DeviceFacts Facts(Target target, int num_cores) {
   return facts;
 }
 
-// Verdicts of another build, interpreter or device are not ours.
-std::string JudgeIdentity(const Installation& installation, const agent::DeviceFacts& facts,
-                          int num_cores) {
-  Sha256 hash;
-  hash.Field(DAVINCI_VERSION).Field(installation.python).Field(facts.name);
-  hash.Field(std::to_string(num_cores)).Field(std::to_string(facts.memory_bytes));
-  for (const fs::path& file : {fs::path("/proc/self/exe"), installation.worker_library}) {
-    std::error_code error;
-    hash.Field(std::to_string(fs::file_size(fs::canonical(file, error), error)));
-    hash.Field(std::to_string(
-        fs::last_write_time(fs::canonical(file, error), error).time_since_epoch().count()));
+// What the interpreter that judges calls its torch and Triton ("2.13.0+cpu 3.6.0"), from their
+// metadata: importing them would take seconds.
+std::string LibraryVersions(const std::string& python) {
+  std::string quoted = "'";
+  for (const char c : python) c == '\'' ? quoted += "'\\''" : quoted += c;
+  const std::string command = quoted +
+                              "' -c 'import importlib.metadata as m\n"
+                              "for p in (\"torch\", \"triton\"):\n"
+                              "  try: print(m.version(p))\n"
+                              "  except m.PackageNotFoundError: print(\"none\")' 2>/dev/null";
+  std::string versions;
+  if (FILE* pipe = ::popen(command.c_str(), "r")) {
+    char buffer[256];
+    while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) versions += buffer;
+    ::pclose(pipe);
   }
+  return versions;
+}
+
+std::string DriverVersion() {
+  const auto monitor = gpu::DeviceMonitor::Create();
+  if (monitor->devices().empty()) return "";
+  const gpu::DeviceInfo& device = monitor->devices().front();
+  return fmt::format("{} {}", device.driver_version, device.cuda_driver_version);
+}
+
+}  // namespace
+
+std::string JudgeIdentityOf(const JudgeVersions& versions) {
+  Sha256 hash;
+  for (const std::string* field :
+       {&versions.judge, &versions.libraries, &versions.driver, &versions.device})
+    hash.Field(*field);
   return hash.FinishHex();
+}
+
+namespace {
+
+// Verdicts of another judge, torch, Triton, driver or device are not ours.
+JudgeVersions VersionsOf(const Installation& installation, const agent::DeviceFacts& facts,
+                         const orchestrator::RunRecipe& recipe, int num_cores) {
+  JudgeVersions versions;
+  versions.judge = DAVINCI_VERSION;
+  for (const fs::path& file : {fs::path("/proc/self/exe"), installation.worker_library,
+                               installation.home / "python" / "davinci_worker",
+                               installation.home / "python" / "davinci_runtime"}) {
+    std::error_code error;
+    const fs::path real = fs::canonical(file, error);
+    std::vector<fs::path> parts = {real};
+    if (fs::is_directory(real, error)) {
+      parts.clear();
+      for (fs::directory_iterator entry(real, error), end; !error && entry != end;
+           entry.increment(error))
+        if (entry->path().extension() == ".py") parts.push_back(entry->path());
+      std::sort(parts.begin(), parts.end());
+    }
+    for (const fs::path& part : parts)
+      versions.judge +=
+          fmt::format(" {} {} {}", part.filename().string(), fs::file_size(part, error),
+                      fs::last_write_time(part, error).time_since_epoch().count());
+  }
+  versions.libraries = installation.python + "\n" + LibraryVersions(installation.python);
+  versions.driver = recipe.step.target == Target::kCuda ? DriverVersion() : "";
+  versions.device = fmt::format("{} {} {}", facts.name, num_cores, facts.memory_bytes);
+  return versions;
 }
 
 // One model, as [llm] or a role's table says.
@@ -109,6 +163,12 @@ Status OpenModels(const RunFlags& flags, const orchestrator::RunRecipe& recipe, 
   if (recipe.budget.calls > 0) budget.max_calls = recipe.budget.calls;
   place->ledger = std::make_unique<llm::Ledger>(budget);
   rollout::Backbones& backbones = place->parts.backbones;
+  if (flags.backbone != nullptr) {
+    place->backbone = flags.backbone;
+    place->llm_identity = flags.backbone_identity;
+    backbones.general = place->backbone.get();
+    return Status::Ok();
+  }
   // With a model for every role the general one is never asked, and need not be named.
   const bool all_roles = recipe.roles.size() == 3;
   if (!recipe.llm.endpoints.empty() || !all_roles) {
@@ -141,21 +201,14 @@ Status OpenModels(const RunFlags& flags, const orchestrator::RunRecipe& recipe, 
 Status FindLibrary(const RunFlags& flags, const orchestrator::RunRecipe& recipe, Workplace* place) {
   const std::string chosen = !flags.library.empty() ? flags.library : recipe.skills;
   DAVINCI_ASSIGN_OR_RETURN(place->publish_library, LibraryPath(""));
+  DAVINCI_ASSIGN_OR_RETURN(place->library_sources, SourcesInForce(chosen));
+  if (chosen.empty()) return Status::Ok();
+  // A library file takes what is learned from it; folders and JSONL are only read.
   std::error_code error;
-  if (!chosen.empty()) {
-    place->library_source = chosen;
-    // A library file takes what is learned from it; folders and JSONL are only read.
-    const fs::path path(chosen);
-    if (!fs::is_directory(path, error) && path.extension() != ".jsonl" &&
-        path.extension() != ".md") {
-      place->publish_library = chosen;
-      if (!fs::exists(path, error)) place->library_source.clear();  // made by what is learned
-    }
-  } else if (fs::exists(place->publish_library, error)) {
-    place->library_source = place->publish_library;
-  } else if (const fs::path shipped = place->installation.home / "skills";
-             fs::exists(shipped, error) && !fs::is_empty(shipped, error)) {
-    place->library_source = shipped.string();
+  const fs::path path(chosen);
+  if (!fs::is_directory(path, error) && path.extension() != ".jsonl" && path.extension() != ".md") {
+    place->publish_library = chosen;
+    if (!fs::exists(path, error)) place->library_sources.clear();  // made by what is learned
   }
   return Status::Ok();
 }
@@ -221,6 +274,7 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   };
   text("task.target", flags.target);
   text("task.language", flags.language);
+  if (!flags.language.empty()) overrides.emplace_back("policy.require_language=true");
   text("llm.model", flags.model);
   text("search.strategy", flags.strategy);
   if (!flags.llm.empty())
@@ -260,9 +314,10 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
   judge.threads = recipe.judge.threads;
   judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox;
   judge.triton = recipe.step.target == Target::kCuda;
-  DAVINCI_ASSIGN_OR_RETURN(place.evaluator,
-                           rollout::JudgeEvaluator::Create(
-                               judge, JudgeIdentity(place.installation, parts.device, num_cores)));
+  DAVINCI_ASSIGN_OR_RETURN(
+      place.evaluator,
+      rollout::JudgeEvaluator::Create(
+          judge, JudgeIdentityOf(VersionsOf(place.installation, parts.device, recipe, num_cores))));
   if (recipe.judge.verdict_cache) {
     DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, CacheDir("verdicts"));
     DAVINCI_ASSIGN_OR_RETURN(place.verdict_cache, store::KvCache::Open(folder / "verdicts.db"));
@@ -289,11 +344,12 @@ Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedR
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   header.identity = orchestrator::Identity(resolved.recipe);
   header.identity["llm"] = place.llm_identity;
+  header.identity["agents.prompts"] = place.prompts->hash();
   request.folder =
       flags.run.empty() ? orchestrator::DefaultRunFolder(header) : std::filesystem::path(flags.run);
   request.recipe = resolved.recipe;
   request.resolved_recipe = resolved.toml;
-  request.library_source = place.library_source;
+  request.library_sources = place.library_sources;
   request.publish_library = place.publish_library;
   rollout::StopFlag stop;
   const InterruptWatch watch(&stop);

@@ -25,6 +25,9 @@ struct RunFlags {
   std::vector<std::string> llm;  // URLs, "recorded:FILE", "embedded"
   std::string model;
   std::string strategy;
+  // In the place of --llm: a backbone made by the command, and what of it decides a run's content.
+  std::shared_ptr<llm::Backbone> backbone;
+  std::string backbone_identity;
   std::string record;   // file that replies are recorded to
   std::string library;  // skills
   int turns = -1;
@@ -53,7 +56,7 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags);
 struct Workplace {
   Installation installation;
   std::unique_ptr<llm::Ledger> ledger;
-  std::unique_ptr<llm::Backbone> backbone;
+  std::shared_ptr<llm::Backbone> backbone;
   std::vector<std::unique_ptr<llm::Backbone>> role_backbones;  // of [llm.ROLE]
   std::unique_ptr<llm::Backbone> recorder;                     // around backbone, with --record
   std::unique_ptr<rollout::JudgeEvaluator> evaluator;
@@ -62,9 +65,18 @@ struct Workplace {
   orchestrator::RunParts parts;
   std::string llm_identity;  // what of the model decides a run's content
   bool recorded = false;
-  std::string library_source;
+  std::vector<std::string> library_sources;
   std::string publish_library;
 };
+
+// What a verdict depends on beyond the question: part of the verdict cache's key.
+struct JudgeVersions {
+  std::string judge;      // davinci's version, and its program, worker library and Python files
+  std::string libraries;  // interpreter, torch, Triton
+  std::string driver;     // of the GPU; "" on cpu
+  std::string device;     // name, cores, memory
+};
+std::string JudgeIdentityOf(const JudgeVersions& versions);
 
 // Checks everything that can be checked before work begins: the endpoint answers and knows the
 // model, the interpreter exists, prompts are complete.

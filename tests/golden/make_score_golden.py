@@ -58,31 +58,66 @@ def percentile(values, q):
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-def estimate(contributions, geometric=False, rate=False, seed=1, rounds=2000):
-    """contributions: list of (sum, weight)."""
-    used = [c for c in contributions if c[1] > 0]
+DRAWINGS = 20  # of a task's samples
+
+
+class Metric:
+    """One contribution (sum, weight) per task, in the order of their names; weight 0: does not count."""
+
+    def __init__(self, contributions, geometric=False, rate=False):
+        self.contributions, self.geometric, self.rate = contributions, geometric, rate
+
+
+def estimate(metric, redrawn, seed=1, rounds=2000):
+    """redrawn[i]: what task i contributes under each drawing of its samples; empty with one sample."""
+    used = [(c, r) for c, r in zip(metric.contributions, redrawn) if c[1] > 0]
     if not used:
         return None
-    finish = (lambda s, w: math.exp(s / w)) if geometric else (lambda s, w: s / w)
-    value = finish(sum(s for s, _ in used), sum(w for _, w in used))
+    finish = (lambda s, w: math.exp(s / w)) if metric.geometric else (lambda s, w: s / w)
+    value = finish(sum(c[0] for c, _ in used), sum(c[1] for c, _ in used))
     n = len(used)
-    if n < 2:
-        return {"value": value, "low": None, "high": None, "tasks": n}
-    if rate and all(s == 0 for s, _ in used):
+    every = [c for c, _ in used] + [d for _, r in used for d in r if d[1] > 0]
+    if n >= 2 and metric.rate and all(s == 0 for s, _ in every):
         return {"value": value, "low": 0.0, "high": 1 - 0.025 ** (1 / n), "tasks": n}
-    if rate and all(s == w for s, w in used):
+    if n >= 2 and metric.rate and all(s == w for s, w in every):
         return {"value": value, "low": 0.025 ** (1 / n), "high": 1.0, "tasks": n}
-    ratios = [s / w for s, w in used]
-    if max(ratios) - min(ratios) <= 1e-12 * max(1, abs(ratios[0])):
+    first = every[0][0] / every[0][1]
+    if all(abs(s / w - first) <= 1e-12 * max(1, abs(first)) for s, w in every):
         return {"value": value, "low": None, "high": None, "tasks": n}
     generator = SplitMix64(seed)
     draws = []
     for _ in range(rounds):
-        picked = [used[generator.below(n)] for _ in range(n)]
-        draws.append(finish(sum(s for s, _ in picked), sum(w for _, w in picked)))
+        total = weight = 0
+        for _ in range(n):
+            whole, drawings = used[generator.below(n)]
+            s, w = drawings[generator.below(len(drawings))] if drawings else whole
+            total, weight = total + s, weight + w
+        if weight > 0:
+            draws.append(finish(total, weight))
+    if not draws:
+        return {"value": value, "low": None, "high": None, "tasks": n}
+    if n < 2:
+        return {"value": value, "low": percentile(draws, 0.025), "high": percentile(draws, 0.975), "tasks": n}
     z = math.sqrt(n / (n - 1)) * t975(n - 1)
     tail = 0.5 * math.erfc(z / math.sqrt(2))
     return {"value": value, "low": percentile(draws, tail), "high": percentile(draws, 1 - tail), "tasks": n}
+
+
+def estimates(log, metrics, seed=1):
+    """{key: estimate} of metrics(log): each task's samples are drawn anew, with the others as they are."""
+    whole = metrics(log)
+    redrawn = {key: [[] for _ in metric.contributions] for key, metric in whole.items()}
+    for i, name in enumerate(sorted(log)):
+        samples = log[name]["samples"]
+        if len(samples) < 2:
+            continue
+        generator = SplitMix64(seed + i)
+        for _ in range(DRAWINGS):
+            drawn = [samples[generator.below(len(samples))] for _ in samples]
+            changed = metrics({**log, name: {**log[name], "samples": drawn}})
+            for key in whole:
+                redrawn[key][i].append(changed[key].contributions[i])
+    return {key: estimate(metric, redrawn[key], seed) for key, metric in whole.items()}
 
 
 # A log: {task: {"level": …, "samples": [[turn, …], …]}}; a turn is [correct, speedup or None].
@@ -126,39 +161,40 @@ def best_at_k(values, k):
     return sum(chosen) / len(chosen)
 
 
-def bench(log):
+def bench(log, max_turns):
     tasks = [log[name]["samples"] for name in sorted(log)]
     expected = {}
     answers = {"best turn": best, "last turn": lambda turns: turns[-1]}
     for name, answer in answers.items():
         def mean(value):
             return [(sum(value(answer(s)) for s in samples) / len(samples), 1) for samples in tasks]
-        expected[f"correct/{name}"] = estimate(mean(lambda t: float(t[0])), rate=True)
-        expected[f"mean_speedup/{name}"] = estimate(mean(speed))
+        expected[f"correct/{name}"] = Metric(mean(lambda t: float(t[0])), rate=True)
+        expected[f"mean_speedup/{name}"] = Metric(mean(speed))
         for p in (0, 0.5, 0.8, 1, 1.2, 1.5, 2, 3):
-            expected[f"fast_{p}/{name}"] = estimate(mean(lambda t: float(t[0] and speed(t) > p)), rate=True)
-            expected[f"fast_{p}_ge/{name}"] = estimate(mean(lambda t: float(t[0] and speed(t) >= p)), rate=True)
+            expected[f"fast_{p}/{name}"] = Metric(mean(lambda t: float(t[0] and speed(t) > p)), rate=True)
+            expected[f"fast_{p}_ge/{name}"] = Metric(mean(lambda t: float(t[0] and speed(t) >= p)), rate=True)
         logs = []
         for samples in tasks:
             found = [math.log(speed(answer(s))) for s in samples if speed(answer(s)) > 0]
             logs.append((sum(found) / len(found), 1) if found else (0, 0))
-        expected[f"geomean/{name}"] = estimate(logs, geometric=True)
+        expected[f"geomean/{name}"] = Metric(logs, geometric=True)
     for k in (1, 2, 4):
-        enough = [samples for samples in tasks if len(samples) >= k]
-        expected[f"pass@{k}/best turn"] = estimate(
-            [(pass_at_k([best(s)[0] for s in samples], k), 1) for samples in enough], rate=True)
-        expected[f"best_speedup@{k}/best turn"] = estimate(
-            [(best_at_k([speed(best(s)) for s in samples], k), 1) for samples in enough])
+        enough = lambda samples: len(samples) >= k
+        expected[f"pass@{k}/best turn"] = Metric(
+            [(pass_at_k([best(s)[0] for s in samples], k), 1) if enough(samples) else (0, 0) for samples in tasks],
+            rate=True)
+        expected[f"best_speedup@{k}/best turn"] = Metric(
+            [(best_at_k([speed(best(s)) for s in samples], k), 1) if enough(samples) else (0, 0) for samples in tasks])
     for turn in (1, 2, 3):
-        if turn > max(len(s) for samples in tasks for s in samples):
+        if turn > max_turns:
             continue
-        expected[f"fast_1/best by turn {turn}"] = estimate(
+        expected[f"fast_1/best by turn {turn}"] = Metric(
             [(sum(float(speed(best(s, turn)) > 1) for s in samples) / len(samples), 1) for samples in tasks], rate=True)
     return expected
 
 
 def pooled(log, answer, passes):
-    return estimate([(sum(float(passes(answer(s))) for s in log[name]["samples"]), len(log[name]["samples"]))
+    return Metric([(sum(float(passes(answer(s))) for s in log[name]["samples"]), len(log[name]["samples"]))
                      for name in sorted(log)], rate=True)
 
 
@@ -168,12 +204,12 @@ def papers(log):
     expected = {"kernelbench": {}, "drkernel": {}, "kevin": {}, "cuda-agent": {}, "davinci": {}}
     first = [samples[0][-1] for samples in tasks]
     for p in (0, 0.5, 0.8, 1, 1.5, 2):
-        expected["kernelbench"][f"fast_{p}/sample 0"] = estimate([(float(t[0] and speed(t) > p), 1) for t in first],
+        expected["kernelbench"][f"fast_{p}/sample 0"] = Metric([(float(t[0] and speed(t) > p), 1) for t in first],
                                                                 rate=True)
-    expected["kernelbench"]["geomean/sample 0"] = estimate(
-        [(math.log(speed(t)), 1) for t in first if speed(t) > 0], geometric=True)
-    expected["kernelbench"]["geomean_above_1/sample 0"] = estimate(
-        [(math.log(speed(t)), 1) for t in first if speed(t) > 1], geometric=True)
+    expected["kernelbench"]["geomean/sample 0"] = Metric(
+        [(math.log(speed(t)), 1) if speed(t) > 0 else (0, 0) for t in first], geometric=True)
+    expected["kernelbench"]["geomean_above_1/sample 0"] = Metric(
+        [(math.log(speed(t)), 1) if speed(t) > 1 else (0, 0) for t in first], geometric=True)
     for p in (1, 1.2, 1.5, 2):
         reached = lambda t: t[0] and speed(t) >= p
         expected["drkernel"][f"fast_{p}_ge/last turn"] = pooled(log, last, reached)
@@ -182,16 +218,16 @@ def papers(log):
         expected["davinci"][f"fast_{p}_ge/best by turn 1"] = pooled(log, lambda s: s[0], reached)
     n = max(len(samples) for samples in tasks)
     tops = [max((best(s) for s in samples), key=key) for samples in tasks]
-    expected["kevin"][f"correct/best@{n}"] = estimate([(float(t[0]), 1) for t in tops], rate=True)
-    expected["kevin"][f"mean_speedup/best@{n}"] = estimate([(speed(t), 1) for t in tops])
-    expected["kevin"][f"mean_speedup/avg@{n}"] = estimate(
+    expected["kevin"][f"correct/best@{n}"] = Metric([(float(t[0]), 1) for t in tops], rate=True)
+    expected["kevin"][f"mean_speedup/best@{n}"] = Metric([(speed(t), 1) for t in tops])
+    expected["kevin"][f"mean_speedup/avg@{n}"] = Metric(
         [(sum(speed(best(s)) for s in samples) / len(samples), 1) for samples in tasks])
     expected["cuda-agent"]["fast_1.05/final answer"] = pooled(log, last, lambda t: t[0] and speed(t) > 1.05)
-    expected["cuda-agent"]["milestone/final answer"] = estimate(
+    expected["cuda-agent"]["milestone/final answer"] = Metric(
         [(sum(-1 if not s[-1][0] else 2 if speed(s[-1]) > 1.05 else 1 for s in samples), len(samples))
          for samples in tasks])
     changed = lambda s: not s[0][0] and s[-1][0]
-    expected["davinci"]["improved"] = estimate([(sum(float(changed(s)) for s in samples), len(samples))
+    expected["davinci"]["improved"] = Metric([(sum(float(changed(s)) for s in samples), len(samples))
                                                 for samples in tasks], rate=True)
     return expected
 
@@ -216,7 +252,9 @@ def main():
     logs = []
     for _ in range(12):
         log = random_log(random_state)
-        logs.append({"log": log, "bench": bench(log), "papers": papers(log)})
+        max_turns = max(len(s) for task in log.values() for s in task["samples"])
+        rules = {name: estimates(log, lambda drawn, name=name: papers(drawn)[name]) for name in papers(log)}
+        logs.append({"log": log, "bench": estimates(log, lambda drawn: bench(drawn, max_turns)), "papers": rules})
     tests = []
     for n in (1, 2, 5, 9, 12):
         for _ in range(3):

@@ -13,6 +13,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/llm/ledger.h"
+#include "davinci/skill/formats.h"
 #include "scenario.h"
 
 namespace davinci::integration {
@@ -72,12 +73,11 @@ TEST_F(RunTest, OneStepSelectsRollsOutSummarisesVerifiesAndFlushes) {
   EXPECT_EQ(Decisions(alpha), (std::map<std::string, bool>{{"keep-rows-in-registers", true},
                                                            {"rename-loop-counters", false},
                                                            {"drop-the-tail", false}}));
-  for (const Verification& verification : alpha.verifications) {
-    EXPECT_EQ(verification.samples.size(), 6u);
-    if (verification.summary == 2) {
-      EXPECT_THAT(verification.reason, HasSubstr("correct"));
-    }
-  }
+  // Pairs are drawn until it is decided: at once, by futility, and when four pairs are lost.
+  const std::map<int, size_t> pairs = {{0, 3}, {1, 6}, {2, 8}};
+  for (const Verification& verification : alpha.verifications)
+    EXPECT_EQ(verification.samples.size(), 2 * pairs.at(verification.summary))
+        << verification.reason;
   EXPECT_THAT(result->learned, ElementsAre("keep-rows-in-registers"));
   EXPECT_THAT(result->view.tasks[1].proposals, IsEmpty());
   EXPECT_THAT(result->view.tasks[1].remark, HasSubstr("no summary"));
@@ -85,6 +85,191 @@ TEST_F(RunTest, OneStepSelectsRollsOutSummarisesVerifiesAndFlushes) {
   EXPECT_EQ(ToString(alpha.winner->turn), "alpha@1#s1r0t2");
   EXPECT_TRUE(std::filesystem::exists(alpha.winner->exported_path));
   EXPECT_TRUE(std::filesystem::exists(dir_.path() / "run/report.html"));
+}
+
+TEST_F(RunTest, EveryCallIsCountedOnceAndByAgent) {
+  // A summary that proposes nothing costs as well.
+  scenario_.replies["alpha@1/summary/1"] =
+      "<tool_call>\n{\"name\": \"update_skill_library\", \"arguments\": {\"think\": \"none\", "
+      "\"new_skills\": []}}\n</tool_call>";
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->cost.calls, NumCalls());
+  const auto costs = report::CostsByAgent(result->view.tasks[0]);
+  EXPECT_EQ(costs.at("selection").calls, 2);
+  EXPECT_EQ(costs.at("policy").calls, 12);
+  EXPECT_EQ(costs.at("summary").calls, 3);
+  // Two experiments of 3 and 8 pairs, whose controls are the same eight.
+  EXPECT_EQ(costs.at("verification").calls, 3 + 8 + 8);
+  EXPECT_EQ(report::CostsByAgent(result->view.tasks[1]).count("summary"), 0u);
+  const nlohmann::json document = orchestrator::ToJson(*result);
+  EXPECT_EQ(document["costs"]["verification"]["calls"], 19);
+  EXPECT_EQ(document["tasks"][1]["costs"]["policy"]["calls"], 12);
+}
+
+TEST_F(RunTest, EveryGoodRolloutIsALessonAndAFirstTurnWithoutCodeFailsNothing) {
+  scenario_.replies["alpha@1#s0r0t1"] = "I would rather talk about it.";
+  scenario_.replies["alpha@1#s0r0t2"] = Reply("ok 3.9", "from nothing");
+  scenario_.replies["alpha@1#s1r2t1"] = Reply("ok 1.4", "another first loop");
+  scenario_.replies["alpha@1#s1r2t2"] = Reply("ok 3.0", "another way of tiles");
+  scenario_.recipe.step.trigger.require_first_correct = false;
+  // The second lesson had no skills, so its control is another prompt.
+  for (int sample = 0; sample < 12; ++sample) {
+    const std::string label = fmt::format("alpha@1/verify/without/{}", sample);
+    scenario_.replies[label + "/lesson/1"] = scenario_.replies[label];
+  }
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->finished()) << result->trouble.ToString();
+  std::set<std::string> summarised;
+  for (const SkillProposal& proposal : result->view.tasks[0].proposals)
+    summarised.insert(ToString(proposal.after));
+  EXPECT_THAT(summarised,
+              ::testing::UnorderedElementsAre("alpha@1#s1r0t2", "alpha@1#s0r0t2", "alpha@1#s1r2t2"));
+}
+
+TEST_F(RunTest, WhatTheLibraryRefusesIsNotPaidFor) {
+  // The text of the skill that is there, under another name.
+  const auto skills = skill::ReadSkills(dir_.path() / "skills.jsonl");
+  ASSERT_TRUE(skills.ok());
+  nlohmann::json twin = {{"name", "rows-by-tiles"},
+                         {"description", "When softmax rows are long"},
+                         {"scope", "general"},
+                         {"tags", {"rows", "softmax", "cpp"}},
+                         {"content", skills->documents[0].skill.content}};
+  scenario_.replies["alpha@1/summary/1"] =
+      "<tool_call>\n" +
+      nlohmann::json{{"name", "update_skill_library"},
+                     {"arguments", {{"think", "t"}, {"new_skills", {twin}}}}}
+          .dump() +
+      "\n</tool_call>";
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->finished()) << result->trouble.ToString();
+  for (const SkillProposal& proposal : result->view.tasks[0].proposals) {
+    if (proposal.name == "rows-by-tiles") {
+      EXPECT_THAT(proposal.refused, HasSubstr("near-duplicate of \"tile-rows\""));
+    }
+  }
+  EXPECT_THAT(*ReadFile(dir_.path() / "calls"), ::testing::Not(HasSubstr("verify/with/1.0")));
+}
+
+TEST_F(RunTest, ABetterVersionIsComparedWithTheOldOneAndReplacesIt) {
+  nlohmann::json better = {
+      {"name", "tile-rows"},
+      {"description", "When softmax rows are long: tile and keep them"},
+      {"scope", "general"},
+      {"tags", {"rows", "cpp", "tiles"}},
+      {"content",
+       "## Motivation\nEverything is different here.\n\n## Key Idea\nKeep each tile in "
+       "vector registers.\n\n## Example\n```cpp\nfor (;;) keep();\n```\n"}};
+  scenario_.replies["alpha@1/summary/0"] =
+      "<tool_call>\n" +
+      nlohmann::json{{"name", "update_skill_library"},
+                     {"arguments", {{"think", "t"}, {"new_skills", {better}}}}}
+          .dump() +
+      "\n</tool_call>";
+  // Its control is the prompt that has the old version.
+  for (int sample = 0; sample < 12; ++sample) {
+    const std::string label = fmt::format("alpha@1/verify/without/{}", sample);
+    scenario_.replies[label + "/version/tile-rows"] = scenario_.replies[label];
+  }
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->finished()) << result->trouble.ToString();
+  EXPECT_THAT(result->learned, ElementsAre("tile-rows"));
+  auto library = skill::Library::Open(dir_.path() / "run/library.sqlite", {});
+  ASSERT_TRUE(library.ok());
+  EXPECT_THAT((*(*library)->Get("tile-rows"))->skill.content, HasSubstr("vector registers"));
+}
+
+TEST_F(RunTest, AnotherTaskTakesPartInTheExperimentWhereOneFits) {
+  // The proposal speaks of softmax, which is what beta computes.
+  std::string& reply = scenario_.replies["alpha@1/summary/0"];
+  reply.replace(reply.find("\"reduction\""), 11, "\"softmax\"");
+  for (int sample = 1; sample < 12; sample += 2)
+    for (const char* arm : {"without", "with/0.0"})
+      scenario_.replies[fmt::format("alpha@1/verify/{}/{}/on/beta", arm, sample)] =
+          Reply(fmt::format("ok {}.{:03}", arm[4] == '/' ? 4 : 2, sample),
+                fmt::format("{} {}", arm, sample));
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->finished()) << result->trouble.ToString();
+  for (const Verification& verification : result->view.tasks[0].verifications) {
+    std::set<std::string> tasks;
+    for (const VerificationSample& sample : verification.samples) tasks.insert(sample.task);
+    EXPECT_EQ(tasks.size(), verification.summary == 0 ? 2u : 1u);
+  }
+  EXPECT_THAT(result->learned, ElementsAre("keep-rows-in-registers"));
+  auto library = skill::Library::Open(dir_.path() / "run/library.sqlite", {});
+  EXPECT_THAT((*(*library)->Get("keep-rows-in-registers"))->evidence[0].tasks,
+              ElementsAre("alpha", "beta"));
+}
+
+TEST_F(RunTest, OnlySkillsForTheTargetAreShownAndSelectionNeedsNoModel) {
+  const std::string line = *ReadFile(dir_.path() / "skills.jsonl");
+  std::string other = line;
+  other.replace(other.find("tile-rows"), 9, "warp-rows");
+  other.replace(other.find("\"cpp\""), 5, "\"triton\"");
+  other.replace(other.find("Treat a softmax row"), 19,
+                "Give each warp a row of softmax, as it were,");
+  ASSERT_TRUE(WriteFileAtomic(dir_.path() / "skills.jsonl", line + other).ok());
+  scenario_.recipe.step.selection = rollout::SelectionMethod::kBm25;
+  scenario_.recipe.step.schemes = 1;
+  scenario_.recipe.step.null_scheme = false;
+  scenario_.recipe.step.learn = false;
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  EXPECT_TRUE(result->finished()) << result->trouble.ToString();
+  for (const report::TaskView& task : result->view.tasks) {
+    ASSERT_EQ(task.selections.size(), 1u);
+    EXPECT_THAT(task.selections[0].chosen, ElementsAre("tile-rows"));
+    EXPECT_EQ(task.trajectories.size(), 2u);
+  }
+  EXPECT_THAT(*ReadFile(dir_.path() / "calls"), ::testing::Not(HasSubstr("selection")));
+}
+
+TEST_F(RunTest, AKernelThatIsNotSignificantlyFasterIsNoWinner) {
+  for (auto& [label, text] : scenario_.replies)
+    if (label.starts_with("beta@1#")) text = Reply("ok 1.01", label);
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  const report::TaskView& beta = result->view.tasks[1];
+  EXPECT_FALSE(beta.winner);
+  ASSERT_TRUE(beta.not_faster);
+  EXPECT_THAT(beta.remark, HasSubstr("not significantly faster"));
+  const nlohmann::json document = orchestrator::ToJson(*result);
+  EXPECT_TRUE(document["tasks"][1]["winner"].is_null());
+  EXPECT_TRUE(document["tasks"][1]["not_faster"].is_object());
+  EXPECT_FALSE(std::filesystem::exists(dir_.path() / "run/results/beta.py"));
+  EXPECT_TRUE(result->view.tasks[0].winner);
+}
+
+TEST_F(RunTest, AKernelThatIsOnlyPyTorchIsLabelledAndRefusedWhereOneIsAsked) {
+  const auto labelled = Execute();
+  ASSERT_TRUE(labelled.ok());
+  const report::TaskView& alpha = labelled->view.tasks[0];
+  EXPECT_THAT(alpha.trajectories[0].turns[0].evaluation.labels, ElementsAre("only PyTorch"));
+  ASSERT_TRUE(alpha.winner);
+  EXPECT_THAT(alpha.winner->explanation, HasSubstr("only calls PyTorch"));
+  scenario_.recipe.step.require_own_kernel = true;
+  const auto refused = Execute("own");
+  ASSERT_TRUE(refused.ok());
+  EXPECT_FALSE(refused->view.tasks[0].winner);
+  for (const Trajectory& trajectory : refused->view.tasks[0].trajectories)
+    for (const Turn& turn : trajectory.turns)
+      EXPECT_NE(turn.evaluation.outcome, Outcome::kOk) << turn.evaluation.message;
+}
+
+TEST_F(RunTest, TheLanguageIsEnforcedWhereTheUserNamedOne) {
+  scenario_.recipe.step.require_language = true;
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  const Turn& turn = result->view.tasks[0].trajectories[0].turns[0];
+  EXPECT_EQ(turn.evaluation.outcome, Outcome::kPolicyViolation);
+  EXPECT_THAT(turn.evaluation.message, HasSubstr("this task asks for C++"));
+  // Only the two probes were judged.
+  EXPECT_EQ(evaluator_.num_calls, 2);
 }
 
 TEST_F(RunTest, TheSameCommandAfterTheEndCostsNothing) {
@@ -233,6 +418,30 @@ TEST_F(RunTest, AnotherCommandIsRefusedAndSaysWhatDiffers) {
   const auto other = Execute();
   ASSERT_FALSE(other.ok());
   EXPECT_THAT(other.status().message(), HasSubstr("rollout.turns is 2 there and 3 here"));
+  scenario_.recipe.step.turns = 2;
+  // Whatever changes what is asked is another run.
+  const auto refused_after = [&](const char* what, auto change, auto restore) {
+    change();
+    const auto changed = Execute();
+    EXPECT_FALSE(changed.ok()) << what;
+    if (!changed.ok()) {
+      EXPECT_THAT(changed.status().message(), HasSubstr(what));
+    }
+    restore();
+  };
+  rollout::StepSettings& step = scenario_.recipe.step;
+  refused_after(
+      "llm.context_tokens", [&] { step.context_tokens = 4096; },
+      [&] { step.context_tokens = 32768; });
+  refused_after(
+      "feedback.max_bytes", [&] { step.feedback.max_bytes -= 1; },
+      [&] { step.feedback.max_bytes += 1; });
+  refused_after(
+      "stop.stagnant_turns", [&] { step.stop.stagnant_turns = 1; },
+      [&] { step.stop.stagnant_turns = 3; });
+  refused_after(
+      "agents.prompts", [&] { scenario_.prompts_identity = "other"; },
+      [&] { scenario_.prompts_identity.clear(); });
 }
 
 TEST_F(RunTest, TwoProcessesAreNotLetAtOneRun) {

@@ -163,18 +163,18 @@ Scenario Scenario::Make(const fs::path& folder) {
   replies["alpha@1#s1r0t1"] = Reply("ok 1.5", "a first loop");
   replies["alpha@1#s1r0t2"] = Reply("ok 4.5", "rows in tiles");
   replies["alpha@1/summary/0"] = Proposes("keep-rows-in-registers", "Keep a row in registers.");
-  replies["alpha@1/summary/1"] =
-      Proposes("rename-loop-counters", "Give loop counters short names.");
+  replies["alpha@1/summary/1"] = Proposes("rename-loop-counters", "Give loop counters short names.");
   replies["alpha@1/summary/2"] = Proposes("drop-the-tail", "Leave out the last partial vector.");
-  for (int sample = 0; sample < 3; ++sample) {
+  for (int sample = 0; sample < 12; ++sample) {
     replies[fmt::format("alpha@1/verify/without/{}", sample)] =
-        Reply(fmt::format("ok 1.5{}", sample), fmt::format("control {}", sample));
+        Reply(fmt::format("ok 1.{}", 500 + sample), fmt::format("control {}", sample));
     replies[fmt::format("alpha@1/verify/with/0.0/{}", sample)] =
-        Reply(fmt::format("ok 3.0{}", sample), fmt::format("registers {}", sample));
+        Reply(fmt::format("ok 3.{:03}", sample), fmt::format("registers {}", sample));
     replies[fmt::format("alpha@1/verify/with/1.0/{}", sample)] =
-        Reply(fmt::format("ok 1.5{}", 2 - sample), fmt::format("renamed {}", sample));
-    replies[fmt::format("alpha@1/verify/with/2.0/{}", sample)] = Reply(
-        sample == 1 ? "mismatch" : fmt::format("ok 4.0{}", sample), fmt::format("cut {}", sample));
+        Reply(fmt::format("ok 1.{}", 511 - sample), fmt::format("renamed {}", sample));
+    replies[fmt::format("alpha@1/verify/with/2.0/{}", sample)] =
+        Reply(sample % 2 == 1 ? "mismatch" : fmt::format("ok 4.{:03}", sample),
+              fmt::format("cut {}", sample));
   }
   return scenario;
 }
@@ -202,10 +202,12 @@ orchestrator::RunRequest Scenario::Request(const fs::path& run_folder) const {
   request.header.recorded = true;
   request.header.tasks = tasks;
   request.header.identity = orchestrator::Identity(recipe);
+  request.header.identity["agents.prompts"] =
+      prompts_identity.empty() ? prompts->hash() : prompts_identity;
   request.recipe = recipe;
   request.resolved_recipe = resolved;
   request.folder = run_folder;
-  request.library_source = (folder / "skills.jsonl").string();
+  request.library_sources = {(folder / "skills.jsonl").string()};
   return request;
 }
 

@@ -73,6 +73,7 @@ struct Scenario {
   orchestrator::RunRecipe recipe;
   std::string resolved;
   std::vector<TaskEntry> tasks;
+  std::string prompts_identity;                // "": that of `prompts`
   std::map<std::string, std::string> replies;  // by label
   std::shared_ptr<agent::PromptSet> prompts;
 };

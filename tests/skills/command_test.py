@@ -130,6 +130,48 @@ class Skills(unittest.TestCase):
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertGreaterEqual(len(json.loads(shown.stdout)), 2)
 
+    def own(self, *options):
+        """As a user without --library: HOME is empty at first."""
+        return self.skills(*options, library="", HOME=str(self.folder), XDG_DATA_HOME="", DAVINCI_LIBRARY="")
+
+    def test_shipped_skills_stay_when_a_library_of_ones_own_begins(self):
+        shipped = {skill["name"]: skill for skill in json.loads(self.own("list", "--json"))}
+        self.own("add", "walk-rows")
+        both = {skill["name"]: skill for skill in json.loads(self.own("list", "--json"))}
+        self.assertEqual(set(both), set(shipped) | {"walk-rows"})
+        name = next(iter(shipped))
+        self.assertEqual(both[name]["evidence"], shipped[name]["evidence"])
+        self.assertTrue(both[name]["evidence"])
+        # --library stands for itself.
+        alone = json.loads(self.skills("list", "--json", library=".local/share/davinci/skills.db"))
+        self.assertEqual([skill["name"] for skill in alone], ["walk-rows"])
+        # A shipped skill can be taken out of use; the others stay.
+        self.own("retire", name, "--reason", "not here")
+        left = {skill["name"] for skill in json.loads(self.own("list", "--json"))}
+        self.assertEqual(left, set(both) - {name})
+
+    def test_search_asks_for_target_and_language_first(self):
+        def found(*options):
+            return json.loads(self.own("search", "row", "softmax", "matmul", "reduction", "--json", "-k", "20", *options))
+        for language, target in ("triton", "cuda"), ("cuda", "cuda"), ("cpp", "cpu"):
+            skills = found("-l", language)
+            self.assertGreaterEqual(len(skills), 11, language)
+            for skill in skills:
+                self.assertIn(target, {one["target"] for one in skill["evidence"]}, skill["name"])
+
+    def test_exact_import_round_trips_near_duplicates_byte_for_byte(self):
+        twin = json.loads(PUBLISHED.splitlines()[0])
+        twin["name"] = "fuse_bias_1"
+        text = PUBLISHED + json.dumps(twin) + "\n"
+        path = self.put("twins.jsonl", text)
+        self.refused(1, "near-duplicate", "import", path, library="plain.db")
+        self.assertIn("3 added", self.skills("import", path, "--exact"))
+        self.skills("export", "back.jsonl")
+        self.assertEqual((self.folder / "back.jsonl").read_text(), text)
+        self.assertIn("0 added, 3 unchanged", self.skills("import", path, "--exact"))
+        self.put("other.jsonl", json.dumps({**twin, "content": "Something else."}) + "\n")
+        self.refused(2, "other skills of the same name: fuse_bias_1", "import", "other.jsonl", "--exact")
+
     def test_bad_input_is_named(self):
         self.fill()
         self.refused(2, "did you mean \"walk-rows\"", "show", "walk-row")

@@ -189,14 +189,17 @@ TEST(ReadSummary, KeepsTheKindOfError) {
 }
 
 TEST(SummaryRequest, ShowsBothVersionsAndWhatWasInjected) {
-  const auto request = BuildSummaryRequest(Prompts(), Task(), "A CPU.", Candidates(),
-                                           {1, "FIRST CODE", testing::Timed(0.5)},
-                                           {3, "BEST CODE", testing::Timed(2.0)});
+  const auto request = BuildSummaryRequest(
+      Prompts(), Task(), "A CPU.", Candidates(), {Candidates().front()},
+      {1, "FIRST CODE", testing::Timed(0.5)}, {3, "BEST CODE", testing::Timed(2.0)});
   ASSERT_TRUE(request.ok()) << request.status().ToString();
   const std::string& text = request->messages[1].content;
   EXPECT_THAT(text, HasSubstr("FIRST CODE"));
   EXPECT_THAT(text, HasSubstr("# Turn 3: 4.00 times as fast as turn 1"));
   EXPECT_THAT(text, HasSubstr("BODY OF gamma"));
+  // What the library has, by name and description.
+  const skill::Skill known = Candidates().front();
+  EXPECT_THAT(text, HasSubstr("- `" + known.name + "`: " + known.description));
   EXPECT_EQ(request->required_tool, "update_skill_library");
 }
 

@@ -163,7 +163,7 @@ TEST_P(GoldenPrompts, Policy) {
 }
 
 TEST_P(GoldenPrompts, Summary) {
-  const auto request = BuildSummaryRequest(Prompts(), task_, device_, {},
+  const auto request = BuildSummaryRequest(Prompts(), task_, device_, {}, Skills(),
                                            {1, "# first attempt\n", Measured(task_.target, 0.9)},
                                            {3, "# best attempt\n", Measured(task_.target, 1.8)});
   ASSERT_TRUE(request.ok()) << request.status().ToString();

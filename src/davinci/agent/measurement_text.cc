@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "davinci/data/turn_facts.h"
+
 namespace davinci::agent {
 namespace {
 
@@ -161,11 +163,11 @@ std::string KernelsText(const Evaluation& evaluation, int max_rows) {
 }
 
 std::string CoverageText(const Evaluation& evaluation) {
-  if (const auto share = Number(evaluation.evidence, {"profile", "device", "custom_time_share"}))
-    return fmt::format("{} of the device time is spent in your own kernels.", Percent(*share));
-  if (const auto share = Number(evaluation.evidence, {"profile", "library_share"}))
-    return fmt::format("{} of the time is spent in PyTorch's operators.", Percent(*share));
-  return "";
+  const auto coverage = Coverage(evaluation);
+  if (!coverage) return "";
+  if (Find(evaluation.evidence, {"profile", "device"}) != nullptr)
+    return fmt::format("{} of the device time is spent in your own kernels.", Percent(*coverage));
+  return fmt::format("{} of the time is spent in PyTorch's operators.", Percent(1 - *coverage));
 }
 
 std::string RooflineText(const Evaluation& evaluation) {

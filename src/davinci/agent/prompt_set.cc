@@ -47,8 +47,9 @@ const std::map<std::string, std::vector<std::string>, std::less<>>& Contracts() 
       {"device_cpu", {"name", "num_cores", "isa", "l1", "l2", "l3", "memory"}},
       {"summary_system", {"max_skills", "language"}},
       {"summary_task",
-       {"language", "device", "reference", "sizes", "skills", "first_turn", "first_measurement",
-        "first_code", "best_turn", "best_measurement", "best_code", "gain", "max_skills"}},
+       {"language", "device", "reference", "sizes", "skills", "existing", "first_turn",
+        "first_measurement", "first_code", "best_turn", "best_measurement", "best_code", "gain",
+        "max_skills"}},
   };
   return *contracts;
 }

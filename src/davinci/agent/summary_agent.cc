@@ -27,6 +27,13 @@ std::string Measurement(const Evaluation& evaluation) {
   return text;
 }
 
+std::string Listed(const std::vector<skill::Skill>& skills) {
+  std::string text;
+  for (const skill::Skill& skill : skills)
+    text += fmt::format("{}- `{}`: {}", text.empty() ? "" : "\n", skill.name, skill.description);
+  return text;
+}
+
 std::string Gain(const Evaluation& first, const Evaluation& best) {
   if (!first.speedup || !best.speedup || !(first.speedup->median > 0)) return "";
   return fmt::format("{:.2f}", best.speedup->median / first.speedup->median);
@@ -37,6 +44,7 @@ std::string Gain(const Evaluation& first, const Evaluation& best) {
 Result<llm::Request> BuildSummaryRequest(const PromptSet& prompts, const TaskBrief& task,
                                          const std::string& device,
                                          const std::vector<skill::Skill>& injected,
+                                         const std::vector<skill::Skill>& existing,
                                          const SummarisedTurn& first, const SummarisedTurn& best,
                                          int max_skills) {
   DAVINCI_RETURN_IF_ERROR(CheckLanguage(task));
@@ -54,6 +62,7 @@ Result<llm::Request> BuildSummaryRequest(const PromptSet& prompts, const TaskBri
            {"reference", WithoutTrailingNewlines(task.reference)},
            {"sizes", SizesText(task)},
            {"skills", WithoutTrailingNewlines(skill::RenderSkills(injected, task.language))},
+           {"existing", Listed(existing)},
            {"first_turn", std::to_string(first.turn)},
            {"first_measurement", Measurement(first.evaluation)},
            {"first_code", WithoutTrailingNewlines(first.code)},

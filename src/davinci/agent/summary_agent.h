@@ -30,9 +30,12 @@ struct SummarisedTurn {
   Evaluation evaluation;
 };
 
+// `existing`: skills of the library that are near the task; shown by name and description, so that
+// none is proposed again, except as a better version under its name.
 Result<llm::Request> BuildSummaryRequest(const PromptSet& prompts, const TaskBrief& task,
                                          const std::string& device,
                                          const std::vector<skill::Skill>& injected,
+                                         const std::vector<skill::Skill>& existing,
                                          const SummarisedTurn& first, const SummarisedTurn& best,
                                          int max_skills = kMaxNewSkills);
 

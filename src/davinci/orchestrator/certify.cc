@@ -7,8 +7,10 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/utf8.h"
+#include "davinci/data/turn_facts.h"
 #include "davinci/orchestrator/export_kernel.h"
 #include "davinci/orchestrator/line_diff.h"
+#include "davinci/rollout/policy_check.h"
 
 namespace davinci::orchestrator {
 namespace {
@@ -45,7 +47,9 @@ Result<Evaluation> CertifyOne(const Certifier& certifier, int step, const rollou
                 {"judge_seconds", watch.Seconds()}};
   }));
   if (!body.contains("evaluation")) return Internal("the journal holds an empty certification");
-  return EvaluationFromJson(body["evaluation"]);
+  DAVINCI_ASSIGN_OR_RETURN(Evaluation certified, EvaluationFromJson(body["evaluation"]));
+  rollout::ApplyPolicy(certifier.recipe->step, kernel.language, &certified);
+  return certified;
 }
 
 std::string SpeedupText(const Speedup& speedup) {
@@ -90,11 +94,10 @@ std::optional<double> RooflineShare(const Evaluation& evaluation) {
   return floor_ms->get<double>() / evaluation.candidate_time->median_ms;
 }
 
-Result<std::optional<report::Winner>> Certify(const Certifier& certifier, int step,
-                                              const rollout::TaskInput& task,
-                                              const rollout::TaskOutcome& outcome,
-                                              const CancelToken& cancel, std::string* remark) {
-  const std::optional<report::Winner> none;
+Result<Certified> Certify(const Certifier& certifier, int step, const rollout::TaskInput& task,
+                          const rollout::TaskOutcome& outcome, const CancelToken& cancel,
+                          std::string* remark) {
+  Certified none;
   if (outcome.best.empty()) {
     *remark =
         outcome.trajectories.empty() ? "nothing was rolled out" : "no correct kernel was found";
@@ -107,21 +110,26 @@ Result<std::optional<report::Winner>> Certify(const Certifier& certifier, int st
     const Kernel& kernel = outcome.best[i];
     DAVINCI_ASSIGN_OR_RETURN(Evaluation certified,
                              CertifyOne(certifier, step, task, kernel, baseline, cancel));
-    if (!certified.correct.value_or(false)) {
+    if (!certified.correct.value_or(false) || certified.outcome == Outcome::kPolicyViolation) {
       *remark += fmt::format("{} did not hold when judged again ({}); ", ToString(kernel.turn),
                              OutcomeName(certified.outcome));
       continue;
     }
     const bool timed = certified.speedup.has_value();
-    if (timed && certified.speedup->median <= 1) {
-      *remark += fmt::format("{} is correct, but not faster than {} ({:.3g}x); ",
-                             ToString(kernel.turn), baseline, certified.speedup->median);
-      continue;
-    }
+    const bool faster = !timed || (certified.speedup->median > 1 && certified.speedup->significant);
     report::Winner winner;
     winner.turn = kernel.turn;
     winner.code_hash = kernel.code_hash;
     winner.roofline_share = RooflineShare(certified);
+    if (!faster) {
+      *remark += fmt::format("{} is correct, but not significantly faster: {}; ",
+                             ToString(kernel.turn), SpeedupText(*certified.speedup));
+      const bool best = !none.not_faster ||
+                        certified.speedup->median > none.not_faster->certified.speedup->median;
+      winner.certified = std::move(certified);
+      if (best) none.not_faster = std::move(winner);
+      continue;
+    }
     winner.certified = std::move(certified);
     for (const std::string& other : certifier.recipe->also_against) {
       if (!timed || other == baseline) continue;
@@ -134,7 +142,7 @@ Result<std::optional<report::Winner>> Certify(const Certifier& certifier, int st
         *remark += fmt::format("no comparison with {}: {}; ", other, evaluation.status().message());
     }
     if (remark->ends_with("; ")) remark->resize(remark->size() - 2);
-    return std::optional<report::Winner>(std::move(winner));
+    return Certified{std::move(winner), std::nullopt};
   }
   if (remark->ends_with("; ")) remark->resize(remark->size() - 2);
   return none;
@@ -151,6 +159,9 @@ std::string Explain(const rollout::TaskInput& task, const rollout::TaskOutcome& 
     if (other.speedup) text += "; " + SpeedupText(*other.speedup);
   if (winner.roofline_share)
     text += fmt::format("; {:.0f} % of the roofline", 100 * *winner.roofline_share);
+  const auto& labels = winner.certified.labels;
+  if (std::find(labels.begin(), labels.end(), kOnlyPyTorchLabel) != labels.end())
+    text += "; it only calls PyTorch, no kernel of its own";
   text += "\n";
   const Trajectory* trajectory = Find(outcome, winner.turn.rollout);
   if (trajectory == nullptr) return text;

@@ -1,8 +1,8 @@
 // The winner of a task: the best kernel that holds when it is judged again.
 //
 // What is certified is what is exported: the stand-alone text (export_kernel.h), judged under the
-// full protocol by a judge started for it alone, under new secret seeds. A kernel that fails, or
-// is not faster than the baseline, gives way to the next best.
+// full protocol by a judge started for it alone, under new secret seeds. A kernel that fails, or is
+// not significantly faster than the baseline, gives way to the next best.
 #pragma once
 
 #include <optional>
@@ -28,12 +28,18 @@ struct Certifier {
   bool hurry = false;
 };
 
-// Nothing, with `*remark` saying why, when no kernel is correct and faster; a Status when the judge
-// failed. The winner's explanation and path are filled in later.
-Result<std::optional<report::Winner>> Certify(const Certifier& certifier, int step,
-                                              const rollout::TaskInput& task,
-                                              const rollout::TaskOutcome& outcome,
-                                              const CancelToken& cancel, std::string* remark);
+struct Certified {
+  // Correct and significantly faster (data/evaluation.h), or correct where there is no device to
+  // time it on.
+  std::optional<report::Winner> winner;
+  std::optional<report::Winner> not_faster;  // else the best correct kernel, if one held
+};
+
+// `*remark` says why there is no winner; a Status when the judge failed. The winner's explanation
+// and path are filled in later.
+Result<Certified> Certify(const Certifier& certifier, int step, const rollout::TaskInput& task,
+                          const rollout::TaskOutcome& outcome, const CancelToken& cancel,
+                          std::string* remark);
 
 // Floor of the roofline over the kernel's time (medians); nothing without a roofline.
 std::optional<double> RooflineShare(const Evaluation& evaluation);

@@ -15,8 +15,13 @@ json Summary(const Evaluation& evaluation) {
   return summary;
 }
 
-json WinnerBody(const report::TaskView& task) {
-  const report::Winner& winner = *task.winner;
+json CostsBody(const std::map<std::string, LlmCost>& costs) {
+  json body = json::object();
+  for (const auto& [agent, cost] : costs) body[agent] = ToJson(cost);
+  return body;
+}
+
+json WinnerBody(const report::TaskView& task, const report::Winner& winner) {
   json body = {{"turn", ToString(winner.turn)},
                {"code", winner.code_hash},
                {"certified", Summary(winner.certified)},
@@ -41,6 +46,7 @@ json ToJson(const RunResult& result) {
                    {"recorded", result.view.recorded},
                    {"finished", result.finished()},
                    {"cost", ToJson(result.cost)},
+                   {"costs", CostsBody(report::CostsByAgent(result.view))},
                    {"learned", result.learned},
                    {"stages", ToJson(result.stages)},
                    {"tasks", json::array()}};
@@ -52,7 +58,9 @@ json ToJson(const RunResult& result) {
                  {"rollouts", task.trajectories.size()},
                  {"verifications", json::array()}};
     if (task.task.level) body["level"] = *task.task.level;
-    body["winner"] = task.winner ? WinnerBody(task) : json();
+    body["winner"] = task.winner ? WinnerBody(task, *task.winner) : json();
+    if (task.not_faster) body["not_faster"] = WinnerBody(task, *task.not_faster);
+    body["costs"] = CostsBody(report::CostsByAgent(task));
     for (const Verification& verification : task.verifications) {
       json decision = ToJson(verification);
       decision.erase("samples");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,20 +16,30 @@
 
 namespace davinci::orchestrator {
 
-// Opens <run folder>/library.sqlite for writing; fills it from `source` when it is new: a library
-// file (*.sqlite), a JSONL file or a folder of skills; "" = an empty library. Killed half way, the
-// copy is made again.
+// Opens <run folder>/library.sqlite for writing; fills it from `sources` when it is new, with
+// evidence, statistics and states (skill/library_in_force.h); none = an empty library. Killed half
+// way, the copy is made again.
 Result<std::unique_ptr<skill::Library>> OpenRunLibrary(const std::filesystem::path& run_folder,
-                                                       const std::string& source);
+                                                       const std::vector<std::string>& sources);
+
+// How the skills of one task fared, added to `usage`. A scheme's value is the mean over rollouts of
+// their best speedup (0: none correct), over as many complete rollouts as the distinct scheme with
+// fewest has: rollouts that identical schemes left to others would make a maximum, or a longer
+// mean, look better. A skill's uplift is the mean value of the schemes with it over that of the
+// schemes without it, the null scheme among them, bounded to [1/10, 10]; it wins when the best
+// scheme has it and no scheme without it is as good.
+void CountUsage(const rollout::TaskOutcome& outcome, std::map<std::string, skill::Usage>* usage);
 
 // What one step learned: admitted skills with their evidence, and how skills fared. Keys are the
-// proposals' ids. `run_name` goes into the evidence.
+// proposals' ids. `run_name` goes into the evidence. `library`: the run's, for what a skill was
+// worth that a better version replaces; may be null.
 struct Learned {
   std::vector<skill::Staged> skills;
   skill::StagedUsage usage;
 };
 Learned CollectLearned(const std::vector<rollout::TaskOutcome>& outcomes,
-                       const rollout::StepSettings& settings, const std::string& run_name);
+                       const rollout::StepSettings& settings, const std::string& run_name,
+                       skill::Library* library);
 
 // Into the run's library, atomically, as its `step` (from 1). Doing it twice is doing it once.
 Result<skill::FlushResult> FlushStep(skill::Library& library, int64_t step, const Learned& learned);

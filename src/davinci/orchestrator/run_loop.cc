@@ -142,9 +142,12 @@ Status Loop::Prepare() {
       if (entry.path.empty()) entry.path = rows[next++].path;
   }
   DAVINCI_ASSIGN_OR_RETURN(inputs_, MakeTaskInputs(request_.header.tasks, request_.recipe.step));
+  for (rollout::TaskInput& input : inputs_)
+    if (const auto found = request_.rollouts.find(input.id); found != request_.rollouts.end())
+      input.rollouts = found->second;
   const bool uses_skills = request_.recipe.step.schemes > 0 || request_.recipe.step.learn;
   if (uses_skills) {
-    DAVINCI_ASSIGN_OR_RETURN(library_, OpenRunLibrary(run_->folder(), request_.library_source));
+    DAVINCI_ASSIGN_OR_RETURN(library_, OpenRunLibrary(run_->folder(), request_.library_sources));
   }
   DAVINCI_RETURN_IF_ERROR(RestoreLedger(*run_, parts_.ledger));
   DAVINCI_ASSIGN_OR_RETURN(const RunStages before, MeasureStages(*run_));
@@ -226,7 +229,7 @@ Status Loop::Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes) 
     return true;
   }));
   if (replaying_) return Status::Ok();
-  Learned learned = CollectLearned(outcomes, request_.recipe.step, RunName());
+  Learned learned = CollectLearned(outcomes, request_.recipe.step, RunName(), library_.get());
   std::erase_if(learned.skills,
                 [&](const skill::Staged& staged) { return flushed.contains(staged.key); });
   if (flushed.contains(learned.usage.key)) learned.usage.usage.clear();
@@ -276,11 +279,14 @@ void Loop::CertifyTask(size_t index) {
   certifier.hurry = stop_->stopped();
   std::string remark;
   // Not the run's token: a run that was stopped still certifies its best.
-  auto winner = Certify(certifier, steps_[index], input, outcome, CancelToken(), &remark);
-  if (!winner.ok()) remark = "the best kernel could not be certified: " + winner.status().message();
+  auto certified = Certify(certifier, steps_[index], input, outcome, CancelToken(), &remark);
+  if (!certified.ok())
+    remark = "the best kernel could not be certified: " + certified.status().message();
   if (!remark.empty()) task.remark += (task.remark.empty() ? "" : "; ") + remark;
-  if (!winner.ok() || !*winner) return;
-  task.winner = **winner;
+  if (!certified.ok()) return;
+  task.winner = std::move(certified->winner);
+  task.not_faster = std::move(certified->not_faster);
+  if (!task.winner) return;
   // Explain() reads the records where they are now.
   outcome.trajectories = task.trajectories;
   task.winner->explanation = Explain(input, outcome, *task.winner, *run_);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,10 +35,11 @@ struct RunRequest {
   RunRecipe recipe;
   std::string resolved_recipe;  // TOML
   std::filesystem::path folder;
-  bool winners = true;                    // certify and export the best kernel of each task
-  std::filesystem::path export_folder;    // "" = <folder>/results
-  std::string library_source;             // what the run's library is filled from; "" = empty
-  std::filesystem::path publish_library;  // what was learned goes there, too; "" = nowhere
+  std::map<std::string, int> rollouts;       // per scheme of single tasks, instead of the recipe's
+  bool winners = true;                       // certify and export the best kernel of each task
+  std::filesystem::path export_folder;       // "" = <folder>/results
+  std::vector<std::string> library_sources;  // what the run's library is filled from; none = empty
+  std::filesystem::path publish_library;     // what was learned goes there, too; "" = nowhere
 };
 
 // What the loop works with. Not owned.

@@ -69,6 +69,8 @@ void Reader::ReadTask() {
   std::string language = step.target == Target::kCuda ? "triton" : "cpp";
   reader_.ReadChoice("task.language", &language, {"triton", "cuda", "cuda-inline", "cpp"});
   if (const auto parsed = ParseLanguage(language)) step.language = *parsed;
+  reader_.Read("policy.require_own_kernel", &step.require_own_kernel);
+  reader_.Read("policy.require_language", &step.require_language);
   reader_.ReadChoice("task.baseline", &step.baseline, {"eager", "compile", "compile-max-autotune"});
 }
 
@@ -105,6 +107,8 @@ void Reader::ReadAgents() {
   rollout::StepSettings& step = recipe_.step;
   reader_.Read("agents.prompts", &recipe_.prompts);
   Number("selection.schemes", &step.schemes, 0, 64);
+  Named("selection.method", &step.selection, "agent", {"agent", "bm25", "random"},
+        rollout::ParseSelectionMethod);
   reader_.Read("selection.null_scheme", &step.null_scheme);
   Number("selection.retrieve", &step.retrieve, 1, 200);
   Number("selection.select", &step.select, 1, 20);
@@ -187,6 +191,7 @@ void Reader::ReadRollout() {
   Number("stop.roofline_share", &step.stop.roofline_share, 0, 2);
   Number("stop.stagnant_turns", &step.stop.stagnant_turns, 0);
   Number("stop.min_gain", &step.stop.min_gain, 1, 10);
+  reader_.Read("stop.shared", &step.stop.shared);
 }
 
 void Reader::ReadJudge() {
@@ -225,7 +230,9 @@ void Reader::ReadLearning() {
   Number("summary.summaries", &step.summaries, 1, 64);
   Number("summary.max_new_skills", &step.max_new_skills, 1, 10);
   ReadSampling("summary", &step.summary_sampling);
-  Number("verification.generations", &step.verification.generations, agent::kMinPairs, 100);
+  Number("verification.max_pairs", &step.verification.admission.max_pairs, agent::kMinPairs,
+         agent::kMaxPairs);
+  reader_.Read("verification.second_task", &step.verification.second_task);
   Number("verification.repetitions", &step.verification.repetitions, 0, 10);
   reader_.ReadChoice("verification.protocol", &step.verification.protocol, judge::ProtocolNames());
   Number("verification.min_uplift", &step.verification.admission.min_uplift, 1, 100);
@@ -259,6 +266,7 @@ std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
   put("task.language", LanguageName(s.language));
   put("task.baseline", s.baseline);
   put("selection.schemes", s.schemes);
+  put("selection.method", rollout::SelectionMethodName(s.selection));
   put("selection.null_scheme", s.null_scheme);
   put("selection.retrieve", s.retrieve);
   put("selection.select", s.select);
@@ -304,10 +312,22 @@ std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
   put("trigger.as_published", s.trigger.as_published);
   put("summary.summaries", s.summaries);
   put("summary.max_new_skills", s.max_new_skills);
-  put("verification.generations", s.verification.generations);
+  put("verification.max_pairs", s.verification.admission.max_pairs);
+  put("verification.second_task", s.verification.second_task);
   put("verification.repetitions", s.verification.repetitions);
   put("verification.protocol", s.verification.protocol);
   put("verification.min_uplift", s.verification.admission.min_uplift);
+  put("stop.roofline_share", s.stop.roofline_share);
+  put("stop.stagnant_turns", s.stop.stagnant_turns);
+  put("stop.min_gain", s.stop.min_gain);
+  put("stop.shared", s.stop.shared);
+  put("feedback.max_message_bytes", s.feedback.max_message_bytes);
+  put("feedback.max_bytes", s.feedback.max_bytes);
+  put("feedback.max_kernels", s.feedback.max_kernels);
+  put("llm.context_tokens", s.context_tokens);
+  put("judge.threads", recipe.judge.threads);
+  put("policy.require_own_kernel", s.require_own_kernel);
+  put("policy.require_language", s.require_language);
   put("llm.model", recipe.llm.model);
   put("skills.library", recipe.skills);
   return identity;

@@ -56,11 +56,11 @@ TEST(RunRecipe, AnUnknownKeyGetsASuggestion) {
 TEST(RunRecipe, ValuesOutOfRangeAreNamedTogether) {
   config::Recipe recipe;
   ASSERT_TRUE(recipe.Override("rollout.turns=0").ok());
-  ASSERT_TRUE(recipe.Override("verification.generations=2").ok());
+  ASSERT_TRUE(recipe.Override("verification.max_pairs=2").ok());
   ASSERT_TRUE(recipe.Override("judge.turn_protocol=\"fast\"").ok());
   const auto read = ReadRecipe(recipe, nullptr);
   ASSERT_FALSE(read.ok());
-  for (const char* key : {"rollout.turns", "verification.generations", "judge.turn_protocol"})
+  for (const char* key : {"rollout.turns", "verification.max_pairs", "judge.turn_protocol"})
     EXPECT_THAT(read.status().message(), HasSubstr(key));
 }
 

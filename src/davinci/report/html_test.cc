@@ -255,7 +255,7 @@ TEST(CostsByAgent, AddsEveryRecordOnce) {
   const auto costs = CostsByAgent(MakeRun("x"));
   EXPECT_DOUBLE_EQ(costs.at("selection").usd, 0.1);
   EXPECT_DOUBLE_EQ(costs.at("policy").usd, 7 * 0.5);
-  EXPECT_DOUBLE_EQ(costs.at("summary").usd, 0.5);
+  EXPECT_DOUBLE_EQ(costs.at("summary").usd, 0.5) << "a call without a proposal costs, too";
   EXPECT_DOUBLE_EQ(costs.at("verification").usd, 0.25);
 }
 

@@ -13,17 +13,23 @@ std::vector<Trajectory> WithConfirmedVerdicts(const TaskView& task) {
   return trajectories;
 }
 
+std::map<std::string, LlmCost> CostsByAgent(const TaskView& task) {
+  std::map<std::string, LlmCost> costs;
+  for (const Selection& selection : task.selections) costs["selection"] += selection.cost;
+  for (const Trajectory& trajectory : task.trajectories)
+    for (const Turn& turn : trajectory.turns) costs["policy"] += turn.cost;
+  for (const SummaryCall& call : task.summaries) costs["summary"] += call.cost;
+  for (const Verification& verification : task.verifications)
+    for (const VerificationSample& sample : verification.samples)
+      costs["verification"] += sample.cost;
+  std::erase_if(costs, [](const auto& entry) { return entry.second == LlmCost{}; });
+  return costs;
+}
+
 std::map<std::string, LlmCost> CostsByAgent(const RunView& run) {
   std::map<std::string, LlmCost> costs;
-  for (const TaskView& task : run.tasks) {
-    for (const Selection& selection : task.selections) costs["selection"] += selection.cost;
-    for (const Trajectory& trajectory : task.trajectories)
-      for (const Turn& turn : trajectory.turns) costs["policy"] += turn.cost;
-    for (const SummaryCall& call : task.summaries) costs["summary"] += call.cost;
-    for (const Verification& verification : task.verifications)
-      for (const VerificationSample& sample : verification.samples)
-        costs["verification"] += sample.cost;
-  }
+  for (const TaskView& task : run.tasks)
+    for (const auto& [agent, cost] : CostsByAgent(task)) costs[agent] += cost;
   return costs;
 }
 

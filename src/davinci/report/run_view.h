@@ -43,6 +43,9 @@ struct TaskView {
   std::vector<SkillProposal> proposals;
   std::vector<Verification> verifications;
   std::optional<Winner> winner;
+  // Correct, but not significantly faster than the baseline: the best such kernel where there is no
+  // winner. Not exported.
+  std::optional<Winner> not_faster;
   std::string remark;  // why there is no winner, or why it ended early; for people
 };
 
@@ -67,8 +70,10 @@ struct RunView {
 // The task's trajectories with the confirmed verdicts in their turns.
 std::vector<Trajectory> WithConfirmedVerdicts(const TaskView& task);
 
-// Model costs of all records of the run, by agent: "selection", "policy", "summary",
-// "verification".
+// Model costs, every call once, by agent: "selection", "policy", "summary", "verification". An
+// agent that was not asked is left out. (A control sample that several experiments share carries
+// its cost in the first of them; rollout/lesson.h.)
+std::map<std::string, LlmCost> CostsByAgent(const TaskView& task);
 std::map<std::string, LlmCost> CostsByAgent(const RunView& run);
 
 // For score::Score. The result refers to `run`, which must outlive it.

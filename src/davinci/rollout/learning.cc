@@ -1,34 +1,22 @@
-// Learning: what made the best rollout fast, as skills, each put to a paired experiment.
+// Learning: what made good rollouts fast, as skills, each put to a paired experiment.
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <mutex>
 #include <set>
 #include <utility>
 
-#include "davinci/agent/admission.h"
-#include "davinci/agent/policy_agent.h"
 #include "davinci/agent/summary_agent.h"
 #include "davinci/agent/trigger.h"
-#include "davinci/base/hash.h"
-#include "davinci/llm/code_extraction.h"
+#include "davinci/rollout/lesson.h"
 #include "davinci/rollout/parallel.h"
-#include "davinci/rollout/step_run.h"
+#include "davinci/rollout/policy_check.h"
 
 namespace davinci::rollout {
 namespace {
 
 using nlohmann::json;
-
-// The pair of turns that a summary explains.
-struct Lesson {
-  const Trajectory* trajectory = nullptr;
-  size_t first = 0;
-  size_t best = 0;
-  Evaluation first_evaluation;
-  Evaluation best_evaluation;
-};
 
 skill::Skill SkillOf(const SkillProposal& proposal) {
   skill::Skill skill;
@@ -63,77 +51,110 @@ class Learner {
   Status Learn();
 
  private:
-  Result<std::optional<Lesson>> FindLesson();
-  Status Summarise(const Lesson& lesson);
+  Result<Lesson> Confirmed(const Trajectory& trajectory, size_t best);
+  Result<json> ChooseLessons();
+  Status FindLessons();
+  Status Summarise();
   Result<std::vector<SkillProposal>> AskForSkills(const Lesson& lesson, int summary,
                                                   SummaryCall* record);
   void RefuseRepetitions();
-  Status Verify(const Lesson& lesson);
-  Result<VerificationSample> TakeSample(const Lesson& lesson, const SkillProposal* proposal,
-                                        int sample);
-  Result<Evaluation> JudgeAgain(const SkillProposal& proposal, const VerificationSample& sample,
-                                int index, int repetition);
-  Result<agent::AdmissionDecision> Experiment(const SkillProposal& proposal,
-                                              const std::vector<VerificationSample>& samples);
-  Result<Verification> Decide(const SkillProposal& proposal,
-                              const std::vector<Result<VerificationSample>>& without,
-                              const std::vector<Result<VerificationSample>>& with);
+  Status CheckWithLibrary();
+  Status Verify();
 
   StepRun& run_;
   TaskRun& task_;
   TaskOutcome& outcome_;
+  std::vector<Lesson> lessons_;
+  std::mutex mutex_;  // guards shown_ and the costs while summaries are asked for side by side
+  // Skills that the Summary agent was shown, and may propose a better version of; of all calls.
+  std::set<std::string> shown_;
 };
 
-// The trajectory with the fastest kernel among those that qualify by their screenings is measured
-// again, under the full protocol: its intervals decide.
-Result<std::optional<Lesson>> Learner::FindLesson() {
+// The pair as it is summarised: measured again under the full protocol unless the trigger goes by
+// the turns' own verdicts. A first turn without code has nothing to measure.
+Result<Lesson> Learner::Confirmed(const Trajectory& trajectory, size_t best) {
+  const StepSettings& settings = run_.settings;
+  Lesson lesson{
+      static_cast<int>(lessons_.size()), &trajectory, 0, best, trajectory.turns[0].evaluation,
+      trajectory.turns[best].evaluation};
+  if (settings.trigger.as_published || settings.final_protocol == settings.turn_protocol)
+    return lesson;
+  for (auto [index, evaluation] : {std::pair{lesson.first, &lesson.first_evaluation},
+                                   std::pair{lesson.best, &lesson.best_evaluation}}) {
+    const Turn& turn = trajectory.turns[index];
+    if (turn.code_hash.empty()) continue;
+    DAVINCI_ASSIGN_OR_RETURN(Verdict verdict, Confirm(run_, task_, turn.id, turn.code_hash));
+    *evaluation = std::move(verdict.evaluation);
+  }
+  return lesson;
+}
+
+// Every trajectory that qualifies by its turns' verdicts, the fastest first, is measured again; its
+// intervals decide. As many lessons as there are summaries.
+Result<json> Learner::ChooseLessons() {
   const StepSettings& settings = run_.settings;
   agent::TriggerOptions by_median = settings.trigger;
   by_median.as_published = true;
-  Lesson lesson;
-  double fastest = 0;
+  struct Candidate {
+    const Trajectory* trajectory;
+    size_t best;
+    double speedup;
+  };
+  std::vector<Candidate> candidates;
   std::string reason = "no rollout is worth a summary";
   for (const Trajectory& trajectory : outcome_.trajectories) {
     std::vector<Evaluation> turns;
     for (const Turn& turn : trajectory.turns) turns.push_back(turn.evaluation);
     const agent::TriggerDecision decision = agent::DecideTrigger(turns, by_median);
+    if (decision.fire) {
+      const auto best = static_cast<size_t>(decision.best);
+      candidates.push_back({&trajectory, best, turns[best].speedup->median});
+    } else if (!decision.reason.empty()) {
+      reason = decision.reason;
+    }
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.speedup > b.speedup; });
+  json body = {{"lessons", json::array()}};
+  for (const Candidate& candidate : candidates) {
+    if (body["lessons"].size() >= static_cast<size_t>(settings.summaries)) break;
+    DAVINCI_ASSIGN_OR_RETURN(const Lesson lesson, Confirmed(*candidate.trajectory, candidate.best));
+    const std::vector<Evaluation> pair = {lesson.first_evaluation, lesson.best_evaluation};
+    const agent::TriggerDecision decision = agent::DecideTrigger(pair, settings.trigger);
     if (!decision.fire) {
-      if (fastest == 0) reason = decision.reason;
+      reason = decision.reason;
       continue;
     }
-    const auto best = static_cast<size_t>(decision.best);
-    if (turns[best].speedup->median <= fastest) continue;
-    fastest = turns[best].speedup->median;
-    lesson = {&trajectory, 0, best, turns[0], turns[best]};
+    body["lessons"].push_back({{"rollout", ToString(candidate.trajectory->id)},
+                               {"best_turn", candidate.best + 1},
+                               {"reason", decision.reason},
+                               {"gain", decision.gain},
+                               {"gain_low", decision.gain_low}});
   }
+  body["reason"] = body["lessons"].empty() ? reason : "";
+  return body;
+}
+
+Status Learner::FindLessons() {
   const UnitId id = UnitOf(UnitKind::kTrigger, run_.step, std::string_view(task_.input.id));
-  if (fastest > 0 && !settings.trigger.as_published &&
-      settings.final_protocol != settings.turn_protocol) {
-    for (auto [index, evaluation] : {std::pair{lesson.first, &lesson.first_evaluation},
-                                     std::pair{lesson.best, &lesson.best_evaluation}}) {
-      const Turn& turn = lesson.trajectory->turns[index];
-      DAVINCI_ASSIGN_OR_RETURN(Verdict verdict, Confirm(run_, task_, turn.id, turn.code_hash));
-      *evaluation = std::move(verdict.evaluation);
-    }
+  DAVINCI_ASSIGN_OR_RETURN(const json body,
+                           run_.context.log->Do(id, [&] { return ChooseLessons(); }));
+  for (const json& chosen : body.value("lessons", json::array())) {
+    const std::string rollout = chosen.value("rollout", "");
+    const auto trajectory = std::find_if(
+        outcome_.trajectories.begin(), outcome_.trajectories.end(),
+        [&](const Trajectory& candidate) { return ToString(candidate.id) == rollout; });
+    const size_t best = chosen.value("best_turn", size_t{0});
+    if (trajectory == outcome_.trajectories.end() || best < 1 || best > trajectory->turns.size())
+      return Internal("the journal has a trigger for a rollout that is not there: " + rollout);
+    DAVINCI_ASSIGN_OR_RETURN(Lesson lesson, Confirmed(*trajectory, best - 1));
+    for (const Lesson& earlier : lessons_)
+      if (earlier.trajectory->skills == trajectory->skills)
+        lesson.index = std::min(lesson.index, earlier.index);
+    lessons_.push_back(std::move(lesson));
   }
-  DAVINCI_ASSIGN_OR_RETURN(const json body, run_.context.log->Do(id, [&]() -> Result<json> {
-    if (fastest == 0) return json{{"fire", false}, {"reason", reason}};
-    agent::TriggerOptions options = settings.trigger;
-    const std::vector<Evaluation> pair = {lesson.first_evaluation, lesson.best_evaluation};
-    const agent::TriggerDecision decision = agent::DecideTrigger(pair, options);
-    return json{{"fire", decision.fire},
-                {"reason", decision.reason},
-                {"gain", decision.gain},
-                {"gain_low", decision.gain_low},
-                {"rollout", ToString(lesson.trajectory->id)},
-                {"best_turn", lesson.best + 1}};
-  }));
-  if (!body.value("fire", false)) {
-    outcome_.remark = "no summary: " + body.value("reason", "");
-    return std::optional<Lesson>();
-  }
-  if (fastest == 0) return Internal("the journal has a trigger for a task without a fast rollout");
-  return std::optional<Lesson>(std::move(lesson));
+  if (lessons_.empty()) outcome_.remark = "no summary: " + body.value("reason", "");
+  return Status::Ok();
 }
 
 Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, int summary,
@@ -150,12 +171,18 @@ Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, i
           [&]() -> Result<Prepared> {
             store::RunStore& store = run_.context.log->run();
             DAVINCI_ASSIGN_OR_RETURN(const auto injected, run_.Skills(lesson.trajectory->skills));
-            DAVINCI_ASSIGN_OR_RETURN(const std::string before, store.GetBlob(first.code_hash));
+            DAVINCI_ASSIGN_OR_RETURN(
+                const auto existing,
+                FindSkills(run_, task_.input, static_cast<size_t>(settings.retrieve)));
+            std::string before = "# the reply held no code";
+            if (!first.code_hash.empty()) {
+              DAVINCI_ASSIGN_OR_RETURN(before, store.GetBlob(first.code_hash));
+            }
             DAVINCI_ASSIGN_OR_RETURN(const std::string after, store.GetBlob(best.code_hash));
             DAVINCI_ASSIGN_OR_RETURN(
                 llm::Request request,
                 agent::BuildSummaryRequest(
-                    *run_.context.prompts, task_.input.brief, task_.device, injected,
+                    *run_.context.prompts, task_.input.brief, task_.device, injected, existing,
                     {first.id.turn, before, lesson.first_evaluation},
                     {best.id.turn, after, lesson.best_evaluation}, settings.max_new_skills));
             SetSampling(settings.summary_sampling, &request);
@@ -163,9 +190,18 @@ Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, i
                 CallSeed(settings.seed, run_.step, task_.input.id, "summary", summary, 0);
             request.label =
                 CallLabel(task_.input.id, run_.step, fmt::format("summary/{}", summary));
-            return Prepared{std::move(request), nullptr};
+            json shown = json::array();
+            for (const skill::Skill& skill : injected) shown.push_back(skill.name);
+            for (const skill::Skill& skill : existing) shown.push_back(skill.name);
+            return Prepared{std::move(request), {{"shown", std::move(shown)}}};
           },
           Urgency::kSummary, task_.index, run_.cancel()));
+  {
+    std::lock_guard lock(mutex_);
+    if (call.note.is_object())
+      for (const json& name : call.note.value("shown", json::array()))
+        shown_.insert(name.get<std::string>());
+  }
   const agent::SummaryReading reading = agent::ReadSummary(call.reply, settings.max_new_skills);
   std::vector<SkillProposal> proposals;
   record->task = task_.input.id;
@@ -218,13 +254,14 @@ void Learner::RefuseRepetitions() {
   }
 }
 
-Status Learner::Summarise(const Lesson& lesson) {
+Status Learner::Summarise() {
   const auto num_calls = static_cast<size_t>(run_.settings.summaries);
   std::vector<Result<std::vector<SkillProposal>>> replies(num_calls, Internal("not asked"));
   std::vector<SummaryCall> calls(num_calls);
   ForEachInParallel(num_calls, [&](size_t i) {
     const Status done = Guarded([&] {
-      replies[i] = AskForSkills(lesson, static_cast<int>(i), &calls[i]);
+      replies[i] = AskForSkills(lessons_[i % lessons_.size()], static_cast<int>(i),
+                                &calls[i]);
       return replies[i].status();
     });
     if (!done.ok()) replies[i] = done;
@@ -239,206 +276,57 @@ Status Learner::Summarise(const Lesson& lesson) {
   return Status::Ok();
 }
 
-// One generation of an arm: turn 1 under the winner's skills, with or without the proposed one.
-// Both arms of a pair share the seed.
-Result<VerificationSample> Learner::TakeSample(const Lesson& lesson, const SkillProposal* proposal,
-                                               int sample) {
-  const StepSettings& settings = run_.settings;
-  UnitId id = UnitOf(UnitKind::kSample, run_.step, std::string_view(task_.input.id));
-  id.sample = sample;
-  if (proposal != nullptr) {
-    id.summary = proposal->summary;
-    id.proposal = proposal->proposal;
-  }
-  id.variant = proposal != nullptr ? "with" : "without";
-  VerificationSample taken;
-  taken.task = task_.input.id;
-  taken.seed = CallSeed(settings.seed, run_.step, task_.input.id, "verification", sample, 1);
-  taken.with_skill = proposal != nullptr;
-  DAVINCI_ASSIGN_OR_RETURN(
-      const ModelCall call,
-      run_.context.calls->Call(
-          id,
-          [&]() -> Result<Prepared> {
-            DAVINCI_ASSIGN_OR_RETURN(auto skills, run_.Skills(lesson.trajectory->skills));
-            if (proposal != nullptr) skills.push_back(SkillOf(*proposal));
-            DAVINCI_ASSIGN_OR_RETURN(
-                const agent::Conversation conversation,
-                agent::StartConversation(*run_.context.prompts, task_.input.brief, task_.device,
-                                         skills));
-            const int room = settings.context_tokens - settings.policy_sampling.max_tokens;
-            DAVINCI_ASSIGN_OR_RETURN(
-                llm::Request request,
-                agent::BuildPolicyRequest(conversation, static_cast<size_t>(std::max(room, 1))));
-            SetSampling(settings.policy_sampling, &request);
-            request.seed = taken.seed;
-            request.label = CallLabel(task_.input.id, run_.step,
-                                      proposal == nullptr
-                                          ? fmt::format("verify/without/{}", sample)
-                                          : fmt::format("verify/with/{}.{}/{}", proposal->summary,
-                                                        proposal->proposal, sample));
-            return Prepared{std::move(request), nullptr};
-          },
-          Urgency::kVerification, task_.index, run_.cancel()));
-  taken.reply = call.reply.text;
-  taken.cost = call.cost;
-  const llm::Extraction extraction = llm::ExtractCode(call.reply, task_.input.brief.class_name);
-  if (!extraction.ok()) {
-    taken.evaluation.outcome = Outcome::kParseError;
-    taken.evaluation.message = extraction.diagnosis;
-    return taken;
-  }
-  DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(extraction.source));
-  taken.code_hash = kept.empty() ? Sha256Hex(extraction.source) : kept;
-  id.kind = UnitKind::kSampleVerdict;
-  DAVINCI_ASSIGN_OR_RETURN(
-      Verdict verdict,
-      run_.context.verdicts->Judge(
-          id, run_.Ask(task_.input, extraction.source, settings.verification.protocol),
-          Urgency::kVerification, task_.index, run_.cancel()));
-  taken.evaluation = std::move(verdict.evaluation);
-  return taken;
-}
-
-Result<Evaluation> Learner::JudgeAgain(const SkillProposal& proposal,
-                                       const VerificationSample& sample, int index,
-                                       int repetition) {
-  if (sample.code_hash.empty()) return sample.evaluation;
-  UnitId id = UnitOf(UnitKind::kSampleVerdict, run_.step, std::string_view(task_.input.id));
-  id.sample = index;
-  if (sample.with_skill) {
-    id.summary = proposal.summary;
-    id.proposal = proposal.proposal;
-  }
-  id.variant = fmt::format("{} again={}", sample.with_skill ? "with" : "without", repetition);
-  DAVINCI_ASSIGN_OR_RETURN(const std::string source,
-                           run_.context.log->run().GetBlob(sample.code_hash));
-  Question question = run_.Ask(task_.input, source, run_.settings.verification.protocol);
-  question.repetition = repetition;
-  // The other way round than the first time, when the control came first.
-  DAVINCI_ASSIGN_OR_RETURN(
-      Verdict verdict,
-      run_.context.verdicts->Judge(id, question, Urgency::kVerification,
-                                   2 * task_.index + (sample.with_skill ? 0 : 1), run_.cancel()));
-  return std::move(verdict.evaluation);
-}
-
-// `samples`: control and treatment in turn. The decision with the least uplift is the one that is
-// reported, because it is the one that had to pass.
-Result<agent::AdmissionDecision> Learner::Experiment(
-    const SkillProposal& proposal, const std::vector<VerificationSample>& samples) {
-  const VerificationSettings& settings = run_.settings.verification;
-  std::vector<Evaluation> evaluations;
-  for (const VerificationSample& sample : samples) evaluations.push_back(sample.evaluation);
-  auto decide = [&] {
-    std::vector<agent::VerificationPair> pairs;
-    for (size_t i = 0; i + 1 < evaluations.size(); i += 2)
-      pairs.push_back({&evaluations[i + 1], &evaluations[i]});
-    return agent::DecideAdmission(pairs, settings.admission);
+// What the library would refuse, whatever an experiment said, gets none. The answer is a unit: the
+// library may have grown when the run is gone on with.
+Status Learner::CheckWithLibrary() {
+  const UnitId id = UnitOf(UnitKind::kProposals, run_.step, std::string_view(task_.input.id));
+  const auto key = [](const SkillProposal& proposal) {
+    return fmt::format("{}.{}", proposal.summary, proposal.proposal);
   };
-  agent::AdmissionDecision decision = decide();
-  for (int repetition = 1; decision.admitted && repetition <= settings.repetitions; ++repetition) {
-    std::vector<Result<Evaluation>> again(samples.size(), Internal("not judged"));
-    ForEachInParallel(samples.size(), [&](size_t i) {
-      const Status done = Guarded([&] {
-        again[i] = JudgeAgain(proposal, samples[i], static_cast<int>(i / 2), repetition);
-        return again[i].status();
-      });
-      if (!done.ok()) again[i] = done;
-    });
-    for (size_t i = 0; i < samples.size(); ++i) {
-      if (!again[i].ok()) return again[i].status();
-      evaluations[i] = std::move(again[i]).value();
-    }
-    const agent::AdmissionDecision repeated = decide();
-    const bool less = !repeated.admitted || !repeated.uplift || !decision.uplift ||
-                      repeated.uplift->low < decision.uplift->low;
-    const std::string first = decision.reason;
-    if (less) decision = repeated;
-    decision.reason =
-        repeated.admitted
-            ? fmt::format("{}; it held when measured again", decision.reason)
-            : fmt::format("not when measured again: {} (first: {})", repeated.reason, first);
-  }
-  return decision;
-}
-
-Result<Verification> Learner::Decide(const SkillProposal& proposal,
-                                     const std::vector<Result<VerificationSample>>& without,
-                                     const std::vector<Result<VerificationSample>>& with) {
-  const agent::AdmissionOptions& options = run_.settings.verification.admission;
-  Verification verification;
-  verification.task = task_.input.id;
-  verification.step = run_.step;
-  verification.summary = proposal.summary;
-  verification.proposal = proposal.proposal;
-  verification.threshold = options.min_uplift;
-  for (size_t i = 0; i < with.size(); ++i) {
-    if (!with[i].ok()) return with[i].status();
-    if (!without[i].ok()) return without[i].status();
-    verification.samples.push_back(*without[i]);
-    verification.samples.push_back(*with[i]);
-  }
-  UnitId id = UnitOf(UnitKind::kVerification, run_.step, std::string_view(task_.input.id));
-  id.summary = proposal.summary;
-  id.proposal = proposal.proposal;
-  // The samples have units of their own; this one holds the decision.
   DAVINCI_ASSIGN_OR_RETURN(const json body, run_.context.log->Do(id, [&]() -> Result<json> {
-    DAVINCI_ASSIGN_OR_RETURN(const agent::AdmissionDecision decision,
-                             Experiment(proposal, verification.samples));
-    Verification decided = verification;
-    decided.samples.clear();
-    decided.uplift = decision.uplift;
-    decided.admitted = decision.admitted;
-    decided.reason = decision.reason;
-    return ToJson(decided);
+    json answer = {{"refused", json::object()}, {"versions", json::array()}};
+    for (const SkillProposal& proposal : outcome_.proposals) {
+      if (!proposal.refused.empty() || run_.context.library == nullptr) continue;
+      DAVINCI_ASSIGN_OR_RETURN(
+          const skill::Prospect prospect,
+          run_.context.library->ProspectOf(SkillOf(proposal), shown_.contains(proposal.name)));
+      if (!prospect.refused.empty()) answer["refused"][key(proposal)] = prospect.refused;
+      if (prospect.is_version) answer["versions"].push_back(key(proposal));
+    }
+    return answer;
   }));
-  DAVINCI_ASSIGN_OR_RETURN(Verification decided, VerificationFromJson(body));
-  decided.samples = std::move(verification.samples);
-  run_.Tell({StepEvent::Kind::kVerified, task_.input.id, std::nullopt, nullptr,
-             fmt::format("{} {}: {}", proposal.name, decided.admitted ? "admitted" : "refused",
-                         decided.reason),
-             false});
-  return decided;
+  const json refused = body.value("refused", json::object());
+  const json versions = body.value("versions", json::array());
+  for (SkillProposal& proposal : outcome_.proposals) {
+    if (refused.contains(key(proposal)))
+      proposal.refused = refused[key(proposal)].get<std::string>();
+    if (std::find(versions.begin(), versions.end(), key(proposal)) != versions.end())
+      outcome_.versions.insert({proposal.summary, proposal.proposal});
+  }
+  return Status::Ok();
 }
 
-Status Learner::Verify(const Lesson& lesson) {
-  const auto generations =
-      static_cast<size_t>(std::max(run_.settings.verification.generations, agent::kMinPairs));
-  std::vector<const SkillProposal*> proposals;
-  for (const SkillProposal& proposal : outcome_.proposals)
-    if (proposal.refused.empty()) proposals.push_back(&proposal);
-  if (proposals.empty()) return Status::Ok();
-  // Arm 0 is the control, which all proposals share: its prompts are the same for all of them.
-  using Arm = std::vector<Result<VerificationSample>>;
-  std::vector<Arm> arms(proposals.size() + 1,
-                        Arm(generations, Result<VerificationSample>(Internal("not taken"))));
-  ForEachInParallel(arms.size() * generations, [&](size_t i) {
-    const size_t arm = i / generations;
-    const size_t sample = i % generations;
-    auto& slot = arms[arm][sample];
-    const Status done = Guarded([&] {
-      slot = TakeSample(lesson, arm == 0 ? nullptr : proposals[arm - 1], static_cast<int>(sample));
-      return slot.status();
-    });
-    if (!done.ok()) slot = done;
-  });
-  Status failed;
-  for (size_t i = 0; i < proposals.size(); ++i) {
-    auto verification = Decide(*proposals[i], arms[0], arms[i + 1]);
-    if (verification.ok())
-      outcome_.verifications.push_back(std::move(verification).value());
-    else if (failed.ok())
-      failed = verification.status();  // the other experiments may be complete
+Status Learner::Verify() {
+  std::vector<Trial> trials;
+  for (const SkillProposal& proposal : outcome_.proposals) {
+    if (!proposal.refused.empty()) continue;
+    Trial trial;
+    trial.proposal = &proposal;
+    trial.lesson = &lessons_[static_cast<size_t>(proposal.summary) % lessons_.size()];
+    trial.is_version = outcome_.versions.contains({proposal.summary, proposal.proposal});
+    if (run_.settings.verification.second_task && run_.tasks != nullptr)
+      trial.second = SecondTask(proposal, task_.input, *run_.tasks);
+    trials.push_back(trial);
   }
-  return failed;
+  return RunTrials(run_, task_, trials, &outcome_.verifications);
 }
 
 Status Learner::Learn() {
-  DAVINCI_ASSIGN_OR_RETURN(const std::optional<Lesson> lesson, FindLesson());
-  if (!lesson) return Status::Ok();
-  DAVINCI_RETURN_IF_ERROR(Summarise(*lesson));
-  return Verify(*lesson);
+  DAVINCI_RETURN_IF_ERROR(FindLessons());
+  if (lessons_.empty()) return Status::Ok();
+  DAVINCI_RETURN_IF_ERROR(Summarise());
+  DAVINCI_RETURN_IF_ERROR(CheckWithLibrary());
+  return Verify();
 }
 
 }  // namespace
@@ -462,8 +350,9 @@ Status ConfirmFinalists(StepRun& run, TaskRun& task, std::vector<Kernel>* kernel
       run.Tell({StepEvent::Kind::kConfirmed, task.input.id, kernel.turn, &verdict.evaluation, "",
                 verdict.from_journal});
       // A judge that failed says nothing about the kernel: its screening stands.
-      if (verdict.evaluation.outcome != Outcome::kJudgeError)
-        kernel.confirmed = std::move(verdict.evaluation);
+      if (verdict.evaluation.outcome == Outcome::kJudgeError) return Status::Ok();
+      ApplyPolicy(run.settings, kernel.language, &verdict.evaluation);
+      kernel.confirmed = std::move(verdict.evaluation);
       return Status::Ok();
     });
   });

@@ -13,7 +13,9 @@
 #include "davinci/agent/messages.h"
 #include "davinci/agent/policy_agent.h"
 #include "davinci/base/hash.h"
+#include "davinci/data/turn_facts.h"
 #include "davinci/llm/code_extraction.h"
+#include "davinci/rollout/policy_check.h"
 #include "davinci/rollout/step_run.h"
 #include "davinci/rollout/stop_rules.h"
 #include "davinci/search/turn_window.h"
@@ -27,22 +29,13 @@ double NowUnixSeconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// The published reward of a turn, for the windows of sequential scaling only
-// (0.5 correct + 0.5 speedup, clipped at 6, + 0.5 coverage).
-constexpr double kRewardSpeedupLimit = 6;
-
+// For the windows of sequential scaling.
 search::TurnScore ScoreOf(const Evaluation& evaluation) {
   search::TurnScore score;
-  const bool correct = evaluation.correct.value_or(false);
-  if (!correct) return score;
+  if (!evaluation.correct.value_or(false)) return score;
   score.performance = evaluation.speedup ? evaluation.speedup->median : 0;
-  const auto profile = evaluation.evidence.find("profile");
-  if (profile != evaluation.evidence.end() && profile->is_object()) {
-    const auto share = profile->find("library_share");
-    if (share != profile->end() && share->is_number()) score.coverage = 1 - share->get<double>();
-  }
-  score.reward =
-      0.5 + 0.5 * std::min(score.performance, kRewardSpeedupLimit) + 0.5 * score.coverage;
+  score.coverage = Coverage(evaluation).value_or(0);
+  score.reward = PublishedReward(true, score.performance, score.coverage);
   return score;
 }
 
@@ -260,12 +253,14 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(extraction.source));
   turn->code_hash = kept.empty() ? Sha256Hex(extraction.source) : kept;
   turn->language = DetectLanguage(extraction.source);
+  if (auto refused = RefuseUnjudged(run_.settings, turn->language)) return *std::move(refused);
   DAVINCI_ASSIGN_OR_RETURN(
       Verdict verdict, run_.context.verdicts->Judge(
                            UnitOf(UnitKind::kJudgement, run_.step, turn->id),
                            run_.Ask(task_.input, extraction.source, run_.settings.turn_protocol),
                            turn->id.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
                            task_.Order(planned_.id.scheme, planned_.id.rollout), run_.cancel()));
+  ApplyPolicy(run_.settings, turn->language, &verdict.evaluation);
   turn->judged_before = verdict.judged_before;
   turn->queue_seconds = verdict.queue_seconds;
   turn->judge_seconds = verdict.judge_seconds;
@@ -283,7 +278,8 @@ Result<bool> RolloutRun::EndsBefore(int turn, const search::TurnPlan& plan) {
   std::optional<std::string> reason;
   if (turn > 1) {
     reason = ReasonToStop(Evaluations(), run_.settings.stop);
-    if (!reason && task_.at_roofline) reason = "another rollout of the task is at the roofline";
+    if (!reason && task_.at_roofline && run_.settings.stop.shared)
+      reason = "another rollout of the task is at the roofline";
   }
   trajectory_.end = TrajectoryEnd::kConverged;
   if (!reason && run_.settings.conversation == ConversationMode::kAppendOnly) {

@@ -2,17 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "davinci/agent/scheme.h"
 #include "davinci/agent/selection_agent.h"
+#include "davinci/base/rng.h"
 #include "davinci/rollout/parallel.h"
 #include "davinci/rollout/step_run.h"
 #include "davinci/skill/reference_query.h"
 
 namespace davinci::rollout {
+
+std::string_view SelectionMethodName(SelectionMethod method) {
+  switch (method) {
+    case SelectionMethod::kAgent:
+      return "agent";
+    case SelectionMethod::kBm25:
+      return "bm25";
+    case SelectionMethod::kRandom:
+      return "random";
+  }
+  return "unknown";
+}
+
+std::optional<SelectionMethod> ParseSelectionMethod(std::string_view name) {
+  for (const SelectionMethod method :
+       {SelectionMethod::kAgent, SelectionMethod::kBm25, SelectionMethod::kRandom})
+    if (SelectionMethodName(method) == name) return method;
+  return std::nullopt;
+}
+
 namespace {
+
+// More than a library holds for one audience.
+constexpr size_t kAllSkills = 100'000;
 
 using nlohmann::json;
 
@@ -32,6 +57,19 @@ Result<Selection> Select(StepRun& run, TaskRun& task, int scheme,
   for (const skill::Skill& candidate : candidates) selection.shown.push_back(candidate.name);
   if (candidates.empty()) {
     selection.problem = "the library has no skill for this task";
+    return selection;
+  }
+  if (settings.selection != SelectionMethod::kAgent) {
+    std::vector<std::string> names = selection.shown;
+    if (settings.selection == SelectionMethod::kRandom) {
+      SplitMix64 rng(static_cast<uint64_t>(
+          CallSeed(settings.seed, run.step, task.input.id, "random selection", scheme, 0)));
+      for (size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[rng.Below(i)]);
+    }
+    names.resize(std::min(names.size(), static_cast<size_t>(settings.select)));
+    // Nobody was shown the others.
+    selection.shown = names;
+    selection.chosen = std::move(names);
     return selection;
   }
   UnitId id = UnitOf(UnitKind::kSelection, run.step, std::string_view(task.input.id));
@@ -64,31 +102,21 @@ Result<Selection> Select(StepRun& run, TaskRun& task, int scheme,
   return selection;
 }
 
-// The candidates are looked up once per task, so that all its selections choose from one list.
-Result<std::vector<skill::Skill>> Retrieve(StepRun& run, const TaskRun& task) {
-  std::vector<skill::Skill> candidates;
-  if (run.context.library == nullptr) return candidates;
-  DAVINCI_ASSIGN_OR_RETURN(auto ranked, run.context.library->Search(
-                                            skill::QueryFromReference(task.input.brief.reference),
-                                            static_cast<size_t>(run.settings.retrieve)));
-  for (skill::Ranked& hit : ranked) candidates.push_back(std::move(hit.record.skill));
-  return candidates;
-}
-
 // n rollouts for each distinct scheme; what the merged ones saved goes round the others, those with
 // skills first.
-std::vector<PlannedRollout> Spend(const StepSettings& settings, const std::string& task, int step,
+std::vector<PlannedRollout> Spend(const StepSettings& settings, const TaskInput& task, int step,
                                   const std::vector<Selection>& selections) {
+  const int per_scheme = task.rollouts > 0 ? task.rollouts : settings.rollouts;
   std::vector<int> counts(selections.size(), 0);
   std::vector<size_t> receivers;
   std::optional<size_t> control;
   int saved = 0;
   for (size_t i = 0; i < selections.size(); ++i) {
     if (selections[i].merged_into) {
-      saved += settings.rollouts;
+      saved += per_scheme;
       continue;
     }
-    counts[i] = settings.rollouts;
+    counts[i] = per_scheme;
     if (selections[i].chosen.empty())
       control = i;
     else
@@ -100,7 +128,7 @@ std::vector<PlannedRollout> Spend(const StepSettings& settings, const std::strin
   std::vector<PlannedRollout> rollouts;
   for (size_t i = 0; i < selections.size(); ++i)
     for (int r = 0; r < counts[i]; ++r)
-      rollouts.push_back({{task, selections[i].scheme, r, step}, selections[i].chosen});
+      rollouts.push_back({{task.id, selections[i].scheme, r, step}, selections[i].chosen});
   return rollouts;
 }
 
@@ -147,6 +175,17 @@ Result<Plan> PlanFrom(const json& body) {
 
 }  // namespace
 
+Result<std::vector<skill::Skill>> FindSkills(StepRun& run, const TaskInput& task, size_t count) {
+  std::vector<skill::Skill> skills;
+  if (run.context.library == nullptr) return skills;
+  DAVINCI_ASSIGN_OR_RETURN(
+      auto ranked,
+      run.context.library->SearchFor({run.settings.target, run.settings.language},
+                                     skill::QueryFromReference(task.brief.reference), count));
+  for (skill::Ranked& hit : ranked) skills.push_back(std::move(hit.record.skill));
+  return skills;
+}
+
 Result<Plan> PlanSchemes(StepRun& run, TaskRun& task) {
   const UnitId id = UnitOf(UnitKind::kSchemes, run.step, std::string_view(task.input.id));
   DAVINCI_ASSIGN_OR_RETURN(const json body, run.context.log->Do(id, [&]() -> Result<json> {
@@ -159,7 +198,8 @@ Result<Plan> PlanSchemes(StepRun& run, TaskRun& task) {
       control.null_scheme = !needs.knowledge;
       if (needs.knowledge) {
         // Skills without a choice: the best that retrieval finds.
-        DAVINCI_ASSIGN_OR_RETURN(const auto candidates, Retrieve(run, task));
+        DAVINCI_ASSIGN_OR_RETURN(const auto candidates, FindSkills(run, task.input,
+                                                                   static_cast<size_t>(run.settings.retrieve)));
         for (const skill::Skill& candidate : candidates) {
           control.shown.push_back(candidate.name);
           if (control.chosen.size() < static_cast<size_t>(run.settings.select))
@@ -170,7 +210,12 @@ Result<Plan> PlanSchemes(StepRun& run, TaskRun& task) {
     }
     const auto num_calls = needs.selection ? static_cast<size_t>(run.settings.schemes) : 0;
     if (num_calls > 0) {
-      DAVINCI_ASSIGN_OR_RETURN(const auto candidates, Retrieve(run, task));
+      // Looked up once per task, so that all its selections choose from one list.
+      const bool random = run.settings.selection == SelectionMethod::kRandom;
+      DAVINCI_ASSIGN_OR_RETURN(
+          const auto candidates,
+          FindSkills(run, task.input,
+                     random ? kAllSkills : static_cast<size_t>(run.settings.retrieve)));
       std::vector<Result<Selection>> chosen(num_calls, Internal("not asked"));
       ForEachInParallel(num_calls, [&](size_t i) {
         const Status done = Guarded([&] {
@@ -186,7 +231,7 @@ Result<Plan> PlanSchemes(StepRun& run, TaskRun& task) {
     }
     MergeIdentical(&plan.selections);
     if (needs.selection)
-      plan.rollouts = Spend(run.settings, task.input.id, run.step, plan.selections);
+      plan.rollouts = Spend(run.settings, task.input, run.step, plan.selections);
     return BodyOf(plan);
   }));
   DAVINCI_ASSIGN_OR_RETURN(Plan plan, PlanFrom(body));

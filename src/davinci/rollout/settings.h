@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "davinci/agent/admission.h"
 #include "davinci/agent/feedback.h"
@@ -38,10 +40,22 @@ struct StopSettings {
   // A turn counts as better than the best before when the lower end of the ratio of both speedups
   // is above this.
   double min_gain = 1.0;
+  // A kernel at the roofline ends the other rollouts of its task, too. Off where rollouts are
+  // independent samples of a benchmark.
+  bool shared = true;
 };
 
+// Who chooses the skills of a scheme.
+enum class SelectionMethod {
+  kAgent,   // the Selection agent, one call per scheme
+  kBm25,    // nobody: the best matches
+  kRandom,  // nobody: drawn from all skills for target and language, by the run's seed
+};
+std::string_view SelectionMethodName(SelectionMethod method);
+std::optional<SelectionMethod> ParseSelectionMethod(std::string_view name);
+
 struct VerificationSettings {
-  int generations = 3;  // per arm, at least agent::kMinPairs
+  bool second_task = true;  // every other pair on another task of the step, where one fits
   std::string protocol = "davinci";
   // An experiment that would admit a skill is measured again so many times, every kernel of both
   // arms; all have to admit it. The intervals of a judgement know the noise within it, not what a
@@ -55,9 +69,14 @@ struct StepSettings {
   Language language = Language::kCpp;
   std::string baseline = "eager";
   int64_t seed = 0;
+  // A kernel that only calls PyTorch (label "only PyTorch") is a policy violation.
+  bool require_own_kernel = false;
+  // So is a kernel in another language than `language`. On where the user named one.
+  bool require_language = false;
 
   // Selection.
-  int schemes = 3;          // k: calls of the Selection agent per task
+  int schemes = 3;  // k: calls of the Selection agent per task
+  SelectionMethod selection = SelectionMethod::kAgent;
   bool null_scheme = true;  // one group of rollouts without skills, the control
   int retrieve = 20;        // skills found by BM25 and shown
   int select = 3;           // at most this many are chosen

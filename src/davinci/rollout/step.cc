@@ -268,6 +268,7 @@ search::StrategySettings SearchSettings(const StepSettings& settings) {
 std::vector<TaskOutcome> RunStep(const StepContext& context, const StepSettings& settings, int step,
                                  const std::vector<TaskInput>& tasks, int tasks_in_flight) {
   StepRun run(context, settings, step);
+  run.tasks = &tasks;
   std::vector<TaskOutcome> outcomes(tasks.size());
   const auto strategy = search::MakeStrategy(SearchSettings(settings));
   Status begun = strategy.status();

@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct TaskInput {
   std::string id;    // unique within the run
   std::string path;  // KernelBench-layout file
   std::string hash;  // of source and sidecar
+  int rollouts = 0;  // per scheme, instead of the settings' number; 0: that
   agent::TaskBrief brief;
 };
 
@@ -71,6 +73,8 @@ struct TaskOutcome {
   std::vector<Kernel> best;            // distinct sources, confirmed ones first, best first
   std::vector<SummaryCall> summaries;  // every call of the Summary agent
   std::vector<SkillProposal> proposals;
+  // Proposals (summary, index) that are better versions of the library's skill of that name.
+  std::set<std::pair<int, int>> versions;
   std::vector<Verification> verifications;
   bool complete = false;  // with every rollout and what was learned from them
   std::string remark;     // why there was no summary, or why it ended early; for people

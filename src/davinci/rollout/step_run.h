@@ -17,6 +17,7 @@ struct StepRun {
   const StepContext& context;
   const StepSettings& settings;
   const int step;
+  const std::vector<TaskInput>* tasks = nullptr;  // of the step
   const search::Strategy* strategy = nullptr;  // not owned
   std::mutex observer_mutex;                   // the observer is called by one thread at a time
 
@@ -55,6 +56,9 @@ struct Plan {
 
 // The sampling parameters of a request.
 void SetSampling(const Sampling& sampling, llm::Request* request);
+
+// The `count` skills that fit a task best: for its target and language, best match first.
+Result<std::vector<skill::Skill>> FindSkills(StepRun& run, const TaskInput& task, size_t count);
 
 // Selection calls, deduplication, and the rollouts that come of it (one unit kSchemes).
 Result<Plan> PlanSchemes(StepRun& run, TaskRun& task);

@@ -29,6 +29,8 @@ std::string_view UnitKindName(UnitKind kind) {
       return "trigger";
     case UnitKind::kSummary:
       return "summary";
+    case UnitKind::kProposals:
+      return "proposals";
     case UnitKind::kSample:
       return "sample";
     case UnitKind::kSampleVerdict:

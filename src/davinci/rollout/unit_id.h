@@ -21,6 +21,7 @@ enum class UnitKind {
   kConfirmation,   // the verdict about a finalist under the full protocol
   kTrigger,        // is there something to summarise?
   kSummary,        // one Summary call
+  kProposals,      // which proposals the library could take: only those are tried
   kSample,         // one generation of a verification arm
   kSampleVerdict,  // the verdict about it
   kVerification,   // admitted or refused

@@ -2,23 +2,28 @@
 
 #include <algorithm>
 
+#include "davinci/data/turn_facts.h"
+
 namespace davinci::score {
 namespace {
 
 using nlohmann::json;
 
-// The device part of the profile (docs/judge.md), or null.
-const json* DeviceProfile(const Evaluation& evaluation) {
-  const auto profile = evaluation.evidence.find("profile");
-  if (profile == evaluation.evidence.end() || !profile->is_object()) return nullptr;
-  const auto device = profile->find("device");
-  return device != profile->end() && device->is_object() ? &*device : nullptr;
-}
-
-std::optional<double> Number(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
+void ReadSpeedups(const Evaluation& evaluation, Attempt* attempt) {
+  const auto read = [&](std::string_view baseline, double median) {
+    if (baseline == "eager") attempt->over_eager = median;
+    if (baseline == "compile") attempt->over_compile = median;
+  };
+  const auto further = evaluation.evidence.find("speedups");
+  if (further != evaluation.evidence.end() && further->is_array()) {
+    for (const json& one : *further) {
+      if (!one.is_object() || !one.value("baseline", json()).is_string() ||
+          !one.value("median", json()).is_number())
+        continue;
+      read(one["baseline"].get<std::string>(), one["median"].get<double>());
+    }
+  }
+  if (evaluation.speedup) read(evaluation.speedup->baseline, evaluation.speedup->median);
 }
 
 }  // namespace
@@ -40,21 +45,12 @@ Attempt JudgedAttempt(const Turn& turn) {
   const json protocol = evaluation.provenance.value("protocol", json::object());
   if (protocol.is_object() && protocol.value("name", json()).is_string())
     attempt.protocol = protocol["name"].get<std::string>();
-  if (const json* device = DeviceProfile(evaluation))
-    attempt.coverage = Number(*device, "custom_time_share");
+  attempt.coverage = Coverage(evaluation);
+  if (attempt.correct) ReadSpeedups(evaluation, &attempt);
   return attempt;
 }
 
-bool IsDecoy(const Turn& turn) {
-  if (turn.language == Language::kPython ||
-      turn.evaluation.provenance.value("language", json()) == LanguageName(Language::kPython))
-    return true;
-  const json* device = DeviceProfile(turn.evaluation);
-  if (device == nullptr) return false;
-  const auto launched = Number(*device, "kernels");
-  // A profile that saw no kernel at all is a fault of the profiler, not of the candidate.
-  return launched && *launched > 0 && Number(*device, "custom_kernels") == 0.0;
-}
+bool IsDecoy(const Turn& turn) { return OnlyPyTorch(turn.language, turn.evaluation); }
 
 const Attempt& LastAttempt(const Sample& sample) { return sample.attempts.back(); }
 
@@ -82,6 +78,9 @@ CollectedRun Collect(const std::vector<Trajectory>& trajectories,
       const bool has_source = sources && !turn.code_hash.empty();
       sample.attempts.push_back(rule(turn, has_source ? sources(turn.code_hash) : nullptr));
     }
+    const bool finished =
+        trajectory.end == TrajectoryEnd::kTurns || trajectory.end == TrajectoryEnd::kConverged;
+    run.num_unfinished += finished ? 0 : 1;
     if (sample.attempts.empty()) {
       ++run.num_unjudged;
       continue;

@@ -26,11 +26,15 @@ struct Attempt {
   int turn = 0;           // from 1
   bool compiled = false;  // got as far as being called
   bool correct = false;
-  double speedup = 0;      // median; 0 unless correct and timed
-  double speedup_low = 0;  // lower end of its interval
-  // Share of the device time spent in the candidate's own kernels; none when it was not profiled.
-  std::optional<double> coverage;
-  std::string baseline;  // "eager", …; "" without a speedup
+  double speedup = 0;              // median; 0 unless correct and timed
+  double speedup_low = 0;          // lower end of its interval
+  std::optional<double> coverage;  // data/turn_facts.h
+  std::string baseline;            // "eager", …; "" without a speedup
+  // Medians over eager and over torch.compile, where the verdict carries them: its speedup of
+  // record and evidence.speedups, a list of {"baseline", "median", "low", "high"} from a judge that
+  // compared with several.
+  std::optional<double> over_eager;
+  std::optional<double> over_compile;
   std::string protocol;  // of the judge: "davinci", "screening"; "" when it is not recorded
 };
 
@@ -54,6 +58,7 @@ struct CollectedRun {
   int max_turns = 0;
   size_t most_samples = 0;  // of a task
   int num_unjudged = 0;     // samples without any attempt
+  int num_unfinished = 0;   // samples that money, time, the user or a failure of ours ended early
 };
 
 // `levels` gives every task of the run, also those without a trajectory (they count as unsolved
@@ -66,8 +71,7 @@ CollectedRun Collect(const std::vector<Trajectory>& trajectories,
 // kCheckedWithoutDevice and correct). What most rules begin with.
 Attempt JudgedAttempt(const Turn& turn);
 
-// The candidate has no kernel of its own: pure PyTorch, or a profile that saw none launched.
-// ("decoy"; kernelgym.md 2.6, peers.md 1.3).
+// The candidate has no kernel of its own ("decoy"); data/turn_facts.h.
 bool IsDecoy(const Turn& turn);
 
 // Which attempt answers for a sample.

@@ -4,12 +4,13 @@
 // per-task rates has weight 1 per task; a rate over all samples has the number of samples as
 // weight; a geometric mean sums logarithms and is exponentiated at the end.
 //
-// Interval: 95 % percentile bootstrap over tasks (tasks are drawn with replacement, a task's
-// samples stay together, because they are not independent), with the percentiles widened for few
-// tasks as in judge/stats/paired_ratio.h ("expanded percentile interval"). Where every task
-// contributes the same 0 or the same 1 to a rate, resampling sees no spread, and the exact binomial
-// (Clopper-Pearson) bound takes its place. Fewer than two tasks, or tasks that agree on any other
-// value, have no interval: nothing was seen of the spread.
+// Interval: 95 % percentile bootstrap over tasks and over samples: tasks are drawn with
+// replacement, and each drawn task stands with a resampling of its samples (also with replacement),
+// where it has several. The percentiles are widened for few tasks as in judge/stats/paired_ratio.h
+// ("expanded percentile interval"); with one task the interval is over its samples alone. Where
+// every task contributes the same 0 or the same 1 to a rate, resampling sees no spread, and the
+// exact binomial (Clopper-Pearson) bound takes its place. Where neither tasks nor samples differ on
+// any other value there is no interval: nothing was seen of the spread.
 //
 // Pure and deterministic: the same contributions and seed give the same bits.
 #pragma once
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace davinci::score {
 
@@ -43,7 +45,18 @@ struct Estimate {
   int num_tasks = 0;  // with a weight
 };
 
+// A task: its contribution, and what it contributes when its samples are drawn anew (one entry per
+// drawing; empty with one sample).
+struct TaskContribution {
+  Contribution whole;
+  std::vector<Contribution> redrawn;
+};
+inline constexpr int kSampleDrawings = 20;
+
 // Nothing when no task has a weight.
+std::optional<Estimate> EstimateOverSamples(std::span<const TaskContribution> tasks, Scale scale,
+                                            const BootstrapOptions& options = {});
+// Without samples.
 std::optional<Estimate> EstimateOver(std::span<const Contribution> tasks, Scale scale,
                                      const BootstrapOptions& options = {});
 

@@ -201,6 +201,26 @@ TEST(Estimate, OneTaskHasNoIntervalAndUnanimityHasTheExactOne) {
   EXPECT_FALSE(EstimateOver(halves, Scale::kRate)->low);
 }
 
+TEST(Estimate, SamplesOfATaskSpreadTheIntervalToo) {
+  // Ten tasks with the same rate of 1/2 over two samples each: tasks agree, samples do not.
+  ScoreInput input;
+  for (int task = 0; task < 10; ++task) {
+    AddSpeedups(&input, std::string(1, static_cast<char>('a' + task)), {2.0});
+    AddSpeedups(&input, std::string(1, static_cast<char>('a' + task)), {-1});
+  }
+  const MetricValue* correct =
+      FindMetric(ScoreAs(input, "drkernel").sections[0], "correct/last turn");
+  ASSERT_NE(correct, nullptr);
+  ASSERT_TRUE(correct->estimate.low);
+  EXPECT_LT(*correct->estimate.low, 0.45);
+  EXPECT_GT(*correct->estimate.high, 0.55);
+  // One task has an interval over its samples.
+  ScoreInput one;
+  for (int i = 0; i < 8; ++i) AddSpeedups(&one, "a", {i < 4 ? 2.0 : -1});
+  const ScoreReport report = ScoreAs(one, "drkernel");
+  EXPECT_TRUE(FindMetric(report.sections[0], "correct/last turn")->estimate.low);
+}
+
 TEST(Estimate, TheIntervalCoversTheTruthAsOftenAsItSays) {
   // 12 tasks with rates from {0, 0.25, …, 1}, truth 0.5: 95 % of intervals should cover it.
   SplitMix64 rng(3);

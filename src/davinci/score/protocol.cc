@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "davinci/base/rng.h"
 #include "davinci/base/suggest.h"
 
 namespace davinci::score {
@@ -17,12 +18,25 @@ ScoreSection MakeSection(std::string title, std::optional<int> level,
   ScoreSection section{std::move(title), level, static_cast<int>(tasks.size()), 0, {}};
   for (const TaskSamples* task : tasks)
     section.num_samples += static_cast<int>(task->samples.size());
-  std::vector<Contribution> contributions(tasks.size());
-  for (const Metric& metric : metrics) {
-    for (size_t i = 0; i < tasks.size(); ++i) contributions[i] = metric.of(*tasks[i]);
-    if (const auto estimate = EstimateOver(contributions, metric.scale, options))
-      section.metrics.push_back({metric.key, metric.title, metric.scale, *estimate});
+  std::vector<std::vector<TaskContribution>> contributions(
+      metrics.size(), std::vector<TaskContribution>(tasks.size()));
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    for (size_t m = 0; m < metrics.size(); ++m)
+      contributions[m][i].whole = metrics[m].of(*tasks[i]);
+    if (tasks[i]->samples.size() < 2) continue;
+    SplitMix64 rng(options.seed + i);
+    TaskSamples drawn{tasks[i]->task, tasks[i]->level, {}};
+    for (int drawing = 0; drawing < kSampleDrawings; ++drawing) {
+      drawn.samples.clear();
+      for (size_t s = 0; s < tasks[i]->samples.size(); ++s)
+        drawn.samples.push_back(tasks[i]->samples[rng.Below(tasks[i]->samples.size())]);
+      for (size_t m = 0; m < metrics.size(); ++m)
+        contributions[m][i].redrawn.push_back(metrics[m].of(drawn));
+    }
   }
+  for (size_t m = 0; m < metrics.size(); ++m)
+    if (const auto estimate = EstimateOverSamples(contributions[m], metrics[m].scale, options))
+      section.metrics.push_back({metrics[m].key, metrics[m].title, metrics[m].scale, *estimate});
   return section;
 }
 
@@ -53,6 +67,12 @@ std::vector<std::string> NotesOf(const CollectedRun& run) {
   }
   if (without > 0)
     notes.push_back(fmt::format("{} tasks have no judged sample and are left out", without));
+  if (run.num_unfinished > 0)
+    notes.push_back(
+        fmt::format("{} samples are not finished (budget, stop or a failure of ours); they count "
+                    "with the turns "
+                    "they have",
+                    run.num_unfinished));
   if (run.num_unjudged > 0)
     notes.push_back(fmt::format(
         "{} samples are left out because no turn of them could be judged (our failure, not theirs)",
@@ -88,6 +108,7 @@ ScoreReport Score(const ScoreInput& input, const Protocol& protocol,
       protocol.metrics({run.max_turns, static_cast<int>(run.most_samples)});
 
   ScoreReport report{protocol.name, protocol.title, protocol.definition, {}, protocol.notes};
+  report.num_unfinished = run.num_unfinished;
   std::vector<const TaskSamples*> all;
   std::map<std::optional<int>, std::vector<const TaskSamples*>> by_level;
   for (const TaskSamples& task : run.tasks) {

@@ -67,6 +67,7 @@ struct ScoreReport {
   std::string definition;
   std::vector<ScoreSection> sections;  // all tasks first, then levels if there are at least two
   std::vector<std::string> notes;      // of the protocol and of this log
+  int num_unfinished = 0;              // samples that were ended early (CollectedRun)
 };
 
 ScoreReport Score(const ScoreInput& input, const Protocol& protocol,

@@ -1,5 +1,7 @@
 #include "davinci/score/python_words.h"
 
+#include <algorithm>
+
 namespace davinci::score {
 namespace {
 
@@ -29,6 +31,35 @@ size_t SkipString(std::string_view source, size_t begin) {
 }
 
 }  // namespace
+
+std::string ForwardBodies(std::string_view source) {
+  std::string bodies;
+  constexpr size_t kOutside = static_cast<size_t>(-1);
+  size_t def_indent = kOutside;
+  size_t open_brackets = 0;  // of the signature or a call: a line inside them ends nothing
+  for (size_t begin = 0; begin < source.size();) {
+    const size_t end = std::min(source.find('\n', begin), source.size());
+    const std::string_view line = source.substr(begin, end - begin);
+    begin = end + 1;
+    const size_t indent = line.find_first_not_of(" \t");
+    if (indent == std::string_view::npos) continue;
+    const std::string_view text = line.substr(indent);
+    if (def_indent != kOutside && open_brackets == 0 && indent <= def_indent && text[0] != '#')
+      def_indent = kOutside;
+    const std::string_view name = text.starts_with("async def ") ? text.substr(6) : text;
+    if (def_indent == kOutside && name.starts_with("def forward") && name.size() > 11 &&
+        (name[11] == '(' || name[11] == ' '))
+      def_indent = indent;
+    if (def_indent == kOutside) continue;
+    for (const char c : text) {
+      if (c == '(' || c == '[' || c == '{') ++open_brackets;
+      if ((c == ')' || c == ']' || c == '}') && open_brackets > 0) --open_brackets;
+    }
+    bodies += line;
+    bodies += '\n';
+  }
+  return bodies;
+}
 
 std::vector<std::string> PythonWords(std::string_view source) {
   std::vector<std::string> words;

@@ -12,4 +12,8 @@ namespace davinci::score {
 // attribute access on a call's result begins with '.' (".relu").
 std::vector<std::string> PythonWords(std::string_view source);
 
+// The bodies of all functions named forward, one after another: the lines from "def forward" to the
+// next line that is indented no deeper than it. Comments and strings are as they are.
+std::string ForwardBodies(std::string_view source);
+
 }  // namespace davinci::score

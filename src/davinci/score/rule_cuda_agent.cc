@@ -13,14 +13,20 @@ constexpr double kMargin = 1.05;
 Attempt Rule(const Turn& turn, const std::string*) {
   Attempt attempt = JudgedAttempt(turn);
   if (IsDecoy(turn)) attempt.correct = false;
-  if (!attempt.correct) attempt.speedup = attempt.speedup_low = 0;
+  if (!attempt.correct) {
+    attempt.speedup = attempt.speedup_low = 0;
+    attempt.over_eager.reset();
+    attempt.over_compile.reset();
+  }
   return attempt;
 }
 
-// A log has one baseline; the third milestone needs two and is never given on its word.
 double Milestone(const Attempt& a) {
   if (!a.correct) return -1;
-  return a.speedup > kMargin ? 2 : 1;
+  // A log with another single baseline has that in the place of eager.
+  const bool over_eager = a.over_eager.value_or(a.speedup) > kMargin;
+  if (over_eager && a.over_eager && a.over_compile.value_or(0) > kMargin) return 3;
+  return over_eager ? 2 : 1;
 }
 
 std::vector<Metric> Metrics(const RunShape&) {
@@ -32,17 +38,18 @@ std::vector<Metric> Metrics(const RunShape&) {
 }  // namespace
 
 Protocol CudaAgentProtocol() {
-  return {"cuda-agent",
-          "CUDA Agent",
-          "Each trajectory is a session, its last turn the answer. Pass rate; share more than 5 % "
-          "faster than the log's baseline; geometric mean over correct answers; milestone reward "
-          "-1, 1, 2.",
-          Rule,
-          Metrics,
-          {"the paper reports against eager and against compile; this log has the baseline named "
-           "below, so milestone 3 (faster than both) cannot be given",
-           "whether the paper's mean includes answers that are not correct is not stated; here it "
-           "does not"}};
+  return {
+      "cuda-agent",
+      "CUDA Agent",
+      "Each trajectory is a session, its last turn the answer. Pass rate; share more than 5 % "
+      "faster than the log's baseline; geometric mean over correct answers; milestone reward "
+      "-1 wrong, 1 correct, 2 more than 5 % faster than eager, 3 than eager and compile.",
+      Rule,
+      Metrics,
+      {"the paper reports against eager and against compile; milestone 3 is given where a verdict "
+       "carries both speedups, and never on the word of one",
+       "whether the paper's mean includes answers that are not correct is not stated; here it "
+       "does not"}};
 }
 
 }  // namespace davinci::score

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 
+#include "davinci/data/turn_facts.h"
 #include "davinci/score/protocol.h"
 
 namespace davinci::score {
 namespace {
 
 constexpr double kThresholds[] = {1, 1.2, 1.5, 2, 3};
-constexpr double kSpeedupCap = 6;
 
 Attempt Rule(const Turn& turn, const std::string*) {
   Attempt attempt = JudgedAttempt(turn);
@@ -21,10 +21,7 @@ Attempt Rule(const Turn& turn, const std::string*) {
   return attempt;
 }
 
-double Reward(const Attempt& a) {
-  if (!a.correct) return 0;
-  return 0.5 + 0.5 * std::min(a.speedup, kSpeedupCap) + 0.5 * a.coverage.value_or(0);
-}
+double Reward(const Attempt& a) { return PublishedReward(a.correct, a.speedup, a.coverage); }
 
 // The same answer, but only if it is correct.
 Reading OnlyCorrect(const Reading& reading) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "davinci/data/turn_facts.h"
 #include "davinci/score/protocol.h"
 
 namespace davinci::score {
@@ -19,11 +20,11 @@ Attempt Rule(const Turn& turn, const std::string*) {
   return attempt;
 }
 
-double PaperReward(const Attempt& a) {
-  return a.correct ? 1 + std::min(a.speedup, kSpeedupCap) + a.coverage.value_or(0) : 0;
+double CodeReward(const Attempt& a) {
+  return PublishedReward(a.correct, a.speedup, a.coverage, kSpeedupCap);
 }
 
-double CodeReward(const Attempt& a) { return 0.5 * PaperReward(a); }
+double PaperReward(const Attempt& a) { return 2 * CodeReward(a); }
 
 std::vector<Metric> Metrics(const RunShape& shape) {
   std::vector<Reading> readings = {{"last turn", Last(), Pool::kAllSamples},

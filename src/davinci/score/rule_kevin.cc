@@ -1,7 +1,7 @@
 // Kevin: reference notes peers.md 1.1. Score S = 0.3 correct + speedup (0 when wrong); zero for any
-// torch.nn or functional compute, `try`, `except`, `pass`, or no kernel at all. A trajectory counts
-// with its best correct kernel; best@n takes the best of a task's trajectories, avg@n their mean,
-// both averaged over tasks with 0 where nothing is correct.
+// torch.nn or functional compute in forward, `try`, `except`, `pass`, or no kernel at all. A
+// trajectory counts with its best correct kernel; best@n takes the best of a task's trajectories,
+// avg@n their mean, both averaged over tasks with 0 where nothing is correct.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,11 @@ constexpr std::array<std::string_view, 8> kHarmless = {
     "nn.Module",     "torch.nn.Module",     "nn.Parameter",  "torch.nn.Parameter",
     "nn.ModuleList", "torch.nn.ModuleList", "nn.ModuleDict", "torch.nn.ModuleDict"};
 
-bool IsForbiddenWord(std::string_view word) {
-  if (word == "try" || word == "except" || word == "pass") return true;
+bool IsEvasion(std::string_view word) {
+  return word == "try" || word == "except" || word == "pass";
+}
+
+bool IsLibraryCall(std::string_view word) {
   if (word.starts_with("F.") || word.starts_with("functional.")) return true;
   if (!word.starts_with("nn.") && !word.starts_with("torch.nn.")) return false;
   // `import torch.nn.functional as F` names a module and calls nothing.
@@ -36,7 +39,11 @@ Attempt Rule(const Turn& turn, const std::string* source) {
   if (IsDecoy(turn)) attempt.correct = false;
   if (source != nullptr && attempt.correct) {
     const std::vector<std::string> words = PythonWords(*source);
-    if (std::any_of(words.begin(), words.end(), IsForbiddenWord)) attempt.correct = false;
+    // Layers made in the constructor hold weights; what counts is what forward computes with.
+    const std::vector<std::string> forward = PythonWords(ForwardBodies(*source));
+    if (std::any_of(words.begin(), words.end(), IsEvasion) ||
+        std::any_of(forward.begin(), forward.end(), IsLibraryCall))
+      attempt.correct = false;
   }
   if (!attempt.correct) attempt.speedup = attempt.speedup_low = 0;
   return attempt;
@@ -69,9 +76,9 @@ Protocol KevinProtocol() {
       "kevin",
       "Kevin",
       "Each trajectory counts with its best correct kernel, 0 when none is. best@n: the best of "
-      "a task's n trajectories; avg@n: their mean; then the mean over tasks. Kernels with "
-      "torch.nn or functional calls, try, except or pass, or without a kernel of their own "
-      "count as wrong.",
+      "a task's n trajectories; avg@n: their mean; then the mean over tasks. Kernels whose forward "
+      "has torch.nn or functional calls, kernels with try, except or pass anywhere, and those "
+      "without a kernel of their own count as wrong.",
       Rule,
       Metrics,
       {"the words are looked for in the stored sources, outside comments and strings; the "

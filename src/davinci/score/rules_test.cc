@@ -97,9 +97,17 @@ TEST(Kevin, ForbiddenWordsInCodeCountAndInCommentsAndKernelsDoNot) {
   const std::map<std::string, std::pair<std::string, bool>> cases = {
       {"try", {"try:\n  x()\nexcept E:\n  y()", false}},
       {"pass", {"class ModelNew(Model): pass", false}},
-      {"functional", {"import torch.nn.functional as F\ny = F.relu(x)", false}},
-      {"layer", {"self.conv = nn.Conv2d(1, 2, 3)", false}},
-      {"fully", {"y = torch.nn.functional.gelu(x)", false}},
+      {"functional", {"import torch.nn.functional as F\ndef forward(x):\n  y = F.relu(x)", false}},
+      {"called", {"class M:\n  def forward(self, x):\n    return nn.Conv2d(1, 2, 3)(x)", false}},
+      {"fully", {"def forward(self, x):\n  y = torch.nn.functional.gelu(x)", false}},
+      {"layer of weights",
+       {"class M:\n  def __init__(self):\n    self.conv = nn.Conv2d(1, 2, 3)\n"
+        "  def forward(self, x):\n    return k(x, self.conv.weight)",
+        true}},
+      {"behind forward",
+       {"class M:\n  def forward(self, x,\n              y):\n    return k(x)\n"
+        "  def other(self):\n    return F.relu(self.x)",
+        true}},
       {"import only", {"import torch.nn.functional as F\nimport torch.nn as nn", true}},
       {"module", {"class ModelNew(nn.Module):\n  w = nn.Parameter(x)\n  nn.init.ones_(w)", true}},
       {"comment", {"x = 1  # try nn.Conv2d and pass", true}},
@@ -128,6 +136,36 @@ TEST(CudaAgent, FasterMeansMoreThanFivePercentAndWrongCostsOne) {
   EXPECT_EQ(ValueOf(report, "correct/final answer"), 0.75);
   EXPECT_EQ(ValueOf(report, "fast_1.05/final answer"), 0.25);
   EXPECT_EQ(ValueOf(report, "milestone/final answer"), (1 + 2 - 1 + 1) / 4.);
+}
+
+TEST(CudaAgent, MilestoneThreeNeedsBothBaselines) {
+  const auto with_compile = [](double eager, double compile) {
+    Turn turn = MakeTurn(eager);
+    turn.evaluation.evidence["speedups"] = {
+        {{"baseline", "eager"}, {"median", eager}, {"low", 1}, {"high", 9}},
+        {{"baseline", "compile"}, {"median", compile}, {"low", 1}, {"high", 9}}};
+    return turn;
+  };
+  const std::vector<std::pair<Turn, double>> cases = {{with_compile(2.0, 1.5), 3},
+                                                      {with_compile(2.0, 1.05), 2},
+                                                      {with_compile(1.0, 1.5), 1},
+                                                      {MakeTurn(2.0), 2}};
+  for (const auto& [turn, milestone] : cases) {
+    ScoreInput input;
+    AddSample(&input, "a", {turn});
+    EXPECT_EQ(ValueOf(ScoreAs(input, "cuda-agent"), "milestone/final answer"), milestone);
+  }
+}
+
+TEST(Unfinished, SamplesAreCountedAndSaid) {
+  ScoreInput input;
+  AddSpeedups(&input, "a", {2.0});
+  AddSpeedups(&input, "a", {3.0});
+  input.trajectories[1].end = TrajectoryEnd::kBudget;
+  const ScoreReport report = ScoreAs(input, "bench");
+  EXPECT_EQ(report.num_unfinished, 1);
+  EXPECT_EQ(ToJson(report)["samples_unfinished"], 1);
+  EXPECT_NE(ScoreTable(report).find("1 samples are not finished"), std::string::npos);
 }
 
 TEST(Davinci, RatesOverAllAndOverCorrectDifferByTheWrongOnes) {

@@ -94,7 +94,7 @@ std::string ScoreTable(const ScoreReport& report, bool color, size_t max_width) 
     table.AddRow(std::move(cells));
   }
   std::string text = table.Render({color, max_width, ""});
-  text += "Brackets: 95 % bootstrap interval over tasks.\n";
+  text += "Brackets: 95 % bootstrap interval over tasks and their samples.\n";
   if (left_out) text += "fast_p with ≥ is the same wherever it is not listed.\n";
   for (const std::string& note : report.notes) text += fmt::format("- {}\n", note);
   return text;
@@ -117,9 +117,13 @@ json ToJson(const ScoreReport& report) {
                         {"samples", section.num_samples},
                         {"metrics", std::move(metrics)}});
   }
-  return {{"schema", "davinci.score/1"},     {"protocol", report.protocol},
-          {"title", report.title},           {"definition", report.definition},
-          {"sections", std::move(sections)}, {"notes", report.notes}};
+  return {{"schema", "davinci.score/1"},
+          {"protocol", report.protocol},
+          {"title", report.title},
+          {"definition", report.definition},
+          {"sections", std::move(sections)},
+          {"notes", report.notes},
+          {"samples_unfinished", report.num_unfinished}};
 }
 
 }  // namespace davinci::score

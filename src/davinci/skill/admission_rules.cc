@@ -22,7 +22,9 @@ std::string SubjectText(const Evidence& evidence) {
 const Evidence* BetterEvidence(const std::vector<Evidence>& incoming, const Record& record) {
   for (const Evidence& one : incoming) {
     const Evidence* known = record.EvidenceLike(one);
-    if (known != nullptr ? one.uplift.low > known->uplift.low : record.evidence.empty())
+    const auto raised = [](const Evidence& e) { return e.correctness && e.correctness->raised; };
+    if (known == nullptr ? record.evidence.empty()
+                         : one.uplift.low > known->uplift.low || (raised(one) && !raised(*known)))
       return &one;
   }
   return nullptr;
@@ -76,8 +78,10 @@ Decision JoinEvidence(const std::vector<Evidence>& incoming, const Record& known
 
 Decision MergeNearDuplicate(const Skill& skill, const std::vector<Evidence>& incoming,
                             const Record& known, double similarity) {
-  const std::string whom = fmt::format("near-duplicate of \"{}\"{} (similarity {:.2f})",
-                                       known.skill.name, StateRemark(known), similarity);
+  const std::string whom =
+      fmt::format("{} of \"{}\"{} (similarity {:.2f})",
+                  similarity >= kNearDuplicate ? "near-duplicate" : "new version", known.skill.name,
+                  StateRemark(known), similarity);
   const Evidence* better = BetterEvidence(incoming, known);
   if (better == nullptr)
     return Refuse(skill, fmt::format("{}: {}", whom, WhyNotBetter(incoming, known)));
@@ -120,11 +124,11 @@ std::string_view AdmissionName(Admission admission) {
 }
 
 Decision DecideAdmission(const Skill& skill, const std::vector<Evidence>& evidence,
-                         const Encounter& encounter) {
+                         const Encounter& encounter, bool is_version) {
   if (encounter.same_name) {
     const Record& known = *encounter.same_name;
     if (known.skill == skill) return JoinEvidence(evidence, known);
-    if (encounter.same_name_similarity >= kNearDuplicate)
+    if (is_version || encounter.same_name_similarity >= kNearDuplicate)
       return MergeNearDuplicate(skill, evidence, known, encounter.same_name_similarity);
     return Refuse(
         skill, fmt::format("the name is taken{} by a different skill (similarity {:.2f}); choose "
@@ -138,6 +142,27 @@ Decision DecideAdmission(const Skill& skill, const std::vector<Evidence>& eviden
   decision.record.evidence = evidence;
   SortBySubject(&decision.record.evidence);
   return decision;
+}
+
+Prospect ProspectOf(const Skill& skill, const Encounter& encounter, bool may_replace) {
+  if (encounter.same_name) {
+    const Record& known = *encounter.same_name;
+    if (known.state != SkillState::kActive)
+      return {fmt::format("the name is that of a skill that is {}", SkillStateName(known.state)),
+              false};
+    if (known.skill.content == skill.content) return {"the library has this skill already", false};
+    if (!may_replace)
+      return {fmt::format("the name is taken by another skill (similarity {:.2f})",
+                          encounter.same_name_similarity),
+              false};
+    return {"", true};
+  }
+  if (encounter.similar)
+    return {
+        fmt::format("near-duplicate of \"{}\"{} (similarity {:.2f})", encounter.similar->skill.name,
+                    StateRemark(*encounter.similar), encounter.similarity),
+        false};
+  return {};
 }
 
 }  // namespace davinci::skill

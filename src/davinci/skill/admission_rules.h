@@ -8,11 +8,14 @@
 //                                          target and language); unchanged when that adds nothing
 //   near-duplicate of a record, with       merged: content, description, scope and evidence are
 //     better evidence                      replaced; name, statistics and arrival stay; tags unite
+//   better version of a record (a claim    merged as a near-duplicate is, however different the
+//     of the newcomer's, same name)          text: by better evidence only
 //   near-duplicate without it              refused
 //   name taken by something different      refused
 //   anything else                          added
 //
-// A record of the same name is asked first, then the most similar one. Evidence is better when its
+// A record of the same name is asked first, then the most similar one. Evidence is better when it
+// shows that correctness rose and the record's does not, or when its
 // lower bound lies above that of the record's on the same target and language, or when the record
 // has none at all. A retired or evicted record is judged like any other and comes back by better
 // evidence only. Nothing is ever renamed.
@@ -55,8 +58,16 @@ struct Decision {
 };
 
 // `skill` and `evidence` are valid (Validate), with at most one evidence per target
-// and language.
+// and language. `is_version`: it was made to replace the record of its name.
 Decision DecideAdmission(const Skill& skill, const std::vector<Evidence>& evidence,
-                         const Encounter& encounter);
+                         const Encounter& encounter, bool is_version = false);
+
+// Before any experiment: could it enter at all, if the evidence were good?
+struct Prospect {
+  std::string refused;      // why not; "": it could
+  bool is_version = false;  // in the place of the record of its name
+};
+// `may_replace`: its author knew the record of that name and was asked for a better version.
+Prospect ProspectOf(const Skill& skill, const Encounter& encounter, bool may_replace);
 
 }  // namespace davinci::skill

@@ -168,7 +168,9 @@ std::string ContentFor(std::string_view content, Language language) {
 
 bool IsProvenFor(const Record& record, const Audience& audience) {
   return std::any_of(record.evidence.begin(), record.evidence.end(), [&](const Evidence& evidence) {
-    if (evidence.target != TargetName(audience.target) || evidence.uplift.low <= 1) return false;
+    const bool helps =
+        evidence.uplift.low > 1 || (evidence.correctness && evidence.correctness->raised);
+    if (evidence.target != TargetName(audience.target) || !helps) return false;
     const auto language = ParseLanguage(evidence.language);
     return !language || audience.language == Language::kAuto ||
            SameFamily(*language, audience.language);

@@ -53,7 +53,7 @@ Fit FitOf(const Record& record, const Audience& audience);
 std::string ContentFor(std::string_view content, Language language);
 
 // Has it been measured on this target, in this language (or one of its family, or an unnamed one),
-// with a lower end above 1?
+// with a lower end above 1 or correctness raised?
 bool IsProvenFor(const Record& record, const Audience& audience);
 
 }  // namespace davinci::skill

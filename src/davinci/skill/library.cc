@@ -51,7 +51,7 @@ Result<Encounter> Library::Impl::Meet(const Skill& skill) {
 
 Result<AdmissionResult> Library::Impl::Admit(const Skill& skill,
                                              const std::vector<Evidence>& evidence,
-                                             std::optional<int64_t> step) {
+                                             std::optional<int64_t> step, bool is_version) {
   Status valid = Validate(skill, Strictness::kPublished);
   std::set<std::string> subjects;
   for (const Evidence& one : evidence) {
@@ -62,7 +62,7 @@ Result<AdmissionResult> Library::Impl::Admit(const Skill& skill,
   }
   if (!valid.ok()) return AdmissionResult{Admission::kRefused, skill.name, valid.message()};
   DAVINCI_ASSIGN_OR_RETURN(const Encounter encounter, Meet(skill));
-  Decision decision = DecideAdmission(skill, evidence, encounter);
+  Decision decision = DecideAdmission(skill, evidence, encounter, is_version);
   const Admission admission = decision.result.admission;
   if (admission == Admission::kAdded) {
     DAVINCI_ASSIGN_OR_RETURN(decision.record.position, store.LastPosition());
@@ -125,6 +125,33 @@ Result<std::vector<Ranked>> Library::Search(std::string_view query, size_t k) {
     ranked.push_back({std::move(*record), hit.score});
   }
   return ranked;
+}
+
+Result<std::vector<Ranked>> Library::SearchFor(const Audience& audience, std::string_view query,
+                                               size_t k) {
+  {
+    std::lock_guard lock(impl_->mutex);
+    DAVINCI_ASSIGN_OR_RETURN(const int64_t sequence, impl_->store.LastSequence());
+    DAVINCI_RETURN_IF_ERROR(impl_->search.CatchUpFor(audience, impl_->store, sequence));
+  }
+  const auto hits = impl_->search.SearchFor(audience, query, k);
+  std::vector<Ranked> ranked;
+  std::lock_guard lock(impl_->mutex);
+  for (const Bm25Index::Hit& hit : hits) {
+    DAVINCI_ASSIGN_OR_RETURN(auto record, impl_->store.Find(hit.name));
+    // Retired since the index was asked.
+    if (!record || record->state != SkillState::kActive) continue;
+    ranked.push_back({std::move(*record), hit.score});
+  }
+  return ranked;
+}
+
+Result<Prospect> Library::ProspectOf(const Skill& skill, bool may_replace) {
+  std::lock_guard lock(impl_->mutex);
+  if (const Status valid = Validate(skill, Strictness::kPublished); !valid.ok())
+    return Prospect{valid.message(), false};
+  DAVINCI_ASSIGN_OR_RETURN(const Encounter encounter, impl_->Meet(skill));
+  return skill::ProspectOf(skill, encounter, may_replace);
 }
 
 Result<std::vector<Record>> Library::At(const Moment& moment) {
@@ -214,6 +241,34 @@ Result<std::vector<AdmissionResult>> Library::AddAll(
   });
   DAVINCI_RETURN_IF_ERROR(done);
   return results;
+}
+
+Result<int64_t> Library::AddExactly(const std::vector<Record>& records) {
+  std::lock_guard lock(impl_->mutex);
+  int64_t num_added = 0;
+  const Status done = impl_->Transact([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(int64_t position, impl_->store.LastPosition());
+    std::string taken;
+    for (Record record : records) {
+      DAVINCI_RETURN_IF_ERROR(Validate(record.skill, Strictness::kPublished));
+      for (const Evidence& one : record.evidence) DAVINCI_RETURN_IF_ERROR(Validate(one));
+      DAVINCI_ASSIGN_OR_RETURN(const auto known, impl_->store.Find(record.skill.name));
+      if (known && known->skill == record.skill) continue;
+      if (known) {
+        taken += fmt::format("{}{}", taken.empty() ? "" : ", ", record.skill.name);
+        continue;
+      }
+      record.position = ++position;
+      DAVINCI_RETURN_IF_ERROR(impl_->Write(record, {"import", "exactly", std::nullopt}));
+      ++num_added;
+    }
+    if (taken.empty()) return Status::Ok();
+    return FailedPrecondition(
+        fmt::format("the library {} has other skills of the same name: {}; nothing was added",
+                    impl_->file->name(), taken));
+  });
+  DAVINCI_RETURN_IF_ERROR(done);
+  return num_added;
 }
 
 Status Library::Replace(const Skill& skill, const std::vector<Evidence>& evidence,

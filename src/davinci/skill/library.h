@@ -29,9 +29,13 @@
 
 #include "davinci/base/status.h"
 #include "davinci/skill/admission_rules.h"
+#include "davinci/skill/audience.h"
 #include "davinci/skill/skill.h"
 
 namespace davinci::skill {
+
+// What the score of a proven skill is multiplied with.
+inline constexpr double kProvenBonus = 1.25;
 
 struct Ranked {
   Record record;
@@ -55,6 +59,7 @@ struct Staged {
   std::string key;  // the caller's, unique in the run: "softmax/2/0/3#1"
   Skill skill;
   std::vector<Evidence> evidence;
+  bool is_version = false;  // replaces the record of its name, which its experiment was against
 };
 
 struct StagedUsage {
@@ -118,11 +123,21 @@ class Library {
   // The `k` best active skills for `query` (plain text; see tokenizer.h), best first; equal scores
   // by name.
   Result<std::vector<Ranked>> Search(std::string_view query, size_t k);
+  // The `k` best for an audience. Skills for other targets are left out before anything is ranked,
+  // and document frequencies are those of the rest. Order: matches in the audience's language,
+  // then, as far as there is room, other skills of that language (the general ones first), matches
+  // in another language of the target, and the remaining ones. Within matches the score decides;
+  // that of a skill proven for the audience (IsProvenFor) counts kProvenBonus times. Within the
+  // others: proven before unproven, more worth (retention.h) first, then by name; their score is 0.
+  Result<std::vector<Ranked>> SearchFor(const Audience& audience, std::string_view query, size_t k);
   // All records, inactive ones too, as they were; by name. NotFound for a step without a snapshot.
   Result<std::vector<Record>> At(const Moment& moment);
   // Oldest first; of one skill, or of all with name "". `limit` keeps the newest; 0 = all.
   Result<std::vector<Event>> History(std::string_view name, size_t limit);
   Result<std::vector<Snapshot>> Snapshots();
+
+  // Could this skill enter, if an experiment spoke for it? Asked before the experiment is paid.
+  Result<Prospect> ProspectOf(const Skill& skill, bool may_replace);
 
   // --- writing; FailedPrecondition on a reader ---
   // At once, outside any step; for people.
@@ -130,6 +145,11 @@ class Library {
   // Several, all or none in one transaction; refusals are results, not failures.
   Result<std::vector<AdmissionResult>> AddAll(
       const std::vector<std::pair<Skill, std::vector<Evidence>>>& skills);
+  // Complete records as they are, without the rules of admission: near-duplicates, statistics and
+  // states stay. All or none; FailedPrecondition names the records whose name is taken by another
+  // skill. A record that is there already is left as it is. Positions follow the order given.
+  // Returns how many were added.
+  Result<int64_t> AddExactly(const std::vector<Record>& records);
   // Replaces the fields of an existing skill of that name by order of a person. Evidence belongs to
   // the content it measured: unless the content is the same, only `evidence` is kept.
   Status Replace(const Skill& skill, const std::vector<Evidence>& evidence,

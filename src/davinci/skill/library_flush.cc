@@ -24,6 +24,7 @@ json EvidenceJson(const std::vector<Evidence>& evidence) {
 std::string StagedDocument(const Staged& staged) {
   OrderedJson document = {{"skill", FieldsJson(staged.skill)}};
   document["evidence"] = EvidenceJson(staged.evidence);
+  if (staged.is_version) document["is_version"] = true;
   return JsonText(document);
 }
 
@@ -131,7 +132,8 @@ Status Library::Impl::AdmitStaged(int64_t step, FlushResult* result) {
         DAVINCI_ASSIGN_OR_RETURN(Evidence one, EvidenceFromJson(json(entry)));
         evidence.push_back(std::move(one));
       }
-      DAVINCI_ASSIGN_OR_RETURN(AdmissionResult admission, Admit(skill, evidence, step));
+      DAVINCI_ASSIGN_OR_RETURN(AdmissionResult admission,
+                               Admit(skill, evidence, step, document.value("is_version", false)));
       outcome = ResultJson(admission);
       result->admissions.emplace_back(waiting.key, std::move(admission));
     }

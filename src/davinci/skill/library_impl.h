@@ -46,7 +46,7 @@ struct Library::Impl {
   Status Transact(Body body);
   Status Write(const Record& record, const Cause& cause);
   Result<AdmissionResult> Admit(const Skill& skill, const std::vector<Evidence>& evidence,
-                                std::optional<int64_t> step);
+                                std::optional<int64_t> step, bool is_version = false);
   Result<Encounter> Meet(const Skill& skill);
   Result<bool> StageDocument(int64_t step, const std::string& key, const char* kind,
                              const std::string& document);

@@ -72,6 +72,86 @@ class LibraryTest : public testing::Test {
   TempDir folder_;
 };
 
+Skill For(const std::string& name, const std::string& words, std::vector<std::string> tags) {
+  Skill skill = Make(name, words);
+  skill.tags = std::move(tags);
+  return skill;
+}
+
+TEST_F(LibraryTest, ASearchForAnAudienceKnowsItBeforeItRanks) {
+  auto library = Open();
+  const auto add = [&](const Skill& skill, std::vector<Evidence> evidence = {}) {
+    EXPECT_EQ(library->Add(skill, evidence)->admission, Admission::kAdded) << skill.name;
+  };
+  Evidence cuda = Measured(1.3);
+  cuda.target = "cuda";
+  cuda.language = "triton";
+  add(For("cpu-only", "softmax softmax softmax rows", {"cpp", "cpu"}));
+  add(For("plain", "softmax lanes", {"triton"}));
+  add(For("proven", "softmax warps", {"triton"}), {cuda});
+  add(For("in-cuda", "softmax blocks", {"cuda-inline"}));
+  add(For("any-general", "tiles", {}));
+  add(For("unrelated", "convolution", {"triton"}));
+  const auto names = [&](Audience audience, size_t k) {
+    std::vector<std::string> found;
+    const auto ranked = library->SearchFor(audience, "softmax", k);
+    EXPECT_TRUE(ranked.ok());
+    for (const Ranked& one : *ranked) found.push_back(one.record.skill.name);
+    return found;
+  };
+  // Equal matches: the proven one first. Filled up by what fits, then by the other language.
+  EXPECT_THAT(names({Target::kCuda, Language::kTriton}, 20),
+              ElementsAre("proven", "plain", "any-general", "unrelated", "in-cuda"));
+  EXPECT_THAT(names({Target::kCuda, Language::kTriton}, 3),
+              ElementsAre("proven", "plain", "any-general"));
+  EXPECT_THAT(names({Target::kCpu, Language::kCpp}, 20), ElementsAre("cpu-only", "any-general"));
+  // It follows changes.
+  ASSERT_TRUE(library->Retire("proven", "").ok());
+  EXPECT_THAT(names({Target::kCuda, Language::kTriton}, 1), ElementsAre("plain"));
+}
+
+TEST_F(LibraryTest, AProspectIsRefusedForWhatNoEvidenceWouldMend) {
+  auto library = Open();
+  const Skill known = Make("one", "softmax rows");
+  ASSERT_TRUE(library->Add(known, {}).ok());
+  Skill twin = known;
+  twin.name = "two";
+  EXPECT_THAT(library->ProspectOf(twin, true)->refused, HasSubstr("near-duplicate of \"one\""));
+  Skill other = Make("one", "matrix tiles");
+  EXPECT_THAT(library->ProspectOf(other, false)->refused, HasSubstr("name is taken"));
+  EXPECT_EQ(library->ProspectOf(other, true)->refused, "");
+  EXPECT_TRUE(library->ProspectOf(other, true)->is_version);
+  EXPECT_THAT(library->ProspectOf(known, true)->refused, HasSubstr("has this skill already"));
+  EXPECT_EQ(library->ProspectOf(Make("new", "matrix tiles"), false)->refused, "");
+  // A version enters by better evidence only, and only when it was made as one.
+  ASSERT_TRUE(library->Stage(1, {"a", other, {Measured(1.3)}, false}).ok());
+  ASSERT_TRUE(library->Stage(1, {"b", other, {Measured(1.3)}, true}).ok());
+  const auto flushed = library->Flush(1);
+  ASSERT_TRUE(flushed.ok());
+  EXPECT_EQ(flushed->admissions[0].second.admission, Admission::kRefused);
+  EXPECT_EQ(flushed->admissions[1].second.admission, Admission::kMerged);
+  EXPECT_EQ((*library->Get("one"))->skill.content, other.content);
+}
+
+TEST_F(LibraryTest, ExactRecordsKeepStatisticsStatesAndNearDuplicates) {
+  auto library = Open();
+  Record first;
+  first.skill = Make("one", "softmax rows");
+  first.usage.selected = 7;
+  first.evidence = {Measured(1.3)};
+  Record twin = first;
+  twin.skill.name = "two";
+  twin.state = SkillState::kRetired;
+  EXPECT_EQ(*library->AddExactly({first, twin}), 2);
+  EXPECT_EQ((*library->Get("one"))->usage.selected, 7);
+  EXPECT_EQ((*library->Get("one"))->evidence, first.evidence);
+  EXPECT_EQ((*library->Get("two"))->state, SkillState::kRetired);
+  EXPECT_EQ(*library->AddExactly({first, twin}), 0);
+  Record other = first;
+  other.skill.content = "something else";
+  EXPECT_THAT(library->AddExactly({other}).status().message(), HasSubstr("same name: one"));
+}
+
 TEST_F(LibraryTest, WhatIsAddedIsThereAfterReopening) {
   Skill skill = Make("one-pass", "softmax");
   skill.extra = {{"source_uuid", 7}};

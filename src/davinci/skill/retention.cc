@@ -17,8 +17,10 @@ std::optional<Interval> Observed(const Usage& usage) {
 std::optional<std::string> RetirementReason(const Record& record) {
   const bool refuted =
       !record.evidence.empty() &&
-      std::all_of(record.evidence.begin(), record.evidence.end(),
-                  [](const Evidence& evidence) { return evidence.uplift.high < 1.0; });
+      std::all_of(record.evidence.begin(), record.evidence.end(), [](const Evidence& evidence) {
+        const bool raised = evidence.correctness && evidence.correctness->raised;
+        return evidence.uplift.high < 1.0 && !raised;
+      });
   if (refuted) {
     const Evidence& best = *record.BestEvidence();
     return fmt::format("measured uplift on {} at most {:.3g}", best.target, best.uplift.high);
@@ -31,8 +33,12 @@ std::optional<std::string> RetirementReason(const Record& record) {
 
 double Worth(const Record& record) {
   if (const auto observed = Observed(record.usage)) return observed->low;
-  const Evidence* best = record.BestEvidence();
-  return best == nullptr ? 0.0 : best->uplift.low;
+  double worth = 0;
+  for (const Evidence& evidence : record.evidence) {
+    const bool raised = evidence.correctness && evidence.correctness->raised;
+    worth = std::max({worth, evidence.uplift.low, raised ? 1.0 : 0.0});
+  }
+  return worth;
 }
 
 std::vector<std::string> ChooseEvictions(const std::vector<Record>& records, size_t max_active) {

@@ -1,13 +1,15 @@
 // Who must leave a library. Pure.
 //
 // Retirement: what was measured says that the skill does not help:
-//   - its evidence has an upper bound below 1 on every target it was measured on, or
+//   - its evidence has an upper bound below 1, and no raised correctness, on every target it was
+//     measured on, or
 //   - at least kMinObservations observations in rollouts have a mean whose 95 % interval ends
 //     below 1.
 // A skill that is retired stays in the library and is never found.
 //
 // Cap: of too many active skills those with the least worth are evicted. Worth = lower bound of
-// the observed uplift where there are kMinObservations, else of the best evidence, else 0. Ties:
+// the observed uplift where there are kMinObservations, else of the best evidence (at least 1 where
+// correctness was raised), else 0. Ties:
 // fewer selections, then fewer showings, then the later arrival goes first.
 #pragma once
 

@@ -231,6 +231,11 @@ json ToJson(const Evidence& evidence) {
                    {"run", evidence.run},
                    {"last_verified", evidence.last_verified}};
   document["speedup"] = evidence.speedup ? json(*evidence.speedup) : json(nullptr);
+  if (evidence.correctness)
+    document["correctness"] = {{"num_pairs", evidence.correctness->num_pairs},
+                               {"with_skill", evidence.correctness->with_skill},
+                               {"without_skill", evidence.correctness->without_skill},
+                               {"raised", evidence.correctness->raised}};
   // Left out where it was not recorded: the digest of an old library stays what it was.
   if (!evidence.language.empty()) document["language"] = evidence.language;
   return document;
@@ -259,6 +264,10 @@ Result<Evidence> EvidenceFromJson(const json& document) {
     evidence.last_verified = document.at("last_verified").get<std::string>();
     if (const json& speedup = document.at("speedup"); !speedup.is_null())
       evidence.speedup = speedup.get<double>();
+    if (const auto found = document.find("correctness"); found != document.end())
+      evidence.correctness = Evidence::Correctness{
+          found->at("num_pairs").get<int>(), found->at("with_skill").get<int>(),
+          found->at("without_skill").get<int>(), found->at("raised").get<bool>()};
     return evidence;
   } catch (const json::exception& error) {
     return InvalidArgument(fmt::format("not a skill's evidence: {}", error.what()));

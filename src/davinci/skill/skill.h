@@ -53,6 +53,15 @@ struct Evidence {
   std::string last_verified;       // UTC, "2026-02-03T04:05:06Z"
   // Speedup over the task's baseline with the skill; the published field verify_speedup.
   std::optional<double> speedup;
+  // Of an experiment that counted: correct kernels with and without the skill, of so many pairs.
+  struct Correctness {
+    int num_pairs = 0;
+    int with_skill = 0;
+    int without_skill = 0;
+    bool raised = false;  // significantly: what the skill was admitted for when it is not faster
+    bool operator==(const Correctness&) const = default;
+  };
+  std::optional<Correctness> correctness;
 
   bool operator==(const Evidence&) const = default;
 };
@@ -125,7 +134,8 @@ const std::vector<std::string>& RequiredHeadings();
 
 nlohmann::json ToJson(const Evidence& evidence);
 nlohmann::json ToJson(const Usage& usage);
-// Strict inverses; wrong types and missing members are errors. Only `language` may be missing.
+// Strict inverses; wrong types and missing members are errors. Only `language` and `correctness`
+// may be missing.
 Result<Evidence> EvidenceFromJson(const nlohmann::json& document);
 Result<Usage> UsageFromJson(const nlohmann::json& document);
 // Everything about a record as one document, for --json.

@@ -1,0 +1,54 @@
+#include "davinci/data/turn_facts.h"
+
+#include <algorithm>
+
+namespace davinci {
+namespace {
+
+using nlohmann::json;
+
+const json* Profile(const Evaluation& evaluation) {
+  const auto profile = evaluation.evidence.find("profile");
+  return profile != evaluation.evidence.end() && profile->is_object() ? &*profile : nullptr;
+}
+
+const json* DeviceProfile(const Evaluation& evaluation) {
+  const json* profile = Profile(evaluation);
+  if (profile == nullptr) return nullptr;
+  const auto device = profile->find("device");
+  return device != profile->end() && device->is_object() ? &*device : nullptr;
+}
+
+std::optional<double> Number(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+}  // namespace
+
+std::optional<double> Coverage(const Evaluation& evaluation) {
+  if (const json* device = DeviceProfile(evaluation)) {
+    const auto share = Number(*device, "custom_time_share");
+    return share ? std::optional(std::clamp(*share, 0.0, 1.0)) : std::nullopt;
+  }
+  const json* profile = Profile(evaluation);
+  const auto library = profile == nullptr ? std::nullopt : Number(*profile, "library_share");
+  return library ? std::optional(std::clamp(1 - *library, 0.0, 1.0)) : std::nullopt;
+}
+
+bool OnlyPyTorch(Language language, const Evaluation& evaluation) {
+  if (language == Language::kPython ||
+      evaluation.provenance.value("language", json()) == LanguageName(Language::kPython))
+    return true;
+  const json* device = DeviceProfile(evaluation);
+  if (device == nullptr) return false;
+  return Number(*device, "kernels").value_or(0) > 0 && Number(*device, "custom_kernels") == 0.0;
+}
+
+double PublishedReward(bool correct, double speedup, std::optional<double> coverage, double cap) {
+  if (!correct) return 0;
+  return 0.5 + 0.5 * std::min(speedup, cap) + 0.5 * coverage.value_or(0);
+}
+
+}  // namespace davinci
