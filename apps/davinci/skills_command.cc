@@ -53,7 +53,6 @@ struct SkillsArguments {
   bool update = false;
   bool missing = false;
   bool list = false;
-  std::string target;
   int threads = 0;
 };
 
