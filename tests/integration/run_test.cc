@@ -124,8 +124,8 @@ TEST_F(RunTest, EveryGoodRolloutIsALessonAndAFirstTurnWithoutCodeFailsNothing) {
   std::set<std::string> summarised;
   for (const SkillProposal& proposal : result->view.tasks[0].proposals)
     summarised.insert(ToString(proposal.after));
-  EXPECT_THAT(summarised,
-              ::testing::UnorderedElementsAre("alpha@1#s1r0t2", "alpha@1#s0r0t2", "alpha@1#s1r2t2"));
+  EXPECT_THAT(summarised, ::testing::UnorderedElementsAre("alpha@1#s1r0t2", "alpha@1#s0r0t2",
+                                                          "alpha@1#s1r2t2"));
 }
 
 TEST_F(RunTest, WhatTheLibraryRefusesIsNotPaidFor) {

@@ -163,7 +163,8 @@ Scenario Scenario::Make(const fs::path& folder) {
   replies["alpha@1#s1r0t1"] = Reply("ok 1.5", "a first loop");
   replies["alpha@1#s1r0t2"] = Reply("ok 4.5", "rows in tiles");
   replies["alpha@1/summary/0"] = Proposes("keep-rows-in-registers", "Keep a row in registers.");
-  replies["alpha@1/summary/1"] = Proposes("rename-loop-counters", "Give loop counters short names.");
+  replies["alpha@1/summary/1"] =
+      Proposes("rename-loop-counters", "Give loop counters short names.");
   replies["alpha@1/summary/2"] = Proposes("drop-the-tail", "Leave out the last partial vector.");
   for (int sample = 0; sample < 12; ++sample) {
     replies[fmt::format("alpha@1/verify/without/{}", sample)] =

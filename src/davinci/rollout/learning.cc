@@ -260,8 +260,7 @@ Status Learner::Summarise() {
   std::vector<SummaryCall> calls(num_calls);
   ForEachInParallel(num_calls, [&](size_t i) {
     const Status done = Guarded([&] {
-      replies[i] = AskForSkills(lessons_[i % lessons_.size()], static_cast<int>(i),
-                                &calls[i]);
+      replies[i] = AskForSkills(lessons_[i % lessons_.size()], static_cast<int>(i), &calls[i]);
       return replies[i].status();
     });
     if (!done.ok()) replies[i] = done;

@@ -198,8 +198,9 @@ Result<Plan> PlanSchemes(StepRun& run, TaskRun& task) {
       control.null_scheme = !needs.knowledge;
       if (needs.knowledge) {
         // Skills without a choice: the best that retrieval finds.
-        DAVINCI_ASSIGN_OR_RETURN(const auto candidates, FindSkills(run, task.input,
-                                                                   static_cast<size_t>(run.settings.retrieve)));
+        DAVINCI_ASSIGN_OR_RETURN(
+            const auto candidates,
+            FindSkills(run, task.input, static_cast<size_t>(run.settings.retrieve)));
         for (const skill::Skill& candidate : candidates) {
           control.shown.push_back(candidate.name);
           if (control.chosen.size() < static_cast<size_t>(run.settings.select))
@@ -230,8 +231,7 @@ Result<Plan> PlanSchemes(StepRun& run, TaskRun& task) {
       }
     }
     MergeIdentical(&plan.selections);
-    if (needs.selection)
-      plan.rollouts = Spend(run.settings, task.input, run.step, plan.selections);
+    if (needs.selection) plan.rollouts = Spend(run.settings, task.input, run.step, plan.selections);
     return BodyOf(plan);
   }));
   DAVINCI_ASSIGN_OR_RETURN(Plan plan, PlanFrom(body));

@@ -134,10 +134,9 @@ Result<std::vector<skill::Skill>> TrialRun::Skills(bool with_skill) const {
 }
 
 std::string TrialRun::Label(bool with_skill, int index) const {
-  std::string label = with_skill
-                          ? fmt::format("{}/verify/with/{}.{}/{}", task_.input.id,
-                                        trial_.proposal->summary, trial_.proposal->proposal, index)
-                          : fmt::format("{}/verify/without/{}", task_.input.id, index);
+  std::string label = with_skill ? fmt::format("verify/with/{}.{}/{}", trial_.proposal->summary,
+                                               trial_.proposal->proposal, index)
+                                 : fmt::format("verify/without/{}", index);
   if (!with_skill && trial_.lesson->index > 0)
     label += fmt::format("/lesson/{}", trial_.lesson->index);
   if (!with_skill && trial_.is_version) label += "/version/" + trial_.proposal->name;

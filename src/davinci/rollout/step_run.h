@@ -18,8 +18,8 @@ struct StepRun {
   const StepSettings& settings;
   const int step;
   const std::vector<TaskInput>* tasks = nullptr;  // of the step
-  const search::Strategy* strategy = nullptr;  // not owned
-  std::mutex observer_mutex;                   // the observer is called by one thread at a time
+  const search::Strategy* strategy = nullptr;     // not owned
+  std::mutex observer_mutex;                      // the observer is called by one thread at a time
 
   CancelToken cancel() const { return context.stop->token(); }
   void Tell(StepEvent event);
