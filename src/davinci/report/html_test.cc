@@ -85,6 +85,7 @@ RunView MakeRun(const std::string& text) {
   SummaryCall call;
   call.cost = proposal.cost;
   task.summaries.push_back(call);
+  task.summaries.push_back(call);  // this one proposed nothing
   task.proposals.push_back(proposal);
   proposal.proposal = 1;
   proposal.refused = text;
