@@ -117,11 +117,13 @@ class Checks:
 
 
 def units(run):
-    path = run / "journal.jsonl"
-    if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-    return [unit for unit in map(json.loads, lines[1:])]
+    """Of the run's own journal and of every step's."""
+    found = []
+    for path in [run / "journal.jsonl", *sorted(run.glob("steps/*.jsonl"))]:
+        if path.exists():
+            lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+            found += [unit for unit in map(json.loads, lines) if "unit" in unit]
+    return found
 
 
 def main():
