@@ -13,6 +13,8 @@ struct GlobalOptions {
 
 void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddDoctorCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+void AddGenerateCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+void AddLlmCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddBenchCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddRunsCommand(CLI::App& app, GlobalOptions& global, int* exit_code);

@@ -11,6 +11,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
+#include "davinci/embedded/embedded_backbone.h"
 #include "davinci/gpu/device.h"
 #include "davinci/llm/recorded.h"
 #include "davinci/search/strategy.h"
@@ -120,13 +121,19 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
         "no language model; say which:\n"
         "  --llm http://127.0.0.1:8000/v1 --model NAME   any OpenAI-compatible endpoint (its key: "
         "$OPENAI_API_KEY)\n"
-        "  --llm recorded:examples/replies_cpu.jsonl   replies from a file");
+        "  --llm recorded:examples/replies_cpu.jsonl   replies from a file\n"
+        "  --llm embedded --model DIR|FILE.gguf   a model in this process");
   const std::string& first = llm.endpoints.front();
-  if (first == "embedded")
-    return FailedPrecondition(
-        "--llm embedded names davinci's own model, which this build does not have yet; give an "
-        "endpoint's URL, or recorded:FILE");
-  if (first.starts_with(kRecorded)) {
+  if (first == "embedded") {
+    embedded::EmbeddedOptions options;
+    options.engine.model_dir = llm.model;
+    options.engine.device = recipe.step.target == Target::kCuda ? "auto" : "cpu";
+    options.ledger = place->ledger.get();
+    DAVINCI_ASSIGN_OR_RETURN(auto model, embedded::EmbeddedBackbone::Open(std::move(options)));
+    place->llm_identity = "embedded:" + model->weights_digest();
+    place->default_concurrency = model->Facts().max_batch;
+    place->backbone = std::move(model);
+  } else if (first.starts_with(kRecorded)) {
     const std::string file = first.substr(sizeof(kRecorded) - 1);
     // Only davinci's own way of asking gives the labels of a recording; other strategies draw.
     const auto gaps =
@@ -227,10 +234,11 @@ void AddRunFlags(CLI::App* command, RunFlags* flags) {
       ->check(CLI::IsMember({"triton", "cuda", "cuda-inline", "cpp"}));
   command
       ->add_option("--llm", flags->llm,
-                   "URL of an OpenAI-compatible endpoint (several share the load), or "
-                   "recorded:FILE")
+                   "URL of an OpenAI-compatible endpoint (several share the load), "
+                   "embedded (--model names its folder or GGUF file), or recorded:FILE")
       ->allow_extra_args(false);
-  command->add_option("--model", flags->model, "Model name at the endpoint");
+  command->add_option("--model", flags->model,
+                      "Model name at the endpoint; with --llm embedded a folder or a GGUF file");
   command->add_option("--record", flags->record,
                       "Record every reply to FILE, for --llm recorded:FILE");
   command->add_option("--library", flags->library,
@@ -294,6 +302,8 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
         recipe.Override(fmt::format("task.target=\"{}\"", gpu ? "cuda" : "cpu")));
   }
   ResolvedRecipe resolved;
+  const nlohmann::json& values = recipe.tree().values;
+  resolved.concurrency_is_set = values.contains("llm") && values["llm"].contains("concurrency");
   DAVINCI_ASSIGN_OR_RETURN(resolved.recipe, orchestrator::ReadRecipe(recipe, &resolved.toml));
   return resolved;
 }
@@ -348,6 +358,8 @@ Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedR
   request.folder =
       flags.run.empty() ? orchestrator::DefaultRunFolder(header) : std::filesystem::path(flags.run);
   request.recipe = resolved.recipe;
+  if (place.default_concurrency > 0 && !resolved.concurrency_is_set)
+    request.recipe.llm.concurrency = place.default_concurrency;
   request.resolved_recipe = resolved.toml;
   request.library_sources = place.library_sources;
   request.publish_library = place.publish_library;

@@ -48,6 +48,7 @@ void AddRunFlags(CLI::App* command, RunFlags* flags);
 struct ResolvedRecipe {
   orchestrator::RunRecipe recipe;
   std::string toml;
+  bool concurrency_is_set = false;  // llm.concurrency, by a recipe or flag
 };
 // Recipe files, then --set, then flags; the later one wins.
 Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags);
@@ -65,6 +66,7 @@ struct Workplace {
   orchestrator::RunParts parts;
   std::string llm_identity;  // what of the model decides a run's content
   bool recorded = false;
+int default_concurrency = 0;  // of the model, where it has one (embedded: its batch)
   std::vector<std::string> library_sources;
   std::string publish_library;
 };

@@ -74,6 +74,7 @@ struct EngineFacts {
   std::string model;   // "qwen3 28 layers, 2048 wide, 1.72 B parameters"
   std::string device;  // "cpu", "cuda:0"
   std::string dtype;   // "fp32", "bf16"
+  int64_t vocab = 0;
   int64_t parameters = 0;
   int64_t weight_bytes = 0;
   int64_t cache_bytes = 0;

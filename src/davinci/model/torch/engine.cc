@@ -613,6 +613,7 @@ Status EngineImpl::Open() {
       options_.cache_tokens > 0
           ? options_.cache_tokens
           : std::max(context, facts_.max_batch * std::min<int64_t>(2048, context));
+  facts_.vocab = config_.vocab_size;
   facts_.parameters = NumParameters(config_);
   facts_.weight_bytes = facts_.parameters * static_cast<int64_t>(c10::elementSize(dtype_));
   facts_.cache_bytes = 2 * config_.num_layers * facts_.cache_tokens * config_.num_kv_heads *
