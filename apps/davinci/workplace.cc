@@ -130,10 +130,11 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
     options.engine.device = recipe.step.target == Target::kCuda ? "auto" : "cpu";
     options.ledger = place->ledger.get();
     DAVINCI_ASSIGN_OR_RETURN(auto model, embedded::EmbeddedBackbone::Open(std::move(options)));
-    place->llm_identity = "embedded:" + model->weights_digest();
+    *identity = "embedded:" + model->weights_digest();
     place->default_concurrency = model->Facts().max_batch;
-    place->backbone = std::move(model);
-  } else if (first.starts_with(kRecorded)) {
+    return std::unique_ptr<llm::Backbone>(std::move(model));
+  }
+  if (first.starts_with(kRecorded)) {
     const std::string file = first.substr(sizeof(kRecorded) - 1);
     // Only davinci's own way of asking gives the labels of a recording; other strategies draw.
     const auto gaps =

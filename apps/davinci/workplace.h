@@ -66,7 +66,7 @@ struct Workplace {
   orchestrator::RunParts parts;
   std::string llm_identity;  // what of the model decides a run's content
   bool recorded = false;
-int default_concurrency = 0;  // of the model, where it has one (embedded: its batch)
+  int default_concurrency = 0;  // of the model, where it has one (embedded: its batch)
   std::vector<std::string> library_sources;
   std::string publish_library;
 };
