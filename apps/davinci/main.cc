@@ -72,7 +72,6 @@ int main(int argc, char** argv) {
   davinci::app::AddJudgeCommand(app, global, &exit_code);
   davinci::app::AddDoctorCommand(app, global, &exit_code);
   davinci::app::AddSkillsCommand(app, global, &exit_code);
-  davinci::app::AddModelCommand(app, global, &exit_code);
   davinci::app::AddRunsCommand(app, global, &exit_code);
   davinci::app::AddReportCommand(app, global, &exit_code);
   // Behind the commands: one that has none of its own would inherit it.

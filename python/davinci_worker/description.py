@@ -21,8 +21,7 @@ def describe(reference, drawn, seed):
     if reference.device == "cpu" and _bytes(drawn.tensors) > _LARGE_BYTES:
         memory.return_large_blocks()
     started = time.monotonic()
-    (first, used), forward_bytes = _measured(
-        reference, lambda: reference.first_forward(built, drawn, lambda: reference.forward_terms(built, drawn)))
+    (first, used), forward_bytes = _measured(reference, lambda: reference.forward_terms(built, drawn))
     _insist_on_time(reference, time.monotonic() - started)
     _insist_on_output(reference, first)
     from_inputs = outputs.lie_in(first, used)
@@ -41,7 +40,6 @@ def describe(reference, drawn, seed):
     structure = packing.describe(first, described)
     if "unsupported" in structure:
         raise reference.error(f"forward returns {structure}; only tensors, numbers, and tuples, lists and dicts of them can be compared")
-    kept = reference.kept_names(variant)  # the last outputs
     layout, num_bytes = arena.plan(drawn.tensors)
     state = weights.state(built.model)
     slot_bytes = (num_bytes + 4095) // 4096 * 4096
@@ -52,9 +50,7 @@ def describe(reference, drawn, seed):
         "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
         "device_bytes": torch.cuda.get_device_properties(0).total_memory if reference.device == "cuda" else 0,
         "footprint_bytes": _footprint(built.model, drawn, first, forward_bytes),
-        "lent": [a or b or i >= len(described) - len(kept) for i, (a, b) in enumerate(
-            zip(from_inputs, outputs.lie_in(first, outputs.of_module(built.model, state))))],
-        "kept": kept,
+        "lent": [a or b for a, b in zip(from_inputs, outputs.lie_in(first, outputs.of_module(built.model, state)))],
         "begins": outputs.begins(first), "regions": outputs.regions(first),
         "stochastic": reference.stochastic, "reseed_calls": bool(reference.spec.get("reseed_calls")), "mode": reference.spec.get("mode"),
         "training": bool(built.model.training), "work": _work(reference, built.model, drawn) if variant == 0 else None,
@@ -108,7 +104,7 @@ def _settled(reference, drawn, first):
     built, first, repeats = _asked_twice_anew(reference, drawn)
     if not repeats:
         raise reference.error("forward answers differently when called again with the same inputs and the same seed: it keeps state from call "
-                              "to call outside of its buffers, which cannot be judged; keep it in buffers (register_buffer)")
+                              "to call, which cannot be judged")
     return built, first
 
 
@@ -116,8 +112,7 @@ def _asked_twice_anew(reference, drawn):
     """(the instance, made again because state that a call leaves behind looks like chance only in the first calls; its output; whether
     that is also its second)"""
     built = reference.made_again(drawn.variant)
-    first = reference.first_forward(built, drawn, lambda: reference.forward(built.model, drawn))[0]
-    second = reference.forward(built.model, drawn)[0]
+    first, second = (reference.forward(built.model, drawn)[0] for _ in range(2))
     return built, first, outputs.same(first, second)
 
 

@@ -168,13 +168,6 @@ def restyle(tensor, distribution, generator, coarse=False):
     return result
 
 
-def with_fractions(tensor, generator):
-    """Whole numbers and masks of floating type, each a quarter to a half larger in size (zeros stay) and with all bits of its precision: where nothing
-    but such numbers is multiplied, lower precision is exact."""
-    share = torch.rand(tensor.shape, generator=generator, device=tensor.device).mul_(0.25).add_(0.25)
-    return tensor + tensor * share.to(tensor.dtype)
-
-
 def _varied(tensor, distribution, generator):
     """What is constant varies everywhere, which one look at it tells, or (outliers) in a few places, which only who reads it all sees."""
     if distribution in ("signed", "sided"):

@@ -13,8 +13,7 @@ from davinci_worker import distributions, packing, rounding
 
 _AS_HONEST = 4  # times the error of the worst honest answer in the same place and to the same side, and the worst one's root mean square
 _FEW = 1e-4  # of the numbers: as many are looked at patiently
-_MANY = 1e-2  # of the numbers
-_HOPELESS = 4096  # times an honest answer's root mean square: where many are wrong, no other honest form errs by so much
+_MANY = 1e-2  # of the numbers: of more, no honest answer is beyond the tolerance of all others
 _MOST_ROUNDS = 8  # of honest answers, half as many where those show nothing
 _SECONDS = {True: 20, False: 5}  # for few and for many
 
@@ -27,9 +26,8 @@ def is_few(report, inputs, row=1):
 
 
 def is_hopeless(report):
-    """Many elements are wrong by more than another honest form makes of them: none is asked."""
-    ratio = report.get("rms_ratio", 0)
-    return report.get("wrong", 0) > max(2, _MANY * report.get("elements", 0)) and not (isinstance(ratio, float) and ratio <= _HOPELESS)
+    """More is wrong than another honest form would make of it: nobody need be asked."""
+    return report.get("wrong", 0) > max(2, _MANY * report.get("elements", 0))
 
 
 class Doubt:

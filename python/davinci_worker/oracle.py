@@ -6,7 +6,6 @@ in the last place) fills an error profile from which the comparator derives tole
 """
 
 import itertools
-import math
 import os
 import threading
 import time
@@ -31,7 +30,6 @@ class Oracle:
         self.reference = Reference(self._device)
         self._never_vary = {}  # variant: places of the inputs that get_inputs makes alike for every seed
         self._fixed_whole = {}  # the same of whole numbers; none where the reference can do with no others
-        self._fractions = {}  # variant: of inputs that are whole numbers, those that may be others (_takes_fractions)
         self._set = None
         self._arenas = {}
         self._kept_arena = None  # cpu: the last candidate's, all zeros
@@ -41,6 +39,7 @@ class Oracle:
         self._returned = None  # cuda: (outputs of the candidate that nobody has overwritten yet, seed of the places)
         self.judging_seconds = 0.0  # of working out truth and tolerance once, for whoever plans to do it again
         self._nonfinite = None
+        self._gate = None  # cuda: gate.Oracle, once a runner has a gate
         self._comparator = Comparator(self._device, int(request.get("threads", 1)))
         torch.set_grad_enabled(False)
         if self._device == "cpu":
@@ -101,7 +100,6 @@ class Oracle:
     def _op_load(self, message, fds):
         self._never_vary.clear()
         self._fixed_whole.clear()
-        self._fractions.clear()
         return self.reference.load(message)
 
     def _op_describe(self, message, fds):
@@ -121,7 +119,6 @@ class Oracle:
     def _op_state(self, message, fds):
         """The randomised parameters and buffers, in shared memory."""
         built = self.reference.instance(message.get("variant", 0))
-        self.reference.restore_state(built)
         state = weights.state(built.model)
         layout, num_bytes = arena.plan([t.contiguous() for _, t in state])
         shared = arena.HostArena.create("davinci-state", num_bytes)
@@ -155,42 +152,12 @@ class Oracle:
             generator = torch.Generator(device=self._device)
             generator.manual_seed(seed ^ 0x5DEECE66D)
             coarse = self.reference.multiplies and self.reference.spec.get("precision") != "tf32"
-            own = tensors
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
-            if coarse and distribution == "signed" and all(a is b for a, b in zip(own, tensors)):
-                takes = self._takes_fractions(own, skeleton, variant) or [False] * len(own)
-                tensors = [distributions.with_fractions(t, generator) if may else t for t, may in zip(own, takes)]
             for i in self._fixed_whole.get(variant, ()) if distribution in distributions.VARYING else ():
                 tensors[i] = distributions.other_whole(tensors[i], generator, {size for t in tensors for size in t.shape})
             if distribution.startswith("outliers"):
                 skeleton = distributions.other_numbers(skeleton, generator)
         return InputSet(skeleton, tensors, variant, seed, distribution)
-
-    def _takes_fractions(self, own, skeleton, variant):
-        """Of each input: is it of floating type and does the reference work with what is between whole numbers, too? It does where its float64
-        twin answers half a step with about half the change, or a quarter; ids, which it rounds or looks up, show no change, or a jump. None
-        where no input is such."""
-        if variant not in self._fractions:
-            precise = self.reference.instance(variant).precise
-
-            def answer(i, step):
-                moved = [t + step * t if k == i else t for k, t in enumerate(own)]
-                found = self.reference.outputs(precise, InputSet(skeleton, moved, variant, 0, "own"), widen)
-                return torch.cat([t.double().reshape(-1) for t in found])
-
-            def is_smooth(i):
-                base = answer(i, 0.0)
-                half, whole = ((answer(i, step) - base).norm().item() for step in (0.25, 0.5))
-                return 0 < half < math.inf and 1.5 * half <= whole <= 6 * half
-
-            try:
-                takes = [t.is_floating_point() and bool(t.any()) and is_smooth(i) for i, t in enumerate(own)]
-            except Exception as error:  # noqa: BLE001  it is not defined there
-                if memory.ran_out(error):
-                    raise
-                takes = []
-            self._fractions[variant] = takes if any(takes) else None
-        return self._fractions[variant]
 
     def _op_arena(self, message, fds):
         """Creates the input arena of ``name`` for one variant; the supervisor forwards the descriptor."""
@@ -360,14 +327,54 @@ class Oracle:
             self._comparator.backend.cool(self._set.seed)
         return {}
 
+    def _op_gate(self, message, fds):
+        from davinci_worker import gate
+
+        if message["name"] == "clock":
+            self._gate = gate.Oracle(fds[0])
+        else:
+            self._gate.add(message["name"], fds[0])
+        return {}
+
+    def _op_calibrate(self, message, fds):
+        from davinci_worker import gate
+
+        return gate.calibrate()
+
+    def _op_release(self, message, fds):
+        """As ``publish``, to a runner that waits behind its gate, which is opened then (gate.py). Nothing waits for the call here."""
+        from davinci_worker import gate
+
+        name, number = message["name"], message["number"]
+        try:
+            if self._set.withheld is None:
+                self._set.withheld = gate.Withheld(self._set.tensors, self._set.seed ^ 0x6A09E667F3BCC908)
+            target, (layout, _) = self._arenas[name], arena.plan(self._set.tensors)
+            views = [target.view(placed, message["shift"]) for placed in layout]
+            waiting = time.monotonic()
+            self._gate.ready(name, number, message["ready_seconds"])
+            started = time.monotonic()
+            for view, tensor in zip(views, self._set.tensors):
+                self._comparator.copy(view, tensor)
+            self._set.withheld.hide(views)
+            self._comparator.backend.cool(self._set.seed)
+            seconds = time.monotonic() - started
+            self._gate.open(name, number, lambda: self._set.withheld.reveal(views))
+        except BaseException:
+            self._gate.give_up(name, number)
+            raise
+        return {"publish_seconds": seconds, "ready_seconds": started - waiting}
+
     def _op_settle(self, message, fds):
         """First look at a runner's outputs on the device, right after it said done. Nothing may change from here on, until
         ``overwrite`` (a seed, and which) lets them be overwritten at secret places before the next inputs are drawn."""
         tensors = self._candidate_tensors(message["outputs"])
+        if message.get("gated"):
+            self._gate.let_go()
         self._samples = [(t, self._comparator.backend.sample(t, self._set.seed)) for t in tensors]
         if "overwrite" in message:
             self._returned = ([tensors[i] for i in message["overwrite"]["which"]], message["overwrite"]["seed"])
-        return {}
+        return {"knocked_ns": self._gate.knocked_ns()} if message.get("gated") else {}
 
     def _overwrite(self):
         """What a call has returned is the caller's: who goes on from it instead of computing it is wrong from here on."""
@@ -539,6 +546,8 @@ class Oracle:
         """Between two candidates: lets go of all that belonged to the last one."""
         self._set, self._samples, self._nonfinite, self._returned = None, [], None, None
         gone = self._arenas.pop("candidate", None)
+        if self._gate is not None:
+            self._gate.remove("candidate")
         if self._device == "cuda":
             from davinci_worker import device
 

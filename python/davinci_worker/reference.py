@@ -9,7 +9,7 @@ import hashlib
 
 import torch
 
-from davinci_worker import (admission, distributions, handover, kept_state, memory, outputs, packing, process_state, published, rounding, smaller,
+from davinci_worker import (admission, distributions, handover, memory, outputs, packing, process_state, published, rounding, smaller,
                             source, twin_draws, weights)
 from davinci_worker.wide_numbers import WideNumbers
 
@@ -26,6 +26,7 @@ class InputSet:
         self.seed = seed
         self.distribution = distribution
         self.truth = None  # Comparator state per output
+        self.withheld = None  # cuda: what of them a runner sees last (gate.Withheld)
         self.reference = None  # the reference's own outputs in the task's precision, when truth was asked for
 
     def call_seed(self):
@@ -47,10 +48,6 @@ class Instance:
         self.magnitudes = None  # of the outputs for inputs of the task's own, once known
         self.terms = 0  # about how many numbers are summed up into one, where that could be watched
         self.single = None  # is it fp32 throughout? once known
-        self.kept = {}  # where forward writes to buffers: the KeptState of model and of precise
-
-    def keep(self, names):
-        self.kept = {id(model): kept_state.KeptState(model, names) for model in (self.model, self.precise)} if names else {}
 
 
 def widen(tensor):
@@ -69,7 +66,6 @@ class Reference:
         self._factory = None
         self._own_sizes = {}
         self._instances = {}
-        self._kept_names = {}  # variant: of buffers that forward writes to
         self._snapshot = None
 
     def load(self, spec):
@@ -97,7 +93,6 @@ class Reference:
         """Lets go of all that belonged to the task; True: nothing of it is left in this process."""
         self._module, self._factory, self.spec, self._own_sizes = None, None, {}, {}
         self._instances.clear()
-        self._kept_names.clear()
         self.stochastic = False
         return source.forget_task(self._snapshot)
 
@@ -160,29 +155,11 @@ class Reference:
             weights.randomise(model, self.spec["state_seed"], constants, self.spec.get("precision"))
         precise = self._twin(model, init).double()
         self._instances[variant] = Instance(model, precise, init, constants, initial)
-        self._instances[variant].keep(self._kept_names.get(variant, ()))
         return self._instances[variant]
-
-    def kept_names(self, variant):
-        return list(self._kept_names.get(variant, ()))
-
-    def first_forward(self, built, drawn, forward):
-        """A first forward of an instance, after which it is known what state it keeps in buffers."""
-        if self.published:
-            return forward()
-        self.restore_state(built)
-        with kept_state.Watch(built.model) as watch:
-            result = forward()
-        if not watch.names:
-            return result
-        self._kept_names[drawn.variant] = watch.names
-        built.keep(watch.names)
-        return self.forward(built.model, drawn)
 
     def made_again(self, variant):
         """An instance in place of the old one, in which calls have left state behind."""
         old = self._instances.pop(variant)
-        self._kept_names.pop(variant, None)
         shapes, terms = old.shapes, old.terms
         del old  # there may be room for one only
         made = self.instance(variant)
@@ -197,19 +174,11 @@ class Reference:
     def reweigh(self, seed, buffers):
         """Draws new parameters (and, with ``buffers``, floating buffers) around those of the start; False where nothing may change."""
         built = self.instance(0)
-        self.restore_state(built)
         if not self.spec.get("randomise", True) or not weights.reweigh(
                 built.model, built.origin, seed, buffers, built.constants, self.spec.get("precision")):
             return False
         weights.take_over(built.precise, built.model)
-        for kept in built.kept.values():
-            kept.save()
         return True
-
-    @staticmethod
-    def restore_state(built):
-        for kept in built.kept.values():
-            kept.restore()
 
     def of_other_weights(self, variant, seed):
         """A model with weights drawn anew; None where there are none, or none that could be others."""
@@ -286,27 +255,15 @@ class Reference:
     # --- forward ----------------------------------------------------------------------------------------------
 
     def forward(self, model, drawn, convert=None):
-        """(its output, the tensors it was called with: copies of the inputs, or what ``convert`` makes of them). Where forward
-        writes to buffers, they are put back first, and copies of what they hold afterwards are part of the output."""
+        """(its output, the tensors it was called with: copies of the inputs, or what ``convert`` makes of them)"""
         tensors = [t.clone(memory_format=torch.preserve_format) if convert is None else convert(t) for t in drawn.tensors]
         arguments = packing.unflatten(drawn.skeleton, tensors)
-        built = self._instances.get(drawn.variant)
-        kept = built.kept.get(id(model)) if built is not None else None
-        if kept is not None:
-            kept.restore()
-        output = self._called(model, arguments, drawn, convert is not None)
-        if kept is not None:
-            output, *after = kept.joined(output)
-            output = (output, *(t.clone() for t in after))
-        return output, tensors
-
-    def _called(self, model, arguments, drawn, converted):
         if not self.spec.get("reseed_calls"):
-            return self._wide_call(model, arguments, drawn) if converted else model(*arguments)
+            return self._wide_call(model, arguments, drawn) if convert is not None else model(*arguments), tensors
         torch.manual_seed(drawn.call_seed())
         own = next((t.dtype for t in drawn.tensors if t.is_floating_point()), torch.float32)
-        with twin_draws.TwinDraws(own) if converted and own is not torch.float64 else contextlib.nullcontext():
-            return model(*arguments)
+        with twin_draws.TwinDraws(own) if convert is not None and own is not torch.float64 else contextlib.nullcontext():
+            return model(*arguments), tensors
 
     def outputs(self, model, drawn, convert=None):
         """The tensors that ``forward`` returns."""

@@ -14,7 +14,7 @@ import traceback
 
 import torch
 
-from davinci_worker import arena, channel, handover, kept_state, memory, packing, placement, process_state, source, weights
+from davinci_worker import arena, channel, handover, memory, packing, placement, process_state, source, weights
 
 _MESSAGE_BYTES = 16000  # the supervisor leaves out what is too much for a verdict
 _MOST_POINTERS = 16
@@ -105,11 +105,9 @@ class Runner:
         self._factory = None
         self._models = {}
         self._contiguous = []  # of each output of the bound variant: its elements, where the reference returns it so, or None
-        self._wanted = []  # names of the reference's state
         self._plans = {}  # of shape variants: what of the reference's state goes where
         self._model = None
         self._inputs = []
-        self._kept = None  # where the reference's forward writes to buffers
         self._shift = 0
         self._arena = None
         self._held = None
@@ -121,6 +119,7 @@ class Runner:
         self._placement = placement.Placement()
         self._snapshot = None
         self._sleepers = []
+        self._gate = None
         torch.set_grad_enabled(False)
 
     # --- protocol ---------------------------------------------------------------------------------------------
@@ -221,12 +220,8 @@ class Runner:
         """Copies the reference's parameters and buffers in (handover.py). What takes what is decided once, while all has the values it
         was constructed with."""
         message["stage"] = "load_error"
-        kept = self._kept if self._models[message["variant"]] is self._model else None
-        if kept is not None:
-            kept.restore()
         own = self._state(self._models[message["variant"]])
         wanted = message["tensors"]
-        self._wanted = [w["name"] for w in wanted]
         if message["variant"] not in self._plans:
             self._plans[message["variant"]] = handover.plan(own, wanted)
         pairs, how = self._plans[message["variant"]]
@@ -235,16 +230,12 @@ class Runner:
             if name not in by_name:
                 raise RuntimeError(f"the module had {name} when it was made and has it no longer; parameters and buffers are written to in place")
             handover.copy(by_name[name], shared.view(wanted[index]), order)
-        if kept is not None:
-            kept.save()
         return {"ok": {"matched": how, "copied": len(pairs), "wanted": len(wanted), "own": len(own)}}
 
     def _op_bind(self, message, fds):
         """Maps the input arena of one variant; calls name a slot of it."""
         self._model = self._models[message["variant"]]
         self._known = None
-        message["stage"] = "load_error"
-        self._kept = self._state_to_keep(message["variant"], message["kept"]) if message.get("kept") else None
         self._inputs, self._contiguous = message["inputs"], message["contiguous"]
         if self._cuda:
             from davinci_worker import device
@@ -255,13 +246,12 @@ class Runner:
             self._arena = arena.HostArena(fds[0], message["bytes"], populate=True)
         return {"ok": {}}
 
-    def _state_to_keep(self, variant, names):
-        """Buffers of the reference, by what took them over (``_op_state``)."""
-        pairs, wanted = self._plans.get(variant, ((), ""))[0], self._wanted
-        taken = {wanted[index]: name for name, index, _ in pairs}
-        if not isinstance(self._model, torch.nn.Module):
-            raise source.SourceError("load_error", f"the reference writes to its buffers {', '.join(names)} in forward; return a torch.nn.Module with such ones")
-        return kept_state.KeptState(self._model, [taken.get(name, name) for name in names])
+    def _op_gate(self, message, fds):
+        """Maps the page of the gate behind which calls are timed on the device (gate.py)."""
+        from davinci_worker import gate
+
+        self._gate = gate.Runner(fds[0])
+        return {"ok": {}}
 
     def _op_warm(self, message, fds):
         """Makes this process's context on the device before there is a candidate."""
@@ -281,7 +271,7 @@ class Runner:
         self._factory = self._model = self._held = self._known = self._blob = self._skeleton = None
         self._models.clear()
         self._plans.clear()
-        self._inputs, self._arena, self._kept = [], None, None
+        self._inputs, self._arena = [], None
         self._shared.clear()
         if self._cuda:
             from davinci_worker import device
@@ -313,7 +303,7 @@ class Runner:
     def _armed_call(self, message):
         """One forward, in two steps: arm (free the last outputs, make the arguments; off the clock, before the inputs
         exist), then GO. The same path for checked, timed and profiled calls."""
-        peer, cuda, seeded = self._peer, self._cuda, message.get("seeded", False)
+        peer, cuda, seeded, gated = self._peer, self._cuda, message.get("seeded", False), message.get("gated")
         try:
             self._held = None
             blob = message["args"]
@@ -322,8 +312,6 @@ class Runner:
             view, shift = self._arena.view, message["shift"]
             arguments = packing.unflatten(self._skeleton, [view(p, shift) for p in self._inputs])
             gate = _Gate(peer) if message.get("gate") else None
-            if (kept := self._kept) is not None:
-                kept.restore()
             if not cuda:
                 self._placement.arrange()
         except BaseException as error:  # noqa: BLE001
@@ -336,11 +324,22 @@ class Runner:
         if not cuda:
             self._placement.free()
         try:
+            if gated:
+                self._gate.heat(model, arguments, gated["heat"])
+                self._gate.enter(gated)
             started = clock()
             if seeded:
                 torch.manual_seed(peer.recv_seed())
-            output = model(*arguments)
-            output = self._laid_out(output if kept is None else kept.joined(output))
+            if gated and gated["constant"]:
+                self._gate.constant(gated["constant"])
+                self._gate.leave(gated)
+                synchronize()
+                self._known = None
+                peer.send({"done": {"structure": "", "outputs": [], "inner_ns": clock() - started}})
+                return
+            output = self._laid_out(model(*arguments))
+            if gated:
+                self._gate.leave(gated)
             if cuda:
                 synchronize()
             ended = clock()

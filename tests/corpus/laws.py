@@ -41,7 +41,7 @@ def cases(target, only, tasks=True, others=True):
 def examine(name, case, target, seeds, with_compiled):
     """Rows {"module", "relative", "worst", "refused": [{"seed", "distribution", "text"}], "seconds"}."""
     import torch
-    from davinci_worker import kept_state, oracle, outputs, packing, source, weights
+    from davinci_worker import oracle, outputs, packing, source, weights
 
     text, config, sizes = case
     started = time.monotonic()
@@ -70,14 +70,12 @@ def examine(name, case, target, seeds, with_compiled):
             drawn, used, judged = judge.draw_judged((seed + 1) * 7919 + 17, distribution, 0)
             judge._set = drawn
             for kind, model in made.items():
-                judge.reference.restore_state(built)
                 weights.take_over(model, built.model)
-                kept = kept_state.KeptState(model, judge.reference.kept_names(0))
                 given = [shifted(t) for t in drawn.tensors]
                 if judge.reference.spec.get("reseed_calls"):
                     torch.manual_seed(drawn.call_seed())
                 try:
-                    answer = outputs.flat(kept.joined(model(*packing.unflatten(drawn.skeleton, given))))
+                    answer = outputs.flat(model(*packing.unflatten(drawn.skeleton, given)))
                 except Exception as error:  # noqa: BLE001  the relative cannot do it: nothing is learned
                     rows[kind]["cannot"] = f"{type(error).__name__}: {str(error)[:200]}"
                     continue

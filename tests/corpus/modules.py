@@ -293,19 +293,3 @@ add("gated_unit", "torch.tanh(self.a(x)) * torch.sigmoid(self.b(x))", "randn(B, 
 add("state_space_chunk", "a = torch.cumsum(-F.softplus(self.a(x)), 1)\nl = torch.exp((a[:, :, None] - a[:, None]).masked_fill(~torch.ones(S, S, dtype=torch.bool, device=x.device).tril()[..., None], float('-inf')))\n"
     "return torch.einsum('btsh,bsd->bthd', l, x)", "randn(B, S, D)", {"B": 2, "S": 32, "D": 16}, {"B": 8, "S": 256, "D": 64}, state={"a": "nn.Linear(D, 4)"})
 add("spectral_filter", "torch.fft.irfft(torch.fft.rfft(x, dim=1) * self.g[:, None], n=S, dim=1)", "randn(B, S, D)", state={"g": "nn.Parameter(torch.rand(S // 2 + 1))"}, **tokens)
-
-# --- state in buffers --------------------------------------------------------------------------------------------------------------
-
-state = dict(cpu={"R": 1024, "N": 64}, cuda={"R": 65536, "N": 1024})
-add("ema_normalize", "self.mean.mul_(0.9).add_(x.mean(0), alpha=0.1)\nself.var.mul_(0.9).add_(x.var(0), alpha=0.1)\nreturn (x - self.mean) / (self.var + 1e-5).sqrt()", "randn(R, N)",
-    state={"buffer_mean": "torch.zeros(N)", "buffer_var": "torch.ones(N)"}, **state)
-add("ema_rebound", "self.mean = 0.99 * self.mean + 0.01 * x.mean(0)\nreturn x - self.mean", "randn(R, N)", state={"buffer_mean": "torch.zeros(N)"}, **state)
-add("step_counter", "self.steps += 1\nreturn x / self.steps.to(x.dtype).sqrt()", "randn(R, N)", state={"buffer_steps": "torch.ones((), dtype=torch.int64)"}, **state)
-add("momentum_step", "self.m.mul_(0.9).add_(g)\nself.v.mul_(0.99).addcmul_(g, g, value=0.01)\nreturn p - 1e-2 * self.m / (self.v.sqrt() + 1e-3)", {"p": "randn(R, N)", "g": "randn(R, N)"},
-    state={"buffer_m": "torch.zeros(R, N)", "buffer_v": "torch.zeros(R, N)"}, **state)
-add("codebook_ema", "i = torch.cdist(x, self.book).argmin(-1)\nself.count.mul_(0.9).add_(torch.bincount(i, minlength=16), alpha=0.1)\nreturn self.book[i] * self.count[i][:, None]", "randn(R, N)",
-    state={"buffer_book": "torch.randn(16, N)", "buffer_count": "torch.zeros(16)"}, **state)
-add("kv_cache_step", "self.k[:, :, self.at] = k\nself.v[:, :, self.at] = v\nself.at.add_(1)\nreturn F.scaled_dot_product_attention(q, self.k, self.v)",
-    {name: "randn(B, H, 1, D)" for name in "qkv"}, {"B": 2, "H": 4, "S": 64, "D": 32}, {"B": 32, "H": 32, "S": 2048, "D": 128},
-    state={"buffer_k": "torch.zeros(B, H, S, D)", "buffer_v": "torch.zeros(B, H, S, D)", "buffer_at": "torch.zeros(1, dtype=torch.int64)"})
-add("spectral_norm_train", "self.f(x)", "randn(R, N)", state={"f": "nn.utils.parametrizations.spectral_norm(nn.Linear(N, N))"}, mode="train", **state)

@@ -6,11 +6,6 @@
 //   {"do":"encode_many","texts":[…]}                  {"ids":[[…],…]}
 //   {"do":"encode_hex","hex":…}                       {"ids":[…]}
 //   {"do":"decode","ids":[…],"skip_special":…}        {"text":…,"streamed":…}
-//   {"do":"render","template":…,"messages":[…],"tools":[…],"generate":…,"thinking":…,"variables":{…}}
-//   {"text":…}
-//   {"do":"segments", … as render}                    {"ids":[…],"segments":[…]}
-//   {"do":"tensor","path":…,"name":…}                 {"shape":[…],"hex":…} of fp32, "bf16" of bf16
-//   {"do":"rope","config":…,"length":…}               {"inverse":[…],"factor":…}
 //   {"do":"bytes","ids":[…]}                          {"hex":…}
 // An error is {"error":…}.
 #include <fmt/format.h>
@@ -21,12 +16,8 @@
 #include <string>
 
 #include "davinci/base/json_text.h"
-#include "davinci/text/chat_template.h"
 #include "davinci/text/incremental_decoder.h"
 #include "davinci/text/tokenizer.h"
-#include "davinci/weights/model_config.h"
-#include "davinci/weights/rope_frequencies.h"
-#include "davinci/weights/tensor_file.h"
 
 namespace {
 
@@ -49,47 +40,7 @@ std::string ToHex(std::string_view bytes) {
   return hex;
 }
 
-Result<json> Render(const nlohmann::ordered_json& request) {
-  using namespace davinci::text;
-  std::vector<ChatMessage> messages;
-  for (const auto& given : request.at("messages")) {
-    ChatMessage message;
-    message.role = given.at("role");
-    message.content = given.value("content", "");
-    if (given.contains("reasoning_content")) message.reasoning = given["reasoning_content"];
-    if (given.contains("ids")) message.ids = given["ids"].get<std::vector<int32_t>>();
-    if (given.contains("tool_calls"))
-      for (const auto& call : given["tool_calls"])
-        message.tool_calls.push_back(
-            {call["function"]["name"], call["function"]["arguments"].dump()});
-    messages.push_back(std::move(message));
-  }
-  std::vector<ChatTool> tools;
-  if (request.contains("tools"))
-    for (const auto& tool : request["tools"])
-      tools.push_back({tool["function"]["name"], tool["function"]["description"],
-                       tool["function"]["parameters"]});
-  ChatOptions options;
-  options.add_generation_prompt = request.value("generate", true);
-  if (request.contains("thinking")) options.enable_thinking = request["thinking"].get<bool>();
-  if (request.contains("variables")) options.variables = request["variables"];
-  DAVINCI_ASSIGN_OR_RETURN(const auto chat,
-                           ChatTemplate::Parse(request.at("template").get<std::string>(),
-                                               request.value("bos", ""), request.value("eos", "")));
-  if (request.at("do") == "render") {
-    DAVINCI_ASSIGN_OR_RETURN(const std::string text, chat.Render(messages, tools, options));
-    return json{{"text", text}};
-  }
-  DAVINCI_ASSIGN_OR_RETURN(const auto segments,
-                           chat.RenderSegments(messages, tools, options, *tokenizer));
-  DAVINCI_ASSIGN_OR_RETURN(const auto ids, chat.RenderIds(messages, tools, options, *tokenizer));
-  json list = json::array();
-  for (const ChatSegment& segment : segments)
-    list.push_back(segment.is_ids ? json(segment.ids) : json(segment.text));
-  return json{{"segments", list}, {"ids", ids}};
-}
-
-Result<json> Answer(const nlohmann::ordered_json& request) {
+Result<json> Answer(const json& request) {
   const std::string what = request.at("do");
   if (what == "load") {
     DAVINCI_ASSIGN_OR_RETURN(tokenizer, Tokenizer::Load(request.at("path").get<std::string>()));
@@ -110,7 +61,7 @@ Result<json> Answer(const nlohmann::ordered_json& request) {
   }
   if (what == "encode_many") {
     json lists = json::array();
-    for (const auto& text : request.at("texts")) {
+    for (const json& text : request.at("texts")) {
       DAVINCI_ASSIGN_OR_RETURN(const auto ids, tokenizer->Encode(text.get<std::string>()));
       lists.push_back(ids);
     }
@@ -130,28 +81,6 @@ Result<json> Answer(const nlohmann::ordered_json& request) {
     streamed += decoder.Finish();
     return json{{"text", tokenizer->Decode(ids, skip)}, {"streamed", streamed}};
   }
-  if (what == "tensor") {
-    using namespace davinci::weights;
-    DAVINCI_ASSIGN_OR_RETURN(const auto file,
-                             TensorFile::Open(request.at("path").get<std::string>()));
-    const Tensor* tensor = file.Find(request.at("name").get<std::string>());
-    if (tensor == nullptr) return davinci::NotFound("no such tensor");
-    std::vector<float> values(static_cast<size_t>(tensor->num_elements()));
-    std::vector<uint16_t> halves(values.size());
-    DAVINCI_RETURN_IF_ERROR(ReadFloat32(*tensor, values));
-    DAVINCI_RETURN_IF_ERROR(ReadBFloat16(*tensor, halves));
-    return json{{"shape", tensor->shape},
-                {"hex", ToHex({reinterpret_cast<const char*>(values.data()), values.size() * 4})},
-                {"bf16", ToHex({reinterpret_cast<const char*>(halves.data()), halves.size() * 2})}};
-  }
-  if (what == "rope") {
-    using namespace davinci::weights;
-    DAVINCI_ASSIGN_OR_RETURN(const auto config,
-                             ParseModelConfig(request.at("config").dump(), "config"));
-    const auto rope = ComputeRopeFrequencies(config, request.value("length", 0));
-    return json{{"inverse", rope.inverse}, {"factor", rope.attention_factor}};
-  }
-  if (what == "render" || what == "segments") return Render(request);
   if (what == "bytes") {
     std::string bytes;
     for (const int32_t id : request.at("ids").get<std::vector<int32_t>>())
@@ -166,7 +95,7 @@ Result<json> Answer(const nlohmann::ordered_json& request) {
 int main() {
   std::string line;
   while (std::getline(std::cin, line)) {
-    const auto answer = Answer(nlohmann::ordered_json::parse(line));
+    const auto answer = Answer(json::parse(line));
     const json reply = answer.ok() ? *answer : json{{"error", answer.status().ToString()}};
     std::cout << davinci::JsonText(reply) << std::endl;
   }

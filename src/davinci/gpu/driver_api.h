@@ -61,7 +61,7 @@ struct CuIpcMemHandle {
   std::array<unsigned char, 64> bytes{};
 };
 
-// name in this struct, symbol in the library, parameters. All exported since CUDA 11.0.
+// name in this struct, symbol in the library, parameters. All exported since CUDA 11.7.
 #define DAVINCI_CUDA_DRIVER_FUNCTIONS(X)                                                        \
   X(Init, "cuInit", (unsigned flags))                                                           \
   X(DriverGetVersion, "cuDriverGetVersion", (int* version))                                     \
@@ -98,6 +98,10 @@ struct CuIpcMemHandle {
   X(MemGetInfo, "cuMemGetInfo_v2", (size_t * free_bytes, size_t * total_bytes))                 \
   X(MemAllocHost, "cuMemAllocHost_v2", (void** pointer, size_t bytes))                          \
   X(MemFreeHost, "cuMemFreeHost", (void* pointer))                                              \
+  X(MemHostRegister, "cuMemHostRegister_v2", (void* pointer, size_t bytes, unsigned flags))     \
+  X(MemHostUnregister, "cuMemHostUnregister", (void* pointer))                                  \
+  X(MemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2",                                    \
+    (CuDevicePtr * device, void* pointer, unsigned flags))                                      \
   X(MemGetAddressRange, "cuMemGetAddressRange_v2",                                              \
     (CuDevicePtr * base, size_t * bytes, CuDevicePtr pointer))                                  \
   X(IpcGetMemHandle, "cuIpcGetMemHandle", (CuIpcMemHandle * handle, CuDevicePtr pointer))       \
@@ -118,6 +122,10 @@ struct CuIpcMemHandle {
   X(StreamDestroy, "cuStreamDestroy_v2", (CuStream stream))                                     \
   X(StreamSynchronize, "cuStreamSynchronize", (CuStream stream))                                \
   X(StreamQuery, "cuStreamQuery", (CuStream stream))                                            \
+  X(StreamWaitValue32, "cuStreamWaitValue32_v2",                                                \
+    (CuStream stream, CuDevicePtr word, unsigned value, unsigned flags))                        \
+  X(StreamWriteValue32, "cuStreamWriteValue32_v2",                                              \
+    (CuStream stream, CuDevicePtr word, unsigned value, unsigned flags))                        \
   X(EventCreate, "cuEventCreate", (CuEvent * event, unsigned flags))                            \
   X(EventDestroy, "cuEventDestroy_v2", (CuEvent event))                                         \
   X(EventRecord, "cuEventRecord", (CuEvent event, CuStream stream))                             \

@@ -16,6 +16,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/gpu/activity.h"
 #include "davinci/gpu/device_ops.h"
+#include "davinci/gpu/host_words.h"
 #include "davinci/gpu/ipc_memory.h"
 #include "davinci/gpu/kernels/keyed.h"
 
@@ -49,7 +50,8 @@ struct Worker {
   std::shared_ptr<CudaContext> context;  // null until dv_cuda_init; set once
   davinci::gpu::KernelLibraryOptions options;
   std::unique_ptr<IpcMemory> ipc;
-  std::unique_ptr<DeviceOps> ops;  // null until first needed
+  std::unique_ptr<DeviceOps> ops;                               // null until first needed
+  std::vector<std::unique_ptr<davinci::gpu::HostWords>> words;  // guarded by mutex
   std::string activity_json;
 };
 
@@ -355,6 +357,58 @@ int dv_cuda_free(uint64_t pointer) {
     ScopedCudaContext scope(*context);
     DAVINCI_RETURN_IF_ERROR(scope.status());
     return context->driver().Check(context->driver().MemFree(pointer), "cuMemFree");
+  });
+}
+
+int dv_cuda_map_words(void* pointer, uint64_t bytes, uint64_t* device) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(const auto context, Context());
+    DAVINCI_ASSIGN_OR_RETURN(auto words,
+                             davinci::gpu::HostWords::Register(context, pointer, bytes));
+    *device = words->device_pointer();
+    Worker& worker = TheWorker();
+    std::lock_guard lock(worker.mutex);
+    worker.words.push_back(std::move(words));
+    return Status::Ok();
+  });
+}
+
+int dv_cuda_unmap_words(void* pointer) {
+  return Guarded([&]() -> Status {
+    Worker& worker = TheWorker();
+    std::lock_guard lock(worker.mutex);
+    const auto gone =
+        std::erase_if(worker.words, [&](const auto& words) { return words->pointer() == pointer; });
+    return gone == 1 ? Status::Ok() : InvalidArgument("dv_cuda_unmap_words: not mapped");
+  });
+}
+
+int dv_cuda_wait_word(uint64_t word, uint32_t value, uint64_t stream) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(const auto context, Context());
+    return davinci::gpu::WaitForWord(*context, word, value, Stream(stream));
+  });
+}
+
+int dv_cuda_write_word(uint64_t word, uint32_t value, uint64_t stream) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(const auto context, Context());
+    return davinci::gpu::WriteWord(*context, word, value, Stream(stream));
+  });
+}
+
+int dv_cuda_knock(uint64_t stream) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
+    return ops->Knock(Stream(stream));
+  });
+}
+
+int dv_cuda_hold(uint64_t word, uint32_t value, uint64_t linger_ns, uint64_t max_ns,
+                 uint64_t stream) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
+    return ops->Hold(word, value, linger_ns, max_ns, Stream(stream));
   });
 }
 

@@ -91,6 +91,19 @@ DV_CUDA_EXPORT int dv_cuda_ipc_close(uint64_t base);
 DV_CUDA_EXPORT int dv_cuda_malloc(uint64_t num_bytes, uint64_t* pointer);
 DV_CUDA_EXPORT int dv_cuda_free(uint64_t pointer);
 
+// Words of host memory shared with other processes (host_words.h). `pointer`: a page, mapped by the
+// caller until dv_cuda_unmap_words; *device is its address on the device.
+DV_CUDA_EXPORT int dv_cuda_map_words(void* pointer, uint64_t bytes, uint64_t* device);
+DV_CUDA_EXPORT int dv_cuda_unmap_words(void* pointer);
+// [async]
+DV_CUDA_EXPORT int dv_cuda_wait_word(uint64_t word, uint32_t value, uint64_t stream);
+DV_CUDA_EXPORT int dv_cuda_write_word(uint64_t word, uint32_t value, uint64_t stream);
+// [K][async] A kernel that does nothing, and one that keeps the device from other contexts until
+// the word is `value` and `linger_ns` more, `max_ns` at most.
+DV_CUDA_EXPORT int dv_cuda_knock(uint64_t stream);
+DV_CUDA_EXPORT int dv_cuda_hold(uint64_t word, uint32_t value, uint64_t linger_ns, uint64_t max_ns,
+                                uint64_t stream);
+
 // [K][async] Writes 2 x L2 of keyed noise; leave_clean: reads it back, so that nothing dirty is
 // left to write.
 DV_CUDA_EXPORT int dv_cuda_flush_l2(uint64_t key, int leave_clean, uint64_t stream);

@@ -486,7 +486,6 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
                {"variant", variant},
                {"inputs", facts->inputs},
                {"contiguous", json::array()},
-               {"kept", facts->raw.value("kept", json::array())},
                {"bytes", arena.ok.at("bytes")}};
   for (const OutputTensor& output : facts->outputs)
     bind["contiguous"].push_back(IsContiguous(output) ? json(NumElements(output)) : json());

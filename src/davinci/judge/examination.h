@@ -51,6 +51,13 @@ class Examination {
     CallResult baseline;
     CallResult candidate;
     int64_t publish_ns[2] = {};  // cuda: writing the inputs and cooling the caches, by turn
+    bool baseline_first = false;
+  };
+  // A timed call on cuda: from an idle queue, or while the device turns to the process, which hides
+  // the host; `constant`: "empty" or "one" for what stands in for a forward.
+  struct GatedCall {
+    bool from_idle = false;
+    std::string constant;
   };
   // A pair while it is measured.
   struct PairUnderWay {
@@ -66,10 +73,29 @@ class Examination {
     }
     nlohmann::json& layout(int turn) { return layouts[static_cast<int>(order[turn]->side)]; }
   };
-  // The time of record of a call: GO to DONE on our clock, less the measured cost of the protocol.
-  // Whoever goes on computing after DONE is timed until the last thread stopped. A runner's own
-  // clock can only make it longer.
-  double RecordSeconds(const CallResult& call) const;
+  // The time of record of a call. On cpu: GO to DONE on our clock, less the measured cost of the
+  // protocol; whoever goes on computing after DONE is timed until the last thread stopped, and a
+  // runner's own clock can only make it longer. On cuda: DeviceSeconds().
+  double RecordSeconds(const CallResult& call, Side side) const;
+  // Timed calls on cuda (examination_gated.cc).
+  Status BindGates();
+  nlohmann::json GatedArm(Timed* timed, nlohmann::json arm, GatedCall kind);
+  Result<CallResult> CallGated(Timed* timed, int64_t* publish_ns);
+  Result<bool> MeasureConstants();
+  const GateConstants& Constants(Side side) const;
+  double GatedSeconds(const CallResult& call, Side side, bool from_idle) const;
+  double LookedAtSeconds(const CallResult& call) const;
+  double BusyAfterItsWord(Side side) const;
+  void SettleDeviceTime();
+  double DeviceSeconds(const CallResult& call, Side side) const;
+  std::optional<Failure> CheckTurns() const;
+  std::vector<PairedSample> LatencySamples() const;
+  // What `speedup` and the times are of, and on cuda the other clock's.
+  ClockTimes Reading(const std::vector<PairedSample>& samples, const PairedRatio& ratio) const;
+  void RecordClocks(const std::vector<PairedSample>& samples, const PairedRatio& ratio,
+                    const PairedRatioOptions& options);
+  bool LatencyIsDue() const;
+  bool LatencyIsKnown() const;
   // One pair on inputs of `distribution`; `into`: where its times go, if anywhere.
   Result<bool> MeasurePair(bool baseline_first, const std::string& distribution, bool full_check,
                            std::vector<Pair>* into);
@@ -294,7 +320,12 @@ class Examination {
     double wall_seconds = 0;  // until all of them stood
   } waking_;                  // zeros where the candidate has no more threads than the baseline
   std::vector<Pair> pairs_;
-  std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record
+  std::vector<Pair> stress_pairs_;        // on inputs of other distributions; of no record
+  std::vector<Pair> latency_pairs_;       // cuda: calls from an idle queue
+  bool from_idle_ = false;                // the calls of the pair under way
+  double host_pace_seconds_[2] = {0, 0};  // cuda: no call counts for less; candidate, baseline
+  double look_bias_seconds_ = 0;          // cuda: of the oracle's look, as the baseline has it
+  double device_charge_ = 0;              // cuda: added to every call of the candidate
   int64_t overhead_ns_ = 0;
   double arm_charge_ = 0;    // seconds added to every call of the candidate
   double arm_doubt_ = 0;     // … and so many more, if noise hid them

@@ -356,12 +356,6 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
     const json& o = outputs[i];
     if (o.value("passed", false)) continue;
     std::string where = outputs.size() > 1 ? fmt::format("output {}: ", i) : std::string();
-    const json kept =
-        session_->facts[static_cast<size_t>(variant)]->raw.value("kept", json::array());
-    if (const size_t first_kept = outputs.size() - std::min(outputs.size(), kept.size());
-        i >= first_kept && !kept.empty())
-      where = fmt::format("buffer {} after the call: ",
-                          kept[i - first_kept].get_ref<const std::string&>());
     std::string shapes;
     if (variant > 0)
       shapes = fmt::format(" with {}",

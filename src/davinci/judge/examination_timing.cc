@@ -21,11 +21,10 @@ constexpr int kWarmupPairs = 2;
 // Two processes of one program differ by about this much (docs/results/judge.md, A/A); it widens
 // every interval.
 constexpr double kBetweenProcessLogSd = 0.006;
-// … and by this much a call. On cuda: waking up, and the device changing contexts. A/A of a kernel
-// of microseconds, calls of 0.2 ms: standard deviation of the log ratio 0.1 to 0.15. On cpu: how
+// … and by this much a call. On cuda: what the device's turning to a process takes. On cpu: how
 // two threads meet again, the same all through one process. A/A of calls of 0.11 ms on two busy
 // cores: the two sides differ by 10 µs (standard deviation).
-constexpr double kBetweenProcessSecondsOnCuda = 2.5e-5;
+constexpr double kBetweenProcessSecondsOnCuda = 7e-7;
 constexpr double kBetweenProcessSecondsOnCpu = 7e-6;
 // An interval whose ends differ by more than this factor says hardly anything.
 constexpr double kWideInterval = 2;
@@ -36,11 +35,10 @@ int64_t Nanoseconds(const json& answer) {
   return static_cast<int64_t>(1e9 * answer.at("seconds").get<double>());
 }
 
-TimeSummary Summarise(const std::vector<double>& seconds) {
-  if (seconds.empty()) return {};
-  return {1e3 * Median(seconds), 1e3 * *std::min_element(seconds.begin(), seconds.end()),
-          1e3 * *std::max_element(seconds.begin(), seconds.end()),
-          static_cast<int>(seconds.size())};
+double MedianCandidateSeconds(const std::vector<PairedSample>& samples) {
+  std::vector<double> seconds;
+  for (const PairedSample& sample : samples) seconds.push_back(sample.candidate_seconds);
+  return Median(seconds);
 }
 
 }  // namespace
@@ -67,7 +65,9 @@ Result<bool> Examination::ArmBoth(PairUnderWay* pair, const std::string& args) {
   Answer answers[2];
   for (int turn : {0, 1}) {
     Timed* timed = pair->order[turn];
-    timed->runner->BeginFrozen(ArmMessage(timed, *session_->facts[0], args));
+    json arm = ArmMessage(timed, *session_->facts[0], args);
+    if (job_.target == Target::kCuda) arm = GatedArm(timed, std::move(arm), {from_idle_, ""});
+    timed->runner->BeginFrozen(arm);
     if (!at_once) answers[turn] = timed->runner->FinishFrozen(CallTimeout());
   }
   for (int turn : {0, 1}) {
@@ -108,12 +108,11 @@ Result<bool> Examination::LookOnDevice(PairUnderWay* pair, int turn) {
   CallResult& call = pair->call(turn);
   json& layout = pair->layout(turn);
   if (const auto failure = Locate(timed, &call, 0, &layout)) return FailInPair(timed, *failure);
-  // One message: the first look at what has just been returned, and either the inputs for the other
-  // or the comparison, with which the next pair's inputs are drawn.
+  // One message: the first look at what has just been returned, and after the second call the
+  // comparison, with which the next pair's inputs are drawn.
   std::vector<json> requests = {SettleRequest(timed, *session_->facts[0], layout, call.outputs)};
-  if (turn == 0) {
-    requests.push_back(PublishRequest(*pair->order[1], *session_->facts[0]));
-  } else {
+  requests[0]["gated"] = true;
+  if (turn == 1) {
     requests.push_back(VerifyPairRequest(*pair));
     requests.push_back(PrepareRequest(next_distribution_, 0, false, secret_.Next() >> 1));
   }
@@ -124,10 +123,8 @@ Result<bool> Examination::LookOnDevice(PairUnderWay* pair, int turn) {
   }
   DAVINCI_RETURN_IF_ERROR(answers.failure);
   call.settle_ns = Nanoseconds(answers.ok[0]);
-  if (turn == 0) {
-    pair->calls.publish_ns[1] = Nanoseconds(answers.ok[1]);
-    return true;
-  }
+  call.knock_ns = answers.ok[0].at("knocked_ns").get<int64_t>();
+  if (turn == 0) return true;
   pair->verified = std::move(answers.ok[1]);
   drawn_ = std::move(answers.ok[2]);
   return true;
@@ -142,12 +139,18 @@ Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& di
   pair.full_check = full_check;
   DAVINCI_ASSIGN_OR_RETURN(const bool armed, ArmBoth(&pair, args));
   if (!armed) return false;
-  DAVINCI_ASSIGN_OR_RETURN(const auto published, session_->oracle->Ask(PublishRequest(
-                                                     *pair.order[0], *session_->facts[0])));
-  pair.calls.publish_ns[0] = Nanoseconds(published.ok);
+  const bool gated = job_.target == Target::kCuda;
+  if (!gated)
+    DAVINCI_RETURN_IF_ERROR(
+        session_->oracle->Ask(PublishRequest(*pair.order[0], *session_->facts[0])).status());
+  pair.calls.baseline_first = baseline_first;
   for (int turn : {0, 1}) {
     CallResult& call = pair.call(turn);
-    DAVINCI_ASSIGN_OR_RETURN(call, CallPublished(pair.order[turn], false));
+    if (gated) {
+      DAVINCI_ASSIGN_OR_RETURN(call, CallGated(pair.order[turn], &pair.calls.publish_ns[turn]));
+    } else {
+      DAVINCI_ASSIGN_OR_RETURN(call, CallPublished(pair.order[turn], false));
+    }
     call.arming = pair.arming[turn];
     if (call.failure) return FailInPair(*pair.order[turn], *call.failure);
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, job_.target == Target::kCuda
@@ -205,7 +208,7 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
     if (!go_on) return std::optional<TimingPlan>();
   }
   const double pair_seconds = warmup.Seconds() / kWarmupPairs;
-  baseline_seconds_ = RecordSeconds(pairs_.back().baseline);
+  baseline_seconds_ = RecordSeconds(pairs_.back().baseline, Side::kBaseline);
   pairs_.clear();
 
   StoppingOptions options;
@@ -233,6 +236,7 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
   TimingPhase phase;
   pairs_.clear();
   stress_pairs_.clear();
+  latency_pairs_.clear();
   const Stopwatch spent;
   Occasional reweighing;
   Occasional stress;
@@ -241,12 +245,14 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
   const uint64_t first_stress = secret_.Below(min_pairs - 1);
   const bool stresses = protocol_.stress_share > 0 && !stress_.empty();
   uint64_t num_measured = 0;
+  double latency_seconds = 0;
   const auto measure = [&](bool baseline_first, bool full_check,
                            std::vector<Pair>* into) -> Result<bool> {
     const std::string distribution = std::exchange(next_distribution_, "own");
     const bool due = num_measured++ == first_stress ||
                      (secret_.Uniform() < protocol_.stress_share && stress.Fits(spent.Seconds()));
     if (due && stresses) next_distribution_ = stress_[secret_.Below(stress_.size())];
+    from_idle_ = from_idle_ && distribution == "own";
     if (distribution == "own" || into == nullptr)
       return MeasurePair(baseline_first, distribution, full_check || distribution != "own", into);
     const Stopwatch watch;
@@ -274,6 +280,15 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
       next_reweigh = pairs_.size() + 1 + secret_.Below(pairs_.size() + 1);
       reweighing.Took(watch.Seconds());
     }
+    if (LatencyIsDue()) {
+      const Stopwatch watch;
+      from_idle_ = true;
+      const auto go_on = measure(latency_pairs_.size() % 2 == 0, false, &latency_pairs_);
+      from_idle_ = false;
+      DAVINCI_RETURN_IF_ERROR(go_on.status());
+      if (!*go_on) return verdict_stands;
+      latency_seconds += watch.Seconds();
+    }
     // A B B A: what drifts hits both sides alike.
     const bool baseline_first = pairs_.size() % 2 == 0;
     const bool chosen = secret_.Uniform() < protocol_.full_check_share;
@@ -286,8 +301,16 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     if (pairs_.size() == num_pairs) continue;
     if (full_check) truth.Took(watch.Seconds());
     phase.samples = Samples();
-    const double on_record = spent.Seconds() - reweighing.total_seconds() - stress.total_seconds();
+    const double on_record =
+        spent.Seconds() - reweighing.total_seconds() - stress.total_seconds() - latency_seconds;
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
+  }
+  while (!LatencyIsKnown()) {
+    from_idle_ = true;
+    const auto go_on = measure(latency_pairs_.size() % 2 == 0, false, &latency_pairs_);
+    from_idle_ = false;
+    DAVINCI_RETURN_IF_ERROR(go_on.status());
+    if (!*go_on) return verdict_stands;
   }
   evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();
   return std::optional<TimingPhase>(std::move(phase));
@@ -295,6 +318,11 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
 
 Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
   DAVINCI_RETURN_IF_ERROR(MeasureWaking());
+  if (job_.target == Target::kCuda) {
+    DAVINCI_RETURN_IF_ERROR(BindGates());
+    DAVINCI_ASSIGN_OR_RETURN(const bool known, MeasureConstants());
+    if (!known) return false;
+  }
   DAVINCI_ASSIGN_OR_RETURN(const auto timing, PlanTiming());
   if (!timing) return false;
   // Whoever seems to lie about time is measured a second time: a neighbour on the machine may have
@@ -324,15 +352,6 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
 void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPhase& phase,
                                  const std::optional<Average>& uneven) {
   evaluation_.evidence["stopped_because"] = StopReasonName(phase.decision.reason);
-  std::vector<double> candidate_seconds;
-  std::vector<double> baseline_seconds;
-  for (const PairedSample& sample : phase.samples) {
-    candidate_seconds.push_back(sample.candidate_seconds);
-    baseline_seconds.push_back(sample.baseline_seconds);
-  }
-  evaluation_.candidate_time = Summarise(candidate_seconds);
-  evaluation_.baseline_time = Summarise(baseline_seconds);
-
   PairedRatio ratio = *phase.decision.ratio;
   if (uneven) {
     // Twice in a row: not a neighbour's doing. Whoever calls it pays the average.
@@ -341,15 +360,17 @@ void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPha
     ratio = AtAverage(ratio, uneven->ratio, options.ratio.band);
   }
   if (arm_doubt_ > 0)
-    ratio = WithCostlierCalls(ratio, evaluation_.candidate_time->median_ms * 1e-3, arm_doubt_,
+    ratio = WithCostlierCalls(ratio, MedianCandidateSeconds(phase.samples), arm_doubt_,
                               options.ratio.band);
   if (arm_charge_ > 0) {
-    ratio = WithDoubtfulCharge(ratio, evaluation_.candidate_time->median_ms * 1e-3, arm_charge_,
+    ratio = WithDoubtfulCharge(ratio, MedianCandidateSeconds(phase.samples), arm_charge_,
                                options.ratio.band);
     evaluation_.AddLabel(fmt::format("work between calls: {:.3f} ms charged", 1e3 * arm_charge_));
   }
-  evaluation_.speedup =
-      Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline};
+  if (device_charge_ > 0)
+    evaluation_.AddLabel(fmt::format("device busy after its stream was done: {:.3f} ms charged",
+                                     1e3 * device_charge_));
+  RecordClocks(phase.samples, ratio, options.ratio);
   if (const int64_t pages = pairs_.back().candidate.unwritten_pages; pages > kFewPages)
     evaluation_.AddLabel(fmt::format("{} pages of the outputs are not written", pages));
   if (!ratio.significant && ratio.high > kWideInterval * ratio.low)

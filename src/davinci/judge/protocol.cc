@@ -48,6 +48,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     protocol.max_pairs = 14;
     protocol.device_connections = 2;
     protocol.profile_baseline = false;
+    protocol.fresh_constants = false;
     protocol.profile_warmup_seconds = 0.005;
     protocol.timing_budget_seconds = 0.25;
     protocol.target_half_width = 0.06;
@@ -61,6 +62,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     for (int trial = 0; trial < kPublishedTrials; ++trial)
       protocol.steps.push_back({fmt::format("published-{}", trial)});
     protocol.published = true;
+    protocol.latency_is_record = true;
     protocol.stress_share = 0;
     protocol.second_opinion = false;
     return protocol;

@@ -329,6 +329,7 @@ CallResult Runner::Call(const CallOptions& options) {
   bool slow = false;
   bool gate_used = false;
   if (const Status status = process_->Thaw(); !status.ok()) return fail(status);
+  if (options.on_thawed) options.on_thawed();
   while (true) {
     const double allowed = options.timeout_seconds + put_off -
                            1e-9 * static_cast<double>(MonotonicNs() - start - compiling_ns);

@@ -69,6 +69,10 @@ struct CallResult {
   int64_t outside_cpu_ns = 0;   // CPU time spent while it should have been frozen, before this call
   int64_t unwritten_pages = 0;  // CPU: of the outputs, that come into being when they are read
   Arming arming;                // set by whoever armed it
+  // Calls behind a gate (examination_gated.cc), 0 otherwise.
+  int64_t gate_ns = 0;   // open to done, on the supervisor's clock
+  int64_t ready_ns = 0;  // that the oracle waited for the runner to come to its gate
+  int64_t knock_ns = 0;  // open to the oracle's first look at the device, on the device's clock
   int64_t core_wait_ns =
       0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
   worker::CoreTimes cores;  // between thaw and frozen
@@ -92,6 +96,8 @@ struct CallOptions {
   bool bind_to_last_core = false;
   // Goes with GO to a call whose arm message said "seeded": what its random numbers follow from.
   std::optional<uint64_t> seed = std::nullopt;
+  // Called once when the process has been let go; the end of the call is awaited after it.
+  std::function<void()> on_thawed = nullptr;
   // Called once when the call is not over after this long.
   double patience_seconds = 1;
   std::function<void()> on_slow = nullptr;

@@ -26,12 +26,27 @@
 #include "davinci/base/files.h"
 #include "davinci/base/rng.h"
 #include "davinci/gpu/lease.h"
+#include "davinci/judge/gate_page.h"
 #include "davinci/judge/oracle.h"
 #include "davinci/judge/output_arena.h"
 #include "davinci/judge/runner.h"
 #include "davinci/judge/spare.h"
 
 namespace davinci::judge {
+
+// What the protocol of gated calls costs a process on this device, in seconds
+// (examination_gated.cc).
+struct GateConstants {
+  bool known = false;
+  double gate_seconds = 0;       // open to done of a call that does nothing
+  double noise_seconds = 0;      // … its spread
+  double knock_seconds = 0;      // … until the oracle has looked at the device
+  double said_seconds = 0;       // … until the reply is there
+  double from_idle_seconds = 0;  // … when it starts once the device has turned to the process
+  // Of the device, from the baseline's process only.
+  double between_events_seconds = 0;  // what two events around a kernel say beyond its share
+  double ahead_seconds = 0;           // by which the host of a full queue runs ahead of the device
+};
 
 // One role that is timed, with everything the supervisor knows about it.
 struct Timed {
@@ -40,6 +55,9 @@ struct Timed {
   std::unique_ptr<Runner> runner;
   std::vector<int64_t> outside_cpu_ns;
   int built_variant = -1;
+  std::unique_ptr<GatePage> gate;  // cuda: once it is timed
+  uint32_t gated_number = 0;       // of its call
+  GateConstants constants;
 };
 
 struct Session {
@@ -49,6 +67,7 @@ struct Session {
   TempDir work;      // scratch of oracle and baseline
   std::unique_ptr<Oracle> oracle;
   Timed baseline;
+  std::unique_ptr<GatePage> clock;  // cuda: the oracle's page, once something is timed
   OutputArena arena;
   std::vector<std::optional<VariantFacts>> facts;  // by variant; 0 is the task's own size
   SecretStream secret{SecretSeed()};               // seeds of weights; never published

@@ -36,35 +36,6 @@ bool IsWord(uint32_t c) {
   }
 }
 
-bool IsLetter(uint32_t c) {
-  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
-}
-
-namespace {
-
-std::string Mapped(std::string_view text, utf8proc_int32_t (*map)(utf8proc_int32_t)) {
-  std::string result;
-  while (!text.empty()) {
-    const CodePoint point = DecodeUtf8(text);
-    if (point.bytes == 0) {
-      result += text[0];
-      text.remove_prefix(1);
-      continue;
-    }
-    utf8proc_uint8_t bytes[4];
-    const auto size = utf8proc_encode_char(map(static_cast<utf8proc_int32_t>(point.value)), bytes);
-    result.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
-    text.remove_prefix(point.bytes);
-  }
-  return result;
-}
-
-}  // namespace
-
-std::string LowerCase(std::string_view text) { return Mapped(text, utf8proc_tolower); }
-std::string UpperCase(std::string_view text) { return Mapped(text, utf8proc_toupper); }
-
 uint32_t FirstCharacter(std::string_view text) { return text.empty() ? 0 : DecodeUtf8(text).value; }
 
 uint32_t LastCharacter(std::string_view text) {

@@ -9,10 +9,6 @@ namespace davinci::text {
 
 bool IsWhitespace(uint32_t code_point);  // White_Space
 bool IsWord(uint32_t code_point);        // letters, marks, digits, connectors, joiners
-bool IsLetter(uint32_t code_point);      // any case
-// Each character by its simple mapping: "ß" stays.
-std::string LowerCase(std::string_view text);
-std::string UpperCase(std::string_view text);
 // The first and the last character of valid UTF-8; U+0000 for an empty text.
 uint32_t FirstCharacter(std::string_view text);
 uint32_t LastCharacter(std::string_view text);

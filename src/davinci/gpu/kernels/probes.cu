@@ -34,3 +34,21 @@ extern "C" __global__ void __launch_bounds__(512) dv_fma_f32(float* out, int ste
 
 // Does nothing: its event-timed duration is the floor of any launch.
 extern "C" __global__ void dv_empty() {}
+
+__device__ __forceinline__ U64 Nanoseconds() {
+  U64 now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
+// Keeps the device until *word is `value` and `linger_ns` more, `max_ns` at most: no other context gets a turn meanwhile.
+extern "C" __global__ void dv_hold(const volatile unsigned* word, unsigned value, U64 linger_ns, U64 max_ns) {
+  const U64 begin = Nanoseconds();
+  U64 let_go = 0;
+  while (true) {
+    const U64 now = Nanoseconds();
+    if (now - begin > max_ns) return;
+    if (let_go == 0 && *word == value) let_go = now;
+    if (let_go != 0 && now - let_go > linger_ns) return;
+  }
+}
