@@ -26,6 +26,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
+#include "davinci/data/shown_interval.h"
 #include "davinci/judge/batch_job.h"
 #include "davinci/store/journal.h"
 #include "report.h"
@@ -316,7 +317,7 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
 void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
   if (!header_shown_) {
     Say(Styled(fmt::format("{:<{}} {:<17} {:>9}  {:<15} {:>9}  {}", "job", kIdWidth, "verdict",
-                           "speedup", "95 % interval", "time", "remark"),
+                           "speedup", "interval", "time", "remark"),
                TextStyle::kDim, color_) +
         "\n");
     header_shown_ = true;
@@ -328,7 +329,8 @@ void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
   if (evaluation.speedup) {
     speedup = fmt::format("{:.3g}x{}", evaluation.speedup->median,
                           evaluation.speedup->significant ? "" : "?");
-    interval = fmt::format("{:.3g} – {:.3g}", evaluation.speedup->low, evaluation.speedup->high);
+    const ShownInterval shown = Shown(*evaluation.speedup);
+    interval = fmt::format("{:.3g} – {:.3g}", shown.low, shown.high);
   }
   if (evaluation.candidate_time)
     time = fmt::format("{:.4g} ms", evaluation.candidate_time->median_ms);

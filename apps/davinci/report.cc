@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "davinci/data/shown_interval.h"
+
 namespace davinci::app {
 
 std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job, bool color) {
@@ -21,9 +23,9 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job
   row("correct", !evaluation.correct ? "not compared" : *evaluation.correct ? "yes" : "no");
   if (evaluation.speedup) {
     const Speedup& s = *evaluation.speedup;
-    row("speedup",
-        fmt::format("{:.3g}x over {} (95 % interval {:.3g} – {:.3g}{})", s.median, s.baseline,
-                    s.low, s.high, s.significant ? "" : "; not significant"));
+    row("speedup", fmt::format("{:.3g}x over {} ({} interval {:.3g} – {:.3g}{})", s.median,
+                               s.baseline, Shown(s).level, Shown(s).low, Shown(s).high,
+                               s.significant ? "" : "; not significant"));
   }
   if (evaluation.candidate_time && evaluation.baseline_time)
     row("time",

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "davinci/base/table.h"
+#include "davinci/data/shown_interval.h"
 
 namespace davinci::app {
 namespace {
@@ -149,7 +150,7 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
   std::string text;
   Table table({{"task"},
                {"speedup", Align::kRight},
-               {"95 % interval"},
+               {"99.9 % interval"},
                {"time", Align::kRight},
                {"roofline", Align::kRight},
                {"also"},
@@ -165,16 +166,17 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
     for (const Evaluation& other : winner.also)
       if (other.speedup)
         also += fmt::format("{}{:.3g}x over {} ({:.3g} – {:.3g})", also.empty() ? "" : ", ",
-                            other.speedup->median, other.speedup->baseline, other.speedup->low,
-                            other.speedup->high);
+                            other.speedup->median, other.speedup->baseline,
+                            Shown(*other.speedup).low, Shown(*other.speedup).high);
     const bool sure = certified.speedup && certified.speedup->significant;
     table.AddRow(
         {task.task.id,
          {certified.speedup ? fmt::format("{:.3g}x", certified.speedup->median) : "not timed",
           sure ? TextStyle::kGood : TextStyle::kWarn},
-         certified.speedup ? fmt::format("{:.3g} – {:.3g}{}", certified.speedup->low,
-                                         certified.speedup->high, sure ? "" : " (not significant)")
-                           : "",
+         certified.speedup
+             ? fmt::format("{:.3g} – {:.3g}{}", Shown(*certified.speedup).low,
+                           Shown(*certified.speedup).high, sure ? "" : " (not significant)")
+             : "",
          certified.candidate_time ? fmt::format("{:.4g} ms", certified.candidate_time->median_ms)
                                   : "",
          winner.roofline_share ? fmt::format("{:.0f} %", 100 * *winner.roofline_share) : "",

@@ -538,6 +538,8 @@ class Oracle:
     def _op_rest(self, message, fds):
         """Between two candidates: lets go of all that belonged to the last one."""
         self._set, self._samples, self._nonfinite, self._returned = None, [], None, None
+        for name in [n for n in self._arenas if n.startswith("candidate-")]:  # of its further processes
+            os.close(self._arenas.pop(name).fd)
         gone = self._arenas.pop("candidate", None)
         if self._device == "cuda":
             from davinci_worker import device

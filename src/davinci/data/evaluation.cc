@@ -99,6 +99,10 @@ json ToJson(const Evaluation& evaluation) {
                            {"high", std::isfinite(s.high) ? json(s.high) : json(nullptr)},
                            {"significant", s.significant},
                            {"baseline", s.baseline}};
+    if (s.decided_low > 0 && std::isfinite(s.decided_high)) {
+      document["speedup"]["decided_low"] = s.decided_low;
+      document["speedup"]["decided_high"] = s.decided_high;
+    }
   } else {
     document["speedup"] = nullptr;
   }
@@ -133,6 +137,9 @@ Result<Evaluation> ReadDocument(const json& document) {
         Speedup{s.value("median", 0.0), s.value("low", 0.0),
                 high.is_null() ? std::numeric_limits<double>::infinity() : high.get<double>(),
                 s.value("significant", false), s.value("baseline", "")};
+    evaluation.speedup->decided_low = s.value("decided_low", 0.0);
+    evaluation.speedup->decided_high =
+        s.value("decided_high", std::numeric_limits<double>::infinity());
   }
   evaluation.labels = document.value("labels", std::vector<std::string>{});
   evaluation.message = document.value("message", "");

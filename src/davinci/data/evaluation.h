@@ -9,6 +9,7 @@
 // (docs/evaluation.schema.json). Additive changes keep the number; anything else raises it.
 #pragma once
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -50,8 +51,12 @@ struct Speedup {
   double median = 0;
   double low = 0;
   double high = 0;           // infinite when too few pairs were taken to bound it; null in JSON
-  bool significant = false;  // at 99.9 %, too, outside [0.98, 1.02]
+  bool significant = false;  // the 99.9 % interval below lies outside [0.98, 1.02]
   std::string baseline;      // "eager", "compile", …
+  // The 99.9 % interval, which significance is decided with and people are shown; [0, inf] where it
+  // is not known. `low` and `high` above are the 95 % interval.
+  double decided_low = 0;
+  double decided_high = std::numeric_limits<double>::infinity();
 };
 
 // A distribution of per-call times in milliseconds.

@@ -36,7 +36,8 @@ Examination::Examination(const Workshop& workshop, const Job& job, const Task& t
 
 void Examination::Stage(std::string_view name) {
   const double now = watch_.Seconds();
-  if (!stage_.empty()) stage_seconds_[stage_] = now - stage_started_;
+  if (!stage_.empty())
+    stage_seconds_[stage_] = stage_seconds_.value(stage_, 0.0) + now - stage_started_;
   stage_ = std::string(name);
   stage_started_ = now;
   if (progress_ && !name.empty()) progress_(name);
@@ -73,10 +74,11 @@ Result<Evaluation> Examination::Examine() {
   // inside calls; before MeasureTime it can no longer start processes; after CheckCorrectness
   // `correct` never changes from false to true; after MeasureTime nothing is timed any more.
   constexpr Named kSteps[] = {
-      {"starting", &Examination::StartRoles},       {"loading", &Examination::LoadReference},
-      {"building", &Examination::LoadCandidate},    {"locking", &Examination::LockEarly},
-      {"checking", &Examination::CheckCorrectness}, {"locking", &Examination::LockLate},
-      {"timing", &Examination::MeasureTime},        {"weighing", &Examination::Weigh},
+      {"starting", &Examination::StartRoles},     {"loading", &Examination::LoadReference},
+      {"building", &Examination::LoadCandidate},  {"locking", &Examination::LockEarly},
+      {"starting", &Examination::BeginProcesses}, {"checking", &Examination::CheckCorrectness},
+      {"locking", &Examination::LockLate},        {"binding", &Examination::FinishProcesses},
+      {"timing", &Examination::MeasureTime},      {"weighing", &Examination::Weigh},
   };
   for (const Named& named : kSteps) {
     Stage(named.name);
@@ -170,9 +172,10 @@ Status Examination::TakeSession(SessionClaim claim) {
 void Examination::ReturnSession(bool well) {
   share_.Release();
   if (session_ && !well) session_->spoilt = true;
+  std::vector<Spare> ended = EndProcesses();
   candidate_home_.runner = std::move(candidate_.runner);
-  if (claimed_)
-    workshop_.sessions->Return(SessionKey(), std::move(session_), std::move(candidate_home_));
+  ended.push_back(std::move(candidate_home_));
+  if (claimed_) workshop_.sessions->Return(SessionKey(), std::move(session_), std::move(ended));
   claimed_ = false;
 }
 
@@ -211,23 +214,23 @@ Status Examination::BeginReference() {
   Runner& baseline = *session_->baseline.runner;
   baseline.process().SetMemoryLimit(MemoryBytes());
   if (auto failure = baseline.AwaitReady(kReadyTimeoutSeconds)) return Internal(failure->message);
-  if (!job_.without_device) LoadBaseline();  // there the oracle says first at which sizes
+  if (!job_.without_device) LoadBaseline(&baseline);  // there the oracle says first at which sizes
   return Status::Ok();
 }
 
-void Examination::LoadBaseline() {
+void Examination::LoadBaseline(Runner* baseline) {
   const config::TaskConfig& c = task_.config;
   json globals = c.Globals(TargetName(job_.target));
   if (const json* shrunk = Shrunk()) globals.update(shrunk->at("set"));
-  session_->baseline.runner->Post({{"op", "load"},
-                                   {"path", task_.path},
-                                   {"source", task_.source},
-                                   {"entry", ReferenceEntry()},
-                                   {"function", c.function},
-                                   {"op_path", c.op},
-                                   {"globals", globals},
-                                   {"module", "davinci_task"},
-                                   {"accelerate", false}});
+  baseline->Post({{"op", "load"},
+                  {"path", task_.path},
+                  {"source", task_.source},
+                  {"entry", ReferenceEntry()},
+                  {"function", c.function},
+                  {"op_path", c.op},
+                  {"globals", globals},
+                  {"module", "davinci_task"},
+                  {"accelerate", false}});
 }
 
 std::string Examination::ReferenceEntry() const {
@@ -259,17 +262,21 @@ json Examination::ReferenceSpec() {
   return load;
 }
 
+json Examination::CandidateLoad(const Spare& home) const {
+  return {{"op", "load"},
+          {"path", home.source_path().string()},
+          {"entry", task_.candidate_entry},
+          {"function", task_.candidate_function},
+          {"module", "candidate"},
+          {"offline", job_.without_device ? OfflineOptions() : json()}};
+}
+
 Result<bool> Examination::LoadReference() {
   // The candidate imports and compiles while the oracle works out what is right.
   bool fresh = session_ && !session_->ready;
   if (fresh) DAVINCI_RETURN_IF_ERROR(BeginReference());
   if (auto failure = candidate_.runner->AwaitReady(kReadyTimeoutSeconds)) return Verdict(*failure);
-  candidate_.runner->Post({{"op", "load"},
-                           {"path", candidate_home_.source_path().string()},
-                           {"entry", task_.candidate_entry},
-                           {"function", task_.candidate_function},
-                           {"module", "candidate"},
-                           {"offline", job_.without_device ? OfflineOptions() : json()}});
+  candidate_.runner->Post(CandidateLoad(candidate_home_));
   if (!session_) {  // the candidate loads while we wait for processes
     DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaimSoon(SessionKey(), HostKey())));
     fresh = session_ && !session_->ready;
@@ -295,7 +302,7 @@ Status Examination::FinishReference() {
   Runner& baseline = *session_->baseline.runner;
   DAVINCI_ASSIGN_OR_RETURN(session_->fitted,
                            session_->oracle->AwaitLoad(protocol_.load_timeout_seconds));
-  if (job_.without_device) LoadBaseline();
+  if (job_.without_device) LoadBaseline(&baseline);
   const bool device = job_.target == Target::kCuda && !job_.without_device;
   if (device) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory());
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(0));
@@ -440,7 +447,7 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
                     {"seed", session_->init_seed},
                     {"mode", facts->mode}};
   if (protocol_.published) construct["cast"] = config::PrecisionName(task_.config.precision);
-  if (timed == &session_->baseline && job_.baseline.starts_with("compile"))
+  if (timed->side == Side::kBaseline && job_.baseline.starts_with("compile"))
     construct["compile"] =
         job_.baseline == "compile" ? "default" : job_.baseline.substr(sizeof "compile-" - 1);
   if (Answer built = ask(construct); built.failure) return Maybe(built.failure);
@@ -472,6 +479,7 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
         session_->spoilt = true;
         DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask({{"op", "unrandomise"}}).status());
         DAVINCI_RETURN_IF_ERROR(BindVariant(&session_->baseline, 0).status());
+        for (auto& more : session_->more_baselines) more->built_variant = -1;
       }
     } else if (timed == &candidate_) {
       evaluation_.provenance["weights"] = matched;
@@ -502,7 +510,7 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
 // after it was checked. What it may have left behind is found then.
 Result<bool> Examination::LockEarly() {
   if (job_.target == Target::kCpu) {
-    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, Lock());
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, Lock(&candidate_));
     if (!go_on) return false;
   }
   if (auto failure = candidate_.runner->StartCalls()) return Verdict(*failure);
@@ -510,11 +518,11 @@ Result<bool> Examination::LockEarly() {
 }
 
 Result<bool> Examination::LockLate() {
-  return job_.target == Target::kCpu ? Result<bool>(true) : Lock();
+  return job_.target == Target::kCpu ? Result<bool>(true) : Lock(&candidate_);
 }
 
-Result<bool> Examination::Lock() {
-  Runner& runner = *candidate_.runner;
+Result<bool> Examination::Lock(Timed* timed) {
+  Runner& runner = *timed->runner;
   if (!workshop_.options.unsafe_no_sandbox) {
     // The baseline needs no lock: it is the reference. The candidate's lock is verified from
     // outside.

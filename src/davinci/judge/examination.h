@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "davinci/base/clock.h"
@@ -50,6 +51,8 @@ class Examination {
   struct Pair {
     CallResult baseline;
     CallResult candidate;
+    int baseline_process = 0;
+    int candidate_process = 0;
     int64_t publish_ns[2] = {};  // cuda: writing the inputs and cooling the caches, by turn
   };
   // A pair while it is measured.
@@ -70,6 +73,18 @@ class Examination {
   // Whoever goes on computing after DONE is timed until the last thread stopped. A runner's own
   // clock can only make it longer.
   double RecordSeconds(const CallResult& call) const;
+  // The candidate's median with nothing excused: what is impossible is impossible for that.
+  double UnexcusedSeconds() const;
+  // On cpu: the part of a call for which others had the core that its main thread waited for,
+  // beyond what waking costs; and whether it was held up by more than that costs
+  // (examination_load.cc).
+  int64_t ExcusedNs(const CallResult& call) const;
+  bool IsClean(const CallResult& call) const;
+  double LeastSeconds(const CallResult& call) const;
+  void LearnWaits();
+  // Share of the calls' time in which their processes had the cores they asked for, at least a
+  // quarter.
+  double ShareOfCores() const;
   // One pair on inputs of `distribution`; `into`: where its times go, if anywhere.
   Result<bool> MeasurePair(bool baseline_first, const std::string& distribution, bool full_check,
                            std::vector<Pair>* into);
@@ -89,7 +104,7 @@ class Examination {
   // What happens between the calls of a pair and after the second, on cpu and on cuda.
   Result<bool> LookOnHost(PairUnderWay* pair, int turn);
   Result<bool> LookOnDevice(PairUnderWay* pair, int turn);
-  nlohmann::json VerifyPairRequest(const PairUnderWay& pair) const;
+  nlohmann::json VerifyPairRequest(const PairUnderWay& pair);
   // The reference's failure is the task's fault, the candidate's is the verdict.
   Result<bool> FailInPair(const Timed& timed, const Failure& failure);
   std::vector<PairedSample> Samples();
@@ -126,7 +141,23 @@ class Examination {
   Result<bool> LoadCandidate();
   Result<bool> LockEarly();
   Result<bool> LockLate();
-  Result<bool> Lock();
+  Result<bool> Lock(Timed* timed);
+  // Further processes of either side (examination_processes.cc): how many of each there are in all,
+  // their start in the background, and all that has to be done before one is timed.
+  int NumProcesses() const;
+  Result<bool> BeginProcesses();
+  Result<bool> FinishProcesses();
+  int NumBaselines() const;
+  int NumCandidates() const;
+  // Whose turn it is: turns 0, 1, 2, … let each baseline meet each candidate.
+  void UseProcesses(int turn);
+  Timed& BaselineNow();
+  Timed& CandidateNow();
+  // Those that are bound.
+  std::vector<Timed*> AllTimed();
+  // The candidate's, to be ended by whoever has time for it.
+  std::vector<Spare> EndProcesses();
+  nlohmann::json CandidateLoad(const Spare& home) const;
   Result<bool> CheckCorrectness();
   Result<bool> MeasureTime();
   // `lease`: of the device, exclusive; given back as soon as nothing is timed any more.
@@ -172,7 +203,7 @@ class Examination {
   nlohmann::json ReferenceSpec();
   std::string ReferenceEntry() const;
   Status BeginReference();
-  void LoadBaseline();
+  void LoadBaseline(Runner* baseline);
   Status FinishReference();
   Status FitOutputs(const VariantFacts& facts);
   // Builds variant `variant` in a runner, gives it the reference's weights and binds its input
@@ -223,7 +254,7 @@ class Examination {
   // both), inputs intact, and on cuda no store after the runner said done. The comparison; what
   // else is wrong in `broken`.
   nlohmann::json VerifyRequest(const nlohmann::json& layout, const nlohmann::json& baseline_layout,
-                               bool against_truth, bool samples_are_the_candidates) const;
+                               bool against_truth, bool samples_are_the_candidates);
   static nlohmann::json Verified(const nlohmann::json& found, std::optional<Failure>* broken);
   static Failure LateWrites();
   static Failure InputMutation(int input);
@@ -274,6 +305,14 @@ class Examination {
   SecretStream secret_{secret_seed_};
   std::string last_args_;
   Timed candidate_;
+  struct Further {
+    Spare home;
+    Timed timed;
+  };
+  std::vector<std::unique_ptr<Further>> further_;  // of the candidate
+  int baseline_process_ = 0;                       // whose turn it is
+  int candidate_process_ = 0;
+  std::jthread loading_;          // has further processes of both sides until it is joined
   std::optional<Answer> loaded_;  // what came of loading the candidate, once asked
   bool uses_triton_ = false;
   int gate_variant_ = -1;  // whose first call has been gated
@@ -296,9 +335,10 @@ class Examination {
   std::vector<Pair> pairs_;
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record
   int64_t overhead_ns_ = 0;
-  double arm_charge_ = 0;    // seconds added to every call of the candidate
-  double arm_doubt_ = 0;     // … and so many more, if noise hid them
-  int64_t tail_cpu_ns_ = 0;  // CPU time the baseline itself spends after DONE
+  int64_t usual_wait_ns_[2] = {};  // by Side: of all threads, in calls that nobody held up
+  double arm_charge_ = 0;          // seconds added to every call of the candidate
+  double arm_doubt_ = 0;           // … and so many more, if noise hid them
+  int64_t tail_cpu_ns_ = 0;        // CPU time the baseline itself spends after DONE
   nlohmann::json offline_report_ = nlohmann::json::object();
   nlohmann::json offline_blocked_;  // why correctness could not be decided; null while it could
   nlohmann::json admission_;        // of the task, once known

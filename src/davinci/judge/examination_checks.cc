@@ -204,7 +204,7 @@ std::vector<std::pair<uint64_t, uint64_t>> Examination::Ranges(
 void Examination::LookAtMemory(const std::vector<OutputTensor>& outputs,
                                const VariantFacts& facts) {
   const bool on_host = job_.target == Target::kCpu;
-  const worker::Process& process = candidate_.runner->process();
+  const worker::Process& process = CandidateNow().runner->process();
   const std::vector<size_t> own = NotLent(outputs, facts);
   std::vector<OutputTensor> kept;
   for (const size_t i : own) {
@@ -305,14 +305,14 @@ Failure Examination::InputMutation(int input) {
 }
 
 json Examination::VerifyRequest(const json& layout, const json& baseline_layout, bool against_truth,
-                                bool samples_are_the_candidates) const {
+                                bool samples_are_the_candidates) {
   json request = {{"op", "verify"},
                   {"outputs", layout},
                   {"truth", against_truth},
                   {"settled", samples_are_the_candidates && job_.target == Target::kCuda}};
   if (!baseline_layout.is_null()) request["baseline"] = baseline_layout;
   if (!session_->reference_mutates && !task_.config.inplace)
-    request["intact"] = {{"name", candidate_.name},
+    request["intact"] = {{"name", CandidateNow().name},
                          {"shift", current_shift_[static_cast<int>(Side::kCandidate)]}};
   return request;
 }
@@ -414,11 +414,11 @@ Result<std::optional<Failure>> Examination::Reweigh() {
   message["variant"] = 0;
   std::vector<int> fds;
   for (const UniqueFd& fd : drawn.fds) fds.push_back(fd.get());
-  // The baseline first: the candidate could write into what both read.
-  for (Timed* timed : {&session_->baseline, &candidate_}) {
+  // The baselines first: a candidate could write into what all read.
+  for (Timed* timed : AllTimed()) {
     const Answer copied = timed->runner->AskFrozen(message, protocol_.load_timeout_seconds, fds);
     if (!copied.failure) continue;
-    if (timed == &candidate_) return Maybe(copied.failure);
+    if (timed->side == Side::kCandidate) return Maybe(copied.failure);
     return Internal(copied.failure->message);
   }
   ++reweighs_;

@@ -58,20 +58,52 @@ constexpr int64_t kMaxOverheadNs = 2'000'000;
 }  // namespace
 
 double Examination::RecordSeconds(const CallResult& call) const {
-  int64_t outer = call.wall_ns - overhead_ns_;
+  const int64_t excused = ExcusedNs(call);
+  int64_t outer = call.wall_ns - overhead_ns_ - excused;
   if (call.tail_cpu_ns > tail_cpu_ns_ + kTailCpuNs + call.wall_ns / 20) outer += call.freeze_ns;
   outer += kUnwrittenPageNs * call.unwritten_pages;
-  const int64_t claimed = std::min(call.inner_ns, call.wall_ns);
+  // Of what is excused the part that lay within the runner's own two readings.
+  const int64_t inner = std::min(call.inner_ns, call.wall_ns);
+  const int64_t outside = std::max(call.wall_ns - overhead_ns_ - inner, int64_t{0});
+  const int64_t claimed = inner - std::max(excused - outside, int64_t{0});
   return 1e-9 * static_cast<double>(std::max({outer, claimed, int64_t{1}}));
+}
+
+double Examination::UnexcusedSeconds() const {
+  std::vector<double> seconds;
+  for (const Pair& pair : pairs_)
+    seconds.push_back(
+        1e-9 * static_cast<double>(std::max(
+                   {pair.candidate.wall_ns - overhead_ns_,
+                    std::min(pair.candidate.inner_ns, pair.candidate.wall_ns), int64_t{1}})) +
+        arm_charge_);
+  return Median(seconds);
 }
 
 Examination::Average Examination::OnAverage() const {
   std::vector<double> baseline;
   std::vector<double> candidate;
+  // On cpu a call counts by its time or by its CPU time, whichever says less: work takes both, a
+  // neighbour on the machine adds to the first alone.
+  const bool by_cpu = job_.target == Target::kCpu;
+  const auto scale = [&](CallResult Pair::*side) {
+    std::vector<double> seconds;
+    std::vector<double> cpu;
+    for (const Pair& pair : pairs_) {
+      seconds.push_back(RecordSeconds(pair.*side));
+      cpu.push_back(static_cast<double>((pair.*side).cpu_ns));
+    }
+    return Median(seconds) / std::max(Median(cpu), 1.0);
+  };
+  const double scales[2] = {scale(&Pair::baseline), scale(&Pair::candidate)};
+  const auto cost = [&](const CallResult& call, double scale_of_side) {
+    const double seconds = RecordSeconds(call);
+    return by_cpu ? std::min(seconds, scale_of_side * static_cast<double>(call.cpu_ns)) : seconds;
+  };
   for (const auto* pairs : {&pairs_, &stress_pairs_})
     for (const Pair& pair : *pairs) {
-      baseline.push_back(RecordSeconds(pair.baseline));
-      candidate.push_back(RecordSeconds(pair.candidate) + arm_charge_);
+      baseline.push_back(cost(pair.baseline, scales[0]));
+      candidate.push_back(cost(pair.candidate, scales[1]) + arm_charge_);
     }
   // As many on either side: means compare as sums do.
   const auto without_worst = [](const std::vector<double>& v) {
@@ -93,6 +125,7 @@ std::vector<PairedSample> Examination::Samples() {
   // for a core, which a call cannot be credited with.
   std::vector<double> overheads;
   std::vector<double> tails;
+  LearnWaits();
   for (const Pair& pair : pairs_) {
     overheads.push_back(static_cast<double>(pair.baseline.wall_ns - pair.baseline.inner_ns));
     tails.push_back(static_cast<double>(pair.baseline.tail_cpu_ns));
@@ -117,8 +150,12 @@ std::vector<PairedSample> Examination::Samples() {
     arm_doubt_ = std::max(0.0, wall - free - arm_charge_);
   }
   std::vector<PairedSample> samples;
-  for (size_t i = 0; i < pairs_.size(); ++i)
-    samples.push_back({RecordSeconds(pairs_[i].baseline), own[i] + arm_charge_});
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    const Pair& pair = pairs_[i];
+    samples.push_back({RecordSeconds(pair.baseline), own[i] + arm_charge_, pair.baseline_process,
+                       pair.candidate_process, IsClean(pair.baseline), IsClean(pair.candidate),
+                       LeastSeconds(pair.baseline), LeastSeconds(pair.candidate) + arm_charge_});
+  }
   return samples;
 }
 

@@ -81,11 +81,11 @@ Result<bool> Examination::ArmBoth(PairUnderWay* pair, const std::string& args) {
   return true;
 }
 
-json Examination::VerifyPairRequest(const PairUnderWay& pair) const {
+json Examination::VerifyPairRequest(const PairUnderWay& pair) {
   // The oracle's samples are of whoever ran last.
   return VerifyRequest(pair.layouts[static_cast<int>(Side::kCandidate)],
                        pair.layouts[static_cast<int>(Side::kBaseline)], pair.full_check,
-                       pair.order[1] == &candidate_);
+                       pair.order[1]->side == Side::kCandidate);
 }
 
 Result<bool> Examination::LookOnHost(PairUnderWay* pair, int turn) {
@@ -137,8 +137,10 @@ Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& di
                                       bool full_check, std::vector<Pair>* into) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string args, DrawnInputs(distribution));
   PairUnderWay pair;
-  pair.order[baseline_first ? 0 : 1] = &session_->baseline;
-  pair.order[baseline_first ? 1 : 0] = &candidate_;
+  pair.order[baseline_first ? 0 : 1] = &BaselineNow();
+  pair.order[baseline_first ? 1 : 0] = &CandidateNow();
+  pair.calls.baseline_process = baseline_process_;
+  pair.calls.candidate_process = candidate_process_;
   pair.full_check = full_check;
   DAVINCI_ASSIGN_OR_RETURN(const bool armed, ArmBoth(&pair, args));
   if (!armed) return false;
@@ -155,7 +157,7 @@ Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& di
                                                    : LookOnHost(&pair, turn));
     if (!go_on) return false;
   }
-  if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
+  if (auto failure = CheckOutside(CandidateNow())) return Verdict(*failure);
   std::optional<Failure> broken;
   const json comparison = Verified(pair.verified, &broken);
   if (broken) return Verdict(*broken);
@@ -204,8 +206,15 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(i % 2 == 0, "own", false, &pairs_));
     if (!go_on) return std::optional<TimingPlan>();
   }
-  const double pair_seconds = warmup.Seconds() / kWarmupPairs;
+  // A budget is of time with cores: on a busy machine it lasts longer.
+  const double pair_seconds = warmup.Seconds() / kWarmupPairs * ShareOfCores();
   baseline_seconds_ = RecordSeconds(pairs_.back().baseline);
+  for (int turn = 1; turn < std::max(NumBaselines(), NumCandidates()); ++turn) {
+    UseProcesses(turn);
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(turn % 2 == 0, "own", false, nullptr));
+    if (!go_on) return std::optional<TimingPlan>();
+  }
+  UseProcesses(0);
   pairs_.clear();
 
   StoppingOptions options;
@@ -267,7 +276,10 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
         DAVINCI_RETURN_IF_ERROR(Verdict(*failure).status());
         return verdict_stands;
       }
-      if (reweighs_ > before) {  // who keeps something by version renews it off the record
+      // Who keeps something by version renews it off the record.
+      for (int turn = 0; reweighs_ > before && turn < std::max(NumBaselines(), NumCandidates());
+           ++turn) {
+        UseProcesses(turn);
         DAVINCI_ASSIGN_OR_RETURN(const bool go_on, measure(true, false, nullptr));
         if (!go_on) return verdict_stands;
       }
@@ -276,6 +288,7 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     }
     // A B B A: what drifts hits both sides alike.
     const bool baseline_first = pairs_.size() % 2 == 0;
+    UseProcesses(static_cast<int>(pairs_.size() / 2));
     const bool chosen = secret_.Uniform() < protocol_.full_check_share;
     const bool first = pairs_.size() == first_truth && !stresses;
     const bool full_check = first || (chosen && truth.Fits(spent.Seconds()));
@@ -287,8 +300,10 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     if (full_check) truth.Took(watch.Seconds());
     phase.samples = Samples();
     const double on_record = spent.Seconds() - reweighing.total_seconds() - stress.total_seconds();
-    DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
+    DAVINCI_ASSIGN_OR_RETURN(phase.decision,
+                             criterion.Look(phase.samples, on_record * ShareOfCores()));
   }
+  UseProcesses(0);
   evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();
   return std::optional<TimingPhase>(std::move(phase));
 }
@@ -349,12 +364,15 @@ void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPha
     evaluation_.AddLabel(fmt::format("work between calls: {:.3f} ms charged", 1e3 * arm_charge_));
   }
   evaluation_.speedup =
-      Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline};
+      Speedup{ratio.median,  ratio.low,         ratio.high,        ratio.significant,
+              job_.baseline, ratio.decided_low, ratio.decided_high};
   if (const int64_t pages = pairs_.back().candidate.unwritten_pages; pages > kFewPages)
     evaluation_.AddLabel(fmt::format("{} pages of the outputs are not written", pages));
-  if (!ratio.significant && ratio.high > kWideInterval * ratio.low)
-    evaluation_.AddLabel(
-        fmt::format("hardly measured: {:.3g} to {:.3g} x, busy machine", ratio.low, ratio.high));
+  if (ratio.inconclusive ||
+      (!ratio.significant && ratio.decided_high > kWideInterval * ratio.decided_low))
+    evaluation_.AddLabel(fmt::format("inconclusive: {:.3g} to {:.3g} x, busy machine",
+                                     ratio.decided_low, ratio.decided_high));
+  evaluation_.evidence["timing"] = {{"pairs", ratio.n}, {"apart", ratio.apart}};
   if (ratio.unsteadiness > kSteady)
     evaluation_.AddLabel(fmt::format("unsteady timing: {:.1f} x", ratio.unsteadiness));
 }

@@ -34,6 +34,9 @@ struct Protocol {
   // Report the published rule's opinion, and whether NaN gets through, beside the verdict.
   bool second_opinion = true;
 
+  // CPU: processes of either side that are timed, where their memory allows it.
+  int processes = 1;
+
   // Timing. A pair is one baseline and one candidate call on the same fresh inputs.
   int min_pairs = 10;
   int max_pairs = 100;

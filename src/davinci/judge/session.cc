@@ -27,6 +27,8 @@ constexpr auto kExpireInterval = std::chrono::milliseconds(500);
 }  // namespace
 
 bool Session::Alive() {
+  for (const auto& more : more_baselines)
+    if (more->runner->process().WaitForDeath()) return false;
   return oracle && !oracle->process().WaitForDeath() && baseline.runner &&
          !baseline.runner->process().WaitForDeath();
 }
@@ -141,14 +143,14 @@ SessionClaim SessionPool::Claim(const std::string& key, const std::string& host)
 }
 
 void SessionPool::Return(const std::string& key, std::unique_ptr<Session> session,
-                         Spare candidate) {
+                         std::vector<Spare> candidates) {
   std::lock_guard lock(mutex_);
-  returned_.push_back({key, std::move(session), std::move(candidate)});
+  returned_.push_back({key, std::move(session), std::move(candidates)});
   changed_.notify_all();
 }
 
 void SessionPool::TakeBack(Returned returned) {
-  returned.candidate = Spare();  // gone before the oracle forgets what it had opened of it
+  returned.candidates.clear();  // gone before the oracle forgets what it had opened of it
   std::unique_ptr<Session>& session = returned.session;
   if (session && !returned.only_strip &&
       (session->spoilt || !session->ready || ++session->uses >= kMaxUses || !session->Alive()))
@@ -159,6 +161,7 @@ void SessionPool::TakeBack(Returned returned) {
     if (session->oracle->Ask({{"op", "rest"}}).ok()) {
       session->oracle->Rest();
       session->baseline.outside_cpu_ns.clear();
+      for (auto& more : session->more_baselines) more->outside_cpu_ns.clear();
       session->resting_since = MonotonicSeconds();
     } else {
       session.reset();
@@ -204,7 +207,7 @@ std::vector<std::unique_ptr<Session>> SessionPool::StripLocked(const Predicate& 
     if (session->host.empty())
       ended.push_back(std::move(session));
     else
-      returned_.push_back({"", std::move(session), Spare(), true});
+      returned_.push_back({"", std::move(session), {}, true});
   }
   std::erase(resting_, nullptr);
   changed_.notify_all();

@@ -40,6 +40,7 @@ struct Timed {
   std::unique_ptr<Runner> runner;
   std::vector<int64_t> outside_cpu_ns;
   int built_variant = -1;
+  std::optional<Failure> load_failure;  // of a further process, which loads in the background
 };
 
 struct Session {
@@ -49,6 +50,8 @@ struct Session {
   TempDir work;      // scratch of oracle and baseline
   std::unique_ptr<Oracle> oracle;
   Timed baseline;
+  // cpu: further processes of it (examination_processes.cc), bound where `built_variant` is 0.
+  std::vector<std::unique_ptr<Timed>> more_baselines;
   OutputArena arena;
   std::vector<std::optional<VariantFacts>> facts;  // by variant; 0 is the task's own size
   SecretStream secret{SecretSeed()};               // seeds of weights; never published
@@ -96,10 +99,11 @@ class SessionPool {
   SessionClaim TryClaimSoon(const std::string& key, const std::string& host);
   // Blocks until the claim is granted.
   SessionClaim Claim(const std::string& key, const std::string& host = "");
-  // Ends the candidate, then keeps the session for the next one or ends it too: spoilt, dead or
-  // used up. Null when none came about. Returns at once; a thread of the pool does it, because the
-  // driver takes its time to undo a context.
-  void Return(const std::string& key, std::unique_ptr<Session> session, Spare candidate);
+  // Ends the candidate's processes, then keeps the session for the next one or ends it too: spoilt,
+  // dead or used up. Null when none came about. Returns at once; a thread of the pool does it,
+  // because the driver takes its time to undo a context.
+  void Return(const std::string& key, std::unique_ptr<Session> session,
+              std::vector<Spare> candidates);
   // Waits until everything returned so far has been taken back.
   void Settle();
   // Settles and ends the sessions at rest.
@@ -119,7 +123,7 @@ class SessionPool {
   struct Returned {
     std::string key;
     std::unique_ptr<Session> session;
-    Spare candidate;
+    std::vector<Spare> candidates;
     bool only_strip = false;  // it rested
   };
   void TakeBack(Returned returned);

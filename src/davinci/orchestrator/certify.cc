@@ -7,6 +7,7 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/utf8.h"
+#include "davinci/data/shown_interval.h"
 #include "davinci/orchestrator/export_kernel.h"
 #include "davinci/orchestrator/line_diff.h"
 
@@ -49,8 +50,9 @@ Result<Evaluation> CertifyOne(const Certifier& certifier, int step, const rollou
 }
 
 std::string SpeedupText(const Speedup& speedup) {
-  return fmt::format("{:.3g}x over {} (95 % interval {:.3g} – {:.3g}{})", speedup.median,
-                     speedup.baseline, speedup.low, speedup.high,
+  const ShownInterval shown = Shown(speedup);
+  return fmt::format("{:.3g}x over {} ({} interval {:.3g} – {:.3g}{})", speedup.median,
+                     speedup.baseline, shown.level, shown.low, shown.high,
                      speedup.significant ? "" : ", not significant");
 }
 

@@ -8,6 +8,7 @@
 
 #include "davinci/base/hash.h"
 #include "davinci/base/utf8.h"
+#include "davinci/data/shown_interval.h"
 
 namespace davinci::report {
 std::string EscapeHtml(std::string_view text) {
@@ -43,9 +44,10 @@ std::string EscapeHtml(std::string_view text) {
 }
 
 std::string FormatSpeedup(const Speedup& speedup) {
+  const ShownInterval shown = Shown(speedup);
   const std::string high =
-      std::isfinite(speedup.high) ? fmt::format("{:.2f}", speedup.high) : std::string("∞");
-  return fmt::format("{:.2f}× [{:.2f}, {}]", speedup.median, speedup.low, high);
+      std::isfinite(shown.high) ? fmt::format("{:.2f}", shown.high) : std::string("∞");
+  return fmt::format("{:.2f}× [{:.2f}, {}]", speedup.median, shown.low, high);
 }
 
 std::string FormatSeconds(double seconds) {

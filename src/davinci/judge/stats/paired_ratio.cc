@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/judge/stats/process_ratio.h"
 #include "davinci/judge/stats/summary.h"
 
 namespace davinci::judge {
@@ -103,6 +104,14 @@ double Unsteadiness(std::span<const PairedSample> pairs) {
   return worst;
 }
 
+// One process on either side, and nothing held up.
+bool IsPlain(std::span<const PairedSample> pairs) {
+  return std::all_of(pairs.begin(), pairs.end(), [](const PairedSample& pair) {
+    return pair.baseline_process == 0 && pair.candidate_process == 0 && pair.baseline_clean &&
+           pair.candidate_clean;
+  });
+}
+
 bool IsTime(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
 }  // namespace
@@ -125,6 +134,11 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
       return InvalidArgument("paired ratio: pair " + std::to_string(i) +
                              " holds a time that is not positive and finite");
   }
+  if (!IsPlain(pairs)) {
+    PairedRatio ratio = ComputeProcessRatio(pairs, options);
+    ratio.unsteadiness = Unsteadiness(pairs);
+    return ratio;
+  }
   for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
     blocks.push_back(0.5 *
                      (std::log(pairs[i].baseline_seconds / pairs[i].candidate_seconds) +
@@ -140,6 +154,7 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   if (blocks.size() < 2) {
     ratio.low = 0;
     ratio.high = std::numeric_limits<double>::infinity();
+    ratio.decided_high = ratio.high;
     return ratio;
   }
   Interval interval = BootstrapMedian(blocks, options);
@@ -159,15 +174,15 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   const int dof = static_cast<int>(std::ssize(blocks)) - 1;
   const double wider = options.half_width_factor * StudentT9995(dof) / StudentT975(dof);
   const double extra_wider = kNormal9995 * between_log_sd;
-  ratio.significant = center - std::hypot((center - interval.low) * wider, extra_wider) >
-                          std::log(1 + options.band) ||
-                      center + std::hypot((interval.high - center) * wider, extra_wider) <
-                          std::log(1 - options.band);
+  ratio.decided_low = std::exp(center - std::hypot((center - interval.low) * wider, extra_wider));
+  ratio.decided_high = std::exp(center + std::hypot((interval.high - center) * wider, extra_wider));
+  ratio.significant = ratio.decided_low > 1 + options.band || ratio.decided_high < 1 - options.band;
   return ratio;
 }
 
 PairedRatio AtAverage(PairedRatio ratio, double average, double band) {
   ratio.median = ratio.low = average;
+  ratio.decided_low = std::min(ratio.decided_low, average);
   ratio.significant = ratio.significant && (ratio.high < 1 || ratio.low > 1 + band);
   return ratio;
 }
@@ -175,14 +190,18 @@ PairedRatio AtAverage(PairedRatio ratio, double average, double band) {
 PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, double charge,
                                double band) {
   constexpr double kLeastSeconds = 1e-9;
-  ratio.high *= candidate_seconds / std::max(candidate_seconds - charge, kLeastSeconds);
+  const double uncharged = candidate_seconds / std::max(candidate_seconds - charge, kLeastSeconds);
+  ratio.high *= uncharged;
+  ratio.decided_high *= uncharged;
   ratio.significant = ratio.significant && (ratio.low > 1 + band || ratio.high < 1 - band);
   return ratio;
 }
 
 PairedRatio WithCostlierCalls(PairedRatio ratio, double candidate_seconds, double more,
                               double band) {
-  ratio.low *= candidate_seconds / (candidate_seconds + more);
+  const double costlier = candidate_seconds / (candidate_seconds + more);
+  ratio.low *= costlier;
+  ratio.decided_low *= costlier;
   ratio.significant = ratio.significant && (ratio.low > 1 + band || ratio.high < 1 - band);
   return ratio;
 }

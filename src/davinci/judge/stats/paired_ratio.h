@@ -26,8 +26,10 @@
 // compared with itself comes out ten times faster. It shows in how far a process's median call is
 // from its fastest tenth; what is beyond kSteady there counts as further spread between processes.
 //
-// Significant asks for more than the interval that is reported: the same interval at 99.9 %, so
-// that of a thousand comparisons of a kernel with itself about one is called a difference.
+// Significance is decided with the same interval at 99.9 %, so that of a thousand comparisons of a
+// kernel with itself about one is called a difference.
+//
+// Pairs of several processes, or with calls that were held up: process_ratio.h.
 //
 // Pure and deterministic: the same input and seed give the same bits.
 #pragma once
@@ -42,6 +44,22 @@ namespace davinci::judge {
 struct PairedSample {
   double baseline_seconds = 0;
   double candidate_seconds = 0;
+  // Which of several processes of its side made the call, from 0.
+  int baseline_process = 0;
+  int candidate_process = 0;
+  // Whether nothing else on the machine held the call up; and where something did, the least that
+  // it can have taken (0: not known).
+  bool baseline_clean = true;
+  bool candidate_clean = true;
+  double baseline_least_seconds = 0;
+  double candidate_least_seconds = 0;
+
+  double BaselineLeast() const {
+    return baseline_least_seconds > 0 ? baseline_least_seconds : baseline_seconds;
+  }
+  double CandidateLeast() const {
+    return candidate_least_seconds > 0 ? candidate_least_seconds : candidate_seconds;
+  }
 };
 
 constexpr int kMinBootstrapBlocks = 6;  // 1 - 2 * 2^-6 is the first to exceed 95 %
@@ -69,9 +87,14 @@ struct PairedRatio {
   double median = 1;
   double low = 0;  // 95 % interval; may be [0, inf]
   double high = 0;
-  bool significant = false;  // the 99.9 % interval, too, lies outside the band
-  int n = 0;                 // pairs used (an unpaired last one is left out)
-  double block_log_sd = 0;   // robust spread of the blocks' log ratios, for reports
+  // 99.9 % interval: what `significant` is decided with, and what people are shown.
+  double decided_low = 0;
+  double decided_high = 0;
+  bool significant = false;   // it lies outside the band
+  bool inconclusive = false;  // too few undisturbed calls: the interval is what bounds allow
+  bool apart = false;         // calls of either side are compared, not pairs (process_ratio.h)
+  int n = 0;                  // pairs used (an unpaired last one is left out)
+  double block_log_sd = 0;    // robust spread of the blocks' log ratios, for reports
   double unsteadiness = 1;  // median call over the fastest tenth, of the process where it is larger
 };
 

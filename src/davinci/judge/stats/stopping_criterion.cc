@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace davinci::judge {
 namespace {
@@ -23,6 +24,14 @@ bool NothingToGain(const PairedRatio& whole, const PairedRatio& sampling, double
   if (!std::isfinite(width) || own > share * width) return false;
   const double between = std::sqrt(width * width - own * own);
   return whole.significant || std::abs(std::log(whole.median)) <= kSignificanceFactor * between;
+}
+
+// The same calls as if one process of either side had made them: their spread is of sampling.
+std::vector<PairedSample> OfOneProcess(std::span<const PairedSample> pairs) {
+  std::vector<PairedSample> plain;
+  for (const PairedSample& pair : pairs)
+    plain.push_back({pair.baseline_seconds, pair.candidate_seconds});
+  return plain;
 }
 
 }  // namespace
@@ -94,7 +103,8 @@ Result<StopDecision> StoppingCriterion::Look(std::span<const PairedSample> pairs
   // about the rest.
   PairedRatioOptions within = ratio_options;
   within.between_process_log_sd = within.between_process_seconds = 0;
-  DAVINCI_ASSIGN_OR_RETURN(const PairedRatio sampling, ComputePairedRatio(pairs, within));
+  DAVINCI_ASSIGN_OR_RETURN(const PairedRatio sampling,
+                           ComputePairedRatio(OfOneProcess(pairs), within));
   const double target = std::max(options_.target_relative_half_width,
                                  options_.target_of_effect * std::abs(std::log(ratio.median)));
   if (n >= plan_.min_pairs && RelativeHalfWidth(sampling) <= target) {
