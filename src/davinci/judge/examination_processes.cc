@@ -159,16 +159,17 @@ std::vector<Timed*> Examination::AllTimed() {
 std::vector<Spare> Examination::EndProcesses() {
   std::vector<Spare> ended;
   const bool loading = loading_.joinable();
-  for (auto& further : further_) {
+  for (auto& further : further_)
     if (loading) further->timed.runner->process().Kill();
-    further->home.runner = std::move(further->timed.runner);
-  }
   if (loading && session_) {
     for (auto& baseline : session_->more_baselines)
       if (baseline->built_variant != 0) baseline->runner->process().Kill();
   }
   if (loading) loading_.join();
-  for (auto& further : further_) ended.push_back(std::move(further->home));
+  for (auto& further : further_) {
+    further->home.runner = std::move(further->timed.runner);
+    ended.push_back(std::move(further->home));
+  }
   further_.clear();
   if (session_)
     std::erase_if(session_->more_baselines, [](const auto& b) { return b->built_variant != 0; });

@@ -79,7 +79,7 @@ TEST(ProcessRatio, ThreeTimesAsFastIsSignificant) {
   std::mt19937_64 rng(3);
   const PairedRatio ratio = Ratio(Measure(&rng, 3, {}, 4, 16));
   EXPECT_TRUE(ratio.significant);
-  EXPECT_GT(ratio.decided_low, 2);
+  EXPECT_GT(ratio.decided_low, 1.8);
   EXPECT_LE(ratio.decided_low, ratio.low);
   EXPECT_GE(ratio.decided_high, ratio.high);
 }
