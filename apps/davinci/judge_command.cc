@@ -24,6 +24,7 @@ namespace davinci::app {
 namespace {
 
 constexpr int kMostThreads = 256;  // a sandbox takes 512 in all
+constexpr int kMostProcesses = 8;
 
 struct JudgeArguments {
   std::string batch;
@@ -39,6 +40,7 @@ struct JudgeArguments {
   bool json = false;
   bool no_sandbox = false;
   int threads = 0;
+  int processes = 0;
   double load_timeout = 0;
   double call_timeout = 0;
   double compile_timeout = 0;
@@ -103,6 +105,7 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   if (!installation.ok()) return Fail(installation.status());
   judge::JudgeOptions options = MakeJudgeOptions(*installation);
   options.threads = arguments.threads;
+  options.processes = arguments.processes;
   options.load_timeout_seconds = arguments.load_timeout;
   options.call_timeout_seconds = arguments.call_timeout;
   options.compile_timeout_seconds = arguments.compile_timeout;
@@ -149,6 +152,11 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->add_option("--threads", arguments->threads,
                    "Threads of reference and candidate (default: all cores, on cuda one)")
       ->check(CLI::Range(1, kMostThreads));
+  command
+      ->add_option("--processes", arguments->processes,
+                   "Processes of either side that are timed on cpu (default: one); with four their "
+                   "spread is measured and load on the machine taken off")
+      ->check(CLI::Range(1, kMostProcesses));
   const judge::Protocol limits;
   for (const auto& [name, value, usual, what] :
        {std::tuple{"--load-timeout", &arguments->load_timeout, limits.load_timeout_seconds,

@@ -78,6 +78,7 @@ class Examination {
   // On cpu: the part of a call for which others had the core that its main thread waited for,
   // beyond what waking costs; and whether it was held up by more than that costs
   // (examination_load.cc).
+  bool CorrectsLoad() const;  // else nothing is excused and every call is clean
   int64_t ExcusedNs(const CallResult& call) const;
   bool IsClean(const CallResult& call) const;
   double LeastSeconds(const CallResult& call) const;

@@ -83,9 +83,9 @@ double Examination::UnexcusedSeconds() const {
 Examination::Average Examination::OnAverage() const {
   std::vector<double> baseline;
   std::vector<double> candidate;
-  // On cpu a call counts by its time or by its CPU time, whichever says less: work takes both, a
-  // neighbour on the machine adds to the first alone.
-  const bool by_cpu = job_.target == Target::kCpu;
+  // Where load is corrected a call counts by its time or by its CPU time, whichever says less: work
+  // takes both, a neighbour on the machine adds to the first alone.
+  const bool by_cpu = CorrectsLoad();
   const auto scale = [&](CallResult Pair::*side) {
     std::vector<double> seconds;
     std::vector<double> cpu;

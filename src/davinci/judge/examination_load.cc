@@ -1,4 +1,5 @@
-// What other work on the machine does to a call on the cpu target, told from what the call itself
+// What other work on the machine does to a call on the cpu target where several processes of either
+// side are timed (Protocol::processes), told from what the call itself
 // does: by the kernel's account of how long each thread was ready to run and waited for a core.
 //
 //   excused   of the main thread's wait, what threads of its own process cannot have caused: taken
@@ -29,6 +30,10 @@ constexpr double kLeastShareOfCores = 0.25;
 
 }  // namespace
 
+bool Examination::CorrectsLoad() const {
+  return job_.target == Target::kCpu && protocol_.processes > 1;
+}
+
 void Examination::LearnWaits() {
   for (const Side side : {Side::kBaseline, Side::kCandidate}) {
     std::vector<double> waits;
@@ -44,14 +49,14 @@ void Examination::LearnWaits() {
 }
 
 int64_t Examination::ExcusedNs(const CallResult& call) const {
-  if (job_.target != Target::kCpu) return 0;
+  if (!CorrectsLoad()) return 0;
   // What waking the main thread costs is part of the protocol's cost already.
   const int64_t usual = std::max(usual_wait_ns_[0], usual_wait_ns_[1]) + kCleanNs;
   return std::clamp(call.cores.OthersNs() - usual, int64_t{0}, call.wall_ns);
 }
 
 bool Examination::IsClean(const CallResult& call) const {
-  if (job_.target != Target::kCpu) return true;
+  if (!CorrectsLoad()) return true;
   const int64_t usual = std::max(usual_wait_ns_[0], usual_wait_ns_[1]);
   const auto share = static_cast<int64_t>(kCleanShare * static_cast<double>(call.wall_ns));
   // What is excused is known exactly; the rest is not.
@@ -68,7 +73,7 @@ double Examination::LeastSeconds(const CallResult& call) const {
 }
 
 double Examination::ShareOfCores() const {
-  if (job_.target != Target::kCpu) return 1;
+  if (!CorrectsLoad()) return 1;
   double waited = 0;
   double all = 0;
   for (const Pair& pair : pairs_)

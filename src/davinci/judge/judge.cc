@@ -51,6 +51,8 @@ json OverrideLimits(const JudgeOptions& options, Protocol* protocol) {
   apply("compile_timeout_seconds", options.compile_timeout_seconds,
         &protocol->compile_timeout_seconds);
   apply("memory_bytes", options.memory_bytes, &protocol->memory_bytes);
+  apply("processes", options.processes, &protocol->processes);
+  SampleProcesses(protocol->processes, protocol);
   return changed;
 }
 

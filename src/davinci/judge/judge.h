@@ -43,6 +43,7 @@ struct JudgeOptions {
   double call_timeout_seconds = 0;
   double compile_timeout_seconds = 0;
   int64_t memory_bytes = 0;
+  int processes = 0;  // cpu: of either side that are timed (Protocol::processes)
 };
 
 struct Job {

@@ -9,8 +9,6 @@ namespace davinci::judge {
 namespace {
 
 constexpr int kPublishedTrials = 5;
-// Six degrees of freedom: the 99.9 % interval is six standard errors of the centre to either side.
-constexpr int kProcesses = 4;
 constexpr double kShareOfMachine = 0.6;  // the oracle, and whoever else works there, have the rest
 
 }  // namespace
@@ -35,12 +33,16 @@ std::optional<double> PublishedTolerance(config::Precision precision) {
   return std::nullopt;
 }
 
+void SampleProcesses(int processes, Protocol* protocol) {
+  protocol->processes = processes;
+  if (processes > 1) protocol->min_pairs = std::max(protocol->min_pairs, 4 * processes);
+  protocol->max_pairs = std::max(protocol->max_pairs, protocol->min_pairs);
+}
+
 Result<Protocol> ProtocolByName(std::string_view name) {
   Protocol protocol;
   protocol.name = std::string(name);
-  protocol.processes = kProcesses;
   if (name == "davinci") {
-    protocol.min_pairs = 4 * kProcesses;
     protocol.steps = {{"own"},      {"signed"},    {"magnitudes"},  {"faint"},
                       {"outliers"}, {"own", true}, {"signed", true}};
     return protocol;
@@ -48,7 +50,6 @@ Result<Protocol> ProtocolByName(std::string_view name) {
   if (name == "screening") {
     protocol.steps = {{"own"}, {"signed"}, {"magnitudes"}, {"own", true}};
     protocol.second_opinion = false;
-    protocol.processes = 1;
     protocol.min_pairs = 6;
     protocol.max_pairs = 14;
     protocol.device_connections = 2;

@@ -34,7 +34,10 @@ struct Protocol {
   // Report the published rule's opinion, and whether NaN gets through, beside the verdict.
   bool second_opinion = true;
 
-  // CPU: processes of either side that are timed, where their memory allows it.
+  // CPU: processes of either side that are timed, where their memory allows it. With more than one,
+  // the spread between them is measured instead of assumed, and what other work on the machine does
+  // to a call is taken off it (examination_load.cc). With four the 99.9 % interval is six standard
+  // errors of the centre to either side (six degrees of freedom).
   int processes = 1;
 
   // Timing. A pair is one baseline and one candidate call on the same fresh inputs.
@@ -84,6 +87,9 @@ inline constexpr uint64_t kPublishedSeed = 42;
 // atol = rtol of the published rule: 1e-4 for fp32 (and tf32), 1e-2 for fp16 and bf16; nothing for
 // fp64, which it does not know.
 std::optional<double> PublishedTolerance(config::Precision precision);
+
+// `processes` a side, and enough pairs that each baseline meets each candidate.
+void SampleProcesses(int processes, Protocol* protocol);
 
 Result<Protocol> ProtocolByName(std::string_view name);
 std::vector<std::string> ProtocolNames();
