@@ -233,7 +233,7 @@ print("agrees")
         for extra, wanted in [
                 (["--set", "rollout.turn=3"], r"rollout\.turn.*turns"),
                 (["--set", "run.seed=3"], r"run about something else.*run\.seed"),
-                (["--llm", "embedded"], r"embedded.*does not have yet"),
+                (["--llm", "embedded"], r"embedded model needs --model"),
                 (["--llm", "recorded:nothing.jsonl"], r"nothing\.jsonl"),
                 (["--llm", "http://127.0.0.1:9/v1", "--set", "llm.max_attempts=1"], r"127\.0\.0\.1:9"),
         ]:
