@@ -45,7 +45,7 @@ struct AdmissionDecision {
   std::string reason;  // one sentence
 };
 
-// `pairs`: all that were drawn so far. Judge errors are nobody's fault: a pair that holds one is
+// `pairs`: all that were drawn so far. Judge errors count for neither arm: a pair that holds one is
 // left out, but counts as drawn, so that the experiment ends.
 AdmissionDecision DecideAdmission(std::span<const VerificationPair> pairs,
                                   const AdmissionOptions& options);

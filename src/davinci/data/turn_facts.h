@@ -19,7 +19,7 @@ inline constexpr std::string_view kOnlyPyTorchLabel = "only PyTorch";
 
 // The candidate has no kernel of its own: its source builds none (`language`, DetectLanguage), or a
 // device profile saw kernels and none of them was its own. A profile that saw no kernel at all is a
-// fault of the profiler and accuses nobody.
+// fault of the profiler and is no decoy.
 bool OnlyPyTorch(Language language, const Evaluation& evaluation);
 
 // 0.5 correct + 0.5 min(speedup, cap) + 0.5 coverage, and 0 for what is not correct; without a

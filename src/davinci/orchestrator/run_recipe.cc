@@ -92,7 +92,7 @@ void Reader::ReadLlm() {
   Number("llm.concurrency", &recipe_.llm.concurrency, 1, 4096);
   Number("llm.context_tokens", &recipe_.step.context_tokens, 1024);
   reader_.Read("llm.logprobs", &recipe_.step.logprobs);
-  // A role's table is read where somebody wrote one: most runs have one model for everything.
+  // A role's table is read only where it exists: most runs have one model for everything.
   const auto& tables = given_.tree().values;
   for (const std::string role : {"policy", "selection", "summary"}) {
     if (!tables.contains("llm") || !tables["llm"].is_object() || !tables["llm"].contains(role))

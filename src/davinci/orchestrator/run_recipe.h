@@ -64,7 +64,7 @@ Result<RunRecipe> ReadRecipe(const config::Recipe& recipe, std::string* resolved
 // What decides the content of a run: everything that changes what it asks of model and judge, by
 // dotted key (prompts, feedback, context size and stop rules among it), without what only says how
 // fast or how far it goes (concurrency, budgets, endpoints, keys). The prompts' texts are not of
-// the recipe: whoever opens the run adds PromptSet::hash() as "agents.prompts". A run can be
+// the recipe: the opener of a run adds PromptSet::hash() as "agents.prompts". A run can be
 // continued under other values of those, not of these.
 std::map<std::string, std::string> Identity(const RunRecipe& recipe);
 

@@ -67,7 +67,7 @@ Result<Selection> Select(StepRun& run, TaskRun& task, int scheme,
       for (size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[rng.Below(i)]);
     }
     names.resize(std::min(names.size(), static_cast<size_t>(settings.select)));
-    // Nobody was shown the others.
+    // The others were not shown.
     selection.shown = names;
     selection.chosen = std::move(names);
     return selection;

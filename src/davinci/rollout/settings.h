@@ -48,7 +48,7 @@ struct StopSettings {
 // Who chooses the skills of a scheme.
 enum class SelectionMethod {
   kAgent,   // the Selection agent, one call per scheme
-  kBm25,    // nobody: the best matches
+  kBm25,    // no model: the best matches
   kRandom,  // nobody: drawn from all skills for target and language, by the run's seed
 };
 std::string_view SelectionMethodName(SelectionMethod method);
