@@ -1,6 +1,6 @@
 """Keeps every GPU example and attack of the repository compiling, on machines without a GPU.
 
-    python tests/offline/compile_gpu.py --davinci build/dev/apps/davinci/davinci [--jobs 2] [NAME...]
+    python tests/offline/compile_gpu.py --davinci build/dev/apps/davinci/davinci [--jobs 2] [--one-in N] [NAME...]
 
 All tests/honest kernels and tests/exploits cases with target cuda go through ``davinci judge --batch --target cuda``. An
 honest kernel must come out as "checked without device" and not as wrong; an attack has to parse, import and compile (or end
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import tomllib
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -76,9 +77,11 @@ def main():
     parser.add_argument("--davinci", required=True)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", help="folder for verdicts: an unchanged judge does not repeat those of unchanged kernels")
+    parser.add_argument("--one-in", type=int, default=1, help="a fixed sample, chosen by the hash of the name")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
-    rows = [row for row in collect() if not options.names or row[0] in options.names]
+    rows = [row for row in collect()
+            if row[0] in options.names or not options.names and zlib.crc32(row[0].encode()) % options.one_in == 0]
     started = time.monotonic()
     documents = {}
     with tempfile.TemporaryDirectory(prefix="davinci-compile-gpu") as folder:
