@@ -356,6 +356,7 @@ class Comparator:
 
 
 def bits_of(tensor):
+    tensor = packing.real(tensor)
     size = tensor.element_size()
     if tensor.dtype == torch.bool:
         return tensor.view(torch.uint8)

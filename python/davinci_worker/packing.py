@@ -2,6 +2,9 @@
 
 A skeleton is the same value with each tensor replaced by a ``Slot``; it is pickled by the oracle and unpickled by a
 runner. Nothing a runner wrote is ever unpickled: its outputs are described as JSON and read as raw memory.
+
+A complex tensor is handled as the real one over the same memory, with a last dimension of 2, and made complex again where it
+is handed to a forward: inputs, state and outputs are drawn, moved and compared as real and imaginary parts.
 """
 
 import base64
@@ -17,6 +20,7 @@ DTYPES = {
     torch.bool: "bool",
 }
 BY_NAME = {name: dtype for dtype, name in DTYPES.items()}
+_COMPLEX = (torch.complex64, torch.complex128)
 
 
 def why_not(tensor):
@@ -27,28 +31,38 @@ def why_not(tensor):
         return "is nested; only dense tensors are supported, such as its values and offsets"
     if tensor.is_quantized or tensor.layout is not torch.strided:
         return f"is {'quantized' if tensor.is_quantized else tensor.layout}; only dense tensors are supported, such as its parts"
-    if tensor.dtype not in DTYPES:
-        return (f"is of type {tensor.dtype}; only float16, bfloat16, float32, float64, int8 to int64, uint8 and bool are supported"
-                + (" (torch.view_as_real makes real numbers of complex ones)" if tensor.is_complex() else ""))
+    if tensor.dtype not in DTYPES and tensor.dtype not in _COMPLEX:
+        return (f"is of type {tensor.dtype}; only float16, bfloat16, float32, float64, complex64, complex128, int8 to int64, uint8 and "
+                "bool are supported")
     return None
 
 
+def real(tensor):
+    """A complex tensor as its real and imaginary parts, in the same memory; any other as it is."""
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+
+
 class Slot:
-    """Placeholder of tensor number ``index``."""
+    """Placeholder of tensor number ``index``, which is ``is_complex`` for a forward."""
 
-    __slots__ = ("index",)
+    __slots__ = ("index", "is_complex")
 
-    def __init__(self, index):
+    def __init__(self, index, is_complex=False):
         self.index = index
+        self.is_complex = is_complex
 
     def __reduce__(self):
-        return (Slot, (self.index,))
+        return (Slot, (self.index, self.is_complex))
+
+    def of(self, tensors):
+        tensor = tensors[self.index]
+        return torch.view_as_complex(tensor) if self.is_complex else tensor
 
 
 def flatten(value, tensors):
     if isinstance(value, torch.Tensor):
-        tensors.append(value)
-        return Slot(len(tensors) - 1)
+        tensors.append(real(value))
+        return Slot(len(tensors) - 1, value.is_complex())
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         if "__new__" in vars(type(value)) and "_fields" not in vars(type(value)):
             raise TypeError(f"a {type(value).__name__} is more than its parts; pass the tensors that it is made of")
@@ -72,7 +86,7 @@ def with_leaves(value, other):
 
 
 def unflatten(skeleton, tensors):
-    return with_leaves(skeleton, lambda leaf: tensors[leaf.index] if isinstance(leaf, Slot) else leaf)
+    return with_leaves(skeleton, lambda leaf: leaf.of(tensors) if isinstance(leaf, Slot) else leaf)
 
 
 def to_blob(value):
@@ -130,23 +144,29 @@ def in_order(tensor, elements):
     """Contiguous, where it must be and has as many elements as it should (a forged shape may have any). The methods are torch's: a
     tensor may carry others of its own."""
     plain = torch.Tensor
-    if elements is None or type(tensor) is not plain or tensor.layout is not torch.strided or plain.numel(tensor) != elements:
+    if type(tensor) is not plain or tensor.layout is not torch.strided:
+        return tensor
+    parts = 1
+    if tensor.dtype in _COMPLEX:
+        tensor, parts = plain.resolve_conj(tensor), 2
+    if elements is None or parts * plain.numel(tensor) != elements:
         return tensor
     return tensor if plain.is_contiguous(tensor) else plain.contiguous(tensor)
 
 
 def describe(value, out):
-    """Structure of an output as a string; tensors are appended to ``out`` as JSON-able descriptors."""
+    """Structure of an output as a string (T a tensor, C a complex one, N a number); tensors are appended to ``out`` as JSON-able descriptors."""
     kind = type(value)
     if isinstance(value, torch.Tensor):
         if value.layout is not torch.strided or value.is_quantized:
             return f"unsupported:{value.layout}"
+        name, value = "C" if value.is_complex() else "T", real(value)
         out.append({
             "ptr": value.data_ptr(), "dtype": DTYPES.get(value.dtype, str(value.dtype)),
             "shape": list(value.shape), "stride": list(value.stride()), "device": value.device.type,
             "plain": kind is torch.Tensor or kind is torch.nn.Parameter,
         })
-        return "T"
+        return name
     if isinstance(value, (list, tuple)):
         name = "list" if isinstance(value, list) else "tuple"
         return name + "(" + ",".join(describe(v, out) for v in value) + ")"

@@ -158,7 +158,7 @@ class Reference:
         if self.spec.get("randomise", True):
             constants = weights.constant_tables(model, lambda: self._make(init), self.spec["init_seed"])
             weights.randomise(model, self.spec["state_seed"], constants, self.spec.get("precision"))
-        precise = self._twin(model, init).double()
+        precise = self._twin(model, init).double()._apply(lambda t: t.to(torch.complex128) if t.is_complex() else t)
         self._instances[variant] = Instance(model, precise, init, constants, initial)
         self._instances[variant].keep(self._kept_names.get(variant, ()))
         return self._instances[variant]

@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from davinci_worker import distributions, memory, structure
+from davinci_worker import distributions, memory, packing, structure
 from davinci_worker.compare import bits_of
 
 _SMALL_CONSTANT = 0.3
@@ -16,8 +16,14 @@ _SMALL_SIZE, _USUAL_SIZE = 1e-3, 0.02  # root mean squares
 
 
 def state(model):
-    """(name, tensor) of every parameter and buffer; what has two names twice."""
-    return list(model.named_parameters(remove_duplicate=False)) + list(model.named_buffers(remove_duplicate=False))
+    """(name, tensor) of every parameter and buffer, complex ones as their real and imaginary parts; what has two names twice."""
+    named = itertools.chain(model.named_parameters(remove_duplicate=False), model.named_buffers(remove_duplicate=False))
+    return [(name, packing.real(tensor.detach()) if tensor.is_complex() else tensor) for name, tensor in named]
+
+
+def _parameters(model):
+    """name: parameter, or the real and imaginary parts of a complex one."""
+    return {n: packing.real(p.detach()) if p.is_complex() else p for n, p in model.named_parameters()}
 
 
 def take_over(model, other):
@@ -154,7 +160,7 @@ def randomise(model, seed, constants=(), precision=None):
             running.update({id(b): n for n, b in module.named_buffers(recurse=False)})
             scales.add(id(module.weight))
     with torch.no_grad():
-        for name, parameter in sorted(model.named_parameters(), key=lambda item: item[0]):
+        for name, parameter in sorted(_parameters(model).items()):
             if not parameter.is_floating_point() or parameter.numel() == 0:
                 continue
             parameter.copy_(_unlike_initial(parameter, noise))
@@ -187,7 +193,7 @@ def reweigh(model, origin, seed, buffers, constants=(), precision=None):
     the first call, which ``origin``, a dict, keeps with what they are like, so that a result derived from the old ones shows. Zeros survive, and signs where all
     have the same one. False: there are none.
     """
-    tensors = dict(model.named_parameters())
+    tensors = _parameters(model)
     if buffers:
         tensors.update((n, b) for n, b in model.named_buffers() if n not in constants)
     tensors = {n: t for n, t in tensors.items() if t.is_floating_point() and t.numel() > 0}

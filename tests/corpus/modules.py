@@ -294,6 +294,24 @@ add("state_space_chunk", "a = torch.cumsum(-F.softplus(self.a(x)), 1)\nl = torch
     "return torch.einsum('btsh,bsd->bthd', l, x)", "randn(B, S, D)", {"B": 2, "S": 32, "D": 16}, {"B": 8, "S": 256, "D": 64}, state={"a": "nn.Linear(D, 4)"})
 add("spectral_filter", "torch.fft.irfft(torch.fft.rfft(x, dim=1) * self.g[:, None], n=S, dim=1)", "randn(B, S, D)", state={"g": "nn.Parameter(torch.rand(S // 2 + 1))"}, **tokens)
 
+# --- complex numbers ---------------------------------------------------------------------------------------------------------------
+
+signal = dict(cpu={"R": 64, "N": 256}, cuda={"R": 8192, "N": 1024})
+COMPLEX = {"x": "randn(R, N, dtype=torch.complex64)"}
+add("fft", "torch.fft.fft(x, norm='ortho')", COMPLEX, **signal)
+add("fft_real", "torch.fft.rfft(x, dim=1)", "randn(R, N)", **signal)
+add("fft_2d", "torch.fft.ifft2(torch.fft.fft2(x) * self.m)", COMPLEX, state={"buffer_m": "(rand(R, N) < 0.5).float()"}, **signal)
+add("fft_double", "torch.fft.fft(x)", "randn(R, N, dtype=torch.complex128)", precision="fp64", **signal)
+add("complex_magnitude", "x.abs(), x.angle().cos(), x.conj() * x", COMPLEX, **signal)
+add("complex_product", "x @ x.mH", COMPLEX, **signal)
+add("complex_linear", "x @ self.w + self.b", COMPLEX, state={"w": "nn.Parameter(randn(N, 64, dtype=torch.complex64))", "b": "nn.Parameter(randn(64, dtype=torch.complex64))"}, **signal)
+add("rotary_complex", "torch.view_as_real(torch.view_as_complex(x.view(R, N // 2, 2)) * self.turn).flatten(1)", "randn(R, N)",
+    state={"buffer_turn": "torch.polar(torch.ones(R, N // 2), torch.outer(torch.arange(R).float(), 1e4 ** (-torch.arange(0, N, 2).float() / N)))"}, **signal)
+add("fourier_layer", "y = torch.fft.rfft(x)[..., :16]\nreturn torch.fft.irfft(torch.einsum('bik,iok->bok', y, self.w), n=N) + x", "randn(R, 8, N)",
+    state={"w": "nn.Parameter(0.1 * randn(8, 8, 16, dtype=torch.complex64))"}, **signal)
+add("diagonal_recurrence", "y = torch.zeros_like(x[:, 0])\nfor t in range(16):\n    y = self.a * y + x[:, t]\nreturn torch.cat((y.real, y.imag), 1)", COMPLEX | {"x": "randn(R, 16, N, dtype=torch.complex64)"},
+    state={"a": "nn.Parameter(torch.polar(rand(N), 6 * rand(N)))"}, **signal)
+
 # --- state in buffers --------------------------------------------------------------------------------------------------------------
 
 state = dict(cpu={"R": 1024, "N": 64}, cuda={"R": 65536, "N": 1024})

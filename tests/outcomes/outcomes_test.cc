@@ -235,6 +235,19 @@ TEST_F(Outcomes, ADoubleForAFloatIsAWrongDtype) {
   EXPECT_EQ(e.correct, false);
 }
 
+TEST_F(Outcomes, ComplexNumbersAreJudgedByTheirParts) {
+  const std::string reference = Reference("return torch.fft.fft(x + 0j) * 0.5");
+  const auto judge = [&](std::string_view forward) { return Judge(Candidate(forward), reference); };
+  const Evaluation right = judge("return torch.fft.fft(x.to(torch.complex64)) / 2");
+  EXPECT_EQ(right.outcome, Outcome::kOk) << right.message;
+  const Evaluation lazy = judge("return (torch.fft.fft(x + 0j).conj() * 0.5).conj()");
+  EXPECT_EQ(lazy.outcome, Outcome::kOk) << "conjugated on reading: " << lazy.message;
+  const Evaluation conjugate = judge("return torch.fft.fft(x + 0j).conj() * 0.5");
+  EXPECT_EQ(conjugate.outcome, Outcome::kMismatch) << conjugate.message;
+  const Evaluation parts = judge("return torch.view_as_real(torch.fft.fft(x + 0j) * 0.5)");
+  EXPECT_EQ(parts.outcome, Outcome::kWrongShape) << parts.message;
+}
+
 // --- mismatch, nondeterministic ---
 
 TEST_F(Outcomes, AMismatchNamesTheFirstWrongValue) {

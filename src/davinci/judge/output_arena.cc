@@ -249,12 +249,13 @@ std::optional<Failure> CheckSignature(const std::string& structure,
                                       const std::vector<OutputTensor>& expected,
                                       std::string_view device) {
   if (Normalise(structure) != Normalise(expected_structure) || outputs.size() != expected.size())
-    return Wrong(Outcome::kWrongShape,
-                 fmt::format("forward returned {}, the reference returns {} (T = tensor){}",
-                             ElideMiddle(structure, 200), expected_structure,
-                             structure.find("unsupported:") == std::string::npos
-                                 ? ""
-                                 : "; return torch tensors and numbers only"));
+    return Wrong(
+        Outcome::kWrongShape,
+        fmt::format("forward returned {}, the reference returns {} (T = tensor, C = complex){}",
+                    ElideMiddle(structure, 200), expected_structure,
+                    structure.find("unsupported:") == std::string::npos
+                        ? ""
+                        : "; return torch tensors and numbers only"));
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OutputTensor& got = outputs[i];
     const OutputTensor& want = expected[i];
