@@ -1,5 +1,6 @@
-// The one symbol of libdavinci_model.so. Program and library are built together from one tree, so
-// C++ types cross the border; the number only catches a library of another build.
+// The engine's symbol of libdavinci_model.so (the trainer has one of its own). Program and library
+// are built together from one tree, so C++ types cross the border; the number only catches a
+// library of another build.
 #pragma once
 
 #include <memory>
@@ -17,6 +18,9 @@ struct LibraryApi {
   int abi = 0;
   Result<std::unique_ptr<Engine>> (*make_engine)(EngineOptions options) = nullptr;
 };
+
+// An entry of the library, which is opened by the first call. kFailedPrecondition as OpenEngine().
+Result<void*> ModelLibrarySymbol(const char* name);
 
 }  // namespace davinci::model
 

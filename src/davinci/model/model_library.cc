@@ -19,8 +19,7 @@ namespace fs = std::filesystem;
 constexpr char kSpinVariable[] = "GOMP_SPINCOUNT";
 constexpr char kSpinCount[] = "20000";
 
-// Opened once and kept: LibTorch cannot be unloaded.
-Result<const LibraryApi*> Open() {
+Result<void*> Load() {
   const std::string path = ModelLibraryPath();
   if (path.empty())
     return FailedPrecondition(
@@ -34,11 +33,7 @@ Result<const LibraryApi*> Open() {
   if (!spin_is_set) ::unsetenv(kSpinVariable);
   if (handle == nullptr)
     return FailedPrecondition(fmt::format("{} does not load: {}", path, ::dlerror()));
-  using Entry = const LibraryApi* (*)();
-  const auto entry = reinterpret_cast<Entry>(::dlsym(handle, kLibrarySymbol));
-  if (entry == nullptr || entry()->abi != kLibraryAbi)
-    return FailedPrecondition(fmt::format("{} is of another build; build davinci again", path));
-  return entry();
+  return handle;
 }
 
 }  // namespace
@@ -55,15 +50,26 @@ std::string ModelLibraryPath() {
   return "";
 }
 
-Result<std::unique_ptr<Engine>> OpenEngine(EngineOptions options) {
+Result<void*> ModelLibrarySymbol(const char* name) {
   static std::mutex mutex;
-  static const LibraryApi* api = nullptr;
-  {
-    const std::lock_guard lock(mutex);
-    if (api == nullptr) {
-      DAVINCI_ASSIGN_OR_RETURN(api, Open());
-    }
+  static void* handle = nullptr;  // opened once and kept: LibTorch cannot be unloaded
+  const std::lock_guard lock(mutex);
+  if (handle == nullptr) {
+    DAVINCI_ASSIGN_OR_RETURN(handle, Load());
   }
+  void* symbol = ::dlsym(handle, name);
+  if (symbol == nullptr)
+    return FailedPrecondition(
+        fmt::format("{} is of another build; build davinci again", ModelLibraryPath()));
+  return symbol;
+}
+
+Result<std::unique_ptr<Engine>> OpenEngine(EngineOptions options) {
+  DAVINCI_ASSIGN_OR_RETURN(void* symbol, ModelLibrarySymbol(kLibrarySymbol));
+  const LibraryApi* api = reinterpret_cast<const LibraryApi* (*)()>(symbol)();
+  if (api->abi != kLibraryAbi)
+    return FailedPrecondition(
+        fmt::format("{} is of another build; build davinci again", ModelLibraryPath()));
   return api->make_engine(std::move(options));
 }
 

@@ -31,6 +31,16 @@ GaeResult GeneralisedAdvantages(std::span<const double> rewards, std::span<const
   return result;
 }
 
+ValueLoss ClippedValueLoss(double value, double old_value, double target, double clip) {
+  const double distance = value - target;
+  ValueLoss result{0.5 * distance * distance, distance, false};
+  if (clip <= 0) return result;
+  const double held = std::clamp(value, old_value - clip, old_value + clip);
+  const double held_loss = 0.5 * (held - target) * (held - target);
+  if (held_loss > result.loss) result = {held_loss, held == value ? distance : 0.0, held != value};
+  return result;
+}
+
 double ExplainedVariance(std::span<const double> values, std::span<const double> targets) {
   if (targets.empty()) return 0;
   std::vector<double> residuals;

@@ -18,6 +18,16 @@ struct GaeResult {
 GaeResult GeneralisedAdvantages(std::span<const double> rewards, std::span<const double> values,
                                 double gamma, double lambda);
 
+// Of one value: half the squared distance to its target; with `clip` > 0 the larger of this and of
+// the same with the value held within `clip` of the one before the update (PPO). `gradient`: with
+// respect to the value, 0 where the held term is in force.
+struct ValueLoss {
+  double loss = 0;
+  double gradient = 0;
+  bool clipped = false;
+};
+ValueLoss ClippedValueLoss(double value, double old_value, double target, double clip);
+
 // 1 - Var(target - value) / Var(target); 0 where the targets do not vary.
 double ExplainedVariance(std::span<const double> values, std::span<const double> targets);
 

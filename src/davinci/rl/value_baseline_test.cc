@@ -59,5 +59,22 @@ TEST(CriticGate, OpensAfterAWindowOfGoodStepsAndStaysOpen) {
   EXPECT_TRUE(gate.open());
 }
 
+// Target 1, old value 0, clip 0.2: at 0.5 the held value 0.2 is the worse one (0.5 * 0.64) and has
+// no slope; at 0.1 both agree; at 2 the value itself is as bad as 0.2 is not: 0.5 * 1 > 0.32.
+TEST(ClippedValueLoss, TakesTheWorseOfValueAndHeldValue) {
+  const ValueLoss held = ClippedValueLoss(0.5, 0, 1, 0.2);
+  EXPECT_NEAR(held.loss, 0.32, 1e-12);
+  EXPECT_EQ(held.gradient, 0);
+  EXPECT_TRUE(held.clipped);
+  const ValueLoss inside = ClippedValueLoss(0.1, 0, 1, 0.2);
+  EXPECT_NEAR(inside.loss, 0.405, 1e-12);
+  EXPECT_NEAR(inside.gradient, -0.9, 1e-12);
+  EXPECT_FALSE(inside.clipped);
+  const ValueLoss worse = ClippedValueLoss(2, 0, 1, 0.2);
+  EXPECT_NEAR(worse.loss, 0.5, 1e-12);
+  EXPECT_NEAR(worse.gradient, 1, 1e-12);
+  EXPECT_NEAR(ClippedValueLoss(0.5, 0, 1, 0).loss, 0.125, 1e-12);
+}
+
 }  // namespace
 }  // namespace davinci::rl

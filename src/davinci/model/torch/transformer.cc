@@ -98,7 +98,7 @@ void Transformer::Allocate() {
   const int64_t q = config_.num_heads * config_.head_dim;
   const int64_t kv = config_.num_kv_heads * config_.head_dim;
   const auto linear = [&](int64_t out, int64_t in, bool bias) {
-    Linear made{at::empty({out, in}, options), {}};
+    Linear made{at::empty({out, in}, options), {}, {}};
     if (bias) made.bias = at::empty({out}, options);
     return made;
   };
@@ -122,36 +122,64 @@ void Transformer::Allocate() {
                                   : at::empty({config_.vocab_size, config_.hidden_size}, options);
 }
 
-std::vector<Transformer::Named> Transformer::Parameters() const {
-  std::vector<Named> all;
+std::vector<Transformer::Stored> Transformer::StoredTensors() const {
+  std::vector<Stored> all;
   const int64_t q = config_.num_heads * config_.head_dim;
   const int64_t kv = config_.num_kv_heads * config_.head_dim;
   const int64_t wide = config_.intermediate_size;
-  const auto add = [&](const std::string& name, const Linear& linear, int64_t begin, int64_t rows) {
-    all.push_back({name + ".weight", linear.weight.narrow(0, begin, rows)});
-    if (linear.bias.defined()) all.push_back({name + ".bias", linear.bias.narrow(0, begin, rows)});
+  int64_t index = -1;
+  const auto one = [&](const std::string& name, const Tensor& value) {
+    if (value.defined()) all.push_back({value, {{name, 0, value.size(0)}}, index});
   };
-  all.push_back({"model.embed_tokens.weight", embedding_});
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    const Layer& layer = layers_[i];
-    const std::string prefix = fmt::format("model.layers.{}.", i);
-    all.push_back({prefix + "input_layernorm.weight", layer.input_norm});
-    add(prefix + "self_attn.q_proj", layer.qkv, 0, q);
-    add(prefix + "self_attn.k_proj", layer.qkv, q, kv);
-    add(prefix + "self_attn.v_proj", layer.qkv, q + kv, kv);
-    if (config_.qk_norm) {
-      all.push_back({prefix + "self_attn.q_norm.weight", layer.q_norm});
-      all.push_back({prefix + "self_attn.k_norm.weight", layer.k_norm});
-    }
-    add(prefix + "self_attn.o_proj", layer.o, 0, config_.hidden_size);
-    all.push_back({prefix + "post_attention_layernorm.weight", layer.post_norm});
-    add(prefix + "mlp.gate_proj", layer.gate_up, 0, wide);
-    add(prefix + "mlp.up_proj", layer.gate_up, wide, wide);
-    add(prefix + "mlp.down_proj", layer.down, 0, config_.hidden_size);
+  const auto linear = [&](const Linear& from, std::vector<Part> parts) {
+    const auto named = [&](const char* suffix) {
+      std::vector<Part> made = parts;
+      for (Part& part : made) part.name += suffix;
+      return made;
+    };
+    all.push_back({from.weight, named(".weight"), index});
+    if (from.bias.defined()) all.push_back({from.bias, named(".bias"), index});
+  };
+  one("model.embed_tokens.weight", embedding_);
+  for (const Layer& layer : layers_) {
+    const std::string prefix = fmt::format("model.layers.{}.", ++index);
+    one(prefix + "input_layernorm.weight", layer.input_norm);
+    linear(layer.qkv, {{prefix + "self_attn.q_proj", 0, q},
+                       {prefix + "self_attn.k_proj", q, kv},
+                       {prefix + "self_attn.v_proj", q + kv, kv}});
+    one(prefix + "self_attn.q_norm.weight", layer.q_norm);
+    one(prefix + "self_attn.k_norm.weight", layer.k_norm);
+    linear(layer.o, {{prefix + "self_attn.o_proj", 0, config_.hidden_size}});
+    one(prefix + "post_attention_layernorm.weight", layer.post_norm);
+    linear(layer.gate_up,
+           {{prefix + "mlp.gate_proj", 0, wide}, {prefix + "mlp.up_proj", wide, wide}});
+    linear(layer.down, {{prefix + "mlp.down_proj", 0, config_.hidden_size}});
   }
-  all.push_back({"model.norm.weight", final_norm_});
-  if (!config_.tied_embeddings) all.push_back({"lm_head.weight", head_});
+  index = -1;
+  one("model.norm.weight", final_norm_);
+  if (!config_.tied_embeddings) one("lm_head.weight", head_);
   return all;
+}
+
+std::vector<Transformer::Named> Transformer::Parameters() const {
+  std::vector<Named> all;
+  for (const Stored& stored : StoredTensors())
+    for (const Part& part : stored.parts)
+      all.push_back({part.name, stored.value.narrow(0, part.begin, part.rows)});
+  return all;
+}
+
+bool Transformer::AddLowRank(const std::string& module, Tensor a, Tensor b, double scale) {
+  for (const Stored& stored : StoredTensors())
+    for (const Part& part : stored.parts) {
+      if (part.name != module + ".weight" || stored.layer < 0 || stored.value.dim() != 2) continue;
+      Layer& layer = layers_[static_cast<size_t>(stored.layer)];
+      for (Linear* linear : {&layer.qkv, &layer.o, &layer.gate_up, &layer.down})
+        if (linear->weight.is_same(stored.value))
+          linear->low_rank.push_back({std::move(a), std::move(b), part.begin, scale});
+      return true;
+    }
+  return false;
 }
 
 Result<std::unique_ptr<Transformer>> Transformer::Load(const weights::ModelConfig& config,
@@ -210,28 +238,35 @@ void Transformer::ReservePositions(int64_t positions) {
   signed_sin_ = at::cat({-sin, sin}, 1).to(dtype_).to(device_);
 }
 
-bool Transformer::OnCpuKernels() const { return device_.is_cpu() && !c10::GradMode::is_enabled(); }
+bool Transformer::OnCpuKernels(const PassOptions& options) const {
+  return device_.is_cpu() && !options.differentiable && !c10::GradMode::is_enabled();
+}
 
-Tensor Transformer::Norm(const Tensor& x, const Tensor& weight) const {
-  if (!OnCpuKernels()) return at::rms_norm(x, {x.size(-1)}, weight, config_.rms_norm_eps);
+Tensor Transformer::Norm(const Tensor& x, const Tensor& weight, const PassOptions& options) const {
+  if (!OnCpuKernels(options)) return at::rms_norm(x, {x.size(-1)}, weight, config_.rms_norm_eps);
   return NormOp(x, weight, config_.rms_norm_eps);
 }
 
 Tensor Transformer::Apply(const Linear& linear, const Tensor& x, const PassOptions& options) const {
-  if (OnCpuKernels()) {
+  if (OnCpuKernels(options)) {
     if (options.row_by_row || x.size(0) <= 4) return LinearOp(x, linear.weight, linear.bias);
     if (dtype_ != x.scalar_type())
       return at::linear(x.to(dtype_), linear.weight, linear.bias).to(x.scalar_type());
   }
-  return at::linear(x, linear.weight, linear.bias);
+  Tensor out = at::linear(x, linear.weight, linear.bias);
+  for (const LowRank& part : linear.low_rank)
+    out.narrow(1, part.begin, part.b.size(0))
+        .add_(at::linear(at::linear(x, part.a), part.b), part.scale);
+  return out;
 }
 
 Tensor Transformer::Heads(const Layer& layer, int64_t index, Tensor qkv, const Tensor& positions,
-                          const Tensor& cos, const Tensor& sin, Attention& attention) const {
+                          const Rotation& rotation, Attention& attention,
+                          const PassOptions& options) const {
   const int64_t heads = config_.num_heads;
   const int64_t kv_heads = config_.num_kv_heads;
   qkv = qkv.view({qkv.size(0), heads + 2 * kv_heads, config_.head_dim});
-  if (OnCpuKernels()) {
+  if (OnCpuKernels(options)) {
     HeadsOp(qkv, heads, kv_heads, layer.q_norm, layer.k_norm, config_.rms_norm_eps, cos_sin_,
             positions);
     return attention.Attend(index, qkv.narrow(1, 0, heads), qkv.narrow(1, heads, kv_heads),
@@ -239,47 +274,63 @@ Tensor Transformer::Heads(const Layer& layer, int64_t index, Tensor qkv, const T
   }
   Tensor qk = qkv.narrow(1, 0, heads + kv_heads);
   if (config_.qk_norm)
-    qk = at::cat({Norm(qk.narrow(1, 0, heads), layer.q_norm),
-                  Norm(qk.narrow(1, heads, kv_heads), layer.k_norm)},
+    qk = at::cat({Norm(qk.narrow(1, 0, heads), layer.q_norm, options),
+                  Norm(qk.narrow(1, heads, kv_heads), layer.k_norm, options)},
                  1);
-  const Tensor turned = at::addcmul(qk * cos, at::roll(qk, {config_.head_dim / 2}, {-1}), sin);
+  const Tensor turned =
+      at::addcmul(qk * rotation.cos, at::roll(qk, {config_.head_dim / 2}, {-1}), rotation.sin);
   return attention.Attend(index, turned.narrow(1, 0, heads), turned.narrow(1, heads, kv_heads),
                           qkv.narrow(1, heads + kv_heads, kv_heads));
 }
 
 Tensor Transformer::Mlp(const Layer& layer, const Tensor& x, const PassOptions& options) const {
   const Tensor both = Apply(layer.gate_up, x, options);
-  if (OnCpuKernels()) return Apply(layer.down, SiluMulOp(both), options);
+  if (OnCpuKernels(options)) return Apply(layer.down, SiluMulOp(both), options);
   const int64_t wide = config_.intermediate_size;
   return Apply(layer.down, at::silu(both.narrow(-1, 0, wide)) * both.narrow(-1, wide, wide),
                options);
 }
 
+Tensor Transformer::Embed(const Tensor& tokens, const PassOptions& options) const {
+  const Tensor x = at::embedding(embedding_, tokens);
+  return OnCpuKernels(options) ? x.to(at::kFloat) : x;
+}
+
+Transformer::Rotation Transformer::RotationOf(const Tensor& positions,
+                                              const PassOptions& options) const {
+  if (OnCpuKernels(options)) return {};
+  return {cos_.index_select(0, positions).unsqueeze(1),
+          signed_sin_.index_select(0, positions).unsqueeze(1)};
+}
+
+Tensor Transformer::Block(int64_t index, const Tensor& x, const Tensor& positions,
+                          const Rotation& rotation, Attention& attention,
+                          const PassOptions& options) const {
+  const Layer& layer = layers_[static_cast<size_t>(index)];
+  const Tensor qkv = Apply(layer.qkv, Norm(x, layer.input_norm, options), options);
+  const Tensor seen = Heads(layer, index, qkv, positions, rotation, attention, options);
+  const Tensor between = x + Apply(layer.o, seen, options);
+  return between + Mlp(layer, Norm(between, layer.post_norm, options), options);
+}
+
+Tensor Transformer::FinalNorm(const Tensor& x, const PassOptions& options) const {
+  return Norm(x, final_norm_, options);
+}
+
 Tensor Transformer::Hidden(const Tensor& tokens, const Tensor& positions, Attention& attention,
                            const PassOptions& options) const {
-  Tensor x = at::embedding(embedding_, tokens);
-  Tensor cos;
-  Tensor sin;
-  if (OnCpuKernels()) {
-    x = x.to(at::kFloat);
-  } else {
-    cos = cos_.index_select(0, positions).unsqueeze(1);
-    sin = signed_sin_.index_select(0, positions).unsqueeze(1);
-  }
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    const Layer& layer = layers_[i];
+  Tensor x = Embed(tokens, options);
+  const Rotation rotation = RotationOf(positions, options);
+  for (int64_t i = 0; i < config_.num_layers; ++i) {
     if (options.between_layers) options.between_layers();
-    const Tensor qkv = Apply(layer.qkv, Norm(x, layer.input_norm), options);
-    const Tensor seen = Heads(layer, static_cast<int64_t>(i), qkv, positions, cos, sin, attention);
-    x = x + Apply(layer.o, seen, options);
-    x = x + Mlp(layer, Norm(x, layer.post_norm), options);
+    x = Block(i, x, positions, rotation, attention, options);
   }
   if (options.between_layers) options.between_layers();
-  return Norm(x, final_norm_);
+  return FinalNorm(x, options);
 }
 
 Tensor Transformer::Logits(const Tensor& hidden, const PassOptions& options) const {
-  return Apply({head_, {}}, hidden, options).to(at::kFloat);
+  return Apply({head_, {}, {}}, hidden, options).to(at::kFloat);
 }
 
 }  // namespace davinci::model

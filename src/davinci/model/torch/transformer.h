@@ -20,10 +20,19 @@
 
 namespace davinci::model {
 
+// A low-rank addition to some output rows of a linear layer: scale * b * a.
+struct LowRank {
+  at::Tensor a;  // [rank, in]
+  at::Tensor b;  // [rows, rank]
+  int64_t begin = 0;
+  double scale = 1;
+};
+
 // One linear layer; q, k and v are one, and so are gate and up.
 struct Linear {
   at::Tensor weight;  // [out, in]
   at::Tensor bias;    // [out], or undefined
+  std::vector<LowRank> low_rank;
 };
 
 struct Layer {
@@ -52,6 +61,9 @@ std::unique_ptr<Attention> PackedCausal(const weights::ModelConfig& config,
                                         std::vector<int64_t> borders, const at::Device& device);
 
 struct PassOptions {
+  // The operations of a pass with gradients, whether gradients are enabled or not: what is computed
+  // twice has the same bits twice.
+  bool differentiable = false;
   // CPU without gradients: every row is computed as if it were alone (cpu_kernels.h), also where a
   // blocked matrix product would be faster.
   bool row_by_row = false;
@@ -77,6 +89,36 @@ class Transformer {
   // [rows, hidden] → [rows, vocabulary], fp32.
   at::Tensor Logits(const at::Tensor& hidden, const PassOptions& options = {}) const;
 
+  // The parts of Hidden(), for a caller that differentiates them one by one.
+  struct Rotation {
+    at::Tensor cos, sin;  // undefined where the CPU kernels rotate
+  };
+  at::Tensor Embed(const at::Tensor& tokens, const PassOptions& options = {}) const;
+  Rotation RotationOf(const at::Tensor& positions, const PassOptions& options = {}) const;
+  at::Tensor Block(int64_t index, const at::Tensor& x, const at::Tensor& positions,
+                   const Rotation& rotation, Attention& attention,
+                   const PassOptions& options = {}) const;
+  at::Tensor FinalNorm(const at::Tensor& x, const PassOptions& options = {}) const;
+
+  // A tensor as it is stored, and which of its rows are which parameters of a Hugging Face
+  // checkpoint.
+  struct Part {
+    std::string name;
+    int64_t begin = 0;
+    int64_t rows = 0;
+  };
+  struct Stored {
+    at::Tensor value;
+    std::vector<Part> parts;
+    int64_t layer = -1;  // -1: outside of the layers
+  };
+  // In a fixed order; a tied lm_head is left out.
+  std::vector<Stored> StoredTensors() const;
+  const at::Tensor& embedding() const { return embedding_; }
+  const at::Tensor& head() const { return head_; }
+  // Adds to the rows of `module` ("model.layers.0.self_attn.q_proj"); false: no such linear layer.
+  bool AddLowRank(const std::string& module, at::Tensor a, at::Tensor b, double scale);
+
   // A parameter as a Hugging Face checkpoint has it: "model.layers.0.self_attn.q_proj.weight" is a
   // view of a part of the layer's qkv. In a fixed order; a tied lm_head is left out.
   struct Named {
@@ -98,13 +140,14 @@ class Transformer {
   Transformer(weights::ModelConfig config, at::Device device, at::ScalarType dtype)
       : config_(std::move(config)), device_(device), dtype_(dtype) {}
   void Allocate();
-  at::Tensor Norm(const at::Tensor& x, const at::Tensor& weight) const;
+  at::Tensor Norm(const at::Tensor& x, const at::Tensor& weight, const PassOptions& options) const;
   at::Tensor Apply(const Linear& linear, const at::Tensor& x, const PassOptions& options) const;
   // Normalises and rotates the heads of one pass and attends.
   at::Tensor Heads(const Layer& layer, int64_t index, at::Tensor qkv, const at::Tensor& positions,
-                   const at::Tensor& cos, const at::Tensor& sin, Attention& attention) const;
+                   const Rotation& rotation, Attention& attention,
+                   const PassOptions& options) const;
   at::Tensor Mlp(const Layer& layer, const at::Tensor& x, const PassOptions& options) const;
-  bool OnCpuKernels() const;
+  bool OnCpuKernels(const PassOptions& options) const;
 
   const weights::ModelConfig config_;
   const at::Device device_;
