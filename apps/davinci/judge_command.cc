@@ -13,12 +13,14 @@
 #include "admit.h"
 #include "batch.h"
 #include "commands.h"
+#include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/gpu/device.h"
 #include "davinci/judge/judge.h"
 #include "installation.h"
 #include "report.h"
+#include "task_from_file.h"
 
 namespace davinci::app {
 namespace {
@@ -32,6 +34,7 @@ struct JudgeArguments {
   int in_flight = 0;
   std::string reference;
   std::string candidate;
+  EntryFlags entry;
   std::string target = "";
   std::string language = "auto";
   std::string protocol = "davinci";
@@ -92,10 +95,25 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeO
   const int code = evaluation.ok() ? ExitCode(*evaluation) : Fail(evaluation.status());
   if (arguments.json)
     fmt::print("{}\n", JsonText(ToJson(verdict), 2));
-  else if (evaluation.ok())
-    fmt::print("{}", RenderEvaluation(verdict, job, UseColor(STDOUT_FILENO)));
+  else if (evaluation.ok()) {
+    judge::Job shown = job;  // as the user calls it
+    shown.reference_path = arguments.reference;
+    fmt::print("{}", RenderEvaluation(verdict, shown, UseColor(STDOUT_FILENO)));
+  }
   std::fflush(stdout);
   return code;
+}
+
+// The files of a reference that is named as FILE.py:NAME.
+Status MadeOf(const JudgeArguments& arguments, judge::Job* job, TempDir* folder) {
+  job->candidate_has_neighbours = true;
+  if (job->reference_path.empty() || !IsFromFile(job->reference_path, arguments.entry))
+    return Status::Ok();
+  DAVINCI_ASSIGN_OR_RETURN(*folder, MakeTempDir("davinci-task"));
+  DAVINCI_ASSIGN_OR_RETURN(auto task, TasksFrom({job->reference_path}, arguments.entry));
+  DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(folder->path(), &task));
+  job->reference_path = task.front().path.string();
+  return Status::Ok();
 }
 
 int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
@@ -116,7 +134,11 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   job.language = *ParseLanguage(arguments.language);
   if (!arguments.admit.empty())
     return RunAdmit(arguments.admit, job.target, options, arguments.json);
-  if (arguments.batch.empty()) return RunOne(arguments, job, options);
+  if (arguments.batch.empty()) {
+    TempDir made;
+    if (const Status status = MadeOf(arguments, &job, &made); !status.ok()) return Fail(status);
+    return RunOne(arguments, job, options);
+  }
   BatchOptions batch;
   batch.jobs_path = arguments.batch;
   batch.out_path = arguments.out;
@@ -133,7 +155,8 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   CLI::App* command = app.add_subcommand(
       "judge", "Decide whether a candidate kernel is correct and how much faster it is");
   command->add_option("--reference,-r", arguments->reference,
-                      "Task file: class Model, get_inputs(), get_init_inputs()");
+                      "Task file: class Model, get_inputs(), get_init_inputs(); or FILE.py:NAME");
+  AddEntryFlags(command, &arguments->entry);
   command->add_option("--candidate,-c", arguments->candidate, "Candidate file: class ModelNew");
   command
       ->add_option("--target,-t", arguments->target,
@@ -199,6 +222,7 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       "cpu\n"
       "  davinci judge -r task.py -c kernel.py --json > verdict.json\n"
       "  davinci judge -r task.py -c kernel.py --baseline compile --protocol screening\n"
+      "  davinci judge -r net.py:Net --inputs 'torch.randn(8, 1024)' -c kernel.py\n"
       "  davinci judge --batch jobs.jsonl -j 2 -o results.jsonl\n"
       "docs/judge.md explains verdicts, docs/tasks.md task files.");
   command->callback([arguments, &global, exit_code] { *exit_code = RunJudge(*arguments, global); });

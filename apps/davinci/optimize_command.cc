@@ -12,6 +12,7 @@
 #include "davinci/orchestrator/task_inputs.h"
 #include "report.h"
 #include "run_console.h"
+#include "task_from_file.h"
 #include "workplace.h"
 
 namespace davinci::app {
@@ -20,6 +21,7 @@ namespace {
 struct OptimizeArguments {
   RunFlags flags;
   std::vector<std::string> files;
+  EntryFlags entry;
   std::string out;
 };
 
@@ -52,7 +54,7 @@ Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const Gl
   DAVINCI_ASSIGN_OR_RETURN(ResolvedRecipe resolved, ResolveRecipe(arguments.flags));
   orchestrator::RunRequest request;
   orchestrator::RunHeader& header = request.header;
-  DAVINCI_ASSIGN_OR_RETURN(header.tasks, orchestrator::LoadTasks(arguments.files, {}));
+  DAVINCI_ASSIGN_OR_RETURN(header.tasks, TasksFrom(arguments.files, arguments.entry));
   DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&header.tasks));
   header.command = "optimize";
   header.title = "davinci optimize";
@@ -77,7 +79,8 @@ void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       "Let a language model write faster kernels for PyTorch modules; the judge decides");
   command->add_option(
       "FILE", arguments->files,
-      "Task files (class Model, get_inputs(), get_init_inputs()), folders or JSONL");
+      "Task files (class Model, get_inputs(), get_init_inputs()), FILE.py:NAME, folders or JSONL");
+  AddEntryFlags(command, &arguments->entry);
   AddRunFlags(command, &arguments->flags);
   command->add_option("--rollouts", arguments->flags.rollouts, "Rollouts per skill set")
       ->check(CLI::Range(1, 1000));
@@ -92,6 +95,8 @@ void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       "or killed, the same command goes on where it was.\n"
       "Examples:\n"
       "  davinci optimize my_module.py --llm http://127.0.0.1:8000/v1 --model qwen3-32b\n"
+      "  davinci optimize net.py:Net --init '1024' --inputs 'torch.randn(8, 1024)' --llm URL "
+      "--model NAME\n"
       "  davinci optimize tasks/softmax --llm URL --model NAME --budget-usd 2 --learn\n"
       "  davinci optimize examples/gated_gelu.py -t cpu --recipe examples/recorded.toml "
       "--llm recorded:examples/replies_cpu.jsonl\n"

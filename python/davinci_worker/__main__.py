@@ -60,6 +60,9 @@ def _become_child(request, fds, server):
         server.close()
         os.setsid()
         if policy:
+            from davinci_worker import installed
+
+            policy["read_only_paths"] += installed.readable(request.get("imports") or ())
             from davinci_worker import native
 
             native.sandbox_unshare(policy)
@@ -147,7 +150,7 @@ def main():
     _keep_bytecode(os.environ.pop("DAVINCI_BYTECODE_CACHE", ""))
     gc.disable()  # a tenth of the time of importing torch
     versions = _prefork_imports(with_triton)
-    from davinci_worker import native, oracle, prewarm, runner  # noqa: F401  shared pages for every child
+    from davinci_worker import installed, native, oracle, prewarm, runner  # noqa: F401  shared pages for every child
 
     native.lib()
     prewarm.vector_functions()

@@ -89,6 +89,15 @@ def unflatten(skeleton, tensors):
     return with_leaves(skeleton, lambda leaf: leaf.of(tensors) if isinstance(leaf, Slot) else leaf)
 
 
+def is_keywords(arguments):
+    """Are these the arguments of a call by keyword, a dict at the top? Else they are positional."""
+    return type(arguments) is dict
+
+
+def called(function, arguments):
+    return function(**arguments) if is_keywords(arguments) else function(*arguments)
+
+
 def to_blob(value):
     advice = "get_inputs() and get_init_inputs() return tensors, numbers, strings, and tuples, lists and dicts of them"
     try:

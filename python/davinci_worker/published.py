@@ -39,7 +39,7 @@ def cast_model(model, precision):
 
 def cast_arguments(arguments, precision):
     tensors = []
-    skeleton = packing.flatten(list(arguments), tensors)
+    skeleton = packing.flatten(arguments, tensors)
     return packing.unflatten(skeleton, cast(tensors, precision))
 
 

@@ -81,12 +81,12 @@ class Reference:
         if self.device == "cuda":
             torch.cuda.set_device(0)
         self._snapshot = self._snapshot or process_state.Snapshot()
-        self._module = source.load_module(spec["path"], "davinci_task", spec.get("globals"), spec["source"])
+        self._module = source.load_module(spec["path"], "davinci_task", spec.get("globals"), spec["source"], spec.get("imports"))
         self._factory = source.factory(self._module, spec.get("entry"), spec.get("function"), spec.get("op_path"))
         for name, returned in (("get_inputs", "inputs of forward"), ("get_init_inputs", "arguments of the constructor")):
             if not callable(getattr(self._module, name, list if name == "get_init_inputs" else None)):
                 raise self.error(f"def {name}() is missing; it returns the list of {returned}")
-        fitted = smaller.fit(self._module, lambda init: self._factory(*init), offline) if offline else {}
+        fitted = smaller.fit(self._module, lambda init: packing.called(self._factory, init), offline) if offline else {}
         if offline:
             memory.bound(offline["memory"])
         changed = {name for sizes in spec.get("variants") or () for name in sizes}
@@ -134,9 +134,10 @@ class Reference:
         if self.published:
             torch.manual_seed(self.spec["init_seed"])
         init = get_init()
-        if not isinstance(init, (list, tuple)):
-            raise self.error(f"get_init_inputs() must return the list of positional arguments of the constructor; it returned {type(init).__name__}")
-        init = list(init)
+        if not isinstance(init, (list, tuple, dict)):
+            raise self.error(f"get_init_inputs() must return the list of positional arguments of the constructor, or a dict of those by keyword; it "
+                             f"returned {type(init).__name__}")
+        init = dict(init) if isinstance(init, dict) else list(init)
         if self.published:
             init = published.cast_arguments(init, self.spec["precision"])
         init = packing.to_blob(init)  # a constructor may change what it is given
@@ -228,7 +229,7 @@ class Reference:
         return model
 
     def _make(self, init):
-        return self._factory(*packing.from_blob(init))
+        return packing.called(self._factory, packing.from_blob(init))
 
     def _twin(self, model, init):
         try:
@@ -261,12 +262,15 @@ class Reference:
                 drawn = self._module.get_inputs()
         if isinstance(drawn, torch.Tensor):
             drawn = [drawn]
-        if not isinstance(drawn, (list, tuple)):
-            raise self.error(f"get_inputs() must return the list of arguments of forward, one entry for each; it returned {type(drawn).__name__}")
+        if not isinstance(drawn, (list, tuple, dict)):
+            raise self.error("get_inputs() must return the list of arguments of forward, one entry for each, or a dict of those by keyword; it "
+                             f"returned {type(drawn).__name__}")
+        if isinstance(drawn, dict) and not all(isinstance(key, str) and key.isidentifier() for key in drawn):
+            raise self.error("get_inputs() returns a dict, whose keys name arguments of forward; for one argument that is a dict return a list of it")
         if outputs.holds_array(drawn):
             raise self.error("get_inputs() returns a numpy.ndarray; return torch tensors (torch.randn, or torch.from_numpy)")
         tensors = []
-        skeleton = packing.flatten(list(drawn), tensors)
+        skeleton = packing.flatten(dict(drawn) if isinstance(drawn, dict) else list(drawn), tensors)
         self.insist_on_supported((f"input {i} of get_inputs()", t) for i, t in enumerate(tensors))
         tensors = [t.detach().to(self.device) for t in tensors]
         # What broadcasts cannot be written to, and a runner gets tensors of its own.
@@ -302,11 +306,11 @@ class Reference:
 
     def _called(self, model, arguments, drawn, converted):
         if not self.spec.get("reseed_calls"):
-            return self._wide_call(model, arguments, drawn) if converted else model(*arguments)
+            return self._wide_call(model, arguments, drawn) if converted else packing.called(model, arguments)
         torch.manual_seed(drawn.call_seed())
         own = next((t.dtype for t in drawn.tensors if t.is_floating_point()), torch.float32)
         with twin_draws.TwinDraws(own) if converted and own is not torch.float64 else contextlib.nullcontext():
-            return model(*arguments)
+            return packing.called(model, arguments)
 
     def outputs(self, model, drawn, convert=None):
         """The tensors that ``forward`` returns."""
@@ -332,12 +336,12 @@ class Reference:
             own = [*drawn.tensors, *(t for _, t in weights.state(built.model))]
             built.single = all(t.dtype is torch.float32 for t in own if t.is_floating_point())
         if built is None or not built.single:
-            return model(*arguments)
+            return packing.called(model, arguments)
         try:
             with WideNumbers():
-                return model(*arguments)
+                return packing.called(model, arguments)
         except Exception as error:  # noqa: BLE001  operators that take no dispatch mode, or no float64
             if memory.ran_out(error):
                 raise
             built.single = False
-            return model(*arguments)
+            return packing.called(model, arguments)

@@ -177,7 +177,7 @@ class Runner:
             self._snapshot = self._snapshot or process_state.Snapshot()
         with self._user_code():
             module = source.load_module(
-                message["path"], message.get("module", "candidate"), message.get("globals"), message.get("source"))
+                message["path"], message.get("module", "candidate"), message.get("globals"), message.get("source"), message.get("imports"))
         self._factory = source.factory(module, message.get("entry"), message.get("function"), message.get("op_path"))
         return {"ok": {"seconds": time.monotonic() - started}}
 
@@ -188,7 +188,7 @@ class Runner:
         torch.manual_seed(message["seed"])
         device = "cuda" if self._cuda else "cpu"
         with self._user_code():
-            model = self._factory(*arguments)
+            model = packing.called(self._factory, arguments)
         if not callable(model):
             raise source.SourceError("load_error", f"{type(model).__name__} cannot be called; derive the class from torch.nn.Module")
         if isinstance(model, torch.nn.Module):
@@ -330,6 +330,7 @@ class Runner:
             peer.send(self._failure(error, "runtime_error"))
             return
         model, clock, synchronize = self._guard(self._model), time.perf_counter_ns, torch.cuda.synchronize
+        positional, keywords = ((), arguments) if packing.is_keywords(arguments) else (arguments, {})
         peer.send({"ok": {}})
         if not peer.wait_go():
             raise EOFError
@@ -339,7 +340,7 @@ class Runner:
             started = clock()
             if seeded:
                 torch.manual_seed(peer.recv_seed())
-            output = model(*arguments)
+            output = model(*positional, **keywords)
             output = self._laid_out(output if kept is None else kept.joined(output))
             if cuda:
                 synchronize()

@@ -79,7 +79,7 @@ def _look(module, make):
     try:
         with torch.device("meta"):
             model = _built(module, make)
-            held = [*outputs.flat(model(*_drawn(module))), *model.parameters(), *model.buffers()]
+            held = [*outputs.flat(packing.called(model, _drawn(module))), *model.parameters(), *model.buffers()]
         return inputs + _bytes(held), True
     except Exception:  # noqa: BLE001  it is user code, on a device that it does not know
         return inputs, False
@@ -100,11 +100,12 @@ def _input_bytes(module):
 
 def _drawn(module):
     drawn = module.get_inputs()
-    return [drawn] if isinstance(drawn, torch.Tensor) else list(drawn)
+    return [drawn] if isinstance(drawn, torch.Tensor) else dict(drawn) if isinstance(drawn, dict) else list(drawn)
 
 
 def _built(module, make):
-    return make(list(getattr(module, "get_init_inputs", list)()))
+    init = getattr(module, "get_init_inputs", list)()
+    return make(dict(init) if isinstance(init, dict) else list(init))
 
 
 def _bytes(tensors):
@@ -114,7 +115,7 @@ def _bytes(tensors):
 def _trouble(module, make):
     """What the reference says to real numbers of these sizes: what is looked up may lie outside a table that has become smaller."""
     try:
-        _built(module, make)(*_drawn(module))
+        packing.called(_built(module, make), _drawn(module))
         return None
     except Exception as error:  # noqa: BLE001  it is user code
         error = source.readable(error)

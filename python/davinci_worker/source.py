@@ -50,9 +50,12 @@ def _is_prose(text, line):
     return first and len(words) > 1 and words[0] not in keyword.kwlist and words[1].isalpha()
 
 
-def load_module(path, name, module_globals=None, text=None):
+def load_module(path, name, module_globals=None, text=None, imports=None):
     """Executes ``path`` as module ``name``. ``module_globals`` override the file's sizes afterwards. ``text``: its content,
-    where the file itself cannot be seen."""
+    where the file itself cannot be seen. ``imports``: {"folders", "package"} of what it imports from outside of the installation."""
+    imports = imports or {}
+    # Behind all others: a neighbouring file takes the place of no installed module.
+    sys.path.extend(folder for folder in imports.get("folders", ()) if folder not in sys.path)
     unseen = text is not None
     if not unseen:
         with open(path, "rb") as handle:
@@ -71,6 +74,8 @@ def load_module(path, name, module_globals=None, text=None):
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    if imports.get("package"):
+        module.__package__ = imports["package"]
     if unseen:
         linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)  # tracebacks, inspect.getsource
         exec(code, module.__dict__)  # noqa: S102

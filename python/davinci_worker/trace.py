@@ -6,6 +6,8 @@ import time
 
 import torch
 
+from davinci_worker import packing
+
 # Operators that only make or describe tensors; calling them is not doing the work in a library.
 _BOOKKEEPING = {
     "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "view", "_unsafe_view", "reshape", "as_strided", "detach",
@@ -60,9 +62,9 @@ def profile(model, arguments, warmup_seconds=None):
     cuda = warmup_seconds is not None
     # Device activity first: torch's profiler leaves hooks behind that double the time of kernels.
     on_device = device_profile(model, arguments, warmup_seconds) if cuda else None
-    _, rows, total = operators(lambda: model(*arguments))
+    _, rows, total = operators(lambda: packing.called(model, arguments))
     if not cuda and total < _LONG_FORWARD_SECONDS:  # the first one pays for caches and for the profiler itself
-        _, rows, total = operators(lambda: model(*arguments))
+        _, rows, total = operators(lambda: packing.called(model, arguments))
     listed = [{"op": key, "calls": calls, "ms": 1e3 * seconds, "compute": _is_compute(key)}
               for key, calls, seconds, _ in sorted(rows, key=lambda row: -row[2]) if "::" in key]
     compute = sum(o["ms"] for o in listed if o["compute"])
@@ -82,12 +84,12 @@ def device_profile(model, arguments, warmup_seconds):
     # An idle device has slowed its clocks down: it is kept busy first, and the last of several forwards is reported.
     until = time.perf_counter() + warmup_seconds
     while time.perf_counter() < until:
-        model(*arguments)
+        packing.called(model, arguments)
         torch.cuda.synchronize()
 
     def forwards():
         for _ in range(_FORWARDS):
-            model(*arguments)
+            packing.called(model, arguments)
 
     records = device.kernels(forwards)["activities"]
     records = sorted(records, key=lambda r: r["start_ns"])[-(len(records) // _FORWARDS):]

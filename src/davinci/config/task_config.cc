@@ -27,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, Precision>, 5> kPrecisions = {{
 
 const std::vector<std::string> kKeys = {"title",     "entry", "function", "op",
                                         "precision", "mode",  "inplace",  "tolerance_multiple",
-                                        "tags",      "sizes", "variants"};
+                                        "tags",      "sizes", "variants", "origin"};
 const std::vector<std::string> kTargets = {"cpu", "cuda"};
 const std::vector<std::string> kPrecisionNames = {"fp32", "tf32", "fp16", "bf16", "fp64"};
 const std::vector<std::string> kModes = {"train", "eval"};
@@ -83,6 +83,7 @@ class Parser {
                               : DidYouMean(key, kKeys)));
     }
     Text("title", &config_.title);
+    Text("origin", &config_.origin);
     EntryPoint();
     Choice("precision", kPrecisionNames,
            [&](const std::string& name) { config_.precision = *ParsePrecision(name); });

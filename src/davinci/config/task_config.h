@@ -14,6 +14,9 @@
 //   inplace = false             # true: the reference may change its inputs
 //   tolerance_multiple = 64     # overrides the judge's multiple of the reference's own rounding
 //   tags = ["constant-output"]  # known degeneracies; task admission finds others
+//   origin = "/srv/project/net.py"  # the file that davinci made this task from: its place, for
+//   imports
+//                               # and messages
 //
 //   [sizes.cpu]                 # module globals set before get_inputs() and get_init_inputs()
 //   ROWS = 1024
@@ -56,6 +59,7 @@ struct TaskConfig {
   bool inplace = false;
   std::optional<double> tolerance_multiple;
   std::vector<std::string> tags;
+  std::string origin;  // absolute path; empty: the task file itself
   Json sizes_cpu =
       Json::object();  // global name -> integer, number, boolean, text or list of these
   Json sizes_cuda = Json::object();

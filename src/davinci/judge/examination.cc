@@ -120,7 +120,9 @@ std::string Examination::SessionKey() const {
 // Whose processes could serve this task next. On the cpu a fork costs less than a doubt.
 std::string Examination::HostKey() const {
   const bool device = job_.target == Target::kCuda && !job_.without_device;
-  if (!device || IsAlone() || job_.baseline != "eager") return "";
+  // A sandbox is made once, and shows one task's files.
+  const bool has_files = !task_.imports.empty() || !task_.data.empty();
+  if (!device || IsAlone() || has_files || job_.baseline != "eager") return "";
   return fmt::format("cuda/{}", protocol_.device_connections);
 }
 
@@ -131,7 +133,9 @@ Status Examination::StartOracle() {
   request.threads = workshop_.threads;
   request.scratch = (session_->work.path() / "oracle").string();
   DAVINCI_RETURN_IF_ERROR(MakeDirs(request.scratch));
-  request.policy = RolePolicy(workshop_, job_.target, "oracle", request.scratch, {}, true);
+  request.policy =
+      RolePolicy(workshop_, job_.target, "oracle", request.scratch, ReferenceFiles(), true);
+  request.imports = task_.imports.names;
   if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(request.scratch, 1);
   DAVINCI_ASSIGN_OR_RETURN(auto oracle, workshop_.server->Spawn(request));
@@ -154,8 +158,9 @@ Status Examination::StartSession() {
   session_->baseline.side = Side::kBaseline;
   DAVINCI_ASSIGN_OR_RETURN(
       session_->baseline.runner,
-      SpawnRunner(workshop_, job_.target, (session_->work.path() / "baseline").string(), {},
-                  RunnerKind::kBaseline, protocol_.device_connections));
+      SpawnRunner(workshop_, job_.target, (session_->work.path() / "baseline").string(),
+                  ReferenceFiles(), RunnerKind::kBaseline, protocol_.device_connections,
+                  task_.imports.names));
   return Status::Ok();
 }
 
@@ -190,8 +195,15 @@ Result<bool> Examination::StartRoles() {
         workshop_.server->Prewarm(cache.ok() ? cache->string() : "", job_.offline_arch));
   }
   DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(job_.candidate_path, 1u << 20));
-  DAVINCI_ASSIGN_OR_RETURN(candidate_home_, workshop_.spares->Take(job_.target, job_.without_device,
-                                                                   protocol_.device_connections));
+  candidate_imports_ = task_.imports;
+  candidate_imports_.package.clear();
+  if (job_.candidate_has_neighbours)
+    candidate_imports_.Add(FindLocalImports(source, job_.candidate_path));
+  DAVINCI_ASSIGN_OR_RETURN(
+      candidate_home_,
+      workshop_.spares->Take(job_.target, job_.without_device, protocol_.device_connections,
+                             WithoutTask(candidate_imports_.visible, task_.files),
+                             candidate_imports_.names));
   candidate_.runner = std::move(candidate_home_.runner);
   uses_triton_ = source.find("triton") != std::string::npos;
   candidate_.runner->process().SetMemoryLimit(MemoryBytes());
@@ -226,8 +238,16 @@ void Examination::LoadBaseline() {
                                    {"function", c.function},
                                    {"op_path", c.op},
                                    {"globals", globals},
+                                   {"imports", ToJson(task_.imports)},
                                    {"module", "davinci_task"},
                                    {"accelerate", false}});
+}
+
+std::vector<std::filesystem::path> Examination::ReferenceFiles() const {
+  std::vector<std::filesystem::path> files(task_.imports.visible.begin(),
+                                           task_.imports.visible.end());
+  files.insert(files.end(), task_.data.begin(), task_.data.end());
+  return files;
 }
 
 std::string Examination::ReferenceEntry() const {
@@ -249,6 +269,7 @@ json Examination::ReferenceSpec() {
                {"randomise", !protocol_.published},
                {"alone", IsAlone()},
                {"call_seconds", CallTimeout()},
+               {"imports", ToJson(task_.imports)},
                {"precision", config::PrecisionName(c.precision)}};
   if (job_.without_device) OfflineSpec(&load);
   if (!c.op.empty()) load["op_path"] = c.op;
@@ -269,6 +290,7 @@ Result<bool> Examination::LoadReference() {
                            {"entry", task_.candidate_entry},
                            {"function", task_.candidate_function},
                            {"module", "candidate"},
+                           {"imports", ToJson(candidate_imports_)},
                            {"offline", job_.without_device ? OfflineOptions() : json()}});
   if (!session_) {  // the candidate loads while we wait for processes
     DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaimSoon(SessionKey(), HostKey())));

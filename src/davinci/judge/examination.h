@@ -171,6 +171,8 @@ class Examination {
   // What the oracle is told about the reference.
   nlohmann::json ReferenceSpec();
   std::string ReferenceEntry() const;
+  // What the reference's processes may read beside the system.
+  std::vector<std::filesystem::path> ReferenceFiles() const;
   Status BeginReference();
   void LoadBaseline();
   Status FinishReference();
@@ -274,6 +276,7 @@ class Examination {
   SecretStream secret_{secret_seed_};
   std::string last_args_;
   Timed candidate_;
+  LocalImports candidate_imports_;
   std::optional<Answer> loaded_;  // what came of loading the candidate, once asked
   bool uses_triton_ = false;
   int gate_variant_ = -1;  // whose first call has been gated

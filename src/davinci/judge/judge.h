@@ -49,6 +49,8 @@ struct Job {
   std::string id;
   std::string reference_path;
   std::string candidate_path;
+  // The candidate comes with files of its own: those it imports from beside it can be seen, too.
+  bool candidate_has_neighbours = false;
   Target target = Target::kCpu;
   Language language = Language::kAuto;
   std::string protocol = "davinci";

@@ -18,7 +18,8 @@ constexpr double kReadyTimeoutSeconds = 60;
 Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target target,
                                             const std::string& scratch,
                                             const std::vector<std::filesystem::path>& readable,
-                                            RunnerKind kind, int connections) {
+                                            RunnerKind kind, int connections,
+                                            const std::vector<std::string>& imports) {
   DAVINCI_RETURN_IF_ERROR(MakeDirs(scratch));
   const bool trusted = kind == RunnerKind::kBaseline;
   worker::SpawnRequest request;
@@ -31,6 +32,7 @@ Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target tar
   if (kind == RunnerKind::kCandidateWithoutDevice) AllowPrograms(&request.policy);
   if (workshop.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(scratch, connections);
+  request.imports = imports;
   DAVINCI_ASSIGN_OR_RETURN(auto process, workshop.server->Spawn(request));
   return std::make_unique<Runner>(std::move(process), workshop.build);
 }
@@ -46,22 +48,28 @@ Spares::~Spares() {
   changed_.notify_all();
 }
 
-Result<Spare> Spares::Make(Target target, RunnerKind kind, int connections) const {
+Result<Spare> Spares::Make(Target target, RunnerKind kind, int connections,
+                           const std::vector<std::string>& visible,
+                           const std::vector<std::string>& imports) const {
   Spare spare;
   DAVINCI_ASSIGN_OR_RETURN(spare.home, MakeTempDir("davinci-judge"));
   const std::filesystem::path source = spare.home.path() / "source";
   DAVINCI_RETURN_IF_ERROR(MakeDirs(source));
+  std::vector<std::filesystem::path> readable(visible.begin(), visible.end());
+  readable.push_back(source);
   DAVINCI_ASSIGN_OR_RETURN(spare.runner,
                            SpawnRunner(*workshop_, target, (spare.home.path() / "scratch").string(),
-                                       {source}, kind, connections));
+                                       readable, kind, connections, imports));
   return spare;
 }
 
-Result<Spare> Spares::Take(Target target, bool without_device, int connections) {
-  if (target != Target::kCuda)
+Result<Spare> Spares::Take(Target target, bool without_device, int connections,
+                           const std::vector<std::string>& visible,
+                           const std::vector<std::string>& imports) {
+  if (target != Target::kCuda || !visible.empty() || !imports.empty())
     return Make(target,
                 without_device ? RunnerKind::kCandidateWithoutDevice : RunnerKind::kCandidate,
-                connections);
+                connections, visible, imports);
   std::deque<Spare> outdated;  // ended outside the lock
   {
     std::unique_lock lock(mutex_);

@@ -27,12 +27,14 @@ namespace davinci::judge {
 enum class RunnerKind { kCandidate, kCandidateWithoutDevice, kBaseline };
 
 // Forks a runner in its sandbox: `scratch` (created when missing) is its working directory,
-// `readable` what it may read beside the system, `connections` its hardware queues on cuda
+// `readable` what it may read beside the system, `imports` modules that may be installed elsewhere
+// (SpawnRequest::imports), `connections` its hardware queues on cuda
 // (Protocol::device_connections). Not yet ready: call AwaitReady().
 Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target target,
                                             const std::string& scratch,
                                             const std::vector<std::filesystem::path>& readable,
-                                            RunnerKind kind, int connections);
+                                            RunnerKind kind, int connections,
+                                            const std::vector<std::string>& imports = {});
 
 class Spares {
  public:
@@ -40,13 +42,18 @@ class Spares {
   explicit Spares(const Workshop* workshop);
   ~Spares();
 
-  // Prepared, or fresh when none is. Thread-safe.
-  Result<Spare> Take(Target target, bool without_device, int connections);
+  // Prepared, or fresh when none is, or where it has to see more than the system: files and folders
+  // `visible`, and what is installed under the names `imports`. Thread-safe.
+  Result<Spare> Take(Target target, bool without_device, int connections,
+                     const std::vector<std::string>& visible = {},
+                     const std::vector<std::string>& imports = {});
   // Ends the prepared ones; no more are prepared until the next Take().
   void Clear();
 
  private:
-  Result<Spare> Make(Target target, RunnerKind kind, int connections) const;
+  Result<Spare> Make(Target target, RunnerKind kind, int connections,
+                     const std::vector<std::string>& visible = {},
+                     const std::vector<std::string>& imports = {}) const;
   void Prepare(const std::stop_token& stop);
   void Begin();  // mutex_ held; once
 

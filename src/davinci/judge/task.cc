@@ -101,6 +101,16 @@ Result<Task> LoadTask(const std::string& path) {
       .Field(c.tolerance_multiple ? std::to_string(*c.tolerance_multiple) : "");
   for (const std::string& tag : c.tags) hash.Field(tag);
   for (const auto& variant : c.variants) hash.Field(JsonText(variant));
+  const std::string file = task.path;
+  task.files.emplace_back(file);
+  if (!c.origin.empty()) {
+    task.path = c.origin;
+    task.files.emplace_back(c.origin);
+  }
+  task.imports = FindLocalImports(task.source, task.path);
+  for (const std::filesystem::path& data : DataFilesOf(file)) task.data.push_back(data.string());
+  if (!task.imports.digest.empty()) hash.Field("imports").Field(task.imports.digest);
+  if (!task.data.empty()) hash.Field("data").Field(DigestOf(task.data));
   task.hash = hash.FinishHex();
   return task;
 }

@@ -2,20 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "davinci/base/status.h"
 #include "davinci/config/task_config.h"
 #include "davinci/data/language.h"
+#include "davinci/judge/local_imports.h"
 
 namespace davinci::judge {
 
 struct Task {
-  std::string path;    // absolute
+  std::string path;    // absolute; of a task that was made from another file, that file
   std::string source;  // content of the file
-  std::string hash;    // SHA-256 of source and sidecar settings
+  std::string hash;    // SHA-256 of source, sidecar settings, and the files it imports and reads
   config::TaskConfig config;
+  LocalImports imports;
+  std::vector<std::string> data;             // files that only the reference may read
+  std::vector<std::filesystem::path> files;  // that no candidate may see, and what is named alike
 
   // Class (and, for functional tasks, function) a candidate has to define.
   std::string candidate_entry;

@@ -35,6 +35,44 @@ TEST(LoadTask, NamesTheLineThatIsNotUtf8) {
   EXPECT_FALSE(Load(std::string(kSource) + "\n\xff").ok());
 }
 
+TEST(LoadTask, HashFollowsWhatTheSourceImportsAndTheDataBesideIt) {
+  const auto folder = MakeTempDir("task-test");
+  ASSERT_TRUE(folder.ok());
+  const auto write = [&](const char* name, const std::string& text) {
+    ASSERT_TRUE(WriteFileAtomic(folder->path() / name, text, Durability::kFastest).ok());
+  };
+  const auto load = [&] { return *LoadTask((folder->path() / "task.py").string()); };
+  write("task.py", std::string("from layers import act\nimport absent, os.path as p\n") + kSource);
+  write("layers.py", "import deeper");
+  write("deeper.py", "X = 1");
+  write("other.py", "X = 1");
+  const Task first = load();
+  EXPECT_EQ(first.imports.visible,
+            (std::vector<std::string>{folder->path() / "deeper.py", folder->path() / "layers.py"}));
+  EXPECT_EQ(first.imports.names, std::vector<std::string>{"absent"});
+  write("other.py", "X = 2");
+  EXPECT_EQ(load().hash, first.hash);
+  write("deeper.py", "X = 2");
+  EXPECT_NE(load().hash, first.hash);
+  write("deeper.py", "X = 1");
+  write("task.weights.pt", "1");
+  EXPECT_NE(load().hash, first.hash);
+  EXPECT_EQ(load().data, std::vector<std::string>{folder->path() / "task.weights.pt"});
+}
+
+TEST(WithoutTask, AFolderThatHoldsItGivesWayToItsOtherEntries) {
+  const auto folder = MakeTempDir("task-test");
+  ASSERT_TRUE(folder.ok());
+  const auto package = folder->path() / "package";
+  ASSERT_TRUE(MakeDirs(package / "inner").ok());
+  for (const char* name : {"inner/task.py", "inner/task.toml", "inner/other.py", "top.py"})
+    ASSERT_TRUE(WriteFileAtomic(package / name, "", Durability::kFastest).ok());
+  EXPECT_EQ(WithoutTask({package}, {package / "inner" / "task.py"}),
+            (std::vector<std::string>{package / "inner" / "other.py", package / "top.py"}));
+  EXPECT_EQ(WithoutTask({package}, {folder->path() / "task.py"}),
+            std::vector<std::string>{package});
+}
+
 TEST(ReadNamedFile, SaysHowItIsNamedAndWhatLiesThere) {
   const auto folder = MakeTempDir("task-test");
   ASSERT_TRUE(folder.ok());

@@ -209,7 +209,8 @@ Result<std::shared_ptr<Process>> ForkServer::Spawn(const SpawnRequest& request) 
   json env = request.env;
   json message = {{"role", request.role},       {"target", request.target},
                   {"threads", request.threads}, {"scratch", request.scratch},
-                  {"policy", request.policy},   {"env", env}};
+                  {"policy", request.policy},   {"env", env},
+                  {"imports", request.imports}};
   const int fds[] = {pair.second.get(), status_write.get(), output_write.get()};
   auto process = std::make_shared<Process>(std::move(pair.first), std::move(status_read),
                                            std::move(output_read));

@@ -37,6 +37,9 @@ struct SpawnRequest {
   std::string scratch;    // working directory of the child; must exist
   nlohmann::json policy;  // sandbox::Policy as JSON; null = no sandbox
   nlohmann::json env = nlohmann::json::object();
+  // Modules that may be installed outside of the interpreter's folders
+  // (davinci_worker/installed.py).
+  std::vector<std::string> imports;
 };
 
 class ForkServer {

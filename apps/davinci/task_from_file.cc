@@ -1,0 +1,177 @@
+#include "task_from_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "davinci/base/files.h"
+#include "davinci/base/suggest.h"
+#include "davinci/config/toml_tree.h"
+#include "davinci/orchestrator/task_inputs.h"
+
+namespace davinci::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kMaxSourceBytes = 4u << 20;
+constexpr uint64_t kMaxSidecarBytes = 1u << 20;
+
+bool InName(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// "net.py:Net" -> {"net.py", "Net"}; a path without a name as it is.
+std::pair<std::string, std::string> Split(const std::string& path) {
+  const size_t colon = path.rfind(".py:");
+  if (colon == std::string::npos) return {path, ""};
+  return {path.substr(0, colon + 3), path.substr(colon + 4)};
+}
+
+// Names of the top-level classes or functions of a source.
+std::vector<std::string> Defined(std::string_view source, std::string_view keyword) {
+  std::vector<std::string> names;
+  while (!source.empty()) {
+    const size_t newline = source.find('\n');
+    std::string_view line = source.substr(0, newline);
+    source.remove_prefix(newline == std::string_view::npos ? source.size() : newline + 1);
+    if (!line.starts_with(keyword)) continue;
+    line.remove_prefix(keyword.size());
+    size_t end = 0;
+    while (end < line.size() && InName(line[end])) ++end;
+    if (end > 0) names.emplace_back(line.substr(0, end));
+  }
+  return names;
+}
+
+bool Contains(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+// Python's arguments of a call as a value: [a, b], or dict(a=…, b=…).
+std::string AsValue(std::string_view arguments) {
+  size_t end = arguments.find_first_not_of(" \t");
+  if (end == std::string_view::npos) return "[]";
+  while (end < arguments.size() && InName(arguments[end])) ++end;
+  const size_t next = arguments.find_first_not_of(" \t", end);
+  const bool keywords = next != std::string_view::npos && arguments[next] == '=' &&
+                        next + 1 < arguments.size() && arguments[next + 1] != '=';
+  return keywords ? fmt::format("dict({})", arguments) : fmt::format("[{}]", arguments);
+}
+
+std::string Defining(std::string_view function, std::string_view arguments) {
+  return fmt::format("\n\ndef {}():\n    import torch\n    return {}\n", function,
+                     AsValue(arguments));
+}
+
+// The sidecar's lines but for those that set one of `keys` at the top.
+std::string Without(std::string_view sidecar, const std::vector<std::string>& keys) {
+  std::string kept;
+  bool top = true;
+  while (!sidecar.empty()) {
+    const size_t newline = sidecar.find('\n');
+    const std::string_view line = sidecar.substr(0, newline);
+    sidecar.remove_prefix(newline == std::string_view::npos ? sidecar.size() : newline + 1);
+    top = top && !line.starts_with("[");
+    size_t end = 0;
+    while (end < line.size() && InName(line[end])) ++end;
+    if (top && Contains(keys, std::string(line.substr(0, end)))) continue;
+    kept += line;
+    kept += '\n';
+  }
+  return kept;
+}
+
+}  // namespace
+
+void AddEntryFlags(CLI::App* command, EntryFlags* flags) {
+  command->add_option("--entry", flags->entry,
+                      "The class or function of FILE to work on (or name it as FILE.py:NAME)");
+  command->add_option("--inputs", flags->inputs,
+                      "Arguments of forward as Python, where FILE has no get_inputs(): "
+                      "'torch.randn(8, 1024)' or 'x=torch.randn(8, 1024), scale=2'");
+  command->add_option("--init", flags->init,
+                      "Arguments of the constructor as Python: '1024, bias=False'");
+}
+
+bool IsFromFile(const std::string& path, const EntryFlags& flags) {
+  return flags.given() || !Split(path).second.empty();
+}
+
+Result<TaskEntry> TaskFromFile(const std::string& path, const EntryFlags& flags) {
+  const auto [file, named] = Split(path);
+  std::error_code error;
+  if (fs::is_directory(file, error) || fs::path(file).extension() != ".py")
+    return InvalidArgument(fmt::format(
+        "{}: --entry, --inputs and --init go with one Python file, as in net.py:Net", file));
+  DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(file, kMaxSourceBytes));
+  std::string sidecar;
+  const fs::path own_sidecar = fs::path(file).replace_extension(".toml");
+  if (fs::exists(own_sidecar, error)) {
+    DAVINCI_ASSIGN_OR_RETURN(sidecar, ReadFile(own_sidecar, kMaxSidecarBytes));
+  }
+  const std::string entry = flags.entry.empty() ? named : flags.entry;
+  std::string head;
+  if (!entry.empty()) {
+    const auto classes = Defined(source, "class ");
+    const auto functions = Defined(source, "def ");
+    const bool is_class = Contains(classes, entry);
+    if (!is_class && !Contains(functions, entry)) {
+      std::vector<std::string> known = classes;
+      known.insert(known.end(), functions.begin(), functions.end());
+      return NotFound(fmt::format("{}: defines no class or function {}{}", file, entry,
+                                  DidYouMean(entry, known)));
+    }
+    sidecar = Without(sidecar, {"entry", "function", "op"});
+    head = fmt::format("{} = \"{}\"\n", is_class ? "entry" : "function", entry);
+  }
+  const bool has_inputs = Contains(Defined(source, "def "), "get_inputs");
+  if (flags.inputs.empty() && !has_inputs)
+    return InvalidArgument(fmt::format(
+        "{}: no get_inputs(); say what {} is called with: --inputs 'torch.randn(8, 1024)'", file,
+        entry.empty() ? "forward" : entry));
+  if (!source.empty() && source.back() != '\n') source += '\n';
+  if (!flags.inputs.empty()) source += Defining("get_inputs", flags.inputs);
+  if (!flags.init.empty()) source += Defining("get_init_inputs", flags.init);
+  const std::string absolute = fs::absolute(file, error).lexically_normal().string();
+  sidecar = Without(sidecar, {"origin"});
+  head += fmt::format("origin = {}\n", config::TomlLiteral(nlohmann::json(absolute)));
+  TaskEntry task;
+  task.id = fs::path(file).stem().string() + (entry.empty() ? "" : "-" + entry);
+  task.source = std::move(source);
+  task.sidecar = head + sidecar;
+  task.origin = absolute;
+  return task;
+}
+
+Result<std::vector<TaskEntry>> TasksFrom(const std::vector<std::string>& paths,
+                                         const EntryFlags& flags) {
+  if (flags.given() && paths.size() > 1)
+    return InvalidArgument(
+        "--entry, --inputs and --init go with one file; name the classes of "
+        "several as FILE.py:NAME");
+  std::vector<std::string> plain;
+  std::vector<TaskEntry> made;
+  for (const std::string& path : paths) {
+    if (!IsFromFile(path, flags)) {
+      plain.push_back(path);
+      continue;
+    }
+    DAVINCI_ASSIGN_OR_RETURN(TaskEntry task, TaskFromFile(path, flags));
+    made.push_back(std::move(task));
+  }
+  std::vector<TaskEntry> tasks;
+  if (!plain.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(tasks, orchestrator::LoadTasks(plain, {}));
+  }
+  for (TaskEntry& task : made) {
+    for (const TaskEntry& other : tasks)
+      if (other.id == task.id)
+        return InvalidArgument(fmt::format("{} and {} are both called \"{}\"; rename one of them",
+                                           other.origin, task.origin, task.id));
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+}  // namespace davinci::app
