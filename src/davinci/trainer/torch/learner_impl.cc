@@ -12,8 +12,10 @@ namespace {
 using at::Tensor;
 using model::Transformer;
 
-// Logits that exist at a time unless the caller says otherwise: 256 MiB of fp32.
-constexpr int64_t kHeadLogits = int64_t{64} << 20;
+// Logits that exist at a time unless the caller says otherwise. On CUDA 2 GiB of fp32: each chunk
+// also reads and writes the gradient of the whole head.
+constexpr int64_t kHeadLogitsCpu = int64_t{64} << 20;
+constexpr int64_t kHeadLogitsCuda = int64_t{512} << 20;
 
 // One tensor that is trained.
 struct Slot {
@@ -46,6 +48,24 @@ auto Guarded(const F& work) -> decltype(work()) {
   }
 }
 
+// What the head computed, still on the device: it is read once the backward pass has been launched.
+struct Outputs {
+  Tensor outputs;    // fp32 [targets]
+  Tensor entropies;  // the same, or undefined
+};
+
+PassResult ToHost(const Outputs& from) {
+  PassResult result;
+  const auto take = [](const Tensor& tensor, std::vector<float>* into) {
+    if (!tensor.defined()) return;
+    const Tensor host = tensor.to(at::kCPU).contiguous();
+    into->assign(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
+  };
+  take(from.outputs, &result.outputs);
+  take(from.entropies, &result.entropies);
+  return result;
+}
+
 // The packed sequences of one pass on the device.
 struct Packed {
   Tensor tokens, positions;  // int64 [rows]
@@ -70,7 +90,7 @@ class LearnerImpl final : public Learner {
       for (int64_t i = 0; i < config_.num_layers; ++i)
         x = model_->Block(i, x, packed.positions, rotation, *attention, pass_);
       const Tensor hidden = model_->FinalNorm(x, pass_).index_select(0, packed.rows);
-      return Head(packed, hidden, options, {}, nullptr, nullptr);
+      return ToHost(Head(packed, hidden, options, {}, nullptr, nullptr));
     });
   }
 
@@ -200,11 +220,10 @@ class LearnerImpl final : public Learner {
                                    const LossGradient* gradient);
   // Outputs of all targets, in chunks; with `d_hidden` also the derivatives of the hidden states
   // and of the head, added to the head's slot.
-  PassResult Head(const Packed& packed, const Tensor& hidden, const PassOptions& options,
-                  std::span<const float> derivatives, const LossGradient* gradient,
-                  Tensor* d_hidden);
-  PassResult ValueHead(const Tensor& hidden, std::span<const float> derivatives,
-                       const LossGradient* gradient, Tensor* d_hidden);
+  Outputs Head(const Packed& packed, const Tensor& hidden, const PassOptions& options,
+               std::span<const float> derivatives, const LossGradient* gradient, Tensor* d_hidden);
+  Outputs ValueHead(const Tensor& hidden, std::span<const float> derivatives,
+                    const LossGradient* gradient, Tensor* d_hidden);
   void Collect(int64_t layer);
   static void AddGradient(Slot* slot, const Tensor& gradient);
   Result<Update> StepNow(double learning_rate);
@@ -387,35 +406,34 @@ void LearnerImpl::Collect(int64_t layer) {
   }
 }
 
-PassResult LearnerImpl::ValueHead(const Tensor& hidden, std::span<const float> derivatives,
-                                  const LossGradient* gradient, Tensor* d_hidden) {
+Outputs LearnerImpl::ValueHead(const Tensor& hidden, std::span<const float> derivatives,
+                               const LossGradient* gradient, Tensor* d_hidden) {
   const Tensor wide = hidden.to(at::kFloat);
   const Tensor values =
       (at::matmul(wide, value_weight_.detach().t()) + value_bias_.detach()).squeeze(1);
-  const Tensor host = values.to(at::kCPU).contiguous();
-  PassResult result;
-  result.outputs.assign(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
-  if (d_hidden == nullptr) return result;
-  std::vector<float> slopes(result.outputs.size());
+  if (d_hidden == nullptr) return {values, {}};
+  std::vector<float> slopes(static_cast<size_t>(values.numel()));
   if (gradient != nullptr)
-    (*gradient)(0, result.outputs, slopes);
+    (*gradient)(0, ToHost({values, {}}).outputs, slopes);
   else
     std::copy(derivatives.begin(), derivatives.end(), slopes.begin());
   const Tensor g = at::tensor(slopes, at::kFloat).to(device_).unsqueeze(1);
   d_hidden->copy_(at::matmul(g, value_weight_.detach()));
   AddGradient(FindSlot(value_weight_), at::matmul(g.t(), wide));
   AddGradient(FindSlot(value_bias_), g.sum(0));
-  return result;
+  return {values, {}};
 }
 
-PassResult LearnerImpl::Head(const Packed& packed, const Tensor& hidden, const PassOptions& options,
-                             std::span<const float> derivatives, const LossGradient* gradient,
-                             Tensor* d_hidden) {
+Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidden, const PassOptions& options,
+                          std::span<const float> derivatives, const LossGradient* gradient,
+                          Tensor* d_hidden) {
   if (options_.value_head) return ValueHead(hidden, derivatives, gradient, d_hidden);
   const int64_t count = hidden.size(0);
-  const int64_t chunk_rows = options_.head_rows > 0
-                                 ? options_.head_rows
-                                 : std::max<int64_t>(16, kHeadLogits / config_.vocab_size);
+  const int64_t chunk_rows =
+      options_.head_rows > 0
+          ? options_.head_rows
+          : std::max<int64_t>(
+                16, (device_.is_cpu() ? kHeadLogitsCpu : kHeadLogitsCuda) / config_.vocab_size);
   const Tensor weight = model_->head().detach();
   Slot* slot = FindSlot(model_->head());
   const Tensor outputs = at::empty({count}, hidden.options().dtype(at::kFloat));
@@ -464,14 +482,7 @@ PassResult LearnerImpl::Head(const Packed& packed, const Tensor& hidden, const P
     at::mm_out(d_h, d_logits, weight);
     if (slot != nullptr) AddGradient(slot, at::mm(d_logits.t(), h));
   }
-  PassResult result;
-  const auto take = [&](const Tensor& from, std::vector<float>* into) {
-    const Tensor host = from.to(at::kCPU).contiguous();
-    into->assign(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
-  };
-  take(outputs, &result.outputs);
-  if (options.entropies) take(entropies, &result.entropies);
-  return result;
+  return {outputs, entropies};
 }
 
 Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequences,
@@ -515,7 +526,7 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
   }
   const Tensor seen = hidden.detach().index_select(0, packed.rows);
   Tensor d_seen = at::empty_like(seen);
-  PassResult result = Head(packed, seen, options, derivatives, gradient, &d_seen);
+  const Outputs outputs = Head(packed, seen, options, derivatives, gradient, &d_seen);
   Tensor d_hidden = at::zeros_like(hidden.detach());
   d_hidden.index_copy_(0, packed.rows, d_seen);
   hidden.backward(d_hidden);
@@ -538,7 +549,7 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
   if (embedding != nullptr)
     AddGradient(embedding, at::embedding_dense_backward(slope.to(at::kFloat), packed.tokens,
                                                         config_.vocab_size, -1, false));
-  return result;
+  return ToHost(outputs);
 }
 
 Result<Update> LearnerImpl::StepNow(double learning_rate) {

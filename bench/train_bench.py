@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Tokens per second, MFU and peak memory of one SFT step against a PyTorch loop of the same step, in one run.
+
+    train_bench.py --probe build/release/tests/trainer/trainer_probe --device cuda [--shapes 25M,135M,…] [--json FILE]
+        [--gradients] [--budget SECONDS]
+
+One step: forward and backward of the batch below, gradient clipping, AdamW; random weights and tokens, every token
+trained. PyTorch: transformers' model where it is installed, else torch_decoder.py; fp32 parameters under bf16 autocast
+(on the CPU fp32), SDPA (flash on cuda), each layer compiled, fused AdamW. Both sides recompute no activations unless the
+table below says so. MFU: 6 x matrices x tokens and causal attention, over the device's dense bf16 peak.
+
+--gradients: gradients of the 25M shape on the device in fp32 and bf16 against fp64 PyTorch there, and what PyTorch's own
+fp32 and bf16 differ.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+
+from backbone_bench import Probe, config_of
+
+PEAK = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
+# sequences, tokens of each, layers recomputed by us and (all or none) by PyTorch
+BATCH = {"25M": (16, 2048, 0, False), "135M": (16, 2048, 0, False), "qwen3-1.7B": (4, 4096, 0, False),
+         "qwen3-4B": (2, 4096, 12, False)}
+CPU_BATCH = {"25M": (2, 256, 0, False)}
+
+
+def flops(config, sequences, tokens):
+    q = config["num_attention_heads"] * config["head_dim"]
+    kv = config["num_key_value_heads"] * config["head_dim"]
+    matrices = config["num_hidden_layers"] * config["hidden_size"] * (2 * q + 2 * kv + 3 * config["intermediate_size"])
+    head = config["vocab_size"] * config["hidden_size"]
+    attention = config["num_hidden_layers"] * q * tokens * tokens
+    return sequences * (6 * (matrices * tokens + head * (tokens - 1)) + 6 * attention)
+
+
+def shape_config(shape):
+    return {**config_of(shape), "max_position_embeddings": 8192}
+
+
+def torch_model(config):
+    try:
+        import transformers
+    except ImportError:
+        from torch_decoder import Decoder
+        return Decoder(config), f"torch_decoder.py, torch {torch.__version__}"
+    kind = {"llama": transformers.LlamaConfig, "qwen3": transformers.Qwen3Config}[config["model_type"]]
+    made = transformers.AutoModelForCausalLM.from_config(
+        kind(**{k: v for k, v in config.items() if k not in ("architectures", "model_type", "torch_dtype")}),
+        attn_implementation="sdpa")
+    return made, f"transformers {transformers.__version__}, torch {torch.__version__}"
+
+
+def theirs(shape, device, steps):
+    config = shape_config(shape)
+    sequences, length, _, recompute = (CPU_BATCH if device == "cpu" else BATCH)[shape]
+    torch.manual_seed(1)
+    with torch.device(device):
+        model, what = torch_model(config)
+    model = model.float()
+    if recompute:
+        model.gradient_checkpointing_enable()
+    layers = model.model.layers
+    for layer in layers:
+        layer.compile()
+    if hasattr(model, "config"):
+        model.config.use_cache = False
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, betas=(0.9, 0.95), weight_decay=0.01, fused=True)
+    tokens = torch.randint(0, config["vocab_size"], (sequences, length), device=device)
+    def wait():
+        if device != "cpu":
+            torch.cuda.synchronize()
+    seconds = []
+    for step in range(steps + 3):
+        wait()
+        begun = time.perf_counter()
+        with torch.autocast("cuda", torch.bfloat16, enabled=device != "cpu"):
+            logits = model(tokens)
+        logits = logits if isinstance(logits, torch.Tensor) else logits.logits
+        loss = torch.nn.functional.cross_entropy(logits[:, :-1].reshape(-1, logits.shape[-1]).float(),
+                                                 tokens[:, 1:].reshape(-1))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        wait()
+        if step >= 3:
+            seconds.append(time.perf_counter() - begun)
+    peak = 0 if device == "cpu" else torch.cuda.max_memory_allocated()
+    return {"seconds": seconds, "peak_bytes": peak, "what": what, "loss": loss.item()}
+
+
+def ours(probe, shape, device, steps):
+    config = shape_config(shape)
+    sequences, length, recomputed, _ = (CPU_BATCH if device == "cpu" else BATCH)[shape]
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/config.json", "w") as file:
+            json.dump(config, file)
+        probe.ask("open", model=folder, random=True, device=device, recomputed_layers=recomputed, deterministic=False)
+        return probe.ask("bench", sequences=sequences, tokens=length, passes=1, steps=steps, warmup=3)
+
+
+def gradients(probe, device):
+    from torch_decoder import Decoder, save
+    config = {**shape_config("25M"), "num_hidden_layers": 4}
+    torch.manual_seed(2)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    model = Decoder(config)
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            p.normal_(1, 0.1) if "norm" in name else p.normal_(0, 0.04)
+    lengths = [37, 512, 300]
+    texts = [torch.randint(1, config["vocab_size"], (n,)) for n in lengths]
+    coefficient = -1.0 / sum(n - 1 for n in lengths)
+
+    def reference(dtype, autocast):
+        import copy
+        copied = copy.deepcopy(model).to(device=device, dtype=dtype)
+        for text in texts:
+            text = text.to(device)[None]
+            with torch.autocast("cuda" if device != "cpu" else "cpu", torch.bfloat16, enabled=autocast):
+                logits = copied(text)
+            wide = logits if dtype == torch.float64 else logits.float()
+            picked = torch.log_softmax(wide[0, :-1], -1).gather(1, text[0, 1:, None])
+            (coefficient * picked.sum()).backward()
+        return {name: p.grad.double().cpu() for name, p in copied.named_parameters()}
+
+    import numpy as np
+    exact = reference(torch.float64, False)
+    def distance(other):
+        rows = {name: ((other[name] - g).norm() / g.norm()).item() for name, g in exact.items()}
+        worst = max(rows, key=rows.get)
+        return {"worst": rows[worst], "tensor": worst, "median": sorted(rows.values())[len(rows) // 2]}
+    report = {"torch_fp32": distance(reference(torch.float32, False)),
+              "torch_bf16_autocast": distance(reference(torch.float32, True))}
+    with tempfile.TemporaryDirectory() as folder:
+        save(model, config, folder)
+        for compute in ("fp32", "bf16"):
+            probe.ask("open", model=folder, device=device, compute=compute, recomputed_layers=2)
+            sequences = [{"tokens": t.tolist(), "targets": list(range(1, len(t)))} for t in texts]
+            probe.ask("sft", passes=[{"sequences": sequences, "derivatives": [coefficient] * sum(n - 1 for n in lengths)}])
+            out = f"{folder}/gradients"
+            tensors = probe.ask("state", kind="gradients", out=out)["tensors"]
+            flat, at, got = torch.from_numpy(np.fromfile(out, np.float32)), 0, {}
+            for tensor in tensors:
+                size = int(np.prod(tensor["shape"]))
+                got[tensor["name"]] = flat[at:at + size].view(tensor["shape"]).double()
+                at += size
+            report[f"ours_{compute}"] = distance(got)
+    return report
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--probe", required=True)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--shapes", default="qwen3-1.7B,25M,135M,qwen3-4B")
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--json")
+    parser.add_argument("--gradients", action="store_true")
+    parser.add_argument("--budget", type=float, default=1e9, help="seconds; what is not begun by then is left out")
+    parser.add_argument("--theirs", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.theirs:
+        print(json.dumps(theirs(arguments.theirs, arguments.device, arguments.steps)))
+        return
+    begun, result = time.time(), {"device": arguments.device, "torch": torch.__version__, "rows": []}
+    if arguments.device != "cpu":
+        result["device"] = torch.cuda.get_device_name()
+    peak = next((p for name, p in PEAK.items() if name in result["device"]), None)
+
+    def save_result():
+        if arguments.json:
+            with open(arguments.json, "w") as file:
+                json.dump(result, file, indent=1)
+
+    def row(side, shape, measured):
+        sequences, length, recomputed, _ = (CPU_BATCH if arguments.device == "cpu" else BATCH)[shape]
+        seconds = sorted(measured["seconds"])
+        median = seconds[len(seconds) // 2]
+        made = {"side": side, "shape": shape, "batch": [sequences, length], "recomputed_layers": recomputed,
+                "step_s": median, "spread_s": [seconds[0], seconds[-1]], "tokens_per_s": sequences * length / median,
+                "tflops": flops(shape_config(shape), sequences, length) / median / 1e12,
+                "peak_gib": measured["peak_bytes"] / 2**30, "loss": measured["loss"], "what": measured.get("what", "")}
+        if peak:
+            made["mfu"] = made["tflops"] * 1e12 / peak
+        result["rows"].append(made)
+        print(f"{side:6} {shape:11} {made['tokens_per_s']:10.0f} tok/s  {made['tflops']:7.1f} TFLOP/s  "
+              f"MFU {made.get('mfu', 0):5.1%}  peak {made['peak_gib']:6.1f} GiB  step {median * 1e3:.1f} ms", flush=True)
+        save_result()
+
+    shapes = arguments.shapes.split(",")
+    if arguments.gradients:
+        probe = Probe(arguments.probe)
+        try:
+            result["gradients"] = gradients(probe, arguments.device)
+            print("gradients", json.dumps(result["gradients"]), flush=True)
+        except Exception as error:
+            result["gradients"] = {"error": repr(error)}
+            print("gradients", repr(error), flush=True)
+        save_result()
+        probe.process.kill()
+    for shape in shapes:
+        probe = Probe(arguments.probe)  # a process of its own: memory of its own
+        try:
+            row("ours", shape, ours(probe, shape, arguments.device, arguments.steps))
+        except Exception as error:
+            result["rows"].append({"side": "ours", "shape": shape, "error": repr(error)})
+            print("ours  ", shape, repr(error), flush=True)
+            save_result()
+        probe.process.kill()
+        probe.process.wait()
+    for shape in shapes:
+        left = arguments.budget - (time.time() - begun)
+        if left < 5:
+            break
+        try:
+            out = subprocess.run([sys.executable, __file__, "--probe", "-", "--theirs", shape, "--device", arguments.device,
+                                  "--steps", str(arguments.steps)], capture_output=True, text=True, timeout=min(left, 60))
+            row("torch", shape, json.loads(out.stdout.strip().splitlines()[-1]))
+        except Exception as error:
+            tail = getattr(error, "stderr", None) or (out.stderr[-400:] if "out" in locals() else "")
+            result["rows"].append({"side": "torch", "shape": shape, "error": repr(error), "stderr": str(tail)[-400:]})
+            print("torch ", shape, repr(error), str(tail)[-300:], flush=True)
+            save_result()
+    save_result()
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    main()

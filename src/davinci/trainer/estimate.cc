@@ -1,0 +1,60 @@
+#include "davinci/trainer/estimate.h"
+
+#include <algorithm>
+
+namespace davinci::trainer {
+namespace {
+
+int64_t LayerMatrices(const weights::ModelConfig& c) {
+  const int64_t q = c.num_heads * c.head_dim;
+  const int64_t kv = c.num_kv_heads * c.head_dim;
+  return c.hidden_size * (2 * q + 2 * kv + 3 * c.intermediate_size);
+}
+
+}  // namespace
+
+CostEstimate EstimateMemory(const weights::ModelConfig& c, const LearnerOptions& options, bool bf16,
+                            int64_t rows) {
+  CostEstimate estimate;
+  for (const weights::TensorShape& tensor : weights::TensorShapes(c)) {
+    int64_t size = 1;
+    for (const int64_t dimension : tensor.shape) size *= dimension;
+    estimate.parameters += size;
+    if (options.lora.rank == 0) {
+      estimate.trained_parameters += size;
+    } else if (tensor.shape.size() == 2) {
+      for (const std::string& target : options.lora.targets)
+        if (tensor.name.ends_with("." + target + ".weight"))
+          estimate.trained_parameters += options.lora.rank * (tensor.shape[0] + tensor.shape[1]);
+    }
+  }
+  const int64_t element = bf16 ? 2 : 4;
+  estimate.weight_bytes =
+      estimate.parameters * element + (bf16 ? 4 * estimate.trained_parameters : 0);
+  estimate.gradient_bytes = 4 * estimate.trained_parameters;
+  estimate.moment_bytes = 8 * estimate.trained_parameters;
+  // Of one layer and token: what autograd keeps between forward and backward pass.
+  const int64_t q = c.num_heads * c.head_dim;
+  const int64_t kv = c.num_kv_heads * c.head_dim;
+  const int64_t kept = 5 * c.hidden_size + 4 * (q + kv) + 2 * q + 5 * c.intermediate_size;
+  const int64_t recomputed = options.recomputed_layers < 0
+                                 ? c.num_layers
+                                 : std::min(options.recomputed_layers, c.num_layers);
+  const int64_t live = c.num_layers - recomputed + (recomputed > 0 ? 1 : 0);
+  const int64_t logits = std::max<int64_t>(int64_t{64} << 20, 16 * c.vocab_size);
+  estimate.activation_bytes = rows * element * (c.num_layers * c.hidden_size + live * kept) +
+                              std::min(logits, rows * c.vocab_size) * (4 + 2 * element) +
+                              (options.lora.rank == 0 ? c.vocab_size * c.hidden_size * 4 : 0);
+  return estimate;
+}
+
+double ModelFlops(const weights::ModelConfig& c, int64_t tokens, int64_t head_rows) {
+  const auto n = static_cast<double>(tokens);
+  const double matrices = static_cast<double>(c.num_layers) * static_cast<double>(LayerMatrices(c));
+  const double head = static_cast<double>(c.vocab_size * c.hidden_size);
+  // Causal: half of the square, twice (scores and values), forward once and backward twice.
+  const double attention = static_cast<double>(c.num_layers * c.num_heads * c.head_dim) * n * n;
+  return 6 * (matrices * n + head * static_cast<double>(head_rows)) + 6 * attention;
+}
+
+}  // namespace davinci::trainer

@@ -1,0 +1,38 @@
+// The loop of `davinci sft`: rows -> examples -> shuffled updates -> checkpoints.
+//
+// What is in the run folder: recipe.toml (resolved), log.jsonl, tensorboard/, checkpoints/. Started
+// again on the same folder it goes on behind the newest checkpoint and ends with the same bits
+// (deterministic mode, same machine and threads).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "davinci/base/cancel.h"
+#include "davinci/base/status.h"
+#include "davinci/trainer/settings.h"
+
+namespace davinci::trainer {
+
+struct SftRun {
+  SftSettings settings;
+  std::string resolved;  // TOML
+  std::filesystem::path folder;
+  std::function<void(const std::string&)> say;  // one line for people
+};
+
+struct SftOutcome {
+  int64_t updates = 0;  // of the whole run
+  double first_loss = 0;
+  double last_loss = 0;
+  std::filesystem::path checkpoint;  // the last one
+};
+
+// Examples, updates, passes, memory and time, without opening the library. A text of lines.
+Result<std::string> DescribeSft(const SftSettings& settings);
+
+// Cancelled after `cancel` fired: a checkpoint of the last finished update has been written.
+Result<SftOutcome> RunSft(const SftRun& run, const CancelToken& cancel);
+
+}  // namespace davinci::trainer

@@ -1,0 +1,249 @@
+#include "davinci/trainer/sft_rows.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
+#include "davinci/llm/tool_prompt.h"
+
+namespace davinci::trainer {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct Row {
+  std::vector<text::ChatMessage> messages;
+  std::vector<double> weights;  // of each message
+  std::vector<text::ChatTool> tools;
+  text::ChatOptions options;
+  rl::AgentKind agent = rl::AgentKind::kPolicy;
+};
+
+std::string TextOf(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : JsonText(value);
+}
+
+// A list, or its JSON as text.
+Result<json> ListOf(const json& row, const char* key) {
+  json value = row.contains(key) ? row[key] : json();
+  if (value.is_string()) value = json::parse(value.get<std::string>(), nullptr, false);
+  if (value.is_null()) return json(json::array());
+  if (!value.is_array()) return InvalidArgument(fmt::format("\"{}\" is not a list", key));
+  return value;
+}
+
+Status ReadMessage(const json& from, Row* row) {
+  if (!from.is_object() || !from.contains("role") || !from["role"].is_string())
+    return InvalidArgument("a message is not an object with a \"role\"");
+  text::ChatMessage message;
+  message.role = from["role"].get<std::string>();
+  if (message.role != "system" && message.role != "user" && message.role != "assistant" &&
+      message.role != "tool")
+    return InvalidArgument(
+        fmt::format("role \"{}\" is not one of system, user, assistant, tool", message.role));
+  if (from.contains("content")) message.content = TextOf(from["content"]);
+  for (const char* key : {"thinking", "reasoning_content"})
+    if (from.contains(key) && from[key].is_string()) message.reasoning = from[key];
+  if (from.contains("tool_calls") && !from["tool_calls"].is_null()) {
+    if (!from["tool_calls"].is_array()) return InvalidArgument("\"tool_calls\" is not a list");
+    for (const json& call : from["tool_calls"]) {
+      const json& function = call.contains("function") ? call["function"] : call;
+      if (!function.is_object() || !function.contains("name") || !function["name"].is_string())
+        return InvalidArgument("a tool call has no function name");
+      message.tool_calls.push_back({function["name"], function.contains("arguments")
+                                                          ? TextOf(function["arguments"])
+                                                          : "{}"});
+    }
+  }
+  double weight = message.role == "assistant" ? 1 : 0;
+  if (from.contains("weight")) {
+    if (!from["weight"].is_number() || from["weight"].get<double>() < 0)
+      return InvalidArgument("a \"weight\" is not a number >= 0");
+    if (message.role != "assistant" && from["weight"].get<double>() > 0)
+      return InvalidArgument("only messages of the assistant have a weight above 0");
+    weight = from["weight"].get<double>();
+  }
+  row->messages.push_back(std::move(message));
+  row->weights.push_back(weight);
+  return Status::Ok();
+}
+
+Result<Row> ReadRow(std::string_view line) {
+  const json from = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!from.is_object()) return InvalidArgument("not a JSON object");
+  Row row;
+  DAVINCI_ASSIGN_OR_RETURN(const json messages, ListOf(from, "messages"));
+  if (messages.empty()) return InvalidArgument("no \"messages\"");
+  for (const json& message : messages) DAVINCI_RETURN_IF_ERROR(ReadMessage(message, &row));
+  DAVINCI_ASSIGN_OR_RETURN(const json tools, ListOf(from, "tools"));
+  for (const json& tool : tools) {
+    const json& function = tool.is_object() && tool.contains("function") ? tool["function"] : tool;
+    if (!function.is_object() || !function.contains("name") || !function["name"].is_string())
+      return InvalidArgument("a tool has no name");
+    row.tools.push_back(
+        {function["name"], function.contains("description") ? TextOf(function["description"]) : "",
+         function.contains("parameters") ? function["parameters"] : json::object()});
+  }
+  if (from.contains("enable_thinking") && from["enable_thinking"].is_boolean())
+    row.options.enable_thinking = from["enable_thinking"].get<bool>();
+  const std::string agent = from.value("agent", "policy");
+  if (agent == "selection")
+    row.agent = rl::AgentKind::kSelection;
+  else if (agent == "summary")
+    row.agent = rl::AgentKind::kSummary;
+  else if (agent != "policy")
+    return InvalidArgument(
+        fmt::format("agent \"{}\" is not one of policy, selection, summary", agent));
+  return row;
+}
+
+// For templates without tools: described in the system message, as the agents' prompts do it.
+void ToolsAsText(Row* row) {
+  llm::Request request;
+  for (const text::ChatMessage& from : row->messages) {
+    llm::Message& message = request.messages.emplace_back();
+    message.role = from.role == "system"      ? llm::Role::kSystem
+                   : from.role == "assistant" ? llm::Role::kAssistant
+                   : from.role == "tool"      ? llm::Role::kTool
+                                              : llm::Role::kUser;
+    message.content = from.content;
+    for (const text::ChatToolCall& call : from.tool_calls)
+      message.tool_calls.push_back({"", call.name, call.arguments});
+  }
+  for (const text::ChatTool& tool : row->tools)
+    request.tools.push_back(
+        {tool.name, tool.description, nlohmann::json::parse(JsonText(tool.parameters))});
+  const auto messages = llm::MessagesWithToolsAsText(request);
+  if (messages.size() > row->messages.size())  // a system message was made
+    row->weights.insert(row->weights.begin(), messages.size() - row->messages.size(), 0.0);
+  std::vector<text::ChatMessage> made;
+  for (const llm::Message& from : messages)
+    made.push_back({std::string(llm::RoleName(from.role)), from.content, {}, {}, {}});
+  row->messages = std::move(made);
+  row->tools.clear();
+}
+
+}  // namespace
+
+std::string_view AgentKindName(rl::AgentKind agent) {
+  switch (agent) {
+    case rl::AgentKind::kPolicy:
+      return "policy";
+    case rl::AgentKind::kSelection:
+      return "selection";
+    case rl::AgentKind::kSummary:
+      return "summary";
+  }
+  return "";
+}
+
+Result<SftEncoder> SftEncoder::Open(const std::filesystem::path& model) {
+  DAVINCI_ASSIGN_OR_RETURN(text::Tokenizer tokenizer, text::Tokenizer::Load(model));
+  DAVINCI_ASSIGN_OR_RETURN(text::ChatTemplate chat, text::ChatTemplate::Of(tokenizer));
+  SftEncoder encoder(tokenizer, std::move(chat));
+  encoder.knows_tools_ = tokenizer.chat_template().find("tools") != std::string::npos;
+  return encoder;
+}
+
+Result<SftExample> SftEncoder::Encode(std::string_view line) const {
+  DAVINCI_ASSIGN_OR_RETURN(Row row, ReadRow(line));
+  if (!row.tools.empty() && !knows_tools_) ToolsAsText(&row);
+  std::vector<text::ChatMessage>& messages = row.messages;
+  const std::span<const text::ChatMessage> all(messages);
+  const std::string end_of_turn(tokenizer_.TokenBytes(tokenizer_.eos_id()));
+  std::vector<std::vector<int32_t>> replies(messages.size());
+  for (size_t k = 0; k < messages.size(); ++k) {
+    if (messages[k].role != "assistant") continue;
+    text::ChatOptions options = row.options;
+    options.add_generation_prompt = true;
+    DAVINCI_ASSIGN_OR_RETURN(const std::string prompt,
+                             template_.Render(all.subspan(0, k), row.tools, options));
+    options.add_generation_prompt = false;
+    DAVINCI_ASSIGN_OR_RETURN(const std::string whole,
+                             template_.Render(all.subspan(0, k + 1), row.tools, options));
+    // What follows the end of the turn belongs to the template. A template that rewrites its own
+    // prompt leaves the reply's content.
+    std::string reply =
+        whole.starts_with(prompt) ? whole.substr(prompt.size()) : messages[k].content;
+    const size_t end = end_of_turn.empty() ? std::string::npos : reply.rfind(end_of_turn);
+    if (end != std::string::npos) reply.resize(end);
+    DAVINCI_ASSIGN_OR_RETURN(replies[k], tokenizer_.Encode(reply));
+    if (tokenizer_.eos_id() >= 0) replies[k].push_back(tokenizer_.eos_id());
+  }
+  for (size_t k = 0; k < messages.size(); ++k)
+    if (!replies[k].empty()) messages[k].ids = std::move(replies[k]);
+  text::ChatOptions options = row.options;
+  options.add_generation_prompt = false;
+  DAVINCI_ASSIGN_OR_RETURN(const auto segments,
+                           template_.RenderSegments(all, row.tools, options, tokenizer_));
+  SftExample example;
+  example.agent = row.agent;
+  size_t next = 0;  // message whose ids come next
+  for (const text::ChatSegment& segment : segments) {
+    if (!segment.is_ids) {
+      DAVINCI_ASSIGN_OR_RETURN(const auto ids, tokenizer_.Encode(segment.text));
+      example.tokens.insert(example.tokens.end(), ids.begin(), ids.end());
+      continue;
+    }
+    while (next < messages.size() && !messages[next].ids) ++next;
+    const double weight = next < messages.size() ? row.weights[next] : 0;
+    ++next;
+    for (const int32_t id : segment.ids) {
+      if (weight > 0 && !example.tokens.empty()) {
+        example.targets.push_back(static_cast<int32_t>(example.tokens.size()));
+        example.weights.push_back(static_cast<float>(weight));
+      }
+      example.tokens.push_back(id);
+    }
+  }
+  if (example.targets.empty())
+    return InvalidArgument("no reply of the assistant with a weight above 0");
+  // What stands behind the last trained token predicts nothing.
+  example.tokens.resize(static_cast<size_t>(example.targets.back()) + 1);
+  return example;
+}
+
+Result<SftData> LoadSftData(const std::vector<std::filesystem::path>& files,
+                            const SftEncoder& encoder, int64_t max_tokens, bool skip_overlong) {
+  SftData data;
+  Sha256 hash;
+  hash.Field(encoder.tokenizer().digest()).Field(encoder.tokenizer().chat_template());
+  for (const std::filesystem::path& path : files) {
+    std::ifstream file(path);
+    if (!file) return NotFound(fmt::format("{}: cannot be read", path.string()));
+    int64_t number = 0;
+    for (std::string line; std::getline(file, line);) {
+      ++number;
+      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      hash.Field(line);
+      auto example = encoder.Encode(line);
+      if (!example.ok())
+        return example.status().Annotate(fmt::format("{}:{}", path.string(), number));
+      const auto size = static_cast<int64_t>(example->tokens.size());
+      if (size > max_tokens) {
+        if (!skip_overlong)
+          return InvalidArgument(fmt::format(
+              "{}:{}: an example of {} tokens; data.max_tokens is {}: raise it, or leave such "
+              "examples out with data.overlong = \"skip\"",
+              path.string(), number, size, max_tokens));
+        ++data.num_skipped;
+        continue;
+      }
+      data.num_tokens += size;
+      data.num_trained += static_cast<int64_t>(example->targets.size());
+      data.longest = std::max(data.longest, size);
+      data.examples.push_back(std::move(example).value());
+    }
+  }
+  if (data.examples.empty())
+    return InvalidArgument(
+        fmt::format("data.train: no example in {} file(s), {} left out as too long", files.size(),
+                    data.num_skipped));
+  data.digest = hash.FinishHex();
+  return data;
+}
+
+}  // namespace davinci::trainer
