@@ -77,15 +77,16 @@ def floor_bytes(shape, size, batch, context):
     return size * (weights + batch * context * layers * 2 * kv * dim)
 
 
-def ours(probe, folder, shape, dtype, device, batch, prompts, new, deterministic, random_weights):
-    probe.ask("open", model=folder, dtype=dtype, device=device, max_batch=batch, max_context=4096,
-              cache_tokens=batch * (len(prompts[0]) + new), deterministic=deterministic, random=random_weights)
+def ours(probe, folder, shape, dtype, device, batch, prompts, new, deterministic, random_weights, own_kernels):
+    facts = probe.ask("open", model=folder, dtype=dtype, device=device, max_batch=batch, max_context=4096,
+              cache_tokens=batch * (len(prompts[0]) + new), deterministic=deterministic, random=random_weights,
+              own_kernels=own_kernels)
     requests = [{"prompt": p, "max_tokens": new} for p in prompts[:batch]]
     probe.ask("generate", requests=[{**r, "prompt": [7] + r["prompt"][1:], "max_tokens": 4} for r in requests[:4]])
     reply = probe.ask("generate", requests=requests)
     firsts = [a["first_token_s"] for a in reply["answers"]]
     assert all(len(a["tokens"]) == new for a in reply["answers"])
-    return reply["wall_s"], firsts, [a["tokens"] for a in reply["answers"]]
+    return reply["wall_s"], firsts, [a["tokens"] for a in reply["answers"]], facts["kernels"]
 
 
 def theirs(model, device, batch, prompts, new):
@@ -117,6 +118,7 @@ def main():
     parser.add_argument("--prompt", type=int, default=128)
     parser.add_argument("--new", type=int, default=64)
     parser.add_argument("--no-transformers", action="store_true")
+    parser.add_argument("--aten", action="store_true", help="without davinci's own kernels")
     parser.add_argument("--deterministic", type=int, default=-1)
     parser.add_argument("--json")
     args = parser.parse_args()
@@ -155,14 +157,14 @@ def main():
                     model = model.to(args.device)
                 for batch in batches:
                     size = 4 if dtype == "fp32" else 2
-                    wall, firsts, tokens = ours(probe, folder, shape, dtype, args.device, batch, prompts, args.new,
-                                                args.deterministic, model is None)
+                    wall, firsts, tokens, kernels = ours(probe, folder, shape, dtype, args.device, batch, prompts, args.new,
+                                                         args.deterministic, model is None, not args.aten)
                     first = max(firsts)
                     steps_s = (wall - first) / (args.new - 1)
                     floor = floor_bytes(shape, size, batch, args.prompt + args.new / 2) / rate
                     row = dict(shape=shape, dtype=dtype, batch=batch, tokens_s=batch * args.new / wall,
                                decode_tokens_s=batch / steps_s, step_ms=steps_s * 1e3, floor_share=floor / steps_s,
-                               first_ms=sum(firsts) / len(firsts) * 1e3, last_first_ms=first * 1e3)
+                               first_ms=sum(firsts) / len(firsts) * 1e3, last_first_ms=first * 1e3, kernels=kernels)
                     text = (f"{shape:11} {dtype:5} {batch:5} {row['tokens_s']:9.0f} {row['decode_tokens_s']:9.0f} "
                             f"{row['floor_share']:6.1%} {row['first_ms']:9.1f}")
                     if model is not None:
@@ -181,4 +183,5 @@ def main():
                        "new": args.new, "rows": rows}, file, indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -45,7 +45,8 @@ json Facts(const model::EngineFacts& facts) {
           {"cache_tokens", facts.cache_tokens},
           {"max_context", facts.max_context},
           {"max_batch", facts.max_batch},
-          {"deterministic", facts.deterministic}};
+          {"deterministic", facts.deterministic},
+          {"kernels", facts.kernels}};
 }
 
 json Open(const json& in, std::unique_ptr<model::Engine>* engine) {
@@ -64,6 +65,7 @@ json Open(const json& in, std::unique_ptr<model::Engine>* engine) {
   options.deterministic = in.value("deterministic", -1);
   options.threads = in.value("threads", 0);
   options.idle_release_s = in.value("idle_release_s", -1.0);
+  options.own_kernels = in.value("own_kernels", true);
   options.random_weights = in.value("random", false);
   auto opened = model::OpenEngine(options);
   if (!opened.ok()) return Failure(opened.status());

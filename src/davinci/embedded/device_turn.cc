@@ -30,7 +30,9 @@ class LeaseTurn final : public model::DeviceTurn {
     }
   }
   void Leave() override { lease_.Release(); }
-  bool IsWanted() override { return leases_->ExclusiveIsDue(device_); }
+  bool IsWanted() override {
+    return leases_->ExclusiveIsDue(device_) || leases_->IsAwaited(device_);
+  }
 
  private:
   const std::unique_ptr<gpu::DeviceLeases> leases_;

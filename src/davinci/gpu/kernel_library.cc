@@ -21,11 +21,11 @@ const std::vector<std::string>& CompileOptions() {
   return options;
 }
 
-std::string CacheName(const std::string& architecture) {
+std::string CacheName(const std::string& source, const std::string& architecture) {
   Sha256 hash;
-  hash.Field(KernelSource()).Field(architecture);
+  hash.Field(source).Field(architecture);
   for (const std::string& option : CompileOptions()) hash.Field(option);
-  return fmt::format("judge-kernels-{}-{}.cubin", architecture, hash.FinishHex().substr(0, 24));
+  return fmt::format("kernels-{}-{}.cubin", architecture, hash.FinishHex().substr(0, 24));
 }
 
 }  // namespace
@@ -48,9 +48,10 @@ Result<std::unique_ptr<KernelLibrary>> KernelLibrary::Load(std::shared_ptr<CudaC
   ScopedCudaContext scope(device);
   DAVINCI_RETURN_IF_ERROR(scope.status());
 
+  const std::string& source = options.source.empty() ? KernelSource() : options.source;
   std::filesystem::path cached;
   if (!options.cache_directory.empty()) {
-    cached = options.cache_directory / CacheName(library->architecture_);
+    cached = options.cache_directory / CacheName(source, library->architecture_);
     // A damaged or foreign file fails to load and is replaced below.
     if (auto cubin = ReadFile(cached, 64U << 20);
         cubin.ok() && driver.ModuleLoadData(&library->module_, cubin->data()) == kCuSuccess) {
@@ -65,10 +66,10 @@ Result<std::unique_ptr<KernelLibrary>> KernelLibrary::Load(std::shared_ptr<CudaC
   const int64_t started_ns = MonotonicNs();
   DAVINCI_ASSIGN_OR_RETURN(
       const NvrtcOutput output,
-      nvrtc.Compile(KernelSource(), "judge_kernels.cu", library->architecture_, CompileOptions()));
+      nvrtc.Compile(source, "kernels.cu", library->architecture_, CompileOptions()));
   library->compile_ms_ = 1e-6 * static_cast<double>(MonotonicNs() - started_ns);
   if (!output.ok) {
-    return Internal(fmt::format("NVRTC {} does not compile the judge's kernels for {}: {}",
+    return Internal(fmt::format("NVRTC {} does not compile davinci's kernels for {}: {}",
                                 nvrtc.version(), library->architecture_, output.log));
   }
   DAVINCI_RETURN_IF_ERROR(driver.Check(

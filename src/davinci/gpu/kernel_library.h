@@ -1,4 +1,4 @@
-// The judge's own kernels (kernels/*.cu), carried as text inside this library, compiled by NVRTC
+// Kernels carried as text inside the program (the judge's own: kernels/*.cu), compiled by NVRTC
 // for the device at first use and kept as a cubin in a cache directory, so that one process in the
 // life of a machine pays for compiling.
 #pragma once
@@ -13,10 +13,11 @@
 
 namespace davinci::gpu {
 
-// The whole translation unit; also what a test hands to nvcc.
+// The judge's kernels as one translation unit; also what a test hands to nvcc.
 const std::string& KernelSource();
 
 struct KernelLibraryOptions {
+  std::string source;                            // one translation unit; empty: KernelSource()
   std::vector<std::string> library_directories;  // searched for NVRTC first
   std::filesystem::path cache_directory;         // made when missing; empty: compile every time
 };

@@ -217,6 +217,11 @@ Result<std::unique_ptr<DeviceLeases>> DeviceLeases::Open(const std::filesystem::
   return std::unique_ptr<DeviceLeases>(new DeviceLeases(std::move(impl)));
 }
 
+bool DeviceLeases::IsAwaited(const std::string& device) const {
+  const UniqueFd file(open(impl_->TurnPath(device).c_str(), O_RDONLY | O_CLOEXEC));
+  return file.valid() && flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const LeaseRequest& request) {
   if (!IsDeviceKey(device)) {
     return InvalidArgument(

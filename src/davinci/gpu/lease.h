@@ -99,6 +99,9 @@ class DeviceLeases {
   // Whether those who wait for `device` exclusively through this object have gathered: a shared
   // holder that could pause should release and ask again.
   bool ExclusiveIsDue(const std::string& device) const;
+  // Whether another process, or another object of this one, waits for `device` now. A shared holder
+  // asks this; the answer is a look at the turnstile and may be out of date at once.
+  bool IsAwaited(const std::string& device) const;
 
  private:
   friend class DeviceLease;

@@ -119,6 +119,20 @@ TEST_F(DeviceLeasesTest, SharedHoldersLearnThatSomebodyWaitsToBeAlone) {
   EXPECT_FALSE(leases_->ExclusiveIsDue("gpu"));
 }
 
+TEST_F(DeviceLeasesTest, AHolderSeesThatAnotherProcessWaits) {
+  auto shared = leases_->Acquire("gpu", Shared());
+  ASSERT_TRUE(shared.ok());
+  EXPECT_FALSE(leases_->IsAwaited("gpu"));
+  EXPECT_FALSE(leases_->IsAwaited("another"));
+  auto others = DeviceLeases::Open(folder_.path() / "leases");  // as another process has them
+  ASSERT_TRUE(others.ok());
+  std::jthread timing([&] { EXPECT_TRUE((*others)->Acquire("gpu", Exclusive()).ok()); });
+  while (!leases_->IsAwaited("gpu")) std::this_thread::yield();
+  shared->Release();
+  timing.join();
+  EXPECT_FALSE(leases_->IsAwaited("gpu"));
+}
+
 TEST_F(DeviceLeasesTest, AFewWhoWaitToBeAloneLetOthersJoinTheManyForAWhile) {
   std::vector<DeviceLease> holders;
   for (int i = 0; i < 3; ++i) {

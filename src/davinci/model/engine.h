@@ -82,6 +82,7 @@ struct EngineFacts {
   int max_context = 0;
   int max_batch = 0;
   bool deterministic = false;
+  std::string kernels;  // "davinci", or "aten" and why
 };
 
 // Counters since the start.
@@ -92,7 +93,7 @@ struct EngineCounters {
   int64_t shared_prompt_tokens = 0;  // taken over
   int64_t generated_tokens = 0;
   int64_t decode_steps = 0;
-  double longest_hold_ms = 0;  // of the device's lease
+  double longest_hold_ms = 0;  // of the device's lease; loading the model is not counted
   int waiting = 0;             // now
   int running = 0;             // now
 };
@@ -128,6 +129,8 @@ struct EngineOptions {
   // Normally distributed weights instead of those on disk; model_dir needs config.json alone. For
   // measuring speed.
   bool random_weights = false;
+  // CUDA, bf16: the kernels of decode_kernels.h where they can be compiled; false: ATen's alone.
+  bool own_kernels = true;
   // Called with the bytes that will be allocated, before they are; what it returns is destroyed
   // when they have been freed.
   std::function<Result<std::shared_ptr<void>>(const std::string& device, int64_t bytes)>

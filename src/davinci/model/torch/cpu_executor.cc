@@ -83,7 +83,7 @@ class CpuExecutor final : public Executor {
     cache_.narrow(2, to, count).copy_(cache_.narrow(2, from, count));
   }
   void Synchronize() override {}
-  void WarmUp() override {}
+  void WarmUp(const std::function<void()>&) override {}
   int64_t cache_bytes() const override {
     return cache_.numel() * static_cast<int64_t>(cache_.element_size());
   }

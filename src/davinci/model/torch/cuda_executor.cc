@@ -1,5 +1,8 @@
 #include <cmath>
+#include <filesystem>
+#include <set>
 
+#include "davinci/model/decode_kernels.h"
 #include "davinci/model/draw.h"
 #include "davinci/model/torch/executor.h"
 
@@ -72,6 +75,45 @@ Drawn DrawFrom(const Tensor& scaled, const Tensor& noise, const Tensor& greedy) 
   return {token.squeeze(1), probabilities.gather(1, token).squeeze(1).log()};
 }
 
+void Check(const Status& status) { TORCH_CHECK(status.ok(), status.message()); }
+
+// Where the wheels of torch keep NVRTC: nvidia/<package>/lib next to torch.
+std::vector<std::string> NvrtcDirectories() {
+  namespace fs = std::filesystem;
+  std::vector<std::string> found;
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&c10::cuda::device_count), &info) == 0) return found;
+  std::error_code error;
+  const fs::path site = fs::path(info.dli_fname).parent_path().parent_path().parent_path();
+  for (const auto& entry : fs::directory_iterator(site / "nvidia", error))
+    if (fs::exists(entry.path() / "lib", error)) found.push_back(entry.path() / "lib");
+  return found;
+}
+
+class CudaFusedOps final : public FusedOps {
+ public:
+  CudaFusedOps(const DecodeKernels* kernels, c10::cuda::CUDAStream stream)
+      : kernels_(*kernels), stream_(stream) {}
+  void Heads(const Tensor& qkv, const Tensor& q_norm, const Tensor& k_norm, double eps,
+             const Tensor& cos_sin, const Tensor& positions) const override {
+    const auto of = [](const Tensor& x) { return x.defined() ? x.data_ptr() : nullptr; };
+    Check(kernels_.Heads(stream_.stream(), qkv.data_ptr(), of(q_norm), of(k_norm),
+                         static_cast<float>(eps), cos_sin.const_data_ptr<float>(),
+                         positions.const_data_ptr<int64_t>(), qkv.size(0)));
+  }
+  Tensor SiluMul(const Tensor& both) const override {
+    const int64_t width = both.size(1) / 2;
+    if (width % 8 != 0) return at::silu(both.narrow(1, 0, width)) * both.narrow(1, width, width);
+    Tensor out = at::empty({both.size(0), width}, both.options());
+    Check(kernels_.SiluMul(stream_.stream(), both.data_ptr(), out.data_ptr(), both.size(0), width));
+    return out;
+  }
+
+ private:
+  const DecodeKernels& kernels_;
+  const c10::cuda::CUDAStream stream_;
+};
+
 class CudaExecutor final : public Executor {
  public:
   CudaExecutor(const Transformer* model, Options options)
@@ -88,6 +130,20 @@ class CudaExecutor final : public Executor {
     cache_ = at::zeros({config.num_layers, 2, options_.cache_tokens + 1, config.num_kv_heads,
                         config.head_dim + pad_},
                        at::TensorOptions().dtype(model_.dtype()).device(model_.device()));
+    if (half_ && options_.own_kernels) {
+      const DecodeKernels::Shape shape{static_cast<int>(config.num_heads),
+                                       static_cast<int>(config.num_kv_heads),
+                                       static_cast<int>(config.head_dim)};
+      auto kernels = DecodeKernels::Load(model_.device().index(), shape, NvrtcDirectories());
+      if (kernels.ok()) {
+        kernels_ = std::move(kernels).value();
+        fused_ = std::make_unique<CudaFusedOps>(kernels_.get(), stream_);
+        pass_.fused = fused_.get();
+        note_ = "davinci";
+      } else {
+        note_ = "aten (" + kernels.status().message() + ")";
+      }
+    }
     const auto bytes = at::TensorOptions().dtype(at::kByte);
     host_ = at::zeros({SliceBytes(options_.max_batch)}, bytes.pinned_memory(true));
     device_ = at::zeros({SliceBytes(options_.max_batch)}, bytes.device(model_.device()));
@@ -114,7 +170,7 @@ class CudaExecutor final : public Executor {
       if (chunk.last) last.push_back(static_cast<int64_t>(tokens.size()) - 1);
     }
     attention.at = Upload(at);
-    const Tensor hidden = model_.Hidden(Upload(tokens), Upload(positions), attention);
+    const Tensor hidden = model_.Hidden(Upload(tokens), Upload(positions), attention, pass_);
     if (last.empty()) return {};
     return model_.Logits(hidden.index_select(0, Upload(last)));
   }
@@ -169,13 +225,17 @@ class CudaExecutor final : public Executor {
     cache_.narrow(2, to, count).copy_(cache_.narrow(2, from, count));
   }
   void Synchronize() override { stream_.synchronize(); }
-  void WarmUp() override {
+  void WarmUp(const std::function<void()>& pause) override {
+    std::set<int> wanted = {BucketFor(1), BucketFor(options_.max_batch)};
     for (const int bucket : kBuckets)
-      if (bucket <= options_.max_batch && (!options_.deterministic || bucket == BucketFor(1)))
-        CaptureOf(bucket);
-    CaptureOf(BucketFor(options_.max_batch));
-    stream_.synchronize();
+      if (bucket <= options_.max_batch && !options_.deterministic) wanted.insert(bucket);
+    for (const int bucket : wanted) {
+      CaptureOf(bucket);
+      stream_.synchronize();
+      pause();
+    }
   }
+  std::string kernels() const override { return note_; }
   int64_t cache_bytes() const override {
     return cache_.numel() * static_cast<int64_t>(cache_.element_size());
   }
@@ -216,12 +276,39 @@ class CudaExecutor final : public Executor {
   // The whole step from the device's inputs to drawn tokens without restrictions.
   void Run(Captured* step, int64_t batch) {
     DecodeAttention attention(*this, batch);
-    const Tensor hidden = model_.Hidden(device_inputs_.tokens.narrow(0, 0, batch),
-                                        device_inputs_.positions.narrow(0, 0, batch), attention);
+    const Tensor hidden =
+        model_.Hidden(device_inputs_.tokens.narrow(0, 0, batch),
+                      device_inputs_.positions.narrow(0, 0, batch), attention, pass_);
+    if (kernels_ != nullptr) {
+      step->logits = model_.RawLogits(hidden);
+      step->drawn = DrawRows(step->logits, device_inputs_.inverse_temperature);
+      return;
+    }
     step->logits = model_.Logits(hidden);
     step->drawn = DrawFrom(
         step->logits * device_inputs_.inverse_temperature.narrow(0, 0, batch).unsqueeze(1),
         device_inputs_.noise.narrow(0, 0, batch), device_inputs_.greedy.narrow(0, 0, batch));
+  }
+
+  // One launch. `inverse`: what each row's logits are multiplied by.
+  Drawn DrawRows(const Tensor& logits, const Tensor& inverse) const {
+    const int64_t rows = logits.size(0);
+    Drawn drawn{at::empty({rows}, logits.options().dtype(at::kLong)),
+                at::empty({rows}, logits.options().dtype(at::kFloat))};
+    Check(kernels_->Draw(stream_.stream(), logits.data_ptr(), logits.scalar_type() != at::kFloat,
+                         rows, logits.size(1), inverse.const_data_ptr<float>(),
+                         device_inputs_.noise.const_data_ptr<float>(),
+                         device_inputs_.greedy.const_data_ptr<bool>(),
+                         drawn.tokens.data_ptr<int64_t>(), drawn.logprobs.data_ptr<float>()));
+    return drawn;
+  }
+  // From logits that are already scaled and restricted.
+  Drawn DrawScaled(const Tensor& scaled) const {
+    const int64_t rows = scaled.size(0);
+    if (kernels_ != nullptr)
+      return DrawRows(scaled.contiguous(), at::ones({rows}, device_inputs_.noise.options()));
+    return DrawFrom(scaled, device_inputs_.noise.narrow(0, 0, rows),
+                    device_inputs_.greedy.narrow(0, 0, rows));
   }
 
   Captured& CaptureOf(int bucket) {
@@ -257,11 +344,10 @@ class CudaExecutor final : public Executor {
     }
     Tensor scaled;
     if (restricted || !plain.tokens.defined() || alternatives > 0)
-      scaled = logits * device_inputs_.inverse_temperature.narrow(0, 0, count).unsqueeze(1);
+      scaled = logits.to(at::kFloat) *
+               device_inputs_.inverse_temperature.narrow(0, 0, count).unsqueeze(1);
     if (restricted) scaled = Restrict(scaled, rows, small ? std::min(kSmallTopK, vocab) : vocab);
-    if (restricted || !plain.tokens.defined())
-      plain = DrawFrom(scaled, device_inputs_.noise.narrow(0, 0, count),
-                       device_inputs_.greedy.narrow(0, 0, count));
+    if (restricted || !plain.tokens.defined()) plain = DrawScaled(scaled);
     host_tokens_.narrow(0, 0, count).copy_(plain.tokens, true);
     host_logprobs_.narrow(0, 0, count).copy_(plain.logprobs, true);
     Tensor best_values, best_ids;
@@ -334,6 +420,13 @@ class CudaExecutor final : public Executor {
     return (pad_ == 0 ? out : out.narrow(2, 0, dim)).reshape({-1, heads * dim});
   }
   void Keep(int64_t layer, const Tensor& at, const Tensor& k, const Tensor& v) {
+    if (kernels_ != nullptr && pad_ == 0 && kernels_->can_keep() && k.stride(0) % 8 == 0) {
+      const Tensor cache = cache_.select(0, layer);
+      Check(kernels_->Keep(stream_.stream(), k.data_ptr(), v.data_ptr(), k.stride(0),
+                           at.const_data_ptr<int64_t>(), cache.select(0, 0).data_ptr(),
+                           cache.select(0, 1).data_ptr(), k.size(0)));
+      return;
+    }
     cache_.select(0, layer).select(0, 0).index_copy_(0, at, Padded(k));
     cache_.select(0, layer).select(0, 1).index_copy_(0, at, Padded(v));
   }
@@ -373,6 +466,16 @@ class CudaExecutor final : public Executor {
         return owner.AttendOneByOne(layer, q, borders, starts, lengths);
       }
       const Tensor cache = owner.cache_.select(0, layer);
+      if (owner.kernels_ != nullptr && owner.kernels_->can_attend() && owner.pad_ == 0 &&
+          q.stride(0) % 8 == 0) {
+        Tensor out = at::empty({q.size(0), q.size(1) * q.size(2)}, q.options());
+        Check(owner.kernels_->Attend(owner.stream_.stream(), q.data_ptr(), q.stride(0),
+                                     cache.select(0, 0).data_ptr(), cache.select(0, 1).data_ptr(),
+                                     in.starts.const_data_ptr<int32_t>(),
+                                     in.lengths.const_data_ptr<int32_t>(),
+                                     static_cast<float>(owner.scale_), out.data_ptr(), batch));
+        return out;
+      }
       return owner.Unpadded(
           std::get<0>(at::_flash_attention_forward(
               owner.Padded(q), cache.select(0, 0), cache.select(0, 1),
@@ -427,6 +530,10 @@ class CudaExecutor final : public Executor {
   const Options options_;
   const c10::cuda::CUDAStream stream_;
   const c10::cuda::CUDAStreamGuard guard_;  // of the thread that made this
+  std::unique_ptr<DecodeKernels> kernels_;  // null: ATen alone; outlives captured_
+  std::unique_ptr<CudaFusedOps> fused_;
+  PassOptions pass_;
+  std::string note_ = "aten";
   double scale_ = 1;
   bool half_ = true;
   int64_t pad_ = 0;

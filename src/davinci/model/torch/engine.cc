@@ -653,15 +653,24 @@ Status EngineImpl::OpenMemory() {
   options.max_batch = facts_.max_batch;
   options.max_context = facts_.max_context;
   options.deterministic = facts_.deterministic;
+  options.own_kernels = options_.own_kernels;
   if (on_cpu()) {
     options.between_layers = [this] { GiveWay(); };
     executor_ = MakeCpuExecutor(model_.get(), std::move(options));
   } else {
     DAVINCI_ASSIGN_OR_RETURN(executor_, MakeCudaExecutor(model_.get(), std::move(options)));
   }
+  double held_generating = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    facts_.kernels = executor_->kernels();
+    held_generating = counters_.longest_hold_ms;
+  }
   Take();
-  executor_->WarmUp();
+  executor_->WarmUp([this] { GiveWay(); });
   Leave();
+  const std::lock_guard lock(mutex_);
+  counters_.longest_hold_ms = held_generating;
   return Status::Ok();
 }
 

@@ -45,6 +45,7 @@ class Executor {
     int max_batch = 0;
     int64_t max_context = 0;
     bool deterministic = false;
+    bool own_kernels = true;
     // Called between layers of what is computed on the CPU.
     std::function<void()> between_layers;
   };
@@ -61,9 +62,11 @@ class Executor {
   virtual void CopyCache(int64_t from, int64_t to, int64_t count) = 0;
   // Waits for the device.
   virtual void Synchronize() = 0;
-  // Makes what would make the first steps slow.
-  virtual void WarmUp() = 0;
+  // Makes what would make the first steps slow; calls `pause` between its parts, with the device
+  // idle.
+  virtual void WarmUp(const std::function<void()>& pause) = 0;
   virtual int64_t cache_bytes() const = 0;
+  virtual std::string kernels() const { return "davinci"; }  // see EngineFacts
 };
 
 std::unique_ptr<Executor> MakeCpuExecutor(const Transformer* model, Executor::Options options);

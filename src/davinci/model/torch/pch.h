@@ -13,6 +13,7 @@
 #include <c10/cuda/CUDAStream.h>
 #endif
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <functional>

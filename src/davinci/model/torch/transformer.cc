@@ -233,7 +233,7 @@ void Transformer::ReservePositions(int64_t positions) {
   const Tensor angles = at::outer(at::arange(positions, at::kFloat), at::tensor(rope.inverse));
   const Tensor cos = angles.cos() * rope.attention_factor;
   const Tensor sin = angles.sin() * rope.attention_factor;
-  if (device_.is_cpu()) cos_sin_ = at::cat({cos, sin}, 1).contiguous();
+  cos_sin_ = at::cat({cos, sin}, 1).contiguous().to(device_);
   cos_ = at::cat({cos, cos}, 1).to(dtype_).to(device_);
   signed_sin_ = at::cat({-sin, sin}, 1).to(dtype_).to(device_);
 }
@@ -266,9 +266,13 @@ Tensor Transformer::Heads(const Layer& layer, int64_t index, Tensor qkv, const T
   const int64_t heads = config_.num_heads;
   const int64_t kv_heads = config_.num_kv_heads;
   qkv = qkv.view({qkv.size(0), heads + 2 * kv_heads, config_.head_dim});
-  if (OnCpuKernels(options)) {
-    HeadsOp(qkv, heads, kv_heads, layer.q_norm, layer.k_norm, config_.rms_norm_eps, cos_sin_,
-            positions);
+  if (OnCpuKernels(options) || options.fused != nullptr) {
+    if (options.fused != nullptr)
+      options.fused->Heads(qkv, layer.q_norm, layer.k_norm, config_.rms_norm_eps, cos_sin_,
+                           positions);
+    else
+      HeadsOp(qkv, heads, kv_heads, layer.q_norm, layer.k_norm, config_.rms_norm_eps, cos_sin_,
+              positions);
     return attention.Attend(index, qkv.narrow(1, 0, heads), qkv.narrow(1, heads, kv_heads),
                             qkv.narrow(1, heads + kv_heads, kv_heads));
   }
@@ -283,12 +287,20 @@ Tensor Transformer::Heads(const Layer& layer, int64_t index, Tensor qkv, const T
                           qkv.narrow(1, heads + kv_heads, kv_heads));
 }
 
-Tensor Transformer::Mlp(const Layer& layer, const Tensor& x, const PassOptions& options) const {
+Tensor Transformer::Gated(const Layer& layer, const Tensor& x, const PassOptions& options) const {
   const Tensor both = Apply(layer.gate_up, x, options);
-  if (OnCpuKernels(options)) return Apply(layer.down, SiluMulOp(both), options);
+  if (OnCpuKernels(options)) return SiluMulOp(both);
+  if (options.fused != nullptr) return options.fused->SiluMul(both);
   const int64_t wide = config_.intermediate_size;
-  return Apply(layer.down, at::silu(both.narrow(-1, 0, wide)) * both.narrow(-1, wide, wide),
-               options);
+  return at::silu(both.narrow(-1, 0, wide)) * both.narrow(-1, wide, wide);
+}
+
+Tensor Transformer::AddTo(Tensor x, const Linear& linear, const Tensor& y,
+                          const PassOptions& options) const {
+  // The product's own epilogue adds, before it rounds.
+  if (options.fused != nullptr && !linear.bias.defined() && linear.low_rank.empty())
+    return x.addmm_(y, linear.weight.t());
+  return x + Apply(linear, y, options);
 }
 
 Tensor Transformer::Embed(const Tensor& tokens, const PassOptions& options) const {
@@ -298,7 +310,7 @@ Tensor Transformer::Embed(const Tensor& tokens, const PassOptions& options) cons
 
 Transformer::Rotation Transformer::RotationOf(const Tensor& positions,
                                               const PassOptions& options) const {
-  if (OnCpuKernels(options)) return {};
+  if (OnCpuKernels(options) || options.fused != nullptr) return {};
   return {cos_.index_select(0, positions).unsqueeze(1),
           signed_sin_.index_select(0, positions).unsqueeze(1)};
 }
@@ -309,8 +321,9 @@ Tensor Transformer::Block(int64_t index, const Tensor& x, const Tensor& position
   const Layer& layer = layers_[static_cast<size_t>(index)];
   const Tensor qkv = Apply(layer.qkv, Norm(x, layer.input_norm, options), options);
   const Tensor seen = Heads(layer, index, qkv, positions, rotation, attention, options);
-  const Tensor between = x + Apply(layer.o, seen, options);
-  return between + Mlp(layer, Norm(between, layer.post_norm, options), options);
+  const Tensor between = AddTo(x, layer.o, seen, options);
+  return AddTo(between, layer.down, Gated(layer, Norm(between, layer.post_norm, options), options),
+               options);
 }
 
 Tensor Transformer::FinalNorm(const Tensor& x, const PassOptions& options) const {
@@ -329,8 +342,12 @@ Tensor Transformer::Hidden(const Tensor& tokens, const Tensor& positions, Attent
   return FinalNorm(x, options);
 }
 
+Tensor Transformer::RawLogits(const Tensor& hidden, const PassOptions& options) const {
+  return Apply({head_, {}, {}}, hidden, options);
+}
+
 Tensor Transformer::Logits(const Tensor& hidden, const PassOptions& options) const {
-  return Apply({head_, {}, {}}, hidden, options).to(at::kFloat);
+  return RawLogits(hidden, options).to(at::kFloat);
 }
 
 }  // namespace davinci::model

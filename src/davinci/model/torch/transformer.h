@@ -60,7 +60,20 @@ class Attention {
 std::unique_ptr<Attention> PackedCausal(const weights::ModelConfig& config,
                                         std::vector<int64_t> borders, const at::Device& device);
 
+// Operations of a layer that a device has a kernel of its own for. No gradients.
+class FusedOps {
+ public:
+  virtual ~FusedOps() = default;
+  // qkv: [rows, heads + 2 kv_heads, head_dim], dense; normalises q and k heads (undefined: not) and
+  // rotates them in place. cos_sin: fp32 [positions, cos | sin].
+  virtual void Heads(const at::Tensor& qkv, const at::Tensor& q_norm, const at::Tensor& k_norm,
+                     double eps, const at::Tensor& cos_sin, const at::Tensor& positions) const = 0;
+  // [rows, 2 width] → [rows, width]
+  virtual at::Tensor SiluMul(const at::Tensor& both) const = 0;
+};
+
 struct PassOptions {
+  const FusedOps* fused = nullptr;  // null: ATen's operations
   // The operations of a pass with gradients, whether gradients are enabled or not: what is computed
   // twice has the same bits twice.
   bool differentiable = false;
@@ -86,7 +99,9 @@ class Transformer {
   // [rows] token ids and positions (int64, on the device) → [rows, hidden], normalised.
   at::Tensor Hidden(const at::Tensor& tokens, const at::Tensor& positions, Attention& attention,
                     const PassOptions& options = {}) const;
-  // [rows, hidden] → [rows, vocabulary], fp32.
+  // [rows, hidden] → [rows, vocabulary], as the product gives them.
+  at::Tensor RawLogits(const at::Tensor& hidden, const PassOptions& options = {}) const;
+  // The same in fp32.
   at::Tensor Logits(const at::Tensor& hidden, const PassOptions& options = {}) const;
 
   // The parts of Hidden(), for a caller that differentiates them one by one.
@@ -146,7 +161,11 @@ class Transformer {
   at::Tensor Heads(const Layer& layer, int64_t index, at::Tensor qkv, const at::Tensor& positions,
                    const Rotation& rotation, Attention& attention,
                    const PassOptions& options) const;
-  at::Tensor Mlp(const Layer& layer, const at::Tensor& x, const PassOptions& options) const;
+  // x + linear(y). With `fused` x may be overwritten, which saves a pass.
+  at::Tensor AddTo(at::Tensor x, const Linear& linear, const at::Tensor& y,
+                   const PassOptions& options) const;
+  // silu(gate) * up
+  at::Tensor Gated(const Layer& layer, const at::Tensor& x, const PassOptions& options) const;
   bool OnCpuKernels(const PassOptions& options) const;
 
   const weights::ModelConfig config_;
@@ -156,7 +175,7 @@ class Transformer {
   std::vector<Layer> layers_;
   at::Tensor final_norm_;
   at::Tensor head_;              // [vocabulary, hidden]; tied: the same as embedding_
-  at::Tensor cos_sin_;           // CPU: fp32 [positions, cos | sin of head_dim / 2]
+  at::Tensor cos_sin_;           // fp32 [positions, cos | sin of head_dim / 2]
   at::Tensor cos_, signed_sin_;  // [positions, head_dim]: both halves; -sin | sin
 };
 

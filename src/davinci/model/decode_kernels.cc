@@ -1,0 +1,116 @@
+#include "davinci/model/decode_kernels.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <numbers>
+
+namespace davinci::model {
+namespace {
+
+const char* const kSource =
+#include "davinci_model_kernels.inc"
+    ;
+constexpr unsigned kDrawThreads = 1024;
+
+}  // namespace
+
+std::string DecodeKernels::Source(const Shape& shape) {
+  std::string source;
+  if (CanAttend(shape))
+    source = fmt::format("#define DV_GROUP {}\n#define DV_LANES {}\n", shape.heads / shape.kv_heads,
+                         shape.head_dim / 8);
+  return source + kSource;
+}
+
+bool DecodeKernels::CanAttend(const Shape& shape) {
+  const int group = shape.heads / shape.kv_heads;
+  return (shape.head_dim == 64 || shape.head_dim == 128) && group <= 8 &&
+         group * shape.kv_heads == shape.heads;
+}
+
+Result<std::unique_ptr<DecodeKernels>> DecodeKernels::Load(int ordinal, Shape shape,
+                                                           std::vector<std::string> directories) {
+  std::unique_ptr<DecodeKernels> kernels(new DecodeKernels());
+  kernels->shape_ = shape;
+  DAVINCI_ASSIGN_OR_RETURN(auto context, gpu::CudaContext::Retain(ordinal));
+  gpu::KernelLibraryOptions options;
+  options.source = Source(shape);
+  options.library_directories = std::move(directories);
+  DAVINCI_ASSIGN_OR_RETURN(kernels->library_,
+                           gpu::KernelLibrary::Load(std::move(context), options));
+  const auto find = [&](const char* name, gpu::CuFunction* function) -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(*function, kernels->library_->Find(name));
+    return Status::Ok();
+  };
+  DAVINCI_RETURN_IF_ERROR(find("dv_heads", &kernels->heads_));
+  DAVINCI_RETURN_IF_ERROR(find("dv_keep", &kernels->keep_));
+  DAVINCI_RETURN_IF_ERROR(find("dv_silu_mul", &kernels->silu_mul_));
+  DAVINCI_RETURN_IF_ERROR(find("dv_draw_bf16", &kernels->draw_bf16_));
+  DAVINCI_RETURN_IF_ERROR(find("dv_draw_fp32", &kernels->draw_fp32_));
+  if (kernels->can_attend()) DAVINCI_RETURN_IF_ERROR(find("dv_attend", &kernels->attend_));
+  return kernels;
+}
+
+Status DecodeKernels::Launch(gpu::CuFunction function, const char* name, void* stream,
+                             int64_t grid_x, int64_t grid_y, unsigned threads,
+                             void** parameters) const {
+  if (grid_x == 0) return Status::Ok();
+  const gpu::CudaDriver& driver = library_->context().driver();
+  return driver.Check(driver.LaunchKernel(function, static_cast<unsigned>(grid_x),
+                                          static_cast<unsigned>(grid_y), 1, threads, 1, 1, 0,
+                                          static_cast<gpu::CuStream>(stream), parameters, nullptr),
+                      name);
+}
+
+Status DecodeKernels::Heads(void* stream, void* qkv, const void* q_norm, const void* k_norm,
+                            float eps, const float* cos_sin, const int64_t* positions,
+                            int64_t rows) const {
+  int heads = shape_.heads;
+  int kv_heads = shape_.kv_heads;
+  int dim = shape_.head_dim;
+  std::array<void*, 9> parameters = {&qkv,       &q_norm, &k_norm,   &eps, &cos_sin,
+                                     &positions, &heads,  &kv_heads, &dim};
+  return Launch(heads_, "dv_heads", stream, rows, (heads + kv_heads + 3) / 4, 128,
+                parameters.data());
+}
+
+Status DecodeKernels::Keep(void* stream, const void* keys, const void* values, int64_t stride,
+                           const int64_t* at, void* cached_keys, void* cached_values,
+                           int64_t rows) const {
+  int chunks = shape_.kv_heads * shape_.head_dim / 8;
+  long long pieces = stride / 8;
+  std::array<void*, 7> parameters = {&keys,        &values,        &pieces, &at,
+                                     &cached_keys, &cached_values, &chunks};
+  return Launch(keep_, "dv_keep", stream, rows, 1, 128, parameters.data());
+}
+
+Status DecodeKernels::Attend(void* stream, const void* q, int64_t q_stride, const void* keys,
+                             const void* values, const int32_t* starts, const int32_t* lengths,
+                             float scale, void* out, int64_t rows) const {
+  scale *= std::numbers::log2e_v<float>;
+  int kv_heads = shape_.kv_heads;
+  std::array<void*, 9> parameters = {&q,       &q_stride, &keys,     &values, &starts,
+                                     &lengths, &scale,    &kv_heads, &out};
+  return Launch(attend_, "dv_attend", stream, kv_heads, rows, 128, parameters.data());
+}
+
+Status DecodeKernels::SiluMul(void* stream, const void* both, void* out, int64_t rows,
+                              int64_t width) const {
+  int chunks = static_cast<int>(width / 8);
+  long long total = rows * chunks;
+  std::array<void*, 4> parameters = {&both, &out, &total, &chunks};
+  return Launch(silu_mul_, "dv_silu_mul", stream, (total + 255) / 256, 1, 256, parameters.data());
+}
+
+Status DecodeKernels::Draw(void* stream, const void* logits, bool bf16, int64_t rows, int64_t vocab,
+                           const float* inverse_temperature, const float* noise, const bool* greedy,
+                           int64_t* tokens, float* logprobs) const {
+  int size = static_cast<int>(vocab);
+  std::array<void*, 7> parameters = {&logits, &size,    &inverse_temperature, &noise, &greedy,
+                                     &tokens, &logprobs};
+  return Launch(bf16 ? draw_bf16_ : draw_fp32_, "dv_draw", stream, rows, 1, kDrawThreads,
+                parameters.data());
+}
+
+}  // namespace davinci::model

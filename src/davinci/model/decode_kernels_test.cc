@@ -1,0 +1,334 @@
+// kernels/decode.cu on the host: every thread of a block is a context here, barriers and shuffles
+// included.
+#include "davinci/model/decode_kernels.h"
+
+#include <gtest/gtest.h>
+#include <ucontext.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include "davinci/gpu/nvrtc.h"
+#include "davinci/model/cpu_kernels.h"
+#include "davinci/model/draw.h"
+
+namespace davinci::model {
+namespace {
+
+struct Index {
+  unsigned x = 0, y = 0, z = 0;
+};
+Index threadIdx;
+Index blockIdx;
+Index blockDim;
+
+struct uint4 {
+  unsigned x, y, z, w;
+};
+uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+float rsqrtf(float value) { return 1.0F / std::sqrt(value); }
+
+// The threads of a block take turns on this one: a barrier hands over until all have arrived.
+struct Block {
+  std::vector<ucontext_t> contexts;
+  std::vector<std::vector<char>> stacks;
+  std::vector<std::uint32_t> slots;  // of the shuffles
+  std::vector<bool> done;
+  ucontext_t scheduler;
+  const std::function<void()>* kernel = nullptr;
+  unsigned arrived = 0;
+  unsigned generation = 0;
+};
+Block block;
+
+void HandOver() { swapcontext(&block.contexts[threadIdx.x], &block.scheduler); }
+void __syncthreads() {
+  const unsigned generation = block.generation;
+  if (++block.arrived == blockDim.x) {
+    block.arrived = 0;
+    ++block.generation;
+  }
+  while (block.generation == generation) HandOver();
+}
+// All lanes of a warp take the same steps, so that one round of turns is a barrier among them.
+template <typename T>
+T __shfl_xor_sync(unsigned, T value, int mask) {
+  block.slots[threadIdx.x] = std::bit_cast<std::uint32_t>(value);
+  HandOver();
+  const T other = std::bit_cast<T>(block.slots[threadIdx.x ^ static_cast<unsigned>(mask)]);
+  HandOver();
+  return other;
+}
+
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __shared__ static
+#define __launch_bounds__(threads)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#define DV_GROUP 3
+#define DV_LANES 8
+#include "davinci/model/kernels/decode.cu"
+#pragma GCC diagnostic pop
+#undef __shared__
+
+void RunThread() {
+  (*block.kernel)();
+  block.done[threadIdx.x] = true;
+}
+
+void Launch(Index grid, unsigned threads, const std::function<void()>& kernel) {
+  blockDim = {threads, 1, 1};
+  block.kernel = &kernel;
+  block.contexts.resize(threads);
+  block.stacks.resize(threads, std::vector<char>(size_t{64} << 10));
+  block.slots.resize(threads);
+  for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
+    for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
+      block.done.assign(threads, false);
+      for (unsigned t = 0; t < threads; ++t) {
+        getcontext(&block.contexts[t]);
+        block.contexts[t].uc_stack.ss_sp = block.stacks[t].data();
+        block.contexts[t].uc_stack.ss_size = block.stacks[t].size();
+        block.contexts[t].uc_link = &block.scheduler;
+        makecontext(&block.contexts[t], RunThread, 0);
+      }
+      for (bool running = true; running;) {
+        running = false;
+        for (unsigned t = 0; t < threads; ++t) {
+          if (block.done[t]) continue;
+          running = true;
+          threadIdx = {t, 0, 0};
+          swapcontext(&block.scheduler, &block.contexts[t]);
+        }
+      }
+    }
+}
+
+std::vector<float> Normal(size_t count, unsigned seed, float scale = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0, scale);
+  std::vector<float> values(count);
+  for (float& value : values) value = Widen(Narrow(normal(random)));
+  return values;
+}
+std::vector<Bf16> Halves(const std::vector<float>& values) {
+  std::vector<Bf16> bits;
+  for (const float value : values) bits.push_back(Narrow(value));
+  return bits;
+}
+void ExpectNear(const std::vector<Bf16>& got, const std::vector<float>& wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(Widen(got[i]), wanted[i], 1e-5 + std::abs(wanted[i]) / 200) << i;
+}
+
+TEST(DecodeKernels, NarrowRoundsToTheNearestEven) {
+  EXPECT_EQ(Narrow(1.0F), 0x3f80);
+  EXPECT_EQ(Narrow(std::bit_cast<float>(0x3f808000u)), 0x3f80);  // a tie goes to the even one
+  EXPECT_EQ(Narrow(std::bit_cast<float>(0x3f818000u)), 0x3f82);
+  EXPECT_EQ(Narrow(INFINITY), 0x7f80);
+  EXPECT_TRUE(std::isnan(Widen(Narrow(std::bit_cast<float>(0x7f800001u)))));
+}
+
+TEST(DecodeKernels, HeadsAreNormalisedAndRotated) {
+  for (const bool norms : {false, true})
+    for (const int dim : {6, 64, 96}) {
+      const int heads = 5, kv_heads = 2, rows = 3;
+      const size_t width = static_cast<size_t>((heads + 2 * kv_heads) * dim);
+      std::vector<float> x = Normal(rows * width, 1);
+      const auto size = static_cast<size_t>(dim);
+      const std::vector<float> q_norm = Normal(size, 2), k_norm = Normal(size, 3),
+                               table = Normal(9 * size, 4);
+      const std::vector<int64_t> positions = {8, 0, 5};
+      std::vector<Bf16> bits = Halves(x);
+      const std::vector<Bf16> q_bits = Halves(q_norm), k_bits = Halves(k_norm);
+      std::vector<long long> at(positions.begin(), positions.end());
+      Launch({rows, (heads + kv_heads + 3) / 4, 1}, 128, [&] {
+        dv_heads(bits.data(), norms ? q_bits.data() : nullptr, norms ? k_bits.data() : nullptr,
+                 1e-6F, table.data(), at.data(), heads, kv_heads, dim);
+      });
+      const auto stride = static_cast<int64_t>(width);
+      for (int r = 0; r < rows && norms; ++r) {
+        float* q = x.data() + r * stride;
+        RmsNormRows(q, dim, q_norm.data(), Element::kFloat32, 1e-6, q, dim, 0, heads);
+        float* k = q + heads * dim;
+        RmsNormRows(k, dim, k_norm.data(), Element::kFloat32, 1e-6, k, dim, 0, kv_heads);
+      }
+      RotateRows(x.data(), stride, heads + kv_heads, dim, table.data(), positions.data(), 0, rows);
+      ExpectNear(bits, x);
+    }
+}
+
+TEST(DecodeKernels, KeysAndValuesGoToTheirPositions) {
+  const int kv = 3, dim = 16, chunks = kv * dim / 8, rows = 2, positions = 7;
+  const size_t row = 4 * kv * dim;  // queries of two groups, keys, values
+  const std::vector<Bf16> qkv = Halves(Normal(rows * row, 5));
+  std::vector<Bf16> keys(positions * kv * dim), values(positions * kv * dim);
+  const long long at[] = {6, 2};
+  const auto* words = reinterpret_cast<const uint4*>(qkv.data());
+  Launch({rows, 1, 1}, 128, [&] {
+    dv_keep(words + 2 * chunks, words + 3 * chunks, 4 * chunks, at,
+            reinterpret_cast<uint4*>(keys.data()), reinterpret_cast<uint4*>(values.data()), chunks);
+  });
+  for (int r = 0; r < rows; ++r)
+    for (int i = 0; i < kv * dim; ++i) {
+      const auto from = static_cast<size_t>(r) * row + static_cast<size_t>(2 * kv * dim + i);
+      const auto to = static_cast<size_t>(at[r] * kv * dim + i);
+      ASSERT_EQ(keys[to], qkv[from]);
+      ASSERT_EQ(values[to], qkv[from + kv * dim]);
+    }
+  EXPECT_EQ(keys[0], 0);  // other positions are left alone
+}
+
+TEST(DecodeKernels, AttentionIsThatOfTheHost) {
+  const int group = 3, dim = 64, kv_heads = 2, rows = 4, positions = 400, heads = group * kv_heads;
+  const std::vector<float> keys = Normal(positions * kv_heads * dim, 8);
+  const std::vector<float> values = Normal(positions * kv_heads * dim, 9);
+  const int64_t q_stride = (heads + 2 * kv_heads) * dim;
+  const std::vector<float> q = Normal(static_cast<size_t>(rows * q_stride), 10);
+  const std::vector<int> starts = {0, 300, 17, 5};
+  const std::vector<int> lengths = {1, 100, 65, 257};
+  const std::vector<Bf16> q_bits = Halves(q), key_bits = Halves(keys), value_bits = Halves(values);
+  std::vector<Bf16> out(rows * heads * dim);
+  const float scale = 1 / std::sqrt(static_cast<float>(dim));
+  Launch({kv_heads, rows, 1}, 128, [&] {
+    dv_attend(q_bits.data(), q_stride, key_bits.data(), value_bits.data(), starts.data(),
+              lengths.data(), scale * std::numbers::log2e_v<float>, kv_heads, out.data());
+  });
+  std::vector<float> wanted(out.size()), scratch(group * 257);
+  std::vector<float> k = keys, v = values;
+  const CacheView cache{k.data(), v.data(), Element::kFloat32, kv_heads, dim};
+  AttendRows(cache, q.data(), q_stride, heads, starts.data(), lengths.data(), scale, wanted.data(),
+             scratch.data(), 0, rows * kv_heads);
+  ExpectNear(out, wanted);
+}
+
+TEST(DecodeKernels, TheGateIsSiluTimesUp) {
+  const int width = 24, rows = 5;
+  const std::vector<float> both = Normal(2 * width * rows, 6, 3);
+  const std::vector<Bf16> bits = Halves(both);
+  std::vector<Bf16> out(width * rows);
+  Launch({1, 1, 1}, 256, [&] {
+    dv_silu_mul(reinterpret_cast<const uint4*>(bits.data()), reinterpret_cast<uint4*>(out.data()),
+                rows * width / 8, width / 8);
+  });
+  std::vector<float> wanted(width * rows);
+  SiluMulRows(both.data(), wanted.data(), width, 0, rows);
+  ExpectNear(out, wanted);
+}
+
+TEST(DecodeKernels, DrawsTheTokenOfTheHost) {
+  for (const int vocab : {1, 31, 64, 1000, 5000})
+    for (const unsigned threads : {64u, 256u}) {
+      const int rows = 6;
+      const auto size = static_cast<size_t>(vocab);
+      std::vector<float> logits =
+          Normal(static_cast<size_t>(rows) * size, static_cast<unsigned>(vocab), 2);
+      for (size_t i = 0; i < size / 2; ++i) logits[i] = -INFINITY;  // restricted
+      if (vocab > 2) logits[2 * size + size - 1] = NAN;
+      const std::vector<Bf16> bits = Halves(logits);
+      const float inverse[] = {1, 1, 0.7F, 2, 1, 1},
+                  noise[] = {0, 0.3F, 0.999F, 0.5F, 0x1.fffffep-1F, 0.8F};
+      const bool greedy[] = {false, true, false, false, false, false};
+      long long tokens[rows], tokens_of_floats[rows];
+      float logprobs[rows], logprobs_of_floats[rows];
+      Launch({rows, 1, 1}, threads,
+             [&] { dv_draw_bf16(bits.data(), vocab, inverse, noise, greedy, tokens, logprobs); });
+      std::vector<float> scaled = logits;
+      for (size_t i = 0; i < scaled.size(); ++i) scaled[i] *= inverse[i / size];
+      const float ones[] = {1, 1, 1, 1, 1, 1};
+      Launch({rows, 1, 1}, threads, [&] {
+        dv_draw_fp32(scaled.data(), vocab, ones, noise, greedy, tokens_of_floats,
+                     logprobs_of_floats);
+      });
+      DrawScratch scratch;
+      for (int r = 0; r < rows; ++r) {
+        Sampling sampling;
+        sampling.temperature = greedy[r] ? 0 : 1 / static_cast<double>(inverse[r]);
+        const Step wanted = Draw(std::span(logits).subspan(static_cast<size_t>(r) * size, size),
+                                 sampling, noise[r], 0, &scratch);
+        EXPECT_EQ(tokens[r], wanted.token) << vocab << " row " << r << " threads " << threads;
+        EXPECT_NEAR(logprobs[r], wanted.logprob, 2e-5) << vocab << " row " << r;
+        // Scaled in advance or not: the same bits.
+        EXPECT_EQ(tokens[r], tokens_of_floats[r]);
+        EXPECT_EQ(logprobs[r], logprobs_of_floats[r]);
+      }
+    }
+}
+
+TEST(DecodeKernels, AnyBitsGiveATokenInsideTheVocabulary) {
+  const int vocab = 70;
+  std::vector<Bf16> logits(3 * vocab, 0x7fc0);                     // all NaN
+  for (int i = vocab; i < 2 * vocab; ++i) logits[i] = 0x7f80;      // all infinite
+  for (int i = 2 * vocab; i < 3 * vocab; ++i) logits[i] = 0xff80;  // all impossible
+  const float ones[] = {1, 1, 1}, noise[] = {0.5F, 0.5F, 0.5F};
+  const bool greedy[] = {false, false, false};
+  long long tokens[] = {-1, -1, -1};
+  float logprobs[3];
+  Launch({3, 1, 1}, 64,
+         [&] { dv_draw_bf16(logits.data(), vocab, ones, noise, greedy, tokens, logprobs); });
+  for (const long long token : tokens) {
+    EXPECT_GE(token, 0);
+    EXPECT_LT(token, vocab);
+  }
+}
+
+TEST(DecodeKernels, FrequenciesFollowTheDistribution) {
+  const int vocab = 40, draws = 4000;
+  std::vector<float> row = Normal(vocab, 7);
+  double total = 0;
+  for (const float value : row) total += std::exp(value);
+  // The noise walks evenly through [0, 1).
+  std::vector<int> counts(vocab);
+  std::vector<float> logits;
+  const int batch = 40;
+  for (int i = 0; i < batch; ++i) logits.insert(logits.end(), row.begin(), row.end());
+  const std::vector<float> ones(batch, 1);
+  const auto greedy = std::make_unique<bool[]>(batch);
+  for (int begin = 0; begin < draws; begin += 20 * batch) {
+    std::vector<float> noise;
+    for (int i = 0; i < batch; ++i) noise.push_back(static_cast<float>(begin + 20 * i) / draws);
+    std::vector<long long> tokens(batch);
+    std::vector<float> logprobs(batch);
+    Launch({batch, 1, 1}, 64, [&] {
+      dv_draw_fp32(logits.data(), vocab, ones.data(), noise.data(), greedy.get(), tokens.data(),
+                   logprobs.data());
+    });
+    for (const long long token : tokens) ++counts[static_cast<size_t>(token)];
+  }
+  for (int i = 0; i < vocab; ++i)
+    EXPECT_NEAR(counts[static_cast<size_t>(i)] / 200.0,
+                std::exp(row[static_cast<size_t>(i)]) / total, 0.011)
+        << i;
+}
+
+TEST(DecodeKernels, CompileWithoutHeaders) {
+  const char* directory = std::getenv("DAVINCI_NVRTC_DIR");  // NOLINT(concurrency-mt-unsafe)
+  const std::vector<std::string> directories(directory == nullptr ? 0 : 1,
+                                             directory == nullptr ? "" : directory);
+  const auto nvrtc = gpu::Nvrtc::Load(directories);
+  if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.status().ToString();
+  for (const DecodeKernels::Shape shape :
+       {DecodeKernels::Shape{9, 3, 64}, {40, 8, 128}, {4, 2, 20}}) {
+    const auto output = nvrtc->Compile(DecodeKernels::Source(shape), "decode.cu", "sm_90",
+                                       std::vector<std::string>{"--std=c++17"});
+    ASSERT_TRUE(output.ok()) << output.status().ToString();
+    EXPECT_TRUE(output->ok) << output->log;
+    EXPECT_EQ(output->cubin.find("dv_attend") != std::string::npos,
+              DecodeKernels::CanAttend(shape));
+  }
+}
+
+}  // namespace
+}  // namespace davinci::model

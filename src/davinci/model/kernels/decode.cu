@@ -1,0 +1,343 @@
+// What a pass of the embedded model does between its matrix products, each in one launch: rotary heads, storing of keys
+// and values, the gated activation, drawing of a token. ATen needs five, two, two and twelve launches for them, and a
+// decode step of a small model is made of launches.
+//
+// Compiled by NVRTC without headers (torch/decode_kernels.cc, where parameters and launches are documented), and by the
+// host's compiler in decode_kernels_test.cc, which runs every thread of a block. Elements are bf16, sums fp32. Every row
+// is computed as if it were alone, in an order that depends on its size only.
+
+typedef unsigned short Bf16;  // its bits
+
+__device__ __forceinline__ float Widen(Bf16 bits) { return __uint_as_float((unsigned)bits << 16); }
+__device__ __forceinline__ float Widen(float value) { return value; }
+
+// Rounds to the nearest, ties to even; NaN stays NaN.
+__device__ __forceinline__ Bf16 Narrow(float value) {
+  const unsigned bits = __float_as_uint(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return (Bf16)(bits >> 16 | 0x40u);
+  return (Bf16)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+__device__ __forceinline__ float WarpSum(float value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
+  return value;
+}
+
+// Normalises (weights given: RMS norm of each head) and rotates q and k heads in place. A warp does one head.
+extern "C" __global__ void __launch_bounds__(128)
+    dv_heads(Bf16* qkv, const Bf16* q_norm, const Bf16* k_norm, float eps, const float* cos_sin,
+             const long long* positions, int heads, int kv_heads, int dim) {
+  const int head = blockIdx.y * 4 + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  if (head >= heads + kv_heads) return;
+  const long long row = blockIdx.x;
+  Bf16* const x = qkv + (row * (heads + 2 * kv_heads) + head) * dim;
+  const int half = dim / 2;
+  const float* const turn = cos_sin + positions[row] * dim;
+  const Bf16* const weight = head < heads ? q_norm : k_norm;
+  float factor = 1.0f;
+  if (weight != nullptr) {
+    float squares = 0.0f;
+    for (int i = lane; i < dim; i += 32) squares += Widen(x[i]) * Widen(x[i]);
+    factor = rsqrtf(WarpSum(squares) / (float)dim + eps);
+  }
+  for (int i = lane; i < half; i += 32) {
+    float low = Widen(x[i]) * factor;
+    float high = Widen(x[half + i]) * factor;
+    if (weight != nullptr) {
+      low *= Widen(weight[i]);
+      high *= Widen(weight[half + i]);
+    }
+    const float cosine = turn[i], sine = turn[half + i];
+    x[i] = Narrow(low * cosine - high * sine);
+    x[half + i] = Narrow(high * cosine + low * sine);
+  }
+}
+
+// Copies each row's keys and values, both `chunks` times 16 bytes, to their positions of the cache. A row of the cache
+// has `chunks` times 16 bytes, too.
+extern "C" __global__ void __launch_bounds__(128)
+    dv_keep(const uint4* keys, const uint4* values, long long stride, const long long* at, uint4* cached_keys,
+            uint4* cached_values, int chunks) {
+  const long long row = blockIdx.x;
+  for (int i = threadIdx.x; i < 2 * chunks; i += 128) {
+    const bool is_key = i < chunks;
+    const int c = is_key ? i : i - chunks;
+    (is_key ? cached_keys : cached_values)[at[row] * chunks + c] = (is_key ? keys : values)[row * stride + c];
+  }
+}
+
+__device__ __forceinline__ unsigned Gate(unsigned gate, unsigned up) {
+  unsigned out = 0;
+  for (int part = 0; part < 32; part += 16) {
+    const float g = Widen((Bf16)(gate >> part & 0xffffu));
+    const float u = Widen((Bf16)(up >> part & 0xffffu));
+    out |= (unsigned)Narrow(g / (1.0f + expf(-g)) * u) << part;
+  }
+  return out;
+}
+
+// out[row][i] = silu(both[row][i]) * both[row][width + i]; eight elements a thread, width = 8 `chunks`.
+extern "C" __global__ void __launch_bounds__(256)
+    dv_silu_mul(const uint4* both, uint4* out, long long total, int chunks) {
+  const long long i = (long long)blockIdx.x * 256 + threadIdx.x;
+  if (i >= total) return;
+  const long long row = i / chunks;
+  const uint4 g = both[i + row * chunks];
+  const uint4 u = both[i + row * chunks + chunks];
+  out[i] = make_uint4(Gate(g.x, u.x), Gate(g.y, u.y), Gate(g.z, u.z), Gate(g.w, u.w));
+}
+
+// Which of 32 warps' sums holds `target`: the first at which the running sum exceeds it; behind the last (rounding), the
+// last with any weight. `*before`: the sum ahead of it.
+__device__ __forceinline__ int Locate(const float* sums, int warps, float target, float* before) {
+  float sum = 0.0f;
+  int last = 0;
+  float ahead_of_last = 0.0f;
+  for (int w = 0; w < warps; ++w) {
+    if (sums[w] > 0.0f) {
+      last = w;
+      ahead_of_last = sum;
+    }
+    sum += sums[w];
+    if (sum > target) break;
+  }
+  *before = ahead_of_last;
+  return last;
+}
+
+// Draws one token of a row of logits: the first, in order of ids, at which the cumulated probability exceeds the noise;
+// where `greedy` is set, the first of the likeliest. One block a row, of two warps or more.
+template <typename T>
+__device__ __forceinline__ void Draw(const T* all, int vocab, const float* inverse_temperature, const float* noise,
+                                     const bool* greedy, long long* tokens, float* logprobs) {
+  __shared__ float sums[32];
+  __shared__ int ids[32];
+  const int row = blockIdx.x;
+  const T* const logits = all + (long long)row * vocab;
+  const float inverse = inverse_temperature[row];
+  const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+
+  float best = 0.0f;
+  int id = -1;
+#pragma unroll 4
+  for (int i = threadIdx.x; i < vocab; i += blockDim.x) {
+    const float value = Widen(logits[i]) * inverse;
+    if (value == value && (id < 0 || value > best)) {
+      best = value;
+      id = i;
+    }
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    const float other = __shfl_xor_sync(0xffffffffu, best, step);
+    const int other_id = __shfl_xor_sync(0xffffffffu, id, step);
+    if (other_id >= 0 && (id < 0 || other > best || (other == best && other_id < id))) {
+      best = other;
+      id = other_id;
+    }
+  }
+  if (lane == 0) {
+    sums[warp] = best;
+    ids[warp] = id;
+  }
+  __syncthreads();
+  best = sums[0];
+  id = ids[0];
+  for (int w = 1; w < warps; ++w)
+    if (ids[w] >= 0 && (id < 0 || sums[w] > best || (sums[w] == best && ids[w] < id))) {
+      best = sums[w];
+      id = ids[w];
+    }
+  if (id < 0) id = 0;  // nothing but NaN
+
+  // Ever smaller ranges [begin, end): each warp sums a part, all find the part that holds the target.
+  int begin = 0, end = vocab;
+  float total = 0.0f, target = 0.0f;
+  for (bool first = true; first || end - begin > 32; first = false) {
+    const int part = (end - begin + warps - 1) / warps;
+    const int from = begin + warp * part;
+    const int to = from + part < end ? from + part : end;
+    float sum = 0.0f;
+#pragma unroll 4
+    for (int i = from + lane; i < to; i += 32) {
+      const float weight = expf(Widen(logits[i]) * inverse - best);
+      if (weight > 0.0f) sum += weight;  // not NaN
+    }
+    sum = WarpSum(sum);
+    __syncthreads();  // the sums have been read
+    if (lane == 0) sums[warp] = sum;
+    __syncthreads();
+    if (first) {
+      for (int w = 0; w < warps; ++w) total += sums[w];
+      target = noise[row] * total;
+      if (greedy[row]) break;
+    }
+    float before = 0.0f;
+    const int chosen = Locate(sums, warps, target, &before);
+    target -= before;
+    begin += chosen * part;
+    end = begin + part < end ? begin + part : end;
+  }
+  if (threadIdx.x != 0) return;
+  int token = id;
+  if (!greedy[row]) {
+    float sum = 0.0f;
+    for (int i = begin; i < end; ++i) {
+      const float weight = expf(Widen(logits[i]) * inverse - best);
+      if (!(weight > 0.0f)) continue;
+      token = i;
+      sum += weight;
+      if (sum > target) break;
+    }
+  }
+  tokens[row] = token;
+  logprobs[row] = Widen(logits[token]) * inverse - best - logf(total);
+}
+
+extern "C" __global__ void __launch_bounds__(1024)
+    dv_draw_bf16(const Bf16* logits, int vocab, const float* inverse_temperature, const float* noise,
+                 const bool* greedy, long long* tokens, float* logprobs) {
+  Draw(logits, vocab, inverse_temperature, noise, greedy, tokens, logprobs);
+}
+
+extern "C" __global__ void __launch_bounds__(1024)
+    dv_draw_fp32(const float* logits, int vocab, const float* inverse_temperature, const float* noise,
+                 const bool* greedy, long long* tokens, float* logprobs) {
+  Draw(logits, vocab, inverse_temperature, noise, greedy, tokens, logprobs);
+}
+
+// Attention of one query position over a cache. Compiled for one shape: DV_GROUP query heads share a kv head, a head has
+// 8 DV_LANES values. A block does one kv head of one row: each DV_LANES lanes read one position, 16 bytes a lane, keep
+// their own running maximum and sums, and are merged at the end. What a step costs is the reading of the cache, so the
+// loads of kUnroll positions, keys and values, are under way at once.
+#ifdef DV_GROUP
+constexpr int kAttendWarps = 4;
+constexpr int kAttendUnroll = 4;
+constexpr float kAttendLow = -1e30f;  // below every score
+
+__device__ __forceinline__ void WidenEight(const uint4& words, float* values) {
+  const unsigned parts[4] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    values[2 * i] = __uint_as_float(parts[i] << 16);
+    values[2 * i + 1] = __uint_as_float(parts[i] & 0xffff0000u);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(32 * kAttendWarps)
+    dv_attend(const Bf16* q, long long q_stride, const Bf16* keys, const Bf16* values, const int* starts,
+              const int* lengths, float scale, int kv_heads, Bf16* out) {
+  constexpr int kDim = 8 * DV_LANES;
+  constexpr int kPerWarp = 32 / DV_LANES;                  // positions a warp reads at once
+  constexpr int kAtOnce = kAttendWarps * kPerWarp;         // and a block
+  __shared__ float merged[kAttendWarps][DV_GROUP][kDim];
+  __shared__ float tops[kAttendWarps][DV_GROUP], totals[kAttendWarps][DV_GROUP];
+  const int kv_head = blockIdx.x;
+  const long long row = blockIdx.y;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int place = lane % DV_LANES, mine = warp * kPerWarp + lane / DV_LANES;
+  const int length = lengths[row];
+  const long long stride = (long long)kv_heads * kDim;
+  const Bf16* const key = keys + (starts[row] * stride + (long long)kv_head * kDim + place * 8);
+  const Bf16* const value = values + (starts[row] * stride + (long long)kv_head * kDim + place * 8);
+
+  float query[DV_GROUP][8], sum[DV_GROUP][8], top[DV_GROUP], total[DV_GROUP];
+  const Bf16* const head = q + row * q_stride + (long long)kv_head * DV_GROUP * kDim + place * 8;
+#pragma unroll
+  for (int g = 0; g < DV_GROUP; ++g) {
+    WidenEight(*(const uint4*)(head + g * kDim), query[g]);
+    top[g] = kAttendLow;
+    total[g] = 0.0f;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      query[g][i] *= scale;  // with log2(e): weights are powers of two
+      sum[g][i] = 0.0f;
+    }
+  }
+  for (int base = 0; base < length; base += kAtOnce * kAttendUnroll) {
+    uint4 k[kAttendUnroll], v[kAttendUnroll];
+    bool inside[kAttendUnroll];
+#pragma unroll
+    for (int u = 0; u < kAttendUnroll; ++u) {
+      const int position = base + u * kAtOnce + mine;
+      inside[u] = position < length;
+      const long long at = (inside[u] ? position : 0) * stride;
+      k[u] = *(const uint4*)(key + at);
+      v[u] = *(const uint4*)(value + at);
+    }
+    float score[kAttendUnroll][DV_GROUP];
+#pragma unroll
+    for (int u = 0; u < kAttendUnroll; ++u) {
+      float wide[8];
+      WidenEight(k[u], wide);
+#pragma unroll
+      for (int g = 0; g < DV_GROUP; ++g) {
+        float dot = 0.0f;
+#pragma unroll
+        for (int i = 0; i < 8; ++i) dot = fmaf(query[g][i], wide[i], dot);
+#pragma unroll
+        for (int step = DV_LANES / 2; step > 0; step /= 2) dot += __shfl_xor_sync(0xffffffffu, dot, step);
+        score[u][g] = inside[u] ? dot : kAttendLow;
+      }
+    }
+#pragma unroll
+    for (int g = 0; g < DV_GROUP; ++g) {
+      float best = top[g];
+#pragma unroll
+      for (int u = 0; u < kAttendUnroll; ++u) best = fmaxf(best, score[u][g]);
+      const float shrink = exp2f(top[g] - best);
+      top[g] = best;
+      total[g] *= shrink;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum[g][i] *= shrink;
+    }
+#pragma unroll
+    for (int u = 0; u < kAttendUnroll; ++u) {
+      float wide[8];
+      WidenEight(v[u], wide);
+#pragma unroll
+      for (int g = 0; g < DV_GROUP; ++g) {
+        const float weight = inside[u] ? exp2f(score[u][g] - top[g]) : 0.0f;
+        total[g] += weight;
+#pragma unroll
+        for (int i = 0; i < 8; ++i) sum[g][i] = fmaf(weight, wide[i], sum[g][i]);
+      }
+    }
+  }
+#pragma unroll
+  for (int g = 0; g < DV_GROUP; ++g) {
+    float best = top[g];
+#pragma unroll
+    for (int step = DV_LANES; step < 32; step *= 2) best = fmaxf(best, __shfl_xor_sync(0xffffffffu, best, step));
+    const float shrink = exp2f(top[g] - best);
+    total[g] *= shrink;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) sum[g][i] *= shrink;
+#pragma unroll
+    for (int step = DV_LANES; step < 32; step *= 2) {
+      total[g] += __shfl_xor_sync(0xffffffffu, total[g], step);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum[g][i] += __shfl_xor_sync(0xffffffffu, sum[g][i], step);
+    }
+    if (lane < DV_LANES) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) merged[warp][g][place * 8 + i] = sum[g][i];
+      tops[warp][g] = best;
+      totals[warp][g] = total[g];
+    }
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < DV_GROUP * kDim; i += 32 * kAttendWarps) {
+    const int g = i / kDim, d = i % kDim;
+    float best = tops[0][g];
+    for (int w = 1; w < kAttendWarps; ++w) best = fmaxf(best, tops[w][g]);
+    float numerator = 0.0f, denominator = 0.0f;
+    for (int w = 0; w < kAttendWarps; ++w) {
+      const float shrink = exp2f(tops[w][g] - best);
+      numerator += merged[w][g][d] * shrink;
+      denominator += totals[w][g] * shrink;
+    }
+    out[((row * kv_heads + kv_head) * DV_GROUP + g) * kDim + d] = Narrow(numerator / denominator);
+  }
+}
+#endif  // DV_GROUP
