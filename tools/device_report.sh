@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Measures on this machine's GPU what docs/results/{skills,agents,backbone}.md tell.
+#
+#   tools/device_report.sh OUT [skills] [agents] [backbone] [aa]       default: all four, about 6 minutes on an H200
+#
+#   skills    evidence of the seed skills that have none (tools/measure_skills.sh; merge with its --merge)
+#   agents    the recorded demo, the four strategies on the recordings, 48 rollouts at once
+#   backbone  the embedded model against transformers: 25M, 135M; shapes of Qwen3; on two CPU cores meanwhile
+#   aa        the judge's A/A while a model generates, on cuda and on cpu
+#
+# Writes OUT/<section>.tar.gz with the logs and JSON files, and OUT/summary.txt. Each part has a time limit of its own, so
+# that one that hangs costs no other. Expects build/release with the embedded model and its probe:
+#   cmake --preset release -DDAVINCI_WITH_TORCH=ON && ninja -C build/release davinci davinci_worker model_probe
+# and DAVINCI_PYTHON: a Python with torch, Triton and (for comparisons) transformers.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+[[ -n ${1:-} && $1 != -* ]] || { echo "usage: tools/device_report.sh OUT [skills] [agents] [backbone] [aa]" >&2; exit 2; }
+mkdir -p "$1" && out=$(cd "$1" && pwd)
+shift
+[[ $# -gt 0 ]] || set -- skills agents backbone aa
+build=${DAVINCI_BUILD:-build/release}
+davinci=$build/apps/davinci/davinci
+probe=$build/tests/model/model_probe
+python=${DAVINCI_PYTHON:-python3}
+target=${DAVINCI_REPORT_TARGET:-cuda}
+export DAVINCI_PYTHON=$python PYTHONUNBUFFERED=1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# part SECONDS NAME COMMAND…: its output in NAME.log, its end in the summary.
+part() {
+  local limit=$1 name=$2 begun=$SECONDS status=0
+  shift 2
+  mkdir -p "$(dirname "$work/$name")"
+  # A function runs in a shell of its own, so that the limit ends it, too.
+  local command=("$@")
+  [[ $(type -t "$1") == function ]] && command=(bash -c '"$@"' bash "$@")
+  timeout --signal=TERM --kill-after=5 "$limit" "${command[@]}" >"$work/$name.log" 2>&1 </dev/null || status=$?
+  echo "$name: exit $status after $((SECONDS - begun)) s" | tee -a "$out/summary.txt"
+}
+
+skills() {
+  mapfile -t names < <(cut -d/ -f1 tests/skills/pending_evidence.txt | sort -u)
+  [[ ${#names[@]} == 0 ]] || part 100 skills/measure tools/measure_skills.sh "$work/skills" --jobs 2 --seconds 90 "${names[@]}"
+}
+
+demo() {
+  "$davinci" optimize "examples/$1.py" -t "$target" --recipe examples/recorded.toml --library skills \
+    --llm "recorded:examples/replies_$target.jsonl" --set judge.verdict_cache=false --run "$work/run-$1" --json \
+    >"$work/agents/demo-$1.json"
+}
+strategy() {
+  "$davinci" bench --tasks examples -t "$target" --strategy "$1" --recipe examples/recorded.toml --library skills \
+    --llm "recorded:examples/replies_$target.jsonl" --set judge.verdict_cache=false --samples 1 --run "$work/bench-$1" --json \
+    >"$work/agents/strategy-$1.json"
+  local status=$?
+  "$davinci" runs show "$work/bench-$1" --stages
+  return $status
+}
+
+agents() {
+  # Side by side: exclusive leases keep timings apart, checks and compilers overlap.
+  for name in davinci kevin best_of_n evolve; do part 110 "agents/strategy-$name" strategy "$name" & done
+  wait
+  part 60 agents/demo demo gated_gelu
+  part 150 agents/throughput "$python" bench/agents_throughput.py --davinci "$davinci" --target "$target" --tasks 12 \
+    --samples 4 --turns 2 --latency 2 --minutes 2.2 --out "$work/agents/throughput.json"
+}
+
+backbone() {
+  local bench=("$python" bench/backbone_bench.py --probe "$probe")
+  # Two cores of their own; what the GPU needs of the host fits into the others.
+  (part 150 backbone/cpu taskset -c 0,1 env OMP_NUM_THREADS=2 "${bench[@]}" --device cpu --shapes 25M,135M --batches 1,8 --dtypes bf16 \
+    --json "$work/backbone/cpu.json") &
+  local all
+  all=2-$(($(nproc) - 1))
+  part 100 backbone/small taskset -c "$all" "${bench[@]}" --device cuda --prompt 512 --new 64 --shapes 25M,135M \
+    --json "$work/backbone/small.json"
+  part 30 backbone/aten taskset -c "$all" "${bench[@]}" --device cuda --prompt 512 --new 64 --shapes 25M,135M --batches 64,256 \
+    --no-transformers --aten --json "$work/backbone/aten.json"
+  part 75 backbone/large taskset -c "$all" "${bench[@]}" --device cuda --prompt 512 --new 64 --no-transformers \
+    --shapes qwen3-1.7B,qwen3-4B,qwen3-14B --batches 1,64 --json "$work/backbone/large.json"
+  wait
+}
+
+aa() {
+  part 70 aa/cuda "$python" bench/aa_beside_generation.py --davinci "$davinci" --target cuda --shape 135M --comparisons 20 \
+    --json "$work/aa/cuda.json"
+  part 60 aa/cpu "$python" bench/aa_beside_generation.py --davinci "$davinci" --target cpu --comparisons 20 --json "$work/aa/cpu.json"
+}
+
+export -f demo strategy
+export davinci target work
+for section in "$@"; do
+  case $section in
+    skills | agents | backbone | aa) "$section" ;;
+    *) echo "device_report: unknown section $section" >&2; exit 2 ;;
+  esac
+  (cd "$work" && tar --exclude='run-*' --exclude='bench-*' -czf "$out/$section.tar.gz" "$section")
+done
+cat "$out/summary.txt"
