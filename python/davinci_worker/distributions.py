@@ -70,17 +70,17 @@ class KeyedDraws(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
-# The bit that decides how a number is rounded to bfloat16.
-_ROUNDING_BIT = {torch.float64: (torch.int64, 1 << 44), torch.float32: (torch.int32, 1 << 15), torch.float16: (torch.int16, 1 << 2)}
+# The bits that decide how a number is rounded to bfloat16, and to TF32.
+_ROUNDING_BITS = {torch.float64: (torch.int64, 1 << 44 | 1 << 41), torch.float32: (torch.int32, 1 << 15 | 1 << 12), torch.float16: (torch.int16, 1 << 2)}
 
 
 def round_down(tensor):
-    """Moves numbers towards zero, in place, by half of what bfloat16 resolves at most, so that it rounds them all towards zero: its
-    errors no longer cancel where products are summed up over all samples, while those of the tensor's own precision do. Plain
-    sums of such numbers err one way, too, wherever a partial sum is a few hundred times as large."""
-    if tensor.dtype in _ROUNDING_BIT:
-        integers, bit = _ROUNDING_BIT[tensor.dtype]
-        tensor.view(integers).bitwise_and_(~bit)
+    """Moves numbers towards zero, in place, by little more than half of what bfloat16 resolves at most, so that bfloat16 and TF32 round
+    them all towards zero: their errors no longer cancel where products are summed up over all samples, while those of the tensor's own
+    precision do. Plain sums of such numbers err one way, too, wherever a partial sum is a few hundred times as large."""
+    if tensor.dtype in _ROUNDING_BITS:
+        integers, bits = _ROUNDING_BITS[tensor.dtype]
+        tensor.view(integers).bitwise_and_(~bits)
     return tensor
 
 
@@ -147,7 +147,7 @@ def _empty_like(tensor):
 
 
 def restyle(tensor, distribution, generator, coarse=False):
-    """A tensor of the same shape, strides, dtype and device under another distribution. ``coarse``: bfloat16 rounds it all one way."""
+    """A tensor of the same shape, strides, dtype and device under another distribution. ``coarse``: bfloat16 and TF32 round it all one way."""
     down = round_down if coarse else lambda tensor: tensor
     if distribution in VARYING and _is_constant(tensor):
         varied = down(_varied(tensor, distribution, generator))

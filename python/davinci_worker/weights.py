@@ -143,7 +143,7 @@ def _padding_rows(model):
 
 def randomise(model, seed, constants=(), precision=None):
     """Moves parameters and floating buffers away from their defaults, so that dropping gamma, beta or bias shows, or a whole branch
-    behind a scale of 1e-6. Buffers named in ``constants`` stay. Unless ``precision`` is tf32, bfloat16 rounds matrices
+    behind a scale of 1e-6. Buffers named in ``constants`` stay. Unless ``precision`` is tf32, bfloat16 and TF32 round matrices
     all one way (``distributions.round_down``).
 
     Of buffers, and of parameters that ask for no gradient, signs and zeros survive (masks, variances); of other parameters the sign

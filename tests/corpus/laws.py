@@ -1,10 +1,12 @@
-"""Law 1 without the clock: the oracle is asked, in this process, what it says to PyTorch's own answers.
+"""Both laws without the clock: the oracle is asked, in this process, what it says to PyTorch's own answers, and to lesser ones.
 
     python tests/corpus/laws.py --library build/dev/lib/libdavinci_worker.so [--target cpu] [--seeds 5] [--only REGEX] [--compiled REGEX]
-        [-j N] [--out rows.jsonl] [--no-tasks | --no-modules]
+        [-j N] [--out rows.jsonl] [--no-tasks | --no-modules] [--law 1|2]
 
 For every task of tasks/ and every module of modules.py: each relative (relatives.py), on each distribution, with so many secret seeds and
 weights written anew for each, against truth and, on own inputs, against the baseline's answer. A refused answer is a fault of ours.
+Law 2 instead asks for the same text in less precision (relatives.reduced): an answer that differs from the reference's has to be refused on one
+of the distributions and seeds.
 Rows that are in --out already are not asked again. Exit status 1 when anything was refused.
 """
 import argparse
@@ -38,7 +40,7 @@ def cases(target, only, tasks=True, others=True):
     return {name: case for name, case in found.items() if re.search(only, name)}
 
 
-def examine(name, case, target, seeds, with_compiled):
+def examine(name, case, target, seeds, with_compiled, law=1):
     """Rows {"module", "relative", "worst", "refused": [{"seed", "distribution", "text"}], "seconds"}."""
     import torch
     from davinci_worker import kept_state, oracle, outputs, packing, source, weights
@@ -55,13 +57,14 @@ def examine(name, case, target, seeds, with_compiled):
     judge._op_describe({"seed": 3}, ())
     built = judge.reference.instance(0)
     made = {}
-    for kind in relatives.kinds(text, target, with_compiled):
-        module = source.load_module(f"/corpus/{name}.{kind}.py", "relative_" + kind, None, relatives.text_of(text, config, sizes, kind))
+    for kind in relatives.kinds(text, target, with_compiled) if law == 1 else relatives.reduced(target):
+        module = source.load_module(f"/corpus/{name}.{kind}.py", "relative_" + kind, None, relatives.text_of(text, config, sizes, kind, target))
         with torch.device(target):
             torch.manual_seed(11)
             model = module.ModelNew(*packing.from_blob(built.init)).to(target)
         made[kind] = model.train(built.model.training)
-    rows = {kind: {"module": name, "relative": kind, "target": target, "worst": 0.0, "answers": 0, "refused": []} for kind in made}
+    rows = {kind: {"module": name, "relative": kind, "target": target, "worst": 0.0, "answers": 0, "refused": [],
+                   **({"law": 2, "differs": False} if law == 2 else {})} for kind in made}
     for seed in range(seeds):
         if seed:
             judge.reference.reweigh(100 + seed, True)
@@ -83,6 +86,8 @@ def examine(name, case, target, seeds, with_compiled):
                     continue
                 row = rows[kind]
                 row["answers"] += 1
+                if law == 2:
+                    row["differs"] |= not all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(answer, drawn.reference))
                 found = [("truth", judge._compare_with_truth(answer))]
                 if distribution == "own":
                     found.append(("baseline", judge._op_verify({"outputs": answer, "baseline": drawn.reference}, ())["comparison"]))
@@ -93,6 +98,8 @@ def examine(name, case, target, seeds, with_compiled):
                         row["refused"].append({"seed": seed, "distribution": f"{distribution} ({used})" if used != distribution else used, "against": against,
                                                "text": "; ".join(o.get("text", "") for o in comparison["outputs"] if not o["passed"])[:300]})
     for row in rows.values():
+        if law == 2:
+            row["believed"] = row["differs"] and not row["refused"] and config.get("precision", "fp32") == "fp32"
         row["seconds"] = (time.monotonic() - started) / len(rows)
     return list(rows.values())
 
@@ -113,9 +120,9 @@ def _start(library, threads):
 
 
 def _one(arguments):
-    name, case, target, seeds, with_compiled = arguments
+    name, case, target, *_ = arguments
     try:
-        return examine(name, case, target, seeds, with_compiled)
+        return examine(*arguments)
     except Exception as error:  # noqa: BLE001
         return [{"module": name, "relative": "?", "target": target, "error": f"{type(error).__name__}: {str(error)[:300]}", "refused": [],
                  "traceback": traceback.format_exc()[-1500:]}]
@@ -135,6 +142,7 @@ def main():
     parser.add_argument("--compiled", help="also torch.compile, for names that match")
     parser.add_argument("--no-tasks", action="store_true")
     parser.add_argument("--no-modules", action="store_true")
+    parser.add_argument("--law", type=int, default=1, choices=(1, 2))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds after which no further case is begun")
     parser.add_argument("-j", "--jobs", type=int, default=1)
@@ -144,7 +152,7 @@ def main():
     if out and out.exists():
         rows = [json.loads(line) for line in out.read_text().splitlines()]
     known = {row["module"] for row in rows}
-    work = [(name, case, options.target, options.seeds, bool(options.compiled and re.search(options.compiled, name)))
+    work = [(name, case, options.target, options.seeds, bool(options.compiled and re.search(options.compiled, name)), options.law)
             for name, case in cases(options.target, options.only, not options.no_tasks, not options.no_modules).items() if name not in known]
     started = time.monotonic()
     with multiprocessing.get_context("spawn").Pool(options.jobs, _start, (os.path.abspath(options.library), options.threads)) as pool:
@@ -154,7 +162,9 @@ def main():
                 with open(out, "a") as file:
                     file.write("".join(json.dumps(row) + "\n" for row in found))
             for row in found:
-                for refused in row["refused"][:3]:
+                if row.get("believed"):
+                    print(f"BELIEVED {row['module']} {row['relative']}: worst error over tolerance {row['worst']:.3g}", flush=True)
+                for refused in row["refused"][:3] if options.law == 1 else ():
                     print(f"REFUSED {row['module']} {row['relative']} seed {refused['seed']} {refused['distribution']} against {refused['against']}: {refused['text']}", flush=True)
                 if "error" in row:
                     print(f"ERROR {row['module']}: {row['error']}", flush=True)
@@ -162,7 +172,11 @@ def main():
                 pool.terminate()
                 print("the budget is used up; the same command goes on from here")
                 break
-    bad = [row for row in rows if row["refused"] or "error" in row]
+    bad = [row for row in rows if ("believed" in row and row["believed"]) or ("law" not in row and row["refused"]) or "error" in row]
+    if options.law == 2:
+        asked = [row for row in rows if row.get("differs")]
+        print(f"{len(asked)} modules in less precision: {sum(bool(row['refused']) for row in asked)} refused, "
+              f"{sum(row['believed'] for row in asked)} believed")
     print(f"{len({row['module'] for row in rows})} modules, {len(rows)} relatives, {sum(row.get('answers', 0) for row in rows)} answers, "
           f"{len({row['module'] for row in rows if row['refused']})} modules refused, {sum('error' in row for row in rows)} errors, "
           f"{sum('cannot' in row for row in rows)} relatives could not run; worst error over tolerance "

@@ -294,6 +294,27 @@ add("state_space_chunk", "a = torch.cumsum(-F.softplus(self.a(x)), 1)\nl = torch
     "return torch.einsum('btsh,bsd->bthd', l, x)", "randn(B, S, D)", {"B": 2, "S": 32, "D": 16}, {"B": 8, "S": 256, "D": 64}, state={"a": "nn.Linear(D, 4)"})
 add("spectral_filter", "torch.fft.irfft(torch.fft.rfft(x, dim=1) * self.g[:, None], n=S, dim=1)", "randn(B, S, D)", state={"g": "nn.Parameter(torch.rand(S // 2 + 1))"}, **tokens)
 
+# --- inputs that less precision would hold exactly, and outputs that hide its errors (Law 2) ------------------------------------------
+
+square = dict(cpu={"N": 256}, cuda={"N": 2048})
+FLAGS = "(rand(N, N) < 0.3).float()"
+add("paths_of_length_two", "a @ a", {"a": FLAGS}, **square)
+add("neighbour_mean", "(a @ x) / a.sum(1, keepdim=True).clamp(min=1)", {"a": FLAGS, "x": "randn(N, 64)"}, **square)
+add("flags_linear", "self.f(a)", {"a": FLAGS}, state={"f": "nn.Linear(N, N)"}, **square)
+add("counts_linear", "self.f(a)", {"a": "randint(0, 100, (N, N)).float()"}, state={"f": "nn.Linear(N, N)"}, **square)
+add("product_mean", "(a @ b).mean(0)", {"a": "randn(N, N)", "b": "randn(N, N)"}, **square)
+add("product_total", "(a @ b).sum()", {"a": "rand(N, N)", "b": "rand(N, N)"}, **square)
+add("linear_mean_pool", "self.f(x).mean(1)", {"x": "randn(N // 16, 64, N)"}, state={"f": "nn.Linear(N, N)"}, **square)
+add("products_apart", "a @ b - a @ c", {"a": "randn(N, N)", "b": "randn(N, N)", "c": "randn(N, N)"}, **square)
+add("covariance", "x.mT @ x / N - torch.outer(x.mean(0), x.mean(0))", {"x": "randn(N, N)"}, **square)
+add("squared_distances", "(x * x).sum(1)[:, None] + (y * y).sum(1) - 2 * x @ y.mT", {"x": "randn(N, 64)", "y": "randn(N, 64)"}, **square)
+add("flags_convolution", "self.f((x > 0.5).float())", {"x": "rand(4, 8, N // 8, N // 8)"}, state={"f": "nn.Conv2d(8, 16, 3, padding=1)"}, **square)
+add("sign_weights", "x @ self.w", {"x": "randn(N, N)"}, state={"buffer_w": "torch.randn(N, N).sign()"}, **square)
+add("sign_both", "x @ self.w", {"x": "randn(N, N).sign()"}, state={"buffer_w": "torch.randn(N, N).sign()"}, **square)
+add("product_rank", "(a @ b).argmax(1)", {"a": "randn(N, N)", "b": "randn(N, N)"}, **square)
+add("product_relu_mean", "F.relu(a @ b).mean((0, 1))", {"a": "randn(N, N)", "b": "randn(N, N)"}, **square)
+add("pooled_attention", "(torch.softmax(q @ k.mT / 8, -1) @ v).mean(1)", {"q": "randn(4, N, 64)", "k": "randn(4, N, 64)", "v": "randint(0, 2, (4, N, 64)).float()"}, **square)
+
 # --- complex numbers ---------------------------------------------------------------------------------------------------------------
 
 signal = dict(cpu={"R": 64, "N": 256}, cuda={"R": 8192, "N": 1024})

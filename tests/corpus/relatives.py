@@ -130,6 +130,46 @@ _compiled = _torch.compile(_Base.forward)
 }
 _ALWAYS = ("same", "memory", "pieces", "order")
 
+# Law 2: the same text in less precision than the reference has. What they answer must be refused.
+_REDUCED = '''
+from torch.utils._python_dispatch import TorchDispatchMode as _Mode
+
+_PRODUCTS = {{"mm", "bmm", "addmm", "baddbmm", "addmv", "mv", "dot", "convolution", "mkldnn_rnn_layer", "lstm", "gru", "_thnn_fused_lstm_cell",
+              "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention",
+              "_scaled_dot_product_attention_math", "_cdist_forward", "_trilinear", "addbmm", "linear"}} - set([{spared}])
+
+
+def _rounded(t):
+    if isinstance(t, (list, tuple)):
+        return type(t)(map(_rounded, t))
+    if not isinstance(t, _torch.Tensor) or t.dtype is not _torch.float32:
+        return t
+    return {rounding}
+
+
+class _Reduced(_Mode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if {everywhere}:
+            return _rounded(func(*args, **(kwargs or {{}})))
+        name = func._schema.name.partition("::")[2]
+        return func(*(_rounded(args) if name in _PRODUCTS else args), **(kwargs or {{}}))
+
+
+class ModelNew(_Base):
+    def forward(self, *args):
+        with _Reduced():
+            return super().forward(*args)
+'''
+_TF32 = "_torch.where(t.isfinite(), ((t.contiguous().view(_torch.int32) + 0x1000) & ~0x1fff).view(_torch.float32), t)"
+_BF16 = "t.bfloat16().float()"
+
+
+def reduced(target):
+    """Law 2: kind: its text. cuDNN's convolutions, and its recurrent networks, are TF32 in the reference itself."""
+    own = '"convolution", "mkldnn_rnn_layer", "lstm", "gru"' if target == "cuda" else ""
+    kinds = {"tf32_products": (_TF32, False, own), "bf16_products": (_BF16, False, ""), "bf16_storage": (_BF16, True, "")}
+    return {kind: _REDUCED.format(rounding=rounding, everywhere=everywhere, spared=spared) for kind, (rounding, everywhere, spared) in kinds.items()}
+
 
 def kinds(text, target, compiled=False):
     """The relatives that could differ from the reference at all."""
@@ -141,7 +181,7 @@ def kinds(text, target, compiled=False):
     return found + (["compiled"] if compiled else [])
 
 
-def text_of(source, config, sizes, kind):
+def text_of(source, config, sizes, kind, target="cpu"):
     """``config``: the sidecar's keys; ``sizes``: globals as the judge sets them, for the candidate reads its own."""
     entry = config.get("entry", "Model")
     name = config.get("function") or config.get("op")
@@ -150,7 +190,7 @@ def text_of(source, config, sizes, kind):
     else:
         base = f"_Base = {entry}"
     assigned = "".join(f"{key} = {value!r}\n" for key, value in sizes.items())
-    return source + _HEAD.format(kind=kind, base=base) + assigned + _BODY[kind]
+    return source + _HEAD.format(kind=kind, base=base) + assigned + (_BODY.get(kind) or reduced(target)[kind])
 
 
 def _qualified(name):

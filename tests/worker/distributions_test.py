@@ -102,12 +102,15 @@ class UntouchedTest(DistributionsTest):
                 self.assertTrue((other * side >= 0).all() if side else other.min() < 0 < other.max(), (name, side))
             self.assertTrue((distributions.restyle(own, "signed", generator()) < 0).any())
 
-    def test_bfloat16_can_be_made_to_round_towards_zero(self):
+    def test_bfloat16_and_tf32_can_be_made_to_round_towards_zero(self):
         for own in (torch.randn(64, 64), torch.randn(64, 64, dtype=torch.float64), torch.randn(64, 64).half()):
             for coarse in (True, False):
                 other = distributions.restyle(own, "signed", generator(), coarse)
                 down = other.to(torch.bfloat16).double().abs() <= other.double().abs()
                 self.assertEqual(bool(down.all()), coarse, own.dtype)
+                if own.dtype is torch.float32:
+                    tf32 = ((other.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
+                    self.assertEqual(bool((tf32.abs() <= other.abs()).all()), coarse)
         whole = torch.arange(-200.0, 200.0).view(20, 20)
         self.assertTrue(torch.equal(distributions.round_down(whole.clone()), whole))
 
