@@ -153,6 +153,7 @@ def _work(reference, model, drawn):
     found = []
     packing.flatten(output, found)
     reference.multiplies = trace.multiplies(names)
+    reference.chains_products = trace.chains_products(names)
     reference.selects = trace.selects(names, not all(t.is_floating_point() for t in found))
     return {"flops": int(flops), "input_bytes": _bytes(drawn.tensors), "weight_bytes": _bytes(t for _, t in weights.state(model)),
             "output_bytes": _bytes(found), "reads_everything": dense}

@@ -159,7 +159,7 @@ class Oracle:
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
             if coarse and distribution == "signed" and all(a is b for a, b in zip(own, tensors)):
                 takes = self._takes_fractions(own, skeleton, variant) or [False] * len(own)
-                tensors = [distributions.with_fractions(t, generator) if may else t for t, may in zip(own, takes)]
+                tensors = [distributions.round_down(distributions.with_fractions(t, generator)) if may else t for t, may in zip(own, takes)]
             for i in self._fixed_whole.get(variant, ()) if distribution in distributions.VARYING else ():
                 tensors[i] = distributions.other_whole(tensors[i], generator, {size for t in tensors for size in t.shape})
             if distribution.startswith("outliers"):
@@ -268,7 +268,8 @@ class Oracle:
             if found is None and self._fixed_whole.pop(variant, None):  # other lengths or positions may be what it cannot do with
                 found = self._judged(built, seed, used, variant)
             if used == "own" or (found is not None and found[1]["defined_share"] >= 0.5 and (
-                    used == "magnitudes" or found[0].truth.growth(built.magnitudes) <= _MOST_GROWTH)):  # those ask about overflow, too
+                    used == "magnitudes" or found[0].truth.growth(built.magnitudes) <= _MOST_GROWTH)  # those ask about overflow, too
+                    and not self.reference.partial_products_overflow(built, found[0])):
                 break
         drawn, judged = found
         return drawn, used, judged

@@ -65,6 +65,7 @@ class Reference:
         self.sizes_of = 0  # the variant whose sizes are set
         self.stochastic = False
         self.multiplies = self.selects = False  # does it multiply matrices, pick the largest of something?
+        self.chains_products = False  # does it multiply the numbers along a dimension?
         self._module = None
         self._factory = None
         self._own_sizes = {}
@@ -315,6 +316,14 @@ class Reference:
     def outputs(self, model, drawn, convert=None):
         """The tensors that ``forward`` returns."""
         return outputs.flat(self.forward(model, drawn, convert)[0])
+
+    def partial_products_overflow(self, built, drawn):
+        """Does fp32 hold what it multiplies along a dimension only where that is begun at the first number?"""
+        if not self.chains_products:
+            return False
+        with rounding.PartialProducts() as products:
+            self.forward(built.precise, drawn, widen)
+        return products.overflow
 
     def forward_terms(self, built, drawn):
         """A forward, and in ``built`` how many numbers it sums up into one, where it can be watched."""

@@ -16,6 +16,7 @@ from davinci_worker import distributions
 
 _ATEN = torch.ops.aten
 _SCANS = {_ATEN.cumsum, _ATEN.cumprod, _ATEN.logcumsumexp, _ATEN.cumsum_, _ATEN.cumprod_}
+_MULTIPLIED = {_ATEN.prod, _ATEN.cumprod}
 # What sums up one result, or one of several, of how many of its first argument's numbers.
 _SUMS = {_ATEN.sum, _ATEN.mean, _ATEN.var, _ATEN.var_mean, _ATEN.std, _ATEN.std_mean, _ATEN.linalg_vector_norm, _ATEN.norm, _ATEN.logsumexp}
 _NORMS = {_ATEN.native_layer_norm: lambda args: math.prod(args[1]), _ATEN.native_group_norm: lambda args: args[4] * args[5] // args[6],
@@ -51,6 +52,27 @@ class LongestLoop(EagerMode):
         elif operator in _NORMS:
             self.total = max(self.total, _NORMS[operator](args))
         return result
+
+
+class PartialProducts(EagerMode):
+    """While active, ``overflow`` becomes true where a product along a dimension, or a scan of products, has a range of factors whose own
+    product lies outside of what fp32 holds: which of those a kernel works out depends on where its parts begin, and what overflows there
+    meets a zero elsewhere."""
+
+    _MOST = 126.0  # powers of two
+
+    def __init__(self):
+        super().__init__()
+        self.overflow = False
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func.overloadpacket in _MULTIPLIED and args[0].is_floating_point() and args[0].numel():
+            along = (kwargs or {}).get("dim", args[1] if len(args) > 1 else None)
+            factors = args[0].reshape(-1) if along is None or args[0].dim() == 0 else args[0].movedim(along, -1)
+            power = factors.abs().float().log2().nan_to_num(0, 0, 0).double().cumsum(-1)  # zeros, which end a range, may lie outside of it
+            highest, lowest = power.cummax(-1).values, power.cummin(-1).values
+            self.overflow = self.overflow or bool(((power - lowest > self._MOST) | (highest - power > self._MOST)).any())
+        return func(*args, **(kwargs or {}))
 
 
 class RoundingNoise(EagerMode):

@@ -120,6 +120,11 @@ def multiplies(names):
     return bool(names & _PRODUCTS)
 
 
+def chains_products(names):
+    """Do they multiply the numbers along a dimension with one another?"""
+    return bool(names & {"prod", "cumprod"})
+
+
 def selects(names, tells_whole_numbers):
     """Do they pick the largest of something? ``tells_whole_numbers``: is any output not floating?"""
     return bool(names & _SELECTORS) or (tells_whole_numbers and bool(names & _MAY_SELECT))

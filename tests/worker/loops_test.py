@@ -17,7 +17,7 @@ except ImportError:
     print("skipped: this Python has no torch and numpy")
     sys.exit(77)
 
-from davinci_worker import oracle  # noqa: E402
+from davinci_worker import oracle, rounding  # noqa: E402
 
 DISTRIBUTIONS = ("own", "signed", "magnitudes", "outliers")
 TASK = """
@@ -93,6 +93,29 @@ class LoopsTest(unittest.TestCase):
             found[distribution] = (all(r["passed"] for r in reports), max(ratios))
         print(f"{forward:58} {inputs:20}", " ".join(f"{d} {ratio:.2g}" for d, (_, ratio) in found.items()), file=sys.stderr, flush=True)
         return found
+
+    def test_products_of_a_part_that_fp32_does_not_hold(self):
+        def overflows(exponents, forward=lambda x: x.cumprod(-1)):
+            with rounding.PartialProducts() as products:
+                forward(torch.exp2(torch.tensor(exponents, dtype=torch.float64)))
+            return products.overflow
+
+        self.assertFalse(overflows([50.0, 50, -50, 50]))
+        self.assertTrue(overflows([-90.0, -90, 70, 70, 10]))  # from the first on all are below 1, the last three are 2^150
+        self.assertTrue(overflows([60.0, -70, -70, 50], lambda x: x.prod()))
+        self.assertTrue(overflows([[0.0, -100, 0], [0, 100, 0], [0, 100, 0]], lambda x: x.prod(0)))
+        self.assertFalse(overflows([[0.0, -100, 0], [0, 100, 0], [0, 20, 0]], lambda x: x.prod(1)))
+
+    def test_the_parts_of_a_long_product_stay_inside_fp32(self):
+        judge = oracle.Oracle(None, {"threads": 1})
+        judge._op_load({"path": "/task/products.py", "entry": "Model", "init_seed": 11, "state_seed": 12, "precision": "fp32",
+                        "source": TASK.format(forward="torch.cumprod(x, 0)", inputs="rand(512, 64) + 0.5")}, ())
+        judge._op_describe({"seed": 3}, ())
+        drawn, used, _ = judge.draw_judged(5, "magnitudes", 0)
+        self.assertNotEqual(used, "magnitudes")
+        with rounding.PartialProducts() as products:
+            torch.cumprod(drawn.tensors[0], 0)
+        self.assertFalse(products.overflow)
 
     def test_one_fp32_loop_is_honest(self):
         for terms, rows in ((4096, 16), (16384, 8), (65536, 4)):
