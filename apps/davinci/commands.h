@@ -21,6 +21,7 @@ void AddRunsCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddReportCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddModelCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSftCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+void AddTasksCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSkillsCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 
 }  // namespace davinci::app

@@ -1,8 +1,11 @@
 #include "installation.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 
 #include "davinci/base/files.h"
@@ -60,6 +63,27 @@ Result<Installation> FindInstallation(const std::string& python) {
         "libdavinci_worker.so is missing beside {}; build it (ninja)", folder.string()));
   found.python = python.empty() ? FindPython(found.home) : python;
   return found;
+}
+
+Result<int> RunPython(const Installation& installation, const std::string& script,
+                      const std::vector<std::string>& arguments) {
+  std::vector<std::string> command = {installation.python, (installation.home / script).string()};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : command) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child < 0) return FromErrno(errno, "fork");
+  if (child == 0) {
+    ::execvp(argv[0], argv.data());
+    fmt::print(stderr, "davinci: cannot run {}\n", command[0]);
+    ::_exit(3);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return FromErrno(errno, "waitpid");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 3;
 }
 
 judge::JudgeOptions MakeJudgeOptions(const Installation& installation) {

@@ -22,6 +22,11 @@ Result<Installation> FindInstallation(const std::string& python);
 // <home> alone, for commands that judge nothing: DAVINCI_HOME, the installation's, the checkout's.
 Result<std::filesystem::path> FindHome();
 
+// Runs a Python program of `home` in the place of a command: the terminal is its own. Its exit
+// status.
+Result<int> RunPython(const Installation& installation, const std::string& script,
+                      const std::vector<std::string>& arguments);
+
 judge::JudgeOptions MakeJudgeOptions(const Installation& installation);
 
 }  // namespace davinci::app

@@ -18,13 +18,16 @@
 #include "davinci/base/table.h"
 #include "davinci/gpu/device.h"
 #include "davinci/judge/judge.h"
+#include "davinci/judge/task.h"
 #include "installation.h"
+#include "kernel_file.h"
 #include "report.h"
 #include "task_from_file.h"
 
 namespace davinci::app {
 namespace {
 
+constexpr uint64_t kMaxKernelBytes = 4u << 20;
 constexpr int kMostThreads = 256;  // a sandbox takes 512 in all
 
 struct JudgeArguments {
@@ -98,21 +101,31 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeO
   else if (evaluation.ok()) {
     judge::Job shown = job;  // as the user calls it
     shown.reference_path = arguments.reference;
+    shown.candidate_path = arguments.candidate;
     fmt::print("{}", RenderEvaluation(verdict, shown, UseColor(STDOUT_FILENO)));
   }
   std::fflush(stdout);
   return code;
 }
 
-// The files of a reference that is named as FILE.py:NAME.
+// The files of a reference that is named as FILE.py:NAME, and of a candidate that is a kernel
+// alone.
 Status MadeOf(const JudgeArguments& arguments, judge::Job* job, TempDir* folder) {
   job->candidate_has_neighbours = true;
-  if (job->reference_path.empty() || !IsFromFile(job->reference_path, arguments.entry))
-    return Status::Ok();
+  if (job->reference_path.empty() || job->candidate_path.empty()) return Status::Ok();
   DAVINCI_ASSIGN_OR_RETURN(*folder, MakeTempDir("davinci-task"));
-  DAVINCI_ASSIGN_OR_RETURN(auto task, TasksFrom({job->reference_path}, arguments.entry));
-  DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(folder->path(), &task));
-  job->reference_path = task.front().path.string();
+  if (IsFromFile(job->reference_path, arguments.entry)) {
+    DAVINCI_ASSIGN_OR_RETURN(auto task, TasksFrom({job->reference_path}, arguments.entry));
+    DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(folder->path(), &task));
+    job->reference_path = task.front().path.string();
+  }
+  const auto kernel = ReadFile(job->candidate_path, kMaxKernelBytes);
+  if (!kernel.ok()) return Status::Ok();  // the judge says it best
+  DAVINCI_ASSIGN_OR_RETURN(const judge::Task task, judge::LoadTask(job->reference_path));
+  if (!IsKernelFile(job->candidate_path, *kernel, task)) return Status::Ok();
+  const auto harness = folder->path() / "harness.py";
+  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(harness, HarnessOf(job->candidate_path, *kernel, task)));
+  job->candidate_path = harness.string();
   return Status::Ok();
 }
 
@@ -157,7 +170,10 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->add_option("--reference,-r", arguments->reference,
                       "Task file: class Model, get_inputs(), get_init_inputs(); or FILE.py:NAME");
   AddEntryFlags(command, &arguments->entry);
-  command->add_option("--candidate,-c", arguments->candidate, "Candidate file: class ModelNew");
+  command->add_option(
+      "--candidate,-c", arguments->candidate,
+      "Candidate file: class ModelNew; or kernels alone (.cu, .cpp, Triton), called as "
+      "their comments say (docs/judge.md)");
   command
       ->add_option("--target,-t", arguments->target,
                    "cpu or cuda (default: cuda if there is a GPU)")

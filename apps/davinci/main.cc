@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   davinci::app::AddOptimizeCommand(app, global, &exit_code);
   davinci::app::AddBenchCommand(app, global, &exit_code);
   davinci::app::AddJudgeCommand(app, global, &exit_code);
+  davinci::app::AddTasksCommand(app, global, &exit_code);
   davinci::app::AddDoctorCommand(app, global, &exit_code);
   davinci::app::AddSkillsCommand(app, global, &exit_code);
   davinci::app::AddModelCommand(app, global, &exit_code);

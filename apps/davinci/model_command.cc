@@ -2,8 +2,6 @@
 // by the huggingface_hub package of the Python environment (python/model_pull.py).
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -263,26 +261,11 @@ int Convert(const ModelArguments& arguments) {
 int Pull(const ModelArguments& arguments, const GlobalOptions& global) {
   const auto installation = FindInstallation(global.python);
   if (!installation.ok()) return Fail(installation.status());
-  std::vector<std::string> command = {
-      installation->python, (installation->home / "python/model_pull.py").string(), arguments.path};
-  if (!arguments.revision.empty())
-    command.insert(command.end(), {"--revision", arguments.revision});
-  if (!arguments.to.empty()) command.insert(command.end(), {"--into", arguments.to});
-  std::vector<char*> argv;
-  for (std::string& word : command) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  std::fflush(stdout);
-  const pid_t child = ::fork();
-  if (child < 0) return Fail(FromErrno(errno, "fork"));
-  if (child == 0) {
-    ::execvp(argv[0], argv.data());
-    fmt::print(stderr, "davinci model: cannot run {}\n", command[0]);
-    ::_exit(3);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return Fail(FromErrno(errno, "waitpid"));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 3;
+  std::vector<std::string> words = {arguments.path};
+  if (!arguments.revision.empty()) words.insert(words.end(), {"--revision", arguments.revision});
+  if (!arguments.to.empty()) words.insert(words.end(), {"--into", arguments.to});
+  const auto status = RunPython(*installation, "python/model_pull.py", words);
+  return status.ok() ? *status : Fail(status.status());
 }
 
 }  // namespace

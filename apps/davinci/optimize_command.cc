@@ -23,6 +23,7 @@ struct OptimizeArguments {
   std::vector<std::string> files;
   EntryFlags entry;
   std::string out;
+  bool progress = false;
 };
 
 int Fail(const Status& status) {
@@ -64,7 +65,7 @@ Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const Gl
 }
 
 int RunOptimize(const OptimizeArguments& arguments, const GlobalOptions& global) {
-  RunConsole console(arguments.flags.json && isatty(STDERR_FILENO) == 0);
+  RunConsole console(arguments.flags.json && !arguments.progress && isatty(STDERR_FILENO) == 0);
   auto result = Run(arguments, global, &console);
   console.Done();
   return result.ok() ? Show(arguments, *result) : Fail(result.status());
@@ -89,6 +90,9 @@ void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
                     "enter the library");
   command->add_option("--out,-o", arguments->out,
                       "Folder for the exported kernels (default: RUN/results)");
+  command->add_flag("--progress", arguments->progress,
+                    "With --json: what happens goes to standard error also where that is no "
+                    "terminal");
   command->footer(
       "Exit status: 0 every task has a certified kernel, 1 some task has none, 2 bad usage or\n"
       "input, 3 not finished, 4 some kernel is correct but not significantly faster. Interrupted "

@@ -140,6 +140,89 @@ class Files(unittest.TestCase):
                              python=str(venv / "bin/python"))
         self.assertEqual((verdict["status"], verdict["correct"]), ("ok", True), verdict.get("message"))
 
+    def test_kernels_alone_are_judged_with_a_harness(self):
+        reference = self.here / "scaled.py"
+        reference.write_text(textwrap.dedent("""
+            import torch
+            from torch import nn
+
+            class Model(nn.Module):
+                def __init__(self, alpha):
+                    super().__init__()
+                    self.alpha, self.weight = alpha, nn.Parameter(torch.randn(64))
+
+                def forward(self, x):
+                    return torch.relu(x * self.weight) * self.alpha
+
+            def get_init_inputs(): return [0.5]
+            def get_inputs(): return [torch.randn(256, 64)]
+            """))
+        body = "for (int64_t r = 0; r < rows; ++r)\n    for (int64_t c = 0; c < cols; ++c) {\n" \
+               "      const float v = x[r * cols + c] * w[c];\n      out[r * cols + c] = (v > 0 ? v : 0) * alpha;\n    }\n"
+        kernel = "#include <cstdint>\nextern \"C\" void scaled(const float* x, const float* w, float* out, int64_t rows, int64_t cols, " \
+                 "float alpha) {\n  " + body + "}\n"
+        call = "// davinci: out = torch.empty_like(x)\n// davinci: scaled(x, self.weight, out, *x.shape, self.alpha)\n"
+        other = call.replace("self.alpha", "1.0")
+        for text, outcome in ((kernel, ("ok", True)), (call + kernel, ("ok", True)), (other + kernel, ("mismatch", False))):
+            (self.here / "scaled.cpp").write_text(text)
+            verdict = self.judge("-r", "scaled.py", "-c", "scaled.cpp")
+            self.assertEqual((verdict["status"], verdict["correct"]), outcome, verdict.get("message"))
+        (self.here / "scaled.cpp").write_text(kernel.replace("scaled(", "a(") + kernel)
+        self.assertIn("say how they are called in comments", self.judge("-r", "scaled.py", "-c", "scaled.cpp")["message"])
+
+    def tasks(self, *arguments):
+        return subprocess.run([self.davinci, "--python", sys.executable, "tasks", *arguments], cwd=self.here, text=True, capture_output=True,
+                              timeout=90)
+
+    def test_tasks_are_written_and_checked(self):
+        self.assertEqual(self.tasks("new", "made.py").stdout, "made.py\nmade.toml\n")
+        self.assertIn("made.py is there already", self.tasks("new", "made.py").stderr)
+        self.assertEqual(self.tasks("new", "of_net.py", "--from", "app/net.py:net", "--inputs", "torch.randn(8)").returncode, 0)
+        self.assertIn('function = "net"', (self.here / "of_net.toml").read_text())
+        (self.here / "made.toml").write_text("[sizes.cpu]\nROWS = 16\nCOLS = 32\n")
+        checked = self.tasks("check", "made.py", "-t", "cpu", "--json")
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.assertFalse(json.loads(checked.stdout)["tasks"][0]["answers"]["zeros"]["own"]["passes"])
+        (self.here / "broken.py").write_text((self.here / "made.py").read_text().replace("torch.softmax", "torch.sofmax"))
+        broken = self.tasks("check", "broken.py", "-t", "cpu")
+        self.assertEqual(broken.returncode, 2)
+        self.assertIn("sofmax", broken.stdout)
+
+    def test_a_published_set_is_pulled_and_goes_on_where_it_stopped(self):
+        remote = self.here / "remote"
+        for name in ("KernelBench/level1/1_a.py", "KernelBench/level1/2_b.py", "KernelBench/level2/1_c.py", "results/large.json"):
+            (remote / name).parent.mkdir(parents=True, exist_ok=True)
+            (remote / name).write_text(f"# {name}\n")
+
+        def git(*arguments):
+            done = subprocess.run(["git", "-C", remote, "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments], capture_output=True, text=True,
+                                  check=True, timeout=30)
+            return done.stdout.strip()
+
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-q", "-m", "tasks")
+        commit = git("rev-parse", "HEAD")
+        (remote / "KernelBench/level1/3_later.py").write_text("")
+        git("add", ".")
+        git("commit", "-q", "-m", "later")
+        # As after a kill: a repository without objects, and half of a folder.
+        subprocess.run(["git", "init", "-q", self.here / ".set.part"], check=True, timeout=30)
+        (self.here / ".set.made").mkdir()
+        for again in (False, True):
+            if again:
+                remote.rename(self.here / "moved")  # nothing is asked of it when all is there
+            done = self.tasks("pull", "kernelbench", "--url", str(remote), "--commit", commit[:10], "--into", "set")
+            self.assertEqual((done.returncode, done.stdout), (0, "set\n"), done.stderr)
+        (self.here / "moved").rename(remote)
+        self.assertEqual(sorted(str(p.relative_to(self.here / "set")) for p in (self.here / "set").rglob("*.py")),
+                         ["level1/1_a.py", "level1/2_b.py", "level2/1_c.py"])
+        self.assertEqual(json.loads((self.here / "set/SOURCE.json").read_text())["commit"], commit)
+        for arguments, part in ((["--commit", "0" * 40, "--into", "none"], "no commit 0000"), (["--commit", "1234567", "--into", "set"], "set holds")):
+            done = self.tasks("pull", "kernelbench", "--url", str(remote), *arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(part, done.stderr)
+
     def test_says_what_is_missing(self):
         for arguments, part in ((["-r", "app/net.py:nett", "--inputs", "1"], "defines no class or function nett (did you mean \"net\"?)"),
                                 (["-r", "app/net.py:net"], "say what net is called with: --inputs"),

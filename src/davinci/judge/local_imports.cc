@@ -30,7 +30,7 @@ constexpr std::string_view kInstalled =
     "random re resource secrets select shutil signal socket sqlite3 stat "
     "statistics string struct subprocess sys tempfile textwrap threading time "
     "timeit tokenize traceback types typing unittest uuid warnings weakref zlib "
-    "davinci_runtime numpy torch triton ";
+    "davinci_runtime davinci_worker numpy torch triton ";
 
 struct Imports {
   std::set<std::string> names;  // top-level

@@ -30,6 +30,8 @@ void SplitFuture(std::string_view source, std::string* future, std::string* rest
   }
 }
 
+}  // namespace
+
 // As a Python literal in three quotes. Backslashes and quotes are escaped, so any text survives.
 std::string PythonLiteral(std::string_view text) {
   std::string literal = "\"\"\"";
@@ -39,8 +41,6 @@ std::string PythonLiteral(std::string_view text) {
   }
   return literal + "\"\"\"";
 }
-
-}  // namespace
 
 std::string StandaloneSource(std::string_view source, std::string_view runtime_source) {
   if (!ImportsRuntime(source)) return std::string(source);

@@ -12,6 +12,9 @@ namespace davinci::orchestrator {
 // Python wants it. This is the text that is certified.
 std::string StandaloneSource(std::string_view source, std::string_view runtime_source);
 
+// A text as a Python literal in three quotes.
+std::string PythonLiteral(std::string_view text);
+
 // `standalone` with a comment in front; each line of `remarks` becomes one. Nothing that runs
 // differs.
 std::string WithRemarks(std::string_view standalone, const std::vector<std::string>& remarks);

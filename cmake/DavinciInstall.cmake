@@ -1,0 +1,29 @@
+# What is installed beside the program, and how a program that is built already is installed.
+include(GNUInstallDirs)
+
+# What the program looks for under ../share/davinci (apps/davinci/installation.cc).
+install(DIRECTORY ${CMAKE_CURRENT_LIST_DIR}/../prompts ${CMAKE_CURRENT_LIST_DIR}/../recipes ${CMAKE_CURRENT_LIST_DIR}/../skills
+  ${CMAKE_CURRENT_LIST_DIR}/../examples ${CMAKE_CURRENT_LIST_DIR}/../tasks ${CMAKE_CURRENT_LIST_DIR}/../python
+  DESTINATION share/davinci PATTERN __pycache__ EXCLUDE PATTERN "*/python/davinci" EXCLUDE)
+
+if(DAVINCI_PREBUILT)
+  install(PROGRAMS ${DAVINCI_PREBUILT}/apps/davinci/davinci DESTINATION bin)
+  install(PROGRAMS ${DAVINCI_PREBUILT}/lib/libdavinci_worker.so DESTINATION lib)
+  install(PROGRAMS ${DAVINCI_PREBUILT}/lib/libdavinci_model.so DESTINATION lib OPTIONAL)
+endif()
+
+# In a wheel: the libraries that another machine may not have, found through the program's RPATH. Its C and C++ run-time libraries are used.
+if(SKBUILD)
+  install(CODE [[
+    set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
+    file(GET_RUNTIME_DEPENDENCIES
+      EXECUTABLES "${prefix}/bin/davinci" LIBRARIES "${prefix}/lib/libdavinci_worker.so"
+      RESOLVED_DEPENDENCIES_VAR found UNRESOLVED_DEPENDENCIES_VAR missing
+      PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|gcc_s|stdc[+][+])[.]so")
+    if(missing)
+      message(FATAL_ERROR "not found, and needed by davinci: ${missing}")
+    endif()
+    foreach(library ${found})
+      file(INSTALL "${library}" DESTINATION "${prefix}/lib" FOLLOW_SYMLINK_CHAIN)
+    endforeach()]])
+endif()

@@ -1,0 +1,113 @@
+"""davinci: faster kernels for PyTorch modules, written by a language model and judged in a sandbox.
+
+    result = davinci.optimize(module, (x,), llm="http://127.0.0.1:8000/v1", model="qwen3-32b")
+    print(result.speedup)          # 3.1x (3.02 – 3.18)
+    net.block = result.module      # the same parameters
+
+docs/python.md has the rest. The program does the work; this package writes its tasks and reads its JSON.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import tempfile
+from typing import TYPE_CHECKING, Any, Callable
+
+from . import _program
+from ._errors import BadInput, DavinciError, NotReproducible
+from ._progress import Progress
+
+if TYPE_CHECKING:
+    from ._results import Optimized, Report, Speedup, Verdict
+
+__all__ = ["BadInput", "DavinciError", "NotReproducible", "Optimized", "Report", "Speedup", "Verdict", "benchmark", "judge", "optimize"]
+
+_FINISHED = (0, 1, 4)  # a certified kernel, none, one that is not faster
+
+
+def __getattr__(name: str) -> Any:
+    """What needs torch is imported when it is asked for: the command line does without."""
+    if name in ("Optimized", "Report", "Speedup", "Verdict"):
+        from . import _results
+
+        return getattr(_results, name)
+    raise AttributeError(f"module 'davinci' has no attribute {name!r}")
+
+
+def optimize(module: Any, example_inputs: Any = None, *, llm: str | list[str] | None = None, model: str | None = None, target: str | None = None,
+             name: str | None = None, run: str | os.PathLike[str] | None = None, task_folder: str | os.PathLike[str] = "davinci-runs/tasks",
+             progress: bool | Callable[[str], None] = True, **options: Any) -> Optimized:
+    """The fastest kernel for a live module or function that a language model can write and the judge certifies.
+
+    ``module``: a torch.nn.Module, a function, or a task file ("net.py" or "net.py:Net"). ``example_inputs``: what it is called with, a tensor, a
+    tuple of arguments, a dict of keyword arguments, or a function that draws them. Other tensors of the same shape, type and range are drawn for
+    each call; where values are structured (masks, sorted indices) the example itself is used. ``options`` are those of ``davinci optimize``:
+    ``turns=3``, ``budget_usd=2``, ``recipe="…"``, ``set={"run.seed": 1}``.
+
+    Interrupted, or out of budget, the same call goes on where it was. Raises BadInput, NotReproducible or DavinciError with what the
+    program says."""
+    from ._results import Optimized
+
+    path, given, task_target = _task(module, example_inputs, name, pathlib.Path(task_folder))
+    listener = Progress() if progress is True else progress if callable(progress) else None
+    arguments = [path, *_program.flags({**given, "llm": llm, "model": model, "target": target or task_target, "run": run, **options}), "--progress"]
+    try:
+        document = _program.run("optimize", arguments, listener, _FINISHED)
+    finally:
+        if isinstance(listener, Progress):
+            listener.done()
+    task = document["tasks"][0]
+    if task.get("failed"):
+        raise DavinciError(task["failed"])
+    return Optimized(module, task, document, path)
+
+
+def judge(reference: Any, candidate: Any, example_inputs: Any = None, *, target: str | None = None, **options: Any) -> Verdict:
+    """Is the candidate correct, and how much faster? A wrong candidate is a verdict, not an exception.
+
+    ``reference`` as for ``optimize``. ``candidate``: a file, its source as text (with a line break), or the result of ``optimize``.
+    ``options`` are those of ``davinci judge``: ``protocol="screening"``, ``baseline="compile"``."""
+    from ._results import Optimized, Verdict
+
+    with tempfile.TemporaryDirectory(prefix="davinci-judge") as place:
+        path, given, task_target = _task(reference, example_inputs, None, pathlib.Path(place))
+        if isinstance(candidate, Optimized):
+            candidate = candidate.file
+            if candidate is None:
+                raise BadInput("this result has no kernel to judge")
+        if isinstance(candidate, str) and "\n" in candidate:
+            file = pathlib.Path(place, "candidate.py")
+            file.write_text(candidate, encoding="utf-8")
+            candidate = file
+        if not isinstance(candidate, (str, os.PathLike)):
+            raise BadInput(f"a candidate is a file, its source as text, or the result of optimize, not a {type(candidate).__qualname__}")
+        arguments = ["-r", path, "-c", os.fspath(candidate), *_program.flags({**given, "target": target or task_target, **options})]
+        return Verdict(_program.run("judge", arguments, None, _FINISHED))
+
+
+def benchmark(tasks: str | os.PathLike[str], *, llm: str | list[str] | None = None, model: str | None = None,
+              progress: bool | Callable[[str], None] = True, **options: Any) -> dict[str, Any]:
+    """Scores a language model on a folder of tasks: the document of ``davinci bench --json``."""
+    listener = Progress() if progress is True else progress if callable(progress) else None
+    arguments = _program.flags({"tasks": tasks, "llm": llm, "model": model, **options})
+    try:
+        document: dict[str, Any] = _program.run("bench", arguments, listener, _FINISHED)
+    finally:
+        if isinstance(listener, Progress):
+            listener.done()
+    return document
+
+
+def _task(module: Any, example_inputs: Any, name: str | None, folder: pathlib.Path) -> tuple[str, dict[str, str], str | None]:
+    """(the task's path, flags that belong to it, the target where its tensors are)"""
+    if isinstance(module, (str, os.PathLike)):
+        if example_inputs is None:
+            return os.fspath(module), {}, None
+        if not isinstance(example_inputs, str):
+            raise BadInput("inputs of a task file are Python text: 'torch.randn(8, 1024)'")
+        return os.fspath(module), {"inputs": example_inputs}, None
+    from ._live import write
+
+    task = write(module, example_inputs, folder, name)
+    return str(task.path), {}, task.target
