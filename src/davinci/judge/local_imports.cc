@@ -80,13 +80,23 @@ void Scan(std::string_view source, Imports* imports) {
   });
 }
 
+// A folder of anything else may be called like a module, too.
+bool HoldsPython(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.ends_with(".py") || name.ends_with(".so")) return true;
+    if (at->is_directory(error) && fs::exists(at->path() / "__init__.py", error)) return true;
+  }
+  return false;
+}
+
 // Where module `name` lies in `folder`; "" where it does not.
 fs::path Place(const fs::path& folder, const std::string& name) {
   std::error_code error;
   for (const char* extension : {".py", ""}) {
     const fs::path path = folder / (name + extension);
-    if (*extension != '\0' ? fs::is_regular_file(path, error) : fs::is_directory(path, error))
-      return path;
+    if (*extension != '\0' ? fs::is_regular_file(path, error) : HoldsPython(path)) return path;
   }
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string file = at->path().filename().string();
@@ -256,7 +266,8 @@ std::string DigestOf(const std::vector<std::string>& paths) {
       std::error_code error;
       const uint64_t size = fs::file_size(file, error);
       hash.Field(file.string());
-      if (!error && size <= kMaxHashedBytes) {
+      const bool read = file.extension() == ".py" || file.string() == path;
+      if (!error && read && size <= kMaxHashedBytes) {
         const auto content = Sha256HexOfFile(file);
         hash.Field(content.ok() ? *content : "");
       } else {

@@ -39,7 +39,8 @@ std::vector<std::filesystem::path> DataFilesOf(const std::filesystem::path& task
 std::vector<std::string> WithoutTask(const std::vector<std::string>& paths,
                                      const std::vector<std::filesystem::path>& task_files);
 
-// SHA-256 over names and contents of files and folders; of large files size and time.
+// SHA-256 over names and contents of files, and of the Python of folders; of large files, and of
+// what else folders hold, size and time.
 std::string DigestOf(const std::vector<std::string>& paths);
 
 }  // namespace davinci::judge
