@@ -47,19 +47,34 @@ def main():
     if known.package:
         sys.path.insert(0, str(pathlib.Path(known.package).resolve()))
     cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"]
+    # On a busy machine a speedup may not be significant; then the question is put once more.
+    if not execute(cells, False):
+        execute(cells, True)
+
+
+def execute(cells, must):
+    """Whether a kernel was found, and all that follows from it; ``must``: it has to be."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(NOTEBOOK.with_name("live_module_replies.jsonl"), folder)
         os.chdir(folder)
         scope = sys.modules["__main__"].__dict__
-        shown = [run_cell(number, "".join(cell["source"]), scope) for number, cell in enumerate(cells)]
+        scope.pop("result", None)
+        shown = []
+        for number, cell in enumerate(cells):
+            shown.append(run_cell(number, "".join(cell["source"]), scope))
+            if "result" in scope and not scope["result"].found:
+                os.chdir("/")
+                assert not must, scope["result"].document["tasks"]
+                return False
         result = scope["result"]
-        assert result.found and result.speedup.low > 1, result
+        assert result.speedup.low > 1, result
         assert any(text and "<table>" in text for text in shown), shown
         assert shown[-1].startswith("<iframe"), shown[-1][:100]
         assert scope["model"][1] is result.module
         where = pathlib.Path(sys.modules["davinci"].__file__).parent
         print(f"{len(cells)} cells, {result.speedup} over eager; davinci of {where}, program {sys.modules['davinci._program'].program()}")
         os.chdir("/")
+        return True
 
 
 if __name__ == "__main__":
