@@ -31,6 +31,15 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job
                     evaluation.candidate_time->median_ms,
                     evaluation.speedup ? evaluation.speedup->baseline : "baseline",
                     evaluation.baseline_time->median_ms, evaluation.candidate_time->num_calls));
+  const auto clock = [&](std::string_view name, const std::optional<ClockTimes>& times) {
+    if (!times) return;
+    row(name,
+        fmt::format("{:.4g} ms, {} {:.4g} ms: {:.3g}x ({:.3g} – {:.3g})",
+                    times->candidate.median_ms, times->speedup.baseline, times->baseline.median_ms,
+                    times->speedup.median, times->speedup.low, times->speedup.high));
+  };
+  clock("device", evaluation.device);
+  clock("latency", evaluation.latency);
   if (!evaluation.labels.empty())
     row("labels", fmt::format("{}", fmt::join(evaluation.labels, "; ")));
   if (!evaluation.message.empty() && !good) row(unproven ? "note" : "because", evaluation.message);

@@ -9,6 +9,7 @@ from davinci_worker import arena, memory, outputs, packing, source, trace, weigh
 
 _SLOTS = 3
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
+_WINDOW_SLOTS, _ARENA_SHARE = 16, 128  # at most so many, and no more than this part of a device's memory
 _LARGE_BYTES = 256 << 20  # of inputs: of their temporaries none is kept
 _MOST_OF_MEMORY = 0.9
 
@@ -48,7 +49,7 @@ def describe(reference, drawn, seed):
     return {
         "init": built.init, "structure": structure,
         "outputs": [{k: o[k] for k in ("dtype", "shape", "stride")} for o in described],
-        "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1,
+        "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _slots(reference, num_bytes, slot_bytes),
         "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
         "device_bytes": torch.cuda.get_device_properties(0).total_memory if reference.device == "cuda" else 0,
         "footprint_bytes": _footprint(built.model, drawn, first, forward_bytes),
@@ -134,6 +135,15 @@ def _bytes(tensors):
     return sum(t.numel() * t.element_size() for t in tensors)
 
 
+def _slots(reference, num_bytes, slot_bytes):
+    """Of an input arena. On a device the calls of a window have one each (judge/examination_windows.cc)."""
+    few = _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1
+    if reference.device != "cuda":
+        return few
+    room = torch.cuda.get_device_properties(0).total_memory // _ARENA_SHARE
+    return max(few, min(_WINDOW_SLOTS, room // slot_bytes))
+
+
 def _footprint(model, drawn, output, forward_bytes):
     """Most device memory an evaluation will hold, all three processes together and without their contexts, from what one forward of the
     reference needed (its copies of the inputs included)."""
@@ -144,7 +154,16 @@ def _footprint(model, drawn, output, forward_bytes):
     return (3 * inputs  # as drawn, and both arenas
             + wide * forward_bytes + (wide + 1) * written + sum(t.numel() for t in results)  # truth, honest answer, mask
             + 2 * max(forward_bytes - inputs, written)  # both runners
-            + (5 + wide) * held)
+            + (5 + wide) * held + _for_windows(inputs, written))
+
+
+def _for_windows(inputs, written):
+    """A device's memory for the calls of a window: inputs as drawn and in both arenas, outputs of both runners, and what is filled between."""
+    if not torch.cuda.is_initialized():
+        return 0
+    total = torch.cuda.get_device_properties(0).total_memory
+    calls = max(1, min(_WINDOW_SLOTS, total // _ARENA_SHARE // max(inputs, 1))) - 1
+    return calls * (3 * inputs + 2 * written) + total // memory.BUFFERS_SHARE
 
 
 def _work(reference, model, drawn):

@@ -8,6 +8,7 @@ import ctypes
 import glob
 import json
 import os
+import statistics
 import sys
 
 import torch
@@ -17,6 +18,7 @@ from davinci_worker.compare import _DTYPE_CODES, _MAX_UNVERIFIED, HostBackend, _
 
 _NUM_SAMPLES = 4096
 _BLOCK_BYTES = 2 << 20
+_CALIBRATION_BYTES, _CALIBRATION_CALLS, _CALIBRATIONS = 64 << 20, 16, 15
 _u64 = ctypes.c_uint64
 _initialised = False
 
@@ -218,6 +220,43 @@ def kernels(function):
         code = lib.dv_cuda_activity_stop(text, ctypes.c_size_t(len(text)), ctypes.byref(needed))
     check(code)
     return json.loads(text.value)
+
+
+def hold(word, value, longest_ns):
+    """Queues a kernel that keeps the device from other processes until the pinned ``word`` is ``value``, for so long at most."""
+    check(library().dv_cuda_hold(_u64(word.data_ptr()), ctypes.c_uint32(value), _u64(longest_ns), stream()))
+
+
+def between_events_seconds():
+    """What two events around a kernel that does nothing say in a full queue, less what that kernel adds to the queue."""
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    scratch, filled = torch.zeros(1, device="cuda"), torch.empty(_CALIBRATION_BYTES, dtype=torch.uint8, device="cuda")
+
+    def seconds(queue):
+        times = []
+        for _ in range(_CALIBRATIONS):
+            filled.zero_()
+            queue()
+            torch.cuda.synchronize()
+            times.append(1e-3 * start.elapsed_time(end))
+        return statistics.median(times)
+
+    def one():
+        start.record()
+        scratch.fill_(1)
+        end.record()
+
+    def many(with_it):
+        start.record()
+        for _ in range(_CALIBRATION_CALLS):
+            filled.zero_()
+            if with_it:
+                scratch.fill_(1)
+        end.record()
+
+    one(), many(True), torch.cuda.synchronize()
+    added = (seconds(lambda: many(True)) - seconds(lambda: many(False))) / _CALIBRATION_CALLS
+    return max(0.0, seconds(one) - max(0.0, added))
 
 
 class DeviceBackend(HostBackend):

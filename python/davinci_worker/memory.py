@@ -12,6 +12,9 @@ _M_MMAP_THRESHOLD = -3
 _M_MMAP_MAX = -4
 _LARGE_BLOCK = 1 << 25  # bytes; the most that glibc takes for a threshold
 
+# Of a device: what lies between the calls of a window (window.py) takes no more than this part of its memory.
+BUFFERS_SHARE = 48
+
 # Texts of torch's host allocator, of the driver, of the CUDA runtime and of cuBLAS.
 _TEXTS = ("DefaultCPUAllocator", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
 

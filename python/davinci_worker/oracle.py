@@ -14,7 +14,7 @@ import time
 import torch
 
 from davinci_worker import (admission, arena, channel, description, distributions, forms, handover, memory, nearby, nonfinite, outputs, packing,
-                            published, rounding, source, trace, weights)
+                            published, rounding, source, trace, weights, window)
 from davinci_worker.compare import Comparator, bits_of
 from davinci_worker.reference import InputSet, Reference, widen
 
@@ -22,6 +22,8 @@ _OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examinat
 _MOST_GROWTH = 45  # powers of two; products of three inputs grow by 40 on "magnitudes"
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
 _KEPT_ARENA_BYTES = 256 << 20
+_LEAST_FLUSH_BYTES, _MOST_FLUSH_BYTES = 64 << 20, 256 << 20
+_LONGEST_HOLD_NS = 1_800_000  # of a time slice of 2 ms
 
 
 class Oracle:
@@ -38,6 +40,9 @@ class Oracle:
         self._retired = []
         self._outputs = None
         self._samples = []
+        self._sets = []  # cuda: inputs of a window's calls
+        self._buffers = None  # cuda: what runners fill between the calls of a window (window.py)
+        self._word = None  # cuda: ends a hold of the device, in memory that it reads
         self._returned = None  # cuda: (outputs of the candidate that nobody has overwritten yet, seed of the places)
         self.judging_seconds = 0.0  # of working out truth and tolerance once, for whoever plans to do it again
         self._nonfinite = None
@@ -244,6 +249,74 @@ class Oracle:
             torch.cuda.synchronize()  # nothing of it is under way when the next request is timed
         return reply
 
+    # --- windows of several calls (cuda; judge/examination_windows.cc) -------------------------------------------
+
+    def _op_buffers(self, message, fds):
+        """Makes the buffers that runners fill between the calls of a window, once."""
+        from davinci_worker import device
+
+        if self._buffers is None:
+            size = max(_LEAST_FLUSH_BYTES, min(_MOST_FLUSH_BYTES, 4 * torch.cuda.get_device_properties(0).L2_cache_size))
+            room = min(torch.cuda.mem_get_info()[0] // 8, torch.cuda.get_device_properties(0).total_memory // memory.BUFFERS_SHARE)
+            count = max(1, min(message["count"], room // size))
+            self._arenas["buffers"] = device.DeviceArena(size * count)
+            self._buffers = window.Buffers(self._arenas["buffers"].base, count)
+        owned = self._arenas["buffers"]
+        return {"handle": owned.handle, "bytes": owned.num_bytes, "count": self._buffers.views.shape[0]}
+
+    def _op_calibrate(self, message, fds):
+        """What two events around a call say beyond what the call adds to a full queue (docs/judge-internals.md)."""
+        from davinci_worker import device
+
+        return {"between_events_seconds": device.between_events_seconds()}
+
+    def _op_draw(self, message, fds):
+        """Inputs for the calls of a window, each of its own seed."""
+        self._set, self._sets, self._samples = None, [], []
+        self._overwrite()
+        self._sets = [self._draw(seed, "own", 0) for seed in message["seeds"]]
+        torch.cuda.synchronize()
+        return {"args": [packing.to_blob(drawn.skeleton) for drawn in self._sets], "call_seed": self._sets[0].call_seed()}
+
+    def _op_publish_several(self, message, fds):
+        for drawn, shift in zip(self._sets, message["shifts"]):
+            self._copy_to(message["name"], drawn, shift)
+        self._comparator.backend.cool(self._sets[0].seed)
+        return {}
+
+    def _op_hold(self, message, fds):
+        """Takes the device and keeps it until ``release``, or for a part of a time slice: what others queue meanwhile waits."""
+        from davinci_worker import device
+
+        if self._word is None:
+            self._word = torch.zeros(1, dtype=torch.int32).pin_memory()
+        device.hold(self._word, int(self._word[0]) + 1, _LONGEST_HOLD_NS)
+        return {}
+
+    def _op_release(self, message, fds):
+        """Lets the device go in ``seconds``. ``at_ns``: when that was, on the clock that all processes of the machine have."""
+        clock, word = time.monotonic_ns, self._word
+        value, until = int(word[0]) + 1, clock() + int(1e9 * message["seconds"])
+        while clock() < until:
+            pass
+        word[0] = value
+        return {"at_ns": clock()}
+
+    def _op_filled(self, message, fds):
+        return {"filled": self._buffers.is_filled(message["seed"], message["count"], message["secret"])}
+
+    def _op_verify_several(self, message, fds):
+        """``verify`` of every call of a window, up to the first that is not as it should be."""
+        found, samples = [], self._samples
+        each = len(samples) // len(self._sets)
+        for i, request in enumerate(message["calls"]):
+            self._set, self._samples = self._sets[i], samples[i * each:(i + 1) * each]
+            found.append(self._op_verify(request, ()))
+            if not found[-1]["comparison"]["passed"] or found[-1]["late"] or found[-1]["changed"] is not None:
+                break
+        self._set, self._samples = None, []
+        return {"calls": found}
+
     def _peak_bytes(self):
         """Most device memory this process has held so far: what it asked torch for, and the arenas."""
         return torch.cuda.max_memory_reserved() + sum(a.num_bytes for a in (*self._arenas.values(), *self._retired))
@@ -350,22 +423,26 @@ class Oracle:
 
     def _op_publish(self, message, fds):
         """Copies the current inputs into a slot of an arena and evicts them from the caches of every core."""
-        target = self._arenas[message["name"]]
-        tensors = self._set.tensors
-        layout, _ = arena.plan(tensors)
-        for tensor, placed in zip(tensors, layout):
-            self._comparator.copy(target.view(placed, message["shift"]), tensor)
+        target = self._copy_to(message["name"], self._set, message["shift"])
         if self._device == "cpu":
             self._comparator.flush(target.base.data_ptr() + message["shift"], message["slot_bytes"])
         else:
             self._comparator.backend.cool(self._set.seed)
         return {}
 
+    def _copy_to(self, name, drawn, shift):
+        target = self._arenas[name]
+        layout, _ = arena.plan(drawn.tensors)
+        for tensor, placed in zip(drawn.tensors, layout):
+            self._comparator.copy(target.view(placed, shift), tensor)
+        return target
+
     def _op_settle(self, message, fds):
         """First look at a runner's outputs on the device, right after it said done. Nothing may change from here on, until
         ``overwrite`` (a seed, and which) lets them be overwritten at secret places before the next inputs are drawn."""
         tensors = self._candidate_tensors(message["outputs"])
-        self._samples = [(t, self._comparator.backend.sample(t, self._set.seed)) for t in tensors]
+        self._sample_key = int.from_bytes(os.urandom(7), "little")
+        self._samples = [(t, self._comparator.backend.sample(t, self._sample_key)) for t in tensors]
         if "overwrite" in message:
             self._returned = ([tensors[i] for i in message["overwrite"]["which"]], message["overwrite"]["seed"])
         return {}
@@ -396,7 +473,7 @@ class Oracle:
             self._work_out_truth()
             comparison = self._compare_with_truth(tensors)
         late = message.get("settled") and any(
-            bits is not None and self._comparator.backend.sample(t, self._set.seed) != bits for t, bits in self._samples)
+            bits is not None and self._comparator.backend.sample(t, self._sample_key) != bits for t, bits in self._samples)
         intact = message.get("intact")
         return {"comparison": comparison, "late": bool(late), "changed": self._changed_input(intact) if intact else None}
 
@@ -525,7 +602,7 @@ class Oracle:
     def _op_forget(self, message, fds):
         """Between two tasks: lets go of all that belonged to the last one. ``clean``: nothing of it is left."""
         self._op_rest(message, fds)
-        self._outputs = None
+        self._outputs, self._buffers = None, None
         for gone in self._arenas.values():
             if self._device == "cpu":
                 os.close(gone.fd)
@@ -539,6 +616,7 @@ class Oracle:
     def _op_rest(self, message, fds):
         """Between two candidates: lets go of all that belonged to the last one."""
         self._set, self._samples, self._nonfinite, self._returned = None, [], None, None
+        self._sets = []
         gone = self._arenas.pop("candidate", None)
         if self._device == "cuda":
             from davinci_worker import device

@@ -14,7 +14,7 @@ import traceback
 
 import torch
 
-from davinci_worker import arena, channel, handover, kept_state, memory, packing, placement, process_state, source, weights
+from davinci_worker import arena, channel, handover, kept_state, memory, packing, placement, process_state, source, weights, window
 
 _MESSAGE_BYTES = 16000  # the supervisor leaves out what is too much for a verdict
 _MOST_POINTERS = 16
@@ -113,9 +113,11 @@ class Runner:
         self._shift = 0
         self._arena = None
         self._held = None
+        self._told = None  # outputs of the last window, where each time all of them are described
         self._blob = self._skeleton = None
         self._known = None
         self._shared = set()
+        self._buffers = None  # cuda: what is filled between the calls of a window (window.py)
         self._user_code = contextlib.nullcontext
         self._guard = lambda model: model
         self._placement = placement.Placement()
@@ -130,7 +132,7 @@ class Runner:
         while True:
             message, fds = receive()
             if message["op"] == "arm":
-                self._armed_call(message)
+                (self._armed_window if "window" in message else self._armed_call)(message)
                 continue
             try:
                 reply = getattr(self, "_op_" + message["op"])(message, fds)
@@ -255,6 +257,13 @@ class Runner:
             self._arena = arena.HostArena(fds[0], message["bytes"], populate=True)
         return {"ok": {}}
 
+    def _op_buffers(self, message, fds):
+        """Maps the buffers that are filled between the calls of a window."""
+        from davinci_worker import device
+
+        self._buffers = window.Buffers(device.ImportedArena(message["handle"], message["bytes"]).base, message["count"])
+        return {"ok": {}}
+
     def _state_to_keep(self, variant, names):
         """Buffers of the reference, by what took them over (``_op_state``)."""
         pairs, wanted = self._plans.get(variant, ((), ""))[0], self._wanted
@@ -278,10 +287,10 @@ class Runner:
 
     def _op_forget(self, message, fds):
         """Between two references: lets go of all that belonged to the last one. ``clean``: nothing of it is left."""
-        self._factory = self._model = self._held = self._known = self._blob = self._skeleton = None
+        self._factory = self._model = self._held = self._told = self._known = self._blob = self._skeleton = None
         self._models.clear()
         self._plans.clear()
-        self._inputs, self._arena, self._kept = [], None, None
+        self._inputs, self._arena, self._kept, self._buffers = [], None, None, None
         self._shared.clear()
         if self._cuda:
             from davinci_worker import device
@@ -356,6 +365,75 @@ class Runner:
         finally:
             if gate is not None:
                 gate.close()
+
+    def _armed_window(self, message):
+        """Several calls on one GO, or all that belongs to them but the calls (``empty``). What the last window returned is kept while an
+        empty one runs."""
+        peer, asked, kept = self._peer, message["window"], self._kept
+        empty = asked["empty"]
+        try:
+            arguments = ()
+            if not empty:
+                self._held = self._told = None
+                skeletons = {blob: packing.from_blob(blob) for blob in set(asked["args"])}
+                view = self._arena.view
+                arguments = [packing.unflatten(skeletons[blob], [view(p, shift) for p in self._inputs])
+                             for blob, shift in zip(asked["args"], asked["shifts"])]
+            if kept is not None:
+                kept.restore()
+        except BaseException as error:  # noqa: BLE001
+            peer.send(self._failure(error, "runtime_error"))
+            return
+        model, clock, synchronize = self._guard(self._model), time.perf_counter_ns, torch.cuda.synchronize
+        pointers = [0] * (asked["calls"] * len(self._known[1]) if self._known else 1)
+
+        def forward(*given):
+            output = model(*given)
+            return self._laid_out(output if kept is None else kept.joined(output))
+
+        peer.send({"ok": {}})
+        if not peer.wait_go():
+            raise EOFError
+        try:
+            started = clock()
+            seed = peer.recv_seed()
+            if asked["seeded"]:
+                torch.manual_seed(seed)
+            returned = window.run(forward, arguments, self._buffers, seed, asked)
+            if not empty:
+                pointers = self._pointers_of(returned)
+            synchronize()
+            ended = clock()
+            if empty and self._told is not None:  # what telling them takes belongs to the window
+                peer.send({"done": self._describe_all(self._told, ended - started)})
+            elif pointers:
+                peer.send_raw(struct.pack(f"<cq{len(pointers)}Q", b"D", ended - started, *pointers))
+            else:
+                peer.send({"done": self._describe_all(returned, ended - started)})
+            if not empty and pointers:
+                self._held = returned
+            elif not empty:
+                self._told = returned
+        except BaseException as error:  # noqa: BLE001
+            peer.send(self._failure(error, "runtime_error"))
+
+    def _pointers_of(self, returned):
+        """Of all outputs of all calls; none when one is unlike those described last."""
+        pointers = []
+        for output in returned:
+            found = self._pointers(output)
+            if not found:
+                return None
+            pointers += found
+        return pointers
+
+    def _describe_all(self, returned, inner_ns):
+        described, held = [], []
+        for output in returned:
+            described.append(self._describe(output, inner_ns))
+            held.append(self._held)
+        self._held = held
+        return {"several": described, "inner_ns": inner_ns}
 
     def _laid_out(self, output):
         """What the reference returns contiguous is contiguous here too: that is part of the call."""

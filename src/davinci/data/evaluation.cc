@@ -87,21 +87,49 @@ int ExitCode(const Evaluation& evaluation) {
   }
 }
 
+namespace {
+
+json SpeedupJson(const Speedup& s) {
+  return {{"median", s.median},
+          {"low", s.low},
+          {"high", std::isfinite(s.high) ? json(s.high) : json(nullptr)},
+          {"significant", s.significant},
+          {"baseline", s.baseline}};
+}
+
+Speedup SpeedupFromJson(const json& s) {
+  // Too few samples bound nothing from above; JSON has no infinity and says null.
+  const json& high = s.contains("high") ? s["high"] : json(0.0);
+  return {s.value("median", 0.0), s.value("low", 0.0),
+          high.is_null() ? std::numeric_limits<double>::infinity() : high.get<double>(),
+          s.value("significant", false), s.value("baseline", "")};
+}
+
+json ReadingJson(const ClockTimes& reading) {
+  return {{"candidate", SummaryJson(reading.candidate)},
+          {"baseline", SummaryJson(reading.baseline)},
+          {"speedup", SpeedupJson(reading.speedup)}};
+}
+
+std::optional<ClockTimes> ReadingFromJson(const json& document, const char* clock) {
+  const json reading = document.value(clock, json(nullptr));
+  if (!reading.is_object()) return std::nullopt;
+  return ClockTimes{
+      SummaryFromJson(reading.value("candidate", json(nullptr))).value_or(TimeSummary{}),
+      SummaryFromJson(reading.value("baseline", json(nullptr))).value_or(TimeSummary{}),
+      SpeedupFromJson(reading.value("speedup", json::object()))};
+}
+
+}  // namespace
+
 json ToJson(const Evaluation& evaluation) {
   json document;
   document["schema"] = kEvaluationSchema;
   document["status"] = OutcomeName(evaluation.outcome);
   document["correct"] = evaluation.correct ? json(*evaluation.correct) : json(nullptr);
-  if (evaluation.speedup) {
-    const Speedup& s = *evaluation.speedup;
-    document["speedup"] = {{"median", s.median},
-                           {"low", s.low},
-                           {"high", std::isfinite(s.high) ? json(s.high) : json(nullptr)},
-                           {"significant", s.significant},
-                           {"baseline", s.baseline}};
-  } else {
-    document["speedup"] = nullptr;
-  }
+  document["speedup"] = evaluation.speedup ? SpeedupJson(*evaluation.speedup) : json(nullptr);
+  if (evaluation.device) document["device"] = ReadingJson(*evaluation.device);
+  if (evaluation.latency) document["latency"] = ReadingJson(*evaluation.latency);
   document["labels"] = evaluation.labels;
   document["message"] = evaluation.message;
   json times = evaluation.times;
@@ -126,14 +154,10 @@ Result<Evaluation> ReadDocument(const json& document) {
   evaluation.outcome = *outcome;
   if (const json& correct = document.value("correct", json(nullptr)); correct.is_boolean())
     evaluation.correct = correct.get<bool>();
-  if (const json& s = document.value("speedup", json(nullptr)); s.is_object()) {
-    // Too few samples bound nothing from above; JSON has no infinity and says null.
-    const json& high = s.contains("high") ? s["high"] : json(0.0);
-    evaluation.speedup =
-        Speedup{s.value("median", 0.0), s.value("low", 0.0),
-                high.is_null() ? std::numeric_limits<double>::infinity() : high.get<double>(),
-                s.value("significant", false), s.value("baseline", "")};
-  }
+  if (const json& s = document.value("speedup", json(nullptr)); s.is_object())
+    evaluation.speedup = SpeedupFromJson(s);
+  evaluation.device = ReadingFromJson(document, "device");
+  evaluation.latency = ReadingFromJson(document, "latency");
   evaluation.labels = document.value("labels", std::vector<std::string>{});
   evaluation.message = document.value("message", "");
   evaluation.times = document.value("times", json::object());

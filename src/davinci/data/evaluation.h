@@ -62,6 +62,13 @@ struct TimeSummary {
   int num_calls = 0;
 };
 
+// What one clock says of both sides.
+struct ClockTimes {
+  TimeSummary candidate;
+  TimeSummary baseline;
+  Speedup speedup;
+};
+
 struct Evaluation {
   Outcome outcome = Outcome::kJudgeError;
   std::optional<bool> correct;     // null: never compared
@@ -70,6 +77,10 @@ struct Evaluation {
   std::vector<std::string> labels;  // what a reader of the number must know
   std::optional<TimeSummary> candidate_time;
   std::optional<TimeSummary> baseline_time;
+  // cuda, with kOk: time of the device for a call in a full queue, and latency, of a call from an
+  // idle one. `speedup` and the two times above are one of them, as the protocol has it.
+  std::optional<ClockTimes> device;
+  std::optional<ClockTimes> latency;
   nlohmann::json times = nlohmann::json::object();     // further clocks and per-stage seconds
   nlohmann::json evidence = nlohmann::json::object();  // measurements behind the outcome
   nlohmann::json provenance =

@@ -80,7 +80,7 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
   ScopedCudaContext scope(*ops->context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   Functions& f = ops->functions_;
-  const std::array<std::pair<CuFunction*, const char*>, 20> wanted = {{
+  const std::array<std::pair<CuFunction*, const char*>, 21> wanted = {{
       {&f.fill_random, "dv_fill_random"},
       {&f.touch, "dv_touch"},
       {&f.poison, "dv_poison"},
@@ -101,6 +101,7 @@ Result<std::unique_ptr<DeviceOps>> DeviceOps::Create(std::shared_ptr<CudaContext
       {&f.copy, "dv_copy"},
       {&f.fma_f32, "dv_fma_f32"},
       {&f.empty, "dv_empty"},
+      {&f.hold, "dv_hold"},
   }};
   for (const auto& [function, name] : wanted) {
     DAVINCI_ASSIGN_OR_RETURN(*function, ops->kernels_->Find(name));
@@ -187,6 +188,12 @@ Status DeviceOps::FlushL2(uint64_t key, bool leave_clean, CuStream stream) {
   if (!leave_clean) return Status::Ok();
   return Launch(functions_.touch, grid, kBufferBlock, 0, stream, flush_buffer_, uint64_t{words},
                 scratch_ + kResultOffset);
+}
+
+Status DeviceOps::Hold(CuDevicePtr word, uint32_t value, uint64_t max_ns, CuStream stream) {
+  ScopedCudaContext scope(*context_);
+  DAVINCI_RETURN_IF_ERROR(scope.status());
+  return Launch(functions_.hold, 1, 1, 0, stream, word, value, max_ns);
 }
 
 Status DeviceOps::Poison(CuDevicePtr data, uint64_t count, int dtype, uint64_t key,

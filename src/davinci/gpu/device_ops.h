@@ -106,13 +106,17 @@ class DeviceOps {
                                         int dtype, uint64_t count,
                                         std::span<const CuDevicePtr> variants, CuStream stream);
 
+  // Keeps the device from other contexts until the word of mapped host memory is `value`, `max_ns`
+  // at most. [async]
+  Status Hold(CuDevicePtr word, uint32_t value, uint64_t max_ns, CuStream stream);
+
   Result<Peaks> MeasurePeaks(const PeakOptions& options, CuStream stream);
 
  private:
   struct Functions {
     CuFunction fill_random, touch, poison, poison_count, checksum, checksum_finish, sample;
     CuFunction compare, compare_direct, compare_integers, compare_finish, compare_quickly,
-        compare_quickly_finish, profile, profile_finish, nudge, stress, copy, fma_f32, empty;
+        compare_quickly_finish, profile, profile_finish, nudge, stress, copy, fma_f32, empty, hold;
   };
 
   DeviceOps() = default;

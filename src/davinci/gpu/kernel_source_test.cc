@@ -38,7 +38,8 @@ TEST(KernelSource, CarriesEveryKernelTheHostLooksUp) {
                            "dv_stress",
                            "dv_copy",
                            "dv_fma_f32",
-                           "dv_empty"}) {
+                           "dv_empty",
+                           "dv_hold"}) {
     EXPECT_NE(KernelSource().find(std::string(" ") + name + "("), std::string::npos) << name;
   }
   EXPECT_EQ(KernelSource().find("#include"), std::string::npos) << "NVRTC has no headers";

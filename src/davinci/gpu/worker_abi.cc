@@ -358,6 +358,13 @@ int dv_cuda_free(uint64_t pointer) {
   });
 }
 
+int dv_cuda_hold(uint64_t word, uint32_t value, uint64_t max_ns, uint64_t stream) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
+    return ops->Hold(word, value, max_ns, Stream(stream));
+  });
+}
+
 int dv_cuda_flush_l2(uint64_t key, int leave_clean, uint64_t stream) {
   return Guarded([&]() -> Status {
     DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());

@@ -91,6 +91,10 @@ DV_CUDA_EXPORT int dv_cuda_ipc_close(uint64_t base);
 DV_CUDA_EXPORT int dv_cuda_malloc(uint64_t num_bytes, uint64_t* pointer);
 DV_CUDA_EXPORT int dv_cuda_free(uint64_t pointer);
 
+// [K][async] A kernel that keeps the device from other contexts until the word (mapped host memory)
+// is `value`, `max_ns` at most.
+DV_CUDA_EXPORT int dv_cuda_hold(uint64_t word, uint32_t value, uint64_t max_ns, uint64_t stream);
+
 // [K][async] Writes 2 x L2 of keyed noise; leave_clean: reads it back, so that nothing dirty is
 // left to write.
 DV_CUDA_EXPORT int dv_cuda_flush_l2(uint64_t key, int leave_clean, uint64_t stream);

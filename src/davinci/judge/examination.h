@@ -50,7 +50,8 @@ class Examination {
   struct Pair {
     CallResult baseline;
     CallResult candidate;
-    int64_t publish_ns[2] = {};  // cuda: writing the inputs and cooling the caches, by turn
+    // cuda: writing the inputs and cooling the caches, by turn; of windows by Side
+    int64_t publish_ns[2] = {};
   };
   // A pair while it is measured.
   struct PairUnderWay {
@@ -93,6 +94,41 @@ class Examination {
   // The reference's failure is the task's fault, the candidate's is the verdict.
   Result<bool> FailInPair(const Timed& timed, const Failure& failure);
   std::vector<PairedSample> Samples();
+  // On cuda (examination_windows.cc): several calls, or none of them, between two readings of our
+  // clock.
+  struct WindowKind {
+    int calls = 1;
+    bool flush = false;  // the L2 before each call, by the runner
+    bool idle = false;   // each call from an idle queue
+    double hold_seconds = 0;
+    bool empty = false;
+  };
+  Status BindBuffers();
+  void PlanWindows();
+  Result<bool> WarmWindows();
+  Result<bool> MeasureWindows(const WindowKind& kind, bool baseline_first, bool full_check,
+                              std::vector<Pair>* into);
+  Result<CallResult> RunWindow(Timed* timed, const WindowKind& kind, const nlohmann::json& drawn,
+                               Pair* pair);
+  Result<CallResult> CallWindow(Timed* timed, const WindowKind& kind, uint64_t seed);
+  nlohmann::json ArmWindow(Timed* timed, const WindowKind& kind, const nlohmann::json& args);
+  Result<bool> LookAtWindow(Timed* timed, const WindowKind& kind, CallResult* call,
+                            nlohmann::json* layouts);
+  Result<bool> VerifyWindow(const Pair& pair, const nlohmann::json (&layouts)[2], bool last_is_ours,
+                            bool full_check);
+  bool ReturnsOneMemory(const CallResult& call, const VariantFacts& facts) const;
+  // What corroborates: calls alone, and from an idle queue, where they are due.
+  Result<bool> Corroborate(bool baseline_first);
+  std::vector<double> WindowSeconds(const std::vector<Pair>& pairs, const WindowKind& kind,
+                                    Side side) const;
+  std::vector<PairedSample> WindowSamples(const std::vector<Pair>& pairs, const WindowKind& kind,
+                                          double added_seconds) const;
+  double AfterDone(const std::vector<Pair>& pairs, const WindowKind& kind) const;
+  void ChargeWindows();
+  ClockTimes Reading(const std::vector<PairedSample>& samples, const PairedRatio& ratio) const;
+  // Which clock is the time of record.
+  void RecordClocks(const std::vector<PairedSample>& samples, const PairedRatio& ratio,
+                    const PairedRatioOptions& options);
   void LookAtMemory(const std::vector<OutputTensor>& outputs, const VariantFacts& facts);
   // Where outputs lie: address and bytes of each that has any.
   static std::vector<std::pair<uint64_t, uint64_t>> Ranges(
@@ -297,6 +333,15 @@ class Examination {
     double wall_seconds = 0;  // until all of them stood
   } waking_;                  // zeros where the candidate has no more threads than the baseline
   std::vector<Pair> pairs_;
+  WindowKind full_queue_;
+  WindowKind from_idle_;
+  WindowKind alone_;
+  bool one_memory_ = false;  // calls of a window return the same memory: one call to a window
+  std::vector<int64_t> window_shifts_[2];
+  std::vector<Pair> latency_pairs_;
+  std::vector<Pair> alone_pairs_;
+  double window_charge_ = 0;  // seconds added to every call of the candidate
+  double latency_charge_ = 0;
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record
   int64_t overhead_ns_ = 0;
   double arm_charge_ = 0;    // seconds added to every call of the candidate

@@ -68,8 +68,14 @@ double Examination::RecordSeconds(const CallResult& call) const {
 Examination::Average Examination::OnAverage() const {
   std::vector<double> baseline;
   std::vector<double> candidate;
+  if (job_.target == Target::kCuda)
+    for (const PairedSample& sample : WindowSamples(pairs_, full_queue_, window_charge_)) {
+      baseline.push_back(sample.baseline_seconds);
+      candidate.push_back(sample.candidate_seconds);
+    }
   for (const auto* pairs : {&pairs_, &stress_pairs_})
     for (const Pair& pair : *pairs) {
+      if (job_.target == Target::kCuda) break;
       baseline.push_back(RecordSeconds(pair.baseline));
       candidate.push_back(RecordSeconds(pair.candidate) + arm_charge_);
     }
@@ -100,9 +106,12 @@ std::vector<PairedSample> Examination::Samples() {
   tail_cpu_ns_ = static_cast<int64_t>(Percentile(tails, 0.9));
   overhead_ns_ =
       std::clamp(static_cast<int64_t>(Percentile(overheads, 0.1)), int64_t{0}, kMaxOverheadNs);
+  if (job_.target == Target::kCuda) {
+    ChargeWindows();
+    return WindowSamples(pairs_, full_queue_, window_charge_);
+  }
   std::vector<double> own;
   for (const Pair& pair : pairs_) own.push_back(RecordSeconds(pair.candidate));
-  // On cuda two processes of one program differ by as much as there is to be gained on the host.
   if (job_.target == Target::kCpu) {
     const double wall = UsualArmExcess(&Arming::wall_ns, 0) - waking_.wall_seconds;
     const double spent =

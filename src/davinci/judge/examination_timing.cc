@@ -21,11 +21,10 @@ constexpr int kWarmupPairs = 2;
 // Two processes of one program differ by about this much (docs/results/judge.md, A/A); it widens
 // every interval.
 constexpr double kBetweenProcessLogSd = 0.006;
-// … and by this much a call. On cuda: waking up, and the device changing contexts. A/A of a kernel
-// of microseconds, calls of 0.2 ms: standard deviation of the log ratio 0.1 to 0.15. On cpu: how
+// … and by this much a call. On cuda: a kernel of 5 us in eight processes, 5.1 to 5.4. On cpu: how
 // two threads meet again, the same all through one process. A/A of calls of 0.11 ms on two busy
 // cores: the two sides differ by 10 µs (standard deviation).
-constexpr double kBetweenProcessSecondsOnCuda = 2.5e-5;
+constexpr double kBetweenProcessSecondsOnCuda = 3e-7;
 constexpr double kBetweenProcessSecondsOnCpu = 7e-6;
 // An interval whose ends differ by more than this factor says hardly anything.
 constexpr double kWideInterval = 2;
@@ -34,13 +33,6 @@ constexpr int64_t kFewPages = 16;
 // That the oracle spent on what it answers.
 int64_t Nanoseconds(const json& answer) {
   return static_cast<int64_t>(1e9 * answer.at("seconds").get<double>());
-}
-
-TimeSummary Summarise(const std::vector<double>& seconds) {
-  if (seconds.empty()) return {};
-  return {1e3 * Median(seconds), 1e3 * *std::min_element(seconds.begin(), seconds.end()),
-          1e3 * *std::max_element(seconds.begin(), seconds.end()),
-          static_cast<int>(seconds.size())};
 }
 
 }  // namespace
@@ -204,9 +196,20 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(i % 2 == 0, "own", false, &pairs_));
     if (!go_on) return std::optional<TimingPlan>();
   }
-  const double pair_seconds = warmup.Seconds() / kWarmupPairs;
+  double pair_seconds = warmup.Seconds() / kWarmupPairs;
   baseline_seconds_ = RecordSeconds(pairs_.back().baseline);
   pairs_.clear();
+  if (job_.target == Target::kCuda) {
+    DAVINCI_ASSIGN_OR_RETURN(bool go_on, WarmWindows());
+    const Stopwatch watch;
+    if (go_on) {
+      DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(full_queue_, true, false, &pairs_));
+    }
+    if (!go_on) return std::optional<TimingPlan>();
+    pair_seconds = watch.Seconds();
+    baseline_seconds_ = WindowSamples(pairs_, full_queue_, 0).back().baseline_seconds;
+    pairs_.clear();
+  }
 
   StoppingOptions options;
   options.target_relative_half_width = protocol_.target_half_width;
@@ -233,6 +236,8 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
   TimingPhase phase;
   pairs_.clear();
   stress_pairs_.clear();
+  latency_pairs_.clear();
+  alone_pairs_.clear();
   const Stopwatch spent;
   Occasional reweighing;
   Occasional stress;
@@ -247,6 +252,11 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     const bool due = num_measured++ == first_stress ||
                      (secret_.Uniform() < protocol_.stress_share && stress.Fits(spent.Seconds()));
     if (due && stresses) next_distribution_ = stress_[secret_.Below(stress_.size())];
+    if (distribution == "own" && job_.target == Target::kCuda) {
+      DAVINCI_ASSIGN_OR_RETURN(const bool go_on,
+                               MeasureWindows(full_queue_, baseline_first, full_check, into));
+      return go_on && into != nullptr ? Corroborate(baseline_first) : Result<bool>(go_on);
+    }
     if (distribution == "own" || into == nullptr)
       return MeasurePair(baseline_first, distribution, full_check || distribution != "own", into);
     const Stopwatch watch;
@@ -324,16 +334,12 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
 void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPhase& phase,
                                  const std::optional<Average>& uneven) {
   evaluation_.evidence["stopped_because"] = StopReasonName(phase.decision.reason);
-  std::vector<double> candidate_seconds;
-  std::vector<double> baseline_seconds;
-  for (const PairedSample& sample : phase.samples) {
-    candidate_seconds.push_back(sample.candidate_seconds);
-    baseline_seconds.push_back(sample.baseline_seconds);
-  }
-  evaluation_.candidate_time = Summarise(candidate_seconds);
-  evaluation_.baseline_time = Summarise(baseline_seconds);
-
   PairedRatio ratio = *phase.decision.ratio;
+  const double median_seconds = [&] {
+    std::vector<double> seconds;
+    for (const PairedSample& sample : phase.samples) seconds.push_back(sample.candidate_seconds);
+    return Median(seconds);
+  }();
   if (uneven) {
     // Twice in a row: not a neighbour's doing. Whoever calls it pays the average.
     evaluation_.AddLabel(fmt::format("uneven calls: {:.3g} x in the middle, {:.3g} x on average",
@@ -341,15 +347,15 @@ void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPha
     ratio = AtAverage(ratio, uneven->ratio, options.ratio.band);
   }
   if (arm_doubt_ > 0)
-    ratio = WithCostlierCalls(ratio, evaluation_.candidate_time->median_ms * 1e-3, arm_doubt_,
-                              options.ratio.band);
+    ratio = WithCostlierCalls(ratio, median_seconds, arm_doubt_, options.ratio.band);
   if (arm_charge_ > 0) {
-    ratio = WithDoubtfulCharge(ratio, evaluation_.candidate_time->median_ms * 1e-3, arm_charge_,
-                               options.ratio.band);
+    ratio = WithDoubtfulCharge(ratio, median_seconds, arm_charge_, options.ratio.band);
     evaluation_.AddLabel(fmt::format("work between calls: {:.3f} ms charged", 1e3 * arm_charge_));
   }
-  evaluation_.speedup =
-      Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline};
+  if (window_charge_ > 0)
+    evaluation_.AddLabel(fmt::format("time that its own windows do not show: {:.3f} ms charged",
+                                     1e3 * window_charge_));
+  RecordClocks(phase.samples, ratio, options.ratio);
   if (const int64_t pages = pairs_.back().candidate.unwritten_pages; pages > kFewPages)
     evaluation_.AddLabel(fmt::format("{} pages of the outputs are not written", pages));
   if (!ratio.significant && ratio.high > kWideInterval * ratio.low)

@@ -48,6 +48,9 @@ struct Protocol {
   double stress_share = 0.05;
   double give_up_below = 0.0;  // screening: stop early when the speedup is surely below this
 
+  // CUDA: `speedup` and the times are of latency (as published), else of the device in a full
+  // queue.
+  bool latency_is_record = false;
   // CUDA: hardware queues of the timed roles, 0 = the driver's default of 8. Making a context costs
   // the driver about 15 ms for each, one context after the other; streams beyond them share a
   // queue. Those for copies cost as much: two, one in each direction, or one where there is a

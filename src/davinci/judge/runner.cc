@@ -329,6 +329,8 @@ CallResult Runner::Call(const CallOptions& options) {
   bool slow = false;
   bool gate_used = false;
   if (const Status status = process_->Thaw(); !status.ok()) return fail(status);
+  result.start_ns = start;
+  if (options.on_thawed) options.on_thawed();
   while (true) {
     const double allowed = options.timeout_seconds + put_off -
                            1e-9 * static_cast<double>(MonotonicNs() - start - compiling_ns);
@@ -380,16 +382,21 @@ CallResult Runner::Call(const CallOptions& options) {
     }
     if (!message.ok()) return fail(message.status());
     if (!message->done.empty()) {
-      if (last_outputs_.size() != worker::NumDonePointers(message->done))
+      if (!options.is_empty &&
+          last_outputs_.size() * options.num_calls != worker::NumDonePointers(message->done))
         return fail(InvalidArgument("a short reply that fits no long one"));
       const char* next = message->done.data() + 1;
       std::memcpy(&result.inner_ns, next, sizeof result.inner_ns);
-      result.structure = last_structure_;
-      result.outputs = last_outputs_;
-      for (OutputTensor& output : result.outputs) {
-        next += sizeof output.address;
-        std::memcpy(&output.address, next, sizeof output.address);
-        if (!output.ipc.is_null()) output.ipc = exports_[output.address];
+      if (options.is_empty) return result;
+      for (size_t call = 0; call < options.num_calls; ++call) {
+        result.structure = last_structure_;
+        result.outputs = last_outputs_;
+        for (OutputTensor& output : result.outputs) {
+          next += sizeof output.address;
+          std::memcpy(&output.address, next, sizeof output.address);
+          if (!output.ipc.is_null()) output.ipc = exports_[output.address];
+        }
+        result.returned.push_back({result.structure, result.outputs});
       }
       return result;
     }
@@ -419,11 +426,22 @@ CallResult Runner::Call(const CallOptions& options) {
       result.failure =
           FromError(error->is_object() ? *error : json::object(), Outcome::kRuntimeError);
     } else if (const auto reply = body.find("done"); reply != body.end() && reply->is_object()) {
-      ReadOutputs(*reply, &result);
+      const auto several = reply->find("several");
+      const bool many = several != reply->end() && several->is_array();
+      const size_t described = many ? several->size() : 1;
+      if (options.is_empty) return result;
+      if (described != options.num_calls)
+        return fail(InvalidArgument("a reply that fits no window"));
+      for (size_t i = 0; i < described; ++i) {
+        const json& one = many ? (*several)[i] : *reply;
+        result.outputs.clear();
+        if (one.is_object()) ReadOutputs(one, &result);
+        result.returned.push_back({result.structure, result.outputs});
+        for (const OutputTensor& output : result.outputs)
+          if (exports_.size() < kMaxExports) exports_[output.address] = output.ipc;
+      }
       last_structure_ = result.structure;
       last_outputs_ = result.outputs;
-      for (const OutputTensor& output : result.outputs)
-        if (exports_.size() < kMaxExports) exports_[output.address] = output.ipc;
     } else {
       return fail(InvalidArgument("a reply that is none"));
     }

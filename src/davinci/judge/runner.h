@@ -56,6 +56,12 @@ struct Arming {
   int64_t wall_ns = 0;  // until every thread stood, less the wait for cores that others had
 };
 
+// What one call of a window returned.
+struct Returned {
+  std::string structure;
+  std::vector<OutputTensor> outputs;
+};
+
 struct CallResult {
   std::optional<Failure> failure;
   std::string structure;  // "T", "tuple(T,T)", "dict(a:T)"
@@ -72,7 +78,14 @@ struct CallResult {
   int64_t core_wait_ns =
       0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
   worker::CoreTimes cores;  // between thaw and frozen
-  bool compiled = false;    // a compilation happened inside: not a sample
+  // Of a window of several calls (examination_windows.cc):
+  std::vector<Returned> returned;  // by call; `structure` and `outputs` are the last one's
+  int64_t start_ns = 0;            // when it was let go; 0: never
+  int64_t held_ns = 0;             // from there until the device was let go
+  int64_t window_ns = 0;           // … and from there to DONE
+  int64_t empty_ns = 0;            // the same without the calls
+  uint64_t seed = 0;               // that came with GO
+  bool compiled = false;           // a compilation happened inside: not a sample
 };
 
 // What a candidate may have compiled in all its life. While a compiler works the clock of a call or
@@ -92,6 +105,11 @@ struct CallOptions {
   bool bind_to_last_core = false;
   // Goes with GO to a call whose arm message said "seeded": what its random numbers follow from.
   std::optional<uint64_t> seed = std::nullopt;
+  // A window of so many calls, or of none of them.
+  size_t num_calls = 1;
+  bool is_empty = false;
+  // Called as soon as the process has been let go.
+  std::function<void()> on_thawed = nullptr;
   // Called once when the call is not over after this long.
   double patience_seconds = 1;
   std::function<void()> on_slow = nullptr;

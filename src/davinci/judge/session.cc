@@ -44,6 +44,8 @@ bool Session::Strip() {
   arena = OutputArena();
   facts.clear();
   baseline.built_variant = -1;
+  baseline.has_buffers = false;
+  buffers = nullptr;
   baseline.outside_cpu_ns.clear();
   ready = baseline_checked = baseline_outside_tolerance = false;
   reference_mutates = reference_hides_changes = false;

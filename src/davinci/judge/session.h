@@ -40,6 +40,7 @@ struct Timed {
   std::unique_ptr<Runner> runner;
   std::vector<int64_t> outside_cpu_ns;
   int built_variant = -1;
+  bool has_buffers = false;  // cuda: those that are filled between timed calls are mapped
 };
 
 struct Session {
@@ -55,6 +56,10 @@ struct Session {
   uint64_t init_seed = 0;
   // Without a device: {"bytes": the task's own size, "shrunk": null or {"set", "own", "bytes"}}.
   nlohmann::json fitted = nlohmann::json::object();
+  // cuda: the buffers that runners fill between timed calls, null until they are made, and what two
+  // events around a call say beyond what it adds to a queue.
+  nlohmann::json buffers;
+  double between_events_seconds = 0;
   bool reference_mutates = false;        // it changes its inputs
   bool reference_hides_changes = false;  // … and does not return all that it changed
   bool ready = false;                    // the reference is loaded and the baseline is bound

@@ -22,7 +22,7 @@ std::string Framed(const std::string& payload) {
   return frame + payload;
 }
 
-TEST(NumDonePointers, AreOneToSixteen) {
+TEST(NumDonePointers, AreOneToTheMost) {
   EXPECT_EQ(NumDonePointers(Done(0)), 0);
   EXPECT_EQ(NumDonePointers(Done(1)), 1);
   EXPECT_EQ(NumDonePointers(Done(kMaxDonePointers)), kMaxDonePointers);

@@ -14,6 +14,9 @@
 // message said "seeded". Its end is {"done": {structure, outputs[], inner_ns}}, or, when the
 // outputs look like those described last, the frame 'D', int64 inner_ns, one uint64 data pointer
 // for each (DONE).
+// A window of several calls (judge/examination_windows.cc): {"op":"arm", window: {calls, shifts,
+// args, flush, idle, empty}}; GO carries a seed. Its end is {"done": {"several": [done…]}}, or DONE
+// with the pointers of all calls; what comes in DONE of an empty one has no meaning.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +34,7 @@ struct StatusRecord {
 inline constexpr std::string_view kGo = "\xff\xff\xff\xff";
 inline constexpr char kDoneMark = 'D';
 inline constexpr size_t kDoneHeadBytes = 9;
-inline constexpr size_t kMaxDonePointers = 16;
+inline constexpr size_t kMaxDonePointers = 512;
 // Pointers in a DONE payload; 0 when it is none. No JSON begins with its mark.
 constexpr size_t NumDonePointers(std::string_view payload) {
   if (payload.size() <= kDoneHeadBytes || payload[0] != kDoneMark) return 0;

@@ -34,3 +34,16 @@ extern "C" __global__ void __launch_bounds__(512) dv_fma_f32(float* out, int ste
 
 // Does nothing: its event-timed duration is the floor of any launch.
 extern "C" __global__ void dv_empty() {}
+
+__device__ __forceinline__ U64 Nanoseconds() {
+  U64 now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
+// Keeps the device until *word is `value`, `max_ns` at most: no other context gets a turn meanwhile.
+extern "C" __global__ void dv_hold(const volatile unsigned* word, unsigned value, U64 max_ns) {
+  const U64 begin = Nanoseconds();
+  while (*word != value && Nanoseconds() - begin < max_ns) {
+  }
+}

@@ -1,0 +1,404 @@
+// Time on a device: windows of several calls in a full queue, held against windows that are the
+// same but for the calls (docs/judge-internals.md, "The time of a call on cuda").
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "davinci/judge/examination.h"
+#include "davinci/judge/stats/summary.h"
+#include "davinci/judge/stats/window_time.h"
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+// Calls in a window at most, and of those from an idle queue.
+constexpr int kMostCalls = 12;
+constexpr int kMostIdleCalls = 6;
+// For so long the oracle keeps the device after a process was let go, so that its host is awake,
+// and what it queues first waits; longer where the host is not to show at all.
+constexpr double kHoldSeconds = 2.5e-4;
+constexpr double kHoldAloneSeconds = 6e-4;
+// A window of calls from an idle queue after so many pairs.
+constexpr size_t kLatencyEvery = 3;
+// Latency of one program in two processes differs by this much.
+constexpr double kBetweenProcessSecondsOfLatency = 3e-6;
+
+double Seconds(int64_t ns) { return 1e-9 * static_cast<double>(ns); }
+
+int64_t Nanoseconds(const json& answer) {
+  return static_cast<int64_t>(1e9 * answer.at("seconds").get<double>());
+}
+
+TimeSummary Summarise(const std::vector<double>& seconds) {
+  if (seconds.empty()) return {};
+  return {1e3 * Median(seconds), 1e3 * *std::min_element(seconds.begin(), seconds.end()),
+          1e3 * *std::max_element(seconds.begin(), seconds.end()),
+          static_cast<int>(seconds.size())};
+}
+
+}  // namespace
+
+Status Examination::BindBuffers() {
+  if (session_->buffers.is_null()) {
+    DAVINCI_ASSIGN_OR_RETURN(auto made,
+                             session_->oracle->Ask({{"op", "buffers"}, {"count", kMostCalls}}));
+    session_->buffers = made.ok;
+    DAVINCI_ASSIGN_OR_RETURN(auto calibrated, session_->oracle->Ask({{"op", "calibrate"}}));
+    session_->between_events_seconds = calibrated.ok.at("between_events_seconds").get<double>();
+  }
+  json bind = session_->buffers;
+  bind["op"] = "buffers";
+  for (Timed* timed : {&session_->baseline, &candidate_}) {
+    if (timed->has_buffers) continue;
+    const Answer bound = timed->runner->AskFrozen(bind, protocol_.load_timeout_seconds);
+    if (bound.failure) return Internal("the buffers of a runner: " + bound.failure->message);
+    timed->has_buffers = true;
+  }
+  return Status::Ok();
+}
+
+void Examination::PlanWindows() {
+  const VariantFacts& facts = *session_->facts[0];
+  // What a call leaves in buffers is part of its answer, and of what the next begins with; and one
+  // seed comes with GO.
+  const bool one = facts.reseed_calls || !facts.raw.value("kept", json::array()).empty();
+  const int most =
+      std::min({kMostCalls, facts.num_slots, session_->buffers.at("count").get<int>()});
+  full_queue_.calls = one ? 1 : CallsPerWindow(baseline_seconds_, most);
+  full_queue_.flush = true;
+  full_queue_.hold_seconds = kHoldSeconds;
+  from_idle_ = full_queue_;
+  from_idle_.calls = std::min(full_queue_.calls, kMostIdleCalls);
+  from_idle_.idle = true;
+  alone_ = {1, false, false, kHoldAloneSeconds};
+}
+
+Result<CallResult> Examination::CallWindow(Timed* timed, const WindowKind& kind, uint64_t seed) {
+  CallOptions options;
+  options.timeout_seconds = CallTimeout();
+  options.spin_seconds = kSpinSeconds;
+  options.seed = seed;
+  options.num_calls = static_cast<size_t>(kind.calls);
+  options.is_empty = kind.empty;
+  Status posted;
+  options.on_thawed = [&] {
+    posted = session_->oracle->Post({{"op", "release"}, {"seconds", kind.hold_seconds}});
+  };
+  CallResult call = timed->runner->Call(options);
+  DAVINCI_RETURN_IF_ERROR(posted);
+  if (call.start_ns == 0) return call;  // it was never let go
+  DAVINCI_ASSIGN_OR_RETURN(const auto released, session_->oracle->Await("release"));
+  timed->outside_cpu_ns.push_back(call.outside_cpu_ns);
+  call.held_ns = released.ok.at("at_ns").get<int64_t>() - call.start_ns;
+  call.window_ns = std::max<int64_t>(1, call.wall_ns - call.held_ns);
+  return call;
+}
+
+json Examination::ArmWindow(Timed* timed, const WindowKind& kind, const json& args) {
+  const VariantFacts& facts = *session_->facts[0];
+  std::vector<int64_t>& shifts = window_shifts_[static_cast<int>(timed->side)];
+  if (!kind.empty) {
+    std::vector<int> slots(static_cast<size_t>(facts.num_slots));
+    std::iota(slots.begin(), slots.end(), 0);
+    shifts.clear();
+    for (int i = 0; i < kind.calls; ++i) {
+      const size_t at = secret_.Below(slots.size());
+      shifts.push_back(slots[at] * facts.slot_bytes);
+      slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    current_shift_[static_cast<int>(timed->side)] = shifts.back();
+    if (timed->side == Side::kCandidate) last_args_ = args.back().get<std::string>();
+  }
+  return {{"op", "arm"},
+          {"window",
+           {{"calls", kind.calls},
+            {"shifts", kind.empty ? json::array() : json(shifts)},
+            {"args", kind.empty ? json::array() : args},
+            {"flush", kind.flush},
+            {"idle", kind.idle},
+            {"seeded", facts.reseed_calls},
+            {"empty", kind.empty}}}};
+}
+
+// One window of a process. `pair`: where the call's times go; its publishing, too.
+Result<CallResult> Examination::RunWindow(Timed* timed, const WindowKind& kind, const json& drawn,
+                                          Pair* pair) {
+  const Answer armed =
+      timed->runner->AskFrozen(ArmWindow(timed, kind, drawn.at("args")), CallTimeout());
+  CallResult call;
+  call.failure = armed.failure;
+  if (call.failure) return call;
+  const int side = static_cast<int>(timed->side);
+  std::vector<json> requests;
+  if (!kind.empty)
+    requests.push_back(
+        {{"op", "publish_several"}, {"name", timed->name}, {"shifts", window_shifts_[side]}});
+  requests.push_back({{"op", "hold"}});
+  DAVINCI_ASSIGN_OR_RETURN(const auto answers, session_->oracle->AskAll(requests));
+  DAVINCI_RETURN_IF_ERROR(answers.failure);
+  if (!kind.empty) pair->publish_ns[side] = Nanoseconds(answers.ok[0]);
+  const uint64_t seed = session_->facts[0]->reseed_calls ? drawn.at("call_seed").get<uint64_t>()
+                                                         : secret_.Next() >> 1;
+  DAVINCI_ASSIGN_OR_RETURN(call, CallWindow(timed, kind, seed));
+  call.seed = seed;
+  call.arming = {std::min(armed.cpu_ns, armed.wall_ns), std::min(armed.cpu_ns, armed.stopped_ns),
+                 armed.main_cpu_ns, std::max(armed.stopped_ns - armed.others_ns, int64_t{0})};
+  return call;
+}
+
+// Do two calls of a window return the same memory, as a captured graph does?
+bool Examination::ReturnsOneMemory(const CallResult& call, const VariantFacts& facts) const {
+  std::vector<OutputTensor> before;
+  for (const Returned& returned : call.returned) {
+    if (returned.outputs.size() != facts.outputs.size()) return false;  // wrong, as will be said
+    const std::vector<size_t> own = NotLent(returned.outputs, facts);
+    for (const size_t i : own)
+      for (const OutputTensor& other : before)
+        if (Overlap(returned.outputs[i], other)) return true;
+    for (const size_t i : own) before.push_back(returned.outputs[i]);
+  }
+  return false;
+}
+
+// The oracle's first look at what a window has left behind.
+Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, CallResult* call,
+                                       json* layouts) {
+  const VariantFacts& facts = *session_->facts[0];
+  json all = json::array();
+  json which = json::array();
+  for (const Returned& returned : call->returned) {
+    CallResult one;
+    one.structure = returned.structure;
+    one.outputs = returned.outputs;
+    json layout;
+    if (const auto failure = Locate(*timed, &one, 0, &layout)) return FailInPair(*timed, *failure);
+    for (const size_t i : NotLent(returned.outputs, facts)) which.push_back(all.size() + i);
+    for (const json& output : layout) all.push_back(output);
+    layouts->push_back(std::move(layout));
+  }
+  json settle = {{"op", "settle"}, {"outputs", std::move(all)}};
+  if (timed->side == Side::kCandidate && !candidate_shares_outputs_)
+    settle["overwrite"] = {{"seed", secret_.Next() >> 1}, {"which", std::move(which)}};
+  std::vector<json> requests = {std::move(settle)};
+  if (kind.flush)
+    requests.push_back({{"op", "filled"},
+                        {"seed", call->seed},
+                        {"count", kind.calls},
+                        {"secret", secret_.Next() >> 1}});
+  DAVINCI_ASSIGN_OR_RETURN(const auto answers, session_->oracle->AskAll(requests));
+  if (answers.ok.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto failure, Unreadable(answers.failure));
+    return FailInPair(*timed, *failure);
+  }
+  DAVINCI_RETURN_IF_ERROR(answers.failure);
+  call->settle_ns = Nanoseconds(answers.ok[0]);
+  if (!kind.flush || answers.ok[1].at("filled").get<bool>()) return true;
+  Failure failure{Outcome::kInvalidTiming,
+                  "the candidate's process did not write what is written between timed calls",
+                  {}};
+  failure.evidence["rule"] = "flush_left_out";
+  return FailInPair(*timed, failure);
+}
+
+Result<bool> Examination::VerifyWindow(const Pair& pair, const json (&layouts)[2],
+                                       bool last_is_ours, bool full_check) {
+  const size_t chosen = secret_.Below(pair.candidate.returned.size());
+  json calls = json::array();
+  for (size_t i = 0; i < pair.candidate.returned.size(); ++i) {
+    json request = VerifyRequest(layouts[static_cast<int>(Side::kCandidate)][i],
+                                 layouts[static_cast<int>(Side::kBaseline)][i],
+                                 full_check && i == chosen, last_is_ours);
+    if (request.contains("intact"))
+      request["intact"]["shift"] = window_shifts_[static_cast<int>(Side::kCandidate)][i];
+    calls.push_back(std::move(request));
+  }
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto verified,
+      session_->oracle->Ask({{"op", "verify_several"}, {"calls", std::move(calls)}}));
+  if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
+  for (const json& found : verified.ok.at("calls")) {
+    std::optional<Failure> broken;
+    const json comparison = Verified(found, &broken);
+    if (broken) return Verdict(*broken);
+    if (comparison.at("passed").get<bool>()) continue;
+    Failure failure = MismatchFailure(comparison, "own", 0);
+    failure.message += " (a timed call: what is timed is what is checked)";
+    return Verdict(std::move(failure));
+  }
+  right_since_reweigh_ = true;
+  if (auto failure = SharedOutput()) return Verdict(*failure);
+  return true;
+}
+
+Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_first,
+                                         bool full_check, std::vector<Pair>* into) {
+  json seeds = json::array();
+  for (int i = 0; i < kind.calls; ++i) seeds.push_back(secret_.Next() >> 1);
+  drawn_.reset();  // the oracle forgets them
+  DAVINCI_ASSIGN_OR_RETURN(const auto drawn,
+                           session_->oracle->Ask({{"op", "draw"}, {"seeds", seeds}}));
+  Timed* const order[2] = {baseline_first ? &session_->baseline : &candidate_,
+                           baseline_first ? &candidate_ : &session_->baseline};
+  Pair pair;
+  json layouts[2] = {json::array(), json::array()};
+  WindowKind empty = kind;
+  empty.empty = true;
+  for (Timed* timed : order) {
+    CallResult& call = timed->side == Side::kBaseline ? pair.baseline : pair.candidate;
+    const bool empty_first = secret_.Below(2) == 0;
+    int64_t empty_ns = 0;
+    for (const bool calls_now : {!empty_first, empty_first}) {
+      DAVINCI_ASSIGN_OR_RETURN(CallResult ran,
+                               RunWindow(timed, calls_now ? kind : empty, drawn.ok, &pair));
+      if (ran.failure) return FailInPair(*timed, *ran.failure);
+      if (!calls_now) {
+        empty_ns = ran.window_ns;
+        continue;
+      }
+      call = std::move(ran);
+      if (kind.calls > 1 && ReturnsOneMemory(call, *session_->facts[0]) && into == nullptr) {
+        one_memory_ = true;
+        return true;
+      }
+      DAVINCI_ASSIGN_OR_RETURN(
+          const bool go_on,
+          LookAtWindow(timed, kind, &call, &layouts[static_cast<int>(timed->side)]));
+      if (!go_on) return false;
+    }
+    call.empty_ns = empty_ns;
+  }
+  DAVINCI_ASSIGN_OR_RETURN(const bool right,
+                           VerifyWindow(pair, layouts, order[1] == &candidate_, full_check));
+  if (!right) return false;
+  if (into != nullptr) into->push_back(std::move(pair));
+  return true;
+}
+
+// Windows that are of no record: memory is asked for, outputs are described.
+Result<bool> Examination::WarmWindows() {
+  DAVINCI_RETURN_IF_ERROR(BindBuffers());
+  PlanWindows();
+  for (int i = 0; i < 2; ++i) {
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on,
+                             MeasureWindows(full_queue_, i % 2 == 0, false, nullptr));
+    if (!go_on) return false;
+    if (!one_memory_ || full_queue_.calls == 1) continue;
+    full_queue_.calls = from_idle_.calls = 1;
+    i = -1;
+  }
+  return true;
+}
+
+Result<bool> Examination::Corroborate(bool baseline_first) {
+  DAVINCI_ASSIGN_OR_RETURN(bool go_on,
+                           MeasureWindows(alone_, baseline_first, false, &alone_pairs_));
+  if (!go_on || latency_pairs_.size() > pairs_.size() / kLatencyEvery) return go_on;
+  return MeasureWindows(from_idle_, baseline_first, false, &latency_pairs_);
+}
+
+std::vector<double> Examination::WindowSeconds(const std::vector<Pair>& pairs,
+                                               const WindowKind& kind, Side side) const {
+  std::vector<WindowReading> readings[2];
+  for (const Pair& pair : pairs) {
+    readings[0].push_back({Seconds(pair.candidate.window_ns), Seconds(pair.candidate.empty_ns)});
+    readings[1].push_back({Seconds(pair.baseline.window_ns), Seconds(pair.baseline.empty_ns)});
+  }
+  const double usual = EmptySeconds(readings[1]);
+  return side == Side::kBaseline
+             ? CallSeconds(readings[1], kind.calls, usual)
+             : CallSeconds(readings[0], kind.calls, EmptySeconds(readings[0], &usual));
+}
+
+std::vector<PairedSample> Examination::WindowSamples(const std::vector<Pair>& pairs,
+                                                     const WindowKind& kind,
+                                                     double added_seconds) const {
+  const std::vector<double> candidate = WindowSeconds(pairs, kind, Side::kCandidate);
+  const std::vector<double> baseline = WindowSeconds(pairs, kind, Side::kBaseline);
+  // From an idle queue events show what the host does between them, too.
+  const double events = kind.idle ? 0 : session_->between_events_seconds;
+  std::vector<PairedSample> samples;
+  for (size_t i = 0; i < pairs.size(); ++i)
+    samples.push_back({baseline[i] + events, candidate[i] + events + added_seconds});
+  return samples;
+}
+
+// How much longer than after the baseline's windows the oracle found the device busy, for each
+// call.
+double Examination::AfterDone(const std::vector<Pair>& pairs, const WindowKind& kind) const {
+  std::vector<double> settle[2];
+  for (const Pair& pair : pairs) {
+    settle[0].push_back(Seconds(pair.candidate.settle_ns));
+    settle[1].push_back(Seconds(pair.baseline.settle_ns));
+  }
+  if (pairs.empty()) return 0;
+  const double call = Median(WindowSeconds(pairs, kind, Side::kCandidate));
+  return AfterDoneSeconds(settle[0], settle[1], kind.calls, call);
+}
+
+void Examination::ChargeWindows() {
+  CallBounds bounds;
+  bounds.alone = WindowSeconds(alone_pairs_, alone_, Side::kCandidate);
+  bounds.latency = WindowSeconds(latency_pairs_, from_idle_, Side::kCandidate);
+  const auto empty = [](const std::vector<Pair>& pairs) {
+    std::vector<double> seconds;
+    for (const Pair& pair : pairs) seconds.push_back(Seconds(pair.baseline.empty_ns));
+    return seconds.empty() ? 0 : Median(seconds);
+  };
+  bounds.flush_seconds = (empty(pairs_) - empty(alone_pairs_)) / full_queue_.calls;
+  const std::vector<double> own = WindowSeconds(pairs_, full_queue_, Side::kCandidate);
+  window_charge_ = own.empty() ? 0 : ChargedSeconds(Median(own), bounds);
+  const double after = AfterDone(pairs_, full_queue_);
+  window_charge_ = std::max(window_charge_, after);
+  latency_charge_ = AfterDone(latency_pairs_, from_idle_);
+  const auto middle = [](const std::vector<double>& seconds) {
+    return seconds.empty() ? json() : json(1e3 * Median(seconds));
+  };
+  evaluation_.evidence["windows"] = {
+      {"calls", full_queue_.calls},
+      {"one_memory", one_memory_},
+      {"empty_ms", 1e3 * empty(pairs_)},
+      {"turn_ms", 1e3 * empty(alone_pairs_)},
+      {"flush_ms", 1e3 * bounds.flush_seconds},
+      {"between_events_ms", 1e3 * session_->between_events_seconds},
+      {"full_queue_ms", {middle(own), middle(WindowSeconds(pairs_, full_queue_, Side::kBaseline))}},
+      {"alone_ms",
+       {middle(bounds.alone), middle(WindowSeconds(alone_pairs_, alone_, Side::kBaseline))}},
+      {"after_done_ms", {1e3 * after, 1e3 * latency_charge_}},
+      {"charged_ms", 1e3 * window_charge_}};
+}
+
+ClockTimes Examination::Reading(const std::vector<PairedSample>& samples,
+                                const PairedRatio& ratio) const {
+  std::vector<double> seconds[2];
+  for (const PairedSample& sample : samples) {
+    seconds[0].push_back(sample.candidate_seconds);
+    seconds[1].push_back(sample.baseline_seconds);
+  }
+  return {Summarise(seconds[0]), Summarise(seconds[1]),
+          Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline}};
+}
+
+void Examination::RecordClocks(const std::vector<PairedSample>& samples, const PairedRatio& ratio,
+                               const PairedRatioOptions& options) {
+  ClockTimes record = Reading(samples, ratio);
+  if (job_.target == Target::kCuda) {
+    evaluation_.device = record;
+    const std::vector<PairedSample> latencies =
+        WindowSamples(latency_pairs_, from_idle_, latency_charge_);
+    PairedRatioOptions of_latency = options;
+    of_latency.between_process_seconds = kBetweenProcessSecondsOfLatency;
+    if (const auto latency = ComputePairedRatio(latencies, of_latency); latency.ok())
+      evaluation_.latency = Reading(latencies, *latency);
+    if (protocol_.latency_is_record && evaluation_.latency) record = *evaluation_.latency;
+  }
+  evaluation_.candidate_time = record.candidate;
+  evaluation_.baseline_time = record.baseline;
+  evaluation_.speedup = record.speedup;
+}
+
+}  // namespace davinci::judge
