@@ -317,7 +317,7 @@ def main():
     for name, language, _, _ in chosen:
         d, o = documents.get(name, {}), others.get(name, {})
         row = {"kernel": name, "language": language, "status": d.get("status"), "message": d.get("message", "")[:200], "labels": d.get("labels"),
-               "others": o, "device": d.get("device"), "latency": d.get("latency"), "gate": d.get("evidence", {}).get("gate"), "times": d.get("times")}
+               "others": o, "device": d.get("device"), "latency": d.get("latency"), "windows": d.get("evidence", {}).get("windows"), "times": d.get("times")}
         rows.append(row)
         if d.get("status") != "ok" or "eager" not in o:
             print(f"{name:28} {language:11} | {d.get('status')} {d.get('message', '')[:100]} {o.get('error', '')}")

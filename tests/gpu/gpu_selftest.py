@@ -19,7 +19,7 @@ from selftest.library import CHILD_TIMEOUT_S, Library, Report, library_directori
 
 WATCHDOG_S = 280
 
-TESTS = {"info": memory.test_info, "checksum": memory.test_checksum, "poison": memory.test_poison, "sample": memory.test_sample, "flush": memory.test_flush,
+TESTS = {"info": memory.test_info, "checksum": memory.test_checksum, "poison": memory.test_poison, "sample": memory.test_sample, "flush": memory.test_flush, "hold": memory.test_hold,
          "profile": comparison.test_profile, "nudge": comparison.test_nudge, "stress": comparison.test_stress,
          "compare": comparison.test_compare, "accepts": comparison.test_accepts, "integers": comparison.test_integers, "ipc": processes.test_ipc,
          "activity": records.test_activity, "triton": records.test_triton, "peaks": records.test_peaks, "crash": processes.test_crash}

@@ -16,15 +16,12 @@ namespace {
 
 using nlohmann::json;
 
-// Calls in a window at most, and of those from an idle queue.
+// Calls in a window at most.
 constexpr int kMostCalls = 12;
-constexpr int kMostIdleCalls = 6;
 // For so long the oracle keeps the device after a process was let go, so that its host is awake,
 // and what it queues first waits; longer where the host is not to show at all.
 constexpr double kHoldSeconds = 2.5e-4;
 constexpr double kHoldAloneSeconds = 6e-4;
-// A window of calls from an idle queue after so many pairs.
-constexpr size_t kLatencyEvery = 3;
 // Latency of one program in two processes differs by this much.
 constexpr double kBetweenProcessSecondsOfLatency = 3e-6;
 
@@ -73,7 +70,6 @@ void Examination::PlanWindows() {
   full_queue_.flush = true;
   full_queue_.hold_seconds = kHoldSeconds;
   from_idle_ = full_queue_;
-  from_idle_.calls = std::min(full_queue_.calls, kMostIdleCalls);
   from_idle_.idle = true;
   alone_ = {1, false, false, kHoldAloneSeconds};
 }
@@ -297,7 +293,9 @@ Result<bool> Examination::WarmWindows() {
 Result<bool> Examination::Corroborate(bool baseline_first) {
   DAVINCI_ASSIGN_OR_RETURN(bool go_on,
                            MeasureWindows(alone_, baseline_first, false, &alone_pairs_));
-  if (!go_on || latency_pairs_.size() > pairs_.size() / kLatencyEvery) return go_on;
+  if (!go_on ||
+      latency_pairs_.size() > pairs_.size() / static_cast<size_t>(protocol_.latency_every))
+    return go_on;
   return MeasureWindows(from_idle_, baseline_first, false, &latency_pairs_);
 }
 
@@ -344,6 +342,9 @@ void Examination::ChargeWindows() {
   CallBounds bounds;
   bounds.alone = WindowSeconds(alone_pairs_, alone_, Side::kCandidate);
   bounds.latency = WindowSeconds(latency_pairs_, from_idle_, Side::kCandidate);
+  bounds.usual_alone = WindowSeconds(alone_pairs_, alone_, Side::kBaseline);
+  const std::vector<double> usual = WindowSeconds(pairs_, full_queue_, Side::kBaseline);
+  bounds.usual_seconds = usual.empty() ? 0 : Median(usual);
   const auto empty = [](const std::vector<Pair>& pairs) {
     std::vector<double> seconds;
     for (const Pair& pair : pairs) seconds.push_back(Seconds(pair.baseline.empty_ns));
@@ -365,9 +366,8 @@ void Examination::ChargeWindows() {
       {"turn_ms", 1e3 * empty(alone_pairs_)},
       {"flush_ms", 1e3 * bounds.flush_seconds},
       {"between_events_ms", 1e3 * session_->between_events_seconds},
-      {"full_queue_ms", {middle(own), middle(WindowSeconds(pairs_, full_queue_, Side::kBaseline))}},
-      {"alone_ms",
-       {middle(bounds.alone), middle(WindowSeconds(alone_pairs_, alone_, Side::kBaseline))}},
+      {"full_queue_ms", {middle(own), middle(usual)}},
+      {"alone_ms", {middle(bounds.alone), middle(bounds.usual_alone)}},
       {"after_done_ms", {1e3 * after, 1e3 * latency_charge_}},
       {"charged_ms", 1e3 * window_charge_}};
 }

@@ -96,7 +96,8 @@ std::string Overview(const RunView& run) {
   }
   std::string html =
       "<h2>Tasks</h2>\n<div class=\"scroll\"><table><tr><th>task</th><th class=\"n\">speedup</th>"
-      "<th></th><th>over</th><th class=\"n\">rollouts</th><th>state</th></tr>\n";
+      "<th></th><th>over</th><th class=\"n\">latency</th><th "
+      "class=\"n\">rollouts</th><th>state</th></tr>\n";
   for (const TaskView& task : run.tasks) {
     const std::optional<Evaluation> headline = HeadlineOf(task);
     const bool timed = headline && headline->speedup;
@@ -106,13 +107,15 @@ std::string Overview(const RunView& run) {
                                                         : "unsolved";
     html += fmt::format(
         "<tr><td><a href=\"#{}\">{}</a></td><td class=\"n {}\">{}</td><td>{}</td><td>{}</td>"
-        "<td class=\"n\">{}</td><td>{}</td></tr>\n",
+        "<td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
         TaskAnchor(task), EscapeHtml(task.task.id),
         headline ? VerdictClass(*headline) : std::string_view("bad"),
         timed ? EscapeHtml(FormatSpeedup(*headline->speedup)) : std::string("–"),
         timed ? IntervalMark(*headline->speedup, axis) : std::string(),
-        timed ? EscapeHtml(headline->speedup->baseline) : std::string(), task.trajectories.size(),
-        state);
+        timed ? EscapeHtml(headline->speedup->baseline) : std::string(),
+        timed && headline->latency ? EscapeHtml(FormatSpeedup(headline->latency->speedup))
+                                   : std::string("–"),
+        task.trajectories.size(), state);
   }
   return html + "</table></div>\n";
 }

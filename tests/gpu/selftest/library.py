@@ -45,7 +45,7 @@ class Library:
         signatures = {
             "init": [INT, s, s], "prepare": [], "driver_info": [s, z, p], "sync": [], "stream_sync": [U64],
             "set_limit": [INT, U64], "get_limit": [INT, p], "ipc_export": [U64, p, p, p], "ipc_open": [p, p, p],
-            "ipc_close": [U64], "flush_l2": [U64, INT, U64], "persisting_reset": [], "poison": [U64, U64, INT, U64, U64],
+            "ipc_close": [U64], "flush_l2": [U64, INT, U64], "hold": [U64, ctypes.c_uint32, U64, U64], "persisting_reset": [], "poison": [U64, U64, INT, U64, U64],
             "poison_count": [U64, U64, INT, U64, U64, p, p], "checksum": [U64, U64, U64, U64, p],
             "sample": [U64, U64, INT, U64, U64, U64, p],
             "nudge": [U64, INT, U64, F64, U64, U64, U64], "stress": [U64, U64, INT, U64, U64],

@@ -136,3 +136,27 @@ def test_sample(t):
     for _ in range(20):
         t.lib.sample(data.data_ptr(), data.numel(), 1, 78, count, 0, bits)
     t.note(f"sample of {count}: {(time.perf_counter() - started) * 5e4:.0f} us per call, result read back")
+
+
+def test_hold(t):
+    """The device is kept until the word is written, or for so long at most."""
+    torch = t.torch
+    word = torch.zeros(1, dtype=torch.int32).pin_memory()
+    stream = torch.cuda.current_stream().cuda_stream
+
+    def held(longest_ns, release_after):
+        torch.cuda.synchronize()
+        started = time.perf_counter()
+        t.lib.hold(U64(word.data_ptr()), ctypes.c_uint32(int(word[0]) + 1), U64(longest_ns), U64(stream))
+        while time.perf_counter() - started < release_after:
+            pass
+        if release_after:
+            word[0] += 1
+        torch.cuda.synchronize()
+        return time.perf_counter() - started
+
+    held(1000, 0)
+    least = held(3_000_000, 0)
+    t.check(0.0028 < least < 0.02, f"it ends by itself after 3 ms: {1e3 * least:.2f} ms")
+    released = held(1_000_000_000, 0.002)
+    t.check(0.0018 < released < 0.02, f"it ends when it is let go after 2 ms: {1e3 * released:.2f} ms")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "davinci/judge/stats/summary.h"
 
@@ -12,11 +13,6 @@ constexpr double kNoise = 3;  // standard errors
 // A window need not be longer than this.
 constexpr double kAmpleSeconds = 1e-2;
 constexpr double kShortestSeconds = 1e-6;
-
-// Surely above this.
-double AtLeast(std::span<const double> seconds) {
-  return Median(seconds) - kNoise * MedianStandardError(seconds);
-}
 
 }  // namespace
 
@@ -37,17 +33,25 @@ std::vector<double> CallSeconds(std::span<const WindowReading> readings, int cal
 }
 
 double ChargedSeconds(double call_seconds, const CallBounds& bounds) {
-  const double believed = call_seconds + std::max(kBelievedSeconds, kBelievedShare * call_seconds);
-  double charged = 0;
-  double host = 0;
-  if (!bounds.latency.empty()) {
-    if (AtLeast(bounds.latency) - bounds.flush_seconds > believed)
-      charged = Median(bounds.latency) - bounds.flush_seconds - call_seconds;
-    host = Median(bounds.latency) - call_seconds;
+  const double free = std::max(kBelievedSeconds, kBelievedShare * call_seconds);
+  const double host = bounds.latency.empty() ? 0 : Median(bounds.latency) - call_seconds;
+  if (host > kHiddenHostSeconds) {
+    // A host that takes so long sets the pace, but for what a flush hides.
+    const double pace = host - bounds.flush_seconds;
+    const double noise = kNoise * MedianStandardError(bounds.latency);
+    return pace - noise > call_seconds + free ? pace - call_seconds : 0;
   }
-  if (!bounds.alone.empty() && host <= kHiddenHostSeconds && AtLeast(bounds.alone) > believed)
-    charged = std::max(charged, Median(bounds.alone) - call_seconds);
-  return charged;
+  if (bounds.alone.empty()) return 0;
+  // What calls alone take longer for everybody is no fault of this one.
+  const double usual = bounds.usual_alone.empty()
+                           ? 0
+                           : std::max(0.0, Median(bounds.usual_alone) - bounds.usual_seconds);
+  const double excess = Median(bounds.alone) - call_seconds - usual;
+  // Of the windows with calls and of the empty ones, which differ by about as much.
+  const double noise =
+      kNoise * std::numbers::sqrt2 *
+      std::hypot(MedianStandardError(bounds.alone), MedianStandardError(bounds.usual_alone));
+  return excess - noise > free ? excess : 0;
 }
 
 double AfterDoneSeconds(std::span<const double> candidate, std::span<const double> baseline,

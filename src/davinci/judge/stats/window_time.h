@@ -26,13 +26,17 @@ struct CallBounds {
   // One call a window, behind the oracle's own flush: cannot be shared with another call, nor
   // overlap with what flushes.
   std::vector<double> alone;
+  // The same of the baseline, and what a call of it takes in a full queue.
+  std::vector<double> usual_alone;
+  double usual_seconds = 0;
   // From an idle queue.
   std::vector<double> latency;
   double flush_seconds = 0;  // by which a host runs ahead in a full queue
 };
 
-// What is added to `call_seconds` because calls alone, or from an idle queue, took longer than a
-// full queue explains, beyond noise and kBelieved….
+// What is added to `call_seconds` because calls alone took longer, beyond noise, kBelieved… and by
+// what the baseline's do; where the host is so slow that it shows in those, because it cannot keep
+// that pace.
 double ChargedSeconds(double call_seconds, const CallBounds& bounds);
 inline constexpr double kBelievedSeconds = 2e-6;
 inline constexpr double kBelievedShare = 0.03;

@@ -32,17 +32,26 @@ CallBounds Bounds(double alone, double latency) {
   CallBounds bounds;
   bounds.alone.assign(6, alone);
   bounds.latency.assign(6, latency);
-  bounds.flush_seconds = 70e-6;
+  bounds.usual_alone.assign(6, 70e-6);
+  bounds.usual_seconds = 70e-6;
+  bounds.flush_seconds = 60e-6;
   return bounds;
 }
 
 TEST(WindowTime, HonestCallsAreChargedNothing) {
   EXPECT_EQ(ChargedSeconds(20e-6, Bounds(19e-6, 60e-6)), 0);
-  EXPECT_EQ(ChargedSeconds(20e-6, Bounds(21.5e-6, 60e-6)), 0);       // within what is believed
-  EXPECT_EQ(ChargedSeconds(1e-3, Bounds(1.02e-3, 1.05e-3)), 0);      // 3 %
-  EXPECT_EQ(ChargedSeconds(400e-6, Bounds(300e-6, 450e-6)), 0);      // the host's pace
-  EXPECT_EQ(ChargedSeconds(40e-6, Bounds(150e-6, 9e-6)) > 0, true);  // said, not so
+  EXPECT_EQ(ChargedSeconds(20e-6, Bounds(21.5e-6, 60e-6)), 0);   // within what is believed
+  EXPECT_EQ(ChargedSeconds(1e-3, Bounds(1.02e-3, 1.05e-3)), 0);  // 3 %
+  EXPECT_EQ(ChargedSeconds(68e-6, Bounds(67e-6, 140e-6)), 0);    // a host of 70 us beside it
+  EXPECT_EQ(ChargedSeconds(340e-6, Bounds(700e-6, 700e-6)), 0);  // the host's pace
   EXPECT_EQ(ChargedSeconds(20e-6, CallBounds{}), 0);
+}
+
+TEST(WindowTime, WhatCallsAloneTakeForEverybodyIsNotCharged) {
+  CallBounds bounds = Bounds(53e-6, 93e-6);
+  EXPECT_NEAR(ChargedSeconds(45e-6, bounds), 8e-6, 1e-9);
+  bounds.usual_alone.assign(6, 79e-6);
+  EXPECT_EQ(ChargedSeconds(45e-6, bounds), 0);
 }
 
 TEST(WindowTime, CallsThatOverlapWithTheFlushAreCharged) {
@@ -54,9 +63,9 @@ TEST(WindowTime, CallsDoneAllAtOnceAreCharged) {
   EXPECT_NEAR(ChargedSeconds(3e-6, Bounds(40e-6, 50e-6)), 37e-6, 1e-9);
 }
 
-TEST(WindowTime, WhoIsSlowFromAnIdleQueueIsNotExcused) {
-  // Pretending a slow host keeps calls alone from being asked, and costs what it pretends.
-  EXPECT_NEAR(ChargedSeconds(30e-6, Bounds(100e-6, 400e-6)), 300e-6, 1e-9);
+TEST(WindowTime, PretendingASlowHostCostsWhatItPretends) {
+  // Calls alone are not asked then.
+  EXPECT_NEAR(ChargedSeconds(30e-6, Bounds(100e-6, 430e-6)), 310e-6, 1e-9);
 }
 
 TEST(WindowTime, NoiseExcuses) {
