@@ -65,7 +65,7 @@ void Examination::PlanWindows() {
   // seed comes with GO.
   const bool one = facts.reseed_calls || !facts.raw.value("kept", json::array()).empty();
   const int most =
-      std::min({kMostCalls, facts.num_slots, session_->buffers.at("count").get<int>()});
+      std::min({protocol_.window_calls, facts.num_slots, session_->buffers.at("count").get<int>()});
   full_queue_.calls = one ? 1 : CallsPerWindow(baseline_seconds_, most);
   full_queue_.flush = true;
   full_queue_.hold_seconds = kHoldSeconds;
@@ -291,8 +291,10 @@ Result<bool> Examination::WarmWindows() {
 }
 
 Result<bool> Examination::Corroborate(bool baseline_first) {
-  DAVINCI_ASSIGN_OR_RETURN(bool go_on,
-                           MeasureWindows(alone_, baseline_first, false, &alone_pairs_));
+  bool go_on = true;
+  if (alone_pairs_.size() <= pairs_.size() / static_cast<size_t>(protocol_.alone_every)) {
+    DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(alone_, baseline_first, false, &alone_pairs_));
+  }
   if (!go_on ||
       latency_pairs_.size() > pairs_.size() / static_cast<size_t>(protocol_.latency_every))
     return go_on;

@@ -48,6 +48,8 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     protocol.max_pairs = 14;
     protocol.device_connections = 2;
     protocol.profile_baseline = false;
+    protocol.window_calls = 8;
+    protocol.alone_every = 2;
     protocol.latency_every = 3;
     protocol.profile_warmup_seconds = 0.005;
     protocol.timing_budget_seconds = 0.25;

@@ -51,7 +51,10 @@ struct Protocol {
   // CUDA: `speedup` and the times are of latency (as published), else of the device in a full
   // queue.
   bool latency_is_record = false;
-  int latency_every = 1;  // CUDA: a pair of calls from an idle queue after so many others
+  // CUDA: calls in a window at most; pairs of calls alone, and from an idle queue, after so many.
+  int window_calls = 12;
+  int alone_every = 1;
+  int latency_every = 1;
   // CUDA: hardware queues of the timed roles, 0 = the driver's default of 8. Making a context costs
   // the driver about 15 ms for each, one context after the other; streams beyond them share a
   // queue. Those for copies cost as much: two, one in each direction, or one where there is a

@@ -10,6 +10,7 @@ namespace davinci::judge {
 namespace {
 
 constexpr double kNoise = 3;  // standard errors
+constexpr size_t kLeastAlone = 3;
 // A window need not be longer than this.
 constexpr double kAmpleSeconds = 1e-2;
 constexpr double kShortestSeconds = 1e-6;
@@ -41,7 +42,7 @@ double ChargedSeconds(double call_seconds, const CallBounds& bounds) {
     const double noise = kNoise * MedianStandardError(bounds.latency);
     return pace - noise > call_seconds + free ? pace - call_seconds : 0;
   }
-  if (bounds.alone.empty()) return 0;
+  if (bounds.alone.size() < kLeastAlone) return 0;
   // What calls alone take longer for everybody is no fault of this one.
   const double usual = bounds.usual_alone.empty()
                            ? 0
