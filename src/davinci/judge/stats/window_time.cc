@@ -10,6 +10,9 @@ namespace davinci::judge {
 namespace {
 
 constexpr double kNoise = 3;  // standard errors
+// The same of calls alone, where an honest call takes less, if anything: windows that share a
+// launch are otherwise believed on a busy machine.
+constexpr double kNoiseAlone = 1.5;
 constexpr size_t kLeastAlone = 3;
 // A window need not be longer than this.
 constexpr double kAmpleSeconds = 1e-2;
@@ -50,7 +53,7 @@ double ChargedSeconds(double call_seconds, const CallBounds& bounds) {
   const double excess = Median(bounds.alone) - call_seconds - usual;
   // Of the windows with calls and of the empty ones, which differ by about as much.
   const double noise =
-      kNoise * std::numbers::sqrt2 *
+      kNoiseAlone * std::numbers::sqrt2 *
       std::hypot(MedianStandardError(bounds.alone), MedianStandardError(bounds.usual_alone));
   return excess - noise > free ? excess : 0;
 }
