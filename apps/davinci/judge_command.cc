@@ -17,6 +17,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/gpu/device.h"
+#include "davinci/judge/baselines.h"
 #include "davinci/judge/judge.h"
 #include "davinci/judge/task.h"
 #include "installation.h"
@@ -182,8 +183,14 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->check(CLI::IsMember({"auto", "triton", "cuda", "cuda-inline", "cpp", "python"}));
   command->add_option("--protocol,-p", arguments->protocol, "How much evidence the verdict needs")
       ->check(CLI::IsMember({"davinci", "screening", "kernelbench"}));
-  command->add_option("--baseline,-b", arguments->baseline, "What the candidate is compared with")
-      ->check(CLI::IsMember({"eager", "compile", "compile-max-autotune"}));
+  command
+      ->add_option("--baseline,-b", arguments->baseline,
+                   "What the candidate is timed against: eager, compile, compile-max-autotune, or "
+                   "several: eager,compile")
+      ->check([](const std::string& text) {
+        const auto baselines = judge::ParseBaselines(text);
+        return baselines.ok() ? std::string() : baselines.status().message();
+      });
   command
       ->add_option("--threads", arguments->threads,
                    "Threads of reference and candidate (default: all cores, on cuda one)")

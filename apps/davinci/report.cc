@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 namespace davinci::app {
 
 std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job, bool color) {
@@ -24,6 +26,18 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job
     row("speedup",
         fmt::format("{:.3g}x over {} (95 % interval {:.3g} – {:.3g}{})", s.median, s.baseline,
                     s.low, s.high, s.significant ? "" : "; not significant"));
+  }
+  const auto all = evaluation.evidence.find("speedups");
+  for (size_t i = 1; all != evaluation.evidence.end() && i < all->size(); ++i) {
+    const nlohmann::json& one = (*all)[i];
+    const std::string name = one.value("baseline", "");
+    if (one.contains("error"))
+      row("", fmt::format("not timed against {}: {}", name, one.value("error", "")));
+    else
+      row("", fmt::format("{:.3g}x over {} (95 % interval {:.3g} – {:.3g}{})",
+                          one.value("median", 0.0), name, one.value("low", 0.0),
+                          one["high"].is_number() ? one["high"].get<double>() : INFINITY,
+                          one.value("significant", false) ? "" : "; not significant"));
   }
   if (evaluation.candidate_time && evaluation.baseline_time)
     row("time",

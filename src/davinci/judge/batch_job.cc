@@ -14,6 +14,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/suggest.h"
 #include "davinci/base/utf8.h"
+#include "davinci/judge/baselines.h"
 #include "davinci/judge/task.h"
 
 namespace davinci::judge {
@@ -38,11 +39,9 @@ const std::vector<std::string>& Choices(std::string_view key) {
   static const std::vector<std::string> languages = {"auto",        "triton", "cuda",
                                                      "cuda-inline", "cpp",    "python"};
   static const std::vector<std::string> protocols = ProtocolNames();
-  static const std::vector<std::string> baselines = {"eager", "compile", "compile-max-autotune"};
   if (key == "target") return targets;
   if (key == "language") return languages;
   if (key == "protocol") return protocols;
-  if (key == "baseline") return baselines;
   return any;
 }
 
@@ -63,6 +62,7 @@ Result<std::string> TextOf(const std::string& key, const json& value) {
     return InvalidArgument(fmt::format("\"{}\" is empty; leave the key out or fill it in", key));
   if (HasControlBytes(text))
     return InvalidArgument(fmt::format("\"{}\" contains control characters; remove them", key));
+  if (key == "baseline") DAVINCI_RETURN_IF_ERROR(ParseBaselines(text).status());
   if (const auto& choices = Choices(key); !choices.empty()) {
     bool known = false;
     for (const std::string& choice : choices) known = known || choice == text;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "davinci/judge/baselines.h"
 #include "davinci/judge/sandbox_policies.h"
 #include "davinci/judge/spares.h"
 #include "davinci/judge/untrusted_json.h"
@@ -350,7 +351,13 @@ Status Examination::FitOutputs(const VariantFacts& facts) {
 }
 
 Status Examination::ReferenceFailure(const Failure& failure) const {
-  std::string message = fmt::format("{}: {}", task_.path, failure.message);
+  std::string message =
+      IsCompiled(job_.baseline)
+          ? fmt::format(
+                "torch.compile cannot serve as baseline of {}: {}; neither this file nor the "
+                "candidate need be at fault: --baseline eager does without it",
+                task_.path, failure.message)
+          : fmt::format("{}: {}", task_.path, failure.message);
   return failure.outcome == Outcome::kOutOfMemory &&
                  (job_.target == Target::kCuda || job_.without_device)
              ? ResourceExhausted(std::move(message))
@@ -462,7 +469,7 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
                     {"seed", session_->init_seed},
                     {"mode", facts->mode}};
   if (protocol_.published) construct["cast"] = config::PrecisionName(task_.config.precision);
-  if (timed == &session_->baseline && job_.baseline.starts_with("compile"))
+  if (timed == &session_->baseline && IsCompiled(job_.baseline))
     construct["compile"] =
         job_.baseline == "compile" ? "default" : job_.baseline.substr(sizeof "compile-" - 1);
   if (Answer built = ask(construct); built.failure) return Maybe(built.failure);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "davinci/base/json_text.h"
+#include "davinci/judge/baselines.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/untrusted_json.h"
 #include "davinci/worker/page_map.h"
@@ -110,6 +111,9 @@ json Examination::PublishRequest(const Timed& timed, const VariantFacts& facts) 
 Result<CallResult> Examination::CallPublished(Timed* timed, bool gated) {
   CallOptions options;
   options.timeout_seconds = CallTimeout();
+  if (timed->side == Side::kBaseline && IsCompiled(job_.baseline))  // at the first call of a shape
+    options.timeout_seconds =
+        std::max(options.timeout_seconds, protocol_.baseline_compile_timeout_seconds);
   options.spin_seconds = job_.target == Target::kCuda ? kSpinSeconds : 0.0;
   options.bind_to_last_core = job_.target == Target::kCpu;
   if (session_->facts[0] && session_->facts[0]->reseed_calls) options.seed = call_seed_;

@@ -14,6 +14,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/build/build_service.h"
 #include "davinci/gpu/device.h"
+#include "davinci/judge/baselines.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/machine_state.h"
 #include "davinci/judge/session.h"
@@ -203,6 +204,21 @@ Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target)
 }
 
 Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto baselines, ParseBaselines(job.baseline));
+  Job one = job;
+  one.baseline = baselines.front();
+  auto evaluation = EvaluateAgainst(one, progress);
+  if (baselines.size() == 1 || !evaluation.ok() || !evaluation->speedup) return evaluation;
+  BeginSpeedups(&evaluation.value());
+  for (size_t i = 1; i < baselines.size() && evaluation->speedup; ++i) {
+    one.baseline = baselines[i];
+    if (progress) progress("timing against " + one.baseline);
+    AddBaseline(one.baseline, EvaluateAgainst(one, progress), &evaluation.value());
+  }
+  return evaluation;
+}
+
+Result<Evaluation> Judge::EvaluateAgainst(const Job& job, const Progress& progress) {
   auto evaluation = EvaluateOnce(job, progress, MemoryRoom::kEstimated);
   const bool on_device = job.target == Target::kCuda && !impl_->monitor->devices().empty();
   int attempts = 1;

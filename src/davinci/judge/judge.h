@@ -54,7 +54,7 @@ struct Job {
   Target target = Target::kCpu;
   Language language = Language::kAuto;
   std::string protocol = "davinci";
-  std::string baseline = "eager";  // "eager", "compile", "compile-max-autotune"
+  std::string baseline = "eager";  // or several, the first of record: "eager,compile" (baselines.h)
   // Target cuda on a machine without a GPU: Evaluate() sets it, and `target` to the CPU on which
   // kernels are interpreted.
   bool without_device = false;
@@ -93,6 +93,8 @@ class Judge {
  private:
   struct Impl;
   explicit Judge(std::unique_ptr<Impl> impl);
+  // `job` has one baseline.
+  Result<Evaluation> EvaluateAgainst(const Job& job, const Progress& progress);
   Result<Evaluation> EvaluateOnce(const Job& job, const Progress& progress, MemoryRoom room);
   std::unique_ptr<Impl> impl_;
 };

@@ -71,6 +71,8 @@ struct Protocol {
   // Everything compiled for one candidate, and each run of a compiler. The slowest honest thing
   // known, nvcc with all of torch's headers, takes a minute.
   double compile_timeout_seconds = 120;
+  // The first call of each shape of a baseline that torch.compile makes.
+  double baseline_compile_timeout_seconds = 300;
   double call_timeout_seconds = 20;  // a single forward, at least
   double call_timeout_factor = 50;   // … or this many baseline calls, whichever is longer
   double interpreter_budget_seconds =

@@ -59,6 +59,8 @@ json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
     for (const char* path : {"/proc/driver/nvidia", "/usr/local/nvidia", "/usr/local/cuda"})
       policy.read_only_paths.emplace_back(path);
   }
+  if (const auto compiled = CacheDir("inductor"); role == "baseline" && compiled.ok())
+    policy.read_write_paths.push_back(compiled->string());
   // The oracle's input arenas are files in memory, as large as the task's inputs are.
   if (role != "oracle") spec.limits.file_size_bytes = kFileBytes;
   spec.limits.processes = kMaxProcesses;

@@ -32,6 +32,9 @@ Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target tar
   if (kind == RunnerKind::kCandidateWithoutDevice) AllowPrograms(&request.policy);
   if (workshop.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(scratch, connections);
+  // What torch.compile made for a baseline serves the next one. No candidate can reach it.
+  if (const auto compiled = CacheDir("inductor"); trusted && compiled.ok())
+    request.env["TORCHINDUCTOR_CACHE_DIR"] = compiled->string();
   request.imports = imports;
   DAVINCI_ASSIGN_OR_RETURN(auto process, workshop.server->Spawn(request));
   return std::make_unique<Runner>(std::move(process), workshop.build);
