@@ -85,8 +85,10 @@ def ours(probe, folder, shape, dtype, device, batch, prompts, new, deterministic
     probe.ask("generate", requests=[{**r, "prompt": [7] + r["prompt"][1:], "max_tokens": 4} for r in requests[:4]])
     reply = probe.ask("generate", requests=requests)
     firsts = [a["first_token_s"] for a in reply["answers"]]
+    # From the last request's first token to the last of all tokens only steps of the full batch run.
+    steps_s = max(a["ended_s"] for a in reply["answers"]) - max(a["begun_s"] + a["first_token_s"] for a in reply["answers"])
     assert all(len(a["tokens"]) == new for a in reply["answers"])
-    return reply["wall_s"], firsts, [a["tokens"] for a in reply["answers"]], facts["kernels"]
+    return reply["wall_s"], firsts, steps_s / (new - 1), [a["tokens"] for a in reply["answers"]], facts["kernels"]
 
 
 def theirs(model, device, batch, prompts, new):
@@ -157,10 +159,9 @@ def main():
                     model = model.to(args.device)
                 for batch in batches:
                     size = 4 if dtype == "fp32" else 2
-                    wall, firsts, tokens, kernels = ours(probe, folder, shape, dtype, args.device, batch, prompts, args.new,
+                    wall, firsts, steps_s, tokens, kernels = ours(probe, folder, shape, dtype, args.device, batch, prompts, args.new,
                                                          args.deterministic, model is None, not args.aten)
                     first = max(firsts)
-                    steps_s = (wall - first) / (args.new - 1)
                     floor = floor_bytes(shape, size, batch, args.prompt + args.new / 2) / rate
                     row = dict(shape=shape, dtype=dtype, batch=batch, tokens_s=batch * args.new / wall,
                                decode_tokens_s=batch / steps_s, step_ms=steps_s * 1e3, floor_share=floor / steps_s,

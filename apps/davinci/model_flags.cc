@@ -7,6 +7,7 @@ void AddModelFlags(CLI::App* command, ModelFlags* flags) {
       ->add_option("--model,-m", flags->model,
                    "Folder in Hugging Face layout (Llama, Qwen2, Qwen3), or a GGUF file")
       ->required();
+  command->add_option("--lora", flags->lora, "PEFT adapter folder, merged into the weights");
   command->add_option("--device", flags->device, "auto, cpu, cuda or cuda:N")
       ->capture_default_str();
   command->add_option("--dtype", flags->dtype, "auto, fp32 or bf16")
@@ -36,6 +37,7 @@ embedded::EmbeddedOptions ToOptions(const ModelFlags& flags) {
   embedded::EmbeddedOptions options;
   model::EngineOptions& engine = options.engine;
   engine.model_dir = flags.model;
+  engine.lora_dir = flags.lora;
   engine.device = flags.device;
   engine.dtype = flags.dtype == "fp32"   ? model::Dtype::kFloat32
                  : flags.dtype == "bf16" ? model::Dtype::kBfloat16

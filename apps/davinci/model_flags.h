@@ -10,6 +10,7 @@ namespace davinci::app {
 
 struct ModelFlags {
   std::string model;
+  std::string lora;
   std::string device = "auto";
   std::string dtype = "auto";
   int max_batch = 0;

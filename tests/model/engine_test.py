@@ -2,7 +2,9 @@
 
     engine_test.py PROBE [requests of the leak test]
 """
+import json
 import math
+import os
 import random
 import sys
 import tempfile
@@ -10,6 +12,7 @@ import time
 
 from models import Probe, make_config, make_model, train_counter
 import torch
+from safetensors.torch import save_file
 
 
 def greedy_is_transformers(probe, model, folder):
@@ -181,6 +184,42 @@ def peak_is_weights_and_cache(program):
     return f"peak memory {ratio:.2f} times weights and cache ({large / 1e6:.0f} MB)"
 
 
+def adapters_are_merged(probe):
+    """Logits with a PEFT adapter against transformers with the sum of both weights."""
+    config = make_config("qwen3", random.Random(5))
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as adapter:
+        model = make_model(config, folder, 7)
+        tensors, rank, alpha = {}, 3, 6
+        for name, module in model.named_modules():
+            if name.endswith(("q_proj", "v_proj", "down_proj")):
+                a, b = torch.randn(rank, module.in_features) / 5, torch.randn(module.out_features, rank) / 5
+                tensors[f"base_model.model.{name}.lora_A.weight"] = a
+                tensors[f"base_model.model.{name}.lora_B.weight"] = b
+                with torch.no_grad():
+                    module.weight += alpha / rank * (b @ a)
+        save_file(tensors, os.path.join(adapter, "adapter_model.safetensors"))
+        with open(os.path.join(adapter, "adapter_config.json"), "w") as file:
+            json.dump({"peft_type": "LORA", "r": rank, "lora_alpha": alpha, "base_model_name_or_path": folder,
+                       "target_modules": ["q_proj", "v_proj", "down_proj"], "bias": "none"}, file)
+        prompt = [random.Random(6).randrange(config.vocab_size) for _ in range(20)]
+        with torch.no_grad():
+            wanted = torch.log_softmax(model(torch.tensor([prompt])).logits[0, :-1], -1)
+        wanted = [row[token].item() for row, token in zip(wanted, prompt[1:])]
+        probe.ask("open", model=folder, threads=1, dtype="fp32")
+        plain = probe.ask("score", tokens=prompt)["logprobs"]
+        probe.ask("open", model=folder, lora=adapter, threads=1, dtype="fp32")
+        merged = probe.ask("score", tokens=prompt)["logprobs"]
+        worst = max(abs(x - y) for x, y in zip(merged, wanted))
+        assert worst < 1e-4, worst
+        assert max(abs(x - y) for x, y in zip(plain, wanted)) > 1e-2, "an adapter that changes nothing"
+        try:
+            probe.ask("open", model=folder, lora=folder)
+            raise AssertionError("a folder without an adapter was taken")
+        except RuntimeError as error:
+            assert "adapter_config.json" in str(error), error
+    return f"an adapter is merged: largest difference {worst:.1e}"
+
+
 def idle_memory_is_released(probe, folder):
     probe.ask("open", model=folder, threads=1, dtype="fp32", idle_release_s=0.05)
     request = {"prompt": [2, 4, 6], "max_tokens": 8}
@@ -204,6 +243,7 @@ def main():
                      lambda: prefixes_are_shared(probe, folder),
                      lambda: draws_follow_the_distribution(probe, model, folder),
                      lambda: ends_and_errors(probe, folder),
+                     lambda: adapters_are_merged(probe),
                      lambda: idle_memory_is_released(probe, folder),
                      lambda: memory_stays(probe, folder, requests),
                      lambda: peak_is_weights_and_cache(program)):

@@ -106,7 +106,12 @@ json Generate(const json& in, model::Engine* engine) {
           if (++seen == cancel_after) source.request_stop();
           return seen != end_after;
         };
+      const auto since = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+      };
+      const double begun_s = since();
       const auto answer = engine->Generate(generation);
+      const double ended_s = since();
       if (!answer.ok()) {
         answers[i] = Failure(answer.status());
         return;
@@ -117,7 +122,9 @@ json Generate(const json& in, model::Engine* engine) {
                     {"end", ends[static_cast<int>(answer->end)]},
                     {"shared", answer->num_shared_prompt_tokens},
                     {"queue_s", answer->queue_s},
-                    {"first_token_s", answer->first_token_s}};
+                    {"first_token_s", answer->first_token_s},
+                    {"begun_s", begun_s},
+                    {"ended_s", ended_s}};
       if (generation.num_alternatives > 0) answers[i]["alternatives"] = alternatives;
     });
   }

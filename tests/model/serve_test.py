@@ -72,10 +72,14 @@ def official_client(server, tokenizer):
         assert reply.usage.prompt_tokens == len(tokenizer.encode(chat(question)).ids)
         assert reply.usage.completion_tokens == len(choice.logprobs.content)
         assert all(p.logprob > -0.7 and p.top_logprobs[0].logprob == p.logprob for p in choice.logprobs.content)
-        stream = client.chat.completions.create(model="tiny", messages=ask(question), temperature=0, stream=True,
-                                                stream_options={"include_usage": True})
+        stream = client.chat.completions.create(model="tiny", messages=ask(question), temperature=0, stream=True, logprobs=True,
+                                                top_logprobs=2, stream_options={"include_usage": True})
         chunks = list(stream)
         assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices) == answer
+        streamed = [p for c in chunks if c.choices and c.choices[0].logprobs for p in c.choices[0].logprobs.content]
+        assert [(p.token, [t.logprob for t in p.top_logprobs]) for p in streamed] == [
+            (p.token, [t.logprob for t in p.top_logprobs]) for p in choice.logprobs.content], streamed
+        assert all(len(p.top_logprobs) == 2 for p in streamed)
         assert chunks[-1].usage.completion_tokens == reply.usage.completion_tokens
         assert chunks[-2].choices[0].finish_reason == "stop"
     many = client.chat.completions.create(model="tiny", messages=ask("count"), n=3, seed=5, temperature=1.0, max_tokens=4)

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <vector>
 
+#include "davinci/gpu/device.h"
 #include "davinci/gpu/lease.h"
+#include "davinci/gpu/memory_book.h"
 
 namespace davinci::embedded {
 namespace {
@@ -41,13 +45,36 @@ class LeaseTurn final : public model::DeviceTurn {
 
 }  // namespace
 
+std::string LeaseName(std::string device) {
+  std::erase(device, ':');
+  return device;
+}
+
+Result<std::shared_ptr<void>> BookDeviceMemory(const std::string& device, int64_t bytes) {
+  if (!device.starts_with("cuda:")) return std::shared_ptr<void>();
+  const auto monitor = gpu::DeviceMonitor::Create();
+  const size_t index = std::strtoul(device.c_str() + 5, nullptr, 10);
+  if (index >= monitor->devices().size()) return std::shared_ptr<void>();
+  const auto total = static_cast<int64_t>(monitor->devices()[index].memory_total_bytes);
+  struct Booking {
+    std::unique_ptr<gpu::DeviceLeases> owner;  // outlives its leases
+    std::vector<gpu::DeviceLease> parts;
+  };
+  auto booking = std::make_shared<Booking>();
+  DAVINCI_ASSIGN_OR_RETURN(const auto folder, gpu::MachineLeaseDir());
+  DAVINCI_ASSIGN_OR_RETURN(booking->owner, gpu::DeviceLeases::Open(folder));
+  DAVINCI_ASSIGN_OR_RETURN(
+      booking->parts,
+      gpu::AcquireResidentMemory(booking->owner.get(), LeaseName(device),
+                                 gpu::MemoryPartsFor(bytes, total), "a language model"));
+  return std::shared_ptr<void>(std::move(booking));
+}
+
 Result<std::shared_ptr<model::DeviceTurn>> OpenDeviceTurn(const std::string& device) {
-  // The judge's name of the device: "cuda:0" is "cuda0".
-  std::string key = device;
-  std::erase(key, ':');
   DAVINCI_ASSIGN_OR_RETURN(const auto folder, gpu::MachineLeaseDir());
   DAVINCI_ASSIGN_OR_RETURN(auto leases, gpu::DeviceLeases::Open(folder));
-  return std::shared_ptr<model::DeviceTurn>(std::make_shared<LeaseTurn>(std::move(leases), key));
+  return std::shared_ptr<model::DeviceTurn>(
+      std::make_shared<LeaseTurn>(std::move(leases), LeaseName(device)));
 }
 
 }  // namespace davinci::embedded

@@ -14,4 +14,12 @@ namespace davinci::embedded {
 // that vanished) is reported once on stderr and not waited for: generation goes on without.
 Result<std::shared_ptr<model::DeviceTurn>> OpenDeviceTurn(const std::string& device);
 
+// Books `bytes` of the device's memory (gpu/memory_book.h) until what is returned is destroyed, so
+// that the judge's estimates know of them; waits for those who have it now. Nothing is booked on
+// the CPU, whose memory has no book, nor where NVML cannot tell the device's size.
+Result<std::shared_ptr<void>> BookDeviceMemory(const std::string& device, int64_t bytes);
+
+// The judge's name of a device: "cuda:0" is "cuda0".
+std::string LeaseName(std::string device);
+
 }  // namespace davinci::embedded

@@ -123,6 +123,8 @@ Result<std::unique_ptr<EmbeddedBackbone>> EmbeddedBackbone::Open(EmbeddedOptions
   ReadGenerationConfig(model, &backbone->defaults_, &backbone->stop_tokens_);
   backbone->ledger_ = options.ledger;
   if (options.take_turns && !options.engine.open_turn) options.engine.open_turn = OpenDeviceTurn;
+  if (options.take_turns && !options.engine.book_memory)
+    options.engine.book_memory = BookDeviceMemory;
   DAVINCI_ASSIGN_OR_RETURN(backbone->engine_, model::OpenEngine(std::move(options.engine)));
   return backbone;
 }

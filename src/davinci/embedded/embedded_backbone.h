@@ -29,7 +29,7 @@ inline constexpr int kDefaultMaxTokens = 4096;
 struct EmbeddedOptions {
   model::EngineOptions engine;
   llm::Ledger* ledger = nullptr;  // counts tokens; the price is 0. May be null
-  bool take_turns = true;         // hold the device's lease while computing
+  bool take_turns = true;         // hold the device's lease while computing, and book its memory
   std::string name;               // of the model; empty: the folder's or file's name
 };
 

@@ -1,11 +1,10 @@
 // Device memory shared fairly between evaluations in flight: whoever needs much of it waits, so
 // that nobody runs out of memory because of a neighbour and no candidate is blamed for it.
 //
-// Thirteen sixteenths of the device's memory are cut into kMemoryParts equal parts, each an
-// exclusive lease that works across processes; the rest is for contexts (half a gigabyte each,
-// three and more for an evaluation) and for small evaluations. An evaluation takes as many parts as
-// its estimated footprint needs, any of them, in order of arrival; a small one takes none. What
-// nobody has described yet takes kUnknownParts while it is described.
+// The parts of gpu/memory_book.h are booked; the rest of the memory is for contexts (half a
+// gigabyte each, three and more for an evaluation) and for small evaluations. An evaluation takes
+// as many parts as its estimated footprint needs, any of them, in order of arrival; a small one
+// takes none. What nobody has described yet takes kUnknownParts while it is described.
 //
 // Estimates are estimates: where the reference ran out of memory, it is asked again with half as
 // much room more, which is then remembered of the task; after that, or when a candidate ran out
@@ -19,12 +18,12 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/gpu/lease.h"
+#include "davinci/gpu/memory_book.h"
 
 namespace davinci::judge {
 
-inline constexpr int kMemoryParts = 32;
-inline constexpr int kSharedSixteenths = 13;
+using gpu::kMemoryParts;
+using gpu::kSharedSixteenths;
 inline constexpr int kUnknownParts = 8;
 
 enum class MemoryRoom { kEstimated, kHalfMore, kAll };
@@ -33,12 +32,7 @@ enum class MemoryRoom { kEstimated, kHalfMore, kAll };
 // with `total` bytes: 0 below a sixty-fourth, at most kMemoryParts.
 int PartsFor(int64_t footprint, int64_t total, MemoryRoom room = MemoryRoom::kEstimated);
 
-// `parts` leases (more than all is all) named "<device>-memory-<k>"; who holds some must not ask
-// for more. Waits for them, or with `wait` false is kDeadlineExceeded unless they can be had at
-// once.
-Result<std::vector<gpu::DeviceLease>> AcquireMemory(gpu::DeviceLeases* leases,
-                                                    const std::string& device, int parts,
-                                                    const std::string& purpose, bool wait = true);
+using gpu::AcquireMemory;
 
 // Waits for the lease "<device>-crowd". Taken before any other lease.
 Result<gpu::DeviceLease> JoinCrowd(gpu::DeviceLeases* leases, const std::string& device, bool alone,

@@ -42,6 +42,25 @@ TEST(DeviceMemory, APartIsHeldByOneAtATime) {
   EXPECT_TRUE(AcquireMemory(leases->get(), "cuda0", 1, "test").ok());
 }
 
+TEST(DeviceMemory, TheWholeDeviceIsAllButItsResidents) {
+  auto folder = MakeTempDir("leases");
+  ASSERT_TRUE(folder.ok());
+  auto leases = gpu::DeviceLeases::Open(folder->path());
+  ASSERT_TRUE(leases.ok());
+  auto model = gpu::AcquireResidentMemory(leases->get(), "cuda0", 5, "a model");
+  ASSERT_TRUE(model.ok());
+  auto all =
+      AcquireMemory(leases->get(), "cuda0", kMemoryParts, "alone");  // does not wait for ever
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(all->size(), size_t{kMemoryParts - 5});
+  all->clear();
+  const auto another = gpu::AcquireResidentMemory(leases->get(), "cuda0", 28, "too large");
+  EXPECT_EQ(another.status().code(), StatusCode::kResourceExhausted);
+  model->clear();
+  EXPECT_EQ(AcquireMemory(leases->get(), "cuda0", kMemoryParts, "alone")->size(),
+            size_t{kMemoryParts});
+}
+
 TEST(DeviceMemory, AnyFreePartsWillDo) {
   auto folder = MakeTempDir("leases");
   ASSERT_TRUE(folder.ok());

@@ -111,8 +111,8 @@ class DeviceTurn {
 enum class Dtype { kAuto, kFloat32, kBfloat16 };  // kAuto: bf16 on CUDA, else what the file has
 
 struct EngineOptions {
-  std::string model_dir;        // folder in Hugging Face layout, or a GGUF file
-  std::string lora_dir;         // PEFT adapter merged into the weights; empty: none
+  std::string model_dir;  // folder in Hugging Face layout, or a GGUF file
+  std::string lora_dir;   // PEFT adapter merged into the weights as they are loaded; empty: none
   std::string device = "auto";  // "cpu", "cuda", "cuda:1"; auto: cuda where there is one
   Dtype dtype = Dtype::kAuto;
   int max_batch = 0;           // 0: 8 on the CPU, 64 on CUDA

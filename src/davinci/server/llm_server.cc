@@ -148,14 +148,19 @@ struct LlmServer::Impl {
     return made;
   }
 
-  // One choice, to its end. `on_piece` (may be empty) gets text as it comes, from the engine's
-  // thread.
+  using Top = std::vector<std::pair<llm::TokenId, float>>;
+
+  // One choice, to its end. `on_piece` (may be empty) gets text as it comes, with the likeliest
+  // tokens in the token's place, from the engine's thread.
   Result<ApiChoice> Choose(const Work& work, size_t index, llm::Usage* usage,
-                           const std::function<void(const llm::TokenEvent&)>& on_piece,
+                           const std::function<void(const llm::TokenEvent&, const Top&)>& on_piece,
                            const CancelToken& cancel) {
     llm::Request request = llm::SampleOf(work.call.request, static_cast<int>(index));
-    request.on_token = on_piece;
     EmbeddedBackbone::Alternatives alternatives;
+    if (on_piece)
+      request.on_token = [&](const llm::TokenEvent& event) {
+        on_piece(event, event.id >= 0 && !alternatives.empty() ? alternatives.back() : Top());
+      };
     const int top = work.call.top_logprobs;
     DAVINCI_ASSIGN_OR_RETURN(const llm::Reply reply,
                              backbone->Answer(work.prompts[index], request, top,
@@ -178,16 +183,19 @@ struct LlmServer::Impl {
   }
 
   // All choices at once, a thread each; `each` is called with every result, one at a time.
-  llm::Usage ChooseAll(const Work& work,
-                       const std::function<void(size_t, const llm::TokenEvent&)>& on_piece,
-                       const std::function<void(size_t, Result<ApiChoice>)>& each,
-                       const CancelToken& cancel) {
+  llm::Usage ChooseAll(
+      const Work& work,
+      const std::function<void(size_t, const llm::TokenEvent&, const Top&)>& on_piece,
+      const std::function<void(size_t, Result<ApiChoice>)>& each, const CancelToken& cancel) {
     std::mutex mutex;
     llm::Usage total;
     const auto run = [&](size_t index) {
       llm::Usage usage;
-      std::function<void(const llm::TokenEvent&)> piece;
-      if (on_piece) piece = [&, index](const llm::TokenEvent& event) { on_piece(index, event); };
+      std::function<void(const llm::TokenEvent&, const Top&)> piece;
+      if (on_piece)
+        piece = [&, index](const llm::TokenEvent& event, const Top& top) {
+          on_piece(index, event, top);
+        };
       auto choice = Choose(work, index, &usage, piece, cancel);
       const std::lock_guard lock(mutex);
       total.prompt_tokens += usage.prompt_tokens;
@@ -241,14 +249,14 @@ struct LlmServer::Impl {
       const bool hold = !work.call.request.tools.empty();
       const llm::Usage usage = ChooseAll(
           work,
-          [&](size_t index, const llm::TokenEvent& event) {
+          [&](size_t index, const llm::TokenEvent& event, const Top& top) {
             if (hold || (event.text.empty() && !work.call.request.logprobs)) return;
             ApiChoice piece;
             piece.index = static_cast<int>(index);
             piece.text = event.text;
             if (work.call.request.logprobs && event.id >= 0) {
               piece.has_logprobs = true;
-              piece.logprobs.push_back(Logprob(event.id, event.logprob, {}));
+              piece.logprobs.push_back(Logprob(event.id, event.logprob, top));
             }
             raw->events.Push(TextEvent(work.call, work.header, piece));
           },

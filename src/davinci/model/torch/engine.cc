@@ -30,6 +30,8 @@ struct Request {
   Status status;
   Clock::time_point submitted = Clock::now();
   bool done = false;  // guarded by the engine's mutex
+  // Of its own: an end that woke all who wait would cost a full batch the square of its size.
+  std::condition_variable ended;
 
   SegmentPool::Segment* segment = nullptr;
   bool begun = false;        // the prompt
@@ -80,7 +82,7 @@ class EngineImpl final : public Engine {
     if (stopping_) return Cancelled("the model is being closed");
     waiting_.push_back(&request);
     wake_.notify_all();
-    changed_.wait(lock, [&] { return request.done; });
+    request.ended.wait(lock, [&] { return request.done; });
     if (!request.status.ok()) return request.status;
     return std::move(request.answer);
   }
@@ -298,16 +300,17 @@ class EngineImpl final : public Engine {
 
   void FailAll(const Status& status) {
     if (pool_ != nullptr) pool_->Clear();
-    Finish([&] {
+    {
+      const std::lock_guard lock(mutex_);
       for (Request* request : running_) waiting_.push_back(request);
       for (Request* request : waiting_) {
         request->status = status;
-        request->done = true;
         ++counters_.requests;
+        End(request);
       }
       waiting_.clear();
       num_running_ = 0;
-    });
+    }
     running_.clear();
   }
 
@@ -492,14 +495,18 @@ class EngineImpl final : public Engine {
   void Complete(Request* request, Status status) {
     if (request->segment != nullptr) pool_->Release(request->segment);
     std::erase(running_, request);
-    Finish([&] {
-      ++counters_.requests;
-      if (status.code() == StatusCode::kCancelled) ++counters_.cancelled;
-      counters_.generated_tokens += static_cast<int64_t>(request->answer.tokens.size());
-      num_running_ = static_cast<int>(running_.size());
-      request->status = std::move(status);
-      request->done = true;
-    });
+    const std::lock_guard lock(mutex_);
+    ++counters_.requests;
+    if (status.code() == StatusCode::kCancelled) ++counters_.cancelled;
+    counters_.generated_tokens += static_cast<int64_t>(request->answer.tokens.size());
+    num_running_ = static_cast<int>(running_.size());
+    request->status = std::move(status);
+    End(request);
+  }
+  // With mutex_ held: the caller may be gone as soon as it is free.
+  static void End(Request* request) {
+    request->done = true;
+    request->ended.notify_one();
   }
 
   void Take() {
@@ -540,11 +547,13 @@ class EngineImpl final : public Engine {
   int64_t prefill_tokens_ = kChunk;
   bool holding_ = false;
   Clock::time_point held_since_;
-  double give_way_share_ = 0.7;  // a layer or a step begun before the limit ends before it
+  // Of max_hold_ms: what was begun before this ends before the limit. On the CPU other processes
+  // check their candidates on the same cores, and half a layer may take ten times as long.
+  double give_way_share_ = 0.7;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;     // of the engine's thread
-  std::condition_variable changed_;  // of those who wait for it
+  std::condition_variable changed_;  // of those who wait for a job or the start
   std::deque<Request*> waiting_;     // guarded by mutex_, as all below
   std::deque<Job*> jobs_;
   bool stopping_ = false;
@@ -622,6 +631,7 @@ Status EngineImpl::Open() {
                              weights::FamilyName(config_.family), config_.num_layers,
                              config_.hidden_size, static_cast<double>(facts_.parameters) / 1e6);
   if (cpu) {
+    give_way_share_ = 0.2;
     prefill_tokens_ = kChunk;
   } else {
     // A pass is over within 25 ms at 200 TFLOP/s.
@@ -640,11 +650,18 @@ Status EngineImpl::OpenMemory() {
         booking_, options_.book_memory(facts_.device, facts_.weight_bytes + facts_.cache_bytes));
   }
   if (options_.random_weights) {
+    if (!options_.lora_dir.empty())
+      return InvalidArgument("random weights take no adapter (lora_dir)");
     model_ = Transformer::Random(config_, device_, dtype_);
   } else {
     DAVINCI_ASSIGN_OR_RETURN(const weights::TensorFile file,
                              weights::TensorFile::Open(options_.model_dir));
-    DAVINCI_ASSIGN_OR_RETURN(model_, Transformer::Load(config_, file, device_, dtype_));
+    std::optional<weights::LoraAdapter> adapter;
+    if (!options_.lora_dir.empty()) {
+      DAVINCI_ASSIGN_OR_RETURN(adapter, weights::LoadLoraAdapter(options_.lora_dir));
+    }
+    DAVINCI_ASSIGN_OR_RETURN(
+        model_, Transformer::Load(config_, file, device_, dtype_, adapter ? &*adapter : nullptr));
   }
   model_->ReservePositions(facts_.max_context);
   pool_ = std::make_unique<SegmentPool>(facts_.cache_tokens);

@@ -38,6 +38,25 @@ Status CopyInto(const weights::Tensor& source, Tensor target) {
   return Status::Ok();
 }
 
+// What the adapter has for the weight `name`; null: nothing.
+const weights::LoraModule* ModuleOf(const weights::LoraAdapter& adapter, const std::string& name) {
+  constexpr std::string_view kSuffix = ".weight";
+  if (!name.ends_with(kSuffix)) return nullptr;
+  const auto found = adapter.modules.find(name.substr(0, name.size() - kSuffix.size()));
+  return found == adapter.modules.end() ? nullptr : &found->second;
+}
+
+Status MergeInto(const weights::Tensor& source, const weights::LoraAdapter& adapter,
+                 const weights::LoraModule& module, Tensor target) {
+  Tensor merged = at::empty(target.sizes(), at::kFloat);
+  const std::span<float> values(merged.data_ptr<float>(), static_cast<size_t>(merged.numel()));
+  DAVINCI_RETURN_IF_ERROR(weights::ReadFloat32(source, values));
+  DAVINCI_RETURN_IF_ERROR(weights::MergeLora(adapter, module, values));
+  target.copy_(merged);
+  ForgetPages(source.data);
+  return Status::Ok();
+}
+
 std::string ShapeText(at::IntArrayRef shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 class PackedCausalAttention final : public Attention {
@@ -184,7 +203,9 @@ bool Transformer::AddLowRank(const std::string& module, Tensor a, Tensor b, doub
 
 Result<std::unique_ptr<Transformer>> Transformer::Load(const weights::ModelConfig& config,
                                                        const weights::TensorFile& file,
-                                                       at::Device device, at::ScalarType dtype) {
+                                                       at::Device device, at::ScalarType dtype,
+                                                       const weights::LoraAdapter* adapter) {
+  if (adapter != nullptr) DAVINCI_RETURN_IF_ERROR(weights::CheckLoraAdapter(*adapter, config));
   std::unique_ptr<Transformer> model(new Transformer(config, device, dtype));
   model->Allocate();
   for (const Named& parameter : model->Parameters()) {
@@ -195,7 +216,11 @@ Result<std::unique_ptr<Transformer>> Transformer::Load(const weights::ModelConfi
       return InvalidArgument(fmt::format("{}: {} is {}, the configuration makes it {}",
                                          source->file, parameter.name, ShapeText(source->shape),
                                          ShapeText(parameter.value.sizes())));
-    DAVINCI_RETURN_IF_ERROR(CopyInto(*source, parameter.value));
+    const weights::LoraModule* module =
+        adapter == nullptr ? nullptr : ModuleOf(*adapter, parameter.name);
+    DAVINCI_RETURN_IF_ERROR(module == nullptr
+                                ? CopyInto(*source, parameter.value)
+                                : MergeInto(*source, *adapter, *module, parameter.value));
   }
   model->ReservePositions(std::min<int64_t>(config.max_positions, 8192));
   return model;
@@ -322,6 +347,7 @@ Tensor Transformer::Block(int64_t index, const Tensor& x, const Tensor& position
   const Tensor qkv = Apply(layer.qkv, Norm(x, layer.input_norm, options), options);
   const Tensor seen = Heads(layer, index, qkv, positions, rotation, attention, options);
   const Tensor between = AddTo(x, layer.o, seen, options);
+  if (options.between_layers) options.between_layers();
   return AddTo(between, layer.down, Gated(layer, Norm(between, layer.post_norm, options), options),
                options);
 }

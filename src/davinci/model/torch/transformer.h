@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/weights/lora_adapter.h"
 #include "davinci/weights/model_config.h"
 #include "davinci/weights/tensor_file.h"
 
@@ -80,7 +81,7 @@ struct PassOptions {
   // CPU without gradients: every row is computed as if it were alone (cpu_kernels.h), also where a
   // blocked matrix product would be faster.
   bool row_by_row = false;
-  // Called between layers; long passes give way there.
+  // Called between layers and within them; long passes give way there.
   std::function<void()> between_layers;
 };
 
@@ -88,9 +89,12 @@ class Transformer {
  public:
   // Reads all weights. `dtype`: kFloat or kBFloat16. Frees what it read from the files' mapping as
   // it goes. InvalidArgument: a tensor is missing or has another shape than the config says.
+  // `adapter` (may be null) is merged into the weights, in fp32, before they are rounded to
+  // `dtype`.
   static Result<std::unique_ptr<Transformer>> Load(const weights::ModelConfig& config,
                                                    const weights::TensorFile& file,
-                                                   at::Device device, at::ScalarType dtype);
+                                                   at::Device device, at::ScalarType dtype,
+                                                   const weights::LoraAdapter* adapter = nullptr);
 
   // Normal weights with standard deviation 0.02, norms 1, biases 0.
   static std::unique_ptr<Transformer> Random(const weights::ModelConfig& config, at::Device device,
