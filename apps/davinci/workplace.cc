@@ -71,22 +71,10 @@ std::string DriverVersion() {
   return fmt::format("{} {}", device.driver_version, device.cuda_driver_version);
 }
 
-}  // namespace
-
-std::string JudgeIdentityOf(const JudgeVersions& versions) {
-  Sha256 hash;
-  for (const std::string* field :
-       {&versions.judge, &versions.libraries, &versions.driver, &versions.device})
-    hash.Field(*field);
-  return hash.FinishHex();
-}
-
-namespace {
-
 // Verdicts of another judge, torch, Triton, driver or device are not ours.
-JudgeVersions VersionsOf(const Installation& installation, const agent::DeviceFacts& facts,
-                         const orchestrator::RunRecipe& recipe, int num_cores) {
-  JudgeVersions versions;
+rollout::JudgeVersions VersionsOf(const Installation& installation, const agent::DeviceFacts& facts,
+                                  const orchestrator::RunRecipe& recipe, int num_cores) {
+  rollout::JudgeVersions versions;
   versions.judge = DAVINCI_VERSION;
   for (const fs::path& file : {fs::path("/proc/self/exe"), installation.worker_library,
                                installation.home / "python" / "davinci_worker",
@@ -127,6 +115,8 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
   if (first == "embedded") {
     embedded::EmbeddedOptions options;
     options.engine.model_dir = llm.model;
+    options.engine.lora_dir = llm.lora;
+    options.engine.idle_release_s = llm.release_after_seconds;
     options.engine.device = recipe.step.target == Target::kCuda ? "auto" : "cpu";
     options.ledger = place->ledger.get();
     DAVINCI_ASSIGN_OR_RETURN(auto model, embedded::EmbeddedBackbone::Open(std::move(options)));
@@ -325,10 +315,10 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
   judge.threads = recipe.judge.threads;
   judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox;
   judge.triton = recipe.step.target == Target::kCuda;
-  DAVINCI_ASSIGN_OR_RETURN(
-      place.evaluator,
-      rollout::JudgeEvaluator::Create(
-          judge, JudgeIdentityOf(VersionsOf(place.installation, parts.device, recipe, num_cores))));
+  DAVINCI_ASSIGN_OR_RETURN(place.evaluator,
+                           rollout::JudgeEvaluator::Create(
+                               judge, rollout::JudgeIdentityOf(VersionsOf(
+                                          place.installation, parts.device, recipe, num_cores))));
   if (recipe.judge.verdict_cache) {
     DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, CacheDir("verdicts"));
     DAVINCI_ASSIGN_OR_RETURN(place.verdict_cache, store::KvCache::Open(folder / "verdicts.db"));

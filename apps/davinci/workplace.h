@@ -71,15 +71,6 @@ struct Workplace {
   std::string publish_library;
 };
 
-// What a verdict depends on beyond the question: part of the verdict cache's key.
-struct JudgeVersions {
-  std::string judge;      // davinci's version, and its program, worker library and Python files
-  std::string libraries;  // interpreter, torch, Triton
-  std::string driver;     // of the GPU; "" on cpu
-  std::string device;     // name, cores, memory
-};
-std::string JudgeIdentityOf(const JudgeVersions& versions);
-
 // Checks everything that can be checked before work begins: the endpoint answers and knows the
 // model, the interpreter exists, prompts are complete.
 Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRecipe& recipe,

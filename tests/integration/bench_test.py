@@ -108,6 +108,61 @@ class Bench(unittest.TestCase):
         self.assertIn("shared = false", recipe)
         self.assertEqual(document["run"]["costs"]["selection"]["calls"], 1)
 
+    def test_skills_are_chosen_without_a_model_or_not_at_all(self):
+        names = ["loops-in-one", "lanes-in-order", "rows-in-cache"]
+        self.put("skills.jsonl", "".join(json.dumps(
+            {"name": name, "description": "relu in one loop", "scope": "general", "tags": ["cpp"],
+             "content": f"## Motivation\nrelu.\n\n## Key Idea\n{name}.\n\n## Example\nLoop.\n"}) + "\n" for name in names))
+        replies = [f"level1/3_Shifted@1#s{scheme}r0t1" for scheme in (0, 1)]
+        self.put("replies.jsonl", "".join(json.dumps(
+            {"davinci_recording": 1, "label": label, "reply": {"finish_reason": "stop", "model": "test", "text": "No code."}})
+            + "\n" for label in replies))
+        for way, scheme in (("bm25", 1), ("random", 1), ("none", 0)):
+            done = self.bench("--skills", way, "--library", "skills.jsonl", "--llm", "recorded:replies.jsonl", "--only",
+                              "level1/3_Shifted", "--samples", "1", "--turns", "1", "--run", f"run-{way}")
+            document = json.loads(done.stdout)
+            self.assertEqual(document["run"]["tasks"][0]["rollouts"], 1, way)
+            self.assertEqual(document["run"]["costs"].get("selection", {"calls": 0})["calls"], 0, "no Selection call")
+            recipe = (self.folder / f"run-{way}" / "recipe.toml").read_text(encoding="utf-8")
+            self.assertIn(f"schemes = {scheme}", recipe)
+            units = [json.loads(line) for path in (self.folder / f"run-{way}").rglob("*.jsonl")
+                     for line in path.read_text(encoding="utf-8").splitlines()]
+            rollouts = next(unit for unit in units if unit.get("kind") == "schemes")["body"]["rollouts"]
+            self.assertEqual([bool(one["skills"]) for one in rollouts], [scheme == 1], f"{way}: {rollouts}")
+            self.assertLessEqual(set(rollouts[0]["skills"]), set(names))
+            if scheme:
+                self.assertIn(f'method = "{way}"', recipe)
+
+    def test_a_winner_that_is_not_faster_has_a_status_of_its_own(self):
+        slow = RIGHT.replace("return torch.relu(x) + 1.0", "for _ in range(20):\n            y = torch.relu(x) + 1.0\n        return y")
+        self.put("replies.jsonl", json.dumps({"davinci_recording": 1, "label": "3_Shifted@1#s0r0t1", "reply": {
+            "finish_reason": "stop", "model": "test", "text": f"```python\n{slow}```\n"}}) + "\n")
+        done = subprocess.run(
+            [*DAVINCI, "optimize", "set/level1/3_Shifted.py", "-t", "cpu", "--json", "--schemes", "0", "--rollouts", "1",
+             "--turns", "1", "--llm", "recorded:replies.jsonl", "--set", "judge.final_protocol=screening", "--set",
+             "certify.also_against=[]", "--run", "run"], cwd=self.folder, capture_output=True, text=True, timeout=300,
+            env={**os.environ, "DAVINCI_CACHE_DIR": str(self.folder / "cache"),
+                 "DAVINCI_LIBRARY": str(self.folder / "none.db")})
+        self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
+        task = json.loads(done.stdout)["tasks"][0]
+        self.assertIsNone(task["winner"])
+        self.assertLess(task["not_faster"]["certified"]["speedup"]["median"], 1)
+        self.assertIn("not significantly faster", task["remark"])
+
+    def test_two_baselines_in_one_evaluation(self):
+        self.put("right.py", RIGHT)
+        done = subprocess.run([*DAVINCI, "judge", "-r", "set/level1/3_Shifted.py", "-c", "right.py", "-t", "cpu", "-p", "screening",
+                               "-b", "eager,compile", "--json"], cwd=self.folder, capture_output=True, text=True, timeout=600,
+                              env={**os.environ, "DAVINCI_CACHE_DIR": str(self.folder / "cache")})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual(document["speedup"]["baseline"], "eager")
+        both = document["evidence"]["speedups"]
+        self.assertEqual([one["baseline"] for one in both], ["eager", "compile"])
+        self.assertEqual(both[0]["median"], document["speedup"]["median"])
+        self.assertTrue(both[1]["low"] <= both[1]["median"], both)
+        self.assertTrue(any((self.folder / "cache" / "inductor").rglob("*")), "what torch.compile made is kept")
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()

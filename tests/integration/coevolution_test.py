@@ -126,6 +126,28 @@ def units(run):
     return found
 
 
+def exported_file_runs_alone(check, folder, exported, python):
+    """In a Python that knows nothing of davinci."""
+    program = f"""
+import importlib.util, sys, torch
+assert importlib.util.find_spec("davinci_runtime") is None and importlib.util.find_spec("davinci_worker") is None
+def load(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+reference, kernel = load("reference", {str(folder / 'ramp.py')!r}), load("kernel", {str(exported)!r})
+inputs = reference.get_inputs()
+torch.testing.assert_close(kernel.ModelNew()(*inputs), reference.Model()(*inputs))
+print("agrees")
+"""
+    plain = {key: value for key, value in os.environ.items() if not key.startswith(("DAVINCI", "PYTHON"))}
+    python = python or find_python()
+    ran = subprocess.run([python, "-I", "-c", program], cwd="/", env=dict(plain, HOME=str(folder)),
+                         capture_output=True, text=True, check=False)
+    check.that(ran.stdout.strip() == "agrees", f"the exported file runs without davinci: {ran.stderr[-1500:]}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--davinci", required=True)
@@ -169,8 +191,9 @@ def main():
                                       f"{target} awaited: {said[-2000:]}")
         before = {unit["unit"]: unit["finished_unix_s"] for unit in units(run)}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-        check.that(done.returncode == 0, f"exit status {done.returncode}: {done.stderr[-2000:]}{done.stdout[-6000:]}")
-        if done.returncode != 0:
+        # 4: on a busy machine the winner's interval may be too wide to say that it is faster.
+        check.that(done.returncode in (0, 4), f"exit status {done.returncode}: {done.stderr[-2000:]}{done.stdout[-6000:]}")
+        if done.returncode not in (0, 4):
             return 1
         after = units(run)
         check.that(len({unit["unit"] for unit in after}) == len(after), "every unit stands in the journal once")
@@ -194,7 +217,8 @@ def main():
         listed = subprocess.run([*base, "skills", "list", "--library", str(folder / "mine.sqlite"), "--json"],
                                 env=environment, capture_output=True, text=True, check=False)
         check.that("loops-over-vector-lanes" in listed.stdout, "the user's library has learned it")
-        winner = task["winner"]
+        winner = task["winner"] or task.get("not_faster")
+        check.that((task["winner"] is not None) == (done.returncode == 0), f"status {done.returncode} says whether there is a winner")
         check.that(winner is not None and winner["turn"] == "ramp@1#s1r0t2", f"winner: {winner and winner['turn']}")
         check.that((run / "report.html").stat().st_size > 1000, "there is a report")
 
@@ -205,29 +229,13 @@ def main():
                                 capture_output=True, text=True, check=False)
         same = [json.loads(text)["tasks"][0] for text in (again.stdout, replay.stdout)]
         for document in same:
-            document["winner"].pop("file", None)
+            (document["winner"] or document["not_faster"]).pop("file", None)
         check.that(same[0] == same[1], "a replay tells the same")
 
-        # The exported file in a Python that knows nothing of davinci.
-        exported = Path(winner["file"])
-        program = f"""
-import importlib.util, sys, torch
-assert importlib.util.find_spec("davinci_runtime") is None and importlib.util.find_spec("davinci_worker") is None
-def load(name, path):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-reference, kernel = load("reference", {str(folder / 'ramp.py')!r}), load("kernel", {str(exported)!r})
-inputs = reference.get_inputs()
-torch.testing.assert_close(kernel.ModelNew()(*inputs), reference.Model()(*inputs))
-print("agrees")
-"""
-        plain = {key: value for key, value in os.environ.items() if not key.startswith(("DAVINCI", "PYTHON"))}
-        python = arguments.python or find_python()
-        ran = subprocess.run([python, "-I", "-c", program], cwd="/", env=dict(plain, HOME=str(folder)),
-                             capture_output=True, text=True, check=False)
-        check.that(ran.stdout.strip() == "agrees", f"the exported file runs without davinci: {ran.stderr[-1500:]}")
+        file = winner.get("file")
+        check.that((file is not None) == (done.returncode == 0), f"a winner, and nothing else, is exported: {file}")
+        if file is not None:
+            exported_file_runs_alone(check, folder, Path(file), arguments.python)
 
         # Bad input: a clear error, status 2, and nothing lost.
         for extra, wanted in [

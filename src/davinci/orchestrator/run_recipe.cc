@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "davinci/judge/baselines.h"
 #include "davinci/judge/protocol.h"
 #include "davinci/search/strategy.h"
 
@@ -71,7 +72,9 @@ void Reader::ReadTask() {
   if (const auto parsed = ParseLanguage(language)) step.language = *parsed;
   reader_.Read("policy.require_own_kernel", &step.require_own_kernel);
   reader_.Read("policy.require_language", &step.require_language);
-  reader_.ReadChoice("task.baseline", &step.baseline, {"eager", "compile", "compile-max-autotune"});
+  reader_.Read("task.baseline", &step.baseline);
+  if (const auto baselines = judge::ParseBaselines(step.baseline); !baselines.ok())
+    reader_.Problem("task.baseline", baselines.status().message());
 }
 
 void Reader::ReadModel(const std::string& table, LlmSettings* llm) {
@@ -85,6 +88,8 @@ void Reader::ReadModel(const std::string& table, LlmSettings* llm) {
   reader_.Read(key("stream"), &llm->stream);
   Number(key("attempt_timeout_seconds").c_str(), &llm->attempt_timeout_seconds, 1);
   Number(key("max_attempts").c_str(), &llm->max_attempts, 1, 100);
+  reader_.Read(key("lora"), &llm->lora);
+  Number(key("release_after_seconds").c_str(), &llm->release_after_seconds, -1);
 }
 
 void Reader::ReadLlm() {

@@ -26,6 +26,8 @@ struct LlmSettings {
   bool stream = true;
   double attempt_timeout_seconds = 1800;
   int max_attempts = 6;
+  std::string lora;                   // "embedded": PEFT adapter
+  double release_after_seconds = -1;  // "embedded": frees its memory when idle so long; < 0: never
 };
 
 struct JudgeSettings {

@@ -12,6 +12,14 @@ namespace {
 constexpr int kAttempts = 2;  // ours to repair, so ours to repeat once
 }
 
+std::string JudgeIdentityOf(const JudgeVersions& versions) {
+  Sha256 hash;
+  for (const std::string* field :
+       {&versions.judge, &versions.libraries, &versions.driver, &versions.device})
+    hash.Field(*field);
+  return hash.FinishHex();
+}
+
 JudgeEvaluator::JudgeEvaluator(judge::JudgeOptions options, std::string identity, TempDir scratch)
     : options_(std::move(options)), identity_(std::move(identity)), scratch_(std::move(scratch)) {}
 

@@ -12,6 +12,15 @@
 
 namespace davinci::rollout {
 
+// What a verdict depends on beyond the question: part of the verdict cache's key.
+struct JudgeVersions {
+  std::string judge;      // davinci's version, and its program, worker library and Python files
+  std::string libraries;  // interpreter, torch, Triton
+  std::string driver;     // of the GPU; "" on cpu
+  std::string device;     // name, cores, memory
+};
+std::string JudgeIdentityOf(const JudgeVersions& versions);
+
 class JudgeEvaluator : public Evaluator {
  public:
   // `identity` names device, judge version and torch (part of cache keys). The judge is started by
