@@ -10,6 +10,7 @@ import hashlib
 import http.server
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     files = {"config.json": json.dumps(CONFIG).encode(), "model.safetensors": WEIGHTS, "pytorch_model.bin": b"not fetched"}
     cut = None  # bytes after which the connection is lost, once
+    stall = None  # bytes after which nothing comes any more, once
     gone = False  # weights are listed, but cannot be had
     bad = False  # weights that are not those listed
     ranges = []
@@ -86,6 +88,12 @@ class Hub(http.server.BaseHTTPRequestHandler):
         etag = '"%s"' % hashlib.sha256(self.files[name]).hexdigest()
         extra = {"Content_Range": f"bytes {begin}-{len(data) - 1}/{len(data)}"} if begin else {}
         body = self.reply(206 if begin else 200, data[begin:], ETag=etag, X_Repo_Commit=COMMIT, Accept_Ranges="bytes", **extra)
+        if Hub.stall is not None and name == "model.safetensors" and body:
+            self.wfile.write(body[:Hub.stall])
+            self.wfile.flush()
+            Hub.stall = None
+            time.sleep(20)
+            return
         if Hub.cut is not None and name == "model.safetensors" and body:
             self.wfile.write(body[:Hub.cut])
             self.wfile.flush()
@@ -98,7 +106,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
 
 class Pull(unittest.TestCase):
     def setUp(self):
-        Hub.cut, Hub.bad, Hub.gone, Hub.ranges, Hub.fetched = None, False, False, [], []
+        Hub.cut, Hub.stall, Hub.bad, Hub.gone, Hub.ranges, Hub.fetched = None, None, False, False, [], []
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
         self.server.handle_error = lambda *unused: None
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -109,12 +117,16 @@ class Pull(unittest.TestCase):
         self.server.server_close()
         self.home.cleanup()
 
-    def pull(self, name="org/tiny", *more, port=None, **environment):
+    def environment(self, port=None, **environment):
         keep = {k: v for k, v in os.environ.items() if not k.startswith("HF_") and "proxy" not in k.lower()}
         keep |= {"HF_ENDPOINT": f"http://127.0.0.1:{port or self.server.server_address[1]}", "HF_HOME": self.home.name,
                  "DAVINCI_PYTHON": sys.executable, **environment}
+        return keep
+
+    def pull(self, name="org/tiny", *more, port=None, **environment):
         start = time.monotonic()
-        done = subprocess.run([DAVINCI, "model", "pull", name, *more], capture_output=True, text=True, env=keep)
+        done = subprocess.run([DAVINCI, "model", "pull", name, *more], capture_output=True, text=True,
+                              env=self.environment(port, **environment))
         return done, time.monotonic() - start
 
     def test_fetches_what_is_needed_and_nothing_else(self):
@@ -141,6 +153,23 @@ class Pull(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(any(name == "model.safetensors" and begin > 0 for name, begin in Hub.ranges), Hub.ranges)
         self.assertEqual((Path(done.stdout.strip()) / "model.safetensors").read_bytes(), WEIGHTS)
+
+    def test_a_new_process_continues_a_file_that_was_half_fetched(self):
+        for more in ([], ["--into", f"{self.home.name}/here"]):
+            Hub.stall, Hub.ranges = 11 << 20, []
+            process = subprocess.Popen([DAVINCI, "model", "pull", "org/tiny", *more], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, env=self.environment(), start_new_session=True)
+            limit = time.monotonic() + 60
+            digest = hashlib.sha256(WEIGHTS).hexdigest()
+            while time.monotonic() < limit and not any(
+                    part.stat().st_size for part in Path(self.home.name).rglob(f"davinci-parts/{digest}")):
+                time.sleep(0.05)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            done, _ = self.pull("org/tiny", *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(any(name == "model.safetensors" and begin > 0 for name, begin in Hub.ranges), Hub.ranges)
+            self.assertEqual((Path(done.stdout.strip()) / "model.safetensors").read_bytes(), WEIGHTS)
 
     def test_a_second_pull_fetches_only_what_is_missing(self):
         Hub.gone = True
