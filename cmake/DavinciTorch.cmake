@@ -28,7 +28,11 @@ function(davinci_find_torch)
     OUTPUT_VARIABLE found ERROR_VARIABLE why RESULT_VARIABLE status OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT status EQUAL 0)
     if(DAVINCI_WITH_TORCH STREQUAL "AUTO")
-      message(STATUS "LibTorch: not found by ${python}; no embedded model, no training")
+      message(NOTICE
+        "davinci: built WITHOUT the embedded model and training: ${python} has no usable torch (${why}).\n"
+        "  To include them:  ./quickstart.sh  (installs torch into .venv), or\n"
+        "                    DAVINCI_PYTHON=/path/to/python cmake --preset <preset>  with torch >= 2.9 in that Python.\n"
+        "  To silence this:  -DDAVINCI_WITH_TORCH=OFF")
       return()
     endif()
     message(FATAL_ERROR "DAVINCI_WITH_TORCH=ON, but ${python} has no usable torch: ${why}")
