@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 
 #include "davinci/agent/prompt_set.h"
@@ -89,15 +90,24 @@ Status Run(int steps, int tasks, const std::filesystem::path& folder) {
   context.rollout_lane = &rollout_lane;
   context.stop = &stop;
   const Stopwatch watch;
+  double cpu_before_s = 0;
+  int step_before = 0;
   for (int step = 1; step <= steps; ++step) {
     for (const rollout::TaskOutcome& outcome : RunStep(context, settings, step, inputs, 8))
       DAVINCI_RETURN_IF_ERROR(outcome.status);
     run->Release(step);
     if (step == 1 || step % std::max(steps / 20, 1) == 0) {
       const auto cost = run->write_cost();
-      fmt::print("step {:5}  resident {:7.1f} MiB  units {:8}  journal {:7.1f} MiB  {:6.0f} s\n",
-                 step, ResidentMiB(), cost.num_units, static_cast<double>(cost.bytes) / (1 << 20),
-                 watch.Seconds());
+      // CPU time does not feel what else the machine does.
+      const double cpu_s = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+      fmt::print(
+          "step {:5}  resident {:7.1f} MiB  units {:8}  journal {:7.1f} MiB  {:6.0f} s  CPU "
+          "{:5.1f} "
+          "ms per step\n",
+          step, ResidentMiB(), cost.num_units, static_cast<double>(cost.bytes) / (1 << 20),
+          watch.Seconds(), 1e3 * (cpu_s - cpu_before_s) / (step - step_before));
+      cpu_before_s = cpu_s;
+      step_before = step;
       std::fflush(stdout);
     }
   }
