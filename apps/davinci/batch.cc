@@ -27,7 +27,9 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/judge/batch_job.h"
+#include "davinci/orchestrator/run_folder.h"
 #include "davinci/store/journal.h"
+#include "export_file.h"
 #include "report.h"
 
 namespace davinci::app {
@@ -298,6 +300,12 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
   if (journal_ && !told) {
     if (const Status written = journal_->Append(document); !written.ok()) Stop(written);
   }
+  if (!options_.export_folder.empty()) {
+    const Status written = WriteExport(entry.job, evaluation, *options_.installation,
+                                       std::filesystem::path(options_.export_folder) /
+                                           (orchestrator::FileNameFor(entry.job.id) + ".py"));
+    if (!written.ok()) Stop(written);
+  }
   std::lock_guard lock(mutex_);
   ++num_recorded_;
   if (attempts > 0) ++num_judged_;
@@ -306,7 +314,7 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
   if (live_) fmt::print(stderr, "\r\033[K");
   if (rows_) {
     PrintRow(entry, evaluation);
-  } else {
+  } else if (options_.json || !journal_) {  // what --out takes is not printed as well
     Say(JsonText(document) + "\n");
   }
   std::fflush(stdout);
@@ -392,6 +400,7 @@ int Batch::Summarise() {
   }
   fmt::print(stderr, "{} judged in {:.1f} s, {:.1f} candidates per minute\n", num_judged_, seconds,
              60 * num_judged_ / std::max(seconds, 1e-3));
+  if (journal_) fmt::print(stderr, "results: {}\n", options_.out_path);
   if (num_bad_input_ > 0)
     fmt::print(stderr, "{} bad input: see message of each record\n", num_bad_input_);
   if (!trouble_.ok()) fmt::print(stderr, "davinci judge: {}\n", trouble_.ToString());

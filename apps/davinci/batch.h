@@ -9,15 +9,18 @@
 #include <string>
 
 #include "davinci/judge/judge.h"
+#include "installation.h"
 
 namespace davinci::app {
 
 struct BatchOptions {
   std::string jobs_path;
-  std::string out_path;  // empty: results are only printed
-  int in_flight = 0;     // evaluations at a time; 0 = half the cores
-  bool json = false;     // one compact JSON document per line on stdout, also on a terminal
-  judge::Job defaults;   // for keys a line leaves out
+  std::string out_path;       // empty: results are only printed
+  int in_flight = 0;          // evaluations at a time; 0 = half the cores
+  bool json = false;          // one compact JSON document per line on stdout, also on a terminal
+  judge::Job defaults;        // for keys a line leaves out
+  std::string export_folder;  // correct candidates as files for the user, ID.py; empty: none
+  const Installation* installation = nullptr;  // not owned; of the export
 };
 
 // 0 every job was judged, 2 some line was bad input, 3 anything else (our failure, interrupted,

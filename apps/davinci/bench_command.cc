@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
 
 #include "commands.h"
 #include "davinci/base/json_text.h"
@@ -29,9 +30,12 @@ struct BenchArguments {
   std::string skills;  // greedy, bm25, random, none; "" = as the recipe says
 };
 
-int Fail(const Status& status) {
+int Fail(const Status& status, bool json) {
   fmt::print(stderr, "davinci bench: {}\n", status.ToString());
-  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
+  const bool theirs = IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition;
+  const int code = theirs ? 2 : 3;
+  if (json) PrintErrorDocument("bench", status, code);
+  return code;
 }
 
 // One way of using skills as settings. "greedy" is the published validation: one greedy selection,
@@ -103,22 +107,60 @@ Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const Globa
   return ExecuteIn(flags, resolved, global, std::move(request), console->Events());
 }
 
+// A line per task: what its samples came to and what they cost.
+std::string RenderTasks(const report::RunView& view, bool color) {
+  Table table({{"task"},
+               {"samples", Align::kRight},
+               {"correct", Align::kRight},
+               {"best speedup", Align::kRight},
+               {"95 % interval"},
+               {"cost"}});
+  for (const report::TaskView& task : view.tasks) {
+    int correct = 0;
+    std::optional<Speedup> best;
+    for (const Trajectory& trajectory : report::WithConfirmedVerdicts(task)) {
+      bool any = false;
+      for (const Turn& turn : trajectory.turns) {
+        const Evaluation& evaluation = turn.evaluation;
+        if (evaluation.outcome != Outcome::kOk) continue;
+        any = true;
+        if (evaluation.speedup && (!best || evaluation.speedup->median > best->median))
+          best = evaluation.speedup;
+      }
+      correct += any;
+    }
+    LlmCost cost;
+    for (const auto& [agent, spent] : report::CostsByAgent(task)) cost += spent;
+    table.AddRow({task.task.id, std::to_string(task.trajectories.size()), std::to_string(correct),
+                  best ? fmt::format("{:.3g}x", best->median) : "",
+                  best ? fmt::format("{:.3g} – {:.3g}", best->low, best->high) : "",
+                  cost.calls > 0 ? MoneyText(cost) : ""});
+  }
+  Table::Options options;
+  options.color = color;
+  return table.Render(options);
+}
+
 int RunBench(const BenchArguments& arguments, const GlobalOptions& global) {
   const auto protocol = score::ProtocolByName(arguments.protocol);
-  if (!protocol.ok()) return Fail(protocol.status());
+  if (!protocol.ok()) return Fail(protocol.status(), arguments.flags.json);
   RunConsole console(arguments.flags.json && isatty(STDERR_FILENO) == 0);
   auto result = Run(arguments, global, &console);
   console.Done();
-  if (!result.ok()) return Fail(result.status());
+  if (!result.ok()) return Fail(result.status(), arguments.flags.json);
   const score::ScoreReport report = score::Score(report::ScoreInputOf(result->view), **protocol);
   if (arguments.flags.json) {
     nlohmann::json document = score::ToJson(report);
     document["run"] = orchestrator::ToJson(*result);
     fmt::print("{}\n", JsonText(document, 2));
   } else {
-    fmt::print("{}",
-               score::ScoreTable(report, UseColor(STDOUT_FILENO), TerminalWidth(STDOUT_FILENO)));
-    fmt::print("{}", RenderStages(result->stages, UseColor(STDOUT_FILENO)));
+    const bool color = UseColor(STDOUT_FILENO);
+    fmt::print("{}", RenderTasks(result->view, color));
+    fmt::print("\n{}", score::ScoreTable(report, color, TerminalWidth(STDOUT_FILENO)));
+    fmt::print("{}", RenderStages(result->stages, color));
+    for (const std::string& notice : result->notices) fmt::print("note: {}\n", Printable(notice));
+    fmt::print("{} model calls, {} prompt + {} reply tokens, {}\n", result->cost.calls,
+               result->cost.prompt_tokens, result->cost.completion_tokens, MoneyText(result->cost));
     for (const auto& [task, status] : result->failed_tasks)
       fmt::print("failed: {}: {}\n", Printable(task), Printable(status.message()));
     fmt::print("run: {}\n", result->view.folder);
@@ -137,7 +179,10 @@ void AddBenchCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->add_option("--levels", arguments->levels, "Only these levels")->delimiter(',');
   command->add_option("--only", arguments->ids, "Only these tasks")->delimiter(',');
   AddRunFlags(command, &arguments->flags);
-  command->add_option("--samples,-n", arguments->samples, "Samples (rollouts) per task")
+  command
+      ->add_option("--samples,-n", arguments->samples,
+                   fmt::format("Samples (rollouts) per task (default: {})",
+                               orchestrator::RunRecipe().step.rollouts))
       ->check(CLI::Range(1, 1000));
   command
       ->add_option("--skills", arguments->skills,
@@ -147,8 +192,10 @@ void AddBenchCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->add_option("--generations", arguments->generations,
                       "Score the kernels in this folder instead of a model's: KernelBench's "
                       "runs/NAME, or ID.py and ID/NAME.py per task");
-  command->add_option("--protocol", arguments->protocol,
-                      "Scoring rules; `davinci report RUN --protocol …` rescores later");
+  command
+      ->add_option("--protocol", arguments->protocol,
+                   "Scoring rules; `davinci report RUN --protocol …` rescores later")
+      ->capture_default_str();
   command->footer(
       "Exit status: 0 finished, 2 bad usage or input, 3 not finished; the same command goes on.\n"
       "Examples:\n"

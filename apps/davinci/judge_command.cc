@@ -20,8 +20,11 @@
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/judge.h"
 #include "davinci/judge/task.h"
+#include "export_file.h"
 #include "installation.h"
+#include "judge_repeat.h"
 #include "kernel_file.h"
+#include "python_syntax.h"
 #include "report.h"
 #include "task_from_file.h"
 
@@ -43,6 +46,10 @@ struct JudgeArguments {
   std::string language = "auto";
   std::string protocol = "davinci";
   std::string baseline = "eager";
+  std::vector<std::string> shapes;
+  std::string against;
+  int repeat = 1;
+  std::string export_to;  // file; with --batch a folder
   bool json = false;
   bool no_sandbox = false;
   int threads = 0;
@@ -73,7 +80,8 @@ Target DefaultTarget() {
   return gpu::DeviceMonitor::Create()->devices().empty() ? Target::kCpu : Target::kCuda;
 }
 
-int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeOptions options) {
+int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeOptions options,
+           const Installation& installation) {
   for (const auto& [option, path] : {std::pair{"--reference", &job.reference_path},
                                      std::pair{"--candidate", &job.candidate_path}}) {
     if (!path->empty()) continue;
@@ -82,9 +90,13 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeO
                "kernel.py), or many with "
                "--batch jobs.jsonl\n",
                option);
+    if (arguments.json)
+      PrintErrorDocument("judge", InvalidArgument(fmt::format("{} is missing", option)), 2);
     return 2;
   }
   options.triton = job.target == Target::kCuda;
+  if (arguments.repeat > 1 || !arguments.against.empty())
+    return RunRepeated(job, options, {arguments.repeat, arguments.against, arguments.json});
   const bool terminal = isatty(STDERR_FILENO) != 0;
   // Ends, with all its processes, after the verdict has been told.
   const Result<std::unique_ptr<judge::Judge>> judge = judge::Judge::Create(options);
@@ -95,6 +107,12 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeO
                                       })
                  : judge.status();
   if (terminal) fmt::print(stderr, "\r\033[K");
+  if (!evaluation.ok())
+    evaluation = OrSyntaxError(evaluation.status(), {job.reference_path}, options.python);
+  if (evaluation.ok() && !arguments.export_to.empty()) {
+    const Status written = WriteExport(job, *evaluation, installation, arguments.export_to);
+    if (!written.ok()) return Fail(written);
+  }
   const Evaluation verdict = evaluation.ok() ? *evaluation : FailedEvaluation(evaluation.status());
   const int code = evaluation.ok() ? ExitCode(*evaluation) : Fail(evaluation.status());
   if (arguments.json)
@@ -144,6 +162,7 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   job.candidate_path = arguments.candidate;
   job.protocol = arguments.protocol;
   job.baseline = arguments.baseline;
+  job.shapes = arguments.shapes;
   job.target = arguments.target.empty() ? DefaultTarget() : *ParseTarget(arguments.target);
   job.language = *ParseLanguage(arguments.language);
   if (!arguments.admit.empty())
@@ -151,13 +170,15 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   if (arguments.batch.empty()) {
     TempDir made;
     if (const Status status = MadeOf(arguments, &job, &made); !status.ok()) return Fail(status);
-    return RunOne(arguments, job, options);
+    return RunOne(arguments, job, options, *installation);
   }
   BatchOptions batch;
   batch.jobs_path = arguments.batch;
   batch.out_path = arguments.out;
   batch.in_flight = arguments.in_flight;
   batch.json = arguments.json;
+  batch.export_folder = arguments.export_to;
+  batch.installation = &*installation;
   batch.defaults = job;
   return RunBatch(batch, options);
 }
@@ -180,9 +201,11 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
                    "cpu or cuda (default: cuda if there is a GPU)")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--language,-l", arguments->language, "What the candidate is written in")
-      ->check(CLI::IsMember({"auto", "triton", "cuda", "cuda-inline", "cpp", "python"}));
+      ->check(CLI::IsMember({"auto", "triton", "cuda", "cuda-inline", "cpp", "python"}))
+      ->capture_default_str();
   command->add_option("--protocol,-p", arguments->protocol, "How much evidence the verdict needs")
-      ->check(CLI::IsMember({"davinci", "screening", "kernelbench"}));
+      ->check(CLI::IsMember({"davinci", "screening", "kernelbench"}))
+      ->capture_default_str();
   command
       ->add_option("--baseline,-b", arguments->baseline,
                    "What the candidate is timed against: eager, compile, compile-max-autotune, or "
@@ -190,7 +213,8 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->check([](const std::string& text) {
         const auto baselines = judge::ParseBaselines(text);
         return baselines.ok() ? std::string() : baselines.status().message();
-      });
+      })
+      ->capture_default_str();
   command
       ->add_option("--threads", arguments->threads,
                    "Threads of reference and candidate (default: all cores, on cuda one)")
@@ -225,6 +249,26 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
                    "judged again. Where a job has several, the last one counts")
       ->check(CLI::Validator(WhyNoFile, ""))
       ->needs(batch);
+  command
+      ->add_option("--shapes", arguments->shapes,
+                   "A further shape to check, as globals of the task file: ROWS=1024,COLS=77 (may "
+                   "be repeated)")
+      ->allow_extra_args(false)
+      ->excludes(batch);
+  command
+      ->add_option("--against", arguments->against,
+                   "Another candidate of the same task: judged in turn with the first, and "
+                   "compared with it")
+      ->excludes(batch);
+  command
+      ->add_option("--repeat", arguments->repeat,
+                   "Judgements of the candidate, each under new seeds")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000))
+      ->excludes(batch);
+  command->add_option("--export", arguments->export_to,
+                      "Write a correct candidate as a file that runs without davinci and guards "
+                      "its inputs (--batch: folder, ID.py)");
   command
       ->add_option("--admit", arguments->admit,
                    "Task files: which wrong answers (zeros, a constant, an input, an older output, "

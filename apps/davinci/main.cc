@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "davinci/base/suggest.h"
+#include "report.h"
 
 namespace {
 
@@ -94,7 +95,12 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
-    return code == 0 ? 0 : 2;
+    if (code == 0) return 0;
+    const auto used = app.get_subcommands();
+    if (std::find(argv, argv + argc, std::string_view("--json")) != argv + argc)
+      davinci::app::PrintErrorDocument(used.empty() ? "" : used.front()->get_name(),
+                                       davinci::InvalidArgument(UsageError(&app, error)), 2);
+    return 2;
   } catch (const std::system_error&) {  // fmt::print says that nothing can be written
     return Unwritten();
   }

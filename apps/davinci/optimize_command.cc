@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "commands.h"
+#include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/orchestrator/task_inputs.h"
+#include "python_syntax.h"
 #include "report.h"
 #include "run_console.h"
 #include "task_from_file.h"
@@ -24,11 +27,16 @@ struct OptimizeArguments {
   EntryFlags entry;
   std::string out;
   bool progress = false;
+  std::string start;
+  std::string more;
 };
 
-int Fail(const Status& status) {
+int Fail(const Status& status, bool json) {
   fmt::print(stderr, "davinci optimize: {}\n", status.ToString());
-  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
+  const bool theirs = IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition;
+  const int code = theirs ? 2 : 3;
+  if (json) PrintErrorDocument("optimize", status, code);
+  return code;
 }
 
 int Show(const OptimizeArguments& arguments, const orchestrator::RunResult& result) {
@@ -44,10 +52,45 @@ int Show(const OptimizeArguments& arguments, const orchestrator::RunResult& resu
   return ExitCode(result);
 }
 
+// The kernels that the run in `arguments.more` found become what a new run of the same tasks and
+// settings starts from, under another seed.
+Result<orchestrator::RunResult> RunMore(const OptimizeArguments& arguments,
+                                        const GlobalOptions& global, RunConsole* console) {
+  if (!arguments.files.empty() || !arguments.start.empty())
+    return InvalidArgument(
+        "--more names a run, which has its tasks and kernels; leave out FILE and --start");
+  DAVINCI_ASSIGN_OR_RETURN(const orchestrator::RunResult before,
+                           orchestrator::ReplayRun(arguments.more, {nullptr, nullptr}));
+  RunFlags flags = arguments.flags;
+  flags.recipes.insert(flags.recipes.begin(),
+                       (std::filesystem::path(arguments.more) / "recipe.toml").string());
+  DAVINCI_ASSIGN_OR_RETURN(ResolvedRecipe resolved, ResolveRecipe(flags));
+  // The same seed would ask for the same replies again.
+  flags.sets.push_back(fmt::format("run.seed={}", resolved.recipe.step.seed + 1));
+  DAVINCI_ASSIGN_OR_RETURN(resolved, ResolveRecipe(flags));
+  orchestrator::RunRequest request;
+  orchestrator::RunHeader& header = request.header;
+  for (const report::TaskView& task : before.view.tasks) {
+    header.tasks.push_back(task.task);
+    const report::Winner* best = task.winner       ? &*task.winner
+                                 : task.not_faster ? &*task.not_faster
+                                                   : nullptr;
+    if (best == nullptr) continue;
+    const auto source = before.view.sources.find(best->code_hash);
+    if (source != before.view.sources.end()) request.start[task.task.id] = source->second;
+  }
+  DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&header.tasks));
+  header.command = "optimize";
+  header.title = "davinci optimize --more " + arguments.more;
+  request.export_folder = arguments.out;
+  return ExecuteIn(flags, resolved, global, std::move(request), console->Events());
+}
+
 Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const GlobalOptions& global,
                                     RunConsole* console) {
   if (!arguments.flags.replay.empty())
     return orchestrator::ReplayRun(arguments.flags.replay, {nullptr, nullptr});
+  if (!arguments.more.empty()) return RunMore(arguments, global, console);
   if (arguments.files.empty())
     return InvalidArgument(
         "no task; name a file with class Model, get_inputs() and "
@@ -55,12 +98,24 @@ Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const Gl
   DAVINCI_ASSIGN_OR_RETURN(ResolvedRecipe resolved, ResolveRecipe(arguments.flags));
   orchestrator::RunRequest request;
   orchestrator::RunHeader& header = request.header;
-  DAVINCI_ASSIGN_OR_RETURN(header.tasks, TasksFrom(arguments.files, arguments.entry));
+  auto tasks = TasksFrom(arguments.files, arguments.entry);
+  if (!tasks.ok()) {
+    const auto installation = FindInstallation(global.python);
+    return installation.ok() ? OrSyntaxError(tasks.status(), arguments.files, installation->python)
+                             : tasks.status();
+  }
+  header.tasks = std::move(tasks).value();
   DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&header.tasks));
   header.command = "optimize";
   header.title = "davinci optimize";
   for (const std::string& file : arguments.files) header.title += " " + file;
   request.export_folder = arguments.out;
+  if (!arguments.start.empty()) {
+    if (header.tasks.size() != 1)
+      return InvalidArgument(
+          fmt::format("--start is for one task, there are {}; name one file", header.tasks.size()));
+    DAVINCI_ASSIGN_OR_RETURN(request.start[header.tasks[0].id], ReadFile(arguments.start));
+  }
   return ExecuteIn(arguments.flags, resolved, global, std::move(request), console->Events());
 }
 
@@ -68,13 +123,14 @@ int RunOptimize(const OptimizeArguments& arguments, const GlobalOptions& global)
   RunConsole console(arguments.flags.json && !arguments.progress && isatty(STDERR_FILENO) == 0);
   auto result = Run(arguments, global, &console);
   console.Done();
-  return result.ok() ? Show(arguments, *result) : Fail(result.status());
+  return result.ok() ? Show(arguments, *result) : Fail(result.status(), arguments.flags.json);
 }
 
 }  // namespace
 
 void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   auto arguments = std::make_shared<OptimizeArguments>();
+  const orchestrator::RunRecipe usual;
   CLI::App* command = app.add_subcommand(
       "optimize",
       "Let a language model write faster kernels for PyTorch modules; the judge decides");
@@ -83,11 +139,21 @@ void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       "Task files (class Model, get_inputs(), get_init_inputs()), FILE.py:NAME, folders or JSONL");
   AddEntryFlags(command, &arguments->entry);
   AddRunFlags(command, &arguments->flags);
-  command->add_option("--rollouts", arguments->flags.rollouts, "Rollouts per skill set")
+  command
+      ->add_option("--rollouts", arguments->flags.rollouts,
+                   fmt::format("Rollouts per skill set (default: {})", usual.step.rollouts))
       ->check(CLI::Range(1, 1000));
   command->add_flag("--learn", arguments->flags.learn,
                     "Distil skills from the best rollouts; those that pass a paired experiment "
                     "enter the library");
+  command->add_option("--start", arguments->start,
+                      "A kernel of yours to start from: judged first, shown with the task, and "
+                      "among those that can win");
+  command->add_option("--hints", arguments->flags.hints,
+                      "Advice for the model, shown with every task: text, or @FILE");
+  command->add_option("--more", arguments->more,
+                      "A finished run: search on from its best kernels, with its tasks and "
+                      "settings; --rollouts and --turns say how much more");
   command->add_option("--out,-o", arguments->out,
                       "Folder for the exported kernels (default: RUN/results)");
   command->add_flag("--progress", arguments->progress,

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "davinci/base/json_text.h"
+
 namespace davinci::app {
 
 std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job, bool color) {
@@ -80,6 +82,15 @@ Evaluation FailedEvaluation(const Status& status) {
   failed.evidence["kind"] = IsBadInput(status) ? "bad_input" : "internal";
   failed.evidence["code"] = StatusCodeName(status.code());
   return failed;
+}
+
+void PrintErrorDocument(std::string_view command, const Status& status, int exit_status) {
+  const nlohmann::json document = {
+      {"schema", "davinci.error/1"},
+      {"command", command},
+      {"error", {{"code", StatusCodeName(status.code())}, {"message", status.message()}}},
+      {"exit_status", exit_status}};
+  fmt::print("{}\n", JsonText(document, 2));
 }
 
 }  // namespace davinci::app

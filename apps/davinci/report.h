@@ -18,4 +18,8 @@ bool IsBadInput(const Status& status);
 // "internal".
 Evaluation FailedEvaluation(const Status& status);
 
+// What --json prints on stdout where there is no result: {"schema": "davinci.error/1", "command",
+// "error": {"code", "message"}, "exit_status"}.
+void PrintErrorDocument(std::string_view command, const Status& status, int exit_status);
+
 }  // namespace davinci::app

@@ -120,6 +120,7 @@ void AddReportCommand(CLI::App& app, GlobalOptions&, int* exit_code) {
     if (!status.ok()) fmt::print(stderr, "davinci report: {}\n", status.ToString());
     const bool theirs = IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition;
     *exit_code = status.ok() ? 0 : theirs ? 2 : 3;
+    if (!status.ok() && arguments->json) PrintErrorDocument("report", status, *exit_code);
   });
 }
 

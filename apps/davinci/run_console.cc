@@ -1,6 +1,7 @@
 #include "run_console.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -24,6 +25,12 @@ void OnInterrupt(int signal) {
 
 std::string SpeedupText(const Speedup& speedup) {
   return fmt::format("{:.3g}x ({:.3g} – {:.3g})", speedup.median, speedup.low, speedup.high);
+}
+
+// Where a kernel was found, for people who have not read the ids' grammar.
+std::string FoundIn(const TurnId& id) {
+  return fmt::format("skill set {}, rollout {}, turn {}", id.rollout.scheme, id.rollout.rollout,
+                     id.turn);
 }
 
 std::string Seconds(double seconds) {
@@ -51,6 +58,13 @@ void RunConsole::Note(const std::string& text) {
   Line(Printable(text));
 }
 
+void RunConsole::Legend() {
+  if (legend_shown_) return;
+  legend_shown_ = true;
+  Line(Styled("TASK@STEP#sSrRtT: skill set S, rollout R, turn T; speedup with its 95 % interval",
+              TextStyle::kDim, color_));
+}
+
 void RunConsole::Repaint() {
   if (quiet_ || !live_) return;
   std::string best;
@@ -70,12 +84,20 @@ void RunConsole::On(const rollout::StepEvent& event) {
     case Kind::kGenerated:
       ++generated_;
       break;
+    case Kind::kNotJudged:
+      Legend();
+      Line(fmt::format(
+          "  {:<28} {}  {}", Printable(ToString(*event.turn)),
+          Styled(std::string(OutcomeName(event.evaluation->outcome)), TextStyle::kBad, color_),
+          Ellipsize(Printable(event.evaluation->message), 90)));
+      break;
     case Kind::kSelected:
       Line(Printable(fmt::format("{}: {}", event.task, event.text)));
       break;
     case Kind::kJudged:
     case Kind::kConfirmed: {
       if (event.kind == Kind::kJudged) ++judged_;
+      Legend();
       const Evaluation& evaluation = *event.evaluation;
       const bool good = evaluation.outcome == Outcome::kOk;
       std::string text = fmt::format("  {:<28} {}", Printable(ToString(*event.turn)),
@@ -163,7 +185,7 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
                     "",
                     "",
                     "",
-                    ToString(task.not_faster->turn)});
+                    FoundIn(task.not_faster->turn)});
       continue;
     }
     if (!task.winner) {
@@ -190,7 +212,7 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
                                   : "",
          winner.roofline_share ? fmt::format("{:.0f} %", 100 * *winner.roofline_share) : "",
          also,
-         ToString(winner.turn)});
+         FoundIn(winner.turn)});
   }
   Table::Options options;
   options.color = color;
@@ -198,18 +220,28 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
   for (const report::TaskView& task : result.view.tasks) {
     if (!task.remark.empty())
       text += Printable(fmt::format("{}: {}", task.task.id, task.remark)) + "\n";
+    const report::Winner* shown = task.winner       ? &*task.winner
+                                  : task.not_faster ? &*task.not_faster
+                                                    : nullptr;
+    if (shown != nullptr && !shown->certified.labels.empty())
+      text += Printable(fmt::format("{}: labels: {}", task.task.id,
+                                    fmt::join(shown->certified.labels, "; "))) +
+              "\n";
     if (task.winner && !task.winner->exported_path.empty())
       text += fmt::format("{}: {}\n", Printable(task.task.id), task.winner->exported_path);
   }
   for (const std::string& skill : result.learned)
     text += fmt::format("learned: {}\n", Printable(skill));
-  text += fmt::format("{} model calls, {} + {} tokens, ${:.4f}{}; {} candidates judged\n",
-                      result.cost.calls, result.cost.prompt_tokens, result.cost.completion_tokens,
-                      result.cost.usd, result.view.recorded ? " when they were recorded" : "",
-                      result.stages.candidates);
+  for (const std::string& notice : result.notices)
+    text += fmt::format("note: {}\n", Printable(notice));
+  text +=
+      fmt::format("{} model calls, {} prompt + {} reply tokens, {}{}; {} candidates judged\n",
+                  result.cost.calls, result.cost.prompt_tokens, result.cost.completion_tokens,
+                  MoneyText(result.cost), result.view.recorded ? " when they were recorded" : "",
+                  result.stages.candidates);
   for (const auto& [agent, cost] : report::CostsByAgent(result.view))
-    text += fmt::format("  {}: {} calls, {} + {} tokens, ${:.4f}\n", agent, cost.calls,
-                        cost.prompt_tokens, cost.completion_tokens, cost.usd);
+    text += fmt::format("  {}: {} calls, {} + {} tokens, {}\n", agent, cost.calls,
+                        cost.prompt_tokens, cost.completion_tokens, MoneyText(cost));
   text += fmt::format("run: {}\n", result.view.folder);
   if (result.stopped && result.trouble.ok())
     text += fmt::format("stopped early ({}); the same command goes on from here\n",
@@ -222,12 +254,13 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
 std::string RenderStages(const orchestrator::RunStages& stages, bool color) {
   std::string text = fmt::format(
       "{} rollouts, {} candidates judged; {:.1f} rollouts per minute\n"
-      "idle: judge {:.1f} %, language model {:.1f} % of their places' time\n"
-      "journal: {:.2f} ms per unit, {:.3f} % of the time in which anybody worked\n",
+      "idle: judge {:.1f} %, language model {:.1f} % of their time\n"
+      "journal: {:.2f} ms per record, {:.3f} % of all working time\n"
+      "A record is one finished piece of work: a reply, a judgement, a rollout.\n",
       stages.rollouts, stages.candidates, stages.rollouts_per_minute, 100 * stages.judge_idle_share,
       100 * stages.llm_idle_share, stages.journal_ms_per_unit, 100 * stages.journal_share);
   Table table({{"stage"},
-               {"units", Align::kRight},
+               {"records", Align::kRight},
                {"taken over", Align::kRight},
                {"work s", Align::kRight},
                {"queue s", Align::kRight},
@@ -249,7 +282,7 @@ std::string RenderStages(const orchestrator::RunStages& stages, bool color) {
 
 int ExitCode(const orchestrator::RunResult& result) {
   if (!result.trouble.ok() && result.stopped != TrajectoryEnd::kBudget) return 3;
-  if (!result.failed_tasks.empty() || result.stopped == TrajectoryEnd::kStopped) return 3;
+  if (!result.finished() && result.stopped != TrajectoryEnd::kBudget) return 3;
   bool not_faster = false;
   for (const report::TaskView& task : result.view.tasks) {
     if (!task.winner && !task.not_faster) return 1;

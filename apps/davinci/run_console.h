@@ -24,6 +24,8 @@ class RunConsole {
   void On(const rollout::StepEvent& event);
   void Note(const std::string& text);
   void Line(const std::string& text);
+  // What the ids of turns mean; once.
+  void Legend();
   void Repaint();
 
   const bool quiet_;
@@ -31,6 +33,7 @@ class RunConsole {
   const bool color_;
   Stopwatch watch_;
   std::mutex mutex_;  // guards everything below
+  bool legend_shown_ = false;
   int generated_ = 0;
   int judged_ = 0;
   int rollouts_over_ = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -32,9 +33,12 @@ struct RunsArguments {
   bool json = false;
 };
 
-int Fail(const Status& status) {
+int Fail(const RunsArguments& arguments, const Status& status) {
   fmt::print(stderr, "davinci runs: {}\n", status.ToString());
-  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
+  const bool theirs = IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition;
+  const int code = theirs ? 2 : 3;
+  if (arguments.json) PrintErrorDocument("runs", status, code);
+  return code;
 }
 
 // A path, or the name of a run below `folder`.
@@ -57,12 +61,13 @@ std::string When(double unix_s) {
 int List(const RunsArguments& arguments) {
   std::error_code error;
   if (!fs::is_directory(arguments.folder, error))
-    return Fail(NotFound(fmt::format("{} is not a folder; name one with --in", arguments.folder)));
+    return Fail(arguments,
+                NotFound(fmt::format("{} is not a folder; name one with --in", arguments.folder)));
   Table table({{"run"},
                {"command"},
                {"tasks", Align::kRight},
                {"rollouts", Align::kRight},
-               {"units", Align::kRight},
+               {"records", Align::kRight},
                {"last"},
                {"state"}});
   json list = json::array();
@@ -83,7 +88,7 @@ int List(const RunsArguments& arguments) {
           {"tasks", header.tasks.size()},
           {"rollouts", stages.rollouts},
           {"units", units},
-          {"last_unix_s", stages.last_unix_s},
+          {"last_unix_s", std::max(stages.last_unix_s, header.created_unix_s)},
           {"state", stages.sessions.empty() ? "not finished" : stages.sessions.back().ended}};
     }();
     if (!row.ok()) {
@@ -108,12 +113,12 @@ int List(const RunsArguments& arguments) {
 
 int ShowRun(const RunsArguments& arguments) {
   const auto path = Locate(arguments, arguments.run);
-  if (!path.ok()) return Fail(path.status());
+  if (!path.ok()) return Fail(arguments, path.status());
   if (arguments.stages) {
     auto run = store::RunStore::OpenForReading(*path);
-    if (!run.ok()) return Fail(run.status());
+    if (!run.ok()) return Fail(arguments, run.status());
     const auto stages = orchestrator::MeasureStages(**run);
-    if (!stages.ok()) return Fail(stages.status());
+    if (!stages.ok()) return Fail(arguments, stages.status());
     if (arguments.json)
       fmt::print("{}\n", JsonText(orchestrator::ToJson(*stages), 2));
     else
@@ -121,7 +126,7 @@ int ShowRun(const RunsArguments& arguments) {
     return 0;
   }
   const auto result = orchestrator::ReplayRun(*path, {nullptr, nullptr});
-  if (!result.ok()) return Fail(result.status());
+  if (!result.ok()) return Fail(arguments, result.status());
   if (arguments.json) {
     fmt::print("{}\n", JsonText(orchestrator::ToJson(*result), 2));
     return 0;
@@ -134,13 +139,13 @@ int ShowRun(const RunsArguments& arguments) {
 
 int CompareRuns(const RunsArguments& arguments) {
   const auto protocol = score::ProtocolByName(arguments.protocol);
-  if (!protocol.ok()) return Fail(protocol.status());
+  if (!protocol.ok()) return Fail(arguments, protocol.status());
   std::vector<orchestrator::RunResult> results;
   for (const std::string& name : {arguments.run, arguments.other}) {
     const auto path = Locate(arguments, name);
-    if (!path.ok()) return Fail(path.status());
+    if (!path.ok()) return Fail(arguments, path.status());
     auto result = orchestrator::ReplayRun(*path, {nullptr, nullptr});
-    if (!result.ok()) return Fail(result.status());
+    if (!result.ok()) return Fail(arguments, result.status());
     results.push_back(std::move(result).value());
   }
   const score::RunComparison comparison = score::Compare(
@@ -155,13 +160,14 @@ int CompareRuns(const RunsArguments& arguments) {
 
 int DeleteRun(const RunsArguments& arguments) {
   const auto path = Locate(arguments, arguments.run);
-  if (!path.ok()) return Fail(path.status());
+  if (!path.ok()) return Fail(arguments, path.status());
   {
     // Nobody may be at it; the lock says so.
     const auto run = store::RunStore::Open(*path);
-    if (!run.ok() && run.status().code() == StatusCode::kUnavailable) return Fail(run.status());
+    if (!run.ok() && run.status().code() == StatusCode::kUnavailable)
+      return Fail(arguments, run.status());
   }
-  if (const Status removed = RemoveAll(*path); !removed.ok()) return Fail(removed);
+  if (const Status removed = RemoveAll(*path); !removed.ok()) return Fail(arguments, removed);
   fmt::print("deleted {}\n", path->string());
   return 0;
 }

@@ -15,6 +15,7 @@
 #include "davinci/gpu/device.h"
 #include "davinci/llm/recorded.h"
 #include "davinci/search/strategy.h"
+#include "python_syntax.h"
 #include "run_console.h"
 #include "skills_library.h"
 
@@ -48,20 +49,11 @@ agent::DeviceFacts Facts(Target target, int num_cores) {
 // What the interpreter that judges calls its torch and Triton ("2.13.0+cpu 3.6.0"), from their
 // metadata: importing them would take seconds.
 std::string LibraryVersions(const std::string& python) {
-  std::string quoted = "'";
-  for (const char c : python) c == '\'' ? quoted += "'\\''" : quoted += c;
-  const std::string command = quoted +
-                              "' -c 'import importlib.metadata as m\n"
-                              "for p in (\"torch\", \"triton\"):\n"
-                              "  try: print(m.version(p))\n"
-                              "  except m.PackageNotFoundError: print(\"none\")' 2>/dev/null";
-  std::string versions;
-  if (FILE* pipe = ::popen(command.c_str(), "r")) {
-    char buffer[256];
-    while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) versions += buffer;
-    ::pclose(pipe);
-  }
-  return versions;
+  return OutputOf(ShellQuoted(python) +
+                  " -c 'import importlib.metadata as m\n"
+                  "for p in (\"torch\", \"triton\"):\n"
+                  "  try: print(m.version(p))\n"
+                  "  except m.PackageNotFoundError: print(\"none\")' 2>/dev/null");
 }
 
 std::string DriverVersion() {
@@ -146,11 +138,13 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
   options.attempt_timeout_s = llm.attempt_timeout_seconds;
   options.retry.max_attempts = llm.max_attempts;
   options.ledger = place->ledger.get();
+  options.on_notice = place->on_notice;
   if (!llm.prices.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(options.prices, llm::PriceTable::Load(llm.prices));
   }
   DAVINCI_ASSIGN_OR_RETURN(auto client, llm::OpenAiClient::Create(std::move(options)));
   DAVINCI_RETURN_IF_ERROR(client->Probe(CancelToken()));
+  place->clients.push_back(client.get());
   *identity = llm.model;
   return std::unique_ptr<llm::Backbone>(std::move(client));
 }
@@ -198,11 +192,16 @@ Status OpenModels(const RunFlags& flags, const orchestrator::RunRecipe& recipe, 
 
 Status FindLibrary(const RunFlags& flags, const orchestrator::RunRecipe& recipe, Workplace* place) {
   const std::string chosen = !flags.library.empty() ? flags.library : recipe.skills;
+  std::error_code error;
+  if (!chosen.empty() && !fs::exists(chosen, error) && !recipe.step.learn)
+    return NotFound(fmt::format(
+        "{}: no such skill library; name a library file, a JSONL file or a folder (only --learn "
+        "makes a new one)",
+        chosen));
   DAVINCI_ASSIGN_OR_RETURN(place->publish_library, LibraryPath(""));
   DAVINCI_ASSIGN_OR_RETURN(place->library_sources, SourcesInForce(chosen));
   if (chosen.empty()) return Status::Ok();
   // A library file takes what is learned from it; folders and JSONL are only read.
-  std::error_code error;
   const fs::path path(chosen);
   if (!fs::is_directory(path, error) && path.extension() != ".jsonl" && path.extension() != ".md") {
     place->publish_library = chosen;
@@ -214,6 +213,8 @@ Status FindLibrary(const RunFlags& flags, const orchestrator::RunRecipe& recipe,
 }  // namespace
 
 void AddRunFlags(CLI::App* command, RunFlags* flags) {
+  const orchestrator::RunRecipe usual;
+  const bool bench = command->get_name() == "bench";
   command->add_option("--recipe", flags->recipes, "Settings as TOML (recipes/davinci.toml)");
   command->add_option("--set", flags->sets, "One setting of the recipe: --set rollout.turns=5")
       ->allow_extra_args(false);
@@ -224,6 +225,11 @@ void AddRunFlags(CLI::App* command, RunFlags* flags) {
                    "Of the kernels (default: triton on cuda, cpp on cpu)")
       ->check(CLI::IsMember({"triton", "cuda", "cuda-inline", "cpp"}));
   command
+      ->add_option("--shapes", flags->shapes,
+                   "A further shape to verify, as globals of the task file: ROWS=1024,COLS=77 "
+                   "(may be repeated); exports accept exactly the verified shapes")
+      ->allow_extra_args(false);
+  command
       ->add_option("--llm", flags->llm,
                    "URL of an OpenAI-compatible endpoint (several share the load), "
                    "embedded (--model names its folder or GGUF file), or recorded:FILE")
@@ -232,20 +238,37 @@ void AddRunFlags(CLI::App* command, RunFlags* flags) {
                       "Model name at the endpoint; with --llm embedded a folder or a GGUF file");
   command->add_option("--record", flags->record,
                       "Record every reply to FILE, for --llm recorded:FILE");
-  command->add_option("--library", flags->library,
-                      "Skills: a library file, a JSONL file or a folder");
+  command->add_option(
+      "--library", flags->library,
+      "Skills: a library file, a JSONL file or a folder (default: $DAVINCI_LIBRARY or "
+      "~/.local/share/davinci/skills.db, with the skills that come with davinci)");
   command
-      ->add_option("--strategy", flags->strategy,
-                   "How generations are spent: davinci, kevin, best_of_n, evolve")
+      ->add_option(
+          "--strategy", flags->strategy,
+          fmt::format("How generations are spent: davinci, kevin, best_of_n, evolve (default: "
+                      "{})",
+                      usual.step.strategy))
       ->check(CLI::IsMember(search::StrategyNames()));
-  command->add_option("--turns", flags->turns, "Turns per rollout")->check(CLI::Range(1, 100));
-  command->add_option("--schemes", flags->schemes, "Skill sets per task, besides the empty one")
+  command
+      ->add_option("--turns", flags->turns,
+                   fmt::format("Turns per rollout (default: {})", usual.step.turns))
+      ->check(CLI::Range(1, 100));
+  command
+      ->add_option("--schemes", flags->schemes,
+                   fmt::format("Skill sets per task, besides the empty one (default: {})",
+                               bench ? 0 : usual.step.schemes))
       ->check(CLI::Range(0, 64));
-  command->add_option("--budget-usd", flags->budget_usd, "Money for model calls, of the whole run")
+  command
+      ->add_option("--budget-usd", flags->budget_usd,
+                   "Money for model calls, of the whole run; needs prices (default: no limit)")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--budget-minutes", flags->budget_minutes, "Wall time; then the best so far")
+  command
+      ->add_option("--budget-minutes", flags->budget_minutes,
+                   "Wall time; then the best so far (default: no limit)")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--max-calls", flags->max_calls, "Model calls of the whole run")
+  command
+      ->add_option("--max-calls", flags->max_calls,
+                   "Model calls of the whole run (default: no limit)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--run", flags->run,
                       "Folder of the run (default: davinci-runs/…, the same for the same "
@@ -276,6 +299,14 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   if (!flags.language.empty()) overrides.emplace_back("policy.require_language=true");
   text("llm.model", flags.model);
   text("search.strategy", flags.strategy);
+  if (!flags.shapes.empty())
+    overrides.push_back("task.shapes=" + config::TomlLiteral(nlohmann::json(flags.shapes)));
+  if (flags.hints.starts_with('@')) {
+    DAVINCI_ASSIGN_OR_RETURN(const std::string hints, ReadFile(flags.hints.substr(1)));
+    text("task.hints", hints);
+  } else {
+    text("task.hints", flags.hints);
+  }
   if (!flags.llm.empty())
     overrides.push_back("llm.endpoints=" + config::TomlLiteral(nlohmann::json(flags.llm)));
   number("rollout.turns", flags.turns);
@@ -300,8 +331,10 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
 }
 
 Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRecipe& recipe,
-                                const GlobalOptions& global) {
+                                const GlobalOptions& global,
+                                std::function<void(const std::string&)> on_notice) {
   Workplace place;
+  place.on_notice = std::move(on_notice);
   DAVINCI_ASSIGN_OR_RETURN(place.installation, FindInstallation(global.python));
   DAVINCI_RETURN_IF_ERROR(OpenModels(flags, recipe, &place));
   DAVINCI_RETURN_IF_ERROR(FindLibrary(flags, recipe, &place));
@@ -325,19 +358,74 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
   }
   DAVINCI_ASSIGN_OR_RETURN(parts.runtime_source, ReadFile(place.installation.home / "python" /
                                                           "davinci_runtime" / "__init__.py"));
+  DAVINCI_ASSIGN_OR_RETURN(parts.guard_source, ReadFile(place.installation.home / "python" /
+                                                        "davinci_runtime" / "guard.py"));
   parts.ledger = place.ledger.get();
   parts.evaluator = place.evaluator.get();
   parts.prompts = place.prompts.get();
   parts.verdict_cache = place.verdict_cache.get();
   parts.num_cores = num_cores;
+  parts.notices = [clients = place.clients] {
+    std::vector<std::string> notices;
+    for (const llm::OpenAiClient* client : clients)
+      for (std::string& notice : client->Notices()) notices.push_back(std::move(notice));
+    return notices;
+  };
   return place;
 }
+
+namespace {
+
+// "at most 51 model calls (3 selection, 48 policy), 402k reply tokens, $1.20". An upper bound: stop
+// rules, merged skill sets and budgets make it less; what the run has already done is in it.
+std::string Forecast(const orchestrator::RunRequest& request, const Workplace& place) {
+  const orchestrator::RunRecipe& recipe = request.recipe;
+  const rollout::StepSettings& step = recipe.step;
+  const auto tasks = static_cast<int64_t>(request.header.tasks.size());
+  const bool asks = step.selection == rollout::SelectionMethod::kAgent;
+  const int64_t selection = asks ? tasks * step.schemes : 0;
+  int64_t policy = 0;
+  for (const TaskEntry& task : request.header.tasks) {
+    const auto own = request.rollouts.find(task.id);
+    const int64_t rollouts = own != request.rollouts.end() ? own->second : step.rollouts;
+    const int64_t groups =
+        step.strategy == "davinci" ? step.schemes + (step.null_scheme ? 1 : 0) : 1;
+    const int64_t turns = step.strategy == "best_of_n" ? 1 : step.turns * step.iterations;
+    policy += step.strategy == "evolve" ? step.evolve.trials : groups * rollouts * turns;
+  }
+  const int64_t summary = step.learn ? tasks * step.summaries : 0;
+  const int64_t trials = summary * step.max_new_skills * 2 * step.verification.admission.max_pairs;
+  const int64_t calls = selection + policy + summary + trials;
+  llm::Usage worst;
+  worst.completion_tokens = selection * step.selection_sampling.max_tokens +
+                            (policy + trials) * step.policy_sampling.max_tokens +
+                            summary * step.summary_sampling.max_tokens;
+  worst.prompt_tokens = calls * step.context_tokens - worst.completion_tokens;
+  std::string text =
+      fmt::format("{} task{}: at most {} model calls ({} selection, {} policy{}), {} reply tokens",
+                  tasks, tasks == 1 ? "" : "s", calls, selection, policy,
+                  step.learn ? fmt::format(", {} summary, {} verification", summary, trials) : "",
+                  worst.completion_tokens);
+  if (place.recorded) return text + ", $0 (recorded replies)";
+  if (place.clients.empty()) return text;
+  std::optional<double> usd;
+  if (!recipe.llm.prices.empty())
+    if (const auto prices = llm::PriceTable::Load(recipe.llm.prices); prices.ok())
+      usd = prices->Cost(place.llm_identity, worst);
+  text += usd ? fmt::format(", at most ${:.2f}", *usd)
+              : std::string(", price unknown (llm.prices names a file with prices)");
+  if (recipe.budget.usd > 0) text += fmt::format("; budget ${:g}", recipe.budget.usd);
+  return text;
+}
+
+}  // namespace
 
 Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedRecipe& resolved,
                                           const GlobalOptions& global,
                                           orchestrator::RunRequest request,
                                           const orchestrator::RunEvents& events) {
-  DAVINCI_ASSIGN_OR_RETURN(Workplace place, OpenWorkplace(flags, resolved.recipe, global));
+  DAVINCI_ASSIGN_OR_RETURN(Workplace place,
+                           OpenWorkplace(flags, resolved.recipe, global, events.note));
   orchestrator::RunHeader& header = request.header;
   header.version = DAVINCI_VERSION;
   header.recorded = place.recorded;
@@ -346,6 +434,8 @@ Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedR
   header.identity = orchestrator::Identity(resolved.recipe);
   header.identity["llm"] = place.llm_identity;
   header.identity["agents.prompts"] = place.prompts->hash();
+  for (const auto& [task, source] : request.start)
+    header.identity["start." + task] = Sha256Hex(source);
   request.folder =
       flags.run.empty() ? orchestrator::DefaultRunFolder(header) : std::filesystem::path(flags.run);
   request.recipe = resolved.recipe;
@@ -356,6 +446,7 @@ Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedR
   request.publish_library = place.publish_library;
   rollout::StopFlag stop;
   const InterruptWatch watch(&stop);
+  if (events.note) events.note(Forecast(request, place));
   return orchestrator::ExecuteRun(std::move(request), place.parts, &stop, events);
 }
 

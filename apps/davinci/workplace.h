@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,7 +23,9 @@ struct RunFlags {
   std::vector<std::string> sets;  // "a.b=c"
   std::string target;
   std::string language;
-  std::vector<std::string> llm;  // URLs, "recorded:FILE", "embedded"
+  std::vector<std::string> shapes;  // "ROWS=1024,COLS=77"
+  std::string hints;                // text, or @FILE
+  std::vector<std::string> llm;     // URLs, "recorded:FILE", "embedded"
   std::string model;
   std::string strategy;
   // In the place of --llm: a backbone made by the command, and what of it decides a run's content.
@@ -60,6 +63,8 @@ struct Workplace {
   std::shared_ptr<llm::Backbone> backbone;
   std::vector<std::unique_ptr<llm::Backbone>> role_backbones;  // of [llm.ROLE]
   std::unique_ptr<llm::Backbone> recorder;                     // around backbone, with --record
+  std::vector<const llm::OpenAiClient*> clients;               // those of the above at endpoints
+  std::function<void(const std::string&)> on_notice;           // of the clients; may be empty
   std::unique_ptr<rollout::JudgeEvaluator> evaluator;
   std::unique_ptr<agent::PromptSet> prompts;
   std::unique_ptr<store::KvCache> verdict_cache;
@@ -73,8 +78,10 @@ struct Workplace {
 
 // Checks everything that can be checked before work begins: the endpoint answers and knows the
 // model, the interpreter exists, prompts are complete.
+// `on_notice` gets what comes up later about the endpoints (llm/openai_client.h).
 Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRecipe& recipe,
-                                const GlobalOptions& global);
+                                const GlobalOptions& global,
+                                std::function<void(const std::string&)> on_notice);
 
 // Opens the workplace and carries the run out in it. `request` comes with the command, title and
 // tasks in its header and with what only its command knows; the rest is filled in here.

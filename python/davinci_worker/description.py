@@ -5,7 +5,7 @@ import time
 
 import torch
 
-from davinci_worker import arena, memory, outputs, packing, source, trace, weights
+from davinci_worker import arena, memory, outputs, packing, signature, source, trace, weights
 
 _SLOTS = 3
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
@@ -58,7 +58,7 @@ def describe(reference, drawn, seed):
         "kept": kept,
         "begins": outputs.begins(first), "regions": outputs.regions(first),
         "stochastic": reference.stochastic, "reseed_calls": bool(reference.spec.get("reseed_calls")), "mode": reference.spec.get("mode"),
-        "training": bool(built.model.training), "work": _work(reference, built.model, drawn) if variant == 0 else None,
+        "training": bool(built.model.training), "verified": signature.case(built, drawn), "work": _work(reference, built.model, drawn) if variant == 0 else None,
     }
 
 

@@ -320,6 +320,41 @@ TEST_F(RunTest, IdenticalCandidatesAreJudgedOnce) {
   EXPECT_EQ(judged, 1);
 }
 
+TEST_F(RunTest, ANoisyTimeIsMeasuredAgainAndTheNarrowestIntervalShared) {
+  for (auto& [label, text] : scenario_.replies)
+    if (label.starts_with("beta@1#")) text = Reply("ok 1.1 noisy", "always the same");
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  std::vector<double> measured;
+  std::vector<double> taken_over;
+  for (const Trajectory& trajectory : result->view.tasks[1].trajectories)
+    for (const Turn& turn : trajectory.turns)
+      (turn.judged_before ? taken_over : measured).push_back(turn.evaluation.speedup->high);
+  EXPECT_EQ(measured.size(), size_t{rollout::kMostMeasurements});
+  EXPECT_EQ(taken_over.size(), 12u - measured.size());
+  for (const double high : taken_over) EXPECT_DOUBLE_EQ(high, 1.1 * 1.3);
+  const int calls = evaluator_.num_calls;
+  ASSERT_TRUE(Execute().ok());
+  EXPECT_EQ(evaluator_.num_calls, calls);
+}
+
+TEST_F(RunTest, AFailedComparisonIsNotRepeatedWhenTheRunIsShownAgain) {
+  scenario_.recipe.also_against = {"compile"};
+  std::atomic<int> compiled = 0;
+  evaluator_.before = [&](const rollout::Question& question) {
+    if (question.baseline != "compile") return Status::Ok();
+    ++compiled;
+    return Internal("torch.compile found no compiler");
+  };
+  for (int i = 0; i < 2; ++i) {
+    const auto result = Execute();
+    ASSERT_TRUE(result.ok());
+    EXPECT_TRUE(result->view.tasks[0].winner.has_value());
+    EXPECT_THAT(result->view.tasks[0].remark, HasSubstr("torch.compile found no compiler"));
+    EXPECT_EQ(compiled, 2);  // one per winner, in the first process
+  }
+}
+
 TEST_F(RunTest, ABrokenTaskHarmsNoOtherAndCostsNoCall) {
   evaluator_.before = [](const rollout::Question& question) {
     return question.task_path.ends_with("beta.py") ? InvalidArgument("beta.py: forward raised")

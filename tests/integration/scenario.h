@@ -29,6 +29,7 @@ class ScriptedEvaluator : public rollout::Evaluator {
   }
   std::string Identity() override { return "scripted"; }
 
+  std::atomic<int> num_noisy = 0;  // verdicts "ok X noisy"
   std::atomic<int> num_calls = 0;
   // Called before the verdict; a Status instead of one when it returns such.
   std::function<Status(const rollout::Question&)> before;

@@ -18,6 +18,8 @@ Result<Conversation> StartDigest(const PromptSet& prompts, const TaskBrief& task
   DAVINCI_ASSIGN_OR_RETURN(PromptValues values, TaskValues(prompts, task, skills));
   if (!first_turn) values["example_reference"] = values["example_candidate"] = "";
   DAVINCI_ASSIGN_OR_RETURN(conversation.task, prompts.Render("kevin_task", values));
+  DAVINCI_ASSIGN_OR_RETURN(const std::string notes, UserNotes(prompts, task));
+  conversation.task += notes;
   return conversation;
 }
 

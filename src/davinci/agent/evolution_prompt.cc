@@ -63,6 +63,8 @@ Result<llm::Request> BuildEvolutionRequest(const PromptSet& prompts, const TaskB
   values["insights"] = InsightsShown(evolution.insights);
   for (const char* dispensable : {"insights", "best", ""}) {
     DAVINCI_ASSIGN_OR_RETURN(conversation.task, prompts.Render("evolve_task", values));
+    DAVINCI_ASSIGN_OR_RETURN(const std::string notes, UserNotes(prompts, task));
+    conversation.task += notes;
     if (ConversationTokens(conversation, count) <= max_prompt_tokens) break;
     if (*dispensable == '\0')
       return FitConversation(conversation, max_prompt_tokens, -1, count).status();

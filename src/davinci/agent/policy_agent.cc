@@ -22,6 +22,14 @@ Result<PromptValues> TaskValues(const PromptSet& prompts, const TaskBrief& task,
                       {"class_name", task.class_name}};
 }
 
+Result<std::string> UserNotes(const PromptSet& prompts, const TaskBrief& task) {
+  if (task.hints.empty() && task.start.empty()) return std::string();
+  return prompts.Render("user_notes", {{"hints", WithoutTrailingNewlines(task.hints)},
+                                       {"start", WithoutTrailingNewlines(task.start)},
+                                       {"start_measurement", task.start_measurement},
+                                       {"class_name", task.class_name}});
+}
+
 Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief& task,
                                        const std::string& device,
                                        const std::vector<skill::Skill>& skills) {
@@ -40,6 +48,8 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
                                                             {"precision", task.precision}}));
   DAVINCI_ASSIGN_OR_RETURN(const PromptValues values, TaskValues(prompts, task, skills));
   DAVINCI_ASSIGN_OR_RETURN(conversation.task, prompts.Render("policy_task", values));
+  DAVINCI_ASSIGN_OR_RETURN(const std::string notes, UserNotes(prompts, task));
+  conversation.task += notes;
   return conversation;
 }
 

@@ -25,6 +25,9 @@
 
 namespace davinci::agent {
 
+// Hints and the kernel to start from, to be put behind the task's message; "" without either.
+Result<std::string> UserNotes(const PromptSet& prompts, const TaskBrief& task);
+
 // `skills` in the order of the scheme, none under the null scheme; `device` is DescribeDevice()'s
 // text. InvalidArgument for a language that candidates are not written in, or one that does not run
 // on the task's target.

@@ -126,16 +126,29 @@ LlmCost& LlmCost::operator+=(const LlmCost& other) {
   prompt_tokens += other.prompt_tokens;
   completion_tokens += other.completion_tokens;
   usd += other.usd;
+  unpriced += other.unpriced;
   seconds += other.seconds;
   return *this;
 }
 
+std::string MoneyText(const LlmCost& cost) {
+  if (cost.unpriced > 0 && cost.unpriced >= cost.calls) return "price unknown";
+  std::string text = cost.usd < 1 && cost.usd > 0 ? fmt::format("${:.4f}", cost.usd)
+                                                  : fmt::format("${:.2f}", cost.usd);
+  if (cost.unpriced > 0)
+    text +=
+        fmt::format(" + {} call{} of unknown price", cost.unpriced, cost.unpriced == 1 ? "" : "s");
+  return text;
+}
+
 json ToJson(const LlmCost& cost) {
-  return {{"calls", cost.calls},
-          {"prompt_tokens", cost.prompt_tokens},
-          {"completion_tokens", cost.completion_tokens},
-          {"usd", cost.usd},
-          {"seconds", cost.seconds}};
+  json document = {{"calls", cost.calls},
+                   {"prompt_tokens", cost.prompt_tokens},
+                   {"completion_tokens", cost.completion_tokens},
+                   {"usd", cost.usd},
+                   {"seconds", cost.seconds}};
+  if (cost.unpriced > 0) document["unpriced"] = cost.unpriced;
+  return document;
 }
 
 Result<LlmCost> LlmCostFromJson(const json& document) {
@@ -146,6 +159,8 @@ Result<LlmCost> LlmCostFromJson(const json& document) {
   reader.Read("completion_tokens", &cost.completion_tokens);
   reader.Read("usd", &cost.usd);
   reader.Read("seconds", &cost.seconds);
+  if (document.is_object() && document.contains("unpriced"))
+    reader.Read("unpriced", &cost.unpriced);
   DAVINCI_RETURN_IF_ERROR(reader.Finish());
   return cost;
 }

@@ -63,12 +63,16 @@ struct LlmCost {
   int calls = 0;  // paid requests, retries that were billed included
   int64_t prompt_tokens = 0;
   int64_t completion_tokens = 0;
-  double usd = 0;
+  double usd = 0;      // of the calls whose price is known
   double seconds = 0;  // waiting for the endpoint
+  int unpriced = 0;    // calls whose price is not known; a key in JSON only where there are some
 
   LlmCost& operator+=(const LlmCost& other);
   bool operator==(const LlmCost&) const = default;
 };
+
+// "$0.0120", "$3.40"; "price unknown"; "$3.40 + 2 calls of unknown price".
+std::string MoneyText(const LlmCost& cost);
 
 // The choice of a skill set ("scheme") for a task. The null scheme chooses nothing, asks nobody and
 // is the control.

@@ -162,6 +162,21 @@ TEST(RolloutRecords, IntegersOutOfRangeAreRefusedNotWrapped) {
   EXPECT_FALSE(LlmCostFromJson(cost).ok());
 }
 
+TEST(LlmCost, AnUnknownPriceIsNotZeroDollars) {
+  LlmCost cost;
+  cost.calls = 2;
+  EXPECT_EQ(MoneyText(cost), "$0.00");
+  EXPECT_FALSE(ToJson(cost).contains("unpriced"));
+  cost.unpriced = 2;
+  EXPECT_EQ(MoneyText(cost), "price unknown");
+  const auto again = LlmCostFromJson(ToJson(cost));
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(*again, cost);
+  cost.calls = 3;
+  cost.usd = 0.0123;
+  EXPECT_EQ(MoneyText(cost), "$0.0123 + 2 calls of unknown price");
+}
+
 TEST(LlmCost, Adds) {
   LlmCost sum{1, 2, 3, 0.5, 1.5};
   sum += LlmCost{10, 20, 30, 0.25, 0.5};

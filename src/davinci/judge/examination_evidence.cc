@@ -163,6 +163,11 @@ Evaluation Examination::Conclude() {
   } else {
     evaluation.outcome = Outcome::kOk;
     if (evaluation.message.empty()) evaluation.message = "correct on every check";
+    // What an export of the candidate may be called with (davinci_runtime/guard.py).
+    if (session_ && !job_.without_device)
+      for (const auto& facts : session_->facts)
+        if (facts && facts->raw.contains("verified"))
+          evaluation.evidence["verified"].push_back(facts->raw["verified"]);
   }
   if (session_ && session_->facts[0]) {
     const VariantFacts& facts = *session_->facts[0];

@@ -252,7 +252,8 @@ Result<Evaluation> Judge::EvaluateAgainst(const Job& job, const Progress& progre
 }
 
 Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress, MemoryRoom room) {
-  DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(job.reference_path));
+  DAVINCI_ASSIGN_OR_RETURN(Task task, LoadTask(job.reference_path));
+  DAVINCI_RETURN_IF_ERROR(AddShapes(job.shapes, &task));
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(job.protocol));
   json limits = OverrideLimits(impl_->options, &protocol);
   if (job.target == Target::kCpu && impl_->options.memory_bytes <= 0) {

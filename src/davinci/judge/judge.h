@@ -55,6 +55,8 @@ struct Job {
   Language language = Language::kAuto;
   std::string protocol = "davinci";
   std::string baseline = "eager";  // or several, the first of record: "eager,compile" (baselines.h)
+  // Further shapes to check, besides those of the sidecar, as ParseShape() reads them.
+  std::vector<std::string> shapes;
   // Target cuda on a machine without a GPU: Evaluate() sets it, and `target` to the CPU on which
   // kernels are interpreted.
   bool without_device = false;

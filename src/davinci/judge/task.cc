@@ -115,4 +115,48 @@ Result<Task> LoadTask(const std::string& path) {
   return task;
 }
 
+Result<nlohmann::json> ParseShape(std::string_view text) {
+  nlohmann::json globals = nlohmann::json::object();
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t comma = rest.find(',');
+    const std::string_view pair = rest.substr(0, comma);
+    rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
+    const size_t equals = pair.find('=');
+    const auto value =
+        equals == std::string_view::npos
+            ? nlohmann::json(nlohmann::json::value_t::discarded)
+            : nlohmann::json::parse(pair.substr(equals + 1), nullptr, /*allow_exceptions=*/false);
+    const std::string name(pair.substr(0, std::min(equals, pair.size())));
+    const bool named = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+                       std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                         return std::isalnum(c) != 0 || c == '_';
+                       });
+    if (!named || !(value.is_number() || value.is_boolean()))
+      return InvalidArgument(fmt::format(
+          "\"{}\" is no shape; write NAME=NUMBER,…, naming globals of the task file that "
+          "get_inputs() reads: ROWS=1024,COLS=77",
+          text));
+    globals[name] = value;
+  }
+  if (globals.empty()) return InvalidArgument("an empty shape; write NAME=NUMBER,…");
+  return globals;
+}
+
+Status AddShapes(const std::vector<std::string>& shapes, Task* task) {
+  if (shapes.empty()) return Status::Ok();
+  Sha256 hash;
+  hash.Field(task->hash);
+  for (const std::string& shape : shapes) {
+    DAVINCI_ASSIGN_OR_RETURN(nlohmann::json globals, ParseShape(shape));
+    for (const auto& [name, value] : globals.items())
+      if (!HasWord(task->source, name))
+        return InvalidArgument(
+            fmt::format("{}: no global {} to set for the shape \"{}\"", task->path, name, shape));
+    hash.Field(JsonText(globals));
+    task->config.variants.push_back(std::move(globals));
+  }
+  task->hash = hash.FinishHex();
+  return Status::Ok();
+}
+
 }  // namespace davinci::judge

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,5 +36,10 @@ Result<std::string> ReadNamedFile(const std::string& path, uint64_t max_bytes,
 
 // Missing file, no entry class, unreadable sidecar: kNotFound / kInvalidArgument with the remedy.
 Result<Task> LoadTask(const std::string& path);
+
+// "ROWS=1024,COLS=77" as the globals of a variant.
+Result<nlohmann::json> ParseShape(std::string_view text);
+// Adds the shapes to the task's variants, and to its hash.
+Status AddShapes(const std::vector<std::string>& shapes, Task* task);
 
 }  // namespace davinci::judge

@@ -67,7 +67,7 @@ Attempt FromErrorDocument(int status, const EndpointError& error, const HttpAnsw
             : fmt::format("{}. The API key came from {}", message, input.key_origin));
   } else if (status == 402 ||
              SaysAny(error, {"insufficient_quota", "billing_hard_limit_reached"})) {
-    attempt.status = ResourceExhausted(message);
+    attempt.status = FailedPrecondition(message + "; the account has no credit or quota left");
   } else if (status == 404 || SaysAny(error, {"model_not_found"})) {
     attempt.status =
         NotFound(fmt::format("{}. Is \"{}\" the model's name, and the URL the base of the API?",

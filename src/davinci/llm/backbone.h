@@ -156,7 +156,8 @@ class Backbone {
   //   kInvalidArgument    the endpoint refuses the request; it will refuse it again
   //   kPermissionDenied   key missing or wrong
   //   kNotFound           wrong model name; no recording of this label
-  //   kResourceExhausted  a budget or a quota is spent
+  //   kResourceExhausted  a budget of ours is spent
+  //   kFailedPrecondition  the account at the endpoint has no credit or quota left
   //   kUnavailable, kDeadlineExceeded  not reachable or not answering, retries included
   virtual Result<Reply> Generate(const Request& request, const CancelToken& cancel) = 0;
 

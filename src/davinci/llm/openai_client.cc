@@ -65,10 +65,13 @@ struct OpenAiClient::Impl {
     return endpoint.send_key ? key : none;
   }
 
-  void Notice(std::string text) {
-    const std::lock_guard lock(mutex);
-    if (std::find(notices.begin(), notices.end(), text) == notices.end())
-      notices.push_back(std::move(text));
+  void Notice(const std::string& text) {
+    {
+      const std::lock_guard lock(mutex);
+      if (std::find(notices.begin(), notices.end(), text) != notices.end()) return;
+      notices.push_back(text);
+    }
+    if (options.on_notice) options.on_notice(text);
   }
 
   HttpRequest Http(const CancelToken& cancel) const {
@@ -136,6 +139,8 @@ Result<std::vector<Reply>> OpenAiClient::Impl::Call(const Request& request, cons
                                                     const CancelToken& cancel) {
   size_t avoid = kNoEndpoint;
   int num_adapted = 0;
+  int pauses = 0;
+  double paused_s = 0;
   constexpr int kMaxAdapted = 12;  // more than there are fields to leave out
   Status last;
   for (int failures = 0; failures < options.retry.max_attempts;) {
@@ -190,14 +195,23 @@ Result<std::vector<Reply>> OpenAiClient::Impl::Call(const Request& request, cons
         lease->ReportFailure(attempt.status.message());
         break;
       case Verdict::kPause:
-        if (attempt.retry_after_s.value_or(0) > options.retry.max_retry_after_s) {
-          return ResourceExhausted(fmt::format(
+        if (!attempt.retry_after_s) break;
+        if (*attempt.retry_after_s > options.retry.max_retry_after_s) {
+          return Unavailable(fmt::format(
               "{}; it asks to come back in {:.0f} s, longer than the {:.0f} s allowed",
               attempt.status.message(), *attempt.retry_after_s, options.retry.max_retry_after_s));
         }
-        if (attempt.retry_after_s)
-          lease->ReportPause(*attempt.retry_after_s, attempt.status.message());
-        break;
+        // Waiting as asked is no failed attempt. The pool waits, and may know another endpoint. An
+        // endpoint that keeps asking for less than it needs is asked ever less often.
+        const double pause_s = std::max(*attempt.retry_after_s, Delay(std::min(++pauses, 30)));
+        paused_s += pause_s;
+        if (paused_s > options.retry.max_paused_s) {
+          return Unavailable(fmt::format("{} (asked to wait {} times, {:.0f} s in all)",
+                                         attempt.status.message(), pauses, paused_s - pause_s));
+        }
+        lease->ReportPause(pause_s, attempt.status.message());
+        avoid = lease->index();
+        continue;
     }
     last = attempt.status;
     avoid = lease->index();
@@ -209,8 +223,6 @@ Result<std::vector<Reply>> OpenAiClient::Impl::Call(const Request& request, cons
                                              "used up)",
                                              last.message()));
     }
-    // A pause that was asked for is waited for by the pool, which may know another endpoint.
-    if (attempt.verdict == Verdict::kPause && attempt.retry_after_s) continue;
     if (!SleepUnlessCancelled(Delay(failures), cancel))
       return Cancelled("waiting to try again after: " + last.message());
   }

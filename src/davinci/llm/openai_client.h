@@ -20,6 +20,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,9 @@ struct RetryPolicy {
   double first_delay_s = 0.5;      // before the second attempt; doubles each time
   double max_delay_s = 30;         // a delay is drawn uniformly from its upper half
   double max_retry_after_s = 300;  // an endpoint that asks for more ends the call
+  // Waiting that endpoints asked for (Retry-After) counts as no attempt; all of it per call,
+  // seconds.
+  double max_paused_s = 900;
   // Retries of all calls together: a stock that each retry draws 1 from and each success puts
   // `budget_per_success` back into, so that an outage is not answered by a storm.
   double budget = 200;
@@ -69,6 +73,9 @@ struct OpenAiOptions {
   RetryPolicy retry;
   BreakerPolicy breaker;
   uint64_t jitter_seed = 0;  // of back-off delays; 0: unpredictable
+
+  // Each of Notices() when it comes up after Create, from the thread that makes the call.
+  std::function<void(const std::string&)> on_notice;
 
   PriceTable prices;
   Ledger* ledger = nullptr;  // not owned; may be null

@@ -391,13 +391,40 @@ TEST_F(OpenAiClientTest, RetryAfterIsHonoured) {
   EXPECT_EQ(client->Health()[0].num_failures, 0);  // busy is not ill
 }
 
+TEST_F(OpenAiClientTest, WaitingAsAskedUsesUpNoAttempt) {
+  std::atomic<int> calls = 0;
+  HttpServer server([&](const auto&, auto& response) {
+    if (calls++ >= 8) return StreamText(response, "fine");
+    response.set_header("Retry-After", "0");
+    Fail(response, 429, "slow down");
+  });
+  OpenAiOptions options = Quick({server.url()});
+  options.retry.max_attempts = 2;
+  options.retry.budget = 1;
+  const auto reply = Client(std::move(options))->Generate(Ask(), {});
+  ASSERT_TRUE(reply.ok()) << reply.status().ToString();
+  EXPECT_EQ(reply->num_attempts, 1);
+}
+
+TEST_F(OpenAiClientTest, AnEndpointThatOnlyEverPausesEndsTheCall) {
+  HttpServer server([](const auto&, auto& response) {
+    response.set_header("Retry-After", "0.05");
+    Fail(response, 429, "slow down");
+  });
+  OpenAiOptions options = Quick({server.url()});
+  options.retry.max_paused_s = 0.3;
+  const auto reply = Client(std::move(options))->Generate(Ask(), {});
+  EXPECT_EQ(reply.status().code(), StatusCode::kUnavailable);
+  EXPECT_THAT(reply.status().message(), HasSubstr("asked to wait"));
+}
+
 TEST_F(OpenAiClientTest, RetryAfterBeyondReasonEndsTheCall) {
   HttpServer server([&](const auto&, auto& response) {
     response.set_header("Retry-After", "86400");
     Fail(response, 429, "tomorrow");
   });
   const auto reply = Client(Quick({server.url()}))->Generate(Ask(), {});
-  EXPECT_EQ(reply.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(reply.status().code(), StatusCode::kUnavailable);  // no budget of ours is spent
   EXPECT_THAT(reply.status().message(), HasSubstr("come back in 86400 s"));
   EXPECT_EQ(server.num_requests(), 1u);
 }
@@ -514,10 +541,10 @@ TEST_F(OpenAiClientTest, RefusalsAreErrorsAtOnceAndSayWhatToDo) {
       {400, "context_length_exceeded", StatusCode::kInvalidArgument, "what it said"},
       {401, "", StatusCode::kPermissionDenied, "set the environment variable OPENAI_API_KEY"},
       {403, "", StatusCode::kPermissionDenied, "No API key was sent"},
-      {402, "", StatusCode::kResourceExhausted, "what it said"},
+      {402, "", StatusCode::kFailedPrecondition, "no credit or quota left"},
       {404, "model_not_found", StatusCode::kNotFound, "Is \"test-model\" the model's name"},
       {413, "", StatusCode::kInvalidArgument, "HTTP 413"},
-      {429, "insufficient_quota", StatusCode::kResourceExhausted, "what it said"}};
+      {429, "insufficient_quota", StatusCode::kFailedPrecondition, "what it said"}};
   for (const auto& [status, code, expected, message] : cases) {
     HttpServer server([&, status = status, code = code](const auto&, auto& response) {
       Fail(response, status, "what it said", code);
@@ -557,13 +584,18 @@ TEST_F(OpenAiClientTest, RefusedFieldsAreLeftOutFromThenOn) {
   request.seed = 1;
   request.logprobs = true;
   request.tools = {SelectSkillsTool({"a"}, 1)};
-  auto client = Client(Quick({server.url()}));
+  OpenAiOptions options = Quick({server.url()});
+  std::vector<std::string> seen;
+  options.on_notice = [&](const std::string& text) { seen.push_back(text); };
+  auto client = Client(std::move(options));
   const auto reply = client->Generate(request, {});
   ASSERT_TRUE(reply.ok()) << reply.status().message();
   EXPECT_EQ(reply->num_attempts, 1);  // adapting is no failure
   EXPECT_TRUE(ParseSelectSkills(*reply, {"a"}, 1).ok());
   EXPECT_EQ(reply->token_logprobs, std::nullopt);
   EXPECT_EQ(client->Notices().size(), 4u);
+  EXPECT_EQ(seen, client->Notices());
+  EXPECT_THAT(seen, Contains(HasSubstr("do not share a seed")));
   ASSERT_TRUE(client->Generate(request, {}).ok());
   EXPECT_EQ(server.num_requests(), 6u);
 }

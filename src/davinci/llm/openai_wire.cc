@@ -207,7 +207,11 @@ std::optional<std::string> AdaptTo(const EndpointError& error, const Json& body,
   for (const Field& field : kFields) {
     if (!sent(field.key) || !mentioned(field.key)) continue;
     dialect->*field.flag = false;
-    return fmt::format("does not accept {}; it is left out", field.key);
+    const bool seed = std::string_view(field.key) == "seed";
+    return fmt::format("does not accept {}; it is left out{}", field.key,
+                       seed ? ": replies cannot be repeated, and the pairs of a skill's experiment "
+                              "do not share a seed"
+                            : "");
   }
   if (sent("tool_choice") && mentioned("tool_choice") && !mentioned("\"auto\"")) {
     dialect->tool_choice = false;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "davinci/base/clock.h"
@@ -20,8 +21,10 @@ using rollout::Kernel;
 
 constexpr size_t kMaxProseBytes = 1500;
 
+// With `may_fail` a failure of the judge is recorded as well, so that it is not repeated each time
+// the run is shown.
 Result<Evaluation> CertifyOne(const Certifier& certifier, int step, const rollout::TaskInput& task,
-                              const Kernel& kernel, const std::string& baseline,
+                              const Kernel& kernel, const std::string& baseline, bool may_fail,
                               const CancelToken& cancel) {
   rollout::UnitId id = rollout::UnitOf(rollout::UnitKind::kCertification, step, kernel.turn);
   id.variant = baseline;
@@ -37,16 +40,26 @@ Result<Evaluation> CertifyOne(const Certifier& certifier, int step, const rollou
     question.source = StandaloneSource(source, certifier.runtime_source);
     question.protocol = settings.final_protocol;
     question.baseline = baseline;
+    question.shapes = settings.shapes;
     DAVINCI_ASSIGN_OR_RETURN(const rollout::Lane::Place place,
                              certifier.judge_lane->Enter(rollout::Urgency::kFinal, 0, cancel));
     const Stopwatch watch;
-    DAVINCI_ASSIGN_OR_RETURN(const Evaluation evaluation,
-                             certifier.evaluator->EvaluateAfresh(question, cancel));
+    auto evaluated = certifier.evaluator->EvaluateAfresh(question, cancel);
+    if (!evaluated.ok()) {
+      if (!may_fail || evaluated.status().code() == StatusCode::kCancelled)
+        return evaluated.status();
+      return json{{"problem", evaluated.status().message()},
+                  {"queue_seconds", place.waited_seconds()},
+                  {"judge_seconds", watch.Seconds()}};
+    }
+    const Evaluation& evaluation = *evaluated;
     return json{{"evaluation", ToJson(evaluation)},
                 {"queue_seconds", place.waited_seconds()},
                 {"judge_seconds", watch.Seconds()}};
   }));
-  if (!body.contains("evaluation")) return Internal("the journal holds an empty certification");
+  if (may_fail && body.contains("problem")) return Internal(body.value("problem", ""));
+  if (!body.contains("evaluation"))
+    return Internal("corrupt journal record: certification without evaluation");
   DAVINCI_ASSIGN_OR_RETURN(Evaluation certified, EvaluationFromJson(body["evaluation"]));
   rollout::ApplyPolicy(certifier.recipe->step, kernel.language, &certified);
   return certified;
@@ -76,8 +89,8 @@ std::string Prose(const std::string& reply) {
   return ElideMiddle(prose, kMaxProseBytes);
 }
 
-const Trajectory* Find(const rollout::TaskOutcome& outcome, const RolloutId& id) {
-  for (const Trajectory& trajectory : outcome.trajectories)
+const Trajectory* Find(const std::vector<Trajectory>& trajectories, const RolloutId& id) {
+  for (const Trajectory& trajectory : trajectories)
     if (trajectory.id == id) return &trajectory;
   return nullptr;
 }
@@ -94,22 +107,42 @@ std::optional<double> RooflineShare(const Evaluation& evaluation) {
   return floor_ms->get<double>() / evaluation.candidate_time->median_ms;
 }
 
+std::string WhyNoKernel(const std::vector<Trajectory>& trajectories) {
+  std::map<std::string, int> counts;
+  int replies = 0;
+  for (const Trajectory& trajectory : trajectories)
+    for (const Turn& turn : trajectory.turns) {
+      ++replies;
+      ++counts[turn.code_hash.empty() ? std::string("without code")
+                                      : std::string(OutcomeName(turn.evaluation.outcome))];
+    }
+  if (replies == 0) return "the model gave no reply";
+  std::vector<std::pair<std::string, int>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text =
+      fmt::format("no correct kernel in {} repl{}", replies, replies == 1 ? "y" : "ies");
+  for (size_t i = 0; i < sorted.size(); ++i)
+    text += fmt::format("{} {} {}", i == 0 ? ":" : ",", sorted[i].second, sorted[i].first);
+  return text;
+}
+
 Result<Certified> Certify(const Certifier& certifier, int step, const rollout::TaskInput& task,
-                          const rollout::TaskOutcome& outcome, const CancelToken& cancel,
+                          const std::vector<Kernel>& best,
+                          const std::vector<Trajectory>& trajectories, const CancelToken& cancel,
                           std::string* remark) {
   Certified none;
-  if (outcome.best.empty()) {
-    *remark =
-        outcome.trajectories.empty() ? "nothing was rolled out" : "no correct kernel was found";
+  if (best.empty()) {
+    *remark = WhyNoKernel(trajectories);
     return none;
   }
   const std::string& baseline = certifier.recipe->step.baseline;
   const size_t attempts =
-      std::min(outcome.best.size(), static_cast<size_t>(certifier.recipe->certify_attempts));
+      std::min(best.size(), static_cast<size_t>(certifier.recipe->certify_attempts));
   for (size_t i = 0; i < attempts; ++i) {
-    const Kernel& kernel = outcome.best[i];
+    const Kernel& kernel = best[i];
     DAVINCI_ASSIGN_OR_RETURN(Evaluation certified,
-                             CertifyOne(certifier, step, task, kernel, baseline, cancel));
+                             CertifyOne(certifier, step, task, kernel, baseline, false, cancel));
     if (!certified.correct.value_or(false) || certified.outcome == Outcome::kPolicyViolation) {
       *remark += fmt::format("{} did not hold when judged again ({}); ", ToString(kernel.turn),
                              OutcomeName(certified.outcome));
@@ -124,10 +157,10 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
     if (!faster) {
       *remark += fmt::format("{} is correct, but not significantly faster: {}; ",
                              ToString(kernel.turn), SpeedupText(*certified.speedup));
-      const bool best = !none.not_faster ||
-                        certified.speedup->median > none.not_faster->certified.speedup->median;
+      const bool better = !none.not_faster ||
+                          certified.speedup->median > none.not_faster->certified.speedup->median;
       winner.certified = std::move(certified);
-      if (best) none.not_faster = std::move(winner);
+      if (better) none.not_faster = std::move(winner);
       continue;
     }
     winner.certified = std::move(certified);
@@ -135,7 +168,7 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
       if (!timed || other == baseline) continue;
       // An interrupted user waits for one number, not for all; a replay has what there was.
       if (certifier.hurry && !certifier.log->replaying()) break;
-      auto evaluation = CertifyOne(certifier, step, task, kernel, other, cancel);
+      auto evaluation = CertifyOne(certifier, step, task, kernel, other, true, cancel);
       if (evaluation.ok())
         winner.also.push_back(std::move(evaluation).value());
       else
@@ -148,7 +181,7 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
   return none;
 }
 
-std::string Explain(const rollout::TaskInput& task, const rollout::TaskOutcome& outcome,
+std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory>& trajectories,
                     const report::Winner& winner, store::RunStore& run) {
   std::string text;
   if (winner.certified.speedup)
@@ -163,7 +196,7 @@ std::string Explain(const rollout::TaskInput& task, const rollout::TaskOutcome& 
   if (std::find(labels.begin(), labels.end(), kOnlyPyTorchLabel) != labels.end())
     text += "; it only calls PyTorch, no kernel of its own";
   text += "\n";
-  const Trajectory* trajectory = Find(outcome, winner.turn.rollout);
+  const Trajectory* trajectory = Find(trajectories, winner.turn.rollout);
   if (trajectory == nullptr) return text;
   text += fmt::format("found in turn {} of scheme {}, rollout {}", winner.turn.turn,
                       winner.turn.rollout.scheme, winner.turn.rollout.rollout);

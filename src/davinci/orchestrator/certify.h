@@ -37,16 +37,21 @@ struct Certified {
 
 // `*remark` says why there is no winner; a Status when the judge failed. The winner's explanation
 // and path are filled in later.
+// `trajectories` are those of the task; `best` its kernels, best first.
 Result<Certified> Certify(const Certifier& certifier, int step, const rollout::TaskInput& task,
-                          const rollout::TaskOutcome& outcome, const CancelToken& cancel,
+                          const std::vector<rollout::Kernel>& best,
+                          const std::vector<Trajectory>& trajectories, const CancelToken& cancel,
                           std::string* remark);
+
+// "no correct kernel in 12 replies: 4 without code, 5 mismatch, 3 compile_error".
+std::string WhyNoKernel(const std::vector<Trajectory>& trajectories);
 
 // Floor of the roofline over the kernel's time (medians); nothing without a roofline.
 std::optional<double> RooflineShare(const Evaluation& evaluation);
 
 // What was found and how, for people: numbers, lineage, the model's own words, and what changed
 // from the first correct turn (or the reference) as a diff.
-std::string Explain(const rollout::TaskInput& task, const rollout::TaskOutcome& outcome,
+std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory>& trajectories,
                     const report::Winner& winner, store::RunStore& run);
 
 }  // namespace davinci::orchestrator

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "davinci/base/json_text.h"
+
 namespace davinci::orchestrator {
 namespace {
+
+using nlohmann::json;
 
 bool ImportsRuntime(std::string_view source) {
   for (std::string_view rest = source; !rest.empty();) {
@@ -73,6 +77,74 @@ std::string WithRemarks(std::string_view standalone, const std::vector<std::stri
   if (!remarks.empty()) text += '\n';
   text += standalone;
   return text;
+}
+
+namespace {
+
+// {"entry", "op", "globals", "kernel", "kernel_function", "target", "capability", "cases"}
+json GuardFacts(const config::TaskConfig& config, Target target, const Evaluation& verified) {
+  const bool is_class = config.function.empty() && config.op.empty();
+  json facts = {{"entry", is_class ? config.entry : config.function},
+                {"kernel", is_class ? config.CandidateEntry() : std::string("ModelNew")},
+                {"globals", config.Globals(TargetName(target))},
+                {"target", TargetName(target)},
+                {"cases", verified.evidence.value("verified", json::array())}};
+  if (!config.op.empty()) facts["op"] = config.op;
+  if (!is_class)
+    facts["kernel_function"] =
+        (config.op.empty() ? config.function : config.op.substr(config.op.rfind('.') + 1)) + "_new";
+  const json device = verified.provenance.value("device", json::object());
+  if (const auto found = device.find("compute_capability"); found != device.end())
+    facts["capability"] = *found;
+  return facts;
+}
+
+std::string SpecText(const json& spec) {
+  const std::string kind = spec.value("kind", "");
+  if (kind == "tensor")
+    return fmt::format("{} {}", spec.value("dtype", ""),
+                       JsonText(spec.value("shape", json::array())));
+  if (kind == "value") return JsonText(spec.value("value", json()));
+  std::string text;
+  for (const json& item : spec.value("items", json::array()))
+    text += (text.empty() ? "" : ", ") + SpecText(item);
+  return text;
+}
+
+}  // namespace
+
+std::string ExportSource(std::string_view source, const config::TaskConfig& config, Target target,
+                         const Evaluation& verified, const ExportParts& parts,
+                         std::vector<std::string> remarks) {
+  const std::string standalone = StandaloneSource(source, parts.runtime_source);
+  const json facts = GuardFacts(config, target, verified);
+  if (facts["cases"].empty() || parts.guard_source.empty()) return WithRemarks(standalone, remarks);
+  remarks.push_back(
+      fmt::format("Verified on {} in {} for these inputs; other calls run the "
+                  "reference:",
+                  TargetName(target), config::PrecisionName(config.precision)));
+  for (const json& one : facts["cases"])
+    remarks.push_back("  " + SpecText(one.value("inputs", json::object())));
+  remarks.emplace_back(
+      "With on_unverified = \"raise\" or on_grad = \"raise\" (class or instance) they raise "
+      "NotVerified.");
+  return WithRemarks(
+      fmt::format("{}\n\n"
+                  "# ---- the guard (Apache-2.0) ----\n"
+                  "import json as _json\n"
+                  "import types as _guard_types\n"
+                  "\n"
+                  "_GUARD_SOURCE = {}\n"
+                  "_REFERENCE_SOURCE = {}\n"
+                  "_VERIFIED = _json.loads({})\n"
+                  "_guard = _guard_types.ModuleType(\"davinci_guard\")\n"
+                  "exec(compile(_GUARD_SOURCE, \"davinci_guard.py\", \"exec\"), "
+                  "_guard.__dict__)\n"
+                  "NotVerified = _guard.NotVerified\n"
+                  "_guard.install(globals(), _REFERENCE_SOURCE, _VERIFIED)\n",
+                  standalone, PythonLiteral(parts.guard_source),
+                  PythonLiteral(parts.reference_source), PythonLiteral(JsonText(facts))),
+      remarks);
 }
 
 }  // namespace davinci::orchestrator

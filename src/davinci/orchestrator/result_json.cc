@@ -47,6 +47,7 @@ json ToJson(const RunResult& result) {
                    {"finished", result.finished()},
                    {"cost", ToJson(result.cost)},
                    {"costs", CostsBody(report::CostsByAgent(result.view))},
+                   {"notices", result.notices},
                    {"learned", result.learned},
                    {"stages", ToJson(result.stages)},
                    {"tasks", json::array()}};

@@ -11,6 +11,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/config/task_config.h"
 #include "davinci/orchestrator/certify.h"
 #include "davinci/orchestrator/export_kernel.h"
 #include "davinci/orchestrator/run_library.h"
@@ -143,6 +144,9 @@ Status Loop::Prepare() {
   }
   DAVINCI_ASSIGN_OR_RETURN(inputs_, MakeTaskInputs(request_.header.tasks, request_.recipe.step));
   for (rollout::TaskInput& input : inputs_)
+    if (const auto found = request_.start.find(input.id); found != request_.start.end())
+      input.brief.start = found->second;
+  for (rollout::TaskInput& input : inputs_)
     if (const auto found = request_.rollouts.find(input.id); found != request_.rollouts.end())
       input.rollouts = found->second;
   const bool uses_skills = request_.recipe.step.schemes > 0 || request_.recipe.step.learn;
@@ -155,8 +159,8 @@ Status Loop::Prepare() {
   int64_t units = 0;
   for (const auto& [kind, times] : before.stages) units += times.count;
   if (units > 0)
-    Note(fmt::format("going on with {}: {} units are done, {} rollouts", run_->folder().string(),
-                     units, before.rollouts));
+    Note(fmt::format("continuing {}: {} records (replies, judgements, …) and {} rollouts are done",
+                     run_->folder().string(), units, before.rollouts));
   for (const std::string& line : run_->damaged_lines())
     Note(fmt::format("{} of the journal is damaged; what stood there is done again", line));
   return Status::Ok();
@@ -268,7 +272,7 @@ Status Loop::Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes) 
 
 void Loop::CertifyTask(size_t index) {
   const rollout::TaskInput& input = inputs_[index];
-  rollout::TaskOutcome& outcome = outcomes_[index];
+  const rollout::TaskOutcome& outcome = outcomes_[index];
   report::TaskView& task = result_.view.tasks[index];
   Certifier certifier;
   certifier.log = &log_;
@@ -279,7 +283,8 @@ void Loop::CertifyTask(size_t index) {
   certifier.hurry = stop_->stopped();
   std::string remark;
   // Not the run's token: a run that was stopped still certifies its best.
-  auto certified = Certify(certifier, steps_[index], input, outcome, CancelToken(), &remark);
+  auto certified = Certify(certifier, steps_[index], input, outcome.best, task.trajectories,
+                           CancelToken(), &remark);
   if (!certified.ok())
     remark = "the best kernel could not be certified: " + certified.status().message();
   if (!remark.empty()) task.remark += (task.remark.empty() ? "" : "; ") + remark;
@@ -287,9 +292,7 @@ void Loop::CertifyTask(size_t index) {
   task.winner = std::move(certified->winner);
   task.not_faster = std::move(certified->not_faster);
   if (!task.winner) return;
-  // Explain() reads the records where they are now.
-  outcome.trajectories = task.trajectories;
-  task.winner->explanation = Explain(input, outcome, *task.winner, *run_);
+  task.winner->explanation = Explain(input, task.trajectories, *task.winner, *run_);
 }
 
 void Loop::CertifyWinners() {
@@ -323,8 +326,12 @@ Status Loop::Export(size_t index) {
   remarks.push_back(text.substr(0, text.find('\n')));
   if (!result_.view.device.empty())
     remarks.push_back(fmt::format("Measured on {}.", result_.view.device));
+  DAVINCI_ASSIGN_OR_RETURN(const config::TaskConfig config,
+                           config::ParseTaskConfig(task.task.sidecar, task.task.id + ".toml"));
+  const ExportParts parts{parts_.runtime_source, parts_.guard_source, task.reference};
   DAVINCI_RETURN_IF_ERROR(
-      WriteFileAtomic(file, WithRemarks(StandaloneSource(source, parts_.runtime_source), remarks)));
+      WriteFileAtomic(file, ExportSource(source, config, request_.recipe.step.target,
+                                         task.winner->certified, parts, std::move(remarks))));
   std::error_code error;
   task.winner->exported_path = fs::absolute(file, error).lexically_normal().string();
   return WriteFileAtomic(folder / (FileNameFor(task.task.id) + ".txt"), text);
@@ -356,7 +363,10 @@ Status Loop::EndSession() {
     session.llm = llm_lane_.stats();
     session.judge = judge_lane_.stats();
     session.journal = run_->write_cost();
-    session.ended = std::string(result_.stopped ? TrajectoryEndName(*result_.stopped) : "finished");
+    session.ended = std::string(result_.stopped      ? TrajectoryEndName(*result_.stopped)
+                                : result_.finished() ? "finished"
+                                                     : "not finished");
+    if (parts_.notices) session.notices = parts_.notices();
     // A session that found everything done has nothing to tell.
     if (session.journal.num_units > 0) {
       rollout::UnitId id;
@@ -366,10 +376,15 @@ Status Loop::EndSession() {
     }
   }
   DAVINCI_ASSIGN_OR_RETURN(result_.stages, MeasureStages(*run_));
+  if (parts_.notices) result_.notices = parts_.notices();
+  for (const SessionTimes& session : result_.stages.sessions)
+    for (const std::string& notice : session.notices)
+      if (std::ranges::find(result_.notices, notice) == result_.notices.end())
+        result_.notices.push_back(notice);
   result_.view.finished_unix_s = result_.stages.last_unix_s;
   for (const auto& [kind, times] : result_.stages.stages)
     if (times.seconds > 0) result_.view.stage_seconds.emplace_back(kind, times.seconds);
-  result_.view.stage_note = "seconds of work, summed over units that ran side by side";
+  result_.view.stage_note = "seconds of work, summed over calls that ran at the same time";
   return Status::Ok();
 }
 

@@ -36,6 +36,7 @@ struct RunRequest {
   std::string resolved_recipe;  // TOML
   std::filesystem::path folder;
   std::map<std::string, int> rollouts;       // per scheme of single tasks, instead of the recipe's
+  std::map<std::string, std::string> start;  // kernels to start from, by task: source
   bool winners = true;                       // certify and export the best kernel of each task
   std::filesystem::path export_folder;       // "" = <folder>/results
   std::vector<std::string> library_sources;  // what the run's library is filled from; none = empty
@@ -51,7 +52,10 @@ struct RunParts {
   agent::DeviceFacts device;
   store::KvCache* verdict_cache = nullptr;  // may be null
   std::string runtime_source;               // python/davinci_runtime, for exports
+  std::string guard_source;                 // python/davinci_runtime/guard.py, likewise
   int num_cores = 1;
+  // What the user should know about the models (OpenAiClient::Notices); may be empty.
+  std::function<std::vector<std::string>()> notices;
 };
 
 struct RunResult {
@@ -60,6 +64,7 @@ struct RunResult {
   // Why it stopped before its work was done; kFailed with `trouble` when nothing could go on.
   std::optional<TrajectoryEnd> stopped;
   Status trouble;
+  std::vector<std::string> notices;  // fields that an endpoint refused, endpoints left out
   std::vector<std::string> learned;  // skills that entered the library
   LlmCost cost;                      // of the whole run
   RunStages stages;

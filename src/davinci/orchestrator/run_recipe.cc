@@ -1,12 +1,14 @@
 #include "davinci/orchestrator/run_recipe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/protocol.h"
+#include "davinci/judge/task.h"
 #include "davinci/search/strategy.h"
 
 namespace davinci::orchestrator {
@@ -72,6 +74,11 @@ void Reader::ReadTask() {
   if (const auto parsed = ParseLanguage(language)) step.language = *parsed;
   reader_.Read("policy.require_own_kernel", &step.require_own_kernel);
   reader_.Read("policy.require_language", &step.require_language);
+  reader_.Read("task.shapes", &step.shapes);
+  for (const std::string& shape : step.shapes)
+    if (const auto parsed = judge::ParseShape(shape); !parsed.ok())
+      reader_.Problem("task.shapes", parsed.status().message());
+  reader_.Read("task.hints", &step.hints);
   reader_.Read("task.baseline", &step.baseline);
   if (const auto baselines = judge::ParseBaselines(step.baseline); !baselines.ok())
     reader_.Problem("task.baseline", baselines.status().message());
@@ -270,6 +277,8 @@ std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
   put("task.target", TargetName(s.target));
   put("task.language", LanguageName(s.language));
   put("task.baseline", s.baseline);
+  if (!s.shapes.empty()) put("task.shapes", fmt::format("{}", fmt::join(s.shapes, "; ")));
+  if (!s.hints.empty()) put("task.hints", s.hints);
   put("selection.schemes", s.schemes);
   put("selection.method", rollout::SelectionMethodName(s.selection));
   put("selection.null_scheme", s.null_scheme);

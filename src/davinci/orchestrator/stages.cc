@@ -38,6 +38,7 @@ SessionTimes SessionFrom(const json& body) {
   session.wall_seconds = body.value("wall_seconds", 0.0);
   session.rollouts = body.value("rollouts", int64_t{0});
   session.ended = body.value("ended", "");
+  session.notices = body.value("notices", std::vector<std::string>());
   session.llm = LaneFrom(body.value("llm", json::object()));
   session.judge = LaneFrom(body.value("judge", json::object()));
   const json journal = body.value("journal", json::object());
@@ -123,6 +124,7 @@ json SessionBody(const SessionTimes& session) {
           {"wall_seconds", session.wall_seconds},
           {"rollouts", session.rollouts},
           {"ended", session.ended},
+          {"notices", session.notices},
           {"llm", LaneBody(session.llm)},
           {"judge", LaneBody(session.judge)},
           {"journal",

@@ -30,7 +30,9 @@ struct SessionTimes {
   rollout::LaneStats llm;
   rollout::LaneStats judge;
   store::WriteCost journal;
-  std::string ended;  // TrajectoryEndName, or "finished"
+  std::string
+      ended;  // TrajectoryEndName, "finished", or "not finished" (some rollout or task failed)
+  std::vector<std::string> notices;  // about the endpoints
 };
 
 struct RunStages {

@@ -27,7 +27,8 @@ void Brief(const config::TaskConfig& config, const std::string& class_name,
   brief->precision = std::string(config::PrecisionName(config.precision));
   const auto& sizes = settings.target == Target::kCuda ? config.sizes_cuda : config.sizes_cpu;
   for (const auto& [name, value] : sizes.items()) brief->sizes.emplace_back(name, JsonText(value));
-  brief->other_shapes = !config.variants.empty();
+  brief->other_shapes = !config.variants.empty() || !settings.shapes.empty();
+  brief->hints = settings.hints;
 }
 
 }  // namespace

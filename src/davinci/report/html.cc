@@ -79,7 +79,7 @@ std::string Cards(const HtmlInput& input) {
   }
   html += Card("model calls", FormatCount(total.calls));
   html += Card("tokens", FormatCount(total.prompt_tokens + total.completion_tokens));
-  html += Card("cost", FormatUsd(total.usd));
+  html += Card("cost", MoneyText(total));
   if (run.finished_unix_s > run.started_unix_s && run.started_unix_s > 0)
     html += Card("time", FormatSeconds(run.finished_unix_s - run.started_unix_s));
   return html + "</div>\n";
@@ -165,7 +165,7 @@ std::string Costs(const RunView& run) {
         "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
         "<td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
         EscapeHtml(name), FormatCount(cost.calls), FormatCount(cost.prompt_tokens),
-        FormatCount(cost.completion_tokens), FormatUsd(cost.usd), FormatSeconds(cost.seconds));
+        FormatCount(cost.completion_tokens), MoneyText(cost), FormatSeconds(cost.seconds));
   };
   LlmCost total;
   for (const auto& [agent, cost] : CostsByAgent(run)) {

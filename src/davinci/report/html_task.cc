@@ -121,7 +121,7 @@ std::string TurnPart(const RunView& run, const TaskView& task, const Turn& turn,
   body += fmt::format(
       "<p class=\"soft\">{}{} {} prompt and {} reply tokens, {}, model {}, judge {}{}</p>\n",
       EscapeHtml(turn.model), turn.model.empty() ? "" : ":", FormatCount(turn.cost.prompt_tokens),
-      FormatCount(turn.cost.completion_tokens), FormatUsd(turn.cost.usd),
+      FormatCount(turn.cost.completion_tokens), MoneyText(turn.cost),
       FormatSeconds(turn.cost.seconds), FormatSeconds(turn.judge_seconds),
       turn.judged_before ? " (an identical candidate had been judged)" : "");
   body += Source(run, turn.code_hash, "Code", max_text_bytes, false);

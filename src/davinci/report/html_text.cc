@@ -57,10 +57,6 @@ std::string FormatSeconds(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-std::string FormatUsd(double usd) {
-  return usd < 1 && usd > 0 ? fmt::format("${:.4f}", usd) : fmt::format("${:.2f}", usd);
-}
-
 std::string FormatCount(int64_t count) {
   const std::string digits = std::to_string(count);
   const size_t first = digits.front() == '-' ? 1 : 0;

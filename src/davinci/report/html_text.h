@@ -12,7 +12,6 @@ namespace davinci::report {
 
 std::string FormatSpeedup(const Speedup& speedup);  // "1.43× [1.40, 1.46]"
 std::string FormatSeconds(double seconds);          // "0.8 s", "3 min 20 s", "2 h 5 min"
-std::string FormatUsd(double usd);                  // "$0.012", "$3.40"
 std::string FormatCount(int64_t count);             // "12,345"
 std::string FormatUnixTime(double unix_s);          // "2025-06-07 08:09 UTC"; "" for 0
 

@@ -7,6 +7,7 @@ namespace davinci::rollout {
 std::string Question::Hash() const {
   Sha256 hash;
   if (repetition > 0) hash.Field("repetition").Field(std::to_string(repetition));
+  for (const std::string& shape : shapes) hash.Field("shape").Field(shape);
   return hash.Field(task_hash)
       .Field(TargetName(target))
       .Field(LanguageName(language))

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "davinci/base/cancel.h"
 #include "davinci/base/status.h"
@@ -24,6 +25,7 @@ struct Question {
   std::string source;  // of the candidate
   std::string protocol = "screening";
   std::string baseline = "eager";
+  std::vector<std::string> shapes = {};  // judge::Job::shapes
   // Which measurement of the same this is: a repetition asks for a verdict of its own.
   int repetition = 0;
 

@@ -49,6 +49,7 @@ Result<judge::Job> JudgeEvaluator::MakeJob(const Question& question) const {
   job.language = question.language;
   job.protocol = question.protocol;
   job.baseline = question.baseline;
+  job.shapes = question.shapes;
   return job;
 }
 

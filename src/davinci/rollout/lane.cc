@@ -59,7 +59,7 @@ Result<Lane::Place> Lane::Enter(Urgency urgency, int64_t order, const CancelToke
   if (!mine || cancel.stop_requested()) {
     lock.unlock();
     changed_.notify_all();  // whoever comes behind may be the first now
-    return Cancelled(fmt::format("stopped while waiting for the lane \"{}\"", name_));
+    return Cancelled(fmt::format("stopped while waiting for a free place: {}", name_));
   }
   --free_;
   ++stats_.num_served;

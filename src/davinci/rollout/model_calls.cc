@@ -66,6 +66,7 @@ LlmCost CostOf(const llm::Reply& reply) {
   cost.prompt_tokens = reply.usage.prompt_tokens;
   cost.completion_tokens = reply.usage.completion_tokens;
   cost.usd = reply.cost_usd.value_or(0);
+  cost.unpriced = reply.cost_usd ? 0 : 1;
   cost.seconds = reply.latency_s;
   return cost;
 }

@@ -248,12 +248,18 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
     Evaluation evaluation;
     evaluation.outcome = Outcome::kParseError;
     evaluation.message = extraction.diagnosis;
+    run_.Tell({StepEvent::Kind::kNotJudged, task_.input.id, turn->id, &evaluation, "",
+               call.from_journal});
     return evaluation;
   }
   DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(extraction.source));
   turn->code_hash = kept.empty() ? Sha256Hex(extraction.source) : kept;
   turn->language = DetectLanguage(extraction.source);
-  if (auto refused = RefuseUnjudged(run_.settings, turn->language)) return *std::move(refused);
+  if (auto refused = RefuseUnjudged(run_.settings, turn->language)) {
+    run_.Tell(
+        {StepEvent::Kind::kNotJudged, task_.input.id, turn->id, &*refused, "", call.from_journal});
+    return *std::move(refused);
+  }
   DAVINCI_ASSIGN_OR_RETURN(
       Verdict verdict, run_.context.verdicts->Judge(
                            UnitOf(UnitKind::kJudgement, run_.step, turn->id),

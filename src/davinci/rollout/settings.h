@@ -69,6 +69,8 @@ struct StepSettings {
   Language language = Language::kCpp;
   std::string baseline = "eager";
   int64_t seed = 0;
+  std::vector<std::string> shapes;  // further ones to verify (judge::ParseShape)
+  std::string hints;                // the user's advice, shown with every task
   // A kernel that only calls PyTorch (label "only PyTorch") is a policy violation.
   bool require_own_kernel = false;
   // So is a kernel in another language than `language`. On where the user named one.

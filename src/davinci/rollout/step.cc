@@ -7,11 +7,16 @@
 #include <utility>
 
 #include "davinci/agent/evolution_prompt.h"
+#include "davinci/base/utf8.h"
+#include "davinci/data/turn_facts.h"
 #include "davinci/rollout/kernels.h"
 #include "davinci/rollout/parallel.h"
+#include "davinci/rollout/policy_check.h"
 #include "davinci/rollout/step_run.h"
 
 namespace davinci::rollout {
+
+using nlohmann::json;
 
 // --- what the stages share ---
 
@@ -75,6 +80,7 @@ Question StepRun::Ask(const TaskInput& task, const std::string& source,
   question.source = source;
   question.protocol = protocol;
   question.baseline = settings.baseline;
+  question.shapes = settings.shapes;
   return question;
 }
 
@@ -130,6 +136,55 @@ Status Probe(StepRun& run, const TaskRun& task, TaskOutcome* outcome) {
                                run.Ask(task.input, source, run.settings.turn_protocol),
                                Urgency::kLaterTurn, task.index, run.cancel()));
   outcome->probe = std::move(verdict.evaluation);
+  return Status::Ok();
+}
+
+// "ok, 1.32x over eager (95 % interval 1.28 – 1.36)", "mismatch: …".
+std::string StartMeasurement(const Evaluation& evaluation) {
+  std::string text(OutcomeName(evaluation.outcome));
+  if (const auto& speedup = evaluation.speedup)
+    return text + fmt::format(", {:.3g}x over {} (95 % interval {:.3g} – {:.3g}).", speedup->median,
+                              speedup->baseline, speedup->low, speedup->high);
+  constexpr size_t kMaxMessageBytes = 2000;
+  return text + ": " +
+         evaluation.message.substr(
+             0, ValidUtf8Prefix(std::string_view(evaluation.message).substr(0, kMaxMessageBytes)));
+}
+
+// The kernel that the user starts from, judged like a turn: a rollout of its own behind those of
+// the schemes. It competes with what the model writes.
+Status JudgeStart(StepRun& run, const TaskRun& task, int scheme, agent::TaskBrief* brief,
+                  TaskOutcome* outcome) {
+  const RolloutId rollout{task.input.id, scheme, 0, run.step};
+  const UnitId unit = UnitOf(UnitKind::kTrajectory, run.step, rollout);
+  UnitLog& log = *run.context.log;
+  DAVINCI_ASSIGN_OR_RETURN(json known, log.Find(unit));
+  if (known.is_null()) {
+    if (brief->start.empty() || log.replaying()) return Status::Ok();
+    DAVINCI_ASSIGN_OR_RETURN(const std::string kept, log.Keep(brief->start));
+    known = {{"code", kept}, {"end", TrajectoryEndName(TrajectoryEnd::kTurns)}, {"turns", 1}};
+    DAVINCI_RETURN_IF_ERROR(log.Record(unit, known));
+  }
+  Turn turn;
+  turn.id = {rollout, 1};
+  turn.code_hash = known.value("code", "");
+  DAVINCI_ASSIGN_OR_RETURN(brief->start, log.run().GetBlob(turn.code_hash));
+  turn.language = DetectLanguage(brief->start);
+  DAVINCI_ASSIGN_OR_RETURN(
+      Verdict verdict,
+      run.context.verdicts->Judge(UnitOf(UnitKind::kJudgement, run.step, turn.id),
+                                  run.Ask(task.input, brief->start, run.settings.turn_protocol),
+                                  Urgency::kLaterTurn, task.index, run.cancel()));
+  ApplyPolicy(run.settings, turn.language, &verdict.evaluation);
+  brief->start_measurement = StartMeasurement(verdict.evaluation);
+  turn.reply = "(the kernel that the user starts from)";
+  turn.evaluation = std::move(verdict.evaluation);
+  run.Tell({StepEvent::Kind::kJudged, task.input.id, turn.id, &turn.evaluation, "",
+            verdict.from_journal});
+  Trajectory start;
+  start.id = rollout;
+  start.turns.push_back(std::move(turn));
+  outcome->trajectories.push_back(std::move(start));
   return Status::Ok();
 }
 
@@ -218,11 +273,13 @@ Status FinishTask(StepRun& run, const TaskRun& task, const TaskOutcome& outcome)
       .status();
 }
 
-Status RunTask(StepRun& run, TaskRun& task, TaskOutcome* outcome) {
+Status RunTask(StepRun& run, TaskRun& task, agent::TaskBrief* brief, TaskOutcome* outcome) {
   DAVINCI_RETURN_IF_ERROR(Probe(run, task, outcome));
   DAVINCI_ASSIGN_OR_RETURN(task.device, run.DescribeDevice(*outcome));
   DAVINCI_ASSIGN_OR_RETURN(Plan plan, PlanSchemes(run, task));
   outcome->selections = plan.selections;
+  DAVINCI_RETURN_IF_ERROR(
+      JudgeStart(run, task, static_cast<int>(plan.selections.size()), brief, outcome));
   task.search_context = {task.input.id, run.step, run.settings.seed, plan.rollouts, {}};
   if (run.strategy->needs().knowledge && !plan.selections.empty())
     task.search_context.knowledge = plan.selections.front().chosen;
@@ -282,8 +339,10 @@ std::vector<TaskOutcome> RunStep(const StepContext& context, const StepSettings&
       TaskOutcome& outcome = outcomes[i];
       outcome.task = tasks[i].id;
       outcome.step = step;
-      TaskRun task{.input = tasks[i], .index = static_cast<int>(i)};
-      outcome.status = Guarded([&] { return begun.ok() ? RunTask(run, task, &outcome) : begun; });
+      TaskInput input = tasks[i];  // its brief learns what the judge says about a start kernel
+      TaskRun task{.input = input, .index = static_cast<int>(i)};
+      outcome.status =
+          Guarded([&] { return begun.ok() ? RunTask(run, task, &input.brief, &outcome) : begun; });
       if (!outcome.status.ok()) run.StopIfHopeless(outcome.status);
       run.Tell({StepEvent::Kind::kTaskEnded, outcome.task, std::nullopt, nullptr,
                 outcome.status.ok() ? outcome.remark : outcome.status.message(), false});

@@ -86,6 +86,7 @@ struct StepEvent {
     kSelected,
     kGenerated,
     kJudged,
+    kNotJudged,  // a reply without usable code, or in a language that is refused
     kTrajectoryEnded,
     kConfirmed,
     kVerified,
@@ -94,7 +95,7 @@ struct StepEvent {
   Kind kind = Kind::kGenerated;
   std::string task;
   std::optional<TurnId> turn;
-  const Evaluation* evaluation = nullptr;  // kJudged, kConfirmed
+  const Evaluation* evaluation = nullptr;  // kJudged, kNotJudged, kConfirmed
   std::string text;                        // one short sentence, may be empty
   bool from_journal = false;               // known from an earlier process
 };

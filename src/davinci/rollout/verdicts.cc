@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "davinci/base/clock.h"
@@ -14,8 +15,8 @@ namespace {
 using nlohmann::json;
 
 constexpr char kCacheSpace[] = "verdicts/1";
-// A cached time must be worth having: upper over lower end of its interval at most this.
-constexpr double kWidestCachedInterval = 1.25;
+// A time that is shared must be worth having: upper over lower end of its interval at most this.
+constexpr double kWidestSharedInterval = 1.25;
 
 json BodyOf(const std::string& key, const Verdict& verdict) {
   return {{"question", key},
@@ -50,6 +51,13 @@ bool IsJudgeError(const json& body) {
          evaluation->value("outcome", "") == OutcomeName(Outcome::kJudgeError);
 }
 
+// Upper over lower end of the speedup's interval; infinite where nothing bounds it.
+double Width(const Evaluation& evaluation) {
+  const auto& speedup = evaluation.speedup;
+  const bool bounded = speedup && speedup->low > 0 && std::isfinite(speedup->high);
+  return bounded ? speedup->high / speedup->low : std::numeric_limits<double>::infinity();
+}
+
 bool Repeats(const Evaluation& evaluation) {
   switch (evaluation.outcome) {
     case Outcome::kParseError:
@@ -61,9 +69,7 @@ bool Repeats(const Evaluation& evaluation) {
     case Outcome::kCheckedWithoutDevice:
       return true;
     case Outcome::kOk:
-      return evaluation.speedup && evaluation.speedup->low > 0 &&
-             std::isfinite(evaluation.speedup->high) &&
-             evaluation.speedup->high <= kWidestCachedInterval * evaluation.speedup->low;
+      return Width(evaluation) <= kWidestSharedInterval;
     default:
       return false;
   }
@@ -81,7 +87,8 @@ Status Verdicts::BeginStep(int step) {
     if (!IsJudgement(unit.kind) || IsJudgeError(unit.body)) return true;
     const auto question = unit.body.find("question");
     if (question != unit.body.end() && question->is_string())
-      known_.try_emplace(question->get<std::string>(), Known{false, unit.id});
+      if (const auto verdict = VerdictFrom(unit.body); verdict.ok() && !verdict->judged_before)
+        Add(unit.id, verdict->evaluation, &known_[question->get<std::string>()]);
     return true;
   });
 }
@@ -89,13 +96,16 @@ Status Verdicts::BeginStep(int step) {
 Result<bool> Verdicts::Claim(const std::string& key, std::string* unit, const CancelToken& cancel) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    const auto [entry, fresh] = known_.try_emplace(key, Known{true, ""});
-    if (fresh) return true;
-    if (!entry->second.running) {
-      *unit = entry->second.unit;
-      return false;
+    Known& known = known_[key];
+    if (!known.running) {
+      if (!known.unit.empty() && known.Shared()) {
+        *unit = known.unit;
+        return false;
+      }
+      known.running = true;
+      return true;
     }
-    // The one who judges may fail, and then somebody else has to.
+    // The judgement under way may fail or measure badly; then this caller's turn comes.
     settled_.wait(lock, cancel, [&] {
       const auto now = known_.find(key);
       return now == known_.end() || !now->second.running;
@@ -104,13 +114,23 @@ Result<bool> Verdicts::Claim(const std::string& key, std::string* unit, const Ca
   }
 }
 
-void Verdicts::Settle(const std::string& key, const std::string& unit) {
+void Verdicts::Add(const std::string& unit, const Evaluation& evaluation, Known* known) {
+  const bool noisy = evaluation.outcome == Outcome::kOk && evaluation.candidate_time &&
+                     Width(evaluation) > kWidestSharedInterval;
+  const double width = noisy ? Width(evaluation) : 0;
+  ++known->measurements;
+  if (!known->unit.empty() && width >= known->width) return;
+  known->unit = unit;
+  known->width = width;
+}
+
+void Verdicts::Settle(const std::string& key, const std::string& unit,
+                      const Evaluation* evaluation) {
   {
     std::lock_guard lock(mutex_);
-    if (unit.empty())
-      known_.erase(key);
-    else
-      known_[key] = Known{false, unit};
+    Known& known = known_[key];
+    known.running = false;
+    if (evaluation != nullptr) Add(unit, *evaluation, &known);
   }
   settled_.notify_all();
 }
@@ -186,8 +206,8 @@ Result<Verdict> Verdicts::Judge(const UnitId& id, const Question& question, Urge
   DAVINCI_ASSIGN_OR_RETURN(const bool mine, Claim(key, &unit, cancel));
   if (mine) {
     auto verdict = JudgeNow(id, key, question, urgency, order, cancel);
-    const bool settled = verdict.ok() && verdict->evaluation.outcome != Outcome::kJudgeError;
-    Settle(key, settled ? id.ToString() : "");
+    const bool judged = verdict.ok() && verdict->evaluation.outcome != Outcome::kJudgeError;
+    Settle(key, id.ToString(), judged ? &verdict->evaluation : nullptr);
     return verdict;
   }
   DAVINCI_ASSIGN_OR_RETURN(const auto earlier, log_->run().Find(unit, SegmentOf(id)));

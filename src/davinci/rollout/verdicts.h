@@ -3,7 +3,9 @@
 // Two questions are identical when task, candidate source, protocol, baseline and target are. The
 // second one takes over the verdict of the first: from this step (waiting for it when it is being
 // judged right now, or from its journal), or, where a cache is given, from an earlier step or run
-// on this device. What is known of a step is forgotten with it. The cache is only trusted with what
+// on this device. A time whose interval is wide is no property of the kernel: identical questions
+// measure it again, up to kMostMeasurements times, and later ones take over the narrowest interval.
+// What is known of a step is forgotten with it. The cache is only trusted with what
 // does not depend on the machine's mood: failures that repeat, and times whose interval is bounded
 // and narrow.
 //
@@ -40,6 +42,8 @@ struct Verdict {
 };
 
 inline constexpr int kHopelessJudgeErrors = 10;
+// Of one kernel within a step, while its interval is too wide to be shared.
+inline constexpr int kMostMeasurements = 3;
 
 class Verdicts {
  public:
@@ -57,13 +61,17 @@ class Verdicts {
  private:
   struct Known {
     bool running = false;
-    std::string unit;  // whose verdict it is; valid unless running
+    std::string unit;      // whose verdict it is; "" while the first one is being judged
+    double width = 0;      // upper over lower end of the interval; 0: nothing to measure again
+    int measurements = 0;  // that were made
+    bool Shared() const { return width == 0 || measurements >= kMostMeasurements; }
   };
+  static void Add(const std::string& unit, const Evaluation& evaluation, Known* known);
   // Waits while the same question is being judged. True: the caller has to judge it and then call
   // Settle(). False: `*unit` has the verdict.
   Result<bool> Claim(const std::string& key, std::string* unit, const CancelToken& cancel);
-  // `unit` empty: it was not judged after all.
-  void Settle(const std::string& key, const std::string& unit);
+  // `evaluation` null: it was not judged after all.
+  void Settle(const std::string& key, const std::string& unit, const Evaluation* evaluation);
   // The evaluator's answer, or its failure as a verdict.
   Result<Evaluation> Ask(const UnitId& id, const Question& question, const CancelToken& cancel);
   Result<Verdict> JudgeNow(const UnitId& id, const std::string& key, const Question& question,

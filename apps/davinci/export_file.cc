@@ -1,0 +1,32 @@
+#include "export_file.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "davinci/base/files.h"
+#include "davinci/judge/task.h"
+#include "davinci/orchestrator/export_kernel.h"
+
+namespace davinci::app {
+
+Status WriteExport(const judge::Job& job, const Evaluation& evaluation,
+                   const Installation& installation, const std::filesystem::path& file) {
+  if (evaluation.outcome != Outcome::kOk) return Status::Ok();
+  const std::filesystem::path runtime = installation.home / "python" / "davinci_runtime";
+  DAVINCI_ASSIGN_OR_RETURN(const judge::Task task, judge::LoadTask(job.reference_path));
+  orchestrator::ExportParts parts;
+  DAVINCI_ASSIGN_OR_RETURN(parts.runtime_source, ReadFile(runtime / "__init__.py"));
+  DAVINCI_ASSIGN_OR_RETURN(parts.guard_source, ReadFile(runtime / "guard.py"));
+  parts.reference_source = task.source;
+  DAVINCI_ASSIGN_OR_RETURN(const std::string source, ReadFile(job.candidate_path));
+  std::vector<std::string> remarks = {fmt::format(
+      "{} for {}, verified by davinci judge. Runs in plain PyTorch; davinci is not needed.",
+      job.candidate_path, job.reference_path)};
+  if (file.has_parent_path()) DAVINCI_RETURN_IF_ERROR(MakeDirs(file.parent_path()));
+  return WriteFileAtomic(file, orchestrator::ExportSource(source, task.config, job.target,
+                                                          evaluation, parts, std::move(remarks)));
+}
+
+}  // namespace davinci::app

@@ -1,0 +1,18 @@
+// A judged candidate as a file for the user (orchestrator/export_kernel.h).
+#pragma once
+
+#include <filesystem>
+
+#include "davinci/base/status.h"
+#include "davinci/data/evaluation.h"
+#include "davinci/judge/judge.h"
+#include "installation.h"
+
+namespace davinci::app {
+
+// Writes the candidate of `job` with its guard to `file`; nothing for a candidate that is not
+// correct.
+Status WriteExport(const judge::Job& job, const Evaluation& evaluation,
+                   const Installation& installation, const std::filesystem::path& file);
+
+}  // namespace davinci::app

@@ -1,0 +1,140 @@
+#include "judge_repeat.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <vector>
+
+#include "davinci/base/json_text.h"
+#include "davinci/base/table.h"
+#include "report.h"
+
+namespace davinci::app {
+namespace {
+
+using nlohmann::json;
+
+struct Ratio {
+  double median = 0;
+  double low = 0;
+  double high = 0;
+};
+
+// Of positive ratios with an interval each: the geometric mean of their medians, and the wider one
+// of the intervals' own ends (likewise averaged) and the spread between the judgements.
+std::optional<Ratio> Combine(const std::vector<Ratio>& ratios) {
+  if (ratios.empty()) return std::nullopt;
+  Ratio sum;
+  for (const Ratio& ratio : ratios) {
+    if (!(ratio.low > 0) || !std::isfinite(ratio.high)) return std::nullopt;
+    sum.median += std::log(ratio.median);
+    sum.low += std::log(ratio.low);
+    sum.high += std::log(ratio.high);
+  }
+  const auto n = static_cast<double>(ratios.size());
+  double lowest = ratios.front().median;
+  double highest = lowest;
+  for (const Ratio& ratio : ratios) {
+    lowest = std::min(lowest, ratio.median);
+    highest = std::max(highest, ratio.median);
+  }
+  return Ratio{std::exp(sum.median / n), std::min(std::exp(sum.low / n), lowest),
+               std::max(std::exp(sum.high / n), highest)};
+}
+
+Ratio Of(const Speedup& speedup) { return {speedup.median, speedup.low, speedup.high}; }
+
+std::string Text(const Ratio& ratio) {
+  return fmt::format("{:.3g}x ({:.3g} – {:.3g})", ratio.median, ratio.low, ratio.high);
+}
+
+json ToJson(const Ratio& ratio) {
+  return {{"median", ratio.median}, {"low", ratio.low}, {"high", ratio.high}};
+}
+
+}  // namespace
+
+int RunRepeated(const judge::Job& job, const judge::JudgeOptions& options,
+                const RepeatOptions& repeat) {
+  auto judge = judge::Judge::Create(options);
+  std::vector<judge::Job> jobs = {job};
+  if (!repeat.against.empty()) {
+    jobs.push_back(job);
+    jobs.back().candidate_path = repeat.against;
+  }
+  const bool color = UseColor(STDOUT_FILENO);
+  std::vector<std::vector<Ratio>> speedups(jobs.size());
+  std::vector<Ratio> a_over_b;
+  json evaluations = json::array();
+  int code = 0;
+  for (int i = 0; i < repeat.times; ++i) {
+    std::vector<std::optional<Speedup>> pair;
+    for (size_t side = 0; side < jobs.size(); ++side) {
+      // A B, B A, …: neither is always the first.
+      const size_t which = i % 2 == 0 ? side : jobs.size() - 1 - side;
+      auto evaluated =
+          judge.ok() ? (*judge)->Evaluate(jobs[which]) : Result<Evaluation>(judge.status());
+      if (!evaluated.ok()) {
+        fmt::print(stderr, "davinci judge: {}\n", evaluated.status().ToString());
+        const int failed = IsBadInput(evaluated.status()) ? 2 : 3;
+        if (repeat.json) PrintErrorDocument("judge", evaluated.status(), failed);
+        return failed;
+      }
+      const Evaluation& evaluation = *evaluated;
+      if (code == 0) code = ExitCode(evaluation);
+      json document = davinci::ToJson(evaluation);
+      document["candidate"] = jobs[which].candidate_path;
+      document["repetition"] = i + 1;
+      evaluations.push_back(std::move(document));
+      pair.resize(std::max(pair.size(), which + 1));
+      pair[which] = evaluation.speedup;
+      if (evaluation.speedup) speedups[which].push_back(Of(*evaluation.speedup));
+      if (repeat.json) continue;
+      const bool good = evaluation.outcome == Outcome::kOk;
+      std::string labels;
+      for (const std::string& label : evaluation.labels) labels += "; " + label;
+      fmt::print("{:>3}  {}  {}  {}{}\n", i + 1,
+                 Styled(std::string(OutcomeName(evaluation.outcome)),
+                        good ? TextStyle::kGood : TextStyle::kBad, color),
+                 jobs[which].candidate_path,
+                 evaluation.speedup ? Text(Of(*evaluation.speedup)) : evaluation.message,
+                 Printable(labels));
+      std::fflush(stdout);
+    }
+    if (pair.size() == 2 && pair[0] && pair[1])
+      a_over_b.push_back({pair[0]->median / pair[1]->median, pair[0]->low / pair[1]->high,
+                          pair[1]->low > 0 ? pair[0]->high / pair[1]->low : INFINITY});
+  }
+  json summary = json::object();
+  for (size_t side = 0; side < jobs.size(); ++side) {
+    const auto combined = Combine(speedups[side]);
+    if (!combined) continue;
+    summary[side == 0 ? "candidate" : "against"] = ToJson(*combined);
+    if (!repeat.json)
+      fmt::print("{}: {} over {}, {} judgement{}\n", jobs[side].candidate_path, Text(*combined),
+                 job.baseline, speedups[side].size(), speedups[side].size() == 1 ? "" : "s");
+  }
+  if (const auto combined = Combine(a_over_b)) {
+    summary["candidate_over_against"] = ToJson(*combined);
+    const bool faster = combined->low > 1;
+    const bool slower = combined->high < 1;
+    summary["verdict"] = faster ? "faster" : slower ? "slower" : "no difference shown";
+    if (!repeat.json)
+      fmt::print("{} over {}: {}, {}\n", job.candidate_path, repeat.against, Text(*combined),
+                 summary["verdict"].get<std::string>());
+  } else if (jobs.size() == 2 && !repeat.json) {
+    fmt::print("no comparison: one of the two has no bounded speedup\n");
+  }
+  if (repeat.json) {
+    json document = {{"schema", "davinci.repeat/1"}, {"summary", std::move(summary)}};
+    document["evaluations"] = std::move(evaluations);
+    fmt::print("{}\n", JsonText(document, 2));
+  }
+  return code;
+}
+
+}  // namespace davinci::app

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""What a user of `davinci optimize` and its sisters sees: messages, tables, exit statuses. A stand-in answers as the model;
+the real judge on the cpu target.
+
+    messages_test.py --davinci BINARY [--python PYTHON]
+"""
+import argparse
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from endpoint import Endpoint
+
+TASK = '''import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) + 1.0
+
+
+def get_inputs():
+    return [torch.randn(64, 64)]
+
+
+def get_init_inputs():
+    return []
+'''
+RIGHT = '''```python
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) + 1.0
+```'''
+WRONG = RIGHT.replace("1.0", "2.0")
+DAVINCI = []
+
+
+class Messages(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="messages")
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+        self.put("task.py", TASK)
+
+    def put(self, name, text):
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def environment(self):
+        return {**os.environ, "DAVINCI_CACHE_DIR": str(self.folder / "cache"), "DAVINCI_LIBRARY": str(self.folder / "none.db")}
+
+    def davinci(self, *arguments, timeout=120):
+        return subprocess.run([*DAVINCI, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=timeout,
+                              env=self.environment())
+
+    def settings(self, url, *options):
+        return ["-t", "cpu", "--llm", url, "--model", "stand-in", "--schemes", "0", "--set", "judge.turn_protocol=screening",
+                "--set", "judge.final_protocol=screening", "--set", "certify.also_against=[]", "--run", "run", *options]
+
+    def optimize(self, endpoint, *options):
+        return self.davinci("optimize", "task.py", *self.settings(endpoint.url, *options))
+
+    def test_replies_without_a_correct_kernel_are_counted_and_shown(self):
+        replies = ["I cannot do that.", WRONG, RIGHT.replace("forward(self, x)", "forward(self x)"), "Sorry."]
+        with Endpoint(lambda request, number: replies[number]) as endpoint:
+            done = self.optimize(endpoint, "--rollouts", "1", "--turns", "4")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("no correct kernel in 4 replies: 2 without code, 1 ", done.stdout)
+        self.assertIn("1 mismatch", done.stdout)
+        self.assertNotIn("nothing was rolled out", done.stdout)
+        # Replies without code are shown like any other, and their ids are explained.
+        self.assertIn("task@1#s0r0t1", done.stderr)
+        self.assertRegex(done.stderr, r"task@1#s0r0t4 +parse_error  \S")
+        self.assertIn("#sSrRtT: skill set S, rollout R, turn T", done.stderr)
+        # A price that nobody named is not zero dollars.
+        self.assertIn("4 model calls, 400 prompt + 80 reply tokens, price unknown;", done.stdout)
+        self.assertNotIn("$0.00", done.stdout)
+        listed = self.davinci("runs", "list", "--in", ".")
+        self.assertRegex(listed.stdout, r"run +optimize .* finished")
+
+    def test_a_refused_seed_is_told_and_kept_with_the_run(self):
+        def answer(request, number):
+            return (400, {"error": {"message": "seed is not supported"}}) if "seed" in request else WRONG
+
+        with Endpoint(answer) as endpoint:
+            done = self.optimize(endpoint, "--rollouts", "1", "--turns", "1")
+        note = "does not accept seed; it is left out: replies cannot be repeated, and the pairs"
+        self.assertIn(note, done.stderr)
+        self.assertIn(note, done.stdout)
+        shown = self.davinci("runs", "show", "run", "--json")
+        self.assertIn(note, json.loads(shown.stdout)["notices"][0])
+
+    def test_a_rate_limit_is_no_budget_and_a_failed_run_is_not_finished(self):
+        limit = (429, {"error": {"message": "come back tomorrow"}}, {"Retry-After": "86400"})
+        with Endpoint(lambda request, number: limit) as endpoint:
+            done = self.optimize(endpoint, "--rollouts", "1", "--turns", "1")
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("longer than the 300 s allowed", done.stdout)
+        self.assertNotIn("budget", done.stdout + done.stderr)
+        state = json.loads(self.davinci("runs", "list", "--in", ".", "--json").stdout)[0]
+        self.assertEqual(state["state"], "not finished")
+
+    def test_an_account_without_credit_ends_the_run(self):
+        with Endpoint(lambda request, number: (402, {"error": {"message": "pay first"}})) as endpoint:
+            done = self.optimize(endpoint, "--rollouts", "2", "--turns", "1")
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("pay first; the account has no credit or quota left", done.stderr)
+        self.assertNotIn("budget", done.stdout + done.stderr)
+
+    def test_an_interrupt_ends_a_call_that_hangs(self):
+        with Endpoint(lambda request, number: None) as endpoint:
+            process = subprocess.Popen([*DAVINCI, "optimize", "task.py", *self.settings(endpoint.url, "--rollouts", "2")],
+                                       cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            deadline = time.monotonic() + 60
+            while not endpoint.requests and time.monotonic() < deadline:
+                time.sleep(0.05)
+            self.assertTrue(endpoint.requests)
+            begun = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+            self.assertLess(time.monotonic() - begun, 10)
+        self.assertEqual(process.returncode, 3, err)
+        self.assertIn("not finished; the same command goes on from here", out)
+
+    def test_a_syntax_error_is_named_with_its_line(self):
+        self.put("bad.py", TASK.replace("get_inputs():", "get(:"))
+        for arguments in (["optimize", "bad.py", *self.settings("http://127.0.0.1:1/v1")], ["judge", "-r", "bad.py", "-c", "task.py", "-t", "cpu"]):
+            done = self.davinci(*arguments)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("bad.py:10: SyntaxError", done.stderr)
+            self.assertNotIn("no get_inputs", done.stderr)
+
+    def test_a_mistyped_library_is_not_an_empty_one(self):
+        with Endpoint(lambda request, number: WRONG) as endpoint:
+            done = self.optimize(endpoint, "--library", "skils.db")
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("skils.db: no such skill library", done.stderr)
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_json_says_what_was_wrong_with_the_input(self):
+        for arguments, command, part in ((["optimize", "none.py", "--json"], "optimize", "none.py"),
+                                         (["optimize", "task.py", "--json", "--turns", "x"], "optimize", "--turns"),
+                                         (["bench", "--tasks", "none", "--json"], "bench", "none"),
+                                         (["runs", "show", "none", "--json"], "runs", "none"),
+                                         (["report", "none", "--json"], "report", "none"),
+                                         (["judge", "-r", "task.py", "--json"], "judge", "--candidate")):
+            done = self.davinci(*arguments)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            document = json.loads(done.stdout)
+            self.assertEqual((document["schema"], document["command"], document["exit_status"]), ("davinci.error/1", command, 2))
+            self.assertIn(part, document["error"]["message"])
+
+    def test_a_batch_with_a_file_for_its_results_prints_a_summary_only(self):
+        self.put("right.py", RIGHT.replace("```python\n", "").replace("```", ""))
+        self.put("jobs.jsonl", '{"reference": "task.py", "candidate": "right.py", "protocol": "screening"}\n')
+        done = self.davinci("judge", "--batch", "jobs.jsonl", "-t", "cpu", "-o", "out.jsonl")
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        self.assertIn("1 jobs: 1 ok", done.stderr)
+        self.assertIn("results: out.jsonl", done.stderr)
+        self.assertEqual(len((self.folder / "out.jsonl").read_text().splitlines()), 1)
+
+    def test_bench_has_a_line_per_task_and_its_cost(self):
+        self.put("other.py", TASK.replace("1.0", "3.0"))
+        self.put("prices.toml", '[stand-in]\nprompt = 1.0\ncompletion = 10.0\n')
+        with Endpoint(lambda request, number: RIGHT) as endpoint:
+            done = self.davinci("bench", "--tasks", ".", "-t", "cpu", "--llm", endpoint.url, "--model", "stand-in", "--samples", "2", "--turns", "1",
+                                "--set", "judge.turn_protocol=screening", "--set", "judge.final_protocol=screening", "--run", "run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^task +2 +2 +[0-9.]+x .*price unknown")
+        self.assertRegex(done.stdout, r"(?m)^other +2 +0 +price unknown")
+        self.assertIn("4 model calls, 400 prompt + 80 reply tokens, price unknown", done.stdout)
+
+    def test_help_names_defaults(self):
+        text = " ".join(self.davinci("optimize", "--help").stdout.split())
+        for part in ("Turns per rollout (default: 3)", "Rollouts per skill set (default: 4)", "besides the empty one (default: 3)"):
+            self.assertIn(part, text)
+        self.assertIn("besides the empty one (default: 0)", " ".join(self.davinci("bench", "--help").stdout.split()))
+        self.assertIn("=davinci", self.davinci("judge", "--help").stdout)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--davinci", required=True)
+    parser.add_argument("--python")
+    options, rest = parser.parse_known_args()
+    DAVINCI.append(str(Path(options.davinci).resolve()))
+    if options.python:
+        DAVINCI.extend(["--python", options.python])
+    unittest.main(argv=[__file__, *rest])
