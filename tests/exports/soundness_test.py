@@ -19,8 +19,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-# Without and with parameters, with a number among the arguments. --all: every honest kernel of the target cpu (minutes).
-KERNELS = ["gelu_scale_bias", "layer_norm", "scale_by_number"]
+# Two kinds of state: parameters of the task alone, and a normalisation. --all: every honest kernel of the target cpu (minutes).
+KERNELS = ["gelu_scale_bias", "layer_norm"]
 OPTIONS = argparse.Namespace()
 
 
