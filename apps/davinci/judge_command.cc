@@ -169,7 +169,8 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
     return RunAdmit(arguments.admit, job.target, options, arguments.json);
   if (arguments.batch.empty()) {
     TempDir made;
-    if (const Status status = MadeOf(arguments, &job, &made); !status.ok()) return Fail(status);
+    if (const Status status = MadeOf(arguments, &job, &made); !status.ok())
+      return Fail(OrSyntaxError(status, {arguments.reference}, options.python));
     return RunOne(arguments, job, options, *installation);
   }
   BatchOptions batch;
