@@ -23,5 +23,6 @@ void AddModelCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSftCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddTasksCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSkillsCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+void AddSynthCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 
 }  // namespace davinci::app

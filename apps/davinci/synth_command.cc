@@ -1,0 +1,240 @@
+// davinci synth: generated tasks.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "commands.h"
+#include "davinci/base/files.h"
+#include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
+#include "davinci/synth/gallery.h"
+#include "davinci/synth/sampler.h"
+#include "installation.h"
+#include "report.h"
+
+namespace davinci::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr size_t kMostShown = 200;
+// Above this many tasks one JSONL file is the default: a folder of more files is unwieldy.
+constexpr size_t kMostFiles = 2000;
+
+struct SynthArguments {
+  size_t count = 100;
+  std::string split = "train";
+  uint64_t seed = 0;
+  std::string out = "synth-tasks";
+  std::string form;
+  int threads = 0;
+  std::vector<std::string> decontaminate;
+  std::string grammar;
+  std::string pattern;
+  bool show = false;
+};
+
+int Fail(const Status& status) {
+  fmt::print(stderr, "davinci synth: {}\n", status.ToString());
+  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
+}
+
+// Of every file of the grammar: tells whether an earlier output is still what these arguments give.
+Result<std::string> HashOfGrammar(const fs::path& folder) {
+  Sha256 hash;
+  DAVINCI_ASSIGN_OR_RETURN(const auto files, ListFiles(folder, ".toml", true));
+  for (const fs::path& file : files) {
+    DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+    hash.Field(file.lexically_relative(folder).string()).Field(text);
+  }
+  return hash.FinishHex();
+}
+
+// Appends rows to a file that gets its name at the end, or writes one file each.
+class Output {
+ public:
+  Output(fs::path folder, bool files) : folder_(std::move(folder)), files_(files) {}
+  ~Output() {
+    if (file_ != nullptr) std::fclose(file_);
+  }
+
+  Status Open() {
+    DAVINCI_RETURN_IF_ERROR(MakeDirs(folder_));
+    if (files_) {
+      DAVINCI_RETURN_IF_ERROR(RemoveAll(folder_ / "tasks"));
+      return MakeDirs(folder_ / "tasks");
+    }
+    file_ = std::fopen((folder_ / "tasks.jsonl.partial").c_str(), "w");
+    return file_ == nullptr ? FromErrno(errno, (folder_ / "tasks.jsonl.partial").string())
+                            : Status::Ok();
+  }
+
+  Status Write(const json& row) {
+    if (files_) {
+      const std::string id = row["id"].get<std::string>();
+      DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(folder_ / "tasks" / (id + ".py"),
+                                              row["source"].get<std::string>(),
+                                              Durability::kFastest));
+      return WriteFileAtomic(folder_ / "tasks" / (id + ".toml"), row["sidecar"].get<std::string>(),
+                             Durability::kFastest);
+    }
+    const std::string line = JsonText(row) + "\n";
+    if (std::fwrite(line.data(), 1, line.size(), file_) != line.size())
+      return FromErrno(errno, (folder_ / "tasks.jsonl.partial").string());
+    return Status::Ok();
+  }
+
+  Status Close() {
+    if (files_) return Status::Ok();
+    const int failed = std::fclose(file_);
+    file_ = nullptr;
+    if (failed != 0) return FromErrno(errno, (folder_ / "tasks.jsonl.partial").string());
+    std::error_code error;
+    fs::rename(folder_ / "tasks.jsonl.partial", folder_ / "tasks.jsonl", error);
+    return error ? FromErrno(error.value(), (folder_ / "tasks.jsonl").string()) : Status::Ok();
+  }
+
+ private:
+  fs::path folder_;
+  bool files_;
+  std::FILE* file_ = nullptr;
+};
+
+Result<std::vector<std::string>> ReadContamination(const std::vector<std::string>& folders) {
+  std::vector<std::string> texts;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    std::vector<fs::path> files = {folder};
+    if (fs::is_directory(folder, error)) {
+      DAVINCI_ASSIGN_OR_RETURN(files, ListFiles(folder, ".py", true));
+    }
+    for (const fs::path& file : files) {
+      DAVINCI_ASSIGN_OR_RETURN(auto text, ReadFile(file, 16u << 20));
+      texts.push_back(std::move(text));
+    }
+  }
+  return texts;
+}
+
+Status Run(SynthArguments arguments) {
+  DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
+  const fs::path folder = arguments.grammar.empty() ? home / "synth" : fs::path(arguments.grammar);
+  const auto split = synth::ParseSplit(arguments.split);
+  if (!split) return InvalidArgument("--split is one of train, combination, family, style");
+  if (arguments.form.empty()) arguments.form = arguments.count > kMostFiles ? "jsonl" : "files";
+  if (arguments.threads <= 0)
+    arguments.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  std::error_code error;
+  if (fs::is_directory(home / "tasks", error))
+    arguments.decontaminate.push_back((home / "tasks").string());
+  DAVINCI_ASSIGN_OR_RETURN(const auto texts, ReadContamination(arguments.decontaminate));
+  DAVINCI_ASSIGN_OR_RETURN(const std::string grammar_hash, HashOfGrammar(folder));
+  Sha256 contamination_hash;
+  for (const std::string& text : texts) contamination_hash.Field(text);
+  json manifest = {{"count", arguments.count},
+                   {"split", arguments.split},
+                   {"seed", arguments.seed},
+                   {"pattern", arguments.pattern},
+                   {"form", arguments.form},
+                   {"grammar_sha256", grammar_hash},
+                   {"decontaminated_files", texts.size()},
+                   {"decontaminated_sha256", contamination_hash.FinishHex()},
+                   {"version", DAVINCI_VERSION}};
+  const fs::path out = arguments.out;
+  if (const auto old = ReadFile(out / "manifest.json"); old.ok()) {
+    json before = json::parse(*old, nullptr, false);
+    if (before.is_object()) {
+      before.erase("counts");
+      if (before == manifest && (!arguments.show || fs::exists(out / "gallery.html", error))) {
+        fmt::print("{}: complete already\n", (out / "manifest.json").string());
+        return Status::Ok();
+      }
+    }
+    DAVINCI_RETURN_IF_ERROR(RemoveAll(out / "manifest.json"));
+  }
+  DAVINCI_ASSIGN_OR_RETURN(const auto grammar, synth::LoadGrammar(folder));
+  DAVINCI_ASSIGN_OR_RETURN(const auto styles, synth::LoadStyles(folder));
+  synth::SampleOptions options;
+  options.count = arguments.count;
+  options.split = *split;
+  options.seed = arguments.seed;
+  options.threads = arguments.threads;
+  options.pattern = arguments.pattern;
+  options.decontaminate = texts;
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  options.progress = [&](size_t accepted, size_t tried) {
+    if (terminal)
+      fmt::print(stderr, "\r{} of {} tasks, {} candidates ", accepted, arguments.count, tried);
+  };
+  Output output(out, arguments.form == "files");
+  DAVINCI_RETURN_IF_ERROR(output.Open());
+  std::vector<json> shown;
+  const auto begin = std::chrono::steady_clock::now();
+  auto counts = synth::SampleTasks(grammar, styles, options, [&](const synth::SampledTask& task) {
+    const json row = synth::ToJson(task, *split);
+    if (arguments.show && shown.size() < kMostShown) shown.push_back(row);
+    return output.Write(row);
+  });
+  if (terminal) fmt::print(stderr, "\n");
+  if (!counts.ok()) return counts.status();
+  DAVINCI_RETURN_IF_ERROR(output.Close());
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  manifest["counts"] = synth::ToJson(*counts);
+  if (arguments.show)
+    DAVINCI_RETURN_IF_ERROR(
+        WriteFileAtomic(out / "gallery.html", synth::RenderGallery(shown, manifest)));
+  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "manifest.json", JsonText(manifest, 2) + "\n"));
+  fmt::print("{} tasks of {} candidates in {:.1f} s ({:.0f} a second, {} threads): {}\n",
+             counts->accepted, counts->tried, seconds,
+             static_cast<double>(counts->accepted) / std::max(seconds, 1e-9), arguments.threads,
+             (out / (arguments.form == "files" ? "tasks" : "tasks.jsonl")).string());
+  if (arguments.show) fmt::print("gallery: {}\n", (out / "gallery.html").string());
+  return Status::Ok();
+}
+
+}  // namespace
+
+void AddSynthCommand(CLI::App& app, GlobalOptions&, int* exit_code) {
+  auto* synth = app.add_subcommand("synth", "synthetic data: generated tasks");
+  synth->require_subcommand(1);
+  auto* tasks = synth->add_subcommand(
+      "tasks", "write tasks as PyTorch users write them, from the grammar in synth/");
+  auto arguments = std::make_shared<SynthArguments>();
+  tasks->add_option("--count", arguments->count, "tasks to write (default 100)")
+      ->check(CLI::PositiveNumber);
+  tasks->add_option("--split", arguments->split,
+                    "train (default), or held out by operator combination, family or style: "
+                    "combination, family, style");
+  tasks->add_option("--seed", arguments->seed, "the same seed gives the same tasks (default 0)");
+  tasks->add_option("--out", arguments->out,
+                    "folder for tasks, manifest.json and gallery.html (default synth-tasks)");
+  tasks
+      ->add_option("--form", arguments->form,
+                   "files (a folder of .py and .toml) or jsonl; default: files up to 2,000 tasks")
+      ->check(CLI::IsMember({"files", "jsonl"}));
+  tasks->add_option("--threads", arguments->threads, "default: all cores");
+  tasks->add_option("--decontaminate", arguments->decontaminate,
+                    "folders or files of Python that no task may resemble; tasks/ always is one");
+  tasks->add_option("--pattern", arguments->pattern, "one pattern of the grammar alone");
+  tasks->add_option("--grammar", arguments->grammar, "grammar folder (default: synth/)");
+  tasks->add_flag("--show", arguments->show, "also write gallery.html, one self-contained page");
+  tasks->footer(
+      "Examples:\n"
+      "  davinci synth tasks --count 50 --show\n"
+      "  davinci synth tasks --count 1000000 --seed 7 --out train\n"
+      "  davinci synth tasks --count 500 --split combination --out held-out\n"
+      "docs/synth.md describes the grammar.");
+  tasks->callback([arguments, exit_code] {
+    const Status status = Run(*arguments);
+    *exit_code = status.ok() ? 0 : Fail(status);
+  });
+}
+
+}  // namespace davinci::app

@@ -1,0 +1,33 @@
+// From a pattern of the grammar to an operator graph: draws what the pattern leaves open (operators
+// of a group, attributes, sizes, further inputs) and checks shapes, element types, value ranges and
+// budgets. Pure: the same grammar, pattern and seed give the same graph.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "davinci/synth/grammar.h"
+#include "davinci/synth/graph.h"
+
+namespace davinci::synth {
+
+struct BuildOptions {
+  uint64_t seed = 0;
+  // 1: sizes over their whole range; smaller values pull them towards their least, on a log scale.
+  double reach = 1;
+  Precision precision = Precision::kFp32;
+  std::function<bool(const Operator&)> allowed;  // empty: all
+};
+
+struct BuildOutcome {
+  std::optional<Graph> graph;
+  // Why there is none: "shape", "range", "require", "budget", "group", "half"; "grammar: …" is a
+  // mistake in the data, with the place.
+  std::string rejected;
+};
+
+BuildOutcome BuildGraph(const Grammar& grammar, const Pattern& pattern,
+                        const BuildOptions& options);
+
+}  // namespace davinci::synth

@@ -1,0 +1,44 @@
+// Near-duplicates among generated tasks and against given files: MinHash over the tokens of Python
+// text without comments and docstrings, numbers counted as one token (Broder 1997).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace davinci::synth {
+
+inline constexpr size_t kNumHashes = 64;
+inline constexpr size_t kNumBands = 16;
+using Signature = std::array<uint32_t, kNumHashes>;
+
+enum class TokenRule {
+  kKeepNames,   // files that differ in numbers alone are alike
+  kPlainNames,  // names that are not behind a dot count as one token too
+};
+
+Signature SignatureOf(std::string_view source, TokenRule rule);
+// Estimated Jaccard similarity of the texts' token shingles.
+double Similarity(const Signature& a, const Signature& b);
+
+// Signatures seen so far. A pair of similarity 0.9 is found with probability above 0.999999, one of
+// 0.8 with probability 0.9998. Not thread-safe.
+class SignatureIndex {
+ public:
+  // The greatest estimated similarity to a signature that was added, 0 where none shares a band.
+  double Nearest(const Signature& signature) const;
+  void Add(const Signature& signature);
+  size_t size() const { return signatures_.size(); }
+
+ private:
+  static uint64_t Band(const Signature& signature, size_t band);
+
+  std::vector<Signature> signatures_;
+  std::array<std::unordered_map<uint64_t, uint32_t>, kNumBands> newest_;  // number + 1
+  std::vector<std::array<uint32_t, kNumBands>> older_;                    // number + 1, or 0
+};
+
+}  // namespace davinci::synth

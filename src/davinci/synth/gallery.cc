@@ -1,0 +1,57 @@
+#include "davinci/synth/gallery.h"
+
+#include <fmt/format.h>
+
+#include "davinci/report/html.h"
+#include "davinci/report/html_style.h"
+#include "davinci/report/html_text.h"
+#include "davinci/synth/text.h"
+
+namespace davinci::synth {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMostCodeBytes = 24000;
+
+std::string Counts(std::string_view title, const json& counts) {
+  std::string rows;
+  for (const auto& [name, count] : counts.items())
+    rows += fmt::format("<tr><td>{}</td><td class=\"n\">{}</td></tr>", report::EscapeHtml(name),
+                        report::FormatCount(count.get<int64_t>()));
+  return report::Folded(title, "<div class=\"scroll\"><table>" + rows + "</table></div>");
+}
+
+}  // namespace
+
+std::string RenderGallery(const std::vector<json>& rows, const json& manifest) {
+  std::string page =
+      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" content=\"width=device-width\">"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\"><title>Synthetic tasks</title><style>";
+  page += report::kStyle;
+  page += "</style></head><body><h1>Synthetic tasks</h1>";
+  page += fmt::format(
+      "<p class=\"soft\">split {}, seed {}, {} tasks of {} candidates; {} shown</p>",
+      report::EscapeHtml(manifest.value("split", "")), manifest.value("seed", uint64_t{0}),
+      report::FormatCount(manifest["counts"]["accepted"].get<int64_t>()),
+      report::FormatCount(manifest["counts"]["tried"].get<int64_t>()), rows.size());
+  for (const char* key : {"families", "patterns", "operators", "styles", "precisions", "rejected"})
+    page += Counts(key, manifest["counts"][key]);
+  for (const json& row : rows) {
+    const json& synth = row["synth"];
+    page += fmt::format("<h2>{}</h2><p>", report::EscapeHtml(row["id"].get<std::string>()));
+    for (const char* key : {"family", "style", "precision"})
+      page += fmt::format("<span class=\"chip\">{}</span>",
+                          report::EscapeHtml(synth[key].get<std::string>()));
+    const auto operators = synth["operators"].get<std::vector<std::string>>();
+    page += fmt::format("</p><p class=\"soft\">{}</p>", report::EscapeHtml(Join(operators, " → ")));
+    page += report::CodeBlock(row["source"].get<std::string>(), kMostCodeBytes);
+    page += report::Folded("sidecar",
+                           report::CodeBlock(row["sidecar"].get<std::string>(), kMostCodeBytes));
+  }
+  return page + "</body></html>\n";
+}
+
+}  // namespace davinci::synth

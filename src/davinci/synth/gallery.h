@@ -1,0 +1,14 @@
+// A gallery of generated tasks: one HTML page without scripts or network, in the look of the
+// reports (report/html.h): counts, then each task with its operators, text and sidecar.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "davinci/synth/sampler.h"
+
+namespace davinci::synth {
+
+std::string RenderGallery(const std::vector<nlohmann::json>& rows, const nlohmann::json& manifest);
+
+}  // namespace davinci::synth
