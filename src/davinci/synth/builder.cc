@@ -66,7 +66,9 @@ class Builder {
     const auto [least, most] = role.range[binding];
     const double low = std::log(static_cast<double>(std::max<int64_t>(least, 1)));
     const double high = std::log(static_cast<double>(std::max<int64_t>(most, least)));
-    const double reach = binding == static_cast<size_t>(Binding::kVariant) ? 1 : options_.reach;
+    const double reach = binding == static_cast<size_t>(Binding::kCuda)  ? options_.reach
+                         : binding == static_cast<size_t>(Binding::kCpu) ? options_.reach_cpu
+                                                                         : 1;
     const double exact = std::exp(low + (high - low) * rng_.Uniform() * reach);
     const double form = rng_.Uniform();
     double value = exact;
@@ -1024,7 +1026,7 @@ class Builder {
       const Budget& budget = grammar_.budgets[i];
       if (graph_.Elements(static_cast<Binding>(i)) > budget.elements ||
           graph_.Flops(static_cast<Binding>(i)) > budget.flops)
-        return !Reject("budget");
+        return !Reject(i == 0 ? "budget_cuda" : i == 1 ? "budget_cpu" : "budget_variant");
     }
     return true;
   }

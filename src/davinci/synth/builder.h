@@ -15,15 +15,16 @@ namespace davinci::synth {
 struct BuildOptions {
   uint64_t seed = 0;
   // 1: sizes over their whole range; smaller values pull them towards their least, on a log scale.
-  double reach = 1;
+  double reach = 1;      // of the cuda target
+  double reach_cpu = 1;  // of the cpu target
   Precision precision = Precision::kFp32;
   std::function<bool(const Operator&)> allowed;  // empty: all
 };
 
 struct BuildOutcome {
   std::optional<Graph> graph;
-  // Why there is none: "shape", "range", "require", "budget", "group", "half"; "grammar: …" is a
-  // mistake in the data, with the place.
+  // Why there is none: "shape", "range", "require", "budget_cuda" (_cpu, _variant), "group",
+  // "half"; "grammar: …" is a mistake in the data, with the place.
   std::string rejected;
 };
 

@@ -33,7 +33,8 @@ bool Apply(char op, Int a, Int b, Int* out) {
 }  // namespace
 
 DimId DimTable::Intern(Dim dim) {
-  const auto [place, added] = by_probe_.try_emplace(dim.probe, static_cast<DimId>(dims_.size()));
+  const auto [place, added] =
+      by_values_.try_emplace({dim.probe, dim.at}, static_cast<DimId>(dims_.size()));
   if (added) dims_.push_back(std::move(dim));
   return place->second;
 }
@@ -52,8 +53,13 @@ DimId DimTable::Symbol(std::string_view role, std::string_view hint, int64_t mul
   dim.role = role;
   dim.hint = hint;
   dim.at = values;
-  for (auto& probe : dim.probe)
-    probe = static_cast<WideInt>(multiple) * static_cast<int64_t>(100003 + rng_.Below(900000));
+  // Probes have no small factor but `multiple`'s: a division that loses something must show.
+  for (auto& probe : dim.probe) {
+    int64_t factor = 0;
+    do factor = static_cast<int64_t>(100003 + rng_.Below(900000));
+    while (factor % 2 == 0 || factor % 3 == 0 || factor % 5 == 0 || factor % 7 == 0);
+    probe = static_cast<WideInt>(multiple) * factor;
+  }
   return Intern(std::move(dim));
 }
 
@@ -76,7 +82,8 @@ DimId DimTable::Binary(char op, DimId a, DimId b) {
     const Dim& inner = (*this)[left.a];
     if (inner.kind == Dim::Kind::kBinary && inner.op == '-' && IsConstant(inner.b, 1)) {
       const DimId plain = Binary('/', inner.a, left.b);
-      if (plain != kNoDim && (*this)[plain].probe == dim.probe) return plain;
+      if (plain != kNoDim && (*this)[plain].probe == dim.probe && (*this)[plain].at == dim.at)
+        return plain;
     }
   }
   return Intern(std::move(dim));
@@ -84,8 +91,10 @@ DimId DimTable::Binary(char op, DimId a, DimId b) {
 
 std::string DimTable::Python(DimId id, const std::function<std::string(DimId)>& name) const {
   const Dim& dim = (*this)[id];
+  // A 1 is an axis to broadcast, never a size that has a name.
+  if (!IsConstant(id, 1))
+    if (std::string text = name(id); !text.empty()) return text;
   if (dim.kind == Dim::Kind::kConstant) return std::to_string(dim.at[0]);
-  if (std::string text = name(id); !text.empty()) return text;
   if (dim.kind == Dim::Kind::kSymbol) return "?" + dim.hint;  // the renderer's tests look for it
   const auto operand = [&](DimId part, bool right) {
     std::string text = Python(part, name);

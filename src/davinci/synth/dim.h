@@ -1,6 +1,6 @@
 // Symbolic sizes. A size is an integer expression over symbols; every expression carries its value
 // under each binding (the sizes of the cuda target, of the cpu target, and of a small odd-shaped
-// variant) and under two random probes. Two sizes are equal when their probes agree, so that
+// variant) and under two random probes. Two sizes are equal when all these agree, so that
 // (H + 2 - 2 - 1) // 1 + 1 is H without algebra: such an expression is H's id.
 //
 // Not thread-safe; one table belongs to one graph.
@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davinci/base/rng.h"
@@ -53,7 +54,8 @@ class DimTable {
     return dims_[static_cast<size_t>(id)].at[static_cast<size_t>(binding)];
   }
   bool Equal(DimId a, DimId b) const {
-    return a == b || dims_[static_cast<size_t>(a)].probe == dims_[static_cast<size_t>(b)].probe;
+    return a == b || (dims_[static_cast<size_t>(a)].probe == dims_[static_cast<size_t>(b)].probe &&
+                      dims_[static_cast<size_t>(a)].at == dims_[static_cast<size_t>(b)].at);
   }
   bool IsConstant(DimId id) const { return (*this)[id].kind == Dim::Kind::kConstant; }
   bool IsConstant(DimId id, int64_t value) const {
@@ -70,7 +72,7 @@ class DimTable {
 
   SplitMix64 rng_;
   std::vector<Dim> dims_;
-  std::map<std::array<WideInt, 2>, DimId> by_probe_;
+  std::map<std::pair<std::array<WideInt, 2>, DimValues>, DimId> by_values_;
 };
 
 }  // namespace davinci::synth

@@ -33,8 +33,9 @@ bool Enclosed(std::string_view form, size_t begin, size_t end) {
                                    form[before - 1] == '[' || form[before - 1] == '=');
   size_t after = end;
   while (after < form.size() && form[after] == ' ') ++after;
-  const bool right =
-      after < form.size() && (form[after] == ')' || form[after] == ',' || form[after] == ']');
+  const std::string_view rest = form.substr(after);
+  const bool right = rest.starts_with(')') || rest.starts_with(',') || rest.starts_with(']') ||
+                     rest.starts_with("{kw:") || rest.starts_with("{opt:");
   return (left && right) || (begin == 0 && end == form.size());
 }
 

@@ -13,7 +13,7 @@ namespace davinci::synth {
 namespace {
 
 constexpr size_t kChunk = 2048;
-constexpr int kBuildTries = 8;
+constexpr int kBuildTries = 12;
 // Candidates without one acceptance after which the grammar counts as exhausted.
 constexpr size_t kExhausted = 200000;
 
@@ -114,18 +114,23 @@ class Sampler {
         return !grammar_.held_out_families.contains(op.family);
       };
     }
+    bool same = false;  // the same choices again, with smaller sizes
     for (int attempt = 0; attempt < kBuildTries; ++attempt) {
-      build.seed = rng.Next();
+      const uint64_t fresh = rng.Next();
+      if (!same) build.seed = fresh;
       BuildOutcome outcome = BuildGraph(grammar_, *pattern, build);
       if (!outcome.graph) {
         candidate.rejected.push_back(outcome.rejected);
-        if (outcome.rejected == "budget") build.reach *= 0.7;
+        if (outcome.rejected == "budget_cuda") build.reach *= 0.75;
+        if (outcome.rejected == "budget_cpu") build.reach_cpu *= 0.5;
+        same = outcome.rejected == "budget_cuda" || outcome.rejected == "budget_cpu";
         if (outcome.rejected == "half") build.precision = Precision::kFp32;
         continue;
       }
       const auto split = SplitOf(grammar_, *outcome.graph, *style);
       if (options_.pattern.empty() && split != options_.split) {
         candidate.rejected.push_back("split");
+        same = false;
         continue;
       }
       candidate.structure = outcome.graph->StructureHash();
