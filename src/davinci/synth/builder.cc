@@ -761,7 +761,7 @@ class Builder {
       value.lo = lo;
       value.hi = hi;
       value.saturated = op.saturates;
-      if (op.elementwise)
+      if (op.keeps_saturation)
         for (const ValueId input : node.inputs)
           value.saturated = value.saturated || graph_.values[static_cast<size_t>(input)].saturated;
       value.node = node_index;

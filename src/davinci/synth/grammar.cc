@@ -164,7 +164,9 @@ Result<Operator> ReadOperator(TableReader row, std::string_view family) {
   op.weight = row.Number("weight", 1);
   op.half = row.Number("half", 1) != 0;
   op.saturates = row.Number("saturates", 0) != 0;
-  op.elementwise = std::find(op.groups.begin(), op.groups.end(), "pointwise") != op.groups.end();
+  static const std::set<std::string, std::less<>> spreading = {"norm",      "matmul",    "conv",
+                                                               "attention", "recurrent", "mixture"};
+  op.keeps_saturation = op.params.empty() && !spreading.contains(op.family);
   op.view = row.Number("view", 0) != 0;
   if (op.name.empty()) return row.Error("operator has no name");
   if (op.spell.empty()) return row.Error("operator has no spelling");

@@ -95,10 +95,10 @@ struct Operator {
   std::vector<std::string> vars;   // of the result
   std::string mode;                // "train" or "eval" where it needs one
   double weight = 1;
-  bool half = true;          // runs in fp16 and bf16 on both targets
-  bool saturates = false;    // clips: many results are equal
-  bool elementwise = false;  // of the group pointwise
-  bool view = false;         // moves no data and computes nothing
+  bool half = true;               // runs in fp16 and bf16 on both targets
+  bool saturates = false;         // many results are equal, or all are far from 0
+  bool keeps_saturation = false;  // where its input is so, its result is
+  bool view = false;              // moves no data and computes nothing
 
   const AttrSpec* Attr(std::string_view attr) const;
 };

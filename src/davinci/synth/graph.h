@@ -33,7 +33,7 @@ struct Value {
   std::vector<DimId> shape;
   DType dtype = DType::kFloat;
   double lo = 0, hi = 0;   // where nearly all elements lie
-  bool saturated = false;  // many elements may lie exactly at a bound
+  bool saturated = false;  // see Operator::saturates
   int32_t node = -1;       // kNode: which; weights: the node that owns it
   int32_t output = 0;      // kNode: which result
   // Inputs: the row of inputs.toml, its draw, and the bound of indices.
