@@ -83,9 +83,8 @@ double Similarity(const Signature& a, const Signature& b) {
 
 uint64_t SignatureIndex::Band(const Signature& signature, size_t band) {
   uint64_t hash = band + 1;
-  constexpr size_t kRows = kNumHashes / kNumBands;
-  for (size_t r = 0; r < kRows; ++r)
-    hash = (hash ^ signature[band * kRows + r]) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 31;
+  for (size_t r = 0; r < kRowsPerBand; ++r)
+    hash = (hash ^ signature[band * kRowsPerBand + r]) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 31;
   return hash;
 }
 

@@ -12,7 +12,8 @@
 namespace davinci::synth {
 
 inline constexpr size_t kNumHashes = 64;
-inline constexpr size_t kNumBands = 16;
+inline constexpr size_t kNumBands = 10;
+inline constexpr size_t kRowsPerBand = 6;
 using Signature = std::array<uint32_t, kNumHashes>;
 
 enum class TokenRule {
@@ -24,8 +25,8 @@ Signature SignatureOf(std::string_view source, TokenRule rule);
 // Estimated Jaccard similarity of the texts' token shingles.
 double Similarity(const Signature& a, const Signature& b);
 
-// Signatures seen so far. A pair of similarity 0.9 is found with probability above 0.999999, one of
-// 0.8 with probability 0.9998. Not thread-safe.
+// Signatures seen so far. A pair of similarity 0.9 is found with probability 0.9995, one of 0.8
+// with 0.95. Add is not thread-safe; Nearest is, as long as nothing is added.
 class SignatureIndex {
  public:
   // The greatest estimated similarity to a signature that was added, 0 where none shares a band.

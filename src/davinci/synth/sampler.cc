@@ -20,7 +20,7 @@ constexpr size_t kExhausted = 200000;
 struct Candidate {
   std::optional<SampledTask> task;
   Signature signature{};
-  Signature plain{};
+  bool contaminated = false;
   uint64_t structure = 0;
   std::vector<std::string> rejected;
 };
@@ -139,7 +139,10 @@ class Sampler {
       task.graph = std::move(*outcome.graph);
       task.style = style;
       candidate.signature = SignatureOf(task.text.source, TokenRule::kKeepNames);
-      candidate.plain = SignatureOf(task.text.source, TokenRule::kPlainNames);
+      candidate.contaminated =
+          contamination_.size() > 0 &&
+          contamination_.Nearest(SignatureOf(task.text.source, TokenRule::kPlainNames)) >=
+              options_.contaminated;
       task.id = fmt::format("{}-{:x}-{:07d}", pattern->name, options_.seed, index);
       candidate.task = std::move(task);
       break;
@@ -150,7 +153,7 @@ class Sampler {
   bool Accept(const Candidate& candidate) {
     if (!candidate.task) return false;
     const SampledTask& task = *candidate.task;
-    if (contamination_.Nearest(candidate.plain) >= options_.contaminated) {
+    if (candidate.contaminated) {
       ++counts_.rejected["contaminated"];
       return false;
     }
