@@ -34,7 +34,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         here = pathlib.Path(name)
         run(sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", ROOT, "--no-deps", "--no-build-isolation", "-w", here,
-            "-C", f"cmake.define.DAVINCI_PREBUILT={build}", "-C", f"build-dir={here / 'build'}")
+            f"--config-settings=cmake.define.DAVINCI_PREBUILT={build}", f"--config-settings=build-dir={here / 'build'}")
         wheel, = here.glob("*.whl")
         files = set(zipfile.ZipFile(wheel).namelist())
         data = "davinci/_program/share/davinci/"
