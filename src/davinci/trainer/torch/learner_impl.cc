@@ -48,6 +48,29 @@ auto Guarded(const F& work) -> decltype(work()) {
   }
 }
 
+// ATen's deterministic algorithms for as long as it lives; strict, because flash attention's
+// backward pass ignores a wish that only warns. Not for the whole process: what samples in it uses
+// operations that have none.
+class DeterministicScope {
+ public:
+  explicit DeterministicScope(bool wanted)
+      : before_(at::globalContext().deterministicAlgorithms()),
+        warned_(at::globalContext().deterministicAlgorithmsWarnOnly()),
+        filled_(at::globalContext().deterministicFillUninitializedMemory()) {
+    at::globalContext().setDeterministicAlgorithms(wanted, /*warn_only=*/false);
+    at::globalContext().setDeterministicFillUninitializedMemory(false);
+  }
+  ~DeterministicScope() {
+    at::globalContext().setDeterministicAlgorithms(before_, warned_);
+    at::globalContext().setDeterministicFillUninitializedMemory(filled_);
+  }
+  DeterministicScope(const DeterministicScope&) = delete;
+  DeterministicScope& operator=(const DeterministicScope&) = delete;
+
+ private:
+  const bool before_, warned_, filled_;
+};
+
 // What the head computed, still on the device: it is read once the backward pass has been launched.
 struct Outputs {
   Tensor outputs;    // fp32 [targets]
@@ -82,6 +105,7 @@ class LearnerImpl final : public Learner {
   Result<PassResult> Evaluate(std::span<const SequenceView> sequences,
                               const PassOptions& options) override {
     return Guarded([&]() -> Result<PassResult> {
+      const DeterministicScope scope(options_.deterministic);
       DAVINCI_ASSIGN_OR_RETURN(const Packed packed, Pack(sequences, options));
       const c10::AutoGradMode no_gradients(false);
       Tensor x = model_->Embed(packed.tokens, pass_);
@@ -271,8 +295,6 @@ Status LearnerImpl::Open() {
     return InvalidArgument(fmt::format("device \"{}\": cpu, cuda or cuda:N", device));
   }
   if (options_.threads > 0) at::set_num_threads(options_.threads);
-  at::globalContext().setDeterministicAlgorithms(options_.deterministic, /*warn_only=*/true);
-  at::globalContext().setDeterministicFillUninitializedMemory(false);
   // Read by cuBLAS when its handle is made.
   if (options_.deterministic && !device_.is_cpu())
     ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
@@ -489,6 +511,7 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
                                               const PassOptions& options,
                                               std::span<const float> derivatives,
                                               const LossGradient* gradient) {
+  const DeterministicScope scope(options_.deterministic);
   DAVINCI_ASSIGN_OR_RETURN(const Packed packed, Pack(sequences, options));
   const c10::AutoGradMode no_gradients(false);
   const auto attention = Attend(packed);
@@ -553,6 +576,7 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
 }
 
 Result<Update> LearnerImpl::StepNow(double learning_rate) {
+  const DeterministicScope scope(options_.deterministic);
   const c10::AutoGradMode no_gradients(false);
   std::vector<Slot*> moved;
   std::vector<Tensor> gradients;
