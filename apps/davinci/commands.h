@@ -22,6 +22,7 @@ void AddReportCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddModelCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSftCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddTasksCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+void AddTrainCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSkillsCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSynthCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 

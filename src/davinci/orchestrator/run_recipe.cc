@@ -19,9 +19,9 @@ using config::RecipeReader;
 // Reads one struct's worth of keys; called for the recipe of the user, and for nothing else.
 class Reader {
  public:
-  explicit Reader(const config::Recipe& recipe) : given_(recipe), reader_(recipe) {}
+  Reader(const config::Recipe& recipe, RecipeReader* reader) : given_(recipe), reader_(*reader) {}
 
-  Result<RunRecipe> Read(std::string* resolved);
+  RunRecipe Read();
 
  private:
   void ReadTask();
@@ -49,7 +49,7 @@ class Reader {
   }
 
   const config::Recipe& given_;
-  RecipeReader reader_;
+  RecipeReader& reader_;
   RunRecipe recipe_;
 };
 
@@ -250,7 +250,7 @@ void Reader::ReadLearning() {
   Number("verification.min_uplift", &step.verification.admission.min_uplift, 1, 100);
 }
 
-Result<RunRecipe> Reader::Read(std::string* resolved) {
+RunRecipe Reader::Read() {
   ReadTask();
   ReadLlm();
   ReadAgents();
@@ -258,15 +258,21 @@ Result<RunRecipe> Reader::Read(std::string* resolved) {
   ReadRollout();
   ReadJudge();
   ReadLearning();
-  DAVINCI_RETURN_IF_ERROR(reader_.Finish());
-  if (resolved != nullptr) *resolved = reader_.ResolvedToml();
   return recipe_;
 }
 
 }  // namespace
 
 Result<RunRecipe> ReadRecipe(const config::Recipe& recipe, std::string* resolved) {
-  return Reader(recipe).Read(resolved);
+  RecipeReader reader(recipe);
+  RunRecipe made = ReadRunKeys(recipe, &reader);
+  DAVINCI_RETURN_IF_ERROR(reader.Finish());
+  if (resolved != nullptr) *resolved = reader.ResolvedToml();
+  return made;
+}
+
+RunRecipe ReadRunKeys(const config::Recipe& recipe, RecipeReader* reader) {
+  return Reader(recipe, reader).Read();
 }
 
 std::map<std::string, std::string> Identity(const RunRecipe& recipe) {

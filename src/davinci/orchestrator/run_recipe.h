@@ -63,6 +63,9 @@ struct RunRecipe {
 // in force as TOML.
 Result<RunRecipe> ReadRecipe(const config::Recipe& recipe, std::string* resolved);
 
+// Reads the same keys for a recipe that has others besides; the caller finishes `reader`.
+RunRecipe ReadRunKeys(const config::Recipe& recipe, config::RecipeReader* reader);
+
 // What decides the content of a run: everything that changes what it asks of model and judge, by
 // dotted key (prompts, feedback, context size and stop rules among it), without what only says how
 // fast or how far it goes (concurrency, budgets, endpoints, keys). The prompts' texts are not of

@@ -186,6 +186,7 @@ Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, i
                     {first.id.turn, before, lesson.first_evaluation},
                     {best.id.turn, after, lesson.best_evaluation}, settings.max_new_skills));
             SetSampling(settings.summary_sampling, &request);
+            request.logprobs = settings.logprobs;
             request.seed =
                 CallSeed(settings.seed, run_.step, task_.input.id, "summary", summary, 0);
             request.label =

@@ -84,6 +84,7 @@ Result<Selection> Select(StepRun& run, TaskRun& task, int scheme,
                 agent::BuildSelectionRequest(*run.context.prompts, task.input.brief, task.device,
                                              candidates, settings.select));
             SetSampling(settings.selection_sampling, &request);
+            request.logprobs = settings.logprobs;
             request.seed = CallSeed(settings.seed, run.step, task.input.id, "selection", scheme, 0);
             request.label = CallLabel(task.input.id, run.step, fmt::format("selection/{}", scheme));
             return Prepared{std::move(request), {{"shown", selection.shown}}};

@@ -1,0 +1,69 @@
+// TrainRecipe: the settings of `davinci train`: those of a rollout step (run_recipe.h), of model
+// and optimiser (trainer/settings.h), and of the algorithm between them. recipes/train/davinci.toml
+// lists what training adds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "davinci/base/status.h"
+#include "davinci/config/recipe.h"
+#include "davinci/orchestrator/run_recipe.h"
+#include "davinci/rl/advantage.h"
+#include "davinci/rl/group_filter.h"
+#include "davinci/rl/policy_loss.h"
+#include "davinci/rl/rejection.h"
+#include "davinci/rl/returns.h"
+#include "davinci/rl/summary_reward.h"
+#include "davinci/rl/turn_reward.h"
+#include "davinci/trainer/settings.h"
+
+namespace davinci::orchestrator {
+
+enum class GroupBy {
+  kTaskTurn,  // rollouts of a task at the same turn, all schemes pooled (TRLOO)
+  kTask,      // all turns of all rollouts of a task (Kevin)
+};
+enum class MismatchRule { kNone, kReject, kWeigh };  // MRS, TIS
+
+struct TrainAlgorithm {
+  rl::RewardOptions reward;
+  rl::ReturnKind returns = rl::ReturnKind::kDiscountedSum;
+  double gamma = 1;
+  rl::TurnMaskRule turn_mask = rl::TurnMaskRule::kPenaliseBreaking;
+  double break_penalty = -0.5;
+  rl::AdvantageKind advantage = rl::AdvantageKind::kTrloo;
+  GroupBy group_by = GroupBy::kTaskTurn;
+  bool cross_scheme_scaling = true;
+  rl::PerRollout selection_value = rl::PerRollout::kBest;
+  bool null_in_baseline = true;
+  double policy_weight = 1;
+  double selection_weight = 0.3;
+  double summary_weight = 0.5;
+  MismatchRule mismatch = MismatchRule::kReject;
+  rl::MismatchOptions band;
+  double importance_cap = 2;  // kWeigh
+  bool profile_rejection = true;
+  rl::ProfilingOptions profile;
+  rl::GroupFilterOptions groups;
+  rl::ClipOptions clip;
+  rl::Aggregation aggregation = rl::Aggregation::kSequenceMeanTokenSum;
+  double divisor = 1000;
+  bool truncated_trained = true;  // replies cut off at the token limit
+};
+
+struct TrainRecipe {
+  RunRecipe run;
+  trainer::CommonSettings common;
+  TrainAlgorithm algorithm;
+  std::vector<std::string> tasks;  // files, folders, JSONL
+  int steps = 300;
+  int tasks_per_step = 16;
+  int updates_per_step = 1;  // the step's sequences in so many parts, one update each
+};
+
+// Defaults of the rollout differ from those of optimize where training needs it: append-only
+// conversations, log-probabilities, no stop rules, no respent rollouts. All problems at once.
+Result<TrainRecipe> ReadTrainRecipe(const config::Recipe& recipe, std::string* resolved);
+
+}  // namespace davinci::orchestrator

@@ -1,0 +1,55 @@
+#include "davinci/orchestrator/train_recipe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "davinci/base/files.h"
+
+namespace davinci::orchestrator {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(TrainRecipe, TheShippedRecipeHasTheDefaults) {
+  const auto shipped = config::Recipe::Load(DAVINCI_SOURCE_DIR "/recipes/train/davinci.toml");
+  ASSERT_TRUE(shipped.ok()) << shipped.status().ToString();
+  std::string from_file;
+  std::string from_code;
+  const auto read = ReadTrainRecipe(*shipped, &from_file);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  ASSERT_TRUE(ReadTrainRecipe(config::Recipe(), &from_code).ok());
+  EXPECT_EQ(from_file, from_code);
+}
+
+TEST(TrainRecipe, EveryShippedRecipeIsValid) {
+  int num_train = 0;
+  const auto files = ListFiles(DAVINCI_SOURCE_DIR "/recipes/train", ".toml", true);
+  ASSERT_TRUE(files.ok());
+  for (const auto& file : *files) {
+    const auto recipe = config::Recipe::Load(file);
+    ASSERT_TRUE(recipe.ok()) << recipe.status().ToString();
+    if (file.filename() == "sft.toml") {
+      EXPECT_TRUE(trainer::ReadSftRecipe(*recipe, nullptr).ok()) << file;
+      continue;
+    }
+    ++num_train;
+    const auto read = ReadTrainRecipe(*recipe, nullptr);
+    EXPECT_TRUE(read.ok()) << file << ": " << read.status().ToString();
+  }
+  EXPECT_GE(num_train, 5);
+}
+
+TEST(TrainRecipe, RefusesWhatWouldTrainOnAnotherDistribution) {
+  config::Recipe recipe;
+  for (const char* set : {"policy.top_p=0.9", "llm.logprobs=false", "advantage.kind=\"best\"",
+                          "summary.temperature=0.5", "train.step=3"})
+    ASSERT_TRUE(recipe.Override(set).ok());
+  const auto read = ReadTrainRecipe(recipe, nullptr);
+  ASSERT_FALSE(read.ok());
+  for (const char* key :
+       {"policy.top_p", "llm.logprobs", "trloo", "summary.temperature", "train.steps"})
+    EXPECT_THAT(read.status().message(), HasSubstr(key));
+}
+
+}  // namespace
+}  // namespace davinci::orchestrator

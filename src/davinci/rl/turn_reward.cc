@@ -1,0 +1,60 @@
+#include "davinci/rl/turn_reward.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "davinci/data/turn_facts.h"
+
+namespace davinci::rl {
+namespace {
+
+constexpr std::array<std::pair<RewardKind, std::string_view>, 3> kNames = {{
+    {RewardKind::kDavinci, "davinci"},
+    {RewardKind::kDrKernelPaper, "drkernel-paper"},
+    {RewardKind::kKevin, "kevin"},
+}};
+
+}  // namespace
+
+std::string_view RewardKindName(RewardKind kind) {
+  for (const auto& [value, name] : kNames)
+    if (value == kind) return name;
+  return "";
+}
+
+Result<RewardKind> ParseRewardKind(std::string_view name) {
+  std::string known;
+  for (const auto& [value, text] : kNames) {
+    if (text == name) return value;
+    known += (known.empty() ? "" : ", ") + std::string(text);
+  }
+  return InvalidArgument(fmt::format("\"{}\" is not one of {}", name, known));
+}
+
+TurnReward RewardOf(bool correct, double speedup, std::optional<double> coverage,
+                    const RewardOptions& options) {
+  TurnReward reward;
+  if (!correct) return reward;
+  const double covered = std::clamp(coverage.value_or(0), 0.0, 1.0);
+  switch (options.kind) {
+    case RewardKind::kDavinci:
+      reward.coverage = options.coverage_weight * covered;
+      reward.value =
+          PublishedReward(true, speedup, std::nullopt, options.speedup_cap) + reward.coverage;
+      break;
+    case RewardKind::kDrKernelPaper:
+      reward.coverage = covered;
+      reward.value = 1 + std::min(speedup, options.speedup_cap) + covered;
+      break;
+    case RewardKind::kKevin:
+      reward.value = 0.3 + speedup;
+      break;
+  }
+  return reward;
+}
+
+}  // namespace davinci::rl

@@ -1,0 +1,38 @@
+// What one judged turn is worth. One definition of each published reward; pure.
+//
+//   kDavinci         0.5 correct + 0.5 min(speedup, cap) + weight * coverage   davinci.md 2.1
+//                    (Dr. Kernel's code: cap 3)
+//   kDrKernelPaper   correct (1 + min(speedup, cap) + coverage)                peers.md 1.3
+//   kKevin           correct (0.3 + speedup)                                   peers.md 1.1
+//
+// Each is 0 for what is not correct. Coverage rests on a profile that the candidate's process could
+// have forged; `coverage` says how much of the reward it was.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "davinci/base/status.h"
+
+namespace davinci::rl {
+
+enum class RewardKind { kDavinci, kDrKernelPaper, kKevin };
+std::string_view RewardKindName(RewardKind kind);
+Result<RewardKind> ParseRewardKind(std::string_view name);
+
+struct RewardOptions {
+  RewardKind kind = RewardKind::kDavinci;
+  double speedup_cap = 6;        // of kDavinci and kDrKernelPaper
+  double coverage_weight = 0.5;  // of kDavinci
+};
+
+struct TurnReward {
+  double value = 0;
+  double coverage = 0;  // the part of `value` that coverage brought
+};
+
+// `speedup` 0: correct, but without a time that can be trusted.
+TurnReward RewardOf(bool correct, double speedup, std::optional<double> coverage,
+                    const RewardOptions& options);
+
+}  // namespace davinci::rl
