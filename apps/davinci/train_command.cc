@@ -72,7 +72,10 @@ Status Run(const TrainArguments& arguments, const GlobalOptions& global) {
 
   RunFlags flags;
   flags.backbone = std::make_shared<NoModel>();
-  DAVINCI_ASSIGN_OR_RETURN(const Workplace place, OpenWorkplace(flags, request.recipe.run, global));
+  DAVINCI_ASSIGN_OR_RETURN(
+      const Workplace place,
+      OpenWorkplace(flags, request.recipe.run, global,
+                    [](const std::string& notice) { fmt::print(stderr, "{}\n", notice); }));
   orchestrator::RunHeader& header = request.header;
   header.command = "train";
   header.title = std::filesystem::path(arguments.recipe).stem().string();
