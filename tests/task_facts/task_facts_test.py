@@ -162,7 +162,11 @@ class TaskFactsTest(unittest.TestCase):
 
     def test_time_below_the_roofline_is_invalid(self):
         task = self.write("row.py", ONE_ROW_TASK)
-        verdict = self.run_davinci("-r", task, "-c", self.write("row_new.py", ONE_ROW_CANDIDATE), codes=(1,))
+        candidate = self.write("row_new.py", ONE_ROW_CANDIDATE)
+        for _ in range(3):  # beside other work its calls may take long enough to be possible
+            verdict = self.run_davinci("-r", task, "-c", candidate, codes=(0, 1))
+            if verdict["status"] != "ok":
+                break
         self.assertEqual((verdict["status"], verdict["evidence"].get("rule")), ("invalid_timing", "below_roofline"),
                          verdict["message"])
         self.assertIsNone(verdict["speedup"])
