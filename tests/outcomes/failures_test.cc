@@ -112,8 +112,8 @@ TEST_F(Outcomes, AReferenceMayNameItsModelByAssignment) {
 }
 
 TEST_F(Outcomes, InputsThatAreNoListAreBadInput) {
-  const Status status = BadInput(Reference("return x * 2 + 1") +
-                                 "\ndef get_inputs():\n    return 4\n");
+  const Status status =
+      BadInput(Reference("return x * 2 + 1") + "\ndef get_inputs():\n    return 4\n");
   EXPECT_THAT(status.message(), HasSubstr("it returned int"));
 }
 
