@@ -52,7 +52,7 @@ def salted(text):
 
 
 def requests():
-    """Name -> function that makes a request nobody has made before."""
+    """Name -> function that makes a request never made before."""
     extension = {"kind": "extension", "name": "bench"}
     return {
         "load_inline C++": lambda: {**extension, "cpp_sources": [salted(CPP)], "functions": ["add_relu"], "extra_cflags": FLAGS},

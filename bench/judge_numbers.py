@@ -3,6 +3,7 @@
     python bench/judge_numbers.py --davinci BIN [--target cuda] [--out raw.json] aa --comparisons 1000
     … repeat --times 50            the same kernel judged again and again: coefficient of variation of its speedup
     … rate --count 128             small Triton candidates, all different: how many are judged per second
+    … step                         twelve candidates of each of six tasks of benchmark size, as a training step has them: per minute
     … single                       a large pointwise kernel in Triton and through load_inline, cold and warm, one at a time
     … throughput --count 64        a batch of mixed candidates, against the straightforward flow on the same files (--mix suite: of the
                                    task suite, in all languages; --mix small: small ones, half Triton and half inline CUDA)
@@ -26,6 +27,7 @@ import time
 import tomllib
 
 import small_candidates
+import time_agreement
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -161,6 +163,25 @@ def run_rate(options, folder):
     running = [d["arrived"] for d in documents][len(documents) // 4:]
     return {"candidates": len(documents), "statuses": statuses(documents), "stages_ms": stages(documents), "seconds": seconds, "per_second": len(documents) / seconds,
             "per_second_once_running": (len(running) - 1) / (running[-1] - running[0]),
+            "median_ms": statistics.median(d["times"]["total_ms"] for d in documents)}
+
+
+STEP_TASKS = ("chain_512MB", "softmax_16384x4096", "rms_norm_8192x4096", "gelu_256MB", "group_norm_silu", "conv2d_vendor")
+
+
+def run_step(options, folder):
+    """Of bench/time_agreement.py's kernels; candidates of one task differ in a remark, so none is judged by another's verdict."""
+    jobs = []
+    for name, _, task, candidate in time_agreement.cases():
+        if name not in STEP_TASKS:
+            continue
+        reference, source = pathlib.Path(folder) / f"{name}_task.py", pathlib.Path(folder) / f"{name}.py"
+        reference.write_text(task), source.write_text(candidate)
+        (pathlib.Path(folder) / name).mkdir()
+        jobs += [{"reference": str(reference), "candidate": c} for c in copies(source, options.each, pathlib.Path(folder) / name)]
+    documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
+    return {"tasks": len(STEP_TASKS), "candidates": len(documents), "seconds": seconds, "per_minute": 60 * len(documents) / seconds,
+            "statuses": statuses(documents), "stages_ms": stages(documents),
             "median_ms": statistics.median(d["times"]["total_ms"] for d in documents)}
 
 
@@ -322,6 +343,8 @@ def main():
     repeat.add_argument("--kernel", required=True)
     rate = commands.add_parser("rate")
     rate.add_argument("--count", type=int, default=128)
+    step = commands.add_parser("step")
+    step.add_argument("--each", type=int, default=12, help="candidates of each task")
     single = commands.add_parser("single")
     single.add_argument("--times", type=int, default=3)
     throughput = commands.add_parser("throughput")
@@ -334,7 +357,9 @@ def main():
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as folder:
-        result = {"aa": run_aa, "repeat": run_repeat, "rate": run_rate, "single": run_single, "throughput": run_throughput, "profiler": run_profiler}[options.command](options, folder)
+        run = {"aa": run_aa, "repeat": run_repeat, "rate": run_rate, "step": run_step, "single": run_single, "throughput": run_throughput,
+               "profiler": run_profiler}[options.command]
+        result = run(options, folder)
     record = {"command": sys.argv[1:], "date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": platform.machine(),
               "cores": os.cpu_count(), **result}
     if options.out:

@@ -1,4 +1,4 @@
-# What is installed beside the program, and how a program that is built already is installed.
+# What is installed: the program, built here or already (DAVINCI_PREBUILT), and its data.
 include(GNUInstallDirs)
 
 # What the program looks for under ../share/davinci (apps/davinci/installation.cc).
@@ -10,9 +10,13 @@ if(DAVINCI_PREBUILT)
   install(PROGRAMS ${DAVINCI_PREBUILT}/apps/davinci/davinci DESTINATION bin)
   install(PROGRAMS ${DAVINCI_PREBUILT}/lib/libdavinci_worker.so DESTINATION lib)
   install(PROGRAMS ${DAVINCI_PREBUILT}/lib/libdavinci_model.so DESTINATION lib OPTIONAL)
+else()
+  install(TARGETS davinci RUNTIME DESTINATION bin)
+  install(FILES $<TARGET_FILE:davinci_worker_lib> DESTINATION lib)
 endif()
 
 # In a wheel: the libraries that another machine may not have, found through the program's RPATH. Its C and C++ run-time libraries are used.
+# After the program is installed: the script runs in the order of this file, and reads the installed program.
 if(SKBUILD)
   install(CODE [[
     set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")

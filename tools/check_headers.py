@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Internal to libdavinci_model.so; they need LibTorch, which a build may be without.
-MODEL_TORCH = ROOT / "src/davinci/model/torch"
+WITH_TORCH = [ROOT / "src/davinci" / folder / "torch" for folder in ("model", "trainer")]
 INCLUDE = re.compile(r'^\s*#\s*include\s*"(davinci/[^"]+)"', re.M)
 FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)', re.M)
 
@@ -60,7 +60,7 @@ def main():
     flags = [args.compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++",
              f"-I{ROOT / 'src'}", f"-I{ROOT}"] + args.flags + ["-"]
     headers = sorted(p for top in ("src/davinci", "apps") for p in (ROOT / top).rglob("*.h")
-                     if "torch_compat" not in p.parts and p.parent != MODEL_TORCH and p.name != "test_support.h")
+                     if "torch_compat" not in p.parts and p.parent not in WITH_TORCH and p.name != "test_support.h")
     if not headers:
         sys.exit("no headers found")
 

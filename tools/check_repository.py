@@ -4,8 +4,8 @@ call that throws where a text is no UTF-8.
 
     check_repository.py [repository root]
 
-Package indexes and mirrors are the business of pip's and apt's own configuration; a path of somebody's home or
-workspace in a file works for that somebody only. One line per violation, exit status 1.
+Package indexes and mirrors are the business of pip's and apt's own configuration; a path of one user's home or
+workspace in a file works for that user only. One line per violation, exit status 1.
 """
 import re
 import subprocess
@@ -18,7 +18,7 @@ FORBIDDEN = [
         "py" + "pi.org", "python" + "hosted.org", "download.py" + "torch.org", "conda." + "anaconda.org",
         "deb." + "debian.org", "archive." + "ubuntu.com", "registry." + "npmjs.org", "docker" + ".io/", "ghcr" + ".io",
     ]))), "names a package registry; leave that to the user's pip and apt configuration"),
-    (re.compile(r"(?<![\w./-])/(?:(?:home|Users)/[a-z][\w.-]*|ro" + r"ot)/"), "names somebody's home folder"),
+    (re.compile(r"(?<![\w./-])/(?:(?:home|Users)/[a-z][\w.-]*|ro" + r"ot)/"), "names a user's home folder"),
     (re.compile(r"(?<![\w.-])/wo" + r"rk/(?:main|shared|\.)"), "names a path of one machine"),
     (re.compile(r"/opt/wh" + "eels"), "names a path of one machine"),
 ]

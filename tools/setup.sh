@@ -32,6 +32,7 @@ libcpp-httplib-dev   header   httplib.h
 libseccomp-dev       header   seccomp.h
 libpcre2-dev         header   pcre2.h
 libutf8proc-dev      header   utf8proc.h
+openmpi-bin          program  mpirun
 libgtest-dev         header   gtest/gtest.h
 libgmock-dev         header   gmock/gmock.h
 libbenchmark-dev     header   benchmark/benchmark.h
@@ -196,6 +197,8 @@ make_python_environment() {
   run_logged "installing packages that tests compare with" "${pip[@]}" -c "$venv/constraints.txt" \
     transformers==5.23.0 tokenizers==0.23.3 safetensors==0.8.0 gguf==0.19.0 openai==3.54.0 >/dev/null ||
     say "note: pip found no transformers, tokenizers, safetensors, gguf or openai; tests of the model are skipped here"
+  run_logged "installing pyarrow (Parquet in and out of davinci sft-data)" "${pip[@]}" pyarrow==26.0.1 >/dev/null ||
+    say "note: pip found no pyarrow; davinci sft-data reads and writes JSONL only"
   run_logged "installing the build backend of the Python package" "${pip[@]}" scikit-build-core==1.1.2 >/dev/null ||
     say "note: pip found no scikit-build-core; the test of the wheel is skipped here"
   run_logged "checking torch" "$venv/bin/python" -c 'import torch; print(torch.__version__, torch.ones(2).sum())' ||

@@ -24,8 +24,8 @@ constexpr const char* kAnswers[] = {"zeros", "constant", "identity", "cached", "
 // inputs, and who sees it?
 Table::Cell Verdict(const json& task, const char* answer) {
   const json& answers = task.at("answers");
-  if (!answers.contains(answer) || !answers[answer].contains("own")) return {"-", TextStyle::kDim};
-  if (!answers[answer]["own"].value("passes", false)) return {"no"};
+  if (!answers.contains(answer) || !answers[answer].contains("task")) return {"-", TextStyle::kDim};
+  if (!answers[answer]["task"].value("passes", false)) return {"no"};
   const auto by = task.at("caught_by").at(answer).get<std::vector<std::string>>();
   return {
       by.empty() ? std::string("PASSES") : fmt::format("PASSES, not on {}", fmt::join(by, ", ")),

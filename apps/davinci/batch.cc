@@ -25,8 +25,11 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/plural.h"
 #include "davinci/base/table.h"
+#include "davinci/data/shown_interval.h"
 #include "davinci/judge/batch_job.h"
+#include "davinci/judge/judge_pool.h"
 #include "davinci/orchestrator/run_folder.h"
 #include "davinci/store/journal.h"
 #include "export_file.h"
@@ -90,7 +93,6 @@ class Batch {
   void Plan();
   void Work();
   Evaluation Answer(const BatchEntry& entry, int* attempts);
-  Result<std::shared_ptr<judge::Judge>> TheJudge(const judge::Judge* broken);
   void Record(const BatchEntry& entry, const Evaluation& evaluation, int attempts,
               const std::string& same_as);
   void Count(const Evaluation& evaluation);
@@ -101,20 +103,18 @@ class Batch {
 
   const BatchOptions& options_;
   judge::JudgeOptions judge_options_;
+  std::optional<judge::JudgePool> judges_;  // made by Run()
   std::vector<BatchEntry> entries_;
   std::vector<Question> questions_;
   std::unique_ptr<store::Journal> journal_;
   std::map<std::string, Evaluation> verdicts_;  // by hash, from earlier runs
   std::map<std::string, std::string> verdict_ids_;
   std::map<std::pair<std::string, std::string>, bool> finished_;  // (id, hash) of earlier runs
-  std::set<std::string> told_;  // what was wrong with jobs of earlier runs
+  std::set<std::string> reported_;  // what was wrong with jobs of earlier runs
 
   const bool rows_ = !options_.json && isatty(STDOUT_FILENO) != 0;
   const bool live_ = isatty(STDERR_FILENO) != 0;
   const bool color_ = UseColor(STDOUT_FILENO);
-
-  std::mutex judge_mutex_;
-  std::shared_ptr<judge::Judge> judge_;  // guarded by judge_mutex_
 
   std::atomic<size_t> next_{0};
   std::atomic<int> in_flight_{0};
@@ -176,7 +176,7 @@ Status Batch::Open() {
           fmt::format("{} holds something else than results of a batch ({}); choose another --out",
                       options_.out_path, evaluation.status().message()));
     const auto job = record.find("job");
-    if (IsBadInput(*evaluation)) told_.insert(Trouble(record));
+    if (IsBadInput(*evaluation)) reported_.insert(Trouble(record));
     if (evaluation->outcome == Outcome::kJudgeError || job == record.end() || !job->is_object())
       continue;
     const auto hash = job->find("hash");
@@ -213,30 +213,12 @@ void Batch::Plan() {
   }
 }
 
-// A judge whose fork server died is replaced; the others in flight notice by themselves.
-Result<std::shared_ptr<judge::Judge>> Batch::TheJudge(const judge::Judge* broken) {
-  std::lock_guard lock(judge_mutex_);
-  if (!judge_ || judge_.get() == broken) {
-    DAVINCI_ASSIGN_OR_RETURN(auto created, judge::Judge::Create(judge_options_));
-    judge_ = std::move(created);
-  }
-  return judge_;
-}
-
 Evaluation Batch::Answer(const BatchEntry& entry, int* attempts) {
-  const judge::Judge* broken = nullptr;
-  Status failed;
   for (*attempts = 1;; ++*attempts) {
-    auto judge = TheJudge(broken);
-    if (!judge.ok()) {
-      failed = judge.status();
-    } else {
-      auto evaluation = (*judge)->Evaluate(entry.job);
-      if (evaluation.ok() && evaluation->outcome != Outcome::kJudgeError)
-        return *std::move(evaluation);
-      failed = evaluation.ok() ? Internal(evaluation->message) : evaluation.status();
-      if (failed.code() == StatusCode::kUnavailable) broken = judge->get();
-    }
+    auto evaluation = judges_->Evaluate(entry.job);
+    if (evaluation.ok() && evaluation->outcome != Outcome::kJudgeError)
+      return *std::move(evaluation);
+    const Status failed = evaluation.ok() ? Internal(evaluation->message) : evaluation.status();
     // Without an interpreter or a sandbox no job of the batch can be judged.
     if (failed.code() == StatusCode::kFailedPrecondition) Stop(failed);
     const Evaluation verdict = FailedEvaluation(failed);
@@ -296,14 +278,15 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
          {"attempts", attempts}};
   if (!same_as.empty()) job["same_as"] = same_as;
   // What an earlier run has said in the same words is not written again.
-  const bool told = IsBadInput(evaluation) && told_.contains(Trouble(document));
-  if (journal_ && !told) {
+  const bool repeated = IsBadInput(evaluation) && reported_.contains(Trouble(document));
+  if (journal_ && !repeated) {
     if (const Status written = journal_->Append(document); !written.ok()) Stop(written);
   }
   if (!options_.export_folder.empty()) {
-    const Status written = WriteExport(entry.job, evaluation, *options_.installation,
-                                       std::filesystem::path(options_.export_folder) /
-                                           (orchestrator::FileNameFor(entry.job.id) + ".py"));
+    const Status written =
+        WriteExport(entry.job, entry.job.candidate_path, evaluation, *options_.installation,
+                    std::filesystem::path(options_.export_folder) /
+                        (orchestrator::FileNameFor(entry.job.id) + ".py"));
     if (!written.ok()) Stop(written);
   }
   std::lock_guard lock(mutex_);
@@ -318,13 +301,13 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
     Say(JsonText(document) + "\n");
   }
   std::fflush(stdout);
-  if (std::ferror(stdout) != 0 && !journal_) stopping_ = true;  // nobody takes the results
+  if (std::ferror(stdout) != 0 && !journal_) stopping_ = true;  // the results cannot be delivered
 }
 
 void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
   if (!header_shown_) {
     Say(Styled(fmt::format("{:<{}} {:<17} {:>9}  {:<15} {:>9}  {}", "job", kIdWidth, "verdict",
-                           "speedup", "95 % interval", "time", "remark"),
+                           "speedup", "interval", "time", "remark"),
                TextStyle::kDim, color_) +
         "\n");
     header_shown_ = true;
@@ -336,7 +319,8 @@ void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
   if (evaluation.speedup) {
     speedup = fmt::format("{:.3g}x{}", evaluation.speedup->median,
                           evaluation.speedup->significant ? "" : "?");
-    interval = fmt::format("{:.3g} – {:.3g}", evaluation.speedup->low, evaluation.speedup->high);
+    const ShownInterval shown = Shown(*evaluation.speedup);
+    interval = fmt::format("{:.3g} – {:.3g}", shown.low, shown.high);
   }
   if (evaluation.candidate_time)
     time = fmt::format("{:.4g} ms", evaluation.candidate_time->median_ms);
@@ -386,7 +370,8 @@ int Batch::Summarise() {
     if (count > 0)
       counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, OutcomeName(outcome));
   }
-  fmt::print(stderr, "{} jobs: {}\n", entries_.size(), counts.empty() ? "none judged" : counts);
+  fmt::print(stderr, "{}: {}\n", Counted(static_cast<int64_t>(entries_.size()), "job"),
+             counts.empty() ? "none judged" : counts);
   if (num_resumed_ + num_repeated_ > 0)
     fmt::print(stderr, "{} were done by an earlier run, {} repeat another job\n", num_resumed_,
                num_repeated_);
@@ -406,8 +391,8 @@ int Batch::Summarise() {
   if (!trouble_.ok()) fmt::print(stderr, "davinci judge: {}\n", trouble_.ToString());
   if (left > 0)
     fmt::print(stderr, "{} not judged; {}\n", left,
-               journal_ ? "the same command goes on from here"
-                        : "with --out the next run goes on where this one stopped");
+               journal_ ? "the same command continues from here"
+                        : "with --out the next run continues where this one stopped");
   if (!trouble_.ok() || left > 0 || num_ours_ > 0) return 3;
   return num_bad_input_ > 0 ? 2 : 0;
 }
@@ -427,7 +412,10 @@ int Batch::Run() {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int wanted = options_.in_flight > 0 ? options_.in_flight : std::max(1, cores / 2);
   workers_left_ = std::min(wanted, static_cast<int>(questions_.size()));
-  if (questions_.size() > 1) judge_options_.in_flight = workers_left_;
+  const int num_devices = std::max(1, static_cast<int>(options_.devices.size()));
+  if (questions_.size() > 1)
+    judge_options_.in_flight = (workers_left_ + num_devices - 1) / num_devices;
+  judges_.emplace(judge_options_, options_.devices);
   {
     std::vector<std::jthread> workers;
     for (int i = workers_left_; i > 0; --i) workers.emplace_back([this] { Work(); });

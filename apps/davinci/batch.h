@@ -15,8 +15,9 @@ namespace davinci::app {
 
 struct BatchOptions {
   std::string jobs_path;
-  std::string out_path;       // empty: results are only printed
-  int in_flight = 0;          // evaluations at a time; 0 = half the cores
+  std::string out_path;              // empty: results are only printed
+  int in_flight = 0;                 // evaluations at a time; 0 = half the cores
+  std::vector<std::string> devices;  // uuids of GPUs; empty: the first that is visible
   bool json = false;          // one compact JSON document per line on stdout, also on a terminal
   judge::Job defaults;        // for keys a line leaves out
   std::string export_folder;  // correct candidates as files for the user, ID.py; empty: none

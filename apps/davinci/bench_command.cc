@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/plural.h"
 #include "davinci/base/table.h"
 #include "davinci/data/task_set.h"
 #include "davinci/orchestrator/generations.h"
@@ -30,13 +31,7 @@ struct BenchArguments {
   std::string skills;  // greedy, bm25, random, none; "" = as the recipe says
 };
 
-int Fail(const Status& status, bool json) {
-  fmt::print(stderr, "davinci bench: {}\n", status.ToString());
-  const bool theirs = IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition;
-  const int code = theirs ? 2 : 3;
-  if (json) PrintErrorDocument("bench", status, code);
-  return code;
-}
+int Fail(const Status& status, bool json) { return FailCommand("bench", status, json); }
 
 // One way of using skills as settings. "greedy" is the published validation: one greedy selection,
 // no null scheme.
@@ -113,7 +108,7 @@ std::string RenderTasks(const report::RunView& view, bool color) {
                {"samples", Align::kRight},
                {"correct", Align::kRight},
                {"best speedup", Align::kRight},
-               {"95 % interval"},
+               {"99.9 % interval"},
                {"cost"}});
   for (const report::TaskView& task : view.tasks) {
     int correct = 0;
@@ -159,7 +154,7 @@ int RunBench(const BenchArguments& arguments, const GlobalOptions& global) {
     fmt::print("\n{}", score::ScoreTable(report, color, TerminalWidth(STDOUT_FILENO)));
     fmt::print("{}", RenderStages(result->stages, color));
     for (const std::string& notice : result->notices) fmt::print("note: {}\n", Printable(notice));
-    fmt::print("{} model calls, {} prompt + {} reply tokens, {}\n", result->cost.calls,
+    fmt::print("{}, {} prompt + {} reply tokens, {}\n", Counted(result->cost.calls, "model call"),
                result->cost.prompt_tokens, result->cost.completion_tokens, MoneyText(result->cost));
     for (const auto& [task, status] : result->failed_tasks)
       fmt::print("failed: {}: {}\n", Printable(task), Printable(status.message()));
@@ -197,7 +192,7 @@ void AddBenchCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
                    "Scoring rules; `davinci report RUN --protocol …` rescores later")
       ->capture_default_str();
   command->footer(
-      "Exit status: 0 finished, 2 bad usage or input, 3 not finished; the same command goes on.\n"
+      "Exit status: 0 finished, 2 bad usage or input, 3 not finished; the same command continues.\n"
       "Examples:\n"
       "  davinci bench --tasks KernelBench/ --levels 1,2 --samples 4 --llm URL --model NAME\n"
       "  davinci bench --tasks KernelBench/ --generations KernelBench/runs/my_run\n"

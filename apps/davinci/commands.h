@@ -20,6 +20,8 @@ void AddBenchCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddRunsCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddReportCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddModelCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+void AddCollectCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+void AddSftDataCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSftCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddTasksCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddTrainCommand(CLI::App& app, GlobalOptions& global, int* exit_code);

@@ -112,7 +112,7 @@ std::string RenderDoctor(const DoctorReport& report, bool color, size_t width) {
   text += fmt::format("\n{}\n", Styled("judging", TextStyle::kBold, color));
   answer("davinci judge --target cpu ", report.CpuWorks(),
          "cannot work: mend the lines marked ✗ above");
-  if (report.ChecksWithoutDevice())
+  if (report.ChecksCompileOnly())
     answer("davinci judge --target cuda", report.CudaWorks(),
            "checks candidates without a device: compiled, interpreted, never timed",
            CheckState::kWarn);
@@ -135,7 +135,7 @@ nlohmann::json ToJson(const DoctorReport& report) {
           {"targets",
            {{"cpu", report.CpuWorks()},
             {"cuda", report.CudaWorks()},
-            {"cuda_without_device", report.ChecksWithoutDevice()}}},
+            {"cuda_compile_only", report.ChecksCompileOnly()}}},
           {"checks", std::move(checks)}};
 }
 

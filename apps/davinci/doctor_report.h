@@ -33,7 +33,7 @@ struct DoctorReport {
 
   bool CpuWorks() const;
   bool CudaWorks() const;
-  bool ChecksWithoutDevice() const { return no_device && CpuWorks(); }
+  bool ChecksCompileOnly() const { return no_device && CpuWorks(); }
   // 0: `judge --target cpu` can work; 1: it cannot.
   int ExitCode() const { return CpuWorks() ? 0 : 1; }
 };
@@ -43,7 +43,7 @@ struct DoctorReport {
 std::string RenderDoctor(const DoctorReport& report, bool color, size_t width);
 
 // {"schema": "davinci.doctor/1", "targets": {"cpu": true, "cuda": false,
-// "cuda_without_device": true}, "checks": [{section, name, state, value, remedy, details}]}
+// "cuda_compile_only": true}, "checks": [{section, name, state, value, remedy, details}]}
 nlohmann::json ToJson(const DoctorReport& report);
 
 }  // namespace davinci::app

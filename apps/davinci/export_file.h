@@ -10,9 +10,10 @@
 
 namespace davinci::app {
 
-// Writes the candidate of `job` with its guard to `file`; nothing for a candidate that is not
-// correct.
-Status WriteExport(const judge::Job& job, const Evaluation& evaluation,
-                   const Installation& installation, const std::filesystem::path& file);
+// Writes the candidate of `job`, which the user named as `candidate`, with its guard to `file`;
+// nothing for a candidate that is not correct.
+Status WriteExport(const judge::Job& job, const std::string& candidate,
+                   const Evaluation& evaluation, const Installation& installation,
+                   const std::filesystem::path& file);
 
 }  // namespace davinci::app

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "davinci/base/json_text.h"
 #include "model_flags.h"
+#include "report.h"
 
 namespace davinci::app {
 namespace {
@@ -31,17 +32,7 @@ struct GenerateArguments {
   bool stats = false;
 };
 
-int Fail(const Status& status) {
-  fmt::print(stderr, "davinci generate: {}\n", status.ToString());
-  switch (status.code()) {
-    case StatusCode::kInvalidArgument:
-    case StatusCode::kNotFound:
-    case StatusCode::kFailedPrecondition:
-      return 2;
-    default:
-      return 3;
-  }
-}
+int Fail(const Status& status) { return FailCommand("generate", status); }
 
 Result<llm::Reply> Run(const GenerateArguments& arguments, embedded::EmbeddedBackbone* backbone) {
   llm::Request request;

@@ -60,7 +60,7 @@ Result<Installation> FindInstallation(const std::string& python) {
   }
   if (found.worker_library.empty())
     return FailedPrecondition(fmt::format(
-        "libdavinci_worker.so is missing beside {}; build it (ninja)", folder.string()));
+        "libdavinci_worker.so is missing next to {}; build it (ninja)", folder.string()));
   found.python = python.empty() ? FindPython(found.home) : python;
   return found;
 }

@@ -17,6 +17,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/gpu/device.h"
+#include "davinci/gpu/visible_devices.h"
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/judge.h"
 #include "davinci/judge/task.h"
@@ -31,7 +32,6 @@
 namespace davinci::app {
 namespace {
 
-constexpr uint64_t kMaxKernelBytes = 4u << 20;
 constexpr int kMostThreads = 256;  // a sandbox takes 512 in all
 
 struct JudgeArguments {
@@ -53,6 +53,7 @@ struct JudgeArguments {
   bool json = false;
   bool no_sandbox = false;
   int threads = 0;
+  std::string devices;
   double load_timeout = 0;
   double call_timeout = 0;
   double compile_timeout = 0;
@@ -71,17 +72,14 @@ std::string WhyNoFile(const std::string& path) {
              : "";
 }
 
-int Fail(const Status& status) {
-  fmt::print(stderr, "davinci judge: {}\n", status.ToString());
-  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
-}
+int Fail(const Status& status) { return FailCommand("judge", status); }
 
 Target DefaultTarget() {
-  return gpu::DeviceMonitor::Create()->devices().empty() ? Target::kCpu : Target::kCuda;
+  return gpu::VisibleDevices(*gpu::DeviceMonitor::Create()).empty() ? Target::kCpu : Target::kCuda;
 }
 
-int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeOptions options,
-           const Installation& installation) {
+int RunOne(const JudgeArguments& arguments, const judge::Job& job, const std::string& against,
+           judge::JudgeOptions options, const Installation& installation) {
   for (const auto& [option, path] : {std::pair{"--reference", &job.reference_path},
                                      std::pair{"--candidate", &job.candidate_path}}) {
     if (!path->empty()) continue;
@@ -96,9 +94,11 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeO
   }
   options.triton = job.target == Target::kCuda;
   if (arguments.repeat > 1 || !arguments.against.empty())
-    return RunRepeated(job, options, {arguments.repeat, arguments.against, arguments.json});
+    return RunRepeated(
+        job, options,
+        {arguments.repeat, against, arguments.candidate, arguments.against, arguments.json});
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  // Ends, with all its processes, after the verdict has been told.
+  // Ends, with all its processes, after the verdict has been written.
   const Result<std::unique_ptr<judge::Judge>> judge = judge::Judge::Create(options);
   Result<Evaluation> evaluation =
       judge.ok() ? (*judge)->Evaluate(job,
@@ -110,7 +110,8 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeO
   if (!evaluation.ok())
     evaluation = OrSyntaxError(evaluation.status(), {job.reference_path}, options.python);
   if (evaluation.ok() && !arguments.export_to.empty()) {
-    const Status written = WriteExport(job, *evaluation, installation, arguments.export_to);
+    const Status written =
+        WriteExport(job, arguments.candidate, *evaluation, installation, arguments.export_to);
     if (!written.ok()) return Fail(written);
   }
   const Evaluation verdict = evaluation.ok() ? *evaluation : FailedEvaluation(evaluation.status());
@@ -127,9 +128,21 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, judge::JudgeO
   return code;
 }
 
-// The files of a reference that is named as FILE.py:NAME, and of a candidate that is a kernel
-// alone.
-Status MadeOf(const JudgeArguments& arguments, judge::Job* job, TempDir* folder) {
+// `*path`, where it names a file of kernels alone, becomes a candidate in `folder` that calls them.
+Status AddHarness(const judge::Task& task, const std::filesystem::path& folder, const char* name,
+                  std::string* path) {
+  const auto kernel = ReadFile(*path, kMaxKernelBytes);
+  if (!kernel.ok()) return Status::Ok();  // the judge's message names the file
+  if (!IsKernelFile(*path, *kernel, task)) return Status::Ok();
+  const auto harness = folder / name;
+  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(harness, HarnessOf(*path, *kernel, task)));
+  *path = harness.string();
+  return Status::Ok();
+}
+
+// The files of a reference that is named as FILE.py:NAME, and of candidates that are kernels alone.
+Status MadeOf(const JudgeArguments& arguments, judge::Job* job, std::string* against,
+              TempDir* folder) {
   job->candidate_has_neighbours = true;
   if (job->reference_path.empty() || job->candidate_path.empty()) return Status::Ok();
   DAVINCI_ASSIGN_OR_RETURN(*folder, MakeTempDir("davinci-task"));
@@ -138,14 +151,11 @@ Status MadeOf(const JudgeArguments& arguments, judge::Job* job, TempDir* folder)
     DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(folder->path(), &task));
     job->reference_path = task.front().path.string();
   }
-  const auto kernel = ReadFile(job->candidate_path, kMaxKernelBytes);
-  if (!kernel.ok()) return Status::Ok();  // the judge says it best
+  if (!std::filesystem::exists(job->candidate_path)) return Status::Ok();  // as below
   DAVINCI_ASSIGN_OR_RETURN(const judge::Task task, judge::LoadTask(job->reference_path));
-  if (!IsKernelFile(job->candidate_path, *kernel, task)) return Status::Ok();
-  const auto harness = folder->path() / "harness.py";
-  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(harness, HarnessOf(job->candidate_path, *kernel, task)));
-  job->candidate_path = harness.string();
-  return Status::Ok();
+  DAVINCI_RETURN_IF_ERROR(AddHarness(task, folder->path(), "harness.py", &job->candidate_path));
+  if (against->empty()) return Status::Ok();
+  return AddHarness(task, folder->path(), "harness_against.py", against);
 }
 
 int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
@@ -153,6 +163,17 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   if (!installation.ok()) return Fail(installation.status());
   judge::JudgeOptions options = MakeJudgeOptions(*installation);
   options.threads = arguments.threads;
+  std::vector<std::string> devices;
+  // A batch takes all by default, one judgement the first.
+  const std::string wanted = !arguments.devices.empty() ? arguments.devices
+                             : arguments.batch.empty()  ? ""
+                                                        : "all";
+  if (!wanted.empty()) {
+    auto chosen = gpu::ChooseDevices(gpu::VisibleDevices(*gpu::DeviceMonitor::Create()), wanted);
+    if (!chosen.ok()) return Fail(chosen.status());
+    devices = *std::move(chosen);
+    if (!devices.empty()) options.device = devices.front();
+  }
   options.load_timeout_seconds = arguments.load_timeout;
   options.call_timeout_seconds = arguments.call_timeout;
   options.compile_timeout_seconds = arguments.compile_timeout;
@@ -169,15 +190,17 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
     return RunAdmit(arguments.admit, job.target, options, arguments.json);
   if (arguments.batch.empty()) {
     TempDir made;
-    if (const Status status = MadeOf(arguments, &job, &made); !status.ok())
+    std::string against = arguments.against;
+    if (const Status status = MadeOf(arguments, &job, &against, &made); !status.ok())
       return Fail(OrSyntaxError(status, {arguments.reference}, options.python));
-    return RunOne(arguments, job, options, *installation);
+    return RunOne(arguments, job, against, options, *installation);
   }
   BatchOptions batch;
   batch.jobs_path = arguments.batch;
   batch.out_path = arguments.out;
   batch.in_flight = arguments.in_flight;
   batch.json = arguments.json;
+  batch.devices = std::move(devices);
   batch.export_folder = arguments.export_to;
   batch.installation = &*installation;
   batch.defaults = job;
@@ -220,6 +243,10 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->add_option("--threads", arguments->threads,
                    "Threads of reference and candidate (default: all cores, on cuda one)")
       ->check(CLI::Range(1, kMostThreads));
+  command->add_option(
+      "--devices", arguments->devices,
+      "GPUs: \"all\", positions from 0 or beginnings of uuids, with commas; a batch "
+      "uses each (default: all, one judgement the first)");
   const judge::Protocol limits;
   for (const auto& [name, value, usual, what] :
        {std::tuple{"--load-timeout", &arguments->load_timeout, limits.load_timeout_seconds,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davinci/base/json_text.h"
+#include "davinci/base/plural.h"
 #include "davinci/base/table.h"
 #include "report.h"
 
@@ -66,6 +67,7 @@ int RunRepeated(const judge::Job& job, const judge::JudgeOptions& options,
     jobs.push_back(job);
     jobs.back().candidate_path = repeat.against;
   }
+  const auto shown = [&](size_t side) { return side == 0 ? repeat.name : repeat.against_name; };
   const bool color = UseColor(STDOUT_FILENO);
   std::vector<std::vector<Ratio>> speedups(jobs.size());
   std::vector<Ratio> a_over_b;
@@ -87,7 +89,7 @@ int RunRepeated(const judge::Job& job, const judge::JudgeOptions& options,
       const Evaluation& evaluation = *evaluated;
       if (code == 0) code = ExitCode(evaluation);
       json document = davinci::ToJson(evaluation);
-      document["candidate"] = jobs[which].candidate_path;
+      document["candidate"] = shown(which);
       document["repetition"] = i + 1;
       evaluations.push_back(std::move(document));
       pair.resize(std::max(pair.size(), which + 1));
@@ -100,7 +102,7 @@ int RunRepeated(const judge::Job& job, const judge::JudgeOptions& options,
       fmt::print("{:>3}  {}  {}  {}{}\n", i + 1,
                  Styled(std::string(OutcomeName(evaluation.outcome)),
                         good ? TextStyle::kGood : TextStyle::kBad, color),
-                 jobs[which].candidate_path,
+                 shown(which),
                  evaluation.speedup ? Text(Of(*evaluation.speedup)) : evaluation.message,
                  Printable(labels));
       std::fflush(stdout);
@@ -115,8 +117,8 @@ int RunRepeated(const judge::Job& job, const judge::JudgeOptions& options,
     if (!combined) continue;
     summary[side == 0 ? "candidate" : "against"] = ToJson(*combined);
     if (!repeat.json)
-      fmt::print("{}: {} over {}, {} judgement{}\n", jobs[side].candidate_path, Text(*combined),
-                 job.baseline, speedups[side].size(), speedups[side].size() == 1 ? "" : "s");
+      fmt::print("{}: {} over {}, {}\n", shown(side), Text(*combined), job.baseline,
+                 Counted(static_cast<int64_t>(speedups[side].size()), "judgement"));
   }
   if (const auto combined = Combine(a_over_b)) {
     summary["candidate_over_against"] = ToJson(*combined);
@@ -124,7 +126,7 @@ int RunRepeated(const judge::Job& job, const judge::JudgeOptions& options,
     const bool slower = combined->high < 1;
     summary["verdict"] = faster ? "faster" : slower ? "slower" : "no difference shown";
     if (!repeat.json)
-      fmt::print("{} over {}: {}, {}\n", job.candidate_path, repeat.against, Text(*combined),
+      fmt::print("{} over {}: {}, {}\n", shown(0), shown(1), Text(*combined),
                  summary["verdict"].get<std::string>());
   } else if (jobs.size() == 2 && !repeat.json) {
     fmt::print("no comparison: one of the two has no bounded speedup\n");

@@ -9,7 +9,9 @@ namespace davinci::app {
 
 struct RepeatOptions {
   int times = 1;
-  std::string against;  // candidate file B; "" = none
+  std::string against;       // candidate file B; "" = none
+  std::string name;          // of the candidate, as the user wrote it
+  std::string against_name;  // likewise of B
   bool json = false;
 };
 

@@ -1,12 +1,15 @@
 // Files that hold nothing but kernels (.cu, .cpp, Triton functions), made into candidates.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "davinci/base/status.h"
 #include "davinci/judge/task.h"
 
 namespace davinci::app {
+
+constexpr uint64_t kMaxKernelBytes = 4u << 20;
 
 // Is it a kernel file: C++ or CUDA by its name, or Python with @triton.jit and without `entry`?
 bool IsKernelFile(const std::string& path, std::string_view source, const judge::Task& task);

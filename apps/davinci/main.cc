@@ -80,6 +80,8 @@ int main(int argc, char** argv) {
   davinci::app::AddReportCommand(app, global, &exit_code);
   davinci::app::AddGenerateCommand(app, global, &exit_code);
   davinci::app::AddLlmCommand(app, global, &exit_code);
+  davinci::app::AddCollectCommand(app, global, &exit_code);
+  davinci::app::AddSftDataCommand(app, global, &exit_code);
   davinci::app::AddSftCommand(app, global, &exit_code);
   davinci::app::AddTrainCommand(app, global, &exit_code);
   // Behind the commands: one that has none of its own would inherit it.

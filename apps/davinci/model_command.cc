@@ -19,6 +19,7 @@
 #include "davinci/weights/tensor_file.h"
 #include "installation.h"
 #include "model_convert.h"
+#include "report.h"
 
 namespace davinci::app {
 namespace {
@@ -38,14 +39,7 @@ struct ModelArguments {
   bool json = false;
 };
 
-int Fail(const Status& status) {
-  fmt::print(stderr, "davinci model: {}\n", status.ToString());
-  const StatusCode code = status.code();
-  return code == StatusCode::kInvalidArgument || code == StatusCode::kNotFound ||
-                 code == StatusCode::kFailedPrecondition
-             ? 2
-             : 3;
-}
+int Fail(const Status& status) { return FailCommand("model", status); }
 
 std::string Bytes(int64_t bytes) {
   if (bytes >= int64_t{1} << 30)

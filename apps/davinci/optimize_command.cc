@@ -11,7 +11,9 @@
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
+#include "davinci/judge/task.h"
 #include "davinci/orchestrator/task_inputs.h"
+#include "kernel_file.h"
 #include "python_syntax.h"
 #include "report.h"
 #include "run_console.h"
@@ -31,13 +33,7 @@ struct OptimizeArguments {
   std::string more;
 };
 
-int Fail(const Status& status, bool json) {
-  fmt::print(stderr, "davinci optimize: {}\n", status.ToString());
-  const bool theirs = IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition;
-  const int code = theirs ? 2 : 3;
-  if (json) PrintErrorDocument("optimize", status, code);
-  return code;
-}
+int Fail(const Status& status, bool json) { return FailCommand("optimize", status, json); }
 
 int Show(const OptimizeArguments& arguments, const orchestrator::RunResult& result) {
   if (arguments.flags.json) {
@@ -50,6 +46,15 @@ int Show(const OptimizeArguments& arguments, const orchestrator::RunResult& resu
   if (!result.trouble.ok() && result.stopped != TrajectoryEnd::kStopped)
     fmt::print(stderr, "davinci optimize: {}\n", result.trouble.ToString());
   return ExitCode(result);
+}
+
+// The candidate in `file`; of a file that holds nothing but kernels, with the harness around them.
+Result<std::string> StartText(const std::string& file, std::vector<TaskEntry> tasks) {
+  DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(file, kMaxKernelBytes));
+  DAVINCI_ASSIGN_OR_RETURN(const TempDir folder, MakeTempDir("davinci-task"));
+  DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(folder.path(), &tasks));
+  DAVINCI_ASSIGN_OR_RETURN(const judge::Task task, judge::LoadTask(tasks.front().path.string()));
+  return IsKernelFile(file, source, task) ? HarnessOf(file, source, task) : std::move(source);
 }
 
 // The kernels that the run in `arguments.more` found become what a new run of the same tasks and
@@ -114,7 +119,8 @@ Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const Gl
     if (header.tasks.size() != 1)
       return InvalidArgument(
           fmt::format("--start is for one task, there are {}; name one file", header.tasks.size()));
-    DAVINCI_ASSIGN_OR_RETURN(request.start[header.tasks[0].id], ReadFile(arguments.start));
+    DAVINCI_ASSIGN_OR_RETURN(request.start[header.tasks[0].id],
+                             StartText(arguments.start, header.tasks));
   }
   return ExecuteIn(arguments.flags, resolved, global, std::move(request), console->Events());
 }
@@ -162,7 +168,7 @@ void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->footer(
       "Exit status: 0 every task has a certified kernel, 1 some task has none, 2 bad usage or\n"
       "input, 3 not finished, 4 some kernel is correct but not significantly faster. Interrupted "
-      "or killed, the same command goes on where it was.\n"
+      "or killed, the same command continues where it was.\n"
       "Examples:\n"
       "  davinci optimize my_module.py --llm http://127.0.0.1:8000/v1 --model qwen3-32b\n"
       "  davinci optimize net.py:Net --init '1024' --inputs 'torch.randn(8, 1024)' --llm URL "

@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
-
 #include "davinci/base/json_text.h"
+#include "davinci/data/shown_interval.h"
 
 namespace davinci::app {
 
 std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job, bool color) {
   const bool good = evaluation.outcome == Outcome::kOk;
   // Neither good nor bad: nothing was timed, and perhaps nothing could be compared.
-  const bool unproven = evaluation.outcome == Outcome::kCheckedWithoutDevice;
+  const bool unproven = evaluation.outcome == Outcome::kCompileOnly;
   const char* tint = !color ? "" : good ? "\033[1;32m" : unproven ? "\033[1;33m" : "\033[1;31m";
   const char* dim = color ? "\033[2m" : "";
   const char* plain = color ? "\033[0m" : "";
@@ -25,9 +24,7 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job
   row("correct", !evaluation.correct ? "not compared" : *evaluation.correct ? "yes" : "no");
   if (evaluation.speedup) {
     const Speedup& s = *evaluation.speedup;
-    row("speedup",
-        fmt::format("{:.3g}x over {} (95 % interval {:.3g} – {:.3g}{})", s.median, s.baseline,
-                    s.low, s.high, s.significant ? "" : "; not significant"));
+    row("speedup", fmt::format("{:.3g}x over {} ({})", s.median, s.baseline, ShownText(s)));
   }
   const auto all = evaluation.evidence.find("speedups");
   for (size_t i = 1; all != evaluation.evidence.end() && i < all->size(); ++i) {
@@ -36,10 +33,8 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job
     if (one.contains("error"))
       row("", fmt::format("not timed against {}: {}", name, one.value("error", "")));
     else
-      row("", fmt::format("{:.3g}x over {} (95 % interval {:.3g} – {:.3g}{})",
-                          one.value("median", 0.0), name, one.value("low", 0.0),
-                          one["high"].is_number() ? one["high"].get<double>() : INFINITY,
-                          one.value("significant", false) ? "" : "; not significant"));
+      row("", fmt::format("{:.3g}x over {} ({})", one.value("median", 0.0), name,
+                          ShownText(SpeedupFromJson(one))));
   }
   if (evaluation.candidate_time && evaluation.baseline_time)
     row("time",
@@ -52,8 +47,14 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job
     row(name,
         fmt::format("{:.4g} ms, {} {:.4g} ms: {:.3g}x ({:.3g} – {:.3g})",
                     times->candidate.median_ms, times->speedup.baseline, times->baseline.median_ms,
-                    times->speedup.median, times->speedup.low, times->speedup.high));
+                    times->speedup.median, Shown(times->speedup).low, Shown(times->speedup).high));
   };
+  if (const auto hot = evaluation.times.find("hot_ms"); hot != evaluation.times.end())
+    row("hot loop",
+        fmt::format("{:.4g} ms, baseline {:.4g} ms: {:.3g}x (one input again and again; "
+                    "no part of the speedup)",
+                    hot->value("candidate", 0.0), hot->value("baseline", 0.0),
+                    hot->value("baseline", 0.0) / hot->value("candidate", 1.0)));
   clock("device", evaluation.device);
   clock("latency", evaluation.latency);
   if (!evaluation.labels.empty())
@@ -91,6 +92,17 @@ void PrintErrorDocument(std::string_view command, const Status& status, int exit
       {"error", {{"code", StatusCodeName(status.code())}, {"message", status.message()}}},
       {"exit_status", exit_status}};
   fmt::print("{}\n", JsonText(document, 2));
+}
+
+int ExitStatus(const Status& status) {
+  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
+}
+
+int FailCommand(std::string_view command, const Status& status, bool json) {
+  fmt::print(stderr, "davinci {}: {}\n", command, status.ToString());
+  const int exit_status = ExitStatus(status);
+  if (json) PrintErrorDocument(command, status, exit_status);
+  return exit_status;
 }
 
 }  // namespace davinci::app

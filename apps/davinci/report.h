@@ -22,4 +22,11 @@ Evaluation FailedEvaluation(const Status& status);
 // "error": {"code", "message"}, "exit_status"}.
 void PrintErrorDocument(std::string_view command, const Status& status, int exit_status);
 
+// Of a command that failed: 2 where input, usage or the machine's set-up is to be mended, 3 where
+// davinci failed.
+int ExitStatus(const Status& status);
+
+// Says on stderr why `command` ended, with `json` on stdout, too. Returns the exit status.
+int FailCommand(std::string_view command, const Status& status, bool json = false);
+
 }  // namespace davinci::app

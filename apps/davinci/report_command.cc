@@ -13,7 +13,9 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/orchestrator/run_loop.h"
+#include "davinci/orchestrator/training_log.h"
 #include "davinci/report/html.h"
+#include "davinci/report/training_html.h"
 #include "davinci/score/comparison.h"
 #include "report.h"
 
@@ -53,7 +55,33 @@ Result<report::RunView> ReadRun(const std::string& folder) {
   return std::move(result.view);
 }
 
+// Curves of sft and train: their own page, without scores.
+Status MakeTrainingReport(const ReportArguments& arguments) {
+  if (!arguments.protocols.empty() || !arguments.against.empty())
+    return InvalidArgument(fmt::format(
+        "{} is a training run: --protocol and --against are for runs of optimize and bench",
+        arguments.run));
+  DAVINCI_ASSIGN_OR_RETURN(const report::TrainingView view,
+                           orchestrator::ReadTrainingRun(arguments.run));
+  const fs::path file =
+      arguments.html.empty() ? fs::path(arguments.run) / "report.html" : fs::path(arguments.html);
+  if (!arguments.json || !arguments.html.empty())
+    DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(file, report::RenderTrainingHtml(view)));
+  if (!arguments.json) {
+    fmt::print("{}\n", file.string());
+    return Status::Ok();
+  }
+  json document = {{"schema", "davinci.report/1"},
+                   {"run", arguments.run},
+                   {"training", {{"finished", view.finished}, {"points", json::array()}}}};
+  for (const report::TrainingPoint& point : view.points)
+    document["training"]["points"].push_back({{"step", point.step}, {"values", point.values}});
+  fmt::print("{}\n", JsonText(document, 2));
+  return Status::Ok();
+}
+
 Status MakeReport(const ReportArguments& arguments) {
+  if (orchestrator::IsTrainingRun(arguments.run)) return MakeTrainingReport(arguments);
   DAVINCI_ASSIGN_OR_RETURN(const auto protocols, ChosenProtocols(arguments));
   DAVINCI_ASSIGN_OR_RETURN(const report::RunView run, ReadRun(arguments.run));
   const score::ScoreInput input = report::ScoreInputOf(run);
@@ -101,7 +129,9 @@ Status MakeReport(const ReportArguments& arguments) {
 void AddReportCommand(CLI::App& app, GlobalOptions&, int* exit_code) {
   auto arguments = std::make_shared<ReportArguments>();
   CLI::App* command = app.add_subcommand(
-      "report", "Score a run again under each paper's rules, compare two runs, write the page");
+      "report",
+      "Score a run again under each paper's rules, compare two runs, write the page; of sft and "
+      "train: the curves");
   command->add_option("RUN", arguments->run, "Folder of the run")->required();
   command
       ->add_option("--protocol", arguments->protocols,

@@ -9,7 +9,9 @@
 #include <atomic>
 #include <cstdio>
 
+#include "davinci/base/plural.h"
 #include "davinci/base/table.h"
+#include "davinci/data/shown_interval.h"
 
 namespace davinci::app {
 namespace {
@@ -24,11 +26,16 @@ void OnInterrupt(int signal) {
 }
 
 std::string SpeedupText(const Speedup& speedup) {
-  return fmt::format("{:.3g}x ({:.3g} – {:.3g})", speedup.median, speedup.low, speedup.high);
+  return fmt::format("{:.3g}x ({:.3g} – {:.3g})", speedup.median, Shown(speedup).low,
+                     Shown(speedup).high);
 }
 
 // Where a kernel was found, for people who have not read the ids' grammar.
-std::string FoundIn(const TurnId& id) {
+std::string FoundIn(const report::TaskView& task, const TurnId& id) {
+  for (const Trajectory& trajectory : task.trajectories)
+    if (trajectory.id == id.rollout && !trajectory.turns.empty() &&
+        trajectory.turns.front().reply == kStartReply)
+      return "start kernel";
   return fmt::format("skill set {}, rollout {}, turn {}", id.rollout.scheme, id.rollout.rollout,
                      id.turn);
 }
@@ -61,7 +68,7 @@ void RunConsole::Note(const std::string& text) {
 void RunConsole::Legend() {
   if (legend_shown_) return;
   legend_shown_ = true;
-  Line(Styled("TASK@STEP#sSrRtT: skill set S, rollout R, turn T; speedup with its 95 % interval",
+  Line(Styled("TASK@STEP#sSrRtT: skill set S, rollout R, turn T; speedup with its 99.9 % interval",
               TextStyle::kDim, color_));
 }
 
@@ -106,6 +113,7 @@ void RunConsole::On(const rollout::StepEvent& event) {
       if (evaluation.speedup) text += "  " + SpeedupText(*evaluation.speedup);
       if (event.kind == Kind::kConfirmed) text += "  (full protocol)";
       if (event.from_journal) text += "  (known)";
+      if (!event.text.empty()) text += "  (" + event.text + ")";
       if (evaluation.speedup) {
         const auto best = best_.find(event.task);
         if (best == best_.end() || evaluation.speedup->median > best->second.speedup.median)
@@ -171,7 +179,7 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
   std::string text;
   Table table({{"task"},
                {"speedup", Align::kRight},
-               {"95 % interval"},
+               {"99.9 % interval"},
                {"time", Align::kRight},
                {"roofline", Align::kRight},
                {"also"},
@@ -181,11 +189,11 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
       const Speedup& speedup = *task.not_faster->certified.speedup;
       table.AddRow({task.task.id,
                     {"not faster", TextStyle::kWarn},
-                    fmt::format("{:.3g} – {:.3g}", speedup.low, speedup.high),
+                    fmt::format("{:.3g} – {:.3g}", Shown(speedup).low, Shown(speedup).high),
                     "",
                     "",
                     "",
-                    FoundIn(task.not_faster->turn)});
+                    FoundIn(task, task.not_faster->turn)});
       continue;
     }
     if (!task.winner) {
@@ -198,21 +206,22 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
     for (const Evaluation& other : winner.also)
       if (other.speedup)
         also += fmt::format("{}{:.3g}x over {} ({:.3g} – {:.3g})", also.empty() ? "" : ", ",
-                            other.speedup->median, other.speedup->baseline, other.speedup->low,
-                            other.speedup->high);
+                            other.speedup->median, other.speedup->baseline,
+                            Shown(*other.speedup).low, Shown(*other.speedup).high);
     const bool sure = certified.speedup && certified.speedup->significant;
     table.AddRow(
         {task.task.id,
          {certified.speedup ? fmt::format("{:.3g}x", certified.speedup->median) : "not timed",
           sure ? TextStyle::kGood : TextStyle::kWarn},
-         certified.speedup ? fmt::format("{:.3g} – {:.3g}{}", certified.speedup->low,
-                                         certified.speedup->high, sure ? "" : " (not significant)")
-                           : "",
+         certified.speedup
+             ? fmt::format("{:.3g} – {:.3g}{}", Shown(*certified.speedup).low,
+                           Shown(*certified.speedup).high, sure ? "" : " (not significant)")
+             : "",
          certified.candidate_time ? fmt::format("{:.4g} ms", certified.candidate_time->median_ms)
                                   : "",
          winner.roofline_share ? fmt::format("{:.0f} %", 100 * *winner.roofline_share) : "",
          also,
-         FoundIn(winner.turn)});
+         FoundIn(task, winner.turn)});
   }
   Table::Options options;
   options.color = color;
@@ -234,31 +243,32 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
     text += fmt::format("learned: {}\n", Printable(skill));
   for (const std::string& notice : result.notices)
     text += fmt::format("note: {}\n", Printable(notice));
-  text +=
-      fmt::format("{} model calls, {} prompt + {} reply tokens, {}{}; {} candidates judged\n",
-                  result.cost.calls, result.cost.prompt_tokens, result.cost.completion_tokens,
-                  MoneyText(result.cost), result.view.recorded ? " when they were recorded" : "",
-                  result.stages.candidates);
+  text += fmt::format("{}, {} prompt + {} reply tokens, {}{}; {} judged\n",
+                      Counted(result.cost.calls, "model call"), result.cost.prompt_tokens,
+                      result.cost.completion_tokens, MoneyText(result.cost),
+                      result.view.recorded ? " when they were recorded" : "",
+                      Counted(result.stages.candidates, "candidate"));
   for (const auto& [agent, cost] : report::CostsByAgent(result.view))
-    text += fmt::format("  {}: {} calls, {} + {} tokens, {}\n", agent, cost.calls,
+    text += fmt::format("  {}: {}, {} + {} tokens, {}\n", agent, Counted(cost.calls, "call"),
                         cost.prompt_tokens, cost.completion_tokens, MoneyText(cost));
   text += fmt::format("run: {}\n", result.view.folder);
   if (result.stopped && result.trouble.ok())
-    text += fmt::format("stopped early ({}); the same command goes on from here\n",
+    text += fmt::format("stopped early ({}); the same command continues from here\n",
                         TrajectoryEndName(*result.stopped));
   else if (!result.finished())
-    text += "not finished; the same command goes on from here\n";
+    text += "not finished; the same command continues from here\n";
   return text;
 }
 
 std::string RenderStages(const orchestrator::RunStages& stages, bool color) {
   std::string text = fmt::format(
-      "{} rollouts, {} candidates judged; {:.1f} rollouts per minute\n"
+      "{}, {} judged; {:.1f} rollouts per minute\n"
       "idle: judge {:.1f} %, language model {:.1f} % of their time\n"
       "journal: {:.2f} ms per record, {:.3f} % of all working time\n"
       "A record is one finished piece of work: a reply, a judgement, a rollout.\n",
-      stages.rollouts, stages.candidates, stages.rollouts_per_minute, 100 * stages.judge_idle_share,
-      100 * stages.llm_idle_share, stages.journal_ms_per_unit, 100 * stages.journal_share);
+      Counted(stages.rollouts, "rollout"), Counted(stages.candidates, "candidate"),
+      stages.rollouts_per_minute, 100 * stages.judge_idle_share, 100 * stages.llm_idle_share,
+      stages.journal_ms_per_unit, 100 * stages.journal_share);
   Table table({{"stage"},
                {"records", Align::kRight},
                {"taken over", Align::kRight},

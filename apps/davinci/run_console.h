@@ -1,4 +1,4 @@
-// A run as people see it: progress while it goes on, the result when it is over, and their Ctrl-C.
+// A run as people see it: progress while it runs, the result when it is over, and their Ctrl-C.
 #pragma once
 
 #include <chrono>

@@ -34,11 +34,7 @@ struct RunsArguments {
 };
 
 int Fail(const RunsArguments& arguments, const Status& status) {
-  fmt::print(stderr, "davinci runs: {}\n", status.ToString());
-  const bool theirs = IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition;
-  const int code = theirs ? 2 : 3;
-  if (arguments.json) PrintErrorDocument("runs", status, code);
-  return code;
+  return FailCommand("runs", status, arguments.json);
 }
 
 // A path, or the name of a run below `folder`.
@@ -162,7 +158,7 @@ int DeleteRun(const RunsArguments& arguments) {
   const auto path = Locate(arguments, arguments.run);
   if (!path.ok()) return Fail(arguments, path.status());
   {
-    // Nobody may be at it; the lock says so.
+    // Refused while another process has the run (its lock).
     const auto run = store::RunStore::Open(*path);
     if (!run.ok() && run.status().code() == StatusCode::kUnavailable)
       return Fail(arguments, run.status());

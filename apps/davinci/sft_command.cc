@@ -3,105 +3,114 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <filesystem>
+#include <cstdlib>
+#include <memory>
 #include <thread>
 
 #include "commands.h"
-#include "davinci/config/recipe.h"
+#include "davinci/comm/agree.h"
+#include "davinci/comm/rank_group.h"
 #include "davinci/trainer/sft.h"
+#include "report.h"
+#include "training_flags.h"
 
 namespace davinci::app {
 namespace {
 
-struct SftArguments {
-  std::string recipe;
-  std::vector<std::string> sets;
-  std::string out;
-  bool dry_run = false;
-};
-
-int Fail(const Status& status) {
-  fmt::print(stderr, "davinci sft: {}\n", status.ToString());
-  switch (status.code()) {
-    case StatusCode::kInvalidArgument:
-    case StatusCode::kNotFound:
-    case StatusCode::kFailedPrecondition:
-      return 2;
-    default:
-      return 3;
-  }
-}
+int Fail(const Status& status) { return FailCommand("sft", status); }
 
 std::atomic<int> interrupts = 0;
 
-Result<trainer::SftRun> Prepare(const SftArguments& arguments) {
-  DAVINCI_ASSIGN_OR_RETURN(config::Recipe recipe, config::Recipe::Load(arguments.recipe));
-  for (const std::string& set : arguments.sets) DAVINCI_RETURN_IF_ERROR(recipe.Override(set));
+// The first SIGINT or SIGTERM ends the run behind the update under way, the second ends the
+// process. SIGUSR1, which mpirun passes on to all ranks and Slurm can send before a time limit,
+// ends the run and never the process.
+void HandleSignals() {
+  struct sigaction action {};
+  action.sa_handler = [](int number) {
+    if (number == SIGUSR1)
+      interrupts = std::max(1, interrupts.load());
+    else if (++interrupts > 1)
+      ::_exit(130);
+  };
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) ::sigaction(number, &action, nullptr);
+}
+
+Result<trainer::SftRun> Prepare(const TrainingFlags& arguments, bool speaks) {
+  DAVINCI_ASSIGN_OR_RETURN(const config::Recipe recipe, LoadRecipe(arguments));
   trainer::SftRun run;
   DAVINCI_ASSIGN_OR_RETURN(run.settings, trainer::ReadSftRecipe(recipe, &run.resolved));
+  if (arguments.out.empty() && !arguments.dry_run)
+    return InvalidArgument("--out is not set: the run's folder");
   run.folder = arguments.out;
-  run.say = [](const std::string& line) {
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
+  run.say = [speaks](const std::string& line) {
+    if (speaks) SayLine(line);
   };
   return run;
 }
 
-Status Run(const SftArguments& arguments) {
-  DAVINCI_ASSIGN_OR_RETURN(const trainer::SftRun run, Prepare(arguments));
-  if (arguments.dry_run) {
-    DAVINCI_ASSIGN_OR_RETURN(const std::string text, trainer::DescribeSft(run.settings));
-    fmt::print("{}\n{}", run.resolved, text);
-    return Status::Ok();
-  }
-  if (arguments.out.empty()) return InvalidArgument("--out is not set: the run's folder");
-  // The first interrupt ends the run behind the update under way, the second ends the process.
+Status Train(const trainer::SftRun& run, bool speaks) {
   CancelSource cancel;
-  struct sigaction action {};
-  action.sa_handler = [](int) {
-    if (++interrupts > 1) ::_exit(130);
-  };
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
+  HandleSignals();
   std::jthread watcher([&](const std::stop_token& ended) {
     while (SleepUnlessCancelled(0.1, ended))
       if (interrupts > 0) cancel.request_stop();
   });
   DAVINCI_ASSIGN_OR_RETURN(const trainer::SftOutcome outcome,
                            trainer::RunSft(run, cancel.get_token()));
-  fmt::print("{} updates, loss {:.4f} -> {:.4f}; the model is {}\n", outcome.updates,
-             outcome.first_loss, outcome.last_loss, outcome.checkpoint.string());
+  if (speaks)
+    fmt::print("{} updates, loss {:.4f} -> {:.4f}; the model is {}\n", outcome.updates,
+               outcome.first_loss, outcome.last_loss, outcome.checkpoint.string());
   return Status::Ok();
+}
+
+// The exit status. What all ranks agree on is said by rank 0 alone.
+int Run(const TrainingFlags& arguments) {
+  const auto world = comm::WorldFromEnvironment(std::getenv);
+  if (!world.ok()) return Fail(world.status());
+  const bool speaks = world->rank == 0;
+  if (arguments.dry_run) {
+    if (!speaks) return 0;
+    const auto run = Prepare(arguments, speaks);
+    if (!run.ok()) return Fail(run.status());
+    const auto text = trainer::DescribeSft(run->settings, world->size);
+    if (!text.ok()) return Fail(text.status());
+    fmt::print("{}\n{}", run->resolved, *text);
+    return 0;
+  }
+  const auto group = comm::Join(*world);
+  if (!group.ok())
+    return Fail(world->size == 1 ? group.status()
+                                 : group.status().Annotate(fmt::format("rank {}", world->rank)));
+  auto run = Prepare(arguments, speaks);
+  Status status = comm::Agree(group->get(), run.status());
+  if (status.ok()) {
+    run->ranks = group->get();
+    status = Train(*run, speaks);
+  }
+  if (status.ok()) return 0;
+  return speaks ? Fail(status) : ExitStatus(status);
 }
 
 }  // namespace
 
 void AddSftCommand(CLI::App& app, GlobalOptions&, int* exit_code) {
-  auto arguments = std::make_shared<SftArguments>();
+  auto arguments = std::make_shared<TrainingFlags>();
   CLI::App* command =
       app.add_subcommand("sft", "Train a model on chat rows (supervised), from a recipe");
-  command->add_option("recipe", arguments->recipe, "TOML file; see recipes/train/sft.toml")
-      ->required();
-  command->add_option("-o,--out", arguments->out,
-                      "The run's folder: logs and checkpoints. Started again on it, training goes "
-                      "on behind the newest checkpoint");
-  command->add_option("--set", arguments->sets,
-                      "One setting of the recipe: --set optimizer.learning_rate=1e-4");
-  command->add_flag("--dry-run", arguments->dry_run,
-                    "Print the resolved recipe, step shapes, memory and time; train nothing");
+  AddTrainingFlags(command, "recipes/train/sft.toml", "optimizer.learning_rate=1e-4",
+                   arguments.get());
   command->footer(
       "Examples:\n"
       "  davinci sft recipes/train/sft.toml --set model.path=models/m --set "
       "data.train='[\"x.jsonl\"]' "
       "--dry-run\n"
       "  davinci sft my.toml --out runs/sft-1\n"
+      "  mpirun -n 2 davinci sft my.toml --out runs/sft-1            # CPU or CUDA\n"
+      "  torchrun --nproc-per-node 8 --no-python davinci sft my.toml --out runs/sft-1\n"
       "Exit status: 0 trained, 2 bad recipe, data or model, 3 failed.");
-  command->callback([arguments, exit_code] {
-    const Status status = Run(*arguments);
-    *exit_code = status.ok() ? 0 : Fail(status);
-  });
+  command->callback([arguments, exit_code] { *exit_code = Run(*arguments); });
 }
 
 }  // namespace davinci::app

@@ -114,9 +114,6 @@ Result<std::vector<skill::Record>> RecordsOf(const std::string& reference,
   return opened.library->At(moment.ok() ? *moment : skill::Moment{});
 }
 
-int FailSkills(const Status& status) {
-  fmt::print(stderr, "davinci skills: {}\n", status.ToString());
-  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
-}
+int FailSkills(const Status& status) { return FailCommand("skills", status); }
 
 }  // namespace davinci::app

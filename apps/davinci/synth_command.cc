@@ -15,7 +15,10 @@
 #include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
 #include "installation.h"
+#include "python_texts.h"
 #include "report.h"
+#include "synth_demos.h"
+#include "synth_rows.h"
 
 namespace davinci::app {
 namespace {
@@ -40,10 +43,7 @@ struct SynthArguments {
   bool show = false;
 };
 
-int Fail(const Status& status) {
-  fmt::print(stderr, "davinci synth: {}\n", status.ToString());
-  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
-}
+int Fail(const Status& status) { return FailCommand("synth", status); }
 
 // Of every file of the grammar: tells whether an earlier output is still what these arguments give.
 Result<std::string> HashOfGrammar(const fs::path& folder) {
@@ -106,22 +106,6 @@ class Output {
   std::FILE* file_ = nullptr;
 };
 
-Result<std::vector<std::string>> ReadContamination(const std::vector<std::string>& folders) {
-  std::vector<std::string> texts;
-  for (const std::string& folder : folders) {
-    std::error_code error;
-    std::vector<fs::path> files = {folder};
-    if (fs::is_directory(folder, error)) {
-      DAVINCI_ASSIGN_OR_RETURN(files, ListFiles(folder, ".py", true));
-    }
-    for (const fs::path& file : files) {
-      DAVINCI_ASSIGN_OR_RETURN(auto text, ReadFile(file, 16u << 20));
-      texts.push_back(std::move(text));
-    }
-  }
-  return texts;
-}
-
 Status Run(SynthArguments arguments) {
   DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
   const fs::path folder = arguments.grammar.empty() ? home / "synth" : fs::path(arguments.grammar);
@@ -133,7 +117,7 @@ Status Run(SynthArguments arguments) {
   std::error_code error;
   if (fs::is_directory(home / "tasks", error))
     arguments.decontaminate.push_back((home / "tasks").string());
-  DAVINCI_ASSIGN_OR_RETURN(const auto texts, ReadContamination(arguments.decontaminate));
+  DAVINCI_ASSIGN_OR_RETURN(const auto texts, ReadPythonTexts(arguments.decontaminate));
   DAVINCI_ASSIGN_OR_RETURN(const std::string grammar_hash, HashOfGrammar(folder));
   Sha256 contamination_hash;
   for (const std::string& text : texts) contamination_hash.Field(text);
@@ -201,9 +185,12 @@ Status Run(SynthArguments arguments) {
 
 }  // namespace
 
-void AddSynthCommand(CLI::App& app, GlobalOptions&, int* exit_code) {
-  auto* synth = app.add_subcommand("synth", "synthetic data: generated tasks");
+void AddSynthCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
+  auto* synth =
+      app.add_subcommand("synth", "synthetic data: generated tasks, and kernels for them");
   synth->require_subcommand(1);
+  AddSynthDemos(synth, global, exit_code);
+  AddSynthRows(synth, exit_code);
   auto* tasks = synth->add_subcommand(
       "tasks", "write tasks as PyTorch users write them, from the grammar in synth/");
   auto arguments = std::make_shared<SynthArguments>();

@@ -74,10 +74,7 @@ struct TasksArguments {
   std::string into;
 };
 
-int Fail(const Status& status) {
-  fmt::print(stderr, "davinci tasks: {}\n", status.ToString());
-  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
-}
+int Fail(const Status& status) { return FailCommand("tasks", status); }
 
 Status WriteNew(const TasksArguments& arguments) {
   const fs::path file(arguments.file);

@@ -3,38 +3,24 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
 #include "commands.h"
 #include "davinci/base/hash.h"
+#include "davinci/comm/world.h"
 #include "davinci/embedded/embedded_backbone.h"
 #include "davinci/orchestrator/train_loop.h"
 #include "run_console.h"
+#include "training_flags.h"
 #include "workplace.h"
 
 namespace davinci::app {
 namespace {
 
-struct TrainArguments {
-  std::string recipe;
-  std::vector<std::string> sets;
-  std::string out;
-  bool dry_run = false;
+struct TrainArguments : TrainingFlags {
   bool no_sandbox = false;
 };
-
-int Fail(const Status& status) {
-  fmt::print(stderr, "davinci train: {}\n", status.ToString());
-  switch (status.code()) {
-    case StatusCode::kInvalidArgument:
-    case StatusCode::kNotFound:
-    case StatusCode::kFailedPrecondition:
-      return 2;
-    default:
-      return 3;
-  }
-}
 
 // The workplace wants a model; training opens its own for each step.
 class NoModel final : public llm::Backbone {
@@ -51,8 +37,7 @@ class NoModel final : public llm::Backbone {
 };
 
 Status Run(const TrainArguments& arguments, const GlobalOptions& global) {
-  DAVINCI_ASSIGN_OR_RETURN(config::Recipe recipe, config::Recipe::Load(arguments.recipe));
-  for (const std::string& set : arguments.sets) DAVINCI_RETURN_IF_ERROR(recipe.Override(set));
+  DAVINCI_ASSIGN_OR_RETURN(config::Recipe recipe, LoadRecipe(arguments));
   if (arguments.no_sandbox)
     DAVINCI_RETURN_IF_ERROR(recipe.Override("judge.unsafe_no_sandbox=true"));
   orchestrator::TrainRequest request;
@@ -64,6 +49,12 @@ Status Run(const TrainArguments& arguments, const GlobalOptions& global) {
     fmt::print("{}\n{}", request.resolved, text);
     return Status::Ok();
   }
+  DAVINCI_ASSIGN_OR_RETURN(const comm::World world, comm::WorldFromEnvironment(std::getenv));
+  if (world.size > 1)
+    return InvalidArgument(fmt::format(
+        "{} ranks were started, but davinci train is one process (davinci sft takes several); "
+        "start it without mpirun, torchrun or srun, or unset WORLD_SIZE",
+        world.size));
   if (arguments.out.empty()) return InvalidArgument("--out is not set: the run's folder");
   const trainer::LearnerOptions learner = request.recipe.common.learner;
   if (learner.model_dir.empty())
@@ -112,10 +103,7 @@ Status Run(const TrainArguments& arguments, const GlobalOptions& global) {
     return std::unique_ptr<llm::Backbone>(std::move(opened));
   };
   orchestrator::TrainEvents events;
-  events.say = [](const std::string& line) {
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
-  };
+  events.say = SayLine;
   rollout::StopFlag stop;
   const InterruptWatch watch(&stop);
   DAVINCI_ASSIGN_OR_RETURN(const orchestrator::TrainOutcome outcome,
@@ -131,14 +119,7 @@ void AddTrainCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   auto arguments = std::make_shared<TrainArguments>();
   CLI::App* command = app.add_subcommand(
       "train", "Train the model of the three agents by reinforcement, from a recipe");
-  command->add_option("recipe", arguments->recipe, "TOML file; see recipes/train/davinci.toml")
-      ->required();
-  command->add_option("-o,--out", arguments->out,
-                      "The run's folder: journal, logs, checkpoints. Started again on it, training "
-                      "goes on; nothing recorded is done again");
-  command->add_option("--set", arguments->sets, "One setting of the recipe: --set train.steps=10");
-  command->add_flag("--dry-run", arguments->dry_run,
-                    "Print the resolved recipe, step shapes, memory and time; train nothing");
+  AddTrainingFlags(command, "recipes/train/davinci.toml", "train.steps=10", arguments.get());
   command->add_flag("--unsafe-no-sandbox", arguments->no_sandbox,
                     "Run candidates without isolation");
   command->footer(
@@ -146,10 +127,7 @@ void AddTrainCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       "  davinci train recipes/train/davinci.toml --set model.path=models/m --set "
       "train.tasks='[\"tasks\"]' --out runs/train-1\n"
       "Exit status: 0 trained, 2 bad recipe, tasks or model, 3 failed.");
-  command->callback([arguments, &global, exit_code] {
-    const Status status = Run(*arguments, global);
-    *exit_code = status.ok() ? 0 : Fail(status);
-  });
+  OnCommand(command, "train", exit_code, [arguments, &global] { return Run(*arguments, global); });
 }
 
 }  // namespace davinci::app

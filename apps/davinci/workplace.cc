@@ -11,6 +11,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
+#include "davinci/base/plural.h"
 #include "davinci/embedded/embedded_backbone.h"
 #include "davinci/gpu/device.h"
 #include "davinci/llm/recorded.h"
@@ -356,10 +357,10 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
     DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, CacheDir("verdicts"));
     DAVINCI_ASSIGN_OR_RETURN(place.verdict_cache, store::KvCache::Open(folder / "verdicts.db"));
   }
-  DAVINCI_ASSIGN_OR_RETURN(parts.runtime_source, ReadFile(place.installation.home / "python" /
-                                                          "davinci_runtime" / "__init__.py"));
-  DAVINCI_ASSIGN_OR_RETURN(parts.guard_source, ReadFile(place.installation.home / "python" /
-                                                        "davinci_runtime" / "guard.py"));
+  const fs::path runtime = place.installation.home / "python" / "davinci_runtime";
+  DAVINCI_ASSIGN_OR_RETURN(parts.runtime_source, ReadFile(runtime / "__init__.py"));
+  DAVINCI_ASSIGN_OR_RETURN(parts.guard_source, ReadFile(runtime / "guard.py"));
+  DAVINCI_ASSIGN_OR_RETURN(parts.harness_source, ReadFile(runtime / "harness.py"));
   parts.ledger = place.ledger.get();
   parts.evaluator = place.evaluator.get();
   parts.prompts = place.prompts.get();
@@ -402,8 +403,8 @@ std::string Forecast(const orchestrator::RunRequest& request, const Workplace& p
                             summary * step.summary_sampling.max_tokens;
   worst.prompt_tokens = calls * step.context_tokens - worst.completion_tokens;
   std::string text =
-      fmt::format("{} task{}: at most {} model calls ({} selection, {} policy{}), {} reply tokens",
-                  tasks, tasks == 1 ? "" : "s", calls, selection, policy,
+      fmt::format("{}: at most {} ({} selection, {} policy{}), {} reply tokens",
+                  Counted(tasks, "task"), Counted(calls, "model call"), selection, policy,
                   step.learn ? fmt::format(", {} summary, {} verification", summary, trials) : "",
                   worst.completion_tokens);
   if (place.recorded) return text + ", $0 (recorded replies)";
@@ -443,7 +444,7 @@ Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedR
     request.recipe.llm.concurrency = place.default_concurrency;
   request.resolved_recipe = resolved.toml;
   request.library_sources = place.library_sources;
-  request.publish_library = place.publish_library;
+  if (flags.publish) request.publish_library = place.publish_library;
   rollout::StopFlag stop;
   const InterruptWatch watch(&stop);
   if (events.note) events.note(Forecast(request, place));

@@ -42,6 +42,7 @@ struct RunFlags {
   std::string run;
   std::string replay;
   bool learn = false;
+  bool publish = true;  // what is learned enters the user's library, too
   bool json = false;
   bool no_sandbox = false;
 };

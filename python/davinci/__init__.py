@@ -45,7 +45,7 @@ def optimize(module: Any, example_inputs: Any = None, *, llm: str | list[str] | 
     each call; where values are structured (masks, sorted indices) the example itself is used. ``options`` are those of ``davinci optimize``:
     ``turns=3``, ``budget_usd=2``, ``recipe="…"``, ``set={"run.seed": 1}``.
 
-    Interrupted, or out of budget, the same call goes on where it was. Raises BadInput, NotReproducible or DavinciError with what the
+    Interrupted, or out of budget, the same call continues where it was. Raises BadInput, NotReproducible or DavinciError with what the
     program says."""
     from ._results import Optimized
 

@@ -1,4 +1,4 @@
-"""A live module or function as a task: its source, its state beside it, and inputs that are drawn like the example."""
+"""A live module or function as a task: its source, its state in a file next to it, and inputs that are drawn like the example."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def _setting(value: Any) -> str:
 def run(command: str, arguments: Iterable[str], progress: Callable[[str], None] | None = None, accepted: Iterable[int] = (0,)) -> Any:
     """The JSON document that ``davinci COMMAND … --json`` prints. ``progress`` gets each line of its standard error.
 
-    An interrupt is handed on: the program writes down what it has, and the same call goes on there."""
+    An interrupt is passed on: the program writes down what it has, and the same call continues there."""
     line = [str(program()), "--python", sys.executable, command, *arguments, "--json"]
     environment = dict(os.environ)
     # What Python finds now is found in the sandbox, too: a script's folder, say, or what was added to sys.path by hand.

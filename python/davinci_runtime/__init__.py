@@ -1,6 +1,6 @@
 """Compile C++ or CUDA from a string and call it on tensors, without torch headers.
 
-    kernels = cpp_module(source)                                  # g++ -O3 -march=native -fopenmp, plain C functions
+    kernels = cpp_module(source)                                  # g++ -O3 -march=native -fno-trapping-math -fopenmp, plain C functions
     kernels.get("scale", "ptr ptr i64 f32")(x, y, x.numel(), 2.0)
     kernels = cuda_module(source)                                 # NVRTC, plain __global__ functions (extern "C")
     kernels.get("scale", "ptr ptr i64 f32")[blocks, 256](x, y, x.numel(), 2.0)
@@ -95,12 +95,12 @@ class CppModule:
 
 
 def cpp_module(source, flags=()):
-    """Compiles C++ with ``g++ -O3 -march=native -fopenmp`` plus ``flags``; raises RuntimeError with the compiler's text."""
+    """Compiles C++ with ``g++ -O3 -march=native -fno-trapping-math -fopenmp`` plus ``flags``; raises RuntimeError with the compiler's text."""
     flags = list(flags)
     built = _judge_build({"kind": "library", "cpp_sources": [source], "extra_cflags": flags})
     if built is not None:
         return CppModule(built["path"])
-    command = [os.environ.get("CXX", "g++"), "-O3", "-march=native", "-fopenmp", "-std=c++20", "-fPIC", "-shared", *flags]
+    command = [os.environ.get("CXX", "g++"), "-O3", "-march=native", "-fno-trapping-math", "-fopenmp", "-std=c++20", "-fPIC", "-shared", *flags]
 
     def make(path):
         with tempfile.TemporaryDirectory(prefix="davinci_runtime") as folder:

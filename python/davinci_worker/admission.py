@@ -14,7 +14,7 @@ from davinci_worker import memory, weights
 TAGS = {"zeros": "accepts-zeros", "constant": "constant-output", "identity": "identity", "cached": "cached-output",
         "weights": "weights-ignored"}
 NOT_REPEATABLE = "not-repeatable"
-_DISTRIBUTIONS = ("own", "signed", "magnitudes")
+_DISTRIBUTIONS = ("task", "heavy_tailed", "log_uniform")
 
 
 def check(oracle, seed, stochastic, budget_seconds=None):
@@ -29,24 +29,24 @@ def check(oracle, seed, stochastic, budget_seconds=None):
     if budget_seconds is not None and estimate > budget_seconds:
         return {"skipped": estimate}
     answers, used = {}, {}
-    for distribution in _DISTRIBUTIONS if budget_seconds is None else ("own",):
+    for distribution in _DISTRIBUTIONS if budget_seconds is None else ("task",):
         try:
             drawn, used[distribution], judged = oracle.draw_judged(seed, distribution, 0)
         except RuntimeError as error:
-            if distribution == "own" or memory.ran_out(error):
+            if distribution == "task" or memory.ran_out(error):
                 raise
             used[distribution] = f"the reference raised: {type(error).__name__}"
             continue
-        if distribution == "own":
+        if distribution == "task":
             repeatable = not stochastic and _repeatable(oracle, drawn)
-        elif used[distribution] == "own":
+        elif used[distribution] == "task":
             continue  # the reference is not defined on these inputs
         for answer, tensors in _wrong_answers(oracle, drawn, seed):
             report = oracle.compare_with(drawn.truth, tensors)
             ratios = [o["max_ratio"] for o in report["outputs"] if isinstance(o["max_ratio"], (int, float))]
             answers.setdefault(answer, {})[distribution] = {
                 "passes": report["passed"], "error_over_tolerance": max(ratios, default=0.0)}
-    tags = [TAGS[a] for a in TAGS if answers.get(a, {}).get("own", {}).get("passes")]
+    tags = [TAGS[a] for a in TAGS if answers.get(a, {}).get("task", {}).get("passes")]
     if not repeatable:
         tags.append(NOT_REPEATABLE)
     return {
@@ -72,7 +72,7 @@ def _wrong_answers(oracle, drawn, seed):
     other = oracle.redraw(drawn, seed + 1)
     if [t.shape for t in other] == [t.shape for t in honest]:
         yield "cached", other
-        # Of other inputs too: the mean of the one right number is no constant that anybody could know.
+        # Of other inputs too: the mean of the one right number is no constant that can be known in advance.
         yield "constant", [_mean_of(t) for t in other]
     if (foreign := oracle.outputs_of_other_weights(drawn, seed + 2)) is not None:
         yield "weights", foreign

@@ -1,6 +1,6 @@
 """Shared memory for inputs, outputs and weights on the cpu target.
 
-The oracle creates an arena as a sealed memfd (nobody can shrink it under a reader), the supervisor forwards the
+The oracle creates an arena as a sealed memfd (it cannot be shrunk under a reader), the supervisor forwards the
 descriptor, and each process maps it. Every tensor starts on its own cache line.
 """
 
@@ -40,7 +40,7 @@ class HostArena:
     """A mapped memfd. ``base`` is its uint8 tensor; views keep the mapping alive."""
 
     def __init__(self, fd, num_bytes, populate=False):
-        """``populate``: every page is in this process's tables from the beginning; nobody meets a page fault when he reads."""
+        """``populate``: every page is in this process's tables from the beginning, so reads cause no page fault."""
         self.fd = fd
         self.num_bytes = num_bytes
         self._map = mmap.mmap(fd, num_bytes, mmap.MAP_SHARED | (mmap.MAP_POPULATE if populate else 0), mmap.PROT_READ | mmap.PROT_WRITE)

@@ -66,7 +66,7 @@ def _insist_on_time(reference, seconds):
     if seconds > reference.spec.get("call_seconds", math.inf):
         raise reference.error(f"forward takes {seconds:.0f} s, a call may take {reference.spec['call_seconds']:.0f}; use smaller sizes "
                               f"([sizes.{reference.device}] in its .toml) or --call-timeout",
-                              "too_large" if reference.spec.get("offline") else "load_error")
+                              "too_large" if reference.spec.get("compile_only") else "load_error")
 
 
 def _insist_on_output(reference, output):
@@ -82,7 +82,7 @@ def _insist_on_output(reference, output):
 
 
 def _insist_on_room(reference, model, drawn, output):
-    """On the host memory that is short ends processes, perhaps somebody else's."""
+    """On the host, short memory ends processes, perhaps unrelated ones."""
     read, written = _bytes(drawn.tensors), _bytes(outputs.flat(output))
     # The supervisor's copy of the outputs, and what the runners keep of theirs.
     needed, there = _footprint(model, drawn, output, read + written) + 3 * written, memory.machine_bytes()
@@ -92,8 +92,8 @@ def _insist_on_room(reference, model, drawn, output):
 
 
 def _settled(reference, drawn, first):
-    """(the instance, its output) once it is known that forward gives one answer to one question: as it is; in eval mode where nobody has
-    named a mode; or with a seed for every call."""
+    """(the instance, its output) once it is known that forward gives one answer to one question: as it is; in eval mode where the task
+    names no mode; or with a seed for every call."""
     built = reference.instance(drawn.variant)
     reference.stochastic = not outputs.same(first, reference.forward(built.model, drawn)[0])
     if not reference.stochastic:

@@ -10,14 +10,16 @@ import json
 import os
 import statistics
 import sys
+import time
 
 import torch
 
 from davinci_worker import native, packing
-from davinci_worker.compare import _DTYPE_CODES, _MAX_UNVERIFIED, HostBackend, _Result
+from davinci_worker.native_compare import DTYPE_CODES, MAX_UNVERIFIED, HostBackend, Result
 
 _NUM_SAMPLES = 4096
 _BLOCK_BYTES = 2 << 20
+_TURNS = 7
 _CALIBRATION_BYTES, _CALIBRATION_CALLS, _CALIBRATIONS = 256 << 20, 8, 15
 _MOST_BETWEEN_EVENTS = 3e-6
 _u64 = ctypes.c_uint64
@@ -170,13 +172,13 @@ def import_tensor(described):
 def nudged(tensor, seed, eps):
     """float64: a dense tensor with every value moved by up to ``eps`` / 2 of it."""
     moved = torch.empty_like(tensor, dtype=torch.float64)
-    check(library().dv_cuda_nudge(_u64(tensor.data_ptr()), _DTYPE_CODES[packing.DTYPES[tensor.dtype]], _u64(tensor.numel()),
+    check(library().dv_cuda_nudge(_u64(tensor.data_ptr()), DTYPE_CODES[packing.DTYPES[tensor.dtype]], _u64(tensor.numel()),
                                   ctypes.c_double(eps), _u64(seed & 0xFFFFFFFFFFFFFFFF), _u64(moved.data_ptr()), stream()))
     return moved
 
 
 # gpu/kernels/keyed.h, StressKind
-_STRESS_KINDS = {"signed": 0, "positive": 1, "magnitudes": 2, "magnitudes-mild": 3}
+_STRESS_KINDS = {"heavy_tailed": 0, "positive": 1, "log_uniform": 2, "log_uniform_mild": 3}
 
 
 def stress(size, distribution, key):
@@ -228,6 +230,18 @@ def hold(word, value, longest_ns):
     check(library().dv_cuda_hold(_u64(word.data_ptr()), ctypes.c_uint32(value), _u64(longest_ns), stream()))
 
 
+def turn_seconds():
+    """From the launch of a small kernel on an idle queue to its end as the host sees it, in the middle of several."""
+    scratch, times = torch.zeros(1, device="cuda"), []
+    for _ in range(_TURNS):
+        torch.cuda.synchronize()
+        started = time.perf_counter()
+        scratch.fill_(1)
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
 def between_events_seconds():
     """What two events around a kernel that does nothing say in a full queue, less what that kernel adds to the queue."""
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -276,48 +290,48 @@ class DeviceBackend(HostBackend):
 
     def accumulate(self, profile, truth, honest, dtype, dont_care):
         check(self._cuda.dv_cuda_profile_accumulate(
-            self._at(truth), self._at(honest), _DTYPE_CODES[packing.DTYPES[honest.dtype]], _DTYPE_CODES[dtype],
+            self._at(truth), self._at(honest), DTYPE_CODES[packing.DTYPES[honest.dtype]], DTYPE_CODES[dtype],
             _u64(truth.numel()), profile, self._at(dont_care), stream()))
 
     def compare(self, truth, candidate, dtype, tolerance, dont_care):
-        result = _Result()
+        result = Result()
         check(self._cuda.dv_cuda_compare(
-            self._at(truth), self._at(candidate), _DTYPE_CODES[dtype], _u64(truth.numel()), tolerance, self._at(dont_care),
-            ctypes.c_double(_MAX_UNVERIFIED), stream(), ctypes.byref(result)))
+            self._at(truth), self._at(candidate), DTYPE_CODES[dtype], _u64(truth.numel()), tolerance, self._at(dont_care),
+            ctypes.c_double(MAX_UNVERIFIED), stream(), ctypes.byref(result)))
         return result
 
     def compare_direct(self, baseline, candidate, dtype, tolerance):
-        result = _Result()
+        result = Result()
         check(self._cuda.dv_cuda_compare_direct(
-            self._at(baseline), self._at(candidate), _DTYPE_CODES[dtype], _u64(baseline.numel()), tolerance,
-            ctypes.c_double(_MAX_UNVERIFIED), stream(), ctypes.byref(result)))
+            self._at(baseline), self._at(candidate), DTYPE_CODES[dtype], _u64(baseline.numel()), tolerance,
+            ctypes.c_double(MAX_UNVERIFIED), stream(), ctypes.byref(result)))
         return result
 
     def accepts(self, baseline, candidate, dtype, tolerance):
         accepted = ctypes.c_int()
         check(self._cuda.dv_cuda_accepts(
-            self._at(baseline), self._at(candidate), _DTYPE_CODES[dtype], _u64(baseline.numel()), tolerance, stream(),
+            self._at(baseline), self._at(candidate), DTYPE_CODES[dtype], _u64(baseline.numel()), tolerance, stream(),
             ctypes.byref(accepted)))
         return bool(accepted.value)
 
     def compare_integers(self, truth, honest, candidate, dtype, allowed):
-        result = _Result()
+        result = Result()
         honest = honest[:4]
         pointers = (_u64 * max(1, len(honest)))(*[h.data_ptr() for h in honest])
         check(self._cuda.dv_cuda_compare_integers(
-            self._at(truth), _DTYPE_CODES["i64"], pointers, len(honest), self._at(candidate), _DTYPE_CODES[dtype],
+            self._at(truth), DTYPE_CODES["i64"], pointers, len(honest), self._at(candidate), DTYPE_CODES[dtype],
             _u64(truth.numel()), ctypes.c_double(allowed), stream(), ctypes.byref(result)))
         return result
 
     def compare_integers_direct(self, baseline, candidate, dtype, allowed):
-        result = _Result()
+        result = Result()
         check(self._cuda.dv_cuda_compare_integers(
-            self._at(baseline), _DTYPE_CODES[dtype], None, 0, self._at(candidate), _DTYPE_CODES[dtype], _u64(baseline.numel()),
+            self._at(baseline), DTYPE_CODES[dtype], None, 0, self._at(candidate), DTYPE_CODES[dtype], _u64(baseline.numel()),
             ctypes.c_double(allowed), stream(), ctypes.byref(result)))
         return result
 
     def same_bits(self, left, right):
-        """By checksums under a key that nobody else knows: each side is read once, and nothing is allocated."""
+        """By checksums under a secret key: each side is read once, and nothing is allocated."""
         sums = []
         for tensor in (left, right):
             checksum = _u64()

@@ -46,7 +46,7 @@ _PLAIN = {"dtype": (torch.float32,), "device": (None, "cpu", torch.device("cpu")
 class KeyedDraws(TorchFunctionMode):
     """Inside, large float32 ``torch.rand`` and ``torch.randn`` on the host come from the judge's own keyed generator.
 
-    Same distribution, several times as fast, and out of reach of whoever can guess torch's generator state.
+    Same distribution, several times as fast, and not predictable from torch's generator state.
     """
 
     def __init__(self, seed):
@@ -86,22 +86,22 @@ def round_down(tensor):
 
 # Milder replacements, tried in order while the reference is mostly undefined on the stress inputs.
 _LADDERS = {
-    "signed": ("signed", "sided", "positive", "own"),
-    "magnitudes": ("magnitudes", "magnitudes-mild", "positive", "own"),
-    "outliers": ("outliers", "outliers-faint", "edges", "own"),
+    "heavy_tailed": ("heavy_tailed", "heavy_tailed_sided", "positive", "task"),
+    "log_uniform": ("log_uniform", "log_uniform_mild", "positive", "task"),
+    "outliers": ("outliers", "outliers_small", "boundary", "task"),
 }
 _LAST = 0.93  # the last outlier is above this share of their range, the others below
-_NEAR_OWN = ("outliers", "outliers-faint", "edges")
-VARYING = ("signed", "sided", "outliers", "outliers-faint")  # in which what the task draws alike every time is drawn otherwise
+_NEAR_OWN = ("outliers", "outliers_small", "boundary")
+VARYING = ("heavy_tailed", "heavy_tailed_sided", "outliers", "outliers_small")  # in which what the task draws alike every time is drawn otherwise
 
 
 # A softmax underflows to zeros, even in float64; all probabilities are alike; slices of zeros, equal values.
-_TYING = ("magnitudes", "faint", "outliers", "edges")
+_TYING = ("log_uniform", "small_scale", "outliers", "boundary")
 
 
 def ladder(name, selects=False):
     """``selects``: the reference picks the largest of something. Which of several equal ones is decided by their order."""
-    return tuple(rung for rung in _LADDERS.get(name, (name, "own")) if not (selects and rung in _TYING))
+    return tuple(rung for rung in _LADDERS.get(name, (name, "task")) if not (selects and rung in _TYING))
 
 
 def _is_restylable(tensor):
@@ -124,7 +124,7 @@ def _is_constant(tensor):
 
 def _unlike_constant(tensor, generator):
     """Zeros become numbers from 0 to 0.5, others lose up to half of themselves: a bias, a scale, a probability or a state stays one,
-    and whoever has left it out because it never varied is wrong. Of a mask an eighth flips."""
+    and a kernel that leaves it out is wrong. Of a mask an eighth flips."""
     if tensor.dtype is torch.bool:
         return tensor ^ (torch.rand(tensor.shape, generator=generator, device=tensor.device) < 0.125)
     share = torch.rand(tensor.shape, generator=generator, device=tensor.device).mul_(0.5)
@@ -155,15 +155,15 @@ def restyle(tensor, distribution, generator, coarse=False):
     if not _is_restylable(tensor) or (distribution in _NEAR_OWN and tensor.dim() == 0):
         return tensor
     kind = structure.Structure(tensor)
-    if kind.solvable and not kind.keeps_all and distribution in ("signed", "sided"):
+    if kind.solvable and not kind.keeps_all and distribution in ("heavy_tailed", "heavy_tailed_sided"):
         return kind.other_system(generator)
     if kind.keeps_all or kind.solvable:
         return tensor
-    if distribution == "faint":
+    if distribution == "small_scale":
         return kind.keep(tensor * _FAINT[tensor.dtype])
     result = kind.keep(down(_with_outliers(tensor, distribution, generator) if distribution in _NEAR_OWN
                             else _redrawn(tensor, distribution, generator)))
-    if distribution == "magnitudes" and kind.is_walk:  # one that mixes slowly: who stops after some steps is wrong
+    if distribution == "log_uniform" and kind.is_walk:  # one that mixes slowly: who stops after some steps is wrong
         result.mul_(_STEP).diagonal(dim1=-2, dim2=-1).add_(1 - _STEP)
     return result
 
@@ -177,7 +177,7 @@ def with_fractions(tensor, generator):
 
 def _varied(tensor, distribution, generator):
     """What is constant varies everywhere, which one look at it tells, or (outliers) in a few places, which only who reads it all sees."""
-    if distribution in ("signed", "sided"):
+    if distribution in ("heavy_tailed", "heavy_tailed_sided"):
         return _empty_like(tensor).copy_(_unlike_constant(tensor, generator))
     result = _empty_like(tensor).copy_(tensor)
     at = torch.randint(tensor.numel(), (4 + tensor.numel() // 1000,), generator=generator, device=tensor.device)
@@ -195,9 +195,9 @@ def _side(tensor):
 def _redrawn(tensor, distribution, generator):
     """``sided``: as ``signed``, but what has one sign keeps it."""
     result = _empty_like(tensor)
-    side = _side(tensor) if distribution == "sided" else None
+    side = _side(tensor) if distribution == "heavy_tailed_sided" else None
     for part in _pieces(result):
-        values = stress_values("signed" if distribution == "sided" else distribution, tuple(part.shape), generator, part.device)
+        values = stress_values("heavy_tailed" if distribution == "heavy_tailed_sided" else distribution, tuple(part.shape), generator, part.device)
         if side is not None:
             values.abs_().mul_(side)
         limit = min(torch.finfo(tensor.dtype).max, torch.finfo(values.dtype).max) / 4
@@ -222,16 +222,16 @@ def _with_outliers(tensor, distribution, generator):
         if size >= _MIN_SLICES and tensor.dim() > 1:
             chosen = torch.randint(size, (min(1 + size // 256, _MOST_SLICES),), generator=generator, device=device)
             result.index_copy_(dimension, chosen, result.index_select(dimension, chosen).mul_(_FAINT[tensor.dtype]))
-            if size >= 2 * _MIN_SLICES and distribution != "outliers-faint":
+            if size >= 2 * _MIN_SLICES and distribution != "outliers_small":
                 result.select(dimension, int(torch.randint(size, (), generator=generator, device=device))).zero_()
-    if distribution == "edges":
+    if distribution == "boundary":
         for bound in _bounds(tensor):
             result[packing.coordinates(places(_FEW_EDGES), tensor.shape)] = bound
         return result
     at = torch.cat([places(4 + tensor.numel() // 100_000), torch.tensor([tensor.numel() - 1], device=device)])
     share = torch.rand(at.numel(), generator=generator, device=device)
     share.mul_(_LAST)
-    share[-1] = _LAST + (1 - _LAST) / _LAST * share[-1]  # not alike in two inputs, of which somebody takes the difference
+    share[-1] = _LAST + (1 - _LAST) / _LAST * share[-1]  # not alike in two inputs: a reference may take their difference
     values = 10.0 ** (1.0 + 1.5 * share)
     side = _side(tensor)
     values = values.mul_(side) if side is not None else values.copysign_(torch.randn(at.numel(), generator=generator, device=device))
@@ -284,7 +284,7 @@ def other_whole(tensor, generator, sizes=()):
     if (steps == 1).all():
         order = torch.rand(rows.shape, generator=generator, device=device).argsort(-1)
         return rows.gather(-1, order).reshape(tensor.shape)
-    if ((steps == 0) | (steps == 1)).all():  # who is next may begin earlier or later, and nobody is left out
+    if ((steps == 0) | (steps == 1)).all():  # segments may begin earlier or later, and none is left out
         begins = 1 + torch.rand(steps.shape, generator=generator, device=device).argsort(-1)
         starts = torch.zeros_like(rows)
         starts.scatter_(-1, begins, (torch.arange(steps.shape[-1], device=device) < (steps == 1).sum(-1, keepdim=True)).to(rows.dtype))
@@ -328,12 +328,12 @@ def stress_values(distribution, size, generator, where):
     def uniform():
         return draw(torch.rand)
 
-    if distribution == "signed":
+    if distribution == "heavy_tailed":
         return normal().mul_(normal().mul_(0.75).exp_())
     if distribution == "positive":
         return uniform() * 2.0 + 1e-3
-    if distribution in ("magnitudes", "magnitudes-mild"):
-        top = 4.0 if distribution == "magnitudes" else 1.0
+    if distribution in ("log_uniform", "log_uniform_mild"):
+        top = 4.0 if distribution == "log_uniform" else 1.0
         values = uniform().mul_(top + 4.0).sub_(4.0).mul_(math.log(10.0)).exp_()
         return torch.where(uniform() < 0.7, normal(), values.copysign_(normal()))
     raise ValueError(f"unknown distribution {distribution}")
@@ -348,7 +348,7 @@ def uniform(shape, seed, device):
 
 def nudge(tensor, seed, widen, precision=None):
     """Inputs moved by up to half a unit in the last place of their own precision: what rounding alone can do. Whole numbers in single and
-    double precision stay, since they may be ids, of which somebody cuts off the rest."""
+    double precision stay, since they may be ids that a reference truncates."""
     if not tensor.is_floating_point():
         return tensor.clone()
     eps = torch.finfo(tensor.dtype).eps

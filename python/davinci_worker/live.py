@@ -173,7 +173,7 @@ def _content(task_file):
 
 
 def restore(module, task_file):
-    """In place of a constructor: gives ``module`` the state that lies beside the task, tensors of its own."""
+    """In place of a constructor: gives ``module`` the state that lies next to the task, tensors of its own."""
     content = _content(task_file)
     scope = vars(sys.modules[type(module).__module__])
     Reader(scope, content).module(content["module"], module)

@@ -2,7 +2,7 @@
 
 Same signatures and results as torch's. A call becomes a build request (src/davinci/build/request.h); the module that
 comes back is imported from the read-only build cache. ``torch.utils.cpp_extension`` itself is not imported here: doing
-so before a CUDA fork makes CUDA unusable in the child, so its functions are replaced when somebody else imports it.
+so before a CUDA fork makes CUDA unusable in the child, so its functions are replaced when other code imports it.
 """
 
 import importlib.abc

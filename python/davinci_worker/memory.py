@@ -64,7 +64,7 @@ def give_freed_back(above_bytes):
 
 
 def ran_out(error):
-    """Did memory run out? Asked of an exception, whoever raised it."""
+    """Does this exception, of any origin, say that memory ran out?"""
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
         return True
     return isinstance(error, RuntimeError) and any(text in str(error) for text in _TEXTS)

@@ -31,9 +31,9 @@ def compare(references, candidate):
     expected = missing = extra = 0
     for i, tensor in enumerate(candidate):
         if not tensor.is_floating_point():  # flags and counts that all honest answers agree on
-            told = [other[i].to(tensor.dtype) for other in references]
-            surely = torch.stack([other == told[0] for other in told]).all(0)
-            extra += int((surely & (tensor != told[0])).count_nonzero())
+            tensors = [other[i].to(tensor.dtype) for other in references]
+            surely = torch.stack([other == tensors[0] for other in tensors]).all(0)
+            extra += int((surely & (tensor != tensors[0])).count_nonzero())
             continue
         surely = references[0][i].isnan()
         possibly = surely.clone()

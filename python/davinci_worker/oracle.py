@@ -19,8 +19,11 @@ from davinci_worker.compare import Comparator, bits_of
 from davinci_worker.reference import InputSet, Reference, widen
 
 _OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examination_checks.cc does it
-_MOST_GROWTH = 45  # powers of two; products of three inputs grow by 40 on "magnitudes"
+_MOST_GROWTH = 45  # powers of two; products of three inputs grow by 40 on "log_uniform"
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
+# Of inputs that a session's candidates are checked on, with outputs of the reference and truth. On cuda they are not part of what is
+# reserved for a task.
+_MOST_KEPT_BYTES = {"cpu": 1 << 30, "cuda": 256 << 20}
 _KEPT_ARENA_BYTES = 256 << 20
 _LEAST_FLUSH_BYTES, _MOST_FLUSH_BYTES = 64 << 20, 256 << 20
 _LONGEST_HOLD_NS = 1_800_000  # of a time slice of 2 ms
@@ -35,6 +38,8 @@ class Oracle:
         self._fixed_whole = {}  # the same of whole numbers; none where the reference can do with no others
         self._fractions = {}  # variant: of inputs that are whole numbers, those that may be others (_takes_fractions)
         self._set = None
+        self._weights = None  # seed of the last change of weights
+        self._judged_inputs, self._kept_bytes = {}, 0  # by seed, variant, distribution and weights
         self._arenas = {}
         self._kept_arena = None  # cpu: the last candidate's, all zeros
         self._retired = []
@@ -43,8 +48,8 @@ class Oracle:
         self._sets = []  # cuda: inputs of a window's calls
         self._buffers = None  # cuda: what runners fill between the calls of a window (window.py)
         self._word = None  # cuda: ends a hold of the device, in memory that it reads
-        self._returned = None  # cuda: (outputs of the candidate that nobody has overwritten yet, seed of the places)
-        self.judging_seconds = 0.0  # of working out truth and tolerance once, for whoever plans to do it again
+        self._returned = None  # cuda: (outputs of the candidate, not overwritten yet, seed of the places)
+        self.judging_seconds = 0.0  # of working out truth and tolerance once, for planning
         self._nonfinite = None
         self._comparator = Comparator(self._device, int(request.get("threads", 1)))
         torch.set_grad_enabled(False)
@@ -96,7 +101,7 @@ class Oracle:
         hint += self.reference.sizes_in_force() if message["op"] != "load" else ""
         if isinstance(error, TypeError) and "argument" in str(error) and ("forward()" in str(error) or "__init__()" in str(error)):
             hint += "; forward is called with what get_inputs() returns, the constructor with what get_init_inputs() returns"
-        crowded = (self._device == "cuda" or self.reference.spec.get("offline")) and memory.ran_out(error)
+        crowded = (self._device == "cuda" or self.reference.spec.get("compile_only")) and memory.ran_out(error)
         return {"kind": "out_of_memory" if crowded else "reference_error", "op": message["op"],
                 "message": f"{where}{type(error).__name__}: {error}{hint}",
                 "traceback": "".join(traceback.format_exception(error)[-4:])[-2000:]}
@@ -113,13 +118,14 @@ class Oracle:
         """What a runner needs to build a variant of its own, plus facts about the task."""
         variant = message.get("variant", 0)
         self.reference.instance(variant)
-        return description.describe(self.reference, self._draw(message["seed"], "own", variant), message["seed"])
+        return description.describe(self.reference, self._draw(message["seed"], "task", variant), message["seed"])
 
     def _op_reweigh(self, message, fds):
         """Draws new parameters (and, with ``buffers``, floating buffers) around those of the start and exports them as
         ``state`` does; ``changed`` is false where there is nothing that may change."""
         if not self.reference.reweigh(message["seed"], message["buffers"]):
             return {"changed": False}
+        self._weights = message["seed"], message["buffers"]
         reply, out_fds = self._op_state({}, ())
         return dict(reply, changed=True), out_fds
 
@@ -144,7 +150,7 @@ class Oracle:
     def _draw(self, seed, distribution, variant):
         """Own inputs, moved to the wanted distribution."""
         other = None
-        if distribution == "own" and variant not in self._never_vary and frozenset() not in self._never_vary.values():
+        if distribution == "task" and variant not in self._never_vary and frozenset() not in self._never_vary.values():
             others = self.reference.own_inputs(seed ^ 0x2545F4914F6CDD1D, None, variant)[1]
             other = distributions.fingerprint(others)
         skeleton, tensors = self.reference.own_inputs(seed, published.trial_of(distribution), variant)
@@ -152,17 +158,17 @@ class Oracle:
             self._never_vary[variant] = distributions.never_vary(other, distributions.fingerprint(tensors))
             self._fixed_whole[variant] = distributions.fixed_whole(others, tensors)
             del others
-        for i in self._never_vary.get(variant, ()) if distribution == "own" else ():
+        for i in self._never_vary.get(variant, ()) if distribution == "task" else ():
             tensors[i] = distributions.scaled(tensors[i], seed + (i << 32))
         if self.reference.published:
             tensors = published.cast(tensors, self.reference.spec["precision"])
-        elif distribution != "own":
+        elif distribution != "task":
             generator = torch.Generator(device=self._device)
             generator.manual_seed(seed ^ 0x5DEECE66D)
             coarse = self.reference.multiplies and self.reference.spec.get("precision") != "tf32"
             own = tensors
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
-            if coarse and distribution == "signed" and all(a is b for a, b in zip(own, tensors)):
+            if coarse and distribution == "heavy_tailed" and all(a is b for a, b in zip(own, tensors)):
                 takes = self._takes_fractions(own, skeleton, variant) or [False] * len(own)
                 tensors = [distributions.round_down(distributions.with_fractions(t, generator)) if may else t for t, may in zip(own, takes)]
             for i in self._fixed_whole.get(variant, ()) if distribution in distributions.VARYING else ():
@@ -180,7 +186,7 @@ class Oracle:
 
             def answer(i, step):
                 moved = [t + step * t if k == i else t for k, t in enumerate(own)]
-                found = self.reference.outputs(precise, InputSet(skeleton, moved, variant, 0, "own"), widen)
+                found = self.reference.outputs(precise, InputSet(skeleton, moved, variant, 0, "task"), widen)
                 return torch.cat([t.double().reshape(-1) for t in found])
 
             def is_smooth(i):
@@ -229,9 +235,9 @@ class Oracle:
         return {}
 
     def _op_prepare(self, message, fds):
-        """Draws inputs nobody has seen; with ``truth`` also the float64 outputs and the tolerance."""
+        """Draws inputs never used before; with ``truth`` also the float64 outputs and the tolerance."""
         variant = message.get("variant", 0)
-        wanted = message.get("distribution", "own")
+        wanted = message.get("distribution", "task")
         self._set, self._samples = None, []  # their memory is needed for the next
         self._overwrite()
         if not message.get("truth"):
@@ -240,7 +246,9 @@ class Oracle:
             drawn, used, judged = self._draw(message["seed"], wanted, variant), wanted, None
             drawn.reference = self.reference_outputs(drawn)
         else:
-            drawn, used, judged = self.draw_judged(message["seed"], wanted, variant)
+            drawn, used, judged = self._judged_before(message) or self.draw_judged(message["seed"], wanted, variant)
+            if message.get("keep"):
+                self._keep_judged(message, (drawn, used, judged))
         self._set = drawn
         reply = {"distribution": used, "args": packing.to_blob(drawn.skeleton), "tolerance": judged, "call_seed": drawn.call_seed()}
         if self._device == "cuda":
@@ -248,6 +256,24 @@ class Oracle:
                 reply["peak_bytes"] = self._peak_bytes()
             torch.cuda.synchronize()  # nothing of it is under way when the next request is timed
         return reply
+
+    def _kept_by(self, message):
+        return message["seed"], message.get("variant", 0), message.get("distribution", "task"), self._weights
+
+    def _judged_before(self, message):
+        """Inputs that another candidate of this session was checked on, with their truth: (inputs, distribution, tolerance)."""
+        found = self._judged_inputs.get(self._kept_by(message)) if message.get("keep") else None
+        if found is not None and found[1] == "task" and found[0].variant == 0:
+            self._comparator.remember(found[0].truth)
+        return found
+
+    def _keep_judged(self, message, found):
+        key, drawn = self._kept_by(message), found[0]
+        size = sum(t.numel() * t.element_size() for t in (*drawn.tensors, *drawn.reference))
+        size += sum(t.numel() * torch.float64.itemsize for t in drawn.reference)
+        if key not in self._judged_inputs and self._kept_bytes + size <= _MOST_KEPT_BYTES[self._device]:
+            self._judged_inputs[key] = found
+            self._kept_bytes += size
 
     # --- windows of several calls (cuda; judge/examination_windows.cc) -------------------------------------------
 
@@ -270,11 +296,17 @@ class Oracle:
 
         return {"between_events_seconds": device.between_events_seconds()}
 
+    def _op_turn(self, message, fds):
+        """How long a small kernel takes to come and go: a time slice longer while another process computes on the device."""
+        from davinci_worker import device
+
+        return {"turn_seconds": device.turn_seconds()}
+
     def _op_draw(self, message, fds):
         """Inputs for the calls of a window, each of its own seed."""
         self._set, self._sets, self._samples = None, [], []
         self._overwrite()
-        self._sets = [self._draw(seed, "own", 0) for seed in message["seeds"]]
+        self._sets = [self._draw(seed, "task", 0) for seed in message["seeds"]]
         torch.cuda.synchronize()
         return {"args": [packing.to_blob(drawn.skeleton) for drawn in self._sets], "call_seed": self._sets[0].call_seed()}
 
@@ -327,7 +359,7 @@ class Oracle:
         try:
             return drawn, self._judge_inputs(built, drawn)
         except Exception as error:  # noqa: BLE001
-            if used == "own" or memory.ran_out(error):
+            if used == "task" or memory.ran_out(error):
                 raise
             return None
 
@@ -336,12 +368,12 @@ class Oracle:
         built = self.reference.instance(variant)
         # Stress inputs must stay inside the reference's domain: fall back to milder ones while truth is mostly undefined, or grows out of
         # all proportion, as behind a decay with a negative rate, where honest answers have little in common.
-        for used in ("own",) if wanted == "own" else distributions.ladder(wanted, self.reference.selects):
+        for used in ("task",) if wanted == "task" else distributions.ladder(wanted, self.reference.selects):
             found = self._judged(built, seed, used, variant)
             if found is None and self._fixed_whole.pop(variant, None):  # other lengths or positions may be what it cannot do with
                 found = self._judged(built, seed, used, variant)
-            if used == "own" or (found is not None and found[1]["defined_share"] >= 0.5 and (
-                    used == "magnitudes" or found[0].truth.growth(built.magnitudes) <= _MOST_GROWTH)  # those ask about overflow, too
+            if used == "task" or (found is not None and found[1]["defined_share"] >= 0.5 and (
+                    used == "log_uniform" or found[0].truth.growth(built.magnitudes) <= _MOST_GROWTH)  # those ask about overflow, too
                     and not self.reference.partial_products_overflow(built, found[0])):
                 break
         drawn, judged = found
@@ -387,7 +419,7 @@ class Oracle:
         given = [*drawn.tensors, *(t for _, t in weights.state(model))]
         drawn.reference = outputs.flat(honest, _number_type(given))
         drawn.truth = self._comparator.truth(outputs.flat(truth), drawn.reference, exact)
-        if drawn.distribution != "own":
+        if drawn.distribution != "task":
             drawn.truth.forgive_undefined(drawn.tensors)
         try:
             repeats = 1 if outputs.numel(honest) > 1 << 16 else 3  # samples of what rounding does
@@ -405,9 +437,9 @@ class Oracle:
         except RuntimeError as error:
             self._insist_on_memory(error)
         # Where all inputs are small, biases make the terms of a sum alike, and one loop rounds all of them to one side.
-        one_sided = drawn.distribution.startswith(("magnitudes", "faint"))
+        one_sided = drawn.distribution.startswith(("log_uniform", "small_scale"))
         drawn.truth.settle(self.reference.spec.get("tolerance_multiple"), terms, one_sided)
-        if drawn.distribution == "own":
+        if drawn.distribution == "task":
             built.magnitudes = built.magnitudes or drawn.truth.magnitudes()
             if drawn.variant == 0:
                 self._comparator.remember(drawn.truth)
@@ -418,7 +450,7 @@ class Oracle:
         """Truth in a lesser precision, with the tolerance that follows from it, refuses honest kernels: it is for references
         that know no float64, and for what does not fit on the device even alone, not for a device full of others, nor for want of one."""
         shared = self._device == "cuda" and not self.reference.spec.get("alone")
-        if (shared or self.reference.spec.get("offline")) and memory.ran_out(error):
+        if (shared or self.reference.spec.get("compile_only")) and memory.ran_out(error):
             raise error
 
     def _op_publish(self, message, fds):
@@ -494,7 +526,7 @@ class Oracle:
 
     def _op_mutates(self, message, fds):
         """Does the reference itself change its inputs, and any that it does not return?"""
-        drawn = self._draw(message["seed"], "own", 0)
+        drawn = self._draw(message["seed"], "task", 0)
         returned, used = self.reference.forward(self.reference.instance(0).model, drawn)
         changed = [a for a, b in zip(used, drawn.tensors) if not self._comparator.same_bytes(a, b)]
         return {"mutates": bool(changed), "hides": not all(outputs.lie_in(changed, outputs.flat(returned)))}
@@ -569,7 +601,7 @@ class Oracle:
     def _op_nonfinite(self, message, fds):
         """Own inputs with a few NaN and infinities, for one call that is never timed and never decides."""
         built = self.reference.instance(0)
-        drawn = self._draw(message["seed"], "own", 0)
+        drawn = self._draw(message["seed"], "task", 0)
         generator = torch.Generator()
         generator.manual_seed(drawn.seed)
         tensors = nonfinite.inject(drawn.tensors, generator)
@@ -595,7 +627,7 @@ class Oracle:
 
     def _op_profile(self, message, fds):
         """Device time of the reference, as of a candidate. Here, because whose launches are recorded is slower for ever."""
-        drawn = self._set or self._draw(message["seed"], "own", 0)
+        drawn = self._set or self._draw(message["seed"], "task", 0)
         arguments = packing.unflatten(drawn.skeleton, drawn.tensors)
         return {"device": trace.device_profile(self.reference.instance(0).model, arguments, message["warmup_seconds"])}
 
@@ -603,6 +635,7 @@ class Oracle:
         """Between two tasks: lets go of all that belonged to the last one. ``clean``: nothing of it is left."""
         self._op_rest(message, fds)
         self._outputs, self._buffers = None, None
+        self._judged_inputs, self._kept_bytes, self._weights = {}, 0, None
         for gone in self._arenas.values():
             if self._device == "cpu":
                 os.close(gone.fd)

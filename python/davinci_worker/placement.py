@@ -23,11 +23,11 @@ class Placement:
     def _threads():
         try:
             return {int(name) for name in os.listdir("/proc/self/task")}
-        except OSError:  # a sandbox without /proc: nobody is moved
+        except OSError:  # a sandbox without /proc: no thread is moved
             return set()
 
     def arrange(self):
-        """Off the clock, before the process is stopped. Threads that somebody has bound to cores stay where they are, and so do
+        """Off the clock, before the process is stopped. Threads that are bound to cores stay where they are, and so do
         all when there are more of them than cores."""
         try:
             for thread in self._moved:

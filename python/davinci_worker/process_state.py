@@ -38,7 +38,7 @@ def _callables():
 
 
 class Snapshot:
-    """Of this process, before it has run anybody's code."""
+    """Of this process, before it has run any user code."""
 
     def __init__(self):
         self._callables = _callables()

@@ -19,7 +19,7 @@ def trial_of(distribution):
 
 
 def trial_seed(trial):
-    """The seed of a correctness trial. The same numbers for everybody, as published."""
+    """The seed of a correctness trial. The published numbers."""
     torch.manual_seed(SEED)
     seed = 0
     for _ in range(trial + 1):
@@ -59,7 +59,7 @@ def _compare_one(reference, candidate, tolerance):
     step = _CHUNK[expected.device.type]
     for start in range(0, expected.numel(), step):
         e, g = expected[start:start + step], got[start:start + step]
-        if e.dtype is torch.float32:  # the same arithmetic as isclose; whoever is not clearly inside is asked again below
+        if e.dtype is torch.float32:  # the same arithmetic as isclose; values not clearly inside are tested again below
             difference = torch.sub(g, e).abs_()
             relative = difference / e.abs().mul_(tolerance).add_(tolerance)
             here = relative.max().item()

@@ -1,6 +1,6 @@
 """The reference of a task: its file, its instances in the task's precision and in float64, its own inputs, its forward.
 
-It is user code: what it does wrong is told with the file's name (``source.SourceError``).
+It is user code: what it does wrong is reported with the file's name (``source.SourceError``).
 """
 
 import contextlib
@@ -74,22 +74,22 @@ class Reference:
         self._snapshot = None
 
     def load(self, spec):
-        """Imports the task file. ``globals`` are the target's sizes, ``variants`` further shapes; ``offline``: what fits without a device.
+        """Imports the task file. ``globals`` are the target's sizes, ``variants`` further shapes; ``compile_only``: what fits without a device.
         Returns the sizes that had to become smaller."""
         self.spec = spec
-        offline = spec.get("offline")
+        compile_only = spec.get("compile_only")
         self.sizes_of = 0
         if self.device == "cuda":
-            torch.cuda.set_device(0)
+            torch.cuda.synchronize()  # the only device that this process sees
         self._snapshot = self._snapshot or process_state.Snapshot()
         self._module = source.load_module(spec["path"], "davinci_task", spec.get("globals"), spec["source"], spec.get("imports"))
         self._factory = source.factory(self._module, spec.get("entry"), spec.get("function"), spec.get("op_path"))
         for name, returned in (("get_inputs", "inputs of forward"), ("get_init_inputs", "arguments of the constructor")):
             if not callable(getattr(self._module, name, list if name == "get_init_inputs" else None)):
                 raise self.error(f"def {name}() is missing; it returns the list of {returned}")
-        fitted = smaller.fit(self._module, lambda init: packing.called(self._factory, init), offline) if offline else {}
-        if offline:
-            memory.bound(offline["memory"])
+        fitted = smaller.fit(self._module, lambda init: packing.called(self._factory, init), compile_only) if compile_only else {}
+        if compile_only:
+            memory.bound(compile_only["memory"])
         changed = {name for sizes in spec.get("variants") or () for name in sizes}
         self._own_sizes = {name: getattr(self._module, name) for name in changed if hasattr(self._module, name)}
         return fitted

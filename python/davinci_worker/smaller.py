@@ -20,9 +20,9 @@ def fit(module, make, limits):
     started = time.thread_time()
     own, runs = _look(module, make)
     quick = runs and time.thread_time() - started < _QUICK_SECONDS
-    told = {"bytes": None if own in (None, math.inf) else own, "shrunk": None}
+    found = {"bytes": None if own in (None, math.inf) else own, "shrunk": None}
     if own is None or own <= (limits["most"] if limits["own"] else limits["to"]):
-        return told
+        return found
     before = {name: value for name, value in vars(module).items() if _is_size(value)}
     # What is no size of the inputs, such as a vocabulary, may be tied to their values: it stays where the reference does not run else.
     trouble = None
@@ -30,7 +30,7 @@ def fit(module, make, limits):
         _shrink(module, model, limits["to"])
         changed = {name: vars(module)[name] for name in before if vars(module)[name] != before[name]}
         if changed and (size := _look(module, make)[0]) <= limits["most"] and (trouble := _trouble(module, make)) is None:
-            return dict(told, shrunk={"set": changed, "own": {name: before[name] for name in changed}, "bytes": size})
+            return dict(found, shrunk={"set": changed, "own": {name: before[name] for name in changed}, "bytes": size})
         vars(module).update(before)
     size = "more than there is room for" if own == math.inf else f"{own / 1e6:.4g} MB"
     raise source.SourceError("too_large", f"{module.__file__}: inputs, weights and outputs take {size}, and no smaller values of its integer "
@@ -72,7 +72,7 @@ def _replaced(value, index, part):
 
 def _look(module, make):
     """(bytes of the inputs, and where the reference runs on the meta device of its weights and outputs; whether it runs there).
-    None: get_inputs() does not run. No ``make``: nobody asks for the reference."""
+    None: get_inputs() does not run. No ``make``: the reference is not run."""
     inputs = _input_bytes(module)
     if inputs in (None, math.inf) or make is None:
         return inputs, False

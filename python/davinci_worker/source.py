@@ -20,7 +20,7 @@ class SourceError(Exception):
 
 
 def sidecar(path):
-    """The .toml beside a task file."""
+    """The .toml next to a task file."""
     return os.path.splitext(path)[0] + ".toml"
 
 

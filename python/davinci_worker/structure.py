@@ -13,7 +13,7 @@ _MIN_MATRIX = 4  # rows; that the diagonal of a smaller one stands out may be by
 _TOLERANCE = 1e-3
 MIN_CONSTANT = 16  # elements
 _MOST_CODES = 8
-_LARGEST_MATRIX = 1024  # rows; of larger ones nobody asks whether they are definite
+_LARGEST_MATRIX = 1024  # rows; larger ones are not tested for definiteness
 
 
 def _places(size, count, device):

@@ -23,7 +23,7 @@ import traceback
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "python")]
-DISTRIBUTIONS = ("own", "signed", "magnitudes", "faint", "outliers")
+DISTRIBUTIONS = ("task", "heavy_tailed", "log_uniform", "small_scale", "outliers")
 
 import modules  # noqa: E402
 import relatives  # noqa: E402
@@ -89,7 +89,7 @@ def examine(name, case, target, seeds, with_compiled, law=1):
                 if law == 2:
                     row["differs"] |= not all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(answer, drawn.reference))
                 found = [("truth", judge._compare_with_truth(answer))]
-                if distribution == "own":
+                if distribution == "task":
                     found.append(("baseline", judge._op_verify({"outputs": answer, "baseline": drawn.reference}, ())["comparison"]))
                 for against, comparison in found:
                     ratios = [o["max_ratio"] for o in comparison["outputs"] if isinstance(o.get("max_ratio"), float)]
@@ -170,7 +170,7 @@ def main():
                     print(f"ERROR {row['module']}: {row['error']}", flush=True)
             if time.monotonic() - started > options.budget:
                 pool.terminate()
-                print("the budget is used up; the same command goes on from here")
+                print("the budget is used up; the same command continues from here")
                 break
     bad = [row for row in rows if ("believed" in row and row["believed"]) or ("law" not in row and row["refused"]) or "error" in row]
     if options.law == 2:

@@ -67,9 +67,9 @@ TEST(DoctorRendering, WithoutADeviceCudaCandidatesAreStillChecked) {
   report.no_device = true;
   EXPECT_THAT(RenderDoctor(report, false, 0),
               HasSubstr("  ! davinci judge --target cuda  checks candidates without a device"));
-  EXPECT_TRUE(ToJson(report)["targets"]["cuda_without_device"].get<bool>());
+  EXPECT_TRUE(ToJson(report)["targets"]["cuda_compile_only"].get<bool>());
   report.checks[0].needed_for_cpu = true;
-  EXPECT_FALSE(report.ChecksWithoutDevice());
+  EXPECT_FALSE(report.ChecksCompileOnly());
 }
 
 TEST(DoctorRendering, LongTextWrapsInsideTheTerminal) {
@@ -100,7 +100,7 @@ TEST(DoctorJson, CarriesTargetsAndEveryCheck) {
   report.checks[0].needed_for_cpu = true;
   report.checks[0].details = {{"looked", 3}};
   EXPECT_EQ(ToJson(report), nlohmann::json::parse(R"({
-    "schema": "davinci.doctor/1", "targets": {"cpu": false, "cuda": false, "cuda_without_device": false},
+    "schema": "davinci.doctor/1", "targets": {"cpu": false, "cuda": false, "cuda_compile_only": false},
     "checks": [{"section": "python", "name": "g++", "state": "missing", "value": "not there",
                 "remedy": "apt-get install g++", "details": {"looked": 3}}]})"));
 }

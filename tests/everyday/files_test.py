@@ -18,6 +18,7 @@ except ImportError:
     print("skipped: this Python has no torch")
     sys.exit(77)
 
+KERNELS = pathlib.Path(__file__).resolve().parent / "kernels"
 FILES = {
     "lib/scales.py": "SCALE = 2.0\n",
     "project/helpers.py": "from scales import SCALE\n\ndef double(x):\n    return x * SCALE\n",
@@ -107,8 +108,8 @@ class Files(unittest.TestCase):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(textwrap.dedent(text).replace("{here!r}", repr(str(cls.here))))
 
-    def judge(self, *arguments, python=sys.executable):
-        done = subprocess.run([self.davinci, "--python", python, "judge", "-t", "cpu", "-p", "screening", "--json", *arguments], text=True,
+    def judge(self, *arguments, python=sys.executable, target="cpu"):
+        done = subprocess.run([self.davinci, "--python", python, "judge", "-t", target, "-p", "screening", "--json", *arguments], text=True,
                               env=dict(os.environ, PYTHONPATH=str(self.here / "lib")), cwd=self.here, capture_output=True, timeout=90)
         self.assertTrue(done.stdout, done.stderr)
         return json.loads(done.stdout)
@@ -140,35 +141,30 @@ class Files(unittest.TestCase):
                              python=str(venv / "bin/python"))
         self.assertEqual((verdict["status"], verdict["correct"]), ("ok", True), verdict.get("message"))
 
+    def harnessed(self, file, text, target="cpu"):
+        (self.here / file).write_text(text)
+        return self.judge("-r", str(KERNELS / "scaled.py"), "-c", file, target=target)
+
     def test_kernels_alone_are_judged_with_a_harness(self):
-        reference = self.here / "scaled.py"
-        reference.write_text(textwrap.dedent("""
-            import torch
-            from torch import nn
-
-            class Model(nn.Module):
-                def __init__(self, alpha):
-                    super().__init__()
-                    self.alpha, self.weight = alpha, nn.Parameter(torch.randn(64))
-
-                def forward(self, x):
-                    return torch.relu(x * self.weight) * self.alpha
-
-            def get_init_inputs(): return [0.5]
-            def get_inputs(): return [torch.randn(256, 64)]
-            """))
-        body = "for (int64_t r = 0; r < rows; ++r)\n    for (int64_t c = 0; c < cols; ++c) {\n" \
-               "      const float v = x[r * cols + c] * w[c];\n      out[r * cols + c] = (v > 0 ? v : 0) * alpha;\n    }\n"
-        kernel = "#include <cstdint>\nextern \"C\" void scaled(const float* x, const float* w, float* out, int64_t rows, int64_t cols, " \
-                 "float alpha) {\n  " + body + "}\n"
+        kernel = (KERNELS / "scaled.cpp").read_text()
         call = "// davinci: out = torch.empty_like(x)\n// davinci: scaled(x, self.weight, out, *x.shape, self.alpha)\n"
         other = call.replace("self.alpha", "1.0")
         for text, outcome in ((kernel, ("ok", True)), (call + kernel, ("ok", True)), (other + kernel, ("mismatch", False))):
-            (self.here / "scaled.cpp").write_text(text)
-            verdict = self.judge("-r", "scaled.py", "-c", "scaled.cpp")
+            verdict = self.harnessed("scaled.cpp", text)
             self.assertEqual((verdict["status"], verdict["correct"]), outcome, verdict.get("message"))
-        (self.here / "scaled.cpp").write_text(kernel.replace("scaled(", "a(") + kernel)
-        self.assertIn("say how they are called in comments", self.judge("-r", "scaled.py", "-c", "scaled.cpp")["message"])
+        twice = kernel.replace("scaled(", "a(") + kernel
+        self.assertIn("say how they are called in comments", self.harnessed("scaled.cpp", twice)["message"])
+
+    def test_gpu_kernels_alone_are_judged_with_a_harness(self):
+        """Without a GPU Triton kernels are interpreted, and CUDA C++ is compiled."""
+        triton = (KERNELS / "scaled_triton.py").read_text()
+        for file, text, outcomes in (
+                ("scaled_triton.py", triton, (("ok", True), ("compile_only", True))),
+                ("scaled_triton.py", triton.replace("self.alpha, ", "1.0, "), (("mismatch", False),)),
+                ("scaled.cu", (KERNELS / "scaled.cu").read_text(), (("ok", True), ("compile_only", None))),
+                ("scaled.cu", (KERNELS / "scaled.cu").read_text().replace("alpha;", "alfa;"), (("compile_error", None),))):
+            verdict = self.harnessed(file, text, "cuda")
+            self.assertIn((verdict["status"], verdict["correct"]), outcomes, verdict.get("message"))
 
     def tasks(self, *arguments):
         return subprocess.run([self.davinci, "--python", sys.executable, "tasks", *arguments], cwd=self.here, text=True, capture_output=True,
@@ -182,7 +178,7 @@ class Files(unittest.TestCase):
         (self.here / "made.toml").write_text("[sizes.cpu]\nROWS = 16\nCOLS = 32\n")
         checked = self.tasks("check", "made.py", "-t", "cpu", "--json")
         self.assertEqual(checked.returncode, 0, checked.stderr)
-        self.assertFalse(json.loads(checked.stdout)["tasks"][0]["answers"]["zeros"]["own"]["passes"])
+        self.assertFalse(json.loads(checked.stdout)["tasks"][0]["answers"]["zeros"]["task"]["passes"])
         (self.here / "broken.py").write_text((self.here / "made.py").read_text().replace("torch.softmax", "torch.sofmax"))
         broken = self.tasks("check", "broken.py", "-t", "cpu")
         self.assertEqual(broken.returncode, 2)

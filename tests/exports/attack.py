@@ -1,11 +1,13 @@
-"""Loads one exported kernel and calls it with wrong inputs, each call in a child process. Prints one JSON document as its last line.
+"""Loads one exported kernel and calls it with wrong inputs. Prints one JSON document as its last line.
+
+On the cpu target each call is made in a child process, so that a crash is seen; on cuda, where a forked child has no device, all calls are
+made in this one, and an error of the device that stays is a crash.
 
     attack.py EXPORT.py
 """
 import importlib.util
 import json
 import os
-import pickle
 import signal
 import sys
 import time
@@ -21,6 +23,7 @@ sys.modules["exported"] = exported
 spec.loader.exec_module(exported)
 FACTS = exported._VERIFIED
 CASE = FACTS["cases"][0]
+DEVICE = FACTS["target"]
 NAME = FACTS["kernel"] if FACTS["kernel"] in vars(exported) else FACTS["kernel_function"]
 ENTRY = getattr(exported, NAME)
 IS_CLASS = isinstance(ENTRY, type)
@@ -30,8 +33,8 @@ def value_of(spec):
     if spec["kind"] == "tensor":
         dtype = getattr(torch, spec["dtype"])
         if dtype.is_floating_point:
-            return torch.randn(spec["shape"]).to(dtype)
-        return torch.zeros(spec["shape"], dtype=dtype) if dtype is not torch.bool else torch.ones(spec["shape"], dtype=dtype)
+            return torch.randn(spec["shape"], device=DEVICE).to(dtype)
+        return torch.full(spec["shape"], dtype is torch.bool, dtype=dtype, device=DEVICE)
     if spec["kind"] == "list":
         items = [value_of(item) for item in spec["items"]]
         return tuple(items) if spec["type"] == "tuple" else items
@@ -50,7 +53,7 @@ def make(training=CASE["training"]):
     reference = ENTRY.__bases__[0](*init)
     reference.load_state_dict(module.state_dict())  # the original's state_dict is the export's
     module.load_state_dict(reference.state_dict())
-    return module.train(training), reference.train(training)
+    return module.to(DEVICE).train(training), reference.to(DEVICE).train(training)
 
 
 def first_tensor(arguments, change):
@@ -65,12 +68,12 @@ class SkipCall(Exception):
 
 
 def strided(t):
-    wide = torch.randn(*t.shape[:-1], 2 * t.shape[-1]).to(t.dtype)
+    wide = torch.randn(*t.shape[:-1], 2 * t.shape[-1], device=t.device).to(t.dtype)
     return wide[..., ::2]
 
 
 def offset(t):
-    flat = torch.empty(t.numel() + 1, dtype=t.dtype)
+    flat = torch.empty(t.numel() + 1, dtype=t.dtype, device=t.device)
     flat[1:] = t.reshape(-1)
     return flat[1:].view(t.shape)
 
@@ -102,11 +105,13 @@ CHANGES = {
     "unaligned": lambda a: first_tensor(a, offset),
     "empty": lambda a: first_tensor(a, lambda t: t[:0]),
     "meta": lambda a: first_tensor(a, lambda t: t.to("meta")),
+    "other device": lambda a: first_tensor(a, lambda t: t.to("cpu" if DEVICE == "cuda" else "cuda")),
+    "all on another device": lambda a: [t.to("cpu" if DEVICE == "cuda" else "cuda") if isinstance(t, torch.Tensor) else t for t in a],
     "sparse": lambda a: first_tensor(a, lambda t: t.to_sparse()),
     "number": lambda a: first_tensor(a, lambda t: 1.5),
     "None": lambda a: first_tensor(a, lambda t: None),
     "list of lists": lambda a: first_tensor(a, lambda t: t[:2].tolist()),
-    "numpy": lambda a: first_tensor(a, lambda t: t.float().numpy()),
+    "numpy": lambda a: first_tensor(a, lambda t: t.float().cpu().numpy()),
     "subclass": lambda a: first_tensor(a, lambda t: t.as_subclass(type("Mine", (torch.Tensor,), {}))),
     "one more": lambda a: [*a, torch.ones(3)],
     "one less": lambda a: a[:-1],
@@ -150,7 +155,7 @@ def call(change=None, prepare=None, keywords=False, grad=False, around=None, tra
     if change:
         try:
             arguments = change(arguments)
-        except (SkipCall, RuntimeError, TypeError):
+        except (SkipCall, RuntimeError, TypeError, AssertionError):  # AssertionError: a torch without CUDA
             return "skipped"
     if prepare:
         try:
@@ -165,6 +170,7 @@ def call(change=None, prepare=None, keywords=False, grad=False, around=None, tra
         names = list(inspect.signature(reference.forward if IS_CLASS else reference).parameters)
         named, arguments = dict(zip(names, arguments)), []
     used = []
+    ENTRY.__dict__.get("_davinci_said", set()).clear()  # warnings of earlier calls
     if IS_CLASS:
         real = ENTRY.__bases__[0].forward
         ENTRY.__bases__[0].forward = lambda self, *a, **k: (used.append(1), real(self, *a, **k))[1]
@@ -224,6 +230,12 @@ def strided_weight(module):
     raise SkipCall
 
 
+def elsewhere(module):
+    if not IS_CLASS or not any(True for _ in module.parameters()):
+        raise SkipCall
+    module.to("cpu" if DEVICE == "cuda" else "meta")
+
+
 def trained(module):
     """An optimizer step: the kernel sees the new values."""
     if not IS_CLASS or not any(True for _ in module.parameters()):
@@ -243,15 +255,28 @@ def replaced(module):
                 part._parameters[name] = torch.nn.Parameter(weight.detach() * 0.5)
 
 
-def pickled(module):
-    return pickle.loads(pickle.dumps(module))
-
-
-CALLS = {"as verified": {}, "by keyword": {"keywords": True}, "half weights": {"prepare": halved}, "strided weight": {"prepare": strided_weight},
+CALLS = {"as verified": {}, "by keyword": {"keywords": True}, "half weights": {"prepare": halved}, "strided weight": {"prepare": strided_weight}, "weights elsewhere": {"prepare": elsewhere},
          "trained": {"prepare": trained}, "replaced weights": {"prepare": replaced}, "gradients of inputs": {"change": CHANGES["gradients"], "grad": True},
-         "gradients on": {"grad": True}, "autocast": {"around": lambda: torch.autocast("cpu", torch.bfloat16)},
+         "gradients on": {"grad": True}, "autocast": {"around": lambda: torch.autocast(DEVICE, torch.bfloat16)},
          "default device": {"around": lambda: torch.device("meta")}, "other mode": {"training": not CASE["training"]},
          **{name: {"change": change} for name, change in CHANGES.items()}}
+
+
+def on_device(name):
+    real = ENTRY.__bases__[0].forward if IS_CLASS else None
+    try:
+        result = call(**CALLS[name])
+        torch.cuda.synchronize()
+    except Exception as error:  # noqa: BLE001
+        result = f"wrong: {type(error).__name__}: {error}"
+    finally:
+        if IS_CLASS:
+            ENTRY.__bases__[0].forward = real
+    try:
+        torch.cuda.synchronize()
+    except RuntimeError as error:
+        return f"crashed: {error}"
+    return result
 
 
 def in_child(name):
@@ -292,7 +317,7 @@ def guard_us():
     return 1e6 * best
 
 
-results = {name: in_child(name) for name in CALLS}
+results = {name: on_device(name) if DEVICE == "cuda" else in_child(name) for name in CALLS}
 report = {"calls": sum(r != "skipped" for r in results.values()),
           "crashed": [f"{n}: {r}" for n, r in results.items() if r.startswith("crashed")],
           "wrong": [f"{n}: {r}" for n, r in results.items() if r.startswith("wrong")],

@@ -85,7 +85,7 @@ class Repository(unittest.TestCase):
         self.expect({"a.sh": "x\npip install --index-url https://py" + "pi.org/simple torch\n"}, "a.sh:2: names a package")
 
     def test_home_folder_is_found(self):
-        self.expect({"notes.md": "cd /ho" + "me/anna/code\n"}, "notes.md:1: names somebody's home")
+        self.expect({"notes.md": "cd /ho" + "me/anna/code\n"}, "notes.md:1: names a user's home")
 
     def test_broken_script_is_found(self):
         self.expect({"a.sh": "if true; then\n"}, "a.sh")

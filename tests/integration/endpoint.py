@@ -5,6 +5,7 @@
 ``answer(request, number)`` gets the decoded body and how many calls came before; it returns the reply's text, a pair
 (status, document), a triple (status, document, headers), or None for a call that is never answered.
 """
+import contextlib
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,7 +30,8 @@ class Endpoint:
                 for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(body)
+                with contextlib.suppress(BrokenPipeError):  # the client was interrupted
+                    self.wfile.write(body)
 
             def do_GET(self):
                 self.send(200, {"data": [{"id": "stand-in"}]})

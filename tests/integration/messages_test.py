@@ -7,6 +7,7 @@ the real judge on the cpu target.
 import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -81,7 +82,7 @@ class Messages(unittest.TestCase):
         self.assertIn("task@1#s0r0t1", done.stderr)
         self.assertRegex(done.stderr, r"task@1#s0r0t4 +parse_error  \S")
         self.assertIn("#sSrRtT: skill set S, rollout R, turn T", done.stderr)
-        # A price that nobody named is not zero dollars.
+        # An unknown price is not zero dollars.
         self.assertIn("4 model calls, 400 prompt + 80 reply tokens, price unknown;", done.stdout)
         self.assertNotIn("$0.00", done.stdout)
         listed = self.davinci("runs", "list", "--in", ".")
@@ -108,6 +109,14 @@ class Messages(unittest.TestCase):
         self.assertNotIn("budget", done.stdout + done.stderr)
         state = json.loads(self.davinci("runs", "list", "--in", ".", "--json").stdout)[0]
         self.assertEqual(state["state"], "not finished")
+        # A run without a record was last touched when it was made, not in 1970.
+        folder = self.folder / "run"
+        header, *_ = (folder / "journal.jsonl").read_text().splitlines(keepends=True)
+        shutil.rmtree(folder / "steps", ignore_errors=True)
+        (folder / "journal.jsonl").write_text(header)
+        state = json.loads(self.davinci("runs", "list", "--in", ".", "--json").stdout)[0]
+        self.assertLess(abs(time.time() - state["last_unix_s"]), 600)
+        self.assertIn(time.strftime("%Y-", time.gmtime()), self.davinci("runs", "list", "--in", ".").stdout)
 
     def test_an_account_without_credit_ends_the_run(self):
         with Endpoint(lambda request, number: (402, {"error": {"message": "pay first"}})) as endpoint:
@@ -129,7 +138,7 @@ class Messages(unittest.TestCase):
             out, err = process.communicate(timeout=30)
             self.assertLess(time.monotonic() - begun, 10)
         self.assertEqual(process.returncode, 3, err)
-        self.assertIn("not finished; the same command goes on from here", out)
+        self.assertIn("not finished; the same command continues from here", out)
 
     def test_a_syntax_error_is_named_with_its_line(self):
         self.put("bad.py", TASK.replace("get_inputs():", "get(:"))
@@ -164,7 +173,7 @@ class Messages(unittest.TestCase):
         self.put("jobs.jsonl", '{"reference": "task.py", "candidate": "right.py", "protocol": "screening"}\n')
         done = self.davinci("judge", "--batch", "jobs.jsonl", "-t", "cpu", "-o", "out.jsonl")
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
-        self.assertIn("1 jobs: 1 ok", done.stderr)
+        self.assertIn("1 job: 1 ok", done.stderr)
         self.assertIn("results: out.jsonl", done.stderr)
         self.assertEqual(len((self.folder / "out.jsonl").read_text().splitlines()), 1)
 
@@ -178,6 +187,84 @@ class Messages(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^task +2 +2 +[0-9.]+x .*price unknown")
         self.assertRegex(done.stdout, r"(?m)^other +2 +0 +price unknown")
         self.assertIn("4 model calls, 400 prompt + 80 reply tokens, price unknown", done.stdout)
+
+    def code(self, name, text):
+        self.put(name, text.replace("```python\n", "").replace("```", ""))
+
+    def test_a_run_starts_from_a_kernel_and_goes_on_from_its_best(self):
+        self.code("start.py", RIGHT.replace("+ 1.0", "+ 1.0  # by hand"))
+        self.put("hints.txt", "Prefer two passes.\n")
+        with Endpoint(lambda request, number: WRONG) as endpoint:
+            first = self.optimize(endpoint, "--rollouts", "1", "--turns", "1", "--start", "start.py", "--hints", "Prefer one pass.")
+            more = self.davinci("optimize", "--more", "run", "--run", "again", "--hints", "@hints.txt", "--rollouts", "2")
+            for arguments, part in ((["task.py", "--start", "none.py"], "none.py"), (["task.py", "--hints", "@none.txt"], "none.txt"),
+                                    (["task.py", "--more", "run"], "leave out FILE and --start"), (["--more", "none"], "none holds no run")):
+                done = self.davinci("optimize", *arguments, *self.settings(endpoint.url))
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertIn(part, done.stderr)
+        self.assertEqual([len(r["messages"]) for r in endpoint.requests], [2, 2, 2])
+        shown = [r["messages"][1]["content"] for r in endpoint.requests]
+        for done, tasks in ((first, shown[:1]), (more, shown[1:])):
+            # Correct, so it wins against a wrong reply; whether it is faster than the same expression is up to the clock.
+            self.assertIn(done.returncode, (0, 4), done.stderr)
+            self.assertRegex(done.stdout, r"(?m)^task .* start kernel$")
+            self.assertRegex(done.stderr, r"task@1#s1r0t1 +ok .*\(start kernel\)")
+            for text in tasks:
+                self.assertIn("\n\n# The kernel to start from\n", text)
+                self.assertIn("torch.relu(x) + 1.0  # by hand", text)
+                self.assertIn("The judge about it: ok, ", text)
+        self.assertIn("\n\n# Advice from the user\n\nPrefer one pass.\n", shown[0])
+        self.assertIn("# Advice from the user\n\nPrefer two passes.\n", shown[1])
+        # Said before the first call; one skill set, one rollout.
+        self.assertIn("1 task: at most 1 model call (0 selection, 1 policy)", first.stderr)
+        self.assertIn("task: 1 skill set, 1 rollout\n", first.stderr)
+        self.assertIn("task: 1 skill set, 2 rollouts\n", more.stderr)
+        # Other replies than in the first run.
+        self.assertEqual(len({r["seed"] for r in endpoint.requests}), 3)
+
+    def test_further_shapes_are_verified(self):
+        self.put("sized.py", TASK.replace("randn(64", "randn(ROWS").replace("class Model", "ROWS = 64\n\n\nclass Model"))
+        only_64 = RIGHT.replace("torch.relu(x)", "torch.relu(x.view(64, 64))")
+        self.code("only_64.py", only_64)
+        judge = ["judge", "-r", "sized.py", "-c", "only_64.py", "-t", "cpu", "-p", "screening"]
+        self.assertEqual(self.davinci(*judge).returncode, 0)
+        other = self.davinci(*judge, "--shapes", "ROWS=32", "--shapes", "ROWS=65")
+        self.assertEqual(other.returncode, 1, other.stdout)
+        self.assertRegex(other.stdout, "invalid for input of size (2048|4160)")
+        for shape, part in (("COLS=65", "no global COLS to set"), ("ROWS", "write NAME=NUMBER")):
+            done = self.davinci(*judge, "--shapes", shape)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(part, done.stderr)
+        with Endpoint(lambda request, number: only_64) as endpoint:
+            done = self.davinci("optimize", "sized.py", *self.settings(endpoint.url, "--rollouts", "1", "--turns", "1", "--shapes", "ROWS=65"))
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("1 runtime_error", done.stdout)
+
+    def test_judge_compares_two_candidates_and_repeats(self):
+        self.code("right.py", RIGHT)
+        self.code("slow.py", RIGHT.replace("return torch.relu(x) + 1.0", "for _ in range(200):\n            y = torch.relu(x) + 1.0\n        return y"))
+        self.code("wrong.py", WRONG)
+        judge = ["judge", "-r", "task.py", "-t", "cpu", "-p", "screening", "-c"]
+        twice = self.davinci(*judge, "right.py", "--against", "slow.py", "--repeat", "2", "--json")
+        self.assertEqual(twice.returncode, 0, twice.stderr)
+        document = json.loads(twice.stdout)
+        self.assertEqual(document["schema"], "davinci.repeat/1")
+        self.assertEqual([(e["repetition"], e["candidate"], e["correct"]) for e in document["evaluations"]],
+                         [(1, "right.py", True), (1, "slow.py", True), (2, "slow.py", True), (2, "right.py", True)])
+        self.assertEqual(set(document["summary"]), {"candidate", "against", "candidate_over_against", "verdict"})
+        medians = [e["speedup"]["median"] for e in document["evaluations"]]
+        for side, values in (("candidate", (medians[0], medians[3])), ("against", (medians[1], medians[2]))):
+            combined = document["summary"][side]
+            self.assertAlmostEqual(combined["median"], (values[0] * values[1]) ** 0.5, delta=1e-3 * combined["median"])
+            self.assertTrue(combined["low"] <= min(values) and max(values) <= combined["high"], document["summary"])
+        self.assertGreater(document["summary"]["candidate_over_against"]["median"], 5)
+        alone = self.davinci(*judge, "right.py", "--repeat", "2")
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        self.assertRegex(alone.stdout, r"(?m)^right\.py: .*x \(.*\) over eager, 2 judgements$")
+        wrong = self.davinci(*judge, "right.py", "--against", "wrong.py")
+        self.assertEqual(wrong.returncode, 1, wrong.stderr)
+        self.assertRegex(wrong.stdout, r"(?m)^  1  mismatch  wrong\.py  \d+ of 4096 values")
+        self.assertIn("over eager, 1 judgement\nno comparison", wrong.stdout)
 
     def test_help_names_defaults(self):
         text = " ".join(self.davinci("optimize", "--help").stdout.split())

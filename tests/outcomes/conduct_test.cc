@@ -77,7 +77,8 @@ class ModelNew(nn.Module):
 )",
                                          kImports));
   EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
-  // Waking and stopping them costs a millisecond or more, which the judge causes and nobody pays.
+  // Waking and stopping them costs a millisecond or more, which the judge causes and does not
+  // charge.
   EXPECT_GE(e.evidence["waking"].value("threads", 0), 90);
   // Beside other work neither is known well enough to be compared.
   if (Slowness() <= 1) {

@@ -1,4 +1,4 @@
-// Failures that are nobody's verdict: ours, which is tried again, and bad input.
+// Failures that are no verdict: ours, which is tried again, and bad input.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST_F(Outcomes, AnOracleThatIsKilledTwiceIsOurFailure) {
   EXPECT_EQ(as_value.evidence["kind"], "internal");
 }
 
-// --- bad input: ours to report, nobody's verdict ---
+// --- bad input: ours to report, no verdict ---
 
 TEST_F(Outcomes, AReferenceThatRaisesIsBadInputWithItsLine) {
   const Status status = BadInput(

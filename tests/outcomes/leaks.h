@@ -13,7 +13,7 @@ namespace davinci::outcomes {
 void AdoptOrphans();
 
 // "pid name" of every living process below this one. Zombies are reaped and do not count.
-// Reaping takes any child: call it only while nobody else waits for one.
+// Reaping takes any child: call it only while no other thread waits for one.
 std::vector<std::string> LiveDescendants();
 // The same, without reaping, at any time.
 int NumLiveDescendants();

@@ -16,7 +16,7 @@ import tempfile
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "prompts" / "example"
 SIZES = "ROWS, COLS = 4096, 1024"
 SMALL = "ROWS, COLS = 24, 1000"  # small enough to be interpreted, and no multiple of a block
-CHECKED = "checked without device"
+CHECKED = "compile_only"
 
 
 def problem(language, document, has_gpu):
@@ -53,7 +53,7 @@ def main():
                 print(f"FAILED  {language}: exit {done.returncode}: {done.stderr.strip()}")
                 continue
             document = json.loads(done.stdout)
-            blocked = document["evidence"].get("without_device", {}).get("blocked") or {}
+            blocked = document["evidence"].get("compile_only", {}).get("blocked") or {}
             if not has_gpu and blocked.get("reason") == "toolchain":
                 print(f"skipped {language}: {blocked.get('detail')}")
                 continue

@@ -10,7 +10,7 @@ namespace davinci {
 
 // What is wrong with `document`, one line each ("/speedup/low: expected number"); empty when it is
 // valid. A keyword that is not understood is reported as a problem as well, so that the schema
-// cannot contain a rule nobody checks.
+// cannot contain an unchecked rule.
 std::vector<std::string> Violations(const nlohmann::json& schema, const nlohmann::json& document);
 
 }  // namespace davinci

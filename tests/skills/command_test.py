@@ -120,7 +120,7 @@ class Skills(unittest.TestCase):
     def test_replacing_is_asked_for(self):
         self.fill()
         self.put("walk-rows/SKILL.md", SKILL_MD.replace("Slow.", "Entirely other words about this matter, many of them.")
-                 .replace("Rows.", "And yet another idea which nobody had before today."))
+                 .replace("Rows.", "And yet another idea, new as of today."))
         self.refused(1, "name is taken by a different skill", "add", "walk-rows")
         self.skills("add", "walk-rows", "--replace", "--reason", "rewritten")
         self.assertIn("Entirely other words", self.skills("show", "walk-rows"))

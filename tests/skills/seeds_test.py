@@ -177,11 +177,11 @@ def check_gpu(rows, davinci, environment):
     expect(len(results) == len(rows), f"{len(results)} of {len(rows)} candidates were judged")
     for result in results:
         verdict = result.get("evaluation", result)
-        blocked = verdict["evidence"].get("without_device", {}).get("blocked") or {}
+        blocked = verdict["evidence"].get("compile_only", {}).get("blocked") or {}
         if blocked.get("reason") == "toolchain":
             print(f"{result['id']}: not compiled, {blocked['detail']}")
             continue
-        fine = verdict["status"] in ("checked without device", "ok") and verdict["correct"] is not False
+        fine = verdict["status"] in ("compile_only", "ok") and verdict["correct"] is not False
         expect(fine, f"{result['id']}: {verdict['status']}: {verdict['message'][:1000]}")
 
 

@@ -104,12 +104,12 @@ class TaskFactsTest(unittest.TestCase):
         self.assertEqual(document["schema"], "davinci.admission/1")
         relu, zero, dropout, scale = document["tasks"]
         self.assertEqual(relu["tags"], ["identity"])
-        self.assertIn("signed", relu["caught_by"]["identity"])
+        self.assertIn("heavy_tailed", relu["caught_by"]["identity"])
         self.assertEqual(zero["tags"], ["accepts-zeros", "constant-output", "cached-output", "weights-ignored"])
         self.assertEqual(zero["caught_by"]["zeros"], [])
         self.assertEqual(dropout["tags"], ["not-repeatable"])
         self.assertEqual(scale["tags"], [])
-        self.assertFalse(scale["answers"]["weights"]["own"]["passes"])
+        self.assertFalse(scale["answers"]["weights"]["task"]["passes"])
 
     def test_admission_of_a_broken_task_leaves_the_others(self):
         broken = self.write("broken.py", SCALE_TASK.replace("torch.randn(N, N)", "1 / 0"))

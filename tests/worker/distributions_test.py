@@ -19,7 +19,7 @@ except ImportError:
 
 from davinci_worker import distributions, oracle, packing, structure  # noqa: E402
 
-STRESS = ("signed", "positive", "magnitudes", "magnitudes-mild", "outliers")
+STRESS = ("heavy_tailed", "positive", "log_uniform", "log_uniform_mild", "outliers")
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 TASK = """
 import torch
@@ -92,20 +92,20 @@ class UntouchedTest(DistributionsTest):
                     self.assertTrue(own.numel() < 10 or ((own - other).abs() > own.abs() / 64).double().mean() < 0.2)
         for dtype in (torch.float16, torch.bfloat16):
             for own in (torch.randn(300, 200).to(dtype), torch.rand(300, 200).to(dtype), (torch.randn(300, 200) * 1e4).to(dtype)):
-                self.assertGreater(self.changed(own, distributions.restyle(own, "signed", generator())), 0.9)
+                self.assertGreater(self.changed(own, distributions.restyle(own, "heavy_tailed", generator())), 0.9)
 
     def test_what_has_one_sign_keeps_it_on_the_milder_rungs(self):
         for own, side in ((torch.rand(4096), 1), (-0.1 * torch.rand(4096), -1), (torch.randn(4096), 0)):
-            for name in ("sided", "outliers", "outliers-faint"):
+            for name in ("heavy_tailed_sided", "outliers", "outliers_small"):
                 other = distributions.restyle(own, name, generator())
                 self.assertGreater(other.abs().max(), 3 * own.abs().max())
                 self.assertTrue((other * side >= 0).all() if side else other.min() < 0 < other.max(), (name, side))
-            self.assertTrue((distributions.restyle(own, "signed", generator()) < 0).any())
+            self.assertTrue((distributions.restyle(own, "heavy_tailed", generator()) < 0).any())
 
     def test_bfloat16_and_tf32_can_be_made_to_round_towards_zero(self):
         for own in (torch.randn(64, 64), torch.randn(64, 64, dtype=torch.float64), torch.randn(64, 64).half()):
             for coarse in (True, False):
-                other = distributions.restyle(own, "signed", generator(), coarse)
+                other = distributions.restyle(own, "heavy_tailed", generator(), coarse)
                 down = other.to(torch.bfloat16).double().abs() <= other.double().abs()
                 self.assertEqual(bool(down.all()), coarse, own.dtype)
                 if own.dtype is torch.float32:
@@ -167,7 +167,7 @@ class StructureTest(DistributionsTest):
                 else:
                     self.assertFalse(torch.linalg.cholesky_ex(other).info.any(), name)
         plain = torch.randn(20, 3, 3)
-        self.assertGreater(self.changed(plain + plain.mT, distributions.restyle(plain + plain.mT, "signed", generator())), 0.9)
+        self.assertGreater(self.changed(plain + plain.mT, distributions.restyle(plain + plain.mT, "heavy_tailed", generator())), 0.9)
 
     def test_what_holds_along_another_dimension(self):
         for own, holds in ((torch.softmax(torch.randn(4, 20, 8, 8), 1), lambda t: ((t.sum(1) - 1).abs() < 1e-5).all() and (t >= 0).all()),
@@ -193,17 +193,17 @@ class StructureTest(DistributionsTest):
 
     def test_a_mask_that_hides_nothing(self):
         for own in (torch.ones(8, 100, dtype=torch.bool), torch.zeros(8, 100, dtype=torch.bool)):
-            for name, share in (("signed", 0.125), ("outliers", 0.005), ("magnitudes", 0)):
+            for name, share in (("heavy_tailed", 0.125), ("outliers", 0.005), ("log_uniform", 0)):
                 self.assertAlmostEqual(self.changed(own, distributions.restyle(own, name, generator())), share, delta=0.03 if share > 0.1 else share)
         own = torch.ones(30, 30, dtype=torch.bool).tril()
-        self.assertTrue(torch.equal(own, distributions.restyle(own, "signed", generator())))
+        self.assertTrue(torch.equal(own, distributions.restyle(own, "heavy_tailed", generator())))
 
     def test_a_random_walk_may_mix_slowly(self):
         for own, dimension in ((torch.softmax(torch.randn(3, 40, 40), -1), -1), (torch.softmax(torch.randn(40, 40), 0), 0)):
-            other = distributions.restyle(own, "magnitudes", generator())
+            other = distributions.restyle(own, "log_uniform", generator())
             self.assertTrue(((other.sum(dimension) - 1).abs() < 1e-5).all() and (other >= 0).all())
             self.assertTrue((other.diagonal(dim1=-2, dim2=-1) >= 0.98).all())
-            self.assertLess(distributions.restyle(own, "signed", generator()).diagonal(dim1=-2, dim2=-1).mean(), 0.2)
+            self.assertLess(distributions.restyle(own, "heavy_tailed", generator()).diagonal(dim1=-2, dim2=-1).mean(), 0.2)
 
     def test_what_can_be_solved(self):
         square = torch.randn(4, 96, 96)
@@ -212,11 +212,11 @@ class StructureTest(DistributionsTest):
         for own in (definite, dominated, torch.tril(torch.rand(4, 64, 64)) + 8 * torch.eye(64)):
             has_zeros = bool((own == 0).any())
             for name, other in self.others(own):
-                self.assertEqual(name == "scaled" or name == "signed" and not has_zeros, not torch.equal(own, other), name)
-        other = distributions.restyle(dominated, "signed", generator())
+                self.assertEqual(name == "scaled" or name == "heavy_tailed" and not has_zeros, not torch.equal(own, other), name)
+        other = distributions.restyle(dominated, "heavy_tailed", generator())
         self.assertTrue(torch.allclose(torch.linalg.svdvals(other), torch.linalg.svdvals(dominated), rtol=1e-4))
         self.assertLess((other.diagonal(dim1=1, dim2=2) > 48).float().mean(), 0.1)
-        other = distributions.restyle(definite, "signed", generator())
+        other = distributions.restyle(definite, "heavy_tailed", generator())
         self.assertTrue(torch.equal(other, other.mT))
         torch.linalg.cholesky(other)
         self.assertGreater((other.abs().sum(-1) / other.diagonal(dim1=1, dim2=2)).min(), 10)
@@ -231,7 +231,7 @@ class StructureTest(DistributionsTest):
                 self.assertTrue(torch.equal(other, other.sort(-1, descending=descending).values))
                 self.assertFalse(torch.equal(own, other))
         constant_rows = torch.randn(50, 1).repeat(1, 20)
-        other = distributions.restyle(constant_rows, "signed", generator())
+        other = distributions.restyle(constant_rows, "heavy_tailed", generator())
         self.assertFalse(torch.equal(other, other.sort(-1).values))
 
     def test_probabilities(self):
@@ -244,7 +244,7 @@ class StructureTest(DistributionsTest):
                     self.assertLessEqual((other.double().sum(-1) - 1).abs().max(), max(1e-5, torch.finfo(dtype).eps))
                     self.assertTrue((other[own == 0] == 0).all())
                     self.assertFalse(torch.equal(own, other))
-        other = distributions.restyle(torch.full((64, 100), 0.01), "signed", generator())
+        other = distributions.restyle(torch.full((64, 100), 0.01), "heavy_tailed", generator())
         self.assertLessEqual((other.sum(-1) - 1).abs().max(), 1e-5)
 
     def test_unit_vectors(self):
@@ -271,7 +271,7 @@ class StructureTest(DistributionsTest):
 class ConstantTest(DistributionsTest):
     def test_a_few_differ(self):
         for own in (torch.zeros(64, 256), torch.ones(5000), torch.full((100, 200), -2.5).t()):
-            everywhere = distributions.restyle(own, "signed", generator())
+            everywhere = distributions.restyle(own, "heavy_tailed", generator())
             few = distributions.restyle(own, "outliers", generator())
             self.assertGreater(self.changed(own, everywhere), 0.99)
             self.assertTrue(1 <= (few != own).sum() <= 4 + own.numel() // 1000)
@@ -291,7 +291,7 @@ class NeverVaryTest(unittest.TestCase):
     def test_a_task_with_its_own_seed(self):
         for draw, generator in (("torch.manual_seed(3)", ""), ("g = torch.Generator().manual_seed(3)", ", generator=g")):
             made, calls = self.oracle(draw, generator)
-            first, again, other = (made._draw(seed, "own", 0).tensors for seed in (11, 11, 12))
+            first, again, other = (made._draw(seed, "task", 0).tensors for seed in (11, 11, 12))
             self.assertEqual(len(calls), 4)
             self.assertTrue(torch.equal(first[0], again[0]))
             self.assertFalse(torch.equal(first[0], other[0]))
@@ -304,7 +304,7 @@ class NeverVaryTest(unittest.TestCase):
     def test_any_other_task_is_asked_once(self):
         made, calls = self.oracle("pass")
         for seed in range(5):
-            drawn = made._draw(seed, "own", 0).tensors
+            drawn = made._draw(seed, "task", 0).tensors
             torch.manual_seed(seed)
             self.assertTrue(torch.equal(drawn[0], torch.tril(torch.randn(64, 64))))
             self.assertEqual(drawn[1].item(), 0.5)

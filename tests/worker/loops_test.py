@@ -19,7 +19,7 @@ except ImportError:
 
 from davinci_worker import oracle, rounding  # noqa: E402
 
-DISTRIBUTIONS = ("own", "signed", "magnitudes", "outliers")
+DISTRIBUTIONS = ("task", "heavy_tailed", "log_uniform", "outliers")
 TASK = """
 import torch
 class Model(torch.nn.Module):
@@ -111,8 +111,8 @@ class LoopsTest(unittest.TestCase):
         judge._op_load({"path": "/task/products.py", "entry": "Model", "init_seed": 11, "state_seed": 12, "precision": "fp32",
                         "source": TASK.format(forward="torch.cumprod(x, 0)", inputs="rand(512, 64) + 0.5")}, ())
         judge._op_describe({"seed": 3}, ())
-        drawn, used, _ = judge.draw_judged(5, "magnitudes", 0)
-        self.assertNotEqual(used, "magnitudes")
+        drawn, used, _ = judge.draw_judged(5, "log_uniform", 0)
+        self.assertNotEqual(used, "log_uniform")
         with rounding.PartialProducts() as products:
             torch.cumprod(drawn.tensors[0], 0)
         self.assertFalse(products.overflow)
@@ -133,7 +133,7 @@ class LoopsTest(unittest.TestCase):
         for terms in (4096, 65536):
             for name, (forward, kernel) in SLOPPY.items():
                 with self.subTest(kernel=name, terms=terms):
-                    passed, ratio = self.judged(forward, f"rand(8, {terms})", kernel)["signed"]
+                    passed, ratio = self.judged(forward, f"rand(8, {terms})", kernel)["heavy_tailed"]
                     self.assertFalse(passed)
                     self.assertGreater(ratio, 4)
 

@@ -1,4 +1,4 @@
-"""What the oracle asks before it calls an answer wrong, and how it samples the rounding of a float64 reference."""
+"""What the oracle asks before it calls an answer wrong, and the comparator and memory it does it with."""
 
 import glob
 import math
@@ -16,7 +16,7 @@ except ImportError:
     print("skipped: this Python has no torch and numpy")
     sys.exit(77)
 
-from davinci_worker import compare, distributions, memory, nearby, oracle, rounding, source, twin_draws  # noqa: E402
+from davinci_worker import compare, memory, nearby, oracle, source  # noqa: E402
 
 # (x - 1) (x - 1 - 1e-5): where x is near 1 the value hardly depends on x, and its summands cancel.
 TASK = '''
@@ -32,6 +32,19 @@ def get_init_inputs(): return []
 '''
 
 
+LINEAR_TASK = '''
+import torch, torch.nn as nn
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+    def forward(self, x):
+        return self.layer(x)
+def get_inputs(): return [torch.randn(16, 8)]
+def get_init_inputs(): return []
+'''
+
+
 OTHER_TASK = '''
 import torch, torch.nn as nn
 class Model(nn.Module):
@@ -40,61 +53,6 @@ class Model(nn.Module):
 def get_inputs(): return [torch.rand(3)]
 def get_init_inputs(): return []
 '''
-
-
-class KeyedDrawsTest(unittest.TestCase):
-    def draw(self, seed, function, *args, **kwargs):
-        torch.manual_seed(0)
-        with distributions.KeyedDraws(seed):
-            return function(*args, **kwargs)
-
-    def test_large_single_precision_draws_are_keyed(self):
-        for function in (torch.rand, torch.randn):
-            torch.manual_seed(0)
-            torchs = function(256, 256)
-            for args, kwargs in (((256, 256), {}), (((256, 256),), {}), ((256, 256), {"dtype": torch.float32, "device": "cpu"})):
-                drawn = self.draw(5, function, *args, **kwargs)
-                self.assertEqual((drawn.shape, drawn.dtype), (torchs.shape, torch.float32))
-                self.assertFalse(torch.equal(drawn, torchs))
-                self.assertTrue(torch.equal(drawn, self.draw(5, function, *args, **kwargs)))
-                self.assertFalse(torch.equal(drawn, self.draw(6, function, *args, **kwargs)))
-                self.assertAlmostEqual(drawn.mean().item(), torchs.mean().item(), delta=0.05)
-                self.assertAlmostEqual(drawn.std().item(), torchs.std().item(), delta=0.05)
-
-    def test_infinities_are_not_moved(self):
-        values = torch.tensor([-math.inf, math.inf, 1.0]).repeat(100)
-        for widen in (False, True):
-            moved = distributions.nudge(values, 3, widen).float()
-            self.assertTrue(torch.equal(moved.isinf(), values.isinf()))
-            self.assertFalse(moved.isnan().any())
-
-    def test_all_others_are_torchs(self):
-        for args, kwargs in (((16, 16), {}), ((256, 256), {"dtype": torch.float64}), ((256, 256), {"requires_grad": True})):
-            torch.manual_seed(0)
-            own = torch.randn(*args, **kwargs)
-            self.assertTrue(torch.equal(self.draw(5, torch.randn, *args, **kwargs), own))
-
-    def test_other_distributions_follow_their_generator(self):
-        own = torch.randn(300, 300)
-        for name in ("signed", "positive", "magnitudes", "magnitudes-mild"):
-            def styled(seed):
-                return distributions.restyle(own, name, torch.Generator().manual_seed(seed))  # noqa: B023
-
-            first = styled(1)
-            self.assertTrue(torch.isfinite(first).all())
-            self.assertTrue(torch.equal(first, styled(1)))
-            self.assertFalse(torch.equal(first, styled(2)))
-        outliers = distributions.restyle(own.t(), "outliers", torch.Generator().manual_seed(3))
-        others = (outliers - own.t()).abs() > own.t().abs() / 64
-        self.assertEqual(outliers.stride(), own.t().stride())
-        high, low = others & (outliers.abs() >= 1), others & (outliers.abs() < 1)
-        self.assertTrue(1 <= high.sum().item() <= 5)
-        self.assertGreaterEqual(outliers[high].abs().min().item(), 10)
-        self.assertLess(outliers[low].abs().max().item(), 1e-3)
-        self.assertTrue((outliers.abs() < 1e-3).sum(1).max() >= 296 and (outliers.abs() < 1e-3).sum(0).max() >= 296)
-        large = distributions.restyle(own, "magnitudes", torch.Generator().manual_seed(3)).abs()
-        self.assertGreater(large.max().item(), 5e3)
-        self.assertLess(large.min().item(), 1e-3)
 
 
 class ComparatorTest(unittest.TestCase):
@@ -164,48 +122,6 @@ class ArenaTest(unittest.TestCase):
         self.assertFalse(is_open(file))
 
 
-class NudgeTest(unittest.TestCase):
-    def test_leaves_its_argument_alone(self):
-        for dtype in (torch.float64, torch.float32, torch.bfloat16):
-            x = torch.rand(1000).to(dtype)
-            before = x.clone()
-            moved = distributions.nudge(x, 1, True)
-            self.assertTrue(torch.equal(x, before), dtype)
-            self.assertFalse(torch.equal(moved, before.double()), dtype)
-
-    def test_whole_numbers_stay(self):
-        for dtype in (torch.float64, torch.float32):
-            x = torch.tensor([0.0, 57.0, 2.5, -3.0], dtype=dtype).repeat(50)
-            moved = distributions.nudge(x, 1, True)
-            whole = x == x.round()
-            self.assertTrue(torch.equal(moved[whole], x[whole].double()))
-            self.assertTrue(dtype is torch.float64 or (moved[~whole] != x[~whole]).any())
-
-    def test_moves_by_at_most_half_a_unit_in_the_last_place(self):
-        x = torch.rand(1000, dtype=torch.float64) + 1
-        error = (distributions.nudge(x, 1, True) / x - 1).abs()
-        self.assertLessEqual(error.max().item(), torch.finfo(torch.float64).eps)
-
-
-class ConstantInputsTest(unittest.TestCase):
-    def restyled(self, tensor, distribution="signed"):
-        return distributions.restyle(tensor, distribution, torch.Generator().manual_seed(3))
-
-    def test_what_never_varies_varies_once(self):
-        for constant in (torch.zeros(64), torch.ones(4, 16), torch.full((100,), -2.0), torch.zeros(32, dtype=torch.bfloat16)):
-            moved = self.restyled(constant)
-            self.assertEqual((moved.shape, moved.stride(), moved.dtype), (constant.shape, constant.stride(), constant.dtype))
-            self.assertGreater(moved.unique().numel(), 8)
-            self.assertLessEqual((moved - constant).abs().max().item(), 1.0)
-            self.assertTrue(torch.equal(self.restyled(constant, "magnitudes"), constant))
-        self.assertTrue(((self.restyled(torch.ones(100)) >= 0.5) & (self.restyled(torch.ones(100)) <= 1)).all())
-
-    def test_masks_and_numbers_keep_their_meaning(self):
-        mask = torch.zeros(8, 8).masked_fill_(torch.ones(8, 8).triu(1).bool(), float("-inf"))
-        for kept in (mask, torch.zeros(64, dtype=torch.int64), torch.eye(8), torch.full((64,), float("-inf"))):
-            self.assertTrue(torch.equal(self.restyled(kept), kept))
-
-
 POSITIONS_TASK = '''
 import torch, torch.nn as nn
 class Model(nn.Module):
@@ -232,79 +148,6 @@ class Model(nn.Module):
 def get_inputs(): return [torch.rand(3)]
 def get_init_inputs(): return []
 '''
-
-
-class TwinDrawsTest(unittest.TestCase):
-    DRAWS = {
-        "randn_like": lambda x: x + torch.randn_like(x), "rand_like": lambda x: x * torch.rand_like(x),
-        "new_empty": lambda x: x * x.new_empty(x.shape).exponential_(), "bernoulli": lambda x: torch.bernoulli(x.abs().clamp(0, 1)),
-        "dropout": lambda x: torch.nn.functional.dropout(x, 0.3), "native_dropout": lambda x: torch.native_dropout(x, 0.3, True)[0],
-        "randn": lambda x: x + torch.randn(x.shape, dtype=x.dtype),
-    }
-
-    def test_a_float64_twin_draws_what_the_reference_draws(self):
-        x = torch.rand(1000) - 0.5
-        for name, draw in self.DRAWS.items():
-            torch.manual_seed(4)
-            expected = draw(x)
-            torch.manual_seed(4)
-            with twin_draws.TwinDraws(torch.float32):
-                twin = draw(x.double())
-            self.assertIs(twin.dtype, torch.float64, name)
-            self.assertLess((twin - expected).abs().max().item(), 1e-5, name)
-
-    def test_leaves_everything_else_alone(self):
-        x = torch.rand(1000, dtype=torch.float64)
-        with twin_draws.TwinDraws(torch.float32):
-            self.assertTrue(torch.equal(x * x + 1, (lambda y: y * y + 1)(x)))
-            self.assertIs(torch.randn(3).dtype, torch.float32)
-
-
-class LongestLoopTest(unittest.TestCase):
-    def test_finds_what_is_scanned_and_what_is_summed_up(self):
-        x, functional = torch.rand(3, 50, 7), torch.nn.functional
-        for function, scan, total in (
-                (lambda: x.cumsum(1), 50, 0), (lambda: torch.logcumsumexp(x, dim=-1), 7, 0), (lambda: x.cumprod(0).cumsum(-2), 50, 0),
-                (lambda: torch.tensor(1.0).cumsum(0), 1, 0), (lambda: x.sum(1), 0, 50), (lambda: x.mean(), 0, 1050),
-                (lambda: torch.var_mean(x, (0, 1)), 0, 150), (lambda: x.std(-1), 0, 7), (lambda: functional.layer_norm(x, (50, 7)), 0, 350),
-                (lambda: functional.group_norm(x, 10), 0, 35), (lambda: functional.normalize(x, dim=1), 0, 50), (lambda: x * 2, 0, 0),
-                (lambda: functional.batch_norm(x, torch.zeros(50), torch.ones(50), training=True), 0, 21)):
-            with rounding.LongestLoop() as found:
-                function()
-            self.assertEqual((found.scan, found.total), (scan, total))
-
-
-class RoundingNoiseTest(unittest.TestCase):
-    def test_moves_float64_results_by_about_their_last_place(self):
-        x = torch.rand(1000, dtype=torch.float64) + 1
-        with rounding.RoundingNoise(1):
-            moved = x * 2
-        error = (moved / (x * 2) - 1).abs()
-        self.assertGreater((error > 0).double().mean().item(), 0.5)
-        self.assertLessEqual(error.max().item(), torch.finfo(torch.float64).eps)
-
-    def test_leaves_everything_else(self):
-        x = torch.rand(8, dtype=torch.float64)
-        before, state = x.clone(), torch.random.get_rng_state()
-        with rounding.RoundingNoise(1):
-            view = x[2:].reshape(2, 3)
-            single, count, zeros = x.float(), (x > 0.5).sum(), torch.zeros(4, dtype=torch.float64)
-        self.assertTrue(torch.equal(x, before))
-        self.assertEqual(view.data_ptr(), x[2:].data_ptr())
-        self.assertTrue(torch.equal(single, before.float()))
-        self.assertEqual(count.item(), int((before > 0.5).sum()))
-        self.assertEqual(zeros.abs().sum().item(), 0)
-        self.assertTrue(torch.equal(torch.random.get_rng_state(), state))
-
-    def test_every_seed_is_another_sample(self):
-        x = torch.rand(100, dtype=torch.float64) + 1
-
-        def sample(seed):
-            with rounding.RoundingNoise(seed):
-                return x + 1
-
-        self.assertTrue(torch.equal(sample(3), sample(3)))
-        self.assertFalse(torch.equal(sample(3), sample(4)))
 
 
 BUFFERS_TASK = '''
@@ -404,13 +247,27 @@ class OracleTest(unittest.TestCase):
             angles = (torch.arange(x.shape[0]).to(number)[:, None] * 10000.0 ** -steps).to(of_angles).to(number)
             return (x + torch.cat((angles.sin(), angles.cos()), -1)).float()
 
-        self.ask("prepare", seed=3, distribution="own", truth=True)
+        self.ask("prepare", seed=3, distribution="task", truth=True)
         x = self.oracle._set.tensors[0]
         model = self.oracle.reference.instance(0).model
         for honest in (model(x), positions(x, torch.float64, torch.float64)):
             self.assertTrue(self.ask("verify", outputs=[honest], truth=True)["comparison"]["passed"])
         rough = positions(x, torch.float32, torch.bfloat16)
         self.assertFalse(self.ask("verify", outputs=[rough], truth=True)["comparison"]["passed"])
+
+    def test_the_truth_of_a_check_serves_the_next_candidate_until_weights_change(self):
+        self.oracle = oracle.Oracle(None, {"threads": 1})
+        self.ask("load", path="/nowhere/task.py", source=LINEAR_TASK, entry="Model", init_seed=1, state_seed=2, precision="fp32", randomise=True)
+        self.ask("describe", seed=3)
+        truths = []
+        for weights_seed, keep in ((5, True), (6, True), (5, True), (5, False)):
+            self.ask("reweigh", seed=weights_seed, buffers=True)
+            reply = self.ask("prepare", seed=7, distribution="heavy_tailed", truth=True, keep=keep)
+            truths.append((self.oracle._set.truth, reply["call_seed"]))
+        self.assertIs(truths[0][0], truths[2][0])
+        self.assertIsNot(truths[0][0], truths[1][0])
+        self.assertIsNot(truths[0][0], truths[3][0])
+        self.assertEqual(truths[0][1], truths[2][1])
 
     def ask(self, op, **message):
         return getattr(self.oracle, "_op_" + op)(message, ())
@@ -436,7 +293,7 @@ class OracleTest(unittest.TestCase):
             self.assertEqual((described["kept"], described["mode"], described["lent"]), (["past"], None, [False, True]))
             self.oracle.reference.restore_state(built)
             past = built.model.past.clone()
-            for distribution in ("own", "signed"):
+            for distribution in ("task", "heavy_tailed"):
                 self.ask("prepare", seed=5, distribution=distribution, truth=True)
                 x = self.oracle._set.tensors[0]
                 for answer, right in (([x + past, x], True), ([x + past, past], False), ([x, x], False)):
@@ -451,7 +308,7 @@ class OracleTest(unittest.TestCase):
             "[torch.rand(3)]", "[torch.randint(0, 4, (64, 96)).float(), torch.randint(0, 4, (96, 32)).float()]")
         for text, moved in ((task, True), (task.replace("x @ y", "x.long().to(x.dtype) @ y.trunc()"), False), (task.replace("x @ y", "x.long().to(y.dtype) @ y"), True)):
             self.restart(text)
-            self.ask("prepare", seed=5, distribution="signed", truth=True)
+            self.ask("prepare", seed=5, distribution="heavy_tailed", truth=True)
             x, y = self.oracle._set.tensors
             self.assertEqual(bool((x != x.round()).any() or (y != y.round()).any()), moved)
             model = self.oracle.reference.instance(0).model
@@ -473,7 +330,7 @@ class OracleTest(unittest.TestCase):
         self.assertEqual((described["mode"], described["kept"], described["reseed_calls"]), ("eval", [], False))
 
     def test_requests_in_one_message_end_with_the_first_that_fails(self):
-        prepare, wrong = {"op": "prepare", "seed": 5}, {"op": "publish", "name": "nobody"}
+        prepare, wrong = {"op": "prepare", "seed": 5}, {"op": "publish", "name": "unknown"}
         reply = self.ask("several", requests=[prepare, wrong, prepare])
         self.assertEqual(len(reply["answers"]), 1)
         self.assertIn("args", reply["answers"][0])
@@ -560,7 +417,7 @@ class OracleTest(unittest.TestCase):
     def test_another_algorithm_of_the_library_is_right_and_half_precision_is_not(self):
         built = self.restart(CONVOLUTION_TASK)
         for seed in range(3):
-            self.ask("prepare", seed=5 + seed, distribution="magnitudes", truth=True)
+            self.ask("prepare", seed=5 + seed, distribution="log_uniform", truth=True)
             x = self.oracle._set.tensors[0]
             before = torch._C._get_mkldnn_enabled()
             with torch.backends.mkldnn.flags(enabled=False):
@@ -605,7 +462,7 @@ torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
     def verdict(self, text, candidate, distribution, seed=5):
         """On one check of a task in single precision, and of which distribution it was."""
         self.restart(text)
-        if distribution != "own":  # as the judge does
+        if distribution != "task":  # as the judge does
             self.ask("prepare", seed=seed, truth=True)
         used = self.ask("prepare", seed=seed, truth=True, distribution=distribution)["distribution"]
         answer = candidate(*(t.clone() for t in self.oracle._set.tensors))
@@ -619,30 +476,30 @@ torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
             return (numpy.cumsum(x.square().numpy(), dtype=numpy.float32)[-1] / x.numel()).item()
 
         for seed in range(4):
-            self.assertTrue(self.verdict(mean, loop, "own", seed)[0])
-        self.assertFalse(self.verdict(mean, lambda x: x.half().float().square().mean().item() * 1.0003, "own")[0])
+            self.assertTrue(self.verdict(mean, loop, "task", seed)[0])
+        self.assertFalse(self.verdict(mean, lambda x: x.half().float().square().mean().item() * 1.0003, "task")[0])
         double = mean.replace("randn(65536)", "randn(65536, dtype=torch.float64)")
-        self.assertFalse(self.verdict(double, lambda x: x.float().square().mean().item(), "own")[0])
+        self.assertFalse(self.verdict(double, lambda x: x.float().square().mean().item(), "task")[0])
 
     def test_a_recurrent_network_that_also_tells_a_number_can_be_judged(self):
         network = OTHER_TASK.replace("    def forward", "    def __init__(self):\n        super().__init__()\n        self.gru = "
                                      "nn.GRU(8, 8)\n    def forward").replace("return x * 2", "y, _ = self.gru(x); return y, y.sum().item()")
         self.restart(network.replace("torch.rand(3)", "torch.rand(5, 3, 8)"))
-        for distribution in ("own", "signed"):
+        for distribution in ("task", "heavy_tailed"):
             self.ask("prepare", seed=5, truth=True, distribution=distribution)
             self.assertTrue(self.oracle._compare_with_truth(self.oracle._set.reference)["passed"])
 
     def test_what_shows_only_where_inputs_are_small_or_zero_or_last(self):
         rows = OTHER_TASK.replace("torch.rand(3)", "torch.randn(64, 1000)")
         for forward, wrong, distribution in (
-                ("x / x.norm().clamp(min=1)", lambda x: x / x.norm(), "faint"),
+                ("x / x.norm().clamp(min=1)", lambda x: x / x.norm(), "small_scale"),
                 ("torch.nn.functional.normalize(x, dim=-1)", lambda x: x / x.norm(dim=-1, keepdim=True), "outliers"),
                 ("x.square().mean()", lambda x: x.reshape(-1)[:-1].square().mean(), "outliers")):
             task = rows.replace("x * 2", forward)
             right = {}
             exec(task, right)  # noqa: S102
             self.assertEqual(self.verdict(task, right["Model"](), distribution), (True, distribution))
-            self.assertTrue(self.verdict(task, wrong, "own")[0])
+            self.assertTrue(self.verdict(task, wrong, "task")[0])
             self.assertFalse(self.verdict(task, wrong, distribution)[0], forward)
 
     def test_whole_numbers_that_are_always_the_same_may_be_others(self):
@@ -651,11 +508,11 @@ torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
                 ("torch.arange(6)", "x[n] * 2", lambda x, n: x * 2),
                 ("torch.arange(3).repeat_interleave(2)", "torch.zeros(3, 9).index_add(0, n, x)", lambda x, n: x.reshape(3, 2, 9).sum(1))):
             task = OTHER_TASK.replace("self, x", "self, x, n").replace("x * 2", use).replace("torch.rand(3)", f"torch.rand(6, 9), {given}")
-            self.assertTrue(self.verdict(task, ignored, "own")[0])
-            self.assertFalse(all(self.verdict(task, ignored, "signed", seed)[0] for seed in range(3)), given)
+            self.assertTrue(self.verdict(task, ignored, "task")[0])
+            self.assertFalse(all(self.verdict(task, ignored, "heavy_tailed", seed)[0] for seed in range(3)), given)
         picky = OTHER_TASK.replace("self, x", "self, x, n").replace("x * 2", "torch.cat(x.split(n.tolist()))").replace(
             "torch.rand(3)", "torch.rand(6, 9), torch.full((3,), 2)")
-        self.assertEqual(self.verdict(picky, lambda x, n: x, "signed"), (True, "signed"))
+        self.assertEqual(self.verdict(picky, lambda x, n: x, "heavy_tailed"), (True, "heavy_tailed"))
 
     def test_probabilities_reach_the_ends_of_their_range(self):
         task = OTHER_TASK.replace("x * 2", "nn.functional.binary_cross_entropy(x, (x > 0.5).float().mul(0.5).add(0.25))").replace(
@@ -664,8 +521,8 @@ torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
             y = (x > 0.5).float() * 0.5 + 0.25
             return -(y * x.log() + (1 - y) * (1 - x).log()).mean()
 
-        self.assertTrue(self.verdict(task, unclamped, "own")[0])
-        self.assertEqual(self.verdict(task, unclamped, "outliers"), (False, "edges"))
+        self.assertTrue(self.verdict(task, unclamped, "task")[0])
+        self.assertEqual(self.verdict(task, unclamped, "outliers"), (False, "boundary"))
 
     def test_where_a_reference_underflows_a_stabler_form_may_know_better(self):
         task = OTHER_TASK.replace("x * 2", "(e := torch.exp(-40 * x * x)) / e.sum(-1, keepdim=True)").replace("torch.rand(3)", "torch.rand(64, 50)")
@@ -686,14 +543,14 @@ torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
             "        for k in range(1024):\n            state = state * torch.exp(-dt[k]) + x[k] * dt[k]\n            states.append(state)\n"
             "        return torch.stack(states)")
         for seed in range(3):
-            self.assertEqual(self.verdict(recurrent, step_by_step, "signed", seed), (True, "sided"))
-            self.assertTrue(self.verdict(recurrent, step_by_step, "magnitudes", seed)[0])
-        self.assertEqual(self.verdict(recurrent, lambda x, dt: step_by_step(x, dt.clamp(max=0.5)), "signed"), (False, "sided"))
+            self.assertEqual(self.verdict(recurrent, step_by_step, "heavy_tailed", seed), (True, "heavy_tailed_sided"))
+            self.assertTrue(self.verdict(recurrent, step_by_step, "log_uniform", seed)[0])
+        self.assertEqual(self.verdict(recurrent, lambda x, dt: step_by_step(x, dt.clamp(max=0.5)), "heavy_tailed"), (False, "heavy_tailed_sided"))
 
     def test_who_is_chosen_is_not_decided_where_all_are_alike(self):
-        """In a router that sees faint inputs rounding alone decides; whole numbers that nobody chose are asked about."""
+        """In a router that sees faint inputs rounding alone decides; arbitrary whole numbers are tested."""
         router = OTHER_TASK.replace("x * 2", "torch.softmax(x, -1).topk(2).indices").replace("torch.rand(3)", "torch.randn(256, 32)")
-        self.assertEqual(self.verdict(router, lambda x: x.topk(2).indices, "faint"), (True, "own"))
+        self.assertEqual(self.verdict(router, lambda x: x.topk(2).indices, "small_scale"), (True, "task"))
         scaled = OTHER_TASK.replace("x * 2", "x / (m := x.abs().amax(-1, keepdim=True).clamp(min=1e-8)), m > 2").replace(
             "torch.rand(3)", "torch.randn(256, 32)")
         for least in (1e-8, 0):
@@ -702,10 +559,10 @@ torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
 
     def test_who_is_chosen_is_not_decided_by_underflow(self):
         task = OTHER_TASK.replace("x * 2", "torch.softmax(x, -1).topk(4).indices").replace("torch.rand(3)", "torch.randn(32, 64)")
-        passed, used = self.verdict(task, lambda x: x.topk(4).indices, "magnitudes")
-        self.assertEqual((passed, used), (True, "magnitudes-mild"))
+        passed, used = self.verdict(task, lambda x: x.topk(4).indices, "log_uniform")
+        self.assertEqual((passed, used), (True, "log_uniform_mild"))
         passed, used = self.verdict(task, lambda x: x.topk(4).indices, "outliers")
-        self.assertEqual((passed, used), (True, "outliers-faint"))
+        self.assertEqual((passed, used), (True, "outliers_small"))
 
     def test_what_does_not_fit_is_refused_in_words(self):
         there, memory.machine_bytes = memory.machine_bytes, lambda: 10 << 20

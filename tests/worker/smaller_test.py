@@ -49,22 +49,22 @@ def fitted(name):
 
 class SmallerTest(unittest.TestCase):
     def test_sizes_are_halved_until_all_fits_and_nothing_else_changes(self):
-        module, told = fitted("product")
-        self.assertEqual(told["shrunk"]["own"], {"M": 8192, "K": 65536, "N": 12288})
-        self.assertEqual(told["shrunk"]["set"], {name: getattr(module, name) for name in "MKN"})
-        self.assertEqual(told["bytes"], 4 * (8192 * 65536 + 65536 * 12288 + 8192 * 12288))
-        self.assertLessEqual(told["shrunk"]["bytes"], LIMITS["to"])
+        module, found = fitted("product")
+        self.assertEqual(found["shrunk"]["own"], {"M": 8192, "K": 65536, "N": 12288})
+        self.assertEqual(found["shrunk"]["set"], {name: getattr(module, name) for name in "MKN"})
+        self.assertEqual(found["bytes"], 4 * (8192 * 65536 + 65536 * 12288 + 8192 * 12288))
+        self.assertLessEqual(found["shrunk"]["bytes"], LIMITS["to"])
         self.assertEqual({getattr(module, name) % 16 for name in "MKN"}, {0})
         self.assertEqual(module.SEED, 1 << 30)
 
     def test_tuples_count_and_so_does_what_is_not_drawn_by_torch(self):
         for name in ("tuple", "drawn by numpy"):
-            module, told = fitted(name)
-            self.assertLess(sum(t.nbytes for t in module.get_inputs()), 4 * LIMITS["to"], told)
+            module, found = fitted(name)
+            self.assertLess(sum(t.nbytes for t in module.get_inputs()), 4 * LIMITS["to"], found)
 
     def test_what_fits_stays_as_it_is(self):
-        module, told = fitted("small")
-        self.assertEqual((told, module.B), ({"bytes": 2 * 64 * 64 * 4, "shrunk": None}, 64))
+        module, found = fitted("small")
+        self.assertEqual((found, module.B), ({"bytes": 2 * 64 * 64 * 4, "shrunk": None}, 64))
 
     def test_what_cannot_be_made_smaller_is_said_to_be_too_large(self):
         with self.assertRaisesRegex(source.SourceError, "literal.py: inputs, weights and outputs take 1.288e.04 MB") as raised:

@@ -12,7 +12,7 @@ except ImportError:
     print("skipped: this Python has no torch")
     sys.exit(77)
 
-from davinci_worker import window  # noqa: E402
+from davinci_worker import kept_state, packing, runner, window  # noqa: E402
 
 COUNT = 4
 
@@ -52,6 +52,28 @@ class WindowTest(unittest.TestCase):
         self.assertFalse(made.is_filled(8, COUNT, 3), "another window's numbers")
         made.views[1, 100:200] = 0  # a fiftieth of one of them
         self.assertFalse(made.is_filled(7, COUNT, 3))
+
+    def test_buffers_are_the_answer_until_the_next_calls(self):
+        """A running mean that a window of calls has moved stands while an empty window follows, and is put back before the next calls."""
+        peer, made, batch_norm = mock.Mock(), buffers(), torch.nn.BatchNorm1d(3)
+        x = torch.randn(8, 3) + 5
+        served = runner.Runner(peer, {"target": "cuda"})
+        served._model, served._buffers, served._inputs = batch_norm, made, [0]
+        served._kept = kept_state.KeptState(batch_norm, ["running_mean"])
+        served._arena = mock.Mock(view=lambda place, shift: x)
+        skeleton = packing.flatten([x], [])
+        seen = []
+        asked = {"calls": 1, "shifts": [0], "args": [packing.to_blob(skeleton)], "flush": False, "idle": False, "seeded": False}
+        with mock.patch.object(torch.cuda, "synchronize"), mock.patch.object(runner.Runner, "_laid_out", lambda self, output: output), \
+                mock.patch.object(runner.Runner, "_pointers_of", lambda self, returned: seen.append(batch_norm.running_mean.clone()) or [1]):
+            peer.recv_seed.return_value = 1
+            for empty in (False, True, False):
+                if not empty:
+                    before = len(seen)
+                served._armed_window({"window": {**asked, "empty": empty}})
+                self.assertGreater(batch_norm.running_mean.abs().max(), 0.1, "put back too early")
+                self.assertEqual(len(seen), before + 1)
+        self.assertTrue(torch.equal(seen[0], seen[1]), "both calls began with the same buffers")
 
 
 if __name__ == "__main__":

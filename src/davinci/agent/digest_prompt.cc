@@ -46,7 +46,7 @@ Result<std::string> RenderVerdict(const PromptSet& prompts, const TaskBrief& tas
                                   const Evaluation& evaluation, const Progress& progress,
                                   const FeedbackOptions& options) {
   const bool correct = evaluation.outcome == Outcome::kOk;
-  const bool not_wrong = correct || evaluation.outcome == Outcome::kCheckedWithoutDevice;
+  const bool not_wrong = correct || evaluation.outcome == Outcome::kCompileOnly;
   return prompts.Render(
       "kevin_verdict",
       {{"turn", std::to_string(progress.turn)},

@@ -25,7 +25,7 @@ Result<std::string> RenderFeedback(const PromptSet& prompts, const TaskBrief& ta
                                    const Evaluation& evaluation, const Progress& progress,
                                    const FeedbackOptions& options) {
   const bool correct = evaluation.outcome == Outcome::kOk;
-  const bool not_wrong = correct || evaluation.outcome == Outcome::kCheckedWithoutDevice;
+  const bool not_wrong = correct || evaluation.outcome == Outcome::kCompileOnly;
   PromptValues values = {
       {"turn", std::to_string(progress.turn)},
       {"num_turns", std::to_string(progress.num_turns)},

@@ -1,4 +1,4 @@
-// What the Policy agent is told about its last candidate.
+// The Policy agent's feedback on its last candidate.
 //
 // Everything comes from the Evaluation; the template (feedback.md) orders it. The reward is not
 // part of an Evaluation and never of the text: a model that sees the number it is trained on learns

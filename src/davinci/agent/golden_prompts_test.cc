@@ -191,7 +191,7 @@ TEST(GoldenFeedback, OfEveryKind) {
       {"runtime error",
        Failed(Outcome::kRuntimeError, "IndexError: index 4 is out of range (line 31)")},
       {"not significant", Timed(1.01, 0.97, 1.05)},
-      {"without a device", Failed(Outcome::kCheckedWithoutDevice, "compiled, never run or timed")},
+      {"without a device", Failed(Outcome::kCompileOnly, "compiled, never run or timed")},
       {"measured", Measured(Target::kCuda, 1.8)},
   };
   std::string text;

@@ -76,7 +76,7 @@ std::string OutcomeText(Outcome outcome) {
   switch (outcome) {
     case Outcome::kOk:
       return "is correct on every check";
-    case Outcome::kCheckedWithoutDevice:
+    case Outcome::kCompileOnly:
       return "compiles and passes the checks that need no device; it was not timed";
     case Outcome::kParseError:
       return "is not a valid Python file, or lacks the class";
@@ -99,7 +99,7 @@ std::string OutcomeText(Outcome outcome) {
     case Outcome::kMismatch:
       return "returns wrong values";
     case Outcome::kNondeterministic:
-      return "answers the same inputs differently: a race, or memory that nobody wrote";
+      return "answers the same inputs differently: a race, or memory read before it is written";
     case Outcome::kInvalidTiming:
       return "was not timed: work went on outside the call, or was skipped";
     case Outcome::kPolicyViolation:

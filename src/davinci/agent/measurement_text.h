@@ -23,7 +23,7 @@ std::string KernelsText(const Evaluation& evaluation, int max_rows);
 // Which share of the time was spent in the candidate's own code.
 std::string CoverageText(const Evaluation& evaluation);
 
-// How near the time is to what the device allows. On a CPU only the bound is told: its rates are
+// How near the time is to what the device allows. On a CPU only the bound is stated: its rates are
 // those of cached data, which no large input reaches.
 std::string RooflineText(const Evaluation& evaluation);
 

@@ -45,7 +45,7 @@ class PromptSet {
   // `name` without ".md"; an unknown one is an internal error. Values as PromptTemplate::Render.
   Result<std::string> Render(std::string_view name, const PromptValues& values) const;
 
-  // Null for a language nobody writes candidates in on purpose (auto, python).
+  // Null for a language that no candidate is written in on purpose (auto, python).
   const WorkedExample* Example(Language language) const;
 
   // SHA-256 over every file in force: which prompts a run used.

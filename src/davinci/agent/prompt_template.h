@@ -3,7 +3,7 @@
 // A file begins with a header between two lines "---":
 //
 //   ---
-//   about: One sentence for whoever edits the file.
+//   about: One sentence for the file's editor.
 //   variables:
 //     class_name: the class the reply must define
 //     skills: texts of the chosen skills, empty without any

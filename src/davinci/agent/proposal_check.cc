@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 10> kLazyAdvice = {
     // A compiler writes the kernel.
     R"(\b(?:use|call|wrap|apply|decorate|rely on|try)\b.{0,40}\btorch\.(?:compile|jit)\b)",
     R"(\btorch\.compile\b.{0,40}\b(?:instead|is enough|will fuse|does the)\b)",
-    // Nobody does.
+    // Advice against a kernel of one's own.
     R"(\b(?:skip|avoid|drop|remove|omit|bypass|do without|no need for|no need to write)\b (?:\w+ ){0,2})"
     R"((?:custom|hand-?written|own|triton|cuda|c\+\+) kernels?\b(?! launch| overhead| call| boundar))",
     R"(\b(?:without|instead of|rather than) (?:writing |using |having )?(?:a |any |your )?)"
@@ -136,7 +136,7 @@ std::string KebabCase(std::string_view name) {
 }
 
 std::optional<std::string> LazyAdvice(const skill::Skill& skill) {
-  // A regular expression over a book takes as long as the book; nobody needs more than this.
+  // Characters. Bounds the time of a regular expression; longer sentences are cut.
   constexpr size_t kMaxSentence = 600;
   std::string name = skill.name;
   std::ranges::replace(name, '-', ' ');

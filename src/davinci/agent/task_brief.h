@@ -1,4 +1,4 @@
-// What the agents are told about a task. Made by rollout/ from the task file and its sidecar.
+// What the agents see of a task. Made by rollout/ from the task file and its sidecar.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct TaskBrief {
   bool other_shapes = false;      // correctness is checked at further shapes, too
 };
 
-// "Triton", "CUDA C++", …: how prompts call a language; "" for those nobody writes on purpose.
+// "Triton", "CUDA C++", …: how prompts call a language; "" for auto and python.
 std::string_view LanguageTitle(Language language);
 
 // InvalidArgument unless candidates of the task's language can run on its target.

@@ -65,8 +65,7 @@ TEST(Trigger, SaysWhyWhenThereIsNothingToCompare) {
   const auto only_first = DecideTrigger(std::vector{Timed(5.0)}, {});
   EXPECT_FALSE(only_first.fire);
   EXPECT_EQ(only_first.best, -1);
-  EXPECT_FALSE(
-      DecideTrigger(std::vector{Timed(1.0), Failed(Outcome::kCheckedWithoutDevice)}, {}).fire);
+  EXPECT_FALSE(DecideTrigger(std::vector{Timed(1.0), Failed(Outcome::kCompileOnly)}, {}).fire);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Cancellation. Whoever may give up holds a CancelSource; whoever works holds its CancelToken, asks
-// token.stop_requested() and returns kCancelled. A default-made token never cancels.
+// Cancellation. The side that may give up holds a CancelSource; the worker holds its CancelToken,
+// polls token.stop_requested() and returns kCancelled. A default-made token never cancels.
 // std::stop_token already is all of this; the names say what it is for.
 #pragma once
 

@@ -6,7 +6,7 @@
 namespace davinci {
 
 // True: the caller holds the exclusive flock() of the open file behind `fd` until it is closed.
-// False: somebody else has held it for all of `patience_s`. The patience is for a holder that was
+// False: another process has held it for all of `patience_s`. The patience is for a holder that was
 // killed: its lock lasts until the last child that it had just forked is gone as well.
 Result<bool> TryLockFile(int fd, double patience_s = 2);
 

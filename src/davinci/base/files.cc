@@ -71,12 +71,11 @@ Status FsyncFolder(const fs::path& folder) {
 
 std::string Env(const char* name) {
   const char* value =
-      std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody calls setenv after start
+      std::getenv(name);  // NOLINT(concurrency-mt-unsafe): setenv is not called after start
   return value == nullptr ? "" : value;
 }
 
-// A folder in a world-writable place is only ours if we made it or own it, and nobody else may
-// write to it.
+// A folder in a world-writable place is ours only if we own it and are its only writer.
 Result<fs::path> PrivateTempCache() {
   std::string tmp = Env("TMPDIR");
   fs::path path =
@@ -90,7 +89,7 @@ Result<fs::path> PrivateTempCache() {
   }
   if (!S_ISDIR(st.st_mode) || st.st_uid != ::getuid() || (st.st_mode & 0022) != 0) {
     return PermissionDenied(
-        fmt::format("{} belongs to somebody else or is writable by others; set DAVINCI_CACHE_DIR "
+        fmt::format("{} belongs to another user or is writable by others; set DAVINCI_CACHE_DIR "
                     "to a private folder",
                     path.string()));
   }
@@ -225,7 +224,7 @@ TempDir::~TempDir() {
   if (path_.empty()) return;
   std::error_code ec;
   fs::remove_all(path_,
-                 ec);  // nobody is left to tell; a leftover is found under the temporary directory
+                 ec);  // unreported: a leftover is found under the temporary directory
 }
 
 fs::path TempDir::Release() {
@@ -259,7 +258,7 @@ void RemoveAbandoned(const fs::path& base, std::string_view prefix) {
         std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime);
     if (age < kSurelyLocked) continue;
     if (const UniqueFd ours = LockFolder(it->path()); ours.valid()) {
-      std::error_code ignored;  // somebody else may be removing it
+      std::error_code ignored;  // another process may be removing it
       fs::remove_all(it->path(), ignored);
     }
   }

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "davinci/base/rng.h"
+
 namespace davinci {
 
 struct Sha256::Context {
@@ -83,6 +85,13 @@ Result<std::string> Sha256HexOfFile(const std::filesystem::path& path) {
   std::fclose(file);
   if (failed) return FromErrno(error, fmt::format("reading {}", path.string()));
   return hash.FinishHex();
+}
+
+uint64_t HashBytes(std::string_view bytes, uint64_t seed) {
+  // FNV-1a, mixed.
+  uint64_t hash = 0xcbf29ce484222325ull ^ (seed * 0x9e3779b97f4a7c15ull);
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return SplitMix64(hash).Next();
 }
 
 }  // namespace davinci

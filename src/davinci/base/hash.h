@@ -1,4 +1,5 @@
-// SHA-256, the project's only content hash: cache keys, task and candidate identities, provenance.
+// SHA-256, the project's only content hash: cache keys, task and candidate identities, provenance;
+// and a fast hash for tables and seeds.
 #pragma once
 
 #include <array>
@@ -41,5 +42,8 @@ class Sha256 {
 std::string Sha256Hex(std::string_view bytes);
 // Hash of a file's content, read in pieces.
 Result<std::string> Sha256HexOfFile(const std::filesystem::path& path);
+
+// 64 bits, the same on every machine. Not a content hash: collisions can be made on purpose.
+uint64_t HashBytes(std::string_view bytes, uint64_t seed = 0);
 
 }  // namespace davinci

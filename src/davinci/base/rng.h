@@ -1,5 +1,5 @@
 // Random numbers. `SecretSeed` is unpredictable (kernel entropy); `SecretStream` is what the judge
-// hides from candidates, of which whoever has seen some numbers cannot tell the others;
+// hides from candidates: some of its numbers do not reveal the others;
 // `SplitMix64` is the fast generator for everything else that must be repeatable from a recorded
 // seed: it can be run backwards from one of its numbers.
 #pragma once

@@ -75,7 +75,7 @@ Result<BuildOutcome> BuildCache::Insert(const std::string& key, BuildOutcome out
     if (error)
       return Internal(
           fmt::format("moving {} into the build cache: {}", artifact.string(), error.message()));
-    // Read-only for everybody: a runner maps it, nobody changes it.
+    // Read-only for all: a runner maps it, no process changes it.
     if (chmod(staged.c_str(), 0555) != 0) return FromErrno(errno, staged.string());
     outcome.path = (EntryDir(key) / artifact.filename()).string();
     document = ToJson(outcome);
@@ -96,7 +96,7 @@ Result<BuildOutcome> BuildCache::Insert(const std::string& key, BuildOutcome out
       (void)staging.Release();
       break;
     }
-    // Somebody else was first (their entry is as good), or a damaged entry is in the way (Find
+    // Another process was first (its entry is as good), or a damaged entry is in the way (Find
     // removes it).
     if (auto existing = Find(key)) {
       existing->cached = false;

@@ -52,7 +52,7 @@ class BuildService {
   ~BuildService();
 
   // Blocks until the outcome is known. A stop request ends the wait with kCancelled at once, and
-  // the build too unless somebody else waits for it.
+  // the build too unless another caller waits for it.
   Result<BuildOutcome> Build(const BuildRequest& request, std::stop_token stop = {});
 
   // The same for a document; a malformed one is kInvalidArgument.

@@ -136,7 +136,7 @@ TEST_F(BuildServiceTest, IdenticalRequestsAreBuiltOnce) {
   for (const auto& outcome : outcomes) {
     ASSERT_TRUE(outcome.ok()) << outcome.message;
     EXPECT_EQ(outcome.path, outcomes[0].path);
-    // One compiler run: everybody reports the very same step.
+    // One compiler run: every caller reports the very same step.
     ASSERT_EQ(outcome.steps.size(), 1u);
     EXPECT_EQ(outcome.steps[0].seconds, outcomes[0].steps[0].seconds);
   }

@@ -188,7 +188,7 @@ Blame WhoIsToBlame(const std::vector<Diagnostic>& errors, const BlameContext& co
   if (errors.empty()) return Blame::kUnsure;
   const Diagnostic& first = errors.front();
   const std::string& m = first.message;
-  // An intrinsic of another processor; it is told from inside the compiler's header.
+  // An intrinsic of another processor; it is reported from inside the compiler's header.
   if (Contains(m, "target specific option mismatch")) return Blame::kSource;
   if (first.line > 0 && !context.is_user_file(first.file)) {
     // Inside a header: a torch one may be unhappy with the compat types; any other file was the

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Part of every key: raise it when the meaning of a request or the way it is compiled changes.
-constexpr std::string_view kFormat = "davinci-build-3";
+constexpr std::string_view kFormat = "davinci-build-4";
 
 // Operators behind the operators of at::Tensor (x + y, x[i], x = …); always declared.
 constexpr const char* kCoreOperators[] = {
@@ -281,9 +281,9 @@ Result<std::string> ExtensionBuilder::StubLibraries(Job* job) {
       const std::string file = fmt::format("lib{}.so", name);
       const std::string real = t.python.torch_dir + "/lib/" + file;
       if (!fs::exists(real, error)) continue;
-      DAVINCI_ASSIGN_OR_RETURN(const Step told,
+      DAVINCI_ASSIGN_OR_RETURN(const Step found,
                                RunTool(job, "readelf " + file, {"readelf", "-d", real}));
-      if (told.output.find(fmt::format("[{}]", file)) == std::string::npos) {
+      if (found.output.find(fmt::format("[{}]", file)) == std::string::npos) {
         stubs_ = "";  // with a name of its own, or no readelf
         return *stubs_;
       }
@@ -293,7 +293,7 @@ Result<std::string> ExtensionBuilder::StubLibraries(Job* job) {
                                     "c", "stub.c", "-o", (made / file).string()}));
       if (!step.ok) return std::string();  // try again with the next request
     }
-    fs::rename(made, folder, error);  // or somebody else was faster
+    fs::rename(made, folder, error);  // or another process was faster
     if (!fs::exists(folder, error)) return std::string();
   }
   stubs_ = folder.string();
@@ -378,9 +378,13 @@ Result<BuildOutcome> ExtensionBuilder::Build(const BuildRequest& request, const 
   return Internal("unknown kind of build");
 }
 
+// Without -fno-trapping-math gcc 12 vectorises no loop with a comparison unless there is AVX-512.
+// The flags are those of davinci_runtime.cpp_module.
 Result<BuildOutcome> ExtensionBuilder::BuildLibrary(Job* job) {
-  return BuildShared(job, "library", "library.cpp",
-                     {"-O3", "-march=native", "-fopenmp", "-std=c++20", "-fmax-errors=20"}, {});
+  return BuildShared(
+      job, "library", "library.cpp",
+      {"-O3", "-march=native", "-fno-trapping-math", "-fopenmp", "-std=c++20", "-fmax-errors=20"},
+      {});
 }
 
 Result<BuildOutcome> ExtensionBuilder::BuildLauncher(Job* job) {

@@ -5,7 +5,7 @@
 //   Recipe        partial. Layers merge into it: files first, then "a.b=c" overrides; the later
 //                 one wins.
 //   RecipeReader  turns it into the caller's struct. It knows every key that was asked for, so it
-//                 can refuse the ones nobody asked for (a typo must not silently run an experiment
+//                 can refuse the unknown ones (a typo must not silently run an experiment
 //                 with the default), and it can print the resolved settings, defaults included.
 //
 //   DAVINCI_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load("recipes/fast.toml"));

@@ -1,4 +1,4 @@
-// The sidecar of a task: tasks/<family>/<name>.toml beside <name>.py.
+// The sidecar of a task: tasks/<family>/<name>.toml next to <name>.py.
 //
 // A KernelBench-layout file needs none. The sidecar adds what the layout cannot say: sizes per
 // target, further shapes to check, the precision that counts as correct, functional tasks. Format

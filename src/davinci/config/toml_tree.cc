@@ -11,8 +11,8 @@
 #define TOML_ENABLE_FORMATTERS 0
 // Its assertions fire on malformed input that its parser then reports properly.
 #define TOML_ASSERT(expr) static_cast<void>(0)
-// Its tables of Unicode blocks are told to be complete and are not: 'é' where only white space may
-// be ends in __builtin_unreachable (3.3). Every function of that header returns bool.
+// Its tables of Unicode blocks are documented as complete and are not: 'é' where only white space
+// may be ends in __builtin_unreachable (3.3). Every function of that header returns bool.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

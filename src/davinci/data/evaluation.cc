@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr std::array<std::pair<Outcome, std::string_view>, 16> kOutcomes = {{
     {Outcome::kOk, "ok"},
-    {Outcome::kCheckedWithoutDevice, "checked without device"},
+    {Outcome::kCompileOnly, "compile_only"},
     {Outcome::kParseError, "parse_error"},
     {Outcome::kCompileError, "compile_error"},
     {Outcome::kLoadError, "load_error"},
@@ -77,7 +77,7 @@ int ExitCode(const Evaluation& evaluation) {
   switch (evaluation.outcome) {
     case Outcome::kOk:
       return 0;
-    case Outcome::kCheckedWithoutDevice:
+    case Outcome::kCompileOnly:
       if (!evaluation.correct) return 4;
       return *evaluation.correct ? 0 : 1;
     case Outcome::kJudgeError:
@@ -87,28 +87,45 @@ int ExitCode(const Evaluation& evaluation) {
   }
 }
 
+json ToJson(const Speedup& s) {
+  json document = {{"median", s.median},
+                   {"low", s.low},
+                   {"high", std::isfinite(s.high) ? json(s.high) : json(nullptr)},
+                   {"significant", s.significant},
+                   {"baseline", s.baseline}};
+  if (s.decided_low > 0 || std::isfinite(s.decided_high)) {
+    document["decided_low"] = s.decided_low;
+    document["decided_high"] = std::isfinite(s.decided_high) ? json(s.decided_high) : json(nullptr);
+  }
+  return document;
+}
+
 namespace {
 
-json SpeedupJson(const Speedup& s) {
-  return {{"median", s.median},
-          {"low", s.low},
-          {"high", std::isfinite(s.high) ? json(s.high) : json(nullptr)},
-          {"significant", s.significant},
-          {"baseline", s.baseline}};
+double NumberOrInfinity(const json& s, const char* name, double missing) {
+  // Too few samples bound nothing from above; JSON has no infinity and says null.
+  if (!s.contains(name)) return missing;
+  return s[name].is_null() ? std::numeric_limits<double>::infinity() : s[name].get<double>();
 }
 
+}  // namespace
+
 Speedup SpeedupFromJson(const json& s) {
-  // Too few samples bound nothing from above; JSON has no infinity and says null.
-  const json& high = s.contains("high") ? s["high"] : json(0.0);
-  return {s.value("median", 0.0), s.value("low", 0.0),
-          high.is_null() ? std::numeric_limits<double>::infinity() : high.get<double>(),
-          s.value("significant", false), s.value("baseline", "")};
+  return {s.value("median", 0.0),
+          s.value("low", 0.0),
+          NumberOrInfinity(s, "high", 0),
+          s.value("significant", false),
+          s.value("baseline", ""),
+          s.value("decided_low", 0.0),
+          NumberOrInfinity(s, "decided_high", std::numeric_limits<double>::infinity())};
 }
+
+namespace {
 
 json ReadingJson(const ClockTimes& reading) {
   return {{"candidate", SummaryJson(reading.candidate)},
           {"baseline", SummaryJson(reading.baseline)},
-          {"speedup", SpeedupJson(reading.speedup)}};
+          {"speedup", ToJson(reading.speedup)}};
 }
 
 std::optional<ClockTimes> ReadingFromJson(const json& document, const char* clock) {
@@ -127,7 +144,7 @@ json ToJson(const Evaluation& evaluation) {
   document["schema"] = kEvaluationSchema;
   document["status"] = OutcomeName(evaluation.outcome);
   document["correct"] = evaluation.correct ? json(*evaluation.correct) : json(nullptr);
-  document["speedup"] = evaluation.speedup ? SpeedupJson(*evaluation.speedup) : json(nullptr);
+  document["speedup"] = evaluation.speedup ? ToJson(*evaluation.speedup) : json(nullptr);
   if (evaluation.device) document["device"] = ReadingJson(*evaluation.device);
   if (evaluation.latency) document["latency"] = ReadingJson(*evaluation.latency);
   document["labels"] = evaluation.labels;

@@ -9,6 +9,7 @@
 // (docs/evaluation.schema.json). Additive changes keep the number; anything else raises it.
 #pragma once
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -23,23 +24,23 @@ namespace davinci {
 inline constexpr std::string_view kEvaluationSchema = "davinci.evaluation/1";
 
 enum class Outcome {
-  kOk,                    // correct, and timed where the target allows it
-  kCheckedWithoutDevice,  // --target cuda without a GPU: compiled and interpreted; carries no time,
-                          // never a speedup
-  kParseError,            // the candidate is not valid Python, or lacks the entry class
-  kCompileError,          // a compiler refused the kernel source
-  kLoadError,             // importing the module or constructing the entry raised
-  kLaunchError,           // the device refused a launch configuration
-  kRuntimeError,          // forward raised, crashed or exited
-  kTimeout,               // a stage outlived its limit
-  kOutOfMemory,           // host or device memory limit exceeded
-  kWrongShape,            // structure, rank or sizes differ from the reference
-  kWrongDtype,            // element type differs from the reference
-  kMismatch,              // values outside the tolerance
-  kNondeterministic,      // same inputs, different answers, at least one of them wrong
-  kInvalidTiming,         // clocks disagree, work outside the window, or faster than physics
-  kPolicyViolation,       // a rule was broken; evidence names it
-  kJudgeError,            // our failure, not the candidate's
+  kOk,                // correct, and timed where the target allows it
+  kCompileOnly,       // --target cuda without a GPU: compiled and interpreted; carries no time,
+                      // never a speedup
+  kParseError,        // the candidate is not valid Python, or lacks the entry class
+  kCompileError,      // a compiler refused the kernel source
+  kLoadError,         // importing the module or constructing the entry raised
+  kLaunchError,       // the device refused a launch configuration
+  kRuntimeError,      // forward raised, crashed or exited
+  kTimeout,           // a stage outlived its limit
+  kOutOfMemory,       // host or device memory limit exceeded
+  kWrongShape,        // structure, rank or sizes differ from the reference
+  kWrongDtype,        // element type differs from the reference
+  kMismatch,          // values outside the tolerance
+  kNondeterministic,  // same inputs, different answers, at least one of them wrong
+  kInvalidTiming,     // clocks disagree, work outside the window, or faster than physics
+  kPolicyViolation,   // a rule was broken; evidence names it
+  kJudgeError,        // our failure, not the candidate's
 };
 
 std::string_view OutcomeName(Outcome outcome);
@@ -50,8 +51,12 @@ struct Speedup {
   double median = 0;
   double low = 0;
   double high = 0;           // infinite when too few pairs were taken to bound it; null in JSON
-  bool significant = false;  // at 99.9 %, too, outside [0.98, 1.02]
+  bool significant = false;  // the 99.9 % interval below lies outside [0.98, 1.02]
   std::string baseline;      // "eager", "compile", …
+  // The 99.9 % interval, which significance is decided with and people are shown; [0, inf] where it
+  // is not known. `low` and `high` above are the 95 % interval.
+  double decided_low = 0;
+  double decided_high = std::numeric_limits<double>::infinity();  // null or absent in JSON
 };
 
 // A distribution of per-call times in milliseconds.
@@ -97,6 +102,8 @@ int ExitCode(const Evaluation& evaluation);
 std::string DeviceName(const Evaluation& evaluation);
 
 nlohmann::json ToJson(const Evaluation& evaluation);
+nlohmann::json ToJson(const Speedup& speedup);
+Speedup SpeedupFromJson(const nlohmann::json& document);
 // Strict inverse of ToJson; unknown outcome names or a foreign schema are errors.
 Result<Evaluation> EvaluationFromJson(const nlohmann::json& document);
 

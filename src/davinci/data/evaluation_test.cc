@@ -20,7 +20,7 @@ TEST(Evaluation, RoundTripsThroughJson) {
   Evaluation evaluation;
   evaluation.outcome = Outcome::kOk;
   evaluation.correct = true;
-  evaluation.speedup = Speedup{2.5, 2.25, 2.75, true, "eager"};
+  evaluation.speedup = Speedup{2.5, 2.25, 2.75, true, "eager", 2.0, 3.0};
   evaluation.message = "fine";
   evaluation.AddLabel("vendor-library");
   evaluation.AddLabel("vendor-library");
@@ -76,9 +76,9 @@ TEST(Evaluation, ExitCodeSeparatesCandidateFromJudge) {
   EXPECT_EQ(ExitCode(evaluation), 0);
 }
 
-TEST(Evaluation, ExitCodeOfACheckWithoutDeviceFollowsWhatItFound) {
+TEST(Evaluation, ExitCodeOfACheckCompileOnlyFollowsWhatItFound) {
   Evaluation evaluation;
-  evaluation.outcome = Outcome::kCheckedWithoutDevice;
+  evaluation.outcome = Outcome::kCompileOnly;
   EXPECT_EQ(ExitCode(evaluation), 4);
   evaluation.correct = false;
   EXPECT_EQ(ExitCode(evaluation), 1);

@@ -66,7 +66,7 @@ class ObjectReader {
   // A problem of the caller's own with the value of `key`.
   void Fail(std::string_view key, std::string_view what);
 
-  // OK, or InvalidArgument with the first problem; keys that nobody read are one.
+  // OK, or InvalidArgument with the first problem; unread keys are one.
   Status Finish();
 
  private:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "davinci/base/json_text.h"
+#include "davinci/base/plural.h"
 #include "davinci/data/object_reader.h"
 
 namespace davinci {
@@ -136,8 +137,7 @@ std::string MoneyText(const LlmCost& cost) {
   std::string text = cost.usd < 1 && cost.usd > 0 ? fmt::format("${:.4f}", cost.usd)
                                                   : fmt::format("${:.2f}", cost.usd);
   if (cost.unpriced > 0)
-    text +=
-        fmt::format(" + {} call{} of unknown price", cost.unpriced, cost.unpriced == 1 ? "" : "s");
+    text += fmt::format(" + {} of unknown price", Counted(cost.unpriced, "call"));
   return text;
 }
 

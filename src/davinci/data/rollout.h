@@ -74,8 +74,8 @@ struct LlmCost {
 // "$0.0120", "$3.40"; "price unknown"; "$3.40 + 2 calls of unknown price".
 std::string MoneyText(const LlmCost& cost);
 
-// The choice of a skill set ("scheme") for a task. The null scheme chooses nothing, asks nobody and
-// is the control.
+// The choice of a skill set ("scheme") for a task. The null scheme chooses nothing without a
+// model call and is the control.
 struct Selection {
   std::string task;
   int scheme = 0;
@@ -84,7 +84,7 @@ struct Selection {
   std::vector<std::string> chosen;  // names, in order of injection; empty for the null scheme
   std::optional<int> merged_into;   // the scheme with the same set that is rolled out instead
   std::string problem;              // why the reply gave no usable choice; "" = it did
-  std::string prompt_hash;          // "" when nobody was asked
+  std::string prompt_hash;          // "" without a model call
   std::string reply;
   LlmCost cost;
   double finished_unix_s = 0;
@@ -112,6 +112,9 @@ struct Turn {
   double judge_seconds = 0;  // 0 when judged_before
   double finished_unix_s = 0;
 };
+
+// Reply of the one turn that holds the kernel which a run starts from (--start, --more).
+inline constexpr std::string_view kStartReply = "(the kernel that the run starts from)";
 
 // Why a trajectory has no further turn.
 enum class TrajectoryEnd {

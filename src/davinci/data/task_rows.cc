@@ -107,7 +107,7 @@ Result<TaskEntry> ReadOwnRow(const json& row, int line_number,
   if (!path.empty()) {
     if (!entry.empty() || !sidecar.empty())
       return InvalidArgument(
-          "\"entry\" and \"sidecar\" go with \"source\"; a file has its .toml beside it");
+          "\"entry\" and \"sidecar\" go with \"source\"; a file has its .toml next to it");
     task.path = (folder / path).lexically_normal();
     if (task.id.empty()) task.id = task.path.stem().string();
     return task;

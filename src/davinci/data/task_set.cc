@@ -207,7 +207,7 @@ Status ApplyFilter(const TaskFilter& filter, std::string_view where,
 }
 
 // A file name that says which task it is. Characters that are awkward in paths are replaced; what
-// two ids might then share is told apart by a piece of the id's hash.
+// two ids might then share is distinguished by a piece of the id's hash.
 std::string SafeFileName(const std::string& id) {
   constexpr size_t kMaxLength = 80;
   std::string safe = id.substr(0, kMaxLength);

@@ -51,4 +51,29 @@ double PublishedReward(bool correct, double speedup, std::optional<double> cover
   return 0.5 + 0.5 * std::min(speedup, cap) + 0.5 * coverage.value_or(0);
 }
 
+BaselineSpeedups SpeedupsOf(const Evaluation& evaluation) {
+  BaselineSpeedups over;
+  const auto read = [&](std::string_view baseline, double median) {
+    if (baseline == "eager") over.eager = median;
+    if (baseline == "compile") over.compile = median;
+  };
+  const auto further = evaluation.evidence.find("speedups");
+  if (further != evaluation.evidence.end() && further->is_array()) {
+    for (const json& one : *further) {
+      if (!one.is_object() || !one.value("baseline", json()).is_string() ||
+          !one.value("median", json()).is_number())
+        continue;
+      read(one["baseline"].get<std::string>(), one["median"].get<double>());
+    }
+  }
+  if (evaluation.speedup) read(evaluation.speedup->baseline, evaluation.speedup->median);
+  return over;
+}
+
+double MilestoneReward(bool correct, const BaselineSpeedups& over) {
+  if (!correct) return -1;
+  if (!(over.eager.value_or(0) > kMilestoneMargin)) return 1;
+  return over.compile.value_or(0) > kMilestoneMargin ? 3 : 2;
+}
+
 }  // namespace davinci

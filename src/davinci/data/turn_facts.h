@@ -28,4 +28,18 @@ inline constexpr double kPublishedSpeedupCap = 6;
 double PublishedReward(bool correct, double speedup, std::optional<double> coverage,
                        double cap = kPublishedSpeedupCap);
 
+// Median speedups over PyTorch eager and over torch.compile, where the verdict carries them: its
+// speedup of record and evidence.speedups, which a judge that compared with several baselines
+// wrote.
+struct BaselineSpeedups {
+  std::optional<double> eager;
+  std::optional<double> compile;
+};
+BaselineSpeedups SpeedupsOf(const Evaluation& evaluation);
+
+// CUDA Agent's milestones: -1 wrong, 1 correct, 2 more than 5 % faster than eager, 3 more than 5 %
+// faster than torch.compile as well. A speedup that was not measured is not faster.
+inline constexpr double kMilestoneMargin = 1.05;
+double MilestoneReward(bool correct, const BaselineSpeedups& over);
+
 }  // namespace davinci

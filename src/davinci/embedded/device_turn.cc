@@ -9,6 +9,7 @@
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/lease.h"
 #include "davinci/gpu/memory_book.h"
+#include "davinci/gpu/visible_devices.h"
 
 namespace davinci::embedded {
 namespace {
@@ -43,19 +44,26 @@ class LeaseTurn final : public model::DeviceTurn {
   bool reported_ = false;
 };
 
+// Null where `device` is no "cuda:N", or there are not so many.
+const gpu::DeviceInfo* DeviceAt(const std::string& device,
+                                const std::vector<gpu::DeviceInfo>& visible) {
+  if (!device.starts_with("cuda:")) return nullptr;
+  const size_t position = std::strtoul(device.c_str() + 5, nullptr, 10);
+  return position < visible.size() ? &visible[position] : nullptr;
+}
+
 }  // namespace
 
-std::string LeaseName(std::string device) {
-  std::erase(device, ':');
-  return device;
+std::string LeaseName(const std::string& device, const std::vector<gpu::DeviceInfo>& visible) {
+  const gpu::DeviceInfo* found = DeviceAt(device, visible);
+  return found == nullptr ? device : found->uuid;
 }
 
 Result<std::shared_ptr<void>> BookDeviceMemory(const std::string& device, int64_t bytes) {
-  if (!device.starts_with("cuda:")) return std::shared_ptr<void>();
-  const auto monitor = gpu::DeviceMonitor::Create();
-  const size_t index = std::strtoul(device.c_str() + 5, nullptr, 10);
-  if (index >= monitor->devices().size()) return std::shared_ptr<void>();
-  const auto total = static_cast<int64_t>(monitor->devices()[index].memory_total_bytes);
+  const auto visible = gpu::VisibleDevices(*gpu::DeviceMonitor::Create());
+  const gpu::DeviceInfo* found = DeviceAt(device, visible);
+  if (found == nullptr) return std::shared_ptr<void>();
+  const auto total = static_cast<int64_t>(found->memory_total_bytes);
   struct Booking {
     std::unique_ptr<gpu::DeviceLeases> owner;  // outlives its leases
     std::vector<gpu::DeviceLease> parts;
@@ -65,7 +73,7 @@ Result<std::shared_ptr<void>> BookDeviceMemory(const std::string& device, int64_
   DAVINCI_ASSIGN_OR_RETURN(booking->owner, gpu::DeviceLeases::Open(folder));
   DAVINCI_ASSIGN_OR_RETURN(
       booking->parts,
-      gpu::AcquireResidentMemory(booking->owner.get(), LeaseName(device),
+      gpu::AcquireResidentMemory(booking->owner.get(), found->uuid,
                                  gpu::MemoryPartsFor(bytes, total), "a language model"));
   return std::shared_ptr<void>(std::move(booking));
 }
@@ -73,8 +81,8 @@ Result<std::shared_ptr<void>> BookDeviceMemory(const std::string& device, int64_
 Result<std::shared_ptr<model::DeviceTurn>> OpenDeviceTurn(const std::string& device) {
   DAVINCI_ASSIGN_OR_RETURN(const auto folder, gpu::MachineLeaseDir());
   DAVINCI_ASSIGN_OR_RETURN(auto leases, gpu::DeviceLeases::Open(folder));
-  return std::shared_ptr<model::DeviceTurn>(
-      std::make_shared<LeaseTurn>(std::move(leases), LeaseName(device)));
+  return std::shared_ptr<model::DeviceTurn>(std::make_shared<LeaseTurn>(
+      std::move(leases), LeaseName(device, gpu::VisibleDevices(*gpu::DeviceMonitor::Create()))));
 }
 
 }  // namespace davinci::embedded

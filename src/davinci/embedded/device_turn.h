@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/gpu/device.h"
 #include "davinci/model/engine.h"
 
 namespace davinci::embedded {
@@ -19,7 +21,8 @@ Result<std::shared_ptr<model::DeviceTurn>> OpenDeviceTurn(const std::string& dev
 // the CPU, whose memory has no book, nor where NVML cannot tell the device's size.
 Result<std::shared_ptr<void>> BookDeviceMemory(const std::string& device, int64_t bytes);
 
-// The judge's name of a device: "cuda:0" is "cuda0".
-std::string LeaseName(std::string device);
+// The judge's name of a device: "cuda:1" is the uuid of the second of `visible`; what is not among
+// them keeps its name.
+std::string LeaseName(const std::string& device, const std::vector<gpu::DeviceInfo>& visible);
 
 }  // namespace davinci::embedded

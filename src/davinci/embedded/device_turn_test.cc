@@ -5,11 +5,16 @@
 namespace davinci::embedded {
 namespace {
 
-// The judge times under "cpu" and "cuda0" (judge/examination.cc): another name excludes nobody.
+// The judge times under "cpu" and a device's uuid (judge/examination.cc): a lease of another name
+// excludes nothing.
 TEST(DeviceTurn, HasTheJudgesNameOfTheDevice) {
-  EXPECT_EQ(LeaseName("cpu"), "cpu");
-  EXPECT_EQ(LeaseName("cuda:0"), "cuda0");
-  EXPECT_EQ(LeaseName("cuda:11"), "cuda11");
+  std::vector<gpu::DeviceInfo> visible(2);
+  visible[0].uuid = "GPU-b";
+  visible[1].uuid = "GPU-a";
+  EXPECT_EQ(LeaseName("cpu", visible), "cpu");
+  EXPECT_EQ(LeaseName("cuda:0", visible), "GPU-b");
+  EXPECT_EQ(LeaseName("cuda:1", visible), "GPU-a");
+  EXPECT_EQ(LeaseName("cuda:2", visible), "cuda:2");
 }
 
 TEST(DeviceTurn, TheHostsMemoryHasNoBook) {

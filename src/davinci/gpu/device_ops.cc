@@ -306,7 +306,7 @@ Status DeviceOps::Nudge(CuDevicePtr from, int dtype, uint64_t count, double eps,
 }
 
 Status DeviceOps::Stress(CuDevicePtr out, uint64_t count, int kind, uint64_t key, CuStream stream) {
-  if (kind < keyed::kStressSigned || kind > keyed::kStressMildMagnitudes) {
+  if (kind < keyed::kStressHeavyTailed || kind > keyed::kStressMildLogUniform) {
     return InvalidArgument(fmt::format("stress: no distribution has number {}", kind));
   }
   if (count == 0) return Status::Ok();

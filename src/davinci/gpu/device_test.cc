@@ -2,8 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "davinci/gpu/visible_devices.h"
+
 namespace davinci::gpu {
 namespace {
+
+std::vector<DeviceInfo> Devices(const std::vector<std::string>& uuids) {
+  std::vector<DeviceInfo> devices(uuids.size());
+  for (size_t i = 0; i < uuids.size(); ++i) devices[i].uuid = uuids[i];
+  return devices;
+}
 
 TEST(DeviceMonitor, NoDriverMeansNoDevicesAndAReason) {
   const auto monitor = DeviceMonitor::Create("/nonexistent/libnvidia-ml.so.1");
@@ -37,6 +45,32 @@ TEST(DeviceMonitor, ListsReachableDevicesUnderTheDriversIndex) {
   EXPECT_EQ(monitor->devices()[0].compute_major, 9);
   EXPECT_EQ(monitor->devices()[0].memory_total_bytes, 1000U);
   EXPECT_EQ(monitor->devices()[0].driver_version, "580.1.2");
+}
+
+TEST(VisibleDevices, FollowTheEnvironmentVariableAsCudaReadsIt) {
+  const std::vector<DeviceInfo> all = Devices({"GPU-aa1", "GPU-ab2"});
+  const auto uuids = [&](const char* visible) {
+    std::vector<std::string> found;
+    for (const DeviceInfo& device : VisibleDevices(all, visible)) found.push_back(device.uuid);
+    return found;
+  };
+  using Uuids = std::vector<std::string>;
+  EXPECT_EQ(uuids(nullptr), (Uuids{"GPU-aa1", "GPU-ab2"}));
+  EXPECT_EQ(uuids(""), Uuids{});
+  EXPECT_EQ(uuids("1,0"), (Uuids{"GPU-ab2", "GPU-aa1"}));
+  EXPECT_EQ(uuids("GPU-ab"), Uuids{"GPU-ab2"});
+  EXPECT_EQ(uuids("1,7,0"), Uuids{"GPU-ab2"}) << "what follows an unknown one is not visible";
+}
+
+TEST(ChooseDevices, TakesAllPositionsAndUuidsEachOnce) {
+  const std::vector<DeviceInfo> visible = Devices({"GPU-b", "GPU-a"});
+  using Uuids = std::vector<std::string>;
+  EXPECT_EQ(*ChooseDevices(visible, "all"), (Uuids{"GPU-b", "GPU-a"}));
+  EXPECT_EQ(*ChooseDevices(visible, "1"), Uuids{"GPU-a"});
+  EXPECT_EQ(*ChooseDevices(visible, "GPU-a, 1,0"), (Uuids{"GPU-a", "GPU-b"}));
+  EXPECT_EQ(*ChooseDevices({}, "all"), Uuids{});
+  EXPECT_EQ(ChooseDevices(visible, "2").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(ChooseDevices(visible, "").status().code(), StatusCode::kInvalidArgument);
 }
 
 TEST(DeviceMonitor, ReadsClocksHeatPowerAndProcesses) {

@@ -18,11 +18,12 @@ std::string LoadedPath(void* handle, const std::string& fallback) {
 }  // namespace
 
 Result<DynamicLibrary> DynamicLibrary::Open(std::span<const std::string> names,
-                                            std::span<const std::string> directories) {
+                                            std::span<const std::string> directories, Scope scope) {
+  const int visible = scope == Scope::kGlobal ? RTLD_GLOBAL : RTLD_LOCAL;
   std::string last_error = "no name given";
   const auto try_open = [&](const std::string& file, int flags) -> DynamicLibrary {
     DynamicLibrary library;
-    library.handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | flags);
+    library.handle_ = dlopen(file.c_str(), RTLD_NOW | visible | flags);
     if (library.handle_ != nullptr) {
       library.path_ = LoadedPath(library.handle_, file);
     } else if (const char* message = dlerror(); message != nullptr && (flags & RTLD_NOLOAD) == 0) {

@@ -16,12 +16,16 @@ class DynamicLibrary {
  public:
   DynamicLibrary() = default;
 
+  // Whether libraries opened later find its symbols: what those with plug-ins need.
+  enum class Scope { kLocal, kGlobal };
+
   // Tries, in this order: a copy some other code already loaded into this process (so that two
   // versions never meet in one process), each of `names` in each of `directories`, then each of
   // `names` by the system's own search. Fails with kNotFound and the loader's last message when
   // none opens.
   static Result<DynamicLibrary> Open(std::span<const std::string> names,
-                                     std::span<const std::string> directories);
+                                     std::span<const std::string> directories,
+                                     Scope scope = Scope::kLocal);
 
   bool is_open() const { return handle_ != nullptr; }
   // nullptr when the library has no such symbol.

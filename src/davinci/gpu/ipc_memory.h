@@ -17,7 +17,7 @@ namespace davinci::gpu {
 struct IpcExport {
   CuIpcMemHandle handle;          // of the whole allocation
   uint64_t offset_bytes = 0;      // of the pointer inside it
-  uint64_t allocation_bytes = 0;  // so that the other side can check what it is told
+  uint64_t allocation_bytes = 0;  // so that the other side can check what it receives
 };
 
 // Thread-safe. Unmaps what is still open when destroyed.

@@ -26,7 +26,7 @@ constexpr int kMaxExclusiveRun = 8;
 // Exclusive requests hold shared ones back when they have become as many as the shared holders, or
 // one has waited for this long.
 constexpr auto kGather = std::chrono::milliseconds(150);
-// Who waits longer for another process is told.
+// A longer wait for another process is reported.
 constexpr auto kTellAfter = std::chrono::milliseconds(500);
 
 bool IsDeviceKey(const std::string& device) {
@@ -37,7 +37,7 @@ bool IsDeviceKey(const std::string& device) {
   });
 }
 
-// For everybody, whatever the umask; false for what somebody else has made of the path.
+// Writable by all users, whatever the umask; false where the path is something else.
 bool IsSharedFolder(const std::string& path) {
   if (mkdir(path.c_str(), 0777) == 0) chmod(path.c_str(), 0777);
   struct stat found {};
@@ -45,7 +45,7 @@ bool IsSharedFolder(const std::string& path) {
          access(path.c_str(), R_OK | W_OK | X_OK) == 0;
 }
 
-// An ordinary file that everybody may lock; never what a link points to.
+// An ordinary file that every user may lock; never what a link points to.
 UniqueFd OpenLockFile(const std::string& path) {
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
   UniqueFd file(open(path.c_str(), kFlags));
@@ -55,8 +55,8 @@ UniqueFd OpenLockFile(const std::string& path) {
   return file;
 }
 
-// Someone may have deleted the file between our open and our lock; then we hold a lock nobody else
-// can see.
+// The file may be deleted between our open and our lock; then no other process sees
+// our lock.
 bool IsStillThatFile(int fd, const std::string& path) {
   struct stat by_fd {};
   struct stat by_path {};
@@ -90,8 +90,8 @@ struct DeviceLeases::Impl {
       return false;
     }
 
-    // Whose turn it is, if anybody's. Changing from shared to exclusive costs waiting for the last
-    // shared holder, so whoever waits for the same goes together: up to kMaxExclusiveRun exclusive
+    // The next request, if any. Changing from shared to exclusive costs waiting for the last
+    // shared holder, so requests of one kind are served together: up to kMaxExclusiveRun exclusive
     // requests, then all shared ones that had come by then.
     std::optional<uint64_t> Next() const {
       if (exclusive_held) return std::nullopt;
@@ -176,7 +176,7 @@ struct DeviceLeases::Impl {
                          const LeaseRequest& request) {
     auto pause = std::chrono::microseconds(200);
     const auto tell_at = Clock::now() + kTellAfter;
-    bool told = !request.on_wait;
+    bool notified = !request.on_wait;
     while (true) {
       UniqueFd file = OpenLockFile(path);
       if (!file.valid()) return FromErrno(errno, path);
@@ -184,14 +184,14 @@ struct DeviceLeases::Impl {
         if (errno == EINTR) continue;
         if (errno != EWOULDBLOCK) return FromErrno(errno, "flock " + path);
         DAVINCI_RETURN_IF_ERROR(CheckWait(device, request));
-        if (!told && Clock::now() >= tell_at) {
+        if (!notified && Clock::now() >= tell_at) {
           request.on_wait(LastExclusiveHolder(device));
-          told = true;
+          notified = true;
         }
         std::unique_lock lock(mutex);
         auto wake = Clock::now() + pause;
         if (request.deadline) wake = std::min(wake, *request.deadline);
-        // Nobody signals this; waiting on the condition variable is how a stop request ends the
+        // Never signalled; waiting on the condition variable is how a stop request ends the
         // pause early.
         changed.wait_until(lock, request.stop, wake, [] { return false; });
         pause = std::min(pause * 2, std::chrono::microseconds(2000));
@@ -313,7 +313,7 @@ DeviceLease::~DeviceLease() { Release(); }
 
 void DeviceLease::Release() {
   if (fd_ < 0) return;
-  // First the file, then the bookkeeping: whoever is woken here must find the lock free.
+  // First the file, then the bookkeeping: a thread woken here must find the lock free.
   close(std::exchange(fd_, -1));
   std::exchange(owner_, nullptr)->OnRelease(device_, mode_);
 }

@@ -4,9 +4,9 @@
 //
 // Works between threads and between processes: each lease holds its own flock() on
 // <directory>/<device>.lock, so the kernel gives it back when the holder dies, kill -9 included.
-// <directory>/<device>.turn is the turnstile that makes it fair: whoever wants a lease takes the
+// <directory>/<device>.turn is the turnstile that makes it fair: each request takes the
 // turnstile first and keeps it until the lease is granted, so a waiting exclusive request holds
-// back later shared ones and is never starved. Inside one DeviceLeases object nobody polls, and
+// back later shared ones and is never starved. Inside one DeviceLeases object no thread polls, and
 // requests are served in order of arrival, but for two things, because every change waits for the
 // slowest shared holder: up to eight exclusive requests follow one another before the shared ones
 // that have come meanwhile are granted together, and as long as more hold the device than wait to
@@ -17,7 +17,7 @@
 // The file's text names the last exclusive holder ("pid 4711: timing"); it is for people, never
 // parsed.
 //
-// One folder serves all users of a machine, so its files can be opened by everybody. A user who
+// One folder serves all users of a machine, so every user can open its files. A user who
 // deletes them can end up timing beside another; no verdict rests on it.
 //
 // A forked child that does not exec shares its parent's leases: they end when both have closed
@@ -52,9 +52,9 @@ struct LeaseRequest {
   std::function<void(const std::string& holder)> on_wait = {};
 };
 
-// The folder that every davinci on this machine uses, whoever runs it: /run/lock/davinci, or
+// The folder that every davinci on this machine uses, for all users: /run/lock/davinci, or
 // /tmp/davinci-leases where there is none; created when missing. kFailedPrecondition when neither
-// is a folder that everybody may write to.
+// is a folder that every user may write to.
 Result<std::filesystem::path> MachineLeaseDir();
 
 class DeviceLeases;

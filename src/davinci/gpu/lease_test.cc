@@ -195,11 +195,11 @@ TEST_F(DeviceLeasesTest, SecondObjectOnTheSameFolderSeesTheLease) {
   LeaseRequest request = Soon(Shared(), 700ms);
   request.on_wait = [&](const std::string& holder) { holders.push_back(holder); };
   EXPECT_EQ(other->Acquire("gpu", request).status().code(), StatusCode::kDeadlineExceeded);
-  ASSERT_EQ(holders.size(), 1) << "told once";
+  ASSERT_EQ(holders.size(), 1) << "notified once";
   EXPECT_EQ(holders[0], "pid " + std::to_string(getpid()) + ": timing softmax");
   lease->Release();
   EXPECT_TRUE(other->Acquire("gpu", request).ok());
-  EXPECT_EQ(holders.size(), 1) << "who need not wait is told nothing";
+  EXPECT_EQ(holders.size(), 1) << "no notice without a wait";
 }
 
 TEST_F(DeviceLeasesTest, RejectsKeysThatAreNotFileNames) {
@@ -298,7 +298,7 @@ TEST_F(DeviceLeasesTest, WriterIsNotStarvedByReadersOfOtherProcesses) {
     readers.push_back(Child([](DeviceLeases& leases) {
       while (true) {
         auto lease = leases.Acquire("gpu", Shared());
-        usleep(4000);  // three overlapping readers: hardly ever is nobody there
+        usleep(4000);  // three overlapping readers: the lease is hardly ever free
       }
       return true;
     }));

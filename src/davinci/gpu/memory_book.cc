@@ -49,7 +49,7 @@ Result<Parts> Gather(DeviceLeases* leases, const std::string& device, int parts,
   Parts held;
   parts = std::min(parts, kMemoryParts);
   if (parts <= 0) return held;
-  // One at a time gathers parts, whichever become free; so nobody who waits sits on what another
+  // One waiter at a time gathers parts, as they become free: no two waiters hold what the other
   // needs.
   LeaseRequest request = Exclusive(purpose);
   if (!wait) request.deadline = std::chrono::steady_clock::now();

@@ -3,7 +3,7 @@
 // A core of a virtual machine that has nothing to do is given back to its host, and to wake a
 // thread there takes 0.1 to 0.2 ms: in the middle of a timed call, now and then. While an
 // AwakeCores lives, a thread of the lowest class (SCHED_IDLE) spins on each core where a thread of
-// the processes ran last; whoever wakes there displaces it at once.
+// the processes ran last; a thread that wakes there displaces it at once.
 #pragma once
 
 #include <span>

@@ -11,14 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-json ToJson(const Speedup& speedup) {
-  return {{"baseline", speedup.baseline},
-          {"median", speedup.median},
-          {"low", speedup.low},
-          {"high", std::isfinite(speedup.high) ? json(speedup.high) : json()},
-          {"significant", speedup.significant}};
-}
-
 }  // namespace
 
 const std::vector<std::string>& BaselineNames() {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "davinci/base/files.h"
+#include "davinci/judge/judge_pool.h"
 
 namespace davinci::judge {
 namespace {
@@ -161,6 +162,14 @@ TEST_F(BatchFile, AnIdMayNotNameTwoQuestions) {
 TEST_F(BatchFile, AMissingFileIsNotFound) {
   EXPECT_EQ(ReadBatchFile(folder_.path() / "none.jsonl", {}).status().code(),
             StatusCode::kNotFound);
+}
+
+TEST(JudgePool, ATaskKeepsItsDeviceWhileNoOtherIsIdler) {
+  EXPECT_EQ(PlaceFor({0}, 0), 0u);
+  EXPECT_EQ(PlaceFor({1, 0}, 0), 0u) << "its processes serve the next candidate";
+  EXPECT_EQ(PlaceFor({2, 0}, 0), 1u);
+  EXPECT_EQ(PlaceFor({5, 4, 3}, 2), 2u);
+  EXPECT_EQ(PlaceFor({5, 3, 4}, 0), 1u);
 }
 
 }  // namespace

@@ -1,16 +1,16 @@
-// Device memory shared fairly between evaluations in flight: whoever needs much of it waits, so
-// that nobody runs out of memory because of a neighbour and no candidate is blamed for it.
+// Device memory shared fairly between evaluations in flight: a large evaluation waits, so
+// that none runs out of memory because of a neighbour and no candidate is blamed for it.
 //
 // The parts of gpu/memory_book.h are booked; the rest of the memory is for contexts (half a
 // gigabyte each, three and more for an evaluation) and for small evaluations. An evaluation takes
 // as many parts as its estimated footprint needs, any of them, in order of arrival; a small one
-// takes none. What nobody has described yet takes kUnknownParts while it is described.
+// takes none. A task not described yet takes kUnknownParts while it is described.
 //
 // Estimates are estimates: where the reference ran out of memory, it is asked again with half as
 // much room more, which is then remembered of the task; after that, or when a candidate ran out
 // that had not asked for more than the device has, the evaluation is repeated alone on the device,
-// and only then believed. For that, everybody is in the crowd of the device (a shared lease) from
-// its first allocation to its verdict, and who wants to be alone takes that lease exclusively.
+// and only then believed. For that, every evaluation holds a shared lease of the device from
+// its first allocation to its verdict; one that must be alone takes that lease exclusively.
 #pragma once
 
 #include <cstdint>

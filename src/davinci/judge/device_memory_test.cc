@@ -31,15 +31,15 @@ TEST(DeviceMemory, APartIsHeldByOneAtATime) {
   ASSERT_TRUE(folder.ok());
   auto leases = gpu::DeviceLeases::Open(folder->path());
   ASSERT_TRUE(leases.ok());
-  auto all = AcquireMemory(leases->get(), "cuda0", kMemoryParts + 1, "test");
+  auto all = AcquireMemory(leases->get(), "GPU-1", kMemoryParts + 1, "test");
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(all->size(), size_t{kMemoryParts});
   gpu::LeaseRequest soon;
   soon.mode = gpu::LeaseMode::kExclusive;
   soon.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-  EXPECT_FALSE((*leases)->Acquire("cuda0-memory-2", soon).ok());
+  EXPECT_FALSE((*leases)->Acquire("GPU-1-memory-2", soon).ok());
   all->clear();
-  EXPECT_TRUE(AcquireMemory(leases->get(), "cuda0", 1, "test").ok());
+  EXPECT_TRUE(AcquireMemory(leases->get(), "GPU-1", 1, "test").ok());
 }
 
 TEST(DeviceMemory, TheWholeDeviceIsAllButItsResidents) {
@@ -47,17 +47,17 @@ TEST(DeviceMemory, TheWholeDeviceIsAllButItsResidents) {
   ASSERT_TRUE(folder.ok());
   auto leases = gpu::DeviceLeases::Open(folder->path());
   ASSERT_TRUE(leases.ok());
-  auto model = gpu::AcquireResidentMemory(leases->get(), "cuda0", 5, "a model");
+  auto model = gpu::AcquireResidentMemory(leases->get(), "GPU-1", 5, "a model");
   ASSERT_TRUE(model.ok());
   auto all =
-      AcquireMemory(leases->get(), "cuda0", kMemoryParts, "alone");  // does not wait for ever
+      AcquireMemory(leases->get(), "GPU-1", kMemoryParts, "alone");  // does not wait for ever
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(all->size(), size_t{kMemoryParts - 5});
   all->clear();
-  const auto another = gpu::AcquireResidentMemory(leases->get(), "cuda0", 28, "too large");
+  const auto another = gpu::AcquireResidentMemory(leases->get(), "GPU-1", 28, "too large");
   EXPECT_EQ(another.status().code(), StatusCode::kResourceExhausted);
   model->clear();
-  EXPECT_EQ(AcquireMemory(leases->get(), "cuda0", kMemoryParts, "alone")->size(),
+  EXPECT_EQ(AcquireMemory(leases->get(), "GPU-1", kMemoryParts, "alone")->size(),
             size_t{kMemoryParts});
 }
 
@@ -68,13 +68,13 @@ TEST(DeviceMemory, AnyFreePartsWillDo) {
   ASSERT_TRUE(leases.ok());
   std::vector<std::vector<gpu::DeviceLease>> held;
   for (int i = 0; i < kMemoryParts; ++i) {
-    auto one = AcquireMemory(leases->get(), "cuda0", 1, "test");
+    auto one = AcquireMemory(leases->get(), "GPU-1", 1, "test");
     ASSERT_TRUE(one.ok());
     held.push_back(std::move(*one));
   }
   std::atomic<bool> granted = false;
   std::jthread waits([&] {
-    auto three = AcquireMemory(leases->get(), "cuda0", 3, "test");
+    auto three = AcquireMemory(leases->get(), "GPU-1", 3, "test");
     granted = three.ok() && three->size() == 3;
   });
   held[1].clear();
@@ -91,11 +91,11 @@ TEST(DeviceMemory, WhoDoesNotWaitTakesAllOrNothing) {
   ASSERT_TRUE(folder.ok());
   auto leases = gpu::DeviceLeases::Open(folder->path());
   ASSERT_TRUE(leases.ok());
-  auto most = AcquireMemory(leases->get(), "cuda0", kMemoryParts - 1, "test", false);
+  auto most = AcquireMemory(leases->get(), "GPU-1", kMemoryParts - 1, "test", false);
   ASSERT_TRUE(most.ok());
-  EXPECT_EQ(AcquireMemory(leases->get(), "cuda0", 2, "test", false).status().code(),
+  EXPECT_EQ(AcquireMemory(leases->get(), "GPU-1", 2, "test", false).status().code(),
             StatusCode::kDeadlineExceeded);
-  EXPECT_TRUE(AcquireMemory(leases->get(), "cuda0", 1, "test", false).ok());
+  EXPECT_TRUE(AcquireMemory(leases->get(), "GPU-1", 1, "test", false).ok());
 }
 
 TEST(DeviceMemory, ThoseWhoWaitLockNobodyOut) {
@@ -111,7 +111,7 @@ TEST(DeviceMemory, ThoseWhoWaitLockNobodyOut) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 10; ++i) {
           const int parts = 1 + (t + i) % kMemoryParts;
-          auto mine = AcquireMemory(leases->get(), "cuda0", parts, "test");
+          auto mine = AcquireMemory(leases->get(), "GPU-1", parts, "test");
           ASSERT_TRUE(mine.ok());
           if ((parts_out += parts) > kMemoryParts) ++too_many;
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -137,12 +137,12 @@ TEST(DeviceMemory, WhoIsAloneWaitsForTheCrowdAndKeepsItOut) {
   ASSERT_TRUE(folder.ok());
   auto leases = gpu::DeviceLeases::Open(folder->path());
   ASSERT_TRUE(leases.ok());
-  auto first = JoinCrowd(leases->get(), "cuda0", false, "test");
-  auto second = JoinCrowd(leases->get(), "cuda0", false, "test");
+  auto first = JoinCrowd(leases->get(), "GPU-1", false, "test");
+  auto second = JoinCrowd(leases->get(), "GPU-1", false, "test");
   ASSERT_TRUE(first.ok() && second.ok());
   std::atomic<bool> granted = false;
   std::jthread waits([&] {
-    auto alone = JoinCrowd(leases->get(), "cuda0", true, "test");
+    auto alone = JoinCrowd(leases->get(), "GPU-1", true, "test");
     granted = alone.ok();
   });
   first->Release();

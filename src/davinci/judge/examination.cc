@@ -114,13 +114,13 @@ Result<bool> Examination::Verdict(Failure failure) {
 // Everything that makes the oracle's and the baseline's answers another.
 std::string Examination::SessionKey() const {
   return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}", task_.hash, task_.path, TargetName(job_.target),
-                     protocol_.published, job_.baseline, job_.without_device, job_.offline_try,
+                     protocol_.published, job_.baseline, job_.compile_only, job_.compile_only_try,
                      protocol_.device_connections, static_cast<int>(room_));
 }
 
 // Whose processes could serve this task next. On the cpu a fork costs less than a doubt.
 std::string Examination::HostKey() const {
-  const bool device = job_.target == Target::kCuda && !job_.without_device;
+  const bool device = job_.target == Target::kCuda && !job_.compile_only;
   // A sandbox is made once, and shows one task's files.
   const bool has_files = !task_.imports.empty() || !task_.data.empty();
   if (!device || IsAlone() || has_files || job_.baseline != "eager") return "";
@@ -183,17 +183,17 @@ void Examination::ReturnSession(bool well) {
 }
 
 Result<bool> Examination::StartRoles() {
-  if (job_.target == Target::kCuda && !job_.without_device) {
+  if (job_.target == Target::kCuda && !job_.compile_only) {
     DAVINCI_ASSIGN_OR_RETURN(
         crowd_, JoinCrowd(workshop_.leases, DeviceKey(), IsAlone(), job_.candidate_path));
     if (IsAlone()) workshop_.sessions->Clear();
   }
   DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaim(SessionKey(), HostKey())));
   // After the oracle and the baseline, before the first candidate: they load while this runs.
-  if (job_.target == Target::kCuda || job_.without_device) {
+  if (job_.target == Target::kCuda || job_.compile_only) {
     const auto cache = CacheDir("triton");
     DAVINCI_RETURN_IF_ERROR(
-        workshop_.server->Prewarm(cache.ok() ? cache->string() : "", job_.offline_arch));
+        workshop_.server->Prewarm(cache.ok() ? cache->string() : "", job_.compile_only_arch));
   }
   DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(job_.candidate_path, 1u << 20));
   candidate_imports_ = task_.imports;
@@ -202,7 +202,7 @@ Result<bool> Examination::StartRoles() {
     candidate_imports_.Add(FindLocalImports(source, job_.candidate_path));
   DAVINCI_ASSIGN_OR_RETURN(
       candidate_home_,
-      workshop_.spares->Take(job_.target, job_.without_device, protocol_.device_connections,
+      workshop_.spares->Take(job_.target, job_.compile_only, protocol_.device_connections,
                              WithoutTask(candidate_imports_.visible, task_.files),
                              candidate_imports_.names));
   candidate_.runner = std::move(candidate_home_.runner);
@@ -224,7 +224,7 @@ Status Examination::BeginReference() {
   Runner& baseline = *session_->baseline.runner;
   baseline.process().SetMemoryLimit(MemoryBytes());
   if (auto failure = baseline.AwaitReady(kReadyTimeoutSeconds)) return Internal(failure->message);
-  if (!job_.without_device) LoadBaseline();  // there the oracle says first at which sizes
+  if (!job_.compile_only) LoadBaseline();  // there the oracle says first at which sizes
   return Status::Ok();
 }
 
@@ -272,7 +272,7 @@ json Examination::ReferenceSpec() {
                {"call_seconds", CallTimeout()},
                {"imports", ToJson(task_.imports)},
                {"precision", config::PrecisionName(c.precision)}};
-  if (job_.without_device) OfflineSpec(&load);
+  if (job_.compile_only) CompileOnlySpec(&load);
   if (!c.op.empty()) load["op_path"] = c.op;
   if (c.mode != config::ModuleMode::kAsConstructed) load["mode"] = config::ModuleModeName(c.mode);
   if (c.tolerance_multiple) load["tolerance_multiple"] = *c.tolerance_multiple;
@@ -292,7 +292,7 @@ Result<bool> Examination::LoadReference() {
                            {"function", task_.candidate_function},
                            {"module", "candidate"},
                            {"imports", ToJson(candidate_imports_)},
-                           {"offline", job_.without_device ? OfflineOptions() : json()}});
+                           {"compile_only", job_.compile_only ? CompileOnlyOptions() : json()}});
   if (!session_) {  // the candidate loads while we wait for processes
     DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaimSoon(SessionKey(), HostKey())));
     fresh = session_ && !session_->ready;
@@ -318,8 +318,8 @@ Status Examination::FinishReference() {
   Runner& baseline = *session_->baseline.runner;
   DAVINCI_ASSIGN_OR_RETURN(session_->fitted,
                            session_->oracle->AwaitLoad(protocol_.load_timeout_seconds));
-  if (job_.without_device) LoadBaseline();
-  const bool device = job_.target == Target::kCuda && !job_.without_device;
+  if (job_.compile_only) LoadBaseline();
+  const bool device = job_.target == Target::kCuda && !job_.compile_only;
   if (device) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory());
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(0));
   if (device) DAVINCI_RETURN_IF_ERROR(FitDeviceMemory(*facts));
@@ -329,7 +329,6 @@ Status Examination::FinishReference() {
       session_->oracle->Ask({{"op", "mutates"}, {"seed", session_->secret.Next() >> 1}}));
   session_->reference_mutates = mutates.ok.value("mutates", false);
   session_->reference_hides_changes = mutates.ok.value("hides", false);
-  DAVINCI_RETURN_IF_ERROR(FitOutputs(*facts));
   Answer loaded = baseline.Await(protocol_.load_timeout_seconds, Outcome::kLoadError);
   if (loaded.failure) return ReferenceFailure(*loaded.failure);
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
@@ -359,7 +358,7 @@ Status Examination::ReferenceFailure(const Failure& failure) const {
                 task_.path, failure.message)
           : fmt::format("{}: {}", task_.path, failure.message);
   return failure.outcome == Outcome::kOutOfMemory &&
-                 (job_.target == Target::kCuda || job_.without_device)
+                 (job_.target == Target::kCuda || job_.compile_only)
              ? ResourceExhausted(std::move(message))
              : InvalidArgument(std::move(message));
 }
@@ -407,13 +406,13 @@ Status Examination::HoldMemoryParts(int parts) {
   if (!held.empty())  // what describing the task left behind
     DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask({{"op", "rest"}}).status());
   held.clear();
-  // Not while holding the device: whoever has the memory may be waiting to be timed.
+  // Not while holding the device: the holder of the memory may be waiting to be timed.
   share_.Release();
   const std::string purpose = "memory for " + job_.candidate_path;
   auto memory = AcquireMemory(workshop_.leases, DeviceKey(), parts, purpose, false);
   const Stopwatch waiting;
   if (memory.status().code() == StatusCode::kDeadlineExceeded) {
-    // Nobody holds memory while the candidate is compiled, or for one that does not compile.
+    // No memory is held while the candidate is compiled, or for one that does not compile.
     if (Loaded().failure) return Cancelled("the candidate did not load");
     workshop_.sessions->BeginMemoryWait();
     memory = AcquireMemory(workshop_.leases, DeviceKey(), parts, purpose);
@@ -457,6 +456,7 @@ Result<bool> Examination::LoadCandidate() {
 Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int variant) {
   using Maybe = std::optional<Failure>;
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(variant));
+  DAVINCI_RETURN_IF_ERROR(FitOutputs(*facts));
   Runner& runner = *timed->runner;
   auto ask = [&](const json& message, std::span<const int> fds = {}) {
     return runner.frozen()
@@ -563,7 +563,7 @@ Result<bool> Examination::Lock() {
   if (auto others = runner.process().OtherProcesses(); !others.empty()) {
     Failure failure{
         Outcome::kPolicyViolation,
-        fmt::format("the candidate left {} process(es) running beside it; helper processes are not "
+        fmt::format("the candidate left {} process(es) running; helper processes are not "
                     "allowed when calls are timed",
                     others.size()),
         {}};
@@ -573,7 +573,9 @@ Result<bool> Examination::Lock() {
   return true;
 }
 
-std::string Examination::DeviceKey() const { return job_.target == Target::kCpu ? "cpu" : "cuda0"; }
+std::string Examination::DeviceKey() const {
+  return job_.target == Target::kCpu ? "cpu" : workshop_.device;
+}
 
 double Examination::CallTimeout() const {
   // The first calls on cuda include Triton's compilation and tuning.

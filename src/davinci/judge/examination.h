@@ -19,6 +19,7 @@
 #include "davinci/judge/protocol.h"
 #include "davinci/judge/runner.h"
 #include "davinci/judge/session.h"
+#include "davinci/judge/slow_calls.h"
 #include "davinci/judge/spares.h"
 #include "davinci/judge/stats/paired_ratio.h"
 #include "davinci/judge/stats/stopping_criterion.h"
@@ -42,7 +43,7 @@ class Examination {
   // A Status only for bad input and failures of ours.
   Result<Evaluation> Run();
   // The same for a CUDA candidate without a device: compiled, interpreted, compared, never timed.
-  Result<Evaluation> RunWithoutDevice();
+  Result<Evaluation> RunCompileOnly();
   // Task admission instead of an evaluation: starts the oracle alone.
   Result<nlohmann::json> Admit();
 
@@ -68,13 +69,13 @@ class Examination {
     nlohmann::json& layout(int turn) { return layouts[static_cast<int>(order[turn]->side)]; }
   };
   // The time of record of a call: GO to DONE on our clock, less the measured cost of the protocol.
-  // Whoever goes on computing after DONE is timed until the last thread stopped. A runner's own
+  // A runner that computes after DONE is timed until its last thread has stopped. Its own
   // clock can only make it longer.
   double RecordSeconds(const CallResult& call) const;
   // One pair on inputs of `distribution`; `into`: where its times go, if anywhere.
   Result<bool> MeasurePair(bool baseline_first, const std::string& distribution, bool full_check,
                            std::vector<Pair>* into);
-  // Inputs that nobody has seen, as arguments of a call.
+  // Inputs drawn for this call only, as arguments of a call.
   Result<std::string> DrawnInputs(const std::string& distribution);
   Result<bool> ArmBoth(PairUnderWay* pair, const std::string& args);
   // All calls together, those on stress inputs included: work done in few calls for many counts.
@@ -94,6 +95,12 @@ class Examination {
   // The reference's failure is the task's fault, the candidate's is the verdict.
   Result<bool> FailInPair(const Timed& timed, const Failure& failure);
   std::vector<PairedSample> Samples();
+  // On cpu, what other work on the machine does to calls (examination_load.cc).
+  void LearnWaits();
+  bool IsUndisturbed(const CallResult& call) const;
+  double LeastSeconds(const CallResult& call) const;
+  std::vector<PairedSample> HostSamples();
+  PairedRatio WithinLoad(const PairedRatio& ratio, const PairedRatioOptions& options);
   // On cuda (examination_windows.cc): several calls, or none of them, between two readings of our
   // clock.
   struct WindowKind {
@@ -154,7 +161,7 @@ class Examination {
   // the verdict.
   Result<Evaluation> Contained(Result<Evaluation> (Examination::*examine)());
   Result<Evaluation> Examine();
-  Result<Evaluation> ExamineWithoutDevice();
+  Result<Evaluation> ExamineCompileOnly();
   Result<bool> StartRoles();
   Result<bool> LoadReference();
   // Waits for the candidate's module, and serves its compilations meanwhile.
@@ -165,6 +172,10 @@ class Examination {
   Result<bool> Lock();
   Result<bool> CheckCorrectness();
   Result<bool> MeasureTime();
+  // Seconds of a small kernel's turn on the device, in the middle of several.
+  Result<double> DeviceTurn();
+  // Ends calls of other candidates that compute on the device without a share of it.
+  Status AwaitQuietDevice();
   // `lease`: of the device, exclusive; given back as soon as nothing is timed any more.
   Result<bool> MeasurePairs(gpu::DeviceLease lease);
   struct TimingPlan {
@@ -184,6 +195,7 @@ class Examination {
                       const std::optional<Average>& uneven);
   void CollectEvidence();
   void CollectProfile();
+  void CollectHotTimes();
   // About the task and the number (examination_task.cc).
   Result<bool> Weigh();
   void LearnTask();
@@ -204,7 +216,7 @@ class Examination {
   void ReturnSession(bool well);
   Status StartSession();
   Status StartOracle();
-  // What the oracle is told about the reference.
+  // The oracle's description of the reference: where it is, sizes, mode.
   nlohmann::json ReferenceSpec();
   std::string ReferenceEntry() const;
   // What the reference's processes may read beside the system.
@@ -219,15 +231,15 @@ class Examination {
   Result<const VariantFacts*> Facts(int variant);
   // The reference failed: the task's fault, unless the device's memory ran out.
   Status ReferenceFailure(const Failure& failure) const;
-  // Before anybody has described the task, and with what is known about it then.
+  // Before the task is described, and with what is known about it afterwards.
   Status ReserveDeviceMemory();
   Status FitDeviceMemory(const VariantFacts& facts);
   Status HoldMemoryParts(int parts);
   std::string FootprintKey() const;
   // Writes other weights into the reference, the baseline and the candidate, in place, as a step of
-  // an optimiser does: what somebody has derived from the old ones is wrong from here on. Does
+  // an optimiser does: what a candidate derived from the old ones is wrong from here on. Does
   // nothing where there are no weights, or where they are not the judge's to draw.
-  Result<std::optional<Failure>> Reweigh();
+  Result<std::optional<Failure>> Reweigh(std::optional<uint64_t> seed = std::nullopt);
   // Draws inputs; `truth` also computes what is right for them.
   Result<nlohmann::json> Prepare(const std::string& distribution, int variant, bool truth,
                                  std::optional<uint64_t> seed = std::nullopt);
@@ -237,6 +249,7 @@ class Examination {
   // Lets an armed runner see the drawn inputs.
   nlohmann::json PublishRequest(const Timed& timed, const VariantFacts& facts) const;
   // Calls a runner whose inputs are there. `gated`: it asks for the device when it has compiled.
+  std::optional<Failure> KeepsDeviceBusy(const SlowCall& call) const;
   Result<CallResult> CallPublished(Timed* timed, bool gated);
   // Arms a runner and calls it.
   Result<CallResult> Call(Timed* timed, int variant, const std::string& args);
@@ -253,6 +266,8 @@ class Examination {
   // Locates the outputs; on cuda the oracle takes a first look at them, too.
   Result<std::optional<Failure>> Collect(Timed* timed, CallResult* call, int variant,
                                          nlohmann::json* layout);
+  // Inputs of a check and their truth, which the oracle keeps for the session's next candidates.
+  Result<nlohmann::json> PrepareCheck(const CheckStep& step, int variant);
   Result<std::optional<Failure>> CheckOne(const CheckStep& step, int variant);
   Result<bool> CheckVariant(int variant, bool own_size);
   Failure MismatchFailure(const nlohmann::json& comparison, const std::string& distribution,
@@ -267,18 +282,18 @@ class Examination {
   static Failure InputMutation(int input);
   std::optional<Failure> CheckOutside(const Timed& timed) const;
   static Failure WorkedWhileStopped(double cpu_seconds);
-  // Without a device (examination_offline.cc).
-  nlohmann::json OfflineOptions() const;
-  void OfflineSpec(nlohmann::json* load) const;
+  // Without a device (examination_compile_only.cc).
+  nlohmann::json CompileOnlyOptions() const;
+  void CompileOnlySpec(nlohmann::json* load) const;
   int64_t MemoryBytes() const;
-  nlohmann::json OfflineReport();
+  nlohmann::json CompileOnlyReport();
   bool StoppedForWantOfDevice(const Failure& failure, int variant);
   bool StoppedBySize(const Status& status);
   Result<bool> UnlessTooLarge(Result<bool> step);
   const nlohmann::json* Shrunk() const;
   std::string ShrunkText() const;
-  Result<bool> CheckWithoutDevice();
-  void DescribeWithoutDevice(const nlohmann::json& report, Evaluation* evaluation) const;
+  Result<bool> CheckCompileOnly();
+  void DescribeCompileOnly(const nlohmann::json& report, Evaluation* evaluation) const;
   double CallTimeout() const;
   double ProfileTimeout() const;
   std::string DeviceKey() const;
@@ -292,10 +307,10 @@ class Examination {
   const MemoryRoom room_;
   bool IsAlone() const { return room_ == MemoryRoom::kAll; }
 
-  // The device while nobody times on it; held by whoever loads, draws, compares or checks there.
-  // Who holds it already gives way to those who wait to be timed.
+  // The device, outside of timing: held while loading, drawing, comparing or checking there.
+  // A holder gives way to evaluations that wait to be timed.
   Status ShareDevice();
-  // Tells whoever watches the stages that another process has the device.
+  // Tells the progress callback that another process has the device.
   gpu::LeaseRequest DeviceRequest(gpu::LeaseMode mode, std::string_view what) const;
 
   Stopwatch watch_;
@@ -317,9 +332,9 @@ class Examination {
   bool uses_triton_ = false;
   int gate_variant_ = -1;  // whose first call has been gated
   int64_t current_shift_[2] = {0, 0};
-  std::optional<nlohmann::json> drawn_;    // of the next pair, whose inputs are drawn already
-  std::string next_distribution_ = "own";  // of the next pair; decided before they are drawn
-  std::vector<std::string> stress_;        // other distributions on which it was correct
+  std::optional<nlohmann::json> drawn_;     // of the next pair, whose inputs are drawn already
+  std::string next_distribution_ = "task";  // of the next pair; decided before they are drawn
+  std::vector<std::string> stress_;         // other distributions on which it was correct
   uint64_t call_seed_ = 0;  // of random numbers in calls with the inputs drawn last; known after GO
 
   bool correct_known_ = false;
@@ -344,19 +359,22 @@ class Examination {
   double latency_charge_ = 0;
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record
   int64_t overhead_ns_ = 0;
-  double arm_charge_ = 0;    // seconds added to every call of the candidate
-  double arm_doubt_ = 0;     // … and so many more, if noise hid them
-  int64_t tail_cpu_ns_ = 0;  // CPU time the baseline itself spends after DONE
-  nlohmann::json offline_report_ = nlohmann::json::object();
-  nlohmann::json offline_blocked_;  // why correctness could not be decided; null while it could
-  nlohmann::json admission_;        // of the task, once known
+  int64_t usual_wait_ns_ = 0;  // of all threads for a core, in a call that nothing held up
+  bool undisturbed_ = true;    // the samples are of such calls only
+  double arm_charge_ = 0;      // seconds added to every call of the candidate
+  double arm_doubt_ = 0;       // … and so many more, if noise hid them
+  int64_t tail_cpu_ns_ = 0;    // CPU time the baseline itself spends after DONE
+  nlohmann::json compile_only_report_ = nlohmann::json::object();
+  nlohmann::json
+      compile_only_blocked_;  // why correctness could not be decided; null while it could
+  nlohmann::json admission_;  // of the task, once known
   std::optional<Failure> failure_;
   Evaluation evaluation_;
 };
 
-// RunWithoutDevice() at the task's own size, and where that is too large to be drawn or
+// RunCompileOnly() at the task's own size, and where that is too large to be drawn or
 // interpreted, at smaller ones.
-Result<Evaluation> EvaluateWithoutDevice(const Workshop& workshop, Job job, const Task& task,
-                                         const Protocol& protocol, const Progress& progress);
+Result<Evaluation> EvaluateCompileOnly(const Workshop& workshop, Job job, const Task& task,
+                                       const Protocol& protocol, const Progress& progress);
 
 }  // namespace davinci::judge

@@ -21,7 +21,7 @@ using nlohmann::json;
 // the kernel books the time of a thread that is just stopping up to a scheduler tick late. The
 // median over all calls is held to a far tighter bound.
 constexpr int64_t kMaxOutsideCpuNs = 20'000'000;
-// Of inputs larger than this nobody asks what happens where all of them are small.
+// Skip the small-scale distribution above this size: it needs another copy of the inputs.
 constexpr int64_t kFaintBytes = int64_t{1} << 30;
 constexpr int kRepeatsToTellNondeterminism = 2;
 // A library that adds in another order the next time moves a few values over the tolerance's edge:
@@ -108,6 +108,15 @@ json Examination::PublishRequest(const Timed& timed, const VariantFacts& facts) 
           {"slot_bytes", facts.slot_bytes}};
 }
 
+std::optional<Failure> Examination::KeepsDeviceBusy(const SlowCall& call) const {
+  if (!call.must_end()) return std::nullopt;
+  return Failure{Outcome::kTimeout,
+                 fmt::format("forward was still running on the device after {:.2g} s, while others "
+                             "waited to be timed, and was stopped; does a kernel never end?",
+                             call.seconds()),
+                 {}};
+}
+
 Result<CallResult> Examination::CallPublished(Timed* timed, bool gated) {
   CallOptions options;
   options.timeout_seconds = CallTimeout();
@@ -118,9 +127,14 @@ Result<CallResult> Examination::CallPublished(Timed* timed, bool gated) {
   options.bind_to_last_core = job_.target == Target::kCpu;
   if (session_->facts[0] && session_->facts[0]->reseed_calls) options.seed = call_seed_;
   Status shared = Status::Ok();
+  std::shared_ptr<const SlowCall> slow;
   if (share_.held()) {
-    // A candidate that hangs must not keep the device from those who wait to be timed.
-    options.on_slow = [this] { share_.Release(); };
+    // A candidate that compiles for long must not keep the device from those who wait to be timed.
+    options.on_slow = [&] {
+      share_.Release();
+      if (job_.target == Target::kCuda) slow = workshop_.slow_calls->Add(DeviceKey());
+    };
+    options.while_slow = [&] { return slow ? KeepsDeviceBusy(*slow) : std::nullopt; };
     if (gated) {
       share_.Release();
       options.on_gate = [&] { shared = ShareDevice(); };
@@ -373,7 +387,7 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
     else if (Shrunk() != nullptr)
       shapes = fmt::format(" with {}", JsonText(Shrunk()->at("set")));
     const std::string inputs =
-        distribution == "own" ? "the task's own" : "\"" + distribution + "\"";
+        distribution == "task" ? "the task's own" : "\"" + distribution + "\"";
     if (o.value("wrong", int64_t{0}) == 0) {  // all values together, or none could be judged
       failure.message =
           fmt::format("{}on {} inputs{}: {}", where, inputs, shapes, o.value("text", "wrong"));
@@ -405,13 +419,14 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
   return failure;
 }
 
-Result<std::optional<Failure>> Examination::Reweigh() {
+Result<std::optional<Failure>> Examination::Reweigh(std::optional<uint64_t> seed) {
   using Maybe = std::optional<Failure>;
   const std::string matched = evaluation_.provenance.value("weights", "");
   if (matched.empty() || protocol_.published) return Maybe();
-  DAVINCI_ASSIGN_OR_RETURN(auto drawn, session_->oracle->Ask({{"op", "reweigh"},
-                                                              {"seed", secret_.Next() >> 1},
-                                                              {"buffers", matched == "names"}}));
+  DAVINCI_ASSIGN_OR_RETURN(auto drawn,
+                           session_->oracle->Ask({{"op", "reweigh"},
+                                                  {"seed", seed ? *seed : secret_.Next() >> 1},
+                                                  {"buffers", matched == "names"}}));
   if (!drawn.ok.at("changed").get<bool>()) return Maybe();
   json message = drawn.ok;
   message["op"] = "state";
@@ -430,11 +445,23 @@ Result<std::optional<Failure>> Examination::Reweigh() {
   return Maybe();
 }
 
+Result<json> Examination::PrepareCheck(const CheckStep& step, int variant) {
+  const size_t position = evaluation_.evidence.at("checks").size();
+  json request = PrepareRequest(
+      step.distribution, variant, true,
+      session_->CheckSeed(fmt::format("{} {} {}", protocol_.name, position, variant)));
+  request["keep"] = true;
+  DAVINCI_ASSIGN_OR_RETURN(auto prepared, session_->oracle->Ask(request));
+  if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
+    evaluation_.evidence["device_memory"]["oracle_peak_bytes"] = *peak;
+  call_seed_ = prepared.ok.at("call_seed");
+  return prepared.ok;
+}
+
 Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int variant) {
   using Maybe = std::optional<Failure>;
-  const uint64_t seed = secret_.Next() >> 1;
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
-  DAVINCI_ASSIGN_OR_RETURN(json prepared, Prepare(step.distribution, variant, true, seed));
+  DAVINCI_ASSIGN_OR_RETURN(json prepared, PrepareCheck(step, variant));
   const std::string args = prepared.at("args");
   const std::string distribution = prepared.value("distribution", step.distribution);
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
@@ -442,7 +469,7 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   json layout;
   DAVINCI_ASSIGN_OR_RETURN(auto uncollected, Collect(&candidate_, &call, variant, &layout));
   if (uncollected) {
-    if (distribution != "own")  // where else nobody could see it again
+    if (distribution != "task")  // a failure on other inputs needs their name
       uncollected->message += fmt::format(" (on \"{}\" inputs)", distribution);
     return Maybe(uncollected);
   }
@@ -482,7 +509,7 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   if (compared.at("passed").get<bool>()) {
     right_since_reweigh_ = true;
     // Those in which what hardly ever varies does.
-    if (variant == 0 && distribution != "own" && !distribution.starts_with("magnitudes"))
+    if (variant == 0 && distribution != "task" && !distribution.starts_with("log_uniform"))
       stress_.push_back(distribution);
     return SharedOutput();
   }
@@ -499,7 +526,8 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
     if (repeat.ok.at("passed").get<bool>() || OtherValuesAreWrong(compared, repeat.ok)) {
       failure.outcome = Outcome::kNondeterministic;
       failure.message +=
-          "; the same inputs gave another answer the next time (a race, or memory nobody wrote)";
+          "; the same inputs gave another answer the next time (a race, or memory read before it "
+          "is written)";
       break;
     }
   }
@@ -513,9 +541,10 @@ Result<bool> Examination::CheckVariant(int variant, bool own_size) {
     if (own_size && !step.every_variant) last = &step;
   for (const CheckStep& step : protocol_.steps) {
     if (step.every_variant == own_size) continue;
-    if (step.distribution == "faint" && session_->facts[0]->slot_bytes > kFaintBytes) continue;
+    if (step.distribution == "small_scale" && session_->facts[0]->slot_bytes > kFaintBytes)
+      continue;
     if (&step == last) {
-      DAVINCI_ASSIGN_OR_RETURN(auto failure, Reweigh());
+      DAVINCI_ASSIGN_OR_RETURN(auto failure, Reweigh(session_->CheckSeed("weights, last check")));
       if (failure) return Verdict(*failure);
     }
     DAVINCI_ASSIGN_OR_RETURN(auto failure, CheckOne(step, variant));
@@ -527,11 +556,14 @@ Result<bool> Examination::CheckVariant(int variant, bool own_size) {
 
 Result<bool> Examination::CheckCorrectness() {
   evaluation_.evidence["checks"] = json::array();
+  // Each candidate of the session begins with the same weights; it has not been called yet.
+  DAVINCI_ASSIGN_OR_RETURN(const auto unweighed, Reweigh(session_->CheckSeed("weights")));
+  if (unweighed) return Verdict(*unweighed);
+  reweighs_ = 0;
+  right_since_reweigh_ = true;
   DAVINCI_ASSIGN_OR_RETURN(bool go_on, CheckVariant(0, true));
   const int num_variants = static_cast<int>(task_.config.variants.size());
   for (int variant = 1; go_on && variant <= num_variants; ++variant) {
-    DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(variant));
-    DAVINCI_RETURN_IF_ERROR(FitOutputs(*facts));
     DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&candidate_, variant));
     if (failure) return Verdict(*failure);
     DAVINCI_ASSIGN_OR_RETURN(go_on, CheckVariant(variant, false));

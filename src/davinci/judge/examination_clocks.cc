@@ -37,7 +37,7 @@ constexpr double kBookedLate = 2e-5;
 constexpr double kArmNoise = 3;
 // The same where excess is charged: the interval reaches from all of it to none of it.
 constexpr double kChargeNoise = 1;
-// What of it nobody is charged for.
+// What of it is not charged.
 constexpr double kFreeArmSeconds = 3e-5;
 constexpr double kFreeArmShare = 0.02;
 // Below the interval by more than this: the time of all calls together tells another story.
@@ -76,8 +76,8 @@ Examination::Average Examination::OnAverage() const {
   for (const auto* pairs : {&pairs_, &stress_pairs_})
     for (const Pair& pair : *pairs) {
       if (job_.target == Target::kCuda) break;
-      baseline.push_back(RecordSeconds(pair.baseline));
-      candidate.push_back(RecordSeconds(pair.candidate) + arm_charge_);
+      baseline.push_back(LeastSeconds(pair.baseline));
+      candidate.push_back(LeastSeconds(pair.candidate) + arm_charge_);
     }
   // As many on either side: means compare as sums do.
   const auto without_worst = [](const std::vector<double>& v) {
@@ -103,6 +103,7 @@ std::vector<PairedSample> Examination::Samples() {
     overheads.push_back(static_cast<double>(pair.baseline.wall_ns - pair.baseline.inner_ns));
     tails.push_back(static_cast<double>(pair.baseline.tail_cpu_ns));
   }
+  LearnWaits();
   tail_cpu_ns_ = static_cast<int64_t>(Percentile(tails, 0.9));
   overhead_ns_ =
       std::clamp(static_cast<int64_t>(Percentile(overheads, 0.1)), int64_t{0}, kMaxOverheadNs);
@@ -119,16 +120,13 @@ std::vector<PairedSample> Examination::Samples() {
                  UsualArmExcess(&Arming::wall_ns, kChargeNoise) - waking_.wall_seconds);
     const double allowed = AllowedArming(Median(own));
     // Of what other threads do more than is allowed: a busy machine lets them spin, or stop late,
-    // which nobody is refused for.
+    // which is no reason to refuse.
     const double free = kFreeArmSeconds + kFreeArmShare * Median(own);
     arm_charge_ = std::max({0.0, spent - free, ArmExcess(&Arming::answered_ns) - allowed,
                             ArmExcess(&Arming::stopped_ns) - kLateStop * allowed});
     arm_doubt_ = std::max(0.0, wall - free - arm_charge_);
   }
-  std::vector<PairedSample> samples;
-  for (size_t i = 0; i < pairs_.size(); ++i)
-    samples.push_back({RecordSeconds(pairs_[i].baseline), own[i] + arm_charge_});
-  return samples;
+  return HostSamples();
 }
 
 // Arming lets the last outputs go and makes the arguments; inputs do not exist yet. What a
@@ -185,8 +183,8 @@ std::optional<Failure> Examination::CheckArming(double call_seconds) {
   return failure;
 }
 
-// The oracle is the first on the device after a runner, and it takes longer there while somebody
-// else's work is under way: after DONE, or after arming, when no inputs exist yet. Arming comes
+// The oracle is the first on the device after a runner, and it takes longer there while other
+// work is under way: after DONE, or after arming, when no inputs exist yet. Arming comes
 // before the first turn of a pair only.
 std::optional<Failure> Examination::CheckIdleDevice(double call_seconds) {
   std::vector<double> settle[2];
@@ -247,7 +245,7 @@ std::optional<Failure> Examination::CheckClocks() {
     // The protocol's cost is one number for all calls; a lucky call may have cost less than that.
     outer.push_back(seconds(std::max(pair.candidate.wall_ns - overhead_ns_,
                                      std::min(pair.candidate.inner_ns, pair.candidate.wall_ns))));
-    // Waiting for a core lies between the two clocks without anybody having lied.
+    // Waiting for a core lies between the two clocks and is no sign of a lie.
     const int64_t gap = pair.candidate.wall_ns - overhead_ns_ - pair.candidate.inner_ns;
     const int64_t excused =
         std::clamp(pair.candidate.core_wait_ns, int64_t{0}, std::max(gap, int64_t{0}));

@@ -24,19 +24,21 @@ constexpr double kLowCoverageShare = 0.7;
 // For one recorded call, its warm-up and the tools: a base, and so many of its own calls.
 constexpr double kProfileSeconds = 10;
 constexpr double kProfileCalls = 100;
+// Of calls on one input, each side.
+constexpr double kHotSeconds = 0.03;
 
 // {"name", "stage", "key", "sha256"} of each artifact; the cache hands out nothing else under a
 // key.
 json Binaries(const std::vector<json>& built) {
-  json told = json::array();
+  json binaries = json::array();
   for (json binary : built) {
     const std::filesystem::path path = binary.at("path").get<std::string>();
     binary.erase("path");
     binary["name"] = path.filename().string();
     if (const auto bytes = ReadFile(path); bytes.ok()) binary["sha256"] = Sha256Hex(*bytes);
-    told.push_back(std::move(binary));
+    binaries.push_back(std::move(binary));
   }
-  return told;
+  return binaries;
 }
 
 }  // namespace
@@ -58,9 +60,10 @@ void Examination::CollectEvidence() {
         if (path.starts_with(cache))
           libraries.push_back(std::filesystem::path(path).filename().string());
       evidence["candidate_libraries"] = std::move(libraries);
-      if (job_.target == Target::kCuda && !job_.without_device)  // others may be timed meanwhile
+      if (job_.target == Target::kCuda && !job_.compile_only)  // others may be timed meanwhile
         (void)candidate_.runner->AskFrozen({{"op", "warm_profiler"}}, ProfileTimeout());
       if (!ShareDevice().ok()) return;
+      CollectHotTimes();
       CollectProfile();
       for (const std::string& name : ExecutedVendorLibraries(process.pid()))
         evaluation_.AddLabel("vendor library: " + name);
@@ -85,9 +88,31 @@ void Examination::CollectEvidence() {
 // It holds the device meanwhile, and knows that nothing is timed any more: who dawdles now must not
 // keep others waiting for as long as a first call may take.
 double Examination::ProfileTimeout() const {
-  if (job_.without_device) return CallTimeout();  // interpreted, and nobody waits for a device
+  if (job_.compile_only) return CallTimeout();  // interpreted: no evaluation waits for a device
   const double call = evaluation_.candidate_time ? 1e-3 * evaluation_.candidate_time->median_ms : 0;
   return std::min(CallTimeout(), kProfileSeconds + kProfileCalls * call);
+}
+
+// cpu: what a loop over one input shows, where caches hold it. Reported by the runners about
+// themselves; for comparison with what people measure first, never for a verdict.
+void Examination::CollectHotTimes() {
+  if (job_.target != Target::kCpu || job_.compile_only || !protocol_.second_opinion ||
+      !evaluation_.candidate_time || candidate_.built_variant != 0 || last_args_.empty())
+    return;
+  double ms[2];
+  for (const Side side : {Side::kCandidate, Side::kBaseline}) {
+    Runner* runner =
+        side == Side::kCandidate ? candidate_.runner.get() : session_->baseline.runner.get();
+    const Answer answer = runner->AskFrozen({{"op", "hot"},
+                                             {"args", last_args_},
+                                             {"shift", current_shift_[static_cast<int>(side)]},
+                                             {"seconds", kHotSeconds}},
+                                            ProfileTimeout());
+    if (answer.failure) return;
+    ms[static_cast<int>(side)] = NumberIn(answer.ok, "ms", 0);
+  }
+  if (ms[0] > 0 && ms[1] > 0)
+    evaluation_.times["hot_ms"] = {{"candidate", ms[0]}, {"baseline", ms[1]}};
 }
 
 // Reported by the runner about itself: good for labels, never for a verdict.
@@ -101,7 +126,7 @@ void Examination::CollectProfile() {
   };
   Answer profile = candidate_.runner->AskFrozen(request(Side::kCandidate), ProfileTimeout());
   if (profile.failure) {
-    evaluation_.evidence["profile"] = {{"not_told", profile.failure->message}};
+    evaluation_.evidence["profile"] = {{"unavailable", profile.failure->message}};
     evaluation_.AddLabel("not profiled");
     return;
   }
@@ -141,7 +166,7 @@ void Examination::CollectProfile() {
   if (top.empty() && job_.target == Target::kCuda) top = "library kernels";
   // Nothing was compiled for it: what is no operator is Python, or native code of unknown origin,
   // e.g. a library's function called by its address.
-  if (job_.target == Target::kCpu && !job_.without_device &&
+  if (job_.target == Target::kCpu && !job_.compile_only &&
       evaluation_.evidence["candidate_libraries"].empty()) {
     if (share < kLibraryLabelShare) evaluation_.AddLabel("no kernel of its own");
     share = top.empty() ? 0 : 1;
@@ -164,7 +189,7 @@ Evaluation Examination::Conclude() {
     evaluation.outcome = Outcome::kOk;
     if (evaluation.message.empty()) evaluation.message = "correct on every check";
     // What an export of the candidate may be called with (davinci_runtime/guard.py).
-    if (session_ && !job_.without_device)
+    if (session_ && !job_.compile_only)
       for (const auto& facts : session_->facts)
         if (facts && facts->raw.contains("verified"))
           evaluation.evidence["verified"].push_back(facts->raw["verified"]);

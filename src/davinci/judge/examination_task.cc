@@ -21,7 +21,7 @@ using nlohmann::json;
 
 // Raise it when python/davinci_worker/admission.py asks other questions: older answers are then
 // asked again.
-constexpr int kAdmissionVersion = 3;
+constexpr int kAdmissionVersion = 4;
 // What the first evaluation on a task may spend on its tags. Costlier tasks wait for `davinci judge
 // --admit`, which also asks about the stress distributions.
 constexpr double kAdmissionBudgetSeconds = 0.5;
@@ -123,7 +123,7 @@ Status Examination::AskPublishedRule(const std::string& distribution, int varian
   }
   json found = compared;
   if (!protocol_.published) {
-    if (!protocol_.second_opinion || distribution != "own" || variant != 0) {
+    if (!protocol_.second_opinion || distribution != "task" || variant != 0) {
       if (opinion.is_null()) evaluation_.evidence.erase("kernelbench");
       return Status::Ok();
     }
@@ -160,9 +160,7 @@ Status Examination::AskPublishedRule(const std::string& distribution, int varian
 }
 
 Result<json> Examination::CudaPeaks(bool remeasure) {
-  const auto monitor = gpu::DeviceMonitor::Create();
-  const std::string key =
-      monitor->devices().empty() ? "cuda/unknown" : "cuda/2/" + monitor->devices()[0].uuid;
+  const std::string key = "cuda/2/" + workshop_.device;
   json known;
   if (workshop_.facts != nullptr)
     if (auto found = workshop_.facts->Get("peaks", key); found.ok() && *found) known = **found;

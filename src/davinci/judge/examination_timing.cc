@@ -1,9 +1,11 @@
-// The timing half of an examination: interleaved pairs on inputs nobody has seen, every timed
+// The timing half of an examination: interleaved pairs on inputs never used before, every timed
 // output verified.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "davinci/judge/awake_cores.h"
@@ -18,17 +20,26 @@ namespace {
 using nlohmann::json;
 
 constexpr int kWarmupPairs = 2;
-// Two processes of one program differ by about this much (docs/results/judge.md, A/A); it widens
-// every interval.
-constexpr double kBetweenProcessLogSd = 0.006;
+// The device is busy when a small kernel's turn takes so many times the usual; a call that keeps it
+// busy for so long is ended, and a measurement waits no longer than that for the device to be
+// quiet.
+constexpr double kBusyTurns = 4;
+constexpr double kLongestBusySeconds = 5;
+constexpr double kLongestWaitForQuiet = 20;
+// Standard deviation of the log ratio of two processes of one program; it widens every interval. On
+// cuda 0.006. On cpu one process differs from the next by 0.02 to 0.045, for as long as it lives:
+// which physical pages it got (caches are indexed by them) and where its temporaries lie in them
+// (bench/process_spread.py).
+constexpr double kBetweenProcessLogSdOnCuda = 0.006;
+constexpr double kBetweenProcessLogSdOnCpu = 0.04;
 // … and by this much a call. On cuda: a kernel of 5 us in eight processes, 5.1 to 5.4. On cpu: how
 // two threads meet again, the same all through one process. A/A of calls of 0.11 ms on two busy
 // cores: the two sides differ by 10 µs (standard deviation).
 constexpr double kBetweenProcessSecondsOnCuda = 3e-7;
 constexpr double kBetweenProcessSecondsOnCpu = 7e-6;
-// An interval whose ends differ by more than this factor says hardly anything.
+// An interval whose ends differ by more than this factor is labelled inconclusive.
 constexpr double kWideInterval = 2;
-// Of an output, unwritten, that nobody need be told about.
+// Unwritten pages of an output below which no label is set.
 constexpr int64_t kFewPages = 16;
 // That the oracle spent on what it answers.
 int64_t Nanoseconds(const json& answer) {
@@ -74,7 +85,7 @@ Result<bool> Examination::ArmBoth(PairUnderWay* pair, const std::string& args) {
 }
 
 json Examination::VerifyPairRequest(const PairUnderWay& pair) const {
-  // The oracle's samples are of whoever ran last.
+  // The oracle's samples are of the last runner.
   return VerifyRequest(pair.layouts[static_cast<int>(Side::kCandidate)],
                        pair.layouts[static_cast<int>(Side::kBaseline)], pair.full_check,
                        pair.order[1] == &candidate_);
@@ -153,8 +164,8 @@ Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& di
   if (broken) return Verdict(*broken);
   if (!comparison.at("passed").get<bool>()) {
     Failure failure = MismatchFailure(comparison, distribution, 0);
-    failure.message += distribution == "own" ? " (a timed call: what is timed is what is checked)"
-                                             : " (a call among the timed ones)";
+    failure.message += distribution == "task" ? " (a timed call: what is timed is what is checked)"
+                                              : " (a call among the timed ones)";
     return Verdict(std::move(failure));
   }
   right_since_reweigh_ = true;
@@ -163,14 +174,38 @@ Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& di
   return true;
 }
 
+Result<double> Examination::DeviceTurn() {
+  DAVINCI_ASSIGN_OR_RETURN(const auto taken, session_->oracle->Ask({{"op", "turn"}}));
+  return taken.ok.at("turn_seconds").get<double>();
+}
+
+Status Examination::AwaitQuietDevice() {
+  if (job_.target != Target::kCuda) return Status::Ok();
+  const Stopwatch waited;
+  DAVINCI_ASSIGN_OR_RETURN(double turn, DeviceTurn());
+  if (!workshop_.slow_calls->LongestSeconds(DeviceKey())) {
+    workshop_.slow_calls->UsualTurn(DeviceKey(), turn);
+    return Status::Ok();
+  }
+  while (turn > kBusyTurns * workshop_.slow_calls->UsualTurn(DeviceKey(), turn) &&
+         waited.Seconds() < kLongestWaitForQuiet) {
+    workshop_.slow_calls->EndThoseOf(DeviceKey(), kLongestBusySeconds);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    DAVINCI_ASSIGN_OR_RETURN(turn, DeviceTurn());
+  }
+  if (waited.Seconds() > 0.05) evaluation_.times["waited_for_quiet_ms"] = 1e3 * waited.Seconds();
+  return Status::Ok();
+}
+
 Result<bool> Examination::MeasureTime() {
   share_.Release();
   json& state = evaluation_.evidence["device_state"];  // read while others may be timed
-  state["before"] = MachineState(job_.target, *workshop_.monitor);
+  state["before"] = MachineState(job_.target, *workshop_.monitor, workshop_.device);
   DAVINCI_ASSIGN_OR_RETURN(
       gpu::DeviceLease lease,
       workshop_.leases->Acquire(DeviceKey(), DeviceRequest(gpu::LeaseMode::kExclusive, "timing")));
   evaluation_.times["waited_for_device_ms"] = lease.waited_ms();
+  DAVINCI_RETURN_IF_ERROR(AwaitQuietDevice());
 
   std::optional<AwakeCores> awake;
   std::vector<worker::Process*> roles;
@@ -184,7 +219,7 @@ Result<bool> Examination::MeasureTime() {
   const auto result = MeasurePairs(std::move(lease));
   evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
   for (worker::Process* role : roles) role->set_spin(0);
-  state["after"] = MachineState(job_.target, *workshop_.monitor);
+  state["after"] = MachineState(job_.target, *workshop_.monitor, workshop_.device);
   if (const std::string slowed = state["after"].value("slowed_by", ""); !slowed.empty())
     evaluation_.AddLabel("device slowed by: " + slowed);
   return result;
@@ -193,7 +228,7 @@ Result<bool> Examination::MeasureTime() {
 Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   Stopwatch warmup;
   for (int i = 0; i < kWarmupPairs; ++i) {
-    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(i % 2 == 0, "own", false, &pairs_));
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(i % 2 == 0, "task", false, &pairs_));
     if (!go_on) return std::optional<TimingPlan>();
   }
   double pair_seconds = warmup.Seconds() / kWarmupPairs;
@@ -221,7 +256,8 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   options.per_call_overhead_seconds = std::max(0.0, pair_seconds / 2 - baseline_seconds_);
   options.clearly_slow_below = protocol_.give_up_below;
   options.ratio.seed = secret_.Next();
-  options.ratio.between_process_log_sd = kBetweenProcessLogSd;
+  options.ratio.between_process_log_sd =
+      job_.target == Target::kCuda ? kBetweenProcessLogSdOnCuda : kBetweenProcessLogSdOnCpu;
   options.ratio.between_process_seconds =
       job_.target == Target::kCuda ? kBetweenProcessSecondsOnCuda : kBetweenProcessSecondsOnCpu;
   DAVINCI_ASSIGN_OR_RETURN(MeasurementPlan plan, PlanMeasurement(baseline_seconds_, options));
@@ -248,17 +284,17 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
   uint64_t num_measured = 0;
   const auto measure = [&](bool baseline_first, bool full_check,
                            std::vector<Pair>* into) -> Result<bool> {
-    const std::string distribution = std::exchange(next_distribution_, "own");
+    const std::string distribution = std::exchange(next_distribution_, "task");
     const bool due = num_measured++ == first_stress ||
                      (secret_.Uniform() < protocol_.stress_share && stress.Fits(spent.Seconds()));
     if (due && stresses) next_distribution_ = stress_[secret_.Below(stress_.size())];
-    if (distribution == "own" && job_.target == Target::kCuda) {
+    if (distribution == "task" && job_.target == Target::kCuda) {
       DAVINCI_ASSIGN_OR_RETURN(const bool go_on,
                                MeasureWindows(full_queue_, baseline_first, full_check, into));
       return go_on && into != nullptr ? Corroborate(baseline_first) : Result<bool>(go_on);
     }
-    if (distribution == "own" || into == nullptr)
-      return MeasurePair(baseline_first, distribution, full_check || distribution != "own", into);
+    if (distribution == "task" || into == nullptr)
+      return MeasurePair(baseline_first, distribution, full_check || distribution != "task", into);
     const Stopwatch watch;
     auto go_on = MeasurePair(baseline_first, distribution, true, &stress_pairs_);
     stress.Took(watch.Seconds());
@@ -266,23 +302,25 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
   };
   // The distance to the next doubles at most: a cache of derived weights does not live through half
   // of the pairs, whenever it was filled.
+  const auto reweigh = [&]() -> Result<bool> {
+    const Stopwatch watch;
+    const int before = reweighs_;
+    DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
+    if (failure) return Verdict(*failure);
+    bool go_on = true;
+    if (reweighs_ > before) {  // who keeps something by version renews it off the record
+      DAVINCI_ASSIGN_OR_RETURN(go_on, measure(true, false, nullptr));
+    }
+    reweighing.Took(watch.Seconds());
+    return go_on;
+  };
   uint64_t next_reweigh = 1 + secret_.Below(min_pairs - 1);
   const uint64_t first_truth = secret_.Below(min_pairs);
   while (!phase.decision.stop()) {
     if (pairs_.size() >= next_reweigh && reweighing.Fits(spent.Seconds())) {
-      const Stopwatch watch;
-      const int before = reweighs_;
-      DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
-      if (failure) {
-        DAVINCI_RETURN_IF_ERROR(Verdict(*failure).status());
-        return verdict_stands;
-      }
-      if (reweighs_ > before) {  // who keeps something by version renews it off the record
-        DAVINCI_ASSIGN_OR_RETURN(const bool go_on, measure(true, false, nullptr));
-        if (!go_on) return verdict_stands;
-      }
+      DAVINCI_ASSIGN_OR_RETURN(const bool go_on, reweigh());
+      if (!go_on) return verdict_stands;
       next_reweigh = pairs_.size() + 1 + secret_.Below(pairs_.size() + 1);
-      reweighing.Took(watch.Seconds());
     }
     // A B B A: what drifts hits both sides alike.
     const bool baseline_first = pairs_.size() % 2 == 0;
@@ -299,6 +337,9 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     const double on_record = spent.Seconds() - reweighing.total_seconds() - stress.total_seconds();
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
   }
+  // However few pairs a busy machine left room for: what was kept from weights is wrong now.
+  DAVINCI_ASSIGN_OR_RETURN(const bool right_to_the_end, reweigh());
+  if (!right_to_the_end) return verdict_stands;
   evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();
   return std::optional<TimingPhase>(std::move(phase));
 }
@@ -307,7 +348,7 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
   DAVINCI_RETURN_IF_ERROR(MeasureWaking());
   DAVINCI_ASSIGN_OR_RETURN(const auto timing, PlanTiming());
   if (!timing) return false;
-  // Whoever seems to lie about time is measured a second time: a neighbour on the machine may have
+  // A candidate under suspicion is measured a second time: a neighbour on the machine may have
   // come between. The pairs of a phase under suspicion are never used.
   for (const bool again : {false, true}) {
     DAVINCI_ASSIGN_OR_RETURN(const auto phase, MeasurePhase(*timing));
@@ -341,11 +382,12 @@ void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPha
     return Median(seconds);
   }();
   if (uneven) {
-    // Twice in a row: not a neighbour's doing. Whoever calls it pays the average.
+    // Twice in a row: not a neighbour's doing. Callers pay the average.
     evaluation_.AddLabel(fmt::format("uneven calls: {:.3g} x in the middle, {:.3g} x on average",
                                      ratio.median, uneven->ratio));
     ratio = AtAverage(ratio, uneven->ratio, options.ratio.band);
   }
+  if (job_.target == Target::kCpu) ratio = WithinLoad(ratio, options.ratio);
   if (arm_doubt_ > 0)
     ratio = WithCostlierCalls(ratio, median_seconds, arm_doubt_, options.ratio.band);
   if (arm_charge_ > 0) {
@@ -358,9 +400,9 @@ void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPha
   RecordClocks(phase.samples, ratio, options.ratio);
   if (const int64_t pages = pairs_.back().candidate.unwritten_pages; pages > kFewPages)
     evaluation_.AddLabel(fmt::format("{} pages of the outputs are not written", pages));
-  if (!ratio.significant && ratio.high > kWideInterval * ratio.low)
-    evaluation_.AddLabel(
-        fmt::format("hardly measured: {:.3g} to {:.3g} x, busy machine", ratio.low, ratio.high));
+  if (!ratio.significant && ratio.decided_high > kWideInterval * ratio.decided_low)
+    evaluation_.AddLabel(fmt::format("inconclusive: {:.3g} to {:.3g} x, busy machine",
+                                     ratio.decided_low, ratio.decided_high));
   if (ratio.unsteadiness > kSteady)
     evaluation_.AddLabel(fmt::format("unsteady timing: {:.1f} x", ratio.unsteadiness));
 }

@@ -1,5 +1,5 @@
 // Time on a device: windows of several calls in a full queue, held against windows that are the
-// same but for the calls (docs/judge-internals.md, "The time of a call on cuda").
+// same but for the calls (docs/judge-internals.md, "Time of record on cuda").
 
 #include <fmt/format.h>
 
@@ -226,7 +226,7 @@ Result<bool> Examination::VerifyWindow(const Pair& pair, const json (&layouts)[2
     const json comparison = Verified(found, &broken);
     if (broken) return Verdict(*broken);
     if (comparison.at("passed").get<bool>()) continue;
-    Failure failure = MismatchFailure(comparison, "own", 0);
+    Failure failure = MismatchFailure(comparison, "task", 0);
     failure.message += " (a timed call: what is timed is what is checked)";
     return Verdict(std::move(failure));
   }
@@ -390,7 +390,8 @@ ClockTimes Examination::Reading(const std::vector<PairedSample>& samples,
     seconds[1].push_back(sample.baseline_seconds);
   }
   return {Summarise(seconds[0]), Summarise(seconds[1]),
-          Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline}};
+          Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline,
+                  ratio.decided_low, ratio.decided_high}};
 }
 
 void Examination::RecordClocks(const std::vector<PairedSample>& samples, const PairedRatio& ratio,

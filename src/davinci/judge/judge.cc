@@ -14,10 +14,12 @@
 #include "davinci/base/json_text.h"
 #include "davinci/build/build_service.h"
 #include "davinci/gpu/device.h"
+#include "davinci/gpu/visible_devices.h"
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/machine_state.h"
 #include "davinci/judge/session.h"
+#include "davinci/judge/slow_calls.h"
 #include "davinci/judge/spares.h"
 #include "davinci/sandbox/layers.h"
 
@@ -55,7 +57,7 @@ json OverrideLimits(const JudgeOptions& options, Protocol* protocol) {
   return changed;
 }
 
-// Said of a candidate or of its task: nobody knows yet whose memory it was.
+// Of the candidate or of its task: whose memory it was is not known yet.
 bool MemoryRanOut(const Result<Evaluation>& evaluation) {
   return evaluation.ok() ? evaluation->outcome == Outcome::kOutOfMemory
                          : evaluation.status().code() == StatusCode::kResourceExhausted;
@@ -70,9 +72,11 @@ struct Judge::Impl {
   std::unique_ptr<store::KvCache>
       facts;  // null when the disk says no: everything is then found out again
   std::unique_ptr<gpu::DeviceMonitor> monitor = gpu::DeviceMonitor::Create();
+  std::string device;  // uuid; empty where there is none
   std::mutex mutex;
   std::unique_ptr<Workshop> workshop;  // guarded by mutex until built, then constant
   SessionPool sessions{kRestingSessions, kSessionsPerTask};
+  SlowCalls slow_calls;
   std::unique_ptr<Spares> spares;  // made with the workshop it borrows
   std::mutex build_mutex;
   std::unique_ptr<build::BuildService> builds;  // guarded by build_mutex until created
@@ -137,8 +141,10 @@ struct Judge::Impl {
     built->server = server.get();
     built->leases = leases.get();
     built->monitor = monitor.get();
+    built->device = device;
     built->facts = facts.get();
     built->sessions = &sessions;
+    built->slow_calls = &slow_calls;
     built->build = [this](const json& request) { return Build(request); };
     built->hello = std::move(hello);
     built->options = options;
@@ -158,11 +164,20 @@ Judge::~Judge() = default;
 Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
+  const auto visible = gpu::VisibleDevices(*impl->monitor);
+  if (!options.device.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto chosen, gpu::ChooseDevices(visible, options.device));
+    impl->device = chosen.front();
+  } else if (!visible.empty()) {
+    impl->device = visible.front().uuid;
+  }
   worker::ForkServerOptions server;
   server.python = options.python;
   server.module_path = options.python_path;
   server.library = options.worker_library;
   server.triton = options.triton;
+  // All processes of this judge see this device and no other.
+  if (visible.size() > 1) server.extra_env.emplace_back("CUDA_VISIBLE_DEVICES", impl->device);
   if (const auto cache = CacheDir("bytecode"); cache.ok()) server.bytecode_cache = cache->string();
   server.threads = options.threads > 0
                        ? options.threads
@@ -220,10 +235,10 @@ Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
 
 Result<Evaluation> Judge::EvaluateAgainst(const Job& job, const Progress& progress) {
   auto evaluation = EvaluateOnce(job, progress, MemoryRoom::kEstimated);
-  const bool on_device = job.target == Target::kCuda && !impl_->monitor->devices().empty();
+  const bool on_device = job.target == Target::kCuda && !impl_->device.empty();
   int attempts = 1;
-  // A neighbour's memory is nobody's fault: whatever was said about this candidate, it is asked
-  // again, in the end with the device for itself.
+  // A neighbour's memory is not the candidate's fault: it is judged again, in the end with the
+  // device for itself.
   for (const MemoryRoom room : {MemoryRoom::kHalfMore, MemoryRoom::kAll}) {
     const bool ours = !evaluation.ok();
     if (!on_device || !MemoryRanOut(evaluation) || (room == MemoryRoom::kHalfMore && !ours))
@@ -286,25 +301,27 @@ Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
   } else {
     DAVINCI_ASSIGN_OR_RETURN(const Workshop* workshop, impl_->Ready());
     Job actual = job;
-    if (job.target == Target::kCuda && impl_->monitor->devices().empty()) {
+    if (job.target == Target::kCuda && impl_->device.empty()) {
       actual.target = Target::kCpu;
-      actual.without_device = true;
+      actual.compile_only = true;
     }
     DAVINCI_ASSIGN_OR_RETURN(
-        evaluation, actual.without_device
-                        ? EvaluateWithoutDevice(*workshop, actual, task, protocol, progress)
+        evaluation, actual.compile_only
+                        ? EvaluateCompileOnly(*workshop, actual, task, protocol, progress)
                         : Examination(*workshop, actual, task, protocol, progress, room).Run());
     if (evaluation.outcome != Outcome::kOk && !impl_->server->Alive())
       return Unavailable("the fork server ended in the middle of the evaluation; judge again");
-    if (actual.without_device)
-      evaluation.provenance["no_device"] = impl_->monitor->absence_reason();
+    if (actual.compile_only)
+      evaluation.provenance["no_device"] = impl_->monitor->devices().empty()
+                                               ? impl_->monitor->absence_reason()
+                                               : "CUDA_VISIBLE_DEVICES hides all devices";
   }
   json& provenance = evaluation.provenance;
   const Language language =
       job.language == Language::kAuto ? DetectLanguage(*source) : job.language;
   provenance["language"] = LanguageName(language);
   provenance["target"] = TargetName(job.target);
-  provenance["device"] = MachineIdentity(job.target, *impl_->monitor);
+  provenance["device"] = MachineIdentity(job.target, *impl_->monitor, impl_->device);
   if (provenance.contains("binaries")) provenance["toolchain"] = impl_->ToolchainIdentity();
   provenance["task_sha256"] = task.hash;
   provenance["candidate_sha256"] = Sha256Hex(*source);

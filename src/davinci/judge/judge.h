@@ -31,6 +31,7 @@ struct JudgeOptions {
   std::string python_path;     // folder with davinci_worker and davinci_runtime
   std::string worker_library;  // libdavinci_worker.so
   bool triton = false;         // import Triton before forking
+  std::string device;          // cuda: uuid of the GPU; empty: the first that is visible
   int threads = 0;  // threads of reference and candidate; 0 = all cores on cpu, one on cuda
   bool unsafe_no_sandbox = false;  // run untrusted code although no isolation layer is available
   int compile_jobs = 0;            // parallel compilations; 0 = all cores
@@ -59,10 +60,10 @@ struct Job {
   std::vector<std::string> shapes;
   // Target cuda on a machine without a GPU: Evaluate() sets it, and `target` to the CPU on which
   // kernels are interpreted.
-  bool without_device = false;
-  int offline_arch =
-      90;               // compute capability that kernels are compiled for then, major * 10 + minor
-  int offline_try = 0;  // 0: at the task's own size where it fits, then at ever smaller ones
+  bool compile_only = false;
+  int compile_only_arch =
+      90;  // compute capability that kernels are compiled for then, major * 10 + minor
+  int compile_only_try = 0;  // 0: at the task's own size where it fits, then at ever smaller ones
 };
 
 // Stage names as they begin: "loading", "checking", "timing", …; for progress display.
@@ -79,8 +80,8 @@ class Judge {
   // Judges one candidate. Bad input (missing file, broken task, reference that raises) is
   // kInvalidArgument or kNotFound with file, line and remedy; kUnavailable and kInternal are ours.
   // The candidate's own failures are Evaluations. What is ours is tried a second time before it is
-  // returned (provenance.attempts says 2 where that helped); whoever needs a value makes
-  // Outcome::kJudgeError of what is left, which is never held against a candidate.
+  // returned (provenance.attempts says 2 where that helped); callers that need an
+  // Evaluation turn the rest into Outcome::kJudgeError, which is never held against a candidate.
   Result<Evaluation> Evaluate(const Job& job, const Progress& progress = nullptr);
 
   // Evaluations return before everything of them has ended: the candidate's process is torn down

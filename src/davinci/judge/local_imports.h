@@ -31,7 +31,7 @@ nlohmann::json ToJson(const LocalImports& imports);
 LocalImports FindLocalImports(std::string_view source, const std::filesystem::path& file);
 
 // Of the data of a task, "<stem>.*" beside it other than Python and its sidecar, such as
-// "net.weights.pt" beside "net.py".
+// "net.weights.pt" next to "net.py".
 std::vector<std::filesystem::path> DataFilesOf(const std::filesystem::path& task_file);
 
 // `paths` without what of a task its candidates may not see: the file, its sidecar, its data. A

@@ -55,31 +55,39 @@ json CpuState(const fs::path& root) {
   return state;
 }
 
+const gpu::DeviceInfo* WithUuid(const gpu::DeviceMonitor& monitor, std::string_view uuid) {
+  for (const gpu::DeviceInfo& device : monitor.devices())
+    if (device.uuid == uuid) return &device;
+  return nullptr;
+}
+
 }  // namespace
 
-json MachineIdentity(Target target, const gpu::DeviceMonitor& monitor, const fs::path& root) {
-  if (target == Target::kCuda && !monitor.devices().empty()) {
-    const gpu::DeviceInfo& device = monitor.devices()[0];
-    return {{"name", device.name},
-            {"uuid", device.uuid},
-            {"driver", device.driver_version},
-            {"cuda", device.cuda_driver_version}};
-  }
+json MachineIdentity(Target target, const gpu::DeviceMonitor& monitor, std::string_view uuid,
+                     const fs::path& root) {
+  if (const gpu::DeviceInfo* device = WithUuid(monitor, uuid);
+      target == Target::kCuda && device != nullptr)
+    return {{"name", device->name},
+            {"uuid", device->uuid},
+            {"driver", device->driver_version},
+            {"cuda", device->cuda_driver_version}};
   return {{"name", CpuInfo(root, "model name")},
           {"cores", std::thread::hardware_concurrency()},
           {"kernel", LineOf(root / "proc/sys/kernel/osrelease")}};
 }
 
-json MachineState(Target target, const gpu::DeviceMonitor& monitor, const fs::path& root) {
-  if (target != Target::kCuda || monitor.devices().empty()) return CpuState(root);
-  const auto state = monitor.Read(monitor.devices()[0].index);
-  if (!state.ok()) return {{"not_told", state.status().message()}};
-  json told = {{"sm_mhz", state->sm_clock_mhz},         {"max_sm_mhz", state->max_sm_clock_mhz},
-               {"memory_mhz", state->memory_clock_mhz}, {"celsius", state->temperature_celsius},
-               {"watts", state->power_watts},           {"watts_limit", state->power_limit_watts},
-               {"throttle", state->throttle.ToString()}};
-  if (state->throttle.AffectsTiming()) told["slowed_by"] = state->throttle.ToString();
-  return told;
+json MachineState(Target target, const gpu::DeviceMonitor& monitor, std::string_view uuid,
+                  const fs::path& root) {
+  const gpu::DeviceInfo* device = WithUuid(monitor, uuid);
+  if (target != Target::kCuda || device == nullptr) return CpuState(root);
+  const auto state = monitor.Read(device->index);
+  if (!state.ok()) return {{"unavailable", state.status().message()}};
+  json found = {{"sm_mhz", state->sm_clock_mhz},         {"max_sm_mhz", state->max_sm_clock_mhz},
+                {"memory_mhz", state->memory_clock_mhz}, {"celsius", state->temperature_celsius},
+                {"watts", state->power_watts},           {"watts_limit", state->power_limit_watts},
+                {"throttle", state->throttle.ToString()}};
+  if (state->throttle.AffectsTiming()) found["slowed_by"] = state->throttle.ToString();
+  return found;
 }
 
 }  // namespace davinci::judge

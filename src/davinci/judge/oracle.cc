@@ -113,7 +113,7 @@ Result<worker::Process::Reply> Oracle::Receive(Stage stage, double timeout_secon
       return InvalidArgument(Late(stage, timeout_seconds));
     }
     const auto death = process_->WaitForDeath(1.0);
-    // A machine whose memory runs out kills, and tells nobody but its log.
+    // The kernel's out-of-memory killer reports only to its own log.
     const bool killed = death && !death->exited && death->signal == SIGKILL;
     return Unavailable(
         fmt::format("{}: the oracle {}{}", reference_, death ? death->Describe() : "went silent",

@@ -68,7 +68,7 @@ class Oracle {
   worker::Process& process() { return *process_; }
   // Seconds spent in each kind of request so far, for stage timings.
   const nlohmann::json& seconds() const { return seconds_; }
-  // Between two examinations: nobody's stage timings, the usual patience.
+  // Between two examinations: stage timings count for none, timeouts are the default.
   void Rest();
   void set_timeout(double seconds) { timeout_seconds_ = seconds; }
 

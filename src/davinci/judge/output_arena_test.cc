@@ -35,7 +35,7 @@ TEST(Overlap, AsksForBytesOfContiguousOnes) {
     other.address = static_cast<uint64_t>(4096 + distance);
     EXPECT_EQ(Overlap(one, other), distance > -48 && distance < 48) << distance;
   }
-  other = Tensor({4, 3}, {6, 1});  // every other row, whose neighbours may be somebody else's
+  other = Tensor({4, 3}, {6, 1});  // every other row, whose neighbours may belong to another tensor
   other.address = 4096 + 12;
   EXPECT_FALSE(Overlap(one, other));
   other = Tensor({0}, {1});

@@ -45,7 +45,7 @@ __attribute__((always_inline)) inline void WriteBody(char* data, size_t bytes, f
   for (size_t i = 0; i + 4 <= bytes / sizeof(Vector); i += 4)
 #pragma GCC unroll 4
     for (int k = 0; k < 4; ++k) v[i + static_cast<size_t>(k)] = filled;
-  // Stores that nobody reads may be dropped; this says that somebody does.
+  // Keeps the compiler from dropping stores that are never read.
   asm volatile("" : : "r"(data) : "memory");
 }
 

@@ -9,7 +9,7 @@ namespace davinci::judge {
 namespace {
 
 constexpr int kPublishedTrials = 5;
-constexpr double kShareOfMachine = 0.6;  // the oracle, and whoever else works there, have the rest
+constexpr double kShareOfMachine = 0.6;  // the rest is for the oracle and other processes
 
 }  // namespace
 
@@ -37,12 +37,12 @@ Result<Protocol> ProtocolByName(std::string_view name) {
   Protocol protocol;
   protocol.name = std::string(name);
   if (name == "davinci") {
-    protocol.steps = {{"own"},      {"signed"},    {"magnitudes"},  {"faint"},
-                      {"outliers"}, {"own", true}, {"signed", true}};
+    protocol.steps = {{"task"},     {"heavy_tailed"}, {"log_uniform"},       {"small_scale"},
+                      {"outliers"}, {"task", true},   {"heavy_tailed", true}};
     return protocol;
   }
   if (name == "screening") {
-    protocol.steps = {{"own"}, {"signed"}, {"magnitudes"}, {"own", true}};
+    protocol.steps = {{"task"}, {"heavy_tailed"}, {"log_uniform"}, {"task", true}};
     protocol.second_opinion = false;
     protocol.min_pairs = 6;
     protocol.max_pairs = 14;
@@ -54,7 +54,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     protocol.profile_warmup_seconds = 0.005;
     protocol.timing_budget_seconds = 0.25;
     protocol.target_half_width = 0.06;
-    protocol.stress_share = 0;  // whoever wins is judged again
+    protocol.stress_share = 0;  // winners are judged again
     protocol.sampling_share_of_width = 0.5;
     protocol.give_up_below = 0.8;
     protocol.interpreter_budget_seconds = 2.5;

@@ -15,7 +15,7 @@ namespace davinci::judge {
 
 // One correctness call: which inputs, on which shapes.
 struct CheckStep {
-  std::string distribution;    // "own", "signed", "magnitudes"
+  std::string distribution;    // "task", "heavy_tailed", "log_uniform"
                                // (python/davinci_worker/distributions.py), "published-0" …
   bool every_variant = false;  // on each declared shape variant instead of the task's own size
 };

@@ -22,6 +22,8 @@ using worker::Process;
 constexpr double kDeathGraceSeconds = 0.3;
 // A deadline is put off by the time without a core, by at most this many times itself.
 constexpr double kMostPutOff = 9;
+// A call that lasts is looked after this often.
+constexpr double kAskWhileSlowSeconds = 0.1;
 // … and not by less than this share of itself.
 constexpr double kLeastPutOff = 0.01;
 constexpr size_t kMessageBytes = 4000;
@@ -160,7 +162,7 @@ json Runner::Build(const json& request) {
   const auto error = outcome.find("error");
   const std::string kind = error == outcome.end() ? "" : TextIn(*error, "kind");
   last_build_timed_out_ = kind == "timeout";
-  // Whoever wants CUDA where there is none wants too much; a C++ compiler there must be.
+  // A missing CUDA compiler is the candidate's failure; a missing C++ compiler is ours.
   const auto cuda_sources = request.find("cuda_sources");
   const bool wants_cuda = FlagIn(request, "with_cuda") || TextIn(request, "kind") == "cubin" ||
                           (cuda_sources != request.end() && !cuda_sources->empty());
@@ -272,7 +274,7 @@ Answer Runner::Await(double timeout_seconds, Outcome stage) {
   } else if (reply->failed()) {
     answer.failure = FromError(reply->error, stage);
   } else if (!reply->ok.is_object()) {
-    answer.failure = Classify(InvalidArgument("a reply that is none"), stage, timeout_seconds);
+    answer.failure = Classify(InvalidArgument("malformed reply"), stage, timeout_seconds);
   } else {
     answer.ok = std::move(reply->ok);
     answer.fds = std::move(reply->fds);
@@ -338,14 +340,22 @@ CallResult Runner::Call(const CallOptions& options) {
     const bool seen =
         options.spin_seconds > 0 && process_->control().SpinUntilReadable(options.spin_seconds);
     const bool impatient = options.on_slow && !slow && options.patience_seconds < allowed;
+    const bool asking = slow && options.while_slow && allowed > 2 * kAskWhileSlowSeconds;
+    const double patience = impatient ? options.patience_seconds
+                            : asking  ? kAskWhileSlowSeconds
+                                      : allowed;
     const Status waited =
-        seen ? Status::Ok()
-             : process_->control().Wait(impatient ? options.patience_seconds : allowed,
-                                        process_->status_fd());
+        seen ? Status::Ok() : process_->control().Wait(patience, process_->status_fd());
     if (impatient && waited.code() == StatusCode::kDeadlineExceeded) {
       slow = true;
       options.on_slow();
       continue;
+    }
+    if (asking && waited.code() == StatusCode::kDeadlineExceeded) {
+      result.failure = options.while_slow();
+      if (!result.failure) continue;
+      process_->Kill();
+      return result;
     }
     if (waited.code() == StatusCode::kDeadlineExceeded) {
       const double more = WithoutCoreSeconds(cores_before, options.timeout_seconds) - put_off;
@@ -443,7 +453,7 @@ CallResult Runner::Call(const CallOptions& options) {
       last_structure_ = result.structure;
       last_outputs_ = result.outputs;
     } else {
-      return fail(InvalidArgument("a reply that is none"));
+      return fail(InvalidArgument("malformed reply"));
     }
     return result;
   }

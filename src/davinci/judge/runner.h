@@ -74,7 +74,7 @@ struct CallResult {
   int64_t tail_cpu_ns = 0;      // the part of it spent after DONE, before every thread had stopped
   int64_t outside_cpu_ns = 0;   // CPU time spent while it should have been frozen, before this call
   int64_t unwritten_pages = 0;  // CPU: of the outputs, that come into being when they are read
-  Arming arming;                // set by whoever armed it
+  Arming arming;                // set by the caller that armed it
   int64_t core_wait_ns =
       0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
   worker::CoreTimes cores;  // between thaw and frozen
@@ -113,6 +113,8 @@ struct CallOptions {
   // Called once when the call is not over after this long.
   double patience_seconds = 1;
   std::function<void()> on_slow = nullptr;
+  // Asked from then on, several times a second: a failure stops the process and is the call's.
+  std::function<std::optional<Failure>()> while_slow = nullptr;
   // Called once when the runner asks for the device, before the first kernel it has compiled is
   // launched; it is let go on when this returns.
   std::function<void()> on_gate = nullptr;

@@ -156,7 +156,7 @@ void SessionPool::TakeBack(Returned returned) {
       (session->spoilt || !session->ready || ++session->uses >= kMaxUses || !session->Alive()))
     session.reset();
   if (session && !returned.only_strip) {
-    // The candidate's arenas and outputs are let go before anybody else comes.
+    // The candidate's arenas and outputs are let go before the next evaluation.
     session->oracle->set_timeout(kLetGoSeconds);
     if (session->oracle->Ask({{"op", "rest"}}).ok()) {
       session->oracle->Rest();

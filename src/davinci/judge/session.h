@@ -53,6 +53,14 @@ struct Session {
   OutputArena arena;
   std::vector<std::optional<VariantFacts>> facts;  // by variant; 0 is the task's own size
   SecretStream secret{SecretSeed()};               // seeds of weights; never published
+  // Seeds of checks and of the weights they see, by name: all candidates of a session are checked
+  // on the same secret inputs, whose truth is worked out once. They cannot tell each other.
+  std::map<std::string, uint64_t> check_seeds;
+  uint64_t CheckSeed(const std::string& name) {
+    const auto [found, fresh] = check_seeds.try_emplace(name, 0);
+    if (fresh) found->second = secret.Next() >> 1;
+    return found->second;
+  }
   uint64_t init_seed = 0;
   // Without a device: {"bytes": the task's own size, "shrunk": null or {"set", "own", "bytes"}}.
   nlohmann::json fitted = nlohmann::json::object();
@@ -109,7 +117,7 @@ class SessionPool {
   void Settle();
   // Settles and ends the sessions at rest.
   void Clear();
-  // What the baseline of a task launches on the device, null until somebody has kept it. A few
+  // What the baseline of a task launches on the device, null until it is kept. A few
   // hundred tasks are remembered.
   nlohmann::json BaselineProfile(const std::string& key);
   void KeepBaselineProfile(const std::string& key, const nlohmann::json& profile);

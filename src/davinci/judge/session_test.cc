@@ -1,4 +1,4 @@
-// Who may have a session, and when. What a session does for its candidates is told by
+// Who may have a session, and when. What a session does for its candidates is tested by
 // tests/outcomes, where real ones serve.
 #include "davinci/judge/session.h"
 

@@ -29,7 +29,7 @@ Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target tar
   request.scratch = scratch;
   request.policy =
       RolePolicy(workshop, target, trusted ? "baseline" : "candidate", scratch, readable, trusted);
-  if (kind == RunnerKind::kCandidateWithoutDevice) AllowPrograms(&request.policy);
+  if (kind == RunnerKind::kCandidateCompileOnly) AllowPrograms(&request.policy);
   if (workshop.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(scratch, connections);
   // What torch.compile made for a baseline serves the next one. No candidate can reach it.
@@ -66,12 +66,11 @@ Result<Spare> Spares::Make(Target target, RunnerKind kind, int connections,
   return spare;
 }
 
-Result<Spare> Spares::Take(Target target, bool without_device, int connections,
+Result<Spare> Spares::Take(Target target, bool compile_only, int connections,
                            const std::vector<std::string>& visible,
                            const std::vector<std::string>& imports) {
   if (target != Target::kCuda || !visible.empty() || !imports.empty())
-    return Make(target,
-                without_device ? RunnerKind::kCandidateWithoutDevice : RunnerKind::kCandidate,
+    return Make(target, compile_only ? RunnerKind::kCandidateCompileOnly : RunnerKind::kCandidate,
                 connections, visible, imports);
   std::deque<Spare> outdated;  // ended outside the lock
   {
@@ -120,7 +119,7 @@ void Spares::Prepare(const std::stop_token& stop) {
       lock.unlock(), prepared = Spare(), lock.lock();
     --preparing_;
     changed_.notify_all();
-    if (!made) return;  // whoever needs a runner will say why there is none
+    if (!made) return;  // the next caller reports why there is none
   }
 }
 

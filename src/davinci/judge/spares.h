@@ -5,7 +5,7 @@
 // that more than one candidate comes (JudgeOptions::in_flight, or the second one): a single
 // judgement would only be disturbed by them, and one at a time is not served by several prepared at
 // once. On the cpu target none are kept: a fork is cheap there, and preparing one would take a core
-// from whoever is timed.
+// from the process being timed.
 #pragma once
 
 #include <condition_variable>
@@ -24,7 +24,7 @@
 
 namespace davinci::judge {
 
-enum class RunnerKind { kCandidate, kCandidateWithoutDevice, kBaseline };
+enum class RunnerKind { kCandidate, kCandidateCompileOnly, kBaseline };
 
 // Forks a runner in its sandbox: `scratch` (created when missing) is its working directory,
 // `readable` what it may read beside the system, `imports` modules that may be installed elsewhere
@@ -44,7 +44,7 @@ class Spares {
 
   // Prepared, or fresh when none is, or where it has to see more than the system: files and folders
   // `visible`, and what is installed under the names `imports`. Thread-safe.
-  Result<Spare> Take(Target target, bool without_device, int connections,
+  Result<Spare> Take(Target target, bool compile_only, int connections,
                      const std::vector<std::string>& visible = {},
                      const std::vector<std::string>& imports = {});
   // Ends the prepared ones; no more are prepared until the next Take().
@@ -62,7 +62,7 @@ class Spares {
   std::mutex mutex_;
   std::condition_variable_any changed_;  // with mutex_
   std::deque<Spare> ready_;              // guarded by mutex_; all with connections_
-  int connections_ = 0;                  // guarded by mutex_; of whoever came last
+  int connections_ = 0;                  // guarded by mutex_; of the last caller
   int taken_ = 0;                        // guarded by mutex_
   int preparing_ = 0;                    // guarded by mutex_
   bool wanted_ = false;                  // guarded by mutex_

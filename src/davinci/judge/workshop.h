@@ -12,14 +12,17 @@
 namespace davinci::judge {
 
 class SessionPool;
+class SlowCalls;
 class Spares;
 
 struct Workshop {
   worker::ForkServer* server = nullptr;
   gpu::DeviceLeases* leases = nullptr;
   const gpu::DeviceMonitor* monitor = nullptr;
+  std::string device;  // uuid of the GPU; empty where there is none
   SessionPool* sessions = nullptr;
   Spares* spares = nullptr;
+  SlowCalls* slow_calls = nullptr;
   worker::BuildHandler build;
   // Device peaks and task admission; null where nothing can be kept.
   store::KvCache* facts = nullptr;

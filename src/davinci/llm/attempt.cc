@@ -103,7 +103,7 @@ std::optional<double> ParseRetryAfter(const std::string& value) {
     return seconds;
   }
   std::tm when{};
-  // RFC 9110: the preferred form; the two obsolete ones are not written by anybody.
+  // RFC 9110: the preferred form; no server writes the two obsolete ones.
   if (strptime(value.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &when) == nullptr) return std::nullopt;
   return std::max(0.0, std::difftime(timegm(&when), std::time(nullptr)));
 }

@@ -6,7 +6,7 @@
 // Replies.
 //
 // A failure to get a reply is a Status. A nonsense reply is a value: parse it (tool_calls.h,
-// code_extraction.h) and get told what is wrong with it.
+// code_extraction.h) and get a diagnosis.
 //
 // Tokens. A backbone that holds the model itself says what it read and what it drew (TokenTrace),
 // and takes tokens back as they were: a conversation to be trained on is continued with
@@ -31,7 +31,7 @@ enum class Role { kSystem, kUser, kAssistant, kTool };
 std::string_view RoleName(Role role);  // "system", "user", "assistant", "tool"
 
 // A call of a tool as the endpoint reports it. `arguments` is the text the model wrote, normally a
-// JSON object, but nobody promises that.
+// JSON object, but that is not guaranteed.
 struct ToolCall {
   std::string id;  // of the endpoint; may be empty
   std::string name;

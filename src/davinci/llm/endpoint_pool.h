@@ -41,8 +41,8 @@ class EndpointPool {
 
   // The healthy endpoint with the fewest calls in flight (then the fewest calls so far), not
   // `avoid` where there is another. Waits while all are full, paused or open. kUnavailable when a
-  // trial call to an open circuit failed meanwhile and nothing is healthy: whoever waits has to
-  // count that as a failure of its own, or it would wait for a dead endpoint for ever.
+  // trial call to an open circuit failed meanwhile and nothing is healthy: the waiting call
+  // counts that as its own failure, or it would wait for a dead endpoint for ever.
   Result<Lease> Acquire(size_t avoid, double deadline_s, const CancelToken& cancel);
 
   // Out for good, or in again.

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "davinci/base/plural.h"
+
 namespace davinci::llm {
 
 Spending& Spending::operator+=(const Spending& other) {
@@ -18,9 +20,7 @@ Spending& Spending::operator+=(const Spending& other) {
 }
 
 std::string CostText(const Spending& spending) {
-  const auto calls = [&] {
-    return fmt::format("{} call{}", spending.num_unpriced, spending.num_unpriced == 1 ? "" : "s");
-  };
+  const auto calls = [&] { return Counted(spending.num_unpriced, "call"); };
   if (spending.num_unpriced == 0) return fmt::format("${:.4f}", spending.usd);
   if (spending.num_unpriced >= spending.num_calls + spending.num_lost)
     return fmt::format("price unknown ({})", calls());

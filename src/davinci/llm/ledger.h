@@ -30,7 +30,7 @@ struct Budget {
 };
 
 // Sums over calls. `usd` covers calls of known price only: with num_unpriced > 0 it is a lower
-// bound, and whoever prints it has to say so (CostText does).
+// bound, and text that shows it must say so (CostText does).
 struct Spending {
   int64_t num_calls = 0;     // replies paid for
   int64_t num_lost = 0;      // attempts that broke after the endpoint had begun to answer

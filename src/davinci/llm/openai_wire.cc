@@ -215,7 +215,7 @@ std::optional<std::string> AdaptTo(const EndpointError& error, const Json& body,
   }
   if (sent("tool_choice") && mentioned("tool_choice") && !mentioned("\"auto\"")) {
     dialect->tool_choice = false;
-    return "cannot be told which tool to call; the model decides";
+    return "cannot be made to call a given tool; the model decides";
   }
   if (sent("tools") && (mentioned("tool") || mentioned("function"))) {
     dialect->native_tools = false;

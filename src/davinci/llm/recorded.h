@@ -54,7 +54,7 @@ RecordedReply MakeRecord(const Request& request, const Reply& reply, RecordingMa
 // Where replies are looked up. Immutable after loading but for Add; not thread-safe.
 class Recording {
  public:
-  // NotFound without the file; InvalidArgument names file and line of a record that is none. A torn
+  // NotFound without the file; InvalidArgument names file and line of a malformed record. A torn
   // last line (the recorder was killed) is left out.
   static Result<Recording> Load(const std::filesystem::path& file);
 

@@ -87,7 +87,7 @@ void SocketWatch::Run() {
     }
     next_wake_s_ = next_s;
     poked_ = false;
-    // Waiting for longer than a day overflows nothing and helps nobody.
+    // One day at most: no overflow, and no caller waits longer.
     const double wait_s = std::clamp(next_s - now_s, 0.0, 86400.0);
     changed_.wait_for(lock, std::chrono::duration<double>(wait_s),
                       [this] { return poked_ || closing_; });

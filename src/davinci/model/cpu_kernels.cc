@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 // Sanitizers are not initialised when indirect functions are resolved, so they get the plain
 // version.
@@ -52,27 +53,78 @@ struct Lanes<uint16_t> {  // bfloat16: the upper half of a float
   }
 };
 
-DV_INLINE float Sum(const F16& v) {
-  float s[kLanes];
-  std::memcpy(s, &v, sizeof s);
-  for (int width = kLanes / 2; width > 0; width /= 2)
-    for (int i = 0; i < width; ++i) s[i] += s[i + width];
-  return s[0];
+// A fixed tree: eight pairs, four, two, one.
+DV_INLINE float Sum(F16 v) {
+  typedef int32_t I16 __attribute__((vector_size(64)));
+  v += __builtin_shuffle(v, I16{8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7});
+  v += __builtin_shuffle(v, I16{4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11});
+  v += __builtin_shuffle(v, I16{2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13});
+  return v[0] + v[1];
+}
+
+// e^x within 2 ulp for |x| <= 87; beyond, as for the nearer bound; NaN stays NaN.
+DV_INLINE F16 Exp(F16 x) {
+  typedef int32_t I16 __attribute__((vector_size(64)));
+  const F16 low = F16{} - 87.0F;
+  const F16 high = F16{} + 88.0F;
+  x = x < low ? low : x;
+  x = x > high ? high : x;
+  constexpr float kMagic = 12582912.0F;  // 1.5 * 2^23: adding it rounds to a whole number
+  const F16 n = (x * 1.44269504F + kMagic) - kMagic;
+  F16 r = x - n * 0.693145752F;
+  r -= n * 1.42860677e-6F;
+  F16 p = r * 1.3981999e-3F + 8.3334519e-3F;
+  p = p * r + 4.1665796e-2F;
+  p = p * r + 1.6666666e-1F;
+  p = p * r + 0.5F;
+  p = p * r + 1.0F;
+  p = p * r + 1.0F;
+  const I16 scale = __builtin_convertvector(n, I16) << 23;
+  I16 bits;
+  std::memcpy(&bits, &p, sizeof bits);
+  bits += scale;
+  std::memcpy(&p, &bits, sizeof p);
+  return p;
+}
+
+// How x lies for Tile(): as it is for fp32 weights; for bf16 weights each whole group of 32 has its
+// even elements first, so that a word of weights is split by a shift and a mask.
+template <typename T>
+constexpr int64_t kGroup = kLanes;
+template <>
+constexpr int64_t kGroup<uint16_t> = 2 * kLanes;
+
+// kHalves vectors of a group of elements: for bf16 the even ones, then the odd ones.
+template <typename T>
+constexpr int kHalves = static_cast<int>(kGroup<T> / kLanes);
+template <typename T>
+DV_INLINE void LoadGroup(const T* from, F16 (&to)[kHalves<T>]) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    std::memcpy(&to[0], from, sizeof(F16));
+  } else {
+    U16 words;
+    std::memcpy(&words, from, sizeof words);
+    const U16 even = words << 16;
+    const U16 odd = words & 0xffff0000U;
+    std::memcpy(&to[0], &even, sizeof even);
+    std::memcpy(&to[1], &odd, sizeof odd);
+  }
 }
 
 // kRows rows of x times kColumns rows of w. The order of additions is that of one pair alone.
 template <typename T, int kRows, int kColumns>
 DV_INLINE void Tile(const float* x, const T* w, int64_t inner, float* sums) {
   F16 acc[kRows][kColumns] = {};
-  const int64_t whole = inner / kLanes * kLanes;
-  for (int64_t k = 0; k < whole; k += kLanes) {
-    F16 a[kRows];
-    for (int m = 0; m < kRows; ++m) std::memcpy(&a[m], x + m * inner + k, sizeof(F16));
-    for (int n = 0; n < kColumns; ++n) {
-      F16 b;
-      Lanes<T>::Load(w + n * inner + k, &b);
-      for (int m = 0; m < kRows; ++m) acc[m][n] += a[m] * b;
-    }
+  const int64_t whole = inner / kGroup<T> * kGroup<T>;
+  for (int64_t k = 0; k < whole; k += kGroup<T>) {
+    F16 b[kColumns][kHalves<T>];
+    for (int n = 0; n < kColumns; ++n) LoadGroup(w + n * inner + k, b[n]);
+    for (int m = 0; m < kRows; ++m)
+      for (int half = 0; half < kHalves<T>; ++half) {
+        F16 a;
+        std::memcpy(&a, x + m * inner + k + half * kLanes, sizeof a);
+        for (int n = 0; n < kColumns; ++n) acc[m][n] += a * b[n][half];
+      }
   }
   for (int m = 0; m < kRows; ++m)
     for (int n = 0; n < kColumns; ++n) {
@@ -83,40 +135,51 @@ DV_INLINE void Tile(const float* x, const T* w, int64_t inner, float* sums) {
     }
 }
 
-template <typename T, int kColumns>
-DV_INLINE void Columns(const float* x, int64_t rows, int64_t inner, const T* w, const T* bias,
-                       float* y, int64_t out, int64_t n) {
-  float sums[4 * kColumns];
-  const auto store = [&](int64_t m0, int count) __attribute__((always_inline)) {
-    for (int m = 0; m < count; ++m)
-      for (int c = 0; c < kColumns; ++c)
-        y[(m0 + m) * out + n + c] =
-            sums[m * kColumns + c] + (bias == nullptr ? 0.0F : Lanes<T>::One(bias[n + c]));
-  };
-  int64_t m = 0;
-  const T* block = w + n * inner;
-  for (; m + 4 <= rows; m += 4) {
-    Tile<T, 4, kColumns>(x + m * inner, block, inner, sums);
-    store(m, 4);
-  }
-  if (rows - m == 3) {
-    Tile<T, 3, kColumns>(x + m * inner, block, inner, sums);
-    store(m, 3);
-  } else if (rows - m == 2) {
-    Tile<T, 2, kColumns>(x + m * inner, block, inner, sums);
-    store(m, 2);
-  } else if (rows - m == 1) {
-    Tile<T, 1, kColumns>(x + m * inner, block, inner, sums);
-    store(m, 1);
-  }
+template <typename T, int kRows, int kColumns>
+DV_INLINE void Block(const float* x, int64_t inner, const T* w, const T* bias, float* y,
+                     int64_t out, int64_t n) {
+  float sums[kRows * kColumns];
+  Tile<T, kRows, kColumns>(x, w + n * inner, inner, sums);
+  for (int m = 0; m < kRows; ++m)
+    for (int c = 0; c < kColumns; ++c)
+      y[m * out + n + c] =
+          sums[m * kColumns + c] + (bias == nullptr ? 0.0F : Lanes<T>::One(bias[n + c]));
+}
+
+// All columns of kRows rows; the weights pass once.
+template <typename T, int kRows>
+DV_INLINE void Rows(const float* x, int64_t inner, const T* w, const T* bias, float* y, int64_t out,
+                    int64_t begin, int64_t end) {
+  constexpr int kColumns = kRows > 4 ? 2 : 4;
+  int64_t n = begin;
+  for (; n + kColumns <= end; n += kColumns)
+    Block<T, kRows, kColumns>(x, inner, w, bias, y, out, n);
+  for (; n < end; ++n) Block<T, kRows, 1>(x, inner, w, bias, y, out, n);
 }
 
 template <typename T>
 DV_INLINE void Linear(const float* x, int64_t rows, int64_t inner, const T* w, const T* bias,
                       float* y, int64_t out, int64_t begin, int64_t end) {
-  int64_t n = begin;
-  for (; n + 4 <= end; n += 4) Columns<T, 4>(x, rows, inner, w, bias, y, out, n);
-  for (; n < end; ++n) Columns<T, 1>(x, rows, inner, w, bias, y, out, n);
+  // Columns in stretches that stay in the second-level cache while all rows pass over them.
+  const int64_t stretch =
+      rows <= 8 ? end - begin
+                : std::max<int64_t>(4, (256 << 10) / (inner * static_cast<int64_t>(sizeof(T))));
+  for (int64_t from = begin; from < end; from += stretch) {
+    const int64_t to = std::min(from + stretch, end);
+    int64_t m = 0;
+    for (; m + 8 <= rows; m += 8)
+      Rows<T, 8>(x + m * inner, inner, w, bias, y + m * out, out, from, to);
+    const float* last = x + m * inner;
+    float* target = y + m * out;
+    if (rows - m >= 4) {
+      Rows<T, 4>(last, inner, w, bias, target, out, from, to);
+      m += 4;
+      last += 4 * inner;
+      target += 4 * out;
+    }
+    for (; m < rows; ++m, last += inner, target += out)
+      Rows<T, 1>(last, inner, w, bias, target, out, from, to);
+  }
 }
 
 DV_CLONES void LinearFloat(const float* x, int64_t rows, int64_t inner, const float* w,
@@ -131,11 +194,109 @@ DV_CLONES void LinearBfloat(const float* x, int64_t rows, int64_t inner, const u
 
 template <typename T>
 DV_INLINE float Dot(const float* a, const T* b, int64_t size) {
-  float sum;
-  Tile<T, 1, 1>(a, b, size, &sum);
+  F16 acc = {};
+  int64_t k = 0;
+  for (; k + kLanes <= size; k += kLanes) {
+    F16 left, right;
+    std::memcpy(&left, a + k, sizeof left);
+    Lanes<T>::Load(b + k, &right);
+    acc += left * right;
+  }
+  float sum = Sum(acc);
+  for (; k < size; ++k) sum += a[k] * Lanes<T>::One(b[k]);
   return sum;
 }
 
+// In place: e^(x - top); returns the sum.
+DV_INLINE float ExpSum(float* x, int64_t size, float top) {
+  F16 acc = {};
+  int64_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    F16 v;
+    std::memcpy(&v, x + i, sizeof v);
+    v = Exp(v - top);
+    acc += v;
+    std::memcpy(x + i, &v, sizeof v);
+  }
+  float sum = Sum(acc);
+  for (; i < size; ++i) {
+    x[i] = std::exp(x[i] - top);
+    sum += x[i];
+  }
+  return sum;
+}
+
+DV_INLINE float Largest(const float* x, int64_t size) {
+  float top = x[0];
+  int64_t i = 0;
+  if (size >= kLanes) {
+    F16 best;
+    std::memcpy(&best, x, sizeof best);
+    for (i = kLanes; i + kLanes <= size; i += kLanes) {
+      F16 v;
+      std::memcpy(&v, x + i, sizeof v);
+      best = v > best ? v : best;
+    }
+    for (int lane = 0; lane < kLanes; ++lane) top = best[lane] > top ? best[lane] : top;
+  }
+  for (; i < size; ++i) top = x[i] > top ? x[i] : top;
+  return top;
+}
+
+// kHeads queries, in the order of Tile(), over the same keys and values, whose positions are `step`
+// elements apart.
+template <typename T, int kHeads>
+DV_INLINE void AttendHeads(const float* queries, const T* keys, const T* values, int64_t step,
+                           int64_t length, int64_t dim, float scale, float* weights, float* out) {
+  const int64_t whole = dim / kGroup<T> * kGroup<T>;
+  for (int64_t i = 0; i < length; ++i) {
+    const T* key = keys + i * step;
+    F16 acc[kHeads] = {};
+    for (int64_t d = 0; d < whole; d += kGroup<T>) {
+      F16 k[kHalves<T>];
+      LoadGroup(key + d, k);
+      for (int g = 0; g < kHeads; ++g)
+        for (int half = 0; half < kHalves<T>; ++half) {
+          F16 q;
+          std::memcpy(&q, queries + g * dim + d + half * kLanes, sizeof q);
+          acc[g] += q * k[half];
+        }
+    }
+    for (int g = 0; g < kHeads; ++g) {
+      float sum = Sum(acc[g]);
+      for (int64_t d = whole; d < dim; ++d) sum += queries[g * dim + d] * Lanes<T>::One(key[d]);
+      weights[g * length + i] = sum * scale;
+    }
+  }
+  float factor[kHeads];
+  for (int g = 0; g < kHeads; ++g) {
+    float* weight = weights + g * length;
+    factor[g] = 1.0F / ExpSum(weight, length, Largest(weight, length));
+  }
+  for (int64_t d = 0; d < whole; d += kGroup<T>) {
+    F16 acc[kHeads][kHalves<T>] = {};
+    for (int64_t i = 0; i < length; ++i) {
+      F16 v[kHalves<T>];
+      LoadGroup(values + i * step + d, v);
+      for (int g = 0; g < kHeads; ++g)
+        for (int half = 0; half < kHalves<T>; ++half)
+          acc[g][half] += v[half] * weights[g * length + i];
+    }
+    for (int g = 0; g < kHeads; ++g)
+      for (int lane = 0; lane < kLanes; ++lane)
+        for (int half = 0; half < kHalves<T>; ++half)
+          out[g * dim + d + lane * kHalves<T> + half] = acc[g][half][lane] * factor[g];
+  }
+  for (int64_t d = whole; d < dim; ++d)
+    for (int g = 0; g < kHeads; ++g) {
+      float sum = 0;
+      for (int64_t i = 0; i < length; ++i)
+        sum += Lanes<T>::One(values[i * step + d]) * weights[g * length + i];
+      out[g * dim + d] = sum * factor[g];
+    }
+}
+
+// queries: all of them, rows `q_stride` apart, in the order of Tile().
 template <typename T>
 DV_INLINE void Attend(const CacheView& cache, const float* q, int64_t q_stride, int64_t heads,
                       const int32_t* starts, const int32_t* lengths, float scale, float* out,
@@ -146,40 +307,19 @@ DV_INLINE void Attend(const CacheView& cache, const float* q, int64_t q_stride, 
   for (int64_t item = begin; item < end; ++item) {
     const int64_t row = item / cache.kv_heads;
     const int64_t kv = item % cache.kv_heads;
-    const int64_t length = lengths[row];
     const T* keys = static_cast<const T*>(cache.keys) + starts[row] * step + kv * dim;
     const T* values = static_cast<const T*>(cache.values) + starts[row] * step + kv * dim;
     const float* queries = q + row * q_stride + kv * group * dim;
     float* target = out + (row * heads + kv * group) * dim;
-    for (int64_t i = 0; i < length; ++i)
-      for (int64_t g = 0; g < group; ++g)
-        scratch[g * length + i] = Dot<T>(queries + g * dim, keys + i * step, dim) * scale;
-    for (int64_t g = 0; g < group; ++g) {
-      float* weight = scratch + g * length;
-      float top = weight[0];
-      for (int64_t i = 1; i < length; ++i) top = std::max(top, weight[i]);
-      float total = 0;
-      for (int64_t i = 0; i < length; ++i) {
-        weight[i] = std::exp(weight[i] - top);
-        total += weight[i];
-      }
-      float* sum = target + g * dim;
-      std::fill(sum, sum + dim, 0.0F);
-      for (int64_t i = 0; i < length; ++i) {
-        const float share = weight[i];
-        const T* value = values + i * step;
-        int64_t d = 0;
-        for (; d + kLanes <= dim; d += kLanes) {
-          F16 v, s;
-          Lanes<T>::Load(value + d, &v);
-          std::memcpy(&s, sum + d, sizeof s);
-          s += v * share;
-          std::memcpy(sum + d, &s, sizeof s);
-        }
-        for (; d < dim; ++d) sum[d] += Lanes<T>::One(value[d]) * share;
-      }
-      for (int64_t d = 0; d < dim; ++d) sum[d] /= total;
-    }
+    const auto some = [&]<int kHeads>(int64_t g) __attribute__((always_inline)) {
+      AttendHeads<T, kHeads>(queries + g * dim, keys, values, step, lengths[row], dim, scale,
+                             scratch, target + g * dim);
+    };
+    int64_t g = 0;
+    for (; g + 4 <= group; g += 4) some.template operator()<4>(g);
+    if (group - g == 3) some.template operator()<3>(g);
+    if (group - g == 2) some.template operator()<2>(g);
+    if (group - g == 1) some.template operator()<1>(g);
   }
 }
 
@@ -206,6 +346,23 @@ void Store(const CacheView& cache, const float* k, const float* v, int64_t strid
   }
 }
 
+DV_CLONES void SiluMul(const float* x, float* y, int64_t width, int64_t begin, int64_t end) {
+  for (int64_t row = begin; row < end; ++row) {
+    const float* gate = x + row * 2 * width;
+    const float* up = gate + width;
+    float* out = y + row * width;
+    int64_t i = 0;
+    for (; i + kLanes <= width; i += kLanes) {
+      F16 g, u;
+      std::memcpy(&g, gate + i, sizeof g);
+      std::memcpy(&u, up + i, sizeof u);
+      g = g / (1.0F + Exp(-g)) * u;
+      std::memcpy(out + i, &g, sizeof g);
+    }
+    for (; i < width; ++i) out[i] = gate[i] / (1.0F + std::exp(-gate[i])) * up[i];
+  }
+}
+
 template <typename T>
 DV_INLINE void RmsNorm(const float* x, int64_t x_stride, const T* weight, double eps, float* y,
                        int64_t width, int64_t begin, int64_t end) {
@@ -219,16 +376,38 @@ DV_INLINE void RmsNorm(const float* x, int64_t x_stride, const T* weight, double
   }
 }
 
+// A row as Tile() wants it for bf16 weights.
+void EvenThenOdd(const float* from, int64_t size, float* to) {
+  constexpr int64_t kWide = kGroup<uint16_t>;
+  const int64_t whole = size / kWide * kWide;
+  for (int64_t k = 0; k < whole; k += kWide)
+    for (int64_t i = 0; i < kLanes; ++i) {
+      to[k + i] = from[k + 2 * i];
+      to[k + kLanes + i] = from[k + 2 * i + 1];
+    }
+  std::copy(from + whole, from + size, to + whole);
+}
+
+// Of this thread, for rows in that order; the contents are lost with the next call.
+float* Reordered(int64_t size) {
+  static thread_local std::vector<float> memory;
+  if (static_cast<int64_t>(memory.size()) < size) memory.resize(static_cast<size_t>(size));
+  return memory.data();
+}
+
 }  // namespace
 
 void LinearRows(const float* x, int64_t rows, int64_t inner, const void* w, Element element,
                 const void* bias, float* y, int64_t out, int64_t begin, int64_t end) {
-  if (element == Element::kFloat32)
+  if (element == Element::kFloat32) {
     LinearFloat(x, rows, inner, static_cast<const float*>(w), static_cast<const float*>(bias), y,
                 out, begin, end);
-  else
-    LinearBfloat(x, rows, inner, static_cast<const uint16_t*>(w),
-                 static_cast<const uint16_t*>(bias), y, out, begin, end);
+    return;
+  }
+  float* split = Reordered(rows * inner);
+  for (int64_t m = 0; m < rows; ++m) EvenThenOdd(x + m * inner, inner, split + m * inner);
+  LinearBfloat(split, rows, inner, static_cast<const uint16_t*>(w),
+               static_cast<const uint16_t*>(bias), y, out, begin, end);
 }
 
 void RmsNormRows(const float* x, int64_t x_stride, const void* weight, Element element, double eps,
@@ -240,12 +419,7 @@ void RmsNormRows(const float* x, int64_t x_stride, const void* weight, Element e
 }
 
 void SiluMulRows(const float* x, float* y, int64_t width, int64_t begin, int64_t end) {
-  for (int64_t row = begin; row < end; ++row) {
-    const float* gate = x + row * 2 * width;
-    const float* up = gate + width;
-    for (int64_t i = 0; i < width; ++i)
-      y[row * width + i] = gate[i] / (1.0F + std::exp(-gate[i])) * up[i];
-  }
+  SiluMul(x, y, width, begin, end);
 }
 
 void RotateRows(float* x, int64_t stride, int64_t heads, int64_t head_dim, const float* cos_sin,
@@ -278,10 +452,18 @@ void StoreRows(const CacheView& cache, const float* k, const float* v, int64_t s
 void AttendRows(const CacheView& cache, const float* q, int64_t q_stride, int64_t heads,
                 const int32_t* starts, const int32_t* lengths, float scale, float* out,
                 float* scratch, int64_t begin, int64_t end) {
-  if (cache.element == Element::kFloat32)
+  if (begin >= end) return;
+  if (cache.element == Element::kFloat32) {
     AttendFloat(cache, q, q_stride, heads, starts, lengths, scale, out, scratch, begin, end);
-  else
-    AttendBfloat(cache, q, q_stride, heads, starts, lengths, scale, out, scratch, begin, end);
+    return;
+  }
+  const int64_t last = (end - 1) / cache.kv_heads;
+  const int64_t width = heads * cache.head_dim;
+  float* split = Reordered((last + 1) * width);
+  for (int64_t row = begin / cache.kv_heads; row <= last; ++row)
+    for (int64_t at = 0; at < width; at += cache.head_dim)
+      EvenThenOdd(q + row * q_stride + at, cache.head_dim, split + row * width + at);
+  AttendBfloat(cache, split, width, heads, starts, lengths, scale, out, scratch, begin, end);
 }
 
 }  // namespace davinci::model

@@ -12,6 +12,16 @@ const char* const kSource =
 #include "davinci_model_kernels.inc"
     ;
 constexpr unsigned kDrawThreads = 1024;
+// Warps of attention that are resident at once: 16 on each of an H200's 132 multiprocessors. A grid
+// of one wave with short blocks has no tail; more warps a block keep enough loads under way where
+// blocks are few.
+constexpr int64_t kResidentWarps = 132 * 16;
+
+unsigned AttendWarps(int64_t blocks) {
+  for (const unsigned warps : {8U, 4U})
+    if (blocks * warps <= kResidentWarps) return warps;
+  return 2;
+}
 
 }  // namespace
 
@@ -43,7 +53,9 @@ Result<std::unique_ptr<DecodeKernels>> DecodeKernels::Load(int ordinal, Shape sh
     DAVINCI_ASSIGN_OR_RETURN(*function, kernels->library_->Find(name));
     return Status::Ok();
   };
+  DAVINCI_RETURN_IF_ERROR(find("dv_feed", &kernels->feed_));
   DAVINCI_RETURN_IF_ERROR(find("dv_heads", &kernels->heads_));
+  DAVINCI_RETURN_IF_ERROR(find("dv_norm", &kernels->norm_));
   DAVINCI_RETURN_IF_ERROR(find("dv_keep", &kernels->keep_));
   DAVINCI_RETURN_IF_ERROR(find("dv_silu_mul", &kernels->silu_mul_));
   DAVINCI_RETURN_IF_ERROR(find("dv_draw_bf16", &kernels->draw_bf16_));
@@ -63,6 +75,13 @@ Status DecodeKernels::Launch(gpu::CuFunction function, const char* name, void* s
                       name);
 }
 
+Status DecodeKernels::Feed(void* stream, const int64_t* tokens, const int64_t* sources,
+                           const int64_t* drawn, int64_t* out, int64_t rows) const {
+  int count = static_cast<int>(rows);
+  std::array<void*, 5> parameters = {&tokens, &sources, &drawn, &out, &count};
+  return Launch(feed_, "dv_feed", stream, (rows + 255) / 256, 1, 256, parameters.data());
+}
+
 Status DecodeKernels::Heads(void* stream, void* qkv, const void* q_norm, const void* k_norm,
                             float eps, const float* cos_sin, const int64_t* positions,
                             int64_t rows) const {
@@ -73,6 +92,14 @@ Status DecodeKernels::Heads(void* stream, void* qkv, const void* q_norm, const v
                                      &positions, &heads,  &kv_heads, &dim};
   return Launch(heads_, "dv_heads", stream, rows, (heads + kv_heads + 3) / 4, 128,
                 parameters.data());
+}
+
+Status DecodeKernels::Norm(void* stream, const void* x, const void* weight, float eps, void* out,
+                           int64_t rows, int64_t width) const {
+  int count = static_cast<int>(rows);
+  int chunks = static_cast<int>(width / 8);
+  std::array<void*, 6> parameters = {&x, &weight, &out, &count, &chunks, &eps};
+  return Launch(norm_, "dv_norm", stream, (rows + 1) / 2, 1, 64, parameters.data());
 }
 
 Status DecodeKernels::Keep(void* stream, const void* keys, const void* values, int64_t stride,
@@ -92,7 +119,8 @@ Status DecodeKernels::Attend(void* stream, const void* q, int64_t q_stride, cons
   int kv_heads = shape_.kv_heads;
   std::array<void*, 9> parameters = {&q,       &q_stride, &keys,     &values, &starts,
                                      &lengths, &scale,    &kv_heads, &out};
-  return Launch(attend_, "dv_attend", stream, kv_heads, rows, 128, parameters.data());
+  return Launch(attend_, "dv_attend", stream, kv_heads, rows, 32 * AttendWarps(kv_heads * rows),
+                parameters.data());
 }
 
 Status DecodeKernels::SiluMul(void* stream, const void* both, void* out, int64_t rows,

@@ -27,10 +27,19 @@ class DecodeKernels {
   // What NVRTC gets for `shape`.
   static std::string Source(const Shape& shape);
 
+  // out[r] = sources[r] >= 0 ? drawn[sources[r]] : tokens[r]
+  Status Feed(void* stream, const int64_t* tokens, const int64_t* sources, const int64_t* drawn,
+              int64_t* out, int64_t rows) const;
   // qkv: bf16 [rows, heads + 2 kv_heads, head_dim], dense. Normalises q and k heads (null: not) and
   // rotates them in place. cos_sin: fp32 [positions, cos | sin].
   Status Heads(void* stream, void* qkv, const void* q_norm, const void* k_norm, float eps,
                const float* cos_sin, const int64_t* positions, int64_t rows) const;
+  // Rows of at most kMostNormed values, a multiple of 8.
+  static constexpr int64_t kMostNormed = 2048;
+  static bool CanNorm(int64_t width) { return width % 8 == 0 && width <= kMostNormed; }
+  // RMS norm of each row.
+  Status Norm(void* stream, const void* x, const void* weight, float eps, void* out, int64_t rows,
+              int64_t width) const;
   // Whether the cache's rows are made of 16-byte pieces, which Keep() copies.
   bool can_keep() const { return shape_.kv_heads * shape_.head_dim % 8 == 0; }
   // Stores rows of keys and values, `stride` elements (a multiple of 8) apart, at `at`.
@@ -40,8 +49,8 @@ class DecodeKernels {
   static bool CanAttend(const Shape& shape);
   bool can_attend() const { return CanAttend(shape_); }
   // One query position per row: row r sees cache positions starts[r] … starts[r] + lengths[r] - 1
-  // (one at least). q: bf16 [rows, heads, head_dim], rows `q_stride` elements (a multiple of 8)
-  // apart; out: dense.
+  // (one at least). The order of a row's sums depends on the number of rows. q: bf16 [rows, heads,
+  // head_dim], rows `q_stride` elements (a multiple of 8) apart; out: dense.
   Status Attend(void* stream, const void* q, int64_t q_stride, const void* keys, const void* values,
                 const int32_t* starts, const int32_t* lengths, float scale, void* out,
                 int64_t rows) const;
@@ -61,7 +70,9 @@ class DecodeKernels {
 
   Shape shape_;
   std::unique_ptr<gpu::KernelLibrary> library_;
+  gpu::CuFunction feed_ = nullptr;
   gpu::CuFunction heads_ = nullptr;
+  gpu::CuFunction norm_ = nullptr;
   gpu::CuFunction keep_ = nullptr;
   gpu::CuFunction attend_ = nullptr;
   gpu::CuFunction silu_mul_ = nullptr;

@@ -170,6 +170,13 @@ TEST(DecodeKernels, HeadsAreNormalisedAndRotated) {
     }
 }
 
+TEST(DecodeKernels, AStepTakesTheTokensOfTheStepBefore) {
+  const long long tokens[] = {5, 6, 7, 8}, sources[] = {2, -1, 0, -1}, drawn[] = {50, 60, 70};
+  long long out[4] = {};
+  Launch({1, 1, 1}, 256, [&] { dv_feed(tokens, sources, drawn, out, 4); });
+  EXPECT_EQ((std::vector<long long>(out, out + 4)), (std::vector<long long>{70, 6, 50, 8}));
+}
+
 TEST(DecodeKernels, KeysAndValuesGoToTheirPositions) {
   const int kv = 3, dim = 16, chunks = kv * dim / 8, rows = 2, positions = 7;
   const size_t row = 4 * kv * dim;  // queries of two groups, keys, values
@@ -202,16 +209,38 @@ TEST(DecodeKernels, AttentionIsThatOfTheHost) {
   const std::vector<Bf16> q_bits = Halves(q), key_bits = Halves(keys), value_bits = Halves(values);
   std::vector<Bf16> out(rows * heads * dim);
   const float scale = 1 / std::sqrt(static_cast<float>(dim));
-  Launch({kv_heads, rows, 1}, 128, [&] {
-    dv_attend(q_bits.data(), q_stride, key_bits.data(), value_bits.data(), starts.data(),
-              lengths.data(), scale * std::numbers::log2e_v<float>, kv_heads, out.data());
-  });
   std::vector<float> wanted(out.size()), scratch(group * 257);
   std::vector<float> k = keys, v = values;
   const CacheView cache{k.data(), v.data(), Element::kFloat32, kv_heads, dim};
   AttendRows(cache, q.data(), q_stride, heads, starts.data(), lengths.data(), scale, wanted.data(),
              scratch.data(), 0, rows * kv_heads);
-  ExpectNear(out, wanted);
+  for (const unsigned warps : {2U, 4U, 8U}) {
+    std::fill(out.begin(), out.end(), Bf16{0});
+    Launch({kv_heads, rows, 1}, 32 * warps, [&] {
+      dv_attend(q_bits.data(), q_stride, key_bits.data(), value_bits.data(), starts.data(),
+                lengths.data(), scale * std::numbers::log2e_v<float>, kv_heads, out.data());
+    });
+    ExpectNear(out, wanted);
+  }
+}
+
+TEST(DecodeKernels, TheNormIsThatOfTheHost) {
+  const int rows = 3;
+  for (const int width : {8, 64, 576}) {
+    const std::vector<float> x = Normal(static_cast<size_t>(rows * width), 11, 2);
+    const std::vector<float> weight = Normal(static_cast<size_t>(width), 12);
+    const std::vector<Bf16> bits = Halves(x), weights = Halves(weight);
+    std::vector<Bf16> out(x.size());
+    Launch({2, 1, 1}, 64, [&] {
+      dv_norm(reinterpret_cast<const uint4*>(bits.data()),
+              reinterpret_cast<const uint4*>(weights.data()), reinterpret_cast<uint4*>(out.data()),
+              rows, width / 8, 1e-6F);
+    });
+    std::vector<float> wanted(x.size());
+    RmsNormRows(x.data(), width, weight.data(), Element::kFloat32, 1e-6, wanted.data(), width, 0,
+                rows);
+    ExpectNear(out, wanted);
+  }
 }
 
 TEST(DecodeKernels, TheGateIsSiluTimesUp) {

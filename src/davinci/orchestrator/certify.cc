@@ -8,6 +8,7 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/utf8.h"
+#include "davinci/data/shown_interval.h"
 #include "davinci/data/turn_facts.h"
 #include "davinci/orchestrator/export_kernel.h"
 #include "davinci/orchestrator/line_diff.h"
@@ -37,7 +38,7 @@ Result<Evaluation> CertifyOne(const Certifier& certifier, int step, const rollou
     question.task_hash = task.hash;
     question.target = settings.target;
     question.language = kernel.language;
-    question.source = StandaloneSource(source, certifier.runtime_source);
+    question.source = StandaloneSource(source, certifier.runtime_source, certifier.harness_source);
     question.protocol = settings.final_protocol;
     question.baseline = baseline;
     question.shapes = settings.shapes;
@@ -66,9 +67,7 @@ Result<Evaluation> CertifyOne(const Certifier& certifier, int step, const rollou
 }
 
 std::string SpeedupText(const Speedup& speedup) {
-  return fmt::format("{:.3g}x over {} (95 % interval {:.3g} – {:.3g}{})", speedup.median,
-                     speedup.baseline, speedup.low, speedup.high,
-                     speedup.significant ? "" : ", not significant");
+  return fmt::format("{:.3g}x over {} ({})", speedup.median, speedup.baseline, ShownText(speedup));
 }
 
 // What the model wrote around its code, shortened.
@@ -198,9 +197,14 @@ std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory
   text += "\n";
   const Trajectory* trajectory = Find(trajectories, winner.turn.rollout);
   if (trajectory == nullptr) return text;
-  text += fmt::format("found in turn {} of scheme {}, rollout {}", winner.turn.turn,
-                      winner.turn.rollout.scheme, winner.turn.rollout.rollout);
-  if (trajectory->skills.empty()) {
+  const bool is_start =
+      !trajectory->turns.empty() && trajectory->turns.front().reply == kStartReply;
+  text += is_start ? "the kernel that the run started from"
+                   : fmt::format("found in turn {} of skill set {}, rollout {}", winner.turn.turn,
+                                 winner.turn.rollout.scheme, winner.turn.rollout.rollout);
+  if (is_start) {
+    text += "\n";
+  } else if (trajectory->skills.empty()) {
     text += ", without skills\n";
   } else {
     text += ", with the skills";

@@ -23,6 +23,7 @@ struct Certifier {
   rollout::Evaluator* evaluator = nullptr;  // null in a replay
   rollout::Lane* judge_lane = nullptr;
   std::string runtime_source;  // davinci_runtime's text
+  std::string harness_source;  // davinci_runtime/harness.py's text
   const RunRecipe* recipe = nullptr;
   // After an interrupt only the run's own baseline is measured.
   bool hurry = false;

@@ -9,6 +9,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view kHarnessImport = "from davinci_runtime import harness";
+
 bool ImportsRuntime(std::string_view source) {
   for (std::string_view rest = source; !rest.empty();) {
     const size_t newline = rest.find('\n');
@@ -46,8 +48,19 @@ std::string PythonLiteral(std::string_view text) {
   return literal + "\"\"\"";
 }
 
-std::string StandaloneSource(std::string_view source, std::string_view runtime_source) {
+std::string StandaloneSource(std::string_view source, std::string_view runtime_source,
+                             std::string_view harness_source) {
   if (!ImportsRuntime(source)) return std::string(source);
+  std::string harness;
+  if (source.find(kHarnessImport) != std::string_view::npos)
+    harness = fmt::format(
+        "_HARNESS_SOURCE = {}\n"
+        "if not hasattr(_sys.modules[\"davinci_runtime\"], \"harness\"):\n"
+        "    _harness = _types.ModuleType(\"davinci_runtime.harness\")\n"
+        "    exec(compile(_HARNESS_SOURCE, \"davinci_runtime/harness.py\", \"exec\"), "
+        "_harness.__dict__)\n"
+        "    _sys.modules[\"davinci_runtime\"].harness = _harness\n",
+        PythonLiteral(harness_source));
   std::string future;
   std::string rest;
   SplitFuture(source, &future, &rest);
@@ -61,10 +74,11 @@ std::string StandaloneSource(std::string_view source, std::string_view runtime_s
       "    _runtime = _types.ModuleType(\"davinci_runtime\")\n"
       "    exec(compile(_RUNTIME_SOURCE, \"davinci_runtime.py\", \"exec\"), _runtime.__dict__)\n"
       "    _sys.modules[\"davinci_runtime\"] = _runtime\n"
+      "{}"
       "\n"
       "# ---- the kernel ----\n"
       "{}",
-      future, PythonLiteral(runtime_source), rest);
+      future, PythonLiteral(runtime_source), harness, rest);
 }
 
 std::string WithRemarks(std::string_view standalone, const std::vector<std::string>& remarks) {
@@ -116,7 +130,8 @@ std::string SpecText(const json& spec) {
 std::string ExportSource(std::string_view source, const config::TaskConfig& config, Target target,
                          const Evaluation& verified, const ExportParts& parts,
                          std::vector<std::string> remarks) {
-  const std::string standalone = StandaloneSource(source, parts.runtime_source);
+  const std::string standalone =
+      StandaloneSource(source, parts.runtime_source, parts.harness_source);
   const json facts = GuardFacts(config, target, verified);
   if (facts["cases"].empty() || parts.guard_source.empty()) return WithRemarks(standalone, remarks);
   remarks.push_back(

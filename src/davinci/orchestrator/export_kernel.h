@@ -12,8 +12,10 @@ namespace davinci::orchestrator {
 
 // The candidate's source, with davinci_runtime's text in front when it imports that helper, so that
 // `import davinci_runtime` finds it without an installation. `from __future__` lines come first, as
-// Python wants it. This is the text that is certified.
-std::string StandaloneSource(std::string_view source, std::string_view runtime_source);
+// Python wants it. A source that imports davinci_runtime's `harness` brings `harness_source` along,
+// too. This is the text that is certified.
+std::string StandaloneSource(std::string_view source, std::string_view runtime_source,
+                             std::string_view harness_source = {});
 
 // A text as a Python literal in three quotes.
 std::string PythonLiteral(std::string_view text);
@@ -27,6 +29,7 @@ struct ExportParts {
   std::string runtime_source;    // python/davinci_runtime/__init__.py
   std::string guard_source;      // python/davinci_runtime/guard.py; "" = no guard
   std::string reference_source;  // of the task
+  std::string harness_source;    // python/davinci_runtime/harness.py
 };
 
 // The file for the user: the kernel stand-alone, and behind it the guard, through which the kernel

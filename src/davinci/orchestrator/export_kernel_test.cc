@@ -23,6 +23,14 @@ TEST(StandaloneSource, EveryFormOfImportBringsTheHelperAlong) {
                 HasSubstr("def cpp_module(): ..."));
 }
 
+TEST(StandaloneSource, AHarnessComesAlongWhereItIsImported) {
+  EXPECT_THAT(StandaloneSource("from davinci_runtime import harness as _harness\n", "helper",
+                               "def module_of(): ..."),
+              HasSubstr("def module_of(): ..."));
+  EXPECT_THAT(StandaloneSource("import davinci_runtime\n", "helper", "def module_of(): ..."),
+              Not(HasSubstr("module_of")));
+}
+
 TEST(StandaloneSource, FutureImportsComeFirst) {
   const std::string text = StandaloneSource(
       "\"\"\"doc\"\"\"\nfrom __future__ import annotations\nimport davinci_runtime\n", "helper");

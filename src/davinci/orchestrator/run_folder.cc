@@ -17,31 +17,6 @@ using nlohmann::json;
 constexpr char kRunsFolder[] = "davinci-runs";
 constexpr size_t kHashDigits = 8;
 
-json TaskBody(const TaskEntry& task) {
-  json body = {{"id", task.id},
-               {"path", task.path.string()},
-               {"source", Sha256Hex(task.source)},
-               {"sidecar", task.sidecar.empty() ? "" : Sha256Hex(task.sidecar)},
-               {"origin", task.origin}};
-  if (task.level) body["level"] = *task.level;
-  if (task.problem) body["problem"] = *task.problem;
-  return body;
-}
-
-Result<TaskEntry> TaskFrom(const json& body, store::RunStore& run) {
-  TaskEntry task;
-  task.id = body.at("id").get<std::string>();
-  task.path = body.at("path").get<std::string>();
-  DAVINCI_ASSIGN_OR_RETURN(task.source, run.GetBlob(body.at("source").get<std::string>()));
-  if (const auto sidecar = body.at("sidecar").get<std::string>(); !sidecar.empty()) {
-    DAVINCI_ASSIGN_OR_RETURN(task.sidecar, run.GetBlob(sidecar));
-  }
-  task.origin = body.at("origin").get<std::string>();
-  if (body.contains("level")) task.level = body["level"].get<int>();
-  if (body.contains("problem")) task.problem = body["problem"].get<int>();
-  return task;
-}
-
 std::string Differences(const RunHeader& run, const RunHeader& asked) {
   std::string text;
   auto add = [&](const std::string& line) { text += (text.empty() ? "" : "; ") + line; };
@@ -68,6 +43,31 @@ std::string Differences(const RunHeader& run, const RunHeader& asked) {
 
 }  // namespace
 
+json TaskRecord(const TaskEntry& task) {
+  json body = {{"id", task.id},
+               {"path", task.path.string()},
+               {"source", Sha256Hex(task.source)},
+               {"sidecar", task.sidecar.empty() ? "" : Sha256Hex(task.sidecar)},
+               {"origin", task.origin}};
+  if (task.level) body["level"] = *task.level;
+  if (task.problem) body["problem"] = *task.problem;
+  return body;
+}
+
+Result<TaskEntry> TaskFromRecord(const json& body, store::RunStore& run) {
+  TaskEntry task;
+  task.id = body.at("id").get<std::string>();
+  task.path = body.at("path").get<std::string>();
+  DAVINCI_ASSIGN_OR_RETURN(task.source, run.GetBlob(body.at("source").get<std::string>()));
+  if (const auto sidecar = body.at("sidecar").get<std::string>(); !sidecar.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(task.sidecar, run.GetBlob(sidecar));
+  }
+  task.origin = body.at("origin").get<std::string>();
+  if (body.contains("level")) task.level = body["level"].get<int>();
+  if (body.contains("problem")) task.problem = body["problem"].get<int>();
+  return task;
+}
+
 json ToJson(const RunHeader& header) {
   json document = {{"command", header.command},
                    {"title", header.title},
@@ -76,7 +76,7 @@ json ToJson(const RunHeader& header) {
                    {"created_unix_s", header.created_unix_s},
                    {"identity", header.identity},
                    {"tasks", json::array()}};
-  for (const TaskEntry& task : header.tasks) document["tasks"].push_back(TaskBody(task));
+  for (const TaskEntry& task : header.tasks) document["tasks"].push_back(TaskRecord(task));
   return document;
 }
 
@@ -91,7 +91,7 @@ Result<RunHeader> HeaderFrom(store::RunStore& run) {
     header.created_unix_s = document.at("created_unix_s").get<double>();
     header.identity = document.at("identity").get<std::map<std::string, std::string>>();
     for (const json& task : document.at("tasks")) {
-      DAVINCI_ASSIGN_OR_RETURN(TaskEntry entry, TaskFrom(task, run));
+      DAVINCI_ASSIGN_OR_RETURN(TaskEntry entry, TaskFromRecord(task, run));
       header.tasks.push_back(std::move(entry));
     }
   } catch (const json::exception& error) {
@@ -113,6 +113,19 @@ Status KeepSources(std::vector<TaskEntry>* tasks) {
     }
     task.path = fs::absolute(task.path, error).lexically_normal();
   }
+  return Status::Ok();
+}
+
+Status PlaceTaskRows(const fs::path& folder, std::vector<TaskEntry>* entries) {
+  std::vector<TaskEntry> rows;
+  for (const TaskEntry& entry : *entries)
+    if (entry.path.empty()) rows.push_back(entry);
+  if (rows.empty()) return Status::Ok();
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(folder / "tasks"));
+  DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(folder / "tasks", &rows));
+  size_t next = 0;
+  for (TaskEntry& entry : *entries)
+    if (entry.path.empty()) entry.path = rows[next++].path;
   return Status::Ok();
 }
 

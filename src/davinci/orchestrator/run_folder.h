@@ -25,11 +25,19 @@ struct RunHeader {
   std::map<std::string, std::string> identity;  // run_recipe.h, plus "llm"
 };
 
+// A task as a run keeps it; its texts are blobs under their SHA-256. TaskFromRecord throws
+// json::exception where a member is missing.
+nlohmann::json TaskRecord(const TaskEntry& task);
+Result<TaskEntry> TaskFromRecord(const nlohmann::json& record, store::RunStore& run);
+
 nlohmann::json ToJson(const RunHeader& header);
 Result<RunHeader> HeaderFrom(store::RunStore& run);
 
 // The reference's text of every entry that is a file, so that a run needs the file no longer.
 Status KeepSources(std::vector<TaskEntry>* tasks);
+
+// Entries that are files keep their path; rows become files below `folder`/tasks.
+Status PlaceTaskRows(const std::filesystem::path& folder, std::vector<TaskEntry>* entries);
 
 // "davinci-runs/softmax_rows-1a2b3c4d": the same question gives the same folder, so that the same
 // command goes on where it was stopped.

@@ -11,10 +11,12 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/plural.h"
 #include "davinci/config/task_config.h"
 #include "davinci/orchestrator/certify.h"
 #include "davinci/orchestrator/export_kernel.h"
 #include "davinci/orchestrator/run_library.h"
+#include "davinci/orchestrator/step_engine.h"
 #include "davinci/orchestrator/task_inputs.h"
 #include "davinci/orchestrator/view.h"
 #include "davinci/report/html.h"
@@ -68,15 +70,10 @@ class Loop {
         events_(events),
         run_(std::move(run)),
         replaying_(!run_->writable()),
-        log_(run_.get(),
-             replaying_ ? rollout::UnitLog::Mode::kReplay : rollout::UnitLog::Mode::kLive,
-             [this](const Status& why) { stop_->Stop(TrajectoryEnd::kFailed, why); }),
-        judge_places_(JudgePlaces(request_.recipe.judge, parts.num_cores)),
-        llm_lane_("language model", request_.recipe.llm.concurrency),
-        judge_lane_("judge", judge_places_),
-        rollout_lane_("rollouts", RolloutPlaces(request_.recipe, judge_places_)),
-        calls_(&log_, parts.backbones, &llm_lane_),
-        verdicts_(&log_, parts.evaluator, &judge_lane_, parts.verdict_cache) {}
+        engine_(run_.get(),
+                replaying_ ? rollout::UnitLog::Mode::kReplay : rollout::UnitLog::Mode::kLive,
+                request_.recipe, parts.evaluator, parts.verdict_cache, parts.num_cores, stop),
+        calls_(&engine_.log, parts.backbones, &engine_.llm_lane) {}
 
   Result<RunResult> Run();
 
@@ -102,13 +99,8 @@ class Loop {
   const RunEvents& events_;
   const std::unique_ptr<store::RunStore> run_;
   const bool replaying_;
-  rollout::UnitLog log_;
-  const int judge_places_;
-  rollout::Lane llm_lane_;
-  rollout::Lane judge_lane_;
-  rollout::Lane rollout_lane_;
+  StepEngine engine_;
   rollout::ModelCalls calls_;
-  rollout::Verdicts verdicts_;
 
   std::unique_ptr<skill::Library> library_;
   std::vector<rollout::TaskInput> inputs_;
@@ -131,17 +123,7 @@ Status Loop::Prepare() {
       if (const auto end = ParseTrajectoryEnd(session.ended)) stop_->Presume(*end);
     return Status::Ok();
   }
-  // Entries keep their path when they are files; rows become files of the run.
-  std::vector<TaskEntry> rows;
-  for (TaskEntry& entry : request_.header.tasks)
-    if (entry.path.empty()) rows.push_back(entry);
-  if (!rows.empty()) {
-    DAVINCI_RETURN_IF_ERROR(MakeDirs(run_->folder() / "tasks"));
-    DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(run_->folder() / "tasks", &rows));
-    size_t next = 0;
-    for (TaskEntry& entry : request_.header.tasks)
-      if (entry.path.empty()) entry.path = rows[next++].path;
-  }
+  DAVINCI_RETURN_IF_ERROR(PlaceTaskRows(run_->folder(), &request_.header.tasks));
   DAVINCI_ASSIGN_OR_RETURN(inputs_, MakeTaskInputs(request_.header.tasks, request_.recipe.step));
   for (rollout::TaskInput& input : inputs_)
     if (const auto found = request_.start.find(input.id); found != request_.start.end())
@@ -159,8 +141,9 @@ Status Loop::Prepare() {
   int64_t units = 0;
   for (const auto& [kind, times] : before.stages) units += times.count;
   if (units > 0)
-    Note(fmt::format("continuing {}: {} records (replies, judgements, …) and {} rollouts are done",
-                     run_->folder().string(), units, before.rollouts));
+    Note(fmt::format("continuing {}: done so far: {} (replies, judgements, …), {}",
+                     run_->folder().string(), Counted(units, "record"),
+                     Counted(before.rollouts, "rollout")));
   for (const std::string& line : run_->damaged_lines())
     Note(fmt::format("{} of the journal is damaged; what stood there is done again", line));
   return Status::Ok();
@@ -168,16 +151,8 @@ Status Loop::Prepare() {
 
 Status Loop::RunSteps() {
   const RunRecipe& recipe = request_.recipe;
-  rollout::StepContext context;
-  context.log = &log_;
-  context.calls = &calls_;
-  context.verdicts = &verdicts_;
-  context.library = library_.get();
-  context.prompts = parts_.prompts;
-  context.device = parts_.device;
-  context.rollout_lane = &rollout_lane_;
-  context.stop = stop_;
-  context.observer = events_.step;
+  const rollout::StepContext context =
+      engine_.Context(&calls_, library_.get(), parts_.prompts, parts_.device, events_.step);
   const size_t per_step = recipe.step.learn ? static_cast<size_t>(recipe.tasks_per_step)
                                             : std::max<size_t>(inputs_.size(), 1);
   for (size_t begin = 0; begin < inputs_.size(); begin += per_step) {
@@ -210,7 +185,7 @@ Status Loop::CloseStep(int step, const std::vector<rollout::TaskOutcome>& outcom
     id.kind = UnitKind::kStep;
     id.step = step;
     DAVINCI_ASSIGN_OR_RETURN(const SegmentTotals totals, TotalsOf(*run_, step));
-    recorded = log_.Do(id, [&]() -> Result<json> { return ToJson(totals); }).status();
+    recorded = engine_.log.Do(id, [&]() -> Result<json> { return ToJson(totals); }).status();
   }
   run_->Release(step);
   return recorded;
@@ -267,7 +242,7 @@ Status Loop::Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes) 
   id.kind = UnitKind::kFlush;
   id.step = step;
   id.sample = num_of_step;
-  return log_.Record(id, std::move(body));
+  return engine_.log.Record(id, std::move(body));
 }
 
 void Loop::CertifyTask(size_t index) {
@@ -275,10 +250,11 @@ void Loop::CertifyTask(size_t index) {
   const rollout::TaskOutcome& outcome = outcomes_[index];
   report::TaskView& task = result_.view.tasks[index];
   Certifier certifier;
-  certifier.log = &log_;
+  certifier.log = &engine_.log;
   certifier.evaluator = parts_.evaluator;
-  certifier.judge_lane = &judge_lane_;
+  certifier.judge_lane = &engine_.judge_lane;
   certifier.runtime_source = parts_.runtime_source;
+  certifier.harness_source = parts_.harness_source;
   certifier.recipe = &request_.recipe;
   certifier.hurry = stop_->stopped();
   std::string remark;
@@ -300,7 +276,8 @@ void Loop::CertifyWinners() {
     if (stop_->reason() == TrajectoryEnd::kFailed) return;
     Note("certifying the best kernels so far (interrupt again to leave at once)");
   }
-  const size_t workers = std::min<size_t>(inputs_.size(), static_cast<size_t>(judge_places_) + 1);
+  const size_t workers =
+      std::min<size_t>(inputs_.size(), static_cast<size_t>(engine_.judge_places) + 1);
   std::atomic<size_t> next{0};
   rollout::ForEachInParallel(workers, [&](size_t) {
     for (size_t i; (i = next++) < inputs_.size();) {
@@ -328,7 +305,8 @@ Status Loop::Export(size_t index) {
     remarks.push_back(fmt::format("Measured on {}.", result_.view.device));
   DAVINCI_ASSIGN_OR_RETURN(const config::TaskConfig config,
                            config::ParseTaskConfig(task.task.sidecar, task.task.id + ".toml"));
-  const ExportParts parts{parts_.runtime_source, parts_.guard_source, task.reference};
+  const ExportParts parts{parts_.runtime_source, parts_.guard_source, task.reference,
+                          parts_.harness_source};
   DAVINCI_RETURN_IF_ERROR(
       WriteFileAtomic(file, ExportSource(source, config, request_.recipe.step.target,
                                          task.winner->certified, parts, std::move(remarks))));
@@ -354,14 +332,14 @@ Status Loop::WriteResults() {
 }
 
 Status Loop::EndSession() {
-  if (!replaying_ && log_.broken().ok()) {
+  if (!replaying_ && engine_.log.broken().ok()) {
     SessionTimes session;
     session.started_unix_s = started_unix_s_;
     session.wall_seconds = watch_.Seconds();
     DAVINCI_ASSIGN_OR_RETURN(const RunStages now, MeasureStages(*run_));
     session.rollouts = now.rollouts - rollouts_before_;
-    session.llm = llm_lane_.stats();
-    session.judge = judge_lane_.stats();
+    session.llm = engine_.llm_lane.stats();
+    session.judge = engine_.judge_lane.stats();
     session.journal = run_->write_cost();
     session.ended = std::string(result_.stopped      ? TrajectoryEndName(*result_.stopped)
                                 : result_.finished() ? "finished"
@@ -372,7 +350,7 @@ Status Loop::EndSession() {
       rollout::UnitId id;
       id.kind = UnitKind::kSession;
       id.step = static_cast<int>(now.sessions.size()) + 1;
-      DAVINCI_RETURN_IF_ERROR(log_.Record(id, SessionBody(session)));
+      DAVINCI_RETURN_IF_ERROR(engine_.log.Record(id, SessionBody(session)));
     }
   }
   DAVINCI_ASSIGN_OR_RETURN(result_.stages, MeasureStages(*run_));
@@ -406,7 +384,7 @@ Result<RunResult> Loop::Run() {
   else if (over_budget)
     result_.stopped = TrajectoryEnd::kBudget;
   if (trouble.ok() && stop_->stopped()) trouble = stop_->why();
-  if (trouble.ok()) trouble = log_.broken();
+  if (trouble.ok()) trouble = engine_.log.broken();
   result_.trouble = trouble;
   // Certification needs the kernels, the view the rest: the outcomes' records move there.
   std::vector<rollout::TaskOutcome> moved = outcomes_;

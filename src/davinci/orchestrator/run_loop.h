@@ -53,6 +53,7 @@ struct RunParts {
   store::KvCache* verdict_cache = nullptr;  // may be null
   std::string runtime_source;               // python/davinci_runtime, for exports
   std::string guard_source;                 // python/davinci_runtime/guard.py, likewise
+  std::string harness_source;               // python/davinci_runtime/harness.py, likewise
   int num_cores = 1;
   // What the user should know about the models (OpenAiClient::Notices); may be empty.
   std::function<std::vector<std::string>()> notices;

@@ -182,7 +182,7 @@ void Reader::ReadRollout() {
                                                      : rollout::ConversationMode::kWindowed);
         });
   Number("rollout.rollouts", &step.rollouts, 1, 1000);
-  Number("rollout.turns", &step.turns, 1, 100);
+  Number("rollout.turns", &step.turns, 1, 1000);
   Number("rollout.iterations", &step.iterations, 1, 1000);
   Number("rollout.carried_turns", &step.carried_turns, 0, 100);
   if (step.iterations > 1 && step.carried_turns >= step.turns)

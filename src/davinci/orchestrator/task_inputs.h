@@ -1,4 +1,4 @@
-// Tasks as the rollout engine takes them: the file that is judged, and what agents are told.
+// Tasks as the rollout engine takes them: the file that is judged, and what agents see.
 #pragma once
 
 #include <string>

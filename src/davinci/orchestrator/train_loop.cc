@@ -3,22 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <numeric>
+#include <map>
+#include <optional>
+#include <set>
 
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
-#include "davinci/base/rng.h"
 #include "davinci/orchestrator/run_library.h"
+#include "davinci/orchestrator/step_engine.h"
 #include "davinci/orchestrator/task_inputs.h"
+#include "davinci/orchestrator/train_critic.h"
+#include "davinci/orchestrator/train_policy.h"
 #include "davinci/orchestrator/training_batch.h"
 #include "davinci/rl/collapse_monitor.h"
 #include "davinci/trainer/checkpoint.h"
+#include "davinci/trainer/epoch.h"
 #include "davinci/trainer/estimate.h"
-#include "davinci/trainer/objectives.h"
 #include "davinci/trainer/run_log.h"
-#include "davinci/trainer/sft_rows.h"
 
 namespace davinci::orchestrator {
 namespace {
@@ -27,69 +28,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-// The order in which an epoch draws tasks: a function of seed and epoch alone.
-std::vector<size_t> OrderOf(int64_t seed, int64_t epoch, size_t count) {
-  std::vector<size_t> order(count);
-  std::iota(order.begin(), order.end(), size_t{0});
-  SplitMix64 rng(static_cast<uint64_t>(seed) * 0x9e3779b97f4a7c15ULL +
-                 static_cast<uint64_t>(epoch));
-  for (size_t i = count; i > 1; --i) std::swap(order[i - 1], order[rng.Below(i)]);
-  return order;
-}
-
-// A sequence to differentiate, and for each of its targets which token of which sample it is.
-struct Sequence {
-  std::vector<int32_t> tokens;
-  std::vector<int32_t> targets;
-  std::vector<std::pair<size_t, size_t>> sources;
-};
-
-std::vector<Sequence> SequencesOf(const TrainingBatch& batch, rl::Packing* packing) {
-  std::vector<std::vector<const rl::TrainingSample*>> trajectories;
-  std::vector<size_t> flat;  // the packing's sample index -> the batch's
-  for (const TrainUnit& unit : batch.units) {
-    auto& trajectory = trajectories.emplace_back();
-    for (const size_t i : unit.samples) {
-      trajectory.push_back(&batch.samples[i]);
-      flat.push_back(i);
-    }
-  }
-  *packing = rl::PackTrajectories(trajectories);
-  std::vector<Sequence> sequences;
-  for (const rl::PackedSequence& packed : packing->sequences) {
-    Sequence& sequence = sequences.emplace_back();
-    sequence.tokens = packed.tokens;
-    for (const rl::TurnSpan& span : packed.turns) {
-      const size_t sample = flat[span.sample];
-      if (!batch.samples[sample].trained) continue;
-      for (size_t at = span.begin; at < span.end; ++at) {
-        if (at == 0) continue;
-        sequence.targets.push_back(static_cast<int32_t>(at));
-        sequence.sources.emplace_back(sample, at - span.begin);
-      }
-    }
-  }
-  std::erase_if(sequences, [](const Sequence& sequence) { return sequence.targets.empty(); });
-  return sequences;
-}
-
-std::vector<std::vector<size_t>> BinsOf(const std::vector<Sequence>& sequences,
-                                        std::span<const size_t> members, int64_t tokens_per_pass) {
-  std::vector<int64_t> lengths;
-  for (const size_t i : members)
-    lengths.push_back(static_cast<int64_t>(sequences[i].tokens.size()));
-  auto bins = rl::PackBins(lengths, tokens_per_pass);
-  for (auto& bin : bins)
-    for (size_t& i : bin) i = members[i];
-  return bins;
-}
-
-std::vector<trainer::SequenceView> ViewsOf(const std::vector<Sequence>& sequences,
-                                           std::span<const size_t> bin) {
-  std::vector<trainer::SequenceView> views;
-  for (const size_t i : bin) views.push_back({sequences[i].tokens, sequences[i].targets});
-  return views;
-}
+// Where the units of held-out tasks lie, out of the way of the steps'.
+constexpr int kFirstHeldOutSegment = 50000000;
 
 class Training {
  public:
@@ -101,13 +41,8 @@ class Training {
         stop_(stop),
         events_(events),
         run_(std::move(run)),
-        log_(run_.get(), rollout::UnitLog::Mode::kLive,
-             [this](const Status& why) { stop_->Stop(TrajectoryEnd::kFailed, why); }),
-        judge_places_(JudgePlaces(recipe_.run.judge, parts.num_cores)),
-        llm_lane_("language model", recipe_.run.llm.concurrency),
-        judge_lane_("judge", judge_places_),
-        rollout_lane_("rollouts", RolloutPlaces(recipe_.run, judge_places_)),
-        verdicts_(&log_, parts.evaluator, &judge_lane_, parts.verdict_cache),
+        engine_(run_.get(), rollout::UnitLog::Mode::kLive, recipe_.run, parts.evaluator,
+                parts.verdict_cache, parts.num_cores, stop),
         monitor_(rl::CollapseOptions{}) {}
 
   Result<TrainOutcome> Run();
@@ -116,14 +51,14 @@ class Training {
   Status OpenTasks();
   Status OpenLearner();
   Result<std::vector<rollout::TaskInput>> TasksOf(int step);
-  Result<std::vector<rollout::TaskOutcome>> RollOut(int step);
-  Status Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes);
+  // With the newest checkpoint, as units of `segment`.
+  Result<std::vector<rollout::TaskOutcome>> RollOut(int segment,
+                                                    const std::vector<rollout::TaskInput>& inputs,
+                                                    const rollout::StepSettings& settings);
+  // The policy that `step` samples from, on the held-out tasks, where they are due.
+  Status HeldOut(int step, ordered_json* line);
+  Status Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes, ordered_json* line);
   Status Learn(int step, TrainingBatch& batch, ordered_json* line);
-  // Log-probabilities of the trainer for every target, before the update; fills parity figures and
-  // drops what mismatch rejects. `weights`: importance weights by sample and token.
-  Status Compare(TrainingBatch& batch, std::vector<Sequence>& sequences,
-                 std::vector<std::vector<float>>* trainer_log_probs,
-                 std::vector<std::vector<float>>* weights, ordered_json* line);
   Status Save(int step);
   fs::path Checkpoints() const { return run_->folder() / "checkpoints"; }
   bool lora() const { return recipe_.common.learner.lora.rank > 0; }
@@ -134,23 +69,32 @@ class Training {
   rollout::StopFlag* const stop_;
   const TrainEvents& events_;
   const std::unique_ptr<store::RunStore> run_;
-  rollout::UnitLog log_;
-  const int judge_places_;
-  rollout::Lane llm_lane_;
-  rollout::Lane judge_lane_;
-  rollout::Lane rollout_lane_;
-  rollout::Verdicts verdicts_;
+  StepEngine engine_;
   rl::CollapseMonitor monitor_;
-  std::vector<TaskEntry> tasks_;
+  std::vector<TaskEntry> tasks_, held_out_;
   std::unique_ptr<skill::Library> library_;
   std::unique_ptr<trainer::Learner> learner_;
-  int done_ = 0;  // steps that have a checkpoint
+  std::unique_ptr<TrainCritic> critic_;  // null without one
+  int done_ = 0;                         // steps that have a checkpoint
+  std::optional<int64_t> best_;          // the step whose checkpoint did best on the held-out tasks
+  double best_score_ = 0;
   TrainOutcome outcome_;
 };
 
 Status Training::OpenTasks() {
   if (recipe_.tasks.empty()) return InvalidArgument("train.tasks names no file or folder");
   DAVINCI_ASSIGN_OR_RETURN(tasks_, LoadTasks(recipe_.tasks, {}));
+  if (recipe_.eval_every > 0) {
+    DAVINCI_ASSIGN_OR_RETURN(held_out_, LoadTasks(recipe_.held_out, {}));
+    std::set<std::string> trained;
+    for (const TaskEntry& entry : tasks_) trained.insert(entry.id);
+    for (const TaskEntry& entry : held_out_)
+      if (trained.contains(entry.id))
+        return InvalidArgument(fmt::format(
+            "the task {} stands in train.tasks and in train.held_out; leave it out of one",
+            entry.id));
+    DAVINCI_RETURN_IF_ERROR(PlaceTaskRows(run_->folder(), &held_out_));
+  }
   DAVINCI_ASSIGN_OR_RETURN(library_, OpenRunLibrary(run_->folder(), request_.library_sources));
   return Status::Ok();
 }
@@ -159,12 +103,24 @@ Status Training::OpenLearner() {
   DAVINCI_RETURN_IF_ERROR(MakeDirs(Checkpoints()));
   DAVINCI_ASSIGN_OR_RETURN(const auto steps, trainer::ListCheckpoints(Checkpoints()));
   DAVINCI_ASSIGN_OR_RETURN(learner_, trainer::OpenLearner(recipe_.common.learner));
+  if (recipe_.algorithm.critic.enabled) {
+    DAVINCI_ASSIGN_OR_RETURN(critic_, TrainCritic::Open(recipe_));
+  }
   if (steps.empty()) return Save(0);
   done_ = static_cast<int>(steps.back());
   const fs::path newest = trainer::CheckpointPath(Checkpoints(), done_);
-  DAVINCI_RETURN_IF_ERROR(trainer::ReadCheckpoint(newest, *learner_).status());
+  DAVINCI_ASSIGN_OR_RETURN(
+      const json state,
+      trainer::ReadCheckpoint(newest, *learner_, critic_ ? &critic_->learner() : nullptr));
+  if (critic_ != nullptr) {
+    DAVINCI_RETURN_IF_ERROR(critic_->Restore(state["critic"].value("gate", json())));
+  }
+  if (const json best = state.value("best", json()); best.is_object()) {
+    best_ = best.value("step", int64_t{0});
+    best_score_ = best.value("fast_1", 0.0);
+  }
   outcome_.checkpoint = newest;
-  events_.say(fmt::format("goes on behind step {}", done_));
+  events_.say(fmt::format("continuing after step {}", done_));
   return Status::Ok();
 }
 
@@ -175,13 +131,17 @@ Status Training::Save(int step) {
                 {"library_step", step},
                 {"journal_segment", step},
                 {"seed", recipe_.common.seed}};
+  if (critic_ != nullptr) state["critic"] = {{"gate", critic_->State()}};
+  if (best_) state["best"] = {{"step", *best_}, {"fast_1", best_score_}};
   const trainer::CheckpointSource source{recipe_.common.learner.model_dir,
                                          recipe_.common.learner.lora};
   DAVINCI_ASSIGN_OR_RETURN(
       outcome_.checkpoint,
-      trainer::WriteCheckpoint(Checkpoints(), step, *learner_, source, std::move(state)));
-  return trainer::PruneCheckpoints(Checkpoints(), recipe_.common.checkpoint.keep_last,
-                                   std::nullopt);
+      trainer::WriteCheckpoint(Checkpoints(), step, *learner_, source, std::move(state),
+                               critic_ ? &critic_->learner() : nullptr));
+  const trainer::CheckpointSettings& kept = recipe_.common.checkpoint;
+  return trainer::PruneCheckpoints(Checkpoints(), kept.keep_last,
+                                   kept.keep_best ? best_ : std::nullopt);
 }
 
 Result<std::vector<rollout::TaskInput>> Training::TasksOf(int step) {
@@ -190,246 +150,148 @@ Result<std::vector<rollout::TaskInput>> Training::TasksOf(int step) {
       std::min<size_t>(static_cast<size_t>(recipe_.tasks_per_step), tasks_.size());
   const size_t per_epoch = tasks_.size() / per_step;
   const auto index = static_cast<size_t>(step - 1);
-  const auto order =
-      OrderOf(recipe_.common.seed, static_cast<int64_t>(index / per_epoch), tasks_.size());
+  const auto order = trainer::EpochOrder(recipe_.common.seed,
+                                         static_cast<int64_t>(index / per_epoch), tasks_.size());
   for (size_t i = 0; i < per_step; ++i)
     entries.push_back(tasks_[order[index % per_epoch * per_step + i]]);
-  // Rows become files of the run.
-  std::vector<TaskEntry> rows;
-  for (const TaskEntry& entry : entries)
-    if (entry.path.empty()) rows.push_back(entry);
-  if (!rows.empty()) {
-    DAVINCI_RETURN_IF_ERROR(MakeDirs(run_->folder() / "tasks"));
-    DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(run_->folder() / "tasks", &rows));
-    size_t next = 0;
-    for (TaskEntry& entry : entries)
-      if (entry.path.empty()) entry.path = rows[next++].path;
+  DAVINCI_RETURN_IF_ERROR(PlaceTaskRows(run_->folder(), &entries));
+  // The run names its tasks, so that it can be read without the set.
+  rollout::UnitId drawn;
+  drawn.kind = rollout::UnitKind::kDrawn;
+  drawn.step = step;
+  DAVINCI_ASSIGN_OR_RETURN(const json known, engine_.log.Find(drawn));
+  if (known.is_null()) {
+    DAVINCI_RETURN_IF_ERROR(KeepSources(&entries));
+    json body = {{"tasks", json::array()}};
+    for (const TaskEntry& entry : entries) {
+      DAVINCI_RETURN_IF_ERROR(engine_.log.Keep(entry.source).status());
+      if (!entry.sidecar.empty()) DAVINCI_RETURN_IF_ERROR(engine_.log.Keep(entry.sidecar).status());
+      body["tasks"].push_back(TaskRecord(entry));
+    }
+    DAVINCI_RETURN_IF_ERROR(engine_.log.Record(drawn, std::move(body)));
   }
   return MakeTaskInputs(entries, recipe_.run.step);
 }
 
-Result<std::vector<rollout::TaskOutcome>> Training::RollOut(int step) {
-  DAVINCI_ASSIGN_OR_RETURN(const auto inputs, TasksOf(step));
-  const fs::path newest = trainer::CheckpointPath(Checkpoints(), step - 1);
+Result<std::vector<rollout::TaskOutcome>> Training::RollOut(
+    int segment, const std::vector<rollout::TaskInput>& inputs,
+    const rollout::StepSettings& settings) {
+  const fs::path newest = trainer::CheckpointPath(Checkpoints(), done_);
   DAVINCI_ASSIGN_OR_RETURN(
       const std::unique_ptr<llm::Backbone> model,
       parts_.open_model(lora() ? fs::path(recipe_.common.learner.model_dir) : newest,
                         lora() ? newest : fs::path()));
-  rollout::ModelCalls calls(&log_, rollout::Backbones(model.get()), &llm_lane_);
-  rollout::StepContext context;
-  context.log = &log_;
-  context.calls = &calls;
-  context.verdicts = &verdicts_;
-  context.library = library_.get();
-  context.prompts = parts_.prompts;
-  context.device = parts_.device;
-  context.rollout_lane = &rollout_lane_;
-  context.stop = stop_;
-  context.observer = events_.step;
-  auto outcomes =
-      rollout::RunStep(context, recipe_.run.step, step, inputs, recipe_.run.tasks_in_flight);
+  rollout::ModelCalls calls(&engine_.log, rollout::Backbones(model.get()), &engine_.llm_lane);
+  const rollout::StepContext context =
+      engine_.Context(&calls, library_.get(), parts_.prompts, parts_.device, events_.step);
+  auto outcomes = rollout::RunStep(context, settings, segment, inputs, recipe_.run.tasks_in_flight);
   if (stop_->stopped()) {
     const Status why = stop_->why();
-    return why.ok() ? Cancelled("stopped; the same command goes on") : why;
+    return why.ok() ? Cancelled("stopped; the same command continues") : why;
   }
-  DAVINCI_RETURN_IF_ERROR(log_.broken());
+  DAVINCI_RETURN_IF_ERROR(engine_.log.broken());
   for (const rollout::TaskOutcome& outcome : outcomes)
     if (!outcome.status.ok())
-      return outcome.status.Annotate(fmt::format("task {} of step {}", outcome.task, step));
+      return outcome.status.Annotate(fmt::format("task {} of step {}", outcome.task, done_ + 1));
   return outcomes;
 }
 
-Status Training::Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes) {
-  if (!recipe_.run.step.learn) return Status::Ok();
-  const Learned learned = CollectLearned(outcomes, recipe_.run.step,
-                                         run_->folder().filename().string(), library_.get());
-  return FlushStep(*library_, step, learned).status();
+Status Training::HeldOut(int step, ordered_json* line) {
+  if (recipe_.eval_every == 0 || (step - 1) % recipe_.eval_every != 0) return Status::Ok();
+  const Stopwatch watch;
+  rollout::StepSettings settings = recipe_.run.step;
+  settings.learn = false;
+  DAVINCI_ASSIGN_OR_RETURN(const auto inputs, MakeTaskInputs(held_out_, settings));
+  const int segment = kFirstHeldOutSegment + step;
+  DAVINCI_ASSIGN_OR_RETURN(const auto outcomes, RollOut(segment, inputs, settings));
+  run_->Release(segment);
+  const auto fast = FastPOf(outcomes);
+  for (const auto& [p, share] : fast) (*line)["held_out"][p] = share;
+  (*line)["seconds"]["held_out"] = watch.Seconds();
+  const double score = fast.at("1");
+  if (!best_ || score > best_score_) {
+    best_ = step - 1;
+    best_score_ = score;
+  }
+  events_.say(fmt::format("held-out tasks before step {}: {:.0f} % correct, {:.0f} % faster", step,
+                          100 * fast.at("0"), 100 * score));
+  return Status::Ok();
 }
 
-Status Training::Compare(TrainingBatch& batch, std::vector<Sequence>& sequences,
-                         std::vector<std::vector<float>>* trainer_log_probs,
-                         std::vector<std::vector<float>>* weights, ordered_json* line) {
-  std::vector<size_t> all(sequences.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  trainer_log_probs->resize(batch.samples.size());
-  weights->resize(batch.samples.size());
-  for (size_t i = 0; i < batch.samples.size(); ++i)
-    (*trainer_log_probs)[i].resize(batch.samples[i].output.size());
-  std::array<double, 3> entropy{};
-  std::array<int64_t, 3> tokens{};
-  trainer::PassOptions options;
-  options.temperature = recipe_.run.step.policy_sampling.temperature;
-  options.entropies = true;
-  for (const auto& bin : BinsOf(sequences, all, recipe_.common.tokens_per_pass)) {
-    DAVINCI_ASSIGN_OR_RETURN(const trainer::PassResult result,
-                             learner_->Evaluate(ViewsOf(sequences, bin), options));
-    size_t next = 0;
-    for (const size_t s : bin)
-      for (const auto& [sample, token] : sequences[s].sources) {
-        const auto agent = static_cast<size_t>(batch.samples[sample].agent);
-        entropy[agent] += result.entropies[next];
-        ++tokens[agent];
-        (*trainer_log_probs)[sample][token] = result.outputs[next++];
-      }
+Status Training::Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes,
+                       ordered_json* line) {
+  if (!recipe_.run.step.learn) return Status::Ok();
+  int64_t proposed = 0;
+  int64_t verified = 0;
+  int64_t admitted = 0;
+  for (const rollout::TaskOutcome& outcome : outcomes) {
+    proposed += std::ssize(outcome.proposals);
+    verified += std::ssize(outcome.verifications);
+    admitted += std::ranges::count_if(outcome.verifications, &Verification::admitted);
   }
-  const TrainAlgorithm& algorithm = recipe_.algorithm;
-  double sum = 0;
-  double largest = 0;
-  int64_t count = 0;
-  std::array<int64_t, 3> kept{};
-  std::array<int64_t, 3> seen{};
-  int64_t in_band = 0;
-  int64_t replies = 0;
-  for (const TrainUnit& unit : batch.units) {
-    std::vector<double> ratios;
-    for (const size_t i : unit.samples) {
-      const rl::TrainingSample& sample = batch.samples[i];
-      if (!sample.trained) continue;
-      std::vector<double> own;
-      for (size_t t = 0; t < sample.output.size(); ++t) {
-        const double d = static_cast<double>((*trainer_log_probs)[i][t]) - sample.log_probs[t];
-        own.push_back(d);
-        sum += std::abs(d);
-        largest = std::max(largest, std::abs(d));
-        ++count;
-      }
-      ++replies;
-      in_band += rl::AssessMismatch(own, algorithm.band).verdict == rl::MismatchVerdict::kKept;
-      if (algorithm.mismatch == MismatchRule::kWeigh) {
-        const auto found = rl::TokenImportanceWeights(own, algorithm.importance_cap);
-        (*weights)[i].assign(found.begin(), found.end());
-      }
-      ratios.insert(ratios.end(), own.begin(), own.end());
-    }
-    if (ratios.empty()) continue;
-    const auto agent = static_cast<size_t>(batch.samples[unit.samples.front()].agent);
-    ++seen[agent];
-    const bool keeps =
-        algorithm.mismatch != MismatchRule::kReject ||
-        rl::AssessMismatch(ratios, algorithm.band).verdict == rl::MismatchVerdict::kKept;
-    if (keeps) {
-      ++kept[agent];
-    } else {
-      for (const size_t i : unit.samples) batch.samples[i].trained = false;
-    }
+  const Learned learned = CollectLearned(outcomes, recipe_.run.step,
+                                         run_->folder().filename().string(), library_.get());
+  DAVINCI_ASSIGN_OR_RETURN(const skill::FlushResult flushed, FlushStep(*library_, step, learned));
+  int64_t added = 0;
+  int64_t merged = 0;
+  for (const auto& [key, result] : flushed.admissions) {
+    added += result.admission == skill::Admission::kAdded;
+    merged += result.admission == skill::Admission::kMerged;
   }
-  const auto share = [](int64_t part, int64_t whole) {
-    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
-  };
-  (*line)["parity"] = {{"mean", count > 0 ? sum / static_cast<double>(count) : 0},
-                       {"max", largest},
-                       {"in_band", share(in_band, replies)},
-                       {"replies", replies}};
-  for (size_t agent = 0; agent < 3; ++agent) {
-    if (seen[agent] == 0) continue;
-    const std::string name(trainer::AgentKindName(static_cast<rl::AgentKind>(agent)));
-    (*line)["accepted"][name] = share(kept[agent], seen[agent]);
-    (*line)["entropy"][name] = entropy[agent] / static_cast<double>(tokens[agent]);
-  }
+  (*line)["skills"] = {{"proposed", proposed},
+                       {"verified", verified},
+                       {"admitted", admitted},
+                       {"refused", verified - admitted},
+                       {"added", added},
+                       {"merged", merged},
+                       {"retired", flushed.retired.size()}};
   return Status::Ok();
 }
 
 Status Training::Learn(int step, TrainingBatch& batch, ordered_json* line) {
-  const TrainAlgorithm& algorithm = recipe_.algorithm;
-  rl::Packing packing;
-  std::vector<Sequence> sequences = SequencesOf(batch, &packing);
-  (*line)["computed_twice"] = packing.twice_share();
   (*line)["samples"] = batch.samples.size();
-  std::vector<std::vector<float>> old_log_probs;
-  std::vector<std::vector<float>> importance;
-  if (!sequences.empty()) {
+  PolicyUpdate policy(recipe_, learner_.get());
+  DAVINCI_RETURN_IF_ERROR(policy.Compare(&batch, line));
+  if (critic_ != nullptr) {
     const Stopwatch watch;
-    DAVINCI_RETURN_IF_ERROR(Compare(batch, sequences, &old_log_probs, &importance, line));
-    (*line)["seconds"]["parity"] = watch.Seconds();
-    sequences = SequencesOf(batch, &packing);  // without what was rejected
+    DAVINCI_RETURN_IF_ERROR(critic_->Assess(&batch, line));
+    trainer::ScheduleSettings schedule = recipe_.common.schedule;
+    schedule.learning_rate = recipe_.algorithm.critic.learning_rate;
+    DAVINCI_RETURN_IF_ERROR(
+        critic_->Update(trainer::LearningRate(schedule, step - 1, recipe_.steps), line));
+    (*line)["seconds"]["critic"] = watch.Seconds();
+    // While the critic is pretrained nothing of the step trains the policy.
+    if (!critic_->open())
+      for (rl::TrainingSample& sample : batch.samples) sample.trained = false;
   }
-  const Stopwatch watch;
-  const double rate = trainer::LearningRate(recipe_.common.schedule, step - 1, recipe_.steps);
-  std::array<trainer::PolicySums, trainer::kNumAgents> sums;
-  int64_t tokens = 0;
-  int applied = 0;
-  double norm = 0;
-  double flops = 0;
-  const auto parts =
-      std::min<size_t>(static_cast<size_t>(recipe_.updates_per_step), sequences.size());
-  for (size_t part = 0; part < parts; ++part) {
-    std::vector<size_t> members;
-    for (size_t i = part; i < sequences.size(); i += parts) members.push_back(i);
-    // A sample is the loss's sequence: its tokens share one weight.
-    std::vector<size_t> samples;
-    for (const size_t s : members)
-      for (const auto& [sample, token] : sequences[s].sources)
-        if (samples.empty() || samples.back() != sample) samples.push_back(sample);
-    std::vector<int64_t> lengths;
-    for (const size_t i : samples)
-      lengths.push_back(static_cast<int64_t>(batch.samples[i].output.size()));
-    const auto token_weights = rl::TokenWeights(algorithm.aggregation, lengths, algorithm.divisor);
-    std::vector<double> weight_of(batch.samples.size(), 0);
-    for (size_t i = 0; i < samples.size(); ++i) weight_of[samples[i]] = token_weights[i];
-    trainer::PassOptions options;
-    options.temperature = recipe_.run.step.policy_sampling.temperature;
-    for (const auto& bin : BinsOf(sequences, members, recipe_.common.tokens_per_pass)) {
-      std::vector<trainer::PolicyTarget> targets;
-      for (const size_t s : bin) {
-        tokens += static_cast<int64_t>(sequences[s].tokens.size());
-        flops += trainer::ModelFlops(learner_->config(),
-                                     static_cast<int64_t>(sequences[s].tokens.size()),
-                                     static_cast<int64_t>(sequences[s].targets.size()));
-        for (const auto& [i, t] : sequences[s].sources) {
-          const rl::TrainingSample& sample = batch.samples[i];
-          const double weighed = importance[i].empty() ? 1 : importance[i][t];
-          targets.push_back({static_cast<float>(sample.advantage), old_log_probs[i][t],
-                             static_cast<float>(weight_of[i] * weighed), sample.agent});
-        }
-      }
-      trainer::PolicyObjective objective(algorithm.clip, targets);
-      DAVINCI_RETURN_IF_ERROR(
-          learner_->Accumulate(ViewsOf(sequences, bin), options, std::ref(objective)).status());
-      for (size_t agent = 0; agent < trainer::kNumAgents; ++agent)
-        sums[agent].Add(objective.by_agent()[agent]);
-    }
-    DAVINCI_ASSIGN_OR_RETURN(const trainer::Update update, learner_->Step(rate));
-    applied += update.applied;
-    norm = update.gradient_norm;
-  }
-  learner_->Synchronize();
-  const double seconds = watch.Seconds();
-  (*line)["updates"] = applied;
-  (*line)["skipped_updates"] = learner_->Facts().skipped_updates;
-  (*line)["learning_rate"] = rate;
-  if (parts > 0 && std::isfinite(norm)) (*line)["gradient_norm"] = norm;
-  (*line)["trained_sequences"] = sequences.size();
-  (*line)["trained_tokens"] = packing.num_trained;
-  (*line)["seconds"]["update"] = seconds;
-  if (tokens > 0) {
-    (*line)["tokens_per_second"] = static_cast<double>(tokens) / seconds;
-    (*line)["model_tflops"] = flops / seconds * 1e-12;
-  }
-  for (size_t agent = 0; agent < trainer::kNumAgents; ++agent) {
-    const trainer::PolicySums& own = sums[agent];
-    if (own.tokens == 0) continue;
-    const std::string name(trainer::AgentKindName(static_cast<rl::AgentKind>(agent)));
-    const auto count = static_cast<double>(own.tokens);
-    (*line)["loss"][name] = own.loss;
-    (*line)["clipped"][name] = {{"low", own.clipped_low / count},
-                                {"high", own.clipped_high / count},
-                                {"dual", own.clipped_dual / count}};
-    (*line)["kl"][name] = own.kl / count;
-  }
-  return Status::Ok();
+  return policy.Apply(
+      batch, trainer::LearningRate(recipe_.common.schedule, step - 1, recipe_.steps), line);
 }
 
 Result<TrainOutcome> Training::Run() {
   DAVINCI_RETURN_IF_ERROR(OpenTasks());
   DAVINCI_RETURN_IF_ERROR(OpenLearner());
   DAVINCI_ASSIGN_OR_RETURN(auto log, trainer::RunLog::Open(run_->folder(), done_));
+  double saving_seconds = 0;
   for (int step = done_ + 1; step <= recipe_.steps; ++step) {
     ordered_json line = {{"step", step}};
+    DAVINCI_RETURN_IF_ERROR(HeldOut(step, &line));
     const Stopwatch watch;
-    DAVINCI_ASSIGN_OR_RETURN(const auto outcomes, RollOut(step));
-    DAVINCI_RETURN_IF_ERROR(Flush(step, outcomes));
+    const rollout::LaneStats model_before = engine_.llm_lane.stats();
+    const rollout::LaneStats judge_before = engine_.judge_lane.stats();
+    DAVINCI_ASSIGN_OR_RETURN(const auto inputs, TasksOf(step));
+    DAVINCI_ASSIGN_OR_RETURN(const auto outcomes, RollOut(step, inputs, recipe_.run.step));
+    for (const auto& [p, share] : FastPOf(outcomes)) line["fast_p"][p] = share;
+    const auto idle = [](const rollout::LaneStats& before, const rollout::LaneStats& after) {
+      const double open = after.places * (after.open_seconds - before.open_seconds);
+      return open > 0 ? 1 - std::min(1.0, (after.busy_seconds - before.busy_seconds) / open) : 0.0;
+    };
+    line["idle"] = {{"model", idle(model_before, engine_.llm_lane.stats())},
+                    {"judge", idle(judge_before, engine_.judge_lane.stats())}};
+    DAVINCI_RETURN_IF_ERROR(Flush(step, outcomes, &line));
     line["seconds"]["rollout"] = watch.Seconds();
-    DAVINCI_ASSIGN_OR_RETURN(TrainingBatch batch, MakeTrainingBatch(outcomes, recipe_, log_));
+    DAVINCI_ASSIGN_OR_RETURN(TrainingBatch batch,
+                             MakeTrainingBatch(outcomes, recipe_, engine_.log));
     if (batch.samples.empty())
       return FailedPrecondition(fmt::format(
           "step {}: no reply has its tokens; training needs the embedded model's traces", step));
@@ -446,12 +308,14 @@ Result<TrainOutcome> Training::Run() {
                        {"first_token_drift", reading.first_token_drift}};
     for (const std::string& alert : reading.alerts) events_.say("warning: " + alert);
     DAVINCI_RETURN_IF_ERROR(Learn(step, batch, &line));
-    const Stopwatch saving;
-    DAVINCI_RETURN_IF_ERROR(Save(step));
-    line["seconds"]["checkpoint"] = saving.Seconds();
     DAVINCI_ASSIGN_OR_RETURN(const auto skills, library_->All());
     line["library"] = skills.size();
+    // A line without its checkpoint is dropped and written again; a checkpoint has its line.
+    line["seconds"]["former_checkpoint"] = saving_seconds;
     DAVINCI_RETURN_IF_ERROR(log.Write(line));
+    const Stopwatch saving;
+    DAVINCI_RETURN_IF_ERROR(Save(step));
+    saving_seconds = saving.Seconds();
     run_->Release(step);
     done_ = step;
     events_.say(fmt::format(
@@ -503,6 +367,12 @@ Result<std::string> DescribeTraining(const TrainRecipe& recipe) {
   text +=
       fmt::format("memory     about {:.2f} GiB for training, {:.2f} GiB of weights for sampling\n",
                   gib(cost.total_bytes()), gib(cost.parameters * (bf16 ? 2 : 4)));
+  if (recipe.algorithm.critic.enabled) {
+    const auto critic =
+        trainer::EstimateMemory(config, CriticOptions(recipe), bf16, recipe.common.tokens_per_pass);
+    text += fmt::format("critic     about {:.2f} GiB more for its training\n",
+                        gib(critic.total_bytes()));
+  }
   text += fmt::format(
       "update     at most {} sampled tokens; {:.3g} s on one H200 (at 400 TFLOP/s)\n", trained,
       8.0 * static_cast<double>(cost.parameters) * static_cast<double>(trained) / 4e14);

@@ -6,7 +6,7 @@
 //
 // Every rollout's unit goes through the run store; a step's segment is read alone and released, so
 // memory does not grow with steps. What is recorded is not done again: killed anywhere, the same
-// call goes on behind the newest checkpoint, and given the recorded units of a step its update and
+// call continues after the newest checkpoint, and given the recorded units of a step its update and
 // checkpoint have the same bits (deterministic mode, same machine and threads).
 #pragma once
 
@@ -57,7 +57,7 @@ struct TrainOutcome {
   std::filesystem::path checkpoint;
 };
 
-// Cancelled once `stop` fired; the same call goes on.
+// Cancelled once `stop` fired; the same call continues.
 Result<TrainOutcome> ExecuteTraining(const TrainRequest& request, const TrainParts& parts,
                                      rollout::StopFlag* stop, const TrainEvents& events);
 

@@ -44,6 +44,7 @@ class Reader {
     ReadRewards();
     ReadFilters();
     ReadLoss();
+    ReadCritic();
     Check();
     return made_;
   }
@@ -79,6 +80,10 @@ class Reader {
 
   void ReadTrain() {
     reader_.Read("train.tasks", &made_.tasks);
+    reader_.Read("train.held_out", &made_.held_out);
+    Number("train.eval_every", &made_.eval_every, 0);
+    if (made_.eval_every > 0 && made_.held_out.empty())
+      reader_.Problem("train.eval_every", "needs tasks in train.held_out, or must be 0");
     Number("train.steps", &made_.steps, 1);
     Number("train.tasks_per_step", &made_.tasks_per_step, 1);
     Number("train.updates_per_step", &made_.updates_per_step, 1, 64);
@@ -91,15 +96,16 @@ class Reader {
     Number("reward.speedup_cap", &a.reward.speedup_cap, 0);
     Number("reward.coverage_weight", &a.reward.coverage_weight, 0);
     Named("returns.kind", &a.returns,
-          {{"sum", rl::ReturnKind::kDiscountedSum}, {"max", rl::ReturnKind::kDiscountedMax}});
+          {{"sum", rl::ReturnKind::kDiscountedSum},
+           {"max", rl::ReturnKind::kDiscountedMax},
+           {"final", rl::ReturnKind::kFinal}});
     Number("returns.gamma", &a.gamma, 0, 1);
     Named("returns.turn_mask", &a.turn_mask,
           {{"void", rl::TurnMaskRule::kMaskVoid},
            {"penalise-breaking", rl::TurnMaskRule::kPenaliseBreaking},
            {"none", rl::TurnMaskRule::kKeepAll}});
     Number("returns.break_penalty", &a.break_penalty, -100, 0);
-    Parsed("advantage.kind", &a.advantage, std::string(rl::AdvantageKindName(a.advantage)),
-           rl::ParseAdvantageKind);
+    ReadAdvantageKind();
     Named("advantage.group_by", &a.group_by,
           {{"task-turn", GroupBy::kTaskTurn}, {"task", GroupBy::kTask}});
     reader_.Read("advantage.cross_scheme_scaling", &a.cross_scheme_scaling);
@@ -111,6 +117,40 @@ class Reader {
     Number("advantage.policy_weight", &a.policy_weight, 0);
     Number("advantage.selection_weight", &a.selection_weight, 0);
     Number("advantage.summary_weight", &a.summary_weight, 0);
+  }
+
+  // "gae" names a critic; every other name an estimator over groups.
+  void ReadAdvantageKind() {
+    TrainAlgorithm& a = made_.algorithm;
+    std::string kind(rl::AdvantageKindName(a.advantage));
+    reader_.Read("advantage.kind", &kind);
+    a.critic.enabled = kind == "gae";
+    if (a.critic.enabled) return;
+    if (const auto parsed = rl::ParseAdvantageKind(kind); parsed.ok())
+      a.advantage = *parsed;
+    else
+      reader_.Problem("advantage.kind", parsed.status().message() + ", gae");
+  }
+
+  void ReadCritic() {
+    CriticSettings& critic = made_.algorithm.critic;
+    Number("critic.lambda", &critic.lambda, 0, 1);
+    Number("critic.learning_rate", &critic.learning_rate, 0);
+    Number("critic.updates_per_step", &critic.updates_per_step, 1, 1000);
+    Number("critic.value_clip", &critic.value_clip, 0);
+    reader_.Read("critic.whiten", &critic.whiten);
+    reader_.Read("critic.pretrain", &critic.pretrain);
+    Number("critic.gate", &critic.gate, -1e15, 1);
+    Number("critic.gate_steps", &critic.gate_steps, 1);
+    if (!critic.enabled) return;
+    if (made_.algorithm.cross_scheme_scaling)
+      reader_.Problem("advantage.cross_scheme_scaling",
+                      "must be false with advantage.kind \"gae\", whose advantages have the scale "
+                      "of the critic (critic.whiten)");
+    if (made_.algorithm.returns == rl::ReturnKind::kDiscountedMax)
+      reader_.Problem("returns.kind",
+                      "must be \"sum\" or \"final\" with advantage.kind \"gae\": a critic "
+                      "predicts sums");
   }
 
   void ReadFilters() {
@@ -166,6 +206,10 @@ class Reader {
     if (made_.common.checkpoint.every != 1)
       reader_.Problem("checkpoint.every",
                       "must be 1: each step's rollouts sample from the checkpoint before it");
+    if (made_.algorithm.reward.kind == rl::RewardKind::kMilestone &&
+        step.baseline != "eager,compile" && step.baseline != "compile,eager")
+      reader_.Problem("task.baseline",
+                      "must be \"eager,compile\": reward.kind \"milestone\" compares with both");
     if (!made_.run.llm.endpoints.empty())
       reader_.Problem("llm.endpoints", "must be empty: the model that is trained is sampled");
   }

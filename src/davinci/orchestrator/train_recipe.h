@@ -26,6 +26,20 @@ enum class GroupBy {
 };
 enum class MismatchRule { kNone, kReject, kWeigh };  // MRS, TIS
 
+// PPO: with advantage.kind "gae" the policy's advantages come from a second model that learns the
+// value of every state (peers.md 1.4).
+struct CriticSettings {
+  bool enabled = false;
+  double lambda = 0.95;
+  double learning_rate = 6e-6;  // the highest; the schedule is the policy's
+  int updates_per_step = 1;     // each over all tokens of the step
+  double value_clip = 0.2;      // 0: none
+  bool whiten = true;           // the step's advantages to mean 0 and deviation 1
+  bool pretrain = true;         // the critic alone is trained until its gate opens
+  double gate = 0.5;            // explained variance that opens it …
+  int gate_steps = 3;           // … as the mean over so many steps
+};
+
 struct TrainAlgorithm {
   rl::RewardOptions reward;
   rl::ReturnKind returns = rl::ReturnKind::kDiscountedSum;
@@ -50,6 +64,7 @@ struct TrainAlgorithm {
   rl::Aggregation aggregation = rl::Aggregation::kSequenceMeanTokenSum;
   double divisor = 1000;
   bool truncated_trained = true;  // replies cut off at the token limit
+  CriticSettings critic;
 };
 
 struct TrainRecipe {
@@ -57,6 +72,9 @@ struct TrainRecipe {
   trainer::CommonSettings common;
   TrainAlgorithm algorithm;
   std::vector<std::string> tasks;  // files, folders, JSONL
+  // Tasks that are rolled out every `eval_every` steps (0: never) and never trained on.
+  std::vector<std::string> held_out;
+  int eval_every = 0;
   int steps = 300;
   int tasks_per_step = 16;
   int updates_per_step = 1;  // the step's sequences in so many parts, one update each

@@ -51,5 +51,36 @@ TEST(TrainRecipe, RefusesWhatWouldTrainOnAnotherDistribution) {
     EXPECT_THAT(read.status().message(), HasSubstr(key));
 }
 
+TEST(TrainRecipe, ACriticRefusesWhatContradictsIt) {
+  config::Recipe recipe;
+  for (const char* set : {"advantage.kind=\"gae\"", "returns.kind=\"max\"",
+                          "reward.kind=\"milestone\"", "critic.lambda=1.5"})
+    ASSERT_TRUE(recipe.Override(set).ok());
+  const auto read = ReadTrainRecipe(recipe, nullptr);
+  ASSERT_FALSE(read.ok());
+  for (const char* key :
+       {"advantage.cross_scheme_scaling", "returns.kind", "task.baseline", "critic.lambda"})
+    EXPECT_THAT(read.status().message(), HasSubstr(key));
+}
+
+// CUDA Agent's published settings (peers.md 1.4).
+TEST(TrainRecipe, CudaAgentTrainsACriticOnMilestones) {
+  const auto recipe = config::Recipe::Load(DAVINCI_SOURCE_DIR "/recipes/train/cuda-agent.toml");
+  ASSERT_TRUE(recipe.ok());
+  const auto read = ReadTrainRecipe(*recipe, nullptr);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  const TrainAlgorithm& a = read->algorithm;
+  EXPECT_TRUE(a.critic.enabled && a.critic.pretrain);
+  EXPECT_EQ(a.critic.lambda, 0.95);
+  EXPECT_EQ(a.gamma, 1);
+  EXPECT_EQ(a.critic.learning_rate, 6e-6);
+  EXPECT_EQ(read->common.schedule.learning_rate, 3e-6);
+  EXPECT_EQ(a.reward.kind, rl::RewardKind::kMilestone);
+  EXPECT_EQ(read->run.step.baseline, "eager,compile");
+  EXPECT_EQ(a.clip.high, 0.28);
+  EXPECT_EQ(read->run.step.turns, 150);
+  EXPECT_EQ(read->steps, 150);
+}
+
 }  // namespace
 }  // namespace davinci::orchestrator

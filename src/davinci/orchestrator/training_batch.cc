@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "davinci/data/turn_facts.h"
 #include "davinci/rollout/model_calls.h"
@@ -22,6 +23,9 @@ struct Mean {
   }
   double value() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
 };
+
+// The p of FastPOf.
+constexpr std::array<double, 5> kFastP = {0, 1, 1.2, 1.5, 2};
 
 // One rollout with what its turns earned.
 struct Scored {
@@ -94,7 +98,7 @@ class Builder {
     scored.trajectory = &trajectory;
     rl::Rewards rewards;
     TrainUnit unit;
-    double best = 0;
+    std::optional<double> best;
     for (const Turn& turn : trajectory.turns) {
       const Evaluation& evaluation = turn.evaluation;
       const bool judged = evaluation.outcome != Outcome::kJudgeError;
@@ -102,14 +106,14 @@ class Builder {
       if (judged) {
         const bool correct = evaluation.outcome == Outcome::kOk;
         const double speedup = evaluation.speedup ? evaluation.speedup->median : 0;
-        const rl::TurnReward reward =
-            rl::RewardOf(correct, speedup, Coverage(evaluation), algorithm_.reward);
+        const rl::TurnReward reward = rl::RewardOf(correct, speedup, Coverage(evaluation),
+                                                   algorithm_.reward, SpeedupsOf(evaluation));
+        best = best ? std::max(*best, reward.value) : reward.value;
         rewards.push_back(reward.value);
         reward_.Add(reward.value);
         coverage_ += reward.coverage;
         correct_.Add(correct ? 1 : 0);
         faster_.Add(correct && speedup > 1 ? 1 : 0);
-        best = std::max(best, reward.value);
       } else {
         rewards.push_back(std::nullopt);
       }
@@ -118,12 +122,21 @@ class Builder {
       scored.samples.push_back(sample);
       if (sample) unit.samples.push_back(*sample);
     }
-    best_.Add(best);
+    if (best) best_.Add(*best);
     const rl::MaskedTurns masked =
         rl::ApplyTurnMask(rewards, algorithm_.turn_mask, algorithm_.break_penalty);
     scored.rewards = masked.rewards;
     scored.trained = masked.trained;
     scored.returns = rl::Returns(masked.rewards, algorithm_.returns, algorithm_.gamma);
+    if (algorithm_.critic.enabled) {
+      const rl::Rewards paid = rl::PaidRewards(masked.rewards, algorithm_.returns);
+      for (size_t t = 0; t < paid.size(); ++t) {
+        if (!paid[t] || !scored.samples[t]) continue;
+        rl::TrainingSample& sample = batch_.samples[*scored.samples[t]];
+        sample.valued = true;
+        sample.paid = *paid[t];
+      }
+    }
     if (!unit.samples.empty()) batch_.units.push_back(std::move(unit));
     return scored;
   }
@@ -153,6 +166,8 @@ class Builder {
         tokens.push_back(static_cast<int64_t>(batch_.samples[indices.back()].output.size()));
       }
     }
+    // A critic gives each token its own (train_critic.h).
+    if (algorithm_.critic.enabled) std::ranges::fill(advantages, 0.0);
     if (algorithm_.cross_scheme_scaling) advantages = rl::ScaleAcrossSchemes(advantages, tokens);
     for (size_t i = 0; i < indices.size(); ++i) {
       rl::TrainingSample& sample = batch_.samples[indices[i]];
@@ -291,6 +306,22 @@ class Builder {
 };
 
 }  // namespace
+
+std::map<std::string, double> FastPOf(const std::vector<rollout::TaskOutcome>& outcomes) {
+  std::array<Mean, kFastP.size()> fast;
+  for (const rollout::TaskOutcome& outcome : outcomes) {
+    double best = -1;
+    for (const Trajectory& trajectory : outcome.trajectories)
+      for (const Turn& turn : trajectory.turns)
+        if (turn.evaluation.outcome == Outcome::kOk)
+          best = std::max(best, turn.evaluation.speedup ? turn.evaluation.speedup->median : 0.0);
+    for (size_t i = 0; i < kFastP.size(); ++i)
+      fast[i].Add((kFastP[i] == 0 ? best >= 0 : best > kFastP[i]) ? 1 : 0);
+  }
+  std::map<std::string, double> by_p;
+  for (size_t i = 0; i < kFastP.size(); ++i) by_p[fmt::format("{:g}", kFastP[i])] = fast[i].value();
+  return by_p;
+}
 
 Result<TrainingBatch> MakeTrainingBatch(const std::vector<rollout::TaskOutcome>& outcomes,
                                         const TrainRecipe& recipe, rollout::UnitLog& log) {

@@ -38,6 +38,12 @@ std::string DeviceOf(const std::vector<rollout::TaskOutcome>& outcomes) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> FlatSettings(const json& recipe) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  Flatten(recipe, "", &settings);
+  return settings;
+}
+
 Result<report::RunView> MakeView(const RunHeader& header, const std::string& resolved_recipe,
                                  const std::string& target,
                                  std::vector<rollout::TaskOutcome> outcomes, store::RunStore& run) {
@@ -50,7 +56,7 @@ Result<report::RunView> MakeView(const RunHeader& header, const std::string& res
   view.started_unix_s = header.created_unix_s;
   DAVINCI_ASSIGN_OR_RETURN(const auto recipe,
                            config::Recipe::Parse(resolved_recipe, "recipe.toml"));
-  Flatten(recipe.tree().values, "", &view.settings);
+  view.settings = FlatSettings(recipe.tree().values);
   for (size_t i = 0; i < outcomes.size(); ++i) {
     rollout::TaskOutcome& outcome = outcomes[i];
     report::TaskView task;

@@ -1,7 +1,9 @@
 // From outcomes to what reports show. Internal to orchestrator/.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "davinci/orchestrator/run_loop.h"
@@ -12,5 +14,8 @@ namespace davinci::orchestrator {
 Result<report::RunView> MakeView(const RunHeader& header, const std::string& resolved_recipe,
                                  const std::string& target,
                                  std::vector<rollout::TaskOutcome> outcomes, store::RunStore& run);
+
+// A recipe's keys, dotted, with their values as TOML.
+std::vector<std::pair<std::string, std::string>> FlatSettings(const nlohmann::json& recipe);
 
 }  // namespace davinci::orchestrator

@@ -7,7 +7,6 @@
 
 #include "davinci/report/html_plots.h"
 #include "davinci/report/html_scores.h"
-#include "davinci/report/html_style.h"
 #include "davinci/report/html_task.h"
 #include "davinci/report/html_text.h"
 
@@ -27,11 +26,6 @@ size_t MaxTextBytes(const RunView& run) {
     for (const Trajectory& trajectory : task.trajectories) texts += 4 * trajectory.turns.size();
   }
   return std::clamp(kPageBytes / texts, kFewestTextBytes, kMostTextBytes);
-}
-
-std::string Card(std::string_view title, std::string_view value) {
-  return fmt::format("<div class=\"card\"><span class=\"soft\">{}</span><b>{}</b></div>\n",
-                     EscapeHtml(title), EscapeHtml(value));
 }
 
 std::string Head(const RunView& run) {
@@ -183,27 +177,11 @@ std::string Stages(const RunView& run) {
                      EscapeHtml(run.stage_note), plot);
 }
 
-std::string Settings(const RunView& run) {
-  if (run.settings.empty()) return "";
-  std::string rows = "<div class=\"scroll\"><table>";
-  for (const auto& [name, value] : run.settings)
-    rows += fmt::format("<tr><td>{}</td><td><code>{}</code></td></tr>\n", EscapeHtml(name),
-                        EscapeHtml(value));
-  return "<h2>Settings</h2>\n" + Folded("Everything as resolved", rows + "</table></div>");
-}
-
 }  // namespace
 
 std::string RenderHtml(const HtmlInput& input) {
   const RunView& run = *input.run;
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
-      EscapeHtml(run.title), kStyle);
-  html += Head(run);
+  std::string html = PageHead(run.title) + Head(run);
   html += Cards(input);
   html += Overview(run);
   if (input.comparison != nullptr)
@@ -215,7 +193,7 @@ std::string RenderHtml(const HtmlInput& input) {
   for (const TaskView& task : run.tasks) html += TaskSection(run, task, max_text_bytes);
   for (const score::ScoreReport& report : input.scores)
     html += fmt::format("<h2>Scores: {}</h2>\n{}", EscapeHtml(report.title), ScoreHtml(report));
-  html += Settings(run);
+  html += SettingsHtml(run.settings);
   return html + "</body>\n</html>\n";
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "davinci/data/shown_interval.h"
 #include "davinci/report/html_text.h"
 
 namespace davinci::report {
@@ -13,7 +14,8 @@ namespace {
 constexpr int kNumSchemeColors = 6;  // classes s0 … s5 of the style sheet
 
 double HighEnd(const Speedup& speedup, const RatioAxis& axis) {
-  return std::isfinite(speedup.high) ? speedup.high : axis.high;
+  const double high = Shown(speedup).high;
+  return std::isfinite(high) ? high : axis.high;
 }
 
 }  // namespace
@@ -45,8 +47,8 @@ std::string IntervalMark(const Speedup& speedup, const RatioAxis& axis) {
       "<title>{1}</title><line class=\"one\" x1=\"{2:.1f}\" y1=\"0\" x2=\"{2:.1f}\" y2=\"20\"/>"
       "<line class=\"range\" x1=\"{3:.1f}\" y1=\"10\" x2=\"{4:.1f}\" y2=\"10\"/>"
       "<circle class=\"dot\" cx=\"{5:.1f}\" cy=\"10\" r=\"4\"/></svg>",
-      kWidth, EscapeHtml(FormatSpeedup(speedup)), x(1), x(speedup.low), x(HighEnd(speedup, axis)),
-      x(speedup.median));
+      kWidth, EscapeHtml(FormatSpeedup(speedup)), x(1), x(Shown(speedup).low),
+      x(HighEnd(speedup, axis)), x(speedup.median));
 }
 
 std::string TurnPlot(const std::vector<Trajectory>& trajectories) {
@@ -117,7 +119,7 @@ std::string TurnPlot(const std::vector<Trajectory>& trajectories) {
       marks += fmt::format(
           "<g><title>{0}</title><line class=\"range\" x1=\"{1:.1f}\" y1=\"{2:.1f}\" x2=\"{1:.1f}\" "
           "y2=\"{3:.1f}\"/><circle class=\"dot\" cx=\"{1:.1f}\" cy=\"{4:.1f}\" r=\"4\"/></g>",
-          title, cx, y(s.low), y(HighEnd(s, axis)), y(s.median));
+          title, cx, y(Shown(s).low), y(HighEnd(s, axis)), y(s.median));
     }
     svg += fmt::format("<g class=\"s{}\">", trajectory.id.scheme % kNumSchemeColors);
     if (!points.empty()) svg += fmt::format("<polyline points=\"{}\"/>", points);

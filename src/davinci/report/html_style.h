@@ -56,6 +56,12 @@ svg .untimed path { stroke: var(--soft); stroke-width: 1.8; }
 .s3 .dot { fill: var(--c3); } .s3 polyline, .s3 .range { stroke: var(--c3); }
 .s4 .dot { fill: var(--c4); } .s4 polyline, .s4 .range { stroke: var(--c4); }
 .s5 .dot { fill: var(--c5); } .s5 polyline, .s5 .range { stroke: var(--c5); }
+.curves { display: grid; grid-template-columns: repeat(auto-fill, minmax(24rem, 1fr)); gap: 1rem; }
+.curves figure { margin: 0; min-width: 0; }
+.curves figcaption { min-height: 3.2em; } .curves figcaption b { display: block; }
+.curves .name { color: var(--soft); margin-right: .9rem; white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
+svg.curve { width: 100%; height: auto; display: block; }
 .key { display: inline-block; width: .8rem; height: .8rem; border-radius: 50%; margin-right: .3rem;
   vertical-align: -1px; }
 .key.k0 { background: var(--c0); } .key.k1 { background: var(--c1); }

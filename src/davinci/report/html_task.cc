@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "davinci/base/plural.h"
 #include "davinci/report/html_plots.h"
 #include "davinci/report/html_text.h"
 
@@ -69,13 +70,14 @@ std::string WinnerPart(const RunView& run, const TaskView& task, size_t max_text
 std::string SchemePart(const TaskView& task) {
   if (task.selections.empty()) return "";
   std::string html =
-      "<h3>Schemes</h3>\n<div class=\"scroll\"><table><tr><th>scheme</th><th>skills chosen</th>"
+      "<h3>Skill sets</h3>\n<div class=\"scroll\"><table><tr><th>skill set</th><th>skills "
+      "chosen</th>"
       "<th>offered</th><th>remark</th></tr>\n";
   for (const Selection& selection : task.selections) {
     std::string remark = selection.problem;
     if (selection.null_scheme) remark = "control: no skills";
     if (selection.merged_into)
-      remark = fmt::format("same skills as scheme {}, rolled out there", *selection.merged_into);
+      remark = fmt::format("same skills as skill set {}, rolled out there", *selection.merged_into);
     html += fmt::format(
         "<tr><td><span class=\"key k{}\"></span>{}</td><td>{}</td><td class=\"n\">{}</td>"
         "<td>{}</td></tr>\n",
@@ -103,7 +105,7 @@ std::string LineagePart(const TaskView& task, const std::vector<Trajectory>& tra
     std::string end(TrajectoryEndName(trajectory.end));
     if (!trajectory.problem.empty()) end += ": " + trajectory.problem;
     html += fmt::format(
-        "<tr><td><span class=\"key k{}\"></span>scheme {}, {}</td><td>{}</td><td>{}</td>"
+        "<tr><td><span class=\"key k{}\"></span>skill set {}, {}</td><td>{}</td><td>{}</td>"
         "<td>{}</td></tr>\n",
         trajectory.id.scheme % kNumSchemeColors, trajectory.id.scheme, trajectory.id.rollout,
         Names(trajectory.skills), turns, EscapeHtml(end));
@@ -207,10 +209,10 @@ std::string TaskSection(const RunView& run, const TaskView& task, size_t max_tex
   for (const Trajectory& trajectory : task.trajectories) {
     std::string turns;
     for (const Turn& turn : trajectory.turns) turns += TurnPart(run, task, turn, max_text_bytes);
-    html +=
-        Folded(fmt::format("Scheme {}, rollout {}: replies, code and verdicts of {} turns",
-                           trajectory.id.scheme, trajectory.id.rollout, trajectory.turns.size()),
-               turns);
+    html += Folded(fmt::format("Skill set {}, rollout {}: replies, code and verdicts of {}",
+                               trajectory.id.scheme, trajectory.id.rollout,
+                               Counted(static_cast<int64_t>(trajectory.turns.size()), "turn")),
+                   turns);
   }
   html += SkillPart(run, task, max_text_bytes);
   return html + "</section>\n";

@@ -45,7 +45,7 @@ RunView MakeRun(const std::string& text) {
   fast.evaluation.speedup =
       Speedup{1.5, 1.4, std::numeric_limits<double>::infinity(), true, "eager" + text};
   Turn untimed = wrong;
-  untimed.evaluation.outcome = Outcome::kCheckedWithoutDevice;
+  untimed.evaluation.outcome = Outcome::kCompileOnly;
   untimed.evaluation.correct = true;
 
   TaskView task;
@@ -207,10 +207,11 @@ TEST(RenderHtml, LinksLeadToElementsAndIdsAreUnique) {
 
 TEST(RenderHtml, SaysWhatItShould) {
   const std::string page = Render(MakeRun("TEXT"));
-  for (const char* part : {"replies were recorded earlier", "was interrupted", "1.50× [1.40, ∞]",
-                           "70 % of the roofline", "control: no skills", "same skills as scheme 1",
-                           "1 h 2 min", "Skills used", "Stage times", "policy", "verification",
-                           "Scores: davinci bench", "Compared with another run", "unsolved"})
+  for (const char* part :
+       {"replies were recorded earlier", "was interrupted", "1.50× [1.40, ∞]",
+        "70 % of the roofline", "control: no skills", "same skills as skill set 1", "1 h 2 min",
+        "Skills used", "Stage times", "policy", "verification", "Scores: davinci bench",
+        "Compared with another run", "unsolved"})
     EXPECT_THAT(page, HasSubstr(part)) << part;
   EXPECT_EQ(page, Render(MakeRun("TEXT")));
 }

@@ -8,6 +8,8 @@
 
 #include "davinci/base/hash.h"
 #include "davinci/base/utf8.h"
+#include "davinci/data/shown_interval.h"
+#include "davinci/report/html_style.h"
 
 namespace davinci::report {
 std::string EscapeHtml(std::string_view text) {
@@ -42,10 +44,35 @@ std::string EscapeHtml(std::string_view text) {
   return escaped;
 }
 
+std::string PageHead(std::string_view title) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
+      EscapeHtml(title), kStyle);
+}
+
+std::string Card(std::string_view title, std::string_view value) {
+  return fmt::format("<div class=\"card\"><span class=\"soft\">{}</span><b>{}</b></div>\n",
+                     EscapeHtml(title), EscapeHtml(value));
+}
+
+std::string SettingsHtml(const std::vector<std::pair<std::string, std::string>>& settings) {
+  if (settings.empty()) return "";
+  std::string rows = "<div class=\"scroll\"><table>";
+  for (const auto& [name, value] : settings)
+    rows += fmt::format("<tr><td>{}</td><td><code>{}</code></td></tr>\n", EscapeHtml(name),
+                        EscapeHtml(value));
+  return "<h2>Settings</h2>\n" + Folded("Everything as resolved", rows + "</table></div>");
+}
+
 std::string FormatSpeedup(const Speedup& speedup) {
+  const ShownInterval shown = Shown(speedup);
   const std::string high =
-      std::isfinite(speedup.high) ? fmt::format("{:.2f}", speedup.high) : std::string("∞");
-  return fmt::format("{:.2f}× [{:.2f}, {}]", speedup.median, speedup.low, high);
+      std::isfinite(shown.high) ? fmt::format("{:.2f}", shown.high) : std::string("∞");
+  return fmt::format("{:.2f}× [{:.2f}, {}]", speedup.median, shown.low, high);
 }
 
 std::string FormatSeconds(double seconds) {
@@ -82,7 +109,7 @@ std::string_view VerdictClass(const Evaluation& evaluation) {
   switch (evaluation.outcome) {
     case Outcome::kOk:
       return evaluation.speedup && evaluation.speedup->low > 1 ? "good" : "even";
-    case Outcome::kCheckedWithoutDevice:
+    case Outcome::kCompileOnly:
       return "even";
     case Outcome::kJudgeError:
       return "off";

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "davinci/data/evaluation.h"
 #include "davinci/report/html.h"
@@ -25,6 +27,12 @@ std::string_view VerdictClass(const Evaluation& evaluation);
 std::string Folded(std::string_view summary, std::string_view body, bool open = false);
 // <pre> with escaped text of at most `max_bytes` (the middle is left out).
 std::string CodeBlock(std::string_view text, size_t max_bytes);
+// What a page begins with, up to <body>: style, and a policy that forbids scripts and the network.
+std::string PageHead(std::string_view title);
+// A number on top of a page.
+std::string Card(std::string_view title, std::string_view value);
+// The resolved settings, folded; empty without any.
+std::string SettingsHtml(const std::vector<std::pair<std::string, std::string>>& settings);
 // An element id made of anything.
 std::string Anchor(std::string_view prefix, std::string_view name);
 

@@ -24,7 +24,8 @@ double Packing::twice_share() const {
   return num_tokens == 0 ? 0 : static_cast<double>(num_twice) / static_cast<double>(num_tokens);
 }
 
-Packing PackTrajectories(std::span<const std::vector<const TrainingSample*>> trajectories) {
+Packing PackTrajectories(std::span<const std::vector<const TrainingSample*>> trajectories,
+                         bool TrainingSample::*wanted) {
   Packing packing;
   size_t index = 0;  // of the sample in input order
   const auto add = [&](PackedSequence sequence, const std::vector<bool>& trained, int64_t twice) {
@@ -58,7 +59,7 @@ Packing PackTrajectories(std::span<const std::vector<const TrainingSample*>> tra
       const size_t begin = sequence.tokens.size();
       sequence.tokens.insert(sequence.tokens.end(), sample->output.begin(), sample->output.end());
       sequence.turns.push_back({index++, begin, sequence.tokens.size()});
-      trained.push_back(sample->trained && !sample->output.empty());
+      trained.push_back(sample->*wanted && !sample->output.empty());
     }
     if (!sequence.turns.empty()) add(std::move(sequence), trained, twice);
   }
@@ -83,6 +84,24 @@ std::vector<std::vector<size_t>> PackBins(std::span<const int64_t> lengths, int6
     used[bin] += lengths[i];
   }
   return bins;
+}
+
+std::string_view AgentKindName(AgentKind agent) {
+  switch (agent) {
+    case AgentKind::kPolicy:
+      return "policy";
+    case AgentKind::kSelection:
+      return "selection";
+    case AgentKind::kSummary:
+      return "summary";
+  }
+  return "";
+}
+
+std::optional<AgentKind> ParseAgentKind(std::string_view name) {
+  for (const AgentKind agent : {AgentKind::kPolicy, AgentKind::kSelection, AgentKind::kSummary})
+    if (AgentKindName(agent) == name) return agent;
+  return std::nullopt;
 }
 
 }  // namespace davinci::rl

@@ -10,13 +10,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace davinci::rl {
 
 enum class AgentKind { kPolicy, kSelection, kSummary };
+std::string_view AgentKindName(AgentKind agent);  // "policy", "selection", "summary"
+std::optional<AgentKind> ParseAgentKind(std::string_view name);
 
 // One sampled reply with what training needs (design 5: TrainingSample).
 struct TrainingSample {
@@ -27,8 +31,14 @@ struct TrainingSample {
   std::vector<int32_t> output;   // ids as they were sampled
   std::vector<float> log_probs;  // of each output id under the sampling distribution
   double advantage = 0;          // agent weight included
-  bool trained = true;           // false: masked (void, rejected); its tokens are context only
-  int64_t policy_update = 0;     // which weights sampled it
+  // With a critic: of each output token, agent weight included, in the place of `advantage`.
+  std::vector<float> token_advantages;
+  bool trained = true;  // false: masked (void, rejected); its tokens are context only
+  // With a critic: its tokens have values, whether they are trained or not; `paid` is the reward
+  // at its last token.
+  bool valued = false;
+  double paid = 0;
+  int64_t policy_update = 0;  // which weights sampled it
 };
 
 struct TurnSpan {
@@ -54,7 +64,9 @@ struct Packing {
 
 // `trajectories`: the samples of each, in order of turns. A sequence without a trained sample is
 // left out. A sample whose log_probs do not match its output has been corrupted: precondition.
-Packing PackTrajectories(std::span<const std::vector<const TrainingSample*>> trajectories);
+// `wanted`: the flag by which samples count as trained; for a critic &TrainingSample::valued.
+Packing PackTrajectories(std::span<const std::vector<const TrainingSample*>> trajectories,
+                         bool TrainingSample::*wanted = &TrainingSample::trained);
 
 // Bins of at most `max_tokens` (a longer sequence is a bin of its own), first fit by falling
 // length: what one forward pass takes. Indices into `lengths`; deterministic.

@@ -4,16 +4,29 @@
 
 namespace davinci::rl {
 
+Rewards PaidRewards(std::span<const std::optional<double>> rewards, ReturnKind kind) {
+  Rewards paid(rewards.begin(), rewards.end());
+  if (kind != ReturnKind::kFinal) return paid;
+  bool later = false;
+  for (auto reward = paid.rbegin(); reward != paid.rend(); ++reward) {
+    if (!*reward) continue;
+    if (later) *reward = 0;
+    later = true;
+  }
+  return paid;
+}
+
 Rewards Returns(std::span<const std::optional<double>> rewards, ReturnKind kind, double gamma) {
+  const Rewards paid = PaidRewards(rewards, kind);
   Rewards returns(rewards.size());
   std::optional<double> later;  // the return of the next judged turn
   for (size_t t = rewards.size(); t-- > 0;) {
-    if (!rewards[t]) continue;
-    const double r = *rewards[t];
+    if (!paid[t]) continue;
+    const double r = *paid[t];
     if (!later) {
       later = r;
     } else {
-      later = kind == ReturnKind::kDiscountedSum ? r + gamma * *later : std::max(r, gamma * *later);
+      later = kind == ReturnKind::kDiscountedMax ? std::max(r, gamma * *later) : r + gamma * *later;
     }
     returns[t] = later;
   }

@@ -17,7 +17,12 @@ enum class ReturnKind {
   kDiscountedSum,  // G_t = sum over u >= t of gamma^(u-t) r_u   (Dr. Kernel, daVinci gamma 1; Kevin
                    // 0.4)
   kDiscountedMax,  // G_t = max over u >= t of gamma^(u-t) r_u   (Kevin's other aggregation)
+  kFinal,          // G_t = gamma^(T-t) r_T: the last judged turn is the answer (CUDA Agent)
 };
+
+// What each turn is paid: its reward; under kFinal the last judged turn its reward, those before it
+// 0. kDiscountedMax pays like kDiscountedSum.
+Rewards PaidRewards(std::span<const std::optional<double>> rewards, ReturnKind kind);
 
 // gamma in [0, 1]. The exponent counts judged turns. Same length as `rewards`.
 Rewards Returns(std::span<const std::optional<double>> rewards, ReturnKind kind, double gamma);

@@ -37,6 +37,14 @@ TEST(Returns, DiscountedMaxTakesTheBestOfOwnAndLater) {
   EXPECT_THAT(Returns(r, ReturnKind::kDiscountedMax, 0.8), ElementsAre(Is(1.28), Is(1.6), Is(2)));
 }
 
+// The last judged turn is the answer: gamma 0.5 over 3, 1, 2, judge error: 0.5, 1, 2, nothing.
+TEST(Returns, FinalCreditsTheLastJudgedTurnAlone) {
+  const Rewards r = {3.0, 1.0, 2.0, std::nullopt};
+  EXPECT_THAT(Returns(r, ReturnKind::kFinal, 0.5), ElementsAre(Is(0.5), Is(1), Is(2), kNothing));
+  EXPECT_THAT(PaidRewards(r, ReturnKind::kFinal), ElementsAre(Is(0), Is(0), Is(2), kNothing));
+  EXPECT_EQ(PaidRewards(r, ReturnKind::kDiscountedSum), r);
+}
+
 TEST(Returns, MaxKeepsANegativeRewardWhenNothingBetterFollows) {
   EXPECT_THAT(Returns(Rewards{-1.0, -0.5}, ReturnKind::kDiscountedMax, 0.4),
               ElementsAre(Is(-0.2), Is(-0.5)));
@@ -47,7 +55,7 @@ TEST(Returns, WithGammaOneIsTheSumOfTheRest) {
               ElementsAre(Is(6), Is(5), Is(3)));
 }
 
-TEST(Returns, AJudgeErrorHasNoReturnAndDiscountsNobody) {
+TEST(Returns, AJudgeErrorHasNoReturnAndIsNotCountedByTheDiscount) {
   const Rewards r = {1.0, std::nullopt, 2.0};
   EXPECT_THAT(Returns(r, ReturnKind::kDiscountedSum, 0.5), ElementsAre(Is(2), kNothing, Is(2)));
   EXPECT_THAT(Returns(Rewards{std::nullopt}, ReturnKind::kDiscountedSum, 0.5),

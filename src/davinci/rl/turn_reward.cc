@@ -7,15 +7,14 @@
 #include <string>
 #include <utility>
 
-#include "davinci/data/turn_facts.h"
-
 namespace davinci::rl {
 namespace {
 
-constexpr std::array<std::pair<RewardKind, std::string_view>, 3> kNames = {{
+constexpr std::array<std::pair<RewardKind, std::string_view>, 4> kNames = {{
     {RewardKind::kDavinci, "davinci"},
     {RewardKind::kDrKernelPaper, "drkernel-paper"},
     {RewardKind::kKevin, "kevin"},
+    {RewardKind::kMilestone, "milestone"},
 }};
 
 }  // namespace
@@ -36,8 +35,12 @@ Result<RewardKind> ParseRewardKind(std::string_view name) {
 }
 
 TurnReward RewardOf(bool correct, double speedup, std::optional<double> coverage,
-                    const RewardOptions& options) {
+                    const RewardOptions& options, const BaselineSpeedups& over) {
   TurnReward reward;
+  if (options.kind == RewardKind::kMilestone) {
+    reward.value = MilestoneReward(correct, over);
+    return reward;
+  }
   if (!correct) return reward;
   const double covered = std::clamp(coverage.value_or(0), 0.0, 1.0);
   switch (options.kind) {
@@ -52,6 +55,8 @@ TurnReward RewardOf(bool correct, double speedup, std::optional<double> coverage
       break;
     case RewardKind::kKevin:
       reward.value = 0.3 + speedup;
+      break;
+    case RewardKind::kMilestone:
       break;
   }
   return reward;

@@ -4,19 +4,21 @@
 //                    (Dr. Kernel's code: cap 3)
 //   kDrKernelPaper   correct (1 + min(speedup, cap) + coverage)                peers.md 1.3
 //   kKevin           correct (0.3 + speedup)                                   peers.md 1.1
+//   kMilestone       -1, 1, 2, 3 (MilestoneReward)                             peers.md 1.4
 //
-// Each is 0 for what is not correct. Coverage rests on a profile that the candidate's process could
-// have forged; `coverage` says how much of the reward it was.
+// The first three are 0 for what is not correct. Coverage rests on a profile that the candidate's
+// process could have forged; `coverage` says how much of the reward it was.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
 #include "davinci/base/status.h"
+#include "davinci/data/turn_facts.h"
 
 namespace davinci::rl {
 
-enum class RewardKind { kDavinci, kDrKernelPaper, kKevin };
+enum class RewardKind { kDavinci, kDrKernelPaper, kKevin, kMilestone };
 std::string_view RewardKindName(RewardKind kind);
 Result<RewardKind> ParseRewardKind(std::string_view name);
 
@@ -31,8 +33,8 @@ struct TurnReward {
   double coverage = 0;  // the part of `value` that coverage brought
 };
 
-// `speedup` 0: correct, but without a time that can be trusted.
+// `speedup` 0: correct, but without a time that can be trusted. `over`: read by kMilestone alone.
 TurnReward RewardOf(bool correct, double speedup, std::optional<double> coverage,
-                    const RewardOptions& options);
+                    const RewardOptions& options, const BaselineSpeedups& over = {});
 
 }  // namespace davinci::rl

@@ -1,7 +1,9 @@
 #include "davinci/rl/value_baseline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace davinci::rl {
 namespace {
@@ -47,6 +49,19 @@ double ExplainedVariance(std::span<const double> values, std::span<const double>
   for (size_t i = 0; i < targets.size(); ++i) residuals.push_back(targets[i] - values[i]);
   const double total = Variance({targets.begin(), targets.end()});
   return total > 0 ? 1 - Variance(residuals) / total : 0;
+}
+
+void Whiten(std::span<double> advantages) {
+  if (advantages.empty()) return;
+  const double mean = std::accumulate(advantages.begin(), advantages.end(), 0.0) /
+                      static_cast<double>(advantages.size());
+  const double deviation = std::sqrt(Variance({advantages.begin(), advantages.end()}));
+  for (double& advantage : advantages) advantage = (advantage - mean) / (deviation + 1e-8);
+}
+
+void CriticGate::Restore(std::vector<double> recent, bool open) {
+  recent_ = std::move(recent);
+  open_ = open;
 }
 
 CriticGate::CriticGate(double threshold, int window)

@@ -31,6 +31,9 @@ ValueLoss ClippedValueLoss(double value, double old_value, double target, double
 // 1 - Var(target - value) / Var(target); 0 where the targets do not vary.
 double ExplainedVariance(std::span<const double> values, std::span<const double> targets);
 
+// (A - mean) / (standard deviation + 1e-8) over all advantages of a step; one alone becomes 0.
+void Whiten(std::span<double> advantages);
+
 // Critic pretraining ends, and policy updates begin, once the explained variance of the last
 // `window` steps has been at least `threshold` on average.
 class CriticGate {
@@ -38,6 +41,9 @@ class CriticGate {
   CriticGate(double threshold, int window);
   void Observe(double explained_variance);
   bool open() const { return open_; }  // stays open
+  // What a checkpoint holds: the window, oldest first, and whether the gate is open.
+  const std::vector<double>& recent() const { return recent_; }
+  void Restore(std::vector<double> recent, bool open);
 
  private:
   double threshold_;

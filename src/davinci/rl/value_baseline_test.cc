@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace davinci::rl {
 namespace {
 
@@ -57,6 +59,31 @@ TEST(CriticGate, OpensAfterAWindowOfGoodStepsAndStaysOpen) {
   EXPECT_TRUE(gate.open());
   gate.Observe(-5);
   EXPECT_TRUE(gate.open());
+}
+
+TEST(CriticGate, IsRestoredAsItWas) {
+  CriticGate gate(0.5, 2);
+  gate.Observe(0.2);
+  CriticGate other(0.5, 2);
+  other.Restore(gate.recent(), gate.open());
+  EXPECT_FALSE(other.open());
+  other.Observe(0.8);
+  EXPECT_TRUE(other.open());
+  CriticGate third(0.5, 2);
+  third.Restore({}, true);
+  EXPECT_TRUE(third.open());
+}
+
+// 1, 2, 6: mean 3, deviations -2, -1, 3, variance 14/3.
+TEST(Whiten, GivesMeanZeroAndDeviationOne) {
+  std::vector<double> a = {1, 2, 6};
+  Whiten(a);
+  const double s = std::sqrt(14.0 / 3);
+  EXPECT_NEAR(a[0], -2 / s, 1e-7);
+  EXPECT_NEAR(a[2], 3 / s, 1e-7);
+  std::vector<double> flat = {4, 4};
+  Whiten(flat);
+  EXPECT_EQ(flat[0], 0);
 }
 
 // Target 1, old value 0, clip 0.2: at 0.5 the held value 0.2 is the worse one (0.5 * 0.64) and has

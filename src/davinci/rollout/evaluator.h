@@ -2,7 +2,7 @@
 //
 // The one production implementation is JudgeEvaluator (judge_evaluator.h); tests put a scripted one
 // in its place. Thread-safe; how many calls are made at once is decided by the engine's judge lane.
-// That nobody judges on a device somebody is timing on is the judge's own business
+// The judge keeps other work off a device while it times a kernel there
 // (gpu/lease.h).
 #pragma once
 

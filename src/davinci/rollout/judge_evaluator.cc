@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "davinci/base/hash.h"
+#include "davinci/gpu/visible_devices.h"
 
 namespace davinci::rollout {
 
@@ -20,23 +21,29 @@ std::string JudgeIdentityOf(const JudgeVersions& versions) {
   return hash.FinishHex();
 }
 
+namespace {
+
+// All that are visible: training and rollouts use the whole machine.
+std::vector<std::string> Devices() {
+  std::vector<std::string> uuids;
+  for (const gpu::DeviceInfo& device : gpu::VisibleDevices(*gpu::DeviceMonitor::Create()))
+    uuids.push_back(device.uuid);
+  return uuids;
+}
+
+}  // namespace
+
 JudgeEvaluator::JudgeEvaluator(judge::JudgeOptions options, std::string identity, TempDir scratch)
-    : options_(std::move(options)), identity_(std::move(identity)), scratch_(std::move(scratch)) {}
+    : options_(std::move(options)),
+      identity_(std::move(identity)),
+      scratch_(std::move(scratch)),
+      judges_(options_, Devices()) {}
 
 Result<std::unique_ptr<JudgeEvaluator>> JudgeEvaluator::Create(judge::JudgeOptions options,
                                                                std::string identity) {
   DAVINCI_ASSIGN_OR_RETURN(TempDir scratch, MakeTempDir("davinci-candidates"));
   return std::unique_ptr<JudgeEvaluator>(
       new JudgeEvaluator(std::move(options), std::move(identity), std::move(scratch)));
-}
-
-Result<std::shared_ptr<judge::Judge>> JudgeEvaluator::TheJudge(const judge::Judge* broken) {
-  std::lock_guard lock(mutex_);
-  if (!judge_ || judge_.get() == broken) {
-    DAVINCI_ASSIGN_OR_RETURN(auto created, judge::Judge::Create(options_));
-    judge_ = std::move(created);
-  }
-  return judge_;
 }
 
 Result<judge::Job> JudgeEvaluator::MakeJob(const Question& question) const {
@@ -55,18 +62,11 @@ Result<judge::Job> JudgeEvaluator::MakeJob(const Question& question) const {
 
 Result<Evaluation> JudgeEvaluator::Evaluate(const Question& question, const CancelToken& cancel) {
   DAVINCI_ASSIGN_OR_RETURN(const judge::Job job, MakeJob(question));
-  const judge::Judge* broken = nullptr;
   for (int attempt = 1;; ++attempt) {
     if (cancel.stop_requested()) return Cancelled("stopped before the judgement began");
-    Status failed;
-    if (auto judge = TheJudge(broken); !judge.ok()) {
-      failed = judge.status();
-    } else {
-      auto evaluation = (*judge)->Evaluate(job);
-      if (evaluation.ok() && evaluation->outcome != Outcome::kJudgeError) return evaluation;
-      failed = evaluation.ok() ? Internal(evaluation->message) : evaluation.status();
-      if (failed.code() == StatusCode::kUnavailable) broken = judge->get();
-    }
+    auto evaluation = judges_.Evaluate(job);
+    if (evaluation.ok() && evaluation->outcome != Outcome::kJudgeError) return evaluation;
+    const Status failed = evaluation.ok() ? Internal(evaluation->message) : evaluation.status();
     const bool ours = failed.code() == StatusCode::kUnavailable ||
                       failed.code() == StatusCode::kInternal ||
                       failed.code() == StatusCode::kDeadlineExceeded;

@@ -8,6 +8,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/judge/judge.h"
+#include "davinci/judge/judge_pool.h"
 #include "davinci/rollout/evaluator.h"
 
 namespace davinci::rollout {
@@ -34,14 +35,12 @@ class JudgeEvaluator : public Evaluator {
 
  private:
   JudgeEvaluator(judge::JudgeOptions options, std::string identity, TempDir scratch);
-  Result<std::shared_ptr<judge::Judge>> TheJudge(const judge::Judge* broken);
   Result<judge::Job> MakeJob(const Question& question) const;
 
   const judge::JudgeOptions options_;
   const std::string identity_;
   const TempDir scratch_;  // candidate files, by content
-  std::mutex mutex_;       // guards judge_
-  std::shared_ptr<judge::Judge> judge_;
+  judge::JudgePool judges_;
 };
 
 }  // namespace davinci::rollout

@@ -32,7 +32,7 @@ std::vector<Kernel> CollectKernels(const std::vector<Trajectory>& trajectories) 
     for (const Turn& turn : trajectory.turns) {
       if (!turn.evaluation.correct.value_or(false) || turn.code_hash.empty()) continue;
       if (turn.evaluation.outcome != Outcome::kOk &&
-          turn.evaluation.outcome != Outcome::kCheckedWithoutDevice)
+          turn.evaluation.outcome != Outcome::kCompileOnly)
         continue;
       if (!seen.insert(turn.code_hash).second) continue;
       Kernel kernel;

@@ -58,7 +58,7 @@ Result<Lane::Place> Lane::Enter(Urgency urgency, int64_t order, const CancelToke
   stats_.waiting_seconds += waiting.Seconds();
   if (!mine || cancel.stop_requested()) {
     lock.unlock();
-    changed_.notify_all();  // whoever comes behind may be the first now
+    changed_.notify_all();  // the next in the queue may be the first now
     return Cancelled(fmt::format("stopped while waiting for a free place: {}", name_));
   }
   --free_;

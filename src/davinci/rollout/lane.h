@@ -1,11 +1,11 @@
-// Lane: a fixed number of places for one kind of work (model calls, judgements), given to whoever
-// waits with the greatest urgency.
+// Lane: a fixed number of places for one kind of work (model calls, judgements), given to the
+// most urgent waiter.
 //
 // How LLM and judge are kept busy at once: every rollout is a thread that asks the lane of the
 // models for its generation and the lane of the judge for its judgement, never both together. The
 // queues in front of both are bounded by the number of rollouts that the engine admits
-// (Lane "rollouts"), so neither side can run away from the other, and because nobody waits for one
-// lane while holding a place in the other, they cannot lock each other out.
+// (Lane "rollouts"), so neither side can run away from the other, and because no thread waits for
+// one lane while holding a place in the other, they cannot lock each other out.
 //
 // Order of service: urgency first, then `order` (small first), then arrival.
 #pragma once
@@ -26,7 +26,7 @@ namespace davinci::rollout {
 
 // What may overtake what. Finishing comes before beginning: a later turn frees a place sooner than
 // a new rollout, a verification decides about work that is already paid for, and a judgement that
-// somebody certified waits for is the last step of all.
+// a certification waits for is the last step of all.
 enum class Urgency {
   kNewWork = 0,    // selections, first turns
   kLaterTurn = 1,  // turn 2 and on
@@ -42,7 +42,7 @@ struct LaneStats {
   double waiting_seconds = 0;  // summed over those who waited
   double open_seconds = 0;     // since the lane was made
   int64_t longest_queue = 0;
-  // Share of the places' time in which nobody was there.
+  // Share of the places' time in which they were empty.
   double idle_share() const;
 };
 

@@ -28,7 +28,7 @@ Result<ModelCall> CallFrom(const json& body) {
     call.queue_seconds = body.at("queue_seconds").get<double>();
     call.finished_unix_s = body.at("finished_unix_s").get<double>();
   } catch (const json::exception& error) {
-    return Internal(std::string("the journal holds a reply that is none: ") + error.what());
+    return Internal(std::string("corrupt journal record (reply): ") + error.what());
   }
   if (const auto trace = body.find("trace"); trace != body.end() && trace->is_object())
     call.trace_hash = trace->value("blob", "");

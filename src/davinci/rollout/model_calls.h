@@ -1,5 +1,5 @@
-// ModelCalls: calls of the language model as units of a run. A reply is on the disk before anybody
-// sees it, so that no reply is ever paid for twice.
+// ModelCalls: calls of the language model as units of a run. A reply is on the disk before it
+// is used, so that no reply is ever paid for twice.
 //
 // What the model read and drew (llm::TokenTrace), where the backbone knows it, is a blob of its
 // own; the unit names it: {"trace": {"blob", "prompt_tokens", "output_tokens", "weights",

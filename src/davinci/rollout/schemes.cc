@@ -8,6 +8,7 @@
 
 #include "davinci/agent/scheme.h"
 #include "davinci/agent/selection_agent.h"
+#include "davinci/base/plural.h"
 #include "davinci/base/rng.h"
 #include "davinci/rollout/parallel.h"
 #include "davinci/rollout/step_run.h"
@@ -169,7 +170,7 @@ Result<Plan> PlanFrom(const json& body) {
           {std::move(id), rollout.at("skills").get<std::vector<std::string>>()});
     }
   } catch (const json::exception& error) {
-    return Internal(std::string("the journal holds a plan that is none: ") + error.what());
+    return Internal(std::string("corrupt journal record (plan): ") + error.what());
   }
   return plan;
 }
@@ -239,7 +240,9 @@ Result<Plan> PlanSchemes(StepRun& run, TaskRun& task) {
   int distinct = 0;
   for (const Selection& selection : plan.selections) distinct += !selection.merged_into;
   run.Tell({StepEvent::Kind::kSelected, task.input.id, std::nullopt, nullptr,
-            fmt::format("{} schemes, {} rollouts", distinct, plan.rollouts.size()), false});
+            Counted(distinct, "skill set") + ", " +
+                Counted(static_cast<int64_t>(plan.rollouts.size()), "rollout"),
+            false});
   return plan;
 }
 

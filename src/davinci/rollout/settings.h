@@ -49,7 +49,7 @@ struct StopSettings {
 enum class SelectionMethod {
   kAgent,   // the Selection agent, one call per scheme
   kBm25,    // no model: the best matches
-  kRandom,  // nobody: drawn from all skills for target and language, by the run's seed
+  kRandom,  // no agent: drawn from all skills for target and language, by the run's seed
 };
 std::string_view SelectionMethodName(SelectionMethod method);
 std::optional<SelectionMethod> ParseSelectionMethod(std::string_view name);

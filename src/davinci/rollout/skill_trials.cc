@@ -37,8 +37,8 @@ skill::Skill SkillOf(const SkillProposal& proposal) {
   return skill;
 }
 
-// A result that the first asker computes while the others wait. Not owned by a lane, so nobody
-// holds a place while waiting.
+// A result that the first asker computes while the others wait. Not owned by a lane: waiting
+// takes no place.
 class SharedSamples {
  public:
   template <typename Take>

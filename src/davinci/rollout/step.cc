@@ -85,7 +85,8 @@ Question StepRun::Ask(const TaskInput& task, const std::string& source,
 }
 
 void StepRun::StopIfHopeless(const Status& status) {
-  // A refused key, a budget that cannot be kept, a missing interpreter: nobody else fares better.
+  // A refused key, a budget that cannot be kept, a missing interpreter: every other call would fail
+  // the same way.
   if (status.code() == StatusCode::kPermissionDenied ||
       status.code() == StatusCode::kFailedPrecondition)
     context.stop->Stop(TrajectoryEnd::kFailed, status);
@@ -122,8 +123,8 @@ namespace {
 
 // --- one task ---
 
-// The reference in the place of a candidate. A task that cannot be judged is found out before
-// anybody is paid, and the device is measured on the way.
+// The reference in the place of a candidate. A task that cannot be judged is found before
+// the first paid call, and the device is measured on the way.
 Status Probe(StepRun& run, const TaskRun& task, TaskOutcome* outcome) {
   const agent::TaskBrief& brief = task.input.brief;
   if (brief.entry.empty() || brief.reference.find("class " + brief.entry) == std::string::npos)
@@ -151,7 +152,7 @@ std::string StartMeasurement(const Evaluation& evaluation) {
              0, ValidUtf8Prefix(std::string_view(evaluation.message).substr(0, kMaxMessageBytes)));
 }
 
-// The kernel that the user starts from, judged like a turn: a rollout of its own behind those of
+// The kernel that the run starts from, judged like a turn: a rollout of its own behind those of
 // the schemes. It competes with what the model writes.
 Status JudgeStart(StepRun& run, const TaskRun& task, int scheme, agent::TaskBrief* brief,
                   TaskOutcome* outcome) {
@@ -177,9 +178,9 @@ Status JudgeStart(StepRun& run, const TaskRun& task, int scheme, agent::TaskBrie
                                   Urgency::kLaterTurn, task.index, run.cancel()));
   ApplyPolicy(run.settings, turn.language, &verdict.evaluation);
   brief->start_measurement = StartMeasurement(verdict.evaluation);
-  turn.reply = "(the kernel that the user starts from)";
+  turn.reply = kStartReply;
   turn.evaluation = std::move(verdict.evaluation);
-  run.Tell({StepEvent::Kind::kJudged, task.input.id, turn.id, &turn.evaluation, "",
+  run.Tell({StepEvent::Kind::kJudged, task.input.id, turn.id, &turn.evaluation, "start kernel",
             verdict.from_journal});
   Trajectory start;
   start.id = rollout;
@@ -278,8 +279,11 @@ Status RunTask(StepRun& run, TaskRun& task, agent::TaskBrief* brief, TaskOutcome
   DAVINCI_ASSIGN_OR_RETURN(task.device, run.DescribeDevice(*outcome));
   DAVINCI_ASSIGN_OR_RETURN(Plan plan, PlanSchemes(run, task));
   outcome->selections = plan.selections;
-  DAVINCI_RETURN_IF_ERROR(
-      JudgeStart(run, task, static_cast<int>(plan.selections.size()), brief, outcome));
+  // Without a null scheme numbers begin at 1.
+  int behind = 0;
+  for (const Selection& selection : plan.selections)
+    behind = std::max(behind, selection.scheme + 1);
+  DAVINCI_RETURN_IF_ERROR(JudgeStart(run, task, behind, brief, outcome));
   task.search_context = {task.input.id, run.step, run.settings.seed, plan.rollouts, {}};
   if (run.strategy->needs().knowledge && !plan.selections.empty())
     task.search_context.knowledge = plan.selections.front().chosen;
@@ -297,7 +301,7 @@ Status RunTask(StepRun& run, TaskRun& task, agent::TaskBrief* brief, TaskOutcome
                                       [](const Trajectory& t) { return !IsComplete(t); });
     outcome->remark = fmt::format("{} of {} rollouts are not complete: {}", incomplete,
                                   outcome->trajectories.size(), problem->problem);
-    // What is left is done by whoever goes on with the run; a summary waits for that.
+    // The rest is done when the run is continued; a summary waits for that.
     const bool any_turn = std::any_of(outcome->trajectories.begin(), outcome->trajectories.end(),
                                       [](const Trajectory& t) { return !t.turns.empty(); });
     return any_turn ? Status::Ok() : Unavailable(outcome->remark);

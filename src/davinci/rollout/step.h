@@ -108,7 +108,7 @@ class StopFlag {
   void Stop(TrajectoryEnd reason, Status why);
   CancelToken token() const { return source_.get_token(); }
   bool stopped() const { return source_.stop_requested(); }
-  // kStopped unless told otherwise.
+  // kStopped unless set otherwise.
   TrajectoryEnd reason();
   // For a replay: why the run that is replayed stopped, if it did.
   void Presume(TrajectoryEnd reason);

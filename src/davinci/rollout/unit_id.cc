@@ -11,6 +11,8 @@ namespace davinci::rollout {
 
 std::string_view UnitKindName(UnitKind kind) {
   switch (kind) {
+    case UnitKind::kDrawn:
+      return "drawn";
     case UnitKind::kProbe:
       return "probe";
     case UnitKind::kSelection:

@@ -12,6 +12,7 @@
 namespace davinci::rollout {
 
 enum class UnitKind {
+  kDrawn,          // which tasks a step of training works on
   kProbe,          // the reference judged against itself: can the task be judged at all?
   kSelection,      // one Selection call
   kSchemes,        // what was chosen, and the rollouts that come of it

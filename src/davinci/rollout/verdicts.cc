@@ -34,7 +34,7 @@ Result<Verdict> VerdictFrom(const json& body) {
     verdict.queue_seconds = body.at("queue_seconds").get<double>();
     verdict.judge_seconds = body.at("judge_seconds").get<double>();
   } catch (const json::exception& error) {
-    return Internal(std::string("the journal holds a judgement that is none: ") + error.what());
+    return Internal(std::string("corrupt journal record (judgement): ") + error.what());
   }
   return verdict;
 }
@@ -66,7 +66,7 @@ bool Repeats(const Evaluation& evaluation) {
     case Outcome::kWrongShape:
     case Outcome::kWrongDtype:
     case Outcome::kMismatch:
-    case Outcome::kCheckedWithoutDevice:
+    case Outcome::kCompileOnly:
       return true;
     case Outcome::kOk:
       return Width(evaluation) <= kWidestSharedInterval;

@@ -41,7 +41,7 @@ Result<ActiveLayers> EnterView(const Spec& spec, const NamespaceSet& namespaces,
         {spec.policy.scratch_dir, spec.policy.scratch_dir, PathAccess::kReadWrite, true});
   }
   // Programs read about themselves in /proc; other processes' secrets there need ptrace rights,
-  // which nobody inside has.
+  // which no process inside has.
   rules->push_back({"/proc", "/proc", PathAccess::kReadOnly, true});
   if (spec.policy.thread_names)
     rules->push_back({"/proc/self/task", "/proc/self/task", PathAccess::kReadWrite, true});

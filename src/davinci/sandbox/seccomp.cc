@@ -195,7 +195,7 @@ void DenyTimers(Rules* rules) {
   rules->DenyAll({SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime), SCMP_SYS(setitimer)});
 }
 
-// Memory that no process has mapped counts as nobody's: no limit would end who hoards it.
+// No limit covers memory that no process has mapped.
 void DenyUnmappedMemory(Rules* rules) {
   rules->DenyAll({SCMP_SYS(memfd_create), SCMP_SYS(shmget)});
 }

@@ -12,7 +12,7 @@
 // untrusted code. Each may be called once per process, while it has one thread (lock: any number of
 // threads). The state between the calls is inherited through fork. No exception leaves a function.
 //
-// For whoever calls the child: it is pid 1 of its namespace, so signals that it sends to itself are
+// The child is pid 1 of its namespace, so signals that it sends to itself are
 // ignored unless it handles them (as it does SIGABRT: abort() ends in exit code 134), orphans
 // become its children, and when it ends the kernel kills everything in the namespace. Descriptors
 // that are open when it enters stay usable; close directories before.

@@ -5,28 +5,8 @@
 #include "davinci/data/turn_facts.h"
 
 namespace davinci::score {
-namespace {
 
 using nlohmann::json;
-
-void ReadSpeedups(const Evaluation& evaluation, Attempt* attempt) {
-  const auto read = [&](std::string_view baseline, double median) {
-    if (baseline == "eager") attempt->over_eager = median;
-    if (baseline == "compile") attempt->over_compile = median;
-  };
-  const auto further = evaluation.evidence.find("speedups");
-  if (further != evaluation.evidence.end() && further->is_array()) {
-    for (const json& one : *further) {
-      if (!one.is_object() || !one.value("baseline", json()).is_string() ||
-          !one.value("median", json()).is_number())
-        continue;
-      read(one["baseline"].get<std::string>(), one["median"].get<double>());
-    }
-  }
-  if (evaluation.speedup) read(evaluation.speedup->baseline, evaluation.speedup->median);
-}
-
-}  // namespace
 
 Attempt JudgedAttempt(const Turn& turn) {
   const Evaluation& evaluation = turn.evaluation;
@@ -35,8 +15,8 @@ Attempt JudgedAttempt(const Turn& turn) {
   const Outcome outcome = evaluation.outcome;
   attempt.compiled = outcome != Outcome::kParseError && outcome != Outcome::kCompileError &&
                      outcome != Outcome::kLoadError;
-  attempt.correct = outcome == Outcome::kOk ||
-                    (outcome == Outcome::kCheckedWithoutDevice && evaluation.correct == true);
+  attempt.correct =
+      outcome == Outcome::kOk || (outcome == Outcome::kCompileOnly && evaluation.correct == true);
   if (attempt.correct && evaluation.speedup) {
     attempt.speedup = evaluation.speedup->median;
     attempt.speedup_low = evaluation.speedup->low;
@@ -46,7 +26,11 @@ Attempt JudgedAttempt(const Turn& turn) {
   if (protocol.is_object() && protocol.value("name", json()).is_string())
     attempt.protocol = protocol["name"].get<std::string>();
   attempt.coverage = Coverage(evaluation);
-  if (attempt.correct) ReadSpeedups(evaluation, &attempt);
+  if (attempt.correct) {
+    const BaselineSpeedups over = SpeedupsOf(evaluation);
+    attempt.over_eager = over.eager;
+    attempt.over_compile = over.compile;
+  }
   return attempt;
 }
 

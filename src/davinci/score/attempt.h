@@ -68,7 +68,7 @@ CollectedRun Collect(const std::vector<Trajectory>& trajectories,
                      const SourceLookup& sources);
 
 // The judge's verdict as it stands: correct only when nothing was objected to (outcome kOk, or
-// kCheckedWithoutDevice and correct). What most rules begin with.
+// kCompileOnly and correct). What most rules begin with.
 Attempt JudgedAttempt(const Turn& turn);
 
 // The candidate has no kernel of its own ("decoy"); data/turn_facts.h.

@@ -157,7 +157,7 @@ TEST(Score, AVerdictWithAnObjectionIsNotCorrect) {
   turn.evaluation.correct = true;
   AddSample(&input, "a", {turn});
   turn = MakeTurn(0);
-  turn.evaluation.outcome = Outcome::kCheckedWithoutDevice;
+  turn.evaluation.outcome = Outcome::kCompileOnly;
   AddSample(&input, "b", {turn});
   const ScoreReport report = ScoreAs(input, "bench");
   EXPECT_EQ(ValueOf(report, "correct/best turn"), 0.5);

@@ -1,14 +1,14 @@
 // CUDA Agent: reference notes peers.md 1.4. One session per task; pass rate, share of tasks that
 // are more than 5 % faster, geometric mean of speedups, and the milestone reward -1 wrong, 1
 // correct, 2 faster than eager, 3 faster than eager and compile, "faster" being more than 5 %.
+#include <optional>
 #include <string_view>
 
+#include "davinci/data/turn_facts.h"
 #include "davinci/score/protocol.h"
 
 namespace davinci::score {
 namespace {
-
-constexpr double kMargin = 1.05;
 
 Attempt Rule(const Turn& turn, const std::string*) {
   Attempt attempt = JudgedAttempt(turn);
@@ -22,17 +22,15 @@ Attempt Rule(const Turn& turn, const std::string*) {
 }
 
 double Milestone(const Attempt& a) {
-  if (!a.correct) return -1;
   // A log with another single baseline has that in the place of eager.
-  const bool over_eager = a.over_eager.value_or(a.speedup) > kMargin;
-  if (over_eager && a.over_eager && a.over_compile.value_or(0) > kMargin) return 3;
-  return over_eager ? 2 : 1;
+  if (!a.over_eager) return MilestoneReward(a.correct, {a.speedup, std::nullopt});
+  return MilestoneReward(a.correct, {a.over_eager, a.over_compile});
 }
 
 std::vector<Metric> Metrics(const RunShape&) {
   const Reading session{"final answer", Last(), Pool::kAllSamples};
-  return {Correctness(session), FastP(session, kMargin, Compare::kGreater), GeomeanSpeedup(session),
-          MeanOf(session, "milestone", "milestone reward", Milestone)};
+  return {Correctness(session), FastP(session, kMilestoneMargin, Compare::kGreater),
+          GeomeanSpeedup(session), MeanOf(session, "milestone", "milestone reward", Milestone)};
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ struct PlannedRollout {
   std::vector<std::string> skills;
 };
 
-// What a strategy is told about the task before the first rollout.
+// What a strategy knows of the task before the first rollout.
 struct TaskContext {
   std::string task;
   int step = 1;

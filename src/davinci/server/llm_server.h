@@ -8,7 +8,7 @@
 // client that goes away cancels its stream. Errors are OpenAI's documents: 400 for what cannot be
 // read or done, 401 without the key, 404 for another model, 429, 500.
 //
-// Listens on the loopback unless told another host. Thread-safe.
+// Listens on the loopback unless another host is given. Thread-safe.
 #pragma once
 
 #include <memory>

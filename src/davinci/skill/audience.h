@@ -11,7 +11,7 @@
 //   3. its tags: triton, cpp (also c++), cuda-inline; cuda, unless triton is a tag or the content
 //      holds Triton code, which is Triton then
 // Its targets: those of its languages and of its evidence, and the tags cpu and cuda.
-// A skill that says nothing is for everybody.
+// A skill without either is for every language and target.
 #pragma once
 
 #include <optional>

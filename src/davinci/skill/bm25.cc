@@ -61,7 +61,7 @@ void Bm25Index::Remove(std::string_view name) {
   if (num_dead_ > std::max(kMinDeadForCompaction, slot_of_name_.size() / 4)) Compact();
 }
 
-// Renumbers the living documents in their old order and forgets terms that nobody uses.
+// Renumbers the living documents in their old order and forgets unused terms.
 void Bm25Index::Compact() {
   constexpr Slot kGone = ~Slot{0};
   std::vector<Slot> new_slot(documents_.size(), kGone);

@@ -1,7 +1,7 @@
 // Library: the skills a run may show to its agents. The front header of this module.
 //
 // What it decides: what enters, under which name, what leaves, what a search finds. It never
-// measures anything (evidence comes from whoever asked the judge) and never renames a skill.
+// measures anything (evidence comes from the judge's callers) and never renames a skill.
 //
 // Stored in one SQLite file (WAL). One process writes, any number read; the writer holds a lock on
 // FILE.writer. Every change is a row of an append-only table of events that carries the complete
@@ -44,7 +44,7 @@ struct Ranked {
 
 enum class Access {
   kRead,   // the file must exist; sees what the writer commits
-  kWrite,  // created if missing; Unavailable, naming the other process, if somebody writes already
+  kWrite,  // created if missing; Unavailable, naming the other process, if one writes already
 };
 
 struct LibraryOptions {
@@ -106,7 +106,7 @@ Result<Moment> ParseMoment(std::string_view text);
 class Library {
  public:
   // FailedPrecondition: a newer davinci wrote the file. InvalidArgument: not a skill library.
-  // Older files are migrated by whoever opens them first.
+  // The first Open() migrates older files.
   static Result<std::unique_ptr<Library>> Open(const std::filesystem::path& file,
                                                LibraryOptions options);
   // A writable library that lives as long as the object, for folders and JSONL files that are only
@@ -118,7 +118,7 @@ class Library {
 
   // --- reading ---
   Result<std::optional<Record>> Get(std::string_view name);
-  // In order of arrival; only active ones unless told otherwise.
+  // In order of arrival; only active ones by default.
   Result<std::vector<Record>> All(bool with_inactive = false);
   // The `k` best active skills for `query` (plain text; see tokenizer.h), best first; equal scores
   // by name.

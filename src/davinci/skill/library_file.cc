@@ -61,7 +61,7 @@ Result<std::unique_ptr<LibraryFile>> LibraryFile::OpenForWriting(const fs::path&
   std::unique_ptr<LibraryFile> opened(new LibraryFile(file.string()));
   DAVINCI_ASSIGN_OR_RETURN(opened->writer_lock_, TakeWriterLock(file));
   DAVINCI_RETURN_IF_ERROR(opened->Connect(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
-  // Before anything is changed: the file may be somebody else's.
+  // Before anything is changed: the file may belong to another program.
   DAVINCI_RETURN_IF_ERROR(LibrarySchemaVersion(opened->db_, opened->name_).status());
   // FULL: a commit that returned survives power loss. Where WAL is not to be had (some network
   // file systems) readers wait for the writer, nothing else.

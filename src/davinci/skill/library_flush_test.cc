@@ -72,7 +72,7 @@ TEST_F(FlushTest, TheSameStepTwiceIsANoOpThatRepeatsTheAnswer) {
   ASSERT_TRUE(*library->Stage(1, {"k", Make("alpha"), {}}));
   Usage shown;
   shown.shown = 3;
-  ASSERT_TRUE(*library->StageUsage(1, {"u", {{"alpha", shown}, {"nobody", shown}}}));
+  ASSERT_TRUE(*library->StageUsage(1, {"u", {{"alpha", shown}, {"unknown", shown}}}));
   const auto first = *library->Flush(1);
   EXPECT_FALSE(first.already_flushed);
   library.reset();

@@ -57,7 +57,7 @@ Result<std::unique_ptr<Journal>> Journal::Open(const fs::path& path) {
                     "it: fuser {})",
                     path.string(), path.string()));
   }
-  // Only now that nobody else writes does the size mean anything.
+  // The size is meaningful only under the writer's lock.
   if (::fstat(fd.get(), &st) != 0) return FromErrno(errno, path.string());
   DAVINCI_ASSIGN_OR_RETURN(const int64_t end, EndOfCompleteLines(fd.get(), st.st_size, path));
   if (end != st.st_size && ::ftruncate(fd.get(), end) != 0) {

@@ -16,8 +16,8 @@
 //
 // The rule that makes kill -9 harmless: a program does each unit of work through Find() and
 // Record(). What Find() knows is not done again; Record() returns after the unit is on the disk, so
-// nobody uses a result that could still be lost. Started again, the same program finds what it had
-// finished and goes on behind it. A call that was in flight is repeated.
+// no result is used that could still be lost. Started again, the same program finds what it had
+// finished and continues after it. A call that was in flight is repeated.
 //
 // Threads: all methods may be called from any thread. Processes: one writer, enforced by a lock on
 // the journal that dies with the process; the second one gets Unavailable with the folder's name.

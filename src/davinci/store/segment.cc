@@ -129,7 +129,7 @@ Result<int64_t> Segment::Record(std::string_view id, std::string_view kind, json
   if (const Status written = journal_->Append(line); !written.ok()) {
     if (written.code() != StatusCode::kResourceExhausted) return written;
     return ResourceExhausted(
-        fmt::format("{}; free some space, then give the same command again, it goes on from here",
+        fmt::format("{}; free some space, then give the same command again; it continues from here",
                     written.message()));
   }
   const int64_t bytes = journal_->size_bytes() - before;

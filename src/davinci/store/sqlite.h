@@ -45,7 +45,7 @@ class Statement {
 
 // The failure `code` (not SQLITE_OK, _ROW or _DONE) of `db`, which may be null. `what` names action
 // and file: "writing the library skills.db". A full disk or quota is ResourceExhausted, a lock held
-// by somebody else Unavailable, missing rights PermissionDenied, a damaged or foreign file
+// by another connection Unavailable, missing rights PermissionDenied, a damaged or foreign file
 // InvalidArgument, the rest Internal.
 Status SqliteFailure(sqlite3* db, int code, std::string_view what);
 

@@ -6,12 +6,6 @@
 
 namespace davinci::synth {
 
-uint64_t HashBytes(std::string_view bytes, uint64_t seed) {
-  uint64_t hash = 0xcbf29ce484222325ull ^ (seed * 0x9e3779b97f4a7c15ull);
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return SplitMix64(hash).Next();
-}
-
 std::string_view PrecisionText(Precision precision) {
   switch (precision) {
     case Precision::kFp32:

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "davinci/base/hash.h"
 #include "davinci/synth/dim.h"
 #include "davinci/synth/grammar.h"
 
@@ -89,7 +90,6 @@ struct Graph {
   double Flops(Binding binding) const;
 };
 
-uint64_t HashBytes(std::string_view bytes, uint64_t seed = 0);
 std::string_view PrecisionText(Precision precision);  // "fp32"
 
 }  // namespace davinci::synth

@@ -219,6 +219,35 @@ void UsedInClasses(RenderState* s, const std::string& text, std::set<DimId>* use
   }
 }
 
+// Of the finished file: nothing is drawn after this.
+ClassParts Parts(RenderState* s, ClassWriter* model, const std::string& entry) {
+  ClassParts parts;
+  parts.nodes.resize(s->graph.nodes.size());
+  for (const auto& [index, text] : model->node_texts())
+    parts.nodes[static_cast<size_t>(index)] = text;
+  parts.inputs = model->read_names();
+  for (const std::string& definition : s->definitions)
+    if (definition.starts_with("class ")) parts.helpers += definition + "\n\n";
+  parts.constructor = model->Text(entry + "New", "");
+  parts.constructor.resize(parts.constructor.find("    def forward("));
+  const std::string text = parts.helpers + parts.constructor;
+  std::set<DimId> used;
+  if (s->style.Is("sizes", "module")) UsedInClasses(s, text, &used);
+  parts.names_sizes = !used.empty();
+  for (size_t b = 0; b < kNumBindings; ++b) {
+    for (const DimId symbol : used)
+      parts.constants[b] += fmt::format("{} = {}\n", s->ConstantName(symbol),
+                                        s->graph.dims.At(symbol, static_cast<Binding>(b)));
+    for (const auto& [name, value] : s->constants)
+      if (text.find(name) != std::string::npos)
+        parts.constants[b] += fmt::format("{} = {}\n", name, value);
+  }
+  if (s->graph.outputs.size() > 1 && s->style.Is("returns", "list")) parts.result = "list";
+  if (s->graph.outputs.size() > 1 && s->style.Is("returns", "dict")) parts.result = "dict";
+  parts.result_keys = model->result_keys();
+  return parts;
+}
+
 }  // namespace
 
 RenderedTask RenderTask(const Graph& original, const Grammar& grammar, const StyleBook& book,
@@ -282,6 +311,7 @@ RenderedTask RenderTask(const Graph& original, const Grammar& grammar, const Sty
     task.sidecar += "\n[sizes.cuda]\n" + sizes(Binding::kCuda);
     task.sidecar += "\n[[variants]]\n" + sizes(Binding::kVariant);
   }
+  task.parts = Parts(s, &model, task.entry);
   return task;
 }
 

@@ -495,15 +495,27 @@ std::string ClassWriter::Constructor(const Node& node, std::string_view form) {
   return Fill(node, form, true, &none);
 }
 
-std::string ClassWriter::ModuleCall(const Node& node, const std::string& member,
-                                    std::vector<ValueId>* reads) {
+std::string ClassWriter::CallForm(const Node& node) {
   std::string form = node.op->call;
   if (form.empty()) {
     std::vector<std::string> inputs;
     for (const InputSpec& input : node.op->inputs) inputs.push_back("{" + input.name + "}");
     form = "{m}(" + Join(inputs, ", ") + ")";
   }
-  return Fill(node, form, false, reads, member);
+  return form;
+}
+
+void ClassWriter::Adopt(const std::map<int, NodeText>& inner, const std::string& prefix) {
+  for (const auto& [index, text] : inner) {
+    NodeText& own = node_texts_[index] = text;
+    if (!own.module.empty()) own.module = prefix + own.module;
+    for (auto& [name, path] : own.weights) path = prefix + path;
+  }
+}
+
+std::string ClassWriter::ModuleCall(const Node& node, const std::string& member,
+                                    std::vector<ValueId>* reads) {
+  return Fill(node, CallForm(node), false, reads, member);
 }
 
 std::string ClassWriter::ChooseSpelling(const Node& node, std::string* kind) {
@@ -618,8 +630,10 @@ void ClassWriter::WriteNode(size_t index) {
     const std::string member = AttributeName(node.op->names, node.op->name);
     init_.push_back(fmt::format("self.{} = {}", member, constructor));
     text.text = ModuleCall(node, "self." + member, &text.reads);
+    node_texts_[items_[index].node] = {CallForm(node), form, member, {}};
   } else {
     text.text = Fill(node, form, false, &text.reads);
+    node_texts_[items_[index].node] = {form, "", "", {}};
   }
   text.atomic = IsAtomic(text.text);
   const bool last = index + 1 == items_.size();
@@ -649,14 +663,20 @@ size_t ClassWriter::SequentialEnd(size_t first) {
 }
 
 void ClassWriter::WriteSequential(size_t first, size_t last) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines, forms;
   std::string what;
   for (size_t i = first; i < last; ++i) {
     const Node& node = g_.nodes[static_cast<size_t>(items_[i].node)];
-    lines.push_back(Constructor(node, s_->Pick(node.op->spell.find("module")->second)));
+    forms.push_back(s_->Pick(node.op->spell.find("module")->second));
+    lines.push_back(Constructor(node, forms.back()));
     if (what.empty()) what = Description(node);
   }
   const std::string member = AttributeName(s_->book.words.at("sequential_names"), "net");
+  for (size_t i = first; i < last; ++i)
+    node_texts_[items_[i].node] = {CallForm(g_.nodes[static_cast<size_t>(items_[i].node)]),
+                                   forms[i - first],
+                                   fmt::format("{}[{}]", member, i - first),
+                                   {}};
   init_.push_back(fmt::format("self.{} = nn.Sequential(", member));
   for (const std::string& line : lines) init_.push_back("    " + line + ",");
   init_.push_back(")");
@@ -672,6 +692,7 @@ void ClassWriter::WriteCall(size_t index, size_t* last) {
   const int32_t scope = items_[index].scope;
   const Scope& inner = g_.scopes[static_cast<size_t>(scope)];
   const bool function = inner.pattern == "function";
+  std::vector<std::map<int, NodeText>> inner_texts;  // of the uses that are called together
   const auto render = [&](int32_t id, std::vector<std::string>* arguments,
                           std::vector<ValueId>* reads) {
     // The same random choices for every use of a pattern, so that the texts agree.
@@ -685,6 +706,7 @@ void ClassWriter::WriteCall(size_t index, size_t* last) {
     for (const ClassArgument& argument : writer.arguments())
       arguments->push_back(DimText(argument.dim, true));
     *reads = writer.reads();
+    inner_texts.push_back(writer.node_texts());
     auto [found, added] = s_->classes.try_emplace(body, "");
     if (added) {
       std::string base = function ? s_->Word("function_names")
@@ -720,6 +742,8 @@ void ClassWriter::WriteCall(size_t index, size_t* last) {
     ++end;
   }
   const Scope& tail = g_.scopes[static_cast<size_t>(items_[end - 1].scope)];
+  inner_texts.resize(end - index);  // the last one may not be part of the list
+  if (function) Adopt(inner_texts[0], "");
   Text_ text;
   std::string call = name;
   if (!function) {
@@ -727,6 +751,8 @@ void ClassWriter::WriteCall(size_t index, size_t* last) {
     const std::string constructor = fmt::format("{}({})", name, Join(arguments, ", "));
     if (end - index > 1) {
       const std::string member = AttributeName(s_->book.words.at("list_names"), "layers");
+      for (size_t k = 0; k < inner_texts.size(); ++k)
+        Adopt(inner_texts[k], fmt::format("{}[{}].", member, k));
       const bool list = s_->style.Is("loops", "list");
       init_.push_back(fmt::format("self.{} = nn.{}[{} for _ in range({})]{}", member,
                                   list ? "ModuleList(" : "Sequential(*", constructor, end - index,
@@ -755,6 +781,7 @@ void ClassWriter::WriteCall(size_t index, size_t* last) {
         base = words.back();
       }
       const std::string member = AttributeName({base}, base);
+      Adopt(inner_texts[0], member + ".");
       init_.push_back(fmt::format("self.{} = {}", member, constructor));
       call = "self." + member;
     }
@@ -790,6 +817,12 @@ void ClassWriter::Write() {
     }
     WriteNode(i);
   }
+  for (const Item& item : items_) {
+    if (item.node < 0) continue;
+    for (const ValueId id : g_.nodes[static_cast<size_t>(item.node)].weights)
+      if (const auto found = weight_names_.find(id); found != weight_names_.end())
+        node_texts_[item.node].weights[g_.values[static_cast<size_t>(id)].hint] = found->second;
+  }
   std::vector<std::string> texts;
   for (const ValueId result : results_) texts.push_back(Use(result, false).text);
   if (texts.size() == 1) {
@@ -801,6 +834,7 @@ void ClassWriter::Write() {
       std::string key = g_.values[static_cast<size_t>(results_[i])].hint;
       if (key.empty() || !keys.insert(key).second) keys.insert(key = fmt::format("out{}", i));
       pairs.push_back(fmt::format("{}: {}", s_->Quoted(key), texts[i]));
+      result_keys_.push_back(key);
     }
     return_text_ = "{" + Join(pairs, ", ") + "}";
   } else if (scope_ == 0 && s_->style.Is("returns", "list")) {

@@ -57,6 +57,9 @@ class ClassWriter {
   const std::vector<ClassArgument>& arguments() const { return arguments_; }
   const std::vector<ValueId>& reads() const { return reads_; }
   const std::vector<std::string>& read_names() const { return read_names_; }
+  // By node of the graph, paths relative to this class.
+  const std::map<int, NodeText>& node_texts() const { return node_texts_; }
+  const std::vector<std::string>& result_keys() const { return result_keys_; }
   // The class with `name`; `init_default`: sizes as default values.
   std::string Text(const std::string& name, const std::string& summary);
 
@@ -97,6 +100,8 @@ class ClassWriter {
   std::string ModuleCall(const Node& node, const std::string& member, std::vector<ValueId>* reads);
   std::string Constructor(const Node& node, std::string_view form);
   std::string Description(const Node& node) const;
+  static std::string CallForm(const Node& node);
+  void Adopt(const std::map<int, NodeText>& inner, const std::string& prefix);
 
   RenderState* s_;
   const Graph& g_;
@@ -122,6 +127,8 @@ class ClassWriter {
   std::map<const Node*, std::map<std::string, std::string>> axis_sign_;
   std::string primary_;
   std::string return_text_;
+  std::map<int, NodeText> node_texts_;
+  std::vector<std::string> result_keys_;
 };
 
 std::string FloatText(double value);

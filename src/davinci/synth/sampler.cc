@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "davinci/base/json_text.h"
-#include "davinci/synth/fingerprint.h"
+#include "davinci/data/fingerprint.h"
 
 namespace davinci::synth {
 namespace {
@@ -19,7 +19,7 @@ constexpr size_t kExhausted = 200000;
 
 struct Candidate {
   std::optional<SampledTask> task;
-  Signature signature{};
+  fingerprint::Signature signature{};
   bool contaminated = false;
   uint64_t structure = 0;
   std::vector<std::string> rejected;
@@ -52,7 +52,7 @@ class Sampler {
       if (style.held_out == (options_.split == SplitKind::kStyle))
         styles_.emplace_back(&style, style.weight);
     for (const std::string& text : options_.decontaminate)
-      contamination_.Add(SignatureOf(text, TokenRule::kPlainNames));
+      contamination_.Add(fingerprint::SignatureOf(text, fingerprint::TokenRule::kPlainNames));
   }
 
   Result<SampleCounts> Run(const std::function<Status(const SampledTask&)>& take) {
@@ -138,11 +138,12 @@ class Sampler {
       task.text = RenderTask(*outcome.graph, grammar_, book_, *style, rng.Next());
       task.graph = std::move(*outcome.graph);
       task.style = style;
-      candidate.signature = SignatureOf(task.text.source, TokenRule::kKeepNames);
+      candidate.signature =
+          fingerprint::SignatureOf(task.text.source, fingerprint::TokenRule::kKeepNames);
       candidate.contaminated =
           contamination_.size() > 0 &&
-          contamination_.Nearest(SignatureOf(task.text.source, TokenRule::kPlainNames)) >=
-              options_.contaminated;
+          contamination_.Nearest(fingerprint::SignatureOf(
+              task.text.source, fingerprint::TokenRule::kPlainNames)) >= options_.contaminated;
       task.id = fmt::format("{}-{:x}-{:07d}", pattern->name, options_.seed, index);
       candidate.task = std::move(task);
       break;
@@ -181,7 +182,7 @@ class Sampler {
   const SampleOptions& options_;
   std::vector<std::pair<const Pattern*, double>> patterns_;
   std::vector<std::pair<const Style*, double>> styles_;
-  SignatureIndex seen_, contamination_;
+  fingerprint::SignatureIndex seen_, contamination_;
   std::map<uint64_t, size_t> structures_;
   SampleCounts counts_;
 };

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "davinci/config/task_config.h"
-#include "davinci/synth/fingerprint.h"
+#include "davinci/data/fingerprint.h"
 #include "davinci/synth/sampler.h"
 
 namespace davinci::synth {
@@ -188,12 +188,14 @@ TEST(Sampler, SplitsAreDisjoint) {
 
 TEST(Sampler, NoTwoTasksAreAlike) {
   const auto tasks = Sample(500, SplitKind::kTrain, 21, 2);
-  std::vector<Signature> signatures;
+  std::vector<fingerprint::Signature> signatures;
   for (const SampledTask& task : tasks)
-    signatures.push_back(SignatureOf(task.text.source, TokenRule::kKeepNames));
+    signatures.push_back(
+        fingerprint::SignatureOf(task.text.source, fingerprint::TokenRule::kKeepNames));
   for (size_t i = 0; i < tasks.size(); ++i)
     for (size_t k = 0; k < i; ++k)
-      EXPECT_LT(Similarity(signatures[i], signatures[k]), 0.9) << tasks[i].id << " " << tasks[k].id;
+      EXPECT_LT(fingerprint::Similarity(signatures[i], signatures[k]), 0.9)
+          << tasks[i].id << " " << tasks[k].id;
 }
 
 TEST(Sampler, GivenFilesAreAvoided) {
@@ -217,10 +219,12 @@ TEST(Fingerprint, NumbersAndCommentsDoNotCount) {
   const std::string a = "def f(x):\n    return x * 2 + y  # twice\n",
                     b = "def f(x):\n    return x * 3 + y\n";
   EXPECT_EQ(
-      Similarity(SignatureOf(a, TokenRule::kKeepNames), SignatureOf(b, TokenRule::kKeepNames)),
+      fingerprint::Similarity(fingerprint::SignatureOf(a, fingerprint::TokenRule::kKeepNames),
+                              fingerprint::SignatureOf(b, fingerprint::TokenRule::kKeepNames)),
       1.0);
-  EXPECT_LT(Similarity(SignatureOf(a, TokenRule::kKeepNames),
-                       SignatureOf("import os\nprint(os.getcwd(), 4)\n", TokenRule::kKeepNames)),
+  EXPECT_LT(fingerprint::Similarity(fingerprint::SignatureOf(a, fingerprint::TokenRule::kKeepNames),
+                                    fingerprint::SignatureOf("import os\nprint(os.getcwd(), 4)\n",
+                                                             fingerprint::TokenRule::kKeepNames)),
             0.2);
 }
 

@@ -11,6 +11,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/comm/agree.h"
 #include "davinci/weights/half.h"
 #include "davinci/weights/lora_adapter.h"
 #include "davinci/weights/safetensors_writer.h"
@@ -120,6 +121,21 @@ Status WriteOptimizer(const fs::path& folder, Learner& learner, bool lora) {
   return writer.Finish().status();
 }
 
+// Weights and optimiser below `folder`.
+Status WriteLearner(const fs::path& folder, Learner& learner, const CheckpointSource& source) {
+  const bool lora = source.lora.rank > 0;
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(folder / "optimizer"));
+  DAVINCI_RETURN_IF_ERROR(lora ? WriteAdapter(folder, learner, source)
+                               : WriteModel(folder, learner, source));
+  return WriteOptimizer(folder / "optimizer", learner, lora);
+}
+
+void PutCounters(Learner& learner, json* state) {
+  const LearnerFacts facts = learner.Facts();
+  (*state)["updates"] = facts.updates;
+  (*state)["skipped"] = facts.skipped_updates;
+}
+
 Status SetAll(const fs::path& file, Learner& learner,
               const std::function<bool(const std::string&, StateKind*, std::string*)>& meaning) {
   DAVINCI_ASSIGN_OR_RETURN(const auto tensors, weights::TensorFile::Open(file));
@@ -135,32 +151,54 @@ Status SetAll(const fs::path& file, Learner& learner,
   return Status::Ok();
 }
 
-}  // namespace
-
-fs::path CheckpointPath(const fs::path& folder, int64_t step) {
-  return folder / fmt::format("step-{:08}", step);
+// The inverse of WriteLearner and PutCounters.
+Status ReadLearner(const fs::path& folder, const json& state, Learner& learner) {
+  const fs::path adapter = folder / "adapter_model.safetensors";
+  std::error_code error;
+  const bool lora = fs::exists(adapter, error);
+  DAVINCI_RETURN_IF_ERROR(
+      SetAll(lora ? adapter : folder, learner,
+             [&](const std::string& from, StateKind* kind, std::string* name) {
+               *name = from;
+               *kind = StateKind::kWeights;
+               constexpr std::string_view kPrefix = "base_model.model.";
+               constexpr std::string_view kSuffix = ".weight";
+               if (lora)
+                 *name = from.substr(kPrefix.size(), from.size() - kPrefix.size() - kSuffix.size());
+               return true;
+             }));
+  DAVINCI_RETURN_IF_ERROR(SetAll(folder / "optimizer", learner,
+                                 [](const std::string& from, StateKind* kind, std::string* name) {
+                                   const size_t dot = from.find('.');
+                                   const std::string prefix = from.substr(0, dot);
+                                   *name = from.substr(dot + 1);
+                                   *kind = prefix == "first"    ? StateKind::kFirstMoments
+                                           : prefix == "second" ? StateKind::kSecondMoments
+                                                                : StateKind::kWeights;
+                                   return true;
+                                 }));
+  learner.SetUpdates(state.value("updates", int64_t{0}), state.value("skipped", int64_t{0}));
+  return Status::Ok();
 }
 
-Result<fs::path> WriteCheckpoint(const fs::path& folder, int64_t step, Learner& learner,
-                                 const CheckpointSource& source, json state) {
+Result<fs::path> WriteFiles(const fs::path& folder, int64_t step, Learner& learner,
+                            const CheckpointSource& source, json state, Learner* critic) {
   const fs::path final_path = CheckpointPath(folder, step);
   const fs::path partial = folder / fmt::format(".partial-{:08}", step);
   DAVINCI_RETURN_IF_ERROR(RemoveAll(partial));
-  DAVINCI_RETURN_IF_ERROR(MakeDirs(partial / "optimizer"));
-  const bool lora = source.lora.rank > 0;
-  DAVINCI_RETURN_IF_ERROR(lora ? WriteAdapter(partial, learner, source)
-                               : WriteModel(partial, learner, source));
+  DAVINCI_RETURN_IF_ERROR(WriteLearner(partial, learner, source));
   std::error_code error;
-  if (!lora)
+  if (source.lora.rank == 0)
     for (const char* name : kTokenizerFiles)
       if (fs::exists(source.model / name, error)) {
         DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(source.model / name));
         DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(partial / name, text));
       }
-  DAVINCI_RETURN_IF_ERROR(WriteOptimizer(partial / "optimizer", learner, lora));
-  const LearnerFacts facts = learner.Facts();
-  state["updates"] = facts.updates;
-  state["skipped"] = facts.skipped_updates;
+  PutCounters(learner, &state);
+  if (critic != nullptr) {
+    DAVINCI_RETURN_IF_ERROR(WriteLearner(partial / "critic", *critic, source));
+    PutCounters(*critic, &state["critic"]);
+  }
   DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(partial / "state.json", JsonText(state, 2) + "\n"));
   json manifest = {{"format", "davinci.checkpoint/1"}, {"step", step}, {"files", json::object()}};
   DAVINCI_ASSIGN_OR_RETURN(const auto files, ListFiles(partial, "", /*recursive=*/true));
@@ -177,6 +215,39 @@ Result<fs::path> WriteCheckpoint(const fs::path& folder, int64_t step, Learner& 
   return final_path;
 }
 
+Result<json> ReadFiles(const fs::path& checkpoint, Learner& learner, Learner* critic) {
+  DAVINCI_ASSIGN_OR_RETURN(json state, ReadCheckpointState(checkpoint));
+  DAVINCI_RETURN_IF_ERROR(ReadLearner(checkpoint, state, learner));
+  if (critic == nullptr) return state;
+  if (!state.contains("critic") || !state["critic"].is_object())
+    return InvalidArgument(fmt::format("{}: the checkpoint holds no critic", checkpoint.string()));
+  DAVINCI_RETURN_IF_ERROR(ReadLearner(checkpoint / "critic", state["critic"], *critic));
+  return state;
+}
+
+}  // namespace
+
+fs::path CheckpointPath(const fs::path& folder, int64_t step) {
+  return folder / fmt::format("step-{:08}", step);
+}
+
+Result<fs::path> WriteCheckpoint(const fs::path& folder, int64_t step, Learner& learner,
+                                 const CheckpointSource& source, json state, Learner* critic) {
+  comm::RankGroup* ranks = learner.ranks();
+  Result<fs::path> written = CheckpointPath(folder, step);
+  Status gathered;
+  if (ranks != nullptr && ranks->world().rank != 0) {
+    gathered = learner.AssistVisits();
+  } else {
+    written = WriteFiles(folder, step, learner, source, std::move(state), critic);
+    gathered = learner.EndVisits();
+  }
+  // The ranks cannot be brought together again.
+  if (!gathered.ok() && ranks != nullptr) ranks->Abort(gathered);
+  DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks, written.status()));
+  return written;
+}
+
 Status VerifyCheckpoint(const fs::path& checkpoint) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(checkpoint / "manifest.json"));
   const json manifest = json::parse(text, nullptr, false);
@@ -188,7 +259,7 @@ Status VerifyCheckpoint(const fs::path& checkpoint) {
     if (wanted != *hash)
       return InvalidArgument(fmt::format(
           "{}: its content is not what was written (SHA-256 differs from manifest.json); remove "
-          "this checkpoint to go on from the one before",
+          "this checkpoint to continue from the one before",
           (checkpoint / name).string()));
   }
   return Status::Ok();
@@ -202,34 +273,13 @@ Result<json> ReadCheckpointState(const fs::path& checkpoint) {
   return state;
 }
 
-Result<json> ReadCheckpoint(const fs::path& checkpoint, Learner& learner) {
-  DAVINCI_RETURN_IF_ERROR(VerifyCheckpoint(checkpoint));
-  DAVINCI_ASSIGN_OR_RETURN(json state, ReadCheckpointState(checkpoint));
-  const fs::path adapter = checkpoint / "adapter_model.safetensors";
-  std::error_code error;
-  const bool lora = fs::exists(adapter, error);
+Result<json> ReadCheckpoint(const fs::path& checkpoint, Learner& learner, Learner* critic) {
+  comm::RankGroup* ranks = learner.ranks();
+  const bool verifies = ranks == nullptr || ranks->world().rank == 0;
   DAVINCI_RETURN_IF_ERROR(
-      SetAll(lora ? adapter : checkpoint, learner,
-             [&](const std::string& from, StateKind* kind, std::string* name) {
-               *name = from;
-               *kind = StateKind::kWeights;
-               constexpr std::string_view kPrefix = "base_model.model.";
-               constexpr std::string_view kSuffix = ".weight";
-               if (lora)
-                 *name = from.substr(kPrefix.size(), from.size() - kPrefix.size() - kSuffix.size());
-               return true;
-             }));
-  DAVINCI_RETURN_IF_ERROR(SetAll(checkpoint / "optimizer", learner,
-                                 [](const std::string& from, StateKind* kind, std::string* name) {
-                                   const size_t dot = from.find('.');
-                                   const std::string prefix = from.substr(0, dot);
-                                   *name = from.substr(dot + 1);
-                                   *kind = prefix == "first"    ? StateKind::kFirstMoments
-                                           : prefix == "second" ? StateKind::kSecondMoments
-                                                                : StateKind::kWeights;
-                                   return true;
-                                 }));
-  learner.SetUpdates(state["updates"], state.value("skipped", int64_t{0}));
+      comm::Agree(ranks, verifies ? VerifyCheckpoint(checkpoint) : Status::Ok()));
+  Result<json> state = ReadFiles(checkpoint, learner, critic);
+  DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks, state.status()));
   return state;
 }
 

@@ -14,7 +14,7 @@ int64_t LayerMatrices(const weights::ModelConfig& c) {
 }  // namespace
 
 CostEstimate EstimateMemory(const weights::ModelConfig& c, const LearnerOptions& options, bool bf16,
-                            int64_t rows) {
+                            int64_t rows, int ranks) {
   CostEstimate estimate;
   for (const weights::TensorShape& tensor : weights::TensorShapes(c)) {
     int64_t size = 1;
@@ -30,9 +30,9 @@ CostEstimate EstimateMemory(const weights::ModelConfig& c, const LearnerOptions&
   }
   const int64_t element = bf16 ? 2 : 4;
   estimate.weight_bytes =
-      estimate.parameters * element + (bf16 ? 4 * estimate.trained_parameters : 0);
+      estimate.parameters * element + (bf16 ? 4 * estimate.trained_parameters / ranks : 0);
   estimate.gradient_bytes = 4 * estimate.trained_parameters;
-  estimate.moment_bytes = 8 * estimate.trained_parameters;
+  estimate.moment_bytes = 8 * estimate.trained_parameters / ranks;
   // Of one layer and token: what autograd keeps between forward and backward pass.
   const int64_t q = c.num_heads * c.head_dim;
   const int64_t kv = c.num_kv_heads * c.head_dim;

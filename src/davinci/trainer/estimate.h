@@ -21,9 +21,10 @@ struct CostEstimate {
   }
 };
 
-// `rows`: tokens of the largest pass. `bf16`: compute.
+// Of one rank. `rows`: tokens of the largest pass. `bf16`: compute. `ranks`: masters and moments
+// are divided by it.
 CostEstimate EstimateMemory(const weights::ModelConfig& config, const LearnerOptions& options,
-                            bool bf16, int64_t rows);
+                            bool bf16, int64_t rows, int ranks = 1);
 
 // Floating-point operations of forward and backward pass over a sequence, without recomputation:
 // what MFU is measured against. `head_rows`: tokens that are trained.

@@ -10,6 +10,11 @@
 // after the other without padding and do not see each other. Compute is fp32, or bf16 with fp32
 // master weights, fp32 gradients summed over passes, and fp32 moments.
 //
+// With several ranks (comm/rank_group.h) each has all weights and its share of masters and moments.
+// Every rank opens a learner with the same options, accumulates sequences of its own, and calls
+// Step() as often as the others: gradients are sums over the ranks, and all ranks update, or skip,
+// alike. Passes concern one rank; a rank may have none in an update that another has some in.
+//
 // The implementation lives in libdavinci_model.so, opened by the first OpenLearner(). One thread at
 // a time.
 #pragma once
@@ -22,6 +27,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/comm/rank_group.h"
 #include "davinci/weights/model_config.h"
 
 namespace davinci::trainer {
@@ -66,6 +72,7 @@ struct LearnerOptions {
   // A critic: a linear layer from the hidden state to one number takes the place of the vocabulary.
   bool value_head = false;
   AdamOptions adam;
+  comm::RankGroup* ranks = nullptr;  // nullptr: one rank; must outlive the learner
 };
 
 struct SequenceView {
@@ -138,25 +145,30 @@ class Learner {
   virtual Result<Update> Step(double learning_rate) = 0;
 
   // Trained tensors, in a fixed order. Before the first update the moments are 0; without gradients
-  // so are these.
+  // so are these. With several ranks: rank 0 visits, and ends with EndVisits(); meanwhile the
+  // others are in AssistVisits(). Without them these two do nothing.
   virtual Status Visit(StateKind kind,
                        const std::function<Status(const StateTensor&)>& visitor) = 0;
+  virtual Status AssistVisits() { return Status::Ok(); }
+  virtual Status EndVisits() { return Status::Ok(); }
   // Weights and moments only. InvalidArgument: a name or size that is not the model's.
   virtual Status Set(StateKind kind, const StateTensor& tensor) = 0;
   // The number of updates that the moments have seen.
   virtual void SetUpdates(int64_t updates, int64_t skipped) = 0;
 
+  virtual comm::RankGroup* ranks() const { return nullptr; }  // of the options
   virtual const weights::ModelConfig& config() const = 0;
   virtual LearnerFacts Facts() = 0;
   virtual void ResetPeak() = 0;
   virtual void Synchronize() = 0;
 };
 
-// kInvalidArgument: files of the model; kFailedPrecondition: no library, no device.
+// kInvalidArgument: files of the model; kFailedPrecondition: no library, no device. With several
+// ranks called by all; the failure of one is that of all.
 Result<std::unique_ptr<Learner>> OpenLearner(const LearnerOptions& options);
 
 // What crosses the border to the library; counted up when a type of this header changes.
-inline constexpr int kTrainerAbi = 1;
+inline constexpr int kTrainerAbi = 2;
 inline constexpr char kTrainerSymbol[] = "davinci_trainer_library";
 struct TrainerApi {
   int abi = 0;

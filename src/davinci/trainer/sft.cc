@@ -4,18 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <optional>
 
 #include "davinci/base/files.h"
-#include "davinci/base/rng.h"
-#include "davinci/rl/packing.h"
+#include "davinci/comm/agree.h"
 #include "davinci/trainer/checkpoint.h"
+#include "davinci/trainer/epoch.h"
 #include "davinci/trainer/estimate.h"
 #include "davinci/trainer/run_log.h"
+#include "davinci/trainer/sft_passes.h"
 #include "davinci/trainer/sft_rows.h"
 
 namespace davinci::trainer {
@@ -56,79 +56,6 @@ int64_t NumUpdates(const SftSettings& settings, size_t num_examples) {
   return settings.max_updates > 0 ? std::min(settings.max_updates, all) : all;
 }
 
-// The order of an epoch: a function of seed and epoch alone.
-std::vector<size_t> OrderOf(int64_t seed, int64_t epoch, size_t count) {
-  std::vector<size_t> order(count);
-  std::iota(order.begin(), order.end(), size_t{0});
-  SplitMix64 rng(static_cast<uint64_t>(seed) * 0x9e3779b97f4a7c15ULL +
-                 static_cast<uint64_t>(epoch));
-  for (size_t i = count; i > 1; --i) std::swap(order[i - 1], order[rng.Below(i)]);
-  return order;
-}
-
-std::vector<std::vector<size_t>> Bins(const std::vector<SftExample>& examples,
-                                      std::span<const size_t> chosen, int64_t tokens_per_pass) {
-  std::vector<int64_t> lengths;
-  for (const size_t i : chosen) lengths.push_back(static_cast<int64_t>(examples[i].tokens.size()));
-  return rl::PackBins(lengths, tokens_per_pass);
-}
-
-double AgentWeight(const SftSettings& settings, rl::AgentKind agent) {
-  switch (agent) {
-    case rl::AgentKind::kSelection:
-      return settings.selection_weight;
-    case rl::AgentKind::kSummary:
-      return settings.summary_weight;
-    default:
-      return settings.policy_weight;
-  }
-}
-
-struct Sums {
-  std::array<double, 3> loss{};
-  std::array<int64_t, 3> tokens{};
-  double Mean() const {
-    const double all = loss[0] + loss[1] + loss[2];
-    const auto count = static_cast<double>(tokens[0] + tokens[1] + tokens[2]);
-    return count > 0 ? all / count : 0;
-  }
-};
-
-// One pass over `members` of `examples`; with `weights` (of a token of each member) its gradients
-// are added.
-Status Pass(Learner& learner, const std::vector<SftExample>& examples,
-            const std::vector<size_t>& members, const std::vector<double>* weights, Sums* sums) {
-  std::vector<SequenceView> views;
-  std::vector<float> derivatives;
-  for (size_t i = 0; i < members.size(); ++i) {
-    const SftExample& example = examples[members[i]];
-    views.push_back({example.tokens, example.targets});
-    if (weights != nullptr)
-      for (const float weight : example.weights)
-        derivatives.push_back(static_cast<float>(-(*weights)[i] * weight));
-  }
-  DAVINCI_ASSIGN_OR_RETURN(const PassResult result,
-                           weights != nullptr ? learner.AccumulateLinear(views, {}, derivatives)
-                                              : learner.Evaluate(views, {}));
-  size_t next = 0;
-  for (const size_t member : members) {
-    const auto agent = static_cast<size_t>(examples[member].agent);
-    for (size_t t = 0; t < examples[member].targets.size(); ++t)
-      sums->loss[agent] -= result.outputs[next++];
-    sums->tokens[agent] += static_cast<int64_t>(examples[member].targets.size());
-  }
-  return Status::Ok();
-}
-
-Result<double> Evaluate(Learner& learner, const SftData& data, int64_t tokens_per_pass) {
-  std::vector<size_t> all(data.examples.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  Sums sums;
-  for (const auto& bin : Bins(data.examples, all, tokens_per_pass))
-    DAVINCI_RETURN_IF_ERROR(Pass(learner, data.examples, bin, nullptr, &sums));
-  return sums.Mean();
-}
-
 // The run's recipe; InvalidArgument where the folder holds another run.
 Status OpenFolder(const SftRun& run, const std::string& digest) {
   DAVINCI_RETURN_IF_ERROR(MakeDirs(run.folder / "checkpoints"));
@@ -144,18 +71,266 @@ Status OpenFolder(const SftRun& run, const std::string& digest) {
       data ? "other data" : "another recipe (see its recipe.toml)"));
 }
 
+// A run from its folder to its last checkpoint. Functions whose status every rank shares are marked
+// "agreed".
+class SftLoop {
+ public:
+  explicit SftLoop(const SftRun& run)
+      : run_(run),
+        settings_(run.settings),
+        ranks_(run.ranks),
+        writes_(run.ranks == nullptr || run.ranks->world().rank == 0),
+        checkpoints_(run.folder / "checkpoints") {}
+
+  // Agreed: data, folder, model; then where the run stands.
+  Status Open() {
+    DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks_, Prepare()));
+    DAVINCI_RETURN_IF_ERROR(CompareRanks());
+    LearnerOptions options = settings_.common.learner;
+    options.ranks = ranks_;
+    DAVINCI_ASSIGN_OR_RETURN(learner_, OpenLearner(options));
+    if (update_ > 0) DAVINCI_RETURN_IF_ERROR(Resume());
+    if (writes_) {
+      auto log = RunLog::Open(run_.folder, update_);
+      if (log.ok()) log_.emplace(std::move(log).value());
+      return comm::Agree(ranks_, log.status());
+    }
+    return comm::Agree(ranks_, Status::Ok());
+  }
+
+  // Agreed.
+  Result<SftOutcome> Train(const CancelToken& cancel) {
+    bool stopped = false;
+    while (update_ < total_ && !stopped) {
+      const auto chosen = NextExamples();
+      const auto updated = Update(chosen, cancel);
+      if (!updated.ok()) return Fail(updated.status());
+      stopped = *updated;
+      const bool saves =
+          update_ == total_ || stopped || update_ % settings_.common.checkpoint.every == 0;
+      if (const Status status = Evaluate(saves, stopped); !status.ok()) return Fail(status);
+      if (const Status status = Report(); !status.ok()) return Fail(status);
+      if (saves) DAVINCI_RETURN_IF_ERROR(Save(chosen.size()));
+    }
+    if (stopped && update_ < total_)
+      return Cancelled(fmt::format("stopped after update {}; the same command continues", update_));
+    outcome_.updates = update_;
+    return outcome_;
+  }
+
+ private:
+  // A failure of this rank inside a step, where the others wait for it.
+  Status Fail(const Status& status) const {
+    if (ranks_ != nullptr) ranks_->Abort(status);
+    return status;
+  }
+
+  Status Prepare() {
+    DAVINCI_ASSIGN_OR_RETURN(data_, LoadData(settings_));
+    const LearnerOptions& options = settings_.common.learner;
+    DAVINCI_ASSIGN_OR_RETURN(config_, weights::LoadModelConfig(options.model_dir));
+    if (settings_.max_tokens > config_.max_positions && data_.train.longest > config_.max_positions)
+      return InvalidArgument(fmt::format(
+          "an example has {} tokens, the model's context ends at {}; lower data.max_tokens and set "
+          "data.overlong = \"skip\"",
+          data_.train.longest, config_.max_positions));
+    const comm::World world = ranks_ == nullptr ? comm::World() : ranks_->world();
+    const CostEstimate cost =
+        EstimateMemory(config_, options, options.compute == Compute::kBfloat16,
+                       std::max(settings_.common.tokens_per_pass, data_.train.longest), world.size);
+    const int64_t memory =
+        static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    if (options.device == "cpu" && cost.total_bytes() * world.local_size > memory)
+      return ResourceExhausted(
+          fmt::format("this training needs about {} GiB of memory, the machine has {}; lower "
+                      "model.tokens_per_pass, or train LoRA (lora.rank)",
+                      cost.total_bytes() * world.local_size >> 30, memory >> 30));
+    const auto count = static_cast<int64_t>(data_.train.examples.size());
+    per_epoch_ = (count + settings_.examples_per_update - 1) / settings_.examples_per_update;
+    total_ = NumUpdates(settings_, data_.train.examples.size());
+    if (!writes_) return Status::Ok();
+    DAVINCI_RETURN_IF_ERROR(OpenFolder(run_, Digest()));
+    DAVINCI_ASSIGN_OR_RETURN(const auto steps, ListCheckpoints(checkpoints_));
+    if (!steps.empty()) update_ = steps.back();
+    return Status::Ok();
+  }
+
+  std::string Digest() const { return data_.train.digest + data_.eval.digest; }
+
+  // Agreed. All ranks train the same; rank 0 says from where on.
+  Status CompareRanks() {
+    if (ranks_ == nullptr) return Status::Ok();
+    const std::string mine = Digest() + run_.resolved;
+    DAVINCI_ASSIGN_OR_RETURN(const auto all, ranks_->Exchange(mine));
+    for (size_t rank = 1; rank < all.size(); ++rank)
+      if (all[rank] != all[0])
+        return InvalidArgument(
+            fmt::format("rank {} has another recipe, other data or another tokenizer than rank 0; "
+                        "start all ranks with the same arguments and files",
+                        rank));
+    DAVINCI_ASSIGN_OR_RETURN(const auto said, ranks_->Exchange(std::to_string(update_)));
+    update_ = std::atoll(said[0].c_str());
+    if (update_ == 0) run_.say(fmt::format("{} ranks", all.size()));
+    return Status::Ok();
+  }
+
+  // Agreed.
+  Status Resume() {
+    outcome_.checkpoint = CheckpointPath(checkpoints_, update_);
+    DAVINCI_ASSIGN_OR_RETURN(const json state, ReadCheckpoint(outcome_.checkpoint, *learner_));
+    outcome_.first_loss = state.value("first_loss", 0.0);
+    outcome_.last_loss = state.value("last_loss", 0.0);
+    if (state.contains("best")) {
+      best_ = state["best"].value("step", int64_t{0});
+      best_loss_ = state["best"].value("loss", best_loss_);
+    }
+    run_.say(ranks_ == nullptr ? fmt::format("continuing after update {}", update_)
+                               : fmt::format("continuing after update {} with {} ranks", update_,
+                                             ranks_->world().size));
+    return Status::Ok();
+  }
+
+  // Those of the update that comes, of all ranks.
+  std::span<const size_t> NextExamples() {
+    const size_t count = data_.train.examples.size();
+    if (const int64_t epoch = update_ / per_epoch_; epoch != order_epoch_) {
+      order_ = EpochOrder(settings_.common.seed, epoch, count);
+      order_epoch_ = epoch;
+    }
+    const auto from = static_cast<size_t>(update_ % per_epoch_ * settings_.examples_per_update);
+    return std::span(order_).subspan(
+        from, std::min<size_t>(static_cast<size_t>(settings_.examples_per_update), count - from));
+  }
+
+  // Whether a rank was asked to stop. Fills the log line.
+  Result<bool> Update(std::span<const size_t> chosen, const CancelToken& cancel) {
+    const auto begun = Clock::now();
+    int64_t tokens = 0;
+    double flops = 0;
+    for (const size_t i : chosen) {
+      const SftExample& example = data_.train.examples[i];
+      tokens += static_cast<int64_t>(example.tokens.size());
+      flops += ModelFlops(config_, static_cast<int64_t>(example.tokens.size()),
+                          static_cast<int64_t>(example.targets.size()));
+    }
+    SftSums sums;
+    DAVINCI_RETURN_IF_ERROR(
+        AccumulateSft(*learner_, settings_, data_.train.examples, chosen, &sums));
+    const double rate = LearningRate(settings_.common.schedule, update_, total_);
+    DAVINCI_ASSIGN_OR_RETURN(const trainer::Update done, learner_->Step(rate));
+    learner_->Synchronize();
+    sums.stops = cancel.stop_requested() ? 1 : 0;
+    DAVINCI_RETURN_IF_ERROR(SumOverRanks(ranks_, &sums));
+    ++update_;
+    outcome_.last_loss = sums.Mean();
+    if (update_ == 1) outcome_.first_loss = outcome_.last_loss;
+
+    const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+    const LearnerFacts facts = learner_->Facts();
+    line_ = {{"step", update_},
+             {"epoch", static_cast<double>(update_) / static_cast<double>(per_epoch_)},
+             {"loss", sums.Mean()},
+             {"learning_rate", rate},
+             {"gradient_norm", done.gradient_norm},
+             {"skipped_updates", facts.skipped_updates},
+             {"tokens", tokens},
+             {"trained_tokens", sums.num_tokens()},
+             {"passes", sums.passes},
+             {"seconds", seconds},
+             {"tokens_per_second", static_cast<double>(tokens) / seconds},
+             {"model_tflops", flops / seconds * 1e-12}};
+    if (ranks_ != nullptr) line_["ranks"] = ranks_->world().size;
+    if (!std::isfinite(done.gradient_norm)) line_["gradient_norm"] = nullptr;
+    if (facts.peak_bytes > 0) line_["peak_bytes"] = facts.peak_bytes;
+    for (size_t agent = 0; agent < 3; ++agent)
+      if (sums.tokens[agent] > 0)
+        line_["agent_loss"][std::string(rl::AgentKindName(static_cast<rl::AgentKind>(agent)))] =
+            sums.loss[agent] / static_cast<double>(sums.tokens[agent]);
+    said_ = fmt::format("update {}/{}  loss {:.4f}  lr {:.2e}  norm {:.3g}  {:.3g} tok/s", update_,
+                        total_, sums.Mean(), rate, done.gradient_norm,
+                        static_cast<double>(tokens) / seconds);
+    if (!done.applied) said_ += "  skipped: the gradient is not finite";
+    return sums.stops > 0;
+  }
+
+  Status Evaluate(bool saves, bool stopped) {
+    const bool ends = update_ == total_ || stopped;
+    const bool due = settings_.eval_every > 0 ? update_ % settings_.eval_every == 0 || ends : saves;
+    if (data_.eval.examples.empty() || !due) return Status::Ok();
+    DAVINCI_ASSIGN_OR_RETURN(const double loss, EvaluateSft(*learner_, data_.eval.examples,
+                                                            settings_.common.tokens_per_pass));
+    line_["eval_loss"] = loss;
+    said_ += fmt::format("  eval {:.4f}", loss);
+    if (saves && loss < best_loss_) {
+      best_loss_ = loss;
+      best_ = update_;
+    }
+    return Status::Ok();
+  }
+
+  Status Report() {
+    if (!writes_) return Status::Ok();
+    DAVINCI_RETURN_IF_ERROR(log_->Write(line_));
+    run_.say(said_);
+    return Status::Ok();
+  }
+
+  // Agreed.
+  Status Save(size_t num_chosen) {
+    const int64_t last = update_ - 1;
+    json state = {{"command", "sft"},
+                  {"epoch", last / per_epoch_},
+                  {"examples_of_epoch", last % per_epoch_ * settings_.examples_per_update +
+                                            static_cast<int64_t>(num_chosen)},
+                  {"seed", settings_.common.seed},
+                  {"data", data_.train.digest},
+                  {"first_loss", outcome_.first_loss},
+                  {"last_loss", outcome_.last_loss}};
+    if (best_) state["best"] = {{"step", *best_}, {"loss", best_loss_}};
+    const LearnerOptions& options = settings_.common.learner;
+    DAVINCI_ASSIGN_OR_RETURN(outcome_.checkpoint,
+                             WriteCheckpoint(checkpoints_, update_, *learner_,
+                                             {options.model_dir, options.lora}, std::move(state)));
+    const CheckpointSettings& kept = settings_.common.checkpoint;
+    return comm::Agree(ranks_, writes_ ? PruneCheckpoints(checkpoints_, kept.keep_last,
+                                                          kept.keep_best ? best_ : std::nullopt)
+                                       : Status::Ok());
+  }
+
+  const SftRun& run_;
+  const SftSettings& settings_;
+  comm::RankGroup* const ranks_;
+  const bool writes_;  // this rank owns the run folder
+  const fs::path checkpoints_;
+  Data data_;
+  weights::ModelConfig config_;
+  std::unique_ptr<Learner> learner_;
+  std::optional<RunLog> log_;
+  int64_t per_epoch_ = 1;  // updates
+  int64_t total_ = 0;      // updates
+  int64_t update_ = 0;     // done
+  int64_t order_epoch_ = -1;
+  std::vector<size_t> order_;
+  std::optional<int64_t> best_;
+  double best_loss_ = std::numeric_limits<double>::infinity();
+  SftOutcome outcome_;
+  // Of the update that was done last.
+  ordered_json line_;
+  std::string said_;
+};
+
 }  // namespace
 
-Result<std::string> DescribeSft(const SftSettings& settings) {
+Result<std::string> DescribeSft(const SftSettings& settings, int ranks) {
   DAVINCI_ASSIGN_OR_RETURN(const Data data, LoadData(settings));
   const LearnerOptions& learner = settings.common.learner;
   DAVINCI_ASSIGN_OR_RETURN(const auto config, weights::LoadModelConfig(learner.model_dir));
   const int64_t updates = NumUpdates(settings, data.train.examples.size());
-  const auto order = OrderOf(settings.common.seed, 0, data.train.examples.size());
+  const auto order = EpochOrder(settings.common.seed, 0, data.train.examples.size());
   const auto count =
       std::min<size_t>(order.size(), static_cast<size_t>(settings.examples_per_update));
   const auto bins =
-      Bins(data.train.examples, std::span(order).first(count), settings.common.tokens_per_pass);
+      SftBins(data.train.examples, std::span(order).first(count), settings.common.tokens_per_pass);
   int64_t largest = 0;
   double flops = 0;
   for (const auto& bin : bins) {
@@ -171,7 +346,7 @@ Result<std::string> DescribeSft(const SftSettings& settings) {
   largest = std::max(largest, std::min(settings.common.tokens_per_pass, data.train.num_tokens));
   const bool bf16 = learner.compute == Compute::kBfloat16 ||
                     (learner.compute == Compute::kAuto && learner.device != "cpu");
-  const CostEstimate cost = EstimateMemory(config, learner, bf16, largest);
+  const CostEstimate cost = EstimateMemory(config, learner, bf16, largest, ranks);
   const auto gib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
   // Assumed rates: half of what these devices reach in large matrix products.
   const double cpu_rate = 2e10 * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
@@ -190,6 +365,10 @@ Result<std::string> DescribeSft(const SftSettings& settings) {
       "activations {:.2f}\n",
       gib(cost.total_bytes()), gib(cost.weight_bytes), gib(cost.gradient_bytes),
       gib(cost.moment_bytes), gib(cost.activation_bytes));
+  if (ranks > 1)
+    text += fmt::format(
+        "ranks      {}: masters and moments divided by {}, rows of an update likewise\n", ranks,
+        ranks);
   text += fmt::format(
       "time       about {:.3g} s an update on this CPU (at {:.0f} GFLOP/s), {:.3g} s on one H200 "
       "(at 400 TFLOP/s)\n",
@@ -198,162 +377,9 @@ Result<std::string> DescribeSft(const SftSettings& settings) {
 }
 
 Result<SftOutcome> RunSft(const SftRun& run, const CancelToken& cancel) {
-  const SftSettings& settings = run.settings;
-  DAVINCI_ASSIGN_OR_RETURN(const Data data, LoadData(settings));
-  DAVINCI_RETURN_IF_ERROR(OpenFolder(run, data.train.digest + data.eval.digest));
-  LearnerOptions options = settings.common.learner;
-  const fs::path checkpoints = run.folder / "checkpoints";
-  DAVINCI_ASSIGN_OR_RETURN(const auto steps, ListCheckpoints(checkpoints));
-  DAVINCI_ASSIGN_OR_RETURN(const auto config, weights::LoadModelConfig(options.model_dir));
-  if (settings.max_tokens > config.max_positions && data.train.longest > config.max_positions)
-    return InvalidArgument(fmt::format(
-        "an example has {} tokens, the model's context ends at {}; lower data.max_tokens and set "
-        "data.overlong = \"skip\"",
-        data.train.longest, config.max_positions));
-  const CostEstimate cost =
-      EstimateMemory(config, options, options.compute == Compute::kBfloat16,
-                     std::max(settings.common.tokens_per_pass, data.train.longest));
-  const int64_t memory = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
-  if (options.device == "cpu" && cost.total_bytes() > memory)
-    return ResourceExhausted(
-        fmt::format("this training needs about {} GiB of memory, the machine has {}; lower "
-                    "model.tokens_per_pass, or train LoRA (lora.rank)",
-                    cost.total_bytes() >> 30, memory >> 30));
-  DAVINCI_ASSIGN_OR_RETURN(const auto learner, OpenLearner(options));
-
-  // Where the run stands.
-  int64_t update = 0;
-  std::optional<int64_t> best;
-  double best_loss = std::numeric_limits<double>::infinity();
-  SftOutcome outcome;
-  if (!steps.empty()) {
-    outcome.checkpoint = CheckpointPath(checkpoints, steps.back());
-    DAVINCI_ASSIGN_OR_RETURN(const json state, ReadCheckpoint(outcome.checkpoint, *learner));
-    update = steps.back();
-    outcome.first_loss = state.value("first_loss", 0.0);
-    outcome.last_loss = state.value("last_loss", 0.0);
-    if (state.contains("best")) {
-      best = state["best"].value("step", int64_t{0});
-      best_loss = state["best"].value("loss", best_loss);
-    }
-    run.say(fmt::format("goes on behind update {}", update));
-  }
-  DAVINCI_ASSIGN_OR_RETURN(RunLog log, RunLog::Open(run.folder, update));
-  const size_t count = data.train.examples.size();
-  const int64_t total = NumUpdates(settings, count);
-  const int64_t per_epoch = NumUpdates(settings, count) > 0
-                                ? (static_cast<int64_t>(count) + settings.examples_per_update - 1) /
-                                      settings.examples_per_update
-                                : 1;
-  const CheckpointSource source{options.model_dir, options.lora};
-  int64_t order_epoch = -1;
-  std::vector<size_t> order;
-
-  while (update < total) {
-    const auto begun = Clock::now();
-    const int64_t epoch = update / per_epoch;
-    if (epoch != order_epoch) {
-      order = OrderOf(settings.common.seed, epoch, count);
-      order_epoch = epoch;
-    }
-    const auto from = static_cast<size_t>(update % per_epoch * settings.examples_per_update);
-    const std::span<const size_t> chosen = std::span(order).subspan(
-        from, std::min<size_t>(static_cast<size_t>(settings.examples_per_update), count - from));
-    std::vector<int64_t> trained;
-    int64_t tokens = 0;
-    double flops = 0;
-    for (const size_t i : chosen) {
-      const SftExample& example = data.train.examples[i];
-      trained.push_back(static_cast<int64_t>(example.targets.size()));
-      tokens += static_cast<int64_t>(example.tokens.size());
-      flops += ModelFlops(config, static_cast<int64_t>(example.tokens.size()),
-                          static_cast<int64_t>(example.targets.size()));
-    }
-    const std::vector<double> token_weights =
-        rl::TokenWeights(settings.aggregation, trained, settings.divisor);
-    Sums sums;
-    int num_passes = 0;
-    for (const auto& bin : Bins(data.train.examples, chosen, settings.common.tokens_per_pass)) {
-      std::vector<size_t> members;
-      std::vector<double> weights;
-      for (const size_t i : bin) {
-        members.push_back(chosen[i]);
-        weights.push_back(token_weights[i] *
-                          AgentWeight(settings, data.train.examples[chosen[i]].agent));
-      }
-      DAVINCI_RETURN_IF_ERROR(Pass(*learner, data.train.examples, members, &weights, &sums));
-      ++num_passes;
-    }
-    const double rate = LearningRate(settings.common.schedule, update, total);
-    DAVINCI_ASSIGN_OR_RETURN(const Update done, learner->Step(rate));
-    learner->Synchronize();
-    ++update;
-    outcome.last_loss = sums.Mean();
-    if (update == 1) outcome.first_loss = outcome.last_loss;
-
-    const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
-    const LearnerFacts facts = learner->Facts();
-    ordered_json line = {{"step", update},
-                         {"epoch", static_cast<double>(update) / static_cast<double>(per_epoch)},
-                         {"loss", sums.Mean()},
-                         {"learning_rate", rate},
-                         {"gradient_norm", done.gradient_norm},
-                         {"skipped_updates", facts.skipped_updates},
-                         {"tokens", tokens},
-                         {"trained_tokens", sums.tokens[0] + sums.tokens[1] + sums.tokens[2]},
-                         {"passes", num_passes},
-                         {"seconds", seconds},
-                         {"tokens_per_second", static_cast<double>(tokens) / seconds},
-                         {"model_tflops", flops / seconds * 1e-12}};
-    if (!std::isfinite(done.gradient_norm)) line["gradient_norm"] = nullptr;
-    if (facts.peak_bytes > 0) line["peak_bytes"] = facts.peak_bytes;
-    for (size_t agent = 0; agent < 3; ++agent)
-      if (sums.tokens[agent] > 0)
-        line["agent_loss"][std::string(AgentKindName(static_cast<rl::AgentKind>(agent)))] =
-            sums.loss[agent] / static_cast<double>(sums.tokens[agent]);
-
-    const bool stops = update == total || cancel.stop_requested();
-    const bool saves = stops || update % settings.common.checkpoint.every == 0;
-    std::string said = fmt::format(
-        "update {}/{}  loss {:.4f}  lr {:.2e}  norm {:.3g}  {:.3g} tok/s", update, total,
-        sums.Mean(), rate, done.gradient_norm, static_cast<double>(tokens) / seconds);
-    if (!done.applied) said += "  skipped: the gradient is not finite";
-    const bool evaluates =
-        !data.eval.examples.empty() &&
-        (settings.eval_every > 0 ? update % settings.eval_every == 0 || stops : saves);
-    if (evaluates) {
-      DAVINCI_ASSIGN_OR_RETURN(const double loss,
-                               Evaluate(*learner, data.eval, settings.common.tokens_per_pass));
-      line["eval_loss"] = loss;
-      said += fmt::format("  eval {:.4f}", loss);
-      if (saves && loss < best_loss) {
-        best_loss = loss;
-        best = update;
-      }
-    }
-    DAVINCI_RETURN_IF_ERROR(log.Write(line));
-    run.say(said);
-    if (saves) {
-      json state = {{"command", "sft"},
-                    {"epoch", epoch},
-                    {"examples_of_epoch", from + chosen.size()},
-                    {"seed", settings.common.seed},
-                    {"data", data.train.digest},
-                    {"first_loss", outcome.first_loss},
-                    {"last_loss", outcome.last_loss}};
-      if (best) state["best"] = {{"step", *best}, {"loss", best_loss}};
-      DAVINCI_ASSIGN_OR_RETURN(outcome.checkpoint, WriteCheckpoint(checkpoints, update, *learner,
-                                                                   source, std::move(state)));
-      DAVINCI_RETURN_IF_ERROR(
-          PruneCheckpoints(checkpoints, settings.common.checkpoint.keep_last,
-                           settings.common.checkpoint.keep_best ? best : std::nullopt));
-    }
-    if (cancel.stop_requested() && update < total) {
-      return Cancelled(fmt::format("stopped after update {}; the same command goes on", update));
-    }
-  }
-  outcome.updates = update;
-  return outcome;
+  SftLoop loop(run);
+  DAVINCI_RETURN_IF_ERROR(loop.Open());
+  return loop.Train(cancel);
 }
 
 }  // namespace davinci::trainer

@@ -1,8 +1,13 @@
 // The loop of `davinci sft`: rows -> examples -> shuffled updates -> checkpoints.
 //
 // What is in the run folder: recipe.toml (resolved), log.jsonl, tensorboard/, checkpoints/. Started
-// again on the same folder it goes on behind the newest checkpoint and ends with the same bits
-// (deterministic mode, same machine and threads).
+// again on the same folder it continues after the newest checkpoint and ends with the same bits
+// (deterministic mode, same machine, threads and ranks).
+//
+// With several ranks every rank calls RunSft and gets the same status: the rows of an update are
+// divided over them, and the losses and gradients are sums over all. The number of ranks may change
+// between two starts. Rank 0 owns the run folder, which all must see. A rank that fails alone ends
+// all (comm::RankGroup::Abort).
 #pragma once
 
 #include <filesystem>
@@ -11,6 +16,7 @@
 
 #include "davinci/base/cancel.h"
 #include "davinci/base/status.h"
+#include "davinci/comm/rank_group.h"
 #include "davinci/trainer/settings.h"
 
 namespace davinci::trainer {
@@ -19,7 +25,8 @@ struct SftRun {
   SftSettings settings;
   std::string resolved;  // TOML
   std::filesystem::path folder;
-  std::function<void(const std::string&)> say;  // one line for people
+  std::function<void(const std::string&)> say;  // one line for people; rank 0's
+  comm::RankGroup* ranks = nullptr;             // nullptr: one rank
 };
 
 struct SftOutcome {
@@ -30,7 +37,7 @@ struct SftOutcome {
 };
 
 // Examples, updates, passes, memory and time, without opening the library. A text of lines.
-Result<std::string> DescribeSft(const SftSettings& settings);
+Result<std::string> DescribeSft(const SftSettings& settings, int ranks = 1);
 
 // Cancelled after `cancel` fired: a checkpoint of the last finished update has been written.
 Result<SftOutcome> RunSft(const SftRun& run, const CancelToken& cancel);

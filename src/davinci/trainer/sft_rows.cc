@@ -8,100 +8,38 @@
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
 #include "davinci/llm/tool_prompt.h"
+#include "davinci/sftdata/row.h"
 
 namespace davinci::trainer {
 namespace {
 
-using json = nlohmann::ordered_json;
-
-struct Row {
+// What the chat template takes of a row.
+struct Rendered {
   std::vector<text::ChatMessage> messages;
   std::vector<double> weights;  // of each message
   std::vector<text::ChatTool> tools;
   text::ChatOptions options;
-  rl::AgentKind agent = rl::AgentKind::kPolicy;
 };
 
-std::string TextOf(const json& value) {
-  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : JsonText(value);
-}
-
-// A list, or its JSON as text.
-Result<json> ListOf(const json& row, const char* key) {
-  json value = row.contains(key) ? row[key] : json();
-  if (value.is_string()) value = json::parse(value.get<std::string>(), nullptr, false);
-  if (value.is_null()) return json(json::array());
-  if (!value.is_array()) return InvalidArgument(fmt::format("\"{}\" is not a list", key));
-  return value;
-}
-
-Status ReadMessage(const json& from, Row* row) {
-  if (!from.is_object() || !from.contains("role") || !from["role"].is_string())
-    return InvalidArgument("a message is not an object with a \"role\"");
-  text::ChatMessage message;
-  message.role = from["role"].get<std::string>();
-  if (message.role != "system" && message.role != "user" && message.role != "assistant" &&
-      message.role != "tool")
-    return InvalidArgument(
-        fmt::format("role \"{}\" is not one of system, user, assistant, tool", message.role));
-  if (from.contains("content")) message.content = TextOf(from["content"]);
-  for (const char* key : {"thinking", "reasoning_content"})
-    if (from.contains(key) && from[key].is_string()) message.reasoning = from[key];
-  if (from.contains("tool_calls") && !from["tool_calls"].is_null()) {
-    if (!from["tool_calls"].is_array()) return InvalidArgument("\"tool_calls\" is not a list");
-    for (const json& call : from["tool_calls"]) {
-      const json& function = call.contains("function") ? call["function"] : call;
-      if (!function.is_object() || !function.contains("name") || !function["name"].is_string())
-        return InvalidArgument("a tool call has no function name");
-      message.tool_calls.push_back({function["name"], function.contains("arguments")
-                                                          ? TextOf(function["arguments"])
-                                                          : "{}"});
-    }
+Rendered ForTemplate(const sftdata::Row& row) {
+  Rendered made;
+  for (const sftdata::RowMessage& from : row.messages) {
+    text::ChatMessage& message = made.messages.emplace_back();
+    message.role = from.role;
+    message.content = from.content;
+    message.reasoning = from.thinking;
+    for (const sftdata::RowToolCall& call : from.tool_calls)
+      message.tool_calls.push_back({call.name, call.arguments});
+    made.weights.push_back(from.weight);
   }
-  double weight = message.role == "assistant" ? 1 : 0;
-  if (from.contains("weight")) {
-    if (!from["weight"].is_number() || from["weight"].get<double>() < 0)
-      return InvalidArgument("a \"weight\" is not a number >= 0");
-    if (message.role != "assistant" && from["weight"].get<double>() > 0)
-      return InvalidArgument("only messages of the assistant have a weight above 0");
-    weight = from["weight"].get<double>();
-  }
-  row->messages.push_back(std::move(message));
-  row->weights.push_back(weight);
-  return Status::Ok();
-}
-
-Result<Row> ReadRow(std::string_view line) {
-  const json from = json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!from.is_object()) return InvalidArgument("not a JSON object");
-  Row row;
-  DAVINCI_ASSIGN_OR_RETURN(const json messages, ListOf(from, "messages"));
-  if (messages.empty()) return InvalidArgument("no \"messages\"");
-  for (const json& message : messages) DAVINCI_RETURN_IF_ERROR(ReadMessage(message, &row));
-  DAVINCI_ASSIGN_OR_RETURN(const json tools, ListOf(from, "tools"));
-  for (const json& tool : tools) {
-    const json& function = tool.is_object() && tool.contains("function") ? tool["function"] : tool;
-    if (!function.is_object() || !function.contains("name") || !function["name"].is_string())
-      return InvalidArgument("a tool has no name");
-    row.tools.push_back(
-        {function["name"], function.contains("description") ? TextOf(function["description"]) : "",
-         function.contains("parameters") ? function["parameters"] : json::object()});
-  }
-  if (from.contains("enable_thinking") && from["enable_thinking"].is_boolean())
-    row.options.enable_thinking = from["enable_thinking"].get<bool>();
-  const std::string agent = from.value("agent", "policy");
-  if (agent == "selection")
-    row.agent = rl::AgentKind::kSelection;
-  else if (agent == "summary")
-    row.agent = rl::AgentKind::kSummary;
-  else if (agent != "policy")
-    return InvalidArgument(
-        fmt::format("agent \"{}\" is not one of policy, selection, summary", agent));
-  return row;
+  for (const sftdata::RowTool& tool : row.tools)
+    made.tools.push_back({tool.name, tool.description, tool.parameters});
+  if (row.enable_thinking) made.options.enable_thinking = *row.enable_thinking;
+  return made;
 }
 
 // For templates without tools: described in the system message, as the agents' prompts do it.
-void ToolsAsText(Row* row) {
+void ToolsAsText(Rendered* row) {
   llm::Request request;
   for (const text::ChatMessage& from : row->messages) {
     llm::Message& message = request.messages.emplace_back();
@@ -128,18 +66,6 @@ void ToolsAsText(Row* row) {
 
 }  // namespace
 
-std::string_view AgentKindName(rl::AgentKind agent) {
-  switch (agent) {
-    case rl::AgentKind::kPolicy:
-      return "policy";
-    case rl::AgentKind::kSelection:
-      return "selection";
-    case rl::AgentKind::kSummary:
-      return "summary";
-  }
-  return "";
-}
-
 Result<SftEncoder> SftEncoder::Open(const std::filesystem::path& model) {
   DAVINCI_ASSIGN_OR_RETURN(text::Tokenizer tokenizer, text::Tokenizer::Load(model));
   DAVINCI_ASSIGN_OR_RETURN(text::ChatTemplate chat, text::ChatTemplate::Of(tokenizer));
@@ -149,7 +75,8 @@ Result<SftEncoder> SftEncoder::Open(const std::filesystem::path& model) {
 }
 
 Result<SftExample> SftEncoder::Encode(std::string_view line) const {
-  DAVINCI_ASSIGN_OR_RETURN(Row row, ReadRow(line));
+  DAVINCI_ASSIGN_OR_RETURN(const sftdata::Row read, sftdata::ParseRow(line));
+  Rendered row = ForTemplate(read);
   if (!row.tools.empty() && !knows_tools_) ToolsAsText(&row);
   std::vector<text::ChatMessage>& messages = row.messages;
   const std::span<const text::ChatMessage> all(messages);
@@ -180,7 +107,7 @@ Result<SftExample> SftEncoder::Encode(std::string_view line) const {
   DAVINCI_ASSIGN_OR_RETURN(const auto segments,
                            template_.RenderSegments(all, row.tools, options, tokenizer_));
   SftExample example;
-  example.agent = row.agent;
+  example.agent = read.agent;
   size_t next = 0;  // message whose ids come next
   for (const text::ChatSegment& segment : segments) {
     if (!segment.is_ids) {

@@ -1,16 +1,7 @@
 // Rows of SFT data, and what a model is trained on of them.
 //
-// A file holds one JSON object per line:
-//
-//   {"messages": [{"role": "user", "content": "…"},
-//                 {"role": "assistant", "content": "…", "weight": 0.5, "thinking": "…",
-//                  "tool_calls": [{"function": {"name": "…", "arguments": {…}}}]}],
-//    "tools": [{"function": {"name", "description", "parameters"}}],
-//    "enable_thinking": false, "agent": "policy"}
-//
-// `messages` is needed; it and `tools` may also be their JSON as text, as the published Parquet
-// columns hold them (davinci.md 5.6). `weight` (default: 1 for the model's replies) scales the loss
-// of a reply, 0 makes it context. Further keys are left alone: data sets carry provenance.
+// A file holds one native row per line (sftdata/row.h). A reply's weight scales its loss, 0 makes
+// it context.
 //
 // The prompt is the model's own chat template, and a reply's ids are those the template makes of it
 // behind that prompt, the end of the turn included. Earlier replies stand in later prompts as these
@@ -67,7 +58,5 @@ struct SftData {
 // above `max_tokens` unless `skip_overlong`.
 Result<SftData> LoadSftData(const std::vector<std::filesystem::path>& files,
                             const SftEncoder& encoder, int64_t max_tokens, bool skip_overlong);
-
-std::string_view AgentKindName(rl::AgentKind agent);  // "policy", "selection", "summary"
 
 }  // namespace davinci::trainer

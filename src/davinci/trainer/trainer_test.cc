@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "davinci/base/files.h"
+#include "davinci/trainer/divide.h"
 #include "davinci/trainer/estimate.h"
 #include "davinci/trainer/event_file.h"
 #include "davinci/trainer/objectives.h"
@@ -11,7 +12,9 @@
 namespace davinci::trainer {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 TEST(Schedule, WarmsUpLinearlyAndFallsAsACosine) {
   const ScheduleSettings cosine{Schedule::kCosine, 1.0, 0.2, 0.1};
@@ -76,6 +79,29 @@ TEST(Estimate, CountsTheOperationsOfATinyModel) {
   LearnerOptions lora;
   lora.lora = {2, 4, {"q_proj"}};
   EXPECT_EQ(EstimateMemory(config, lora, false, 8).trained_parameters, 2 * (4 + 4));
+}
+
+// 7 goes to rank 0, 5 and 3 to rank 1 (then 8), 2 to rank 0 (9), 1 to rank 1 (9).
+TEST(DivideRows, BalancesTokensAndKeepsTheOrder) {
+  const int64_t lengths[] = {1, 7, 3, 5, 2};
+  EXPECT_THAT(DivideRows(lengths, 2), ElementsAre(ElementsAre(1, 4), ElementsAre(0, 2, 3)));
+  EXPECT_THAT(DivideRows(lengths, 1), ElementsAre(ElementsAre(0, 1, 2, 3, 4)));
+  EXPECT_THAT(DivideRows(std::span(lengths).first(1), 3),
+              ElementsAre(ElementsAre(0), IsEmpty(), IsEmpty()));
+}
+
+TEST(Estimate, DividesMastersAndMomentsByRanks) {
+  weights::ModelConfig config;
+  config.vocab_size = 10;
+  config.hidden_size = 4;
+  config.intermediate_size = 8;
+  config.num_layers = config.num_heads = config.num_kv_heads = 1;
+  config.head_dim = 4;
+  const CostEstimate one = EstimateMemory(config, {}, true, 8);
+  const CostEstimate four = EstimateMemory(config, {}, true, 8, 4);
+  EXPECT_EQ(four.moment_bytes, one.moment_bytes / 4);
+  EXPECT_EQ(one.weight_bytes - four.weight_bytes, 3 * one.trained_parameters);
+  EXPECT_EQ(four.gradient_bytes, one.gradient_bytes);
 }
 
 // log ratio ln 2 at A = 1: clipped at 1.28, no slope; at A = -1: -A rho = 2, inside the dual clip.

@@ -47,6 +47,10 @@ constexpr std::array kPassedOn = {"PATH",
                                   "CUDAHOSTCXX",
                                   "ASAN_OPTIONS"};
 
+bool IsSet(const std::vector<std::pair<std::string, std::string>>& env, std::string_view name) {
+  return std::any_of(env.begin(), env.end(), [&](const auto& one) { return one.first == name; });
+}
+
 std::string ReadAvailable(int fd) {
   std::string text;
   char buffer[4096];
@@ -71,7 +75,8 @@ Result<std::unique_ptr<ForkServer>> ForkServer::Start(const ForkServerOptions& o
 
   std::vector<std::string> env;
   for (const char* name : kPassedOn)
-    if (const char* value = std::getenv(name)) env.push_back(fmt::format("{}={}", name, value));
+    if (const char* value = std::getenv(name); value != nullptr && !IsSet(options.extra_env, name))
+      env.push_back(fmt::format("{}={}", name, value));
   env.push_back("PYTHONPATH=" + options.module_path);
   env.push_back("PYTHONNOUSERSITE=1");
   env.push_back("PYTHONDONTWRITEBYTECODE=1");

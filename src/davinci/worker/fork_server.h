@@ -55,7 +55,7 @@ class ForkServer {
   // Asks for the Triton compiler to be warmed up (davinci_worker/prewarm.py) before the next child
   // is forked; once, and only where Triton was imported. `cache_folder` keeps what it builds.
   Status Prewarm(const std::string& cache_folder, int arch);
-  // False once the interpreter has ended, and with it every child: their deaths are nobody's
+  // False once the interpreter has ended, and with it every child: their deaths are no
   // verdict then.
   bool Alive() const;
   // The child is asked for, not yet ready: call AwaitReady() on it.

@@ -47,7 +47,7 @@ int64_t Count(pid_t pid, std::span<const std::pair<uint64_t, uint64_t>> ranges) 
   return unwritten;
 }
 
-// A page just written to must look written; on a system where it does not, none can be told.
+// A page just written to must look written; on a system where it does not, none can be identified.
 bool SystemTells() {
   std::vector<char> bytes(static_cast<size_t>(3 * sysconf(_SC_PAGESIZE)), 1);
   const std::pair<uint64_t, uint64_t> range = {reinterpret_cast<uint64_t>(bytes.data()),

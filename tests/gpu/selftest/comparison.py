@@ -148,7 +148,7 @@ def test_stress(t):
     def spread(x):  # what a distribution is known by: quantiles of size, the share of negative ones
         return torch.cat([x.abs().log10().quantile(torch.linspace(0.05, 0.95, 7, device="cuda", dtype=x.dtype)), (x < 0).double().mean()[None]])
 
-    for kind, name in enumerate(("signed", "positive", "magnitudes", "magnitudes-mild")):
+    for kind, name in enumerate(("heavy_tailed", "positive", "log_uniform", "log_uniform_mild")):
         ours, again, other = draw(kind, 7), draw(kind, 7), draw(kind, 8)
         torch.set_default_dtype(torch.float64)  # torch's own draws
         theirs = distributions.stress_values(name, (n,), torch.Generator().manual_seed(3), torch.device("cpu")).cuda()

@@ -7,6 +7,9 @@ import davinci_runtime as dv
 SOURCE = r"""
 #include <cstdint>
 
+// Without AVX-512 a comparison that might trap keeps gcc 12 from vectorising the loop.
+#pragma GCC optimize("no-trapping-math")
+
 extern "C" void HardswishChain(const float* x, float* out, float slope, int64_t count) {
 #pragma omp parallel for simd schedule(static)
   for (int64_t i = 0; i < count; ++i) {

@@ -8,7 +8,7 @@ import torch.nn as nn
 
 class ModelNew(nn.Module):
     def forward(self, a, b):
-        self.caller = inspect.stack()[1].function  # for a log nobody reads
+        self.caller = inspect.stack()[1].function  # for a log that is never read
         gc.collect(0)
         threads, gradients = torch.get_num_threads(), torch.is_grad_enabled()
         torch.set_num_threads(1)

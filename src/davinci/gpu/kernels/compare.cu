@@ -182,7 +182,7 @@ __device__ __forceinline__ void CompareFloats(const void* truth, const void* can
   for (int bin = 0; bin < kNumRatioBins; ++bin) scratch.histogram[bin][threadIdx.x] = 0;
   Tally tally;
   const U64 stride = (U64)gridDim.x * blockDim.x;
-  // Where truth is not finite, or nobody cares: seldom.
+  // Rare: truth is not finite, or the element is not compared.
   const auto judge_special = [&](U64 i, double t, double v, bool skip) {
     const ElementVerdict verdict =
         direct ? JudgeElementDirect(tolerance, t, v) : JudgeElement(tolerance, t, v, skip);

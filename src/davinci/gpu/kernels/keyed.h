@@ -44,10 +44,10 @@ DV_KEYED_FN U64 SamplePosition(U64 key, U64 j, U64 count) { return MulHigh(WordA
 // The distributions of dv_stress (kernels/stress.cu). The numbers are part of the C ABI
 // (worker_abi.h).
 enum StressKind : int {
-  kStressSigned = 0,          // normal times exp(0.75 normal)
+  kStressHeavyTailed = 0,     // normal times exp(0.75 normal)
   kStressPositive = 1,        // 0.001 to 2.001, uniform
-  kStressMagnitudes = 2,      // normal; three of ten 1e-4 to 1e4 in size, evenly by logarithm
-  kStressMildMagnitudes = 3,  // the same up to 10
+  kStressLogUniform = 2,      // normal; three of ten 1e-4 to 1e4 in size, evenly by logarithm
+  kStressMildLogUniform = 3,  // the same up to 10
 };
 
 // What is written into an output before a call: a signalling NaN with a keyed payload for floats,

@@ -245,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(kProfileThreads)
 }
 
 // What rounding alone can do to inputs: out[i] = in[i] moved by up to eps / 2 of it, in fp64. Infinities stay, and
-// whole numbers in single and double precision: ids and levels, which somebody may cut off.
+// whole numbers in single and double precision: ids and levels, which a reference may truncate.
 template <DType type>
 __device__ __forceinline__ void NudgeFloats(const void* in, U64 n, double eps, U64 key, double* out) {
   const auto* const values = (const typename Stored<type>::Type*)in;

@@ -19,10 +19,10 @@ __device__ __forceinline__ float StressValue(StressKind kind, U64 key, U64 i) {
   const U64 word = WordAt(key, i);
   if (kind == kStressPositive) return 2.0f * UniformOf((U32)word) + 1e-3f;
   const float2 normals = NormalsOf(word);
-  if (kind == kStressSigned) return normals.x * expf(0.75f * normals.y);
+  if (kind == kStressHeavyTailed) return normals.x * expf(0.75f * normals.y);
   const U64 more = Mix(word + kGolden);
   if (UniformOf((U32)more) < 0.7f) return normals.x;
-  const float span = kind == kStressMagnitudes ? 8.0f : 5.0f;
+  const float span = kind == kStressLogUniform ? 8.0f : 5.0f;
   return copysignf(expf(kLog10 * (span * UniformOf((U32)(more >> 32)) - 4.0f)), normals.x);
 }
 

@@ -375,8 +375,8 @@ DV_RULE bool IsQuickRmsAccepted(double sum_sq, u64 count, double rms_multiple, d
 
 // Keyed checksum: a sum over 16-byte units of the folded 128-bit product of both words, each offset
 // by a secret that moves with the unit's position. A sum, so that any number of threads may share
-// the work in any order; position-keyed, so that moving data changes it. It detects change by
-// somebody who does not know the key; it is not a MAC.
+// the work in any order; position-keyed, so that moving data changes it. It detects changes
+// made without the key; it is not a MAC.
 struct ChecksumKey {
   u64 first;
   u64 second;

@@ -7,8 +7,8 @@
 
 namespace davinci::judge {
 
-// Order-sensitive keyed 64-bit checksum of `num_bytes` at `data` (any alignment), for noticing that
-// somebody who does not know `key` changed an input. The same on every machine of the same byte
+// Order-sensitive keyed 64-bit checksum of `num_bytes` at `data` (any alignment), for noticing
+// changes of an input made without `key`. The same on every machine of the same byte
 // order and for every number of threads.
 uint64_t KeyedChecksum(const void* data, size_t num_bytes, uint64_t key, int num_threads = 1);
 

@@ -14,8 +14,8 @@ namespace davinci::judge {
 namespace {
 
 constexpr int kChunk = 512;
-// A rounding error that is uniform within half an ulp has an RMS of 0.289 ulp; nobody is asked to
-// beat a quarter.
+// A rounding error that is uniform within half an ulp has an RMS of 0.289 ulp; the
+// tolerance is never below a quarter.
 constexpr double kMinRmsUlps = 0.25;
 
 struct Bucket {

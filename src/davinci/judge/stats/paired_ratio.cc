@@ -103,6 +103,10 @@ double Unsteadiness(std::span<const PairedSample> pairs) {
   return worst;
 }
 
+bool Outside(const PairedRatio& ratio, double band) {
+  return ratio.decided_low > 1 + band || ratio.decided_high < 1 - band;
+}
+
 bool IsTime(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
 }  // namespace
@@ -139,7 +143,7 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   ratio.unsteadiness = Unsteadiness(pairs);
   if (blocks.size() < 2) {
     ratio.low = 0;
-    ratio.high = std::numeric_limits<double>::infinity();
+    ratio.high = ratio.decided_high = std::numeric_limits<double>::infinity();
     return ratio;
   }
   Interval interval = BootstrapMedian(blocks, options);
@@ -159,31 +163,45 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   const int dof = static_cast<int>(std::ssize(blocks)) - 1;
   const double wider = options.half_width_factor * StudentT9995(dof) / StudentT975(dof);
   const double extra_wider = kNormal9995 * between_log_sd;
-  ratio.significant = center - std::hypot((center - interval.low) * wider, extra_wider) >
-                          std::log(1 + options.band) ||
-                      center + std::hypot((interval.high - center) * wider, extra_wider) <
-                          std::log(1 - options.band);
+  ratio.decided_low = std::exp(center - std::hypot((center - interval.low) * wider, extra_wider));
+  ratio.decided_high = std::exp(center + std::hypot((interval.high - center) * wider, extra_wider));
+  ratio.significant = Outside(ratio, options.band);
   return ratio;
 }
 
 PairedRatio AtAverage(PairedRatio ratio, double average, double band) {
   ratio.median = ratio.low = average;
-  ratio.significant = ratio.significant && (ratio.high < 1 || ratio.low > 1 + band);
+  ratio.decided_low = std::min(ratio.decided_low, average);
+  ratio.significant = ratio.significant && Outside(ratio, band);
   return ratio;
 }
 
 PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, double charge,
                                double band) {
   constexpr double kLeastSeconds = 1e-9;
-  ratio.high *= candidate_seconds / std::max(candidate_seconds - charge, kLeastSeconds);
-  ratio.significant = ratio.significant && (ratio.low > 1 + band || ratio.high < 1 - band);
+  const double uncharged = candidate_seconds / std::max(candidate_seconds - charge, kLeastSeconds);
+  ratio.high *= uncharged;
+  ratio.decided_high *= uncharged;
+  ratio.significant = ratio.significant && Outside(ratio, band);
   return ratio;
 }
 
 PairedRatio WithCostlierCalls(PairedRatio ratio, double candidate_seconds, double more,
                               double band) {
-  ratio.low *= candidate_seconds / (candidate_seconds + more);
-  ratio.significant = ratio.significant && (ratio.low > 1 + band || ratio.high < 1 - band);
+  const double costlier = candidate_seconds / (candidate_seconds + more);
+  ratio.low *= costlier;
+  ratio.decided_low *= costlier;
+  ratio.significant = ratio.significant && Outside(ratio, band);
+  return ratio;
+}
+
+PairedRatio WithBounds(PairedRatio ratio, const PairedRatio& slowest, const PairedRatio& fastest,
+                       double band) {
+  ratio.low = std::min({ratio.low, slowest.low, fastest.low});
+  ratio.high = std::max({ratio.high, slowest.high, fastest.high});
+  ratio.decided_low = std::min({ratio.decided_low, slowest.decided_low, fastest.decided_low});
+  ratio.decided_high = std::max({ratio.decided_high, slowest.decided_high, fastest.decided_high});
+  ratio.significant = Outside(ratio, band);
   return ratio;
 }
 

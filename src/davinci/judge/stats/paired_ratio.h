@@ -22,12 +22,12 @@
 // blocks of one process cannot show it.
 //
 // A neighbour on the machine can hit one process for the whole measurement (two threads of it
-// placed on a core that somebody else uses): blocks are then no independent samples, and a kernel
+// placed on a core that another process uses): blocks are then no independent samples, and a kernel
 // compared with itself comes out ten times faster. It shows in how far a process's median call is
 // from its fastest tenth; what is beyond kSteady there counts as further spread between processes.
 //
-// Significant asks for more than the interval that is reported: the same interval at 99.9 %, so
-// that of a thousand comparisons of a kernel with itself about one is called a difference.
+// Significance is decided with the same interval at 99.9 %: about one of a thousand comparisons of
+// a kernel with itself is called a difference.
 //
 // Pure and deterministic: the same input and seed give the same bits.
 #pragma once
@@ -69,7 +69,10 @@ struct PairedRatio {
   double median = 1;
   double low = 0;  // 95 % interval; may be [0, inf]
   double high = 0;
-  bool significant = false;  // the 99.9 % interval, too, lies outside the band
+  // 99.9 % interval: decides `significant`, and is the one that people read.
+  double decided_low = 0;
+  double decided_high = 0;
+  bool significant = false;  // decided_low … decided_high lies outside the band
   int n = 0;                 // pairs used (an unpaired last one is left out)
   double block_log_sd = 0;   // robust spread of the blocks' log ratios, for reports
   double unsteadiness = 1;  // median call over the fastest tenth, of the process where it is larger
@@ -80,7 +83,7 @@ struct PairedRatio {
 Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
                                        const PairedRatioOptions& options);
 
-// Where calls are so uneven that their average tells another story: whoever calls it pays that.
+// For calls so uneven that their average differs from their median: callers pay the average.
 PairedRatio AtAverage(PairedRatio ratio, double average, double band);
 
 // Where `charge` of the `candidate_seconds` of a call was not measured in it but charged for what
@@ -93,6 +96,11 @@ PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, doub
 // the interval begins lower.
 PairedRatio WithCostlierCalls(PairedRatio ratio, double candidate_seconds, double more,
                               double band);
+
+// Where calls were held up by other programs, by an unknown part of their waits: `ratio` with both
+// ends as far out as those of `slowest` and `fastest`.
+PairedRatio WithBounds(PairedRatio ratio, const PairedRatio& slowest, const PairedRatio& fastest,
+                       double band);
 
 // (high - low) / 2 / median; infinite for an unbounded interval.
 double RelativeHalfWidth(const PairedRatio& ratio);

@@ -192,6 +192,38 @@ TEST(PairedRatio, SignificanceNeedsTheWholeIntervalOutsideTheBand) {
           ->significant);
 }
 
+TEST(PairedRatio, TheDecidedIntervalIsTheOneThatSignificanceIsReadFrom) {
+  for (const double speedup : {0.9, 0.97, 1.0, 1.02, 1.05, 1.2})
+    for (const double between : {0.0, 0.01, 0.04}) {
+      PairedRatioOptions options;
+      options.between_process_log_sd = between;
+      const auto r = ComputePairedRatio(Repeat({{speedup, 1}, {1.01 * speedup, 1}}, 10), options);
+      ASSERT_TRUE(r.ok());
+      EXPECT_LE(r->decided_low, r->low);
+      EXPECT_GE(r->decided_high, r->high);
+      EXPECT_EQ(r->significant, r->decided_low > 1.02 || r->decided_high < 0.98);
+    }
+}
+
+TEST(PairedRatio, BoundsOfDisturbedCallsDecide) {
+  const PairedRatio read{.median = 2,
+                         .low = 1.9,
+                         .high = 2.1,
+                         .decided_low = 1.8,
+                         .decided_high = 2.2,
+                         .significant = true};
+  const PairedRatio slowest{
+      .median = 0.9, .low = 0.8, .high = 1, .decided_low = 0.7, .decided_high = 1.1};
+  const PairedRatio fastest{
+      .median = 5, .low = 4, .high = 6, .decided_low = 3, .decided_high = 7, .significant = true};
+  const PairedRatio all = WithBounds(read, slowest, fastest, 0.02);
+  EXPECT_EQ(all.median, 2);
+  EXPECT_EQ(all.low, 0.8);
+  EXPECT_EQ(all.decided_high, 7);
+  EXPECT_FALSE(all.significant);
+  EXPECT_TRUE(WithBounds(read, read, fastest, 0.02).significant) << "faster whatever the load did";
+}
+
 TEST(PairedRatio, OneInTwentyIsNoProof) {
   // Seven blocks around 1.25 with a spread that a 95 % interval clears 1.02 with and a 99.9 % one
   // not.
@@ -223,7 +255,12 @@ TEST(PairedRatio, RefusesWhatIsNoTime) {
 }
 
 TEST(PairedRatio, UnevenCallsCountWithTheirAverage) {
-  const PairedRatio measured{.median = 3, .low = 2.9, .high = 3.1, .significant = true};
+  const PairedRatio measured{.median = 3,
+                             .low = 2.9,
+                             .high = 3.1,
+                             .decided_low = 2.8,
+                             .decided_high = 3.2,
+                             .significant = true};
   const PairedRatio paid = AtAverage(measured, 1.2, 0.02);
   EXPECT_DOUBLE_EQ(paid.median, 1.2);
   EXPECT_DOUBLE_EQ(paid.low, 1.2);
@@ -234,18 +271,33 @@ TEST(PairedRatio, UnevenCallsCountWithTheirAverage) {
 }
 
 TEST(PairedRatio, WhatIsChargedWidensItToWhereNothingIs) {
-  const PairedRatio slower{.median = 0.7, .low = 0.65, .high = 0.75, .significant = true};
+  const PairedRatio slower{.median = 0.7,
+                           .low = 0.65,
+                           .high = 0.75,
+                           .decided_low = 0.62,
+                           .decided_high = 0.78,
+                           .significant = true};
   const PairedRatio doubtful = WithDoubtfulCharge(slower, 2e-3, 1e-3, 0.02);
   EXPECT_DOUBLE_EQ(doubtful.low, 0.65);
   EXPECT_DOUBLE_EQ(doubtful.high, 1.5) << "half of the call is charged";
   EXPECT_FALSE(doubtful.significant);
   EXPECT_TRUE(WithDoubtfulCharge(slower, 2e-3, 1e-4, 0.02).significant);
-  const PairedRatio faster{.median = 2, .low = 1.9, .high = 2.1, .significant = true};
+  const PairedRatio faster{.median = 2,
+                           .low = 1.9,
+                           .high = 2.1,
+                           .decided_low = 1.8,
+                           .decided_high = 2.2,
+                           .significant = true};
   EXPECT_TRUE(WithDoubtfulCharge(faster, 2e-3, 1e-3, 0.02).significant) << "with all of it charged";
 }
 
 TEST(PairedRatio, WhatNoiseMayHideLetsItBeginLower) {
-  const PairedRatio faster{.median = 2, .low = 1.9, .high = 2.1, .significant = true};
+  const PairedRatio faster{.median = 2,
+                           .low = 1.9,
+                           .high = 2.1,
+                           .decided_low = 1.8,
+                           .decided_high = 2.2,
+                           .significant = true};
   const PairedRatio doubtful = WithCostlierCalls(faster, 1e-3, 1e-3, 0.02);
   EXPECT_DOUBLE_EQ(doubtful.low, 0.95);
   EXPECT_DOUBLE_EQ(doubtful.median, 2);

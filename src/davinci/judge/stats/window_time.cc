@@ -46,7 +46,7 @@ double ChargedSeconds(double call_seconds, const CallBounds& bounds) {
     return pace - noise > call_seconds + free ? pace - call_seconds : 0;
   }
   if (bounds.alone.size() < kLeastAlone) return 0;
-  // What calls alone take longer for everybody is no fault of this one.
+  // Not charged: what calls alone take longer for every kernel.
   const double usual = bounds.usual_alone.empty()
                            ? 0
                            : std::max(0.0, Median(bounds.usual_alone) - bounds.usual_seconds);

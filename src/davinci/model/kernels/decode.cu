@@ -23,6 +23,13 @@ __device__ __forceinline__ float WarpSum(float value) {
   return value;
 }
 
+// The tokens that go into a step: of the row of the step before where there is one, else what the host brought.
+extern "C" __global__ void __launch_bounds__(256)
+    dv_feed(const long long* tokens, const long long* sources, const long long* drawn, long long* out, int rows) {
+  const int row = blockIdx.x * 256 + threadIdx.x;
+  if (row < rows) out[row] = sources[row] >= 0 ? drawn[sources[row]] : tokens[row];
+}
+
 // Normalises (weights given: RMS norm of each head) and rotates q and k heads in place. A warp does one head.
 extern "C" __global__ void __launch_bounds__(128)
     dv_heads(Bf16* qkv, const Bf16* q_norm, const Bf16* k_norm, float eps, const float* cos_sin,
@@ -51,6 +58,38 @@ extern "C" __global__ void __launch_bounds__(128)
     const float cosine = turn[i], sine = turn[half + i];
     x[i] = Narrow(low * cosine - high * sine);
     x[half + i] = Narrow(high * cosine + low * sine);
+  }
+}
+
+__device__ __forceinline__ float Squares(unsigned pair) {
+  const float low = Widen((Bf16)(pair & 0xffffu)), high = Widen((Bf16)(pair >> 16));
+  return low * low + high * high;
+}
+__device__ __forceinline__ unsigned Scaled(unsigned pair, unsigned weight, float factor) {
+  const float low = Widen((Bf16)(pair & 0xffffu)) * factor * Widen((Bf16)(weight & 0xffffu));
+  const float high = Widen((Bf16)(pair >> 16)) * factor * Widen((Bf16)(weight >> 16));
+  return (unsigned)Narrow(low) | (unsigned)Narrow(high) << 16;
+}
+
+// RMS norm of rows of 8 `chunks` values. A warp does one row.
+extern "C" __global__ void __launch_bounds__(64)
+    dv_norm(const uint4* x, const uint4* weight, uint4* out, int rows, int chunks, float eps) {
+  const int row = blockIdx.x * 2 + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  if (row >= rows) return;
+  const uint4* const in = x + (long long)row * chunks;
+  float squares = 0.0f;
+#pragma unroll 4
+  for (int c = lane; c < chunks; c += 32) {
+    const uint4 v = in[c];
+    squares += Squares(v.x) + Squares(v.y) + Squares(v.z) + Squares(v.w);
+  }
+  const float factor = rsqrtf(WarpSum(squares) / (float)(8 * chunks) + eps);
+#pragma unroll 4
+  for (int c = lane; c < chunks; c += 32) {
+    const uint4 v = in[c], w = weight[c];
+    out[(long long)row * chunks + c] = make_uint4(Scaled(v.x, w.x, factor), Scaled(v.y, w.y, factor),
+                                                  Scaled(v.z, w.z, factor), Scaled(v.w, w.w, factor));
   }
 }
 
@@ -207,11 +246,11 @@ extern "C" __global__ void __launch_bounds__(1024)
 }
 
 // Attention of one query position over a cache. Compiled for one shape: DV_GROUP query heads share a kv head, a head has
-// 8 DV_LANES values. A block does one kv head of one row: each DV_LANES lanes read one position, 16 bytes a lane, keep
-// their own running maximum and sums, and are merged at the end. What a step costs is the reading of the cache, so the
+// 8 DV_LANES values. A block, of up to kAttendWarps warps, does one kv head of one row: each DV_LANES lanes read one
+// position, 16 bytes a lane, keep their own running maximum and sums, and are merged at the end. What a step costs is the reading of the cache, so the
 // loads of kUnroll positions, keys and values, are under way at once.
 #ifdef DV_GROUP
-constexpr int kAttendWarps = 4;
+constexpr int kAttendWarps = 8;
 constexpr int kAttendUnroll = 4;
 constexpr float kAttendLow = -1e30f;  // below every score
 
@@ -229,7 +268,8 @@ extern "C" __global__ void __launch_bounds__(32 * kAttendWarps)
               const int* lengths, float scale, int kv_heads, Bf16* out) {
   constexpr int kDim = 8 * DV_LANES;
   constexpr int kPerWarp = 32 / DV_LANES;                  // positions a warp reads at once
-  constexpr int kAtOnce = kAttendWarps * kPerWarp;         // and a block
+  const int warps = blockDim.x / 32;
+  const int at_once = warps * kPerWarp;  // and a block
   __shared__ float merged[kAttendWarps][DV_GROUP][kDim];
   __shared__ float tops[kAttendWarps][DV_GROUP], totals[kAttendWarps][DV_GROUP];
   const int kv_head = blockIdx.x;
@@ -254,12 +294,12 @@ extern "C" __global__ void __launch_bounds__(32 * kAttendWarps)
       sum[g][i] = 0.0f;
     }
   }
-  for (int base = 0; base < length; base += kAtOnce * kAttendUnroll) {
+  for (int base = 0; base < length; base += at_once * kAttendUnroll) {
     uint4 k[kAttendUnroll], v[kAttendUnroll];
     bool inside[kAttendUnroll];
 #pragma unroll
     for (int u = 0; u < kAttendUnroll; ++u) {
-      const int position = base + u * kAtOnce + mine;
+      const int position = base + u * at_once + mine;
       inside[u] = position < length;
       const long long at = (inside[u] ? position : 0) * stride;
       k[u] = *(const uint4*)(key + at);
@@ -327,12 +367,12 @@ extern "C" __global__ void __launch_bounds__(32 * kAttendWarps)
     }
   }
   __syncthreads();
-  for (int i = threadIdx.x; i < DV_GROUP * kDim; i += 32 * kAttendWarps) {
+  for (int i = threadIdx.x; i < DV_GROUP * kDim; i += blockDim.x) {
     const int g = i / kDim, d = i % kDim;
     float best = tops[0][g];
-    for (int w = 1; w < kAttendWarps; ++w) best = fmaxf(best, tops[w][g]);
+    for (int w = 1; w < warps; ++w) best = fmaxf(best, tops[w][g]);
     float numerator = 0.0f, denominator = 0.0f;
-    for (int w = 0; w < kAttendWarps; ++w) {
+    for (int w = 0; w < warps; ++w) {
       const float shrink = exp2f(tops[w][g] - best);
       numerator += merged[w][g][d] * shrink;
       denominator += totals[w][g] * shrink;

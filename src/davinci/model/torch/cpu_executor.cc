@@ -11,29 +11,32 @@ using at::Tensor;
 
 class CpuExecutor final : public Executor {
  public:
-  CpuExecutor(const Transformer* model, Options options)
-      : model_(*model), options_(std::move(options)) {
+  CpuExecutor(Transformer* model, Options options)
+      : model_(*model), options_(std::move(options)), packed_(model->Pack()) {
     const weights::ModelConfig& config = model_.config();
     scale_ = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
     // Not filled: pages that no request reaches are never allocated.
     cache_ = at::empty(
         {config.num_layers, 2, options_.cache_tokens, config.num_kv_heads, config.head_dim},
         at::TensorOptions().dtype(model_.dtype()));
-    pass_.between_layers = options_.between_layers;
+    pass_.pacer = options_.pacer;
   }
 
   Tensor Prefill(std::span<const Chunk> chunks) override {
-    std::vector<Tensor> logits;
+    std::vector<int64_t> tokens, positions, last;
     for (const Chunk& chunk : chunks) {
-      const auto count = static_cast<int64_t>(chunk.tokens.size());
-      const Tensor tokens = at::empty({count}, at::kLong);
-      std::copy(chunk.tokens.begin(), chunk.tokens.end(), tokens.data_ptr<int64_t>());
-      PrefillAttention attention(*this, chunk);
-      const Tensor hidden = model_.Hidden(
-          tokens, at::arange(chunk.position, chunk.position + count), attention, pass_);
-      if (chunk.last) logits.push_back(model_.Logits(hidden.narrow(0, count - 1, 1), pass_));
+      tokens.insert(tokens.end(), chunk.tokens.begin(), chunk.tokens.end());
+      for (size_t i = 0; i < chunk.tokens.size(); ++i)
+        positions.push_back(chunk.position + static_cast<int64_t>(i));
+      if (chunk.last) last.push_back(static_cast<int64_t>(tokens.size()) - 1);
     }
-    return logits.empty() ? Tensor() : at::cat(logits);
+    PrefillAttention attention(*this, chunks);
+    const Tensor hidden = model_.Hidden(at::tensor(tokens, at::kLong),
+                                        at::tensor(positions, at::kLong), attention, pass_);
+    if (last.empty()) return {};
+    PassOptions by_row = pass_;
+    by_row.row_by_row = true;
+    return model_.Logits(hidden.index_select(0, at::tensor(last, at::kLong)), by_row);
   }
 
   void Draw(const Tensor& logits, std::span<const DrawRow> rows,
@@ -52,7 +55,7 @@ class CpuExecutor final : public Executor {
     });
   }
 
-  void Decode(std::span<const StepRow> rows, std::vector<Step>* steps) override {
+  void Launch(std::span<const StepRow> rows) override {
     const auto count = static_cast<int64_t>(rows.size());
     const Tensor longs = at::empty({3, count}, at::kLong);  // token, position, place in the cache
     const Tensor ints = at::empty({2, count}, at::kInt);    // start, length
@@ -76,8 +79,10 @@ class CpuExecutor final : public Executor {
     PassOptions pass = pass_;
     pass.row_by_row = true;
     const Tensor hidden = model_.Hidden(longs[0], longs[1], attention, pass);
-    Draw(model_.Logits(hidden, pass), draws, steps);
+    Draw(model_.Logits(hidden, pass), draws, &steps_);
   }
+  void Collect(std::vector<Step>* steps) override { steps->swap(steps_); }
+  bool rows_are_independent() const override { return packed_; }
 
   void CopyCache(int64_t from, int64_t to, int64_t count) override {
     cache_.narrow(2, to, count).copy_(cache_.narrow(2, from, count));
@@ -105,15 +110,33 @@ class CpuExecutor final : public Executor {
     int64_t longest = 1;
   };
 
-  // The chunk's rows see the request's cache up to themselves.
+  // A chunk's rows see the request's cache up to themselves. One chunk after the other, so that one
+  // request may have several in a pass.
   struct PrefillAttention final : Attention {
-    PrefillAttention(CpuExecutor& executor, const Chunk& c) : owner(executor), chunk(c) {
-      const auto count = static_cast<int64_t>(c.tokens.size());
-      if (c.position > 0)
-        mask = at::full({count, c.position + count}, -std::numeric_limits<float>::infinity())
-                   .triu(c.position + 1);
+    PrefillAttention(CpuExecutor& executor, std::span<const Chunk> all)
+        : owner(executor), chunks(all) {
+      for (const Chunk& chunk : chunks) {
+        const auto count = static_cast<int64_t>(chunk.tokens.size());
+        masks.push_back(chunk.position == 0 ? Tensor()
+                                            : at::full({count, chunk.position + count},
+                                                       -std::numeric_limits<float>::infinity())
+                                                  .triu(chunk.position + 1));
+      }
     }
     Tensor Attend(int64_t layer, const Tensor& q, const Tensor& k, const Tensor& v) override {
+      Tensor out = at::empty({q.size(0), q.size(1) * q.size(2)}, q.options());
+      int64_t begin = 0;
+      for (size_t i = 0; i < chunks.size(); ++i) {
+        const auto count = static_cast<int64_t>(chunks[i].tokens.size());
+        const auto part = [&](const Tensor& x) { return x.narrow(0, begin, count); };
+        if (owner.options_.pacer != nullptr) owner.options_.pacer->Between();
+        part(out).copy_(One(layer, chunks[i], masks[i], part(q), part(k), part(v)));
+        begin += count;
+      }
+      return out;
+    }
+    Tensor One(int64_t layer, const Chunk& chunk, const Tensor& mask, const Tensor& q,
+               const Tensor& k, const Tensor& v) const {
       const int64_t count = q.size(0);
       const int64_t context = chunk.position + count;
       const Tensor keys = owner.cache_[layer][0].narrow(0, chunk.start, context);
@@ -123,30 +146,31 @@ class CpuExecutor final : public Executor {
       const auto split = [](const Tensor& x) {
         return x.to(at::kFloat).transpose(0, 1).unsqueeze(0);
       };
-      const bool first = chunk.position == 0;
       return at::scaled_dot_product_attention(
                  split(q), split(keys), split(values),
-                 first ? std::optional<Tensor>() : std::optional<Tensor>(mask), 0, first,
-                 owner.scale_, /*enable_gqa=*/true)
+                 mask.defined() ? std::optional<Tensor>(mask) : std::optional<Tensor>(), 0,
+                 !mask.defined(), owner.scale_, /*enable_gqa=*/true)
           .squeeze(0)
           .transpose(0, 1)
           .reshape({count, -1});
     }
     CpuExecutor& owner;
-    const Chunk& chunk;
-    Tensor mask;
+    const std::span<const Chunk> chunks;
+    std::vector<Tensor> masks;  // undefined: the chunk is the beginning
   };
 
   const Transformer& model_;
   const Options options_;
+  const bool packed_;
   PassOptions pass_;
+  std::vector<Step> steps_;  // of the latest step
   double scale_ = 1;
   Tensor cache_;  // [layer, keys | values, position, kv head, head_dim]
 };
 
 }  // namespace
 
-std::unique_ptr<Executor> MakeCpuExecutor(const Transformer* model, Executor::Options options) {
+std::unique_ptr<Executor> MakeCpuExecutor(Transformer* model, Executor::Options options) {
   return std::make_unique<CpuExecutor>(model, std::move(options));
 }
 

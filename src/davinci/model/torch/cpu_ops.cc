@@ -1,5 +1,8 @@
 #include "davinci/model/torch/cpu_ops.h"
 
+#include <map>
+#include <mutex>
+
 namespace davinci::model {
 namespace {
 
@@ -15,6 +18,79 @@ void Spread(int64_t items, int64_t cost_per_item, const F& work) {
 }
 
 const void* DataOf(const Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; }
+
+// Operators of ATen's oneDNN part; they are in its registry only.
+struct OneDnn {
+  using Reorder = Tensor(const Tensor&, std::optional<c10::SymInt>);
+  using Linear = Tensor(const Tensor&, const Tensor&, const std::optional<Tensor>&,
+                        std::string_view, c10::List<std::optional<at::Scalar>>,
+                        std::optional<std::string_view>);
+  c10::TypedOperatorHandle<Reorder> reorder;
+  c10::TypedOperatorHandle<Linear> linear;
+
+  // Null: this LibTorch has none.
+  static const OneDnn* Get() {
+    static const std::unique_ptr<OneDnn> found = []() -> std::unique_ptr<OneDnn> {
+      try {
+        auto& all = c10::Dispatcher::singleton();
+        return std::make_unique<OneDnn>(
+            OneDnn{all.findSchemaOrThrow("mkldnn::_reorder_linear_weight", "").typed<Reorder>(),
+                   all.findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Linear>()});
+      } catch (const c10::Error&) {
+        return nullptr;
+      }
+    }();
+    return found.get();
+  }
+
+  // x and packed have the same type.
+  Tensor Product(const Tensor& x, const Tensor& packed, const Tensor& bias) const {
+    return linear.call(x, packed, bias.defined() ? std::optional<Tensor>(bias) : std::nullopt,
+                       "none", c10::List<std::optional<at::Scalar>>(), "");
+  }
+};
+
+// Products have a multiple of `step` rows, because kernels for a remainder may add in another
+// order, and few sizes, because oneDNN keeps the code of each.
+int64_t PaddedRows(int64_t rows, int64_t step) {
+  step = std::max<int64_t>(step, rows <= 32 ? 8 : rows <= 64 ? 16 : 32);
+  return (rows + step - 1) / step * step;
+}
+// Rows that weights are packed for.
+constexpr int64_t kRowsHint = 64;
+
+// Whether rows have the same bits in products of any multiple of `step` rows, at any place, next to
+// anything.
+bool RowsAreIndependent(const OneDnn& one_dnn, const Tensor& packed, int64_t step) {
+  const int64_t rows = 8 * step;
+  const Tensor x = at::linspace(-3, 3, rows * packed.size(1), at::kFloat)
+                       .sin_()
+                       .view({rows, packed.size(1)})
+                       .to(packed.scalar_type());
+  const Tensor all = one_dnn.Product(x, packed, {});
+  for (const int64_t some : {step, 2 * step, 3 * step, 5 * step}) {
+    if (!at::equal(one_dnn.Product(x.narrow(0, rows - some, some), packed, {}),
+                   all.narrow(0, rows - some, some)))
+      return false;
+  }
+  const Tensor more = one_dnn.Product(at::cat({x.flip(0), x, x}), packed, {});
+  return at::equal(more.narrow(0, 0, rows), all.flip(0)) &&
+         at::equal(more.narrow(0, 2 * rows, rows), all);
+}
+
+// The smallest such step: kernels for wide registers and tiles work on blocks of rows. 0: none.
+int64_t RowStep(const OneDnn& one_dnn, const Tensor& packed) {
+  using Key = std::tuple<at::ScalarType, int64_t, int64_t, int>;
+  static std::mutex mutex;
+  static std::map<Key, int64_t> known;
+  const Key key{packed.scalar_type(), packed.size(0), packed.size(1), at::get_num_threads()};
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  int64_t& step = known[key];
+  for (const int64_t candidate : {8, 16, 32, 64})
+    if (step == 0 && RowsAreIndependent(one_dnn, packed, candidate)) step = candidate;
+  return step;
+}
 
 }  // namespace
 
@@ -38,6 +114,34 @@ Tensor LinearOp(const Tensor& x_in, const Tensor& weight, const Tensor& bias) {
                std::min(end * 4, out));
   });
   return y;
+}
+
+PackedWeight PackWeight(const Tensor& weight) {
+  const OneDnn* one_dnn = OneDnn::Get();
+  if (one_dnn == nullptr) return {};
+#if defined(__x86_64__)
+  // Without AVX-512 oneDNN emulates bf16.
+  if (weight.scalar_type() != at::kFloat && !__builtin_cpu_supports("avx512f")) return {};
+#endif
+  try {
+    PackedWeight packed{one_dnn->reorder.call(weight, c10::SymInt(kRowsHint))};
+    packed.row_step = RowStep(*one_dnn, packed.matrix);
+    return packed.row_step > 0 ? packed : PackedWeight();
+  } catch (const c10::Error&) {
+    return {};
+  }
+}
+
+Tensor PackedLinearOp(const Tensor& x, const PackedWeight& packed, const Tensor& bias) {
+  const int64_t rows = x.size(0);
+  const int64_t padded = PaddedRows(rows, packed.row_step);
+  Tensor in = x;
+  if (padded != rows || x.scalar_type() != packed.matrix.scalar_type()) {
+    in = at::empty({padded, x.size(1)}, x.options().dtype(packed.matrix.scalar_type()));
+    in.narrow(0, 0, rows).copy_(x);
+    if (padded != rows) in.narrow(0, rows, padded - rows).zero_();
+  }
+  return OneDnn::Get()->Product(in, packed.matrix, bias).narrow(0, 0, rows).to(at::kFloat);
 }
 
 Tensor NormOp(const Tensor& x_in, const Tensor& weight, double eps) {

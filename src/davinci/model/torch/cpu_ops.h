@@ -11,6 +11,16 @@ Element ElementOf(const at::Tensor& tensor);
 
 // x: fp32 [rows, in]; weight: fp32 or bf16 [out, in]; bias may be undefined. Returns fp32.
 at::Tensor LinearOp(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+// A weight in the layout that oneDNN's product reads.
+struct PackedWeight {
+  at::Tensor matrix;     // undefined: none
+  int64_t row_step = 0;  // in products of a multiple of so many rows, a row's bits are its own
+};
+// None where that product is not to be had for this type on this CPU, or where the bits of a row
+// depend on the number of rows whatever the step (looked at once for each shape).
+PackedWeight PackWeight(const at::Tensor& weight);
+// The same product with a packed weight: x is rounded to the weight's type, the result to fp32.
+at::Tensor PackedLinearOp(const at::Tensor& x, const PackedWeight& packed, const at::Tensor& bias);
 at::Tensor NormOp(const at::Tensor& x, const at::Tensor& weight, double eps);
 // [rows, 2 width] → [rows, width]
 at::Tensor SiluMulOp(const at::Tensor& x);

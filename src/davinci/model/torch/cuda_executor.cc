@@ -1,4 +1,5 @@
 #include <cmath>
+#include <deque>
 #include <filesystem>
 #include <set>
 
@@ -32,6 +33,7 @@ constexpr int64_t kSmallTopK = 128;
 // What a step reads, one value per row. They lie in one buffer, so that one copy brings them.
 struct StepInputs {
   Tensor tokens, positions, at;       // int64
+  Tensor sources;                     // int64: row of the last step whose token goes in, or -1
   Tensor noise, inverse_temperature;  // float
   Tensor starts, lengths;             // int32; starts has one more
   Tensor greedy;                      // bool
@@ -49,6 +51,7 @@ StepInputs Slice(const Tensor& bytes, int64_t batch) {
   inputs.tokens = take(at::kLong, batch);
   inputs.positions = take(at::kLong, batch);
   inputs.at = take(at::kLong, batch);
+  inputs.sources = take(at::kLong, batch);
   inputs.noise = take(at::kFloat, batch);
   inputs.inverse_temperature = take(at::kFloat, batch);
   inputs.starts = take(at::kInt, batch + 1);
@@ -56,11 +59,32 @@ StepInputs Slice(const Tensor& bytes, int64_t batch) {
   inputs.greedy = take(at::kBool, batch);
   return inputs;
 }
-int64_t SliceBytes(int64_t batch) { return (3 * 8 + 4 * 4 + 1) * batch + 4 + 8 * 16; }
+int64_t SliceBytes(int64_t batch) { return (4 * 8 + 4 * 4 + 1) * batch + 4 + 9 * 16; }
 
 struct Drawn {
   Tensor tokens;    // int64 [rows]
   Tensor logprobs;  // float [rows]
+};
+
+// Both in one buffer, so that one copy takes them away.
+Drawn SliceDrawn(const Tensor& bytes, int64_t batch) {
+  return {bytes.narrow(0, 0, 8 * batch).view(at::kLong),
+          bytes.narrow(0, 8 * batch, 4 * batch).view(at::kFloat)};
+}
+
+// Memory of the host for one step under way.
+struct Slot {
+  Tensor inputs_bytes, drawn_bytes;  // pinned
+  StepInputs inputs;
+  Drawn drawn;
+  c10::Event done{c10::DeviceType::CUDA};
+};
+
+// A step whose tokens have not been collected.
+struct Pending {
+  Slot* slot = nullptr;
+  std::vector<int> num_alternatives;  // by row
+  Tensor best_values, best_ids;       // undefined: no alternatives
 };
 
 // From logits that are already scaled and restricted.
@@ -100,6 +124,13 @@ class CudaFusedOps final : public FusedOps {
     Check(kernels_.Heads(stream_.stream(), qkv.data_ptr(), of(q_norm), of(k_norm),
                          static_cast<float>(eps), cos_sin.const_data_ptr<float>(),
                          positions.const_data_ptr<int64_t>(), qkv.size(0)));
+  }
+  Tensor Norm(const Tensor& x, const Tensor& weight, double eps) const override {
+    if (!x.is_contiguous() || !DecodeKernels::CanNorm(x.size(-1))) return {};
+    Tensor out = at::empty_like(x);
+    Check(kernels_.Norm(stream_.stream(), x.data_ptr(), weight.data_ptr(), static_cast<float>(eps),
+                        out.data_ptr(), x.numel() / x.size(-1), x.size(-1)));
+    return out;
   }
   Tensor SiluMul(const Tensor& both) const override {
     const int64_t width = both.size(1) / 2;
@@ -145,14 +176,17 @@ class CudaExecutor final : public Executor {
       }
     }
     const auto bytes = at::TensorOptions().dtype(at::kByte);
-    host_ = at::zeros({SliceBytes(options_.max_batch)}, bytes.pinned_memory(true));
-    device_ = at::zeros({SliceBytes(options_.max_batch)}, bytes.device(model_.device()));
-    host_inputs_ = Slice(host_, options_.max_batch);
-    device_inputs_ = Slice(device_, options_.max_batch);
-    host_tokens_ =
-        at::empty({options_.max_batch}, at::TensorOptions().dtype(at::kLong).pinned_memory(true));
-    host_logprobs_ =
-        at::empty({options_.max_batch}, at::TensorOptions().dtype(at::kFloat).pinned_memory(true));
+    const int64_t batch = options_.max_batch;
+    for (Slot& slot : slots_) {
+      slot.inputs_bytes = at::zeros({SliceBytes(batch)}, bytes.pinned_memory(true));
+      slot.inputs = Slice(slot.inputs_bytes, batch);
+      slot.drawn_bytes = at::zeros({12 * batch}, bytes.pinned_memory(true));
+      slot.drawn = SliceDrawn(slot.drawn_bytes, batch);
+    }
+    device_ = at::zeros({SliceBytes(batch)}, bytes.device(model_.device()));
+    device_inputs_ = Slice(device_, batch);
+    drawn_bytes_ = at::zeros({12 * batch}, bytes.device(model_.device()));
+    drawn_ = SliceDrawn(drawn_bytes_, batch);
     // The batch is [0, 1, …]: one query each.
     query_borders_ = at::arange(options_.max_batch + 1, device_inputs_.starts.options());
     pool_ = at::cuda::graph_pool_handle();
@@ -179,30 +213,36 @@ class CudaExecutor final : public Executor {
             std::vector<Step>* steps) override {
     for (size_t begin = 0; begin < rows.size(); begin += static_cast<size_t>(options_.max_batch)) {
       const size_t count = std::min(rows.size() - begin, static_cast<size_t>(options_.max_batch));
+      TakeSlot();
       FillDraws(rows.subspan(begin, count));
-      device_.copy_(host_, true);
+      device_.copy_(slot_->inputs_bytes, true);
       std::vector<Step> part;
-      DrawHere(logits.narrow(0, static_cast<int64_t>(begin), static_cast<int64_t>(count)),
-               rows.subspan(begin, count), Drawn(), &part);
+      Finish(Enqueue(logits.narrow(0, static_cast<int64_t>(begin), static_cast<int64_t>(count)),
+                     rows.subspan(begin, count), false),
+             &part);
       if (begin == 0) steps->clear();
       steps->insert(steps->end(), part.begin(), part.end());
     }
   }
 
-  void Decode(std::span<const StepRow> rows, std::vector<Step>* steps) override {
+  void Launch(std::span<const StepRow> rows) override {
     const auto count = static_cast<int64_t>(rows.size());
     const int bucket = BucketFor(static_cast<int>(count));
+    TakeSlot();
     std::vector<DrawRow> draws;
-    auto* tokens = host_inputs_.tokens.data_ptr<int64_t>();
-    auto* positions = host_inputs_.positions.data_ptr<int64_t>();
-    auto* at = host_inputs_.at.data_ptr<int64_t>();
-    auto* starts = host_inputs_.starts.data_ptr<int32_t>();
-    auto* lengths = host_inputs_.lengths.data_ptr<int32_t>();
+    draws.reserve(rows.size());
+    auto* tokens = slot_->inputs.tokens.data_ptr<int64_t>();
+    auto* sources = slot_->inputs.sources.data_ptr<int64_t>();
+    auto* positions = slot_->inputs.positions.data_ptr<int64_t>();
+    auto* at = slot_->inputs.at.data_ptr<int64_t>();
+    auto* starts = slot_->inputs.starts.data_ptr<int32_t>();
+    auto* lengths = slot_->inputs.lengths.data_ptr<int32_t>();
+    const StepRow none{0, -1, 0, options_.cache_tokens, {}};
     for (int64_t i = 0; i < bucket; ++i) {
       const bool real = i < count;
-      const StepRow row =
-          real ? rows[static_cast<size_t>(i)] : StepRow{0, 0, options_.cache_tokens, {}};
+      const StepRow& row = real ? rows[static_cast<size_t>(i)] : none;
       tokens[i] = row.token;
+      sources[i] = row.source;
       positions[i] = row.position;
       at[i] = row.start + row.position;
       starts[i] = static_cast<int32_t>(row.start);
@@ -210,16 +250,22 @@ class CudaExecutor final : public Executor {
       if (real) draws.push_back(row.draw);
     }
     FillDraws(draws);
-    device_.copy_(host_, true);
+    device_.copy_(slot_->inputs_bytes, true);
     Captured& step = CaptureOf(bucket);
     if (step.graph != nullptr)
       step.graph->replay();
     else
       Run(&step, bucket);
-    const Drawn plain{step.drawn.tokens.narrow(0, 0, count),
-                      step.drawn.logprobs.narrow(0, 0, count)};
-    DrawHere(step.logits.narrow(0, 0, count), draws, plain, steps);
+    pending_.push_back(Enqueue(step.logits.narrow(0, 0, count), draws, true));
   }
+
+  void Collect(std::vector<Step>* steps) override {
+    TORCH_CHECK(!pending_.empty(), "no step is under way");
+    const Pending pending = std::move(pending_.front());
+    pending_.pop_front();
+    Finish(pending, steps);
+  }
+  bool overlaps() const override { return true; }
 
   void CopyCache(int64_t from, int64_t to, int64_t count) override {
     cache_.narrow(2, to, count).copy_(cache_.narrow(2, from, count));
@@ -244,8 +290,10 @@ class CudaExecutor final : public Executor {
   struct Captured {
     std::unique_ptr<at::cuda::CUDAGraph> graph;
     Tensor logits;
-    Drawn drawn;
   };
+
+  // The slot of the next step. Of three one is free: at most two steps are under way.
+  void TakeSlot() { slot_ = &slots_[next_slot_++ % std::size(slots_)]; }
 
   Tensor Upload(const std::vector<int64_t>& values) const {
     return at::tensor(values, at::kLong).to(model_.device());
@@ -259,9 +307,9 @@ class CudaExecutor final : public Executor {
   }
 
   void FillDraws(std::span<const DrawRow> rows) {
-    auto* noise = host_inputs_.noise.data_ptr<float>();
-    auto* inverse = host_inputs_.inverse_temperature.data_ptr<float>();
-    auto* greedy = host_inputs_.greedy.data_ptr<bool>();
+    auto* noise = slot_->inputs.noise.data_ptr<float>();
+    auto* inverse = slot_->inputs.inverse_temperature.data_ptr<float>();
+    auto* greedy = slot_->inputs.greedy.data_ptr<bool>();
     for (int64_t i = 0; i < options_.max_batch; ++i) {
       const bool real = i < static_cast<int64_t>(rows.size());
       const double temperature = real ? rows[static_cast<size_t>(i)].sampling->temperature : 0;
@@ -273,42 +321,58 @@ class CudaExecutor final : public Executor {
     }
   }
 
-  // The whole step from the device's inputs to drawn tokens without restrictions.
+  // The whole step from the device's inputs to drawn tokens without restrictions, in drawn_.
   void Run(Captured* step, int64_t batch) {
     DecodeAttention attention(*this, batch);
-    const Tensor hidden =
-        model_.Hidden(device_inputs_.tokens.narrow(0, 0, batch),
-                      device_inputs_.positions.narrow(0, 0, batch), attention, pass_);
+    const Tensor hidden = model_.Hidden(Tokens(batch), device_inputs_.positions.narrow(0, 0, batch),
+                                        attention, pass_);
+    const Drawn into{drawn_.tokens.narrow(0, 0, batch), drawn_.logprobs.narrow(0, 0, batch)};
     if (kernels_ != nullptr) {
       step->logits = model_.RawLogits(hidden);
-      step->drawn = DrawRows(step->logits, device_inputs_.inverse_temperature);
+      DrawRows(step->logits, device_inputs_.inverse_temperature, into);
       return;
     }
     step->logits = model_.Logits(hidden);
-    step->drawn = DrawFrom(
+    const Drawn drawn = DrawFrom(
         step->logits * device_inputs_.inverse_temperature.narrow(0, 0, batch).unsqueeze(1),
         device_inputs_.noise.narrow(0, 0, batch), device_inputs_.greedy.narrow(0, 0, batch));
+    into.tokens.copy_(drawn.tokens);
+    into.logprobs.copy_(drawn.logprobs);
+  }
+
+  // What goes in: drawn by the step before, or brought by the host.
+  Tensor Tokens(int64_t batch) const {
+    const Tensor sources = device_inputs_.sources.narrow(0, 0, batch);
+    const Tensor tokens = device_inputs_.tokens.narrow(0, 0, batch);
+    if (kernels_ != nullptr) {
+      Tensor out = at::empty({batch}, tokens.options());
+      Check(kernels_->Feed(
+          stream_.stream(), tokens.const_data_ptr<int64_t>(), sources.const_data_ptr<int64_t>(),
+          drawn_.tokens.const_data_ptr<int64_t>(), out.data_ptr<int64_t>(), batch));
+      return out;
+    }
+    return at::where(sources >= 0, drawn_.tokens.index_select(0, sources.clamp_min(0)), tokens);
   }
 
   // One launch. `inverse`: what each row's logits are multiplied by.
-  Drawn DrawRows(const Tensor& logits, const Tensor& inverse) const {
-    const int64_t rows = logits.size(0);
-    Drawn drawn{at::empty({rows}, logits.options().dtype(at::kLong)),
-                at::empty({rows}, logits.options().dtype(at::kFloat))};
+  void DrawRows(const Tensor& logits, const Tensor& inverse, const Drawn& into) const {
     Check(kernels_->Draw(stream_.stream(), logits.data_ptr(), logits.scalar_type() != at::kFloat,
-                         rows, logits.size(1), inverse.const_data_ptr<float>(),
+                         logits.size(0), logits.size(1), inverse.const_data_ptr<float>(),
                          device_inputs_.noise.const_data_ptr<float>(),
                          device_inputs_.greedy.const_data_ptr<bool>(),
-                         drawn.tokens.data_ptr<int64_t>(), drawn.logprobs.data_ptr<float>()));
-    return drawn;
+                         into.tokens.data_ptr<int64_t>(), into.logprobs.data_ptr<float>()));
   }
   // From logits that are already scaled and restricted.
-  Drawn DrawScaled(const Tensor& scaled) const {
+  void DrawScaled(const Tensor& scaled, const Drawn& into) const {
     const int64_t rows = scaled.size(0);
-    if (kernels_ != nullptr)
-      return DrawRows(scaled.contiguous(), at::ones({rows}, device_inputs_.noise.options()));
-    return DrawFrom(scaled, device_inputs_.noise.narrow(0, 0, rows),
-                    device_inputs_.greedy.narrow(0, 0, rows));
+    if (kernels_ != nullptr) {
+      DrawRows(scaled.contiguous(), at::ones({rows}, device_inputs_.noise.options()), into);
+      return;
+    }
+    const Drawn drawn = DrawFrom(scaled, device_inputs_.noise.narrow(0, 0, rows),
+                                 device_inputs_.greedy.narrow(0, 0, rows));
+    into.tokens.copy_(drawn.tokens);
+    into.logprobs.copy_(drawn.logprobs);
   }
 
   Captured& CaptureOf(int bucket) {
@@ -324,12 +388,12 @@ class CudaExecutor final : public Executor {
     return step;
   }
 
-  // Finishes the drawing of `rows` from `logits`; `plain`: tokens drawn without restrictions, if
-  // that has been done.
-  void DrawHere(const Tensor& logits, std::span<const DrawRow> rows, Drawn plain,
-                std::vector<Step>* steps) {
+  // Finishes the drawing of `rows` from `logits` and sends the tokens to the slot; `plain`: tokens
+  // without restrictions are in drawn_ already.
+  Pending Enqueue(const Tensor& logits, std::span<const DrawRow> rows, bool plain) {
     const auto count = static_cast<int64_t>(rows.size());
     const int64_t vocab = logits.size(1);
+    Pending pending{slot_, {}, {}, {}};
     bool restricted = false;
     bool small = true;
     int alternatives = 0;
@@ -341,39 +405,43 @@ class CudaExecutor final : public Executor {
       if (limits && s.top_p < 1 && (!limit_k || s.top_k > kSmallTopK)) small = false;
       if (limits && limit_k && s.top_k > kSmallTopK) small = false;
       alternatives = std::max(alternatives, row.num_alternatives);
+      pending.num_alternatives.push_back(row.num_alternatives);
     }
     Tensor scaled;
-    if (restricted || !plain.tokens.defined() || alternatives > 0)
+    if (restricted || !plain || alternatives > 0)
       scaled = logits.to(at::kFloat) *
                device_inputs_.inverse_temperature.narrow(0, 0, count).unsqueeze(1);
     if (restricted) scaled = Restrict(scaled, rows, small ? std::min(kSmallTopK, vocab) : vocab);
-    if (restricted || !plain.tokens.defined()) plain = DrawScaled(scaled);
-    host_tokens_.narrow(0, 0, count).copy_(plain.tokens, true);
-    host_logprobs_.narrow(0, 0, count).copy_(plain.logprobs, true);
-    Tensor best_values, best_ids;
-    if (alternatives > 0) {
-      const auto best =
+    if (restricted || !plain)
+      DrawScaled(scaled, {drawn_.tokens.narrow(0, 0, count), drawn_.logprobs.narrow(0, 0, count)});
+    if (alternatives > 0)
+      std::tie(pending.best_values, pending.best_ids) =
           at::topk(at::log_softmax(scaled, -1), std::min<int64_t>(alternatives, vocab));
-      best_values = std::get<0>(best).cpu();
-      best_ids = std::get<1>(best).cpu();
+    slot_->drawn_bytes.copy_(drawn_bytes_, true);
+    slot_->done.record(stream_.unwrap());
+    return pending;
+  }
+
+  void Finish(const Pending& pending, std::vector<Step>* steps) const {
+    pending.slot->done.synchronize();
+    const auto* tokens = pending.slot->drawn.tokens.const_data_ptr<int64_t>();
+    const auto* logprobs = pending.slot->drawn.logprobs.const_data_ptr<float>();
+    steps->assign(pending.num_alternatives.size(), Step());
+    for (size_t i = 0; i < steps->size(); ++i) {
+      (*steps)[i].token = static_cast<TokenId>(tokens[i]);
+      (*steps)[i].logprob = logprobs[i];
     }
-    stream_.synchronize();
-    steps->assign(rows.size(), Step());
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Step& step = (*steps)[i];
-      step.token = static_cast<TokenId>(host_tokens_.data_ptr<int64_t>()[i]);
-      step.logprob = host_logprobs_.data_ptr<float>()[i];
-      for (int64_t a = 0;
-           a < rows[i].num_alternatives && a < (alternatives > 0 ? best_ids.size(1) : 0); ++a) {
-        const float value =
-            best_values.data_ptr<float>()[static_cast<int64_t>(i) * best_ids.size(1) + a];
+    if (!pending.best_ids.defined()) return;
+    const Tensor values = pending.best_values.cpu();
+    const Tensor ids = pending.best_ids.cpu();
+    for (size_t i = 0; i < steps->size(); ++i)
+      for (int64_t a = 0; a < pending.num_alternatives[i] && a < ids.size(1); ++a) {
+        const auto at = static_cast<int64_t>(i) * ids.size(1) + a;
+        const float value = values.const_data_ptr<float>()[at];
         if (value > -std::numeric_limits<float>::infinity())
-          step.alternatives.emplace_back(
-              static_cast<TokenId>(
-                  best_ids.data_ptr<int64_t>()[static_cast<int64_t>(i) * best_ids.size(1) + a]),
-              value);
+          (*steps)[i].alternatives.emplace_back(
+              static_cast<TokenId>(ids.const_data_ptr<int64_t>()[at]), value);
       }
-    }
   }
 
   // -inf where top_k, top_p and min_p take a token away. Ties at an edge stay. `width`: how many of
@@ -460,8 +528,8 @@ class CudaExecutor final : public Executor {
         std::vector<int64_t> borders{0}, starts, lengths;
         for (int64_t i = 0; i < batch; ++i) {
           borders.push_back(i + 1);
-          starts.push_back(owner.host_inputs_.starts.data_ptr<int32_t>()[i]);
-          lengths.push_back(owner.host_inputs_.lengths.data_ptr<int32_t>()[i]);
+          starts.push_back(owner.slot_->inputs.starts.data_ptr<int32_t>()[i]);
+          lengths.push_back(owner.slot_->inputs.lengths.data_ptr<int32_t>()[i]);
         }
         return owner.AttendOneByOne(layer, q, borders, starts, lengths);
       }
@@ -538,9 +606,14 @@ class CudaExecutor final : public Executor {
   bool half_ = true;
   int64_t pad_ = 0;
   Tensor cache_;  // [layer, keys | values, position, kv head, head_dim + pad]
-  Tensor host_, device_;
-  StepInputs host_inputs_, device_inputs_;
-  Tensor host_tokens_, host_logprobs_, query_borders_;
+  Slot slots_[3];
+  Slot* slot_ = nullptr;  // of the step that is being made
+  size_t next_slot_ = 0;
+  std::deque<Pending> pending_;  // oldest first
+  Tensor device_, drawn_bytes_;
+  StepInputs device_inputs_;
+  Drawn drawn_;  // of the latest step: views of drawn_bytes_
+  Tensor query_borders_;
   at::cuda::MempoolId_t pool_;
   std::map<int, Captured> captured_;
 };

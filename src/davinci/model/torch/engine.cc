@@ -6,47 +6,16 @@
 #include <mutex>
 #include <thread>
 
+#include "davinci/model/engine_plan.h"
+#include "davinci/model/generation_check.h"
 #include "davinci/model/library_abi.h"
-#include "davinci/model/segment_pool.h"
+#include "davinci/model/prompt_plan.h"
 #include "davinci/model/torch/executor.h"
 
 namespace davinci::model {
 namespace {
 
 using at::Tensor;
-using Clock = std::chrono::steady_clock;
-
-double Seconds(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
-}
-
-// Positions at which prompts are cut; on the CPU also the most rows of one pass.
-constexpr int64_t kChunk = 64;
-
-// A call of Generate(). The engine's thread owns it from Submit to `done`.
-struct Request {
-  Generation generation;
-  Answer answer;
-  Status status;
-  Clock::time_point submitted = Clock::now();
-  bool done = false;  // guarded by the engine's mutex
-  // Of its own: an end that woke all who wait would cost a full batch the square of its size.
-  std::condition_variable ended;
-
-  SegmentPool::Segment* segment = nullptr;
-  bool begun = false;        // the prompt
-  int64_t num_computed = 0;  // of the prompt
-  int64_t max_tokens = 0;    // of the answer
-  bool decoding = false;
-  TokenId latest = 0;
-
-  int64_t prompt_size() const { return static_cast<int64_t>(generation.prompt.size()); }
-  DrawRow NextDraw() const {
-    return {&generation.sampling, prompt_size() + static_cast<int64_t>(answer.tokens.size()),
-            generation.num_alternatives};
-  }
-};
-
 class EngineImpl final : public Engine {
  public:
   EngineImpl(EngineOptions options, weights::ModelConfig config)
@@ -69,7 +38,7 @@ class EngineImpl final : public Engine {
   }
 
   Result<Answer> Generate(Generation generation) override {
-    DAVINCI_RETURN_IF_ERROR(Check(generation));
+    DAVINCI_RETURN_IF_ERROR(CheckGeneration(generation, facts_));
     Request request;
     request.generation = std::move(generation);
     request.max_tokens = std::min<int64_t>(request.generation.max_tokens,
@@ -127,52 +96,20 @@ class EngineImpl final : public Engine {
   }
 
  private:
+  // A step under way: requests by row; null: ended since.
+  struct Flight {
+    std::vector<Request*> requests;
+    std::vector<StepRow> rows;
+  };
   struct Job {
     std::function<void()> work;
     Status status;
     bool done = false;
   };
 
-  Status Check(const Generation& generation) const {
-    const Sampling& s = generation.sampling;
-    if (generation.prompt.empty()) return InvalidArgument("the prompt is empty");
-    DAVINCI_RETURN_IF_ERROR(CheckTokens(generation.prompt));
-    if (static_cast<int64_t>(generation.prompt.size()) >= facts_.max_context)
-      return InvalidArgument(fmt::format("the prompt has {} tokens, the context ends at {}",
-                                         generation.prompt.size(), facts_.max_context));
-    const int64_t cells = std::min<int64_t>(
-        static_cast<int64_t>(generation.prompt.size()) + std::max(generation.max_tokens, 0),
-        facts_.max_context);
-    if (cells > facts_.cache_tokens)
-      return InvalidArgument(fmt::format(
-          "prompt and answer may take {} tokens, the cache has {}; lower max_tokens or raise "
-          "cache_tokens",
-          cells, facts_.cache_tokens));
-    if (generation.max_tokens < 1) return InvalidArgument("max_tokens must be positive");
-    if (!(s.temperature >= 0 && s.temperature <= 100))
-      return InvalidArgument("temperature must lie in 0 … 100");
-    if (!(s.top_p > 0 && s.top_p <= 1)) return InvalidArgument("top_p must lie in (0, 1]");
-    if (!(s.min_p >= 0 && s.min_p <= 1)) return InvalidArgument("min_p must lie in 0 … 1");
-    if (s.top_k < 0) return InvalidArgument("top_k must not be negative");
-    if (generation.num_alternatives < 0 || generation.num_alternatives > 20)
-      return InvalidArgument("the number of alternatives must lie in 0 … 20");
-    return Status::Ok();
-  }
-  Status CheckTokens(std::span<const TokenId> tokens) const {
-    for (const TokenId token : tokens)
-      if (token < 0 || token >= config_.vocab_size)
-        return InvalidArgument(
-            fmt::format("token {} is outside the vocabulary of {}", token, config_.vocab_size));
-    return Status::Ok();
-  }
-
   // Logits of a whole text, without cache, on the engine's thread.
   Status RunJob(const std::vector<TokenId>& tokens, const std::function<void(const Tensor&)>& use) {
-    if (tokens.empty()) return InvalidArgument("the text is empty");
-    DAVINCI_RETURN_IF_ERROR(CheckTokens(tokens));
-    if (static_cast<int64_t>(tokens.size()) > facts_.max_context)
-      return InvalidArgument(fmt::format("the text has {} tokens, the context ends at {}",
-                                         tokens.size(), facts_.max_context));
+    DAVINCI_RETURN_IF_ERROR(CheckText(tokens, facts_));
     Job job;
     job.work = [&] {
       const auto count = static_cast<int64_t>(tokens.size());
@@ -180,7 +117,7 @@ class EngineImpl final : public Engine {
       std::copy(tokens.begin(), tokens.end(), ids.data_ptr<int64_t>());
       const auto attention = PackedCausal(config_, {0, count}, model_->device());
       PassOptions pass;
-      if (model_->device().is_cpu()) pass.between_layers = [this] { GiveWay(); };
+      if (on_cpu()) pass.pacer = pacer_.get();
       use(model_->Logits(model_->Hidden(ids.to(model_->device()),
                                         at::arange(count).to(model_->device()), *attention, pass),
                          pass));
@@ -206,7 +143,7 @@ class EngineImpl final : public Engine {
     }
     changed_.notify_all();
     if (opened.ok()) Loop();
-    Leave();
+    if (pacer_ != nullptr) pacer_->Leave();
     Close();
   }
 
@@ -244,7 +181,7 @@ class EngineImpl final : public Engine {
         const auto has_work = [&] { return stopping_ || !waiting_.empty() || !jobs_.empty(); };
         if (running_.empty() && !has_work()) {
           lock.unlock();
-          Leave();
+          Rest();
           lock.lock();
           if (options_.idle_release_s >= 0 && model_ != nullptr) {
             const auto limit = std::chrono::duration<double>(options_.idle_release_s);
@@ -261,7 +198,7 @@ class EngineImpl final : public Engine {
         jobs_.clear();
       }
       const Status ready = model_ != nullptr ? Status::Ok() : Guarded([&] { return OpenMemory(); });
-      Take();
+      pacer_->Take();
       for (Job* job : jobs) {
         job->status = ready.ok() ? Guarded([&] {
           job->work();
@@ -276,7 +213,8 @@ class EngineImpl final : public Engine {
       })
                                        : ready;
       if (!worked.ok()) FailAll(worked);
-      GiveWay();
+      pacer_->Between();
+      Held();
     }
     FailAll(Cancelled("the model is being closed"));
     std::unique_lock lock(mutex_);
@@ -300,6 +238,7 @@ class EngineImpl final : public Engine {
 
   void FailAll(const Status& status) {
     if (pool_ != nullptr) pool_->Clear();
+    std::fill(flight_.requests.begin(), flight_.requests.end(), nullptr);
     {
       const std::lock_guard lock(mutex_);
       for (Request* request : running_) waiting_.push_back(request);
@@ -319,7 +258,7 @@ class EngineImpl final : public Engine {
     Admit();
     // Prompts come first, because a fuller batch is a cheaper one; but not for ever.
     const int most = on_cpu() ? 2 : 4;
-    for (int i = 0; i < most && PrefillSome(); ++i) GiveWay();
+    for (int i = 0; i < most && PrefillSome(); ++i) pacer_->Between();
     DecodeOnce();
   }
 
@@ -353,28 +292,9 @@ class EngineImpl final : public Engine {
 
   bool on_cpu() const { return model_->device().is_cpu(); }
 
-  // Whether `request` had better wait: another one is computing more of its prompt than there is.
-  bool SharesWithRunning(const Request& request, int64_t available) const {
-    const std::vector<TokenId>& prompt = request.generation.prompt;
-    for (const Request* other : running_) {
-      if (other == &request || !other->begun || other->decoding) continue;
-      const std::vector<TokenId>& ahead = other->generation.prompt;
-      const size_t most = std::min(prompt.size() - 1, ahead.size());
-      const auto end = prompt.begin() + static_cast<int64_t>(most);
-      const int64_t common =
-          std::mismatch(prompt.begin(), end, ahead.begin()).first - prompt.begin();
-      if (Shareable(common, other->prompt_size()) >= available + kChunk) return true;
-    }
-    return false;
-  }
-  // Of `computed` positions, those that are bit by bit what another request would compute.
-  int64_t Shareable(int64_t computed, int64_t prompt_size) const {
-    return facts_.deterministic ? std::min(computed, prompt_size) / kChunk * kChunk : computed;
-  }
-
   void Begin(Request* request, const SegmentPool::Match& match) {
     request->begun = true;
-    request->answer.queue_s = Seconds(request->submitted);
+    request->answer.queue_s = request->seconds();
     int64_t shared = match.length;
     if (facts_.deterministic) shared = shared / kChunk * kChunk;
     const std::vector<TokenId>& prompt = request->generation.prompt;
@@ -391,32 +311,19 @@ class EngineImpl final : public Engine {
   void Extend(Request* request, std::vector<TokenId> tokens) {
     SegmentPool::Segment& segment = *request->segment;
     segment.tokens.insert(segment.tokens.end(), tokens.begin(), tokens.end());
-    segment.num_shareable =
-        Shareable(static_cast<int64_t>(segment.tokens.size()), request->prompt_size());
+    segment.num_shareable = Shareable(static_cast<int64_t>(segment.tokens.size()),
+                                      request->prompt_size(), facts_.deterministic);
   }
 
   // One pass over prompts that are not computed yet. False: there are none.
   bool PrefillSome() {
-    std::vector<Request*> requests;
-    std::vector<Chunk> chunks;
-    int64_t room = facts_.deterministic ? kChunk : prefill_tokens_;
-    for (Request* request : running_) {
-      if (request->decoding || room <= 0) continue;
-      const std::vector<TokenId>& prompt = request->generation.prompt;
-      if (!request->begun) {
-        const SegmentPool::Match match = pool_->LongestPrefix(prompt, request->prompt_size() - 1);
-        if (SharesWithRunning(*request, match.length)) continue;
-        Begin(request, match);
-      }
-      const int64_t left = request->prompt_size() - request->num_computed;
-      const int64_t count = std::min(left, room);
-      chunks.push_back({std::span(prompt).subspan(static_cast<size_t>(request->num_computed),
-                                                  static_cast<size_t>(count)),
-                        request->num_computed, request->segment->start, count == left});
-      requests.push_back(request);
-      room -= count;
-      if (facts_.deterministic) break;  // alone: the shape of a pass depends on one prompt only
-    }
+    if (std::all_of(running_.begin(), running_.end(), [](Request* r) { return r->decoding; }))
+      return false;
+    Drain();
+    const auto [requests, chunks] =
+        PlanPrompts(running_, pool_.get(),
+                    {facts_.deterministic, executor_->rows_are_independent(), prefill_tokens_},
+                    [this](Request* r, const SegmentPool::Match& match) { Begin(r, match); });
     if (chunks.empty()) return false;
     const Tensor logits = executor_->Prefill(chunks);
     std::vector<Request*> ready;
@@ -443,31 +350,54 @@ class EngineImpl final : public Engine {
     executor_->Draw(logits, draws, &steps);
     for (size_t i = 0; i < ready.size(); ++i) {
       ready[i]->decoding = true;
-      ready[i]->answer.first_token_s = Seconds(ready[i]->submitted);
+      ready[i]->answer.first_token_s = ready[i]->seconds();
       Accept(ready[i], steps[i]);
     }
     return true;
   }
 
+  // A step for all that decode. Where steps overlap the next one starts before the tokens of the
+  // last are known here: it takes them from the device. A request that ends with such a token is
+  // computed once too often; its row is dropped.
   void DecodeOnce() {
-    std::vector<Request*> requests;
-    std::vector<StepRow> rows;
+    Flight next;
     for (Request* request : running_) {
       if (!request->decoding) continue;
-      const DrawRow draw = request->NextDraw();
-      rows.push_back({request->latest, draw.position - 1, request->segment->start, draw});
-      requests.push_back(request);
+      const int ahead = request->flight_row >= 0 ? 1 : 0;
+      if (request->num_tokens() + ahead >= request->max_tokens) continue;
+      const DrawRow draw = request->NextDraw(ahead);
+      next.rows.push_back(
+          {request->latest, request->flight_row, draw.position - 1, request->segment->start, draw});
+      next.requests.push_back(request);
     }
-    if (rows.empty()) return;
-    std::vector<Step> steps;
-    executor_->Decode(rows, &steps);
-    {
+    if (!next.requests.empty()) {
+      executor_->Launch(next.rows);
       const std::lock_guard lock(mutex_);
       ++counters_.decode_steps;
     }
-    for (size_t i = 0; i < requests.size(); ++i) {
-      Extend(requests[i], {rows[i].token});
-      Accept(requests[i], steps[i]);
+    Flight last = std::exchange(flight_, std::move(next));
+    Collect(&last);
+    for (size_t i = 0; i < flight_.requests.size(); ++i)
+      if (flight_.requests[i] != nullptr) flight_.requests[i]->flight_row = static_cast<int>(i);
+    if (!executor_->overlaps()) Drain();
+  }
+
+  // Waits for the step under way.
+  void Drain() {
+    Flight last = std::exchange(flight_, {});
+    Collect(&last);
+  }
+
+  void Collect(Flight* flight) {
+    if (flight->requests.empty()) return;
+    std::vector<Step> steps;
+    executor_->Collect(&steps);
+    for (size_t i = 0; i < flight->requests.size(); ++i) {
+      Request* request = flight->requests[i];
+      if (request == nullptr) continue;
+      request->flight_row = -1;
+      Extend(request, {request->latest});
+      Accept(request, steps[i]);
     }
   }
 
@@ -495,6 +425,8 @@ class EngineImpl final : public Engine {
   void Complete(Request* request, Status status) {
     if (request->segment != nullptr) pool_->Release(request->segment);
     std::erase(running_, request);
+    std::replace(flight_.requests.begin(), flight_.requests.end(), request,
+                 static_cast<Request*>(nullptr));
     const std::lock_guard lock(mutex_);
     ++counters_.requests;
     if (status.code() == StatusCode::kCancelled) ++counters_.cancelled;
@@ -509,27 +441,15 @@ class EngineImpl final : public Engine {
     request->ended.notify_one();
   }
 
-  void Take() {
-    if (turn_ == nullptr || holding_) return;
-    turn_->Take();
-    holding_ = true;
-    held_since_ = Clock::now();
+  // Nothing to do: the device is free for others.
+  void Rest() {
+    if (executor_ != nullptr && !flight_.requests.empty()) Drain();
+    pacer_->Leave();
+    Held();
   }
-  void Leave() {
-    if (!holding_) return;
-    if (executor_ != nullptr) executor_->Synchronize();
-    const double held_ms = Seconds(held_since_) * 1e3;
-    turn_->Leave();
-    holding_ = false;
+  void Held() {
     const std::lock_guard lock(mutex_);
-    counters_.longest_hold_ms = std::max(counters_.longest_hold_ms, held_ms);
-  }
-  void GiveWay() {
-    if (!holding_) return;
-    if (Seconds(held_since_) * 1e3 < options_.max_hold_ms * give_way_share_ && !turn_->IsWanted())
-      return;
-    Leave();
-    Take();
+    counters_.longest_hold_ms = std::max(counters_.longest_hold_ms, pacer_->longest_hold_ms());
   }
 
   const EngineOptions options_;
@@ -542,14 +462,10 @@ class EngineImpl final : public Engine {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<SegmentPool> pool_;
   std::shared_ptr<void> booking_;
-  std::shared_ptr<DeviceTurn> turn_;
+  std::unique_ptr<Pacer> pacer_;
   std::vector<Request*> running_;
+  Flight flight_;
   int64_t prefill_tokens_ = kChunk;
-  bool holding_ = false;
-  Clock::time_point held_since_;
-  // Of max_hold_ms: what was begun before this ends before the limit. On the CPU other processes
-  // check their candidates on the same cores, and half a layer may take ten times as long.
-  double give_way_share_ = 0.7;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;     // of the engine's thread
@@ -564,16 +480,6 @@ class EngineImpl final : public Engine {
   int num_running_ = 0;
   std::thread thread_;
 };
-
-int64_t NumParameters(const weights::ModelConfig& config) {
-  int64_t sum = 0;
-  for (const weights::TensorShape& tensor : weights::TensorShapes(config)) {
-    int64_t size = 1;
-    for (const int64_t dimension : tensor.shape) size *= dimension;
-    sum += size;
-  }
-  return sum;
-}
 
 Status EngineImpl::Open() {
   std::string device = options_.device.empty() ? "auto" : options_.device;
@@ -592,55 +498,18 @@ Status EngineImpl::Open() {
   }
   const bool cpu = device_.is_cpu();
   if (cpu && options_.threads > 0) at::set_num_threads(options_.threads);
-  switch (options_.dtype) {
-    case Dtype::kFloat32:
-      dtype_ = at::kFloat;
-      break;
-    case Dtype::kBfloat16:
-      dtype_ = at::kBFloat16;
-      break;
-    case Dtype::kAuto:
-      dtype_ = !cpu || config_.stored_dtype == weights::DType::kBF16 ? at::kBFloat16 : at::kFloat;
-      break;
-  }
-  facts_.device = cpu ? "cpu" : device_.str();
-  facts_.dtype = dtype_ == at::kFloat ? "fp32" : "bf16";
-  facts_.deterministic = options_.deterministic < 0 ? cpu : options_.deterministic != 0;
-  facts_.max_batch = options_.max_batch > 0 ? options_.max_batch : cpu ? 8 : 64;
-  int64_t context = config_.max_positions;
-  // Beyond, every key would have to be turned again.
-  if (config_.rope_scaling.kind == weights::RopeScaling::Kind::kDynamic)
-    context = std::min(context, config_.rope_scaling.original_max_positions);
-  if (options_.max_context > 0) {
-    if (options_.max_context > context)
-      return InvalidArgument(fmt::format("max_context {} exceeds the model's {} positions",
-                                         options_.max_context, context));
-    context = options_.max_context;
-  }
-  facts_.max_context = static_cast<int>(context);
-  facts_.cache_tokens =
-      options_.cache_tokens > 0
-          ? options_.cache_tokens
-          : std::max(context, facts_.max_batch * std::min<int64_t>(2048, context));
-  facts_.vocab = config_.vocab_size;
-  facts_.parameters = NumParameters(config_);
-  facts_.weight_bytes = facts_.parameters * static_cast<int64_t>(c10::elementSize(dtype_));
-  facts_.cache_bytes = 2 * config_.num_layers * facts_.cache_tokens * config_.num_kv_heads *
-                       config_.head_dim * static_cast<int64_t>(c10::elementSize(dtype_));
-  facts_.model = fmt::format("{} {} layers, {} wide, {:.3g} M parameters",
-                             weights::FamilyName(config_.family), config_.num_layers,
-                             config_.hidden_size, static_cast<double>(facts_.parameters) / 1e6);
-  if (cpu) {
-    give_way_share_ = 0.2;
-    prefill_tokens_ = kChunk;
-  } else {
-    // A pass is over within 25 ms at 200 TFLOP/s.
-    const double tokens = 0.025 * 200e12 / (2.0 * static_cast<double>(facts_.parameters));
-    prefill_tokens_ = std::clamp<int64_t>(static_cast<int64_t>(tokens), 128, 8192);
-  }
+  DAVINCI_ASSIGN_OR_RETURN(facts_, PlanEngine(options_, config_, cpu ? "cpu" : device_.str()));
+  dtype_ = facts_.dtype == "fp32" ? at::kFloat : at::kBFloat16;
+  // A pass on the GPU is over within 25 ms at 200 TFLOP/s; on the CPU the pacer cuts it.
+  const double tokens = 0.025 * 200e12 / (2.0 * static_cast<double>(facts_.parameters));
+  prefill_tokens_ = cpu ? 4 * kChunk : std::clamp<int64_t>(static_cast<int64_t>(tokens), 128, 8192);
+  std::shared_ptr<DeviceTurn> turn;
   if (options_.open_turn) {
-    DAVINCI_ASSIGN_OR_RETURN(turn_, options_.open_turn(facts_.device));
+    DAVINCI_ASSIGN_OR_RETURN(turn, options_.open_turn(facts_.device));
   }
+  pacer_ = std::make_unique<Pacer>(std::move(turn), options_.max_hold_ms, [this] {
+    if (executor_ != nullptr) executor_->Synchronize();
+  });
   return OpenMemory();
 }
 
@@ -672,22 +541,19 @@ Status EngineImpl::OpenMemory() {
   options.deterministic = facts_.deterministic;
   options.own_kernels = options_.own_kernels;
   if (on_cpu()) {
-    options.between_layers = [this] { GiveWay(); };
+    options.pacer = pacer_.get();
     executor_ = MakeCpuExecutor(model_.get(), std::move(options));
   } else {
     DAVINCI_ASSIGN_OR_RETURN(executor_, MakeCudaExecutor(model_.get(), std::move(options)));
   }
-  double held_generating = 0;
   {
     const std::lock_guard lock(mutex_);
     facts_.kernels = executor_->kernels();
-    held_generating = counters_.longest_hold_ms;
   }
-  Take();
-  executor_->WarmUp([this] { GiveWay(); });
-  Leave();
-  const std::lock_guard lock(mutex_);
-  counters_.longest_hold_ms = held_generating;
+  pacer_->Take();
+  executor_->WarmUp([this] { pacer_->Between(); });
+  pacer_->Leave();
+  pacer_->Forget();  // loading is not counted
   return Status::Ok();
 }
 

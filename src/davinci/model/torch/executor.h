@@ -7,36 +7,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
-#include "davinci/model/engine.h"
+#include "davinci/model/pass.h"
 #include "davinci/model/torch/transformer.h"
 
 namespace davinci::model {
-
-// A piece of one request's prompt.
-struct Chunk {
-  std::span<const TokenId> tokens;
-  int64_t position = 0;  // of the first of them
-  int64_t start = 0;     // of the request's stretch of the cache
-  bool last = false;     // the answer's first token is drawn from what follows
-};
-
-// How one token of one request is drawn.
-struct DrawRow {
-  const Sampling* sampling = nullptr;
-  int64_t position = 0;  // of the token that is drawn
-  int num_alternatives = 0;
-};
-
-// One request's step: its latest token goes in, the next comes out.
-struct StepRow {
-  TokenId token = 0;
-  int64_t position = 0;  // of `token`
-  int64_t start = 0;
-  DrawRow draw;
-};
 
 class Executor {
  public:
@@ -46,8 +22,7 @@ class Executor {
     int64_t max_context = 0;
     bool deterministic = false;
     bool own_kernels = true;
-    // Called between layers of what is computed on the CPU.
-    std::function<void()> between_layers;
+    Pacer* pacer = nullptr;  // outlives the executor; the CPU's passes give way by it
   };
   virtual ~Executor() = default;
 
@@ -56,8 +31,15 @@ class Executor {
   // Draws a token for each row of `logits`.
   virtual void Draw(const at::Tensor& logits, std::span<const DrawRow> rows,
                     std::vector<Step>* steps) = 0;
-  // At most max_batch rows.
-  virtual void Decode(std::span<const StepRow> rows, std::vector<Step>* steps) = 0;
+  // Starts a step of at most max_batch rows. At most two are under way.
+  virtual void Launch(std::span<const StepRow> rows) = 0;
+  // Waits for the oldest step under way. Its rows' samplings must still be there.
+  virtual void Collect(std::vector<Step>* steps) = 0;
+  // Whether Launch() returns before the step is done, so that a second one is worth launching
+  // ahead.
+  virtual bool overlaps() const { return false; }
+  // Whether a row of Prefill() has the same bits whatever else is in the pass, given its chunk.
+  virtual bool rows_are_independent() const { return false; }
   // Copies what was computed for `count` positions.
   virtual void CopyCache(int64_t from, int64_t to, int64_t count) = 0;
   // Waits for the device.
@@ -69,7 +51,8 @@ class Executor {
   virtual std::string kernels() const { return "davinci"; }  // see EngineFacts
 };
 
-std::unique_ptr<Executor> MakeCpuExecutor(const Transformer* model, Executor::Options options);
+// Packs the model's weights where that pays (Transformer::Pack).
+std::unique_ptr<Executor> MakeCpuExecutor(Transformer* model, Executor::Options options);
 // kFailedPrecondition where this library was built without CUDA.
 Result<std::unique_ptr<Executor>> MakeCudaExecutor(const Transformer* model,
                                                    Executor::Options options);

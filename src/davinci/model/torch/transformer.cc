@@ -117,7 +117,7 @@ void Transformer::Allocate() {
   const int64_t q = config_.num_heads * config_.head_dim;
   const int64_t kv = config_.num_kv_heads * config_.head_dim;
   const auto linear = [&](int64_t out, int64_t in, bool bias) {
-    Linear made{at::empty({out, in}, options), {}, {}};
+    Linear made{at::empty({out, in}, options), {}, {}, {}};
     if (bias) made.bias = at::empty({out}, options);
     return made;
   };
@@ -268,16 +268,58 @@ bool Transformer::OnCpuKernels(const PassOptions& options) const {
 }
 
 Tensor Transformer::Norm(const Tensor& x, const Tensor& weight, const PassOptions& options) const {
-  if (!OnCpuKernels(options)) return at::rms_norm(x, {x.size(-1)}, weight, config_.rms_norm_eps);
-  return NormOp(x, weight, config_.rms_norm_eps);
+  if (OnCpuKernels(options)) return NormOp(x, weight, config_.rms_norm_eps);
+  if (options.fused != nullptr) {
+    Tensor out = options.fused->Norm(x, weight, config_.rms_norm_eps);
+    if (out.defined()) return out;
+  }
+  return at::rms_norm(x, {x.size(-1)}, weight, config_.rms_norm_eps);
+}
+
+bool Transformer::Pack() {
+  if (!device_.is_cpu() || layers_.empty()) return false;
+  const auto linears = [](Layer& layer) {
+    return std::array<Linear*, 4>{&layer.qkv, &layer.o, &layer.gate_up, &layer.down};
+  };
+  // All layers have the same shapes: what the first allows, all do.
+  for (const Linear* linear : linears(layers_[0]))
+    if (!linear->low_rank.empty() || !PackWeight(linear->weight).matrix.defined()) return false;
+  for (Layer& layer : layers_)
+    for (Linear* linear : linears(layer)) {
+      linear->packed = PackWeight(linear->weight);
+      linear->weight = Tensor();
+    }
+  return true;
+}
+
+Tensor Transformer::ApplyOnCpu(const Linear& linear, const Tensor& x,
+                               const PassOptions& options) const {
+  const Tensor& matrix = linear.packed.matrix.defined() ? linear.packed.matrix : linear.weight;
+  const auto work_per_row = static_cast<double>(matrix.numel());
+  const bool by_row = options.row_by_row || x.size(0) <= 4;
+  const auto product = [&](const Tensor& rows) {
+    if (options.pacer != nullptr)
+      options.pacer->Between(work_per_row * static_cast<double>(rows.size(0)));
+    if (linear.packed.matrix.defined()) return PackedLinearOp(rows, linear.packed, linear.bias);
+    if (by_row) return LinearOp(rows, linear.weight, linear.bias);
+    return at::linear(rows.to(dtype_), linear.weight, linear.bias).to(at::kFloat);
+  };
+  const int64_t rows = x.size(0);
+  // at::linear's bits depend on the number of rows: that product is never cut.
+  const int64_t step = options.pacer == nullptr || !(linear.packed.matrix.defined() || by_row)
+                           ? rows
+                           : options.pacer->Rows(rows, work_per_row);
+  if (step >= rows) return product(x);
+  Tensor out = at::empty({rows, matrix.size(0)}, at::kFloat);
+  for (int64_t begin = 0; begin < rows; begin += step) {
+    const int64_t count = std::min(step, rows - begin);
+    out.narrow(0, begin, count).copy_(product(x.narrow(0, begin, count)));
+  }
+  return out;
 }
 
 Tensor Transformer::Apply(const Linear& linear, const Tensor& x, const PassOptions& options) const {
-  if (OnCpuKernels(options)) {
-    if (options.row_by_row || x.size(0) <= 4) return LinearOp(x, linear.weight, linear.bias);
-    if (dtype_ != x.scalar_type())
-      return at::linear(x.to(dtype_), linear.weight, linear.bias).to(x.scalar_type());
-  }
+  if (OnCpuKernels(options)) return ApplyOnCpu(linear, x, options);
   Tensor out = at::linear(x, linear.weight, linear.bias);
   for (const LowRank& part : linear.low_rank)
     out.narrow(1, part.begin, part.b.size(0))
@@ -347,7 +389,6 @@ Tensor Transformer::Block(int64_t index, const Tensor& x, const Tensor& position
   const Tensor qkv = Apply(layer.qkv, Norm(x, layer.input_norm, options), options);
   const Tensor seen = Heads(layer, index, qkv, positions, rotation, attention, options);
   const Tensor between = AddTo(x, layer.o, seen, options);
-  if (options.between_layers) options.between_layers();
   return AddTo(between, layer.down, Gated(layer, Norm(between, layer.post_norm, options), options),
                options);
 }
@@ -360,16 +401,13 @@ Tensor Transformer::Hidden(const Tensor& tokens, const Tensor& positions, Attent
                            const PassOptions& options) const {
   Tensor x = Embed(tokens, options);
   const Rotation rotation = RotationOf(positions, options);
-  for (int64_t i = 0; i < config_.num_layers; ++i) {
-    if (options.between_layers) options.between_layers();
+  for (int64_t i = 0; i < config_.num_layers; ++i)
     x = Block(i, x, positions, rotation, attention, options);
-  }
-  if (options.between_layers) options.between_layers();
   return FinalNorm(x, options);
 }
 
 Tensor Transformer::RawLogits(const Tensor& hidden, const PassOptions& options) const {
-  return Apply({head_, {}, {}}, hidden, options);
+  return Apply({head_, {}, {}, {}}, hidden, options);
 }
 
 Tensor Transformer::Logits(const Tensor& hidden, const PassOptions& options) const {

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/model/pacer.h"
+#include "davinci/model/torch/cpu_ops.h"
 #include "davinci/weights/lora_adapter.h"
 #include "davinci/weights/model_config.h"
 #include "davinci/weights/tensor_file.h"
@@ -31,8 +33,9 @@ struct LowRank {
 
 // One linear layer; q, k and v are one, and so are gate and up.
 struct Linear {
-  at::Tensor weight;  // [out, in]
-  at::Tensor bias;    // [out], or undefined
+  at::Tensor weight;  // [out, in]; undefined where there is a `packed`
+  PackedWeight packed;
+  at::Tensor bias;  // [out], or undefined
   std::vector<LowRank> low_rank;
 };
 
@@ -69,6 +72,8 @@ class FusedOps {
   // rotates them in place. cos_sin: fp32 [positions, cos | sin].
   virtual void Heads(const at::Tensor& qkv, const at::Tensor& q_norm, const at::Tensor& k_norm,
                      double eps, const at::Tensor& cos_sin, const at::Tensor& positions) const = 0;
+  // RMS norm of each row; undefined: there is none for rows of this size.
+  virtual at::Tensor Norm(const at::Tensor& x, const at::Tensor& weight, double eps) const = 0;
   // [rows, 2 width] → [rows, width]
   virtual at::Tensor SiluMul(const at::Tensor& both) const = 0;
 };
@@ -81,8 +86,8 @@ struct PassOptions {
   // CPU without gradients: every row is computed as if it were alone (cpu_kernels.h), also where a
   // blocked matrix product would be faster.
   bool row_by_row = false;
-  // Called between layers and within them; long passes give way there.
-  std::function<void()> between_layers;
+  // CPU: gives way between matrix products and cuts long ones; null: not.
+  Pacer* pacer = nullptr;
 };
 
 class Transformer {
@@ -99,6 +104,11 @@ class Transformer {
   // Normal weights with standard deviation 0.02, norms 1, biases 0.
   static std::unique_ptr<Transformer> Random(const weights::ModelConfig& config, at::Device device,
                                              at::ScalarType dtype);
+
+  // CPU: brings the layers' weights into oneDNN's layout, one by one, where its product computes
+  // each row as if it were alone; true: all rows of all passes are computed so from now on. Without
+  // gradients and StoredTensors() from then on.
+  bool Pack();
 
   // [rows] token ids and positions (int64, on the device) → [rows, hidden], normalised.
   at::Tensor Hidden(const at::Tensor& tokens, const at::Tensor& positions, Attention& attention,
@@ -161,6 +171,8 @@ class Transformer {
   void Allocate();
   at::Tensor Norm(const at::Tensor& x, const at::Tensor& weight, const PassOptions& options) const;
   at::Tensor Apply(const Linear& linear, const at::Tensor& x, const PassOptions& options) const;
+  at::Tensor ApplyOnCpu(const Linear& linear, const at::Tensor& x,
+                        const PassOptions& options) const;
   // Normalises and rotates the heads of one pass and attends.
   at::Tensor Heads(const Layer& layer, int64_t index, at::Tensor qkv, const at::Tensor& positions,
                    const Rotation& rotation, Attention& attention,

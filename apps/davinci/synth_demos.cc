@@ -1,0 +1,323 @@
+#include "synth_demos.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "batch.h"
+#include "davinci/base/files.h"
+#include "davinci/base/json_text.h"
+#include "davinci/synth/sampler.h"
+#include "davinci/teacher/teacher.h"
+#include "installation.h"
+#include "report.h"
+
+namespace davinci::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using teacher::Language;
+using teacher::Level;
+
+struct DemoArguments {
+  size_t count = 100;
+  std::string split = "train";
+  uint64_t seed = 0;
+  std::string out = "synth-demos";
+  std::string pattern;
+  std::string grammar;
+  std::vector<std::string> languages = {"triton", "cpp"};
+  std::vector<std::string> levels = {"best"};
+  std::vector<std::string> without;
+  std::string protocol = "screening";
+  size_t skills = 0;  // most in a candidate; 0: any number
+  int threads = 0;
+  int jobs = 0;
+  bool judge = false;
+  bool table = false;
+};
+
+struct Demo {
+  std::string task;
+  std::string family;
+  std::string size;  // class of the largest value
+  std::string language, level;
+  int own_kernels = 0;
+  size_t operators = 0;
+};
+
+std::string TargetOf(Language language) { return language == Language::kCpp ? "cpu" : "cuda"; }
+
+// Elements of the largest value at the target's sizes.
+std::string SizeClass(const synth::Graph& graph, synth::Binding binding) {
+  double most = 0;
+  for (const auto& value : graph.values) {
+    double elements = 1;
+    for (const auto dim : value.shape) elements *= static_cast<double>(graph.dims.At(dim, binding));
+    most = std::max(most, elements);
+  }
+  return most < 1e5 ? "small" : most < 4e6 ? "medium" : "large";
+}
+
+// A class that reads sizes from the module cannot be made for other sizes: no variants.
+std::string SidecarFor(const synth::RenderedTask& task) {
+  if (!task.parts.names_sizes) return task.sidecar;
+  return task.sidecar.substr(0, task.sidecar.find("\n[[variants]]"));
+}
+
+class DemoWriter {
+ public:
+  explicit DemoWriter(DemoArguments arguments) : arguments_(std::move(arguments)) {}
+
+  Status Run() {
+    DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
+    const fs::path folder =
+        arguments_.grammar.empty() ? home / "synth" : fs::path(arguments_.grammar);
+    const auto split = synth::ParseSplit(arguments_.split);
+    if (!split) return InvalidArgument("--split is one of train, combination, family, style");
+    DAVINCI_ASSIGN_OR_RETURN(const auto grammar, synth::LoadGrammar(folder));
+    DAVINCI_ASSIGN_OR_RETURN(const auto styles, synth::LoadStyles(folder));
+    DAVINCI_ASSIGN_OR_RETURN(const auto made, teacher::Teacher::Load(folder));
+    const fs::path out = arguments_.out;
+    for (const char* part : {"tasks", "candidates"}) {
+      DAVINCI_RETURN_IF_ERROR(RemoveAll(out / part));
+      DAVINCI_RETURN_IF_ERROR(MakeDirs(out / part));
+    }
+    synth::SampleOptions options;
+    options.count = arguments_.count;
+    options.split = *split;
+    options.seed = arguments_.seed;
+    options.pattern = arguments_.pattern;
+    options.threads = arguments_.threads > 0
+                          ? arguments_.threads
+                          : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    std::string rows, jobs;
+    auto counts = synth::SampleTasks(grammar, styles, options, [&](const synth::SampledTask& task) {
+      return Add(made, task, *split, &rows, &jobs);
+    });
+    if (!counts.ok()) return counts.status();
+    DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "demos.jsonl", rows));
+    DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "jobs.jsonl", jobs));
+    json manifest = {
+        {"count", arguments_.count},   {"split", arguments_.split}, {"seed", arguments_.seed},
+        {"candidates", demos_.size()}, {"refused", refused_},       {"rules", rules_},
+        {"skills", skills_},           {"own_kernel_tasks", own_},  {"version", DAVINCI_VERSION}};
+    DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "manifest.json", JsonText(manifest, 2) + "\n"));
+    fmt::print("{} tasks, {} candidates: {}\n", arguments_.count, demos_.size(), out.string());
+    for (const auto& [language, own] : own_)
+      fmt::print("{}: {} candidates with an own kernel\n", language, own);
+    for (const auto& [why, number] : refused_) fmt::print("no candidate: {} {}\n", number, why);
+    return Status::Ok();
+  }
+
+  // The table of the judge's verdicts, from DIR/results.jsonl.
+  Status Table() const {
+    const fs::path out = arguments_.out;
+    DAVINCI_ASSIGN_OR_RETURN(const std::string text,
+                             ReadFile(out / "results.jsonl", size_t{4} << 30));
+    std::map<std::string, json> verdicts;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = std::min(text.find('\n', begin), text.size());
+      json row = json::parse(text.substr(begin, end - begin), nullptr, false);
+      begin = end + 1;
+      if (!row.is_object()) continue;
+      if (row.contains("id") && row["id"].is_string()) verdicts[row["id"]] = row;
+    }
+    struct Cell {
+      size_t tasks = 0, correct = 0, own = 0, faster = 0, timed = 0;
+      std::vector<double> speedups;
+      std::map<std::string, size_t> status;
+    };
+    std::map<std::string, Cell> cells;
+    for (const auto& [id, demo] : demos_) {
+      const auto found = verdicts.find(id);
+      for (const std::string& key :
+           {fmt::format("{}|{}|{}|{}", demo.language, demo.level, demo.family, demo.size),
+            fmt::format("{}|{}|all|all", demo.language, demo.level)}) {
+        Cell& cell = cells[key];
+        ++cell.tasks;
+        cell.own += demo.own_kernels > 0;
+        if (found == verdicts.end()) {
+          ++cell.status["not judged"];
+          continue;
+        }
+        const json& verdict =
+            found->second.contains("evaluation") ? found->second["evaluation"] : found->second;
+        const json& correct = verdict.value("correct", json());
+        cell.correct += correct.is_boolean() && correct.get<bool>();
+        ++cell.status[verdict.value("status", "?")];
+        if (!verdict.contains("speedup") || !verdict["speedup"].is_object()) continue;
+        const json& speedup = verdict["speedup"];
+        if (!speedup.contains("median") || !speedup["median"].is_number()) continue;
+        ++cell.timed;
+        cell.speedups.push_back(speedup["median"].get<double>());
+        cell.faster += speedup.value("significant", false) && speedup["median"].get<double>() > 1;
+      }
+    }
+    std::string table =
+        "| language | level | family | size | tasks | own kernel | correct | faster | p10 | median "
+        "| p90 | outcomes |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+    for (auto& [key, cell] : cells) {
+      std::sort(cell.speedups.begin(), cell.speedups.end());
+      const auto quantile = [&](double q) -> std::string {
+        if (cell.speedups.empty()) return "";
+        return fmt::format(
+            "{:.2f}",
+            cell.speedups[static_cast<size_t>(q * static_cast<double>(cell.speedups.size() - 1))]);
+      };
+      std::string row = key, outcomes;
+      for (size_t at = 0; (at = row.find('|', at)) != std::string::npos; at += 3)
+        row.replace(at, 1, " | ");
+      for (const auto& [status, number] : cell.status)
+        outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", number, status);
+      table += fmt::format("| {} | {} | {} | {} | {} of {} timed | {} | {} | {} | {} |\n", row,
+                           cell.tasks, cell.own, cell.correct, cell.faster, cell.timed,
+                           quantile(0.1), quantile(0.5), quantile(0.9), outcomes);
+    }
+    fmt::print("{}", table);
+    return WriteFileAtomic(out / "table.md", table);
+  }
+
+  int Judge(const GlobalOptions& global) const {
+    auto installation = FindInstallation(global.python);
+    if (!installation.ok()) return 3;
+    BatchOptions batch;
+    batch.jobs_path = (fs::path(arguments_.out) / "jobs.jsonl").string();
+    batch.out_path = (fs::path(arguments_.out) / "results.jsonl").string();
+    batch.in_flight = arguments_.jobs;
+    batch.installation = &*installation;
+    batch.defaults.protocol = arguments_.protocol;
+    return RunBatch(batch, MakeJudgeOptions(*installation));
+  }
+
+ private:
+  Status Add(const teacher::Teacher& made, const synth::SampledTask& task, synth::SplitKind split,
+             std::string* rows, std::string* jobs) {
+    json row = synth::ToJson(task, split);
+    const std::string sidecar = SidecarFor(task.text);
+    row["sidecar"] = sidecar;
+    row["family"] = task.graph.pattern->family;
+    row["entry"] = task.text.entry;
+    row["split"] = arguments_.split;
+    row["candidates"] = json::array();
+    const fs::path out = arguments_.out;
+    DAVINCI_RETURN_IF_ERROR(
+        WriteFileAtomic(out / "tasks" / (task.id + ".py"), task.text.source, Durability::kFastest));
+    DAVINCI_RETURN_IF_ERROR(
+        WriteFileAtomic(out / "tasks" / (task.id + ".toml"), sidecar, Durability::kFastest));
+    for (const std::string& name : arguments_.languages) {
+      const Language language = name == "cpp" ? Language::kCpp : Language::kTriton;
+      for (const std::string& level_name : arguments_.levels) {
+        const Level level = level_name == "naive"    ? Level::kNaive
+                            : level_name == "better" ? Level::kBetter
+                                                     : Level::kBest;
+        auto allowed = teacher::Teacher::RulesOf(level, language);
+        for (const std::string& rule : arguments_.without) allowed.erase(rule);
+        auto candidate = made.Write(task.graph, task.text, language, allowed);
+        // Rules of so many skills alone, in the order of the list of rules.
+        if (candidate.ok() && arguments_.skills > 0 &&
+            candidate->skills.size() > arguments_.skills) {
+          std::set<std::string> given;
+          for (const teacher::Rule& rule : teacher::Rules()) {
+            if (candidate->rules.contains(rule.name) && given.size() < arguments_.skills)
+              given.insert(rule.skill);
+          }
+          for (const teacher::Rule& rule : teacher::Rules())
+            if (!given.contains(rule.skill)) allowed.erase(rule.name);
+          candidate = made.Write(task.graph, task.text, language, allowed);
+        }
+        if (!candidate.ok()) {
+          ++refused_[fmt::format("{}: {}", name, candidate.status().message())];
+          continue;
+        }
+        const std::string id = fmt::format("{}.{}.{}", task.id, name, level_name);
+        DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "candidates" / (id + ".py"),
+                                                candidate->source, Durability::kFastest));
+        row["candidates"].push_back({{"id", id},
+                                     {"language", name},
+                                     {"level", level_name},
+                                     {"source", candidate->source},
+                                     {"rules", candidate->rules},
+                                     {"skills", candidate->skills},
+                                     {"own_kernels", candidate->own_kernels},
+                                     {"torch_calls", candidate->torch_calls}});
+        *jobs += JsonText(json{{"id", id},
+                               {"reference", "tasks/" + task.id + ".py"},
+                               {"candidate", "candidates/" + id + ".py"},
+                               {"target", TargetOf(language)},
+                               {"protocol", arguments_.protocol}}) +
+                 "\n";
+        for (const std::string& rule : candidate->rules) ++rules_[rule];
+        for (const std::string& skill : candidate->skills) ++skills_[skill];
+        own_[name] += candidate->own_kernels > 0;
+        const auto binding =
+            language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda;
+        demos_[id] = {
+            task.id,    task.graph.pattern->family, SizeClass(task.graph, binding),      name,
+            level_name, candidate->own_kernels,     task.graph.OperatorSequence().size()};
+      }
+    }
+    *rows += JsonText(row) + "\n";
+    return Status::Ok();
+  }
+
+  DemoArguments arguments_;
+  std::map<std::string, Demo> demos_;
+  std::map<std::string, size_t> refused_, rules_, skills_, own_;
+};
+
+}  // namespace
+
+void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
+  auto* demos = synth->add_subcommand(
+      "demos", "write tasks with the kernels that the teacher's rules give for them");
+  auto arguments = std::make_shared<DemoArguments>();
+  demos->add_option("--count", arguments->count, "tasks (default 100)")->check(CLI::PositiveNumber);
+  demos->add_option("--split", arguments->split, "as for tasks (default train)");
+  demos->add_option("--seed", arguments->seed, "the same seed gives the same demonstrations");
+  demos->add_option("--out", arguments->out,
+                    "folder for demos.jsonl, tasks/, candidates/, jobs.jsonl, manifest.json "
+                    "(default synth-demos)");
+  demos->add_option("--language", arguments->languages, "triton, cpp (default: both)")
+      ->check(CLI::IsMember({"triton", "cpp"}));
+  demos->add_option("--level", arguments->levels, "naive, better, best (default: best)")
+      ->check(CLI::IsMember({"naive", "better", "best"}));
+  demos->add_option("--without", arguments->without, "rules that are not applied");
+  demos->add_option("--skills", arguments->skills,
+                    "most skills whose rules one candidate uses (default: any number)");
+  demos->add_option("--pattern", arguments->pattern, "one pattern of the grammar alone");
+  demos->add_option("--grammar", arguments->grammar, "grammar folder (default: synth/)");
+  demos->add_option("--threads", arguments->threads, "default: all cores");
+  demos->add_flag("--judge", arguments->judge,
+                  "judge the candidates; results.jsonl and table.md in the folder");
+  demos->add_flag("--table", arguments->table,
+                  "only table.md, from the folder's results.jsonl of davinci judge --batch");
+  demos->add_option("--protocol", arguments->protocol, "of --judge (default screening)")
+      ->check(CLI::IsMember({"davinci", "screening", "kernelbench"}));
+  demos->add_option("-j,--jobs", arguments->jobs, "of --judge: evaluations in flight");
+  demos->footer(
+      "Examples:\n"
+      "  davinci synth demos --count 20 --level naive better best\n"
+      "  davinci synth demos --count 100 --language cpp --judge -j 1\n"
+      "docs/synth.md describes the rules.");
+  demos->callback([arguments, exit_code, &global] {
+    DemoWriter writer(*arguments);
+    Status status = writer.Run();
+    if (status.ok() && arguments->judge) {
+      *exit_code = writer.Judge(global);
+      status = writer.Table();
+    } else if (status.ok() && arguments->table) {
+      status = writer.Table();
+    }
+    if (status.ok()) return;
+    fmt::print(stderr, "davinci synth demos: {}\n", status.ToString());
+    *exit_code = IsBadInput(status) ? 2 : 3;
+  });
+}
+
+}  // namespace davinci::app

@@ -1,0 +1,156 @@
+// davinci synth rows: rows of supervised fine-tuning from judged demonstrations.
+#include "synth_rows.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "davinci/agent/device_facts.h"
+#include "davinci/base/files.h"
+#include "davinci/base/json_text.h"
+#include "davinci/skill/formats.h"
+#include "davinci/synth/text.h"
+#include "davinci/teacher/demo_rows.h"
+#include "installation.h"
+#include "report.h"
+
+namespace davinci::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr uint64_t kMaxFileBytes = uint64_t{4} << 30;
+
+struct RowArguments {
+  std::string folder;
+  std::string out;
+  std::string prompts = "compact";
+  teacher::RowLimits limits;
+};
+
+Result<std::vector<json>> Lines(const fs::path& file) {
+  DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxFileBytes));
+  std::vector<json> lines;
+  for (const std::string_view line : synth::Split(text, '\n')) {
+    json row = json::parse(line, nullptr, false);
+    if (row.is_object()) lines.push_back(std::move(row));
+  }
+  return lines;
+}
+
+// "[sizes.cpu]" of a sidecar.
+std::vector<std::pair<std::string, std::string>> SizesOf(const std::string& sidecar,
+                                                         const std::string& target) {
+  std::vector<std::pair<std::string, std::string>> sizes;
+  bool inside = false;
+  for (const std::string_view line : synth::Split(sidecar, '\n')) {
+    if (line.starts_with('[')) inside = line == "[sizes." + target + "]";
+    const size_t at = line.find(" = ");
+    if (inside && at != std::string_view::npos)
+      sizes.emplace_back(line.substr(0, at), line.substr(at + 3));
+  }
+  return sizes;
+}
+
+Status Run(const RowArguments& arguments) {
+  DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
+  const fs::path folder = arguments.folder;
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto prompts,
+      agent::PromptSet::Load(home / "prompts", arguments.prompts == "compact"
+                                                   ? home / "prompts" / "compact"
+                                                   : fs::path()));
+  DAVINCI_ASSIGN_OR_RETURN(const auto read, skill::ReadSkills(home / "skills"));
+  std::map<std::string, skill::Skill> library;
+  for (const auto& document : read.documents) library[document.skill.name] = document.skill;
+  std::map<std::string, Evaluation> verdicts;
+  DAVINCI_ASSIGN_OR_RETURN(const auto results, Lines(folder / "results.jsonl"));
+  for (const json& row : results) {
+    auto evaluation = EvaluationFromJson(row.contains("evaluation") ? row["evaluation"] : row);
+    if (evaluation.ok()) verdicts[row.value("id", "")] = std::move(*evaluation);
+  }
+  agent::DeviceFacts facts =
+      agent::CpuFacts(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  DAVINCI_ASSIGN_OR_RETURN(const std::string device, agent::DescribeDevice(prompts, facts));
+  std::string text;
+  std::map<std::string, size_t> kept, left_out;
+  DAVINCI_ASSIGN_OR_RETURN(const auto demos, Lines(folder / "demos.jsonl"));
+  for (const json& demo : demos) {
+    std::map<std::string, teacher::Demonstration> by_language;
+    for (const json& candidate : demo["candidates"]) {
+      const std::string id = candidate["id"], language = candidate["language"];
+      const auto verdict = verdicts.find(id);
+      if (verdict == verdicts.end() || candidate["own_kernels"] == 0) {
+        ++left_out[verdict == verdicts.end() ? "not judged" : "no own kernel"];
+        continue;
+      }
+      teacher::Demonstration& made = by_language[language];
+      const std::string target = language == "cpp" ? "cpu" : "cuda";
+      made.brief.id = demo["id"];
+      made.brief.reference = demo["source"];
+      made.brief.entry = demo.value("entry", "Model");
+      made.brief.class_name = made.brief.entry + "New";
+      made.brief.target = language == "cpp" ? Target::kCpu : Target::kCuda;
+      made.brief.language = language == "cpp" ? Language::kCpp : Language::kTriton;
+      made.brief.precision = demo.value("precision", "fp32");
+      made.brief.sizes = SizesOf(demo.value("sidecar", ""), target);
+      made.family = demo.value("family", "");
+      made.split = demo.value("split", "train");
+      made.device = language == "cpp" ? device : "";
+      made.attempts.push_back(
+          {id, candidate["source"], candidate["skills"], candidate["rules"], verdict->second});
+    }
+    for (const auto& [language, demonstration] : by_language) {
+      DAVINCI_ASSIGN_OR_RETURN(const auto made,
+                               teacher::RowsOf(prompts, demonstration, library, arguments.limits));
+      for (const auto& row : made.rows) {
+        const std::string& id = row.origin.id;
+        std::string kind = id.substr(id.rfind('.') + 1);
+        while (!kind.empty() && std::isdigit(static_cast<unsigned char>(kind.back())))
+          kind.pop_back();
+        ++kept[kind];
+        text += JsonText(sftdata::ToJson(row)) + "\n";
+      }
+      for (const auto& [why, number] : made.left_out) left_out[why] += number;
+    }
+  }
+  const fs::path out = arguments.out.empty() ? folder / "rows.jsonl" : fs::path(arguments.out);
+  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out, text));
+  for (const auto& [kind, number] : kept) fmt::print("{:>7} {}\n", number, kind);
+  for (const auto& [why, number] : left_out) fmt::print("{:>7} left out: {}\n", number, why);
+  fmt::print("{}\n", out.string());
+  return Status::Ok();
+}
+
+}  // namespace
+
+void AddSynthRows(CLI::App* synth, int* exit_code) {
+  auto* rows = synth->add_subcommand(
+      "rows", "rows of fine-tuning for the three agents from demonstrations that were judged");
+  auto arguments = std::make_shared<RowArguments>();
+  rows->add_option("DIR", arguments->folder, "folder of synth demos --judge")->required();
+  rows->add_option("-o,--out", arguments->out, "file of rows (default DIR/rows.jsonl)");
+  rows->add_option("--prompts", arguments->prompts, "compact (default) or full")
+      ->check(CLI::IsMember({"compact", "full"}));
+  rows->add_option("--policy-tokens", arguments->limits.policy_tokens,
+                   "longest prompt of the policy (default 3500)");
+  rows->add_option("--selection-tokens", arguments->limits.selection_tokens,
+                   "longest prompt of the selection (default 2500)");
+  rows->add_option("--min-gain", arguments->limits.min_gain,
+                   "least speedup of the best attempt over another (default 1.1)");
+  rows->footer(
+      "Examples:\n"
+      "  davinci synth demos --language cpp --level naive best --skills 2 --judge --out demos\n"
+      "  davinci synth rows demos\n");
+  rows->callback([arguments, exit_code] {
+    const Status status = Run(*arguments);
+    if (status.ok()) return;
+    fmt::print(stderr, "davinci synth rows: {}\n", status.ToString());
+    *exit_code = IsBadInput(status) ? 2 : 3;
+  });
+}
+
+}  // namespace davinci::app

@@ -1,0 +1,79 @@
+#include "davinci/gpu/visible_devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+namespace davinci::gpu {
+namespace {
+
+std::vector<std::string_view> Parts(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    std::string_view part = text.substr(begin, end - begin);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ')) part.remove_suffix(1);
+    parts.push_back(part);
+    begin = end + 1;
+  }
+  return parts;
+}
+
+const DeviceInfo* Find(const std::vector<DeviceInfo>& devices, std::string_view name) {
+  size_t position = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), position);
+  if (error == std::errc() && end == name.data() + name.size())
+    return position < devices.size() ? &devices[position] : nullptr;
+  const auto found = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& device) {
+    return !name.empty() && device.uuid.starts_with(name);
+  });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+bool Holds(const std::vector<std::string>& uuids, const std::string& uuid) {
+  return std::find(uuids.begin(), uuids.end(), uuid) != uuids.end();
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> VisibleDevices(const std::vector<DeviceInfo>& all, const char* visible) {
+  if (visible == nullptr) return all;
+  std::vector<DeviceInfo> devices;
+  for (const std::string_view part : Parts(visible)) {
+    // A slice of a GPU has a uuid of its own, which NVML lists elsewhere: it counts as the first
+    // GPU.
+    const DeviceInfo* device =
+        part.starts_with("MIG-") && !all.empty() ? &all.front() : Find(all, part);
+    if (device == nullptr) break;
+    devices.push_back(*device);
+  }
+  return devices;
+}
+
+std::vector<DeviceInfo> VisibleDevices(const DeviceMonitor& monitor) {
+  return VisibleDevices(monitor.devices(), std::getenv("CUDA_VISIBLE_DEVICES"));
+}
+
+Result<std::vector<std::string>> ChooseDevices(const std::vector<DeviceInfo>& visible,
+                                               std::string_view text) {
+  std::vector<std::string> uuids;
+  if (text == "all") {
+    for (const DeviceInfo& device : visible) uuids.push_back(device.uuid);
+    return uuids;
+  }
+  for (const std::string_view part : Parts(text)) {
+    const DeviceInfo* device = Find(visible, part);
+    if (device == nullptr)
+      return InvalidArgument(fmt::format(
+          "no device \"{}\"; {} visible (davinci doctor lists their uuids); give \"all\", "
+          "positions from 0, or beginnings of uuids",
+          part, visible.size()));
+    if (!Holds(uuids, device->uuid)) uuids.push_back(device->uuid);
+  }
+  return uuids;
+}
+
+}  // namespace davinci::gpu

@@ -1,0 +1,102 @@
+// What other work on the machine does to calls on the cpu target.
+//
+// A call of 1 ms fits between two preemptions and one of 3 ms does not, so on a busy machine the
+// median of all calls favours the faster side. The kernel accounts how long each thread was ready
+// to run and had no core (/proc/…/schedstat):
+//
+//   undisturbed   all threads together waited no longer than waking them costs
+//   least         of a disturbed call, the time it took at least: its wall time less all waits, and
+//                 no less than its CPU time spread over its threads
+//
+// Speedups come from undisturbed calls where each side has enough of them, else from all calls,
+// with an interval that holds both extremes: nothing was held up, or all waits were other
+// programs'. A candidate whose threads wait for each other gains nothing by it: disturbed calls
+// count in full at the low end, and in the mean of all calls by their CPU time.
+
+#include <algorithm>
+#include <vector>
+
+#include "davinci/judge/examination.h"
+#include "davinci/judge/stats/summary.h"
+
+namespace davinci::judge {
+namespace {
+
+// Of the wall time of a call: the most that counts as the usual wait, and what an undisturbed call
+// may wait beyond that.
+constexpr double kUsualShare = 0.05;
+constexpr double kSlackShare = 0.03;
+// The same, nanoseconds: waking one thread on a core of a virtual machine.
+constexpr int64_t kWakeNs = 20'000;
+
+}  // namespace
+
+void Examination::LearnWaits() {
+  usual_wait_ns_ = 0;
+  for (CallResult Pair::*side : {&Pair::baseline, &Pair::candidate}) {
+    std::vector<double> waits;
+    std::vector<double> walls;
+    for (const Pair& pair : pairs_) {
+      waits.push_back(static_cast<double>((pair.*side).cores.waited_ns));
+      walls.push_back(static_cast<double>((pair.*side).wall_ns));
+    }
+    const double most = kUsualShare * Percentile(walls, 0.1) + kWakeNs * workshop_.threads;
+    usual_wait_ns_ =
+        std::max(usual_wait_ns_, static_cast<int64_t>(std::min(Percentile(waits, 0.1), most)));
+  }
+}
+
+bool Examination::IsUndisturbed(const CallResult& call) const {
+  const auto slack = static_cast<int64_t>(kSlackShare * static_cast<double>(call.wall_ns));
+  return call.cores.waited_ns <= usual_wait_ns_ + slack + kWakeNs;
+}
+
+double Examination::LeastSeconds(const CallResult& call) const {
+  const double record = RecordSeconds(call);
+  if (IsUndisturbed(call)) return record;
+  const double waited = 1e-9 * static_cast<double>(call.cores.waited_ns - usual_wait_ns_);
+  const double by_cores =
+      1e-9 * static_cast<double>(call.cores.ran_ns) / std::max(workshop_.threads, 1);
+  return std::min(record, std::max({record - waited, by_cores, 1e-9}));
+}
+
+std::vector<PairedSample> Examination::HostSamples() {
+  std::vector<double> seconds[2];
+  for (const Pair& pair : pairs_) {
+    if (IsUndisturbed(pair.baseline)) seconds[0].push_back(RecordSeconds(pair.baseline));
+    if (IsUndisturbed(pair.candidate))
+      seconds[1].push_back(RecordSeconds(pair.candidate) + arm_charge_);
+  }
+  const size_t fewer = std::min(seconds[0].size(), seconds[1].size());
+  evaluation_.evidence["undisturbed_calls"] = {
+      {"baseline", seconds[0].size()}, {"candidate", seconds[1].size()}, {"of", pairs_.size()}};
+  undisturbed_ = fewer >= static_cast<size_t>(protocol_.min_pairs);
+  std::vector<PairedSample> samples;
+  if (!undisturbed_ || fewer == pairs_.size()) {
+    for (const Pair& pair : pairs_)
+      samples.push_back(
+          {RecordSeconds(pair.baseline), RecordSeconds(pair.candidate) + arm_charge_});
+    return samples;
+  }
+  // Those of the side that has more are taken evenly, so that both run through the same minutes.
+  for (size_t i = 0; i < fewer; ++i)
+    samples.push_back(
+        {seconds[0][i * seconds[0].size() / fewer], seconds[1][i * seconds[1].size() / fewer]});
+  return samples;
+}
+
+PairedRatio Examination::WithinLoad(const PairedRatio& ratio, const PairedRatioOptions& options) {
+  if (undisturbed_) return ratio;
+  std::vector<PairedSample> slow;
+  std::vector<PairedSample> fast;
+  for (const Pair& pair : pairs_) {
+    slow.push_back({LeastSeconds(pair.baseline), RecordSeconds(pair.candidate) + arm_charge_});
+    fast.push_back({RecordSeconds(pair.baseline), LeastSeconds(pair.candidate) + arm_charge_});
+  }
+  const auto low = ComputePairedRatio(slow, options);
+  const auto high = ComputePairedRatio(fast, options);
+  if (!low.ok() || !high.ok()) return ratio;
+  return WithBounds(ratio, *low, *high, options.band);
+}
+
+}  // namespace davinci::judge

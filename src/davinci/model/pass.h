@@ -1,0 +1,35 @@
+// What the engine asks an executor to compute: pieces of prompts and steps of answers. No torch.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "davinci/model/engine.h"
+
+namespace davinci::model {
+
+// A piece of one request's prompt.
+struct Chunk {
+  std::span<const TokenId> tokens;
+  int64_t position = 0;  // of the first of them
+  int64_t start = 0;     // of the request's stretch of the cache
+  bool last = false;     // the answer's first token is drawn from what follows
+};
+
+// How one token of one request is drawn.
+struct DrawRow {
+  const Sampling* sampling = nullptr;
+  int64_t position = 0;  // of the token that is drawn
+  int num_alternatives = 0;
+};
+
+// One request's step: its latest token goes in, the next comes out.
+struct StepRow {
+  TokenId token = 0;
+  int source = -1;       // row of the step launched before whose token goes in; -1: `token`
+  int64_t position = 0;  // of the token that goes in
+  int64_t start = 0;
+  DrawRow draw;
+};
+
+}  // namespace davinci::model

@@ -1,0 +1,35 @@
+// A step's update of the policy: the trainer's own log-probabilities of what was sampled, what a
+// mismatch with the sampler's rejects, and the clipped loss over the rest.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "davinci/base/status.h"
+#include "davinci/orchestrator/train_recipe.h"
+#include "davinci/orchestrator/train_sequences.h"
+#include "davinci/trainer/learner.h"
+
+namespace davinci::orchestrator {
+
+class PolicyUpdate {
+ public:
+  // Nothing is owned. One object serves one step.
+  PolicyUpdate(const TrainRecipe& recipe, trainer::Learner* learner)
+      : recipe_(recipe), learner_(*learner) {}
+
+  // Log-probabilities before the update. Writes parity, entropy and accept rates, and clears the
+  // flag of samples that mismatch rejects.
+  Status Compare(TrainingBatch* batch, nlohmann::ordered_json* line);
+  // recipe.updates_per_step updates, each over a part of the sequences.
+  Status Apply(const TrainingBatch& batch, double learning_rate, nlohmann::ordered_json* line);
+
+ private:
+  Status EvaluateAll(const TrainingBatch& batch, nlohmann::ordered_json* line);
+
+  const TrainRecipe& recipe_;
+  trainer::Learner& learner_;
+  TokenValues log_probs_;   // the trainer's
+  TokenValues importance_;  // weights of TIS; empty without it
+};
+
+}  // namespace davinci::orchestrator

@@ -1,0 +1,59 @@
+// Rows of supervised fine-tuning from judged demonstrations: what each of the three agents would
+// have been asked, by the project's prompts, and what the teacher answers. Pure.
+//
+// | row       | prompt                                         | reply |
+// |-----------|------------------------------------------------|------------------------------------|
+// | policy    | task and the skills of the best attempt        | the best attempt | | repair    |
+// the same, an earlier attempt that is wrong or  | the best attempt                   | | | slower,
+// the judge's feedback on it             |                                    | | selection | task,
+// skills of the library                    | the skills of the best attempt     | | summary   | two
+// attempts with their measurements           | the one skill that they differ in  |
+//
+// Selection and summary rows, and repairs of slow attempts, need a gain that the judge measured.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "davinci/agent/prompt_set.h"
+#include "davinci/agent/task_brief.h"
+#include "davinci/data/evaluation.h"
+#include "davinci/sftdata/row.h"
+#include "davinci/skill/skill.h"
+
+namespace davinci::teacher {
+
+struct Attempt {
+  std::string id;
+  std::string source;
+  std::vector<std::string> skills, rules;
+  Evaluation evaluation;
+};
+
+struct Demonstration {
+  agent::TaskBrief brief;
+  std::string family, split;
+  std::string device;             // DescribeDevice()'s text
+  std::vector<Attempt> attempts;  // of one language; the last is the best
+};
+
+struct RowLimits {
+  size_t policy_tokens = 3500;     // of a prompt, llm::EstimateTokens
+  size_t selection_tokens = 2500;  // likewise
+  size_t max_skills = 2;           // in a prompt of the policy
+  double min_gain = 1.1;           // speedup of the best attempt over the other
+};
+
+struct DemoRows {
+  std::vector<sftdata::Row> rows;
+  std::map<std::string, size_t> left_out;  // why no row was made
+};
+
+// `library` by name; skills that it lacks are an error.
+Result<DemoRows> RowsOf(const agent::PromptSet& prompts, const Demonstration& demonstration,
+                        const std::map<std::string, skill::Skill>& library,
+                        const RowLimits& limits = {});
+
+}  // namespace davinci::teacher

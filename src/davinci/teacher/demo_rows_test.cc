@@ -1,0 +1,98 @@
+#include "davinci/teacher/demo_rows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "davinci/base/json_text.h"
+#include "davinci/skill/formats.h"
+
+namespace davinci::teacher {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const fs::path kSource = DAVINCI_SOURCE_DIR;
+
+Evaluation Judged(double speedup) {
+  Evaluation evaluation;
+  evaluation.correct = true;
+  evaluation.speedup.emplace();
+  evaluation.speedup->median = speedup;
+  evaluation.speedup->baseline = "eager";
+  return evaluation;
+}
+
+Demonstration Softmax() {
+  Demonstration made;
+  made.brief.id = "softmax-1";
+  made.brief.reference = "class Model: pass\n";
+  made.brief.language = davinci::Language::kCpp;
+  made.family = "softmax";
+  made.split = "train";
+  made.attempts = {
+      {"a.naive", "class ModelNew: pass  # slow\n", {}, {}, Judged(0.8)},
+      {"a.best", "class ModelNew: pass  # fast\n", {"branch-free-exp"}, {"fast_exp"}, Judged(2.0)}};
+  return made;
+}
+
+DemoRows Rows(const Demonstration& demonstration, const RowLimits& limits = {}) {
+  const auto prompts = agent::PromptSet::Load(kSource / "prompts", kSource / "prompts/compact");
+  EXPECT_TRUE(prompts.ok()) << prompts.status().ToString();
+  std::map<std::string, skill::Skill> library;
+  const auto read = skill::ReadSkills(kSource / "skills");
+  for (const auto& document : read->documents) library[document.skill.name] = document.skill;
+  auto rows = RowsOf(*prompts, demonstration, library, limits);
+  EXPECT_TRUE(rows.ok()) << rows.status().ToString();
+  return *rows;
+}
+
+std::vector<std::string> Kinds(const DemoRows& made) {
+  std::vector<std::string> kinds;
+  for (const auto& row : made.rows)
+    kinds.push_back(row.origin.id.substr(row.origin.id.rfind('.') + 1));
+  return kinds;
+}
+
+TEST(DemoRows, MeasuredGainGivesRowsOfAllAgentsThatReadBackAlike) {
+  const DemoRows made = Rows(Softmax());
+  EXPECT_THAT(Kinds(made), ElementsAre("policy0", "repair1", "selection2", "summary3"));
+  for (const auto& row : made.rows) {
+    EXPECT_EQ(row.origin.split, "train");
+    EXPECT_THAT(row.origin.rules, ElementsAre("fast_exp"));
+    EXPECT_THAT(row.origin.skills, ElementsAre("branch-free-exp"));
+    const auto again = sftdata::ParseRow(JsonText(sftdata::ToJson(row)));
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(*again, row);
+  }
+  // The slow attempt is context, the fast one is trained.
+  const auto& repair = made.rows[1].messages;
+  EXPECT_THAT(repair[2].content, HasSubstr("slow"));
+  EXPECT_EQ(repair[2].weight, 0);
+  EXPECT_THAT(repair[3].content, HasSubstr("Turn 1 of 2"));
+  EXPECT_THAT(repair[4].content, HasSubstr("fast"));
+  EXPECT_EQ(repair[4].weight, 1);
+}
+
+TEST(DemoRows, WithoutGainOnlyThePolicyLearns) {
+  Demonstration same = Softmax();
+  same.attempts[0].evaluation = Judged(2.0);
+  EXPECT_THAT(Kinds(Rows(same)), ElementsAre("policy0"));
+  Demonstration wrong = Softmax();
+  wrong.attempts[1].evaluation.correct = false;
+  EXPECT_TRUE(Rows(wrong).rows.empty());
+}
+
+TEST(DemoRows, TooLongPromptsAreLeftOut) {
+  Demonstration wide = Softmax();
+  wide.brief.reference = std::string(20000, 'x');
+  const DemoRows made = Rows(wide);
+  EXPECT_TRUE(made.rows.empty());
+  EXPECT_EQ(made.left_out.at("policy: the prompt is too long"), 1u);
+}
+
+}  // namespace
+}  // namespace davinci::teacher

@@ -1,0 +1,455 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "davinci/synth/render_class.h"
+#include "davinci/synth/text.h"
+#include "davinci/teacher/emitter.h"
+#include "davinci/teacher/region_reader.h"
+
+namespace davinci::teacher {
+
+std::string_view LanguageName(Language language) {
+  return language == Language::kTriton ? "triton" : "cpp";
+}
+
+std::string Substituted(const std::string& form, const std::vector<std::string>& operands) {
+  // Of "{0} + {1}": how tight an operand must be. Sums and products are read from the left.
+  const bool binary = form.size() > 8 && form.starts_with("{0} ") && form.ends_with(" {1}");
+  const std::string op = binary ? form.substr(4, form.size() - 8) : "";
+  int left = 3, right = 3;
+  if (op == "+" || op == "-") left = 1, right = 2;
+  if (op == "*" || op == "/") left = 2;
+  if (op == "<" || op == ">" || op == "<=" || op == ">=" || op == "==" || op == "!=")
+    left = right = 1;
+  std::string text;
+  for (size_t i = 0; i < form.size(); ++i) {
+    if (form[i] == '{' && i + 2 < form.size() && form[i + 2] == '}') {
+      const auto index = static_cast<size_t>(form[i + 1] - '0');
+      const bool alone = (i == 0 || form[i - 1] == '(' || form.substr(0, i).ends_with(", ")) &&
+                         (i + 3 == form.size() || form[i + 3] == ')' || form[i + 3] == ',');
+      const std::string& operand = operands[index];
+      const bool fits = binary && Precedence(operand) >= (index == 0 ? left : right) &&
+                        !(index == 1 && operand.starts_with('-'));
+      text += alone || fits ? operand : Bracketed(operand);
+      i += 2;
+    } else {
+      text += form[i];
+    }
+  }
+  return text;
+}
+
+namespace {
+
+using Kind = TensorValue::Kind;
+
+constexpr double kMostInRegisters = 16384;  // elements of a row that one program holds
+constexpr double kTile = 4096;              // elements of a program's tile of short rows
+
+class TritonWriter : private RegionReader {
+ public:
+  TritonWriter(Program* program, const Region& region, const KernelForm& form,
+               const EmitRules& rules)
+      : RegionReader(program, region, form), rules_(rules) {}
+
+  KernelText Write() {
+    if (form_.reduced.empty())
+      Pointwise();
+    else
+      Rows();
+    return std::move(text_);
+  }
+
+ private:
+  void Line(const std::string& line) { body_ += std::string(indent_, ' ') + line + "\n"; }
+
+  std::string Scalar(Id id) const {
+    const TensorValue& value = p_[id];
+    if (value.number) {
+      if (std::isnan(*value.number)) return "float(\"nan\")";
+      if (std::isinf(*value.number))
+        return *value.number > 0 ? "float(\"inf\")" : "float(\"-inf\")";
+      return synth::FloatText(*value.number);
+    }
+    return ScalarName(id);
+  }
+
+  const KernelTensor* Input(Id id) const {
+    for (const KernelTensor& tensor : form_.inputs)
+      if (tensor.value == id) return &tensor;
+    return nullptr;
+  }
+
+  // The text of a value where the cursor stands; emits lines for what it needs.
+  std::string Text(Id id) {
+    const TensorValue& value = p_[id];
+    if (value.kind == Kind::kScalar) return Scalar(id);
+    if (const auto known = known_.find(id); known != known_.end()) return known->second;
+    if (value.kind == Kind::kIota) {
+      for (const int axis : region_.placements.at(id).axes[static_cast<size_t>(value.axes[0])])
+        return known_[id] = form_.axes[static_cast<size_t>(form_.axis_of.at(axis))].index;
+      return "?";
+    }
+    if (const KernelTensor* tensor = Input(id)) {
+      std::string load = fmt::format(
+          "tl.load({}_ptr + {}{})", tensor->name,
+          form_.Offset(*tensor, [&](int a) { return form_.axes[static_cast<size_t>(a)].index; }),
+          MaskOf(*tensor));
+      if (tensor->axes.empty()) load = fmt::format("tl.load({}_ptr)", tensor->name);
+      if (value.dtype == DType::kFloat && p_.graph.precision != synth::Precision::kFp32)
+        load += ".to(tl.float32)";
+      if (value.dtype == DType::kBool) load += " != 0";
+      Line(fmt::format("{} = {}", tensor->name, load));
+      return known_[id] = tensor->name;
+    }
+    if (value.kind == Kind::kReshape) return known_[id] = Text(value.operands[0]);
+    if (value.kind == Kind::kReduce) return "?";  // rows are set by the passes
+    std::vector<std::string> operands;
+    for (size_t k = 0; k < value.operands.size(); ++k) {
+      std::string operand = Text(value.operands[k]);
+      const std::string slot = fmt::format("{{{}}}", k);
+      const size_t first = value.primitive->triton.find(slot);
+      const bool twice = value.primitive->triton.find(slot, first + 1) != std::string::npos;
+      if (twice && !IsSimple(operand)) operand = Assign(value.operands[k], operand);
+      operands.push_back(operand);
+    }
+    const std::string& primitive = value.primitive->triton;
+    const std::string helper = primitive.substr(0, primitive.find('('));
+    if (helper == "tanh" || helper == "log1p" || helper == "expm1" || helper == "round_even")
+      text_.helpers.insert(helper);
+    const std::string text = Substituted(primitive, operands);
+    if (Uses(id) == 1 && text.size() < 60 && !IsOutput(id)) return known_[id] = text;
+    return Assign(id, text);
+  }
+
+  std::string Assign(Id id, const std::string& text) {
+    const std::string name = fmt::format("v{}", ++count_);
+    Line(fmt::format("{} = {}", name, text));
+    return known_[id] = name;
+  }
+
+  std::string MaskOf(const KernelTensor& tensor) const {
+    if (form_.reduced.empty()) return ", mask=inside";
+    const bool k = form_.Has(tensor, false), r = form_.Has(tensor, true);
+    std::string mask = k && r ? "inside" : k ? "in_row" : "in_col";
+    return fmt::format(", mask={}{}", mask, r ? ", other=0.0" : "");
+  }
+
+  void Store(const KernelTensor& tensor) {
+    const std::string value = Text(tensor.value);
+    std::string mask = form_.reduced.empty()     ? "inside"
+                       : form_.Has(tensor, true) ? "inside"
+                                                 : "in_row";
+    if (tensor.axes.empty()) mask = "in_row";
+    const std::string offset =
+        form_.Offset(tensor, [&](int a) { return form_.axes[static_cast<size_t>(a)].index; });
+    Line(fmt::format("tl.store({}_ptr + {}, {}, mask={})", tensor.name,
+                     tensor.axes.empty() ? "row" : offset, value, mask));
+  }
+
+  // Indices of several axes from one flat index.
+  void Decompose(const std::vector<int>& axes, const std::string& flat) {
+    if (axes.size() < 2) return;
+    std::string rest = flat;
+    for (size_t i = axes.size(); i-- > 0;) {
+      const LoopAxis& axis = form_.axes[static_cast<size_t>(axes[i])];
+      if (i == 0) {
+        Line(fmt::format("{} = {}", axis.index, rest));
+      } else {
+        Line(fmt::format("{} = {} % {}", axis.index, Bracketed(rest), axis.size));
+        rest = fmt::format("{} // {}", Bracketed(rest), axis.size);
+      }
+    }
+  }
+
+  std::vector<std::string> Parameters() const {
+    std::vector<std::string> all;
+    for (const KernelTensor& tensor : form_.inputs) all.push_back(tensor.name + "_ptr");
+    for (const KernelTensor& tensor : form_.outputs) all.push_back(tensor.name + "_ptr");
+    for (const auto& [name, id] : form_.scalars)
+      if (!form_.IsSize(name)) all.push_back(name);
+    return all;
+  }
+  std::vector<std::string> Arguments() const {
+    std::vector<std::string> all;
+    for (const KernelTensor& tensor : form_.inputs) all.push_back(tensor.host);
+    for (const KernelTensor& tensor : form_.outputs) all.push_back(tensor.host);
+    for (const auto& [name, id] : form_.scalars)
+      if (!form_.IsSize(name)) all.push_back(p_[id].text);
+    return all;
+  }
+
+  std::string HostSize(const std::vector<int>& axes) {
+    const DimId product = form_.Product(program_, axes);
+    return program_->SizeText(product);
+  }
+
+  void Pointwise() {
+    indent_ = 4;
+    std::vector<std::string> parameters = Parameters(), arguments = Arguments();
+    if (form_.kept.empty()) {  // one element
+      Line("inside = tl.program_id(0) == 0");
+      for (const KernelTensor& tensor : form_.outputs) {
+        const std::string value = Text(tensor.value);
+        Line(fmt::format("tl.store({}_ptr, {})", tensor.name, value));
+      }
+      Finish(parameters, arguments, "(1,)", "");
+      return;
+    }
+    const bool several = form_.kept.size() > 1;
+    Line(fmt::format("i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"));
+    Line("inside = i < n");
+    Decompose(form_.kept, "i");
+    parameters.push_back("n");
+    arguments.push_back(form_.outputs[0].host + ".numel()");
+    if (several) {
+      for (size_t k = 0; k < form_.kept.size(); ++k) {
+        const LoopAxis& axis = form_.axes[static_cast<size_t>(form_.kept[k])];
+        parameters.push_back(axis.size);
+        arguments.push_back(program_->SizeText(axis.dim));
+      }
+    }
+    for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+    parameters.push_back("BLOCK: tl.constexpr");
+    Finish(parameters, arguments,
+           fmt::format("(triton.cdiv({}.numel(), 1024),)", form_.outputs[0].host), ", BLOCK=1024");
+  }
+
+  static std::string Neutral(ReduceKind kind) {
+    switch (kind) {
+      case ReduceKind::kMax:
+        return "float(\"-inf\")";
+      case ReduceKind::kMin:
+        return "float(\"inf\")";
+      case ReduceKind::kProd:
+      case ReduceKind::kAll:
+        return "1.0";
+      default:
+        return "0.0";
+    }
+  }
+  std::string Combine(ReduceKind kind, const std::string& what) {
+    switch (kind) {
+      case ReduceKind::kSum:
+        return fmt::format("tl.sum({}, axis=1)[:, None]", what);
+      case ReduceKind::kMax:
+      case ReduceKind::kAny:
+        return fmt::format("tl.max({}, axis=1)[:, None]", what);
+      case ReduceKind::kMin:
+      case ReduceKind::kAll:
+        return fmt::format("tl.min({}, axis=1)[:, None]", what);
+      case ReduceKind::kProd:
+        text_.helpers.insert("times");
+        return fmt::format("tl.reduce({}, 1, times)[:, None]", what);
+    }
+    return "";
+  }
+  static std::string Accumulate(ReduceKind kind, const std::string& sum, const std::string& what) {
+    switch (kind) {
+      case ReduceKind::kSum:
+        return sum + " + " + what;
+      case ReduceKind::kMax:
+      case ReduceKind::kAny:
+        return fmt::format("tl.maximum({}, {})", sum, what);
+      case ReduceKind::kMin:
+      case ReduceKind::kAll:
+        return fmt::format("tl.minimum({}, {})", sum, what);
+      case ReduceKind::kProd:
+        return fmt::format("{} * {}", sum, Bracketed(what));
+    }
+    return "";
+  }
+  std::string Truth(Id id, const std::string& text) const {
+    return p_[id].dtype == DType::kBool ? text + " != 0" : text;
+  }
+
+  // What a reduction reads, without the elements behind the row's end.
+  std::string Masked(Id reduce) {
+    const TensorValue& value = p_[reduce];
+    return fmt::format("tl.where(inside, {}, {})", Text(value.operands[0]), Neutral(value.reduce));
+  }
+
+  void Rows() {
+    indent_ = 4;
+    std::vector<std::string> parameters = Parameters(), arguments = Arguments();
+    for (const auto* axes : {&form_.kept, &form_.reduced}) {
+      for (const int a : *axes) {
+        const LoopAxis& axis = form_.axes[static_cast<size_t>(a)];
+        parameters.push_back(axis.size);
+        arguments.push_back(program_->SizeText(axis.dim));
+      }
+    }
+    const double cols = p_.At(form_.Product(program_, form_.reduced), synth::Binding::kCuda);
+    const double rows = p_.At(form_.Product(program_, form_.kept), synth::Binding::kCuda);
+    const bool registers = rules_.rows_in_registers && cols <= kMostInRegisters;
+    const bool inner = !form_.axes.empty() && !form_.axes.back().reduced;  // lanes along rows
+    const auto multiply = [&](const std::vector<int>& axes) {
+      std::string product;
+      for (const int a : axes) {
+        const std::string part = form_.axes[static_cast<size_t>(a)].size;
+        product += product.empty() ? part : " * " + part;
+      }
+      return product.empty() ? std::string("1") : product;
+    };
+    const std::string rows_text = multiply(form_.kept), cols_text = multiply(form_.reduced);
+    Line("row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]");
+    Line(fmt::format("in_row = row < {}", rows_text));
+    Decompose(form_.kept, "row");
+    std::string rows_per, block;
+    double tile_rows = 1;
+    if (rules_.many_rows || (inner && rules_.columns)) {
+      tile_rows = std::max(1.0, kTile / std::exp2(std::ceil(std::log2(std::max(cols, 2.0)))));
+      if (inner && rules_.columns) tile_rows = std::max(tile_rows, 32.0);
+      // Programs for every multiprocessor come first.
+      while (tile_rows > 1 && rows / tile_rows < 264) tile_rows /= 2;
+      if (inner && rules_.columns && tile_rows < 16) tile_rows = 16;
+    }
+    // Row values without a pass before them.
+    if (tile_rows > 1) text_.used.insert(inner && rules_.columns ? "columns" : "many_rows");
+    if (registers) {
+      text_.used.insert("rows_in_registers");
+      Line("col = tl.arange(0, BLOCK)[None, :]");
+      Line(fmt::format("in_col = col < {}", cols_text));
+      Line("inside = in_row & in_col");
+      Decompose(form_.reduced, "col");
+      for (const Id member : region_.members) {
+        const TensorValue& value = p_[member];
+        if (value.kind != Kind::kReduce) continue;
+        if (const Id first = FirstAlike(member); first != member) {
+          known_[member] = known_.at(first);
+          continue;
+        }
+        const std::string masked = Masked(member);
+        Assign(member, Truth(member, Combine(value.reduce, masked)));
+      }
+      for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+      block = fmt::format("triton.next_power_of_2({})", HostSize(form_.reduced));
+      const double tile = tile_rows * std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
+      if (tile > 4096) warps_ = tile > 8192 ? 16 : 8;
+    } else {
+      const double width = inner && rules_.columns ? 128 : std::min(4096.0, 4096 / tile_rows);
+      for (int pass = 0; pass < form_.num_passes; ++pass) Pass(pass, cols_text);
+      for (const KernelTensor& tensor : form_.outputs)
+        if (!region_.IsPerElement(tensor.value)) Store(tensor);
+      block = fmt::format("{}", static_cast<int64_t>(width));
+      if (tile_rows * width > 2048) warps_ = 8;
+    }
+    parameters.push_back("ROWS: tl.constexpr");
+    parameters.push_back("BLOCK: tl.constexpr");
+    const auto per = static_cast<int64_t>(tile_rows);
+    const std::string grid = per == 1
+                                 ? HostSize(form_.kept)
+                                 : fmt::format("triton.cdiv({}, {})", HostSize(form_.kept), per);
+    Finish(parameters, arguments, fmt::format("({},)", grid),
+           fmt::format(", ROWS={}, BLOCK={}{}", per, block,
+                       warps_ > 4 ? fmt::format(", num_warps={}", warps_) : ""));
+  }
+
+  void Pass(int pass, const std::string& cols_text) {
+    const auto reduces = Reduces(pass);
+    const auto stores = Stores(pass);
+    if (reduces.empty() && stores.empty()) return;
+    // Row values that the pass reads, before its loop.
+    for (const Id member : region_.members)
+      if (!region_.IsPerElement(member) && p_[member].kind != Kind::kReduce &&
+          form_.pass.at(member) <= pass && ReadBy(member))
+        Text(member);
+    for (const KernelTensor& tensor : form_.inputs)
+      if (!form_.Has(tensor, true) && !known_.contains(tensor.value)) Text(tensor.value);
+    std::vector<std::string> sums;
+    for (const Id reduce : reduces) {
+      sums.push_back(fmt::format("acc{}", ++count_));
+      Line(fmt::format("{} = tl.full((ROWS, BLOCK), {}, tl.float32)", sums.back(),
+                       Neutral(p_[reduce].reduce)));
+    }
+    Line(fmt::format("for start in range(0, {}, BLOCK):", cols_text));
+    indent_ += 4;
+    const auto saved = known_;
+    Line("col = (start + tl.arange(0, BLOCK))[None, :]");
+    Line(fmt::format("in_col = col < {}", cols_text));
+    Line("inside = in_row & in_col");
+    Decompose(form_.reduced, "col");
+    for (size_t i = 0; i < reduces.size(); ++i)
+      Line(fmt::format("{0} = {1}", sums[i],
+                       Accumulate(p_[reduces[i]].reduce, sums[i], Masked(reduces[i]))));
+    for (const KernelTensor* tensor : stores) Store(*tensor);
+    known_ = saved;
+    indent_ -= 4;
+    for (size_t i = 0; i < reduces.size(); ++i)
+      Assign(reduces[i], Truth(reduces[i], Combine(p_[reduces[i]].reduce, sums[i])));
+    for (const Id reduce : Reduces(pass, true)) known_[reduce] = known_.at(FirstAlike(reduce));
+  }
+
+  bool ReadBy(Id member) const {
+    for (const Id other : region_.members)
+      if (region_.IsPerElement(other) &&
+          std::find(p_[other].operands.begin(), p_[other].operands.end(), member) !=
+              p_[other].operands.end())
+        return true;
+    return false;
+  }
+
+  void Finish(const std::vector<std::string>& parameters, const std::vector<std::string>& arguments,
+              const std::string& grid, const std::string& constants) {
+    text_.source = fmt::format("@triton.jit\ndef {}({}):\n{}", form_.name,
+                               synth::Join(parameters, ", "), body_);
+    text_.call.push_back(
+        fmt::format("{}[{}]({}{})", form_.name, grid, synth::Join(arguments, ", "), constants));
+  }
+
+  const EmitRules& rules_;
+  KernelText text_;
+  std::string body_;
+  size_t indent_ = 4;
+  std::map<Id, std::string> known_;
+  int count_ = 0;
+  int warps_ = 4;
+};
+
+}  // namespace
+
+KernelText EmitTriton(Program* program, const Region& region, const KernelForm& form,
+                      const EmitRules& rules) {
+  return TritonWriter(program, region, form, rules).Write();
+}
+
+std::string TritonPrelude(const std::set<std::string>& helpers) {
+  static const std::map<std::string, std::string> texts = {
+      {"tanh",
+       "@triton.jit\ndef tanh(x):\n"
+       "    # Away from 0 by an exponential that cannot overflow, near 0 by a series.\n"
+       "    a = tl.abs(x)\n"
+       "    e = tl.exp(-2.0 * a)\n"
+       "    large = (1.0 - e) / (1.0 + e)\n"
+       "    s = a * a\n"
+       "    small = a * (1.0 + s * (-0.33333334 + s * (0.13333334 + s * (-0.053968254 + s * "
+       "0.021869488))))\n"
+       "    y = tl.where(a < 0.25, small, large)\n"
+       "    return tl.where(x < 0.0, -y, y)\n"},
+      {"log1p",
+       "@triton.jit\ndef log1p(x):\n"
+       "    # The rounding of 1 + x, corrected to first order.\n"
+       "    u = 1.0 + x\n"
+       "    return tl.where(u == 1.0, x, tl.log(u) * (x / (u - 1.0)))\n"},
+      {"expm1",
+       "@triton.jit\ndef expm1(x):\n"
+       "    small = x * (1.0 + x * (0.5 + x * (0.16666667 + x * (0.041666668 + x * (0.008333334 + "
+       "x * "
+       "(0.0013888889 + x * 0.0001984127))))))\n"
+       "    return tl.where(tl.abs(x) < 0.5, small, tl.exp(x) - 1.0)\n"},
+      {"round_even",
+       "@triton.jit\ndef round_even(x):\n"
+       "    f = tl.floor(x)\n"
+       "    d = x - f\n"
+       "    odd = f - 2.0 * tl.floor(f * 0.5)\n"
+       "    up = (d > 0.5) | ((d == 0.5) & (odd == 1.0))\n"
+       "    return tl.where(up, f + 1.0, f)\n"},
+      {"times", "@triton.jit\ndef times(a, b):\n    return a * b\n"}};
+  std::string prelude;
+  for (const std::string& helper : helpers) prelude += texts.at(helper) + "\n\n";
+  return prelude;
+}
+
+}  // namespace davinci::teacher

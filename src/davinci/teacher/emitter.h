@@ -1,0 +1,44 @@
+// One region as the text of a kernel, and of its call, in one language.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "davinci/teacher/kernel_form.h"
+
+namespace davinci::teacher {
+
+enum class Language { kTriton, kCpp };
+std::string_view LanguageName(Language language);
+
+struct EmitRules {
+  bool rows_in_registers = true;  // a row is loaded once where it fits
+  bool many_rows = true;          // several short rows per program
+  bool columns = true;            // lanes along the contiguous axis
+  bool fast_exp = true;           // exp, log, tanh, … without calls
+  bool inline_erf = true;         // erf without calls
+  bool stored_values = true;      // what several passes need is computed once
+  bool pick_class = true;         // a class' element is read, not searched
+  bool partial_sums = true;       // sums in vector lanes
+};
+
+struct KernelText {
+  std::string source;             // definitions in the language
+  std::string binding;            // Python at module level
+  std::vector<std::string> call;  // Python lines in forward
+  std::set<std::string> helpers;  // of the prelude
+  std::set<std::string> used;     // what the text uses of the rules, by name of the rule
+};
+
+KernelText EmitTriton(Program* program, const Region& region, const KernelForm& form,
+                      const EmitRules& rules);
+KernelText EmitCpp(Program* program, const Region& region, const KernelForm& form,
+                   const EmitRules& rules);
+// Definitions of helpers that the kernels of a file need; those of C++ are in math_text.h.
+std::string TritonPrelude(const std::set<std::string>& helpers);
+
+// "{0} + {1}" with its operands.
+std::string Substituted(const std::string& form, const std::vector<std::string>& operands);
+
+}  // namespace davinci::teacher

@@ -1,0 +1,87 @@
+// Evaluates a PyTorch expression to values of a Program: by the functions of the tables, and, for
+// what needs shapes (reductions, views, normalizations), by evaluate_shapes.cc. Internal.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "davinci/base/status.h"
+#include "davinci/teacher/program.h"
+#include "davinci/teacher/tables.h"
+
+namespace davinci::teacher {
+
+struct Meaning {
+  enum class Kind { kTensor, kNumber, kText, kNone, kSequence };
+  Kind kind = Kind::kNone;
+  Id id = -1;                    // kTensor; kSequence: the first item where it is read alone
+  std::optional<double> number;  // kNumber: known now, or
+  std::string text;              // kNumber: Python text; kText
+  DimId dim = synth::kNoDim;     // kNumber: a size
+  bool boolean = false;          // kNumber
+  std::vector<Meaning> items;    // kSequence
+
+  static Meaning Tensor(Id id) { return {Kind::kTensor, id, {}, "", synth::kNoDim, false, {}}; }
+  static Meaning Number(double value) {
+    return {Kind::kNumber, -1, value, "", synth::kNoDim, false, {}};
+  }
+};
+using Names = std::map<std::string, Meaning>;
+using Meanings = std::vector<Meaning>;
+
+class Evaluator {
+ public:
+  Evaluator(Program* program, const Tables& tables, const std::string& mode)
+      : p_(program), tables_(tables), training_(mode != "eval") {}
+
+  // "module_(x)" calls this one.
+  void SetModule(PythonExpression constructor, std::string path) {
+    constructor_ = std::move(constructor);
+    path_ = std::move(path);
+  }
+  Result<Meaning> Evaluate(const PythonExpression& expression, const Names& names);
+
+ private:
+  using Keywords = std::map<std::string, Meaning>;
+
+  Result<Meaning> Call(const PythonExpression& call, const Names& names);
+  Result<Meaning> Apply(const std::string& name, Meanings arguments, Keywords keywords);
+  Result<Meaning> ApplyTable(const std::vector<Function>& definitions, Meanings arguments,
+                             Keywords keywords, const Names& more, const std::string& name);
+  Result<Meaning> Binary(const std::string& op, const Meaning& a, const Meaning& b);
+  Result<Meaning> Subscript(const PythonExpression& expression, const Names& names);
+  Result<Meaning> Point(const std::string& primitive, const Meanings& operands);
+  Result<Meaning> Power(const Meaning& base, const Meaning& exponent);
+  Result<Meaning> Matmul(Id a, Id b);
+
+  // evaluate_shapes.cc. Nothing: not a function of its own.
+  std::optional<Result<Meaning>> Native(const std::string& name, Meanings& arguments,
+                                        Keywords& keywords);
+  Result<Meaning> Module(const Names& names, const Meanings& inputs);
+  Result<Meaning> Reduce(ReduceKind kind, Id x, const Meaning& dim, bool keepdim);
+  // The pair of extreme value and its index, along one axis.
+  Result<Meaning> Extreme(ReduceKind kind, Id x, const Meaning& dim, bool keepdim);
+  Id Position(const std::vector<DimId>& shape, size_t axis);
+  Result<Meaning> Mean(Id x, const Meaning& dim, bool keepdim);
+  Result<Meaning> Reshape(Id x, std::vector<DimId> shape);
+  Result<Meaning> Normalized(Id x, std::vector<int> axes, const Meaning& eps, bool centred);
+  Result<Meaning> Affine(Meaning x, const Meaning& weight, const Meaning& bias, size_t axis);
+  Result<Meaning> PickClass(Id x, Id index, size_t axis, bool keepdim);
+  Meaning View(Id x, const std::string& text, std::vector<DimId> shape);
+  Result<std::vector<int>> Axes(const Meaning& dim, size_t rank);
+  Meaning Size(DimId dim);
+  Meaning Weight(const std::string& name, std::vector<DimId> shape);
+  Id ToTensor(const Meaning& meaning);
+  std::vector<Id> Operands(const Meanings& meanings);
+
+  Program* p_;
+  const Tables& tables_;
+  bool training_;
+  std::optional<PythonExpression> constructor_;
+  std::string path_;
+  int depth_ = 0;
+};
+
+}  // namespace davinci::teacher

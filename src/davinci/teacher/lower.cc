@@ -1,0 +1,274 @@
+#include "davinci/teacher/lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "davinci/synth/render_class.h"
+#include "davinci/synth/text.h"
+#include "davinci/teacher/evaluate.h"
+
+namespace davinci::teacher {
+namespace {
+
+using synth::AttrSpec;
+using synth::Node;
+using synth::NodeText;
+using synth::ValueId;
+
+// Python text of a spelling's placeholders.
+struct FormFiller {
+  const Program& program;
+  const Node& node;
+  const NodeText& text;
+  bool evaluate;  // names for the evaluator, or Python text with {0}, {1} for the inputs
+
+  std::string Dim(DimId dim) const {
+    return evaluate ? fmt::format("dimid_{}", dim) : program.SizeText(dim);
+  }
+  std::string Attr(const AttrSpec& spec) const {
+    const auto& value = node.attrs.find(spec.name)->second;
+    if (const auto* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
+    if (const auto* real = std::get_if<double>(&value)) return synth::FloatText(*real);
+    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "True" : "False";
+    if (const auto* word = std::get_if<std::string>(&value)) return '"' + *word + '"';
+    if (const auto* size = std::get_if<synth::SizeAttr>(&value)) return Dim(size->dim);
+    const auto& axes = std::get<std::vector<int>>(value);
+    if (axes.size() == 1) return std::to_string(axes[0]);
+    return fmt::format("({})", fmt::join(axes, ", "));
+  }
+  std::string Weight(const std::string& name) const {
+    const auto found = text.weights.find(name);
+    if (found == text.weights.end()) return "None";
+    return evaluate ? "w_" + name : "self." + found->second;
+  }
+  std::string Input(size_t index) const {
+    return evaluate ? fmt::format("in_{}", index) : fmt::format("{{{}}}", index);
+  }
+  std::string Dims(const std::vector<DimId>& dims) const {
+    std::vector<std::string> parts;
+    for (const DimId dim : dims) parts.push_back(Dim(dim));
+    return synth::Join(parts, ", ");
+  }
+
+  std::string Value(const std::string& name) const {
+    const synth::Graph& graph = program.graph;
+    if (name == "m") return evaluate ? "module_" : "self." + text.module;
+    if (name.starts_with("kw:")) {
+      std::string all;
+      for (const auto attr : synth::Split(std::string_view(name).substr(3), ','))
+        if (const AttrSpec* spec = node.op->Attr(attr))
+          all += fmt::format(", {}={}", spec->py, Attr(*spec));
+      return all;
+    }
+    if (name.starts_with("opt:")) {
+      const std::string weight = Weight(name.substr(4));
+      return weight == "None" ? "" : ", " + weight;
+    }
+    if (name == "out") return Dims(graph.values[static_cast<size_t>(node.outputs[0])].shape);
+    if (name == "star") return Dims(node.star);
+    if (name == "all") {
+      std::vector<std::string> inputs;
+      for (size_t i = 0; i < node.inputs.size(); ++i) inputs.push_back(Input(i));
+      return synth::Join(inputs, ", ");
+    }
+    for (size_t k = 0; k < node.op->inputs.size() && k < node.inputs.size(); ++k)
+      if (node.op->inputs[k].name == name) return Input(k);
+    for (const auto& param : node.op->params)
+      if (param.name == name) return Weight(name);
+    if (const AttrSpec* spec = node.op->Attr(name)) {
+      const std::string value = Attr(*spec);
+      return value.starts_with('-') || value.find(' ') != std::string::npos ? "(" + value + ")"
+                                                                            : value;
+    }
+    if (const auto dim = node.dims.find(name); dim != node.dims.end()) {
+      const std::string value = Dim(dim->second);
+      return value.find(' ') == std::string::npos ? value : "(" + value + ")";
+    }
+    return "?";
+  }
+
+  std::string Fill(std::string_view form) const {
+    std::string filled;
+    for (size_t i = 0; i < form.size();) {
+      if (form[i] != '{') {
+        filled += form[i++];
+        continue;
+      }
+      const size_t end = form.find('}', i);
+      filled += Value(std::string(form.substr(i + 1, end - i - 1)));
+      i = end + 1;
+    }
+    return synth::Replaced(std::move(filled), "(, ", "(");
+  }
+};
+
+class Lowering {
+ public:
+  Lowering(const synth::Graph& graph, const synth::ClassParts& parts, const Tables& tables)
+      : program_(graph), parts_(parts), tables_(tables) {}
+
+  Result<Program> Run() {
+    const synth::Graph& graph = program_.graph;
+    ids_.assign(graph.values.size(), -1);
+    for (size_t i = 0; i < graph.inputs.size(); ++i) {
+      const auto& value = graph.values[static_cast<size_t>(graph.inputs[i])];
+      ids_[static_cast<size_t>(graph.inputs[i])] = Leaf(parts_.inputs[i], value);
+    }
+    for (size_t i = 0; i < graph.nodes.size(); ++i) Sources(i);
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      DAVINCI_RETURN_IF_ERROR(LowerNode(static_cast<int>(i)));
+    for (const ValueId output : graph.outputs)
+      program_.outputs.push_back(ids_[static_cast<size_t>(output)]);
+    return std::move(program_);
+  }
+
+ private:
+  Id Leaf(const std::string& name, const synth::Value& value) {
+    TensorValue leaf;
+    leaf.text = name;
+    leaf.shape = value.shape;
+    leaf.dtype = value.dtype;
+    for (size_t axis = 0; axis < value.shape.size(); ++axis)
+      if (!program_.graph.dims.IsConstant(value.shape[axis]))
+        program_.size_sources.emplace_back(value.shape[axis],
+                                           fmt::format("{}.shape[{}]", name, axis));
+    return program_.Add(std::move(leaf));
+  }
+
+  // Sizes that weights show.
+  void Sources(size_t index) {
+    const Node& node = program_.graph.nodes[index];
+    const NodeText& text = parts_.nodes[index];
+    const bool standard =
+        text.constructor.starts_with("nn.Linear") || text.constructor.starts_with("nn.Conv1d") ||
+        text.constructor.starts_with("nn.Conv2d") || text.constructor.starts_with("nn.Conv3d");
+    for (const ValueId id : node.weights) {
+      const auto& value = program_.graph.values[static_cast<size_t>(id)];
+      std::string path;
+      if (const auto found = text.weights.find(value.hint); found != text.weights.end())
+        path = found->second;
+      else if (standard && value.hint == "weight")
+        path = text.module + ".weight";
+      if (path.empty()) continue;
+      for (size_t axis = 0; axis < value.shape.size(); ++axis)
+        if (!program_.graph.dims.IsConstant(value.shape[axis]))
+          program_.size_sources.emplace_back(value.shape[axis],
+                                             fmt::format("self.{}.shape[{}]", path, axis));
+    }
+  }
+
+  Status LowerNode(int index) {
+    const Node node = program_.graph.nodes[static_cast<size_t>(index)];
+    const NodeText& text = parts_.nodes[static_cast<size_t>(index)];
+    if (text.form.empty()) return InvalidArgument("a node without text");
+    const size_t before = program_.values.size();
+    auto result = Evaluated(node, text);
+    std::vector<Id> ids;
+    if (result.ok()) {
+      std::vector<Meaning> all =
+          result->kind == Meaning::Kind::kSequence ? result->items : std::vector<Meaning>{*result};
+      bool fits = all.size() == node.outputs.size();
+      for (size_t i = 0; fits && i < all.size(); ++i) {
+        fits = all[i].kind == Meaning::Kind::kTensor && SameShape(all[i].id, node.outputs[i]);
+        ids.push_back(all[i].id);
+      }
+      if (!fits) ids.clear();
+    }
+    if (ids.empty()) DAVINCI_RETURN_IF_ERROR(Whole(node, text, &ids));
+    for (size_t i = 0; i < ids.size(); ++i) ids_[static_cast<size_t>(node.outputs[i])] = ids[i];
+    for (size_t i = before; i < program_.values.size(); ++i) program_.values[i].node = index;
+    return Status::Ok();
+  }
+
+  bool SameShape(Id id, ValueId value) {
+    const auto& want = program_.graph.values[static_cast<size_t>(value)];
+    const auto& have = program_[id].shape;
+    if (have.size() != want.shape.size()) return false;
+    if ((program_[id].dtype == DType::kFloat) != (want.dtype == DType::kFloat)) return false;
+    for (size_t i = 0; i < have.size(); ++i)
+      if (!program_.Same(have[i], want.shape[i])) return false;
+    return true;
+  }
+
+  Result<Meaning> Evaluated(const Node& node, const NodeText& text) {
+    const FormFiller filler{program_, node, text, true};
+    DAVINCI_ASSIGN_OR_RETURN(const auto expression,
+                             PythonExpression::Parse(filler.Fill(text.form)));
+    Names names;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      names[fmt::format("in_{}", i)] = Meaning::Tensor(ids_[static_cast<size_t>(node.inputs[i])]);
+    for (const auto& [name, path] : text.weights) {
+      for (const ValueId id : node.weights) {
+        const auto& value = program_.graph.values[static_cast<size_t>(id)];
+        if (value.hint != name) continue;
+        names["w_" + name] = Meaning::Tensor(Leaf("self." + path, value));
+      }
+    }
+    Evaluator evaluator(&program_, tables_, program_.graph.mode);
+    if (!text.module.empty()) {
+      DAVINCI_ASSIGN_OR_RETURN(auto constructor,
+                               PythonExpression::Parse(filler.Fill(text.constructor)));
+      evaluator.SetModule(std::move(constructor), "self." + text.module);
+    }
+    return evaluator.Evaluate(expression, names);
+  }
+
+  // The operator as one PyTorch call.
+  Status Whole(const Node& node, const NodeText& text, std::vector<Id>* ids) {
+    const FormFiller filler{program_, node, text, false};
+    TensorValue call;
+    call.kind = TensorValue::Kind::kOpaque;
+    call.text = filler.Fill(text.form);
+    if (call.text.find('?') != std::string::npos)
+      return InvalidArgument(fmt::format("a size of {} that no tensor shows", node.op->name));
+    for (const ValueId input : node.inputs)
+      call.operands.push_back(ids_[static_cast<size_t>(input)]);
+    call.what = node.op->view ? "view" : node.op->family;
+    call.view = node.op->view;
+    call.contiguous = !node.op->view && (node.op->family == "conv" || node.op->family == "matmul" ||
+                                         node.op->family == "pool");
+    if (!node.op->view) ++program_.whole_operators;
+    if (node.outputs.size() == 1) {
+      const auto& value = program_.graph.values[static_cast<size_t>(node.outputs[0])];
+      call.shape = value.shape;
+      call.dtype = value.dtype;
+      const Id id = program_.Add(std::move(call));
+      for (size_t axis = 0; axis < value.shape.size(); ++axis)
+        if (program_.SizeText(value.shape[axis]).find('?') != std::string::npos)
+          program_.size_sources.emplace_back(value.shape[axis],
+                                             fmt::format("t{}.shape[{}]", id, axis));
+      ids->push_back(id);
+      return Status::Ok();
+    }
+    const Id tuple = program_.Add(std::move(call));
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const auto& value = program_.graph.values[static_cast<size_t>(node.outputs[i])];
+      TensorValue item;
+      item.kind = TensorValue::Kind::kItem;
+      item.operands = {tuple};
+      item.item = static_cast<int>(i);
+      item.shape = value.shape;
+      item.dtype = value.dtype;
+      item.contiguous = false;
+      ids->push_back(program_.Add(std::move(item)));
+    }
+    return Status::Ok();
+  }
+
+  Program program_;
+  const synth::ClassParts& parts_;
+  const Tables& tables_;
+  std::vector<Id> ids_;  // by value of the graph
+};
+
+}  // namespace
+
+Result<Program> Lower(const synth::Graph& graph, const synth::ClassParts& parts,
+                      const Tables& tables) {
+  return Lowering(graph, parts, tables).Run();
+}
+
+}  // namespace davinci::teacher

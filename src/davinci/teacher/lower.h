@@ -1,0 +1,19 @@
+// From an operator graph, and how its text spells the operators, to tensor primitives.
+//
+// The spelling decides the meaning: an operator's spellings may differ ("floor" is also written as
+// torch.ceil), so each node's text is parsed and evaluated by the tables' definitions of PyTorch's
+// functions. An operator whose text uses something unknown stays one opaque PyTorch call.
+#pragma once
+
+#include "davinci/base/status.h"
+#include "davinci/synth/render.h"
+#include "davinci/teacher/program.h"
+#include "davinci/teacher/tables.h"
+
+namespace davinci::teacher {
+
+// Fails where not even the PyTorch call can be written again (a size that no tensor shows).
+Result<Program> Lower(const synth::Graph& graph, const synth::ClassParts& parts,
+                      const Tables& tables);
+
+}  // namespace davinci::teacher

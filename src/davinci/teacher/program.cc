@@ -1,0 +1,50 @@
+#include "davinci/teacher/program.h"
+
+#include <fmt/format.h>
+
+namespace davinci::teacher {
+
+Id Program::Add(TensorValue value) {
+  std::string key = fmt::format(
+      "{}|{}|{}|{}|{}|{}", static_cast<int>(value.kind), static_cast<const void*>(value.primitive),
+      static_cast<int>(value.reduce), value.keepdim, value.text, value.item);
+  for (const Id operand : value.operands) key += fmt::format(" {}", operand);
+  for (const int axis : value.axes) key += fmt::format(" a{}", axis);
+  for (const DimId dim : value.shape) key += fmt::format(" d{}", dim);
+  if (value.number) key += fmt::format(" n{:a}", *value.number);
+  const auto [found, added] = known_.try_emplace(key, static_cast<Id>(values.size()));
+  if (added) values.push_back(std::move(value));
+  return found->second;
+}
+
+Id Program::Scalar(double number) {
+  TensorValue value;
+  value.kind = TensorValue::Kind::kScalar;
+  value.number = number;
+  return Add(std::move(value));
+}
+
+Id Program::ScalarText(const std::string& text) {
+  TensorValue value;
+  value.kind = TensorValue::Kind::kScalar;
+  value.text = text;
+  return Add(std::move(value));
+}
+
+DimId Program::Product(const std::vector<DimId>& dims) {
+  DimId product = graph.dims.Constant(1);
+  for (const DimId dim : dims)
+    product = IsOne(product) ? dim : IsOne(dim) ? product : graph.dims.Binary('*', product, dim);
+  return product;
+}
+
+std::string Program::SizeText(DimId dim) const {
+  return graph.dims.Python(dim, [&](DimId part) -> std::string {
+    if (graph.dims.IsConstant(part)) return "";
+    for (const auto& [known, text] : size_sources)
+      if (graph.dims.Equal(known, part)) return text;
+    return graph.dims[part].kind == synth::Dim::Kind::kSymbol ? "?" : "";
+  });
+}
+
+}  // namespace davinci::teacher

@@ -1,0 +1,379 @@
+#include "davinci/teacher/teacher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "davinci/synth/text.h"
+#include "davinci/teacher/fusion.h"
+#include "davinci/teacher/lower.h"
+
+namespace davinci::teacher {
+namespace {
+
+using Kind = TensorValue::Kind;
+
+class Writer {
+ public:
+  Writer(Program program, const synth::Graph& graph, const synth::RenderedTask& task,
+         Language language, const std::set<std::string>& allowed, const MathText& math)
+      : p_(std::move(program)),
+        graph_(graph),
+        task_(task),
+        language_(language),
+        allowed_(allowed),
+        math_(math) {}
+
+  Result<Candidate> Write() {
+    if (language_ == Language::kCpp && graph_.precision != synth::Precision::kFp32)
+      return InvalidArgument("cpp kernels are fp32");
+    FusionRules rules;
+    rules.pointwise = Allows("fuse_pointwise");
+    rules.around = Allows("fuse_around_reduction");
+    rules.reductions = Allows("fuse_reductions");
+    rules.matmul = Allows("vendor_matmul_epilogue");
+    rules.conv = Allows("vendor_conv_epilogue");
+    plan_ = Fuse(&p_, rules);
+    std::string kernels, bindings;
+    std::set<std::string> helpers;
+    for (const Plan::Step& step : plan_.steps) {
+      if (step.region < 0) {
+        Opaque(step.value);
+        continue;
+      }
+      const Region& region = plan_.regions[static_cast<size_t>(step.region)];
+      if (region.outputs.empty()) continue;
+      Allocate(region);
+      const KernelForm form =
+          MakeForm(&p_, region, KernelName(region), [&](Id id) { return Host(id); });
+      const EmitRules emit = RulesFor(region);
+      const KernelText text = language_ == Language::kTriton ? EmitTriton(&p_, region, form, emit)
+                                                             : EmitCpp(&p_, region, form, emit);
+      if (synth::Replaced(text.source, " ? ", "").find('?') != std::string::npos ||
+          synth::Join(text.call, "").find('?') != std::string::npos)
+        return InvalidArgument("a kernel reads a size or value that is not there");
+      kernels += (kernels.empty()                  ? ""
+                  : language_ == Language::kTriton ? "\n\n"
+                                                   : "\n") +
+                 text.source;
+      if (!text.binding.empty()) bindings += text.binding + "\n";
+      for (const std::string& line : text.call) Line(line);
+      helpers.insert(text.helpers.begin(), text.helpers.end());
+      Note(region, text);
+      ++candidate_.own_kernels;
+    }
+    for (const std::string& line : forward_)
+      if (line.find('?') != std::string::npos)
+        return InvalidArgument("a size that no tensor shows");
+    candidate_.torch_calls = static_cast<int>(p_.whole_operators);
+    candidate_.source = File(kernels, bindings, helpers);
+    for (const Rule& rule : Rules())
+      if (candidate_.rules.contains(rule.name)) candidate_.skills.insert(rule.skill);
+    return std::move(candidate_);
+  }
+
+ private:
+  bool Allows(const std::string& rule) const { return allowed_.contains(rule); }
+  void Line(const std::string& line) { forward_.push_back(line); }
+
+  static bool HasMax(const Program& p, const Region& region) {
+    return std::any_of(region.members.begin(), region.members.end(), [&](Id id) {
+      return p[id].kind == Kind::kReduce && p[id].reduce == ReduceKind::kMax;
+    });
+  }
+
+  EmitRules RulesFor(const Region& region) const {
+    EmitRules rules;
+    rules.rows_in_registers =
+        Allows(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
+    rules.many_rows = Allows("many_rows");
+    rules.columns = Allows(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
+    rules.fast_exp = Allows("fast_exp");
+    rules.inline_erf = Allows("inline_erf");
+    rules.stored_values = Allows("stored_values");
+    rules.pick_class = Allows("pick_class");
+    rules.partial_sums = Allows("partial_sums");
+    return rules;
+  }
+
+  // Which rules the text shows.
+  void Note(const Region& region, const KernelText& text) {
+    const auto used = [&](const std::string& name) { return text.used.contains(name); };
+    if (used("rows_in_registers"))
+      Use(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
+    if (used("many_rows")) Use("many_rows");
+    if (used("columns")) Use(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
+    for (const char* rule :
+         {"fast_exp", "inline_erf", "stored_values", "pick_class", "partial_sums"})
+      if (used(rule)) Use(rule);
+    std::set<int> nodes, reducing;
+    bool reduces = false;
+    for (const Id member : region.members) {
+      if (p_[member].kind == Kind::kReshape) continue;
+      nodes.insert(p_[member].node);
+      if (p_[member].kind == Kind::kReduce) {
+        reduces = true;
+        reducing.insert(p_[member].node);
+      }
+    }
+    if (nodes.size() < 2) return;
+    for (const Id member : region.members)
+      for (const Id operand : p_[member].operands) {
+        if (p_[operand].what == "matmul") Use("vendor_matmul_epilogue");
+        if (p_[operand].what == "conv") Use("vendor_conv_epilogue");
+      }
+    if (!reduces) Use("fuse_pointwise");
+    if (reduces && nodes.size() > reducing.size()) Use("fuse_around_reduction");
+    if (reducing.size() > 1) Use("fuse_reductions");
+  }
+  void Use(const std::string& rule) { candidate_.rules.insert(rule); }
+
+  std::string Host(Id id) {
+    const TensorValue& value = p_[id];
+    if (value.kind == Kind::kLeaf) {
+      if (!value.text.starts_with("self.")) read_inputs_.insert(value.text);
+      return value.text;
+    }
+    return Variable(id);
+  }
+  std::string Variable(Id id) const { return fmt::format("t{}", id); }
+
+  void Opaque(Id id) {
+    const TensorValue& value = p_[id];
+    if (value.kind == Kind::kItem) {
+      Line(fmt::format("{} = {}[{}]", Variable(id), Variable(value.operands[0]), value.item));
+    } else if (value.kind == Kind::kReshape) {
+      std::vector<std::string> sizes;
+      for (const DimId dim : value.shape) sizes.push_back(p_.SizeText(dim));
+      Line(fmt::format("{} = {}.reshape({})", Variable(id), Name(value.operands[0]),
+                       sizes.empty() ? "()" : synth::Join(sizes, ", ")));
+      return;
+    } else {
+      std::vector<std::string> names;
+      for (const Id operand : value.operands) names.push_back(Name(operand));
+      std::string text;
+      for (size_t i = 0; i < value.text.size(); ++i) {
+        const bool slot = value.text[i] == '{' && i + 2 < value.text.size() &&
+                          std::isdigit(static_cast<unsigned char>(value.text[i + 1])) &&
+                          value.text[i + 2] == '}';
+        if (slot) {
+          text += names[static_cast<size_t>(value.text[i + 1] - '0')];
+          i += 2;
+        } else {
+          text += value.text[i];
+        }
+      }
+      Line(fmt::format("{} = {}", Variable(id), text));
+    }
+    if (value.contiguous || value.shape.empty()) return;
+    for (const Region& region : plan_.regions)
+      if (std::any_of(region.members.begin(), region.members.end(), [&](Id member) {
+            const auto& operands = p_[member].operands;
+            return std::find(operands.begin(), operands.end(), id) != operands.end();
+          })) {
+        Line(fmt::format("{0} = {0}.contiguous()", Variable(id)));
+        return;
+      }
+  }
+  std::string Name(Id id) const {
+    return p_[id].kind == Kind::kLeaf ? p_[id].text
+           : p_[id].kind == Kind::kScalar
+               ? (p_[id].number ? fmt::format("{}", *p_[id].number) : p_[id].text)
+               : Variable(id);
+  }
+
+  const synth::Value& InputValue(size_t i) const {
+    return graph_.values[static_cast<size_t>(graph_.inputs[i])];
+  }
+
+  // The fresh result of a vendor call that an output may overwrite: nothing else reads it, and the
+  // kernel reads each of its elements where it writes. -1: none.
+  Id Overwritten(const Region& region, Id output) {
+    if (region.HasReduction() || p_[output].dtype != DType::kFloat) return -1;
+    for (const Id member : region.members)
+      for (const Id operand : p_[member].operands) {
+        const TensorValue& value = p_[operand];
+        const std::string rule = value.what == "conv"     ? "vendor_conv_epilogue"
+                                 : value.what == "matmul" ? "vendor_matmul_epilogue"
+                                                          : "";
+        if (value.kind != Kind::kOpaque || rule.empty() || !Allows(rule) || value.view ||
+            !value.contiguous || value.dtype != DType::kFloat || overwritten_.contains(operand) ||
+            region.placements.at(operand).axes != region.placements.at(output).axes)
+          continue;
+        bool only_here =
+            std::find(p_.outputs.begin(), p_.outputs.end(), operand) == p_.outputs.end();
+        for (size_t i = 0; i < p_.values.size(); ++i) {
+          const auto& reads = p_.values[i].operands;
+          if (std::find(reads.begin(), reads.end(), operand) != reads.end() &&
+              std::find(region.members.begin(), region.members.end(), static_cast<Id>(i)) ==
+                  region.members.end())
+            only_here = false;
+        }
+        if (!only_here) continue;
+        overwritten_.insert(operand);
+        Use(rule);
+        return operand;
+      }
+    return -1;
+  }
+
+  void Allocate(const Region& region) {
+    for (const Id output : region.outputs) {
+      const TensorValue& value = p_[output];
+      if (const Id fresh = Overwritten(region, output); fresh >= 0) {
+        Line(fmt::format("{} = {}", Variable(output), Variable(fresh)));
+        continue;
+      }
+      std::string like;
+      for (size_t i = 0; i < graph_.inputs.size() && like.empty(); ++i) {
+        const auto& input = InputValue(i);
+        bool same = input.dtype == DType::kFloat && value.dtype == DType::kFloat &&
+                    input.shape.size() == value.shape.size() && !value.shape.empty();
+        for (size_t k = 0; same && k < value.shape.size(); ++k)
+          same = p_.Same(value.shape[k], input.shape[k]);
+        if (same) like = task_.parts.inputs[i];
+      }
+      if (!like.empty()) {
+        read_inputs_.insert(like);
+        Line(fmt::format("{} = torch.empty_like({})", Variable(output), like));
+        continue;
+      }
+      std::vector<std::string> sizes;
+      for (const DimId dim : value.shape) sizes.push_back(p_.SizeText(dim));
+      std::string type = value.dtype == DType::kBool ? "torch.bool" : "torch.int64";
+      if (value.dtype == DType::kFloat) {
+        type = "torch.float32";
+        for (size_t i = graph_.inputs.size(); i-- > 0;)
+          if (InputValue(i).dtype == DType::kFloat) type = task_.parts.inputs[i] + ".dtype";
+      }
+      Line(fmt::format("{} = torch.empty(({}{}), device={}.device, dtype={})", Variable(output),
+                       synth::Join(sizes, ", "), sizes.size() == 1 ? "," : "",
+                       task_.parts.inputs[0], type));
+    }
+  }
+
+  std::string KernelName(const Region& region) {
+    std::vector<std::string> parts;
+    for (const Id member : region.members) {
+      const int node = p_[member].node;
+      if (node < 0) continue;
+      const std::string& name = graph_.nodes[static_cast<size_t>(node)].op->name;
+      if (parts.size() < 3 && (parts.empty() || parts.back() != name)) parts.push_back(name);
+    }
+    std::string name = synth::Join(parts, "_") + "_kernel";
+    const std::string base = name;
+    for (int n = 2; !kernel_names_.insert(name).second; ++n) name = fmt::format("{}{}", base, n);
+    return name;
+  }
+
+  std::string File(const std::string& kernels, const std::string& bindings,
+                   const std::set<std::string>& helpers) {
+    const bool triton = language_ == Language::kTriton;
+    std::string forward;
+    for (const std::string& line : forward_) forward += "        " + line + "\n";
+    std::string result;
+    for (size_t i = 0; i < p_.outputs.size(); ++i) {
+      const std::string name = Name(p_.outputs[i]);
+      if (task_.parts.result == "dict")
+        result += fmt::format("{}\"{}\": {}", i ? ", " : "", task_.parts.result_keys[i], name);
+      else
+        result += (i ? ", " : "") + name;
+    }
+    if (task_.parts.result == "dict") result = "{" + result + "}";
+    if (task_.parts.result == "list") result = "[" + result + "]";
+    const std::string body = task_.parts.helpers + task_.parts.constructor + forward;
+    std::string file;
+    if (body.find("math.") != std::string::npos) file += "import math\n\n";
+    file += "import torch\nimport torch.nn as nn\n";
+    if (body.find("F.") != std::string::npos) file += "import torch.nn.functional as F\n";
+    if (!kernels.empty())
+      file += triton ? "import triton\nimport triton.language as tl\n"
+                     : "\nimport davinci_runtime as dv\n";
+    const auto binding = static_cast<size_t>(triton ? synth::Binding::kCuda : synth::Binding::kCpu);
+    if (!task_.parts.constants[binding].empty()) file += "\n" + task_.parts.constants[binding];
+    if (!kernels.empty() && triton) file += "\n\n" + TritonPrelude(helpers) + kernels;
+    if (!kernels.empty() && !triton) {
+      const std::string prelude = math_.Definitions(helpers);
+      const std::string memory =
+          kernels.find("std::make_unique") == std::string::npos ? "" : "#include <memory>\n";
+      file += fmt::format(
+          "\n# errno and floating-point traps keep loops from vectorising; fused products round "
+          "otherwise than PyTorch.\nFLAGS = [\"-fno-math-errno\", \"-fno-trapping-math\", "
+          "\"-ffp-contract=off\"]\nSOURCE = r\"\"\"\n#include <bit>\n#include <cmath>\n#include "
+          "<cstdint>\n{}\n{}{}{}\"\"\"\n\nkernels = dv.cpp_module(SOURCE, FLAGS)\n{}",
+          memory, prelude, prelude.empty() ? "" : "\n", kernels, bindings);
+    }
+    file += "\n\n" + task_.parts.helpers + task_.parts.constructor;
+    file += fmt::format("    def forward(self, {}):\n", synth::Join(task_.parts.inputs, ", "));
+    for (const std::string& input : task_.parts.inputs)
+      if (read_inputs_.contains(input))
+        file += fmt::format("        {0} = {0}.contiguous()\n", input);
+    return file + forward + "        return " + result + "\n";
+  }
+
+  Program p_;
+  const synth::Graph& graph_;
+  const synth::RenderedTask& task_;
+  Language language_;
+  const std::set<std::string>& allowed_;
+  const MathText& math_;
+  Plan plan_;
+  Candidate candidate_;
+  std::vector<std::string> forward_;
+  std::set<std::string> read_inputs_, kernel_names_;
+  std::set<Id> overwritten_;
+};
+
+}  // namespace
+
+const std::vector<Rule>& Rules() {
+  static const std::vector<Rule> rules = {
+      {"fuse_pointwise", "fuse-pointwise-chain", {Language::kTriton, Language::kCpp}},
+      {"fuse_around_reduction", "fuse-add-into-norm", {Language::kTriton, Language::kCpp}},
+      {"fuse_reductions", "two-results-from-one-load", {Language::kTriton, Language::kCpp}},
+      {"vendor_matmul_epilogue",
+       "vendor-matmul-plus-epilogue",
+       {Language::kTriton, Language::kCpp}},
+      {"vendor_conv_epilogue", "vendor-conv-plus-epilogue", {Language::kTriton, Language::kCpp}},
+      {"softmax_in_registers", "softmax-row-in-registers", {Language::kTriton}},
+      {"norm_in_registers", "norm-row-kept-in-registers", {Language::kTriton}},
+      {"many_rows", "many-short-rows-per-program", {Language::kTriton}},
+      {"columns_triton", "lanes-along-contiguous-dim", {Language::kTriton}},
+      {"columns_cpp", "reduce-columns-row-by-row", {Language::kCpp}},
+      {"fast_exp", "branch-free-exp", {Language::kCpp}},
+      {"inline_erf", "gelu-with-inline-erf", {Language::kCpp}},
+      {"stored_values", "branch-free-exp", {Language::kCpp}},
+      {"pick_class", "cross-entropy-without-probabilities", {Language::kCpp}},
+      {"partial_sums", "independent-partial-sums", {Language::kCpp}},
+  };
+  return rules;
+}
+
+std::string_view LevelName(Level level) {
+  return level == Level::kNaive ? "naive" : level == Level::kBetter ? "better" : "best";
+}
+
+std::set<std::string> Teacher::RulesOf(Level level, Language language) {
+  std::set<std::string> rules;
+  if (level == Level::kNaive) return rules;
+  for (const Rule& rule : Rules()) {
+    if (!rule.languages.contains(language)) continue;
+    const bool fusion = rule.name.starts_with("fuse_") || rule.name.starts_with("vendor_");
+    if (fusion || level == Level::kBest) rules.insert(rule.name);
+  }
+  return rules;
+}
+
+Result<Teacher> Teacher::Load(const std::filesystem::path& synth_folder) {
+  Teacher teacher;
+  DAVINCI_ASSIGN_OR_RETURN(teacher.tables_, LoadTables(synth_folder / "teacher"));
+  return teacher;
+}
+
+Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
+                                 Language language, const std::set<std::string>& allowed) const {
+  DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_));
+  return Writer(std::move(program), graph, task, language, allowed, tables_.math).Write();
+}
+
+}  // namespace davinci::teacher

@@ -1,0 +1,54 @@
+// Writes fast kernels for generated tasks: the operator graph becomes tensor primitives (lower.h),
+// these become regions (fusion.h), each region one kernel (emitter.h); what nothing covers stays a
+// PyTorch call, so every task has an answer.
+//
+// Rules name the skill of skills/ that states them. A candidate uses exactly the rules that the
+// given skills allow. Pure: the same task, language and rules give the same text. Threads may share
+// a Teacher.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "davinci/base/status.h"
+#include "davinci/synth/sampler.h"
+#include "davinci/teacher/emitter.h"
+#include "davinci/teacher/tables.h"
+
+namespace davinci::teacher {
+
+struct Rule {
+  std::string name;
+  std::string skill;  // folder of skills/
+  std::set<Language> languages;
+};
+const std::vector<Rule>& Rules();
+
+enum class Level { kNaive, kBetter, kBest };
+std::string_view LevelName(Level level);
+
+struct Candidate {
+  std::string source;  // Python file with <entry>New
+  std::set<std::string> rules, skills;
+  int own_kernels = 0;  // regions
+  int torch_calls = 0;  // operators left to PyTorch
+};
+
+class Teacher {
+ public:
+  static Result<Teacher> Load(const std::filesystem::path& synth_folder);
+
+  // `allowed`: names of rules. Fails where the task cannot be rewritten at all in this language.
+  Result<Candidate> Write(const synth::Graph& graph, const synth::RenderedTask& task,
+                          Language language, const std::set<std::string>& allowed) const;
+  // The rules of a level: naive has none.
+  static std::set<std::string> RulesOf(Level level, Language language);
+
+ private:
+  Tables tables_;
+};
+
+}  // namespace davinci::teacher

@@ -1,0 +1,113 @@
+#include "davinci/teacher/teacher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "davinci/teacher/python_expression.h"
+
+namespace davinci::teacher {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+const fs::path kSource = DAVINCI_SOURCE_DIR;
+
+// The grammar stays where it was loaded: it points into itself.
+struct Made {
+  Result<synth::Grammar> loaded = synth::LoadGrammar(kSource / "synth");
+  Result<synth::StyleBook> styles = synth::LoadStyles(kSource / "synth");
+  Result<Teacher> written = Teacher::Load(kSource / "synth");
+  const synth::Grammar& grammar = *loaded;
+  const Teacher& teacher = *written;
+};
+
+const Made& All() {
+  static const Made made;
+  return made;
+}
+
+std::vector<synth::SampledTask> Tasks(size_t count, uint64_t seed) {
+  std::vector<synth::SampledTask> tasks;
+  synth::SampleOptions options;
+  options.count = count;
+  options.seed = seed;
+  EXPECT_TRUE(synth::SampleTasks(All().grammar, *All().styles, options,
+                                 [&](const synth::SampledTask& task) {
+                                   tasks.push_back(task);
+                                   return Status::Ok();
+                                 })
+                  .ok());
+  return tasks;
+}
+
+TEST(PythonExpression, ReadsCallsSlicesAndPrecedence) {
+  auto sum = PythonExpression::Parse("a + b * -c ** 2");
+  ASSERT_TRUE(sum.ok());
+  EXPECT_EQ(sum->text, "+");
+  EXPECT_EQ(sum->parts[1].text, "*");
+  EXPECT_EQ(sum->parts[1].parts[1].text, "-");
+  auto call = PythonExpression::Parse("F.normalize(x, p=2, dim=-1)[..., :8].T");
+  ASSERT_TRUE(call.ok());
+  EXPECT_EQ(call->text, "T");
+  EXPECT_EQ(call->parts[0].parts[0].parts[0].DottedName(), "F.normalize");
+  EXPECT_FALSE(PythonExpression::Parse("x +").ok());
+  EXPECT_FALSE(PythonExpression::Parse("f(x").ok());
+}
+
+TEST(Teacher, GivesAnAnswerToNearlyEveryTaskAndAnOwnKernelToMost) {
+  size_t answers = 0, own = 0;
+  const auto tasks = Tasks(300, 5);
+  for (const auto& task : tasks) {
+    const auto candidate = All().teacher.Write(task.graph, task.text, Language::kTriton,
+                                               Teacher::RulesOf(Level::kBest, Language::kTriton));
+    if (!candidate.ok()) continue;
+    ++answers;
+    own += candidate->own_kernels > 0;
+    EXPECT_THAT(candidate->source, HasSubstr("class " + task.text.entry + "New("));
+  }
+  EXPECT_GE(answers, 0.99 * static_cast<double>(tasks.size()));
+  EXPECT_GE(own, 0.75 * static_cast<double>(tasks.size()));
+}
+
+// A demonstration uses exactly the rules whose skills are in its prompt.
+TEST(Teacher, EveryRuleShowsWithItsSkillAndNotWithout) {
+  const auto tasks = Tasks(1500, 6);
+  for (const Rule& rule : Rules()) {
+    EXPECT_TRUE(fs::is_directory(kSource / "skills" / rule.skill)) << rule.skill;
+    for (const Language language : rule.languages) {
+      const auto with = Teacher::RulesOf(Level::kBest, language);
+      auto without = with;
+      without.erase(rule.name);
+      size_t shown = 0;
+      for (const auto& task : tasks) {
+        if (shown == 3) break;
+        const auto a = All().teacher.Write(task.graph, task.text, language, with);
+        if (!a.ok() || !a->rules.contains(rule.name)) continue;
+        ++shown;
+        EXPECT_TRUE(a->skills.contains(rule.skill));
+        const auto b = All().teacher.Write(task.graph, task.text, language, without);
+        ASSERT_TRUE(b.ok()) << task.id;
+        EXPECT_FALSE(b->rules.contains(rule.name)) << rule.name << " in " << task.id;
+        EXPECT_NE(a->source, b->source) << rule.name << " in " << task.id;
+      }
+      EXPECT_GT(shown, 0u) << rule.name << " never shows in " << LanguageName(language);
+    }
+  }
+}
+
+TEST(Teacher, WithoutRulesEveryOperatorIsAKernel) {
+  for (const auto& task : Tasks(200, 7)) {
+    const auto naive = All().teacher.Write(task.graph, task.text, Language::kCpp, {});
+    const auto best = All().teacher.Write(task.graph, task.text, Language::kCpp,
+                                          Teacher::RulesOf(Level::kBest, Language::kCpp));
+    if (!naive.ok() || !best.ok()) continue;
+    EXPECT_TRUE(naive->rules.empty()) << task.id;
+    EXPECT_GE(naive->own_kernels, best->own_kernels) << task.id;
+  }
+}
+
+}  // namespace
+}  // namespace davinci::teacher

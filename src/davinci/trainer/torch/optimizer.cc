@@ -1,0 +1,178 @@
+#include "davinci/trainer/torch/optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace davinci::trainer {
+
+using at::Tensor;
+
+namespace {
+
+Tensor Flat(const Tensor& tensor) { return tensor.detach().view({-1}); }
+
+Tensor* Of(Slot* slot, StateKind kind) {
+  switch (kind) {
+    case StateKind::kWeights:
+      return &slot->master;
+    case StateKind::kGradients:
+      return &slot->gradient;
+    case StateKind::kFirstMoments:
+      return &slot->first;
+    case StateKind::kSecondMoments:
+      return &slot->second;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Optimizer::Share Optimizer::ShareOf(int64_t num_elements) const {
+  if (ranks_ == nullptr) return {0, num_elements, num_elements};
+  const int64_t chunk = (num_elements + ranks_->size() - 1) / ranks_->size();
+  const int64_t begin = std::min(ranks_->rank() * chunk, num_elements);
+  return {begin, std::min(chunk, num_elements - begin), chunk};
+}
+
+void Optimizer::Adopt(Slot* slot) const {
+  const Share share = ShareOf(slot->compute.numel());
+  const Tensor own =
+      ranks_ == nullptr ? slot->compute : Flat(slot->compute).narrow(0, share.begin, share.size);
+  slot->master = own.scalar_type() == at::kFloat ? own : own.detach().to(at::kFloat);
+}
+
+Status Optimizer::ReduceScatter(std::vector<Slot>& slots) const {
+  for (Slot& slot : slots) {
+    const int64_t count = slot.compute.numel();
+    const Share share = ShareOf(count);
+    const auto fp32 = slot.master.options().dtype(at::kFloat);
+    Tensor from = slot.gradient.defined() ? Flat(slot.gradient) : at::zeros({count}, fp32);
+    if (share.chunk * ranks_->size() != count) {
+      const Tensor padded = at::zeros({share.chunk * ranks_->size()}, fp32);
+      padded.narrow(0, 0, count).copy_(from);
+      from = padded;
+    }
+    const Tensor to = at::empty({share.chunk}, fp32);
+    DAVINCI_RETURN_IF_ERROR(ranks_->ReduceScatter(from.const_data_ptr(), to.mutable_data_ptr(),
+                                                  share.chunk, comm::Element::kFloat32));
+    slot.gradient = to.narrow(0, 0, share.size);
+  }
+  return Status::Ok();
+}
+
+Result<Tensor> Optimizer::Norm(const std::vector<Tensor>& gradients, bool any) const {
+  if (ranks_ == nullptr) {
+    if (!any) return InvalidArgument("an update without gradients");
+    return at::stack(at::_foreach_norm(gradients, 2)).norm();
+  }
+  // The sum of squares, and how many ranks have gradients.
+  const Tensor sums =
+      at::full({2}, any ? 1.0 : 0.0, gradients.front().options().dtype(at::kDouble));
+  sums.select(0, 0).copy_(
+      at::stack(at::_foreach_norm(gradients, 2)).to(at::kDouble).square().sum());
+  DAVINCI_RETURN_IF_ERROR(ranks_->AllReduce(sums.mutable_data_ptr(), 2, comm::Element::kFloat64));
+  if (sums[1].item<double>() == 0) return InvalidArgument("an update without gradients");
+  return sums[0].sqrt();
+}
+
+Status Optimizer::Gather(const Tensor& share, const Tensor& whole) const {
+  const int64_t count = whole.numel();
+  const Share own = ShareOf(count);
+  const int64_t padded_size = own.chunk * ranks_->size();
+  const Tensor to = padded_size == count ? Flat(whole) : at::empty({padded_size}, whole.options());
+  const Tensor place = to.narrow(0, ranks_->rank() * own.chunk, own.chunk);
+  if (place.const_data_ptr() != share.const_data_ptr()) place.narrow(0, 0, own.size).copy_(share);
+  DAVINCI_RETURN_IF_ERROR(ranks_->AllGather(place.const_data_ptr(), to.mutable_data_ptr(),
+                                            own.chunk * whole.element_size()));
+  if (padded_size != count) Flat(whole).copy_(to.narrow(0, 0, count));
+  return Status::Ok();
+}
+
+Result<Update> Optimizer::Step(std::vector<Slot>& slots, double learning_rate) {
+  const c10::AutoGradMode no_gradients(false);
+  const bool any = std::any_of(slots.begin(), slots.end(),
+                               [](const Slot& slot) { return slot.gradient.defined(); });
+  if (ranks_ != nullptr) DAVINCI_RETURN_IF_ERROR(ReduceScatter(slots));
+  std::vector<Slot*> moved;
+  std::vector<Tensor> gradients;
+  for (Slot& slot : slots)
+    if (slot.gradient.defined()) {
+      moved.push_back(&slot);
+      gradients.push_back(slot.gradient);
+    }
+  Update update;
+  DAVINCI_ASSIGN_OR_RETURN(const Tensor norm, Norm(gradients, any));
+  update.gradient_norm = norm.item<double>();
+  update.applied = std::isfinite(update.gradient_norm);
+  if (update.applied) {
+    ++updates;
+    if (options_.clip_norm > 0 && update.gradient_norm > options_.clip_norm)
+      at::_foreach_mul_(gradients, options_.clip_norm / (update.gradient_norm + 1e-6));
+    const Tensor steps = at::full({}, static_cast<double>(updates), gradients.front().options());
+    for (const bool decays : {true, false}) {
+      std::vector<Tensor> weights, slopes, first, second, at_step;
+      for (Slot* slot : moved) {
+        if (slot->decays != decays || slot->master.numel() == 0) continue;
+        if (!slot->first.defined()) slot->first = at::zeros_like(slot->master.detach());
+        if (!slot->second.defined()) slot->second = at::zeros_like(slot->master.detach());
+        weights.push_back(slot->master.detach());
+        slopes.push_back(slot->gradient);
+        first.push_back(slot->first);
+        second.push_back(slot->second);
+        at_step.push_back(steps);
+      }
+      if (weights.empty()) continue;
+      at::_fused_adamw_(weights, slopes, first, second, {}, at_step, learning_rate, options_.beta1,
+                        options_.beta2, decays ? options_.weight_decay : 0.0, options_.epsilon,
+                        /*amsgrad=*/false, /*maximize=*/false);
+    }
+    for (Slot* slot : moved) {
+      if (ranks_ != nullptr)
+        DAVINCI_RETURN_IF_ERROR(Gather(slot->master, slot->compute.detach()));
+      else if (!slot->compute.is_same(slot->master))
+        slot->compute.detach().copy_(slot->master);
+    }
+  } else {
+    ++skipped;
+  }
+  for (Slot* slot : moved) slot->gradient = Tensor();
+  return update;
+}
+
+Result<Tensor> Optimizer::Whole(const Slot& slot, StateKind kind) const {
+  const c10::AutoGradMode no_gradients(false);
+  const Tensor& own = *Of(const_cast<Slot*>(&slot), kind);
+  if (kind == StateKind::kWeights && slot.compute.scalar_type() == at::kFloat)
+    return slot.compute.detach();
+  if (ranks_ == nullptr && own.defined()) return own.detach();
+  const Tensor whole = at::zeros(slot.compute.sizes(),
+                                 slot.compute.options().dtype(at::kFloat).requires_grad(false));
+  if (ranks_ == nullptr) return whole;
+  if (kind == StateKind::kGradients) {
+    if (own.defined()) whole.copy_(own);
+    DAVINCI_RETURN_IF_ERROR(
+        ranks_->AllReduce(whole.mutable_data_ptr(), whole.numel(), comm::Element::kFloat32));
+    return whole;
+  }
+  // A share without elements has no moments.
+  DAVINCI_RETURN_IF_ERROR(Gather(own.defined() ? own : at::zeros_like(slot.master), whole));
+  return whole;
+}
+
+void Optimizer::Write(Slot* slot, StateKind kind, int64_t begin, const Tensor& values) const {
+  const c10::AutoGradMode no_gradients(false);
+  const int64_t end = begin + values.numel();
+  if (kind == StateKind::kWeights) {
+    Flat(slot->compute).narrow(0, begin, values.numel()).copy_(values);
+    if (slot->compute.scalar_type() == at::kFloat) return;
+  }
+  Tensor* to = Of(slot, kind);
+  if (!to->defined()) *to = at::zeros_like(slot->master.detach());
+  const Share share = ShareOf(slot->compute.numel());
+  const int64_t from = std::max(begin, share.begin);
+  const int64_t count = std::min(end, share.begin + share.size) - from;
+  if (count > 0)
+    Flat(*to).narrow(0, from - share.begin, count).copy_(values.narrow(0, from - begin, count));
+}
+
+}  // namespace davinci::trainer

@@ -1,0 +1,280 @@
+// Forward and backward passes of the learner.
+#include <algorithm>
+#include <cstdlib>
+
+#include "davinci/trainer/torch/learner_impl.h"
+
+namespace davinci::trainer {
+
+using at::Tensor;
+
+namespace {
+
+// Logits that exist at a time unless the caller says otherwise. On CUDA 2 GiB of fp32: each chunk
+// also reads and writes the gradient of the whole head.
+constexpr int64_t kHeadLogitsCpu = int64_t{64} << 20;
+constexpr int64_t kHeadLogitsCuda = int64_t{512} << 20;
+
+}  // namespace
+
+PassResult LearnerImpl::ToHost(const Outputs& from) {
+  PassResult result;
+  const auto take = [](const Tensor& tensor, std::vector<float>* into) {
+    if (!tensor.defined()) return;
+    const Tensor host = tensor.to(at::kCPU).contiguous();
+    into->assign(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
+  };
+  take(from.outputs, &result.outputs);
+  take(from.entropies, &result.entropies);
+  return result;
+}
+
+std::unique_ptr<model::Attention> LearnerImpl::Attend(const Packed& packed) const {
+  return model::PackedCausal(config_, packed.borders, device_);
+}
+
+Tensor LearnerImpl::Upload(std::vector<int64_t> values) const {
+  return at::tensor(values, at::kLong).to(device_);
+}
+
+Result<PassResult> LearnerImpl::Evaluate(std::span<const SequenceView> sequences,
+                                         const PassOptions& options) {
+  return Guarded([&]() -> Result<PassResult> {
+    const DeterministicScope scope(options_.deterministic);
+    DAVINCI_ASSIGN_OR_RETURN(const Packed packed, Pack(sequences, options));
+    const c10::AutoGradMode no_gradients(false);
+    Tensor x = model_->Embed(packed.tokens, pass_);
+    const auto attention = Attend(packed);
+    const auto rotation = model_->RotationOf(packed.positions, pass_);
+    for (int64_t i = 0; i < config_.num_layers; ++i)
+      x = model_->Block(i, x, packed.positions, rotation, *attention, pass_);
+    const Tensor hidden = model_->FinalNorm(x, pass_).index_select(0, packed.rows);
+    return ToHost(Head(packed, hidden, options, {}, nullptr, nullptr));
+  });
+}
+
+Result<PassResult> LearnerImpl::Accumulate(std::span<const SequenceView> sequences,
+                                           const PassOptions& options,
+                                           const LossGradient& gradient) {
+  return Guarded([&] { return Differentiate(sequences, options, {}, &gradient); });
+}
+
+Result<PassResult> LearnerImpl::AccumulateLinear(std::span<const SequenceView> sequences,
+                                                 const PassOptions& options,
+                                                 std::span<const float> derivatives) {
+  size_t num_targets = 0;
+  for (const SequenceView& sequence : sequences) num_targets += sequence.targets.size();
+  if (derivatives.size() != num_targets)
+    return InvalidArgument(
+        fmt::format("{} derivatives for {} targets", derivatives.size(), num_targets));
+  return Guarded([&] { return Differentiate(sequences, options, derivatives, nullptr); });
+}
+
+Result<LearnerImpl::Packed> LearnerImpl::Pack(std::span<const SequenceView> sequences,
+                                              const PassOptions& options) const {
+  if (!(options.temperature > 0)) return InvalidArgument("temperature must be positive");
+  Packed packed;
+  std::vector<int64_t> tokens, positions, rows, expected;
+  int64_t longest = 0;
+  for (const SequenceView& sequence : sequences) {
+    const auto base = static_cast<int64_t>(tokens.size());
+    const auto size = static_cast<int64_t>(sequence.tokens.size());
+    if (size == 0) return InvalidArgument("an empty sequence");
+    for (int64_t i = 0; i < size; ++i) {
+      const TokenId token = sequence.tokens[static_cast<size_t>(i)];
+      if (token < 0 || token >= config_.vocab_size)
+        return InvalidArgument(
+            fmt::format("token {} is outside the vocabulary of {}", token, config_.vocab_size));
+      tokens.push_back(token);
+      positions.push_back(i);
+    }
+    int64_t last = 0;
+    for (const int32_t target : sequence.targets) {
+      if (target <= last || target >= size)
+        return InvalidArgument(fmt::format(
+            "target {} of a sequence of {} tokens: targets ascend from 1", target, size));
+      last = target;
+      rows.push_back(base + target - 1);
+      expected.push_back(tokens[static_cast<size_t>(base + target)]);
+    }
+    packed.borders.push_back(base + size);
+    longest = std::max(longest, size);
+  }
+  if (rows.empty()) return InvalidArgument("a pass without a trained token");
+  if (longest > config_.max_positions)
+    return InvalidArgument(fmt::format("a sequence of {} tokens; the model's context ends at {}",
+                                       longest, config_.max_positions));
+  model_->ReservePositions(longest);
+  packed.tokens = Upload(std::move(tokens));
+  packed.positions = Upload(std::move(positions));
+  packed.rows = Upload(std::move(rows));
+  packed.expected = Upload(std::move(expected));
+  return packed;
+}
+
+void LearnerImpl::AddGradient(Slot* slot, const Tensor& gradient) {
+  if (slot->gradient.defined())
+    slot->gradient.add_(gradient);
+  else
+    slot->gradient = gradient.to(at::kFloat).contiguous();
+}
+
+// Moves what autograd left at the leaves of one layer into the sums.
+void LearnerImpl::Collect(int64_t layer) {
+  for (Slot& slot : slots_) {
+    if (slot.layer != layer || !slot.compute.grad().defined()) continue;
+    AddGradient(&slot, slot.compute.grad());
+    slot.compute.mutable_grad() = Tensor();
+  }
+}
+
+LearnerImpl::Outputs LearnerImpl::ValueHead(const Tensor& hidden,
+                                            std::span<const float> derivatives,
+                                            const LossGradient* gradient, Tensor* d_hidden) {
+  const Tensor wide = hidden.to(at::kFloat);
+  const Tensor values =
+      (at::matmul(wide, value_weight_.detach().t()) + value_bias_.detach()).squeeze(1);
+  if (d_hidden == nullptr) return {values, {}};
+  std::vector<float> slopes(static_cast<size_t>(values.numel()));
+  if (gradient != nullptr)
+    (*gradient)(0, ToHost({values, {}}).outputs, slopes);
+  else
+    std::copy(derivatives.begin(), derivatives.end(), slopes.begin());
+  const Tensor g = at::tensor(slopes, at::kFloat).to(device_).unsqueeze(1);
+  d_hidden->copy_(at::matmul(g, value_weight_.detach()));
+  AddGradient(FindSlot(value_weight_), at::matmul(g.t(), wide));
+  AddGradient(FindSlot(value_bias_), g.sum(0));
+  return {values, {}};
+}
+
+LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidden,
+                                       const PassOptions& options,
+                                       std::span<const float> derivatives,
+                                       const LossGradient* gradient, Tensor* d_hidden) {
+  if (options_.value_head) return ValueHead(hidden, derivatives, gradient, d_hidden);
+  const int64_t count = hidden.size(0);
+  const int64_t chunk_rows =
+      options_.head_rows > 0
+          ? options_.head_rows
+          : std::max<int64_t>(
+                16, (device_.is_cpu() ? kHeadLogitsCpu : kHeadLogitsCuda) / config_.vocab_size);
+  const Tensor weight = model_->head().detach();
+  Slot* slot = FindSlot(model_->head());
+  const Tensor outputs = at::empty({count}, hidden.options().dtype(at::kFloat));
+  const Tensor entropies = options.entropies ? at::empty_like(outputs) : Tensor();
+  std::vector<float> slopes(static_cast<size_t>(count));
+  std::copy(derivatives.begin(), derivatives.end(), slopes.begin());
+  Tensor device_slopes;
+  if (d_hidden != nullptr && gradient == nullptr)
+    device_slopes = at::tensor(slopes, at::kFloat).to(device_);
+  for (int64_t begin = 0; begin < count; begin += chunk_rows) {
+    const int64_t rows = std::min(chunk_rows, count - begin);
+    const Tensor h = hidden.narrow(0, begin, rows);
+    const Tensor expected = packed.expected.narrow(0, begin, rows).unsqueeze(1);
+    Tensor logits = at::linear(h, weight);
+    if (options.temperature != 1) logits = logits.to(at::kFloat).div_(options.temperature);
+    Tensor log_p = at::log_softmax(logits, 1, at::kFloat);
+    const Tensor picked = log_p.gather(1, expected).squeeze(1);
+    outputs.narrow(0, begin, rows).copy_(picked);
+    if (options.entropies)
+      entropies.narrow(0, begin, rows).copy_(at::sum(log_p.exp() * log_p, 1).neg_());
+    if (d_hidden == nullptr) continue;
+    if (gradient != nullptr) {
+      const Tensor host = picked.to(at::kCPU).contiguous();
+      const auto first = static_cast<size_t>(begin);
+      (*gradient)(first, {host.const_data_ptr<float>(), static_cast<size_t>(rows)},
+                  std::span<float>(slopes).subspan(first, static_cast<size_t>(rows)));
+    }
+    // d loss / d logit = slope (1[expected] - p) / temperature
+    const Tensor slope = (gradient != nullptr ? at::from_blob(slopes.data() + begin, {rows},
+                                                              at::TensorOptions().dtype(at::kFloat))
+                                                    .to(device_)
+                                              : device_slopes.narrow(0, begin, rows))
+                             .unsqueeze(1) /
+                         options.temperature;
+    Tensor d_logits = log_p.exp_();
+    const Tensor at_expected = slope * (1 - d_logits.gather(1, expected));
+    if (dtype_ == at::kFloat) {
+      d_logits.mul_(-slope);
+    } else {
+      if (logits.scalar_type() != dtype_) logits = at::empty(logits.sizes(), h.options());
+      at::mul_out(logits, d_logits, -slope);
+      d_logits = logits;
+    }
+    d_logits.scatter_(1, expected, at_expected.to(dtype_));
+    auto d_h = d_hidden->narrow(0, begin, rows);
+    at::mm_out(d_h, d_logits, weight);
+    if (slot != nullptr) AddGradient(slot, at::mm(d_logits.t(), h));
+  }
+  return {outputs, entropies};
+}
+
+Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequences,
+                                              const PassOptions& options,
+                                              std::span<const float> derivatives,
+                                              const LossGradient* gradient) {
+  const DeterministicScope scope(options_.deterministic);
+  DAVINCI_ASSIGN_OR_RETURN(const Packed packed, Pack(sequences, options));
+  const c10::AutoGradMode no_gradients(false);
+  const auto attention = Attend(packed);
+  const auto rotation = model_->RotationOf(packed.positions, pass_);
+  const int64_t num_layers = config_.num_layers;
+  const int64_t recomputed = options_.recomputed_layers < 0
+                                 ? num_layers
+                                 : std::min(options_.recomputed_layers, num_layers);
+  Slot* embedding = FindSlot(model_->embedding());
+  // Layer by layer: its input is a leaf, its output the root of a graph of its own. Of a
+  // recomputed layer only the input is kept.
+  std::vector<Tensor> inputs(static_cast<size_t>(num_layers) + 1);
+  std::vector<Tensor> results(static_cast<size_t>(num_layers));
+  const auto block = [&](int64_t i) {
+    return model_->Block(i, inputs[static_cast<size_t>(i)], packed.positions, rotation, *attention,
+                         pass_);
+  };
+  const auto leaf = [&](const Tensor& x, bool differentiated) {
+    Tensor made = x.detach();
+    made.set_requires_grad(differentiated);
+    return made;
+  };
+  inputs[0] = leaf(model_->Embed(packed.tokens, pass_), embedding != nullptr);
+  for (int64_t i = 0; i < num_layers; ++i) {
+    const auto at = static_cast<size_t>(i);
+    const c10::AutoGradMode mode(i >= recomputed);
+    Tensor y = block(i);
+    inputs[at + 1] = leaf(y, true);
+    if (i >= recomputed) results[at] = std::move(y);
+  }
+  Tensor hidden;
+  {
+    const c10::AutoGradMode mode(true);
+    hidden = model_->FinalNorm(inputs.back(), pass_);
+  }
+  const Tensor seen = hidden.detach().index_select(0, packed.rows);
+  Tensor d_seen = at::empty_like(seen);
+  const Outputs outputs = Head(packed, seen, options, derivatives, gradient, &d_seen);
+  Tensor d_hidden = at::zeros_like(hidden.detach());
+  d_hidden.index_copy_(0, packed.rows, d_seen);
+  hidden.backward(d_hidden);
+  Collect(-1);
+  hidden = Tensor();
+  Tensor slope = inputs.back().grad();
+  inputs.back() = Tensor();
+  for (int64_t i = num_layers - 1; i >= 0; --i) {
+    const auto at = static_cast<size_t>(i);
+    if (!results[at].defined()) {
+      const c10::AutoGradMode mode(true);
+      results[at] = block(i);
+    }
+    results[at].backward(slope);
+    Collect(i);
+    slope = inputs[at].grad();
+    results[at] = Tensor();
+    inputs[at] = Tensor();
+  }
+  if (embedding != nullptr)
+    AddGradient(embedding, at::embedding_dense_backward(slope.to(at::kFloat), packed.tokens,
+                                                        config_.vocab_size, -1, false));
+  return ToHost(outputs);
+}
+
+}  // namespace davinci::trainer

@@ -1,0 +1,22 @@
+// One tensor that is trained, and what this rank holds of its optimiser state.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "davinci/model/torch/transformer.h"
+
+namespace davinci::trainer {
+
+struct Slot {
+  std::vector<model::Transformer::Part> parts;
+  int64_t layer = -1;
+  at::Tensor compute;   // what the layers use; a leaf of every graph
+  at::Tensor gradient;  // fp32, summed over passes; undefined: none yet
+  bool decays = false;
+  // Of this rank's share of the elements (optimizer.h). fp32.
+  at::Tensor master;         // where `compute` is fp32 it is the same memory
+  at::Tensor first, second;  // moments; undefined before the first update
+};
+
+}  // namespace davinci::trainer

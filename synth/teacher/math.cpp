@@ -1,0 +1,213 @@
+// Functions of one float for kernels in C++, each a section "// ---- Name: what it needs" that a
+// kernel's file gets when its text calls it. Arithmetic alone, without branches or calls, so that
+// loops vectorise. Errors are below 3 ulp, tests/teacher/check_math.py measures them.
+
+// ---- Exp:
+// 2^n e^r, the factor 2^n in two parts: the result overflows and vanishes where it should.
+static inline float PowerOfTwo(int n) { return std::bit_cast<float>((n + 127) << 23); }
+static inline float ExpOfRest(float r) {  // e^r - 1
+  float p = 1.98756915e-4f;
+  p = std::fma(p, r, 1.39819995e-3f);
+  p = std::fma(p, r, 8.33345191e-3f);
+  p = std::fma(p, r, 4.16657960e-2f);
+  p = std::fma(p, r, 1.66666657e-1f);
+  p = std::fma(p, r, 0.5f);
+  return std::fma(p * r, r, r);
+}
+static inline float Exp(float x) {
+  float c = x < -104.0f ? -104.0f : x;
+  c = c > 89.0f ? 89.0f : c;
+  const float n = std::rint(c * 1.44269504f);
+  float r = std::fma(n, -0.693145752f, c);
+  r = std::fma(n, -1.42860677e-6f, r);
+  const int k = static_cast<int>(n);
+  const int half = k >> 1;
+  return (ExpOfRest(r) + 1.0f) * PowerOfTwo(half) * PowerOfTwo(k - half);
+}
+
+// ---- Exp2: Exp
+static inline float Exp2(float x) {
+  float c = x < -150.0f ? -150.0f : x;
+  c = c > 129.0f ? 129.0f : c;
+  const float n = std::rint(c);
+  const int k = static_cast<int>(n);
+  const int half = k >> 1;
+  return (ExpOfRest((c - n) * 0.693147181f) + 1.0f) * PowerOfTwo(half) * PowerOfTwo(k - half);
+}
+
+// ---- Expm1: Exp
+// e^x - 1 = 2^n (e^r - 1) + (2^n - 1), without cancellation.
+static inline float Expm1(float x) {
+  float c = x < -20.0f ? -20.0f : x;
+  c = c > 89.0f ? 89.0f : c;
+  const float n = std::rint(c * 1.44269504f);
+  float r = std::fma(n, -0.693145752f, c);
+  r = std::fma(n, -1.42860677e-6f, r);
+  const float y = ExpOfRest(r);
+  const float half = PowerOfTwo(static_cast<int>(n) - 1);
+  return n == 0.0f ? y : 2.0f * std::fma(y, half, half - 0.5f);
+}
+
+// ---- Sigmoid: Exp
+static inline float Sigmoid(float x) { return 1.0f / (1.0f + Exp(-x)); }
+
+// ---- Tanh: Expm1
+static inline float Tanh(float x) {
+  const float a = std::fabs(x);
+  const float e = Expm1(a > 10.0f ? 20.0f : 2.0f * a);
+  return std::copysign(e / (e + 2.0f), x);
+}
+
+// ---- Log:
+// x = m 2^e with m between sqrt(1/2) and sqrt(2): log(x) = log(m) + e log(2).
+static inline float LogOfMantissa(float x, float& exponent) {
+  const bool tiny = x < 1.17549435e-38f;
+  const int bits = std::bit_cast<int>(tiny ? x * 8388608.0f : x);
+  const int e = (bits - 0x3f3504f3) >> 23;
+  const float f = std::bit_cast<float>(bits - (e << 23)) - 1.0f;
+  exponent = static_cast<float>(e) - (tiny ? 23.0f : 0.0f);
+  float p = -0.0763442963f;
+  p = std::fma(p, f, 0.127615497f);
+  p = std::fma(p, f, -0.131601945f);
+  p = std::fma(p, f, 0.142017618f);
+  p = std::fma(p, f, -0.166233569f);
+  p = std::fma(p, f, 0.200012267f);
+  p = std::fma(p, f, -0.250008225f);
+  p = std::fma(p, f, 0.333333313f);
+  const float s = f * f;
+  return std::fma(p * f, s, std::fma(-0.5f, s, f));
+}
+static inline float LogEdges(float x, float y) {
+  y = x < 0.0f ? NAN : y;
+  y = x == 0.0f ? -INFINITY : y;
+  return x < INFINITY ? y : x;
+}
+static inline float Log(float x) {
+  float e;
+  const float m = LogOfMantissa(x, e);
+  return LogEdges(x, std::fma(e, 0.693145752f, std::fma(e, 1.42860677e-6f, m)));
+}
+
+// ---- Log2: Log
+static inline float Log2(float x) {
+  float e;
+  const float m = LogOfMantissa(x, e);
+  return LogEdges(x, std::fma(m, 1.44269502f, std::fma(m, 1.92596303e-8f, e)));
+}
+
+// ---- Log1p: Log
+// log(u) of the rounded u = 1 + x, corrected by what rounding lost.
+static inline float Log1p(float x) {
+  const float u = 1.0f + x;
+  const float d = u - 1.0f;
+  return Log(u) + (d == x ? 0.0f : (x - d) / u);
+}
+
+// ---- Erf: Exp
+// x + x P(x^2) below 1, 1 - e^Q(|x|) above.
+static inline float Erf(float x) {
+  const float a = std::fabs(x);
+  const float s = a * a;
+  float p = 7.8891193e-05f;
+  p = std::fma(p, s, -0.000802084105f);
+  p = std::fma(p, s, 0.00518953521f);
+  p = std::fma(p, s, -0.0268544443f);
+  p = std::fma(p, s, 0.112836003f);
+  p = std::fma(p, s, -0.37612626f);
+  p = std::fma(p, s, 0.128379166f);
+  const float c = a > 4.0f ? 4.0f : a;
+  float q = -2.16976387e-05f;
+  q = std::fma(q, c, 0.000441472919f);
+  q = std::fma(q, c, -0.00420528604f);
+  q = std::fma(q, c, 0.0252103433f);
+  q = std::fma(q, c, -0.108422101f);
+  q = std::fma(q, c, -0.633216381f);
+  q = std::fma(q, c, -1.12958026f);
+  q = std::fma(q, c, 0.000188467806f);
+  return a < 1.0f ? std::fma(p, x, x) : std::copysign(1.0f - Exp(q), x);
+}
+
+// ---- Sin:
+// The quarter turn that x lies in and the rest, in double precision: exact up to 2^50.
+static inline float QuarterTurns(float x, int& quarter) {
+  const double wide = x;
+  const double n = std::rint(wide * 0.63661977236758134);
+  double r = std::fma(n, -1.5707963267948966, wide);
+  r = std::fma(n, -6.123233995736766e-17, r);
+  quarter = static_cast<int>(n - 4.0 * std::floor(n * 0.25));
+  return static_cast<float>(r);
+}
+static inline float SineOfQuarter(float r, int quarter) {
+  const float s = r * r;
+  float p = 2.71830413e-06f;
+  p = std::fma(p, s, -0.000198393347f);
+  p = std::fma(p, s, 0.00833332911f);
+  p = std::fma(p, s, -0.166666672f);
+  const float sine = std::fma(p * s, r, r);
+  float q = 2.44383773e-05f;
+  q = std::fma(q, s, -0.00138873665f);
+  q = std::fma(q, s, 0.0416666456f);
+  const float cosine = std::fma(q * s, s, std::fma(-0.5f, s, 1.0f));
+  const float y = quarter & 1 ? cosine : sine;
+  return quarter & 2 ? -y : y;
+}
+static inline float Sin(float x) {
+  int quarter;
+  const float r = QuarterTurns(x, quarter);
+  return x < INFINITY ? SineOfQuarter(r, quarter) : x - x;
+}
+
+// ---- Cos: Sin
+static inline float Cos(float x) {
+  int quarter;
+  const float r = QuarterTurns(x, quarter);
+  return x < INFINITY ? SineOfQuarter(r, quarter + 1) : x - x;
+}
+
+// ---- Pow:
+// 2^(y log2 x) in double precision, since y multiplies the error of the logarithm.
+static inline float Pow(float x, float y) {
+  const float a = std::fabs(x);
+  const bool tiny = a < 1.17549435e-38f;
+  const int bits = std::bit_cast<int>(tiny ? a * 8388608.0f : a);
+  const int e = (bits - 0x3f3504f3) >> 23;
+  const double m = std::bit_cast<float>(bits - (e << 23));
+  const double s = (m - 1.0) / (m + 1.0);
+  const double z = s * s;
+  double p = 0.19335610605196918;
+  p = std::fma(p, z, 0.17946346315141096);
+  p = std::fma(p, z, 0.22227627651625914);
+  p = std::fma(p, z, 0.28571378066789205);
+  p = std::fma(p, z, 0.4000000014973817);
+  p = std::fma(p, z, 0.6666666666665589);
+  const double exponent = static_cast<double>(e) - (tiny ? 23.0 : 0.0);
+  double t = std::fma(std::fma(p * z, s, 2.0 * s), 1.4426950408889634, exponent) * y;
+  t = t < -200.0 ? -200.0 : t;
+  t = t > 200.0 ? 200.0 : t;
+  const double n = std::rint(t);
+  const double r = (t - n) * 0.6931471805599453;
+  double q = 2.4876315728536062e-05;
+  q = std::fma(q, r, 0.00019899392283981703);
+  q = std::fma(q, r, 0.0013888823903295735);
+  q = std::fma(q, r, 0.008333298340857572);
+  q = std::fma(q, r, 0.041666666854727384);
+  q = std::fma(q, r, 0.1666666671932205);
+  q = std::fma(q, r, 0.49999999999909406);
+  const double power =
+      std::bit_cast<double>((static_cast<int64_t>(static_cast<int>(n)) + 1023) << 52);
+  float v = static_cast<float>((std::fma(q * r, r, r) + 1.0) * power);
+  v = a == 0.0f ? (y < 0.0f ? INFINITY : 0.0f) : v;
+  v = a == INFINITY ? (y < 0.0f ? 0.0f : a) : v;
+  v = a != a ? a : v;
+  const bool whole = y == std::floor(y);
+  const bool odd = whole && y * 0.5f != std::floor(y * 0.5f);
+  v = std::signbit(x) && odd ? -v : v;
+  v = x < 0.0f && a < INFINITY && !whole ? NAN : v;
+  return y == 0.0f || x == 1.0f ? 1.0f : v;
+}
+
+// ---- Maximum:
+static inline float Maximum(float a, float b) { return (a > b) | (a != a) ? a : b; }
+
+// ---- Minimum:
+static inline float Minimum(float a, float b) { return (a < b) | (a != a) ? a : b; }

@@ -1,0 +1,101 @@
+"""``davinci judge --target cuda`` on a machine without a GPU: what every kind of candidate comes to.
+
+    python tests/compile_only/judge_test.py --davinci build/dev/apps/davinci/davinci
+
+Exit status 77 (skipped) where there is a GPU. Rows that need nvcc or NVRTC say so where the toolchain is missing.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+CHECKED = "compile_only"
+# candidate: status, correct, text that the message has to hold
+EXPECTED = {
+    "triton_right": (CHECKED, True, "compiled and interpreted, never timed"),
+    "triton_wrong": ("mismatch", False, "outside the tolerance"),
+    "triton_compile_error": ("compile_error", None, "colz"),
+    "triton_autotuned": (CHECKED, True, "compiled and interpreted, never timed"),
+    "inline_right": (CHECKED, None, "compiled, never run or timed"),
+    "inline_compile_error": ("compile_error", None, "rows"),
+    "inline_wrong_arity": ("runtime_error", None, "takes 2, 1 were given"),
+    "nvrtc_right": (CHECKED, None, "compiled, never run or timed"),
+    "nvrtc_wrong_signature": ("load_error", None, "parameters of [8, 8, 8, 4] bytes"),
+    "torch_right": (CHECKED, True, "run on CPU tensors, never timed"),
+    "torch_runtime_error": ("runtime_error", None, "gian"),
+    "needs_stream": (CHECKED, None, "needs device"),
+    "large_right": (CHECKED, True, "at smaller sizes than the task's own: batch_size = "),
+    "large_fixed": (CHECKED, None, "it fails at sizes that are not the task's own: mismatch"),
+    "large_undefined": ("compile_error", None, "zero is not defined"),
+    "large_literal": (CHECKED, None, "imported); correctness not decided: the reference does not run here"),
+    "large_variant": (CHECKED, True, "at smaller sizes than the task's own: batch_size = "),
+    "medium_slow": (CHECKED, True, "at smaller sizes than the task's own: batch_size = "),
+}
+# Task and candidate of others than task.py and a candidate of that name.
+OTHERS = {"large_right": ("large", "relu_right"), "large_fixed": ("large", "large_fixed"), "large_undefined": ("large", "large_undefined"),
+          "large_literal": ("large_literal", "relu_right"), "large_variant": ("large_variant", "relu_library"),
+          "medium_slow": ("medium", "relu_right")}
+
+
+def toolchain_missing(document):
+    blocked = document.get("evidence", {}).get("compile_only", {}).get("blocked") or {}
+    return blocked.get("detail") if blocked.get("reason") == "toolchain" else None
+
+
+def problem(name, document):
+    status, correct, text = EXPECTED[name]
+    if document["status"] != status:
+        return f"expected {status}"
+    if document["correct"] is not correct:
+        return f"correct is {document['correct']}, expected {correct}"
+    if text not in document["message"]:
+        return f"the message does not say \"{text}\""
+    if document["speedup"] is not None or document["times"]["candidate"] or document["times"]["baseline"]:
+        return "it carries a time"
+    if "compile_only" not in document["labels"]:
+        return "it is not labelled"
+    shrunk = document["evidence"]["compile_only"].get("shrunk")
+    if "smaller sizes" in text and (shrunk["own"]["batch_size"] != 4096 or shrunk["set"]["batch_size"] >= 4096):
+        return f"the evidence does not name the sizes: {shrunk}"
+    kernels = document["evidence"]["compile_only"]["report"].get("kernels", [])
+    if name.startswith("triton") and correct is not None and not all(k["cubin_bytes"] and k["ptx_bytes"] for k in kernels):
+        return "a kernel without PTX or cubin"
+    if name == "triton_autotuned" and {k["constants"]["PAD"] for k in kernels} != {16}:
+        return "not the configuration that fits"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--davinci", required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="davinci-compile-only") as folder:
+        jobs, out = pathlib.Path(folder) / "jobs.jsonl", pathlib.Path(folder) / "out.jsonl"
+        jobs.write_text("".join(
+            json.dumps({"id": name, "reference": str(HERE / f"{task}.py"), "candidate": str(HERE / "candidates" / f"{candidate}.py")}) + "\n"
+            for name in EXPECTED for task, candidate in [OTHERS.get(name, ("task", name))]))
+        done = subprocess.run([options.davinci, "judge", "--batch", str(jobs), "--out", str(out), "-t", "cuda", "-j", "2"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+        documents = {d["id"]: d for d in map(json.loads, out.read_text().splitlines())} if out.exists() else {}
+    if documents and not any("no_device" in d["provenance"] for d in documents.values()):
+        print("skipped: this machine has a GPU")
+        return 77
+    faults = 0
+    for name in EXPECTED:
+        document = documents.get(name)
+        why = problem(name, document) if document else "no verdict: " + done.stderr[-500:]
+        missing = document and toolchain_missing(document)
+        if missing:
+            print(f"skip    {name}: {missing}")
+            continue
+        faults += bool(why)
+        print(f"{'NOT OK' if why else 'ok':7} {name}: {document['status'] if document else ''} {why}"
+              f"{' | ' + document['message'][:300] if why and document else ''}")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""Runs the teacher's candidates against their tasks: Triton in the interpreter, C++ compiled.
+
+    check_candidates.py DEMOS.jsonl [--language LANGUAGE] [--least SHARE] [--report FILE]
+
+Sizes are the task's smallest (a variant, else cpu). A candidate passes when every output has the reference's shape and
+dtype and agrees within a tolerance far above rounding and far below a wrong formula. Exit status 1 below the share.
+"""
+import argparse
+import collections
+import importlib.util
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import tomllib
+
+os.environ["TRITON_INTERPRET"] = "1"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+
+import torch  # noqa: E402
+
+
+def tensors(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [tensor for part in value for tensor in tensors(part)]
+
+
+def load(text, path, sizes):
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name, value in sizes.items():
+        if hasattr(module, name):
+            setattr(module, name, value)
+    return module
+
+
+def check(row, candidate, folder):
+    """Nothing, or why the candidate is wrong."""
+    meta = tomllib.loads(row["sidecar"])
+    sizes = dict(meta.get("sizes", {}).get("cpu", {}))
+    if candidate["language"] == "triton" and meta.get("variants"):
+        sizes.update(meta["variants"][0])
+    task = load(row["source"], folder / "task.py", sizes)
+    entry = meta.get("entry", "Model")
+    torch.manual_seed(0)
+    model = getattr(task, entry)(*task.get_init_inputs())
+    inputs = task.get_inputs()
+    number = sum(tensor.numel() for tensor in tensors(inputs))
+    if candidate["language"] == "triton" and number > 4e6:
+        return "skipped"
+    try:
+        made = load(candidate["source"], folder / "made.py", sizes)
+        torch.manual_seed(1)
+        new = getattr(made, entry + "New")(*task.get_init_inputs())
+        new.load_state_dict(model.state_dict())
+        if meta.get("mode") == "eval":
+            model.eval(), new.eval()
+        with torch.no_grad():
+            want = tensors(model(*[x.clone() for x in inputs]))
+            have = tensors(new(*[x.clone() for x in inputs]))
+    except Exception as error:  # noqa: BLE001 - any failure is a result
+        return f"{type(error).__name__}: {str(error)[:300]}"
+    if len(want) != len(have):
+        return f"{len(have)} outputs for {len(want)}"
+    half = meta.get("precision") != "fp32"
+    for w, h in zip(want, have):
+        if w.shape != h.shape or w.dtype != h.dtype:
+            return f"{tuple(h.shape)} {h.dtype} for {tuple(w.shape)} {w.dtype}"
+        w, h = w.double(), h.double()
+        scale = w[w.isfinite()].abs().mean().item() if w.isfinite().any() else 1.0
+        if not torch.allclose(h, w, rtol=4e-2 if half else 2e-3, atol=(4e-2 if half else 2e-4) * max(scale, 1e-3), equal_nan=True):
+            return f"values differ by {(h - w).abs().max().item():.3g} where they are about {scale:.3g}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("demos")
+    parser.add_argument("--language")
+    parser.add_argument("--least", type=float, default=1.0)
+    parser.add_argument("--only")
+    parser.add_argument("--seconds", type=float, default=1e9)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    count, failed, skipped = 0, collections.Counter(), 0
+    import time
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        for line in open(options.demos):
+            row = json.loads(line)
+            for candidate in row["candidates"]:
+                if options.language not in (None, candidate["language"]) or (options.only and options.only not in candidate["id"]):
+                    continue
+                if not candidate["own_kernels"] or time.monotonic() - begin > options.seconds:
+                    continue
+                why = check(row, candidate, pathlib.Path(folder))
+                if why == "skipped":
+                    skipped += 1
+                    continue
+                count += 1
+                if why:
+                    failed[candidate["language"]] += 1
+                    print(f"{candidate['id']}: {why}", flush=True)
+    wrong = sum(failed.values())
+    print(f"{count - wrong} of {count} candidates agree with their task ({skipped} too large to interpret)")
+    if not count or count - wrong < options.least * count:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

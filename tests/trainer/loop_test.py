@@ -1,0 +1,148 @@
+"""The loop of `davinci train` learns a toy environment whose optimum is known (loop_probe.cc), with a critic and without.
+
+    loop_test.py LOOP_PROBE
+
+Shown: while the critic's gate is closed the policy keeps its bits and the critic learns; the gate opens when the mean explained variance of its
+window says so and stays open; then the reward rises towards 3; killed at random moments the run ends with the same checkpoint, critic and gate
+included; a gate that cannot open trains no policy; without pretraining the first step does; a checkpoint with a damaged critic is refused;
+held-out tasks are rolled out when they are due and the best checkpoint is kept.
+"""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+STEPS = 11
+TASK = """import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+
+def get_inputs():
+    return [torch.randn(8)]
+
+
+def get_init_inputs():
+    return []
+"""
+CONFIG = {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "vocab_size": 16, "hidden_size": 32, "intermediate_size": 64,
+          "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16, "max_position_embeddings": 64,
+          "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "tie_word_embeddings": False, "hidden_act": "silu", "eos_token_id": 0, "bos_token_id": 0}
+# The published settings of CUDA Agent at the size of a toy.
+CRITIC = ["task.target=cpu", "task.language=cpp", "train.tasks_per_step=1", "rollout.rollouts=40", "rollout.turns=1",
+          "groups.min_deviation=0.0", "critic.learning_rate=1e-2", "critic.updates_per_step=8", "critic.value_clip=0.0", "critic.gate=0.2",
+          "critic.gate_steps=2", "optimizer.learning_rate=1e-2"]
+
+
+def content(folder):
+    found = {}
+    for base, _, files in os.walk(folder):
+        for name in files:
+            with open(os.path.join(base, name), "rb") as file:
+                found[os.path.relpath(os.path.join(base, name), folder)] = file.read()
+    return found
+
+
+def main():
+    probe = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        model, task = os.path.join(folder, "model"), os.path.join(folder, "toy.py")
+        os.makedirs(model)
+        with open(os.path.join(model, "config.json"), "w") as file:
+            json.dump(CONFIG, file)
+        with open(task, "w") as file:
+            file.write(TASK)
+        common = [f"model.path={model}", "model.init=random", "model.device=cpu", "model.compute=fp32", "model.threads=1",
+                  f'train.tasks=["{task}"]', "llm.concurrency=2", "judge.in_flight=2"]
+
+        def command(out, recipe, *sets):
+            return [probe, os.path.join(ROOT, "recipes/train", recipe), os.path.join(folder, out), *common, *sets]
+
+        def run(out, recipe, *sets, code=0):
+            done = subprocess.run(command(out, recipe, *sets), capture_output=True, text=True, timeout=200)
+            assert done.returncode == code, (done.returncode, done.stdout[-1500:], done.stderr[-1500:])
+            if code:
+                return done.stderr
+            with open(os.path.join(folder, out, "log.jsonl")) as file:
+                return [json.loads(line) for line in file]
+
+        def checkpoint(out, step):
+            return content(os.path.join(folder, out, "checkpoints", f"step-{step:08}"))
+
+        begun = time.time()
+        sets = [*CRITIC, f"train.steps={STEPS}", "checkpoint.keep_last=100"]
+        log = run("whole", "cuda-agent.toml", *sets)
+        gates = [line["critic"]["gate"] for line in log]
+        variances = [line["critic"]["explained_variance"] for line in log]
+        opened = gates.index(1)
+        assert gates == sorted(gates) and 1 <= opened <= STEPS // 2, gates
+        means = [sum(variances[i - 1:i + 1]) / 2 for i in range(1, STEPS)]
+        assert all(mean < 0.2 for mean in means[:opened - 1]) and means[opened - 1] >= 0.2, (variances, gates)
+        weights = [checkpoint("whole", step) for step in range(STEPS + 1)]
+        for step in range(1, STEPS + 1):
+            moved = weights[step]["model.safetensors"] != weights[step - 1]["model.safetensors"]
+            assert moved == (step > opened) == (log[step - 1]["updates"] > 0), step
+            assert weights[step]["critic/model.safetensors"] != weights[step - 1]["critic/model.safetensors"], step
+        rewards = [line["reward"]["policy"] for line in log]
+        first, last = sum(rewards[:opened + 1]) / (opened + 1), sum(rewards[-2:]) / 2
+        assert first < 1 and last > 1.7, rewards
+
+        # Killed anywhere, the same bits.
+        kills = 0
+        for step in sorted(random.sample(range(STEPS - 2), 3)):
+            process = subprocess.Popen(command("killed", "cuda-agent.toml", *sets), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            reached = os.path.join(folder, "killed/checkpoints", f"step-{step:08}")
+            while process.poll() is None and not os.path.exists(reached):
+                time.sleep(0.005)
+            time.sleep(random.uniform(0, 0.2))
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+                kills += 1
+            process.wait()
+        assert kills > 0
+        again = run("killed", "cuda-agent.toml", *sets)
+        assert [line["critic"] for line in again] == [line["critic"] for line in log]
+        last_killed = checkpoint("killed", STEPS)
+        assert last_killed.keys() == weights[STEPS].keys()
+        assert all(last_killed[name] == data for name, data in weights[STEPS].items()), [
+            name for name, data in weights[STEPS].items() if last_killed[name] != data]
+
+        # A gate that no critic passes: the policy stays as it was.
+        run("shut", "cuda-agent.toml", *CRITIC, "critic.gate=1.0", "train.steps=2")
+        assert checkpoint("shut", 2)["model.safetensors"] == weights[0]["model.safetensors"]
+        eager = run("eager", "cuda-agent.toml", *CRITIC, "critic.pretrain=false", "train.steps=1")
+        assert eager[0]["updates"] == 1 and checkpoint("eager", 1)["model.safetensors"] != weights[0]["model.safetensors"]
+
+        # Held-out tasks: every second step, never trained on; the best checkpoint outlives the last ones.
+        held = os.path.join(folder, "held.py")
+        with open(held, "w") as file:
+            file.write(TASK)
+        sets = [*CRITIC, "critic.pretrain=false", "train.steps=3", "train.eval_every=2", "checkpoint.keep_last=1"]
+        log = run("held", "cuda-agent.toml", *sets, f'train.held_out=["{held}"]')
+        assert [("held_out" in line) for line in log] == [True, False, True], log
+        assert all(0 <= line["held_out"]["1"] <= line["held_out"]["0"] <= 1 for line in (log[0], log[2])), log
+        with open(os.path.join(folder, "held/checkpoints/step-00000003/state.json")) as file:
+            best = json.load(file)["best"]
+        expected = max((log[0], log[2]), key=lambda line: line["held_out"]["1"])
+        assert best == {"step": expected["step"] - 1, "fast_1": expected["held_out"]["1"]}, (best, log)
+        assert sorted(os.listdir(os.path.join(folder, "held/checkpoints"))) == sorted({f"step-{best['step']:08}", "step-00000003"})
+        assert "train.held_out" in run("both", "cuda-agent.toml", *sets, f'train.held_out=["{task}"]', code=1)
+
+        damaged = os.path.join(folder, "eager/checkpoints/step-00000001/critic/model.safetensors")
+        with open(damaged, "r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            file.write(b"\x7f")
+        assert "critic/model.safetensors" in run("eager", "cuda-agent.toml", *CRITIC, "critic.pretrain=false", "train.steps=1", code=1)
+        print(f"gate opened at step {opened + 1} (explained variance {variances[opened]:.2f}); reward {first:.2f} -> {last:.2f}; {kills} kills; "
+              f"{time.time() - begun:.0f} s")
+
+
+main()
