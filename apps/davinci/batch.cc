@@ -143,7 +143,7 @@ class Batch {
 // everything with it.
 void Say(const std::string& text) { std::fputs(text.c_str(), stdout); }
 
-bool IsBadInput(const Evaluation& evaluation) {
+bool IsFaultOfInput(const Evaluation& evaluation) {
   return evaluation.outcome == Outcome::kJudgeError &&
          evaluation.evidence.value("kind", "") == "bad_input";
 }
@@ -176,7 +176,7 @@ Status Batch::Open() {
           fmt::format("{} holds something else than results of a batch ({}); choose another --out",
                       options_.out_path, evaluation.status().message()));
     const auto job = record.find("job");
-    if (IsBadInput(*evaluation)) reported_.insert(Trouble(record));
+    if (IsFaultOfInput(*evaluation)) reported_.insert(Trouble(record));
     if (evaluation->outcome == Outcome::kJudgeError || job == record.end() || !job->is_object())
       continue;
     const auto hash = job->find("hash");
@@ -222,7 +222,7 @@ Evaluation Batch::Answer(const BatchEntry& entry, int* attempts) {
     // Without an interpreter or a sandbox no job of the batch can be judged.
     if (failed.code() == StatusCode::kFailedPrecondition) Stop(failed);
     const Evaluation verdict = FailedEvaluation(failed);
-    if (IsBadInput(verdict) || stopping_ || *attempts >= kAttempts) return verdict;
+    if (IsFaultOfInput(verdict) || stopping_ || *attempts >= kAttempts) return verdict;
   }
 }
 
@@ -255,7 +255,7 @@ void Batch::Stop(const Status& why) {
 
 void Batch::Count(const Evaluation& evaluation) {
   ++outcomes_[evaluation.outcome];
-  if (IsBadInput(evaluation))
+  if (IsFaultOfInput(evaluation))
     ++num_bad_input_;
   else if (evaluation.outcome == Outcome::kJudgeError)
     ++num_ours_;
@@ -278,7 +278,7 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
          {"attempts", attempts}};
   if (!same_as.empty()) job["same_as"] = same_as;
   // What an earlier run has said in the same words is not written again.
-  const bool repeated = IsBadInput(evaluation) && reported_.contains(Trouble(document));
+  const bool repeated = IsFaultOfInput(evaluation) && reported_.contains(Trouble(document));
   if (journal_ && !repeated) {
     if (const Status written = journal_->Append(document); !written.ok()) Stop(written);
   }

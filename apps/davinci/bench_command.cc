@@ -31,8 +31,6 @@ struct BenchArguments {
   std::string skills;  // greedy, bm25, random, none; "" = as the recipe says
 };
 
-int Fail(const Status& status, bool json) { return FailCommand("bench", status, json); }
-
 // One way of using skills as settings. "greedy" is the published validation: one greedy selection,
 // no null scheme.
 std::vector<std::string> SkillSettings(const std::string& skills) {
@@ -138,11 +136,11 @@ std::string RenderTasks(const report::RunView& view, bool color) {
 
 int RunBench(const BenchArguments& arguments, const GlobalOptions& global) {
   const auto protocol = score::ProtocolByName(arguments.protocol);
-  if (!protocol.ok()) return Fail(protocol.status(), arguments.flags.json);
+  if (!protocol.ok()) return FailCommand("bench", protocol.status(), arguments.flags.json);
   RunConsole console(arguments.flags.json && isatty(STDERR_FILENO) == 0);
   auto result = Run(arguments, global, &console);
   console.Done();
-  if (!result.ok()) return Fail(result.status(), arguments.flags.json);
+  if (!result.ok()) return FailCommand("bench", result.status(), arguments.flags.json);
   const score::ScoreReport report = score::Score(report::ScoreInputOf(result->view), **protocol);
   if (arguments.flags.json) {
     nlohmann::json document = score::ToJson(report);

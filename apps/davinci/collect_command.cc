@@ -26,11 +26,6 @@ struct CollectArguments {
   std::string out;
 };
 
-int Fail(const Status& status) {
-  fmt::print(stderr, "davinci collect: {}\n", status.ToString());
-  return IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition ? 2 : 3;
-}
-
 // Rollouts are data, not a search: every one has all its turns, and no other one ends it.
 const std::vector<std::string>& Defaults() {
   static const std::vector<std::string> defaults = {"stop.roofline_share=0",
@@ -180,7 +175,7 @@ void AddCollectCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
     console.Done();
     if (!finished.ok() && arguments->flags.json)
       PrintErrorDocument("collect", finished.status(), IsBadInput(finished.status()) ? 2 : 3);
-    *exit_code = !finished.ok() ? Fail(finished.status()) : *finished ? 0 : 3;
+    *exit_code = !finished.ok() ? FailCommand("collect", finished.status()) : *finished ? 0 : 3;
   });
 }
 

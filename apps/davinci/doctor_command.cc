@@ -32,7 +32,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr double kReadyTimeoutSeconds = 60;
 constexpr int kLeastTorchMajor = 2;
 constexpr int kLeastTorchMinor = 9;

@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 constexpr const char* kSection = "timing noise";
 constexpr double kBusyShare = 0.3;    // load per CPU above which other work disturbs a measurement
 constexpr double kStealShare = 0.02;  // of CPU time that the hypervisor gave to others
-constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 // First line without the line break; nothing when the file is not there. (Files of /proc have no
 // size, which ReadFile handles: it reads to the end.)

@@ -9,6 +9,8 @@
 
 namespace davinci::app {
 
+inline constexpr double kGiB = 1024.0 * 1024 * 1024;
+
 enum class CheckState {
   kOk,
   kWarn,     // works, but slower, less isolated or with noisier numbers

@@ -32,8 +32,6 @@ struct GenerateArguments {
   bool stats = false;
 };
 
-int Fail(const Status& status) { return FailCommand("generate", status); }
-
 Result<llm::Reply> Run(const GenerateArguments& arguments, embedded::EmbeddedBackbone* backbone) {
   llm::Request request;
   const auto say = [&](llm::Role role, const std::string& content) {
@@ -71,9 +69,9 @@ int Generate(GenerateArguments arguments) {
   if (arguments.prompt == "-")
     arguments.prompt.assign(std::istreambuf_iterator<char>(std::cin), {});
   auto backbone = embedded::EmbeddedBackbone::Open(ToOptions(arguments.model));
-  if (!backbone.ok()) return Fail(backbone.status());
+  if (!backbone.ok()) return FailCommand("generate", backbone.status());
   const auto reply = Run(arguments, backbone->get());
-  if (!reply.ok()) return Fail(reply.status());
+  if (!reply.ok()) return FailCommand("generate", reply.status());
   if (arguments.json) {
     nlohmann::json json = llm::ToJson(*reply);
     json["prompt_tokens"] = reply->trace->prompt_tokens;

@@ -72,8 +72,6 @@ std::string WhyNoFile(const std::string& path) {
              : "";
 }
 
-int Fail(const Status& status) { return FailCommand("judge", status); }
-
 Target DefaultTarget() {
   return gpu::VisibleDevices(*gpu::DeviceMonitor::Create()).empty() ? Target::kCpu : Target::kCuda;
 }
@@ -112,10 +110,10 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, const std::st
   if (evaluation.ok() && !arguments.export_to.empty()) {
     const Status written =
         WriteExport(job, arguments.candidate, *evaluation, installation, arguments.export_to);
-    if (!written.ok()) return Fail(written);
+    if (!written.ok()) return FailCommand("judge", written);
   }
   const Evaluation verdict = evaluation.ok() ? *evaluation : FailedEvaluation(evaluation.status());
-  const int code = evaluation.ok() ? ExitCode(*evaluation) : Fail(evaluation.status());
+  const int code = evaluation.ok() ? ExitCode(*evaluation) : FailCommand("judge", evaluation.status());
   if (arguments.json)
     fmt::print("{}\n", JsonText(ToJson(verdict), 2));
   else if (evaluation.ok()) {
@@ -160,7 +158,7 @@ Status MadeOf(const JudgeArguments& arguments, judge::Job* job, std::string* aga
 
 int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   auto installation = FindInstallation(global.python);
-  if (!installation.ok()) return Fail(installation.status());
+  if (!installation.ok()) return FailCommand("judge", installation.status());
   judge::JudgeOptions options = MakeJudgeOptions(*installation);
   options.threads = arguments.threads;
   std::vector<std::string> devices;
@@ -170,7 +168,7 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
                                                         : "all";
   if (!wanted.empty()) {
     auto chosen = gpu::ChooseDevices(gpu::VisibleDevices(*gpu::DeviceMonitor::Create()), wanted);
-    if (!chosen.ok()) return Fail(chosen.status());
+    if (!chosen.ok()) return FailCommand("judge", chosen.status());
     devices = *std::move(chosen);
     if (!devices.empty()) options.device = devices.front();
   }
@@ -192,7 +190,7 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
     TempDir made;
     std::string against = arguments.against;
     if (const Status status = MadeOf(arguments, &job, &against, &made); !status.ok())
-      return Fail(OrSyntaxError(status, {arguments.reference}, options.python));
+      return FailCommand("judge", OrSyntaxError(status, {arguments.reference}, options.python));
     return RunOne(arguments, job, against, options, *installation);
   }
   BatchOptions batch;

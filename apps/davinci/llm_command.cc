@@ -20,7 +20,7 @@ struct ServeArguments {
   std::string api_key_env;
 };
 
-int Fail(const Status& status) {
+int FailServe(const Status& status) {
   fmt::print(stderr, "davinci llm serve: {}\n", status.ToString());
   return status.code() == StatusCode::kInternal ? 3 : 2;
 }
@@ -29,7 +29,7 @@ int Serve(ServeArguments arguments) {
   if (!arguments.api_key_env.empty()) {
     const char* key = std::getenv(arguments.api_key_env.c_str());
     if (key == nullptr || *key == '\0')
-      return Fail(InvalidArgument(
+      return FailServe(InvalidArgument(
           fmt::format("--api-key-env: the variable {} is empty", arguments.api_key_env)));
     arguments.server.api_key = key;
   }
@@ -42,9 +42,9 @@ int Serve(ServeArguments arguments) {
   embedded::EmbeddedOptions options = ToOptions(arguments.model);
   options.name = arguments.name;
   auto backbone = embedded::EmbeddedBackbone::Open(std::move(options));
-  if (!backbone.ok()) return Fail(backbone.status());
+  if (!backbone.ok()) return FailServe(backbone.status());
   const auto server = server::LlmServer::Start(backbone->get(), arguments.server);
-  if (!server.ok()) return Fail(server.status());
+  if (!server.ok()) return FailServe(server.status());
   const model::EngineFacts facts = (*backbone)->Facts();
   fmt::print("{} ({}, {}, batch {}, context {}) at http://{}:{}/v1\n", (*backbone)->model_name(),
              facts.device, facts.dtype, facts.max_batch, facts.max_context, arguments.server.host,

@@ -39,8 +39,6 @@ struct ModelArguments {
   bool json = false;
 };
 
-int Fail(const Status& status) { return FailCommand("model", status); }
-
 std::string Bytes(int64_t bytes) {
   if (bytes >= int64_t{1} << 30)
     return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30));
@@ -118,7 +116,7 @@ int List(const ModelArguments& arguments) {
   std::error_code error;
   for (const fs::path& folder : folders)
     if (!fs::is_directory(folder, error))
-      return Fail(NotFound(fmt::format("{} is not a folder", folder.string())));
+      return FailCommand("model", NotFound(fmt::format("{} is not a folder", folder.string())));
   if (folders.empty()) folders = DefaultFolders();
   Table table({{"model"},
                {"family"},
@@ -212,7 +210,7 @@ Result<ordered_json> Describe(const ModelArguments& arguments) {
 
 int Inspect(const ModelArguments& arguments) {
   const auto described = Describe(arguments);
-  if (!described.ok()) return Fail(described.status());
+  if (!described.ok()) return FailCommand("model", described.status());
   if (arguments.json) {
     fmt::print("{}\n", JsonText(*described, 2));
     return 0;
@@ -247,19 +245,19 @@ int Convert(const ModelArguments& arguments) {
       if (DTypeName(dtype) == arguments.type) options.dtype = dtype;
   }
   const auto written = ConvertModel(options);
-  if (!written.ok()) return Fail(written.status());
+  if (!written.ok()) return FailCommand("model", written.status());
   for (const std::string& name : *written) fmt::print("{}\n", name);
   return 0;
 }
 
 int Pull(const ModelArguments& arguments, const GlobalOptions& global) {
   const auto installation = FindInstallation(global.python);
-  if (!installation.ok()) return Fail(installation.status());
+  if (!installation.ok()) return FailCommand("model", installation.status());
   std::vector<std::string> words = {arguments.path};
   if (!arguments.revision.empty()) words.insert(words.end(), {"--revision", arguments.revision});
   if (!arguments.to.empty()) words.insert(words.end(), {"--into", arguments.to});
   const auto status = RunPython(*installation, "python/model_pull.py", words);
-  return status.ok() ? *status : Fail(status.status());
+  return status.ok() ? *status : FailCommand("model", status.status());
 }
 
 }  // namespace

@@ -33,8 +33,6 @@ struct OptimizeArguments {
   std::string more;
 };
 
-int Fail(const Status& status, bool json) { return FailCommand("optimize", status, json); }
-
 int Show(const OptimizeArguments& arguments, const orchestrator::RunResult& result) {
   if (arguments.flags.json) {
     fmt::print("{}\n", JsonText(orchestrator::ToJson(result), 2));
@@ -129,7 +127,7 @@ int RunOptimize(const OptimizeArguments& arguments, const GlobalOptions& global)
   RunConsole console(arguments.flags.json && !arguments.progress && isatty(STDERR_FILENO) == 0);
   auto result = Run(arguments, global, &console);
   console.Done();
-  return result.ok() ? Show(arguments, *result) : Fail(result.status(), arguments.flags.json);
+  return result.ok() ? Show(arguments, *result) : FailCommand("optimize", result.status(), arguments.flags.json);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ Status MakeReport(const ReportArguments& arguments) {
   if (!arguments.against.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const report::RunView other, ReadRun(arguments.against));
     // The run asked about is "second": what did it gain over the other?
-    comparison = score::Compare(report::ScoreInputOf(other), input, *protocols.front());
+    comparison = score::CompareRuns(report::ScoreInputOf(other), input, *protocols.front());
     page.comparison = &*comparison;
   }
   if (!arguments.json || !arguments.html.empty()) {

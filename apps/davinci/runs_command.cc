@@ -144,7 +144,7 @@ int CompareRuns(const RunsArguments& arguments) {
     if (!result.ok()) return Fail(arguments, result.status());
     results.push_back(std::move(result).value());
   }
-  const score::RunComparison comparison = score::Compare(
+  const score::RunComparison comparison = score::CompareRuns(
       report::ScoreInputOf(results[0].view), report::ScoreInputOf(results[1].view), **protocol);
   if (arguments.json)
     fmt::print("{}\n", JsonText(score::ToJson(comparison), 2));

@@ -19,8 +19,6 @@
 namespace davinci::app {
 namespace {
 
-int Fail(const Status& status) { return FailCommand("sft", status); }
-
 std::atomic<int> interrupts = 0;
 
 // The first SIGINT or SIGTERM ends the run behind the update under way, the second ends the
@@ -68,20 +66,20 @@ Status Train(const trainer::SftRun& run, bool speaks) {
 // The exit status. What all ranks agree on is said by rank 0 alone.
 int Run(const TrainingFlags& arguments) {
   const auto world = comm::WorldFromEnvironment(std::getenv);
-  if (!world.ok()) return Fail(world.status());
+  if (!world.ok()) return FailCommand("sft", world.status());
   const bool speaks = world->rank == 0;
   if (arguments.dry_run) {
     if (!speaks) return 0;
     const auto run = Prepare(arguments, speaks);
-    if (!run.ok()) return Fail(run.status());
+    if (!run.ok()) return FailCommand("sft", run.status());
     const auto text = trainer::DescribeSft(run->settings, world->size);
-    if (!text.ok()) return Fail(text.status());
+    if (!text.ok()) return FailCommand("sft", text.status());
     fmt::print("{}\n{}", run->resolved, *text);
     return 0;
   }
   const auto group = comm::Join(*world);
   if (!group.ok())
-    return Fail(world->size == 1 ? group.status()
+    return FailCommand("sft", world->size == 1 ? group.status()
                                  : group.status().Annotate(fmt::format("rank {}", world->rank)));
   auto run = Prepare(arguments, speaks);
   Status status = comm::Agree(group->get(), run.status());
@@ -90,7 +88,7 @@ int Run(const TrainingFlags& arguments) {
     status = Train(*run, speaks);
   }
   if (status.ok()) return 0;
-  return speaks ? Fail(status) : ExitStatus(status);
+  return speaks ? FailCommand("sft", status) : ExitStatus(status);
 }
 
 }  // namespace

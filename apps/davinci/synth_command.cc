@@ -43,8 +43,6 @@ struct SynthArguments {
   bool show = false;
 };
 
-int Fail(const Status& status) { return FailCommand("synth", status); }
-
 // Of every file of the grammar: tells whether an earlier output is still what these arguments give.
 Result<std::string> HashOfGrammar(const fs::path& folder) {
   Sha256 hash;
@@ -220,7 +218,7 @@ void AddSynthCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       "docs/synth.md describes the grammar.");
   tasks->callback([arguments, exit_code] {
     const Status status = Run(*arguments);
-    *exit_code = status.ok() ? 0 : Fail(status);
+    *exit_code = status.ok() ? 0 : FailCommand("synth", status);
   });
 }
 

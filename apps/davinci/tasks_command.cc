@@ -74,8 +74,6 @@ struct TasksArguments {
   std::string into;
 };
 
-int Fail(const Status& status) { return FailCommand("tasks", status); }
-
 Status WriteNew(const TasksArguments& arguments) {
   const fs::path file(arguments.file);
   if (file.extension() != ".py")
@@ -103,13 +101,13 @@ Status WriteNew(const TasksArguments& arguments) {
 
 int Check(const TasksArguments& arguments, const GlobalOptions& global) {
   const auto installation = FindInstallation(global.python);
-  if (!installation.ok()) return Fail(installation.status());
+  if (!installation.ok()) return FailCommand("tasks", installation.status());
   auto tasks = TasksFrom(arguments.files, arguments.entry);
-  if (!tasks.ok()) return Fail(tasks.status());
+  if (!tasks.ok()) return FailCommand("tasks", tasks.status());
   auto folder = MakeTempDir("davinci-tasks");
-  if (!folder.ok()) return Fail(folder.status());
+  if (!folder.ok()) return FailCommand("tasks", folder.status());
   if (const Status status = WriteTaskFiles(folder->path(), &*tasks); !status.ok())
-    return Fail(status);
+    return FailCommand("tasks", status);
   std::vector<std::string> paths;
   for (const TaskEntry& task : *tasks) paths.push_back(task.path.string());
   const bool has_gpu = !gpu::DeviceMonitor::Create()->devices().empty();
@@ -121,14 +119,14 @@ int Check(const TasksArguments& arguments, const GlobalOptions& global) {
 
 int Pull(const TasksArguments& arguments, const GlobalOptions& global) {
   const auto installation = FindInstallation(global.python);
-  if (!installation.ok()) return Fail(installation.status());
+  if (!installation.ok()) return FailCommand("tasks", installation.status());
   std::vector<std::string> words = {arguments.name};
   for (const auto& [flag, value] :
        {std::pair{"--url", &arguments.url}, std::pair{"--commit", &arguments.commit},
         std::pair{"--into", &arguments.into}})
     if (!value->empty()) words.insert(words.end(), {flag, *value});
   const auto status = RunPython(*installation, "python/task_pull.py", words);
-  return status.ok() ? *status : Fail(status.status());
+  return status.ok() ? *status : FailCommand("tasks", status.status());
 }
 
 }  // namespace
@@ -144,7 +142,7 @@ void AddTasksCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   AddEntryFlags(made, &arguments->entry);
   made->callback([arguments, exit_code] {
     const Status status = WriteNew(*arguments);
-    *exit_code = status.ok() ? 0 : Fail(status);
+    *exit_code = status.ok() ? 0 : FailCommand("tasks", status);
   });
   CLI::App* check = tasks->add_subcommand(
       "check",

@@ -6,7 +6,7 @@
 namespace davinci::agent {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // `turns` turns of 300 characters each way: 2 * (100 + 8) tokens.
 Conversation Talk(int turns) {

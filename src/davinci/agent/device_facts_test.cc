@@ -8,9 +8,9 @@
 namespace davinci::agent {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
-class CpuFactsTest : public testing::Test {
+class CpuFactsTest : public ::testing::Test {
  protected:
   void Write(const std::string& name, const std::string& text) {
     ASSERT_TRUE(MakeDirs((root_.path() / name).parent_path()).ok());

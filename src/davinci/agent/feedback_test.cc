@@ -18,7 +18,7 @@ using testing::kUnbounded;
 using ::testing::Not;
 using testing::Timed;
 
-const PromptSet& Prompts() {
+const PromptSet& Installed() {
   static const auto* prompts =
       new PromptSet(PromptSet::Load(std::filesystem::path(DAVINCI_SOURCE_DIR) / "prompts").value());
   return *prompts;
@@ -26,7 +26,7 @@ const PromptSet& Prompts() {
 
 std::string Feedback(const Evaluation& evaluation, const FeedbackOptions& options = {}) {
   const auto text =
-      RenderFeedback(Prompts(), TaskBrief{}, evaluation,
+      RenderFeedback(Installed(), TaskBrief{}, evaluation,
                      {.turn = 2, .num_turns = 3, .best_turn = 1, .best_speedup = 1.5}, options);
   return text.ok() ? *text : text.status().ToString();
 }

@@ -22,7 +22,7 @@ using testing::Timed;
 
 const std::filesystem::path kSource = DAVINCI_SOURCE_DIR;
 
-const PromptSet& Prompts() {
+const PromptSet& ShippedPrompts() {
   static const auto* prompts = new PromptSet(PromptSet::Load(kSource / "prompts").value());
   return *prompts;
 }
@@ -64,7 +64,7 @@ std::string Device(const TaskBrief& task) {
     facts.last_level_bytes = 36 << 20;
     facts.memory_bytes = int64_t{16} << 30;
   }
-  return *DescribeDevice(Prompts(), facts);
+  return *DescribeDevice(ShippedPrompts(), facts);
 }
 
 std::vector<skill::Skill> Skills() {
@@ -141,20 +141,20 @@ class GoldenPrompts : public ::testing::TestWithParam<Language> {
 };
 
 TEST_P(GoldenPrompts, Selection) {
-  const auto request = BuildSelectionRequest(Prompts(), task_, device_, Skills());
+  const auto request = BuildSelectionRequest(ShippedPrompts(), task_, device_, Skills());
   ASSERT_TRUE(request.ok()) << request.status().ToString();
   Compare(Name("selection"), Readable(*request));
 }
 
 TEST_P(GoldenPrompts, Policy) {
-  auto conversation = StartConversation(Prompts(), task_, device_, Skills());
+  auto conversation = StartConversation(ShippedPrompts(), task_, device_, Skills());
   ASSERT_TRUE(conversation.ok()) << conversation.status().ToString();
   const std::string failed =
-      *RenderFeedback(Prompts(), task_,
+      *RenderFeedback(ShippedPrompts(), task_,
                       Failed(Outcome::kCompileError, "source:12:9: error: 'row' was not declared"),
                       {.turn = 1, .num_turns = 3});
   const std::string measured =
-      *RenderFeedback(Prompts(), task_, Measured(task_.target, 1.8),
+      *RenderFeedback(ShippedPrompts(), task_, Measured(task_.target, 1.8),
                       {.turn = 2, .num_turns = 3, .best_turn = 2, .best_speedup = 1.8});
   conversation->turns = {{"(the first reply)", failed}, {"(the second reply)", measured}};
   const auto request = BuildPolicyRequest(*conversation, 100'000);
@@ -163,7 +163,7 @@ TEST_P(GoldenPrompts, Policy) {
 }
 
 TEST_P(GoldenPrompts, Summary) {
-  const auto request = BuildSummaryRequest(Prompts(), task_, device_, {}, Skills(),
+  const auto request = BuildSummaryRequest(ShippedPrompts(), task_, device_, {}, Skills(),
                                            {1, "# first attempt\n", Measured(task_.target, 0.9)},
                                            {3, "# best attempt\n", Measured(task_.target, 1.8)});
   ASSERT_TRUE(request.ok()) << request.status().ToString();
@@ -198,13 +198,13 @@ TEST(GoldenFeedback, OfEveryKind) {
   for (const auto& [name, evaluation] : cases)
     text += fmt::format(
         "=== {} ===\n{}\n\n", name,
-        *RenderFeedback(Prompts(), task, evaluation,
+        *RenderFeedback(ShippedPrompts(), task, evaluation,
                         {.turn = 2, .num_turns = 3, .best_turn = 1, .best_speedup = 1.5}));
   llm::Extraction missing;
   missing.outcome = llm::ExtractionOutcome::kNoFence;
   missing.diagnosis = "The reply holds no fenced block.";
   text += fmt::format("=== no code ===\n{}\n",
-                      *RenderNoCode(Prompts(), task, missing, {.turn = 1, .num_turns = 3}));
+                      *RenderNoCode(ShippedPrompts(), task, missing, {.turn = 1, .num_turns = 3}));
   Compare("feedback.txt", text);
 }
 

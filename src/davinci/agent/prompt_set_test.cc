@@ -10,11 +10,11 @@
 namespace davinci::agent {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const std::filesystem::path kInstalled = std::filesystem::path(DAVINCI_SOURCE_DIR) / "prompts";
 
-class PromptSetTest : public testing::Test {
+class PromptSetTest : public ::testing::Test {
  protected:
   void Write(const std::string& name, const std::string& text) {
     ASSERT_TRUE(MakeDirs((folder_.path() / name).parent_path()).ok());

@@ -8,7 +8,7 @@
 namespace davinci::agent {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr char kHeader[] =
     "---\n"
@@ -59,7 +59,7 @@ struct Bad {
   const char* text;
   const char* message;
 };
-class BadTemplate : public testing::TestWithParam<Bad> {};
+class BadTemplate : public ::testing::TestWithParam<Bad> {};
 
 TEST_P(BadTemplate, IsAnErrorWithFileAndLine) {
   const auto parsed = PromptTemplate::Parse(GetParam().text, "p.md");
@@ -70,7 +70,7 @@ TEST_P(BadTemplate, IsAnErrorWithFileAndLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadTemplate,
-    testing::Values(
+    ::testing::Values(
         Bad{"Hello", "p.md:1: a prompt begins with a header"},
         Bad{"---\nabout: x\n", "p.md:1: the header is not closed"},
         Bad{"---\nabuot: x\n---\n", "p.md:2: unknown key \"abuot\""},

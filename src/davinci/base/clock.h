@@ -26,6 +26,13 @@ class Stopwatch {
   int64_t start_ns_ = MonotonicNs();
 };
 
+// Of the wall clock, for provenance; never used for measuring.
+inline double NowUnixSeconds() {
+  timespec ts;
+  clock_gettime(CLOCK_REALTIME, &ts);
+  return static_cast<double>(ts.tv_sec) + 1e-9 * static_cast<double>(ts.tv_nsec);
+}
+
 // "2026-03-01T12:00:00Z" for provenance; never used for measuring.
 class WallTime {
  public:

@@ -9,7 +9,7 @@
 namespace davinci::gpu {
 namespace {
 
-std::vector<std::string_view> Parts(std::string_view text) {
+std::vector<std::string_view> CommaSeparated(std::string_view text) {
   std::vector<std::string_view> parts;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
@@ -42,7 +42,7 @@ bool Holds(const std::vector<std::string>& uuids, const std::string& uuid) {
 std::vector<DeviceInfo> VisibleDevices(const std::vector<DeviceInfo>& all, const char* visible) {
   if (visible == nullptr) return all;
   std::vector<DeviceInfo> devices;
-  for (const std::string_view part : Parts(visible)) {
+  for (const std::string_view part : CommaSeparated(visible)) {
     // A slice of a GPU has a uuid of its own, which NVML lists elsewhere: it counts as the first
     // GPU.
     const DeviceInfo* device =
@@ -64,7 +64,7 @@ Result<std::vector<std::string>> ChooseDevices(const std::vector<DeviceInfo>& vi
     for (const DeviceInfo& device : visible) uuids.push_back(device.uuid);
     return uuids;
   }
-  for (const std::string_view part : Parts(text)) {
+  for (const std::string_view part : CommaSeparated(text)) {
     const DeviceInfo* device = Find(visible, part);
     if (device == nullptr)
       return InvalidArgument(fmt::format(

@@ -372,6 +372,9 @@ class Examination {
   Evaluation evaluation_;
 };
 
+// That the oracle spent on what it answers.
+int64_t Nanoseconds(const nlohmann::json& answer);
+
 // RunCompileOnly() at the task's own size, and where that is too large to be drawn or
 // interpreted, at smaller ones.
 Result<Evaluation> EvaluateCompileOnly(const Workshop& workshop, Job job, const Task& task,

@@ -41,12 +41,12 @@ constexpr double kBetweenProcessSecondsOnCpu = 7e-6;
 constexpr double kWideInterval = 2;
 // Unwritten pages of an output below which no label is set.
 constexpr int64_t kFewPages = 16;
-// That the oracle spent on what it answers.
+
+}  // namespace
+
 int64_t Nanoseconds(const json& answer) {
   return static_cast<int64_t>(1e9 * answer.at("seconds").get<double>());
 }
-
-}  // namespace
 
 Result<std::string> Examination::DrawnInputs(const std::string& distribution) {
   if (drawn_) {

@@ -31,10 +31,6 @@ constexpr double kBetweenProcessSecondsOfLatency = 3e-6;
 
 double Seconds(int64_t ns) { return 1e-9 * static_cast<double>(ns); }
 
-int64_t Nanoseconds(const json& answer) {
-  return static_cast<int64_t>(1e9 * answer.at("seconds").get<double>());
-}
-
 TimeSummary Summarise(const std::vector<double>& seconds) {
   if (seconds.empty()) return {};
   return {1e3 * Median(seconds), 1e3 * *std::min_element(seconds.begin(), seconds.end()),

@@ -15,7 +15,7 @@ namespace {
 // A socket that is shut down between socket() and connect() connects all the same; so it is shut
 // down again until its exchange ends.
 constexpr double kRepeat_s = 0.05;
-constexpr double kForever_s = 1e9;
+constexpr double kNoDeadline_s = 1e9;
 
 }  // namespace
 
@@ -76,7 +76,7 @@ void SocketWatch::Run() {
   std::unique_lock lock(mutex_);
   while (!closing_) {
     const double now_s = MonotonicSeconds();
-    double next_s = now_s + kForever_s;
+    double next_s = now_s + kNoDeadline_s;
     for (const Watched* exchange : watched_) {
       if (exchange->cancel_.stop_requested() || exchange->deadline_s_ <= now_s) {
         if (exchange->fd_.valid()) ::shutdown(exchange->fd_.get(), SHUT_RDWR);

@@ -9,13 +9,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string Dump(const Json& json) { return JsonText(json); }
-
 std::string ToolSection(const Request& request) {
   std::string text = "# Tools\n\nYou can call these tools; each line is a JSON schema.\n\n";
   for (const ToolSpec& tool : request.tools) {
-    text += Dump(
-        {{"name", tool.name}, {"description", tool.description}, {"parameters", tool.parameters}});
+    text += JsonText(Json(
+        {{"name", tool.name}, {"description", tool.description}, {"parameters", tool.parameters}}));
     text += '\n';
   }
   text +=
@@ -35,7 +33,7 @@ std::vector<Message> MessagesWithToolsAsText(const Request& request) {
     for (const ToolCall& call : message.tool_calls) {
       copy.content +=
           fmt::format("\n<tool_call>\n{{\"name\": {}, \"arguments\": {}}}\n</tool_call>",
-                      Dump(call.name), call.arguments);
+                      JsonText(Json(call.name)), call.arguments);
     }
     copy.tool_calls.clear();
     copy.tool_call_id.clear();

@@ -30,10 +30,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using rollout::UnitKind;
 
-double NowUnixSeconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 // Ends the run when its minutes are over. Gone with the object.
 class Deadline {
  public:

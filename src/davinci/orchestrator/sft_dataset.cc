@@ -134,12 +134,12 @@ class Dataset {
       DAVINCI_ASSIGN_OR_RETURN(sftdata::Row row, sftdata::ParseRow(line));
       row.origin.id = facts_[i].id;
       row.origin.family = facts_[i].family;
-      const auto json = sftdata::ToFormat(row, request_.format);
-      if (!json) continue;
+      const auto formatted = sftdata::ToFormat(row, request_.format);
+      if (!formatted) continue;
       if (request_.format == sftdata::Format::kRl && !tasks.insert(row.origin.task).second)
         continue;
       const int side = held[i] ? 1 : 0;
-      const std::string text = JsonText(*json) + "\n";
+      const std::string text = JsonText(*formatted) + "\n";
       out[side] << text;
       hashes[side].Update(text);
       ++written[side];

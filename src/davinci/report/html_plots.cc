@@ -6,12 +6,11 @@
 #include <cmath>
 
 #include "davinci/data/shown_interval.h"
+#include "davinci/report/html_style.h"
 #include "davinci/report/html_text.h"
 
 namespace davinci::report {
 namespace {
-
-constexpr int kNumSchemeColors = 6;  // classes s0 … s5 of the style sheet
 
 double HighEnd(const Speedup& speedup, const RatioAxis& axis) {
   const double high = Shown(speedup).high;

@@ -5,6 +5,8 @@
 
 namespace davinci::report {
 
+inline constexpr int kNumSchemeColors = 6;  // classes s0 … s5
+
 inline constexpr std::string_view kStyle = R"css(
 :root { color-scheme: light dark; --bg: #fdfdfc; --fg: #1d2329; --soft: #5d6873; --line: #d9dee3;
   --box: #f3f5f6; --good: #17723b; --bad: #b3261e; --warn: #8a5a00; --accent: #2458b8;

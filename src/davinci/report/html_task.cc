@@ -6,12 +6,12 @@
 
 #include "davinci/base/plural.h"
 #include "davinci/report/html_plots.h"
+#include "davinci/report/html_style.h"
 #include "davinci/report/html_text.h"
 
 namespace davinci::report {
 namespace {
 
-constexpr int kNumSchemeColors = 6;
 
 std::string Names(const std::vector<std::string>& names) {
   std::string html;

@@ -112,7 +112,7 @@ RunView MakeRun(const std::string& text) {
 std::string Render(const RunView& run) {
   const score::ScoreInput input = ScoreInputOf(run);
   const score::Protocol& bench = *score::ProtocolByName("bench").value();
-  const score::RunComparison comparison = score::Compare(input, input, bench);
+  const score::RunComparison comparison = score::CompareRuns(input, input, bench);
   return RenderHtml({&run, {score::Score(input, bench)}, &comparison});
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr double kGrpoEpsilon = 1e-6;
 constexpr double kCrossSchemeEpsilon = 1e-8;
 
-constexpr std::array<std::pair<AdvantageKind, std::string_view>, 5> kNames = {{
+constexpr std::array<std::pair<AdvantageKind, std::string_view>, 5> kAdvantageNames = {{
     {AdvantageKind::kTrloo, "trloo"},
     {AdvantageKind::kRloo, "rloo"},
     {AdvantageKind::kGrpo, "grpo"},
@@ -56,14 +56,14 @@ std::vector<double> Standardised(std::span<const double> returns) {
 }  // namespace
 
 std::string_view AdvantageKindName(AdvantageKind kind) {
-  for (const auto& [value, name] : kNames)
+  for (const auto& [value, name] : kAdvantageNames)
     if (value == kind) return name;
   return "?";
 }
 
 Result<AdvantageKind> ParseAdvantageKind(std::string_view name) {
   std::string known;
-  for (const auto& [value, text] : kNames) {
+  for (const auto& [value, text] : kAdvantageNames) {
     if (text == name) return value;
     known += (known.empty() ? "" : ", ") + std::string(text);
   }

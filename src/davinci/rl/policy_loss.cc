@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLogRatioClamp = 20;
 
-constexpr std::array<std::pair<Aggregation, std::string_view>, 4> kNames = {{
+constexpr std::array<std::pair<Aggregation, std::string_view>, 4> kAggregationNames = {{
     {Aggregation::kTokenMean, "token-mean"},
     {Aggregation::kSequenceMeanTokenSum, "seq-mean-token-sum"},
     {Aggregation::kSequenceMeanTokenMean, "seq-mean-token-mean"},
@@ -43,14 +43,14 @@ TokenLoss ClippedTokenLoss(double log_ratio, double advantage, const ClipOptions
 }
 
 std::string_view AggregationName(Aggregation aggregation) {
-  for (const auto& [value, name] : kNames)
+  for (const auto& [value, name] : kAggregationNames)
     if (value == aggregation) return name;
   return "?";
 }
 
 Result<Aggregation> ParseAggregation(std::string_view name) {
   std::string known;
-  for (const auto& [value, text] : kNames) {
+  for (const auto& [value, text] : kAggregationNames) {
     if (text == name) return value;
     known += (known.empty() ? "" : ", ") + std::string(text);
   }

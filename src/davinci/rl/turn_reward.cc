@@ -10,7 +10,7 @@
 namespace davinci::rl {
 namespace {
 
-constexpr std::array<std::pair<RewardKind, std::string_view>, 4> kNames = {{
+constexpr std::array<std::pair<RewardKind, std::string_view>, 4> kRewardNames = {{
     {RewardKind::kDavinci, "davinci"},
     {RewardKind::kDrKernelPaper, "drkernel-paper"},
     {RewardKind::kKevin, "kevin"},
@@ -20,14 +20,14 @@ constexpr std::array<std::pair<RewardKind, std::string_view>, 4> kNames = {{
 }  // namespace
 
 std::string_view RewardKindName(RewardKind kind) {
-  for (const auto& [value, name] : kNames)
+  for (const auto& [value, name] : kRewardNames)
     if (value == kind) return name;
   return "";
 }
 
 Result<RewardKind> ParseRewardKind(std::string_view name) {
   std::string known;
-  for (const auto& [value, text] : kNames) {
+  for (const auto& [value, text] : kRewardNames) {
     if (text == name) return value;
     known += (known.empty() ? "" : ", ") + std::string(text);
   }

@@ -15,10 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-double NowUnixSeconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 Result<ModelCall> CallFrom(const json& body) {
   ModelCall call;
   try {

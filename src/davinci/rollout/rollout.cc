@@ -12,6 +12,7 @@
 #include "davinci/agent/feedback.h"
 #include "davinci/agent/messages.h"
 #include "davinci/agent/policy_agent.h"
+#include "davinci/base/clock.h"
 #include "davinci/base/hash.h"
 #include "davinci/data/turn_facts.h"
 #include "davinci/llm/code_extraction.h"
@@ -24,10 +25,6 @@ namespace davinci::rollout {
 namespace {
 
 using nlohmann::json;
-
-double NowUnixSeconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 // For the windows of sequential scaling.
 search::TurnScore ScoreOf(const Evaluation& evaluation) {

@@ -51,7 +51,7 @@ struct RunComparison {
 
 // Metrics that either run does not define are left out; a task counts for a metric when both define
 // it there.
-RunComparison Compare(const ScoreInput& first, const ScoreInput& second, const Protocol& protocol,
+RunComparison CompareRuns(const ScoreInput& first, const ScoreInput& second, const Protocol& protocol,
                       const BootstrapOptions& options = {});
 std::string ComparisonTable(const RunComparison& comparison, bool color = false,
                             size_t max_width = 0);

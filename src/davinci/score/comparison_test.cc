@@ -62,7 +62,7 @@ TEST(SignFlipTest, RejectsAsOftenAsItShouldWhenNothingDiffers) {
 TEST(Compare, ARunAgainstItselfDiffersInNothing) {
   ScoreInput run;
   for (int i = 0; i < 8; ++i) AddSpeedups(&run, std::to_string(i), {i % 3 ? 1.0 + 0.1 * i : -1});
-  const RunComparison comparison = Compare(run, run, *ProtocolByName("bench").value());
+  const RunComparison comparison = CompareRuns(run, run, *ProtocolByName("bench").value());
   EXPECT_EQ(comparison.num_common, 8);
   for (const MetricComparison& metric : comparison.metrics) {
     EXPECT_EQ(metric.better + metric.worse, 0) << metric.key;
@@ -82,7 +82,7 @@ TEST(Compare, ACommonFactorIsFoundAndForeignTasksAreCounted) {
   AddSpeedups(&first, "only first", {9.0});
   AddSpeedups(&second, "only second", {9.0});
   AddSpeedups(&second, "only second too", {-1});
-  const RunComparison comparison = Compare(first, second, *ProtocolByName("bench").value());
+  const RunComparison comparison = CompareRuns(first, second, *ProtocolByName("bench").value());
   EXPECT_EQ(comparison.num_common, 10);
   EXPECT_EQ(comparison.only_first, 1);
   EXPECT_EQ(comparison.only_second, 2);
@@ -107,8 +107,8 @@ TEST(Compare, SwappingTheRunsSwapsTheSign) {
     AddSpeedups(&second, std::to_string(i), {3 * rng.Uniform() - 0.7});
   }
   const Protocol& bench = *ProtocolByName("bench").value();
-  const RunComparison there = Compare(first, second, bench);
-  const RunComparison back = Compare(second, first, bench);
+  const RunComparison there = CompareRuns(first, second, bench);
+  const RunComparison back = CompareRuns(second, first, bench);
   for (size_t i = 0; i < there.metrics.size(); ++i) {
     EXPECT_EQ(there.metrics[i].better, back.metrics[i].worse);
     EXPECT_DOUBLE_EQ(there.metrics[i].sign_p, back.metrics[i].sign_p);

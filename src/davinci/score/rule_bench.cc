@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kThresholds[] = {0, 0.5, 0.8, 1, 1.2, 1.5, 2, 3};
 
-Attempt Rule(const Turn& turn, const std::string*) { return JudgedAttempt(turn); }
+Attempt BenchRule(const Turn& turn, const std::string*) { return JudgedAttempt(turn); }
 
-std::vector<Metric> Metrics(const RunShape& shape) {
+std::vector<Metric> BenchMetrics(const RunShape& shape) {
   const Reading best{"best turn", BestUpTo(0)};
   const Reading last{"last turn", Last()};
   std::vector<Metric> metrics = {Correctness(best),    Correctness(last), GeomeanSpeedup(best),
@@ -43,8 +43,8 @@ Protocol BenchProtocol() {
           "davinci bench",
           "An answer is correct when the judge objected to nothing. Rates are means over a task's "
           "samples, then over tasks. Speedups are medians over the log's baseline.",
-          Rule,
-          Metrics,
+          BenchRule,
+          BenchMetrics,
           {}};
 }
 

@@ -10,7 +10,7 @@
 namespace davinci::score {
 namespace {
 
-Attempt Rule(const Turn& turn, const std::string*) {
+Attempt CudaAgentRule(const Turn& turn, const std::string*) {
   Attempt attempt = JudgedAttempt(turn);
   if (IsDecoy(turn)) attempt.correct = false;
   if (!attempt.correct) {
@@ -27,7 +27,7 @@ double Milestone(const Attempt& a) {
   return MilestoneReward(a.correct, {a.over_eager, a.over_compile});
 }
 
-std::vector<Metric> Metrics(const RunShape&) {
+std::vector<Metric> CudaAgentMetrics(const RunShape&) {
   const Reading session{"final answer", Last(), Pool::kAllSamples};
   return {Correctness(session), FastP(session, kMilestoneMargin, Compare::kGreater),
           GeomeanSpeedup(session), MeanOf(session, "milestone", "milestone reward", Milestone)};
@@ -42,8 +42,8 @@ Protocol CudaAgentProtocol() {
       "Each trajectory is a session, its last turn the answer. Pass rate; share more than 5 % "
       "faster than the log's baseline; geometric mean over correct answers; milestone reward "
       "-1 wrong, 1 correct, 2 more than 5 % faster than eager, 3 than eager and compile.",
-      Rule,
-      Metrics,
+      CudaAgentRule,
+      CudaAgentMetrics,
       {"the paper reports against eager and against compile; milestone 3 is given where a verdict "
        "carries both speedups, and never on the word of one",
        "whether the paper's mean includes answers that are not correct is not stated; here it "

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kThresholds[] = {1, 1.2, 1.5, 2, 3};
 
-Attempt Rule(const Turn& turn, const std::string*) {
+Attempt DavinciRule(const Turn& turn, const std::string*) {
   Attempt attempt = JudgedAttempt(turn);
   if (IsDecoy(turn)) attempt.correct = false;
   if (!attempt.correct) attempt.speedup = attempt.speedup_low = 0;
@@ -58,7 +58,7 @@ void AddReading(const Reading& reading, std::vector<Metric>* metrics) {
   for (const double p : kThresholds) metrics->push_back(FastP(correct, p, Compare::kAtLeast));
 }
 
-std::vector<Metric> Metrics(const RunShape& shape) {
+std::vector<Metric> DavinciMetrics(const RunShape& shape) {
   const Reading final_turn{"final", Last(), Pool::kAllSamples};
   std::vector<Metric> metrics;
   AddReading(final_turn, &metrics);
@@ -85,8 +85,8 @@ Protocol DavinciProtocol() {
       "Share of all (task, sample) pairs that are correct and reach p times the baseline (>=), "
       "per turn, best by turn and for the last turn; also among correct samples only. Fast_1 of "
       "the paper is fast_1 of the last turn over all samples.",
-      Rule,
-      Metrics,
+      DavinciRule,
+      DavinciMetrics,
       {"the published quartile means and minima and maxima are left out",
        "without a device profile the coverage term of the reward is 0"}};
 }

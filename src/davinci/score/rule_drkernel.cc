@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSpeedupCap = 3;
 
-Attempt Rule(const Turn& turn, const std::string*) {
+Attempt DrKernelRule(const Turn& turn, const std::string*) {
   Attempt attempt = JudgedAttempt(turn);
   if (IsDecoy(turn)) attempt.correct = false;
   if (!attempt.correct) attempt.speedup = attempt.speedup_low = 0;
@@ -26,7 +26,7 @@ double CodeReward(const Attempt& a) {
 
 double PaperReward(const Attempt& a) { return 2 * CodeReward(a); }
 
-std::vector<Metric> Metrics(const RunShape& shape) {
+std::vector<Metric> DrKernelMetrics(const RunShape& shape) {
   std::vector<Reading> readings = {{"last turn", Last(), Pool::kAllSamples},
                                    {"best of history", BestUpTo(0), Pool::kAllSamples}};
   for (int turn = 1; turn <= shape.max_turns; ++turn)
@@ -53,8 +53,8 @@ Protocol DrKernelProtocol() {
           "for the last turn and for the best of the history. A candidate without a kernel of its "
           "own is a decoy and counts as wrong. Rewards: C (1 + min(speedup, 3) + coverage), and "
           "half of it in the code.",
-          Rule,
-          Metrics,
+          DrKernelRule,
+          DrKernelMetrics,
           {"the environment compares with a tolerance of 1e-2; correctness here is the judge's",
            "without a device profile the coverage term is 0"}};
 }

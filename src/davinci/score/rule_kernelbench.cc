@@ -9,7 +9,7 @@ namespace {
 // The published comparison (allclose with the published tolerance) was asked beside ours where the
 // log has evidence.kernelbench (docs/labels.md). Where it is stricter or laxer than ours it decides
 // about correctness; an answer that only the published rule accepts was never timed.
-Attempt Rule(const Turn& turn, const std::string*) {
+Attempt KernelBenchRule(const Turn& turn, const std::string*) {
   Attempt attempt = JudgedAttempt(turn);
   const Outcome outcome = turn.evaluation.outcome;
   if (outcome != Outcome::kOk && outcome != Outcome::kMismatch) return attempt;
@@ -22,7 +22,7 @@ Attempt Rule(const Turn& turn, const std::string*) {
   return attempt;
 }
 
-std::vector<Metric> Metrics(const RunShape& shape) {
+std::vector<Metric> KernelBenchMetrics(const RunShape& shape) {
   const Reading first{"sample 0", Last(), Pool::kFirstSample};
   const Reading all{"all samples", Last()};
   std::vector<Metric> metrics = {Correctness(first)};
@@ -43,8 +43,8 @@ Protocol KernelBenchProtocol() {
           "fast_p = share of problems whose answer is correct and faster than p times the baseline "
           "(strictly). One answer per problem: the last turn of the first sample. A correct answer "
           "without a time is missing from fast_0.",
-          Rule,
-          Metrics,
+          KernelBenchRule,
+          KernelBenchMetrics,
           {"the harness knows single answers; of a trajectory the last turn is taken",
            "speedups are the judge's medians on randomised weights, the harness divides mean times",
            "where the log holds the published comparison, it decides instead of ours"}};

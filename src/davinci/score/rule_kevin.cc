@@ -34,7 +34,7 @@ bool IsLibraryCall(std::string_view word) {
   return std::find(kHarmless.begin(), kHarmless.end(), word) == kHarmless.end();
 }
 
-Attempt Rule(const Turn& turn, const std::string* source) {
+Attempt KevinRule(const Turn& turn, const std::string* source) {
   Attempt attempt = JudgedAttempt(turn);
   if (IsDecoy(turn)) attempt.correct = false;
   if (source != nullptr && attempt.correct) {
@@ -51,7 +51,7 @@ Attempt Rule(const Turn& turn, const std::string* source) {
 
 double KevinScore(const Attempt& a) { return a.correct ? kCorrectnessWeight + a.speedup : 0; }
 
-std::vector<Metric> Metrics(const RunShape& shape) {
+std::vector<Metric> KevinMetrics(const RunShape& shape) {
   const int n = shape.most_samples;
   const Reading best{fmt::format("best@{}", n), BestUpTo(0), Pool::kBestSample};
   const Reading average{fmt::format("avg@{}", n), BestUpTo(0), Pool::kTaskMean};
@@ -79,8 +79,8 @@ Protocol KevinProtocol() {
       "a task's n trajectories; avg@n: their mean; then the mean over tasks. Kernels whose forward "
       "has torch.nn or functional calls, kernels with try, except or pass anywhere, and those "
       "without a kernel of their own count as wrong.",
-      Rule,
-      Metrics,
+      KevinRule,
+      KevinMetrics,
       {"the words are looked for in the stored sources, outside comments and strings; the "
        "paper's own screen is not published",
        "n is the largest number of samples of a task in this log"}};

@@ -66,7 +66,7 @@ OrderedJson Merged(const Row& row) {
           {"enable_thinking", row.enable_thinking.value_or(false)}};
 }
 
-OrderedJson Trajectory(const Row& row) {
+OrderedJson TrajectoryColumns(const Row& row) {
   const Origin& origin = row.origin;
   return {{"uuid", origin.id},
           {"messages", PublishedMessages(row, row.messages.size())},
@@ -220,7 +220,7 @@ std::optional<OrderedJson> ToFormat(const Row& row, Format format) {
     case Format::kMerged:
       return Merged(row);
     case Format::kTrajectories:
-      return policy ? std::optional(Trajectory(row)) : std::nullopt;
+      return policy ? std::optional(TrajectoryColumns(row)) : std::nullopt;
     case Format::kSelections:
       return row.agent == rl::AgentKind::kSelection ? Call(row, true) : std::nullopt;
     case Format::kSummaries:

@@ -22,7 +22,7 @@ Record Tagged(std::vector<std::string> tags, std::string content = "c") {
   return record;
 }
 
-Evidence Measured(const std::string& target, const std::string& language, double low) {
+Evidence MeasuredFor(const std::string& target, const std::string& language, double low) {
   Evidence evidence;
   evidence.target = target;
   evidence.language = language;
@@ -62,7 +62,7 @@ TEST(Audience, LanguagesComeFromHeadingsThenEvidenceThenTags) {
   EXPECT_EQ(LanguagesOf(record).size(), 3u);
   record.skill.content = "plain";
   EXPECT_THAT(LanguagesOf(record), ElementsAre(Language::kCpp));
-  record.evidence = {Measured("cuda", "triton", 1.2)};
+  record.evidence = {MeasuredFor("cuda", "triton", 1.2)};
   EXPECT_THAT(LanguagesOf(record), ElementsAre(Language::kTriton));
   EXPECT_THAT(LanguagesOf(Tagged({"triton", "cuda"})), ElementsAre(Language::kTriton));
   EXPECT_THAT(LanguagesOf(Tagged({"CUDA"})), ElementsAre(Language::kCuda));
@@ -80,7 +80,7 @@ TEST(Audience, AnotherTargetDoesNotFitAndAnotherLanguageFitsLess) {
   EXPECT_EQ(FitOf(Tagged({"cuda"}), {Target::kCpu, Language::kCpp}), Fit::kOtherTarget);
   EXPECT_EQ(FitOf(Tagged({"cpu"}), {Target::kCpu, Language::kCpp}), Fit::kFits);
   Record measured = Tagged({});
-  measured.evidence = {Measured("cpu", "", 1.2)};
+  measured.evidence = {MeasuredFor("cpu", "", 1.2)};
   EXPECT_EQ(FitOf(measured, triton), Fit::kOtherTarget);
 }
 
@@ -88,10 +88,10 @@ TEST(Audience, ProvenMeansMeasuredHereWithALowerEndAboveOne) {
   Record record = Tagged({});
   const Audience cuda{Target::kCuda, Language::kCudaInline};
   EXPECT_FALSE(IsProvenFor(record, cuda));
-  record.evidence = {Measured("cuda", "triton", 1.5), Measured("cpu", "cpp", 1.5)};
+  record.evidence = {MeasuredFor("cuda", "triton", 1.5), MeasuredFor("cpu", "cpp", 1.5)};
   EXPECT_FALSE(IsProvenFor(record, cuda));
   EXPECT_TRUE(IsProvenFor(record, {Target::kCuda, Language::kAuto}));
-  record.evidence.push_back(Measured("cuda", "cuda", 1.5));
+  record.evidence.push_back(MeasuredFor("cuda", "cuda", 1.5));
   EXPECT_TRUE(IsProvenFor(record, cuda));
   record.evidence.back().uplift.low = 0.99;
   EXPECT_FALSE(IsProvenFor(record, cuda));

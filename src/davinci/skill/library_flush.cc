@@ -13,8 +13,6 @@ using nlohmann::json;
 using store::SqliteFailure;
 using store::Statement;
 
-std::string Dump(const json& document) { return JsonText(document); }
-
 json EvidenceJson(const std::vector<Evidence>& evidence) {
   json list = json::array();
   for (const Evidence& one : evidence) list.push_back(ToJson(one));
@@ -32,7 +30,7 @@ std::string StagedDocument(const StagedUsage& staged) {
   json document = json::array();
   for (const auto& [name, usage] : staged.usage)
     document.push_back({{"name", name}, {"usage", ToJson(usage)}});
-  return Dump(document);
+  return JsonText(document);
 }
 
 json ResultJson(const AdmissionResult& result) {
@@ -138,7 +136,7 @@ Status Library::Impl::AdmitStaged(int64_t step, FlushResult* result) {
       result->admissions.emplace_back(waiting.key, std::move(admission));
     }
     Statement update(db(), "UPDATE staged SET result = ? WHERE key = ?");
-    if (const int code = update.Bind(Dump(outcome)).Bind(waiting.key).Step(); code != SQLITE_DONE)
+    if (const int code = update.Bind(JsonText(outcome)).Bind(waiting.key).Step(); code != SQLITE_DONE)
       return SqliteFailure(db(), code, Doing("writing"));
   }
   return CountUsage(step, usage);
@@ -206,7 +204,7 @@ Status Library::Impl::WriteSnapshot(int64_t step, const FlushResult& result) {
                        .Bind(sequence)
                        .Bind(result.num_active)
                        .Bind(Now())
-                       .Bind(Dump(document))
+                       .Bind(JsonText(document))
                        .Bind(digest)
                        .Step();
   return code == SQLITE_DONE ? Status::Ok() : SqliteFailure(db(), code, Doing("writing"));

@@ -26,7 +26,7 @@ Skill Make(const std::string& name) {
   return skill;
 }
 
-Evidence Measured(double low, double high) {
+Evidence MeasuredBetween(double low, double high) {
   Evidence evidence;
   evidence.uplift = {(low + high) / 2, low, high};
   return evidence;
@@ -55,7 +55,7 @@ class FlushTest : public testing::Test {
 
 TEST_F(FlushTest, StagedSkillsEnterWithTheirStepAndNotBefore) {
   auto library = Open(File());
-  EXPECT_TRUE(*library->Stage(1, {"t/0/0/1#0", Make("alpha"), {Measured(1.2, 1.4)}}));
+  EXPECT_TRUE(*library->Stage(1, {"t/0/0/1#0", Make("alpha"), {MeasuredBetween(1.2, 1.4)}}));
   EXPECT_TRUE(*library->Stage(2, {"t/0/0/2#0", Make("beta"), {}}));
   EXPECT_THAT(*library->All(), IsEmpty());
   const auto flushed = *library->Flush(1);
@@ -123,8 +123,8 @@ TEST_F(FlushTest, NewcomersOfOneStepMeetEachOther) {
   auto library = Open(File());
   Skill twin = Make("alpha");
   twin.name = "beta";
-  ASSERT_TRUE(*library->Stage(1, {"1", Make("alpha"), {Measured(1.2, 1.4)}}));
-  ASSERT_TRUE(*library->Stage(1, {"2", twin, {Measured(1.1, 1.4)}}));
+  ASSERT_TRUE(*library->Stage(1, {"1", Make("alpha"), {MeasuredBetween(1.2, 1.4)}}));
+  ASSERT_TRUE(*library->Stage(1, {"2", twin, {MeasuredBetween(1.1, 1.4)}}));
   const auto flushed = *library->Flush(1);
   EXPECT_EQ(flushed.admissions[1].second.admission, Admission::kRefused);
   EXPECT_THAT(flushed.admissions[1].second.reason, HasSubstr("near-duplicate of \"alpha\""));
@@ -132,8 +132,8 @@ TEST_F(FlushTest, NewcomersOfOneStepMeetEachOther) {
 
 TEST_F(FlushTest, EvidenceAndUsageRetireSkills) {
   auto library = Open(File());
-  ASSERT_TRUE(*library->Stage(1, {"1", Make("refuted"), {Measured(0.8, 0.95)}}));
-  ASSERT_TRUE(*library->Stage(1, {"2", Make("fine"), {Measured(1.2, 1.4)}}));
+  ASSERT_TRUE(*library->Stage(1, {"1", Make("refuted"), {MeasuredBetween(0.8, 0.95)}}));
+  ASSERT_TRUE(*library->Stage(1, {"2", Make("fine"), {MeasuredBetween(1.2, 1.4)}}));
   EXPECT_THAT(library->Flush(1)->retired, ElementsAre("refuted"));
   Usage poor;
   for (int i = 0; i < 20; ++i) poor.Observe(i % 2 == 0 ? 0.8 : 0.9);
@@ -146,7 +146,7 @@ TEST_F(FlushTest, EvidenceAndUsageRetireSkills) {
 TEST_F(FlushTest, TheCapEvictsTheLeastWorth) {
   auto library = Open(File(), 2);
   for (const auto& [name, low] : {std::pair{"alpha", 1.3}, {"beta", 1.1}, {"gamma", 1.2}})
-    ASSERT_TRUE(*library->Stage(1, {name, Make(name), {Measured(low, 2)}}));
+    ASSERT_TRUE(*library->Stage(1, {name, Make(name), {MeasuredBetween(low, 2)}}));
   const auto flushed = *library->Flush(1);
   EXPECT_THAT(flushed.evicted, ElementsAre("beta"));
   EXPECT_EQ(flushed.num_active, 2);
@@ -161,7 +161,7 @@ void DoTheWork(const fs::path& file) {
   for (int step = 1; step <= 3; ++step) {
     for (int i = 0; i < 4; ++i) {
       const std::string name = "s" + std::to_string(step) + std::to_string(i);
-      if (!library->Stage(step, {"skill-" + name, Make(name), {Measured(1 + 0.1 * i, 2)}}).ok())
+      if (!library->Stage(step, {"skill-" + name, Make(name), {MeasuredBetween(1 + 0.1 * i, 2)}}).ok())
         _exit(7);
       Usage usage;
       usage.shown = 1;

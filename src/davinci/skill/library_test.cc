@@ -30,7 +30,7 @@ Skill Make(const std::string& name, const std::string& about) {
   return skill;
 }
 
-Evidence Measured(double low) {
+Evidence MeasuredOnce(double low) {
   Evidence evidence;
   evidence.uplift = {low + 0.05, low, low + 0.1};
   evidence.last_verified = "2026-01-01T00:00:00Z";
@@ -83,7 +83,7 @@ TEST_F(LibraryTest, ASearchForAnAudienceKnowsItBeforeItRanks) {
   const auto add = [&](const Skill& skill, std::vector<Evidence> evidence = {}) {
     EXPECT_EQ(library->Add(skill, evidence)->admission, Admission::kAdded) << skill.name;
   };
-  Evidence cuda = Measured(1.3);
+  Evidence cuda = MeasuredOnce(1.3);
   cuda.target = "cuda";
   cuda.language = "triton";
   add(For("cpu-only", "softmax softmax softmax rows", {"cpp", "cpu"}));
@@ -124,8 +124,8 @@ TEST_F(LibraryTest, AProspectIsRefusedForWhatNoEvidenceWouldMend) {
   EXPECT_THAT(library->ProspectOf(known, true)->refused, HasSubstr("has this skill already"));
   EXPECT_EQ(library->ProspectOf(Make("new", "matrix tiles"), false)->refused, "");
   // A version enters by better evidence only, and only when it was made as one.
-  ASSERT_TRUE(library->Stage(1, {"a", other, {Measured(1.3)}, false}).ok());
-  ASSERT_TRUE(library->Stage(1, {"b", other, {Measured(1.3)}, true}).ok());
+  ASSERT_TRUE(library->Stage(1, {"a", other, {MeasuredOnce(1.3)}, false}).ok());
+  ASSERT_TRUE(library->Stage(1, {"b", other, {MeasuredOnce(1.3)}, true}).ok());
   const auto flushed = library->Flush(1);
   ASSERT_TRUE(flushed.ok());
   EXPECT_EQ(flushed->admissions[0].second.admission, Admission::kRefused);
@@ -138,7 +138,7 @@ TEST_F(LibraryTest, ExactRecordsKeepStatisticsStatesAndNearDuplicates) {
   Record first;
   first.skill = Make("one", "softmax rows");
   first.usage.selected = 7;
-  first.evidence = {Measured(1.3)};
+  first.evidence = {MeasuredOnce(1.3)};
   Record twin = first;
   twin.skill.name = "two";
   twin.state = SkillState::kRetired;
@@ -158,14 +158,14 @@ TEST_F(LibraryTest, WhatIsAddedIsThereAfterReopening) {
   skill.json_line = "{\"as\": \"read\"}";
   {
     auto library = Open();
-    ASSERT_EQ(library->Add(skill, {Measured(1.3)})->admission, Admission::kAdded);
+    ASSERT_EQ(library->Add(skill, {MeasuredOnce(1.3)})->admission, Admission::kAdded);
   }
   auto library = Open(Access::kRead);
   const auto record = *library->Get("one-pass");
   ASSERT_TRUE(record);
   EXPECT_EQ(record->skill, skill);
   EXPECT_EQ(record->skill.json_line, skill.json_line);
-  EXPECT_THAT(record->evidence, ElementsAre(Measured(1.3)));
+  EXPECT_THAT(record->evidence, ElementsAre(MeasuredOnce(1.3)));
   EXPECT_EQ(record->position, 1);
   EXPECT_FALSE(*library->Get("other"));
 }
@@ -246,16 +246,16 @@ TEST_F(LibraryTest, ForeignFilesAreRefusedAndUntouched) {
 
 TEST_F(LibraryTest, CollisionsAndNearDuplicatesAreNeverRenamed) {
   auto library = Open();
-  ASSERT_TRUE(library->Add(Make("a", "softmax"), {Measured(1.2)}).ok());
-  const auto taken = *library->Add(Make("a", "convolution"), {Measured(1.9)});
+  ASSERT_TRUE(library->Add(Make("a", "softmax"), {MeasuredOnce(1.2)}).ok());
+  const auto taken = *library->Add(Make("a", "convolution"), {MeasuredOnce(1.9)});
   EXPECT_EQ(taken.admission, Admission::kRefused);
   EXPECT_THAT(taken.reason, HasSubstr("name is taken"));
   Skill twin = Make("a", "softmax");
   twin.name = "b";
-  const auto refused = *library->Add(twin, {Measured(1.1)});
+  const auto refused = *library->Add(twin, {MeasuredOnce(1.1)});
   EXPECT_EQ(refused.admission, Admission::kRefused);
   EXPECT_THAT(refused.reason, HasSubstr("near-duplicate of \"a\" (similarity 1.00)"));
-  const auto merged = *library->Add(twin, {Measured(1.5)});
+  const auto merged = *library->Add(twin, {MeasuredOnce(1.5)});
   EXPECT_EQ(merged.admission, Admission::kMerged);
   EXPECT_EQ(merged.name, "a");
   EXPECT_THAT(Names(*library->All()), ElementsAre("a"));
@@ -267,20 +267,20 @@ TEST_F(LibraryTest, InvalidSkillsAndEvidenceAreRefusedWithTheReason) {
   Skill bad = Make("a", "x");
   bad.description = "";
   EXPECT_THAT(library->Add(bad, {})->reason, HasSubstr("description is empty"));
-  EXPECT_THAT(library->Add(Make("a", "x"), {Measured(1), Measured(2)})->reason,
+  EXPECT_THAT(library->Add(Make("a", "x"), {MeasuredOnce(1), MeasuredOnce(2)})->reason,
               HasSubstr("two pieces of evidence for cpu"));
-  EXPECT_THAT(library->Add(Make("a", "x"), {Measured(-3)})->reason, HasSubstr("no interval"));
+  EXPECT_THAT(library->Add(Make("a", "x"), {MeasuredOnce(-3)})->reason, HasSubstr("no interval"));
   EXPECT_THAT(*library->All(), IsEmpty());
 }
 
 TEST_F(LibraryTest, ReplaceKeepsStatisticsAndDropsEvidenceOfOtherContent) {
   auto library = Open();
   EXPECT_EQ(library->Replace(Make("a", "x"), {}, "").code(), StatusCode::kNotFound);
-  ASSERT_TRUE(library->Add(Make("a", "softmax"), {Measured(1.3)}).ok());
+  ASSERT_TRUE(library->Add(Make("a", "softmax"), {MeasuredOnce(1.3)}).ok());
   Skill described = Make("a", "softmax");
   described.description = "clearer";
   ASSERT_TRUE(library->Replace(described, {}, "wording").ok());
-  EXPECT_THAT((*library->Get("a"))->evidence, ElementsAre(Measured(1.3)));
+  EXPECT_THAT((*library->Get("a"))->evidence, ElementsAre(MeasuredOnce(1.3)));
   ASSERT_TRUE(library->Replace(Make("a", "matmul"), {}, "rewritten").ok());
   EXPECT_THAT((*library->Get("a"))->evidence, IsEmpty());
   EXPECT_THAT(Found(*library, "matmul"), ElementsAre("a"));
@@ -314,7 +314,7 @@ TEST_F(LibraryTest, EventsCannotBeChangedByAnybody) {
 
 TEST_F(LibraryTest, TheLibraryCanBeSeenAndRestoredAsItWas) {
   auto library = Open();
-  ASSERT_TRUE(library->Add(Make("a", "softmax"), {Measured(1.2)}).ok());
+  ASSERT_TRUE(library->Add(Make("a", "softmax"), {MeasuredOnce(1.2)}).ok());
   ASSERT_TRUE(library->Flush(1).ok());
   ASSERT_TRUE(library->Add(Make("b", "matmul"), {}).ok());
   ASSERT_TRUE(library->Retire("a", "x").ok());

@@ -18,8 +18,6 @@ using store::Statement;
 
 constexpr std::string_view kAbsent = "absent";
 
-std::string Dump(const json& document) { return JsonText(document); }
-
 std::string BodyDocument(const Skill& skill) {
   OrderedJson document = {{"fields", FieldsJson(skill)}};
   if (!skill.json_line.empty()) document["json_line"] = skill.json_line;
@@ -154,8 +152,8 @@ Status RecordStore::Write(const Record& record, std::string_view state, const Ca
   const std::string hash = Sha256Hex(document);
   json evidence = json::array();
   for (const Evidence& one : record.evidence) evidence.push_back(ToJson(one));
-  const std::string evidence_text = Dump(evidence);
-  const std::string usage_text = Dump(ToJson(record.usage));
+  const std::string evidence_text = JsonText(evidence);
+  const std::string usage_text = JsonText(ToJson(record.usage));
 
   Statement body(db_, "INSERT OR IGNORE INTO bodies VALUES (?, ?)");
   if (const int code = body.Bind(hash).Bind(document).Step(); code != SQLITE_DONE)

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kBlobSchemaVersion = 1;
 constexpr int kBusyTimeoutMs = 10'000;
 
 }  // namespace
@@ -55,11 +55,11 @@ Status BlobStore::Connect() {
     if (code != SQLITE_ROW) return SqliteError(code, "reading");
     version = static_cast<int>(statement.Int(0));
   }
-  if (version > kSchemaVersion)
+  if (version > kBlobSchemaVersion)
     return FailedPrecondition(
         fmt::format("{} was written by a newer davinci (format {}, this one knows {})",
-                    file_.string(), version, kSchemaVersion));
-  if (version == kSchemaVersion || access_ == Access::kRead) return Status::Ok();
+                    file_.string(), version, kBlobSchemaVersion));
+  if (version == kBlobSchemaVersion || access_ == Access::kRead) return Status::Ok();
   code = sqlite3_exec(db_,
                       "BEGIN IMMEDIATE;"
                       "CREATE TABLE IF NOT EXISTS blobs (name TEXT PRIMARY KEY, bytes BLOB NOT "

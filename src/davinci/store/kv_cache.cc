@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kCacheSchemaVersion = 1;
 // Writing on every read would make readers wait for each other; "last used" is needed to the minute
 // only.
 constexpr int64_t kTouchEvery_s = 60;
@@ -135,14 +135,14 @@ Status KvCache::OpenOnce() {
     if (code != SQLITE_ROW) return SqliteError(code, "reading the cache");
     version = statement.Int(0);
   }
-  if (version > kSchemaVersion) {
+  if (version > kCacheSchemaVersion) {
     CloseConnection();
     return FailedPrecondition(
         fmt::format("{} was written by a newer davinci (format {}, this one knows {}); delete it, "
                     "or set DAVINCI_CACHE_DIR",
-                    file_.string(), version, kSchemaVersion));
+                    file_.string(), version, kCacheSchemaVersion));
   }
-  if (version < kSchemaVersion) {
+  if (version < kCacheSchemaVersion) {
     code = sqlite3_exec(db_, fmt::format("BEGIN IMMEDIATE;{}COMMIT;", kSchema).c_str(), nullptr,
                         nullptr, nullptr);
   } else {

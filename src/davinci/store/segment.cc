@@ -1,4 +1,5 @@
 #include "davinci/store/segment.h"
+#include "davinci/base/clock.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,10 +16,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr size_t kReadBytes = size_t{1} << 20;
-
-double NowUnixSeconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 // Reads `size` bytes at `offset`, or fails.
 Status ReadExactly(int fd, int64_t offset, char* data, size_t size, const fs::path& path) {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const fs::path kSource = DAVINCI_SOURCE_DIR;
+const fs::path kProject = DAVINCI_SOURCE_DIR;
 
 Evaluation Judged(double speedup) {
   Evaluation evaluation;
@@ -40,10 +40,10 @@ Demonstration Softmax() {
 }
 
 DemoRows Rows(const Demonstration& demonstration, const RowLimits& limits = {}) {
-  const auto prompts = agent::PromptSet::Load(kSource / "prompts", kSource / "prompts/compact");
+  const auto prompts = agent::PromptSet::Load(kProject / "prompts", kProject / "prompts/compact");
   EXPECT_TRUE(prompts.ok()) << prompts.status().ToString();
   std::map<std::string, skill::Skill> library;
-  const auto read = skill::ReadSkills(kSource / "skills");
+  const auto read = skill::ReadSkills(kProject / "skills");
   for (const auto& document : read->documents) library[document.skill.name] = document.skill;
   auto rows = RowsOf(*prompts, demonstration, library, limits);
   EXPECT_TRUE(rows.ok()) << rows.status().ToString();

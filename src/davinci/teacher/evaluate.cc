@@ -12,8 +12,6 @@ using EKind = PythonExpression::Kind;
 
 constexpr int kDeepest = 40;  // calls of table functions within each other
 
-Status Unknown(const std::string& what) { return InvalidArgument("not known: " + what); }
-
 // "torch.nn.functional.relu" -> "relu", "nn.ReLU" stays.
 std::string ShortName(const std::string& dotted) {
   if (dotted.starts_with("nn.") && dotted.find('.', 3) == std::string::npos) return dotted;

@@ -84,4 +84,6 @@ class Evaluator {
   int depth_ = 0;
 };
 
+inline Status Unknown(const std::string& what) { return InvalidArgument("not known: " + what); }
+
 }  // namespace davinci::teacher

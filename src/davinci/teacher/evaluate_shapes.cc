@@ -14,8 +14,6 @@ namespace {
 using Expression = PythonExpression;
 using EKind = PythonExpression::Kind;
 
-Status Unknown(const std::string& what) { return InvalidArgument("not known: " + what); }
-
 bool IsTrue(const Meaning& value) { return value.number && *value.number != 0; }
 
 }  // namespace

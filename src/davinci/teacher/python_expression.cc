@@ -7,7 +7,7 @@
 namespace davinci::teacher {
 namespace {
 
-using Kind = PythonExpression::Kind;
+using EKind = PythonExpression::Kind;
 
 class Parser {
  public:
@@ -48,14 +48,14 @@ class Parser {
   static bool IsName(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
   static PythonExpression Binary(std::string op, PythonExpression a, PythonExpression b) {
-    return {Kind::kBinary, std::move(op), {std::move(a), std::move(b)}, {}};
+    return {EKind::kBinary, std::move(op), {std::move(a), std::move(b)}, {}};
   }
 
   // One expression, or several with commas up to `close`.
   PythonExpression Sequence(char close) {
     PythonExpression first = Comparison();
     if (!Ahead(",")) return first;
-    PythonExpression sequence{Kind::kSequence, "", {std::move(first)}, {}};
+    PythonExpression sequence{EKind::kSequence, "", {std::move(first)}, {}};
     while (problem_.empty() && Take(",")) {
       Space();
       if (at_ == text_.size() || (close != '\0' && text_[at_] == close)) break;
@@ -110,7 +110,7 @@ class Parser {
   }
   PythonExpression Unary() {
     for (const char* op : {"-", "~", "+"})
-      if (Take(op)) return {Kind::kUnary, op, {Unary()}, {}};
+      if (Take(op)) return {EKind::kUnary, op, {Unary()}, {}};
     return Power();
   }
   PythonExpression Power() {
@@ -124,13 +124,13 @@ class Parser {
     while (problem_.empty()) {
       if (at_ < text_.size() && text_[at_] == '.') {
         ++at_;
-        value = {Kind::kAttribute, Name(), {std::move(value)}, {}};
+        value = {EKind::kAttribute, Name(), {std::move(value)}, {}};
       } else if (at_ < text_.size() && text_[at_] == '(') {
         ++at_;
         value = Call(std::move(value));
       } else if (at_ < text_.size() && text_[at_] == '[') {
         ++at_;
-        PythonExpression subscript{Kind::kSubscript, "", {std::move(value)}, {}};
+        PythonExpression subscript{EKind::kSubscript, "", {std::move(value)}, {}};
         do {
           if (Ahead("]")) break;
           subscript.parts.push_back(SubscriptItem());
@@ -145,8 +145,8 @@ class Parser {
   }
 
   PythonExpression SubscriptItem() {
-    if (Take("...")) return {Kind::kName, "...", {}, {}};
-    PythonExpression slice{Kind::kSlice, "", {{}, {}, {}}, {}};
+    if (Take("...")) return {EKind::kName, "...", {}, {}};
+    PythonExpression slice{EKind::kSlice, "", {{}, {}, {}}, {}};
     bool is_slice = false;
     size_t part = 0;
     for (;;) {
@@ -165,7 +165,7 @@ class Parser {
   }
 
   PythonExpression Call(PythonExpression function) {
-    PythonExpression call{Kind::kCall, "", {std::move(function)}, {}};
+    PythonExpression call{EKind::kCall, "", {std::move(function)}, {}};
     while (problem_.empty() && !Take(")")) {
       const size_t begin = at_;
       Space();
@@ -206,11 +206,11 @@ class Parser {
     if (c == '(' || c == '[') {
       ++at_;
       const char close = c == '(' ? ')' : ']';
-      PythonExpression inner{Kind::kSequence, "", {}, {}};
+      PythonExpression inner{EKind::kSequence, "", {}, {}};
       if (!Ahead(std::string_view(&close, 1))) {
         inner = Sequence(close);
-        if (c == '[' && inner.kind != Kind::kSequence)
-          inner = {Kind::kSequence, "", {std::move(inner)}, {}};
+        if (c == '[' && inner.kind != EKind::kSequence)
+          inner = {EKind::kSequence, "", {std::move(inner)}, {}};
       }
       if (!Take(std::string_view(&close, 1))) Problem("want a closing bracket");
       return inner;
@@ -222,7 +222,7 @@ class Parser {
         return {};
       }
       PythonExpression text{
-          Kind::kString, std::string(text_.substr(at_ + 1, end - at_ - 1)), {}, {}};
+          EKind::kString, std::string(text_.substr(at_ + 1, end - at_ - 1)), {}, {}};
       at_ = end + 1;
       return text;
     }
@@ -233,9 +233,9 @@ class Parser {
               text_[at_] == 'e' ||
               ((text_[at_] == '-' || text_[at_] == '+') && text_[at_ - 1] == 'e')))
         ++at_;
-      return {Kind::kNumber, std::string(text_.substr(begin, at_ - begin)), {}, {}};
+      return {EKind::kNumber, std::string(text_.substr(begin, at_ - begin)), {}, {}};
     }
-    return {Kind::kName, Name(), {}, {}};
+    return {EKind::kName, Name(), {}, {}};
   }
 
   std::string_view text_;
@@ -250,8 +250,8 @@ Result<PythonExpression> PythonExpression::Parse(std::string_view text) {
 }
 
 std::string PythonExpression::DottedName() const {
-  if (kind == Kind::kName) return text;
-  if (kind != Kind::kAttribute) return "";
+  if (kind == EKind::kName) return text;
+  if (kind != EKind::kAttribute) return "";
   const std::string left = parts[0].DottedName();
   return left.empty() ? "" : left + "." + text;
 }

@@ -12,7 +12,7 @@
 namespace davinci::text::jinja {
 namespace {
 
-constexpr int kDeepest = 100;
+constexpr int kDeepestBlock = 100;
 
 class Parser {
  public:
@@ -31,7 +31,7 @@ class Parser {
   class Level {
    public:
     Level(int* depth, int line) : depth_(depth) {
-      if (++*depth_ > kDeepest) Fail(line, "nested too deeply");
+      if (++*depth_ > kDeepestBlock) Fail(line, "nested too deeply");
     }
     ~Level() { --*depth_; }
     Level(const Level&) = delete;

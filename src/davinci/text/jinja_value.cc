@@ -10,7 +10,7 @@
 namespace davinci::text::jinja {
 namespace {
 
-constexpr int kDeepest = 100;
+constexpr int kDeepestValue = 100;
 
 std::string FloatText(double value) {
   if (std::isnan(value)) return "nan";
@@ -80,7 +80,7 @@ void JsonString(std::string_view text, std::string* out) {
 }
 
 void Json(const Value& value, int indent, int depth, std::string* out) {
-  if (depth > kDeepest) throw JinjaError("tojson: nested too deeply");
+  if (depth > kDeepestValue) throw JinjaError("tojson: nested too deeply");
   const auto line = [&](int level) {
     if (indent < 0) return;
     *out += '\n';
@@ -125,7 +125,7 @@ void Json(const Value& value, int indent, int depth, std::string* out) {
 }
 
 std::string ReprAt(const Value& value, int depth) {
-  if (depth > kDeepest) throw JinjaError("a value is nested too deeply to be printed");
+  if (depth > kDeepestValue) throw JinjaError("a value is nested too deeply to be printed");
   if (const std::string* text = value.AsString()) return StringRepr(*text);
   if (const List* list = value.AsList()) {
     std::string out = "[";
@@ -144,7 +144,7 @@ std::string ReprAt(const Value& value, int depth) {
 }
 
 bool EqualAt(const Value& a, const Value& b, int depth) {
-  if (depth > kDeepest) throw JinjaError("values nested too deeply to be compared");
+  if (depth > kDeepestValue) throw JinjaError("values nested too deeply to be compared");
   const auto numeric = [](const Value& v) { return v.AsBool() || v.AsInt() || v.AsFloat(); };
   if (a.AsInt() && b.AsInt()) return *a.AsInt() == *b.AsInt();
   if (numeric(a) && numeric(b)) return a.ToNumber("==") == b.ToNumber("==");
@@ -196,7 +196,7 @@ void Value::NestedIn(const Value& child) {
   if (child.AsDict() != nullptr && child.AsDict()->is_namespace)
     throw JinjaError("a namespace inside a list or mapping is not supported");
   depth_ = std::max(depth_, child.depth_ + 1);
-  if (depth_ > kDeepest) throw JinjaError("a value nested more than 100 deep");
+  if (depth_ > kDeepestValue) throw JinjaError("a value nested more than 100 deep");
 }
 
 Value::Value(List value) : depth_(1) {
@@ -210,7 +210,7 @@ Value::Value(Dict value) : depth_(1) {
 }
 
 Value Value::FromJson(const nlohmann::ordered_json& json, int depth) {
-  if (depth > kDeepest) throw JinjaError("a variable nested more than 100 deep");
+  if (depth > kDeepestValue) throw JinjaError("a variable nested more than 100 deep");
   if (json.is_null()) return None{};
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_float()) return json.get<double>();

@@ -14,14 +14,14 @@ using weights::GgufHeader;
 
 constexpr std::string_view kDigits = R"(\p{N})";
 
-struct PreTokenizer {
+struct NamedPreTokenizer {
   std::string_view name;
   std::array<std::string_view, 2> patterns;
   bool nfc;
   bool ignore_merges;
 };
 
-constexpr std::array<PreTokenizer, 4> kPreTokenizers = {
+constexpr std::array<NamedPreTokenizer, 4> kPreTokenizers = {
     {{"gpt-2", {kGpt2Pattern, ""}, false, false},
      {"llama-bpe", {kLlama3Pattern, ""}, false, true},
      {"qwen2", {kQwen2Pattern, ""}, true, false},
@@ -91,8 +91,8 @@ Result<TokenizerDefinition> Read(const GgufHeader& header) {
     return InvalidArgument(fmt::format(
         "tokenizer.ggml.model \"{}\" is not supported, only gpt2 (byte-level BPE)", *model));
   DAVINCI_ASSIGN_OR_RETURN(const auto pre, header.String("tokenizer.ggml.pre"));
-  const PreTokenizer* known = nullptr;
-  for (const PreTokenizer& row : kPreTokenizers)
+  const NamedPreTokenizer* known = nullptr;
+  for (const NamedPreTokenizer& row : kPreTokenizers)
     if (row.name == pre.value_or("")) known = &row;
   if (known == nullptr)
     return InvalidArgument(
@@ -130,7 +130,7 @@ Result<TokenizerDefinition> ReadGgufTokenizer(const GgufHeader& header, std::str
 }
 
 std::string GgufPreTokenizerName(const TokenizerDefinition& definition) {
-  for (const PreTokenizer& row : kPreTokenizers) {
+  for (const NamedPreTokenizer& row : kPreTokenizers) {
     std::vector<std::string> patterns;
     for (const std::string_view pattern : row.patterns)
       if (!pattern.empty()) patterns.emplace_back(pattern);

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::string_view kPrefix = "base_model.model.";
-constexpr uint64_t kLargestConfig_bytes = 10 << 20;
+constexpr uint64_t kLargestAdapterConfig_bytes = 10 << 20;
 
 // True for null, false, 0, "", [], {} and "none": what leaves a switch off.
 bool IsOff(const json& value) {
@@ -31,7 +31,7 @@ Status ReadConfig(const fs::path& path, LoraAdapter* adapter) {
   const auto bad = [&](std::string_view what) {
     return InvalidArgument(fmt::format("{}: {}", path.string(), what));
   };
-  DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kLargestConfig_bytes));
+  DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kLargestAdapterConfig_bytes));
   const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object()) return bad("not a JSON object");
   if (!root.contains("peft_type") || root["peft_type"] != "LORA")
