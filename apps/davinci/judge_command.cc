@@ -113,7 +113,8 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, const std::st
     if (!written.ok()) return FailCommand("judge", written);
   }
   const Evaluation verdict = evaluation.ok() ? *evaluation : FailedEvaluation(evaluation.status());
-  const int code = evaluation.ok() ? ExitCode(*evaluation) : FailCommand("judge", evaluation.status());
+  const int code =
+      evaluation.ok() ? ExitCode(*evaluation) : FailCommand("judge", evaluation.status());
   if (arguments.json)
     fmt::print("{}\n", JsonText(ToJson(verdict), 2));
   else if (evaluation.ok()) {

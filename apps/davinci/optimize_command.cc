@@ -127,7 +127,8 @@ int RunOptimize(const OptimizeArguments& arguments, const GlobalOptions& global)
   RunConsole console(arguments.flags.json && !arguments.progress && isatty(STDERR_FILENO) == 0);
   auto result = Run(arguments, global, &console);
   console.Done();
-  return result.ok() ? Show(arguments, *result) : FailCommand("optimize", result.status(), arguments.flags.json);
+  return result.ok() ? Show(arguments, *result)
+                     : FailCommand("optimize", result.status(), arguments.flags.json);
 }
 
 }  // namespace

@@ -79,8 +79,9 @@ int Run(const TrainingFlags& arguments) {
   }
   const auto group = comm::Join(*world);
   if (!group.ok())
-    return FailCommand("sft", world->size == 1 ? group.status()
-                                 : group.status().Annotate(fmt::format("rank {}", world->rank)));
+    return FailCommand("sft", world->size == 1
+                                  ? group.status()
+                                  : group.status().Annotate(fmt::format("rank {}", world->rank)));
   auto run = Prepare(arguments, speaks);
   Status status = comm::Agree(group->get(), run.status());
   if (status.ok()) {

@@ -12,7 +12,6 @@
 namespace davinci::report {
 namespace {
 
-
 std::string Names(const std::vector<std::string>& names) {
   std::string html;
   for (const std::string& name : names)

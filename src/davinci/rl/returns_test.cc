@@ -34,14 +34,17 @@ TEST(Returns, OneRewardAtTheEndReachesEveryTurnBefore) {
 // max with gamma 0.8 over 1, 0, 2: G3 = 2, G2 = max(0, 1.6), G1 = max(1, 1.28).
 TEST(Returns, DiscountedMaxTakesTheBestOfOwnAndLater) {
   const Rewards r = {1.0, 0.0, 2.0};
-  EXPECT_THAT(Returns(r, ReturnKind::kDiscountedMax, 0.8), ElementsAre(Return(1.28), Return(1.6), Return(2)));
+  EXPECT_THAT(Returns(r, ReturnKind::kDiscountedMax, 0.8),
+              ElementsAre(Return(1.28), Return(1.6), Return(2)));
 }
 
 // The last judged turn is the answer: gamma 0.5 over 3, 1, 2, judge error: 0.5, 1, 2, nothing.
 TEST(Returns, FinalCreditsTheLastJudgedTurnAlone) {
   const Rewards r = {3.0, 1.0, 2.0, std::nullopt};
-  EXPECT_THAT(Returns(r, ReturnKind::kFinal, 0.5), ElementsAre(Return(0.5), Return(1), Return(2), kNoReturn));
-  EXPECT_THAT(PaidRewards(r, ReturnKind::kFinal), ElementsAre(Return(0), Return(0), Return(2), kNoReturn));
+  EXPECT_THAT(Returns(r, ReturnKind::kFinal, 0.5),
+              ElementsAre(Return(0.5), Return(1), Return(2), kNoReturn));
+  EXPECT_THAT(PaidRewards(r, ReturnKind::kFinal),
+              ElementsAre(Return(0), Return(0), Return(2), kNoReturn));
   EXPECT_EQ(PaidRewards(r, ReturnKind::kDiscountedSum), r);
 }
 
@@ -57,7 +60,8 @@ TEST(Returns, WithGammaOneIsTheSumOfTheRest) {
 
 TEST(Returns, AJudgeErrorHasNoReturnAndIsNotCountedByTheDiscount) {
   const Rewards r = {1.0, std::nullopt, 2.0};
-  EXPECT_THAT(Returns(r, ReturnKind::kDiscountedSum, 0.5), ElementsAre(Return(2), kNoReturn, Return(2)));
+  EXPECT_THAT(Returns(r, ReturnKind::kDiscountedSum, 0.5),
+              ElementsAre(Return(2), kNoReturn, Return(2)));
   EXPECT_THAT(Returns(Rewards{std::nullopt}, ReturnKind::kDiscountedSum, 0.5),
               ElementsAre(kNoReturn));
 }

@@ -106,8 +106,8 @@ double SignFlipTest(std::span<const double> differences, const PermutationOption
   return (extreme + 1.0) / (options.num_permutations + 1.0);
 }
 
-RunComparison CompareRuns(const ScoreInput& first, const ScoreInput& second, const Protocol& protocol,
-                      const BootstrapOptions& options) {
+RunComparison CompareRuns(const ScoreInput& first, const ScoreInput& second,
+                          const Protocol& protocol, const BootstrapOptions& options) {
   const CollectedRun a = Collect(first.trajectories, first.levels, protocol.rule, first.sources);
   const CollectedRun b = Collect(second.trajectories, second.levels, protocol.rule, second.sources);
   std::map<std::string_view, const TaskSamples*> of_b;

@@ -51,8 +51,8 @@ struct RunComparison {
 
 // Metrics that either run does not define are left out; a task counts for a metric when both define
 // it there.
-RunComparison CompareRuns(const ScoreInput& first, const ScoreInput& second, const Protocol& protocol,
-                      const BootstrapOptions& options = {});
+RunComparison CompareRuns(const ScoreInput& first, const ScoreInput& second,
+                          const Protocol& protocol, const BootstrapOptions& options = {});
 std::string ComparisonTable(const RunComparison& comparison, bool color = false,
                             size_t max_width = 0);
 // Schema "davinci.comparison/1".

@@ -136,7 +136,8 @@ Status Library::Impl::AdmitStaged(int64_t step, FlushResult* result) {
       result->admissions.emplace_back(waiting.key, std::move(admission));
     }
     Statement update(db(), "UPDATE staged SET result = ? WHERE key = ?");
-    if (const int code = update.Bind(JsonText(outcome)).Bind(waiting.key).Step(); code != SQLITE_DONE)
+    if (const int code = update.Bind(JsonText(outcome)).Bind(waiting.key).Step();
+        code != SQLITE_DONE)
       return SqliteFailure(db(), code, Doing("writing"));
   }
   return CountUsage(step, usage);

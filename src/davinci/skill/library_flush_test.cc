@@ -161,7 +161,8 @@ void DoTheWork(const fs::path& file) {
   for (int step = 1; step <= 3; ++step) {
     for (int i = 0; i < 4; ++i) {
       const std::string name = "s" + std::to_string(step) + std::to_string(i);
-      if (!library->Stage(step, {"skill-" + name, Make(name), {MeasuredBetween(1 + 0.1 * i, 2)}}).ok())
+      if (!library->Stage(step, {"skill-" + name, Make(name), {MeasuredBetween(1 + 0.1 * i, 2)}})
+               .ok())
         _exit(7);
       Usage usage;
       usage.shown = 1;

@@ -1,5 +1,4 @@
 #include "davinci/store/segment.h"
-#include "davinci/base/clock.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,6 +7,8 @@
 #include <cerrno>
 #include <chrono>
 #include <utility>
+
+#include "davinci/base/clock.h"
 
 namespace davinci::store {
 namespace {
