@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "davinci/judge/compare/compare.h"
-#include "davinci/judge/compare/memory_tools.h"
+#include "davinci/numerics/compare.h"
+#include "davinci/numerics/memory_tools.h"
 
 namespace davinci::judge {
 namespace {

@@ -3,8 +3,7 @@
 
     check_layers.py [repository root]
 
-A module is a folder of src/davinci/ (judge), or a sub-folder with a davinci_module() of its own (judge/compare, called
-judge_compare). For every file of a module and of apps/: an #include "davinci/…" must name the own module or one of a
+A module is a folder of src/davinci/. For every file of a module and of apps/: an #include "davinci/…" must name the own module or one of a
 lower layer, and that one must be listed in the DEPS of the module's CMakeLists.txt. Every listed dependency must be
 used by some file that is not a test. Exit status 1 and one line per violation otherwise.
 """
@@ -14,8 +13,8 @@ from pathlib import Path
 
 LAYER = {
     "base": 0,
-    # judge_compare, judge_draw and judge_stats are pure maths: no processes, no devices, no clock.
-    "config": 1, "data": 1, "sandbox": 1, "weights": 1, "judge_compare": 1, "judge_draw": 1, "judge_stats": 1,
+    # numerics and stats are pure maths: no processes, no devices, no clock.
+    "config": 1, "data": 1, "sandbox": 1, "weights": 1, "numerics": 1, "stats": 1,
     "gpu": 2, "store": 2, "text": 2, "worker": 2, "worker_lib": 2, "rl": 2, "score": 2,
     "build": 3, "comm": 3, "skill": 3, "report": 3, "model": 3, "llm": 3,  # llm keeps recordings in a store journal
     "judge": 4, "agent": 4, "search": 4, "embedded": 4, "sftdata": 4, "synth": 4,
@@ -47,9 +46,6 @@ def modules_of(root):
     modules = {}
     for folder in sorted(p for p in (root / "src/davinci").iterdir() if p.is_dir()):
         modules[folder] = declaration(folder / "CMakeLists.txt") or (folder.name, None)
-        for cmake_file in sorted(folder.glob("*/**/CMakeLists.txt")):
-            if declared := declaration(cmake_file):
-                modules[cmake_file.parent] = declared
     if (root / "apps").is_dir():
         modules[root / "apps"] = ("apps", None)  # an executable links what it needs, a missing library is a link error
     return modules

@@ -9,7 +9,7 @@ from davinci_worker.native_compare import HostBackend
 
 _MAX_SUSPECTS = 0.01  # of an integer output
 _RESIDUE = 1 / 64  # of them: what no honest answer explains
-_ZERO_BUCKET = 320  # judge/compare/element_rules.h
+_ZERO_BUCKET = 320  # numerics/element_rules.h
 
 
 class _Float:

@@ -30,7 +30,7 @@ def _fill(function, tensor, key):
 
 
 def keyed_uniform(tensor, key):
-    """Overwrites a dense float32 host tensor (judge/draw/keyed_fill.h)."""
+    """Overwrites a dense float32 host tensor (numerics/keyed_fill.h)."""
     return _fill(native.lib().dv_fill_uniform, tensor, key)
 
 

@@ -1,4 +1,4 @@
-"""The native comparators (judge/compare/worker_abi.h) on host memory.
+"""The native comparators (numerics/worker_abi.h) on host memory.
 
 On the cpu target the arithmetic runs in libdavinci_worker.so; on cuda the same rules run as device kernels
 (device.py, gpu/worker_abi.h), so that outputs of gigabytes never leave the device.
@@ -64,7 +64,7 @@ class HostBackend:
             ctypes.c_int64(truth.numel()), profile, _pointer(dont_care), self._threads))
 
     def tolerance(self, profile, dtype, multiple, terms, spread):
-        """One rule for both targets (judge/compare/tolerance.h); ``terms`` is how many numbers one output sums up, about; ``spread``:
+        """One rule for both targets (numerics/tolerance.h); ``terms`` is how many numbers one output sums up, about; ``spread``:
         they differ by orders of magnitude."""
         options = _Options()
         self._lib.dv_default_options(DTYPE_CODES[dtype], ctypes.byref(options))

@@ -61,7 +61,7 @@ class Doubt:
         same = (truth == got) | (truth != truth) & (got != got)
         if not truth.is_floating_point():
             return ~same
-        # judge/compare/element_rules.h: ElementTolerance() of struct Tolerance.
+        # numerics/element_rules.h: ElementTolerance() of struct Tolerance.
         limits = torch.frombuffer(bytearray(self.expected.tolerance.raw), dtype=torch.float64)
         limits, share, largest = limits[:321].to(truth.device), limits[642].item(), limits[643].item()
         bucket = torch.where(truth == 0, 320, (torch.frexp(truth)[1].long() + 159).clamp_(0, 319))

@@ -2,7 +2,7 @@
 
 Truth is the reference evaluated in float64. How far a candidate may be from it is measured, not guessed: the error of
 honest implementations in the task's precision (the reference itself, and the reference on inputs moved by half a unit
-in the last place) fills an error profile from which the comparator derives tolerances (judge/compare/tolerance.h).
+in the last place) fills an error profile from which the comparator derives tolerances (numerics/tolerance.h).
 """
 
 import itertools

@@ -57,16 +57,16 @@ class Layers(unittest.TestCase):
 
     def test_nested_module_is_a_module_of_its_own(self):
         nested = {
-            "src/davinci/judge/compare/c.h": '#include "davinci/base/a.h"\n',
-            "src/davinci/judge/compare/CMakeLists.txt": "davinci_module(judge_compare DEPS base)",
-            "src/davinci/gpu/g.cc": '#include "davinci/judge/compare/c.h"\n',
-            "src/davinci/gpu/CMakeLists.txt": "davinci_module(gpu DEPS judge_compare)",
+            "src/davinci/numerics/c.h": '#include "davinci/base/a.h"\n',
+            "src/davinci/numerics/CMakeLists.txt": "davinci_module(numerics DEPS base)",
+            "src/davinci/gpu/g.cc": '#include "davinci/numerics/c.h"\n',
+            "src/davinci/gpu/CMakeLists.txt": "davinci_module(gpu DEPS numerics)",
         }
         status, output = run("check_layers.py", {**GOOD, **nested})
         self.assertEqual(status, 0, output)
-        self.expect({**nested, "src/davinci/judge/j.h": "", "src/davinci/judge/compare/c.h":
+        self.expect({**nested, "src/davinci/judge/j.h": "", "src/davinci/numerics/c.h":
                      '#include "davinci/base/a.h"\n#include "davinci/judge/j.h"\n'},
-                    "judge_compare [1] must not include judge [4]")
+                    "numerics [1] must not include judge [4]")
 
     def test_missing_header_is_found(self):
         self.expect({"apps/davinci/main.cc": '#include "davinci/store/none.h"\n'}, "no davinci/store/none.h")

@@ -240,7 +240,7 @@ class Messages(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("1 runtime_error", done.stdout)
 
-    def test_judge_compares_two_candidates_and_repeats(self):
+    def test_numericss_two_candidates_and_repeats(self):
         self.code("right.py", RIGHT)
         self.code("slow.py", RIGHT.replace("return torch.relu(x) + 1.0", "for _ in range(200):\n            y = torch.relu(x) + 1.0\n        return y"))
         self.code("wrong.py", WRONG)

@@ -10,6 +10,8 @@
 namespace davinci::gpu {
 namespace {
 
+using numerics::DType;
+
 constexpr unsigned kBufferBlock = 512;
 constexpr unsigned kCompareBlock = kCompareThreads;
 constexpr unsigned kProfileBlock = kProfileWarps * 32;
@@ -28,8 +30,10 @@ constexpr size_t kPinnedBytes = size_t{1} << 20;
 static_assert(kToleranceBytes <= kProfileOffset - kToleranceOffset);
 static_assert(kErrorProfileBytes <= kPartialOffset - kProfileOffset);
 
-bool IsFloat(int dtype) { return dtype >= 0 && dtype <= kDTypeF64; }
-bool IsInteger(int dtype) { return dtype >= kDTypeI8 && dtype <= kDTypeBool; }
+bool IsFloat(int dtype) { return dtype >= 0 && dtype <= static_cast<int>(DType::kF64); }
+bool IsInteger(int dtype) {
+  return dtype >= static_cast<int>(DType::kI8) && dtype <= static_cast<int>(DType::kBool);
+}
 
 Status BadDtype(int dtype, const char* wanted) {
   return InvalidArgument(fmt::format("dtype {}: {} wanted here", dtype, wanted));
@@ -46,25 +50,25 @@ double Median(std::vector<double> values) {
 }  // namespace
 
 Result<keyed::PoisonKind> PoisonKindOf(int dtype) {
-  switch (dtype) {
-    case kDTypeF16:
+  switch (static_cast<DType>(dtype)) {
+    case DType::kF16:
       return keyed::kPoisonFloat16;
-    case kDTypeBf16:
+    case DType::kBf16:
       return keyed::kPoisonBfloat16;
-    case kDTypeF32:
+    case DType::kF32:
       return keyed::kPoisonFloat32;
-    case kDTypeF64:
+    case DType::kF64:
       return keyed::kPoisonFloat64;
-    case kDTypeI8:
-    case kDTypeU8:
+    case DType::kI8:
+    case DType::kU8:
       return keyed::kPoisonBits8;
-    case kDTypeI16:
+    case DType::kI16:
       return keyed::kPoisonBits16;
-    case kDTypeI32:
+    case DType::kI32:
       return keyed::kPoisonBits32;
-    case kDTypeI64:
+    case DType::kI64:
       return keyed::kPoisonBits64;
-    case kDTypeBool:
+    case DType::kBool:
       return keyed::kPoisonBool;
     default:
       break;
@@ -361,7 +365,8 @@ Result<CompareTotals> DeviceOps::Compare(CuDevicePtr truth, CuDevicePtr candidat
   DAVINCI_RETURN_IF_ERROR(Launch(functions_.compare, grid, kCompareBlock, 0, stream, truth,
                                  candidate, dtype, count, limits, dont_care,
                                  scratch_ + kPartialOffset));
-  return FinishCompare(grid, truth, kDTypeF64, candidate, dtype, count, limits, 1.0, stream);
+  return FinishCompare(grid, truth, static_cast<int>(DType::kF64), candidate, dtype, count, limits,
+                       1.0, stream);
 }
 
 Result<CompareTotals> DeviceOps::CompareDirect(CuDevicePtr baseline, CuDevicePtr candidate,
@@ -388,7 +393,7 @@ Result<bool> DeviceOps::AcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candida
   if (!IsFloat(dtype)) return BadDtype(dtype, "a floating type");
   if (tolerance == nullptr) return InvalidArgument("tolerance: null");
   if (count == 0) return true;
-  if (dtype == kDTypeF64) return false;
+  if (dtype == static_cast<int>(DType::kF64)) return false;
   std::lock_guard lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());

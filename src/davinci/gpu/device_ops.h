@@ -70,14 +70,14 @@ class DeviceOps {
   Status Poison(CuDevicePtr data, uint64_t count, int dtype, uint64_t key, CuStream stream);
   Result<PoisonCount> CountPoisoned(CuDevicePtr data, uint64_t count, int dtype, uint64_t key,
                                     CuStream stream);
-  // Equal to judge::KeyedChecksum of the same bytes on the host.
+  // Equal to numerics::KeyedChecksum of the same bytes on the host.
   Result<uint64_t> Checksum(CuDevicePtr data, uint64_t num_bytes, uint64_t key, CuStream stream);
   // bits[j] = the element at keyed::SamplePosition(key, j, count), zero-extended. element_bytes: 1,
   // 2, 4 or 8.
   Status Sample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
                 std::span<uint64_t> bits, CuStream stream);
 
-  // Adds to the judge::ErrorProfile at `profile` (host memory). truth: fp64. dont_care: device
+  // Adds to the numerics::ErrorProfile at `profile` (host memory). truth: fp64. dont_care: device
   // bytes or 0. From 2^27 elements on every eighth is a sample (kernels/profile.cu).
   Status AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int honest_dtype,
                            int output_dtype, uint64_t count, void* profile, CuDevicePtr dont_care,
@@ -87,8 +87,8 @@ class DeviceOps {
                CuDevicePtr to, CuStream stream);
   // out: `count` floats of keyed::StressKind `kind`, the same for the same key.
   Status Stress(CuDevicePtr out, uint64_t count, int kind, uint64_t key, CuStream stream);
-  // `tolerance`: a judge::Tolerance in host memory, built for `dtype` (kInvalidArgument otherwise).
-  // truth: fp64.
+  // `tolerance`: a numerics::Tolerance in host memory, built for `dtype` (kInvalidArgument
+  // otherwise). truth: fp64.
   Result<CompareTotals> Compare(CuDevicePtr truth, CuDevicePtr candidate, int dtype, uint64_t count,
                                 const void* tolerance, CuDevicePtr dont_care, CuStream stream);
   // Against a baseline of the same dtype; every limit is multiplied by `factor`.

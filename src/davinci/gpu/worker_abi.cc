@@ -35,7 +35,7 @@ using davinci::gpu::DeviceOps;
 using davinci::gpu::IpcMemory;
 using davinci::gpu::ScopedCudaContext;
 
-// By how much limits are widened against a baseline, as judge::CompareDirect does.
+// By how much limits are widened against a baseline, as numerics::CompareDirect does.
 constexpr double kDirectFactor = 2.0;
 constexpr int kFailedElements = 1;
 constexpr int kFailedRms = 2;
@@ -130,8 +130,8 @@ int64_t IndexOf(unsigned long long index) {
   return index == ~0ULL ? -1 : static_cast<int64_t>(index);
 }
 
-dv_cuda_result CommonResult(const CompareTotals& totals) {
-  dv_cuda_result result;
+dv_result CommonResult(const CompareTotals& totals) {
+  dv_result result;
   std::memset(&result, 0, sizeof(result));
   result.n = static_cast<int64_t>(totals.num_elements);
   result.num_wrong = static_cast<int64_t>(totals.num_wrong);
@@ -148,16 +148,16 @@ dv_cuda_result CommonResult(const CompareTotals& totals) {
   result.worst_tol = totals.worst_tol;
   result.worst_truth = totals.worst_truth;
   result.worst_candidate = totals.worst_candidate;
-  for (int bin = 0; bin < davinci::gpu::kCompareHistogramBins; ++bin) {
+  for (int bin = 0; bin < davinci::numerics::kNumRatioBins; ++bin) {
     result.ratio_histogram[bin] = static_cast<int64_t>(totals.ratio_histogram[bin]);
   }
   return result;
 }
 
-// The criteria of judge::Compare; tests/gpu/gpu_selftest.py holds the two results against each
+// The criteria of numerics::Compare; tests/gpu/gpu_selftest.py holds the two results against each
 // other.
-dv_cuda_result FloatResult(const CompareTotals& totals, double max_unverified_fraction) {
-  dv_cuda_result result = CommonResult(totals);
+dv_result FloatResult(const CompareTotals& totals, double max_unverified_fraction) {
+  dv_result result = CommonResult(totals);
   result.max_ratio = totals.worst_ratio;
   result.rms_limit = totals.rms_limit;
   if (totals.num_normalised > 0) {
@@ -174,8 +174,8 @@ dv_cuda_result FloatResult(const CompareTotals& totals, double max_unverified_fr
   return result;
 }
 
-dv_cuda_result IntegerResult(const CompareTotals& totals, double max_wrong_fraction) {
-  dv_cuda_result result = CommonResult(totals);
+dv_result IntegerResult(const CompareTotals& totals, double max_wrong_fraction) {
+  dv_result result = CommonResult(totals);
   result.max_ratio = result.num_wrong > 0 ? HUGE_VAL : 0.0;
   if (static_cast<double>(result.num_wrong) > max_wrong_fraction * static_cast<double>(result.n)) {
     result.failed_criteria |= kFailedElements;
@@ -458,7 +458,7 @@ int dv_cuda_stress(uint64_t out, uint64_t n, int kind, uint64_t key, uint64_t st
 
 int dv_cuda_compare(uint64_t truth, uint64_t candidate, int dtype, uint64_t n,
                     const void* tolerance, uint64_t dont_care, double max_unverified_fraction,
-                    uint64_t stream, dv_cuda_result* result) {
+                    uint64_t stream, dv_result* result) {
   return Guarded([&]() -> Status {
     if (result == nullptr) return InvalidArgument("compare: null result");
     DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
@@ -472,7 +472,7 @@ int dv_cuda_compare(uint64_t truth, uint64_t candidate, int dtype, uint64_t n,
 
 int dv_cuda_compare_direct(uint64_t baseline, uint64_t candidate, int dtype, uint64_t n,
                            const void* tolerance, double max_unverified_fraction, uint64_t stream,
-                           dv_cuda_result* result) {
+                           dv_result* result) {
   return Guarded([&]() -> Status {
     if (result == nullptr) return InvalidArgument("compare: null result");
     DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
@@ -499,7 +499,7 @@ int dv_cuda_accepts(uint64_t baseline, uint64_t candidate, int dtype, uint64_t n
 
 int dv_cuda_compare_integers(uint64_t truth, int truth_dtype, const uint64_t* honest,
                              int num_honest, uint64_t candidate, int dtype, uint64_t n,
-                             double max_wrong_fraction, uint64_t stream, dv_cuda_result* result) {
+                             double max_wrong_fraction, uint64_t stream, dv_result* result) {
   return Guarded([&]() -> Status {
     if (result == nullptr || num_honest < 0 || (num_honest > 0 && honest == nullptr)) {
       return InvalidArgument("dv_cuda_compare_integers: null argument");

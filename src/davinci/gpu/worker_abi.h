@@ -12,42 +12,17 @@
 // elements unless named bytes, `stream` is a stream handle
 // (torch.cuda.current_stream().cuda_stream; 0 = legacy default stream). Unless marked [async] a
 // function returns when its work on `stream` is done. dv_profile, dv_tolerance, dtype: as in
-// judge/compare/worker_abi.h. No function throws.
+// numerics/worker_abi.h. No function throws.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "davinci/numerics/worker_abi.h"
+
 #define DV_CUDA_EXPORT __attribute__((visibility("default")))
 
 extern "C" {
-
-// dv_result of judge/compare/worker_abi.h, byte for byte (tests/gpu checks it): declared again
-// because the judge is a layer above this one.
-struct dv_cuda_result {
-  int32_t passed;           // failed_criteria == 0
-  int32_t failed_criteria;  // 1: elements outside their tolerance, 2: RMS, 4: too many elements
-                            // that cannot be judged
-  int64_t n;
-  int64_t num_wrong;
-  int64_t num_dont_care;
-  int64_t num_special_match;
-  int64_t num_nan_truth;
-  int64_t num_nan_candidate;
-  int64_t num_unexpected_nan;
-  int64_t first_wrong_index;  // -1: none
-  double first_wrong_truth;
-  double first_wrong_candidate;
-  int64_t worst_index;  // -1: nothing was compared
-  double worst_err;
-  double worst_tol;
-  double worst_truth;
-  double worst_candidate;
-  double max_ratio;
-  double rms_ratio;
-  double rms_limit;
-  int64_t ratio_histogram[10];
-};
 
 // Rises with every incompatible change of this file.
 DV_CUDA_EXPORT int dv_cuda_abi_version(void);
@@ -137,12 +112,12 @@ DV_CUDA_EXPORT int dv_cuda_stress(uint64_t out, uint64_t n, int kind, uint64_t k
 DV_CUDA_EXPORT int dv_cuda_compare(uint64_t truth, uint64_t candidate, int dtype, uint64_t n,
                                    const void* tolerance, uint64_t dont_care,
                                    double max_unverified_fraction, uint64_t stream,
-                                   dv_cuda_result* result);
+                                   dv_result* result);
 // [K] As dv_compare_direct.
 DV_CUDA_EXPORT int dv_cuda_compare_direct(uint64_t baseline, uint64_t candidate, int dtype,
                                           uint64_t n, const void* tolerance,
                                           double max_unverified_fraction, uint64_t stream,
-                                          dv_cuda_result* result);
+                                          dv_result* result);
 // [K] As dv_accepts.
 DV_CUDA_EXPORT int dv_cuda_accepts(uint64_t baseline, uint64_t candidate, int dtype, uint64_t n,
                                    const void* tolerance, uint64_t stream, int* accepted);
@@ -151,7 +126,7 @@ DV_CUDA_EXPORT int dv_cuda_accepts(uint64_t baseline, uint64_t candidate, int dt
 DV_CUDA_EXPORT int dv_cuda_compare_integers(uint64_t truth, int truth_dtype, const uint64_t* honest,
                                             int num_honest, uint64_t candidate, int dtype,
                                             uint64_t n, double max_wrong_fraction, uint64_t stream,
-                                            dv_cuda_result* result);
+                                            dv_result* result);
 
 // Loads CUPTI without recording, so that a later start is quick and needs no new thread or file in
 // a sandbox.

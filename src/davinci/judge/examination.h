@@ -21,10 +21,10 @@
 #include "davinci/judge/session.h"
 #include "davinci/judge/slow_calls.h"
 #include "davinci/judge/spares.h"
-#include "davinci/judge/stats/paired_ratio.h"
-#include "davinci/judge/stats/stopping_criterion.h"
 #include "davinci/judge/task.h"
 #include "davinci/judge/workshop.h"
+#include "davinci/stats/paired_ratio.h"
+#include "davinci/stats/stopping_criterion.h"
 #include "davinci/store/kv_cache.h"
 #include "davinci/worker/fork_server.h"
 
@@ -94,13 +94,14 @@ class Examination {
   nlohmann::json VerifyPairRequest(const PairUnderWay& pair) const;
   // The reference's failure is the task's fault, the candidate's is the verdict.
   Result<bool> FailInPair(const Timed& timed, const Failure& failure);
-  std::vector<PairedSample> Samples();
+  std::vector<stats::PairedSample> Samples();
   // On cpu, what other work on the machine does to calls (examination_load.cc).
   void LearnWaits();
   bool IsUndisturbed(const CallResult& call) const;
   double LeastSeconds(const CallResult& call) const;
-  std::vector<PairedSample> HostSamples();
-  PairedRatio WithinLoad(const PairedRatio& ratio, const PairedRatioOptions& options);
+  std::vector<stats::PairedSample> HostSamples();
+  stats::PairedRatio WithinLoad(const stats::PairedRatio& ratio,
+                                const stats::PairedRatioOptions& options);
   // On cuda (examination_windows.cc): several calls, or none of them, between two readings of our
   // clock.
   struct WindowKind {
@@ -128,14 +129,16 @@ class Examination {
   Result<bool> Corroborate(bool baseline_first);
   std::vector<double> WindowSeconds(const std::vector<Pair>& pairs, const WindowKind& kind,
                                     Side side) const;
-  std::vector<PairedSample> WindowSamples(const std::vector<Pair>& pairs, const WindowKind& kind,
-                                          double added_seconds) const;
+  std::vector<stats::PairedSample> WindowSamples(const std::vector<Pair>& pairs,
+                                                 const WindowKind& kind,
+                                                 double added_seconds) const;
   double AfterDone(const std::vector<Pair>& pairs, const WindowKind& kind) const;
   void ChargeWindows();
-  ClockTimes Reading(const std::vector<PairedSample>& samples, const PairedRatio& ratio) const;
+  ClockTimes Reading(const std::vector<stats::PairedSample>& samples,
+                     const stats::PairedRatio& ratio) const;
   // Which clock is the time of record.
-  void RecordClocks(const std::vector<PairedSample>& samples, const PairedRatio& ratio,
-                    const PairedRatioOptions& options);
+  void RecordClocks(const std::vector<stats::PairedSample>& samples,
+                    const stats::PairedRatio& ratio, const stats::PairedRatioOptions& options);
   void LookAtMemory(const std::vector<OutputTensor>& outputs, const VariantFacts& facts);
   // Where outputs lie: address and bytes of each that has any.
   static std::vector<std::pair<uint64_t, uint64_t>> Ranges(
@@ -179,19 +182,19 @@ class Examination {
   // `lease`: of the device, exclusive; given back as soon as nothing is timed any more.
   Result<bool> MeasurePairs(gpu::DeviceLease lease);
   struct TimingPlan {
-    StoppingOptions options;
-    MeasurementPlan plan;
+    stats::StoppingOptions options;
+    stats::MeasurementPlan plan;
   };
   // From a few pairs that warm up. Here and in MeasurePhase: nothing where a verdict stands.
   Result<std::optional<TimingPlan>> PlanTiming();
   struct TimingPhase {
-    StopDecision decision;
-    std::vector<PairedSample> samples;
+    stats::StopDecision decision;
+    std::vector<stats::PairedSample> samples;
   };
   // Pairs (pairs_, stress_pairs_) until the stopping criterion is content.
   Result<std::optional<TimingPhase>> MeasurePhase(const TimingPlan& timing);
   // The number of record; `uneven`: the average, where that is the number.
-  void ConcludeTiming(const StoppingOptions& options, const TimingPhase& phase,
+  void ConcludeTiming(const stats::StoppingOptions& options, const TimingPhase& phase,
                       const std::optional<Average>& uneven);
   void CollectEvidence();
   void CollectProfile();

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "davinci/judge/examination.h"
-#include "davinci/judge/stats/clock_agreement.h"
-#include "davinci/judge/stats/summary.h"
+#include "davinci/stats/clock_agreement.h"
+#include "davinci/stats/summary.h"
 
 namespace davinci::judge {
 namespace {
@@ -69,7 +69,7 @@ Examination::Average Examination::OnAverage() const {
   std::vector<double> baseline;
   std::vector<double> candidate;
   if (job_.target == Target::kCuda)
-    for (const PairedSample& sample : WindowSamples(pairs_, full_queue_, window_charge_)) {
+    for (const stats::PairedSample& sample : WindowSamples(pairs_, full_queue_, window_charge_)) {
       baseline.push_back(sample.baseline_seconds);
       candidate.push_back(sample.candidate_seconds);
     }
@@ -81,10 +81,10 @@ Examination::Average Examination::OnAverage() const {
     }
   // As many on either side: means compare as sums do.
   const auto without_worst = [](const std::vector<double>& v) {
-    return Mean(v) - *std::max_element(v.begin(), v.end()) / static_cast<double>(v.size());
+    return stats::Mean(v) - *std::max_element(v.begin(), v.end()) / static_cast<double>(v.size());
   };
-  return {Mean(baseline) / Mean(candidate), without_worst(baseline) / without_worst(candidate),
-          Mean(candidate)};
+  return {stats::Mean(baseline) / stats::Mean(candidate),
+          without_worst(baseline) / without_worst(candidate), stats::Mean(candidate)};
 }
 
 bool Examination::IsUneven(const Average& average, double low) const {
@@ -93,7 +93,7 @@ bool Examination::IsUneven(const Average& average, double low) const {
          average.candidate_seconds * (1 - average.ratio / low) > kUnevenSeconds;
 }
 
-std::vector<PairedSample> Examination::Samples() {
+std::vector<stats::PairedSample> Examination::Samples() {
   // What the protocol itself costs is measured on the baseline, whose process is ours: outer clock
   // less inner clock. A low quantile, because on a busy machine the difference is mostly waiting
   // for a core, which a call cannot be credited with.
@@ -104,9 +104,9 @@ std::vector<PairedSample> Examination::Samples() {
     tails.push_back(static_cast<double>(pair.baseline.tail_cpu_ns));
   }
   LearnWaits();
-  tail_cpu_ns_ = static_cast<int64_t>(Percentile(tails, 0.9));
-  overhead_ns_ =
-      std::clamp(static_cast<int64_t>(Percentile(overheads, 0.1)), int64_t{0}, kMaxOverheadNs);
+  tail_cpu_ns_ = static_cast<int64_t>(stats::Percentile(tails, 0.9));
+  overhead_ns_ = std::clamp(static_cast<int64_t>(stats::Percentile(overheads, 0.1)), int64_t{0},
+                            kMaxOverheadNs);
   if (job_.target == Target::kCuda) {
     ChargeWindows();
     return WindowSamples(pairs_, full_queue_, window_charge_);
@@ -118,10 +118,10 @@ std::vector<PairedSample> Examination::Samples() {
     const double spent =
         std::max(ArmExcess(&Arming::main_cpu_ns) - waking_.main_cpu_seconds,
                  UsualArmExcess(&Arming::wall_ns, kChargeNoise) - waking_.wall_seconds);
-    const double allowed = AllowedArming(Median(own));
+    const double allowed = AllowedArming(stats::Median(own));
     // Of what other threads do more than is allowed: a busy machine lets them spin, or stop late,
     // which is no reason to refuse.
-    const double free = kFreeArmSeconds + kFreeArmShare * Median(own);
+    const double free = kFreeArmSeconds + kFreeArmShare * stats::Median(own);
     arm_charge_ = std::max({0.0, spent - free, ArmExcess(&Arming::answered_ns) - allowed,
                             ArmExcess(&Arming::stopped_ns) - kLateStop * allowed});
     arm_doubt_ = std::max(0.0, wall - free - arm_charge_);
@@ -146,21 +146,21 @@ double Examination::ArmExcess(int64_t Arming::*spent) const {
   for (const Pair& pair : pairs_)
     usual.push_back(1e-9 * static_cast<double>(pair.baseline.arming.*spent));
   return std::max(UsualArmExcess(spent, kArmNoise),
-                  Mean(ArmExcesses(spent)) - kArmNoise * StandardError(usual));
+                  stats::Mean(ArmExcesses(spent)) - kArmNoise * stats::StandardError(usual));
 }
 
 // In the middle, which is known better than the mean on a busy machine.
 double Examination::UsualArmExcess(int64_t Arming::*spent, double noise) const {
   const std::vector<double> excess = ArmExcesses(spent);
-  return Median(excess) - noise * MedianStandardError(excess);
+  return stats::Median(excess) - noise * stats::MedianStandardError(excess);
 }
 
 double Examination::AllowedArming(double call_seconds) const {
   std::vector<double> usual;
   for (const Pair& pair : pairs_)
     usual.push_back(1e-9 * static_cast<double>(pair.baseline.arming.stopped_ns));
-  return std::max(kArmSeconds, kArmOfBaseline * Percentile(usual, 0.9)) + waking_.cpu_seconds +
-         kArmShare * call_seconds;
+  return std::max(kArmSeconds, kArmOfBaseline * stats::Percentile(usual, 0.9)) +
+         waking_.cpu_seconds + kArmShare * call_seconds;
 }
 
 std::optional<Failure> Examination::CheckArming(double call_seconds) {
@@ -197,18 +197,18 @@ std::optional<Failure> Examination::CheckIdleDevice(double call_seconds) {
   }
   json& clocks = evaluation_.evidence["clocks"];
   const auto milliseconds = [](const std::vector<double>(&seconds)[2]) {
-    return json{1e3 * Median(seconds[0]), 1e3 * Median(seconds[1])};
+    return json{1e3 * stats::Median(seconds[0]), 1e3 * stats::Median(seconds[1])};
   };
   clocks["settle_ms"] = milliseconds(settle);
   clocks["publish_ms"] = milliseconds(publish);
   const auto excess = [](const std::vector<double>(&seconds)[2]) {
-    return Median(seconds[0]) - Median(seconds[1]);
+    return stats::Median(seconds[0]) - stats::Median(seconds[1]);
   };
   const auto allowed = [&](const std::vector<double>(&seconds)[2]) {
-    return AgreementOptions{}.relative * call_seconds +
-           3 * (ScaledMad(seconds[0]) + ScaledMad(seconds[1]));
+    return stats::AgreementOptions{}.relative * call_seconds +
+           3 * (stats::ScaledMad(seconds[0]) + stats::ScaledMad(seconds[1]));
   };
-  if (excess(settle) > AgreementOptions{}.absolute_seconds + allowed(settle)) {
+  if (excess(settle) > stats::AgreementOptions{}.absolute_seconds + allowed(settle)) {
     Failure failure{
         Outcome::kInvalidTiming,
         fmt::format("the device was busy for {:.3f} ms longer after the candidate said done than "
@@ -259,35 +259,36 @@ std::optional<Failure> Examination::CheckClocks() {
     usual_gap.push_back(seconds(std::max(usual - pair.baseline.core_wait_ns, int64_t{0})));
   }
   json& clocks = evaluation_.evidence["clocks"];
-  clocks = {{"outer_ms", 1e3 * Median(outer)},
-            {"runner_ms", 1e3 * Median(inner)},
-            {"outer_without_waiting_ms", 1e3 * Median(awake)},
-            {"cpu_ms", 1e3 * Median(cpu)},
-            {"cpu_while_stopped_ms", 1e3 * Median(outside)},
+  clocks = {{"outer_ms", 1e3 * stats::Median(outer)},
+            {"runner_ms", 1e3 * stats::Median(inner)},
+            {"outer_without_waiting_ms", 1e3 * stats::Median(awake)},
+            {"cpu_ms", 1e3 * stats::Median(cpu)},
+            {"cpu_while_stopped_ms", 1e3 * stats::Median(outside)},
             {"protocol_overhead_ms", 1e-6 * static_cast<double>(overhead_ns_)},
-            {"protocol_noise_ms", 1e3 * ScaledMad(noise)}};
-  if (auto failure = CheckArming(Median(outer))) return failure;
-  const AgreementOptions exact;
+            {"protocol_noise_ms", 1e3 * stats::ScaledMad(noise)}};
+  if (auto failure = CheckArming(stats::Median(outer))) return failure;
+  const stats::AgreementOptions exact;
   // The kernel books the time of a thread that is just stopping late, the baseline's too.
-  if (Median(outside) > exact.absolute_seconds + exact.relative * Median(outer) + kBookedLate +
-                            Percentile(usual_outside, 0.9))
-    return WorkedWhileStopped(Median(outside));
+  if (stats::Median(outside) > exact.absolute_seconds + exact.relative * stats::Median(outer) +
+                                   kBookedLate + stats::Percentile(usual_outside, 0.9))
+    return WorkedWhileStopped(stats::Median(outside));
   if (job_.target == Target::kCuda)
-    if (auto failure = CheckIdleDevice(Median(outer))) return failure;
+    if (auto failure = CheckIdleDevice(stats::Median(outer))) return failure;
   // The time of record is ours; the runner's own clock is asked only whether it tells a different
   // story. A busy machine makes them differ by the wait for a core, which no rule of 5 % can know,
   // so only a clear contradiction is held against it.
-  AgreementOptions options;
+  stats::AgreementOptions options;
   options.absolute_seconds +=
-      std::max(Median(noise) - Percentile(noise, 0.1), 3 * ScaledMad(noise));
-  const ClockReading readings[] = {{"supervisor", Median(awake), ClockRelation::kEqual, 0},
-                                   {"runner", Median(inner), ClockRelation::kEqual, 0}};
-  auto agreement = CheckClockAgreement(readings, options);
+      std::max(stats::Median(noise) - stats::Percentile(noise, 0.1), 3 * stats::ScaledMad(noise));
+  const stats::ClockReading readings[] = {
+      {"supervisor", stats::Median(awake), stats::ClockRelation::kEqual, 0},
+      {"runner", stats::Median(inner), stats::ClockRelation::kEqual, 0}};
+  auto agreement = stats::CheckClockAgreement(readings, options);
   if (!agreement.ok()) return Failure{Outcome::kJudgeError, agreement.status().message(), {}};
   clocks["agreement"] = agreement->evidence;
-  if (agreement->agree || Median(inner) > kContradiction * Median(awake) ||
-      Median(awake) - Median(inner) <
-          std::max(kContradictionSeconds, kHonestGap * Percentile(usual_gap, 0.9)))
+  if (agreement->agree || stats::Median(inner) > kContradiction * stats::Median(awake) ||
+      stats::Median(awake) - stats::Median(inner) <
+          std::max(kContradictionSeconds, kHonestGap * stats::Percentile(usual_gap, 0.9)))
     return std::nullopt;
   Failure failure{Outcome::kInvalidTiming, "clocks disagree: " + agreement->evidence, {}};
   failure.evidence["rule"] = "clock_agreement";

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "davinci/judge/examination.h"
-#include "davinci/judge/stats/summary.h"
+#include "davinci/stats/summary.h"
 
 namespace davinci::judge {
 namespace {
@@ -40,9 +40,9 @@ void Examination::LearnWaits() {
       waits.push_back(static_cast<double>((pair.*side).cores.waited_ns));
       walls.push_back(static_cast<double>((pair.*side).wall_ns));
     }
-    const double most = kUsualShare * Percentile(walls, 0.1) + kWakeNs * workshop_.threads;
-    usual_wait_ns_ =
-        std::max(usual_wait_ns_, static_cast<int64_t>(std::min(Percentile(waits, 0.1), most)));
+    const double most = kUsualShare * stats::Percentile(walls, 0.1) + kWakeNs * workshop_.threads;
+    usual_wait_ns_ = std::max(usual_wait_ns_,
+                              static_cast<int64_t>(std::min(stats::Percentile(waits, 0.1), most)));
   }
 }
 
@@ -60,7 +60,7 @@ double Examination::LeastSeconds(const CallResult& call) const {
   return std::min(record, std::max({record - waited, by_cores, 1e-9}));
 }
 
-std::vector<PairedSample> Examination::HostSamples() {
+std::vector<stats::PairedSample> Examination::HostSamples() {
   std::vector<double> seconds[2];
   for (const Pair& pair : pairs_) {
     if (IsUndisturbed(pair.baseline)) seconds[0].push_back(RecordSeconds(pair.baseline));
@@ -71,7 +71,7 @@ std::vector<PairedSample> Examination::HostSamples() {
   evaluation_.evidence["undisturbed_calls"] = {
       {"baseline", seconds[0].size()}, {"candidate", seconds[1].size()}, {"of", pairs_.size()}};
   undisturbed_ = fewer >= static_cast<size_t>(protocol_.min_pairs);
-  std::vector<PairedSample> samples;
+  std::vector<stats::PairedSample> samples;
   if (!undisturbed_ || fewer == pairs_.size()) {
     for (const Pair& pair : pairs_)
       samples.push_back(
@@ -85,18 +85,19 @@ std::vector<PairedSample> Examination::HostSamples() {
   return samples;
 }
 
-PairedRatio Examination::WithinLoad(const PairedRatio& ratio, const PairedRatioOptions& options) {
+stats::PairedRatio Examination::WithinLoad(const stats::PairedRatio& ratio,
+                                           const stats::PairedRatioOptions& options) {
   if (undisturbed_) return ratio;
-  std::vector<PairedSample> slow;
-  std::vector<PairedSample> fast;
+  std::vector<stats::PairedSample> slow;
+  std::vector<stats::PairedSample> fast;
   for (const Pair& pair : pairs_) {
     slow.push_back({LeastSeconds(pair.baseline), RecordSeconds(pair.candidate) + arm_charge_});
     fast.push_back({RecordSeconds(pair.baseline), LeastSeconds(pair.candidate) + arm_charge_});
   }
-  const auto low = ComputePairedRatio(slow, options);
-  const auto high = ComputePairedRatio(fast, options);
+  const auto low = stats::ComputePairedRatio(slow, options);
+  const auto high = stats::ComputePairedRatio(fast, options);
   if (!low.ok() || !high.ok()) return ratio;
-  return WithBounds(ratio, *low, *high, options.band);
+  return stats::WithBounds(ratio, *low, *high, options.band);
 }
 
 }  // namespace davinci::judge

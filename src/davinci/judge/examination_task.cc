@@ -12,7 +12,7 @@
 #include "davinci/gpu/device.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/peaks.h"
-#include "davinci/judge/stats/roofline.h"
+#include "davinci/stats/roofline.h"
 
 namespace davinci::judge {
 namespace {
@@ -195,9 +195,9 @@ Result<bool> Examination::CheckRoofline() {
                           Contains(tags, "accepts-zeros");
     const bool in_place =
         task_.config.inplace || session_->reference_mutates || Contains(tags, "identity");
-    TaskWork reads;
-    TaskWork writes;
-    TaskWork all;
+    stats::TaskWork reads;
+    stats::TaskWork writes;
+    stats::TaskWork all;
     if (!constant && work.value("reads_everything", false))
       reads.read_bytes = work.value("input_bytes", 0.0);
     if (!constant && !in_place)
@@ -207,8 +207,8 @@ Result<bool> Examination::CheckRoofline() {
     all.written_bytes = work.value("output_bytes", 0.0);
     if (task_.config.precision == config::Precision::kFp32) all.flops = work.value("flops", 0.0);
 
-    DevicePeaks read_peaks;
-    DevicePeaks write_peaks;
+    stats::DevicePeaks read_peaks;
+    stats::DevicePeaks write_peaks;
     json measured;
     double margin = kCudaMargin;
     if (job_.target == Target::kCpu) {
@@ -233,10 +233,10 @@ Result<bool> Examination::CheckRoofline() {
       write_peaks = read_peaks;
       write_peaks.cache_bytes = measured.value("l2_bytes", 0.0);
     }
-    const auto read_floor = ComputeRoofline(reads, read_peaks);
-    const auto write_floor = ComputeRoofline(writes, write_peaks);
-    const auto whole = ComputeRoofline(all, read_peaks);
-    const auto achieved = ComputeAchieved(all, read_peaks, seconds);
+    const auto read_floor = stats::ComputeRoofline(reads, read_peaks);
+    const auto write_floor = stats::ComputeRoofline(writes, write_peaks);
+    const auto whole = stats::ComputeRoofline(all, read_peaks);
+    const auto achieved = stats::ComputeAchieved(all, read_peaks, seconds);
     if (!read_floor.ok() || !write_floor.ok() || !whole.ok() || !achieved.ok()) return true;
     const MemoryFloor floor{read_floor->memory_seconds, write_floor->memory_seconds};
     evaluation_.evidence["roofline"] = {{"floor_ms", 1e3 * floor.seconds()},
@@ -246,9 +246,9 @@ Result<bool> Examination::CheckRoofline() {
                                         {"bandwidth_fraction", achieved->bandwidth_fraction},
                                         {"flops_fraction", achieved->flops_fraction},
                                         {"peaks", measured}};
-    Roofline bytes_only = *whole;
+    stats::Roofline bytes_only = *whole;
     bytes_only.floor_seconds = floor.seconds();
-    const bool below = IsBelowFloor(seconds, bytes_only, margin);
+    const bool below = stats::IsBelowFloor(seconds, bytes_only, margin);
     const bool fewer =
         whole->compute_seconds > 0 && seconds < kFewerOperations * whole->compute_seconds;
     if (below && !again) {

@@ -11,8 +11,8 @@
 #include "davinci/judge/awake_cores.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/machine_state.h"
-#include "davinci/judge/stats/occasional.h"
-#include "davinci/judge/stats/summary.h"
+#include "davinci/stats/occasional.h"
+#include "davinci/stats/summary.h"
 
 namespace davinci::judge {
 namespace {
@@ -246,7 +246,7 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
     pairs_.clear();
   }
 
-  StoppingOptions options;
+  stats::StoppingOptions options;
   options.target_relative_half_width = protocol_.target_half_width;
   options.target_of_effect = protocol_.target_of_effect;
   options.sampling_share_of_width = protocol_.sampling_share_of_width;
@@ -260,7 +260,8 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
       job_.target == Target::kCuda ? kBetweenProcessLogSdOnCuda : kBetweenProcessLogSdOnCpu;
   options.ratio.between_process_seconds =
       job_.target == Target::kCuda ? kBetweenProcessSecondsOnCuda : kBetweenProcessSecondsOnCpu;
-  DAVINCI_ASSIGN_OR_RETURN(MeasurementPlan plan, PlanMeasurement(baseline_seconds_, options));
+  DAVINCI_ASSIGN_OR_RETURN(stats::MeasurementPlan plan,
+                           stats::PlanMeasurement(baseline_seconds_, options));
   return std::optional<TimingPlan>({options, std::move(plan)});
 }
 
@@ -268,16 +269,16 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     const TimingPlan& timing) {
   const std::optional<TimingPhase> verdict_stands;
   const auto min_pairs = static_cast<uint64_t>(protocol_.min_pairs);
-  StoppingCriterion criterion(timing.plan, timing.options);
+  stats::StoppingCriterion criterion(timing.plan, timing.options);
   TimingPhase phase;
   pairs_.clear();
   stress_pairs_.clear();
   latency_pairs_.clear();
   alone_pairs_.clear();
   const Stopwatch spent;
-  Occasional reweighing;
-  Occasional stress;
-  Occasional truth;
+  stats::Occasional reweighing;
+  stats::Occasional stress;
+  stats::Occasional truth;
   // The kind of a pair's inputs is settled while the one before is under way, which may draw them.
   const uint64_t first_stress = secret_.Below(min_pairs - 1);
   const bool stresses = protocol_.stress_share > 0 && !stress_.empty();
@@ -372,26 +373,27 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
   return true;
 }
 
-void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPhase& phase,
+void Examination::ConcludeTiming(const stats::StoppingOptions& options, const TimingPhase& phase,
                                  const std::optional<Average>& uneven) {
-  evaluation_.evidence["stopped_because"] = StopReasonName(phase.decision.reason);
-  PairedRatio ratio = *phase.decision.ratio;
+  evaluation_.evidence["stopped_because"] = stats::StopReasonName(phase.decision.reason);
+  stats::PairedRatio ratio = *phase.decision.ratio;
   const double median_seconds = [&] {
     std::vector<double> seconds;
-    for (const PairedSample& sample : phase.samples) seconds.push_back(sample.candidate_seconds);
-    return Median(seconds);
+    for (const stats::PairedSample& sample : phase.samples)
+      seconds.push_back(sample.candidate_seconds);
+    return stats::Median(seconds);
   }();
   if (uneven) {
     // Twice in a row: not a neighbour's doing. Callers pay the average.
     evaluation_.AddLabel(fmt::format("uneven calls: {:.3g} x in the middle, {:.3g} x on average",
                                      ratio.median, uneven->ratio));
-    ratio = AtAverage(ratio, uneven->ratio, options.ratio.band);
+    ratio = stats::AtAverage(ratio, uneven->ratio, options.ratio.band);
   }
   if (job_.target == Target::kCpu) ratio = WithinLoad(ratio, options.ratio);
   if (arm_doubt_ > 0)
-    ratio = WithCostlierCalls(ratio, median_seconds, arm_doubt_, options.ratio.band);
+    ratio = stats::WithCostlierCalls(ratio, median_seconds, arm_doubt_, options.ratio.band);
   if (arm_charge_ > 0) {
-    ratio = WithDoubtfulCharge(ratio, median_seconds, arm_charge_, options.ratio.band);
+    ratio = stats::WithDoubtfulCharge(ratio, median_seconds, arm_charge_, options.ratio.band);
     evaluation_.AddLabel(fmt::format("work between calls: {:.3f} ms charged", 1e3 * arm_charge_));
   }
   if (window_charge_ > 0)
@@ -403,7 +405,7 @@ void Examination::ConcludeTiming(const StoppingOptions& options, const TimingPha
   if (!ratio.significant && ratio.decided_high > kWideInterval * ratio.decided_low)
     evaluation_.AddLabel(fmt::format("inconclusive: {:.3g} to {:.3g} x, busy machine",
                                      ratio.decided_low, ratio.decided_high));
-  if (ratio.unsteadiness > kSteady)
+  if (ratio.unsteadiness > stats::kSteady)
     evaluation_.AddLabel(fmt::format("unsteady timing: {:.1f} x", ratio.unsteadiness));
 }
 

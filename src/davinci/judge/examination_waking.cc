@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "davinci/judge/examination.h"
-#include "davinci/judge/stats/summary.h"
+#include "davinci/stats/summary.h"
 
 namespace davinci::judge {
 namespace {
@@ -43,8 +43,8 @@ Status Examination::MeasureWaking() {
       baseline.AskFrozen({{"op", "sleepers"}, {"count", 0}}, protocol_.load_timeout_seconds);
   if (ended.failure) return Internal(ended.failure->message);
   const auto cost = [](const std::vector<double>(&seconds)[2]) {
-    return std::max(0.0, Percentile(seconds[1], 0.25) - Percentile(seconds[0], 0.25) +
-                             kNoise * MedianStandardError(seconds[1]));
+    return std::max(0.0, stats::Percentile(seconds[1], 0.25) - stats::Percentile(seconds[0], 0.25) +
+                             kNoise * stats::MedianStandardError(seconds[1]));
   };
   waking_ = {cost(cpu), cost(main_cpu), cost(wall)};
   evaluation_.evidence["waking"] = {{"threads", more},

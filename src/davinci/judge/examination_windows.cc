@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "davinci/judge/examination.h"
-#include "davinci/judge/stats/summary.h"
-#include "davinci/judge/stats/window_time.h"
+#include "davinci/stats/summary.h"
+#include "davinci/stats/window_time.h"
 
 namespace davinci::judge {
 namespace {
@@ -33,7 +33,7 @@ double Seconds(int64_t ns) { return 1e-9 * static_cast<double>(ns); }
 
 TimeSummary Summarise(const std::vector<double>& seconds) {
   if (seconds.empty()) return {};
-  return {1e3 * Median(seconds), 1e3 * *std::min_element(seconds.begin(), seconds.end()),
+  return {1e3 * stats::Median(seconds), 1e3 * *std::min_element(seconds.begin(), seconds.end()),
           1e3 * *std::max_element(seconds.begin(), seconds.end()),
           static_cast<int>(seconds.size())};
 }
@@ -66,7 +66,7 @@ void Examination::PlanWindows() {
   const bool one = facts.reseed_calls || !facts.raw.value("kept", json::array()).empty();
   const int most =
       std::min({protocol_.window_calls, facts.num_slots, session_->buffers.at("count").get<int>()});
-  full_queue_.calls = one ? 1 : CallsPerWindow(baseline_seconds_, most);
+  full_queue_.calls = one ? 1 : stats::CallsPerWindow(baseline_seconds_, most);
   full_queue_.flush = true;
   full_queue_.hold_seconds = kHoldSeconds;
   from_idle_ = full_queue_;
@@ -307,25 +307,25 @@ Result<bool> Examination::Corroborate(bool baseline_first) {
 
 std::vector<double> Examination::WindowSeconds(const std::vector<Pair>& pairs,
                                                const WindowKind& kind, Side side) const {
-  std::vector<WindowReading> readings[2];
+  std::vector<stats::WindowReading> readings[2];
   for (const Pair& pair : pairs) {
     readings[0].push_back({Seconds(pair.candidate.window_ns), Seconds(pair.candidate.empty_ns)});
     readings[1].push_back({Seconds(pair.baseline.window_ns), Seconds(pair.baseline.empty_ns)});
   }
-  const double usual = EmptySeconds(readings[1]);
-  return side == Side::kBaseline
-             ? CallSeconds(readings[1], kind.calls, usual)
-             : CallSeconds(readings[0], kind.calls, EmptySeconds(readings[0], &usual));
+  const double usual = stats::EmptySeconds(readings[1]);
+  return side == Side::kBaseline ? stats::CallSeconds(readings[1], kind.calls, usual)
+                                 : stats::CallSeconds(readings[0], kind.calls,
+                                                      stats::EmptySeconds(readings[0], &usual));
 }
 
-std::vector<PairedSample> Examination::WindowSamples(const std::vector<Pair>& pairs,
-                                                     const WindowKind& kind,
-                                                     double added_seconds) const {
+std::vector<stats::PairedSample> Examination::WindowSamples(const std::vector<Pair>& pairs,
+                                                            const WindowKind& kind,
+                                                            double added_seconds) const {
   const std::vector<double> candidate = WindowSeconds(pairs, kind, Side::kCandidate);
   const std::vector<double> baseline = WindowSeconds(pairs, kind, Side::kBaseline);
   // From an idle queue events show what the host does between them, too.
   const double events = kind.idle ? 0 : session_->between_events_seconds;
-  std::vector<PairedSample> samples;
+  std::vector<stats::PairedSample> samples;
   for (size_t i = 0; i < pairs.size(); ++i)
     samples.push_back({baseline[i] + events, candidate[i] + events + added_seconds});
   return samples;
@@ -340,30 +340,30 @@ double Examination::AfterDone(const std::vector<Pair>& pairs, const WindowKind& 
     settle[1].push_back(Seconds(pair.baseline.settle_ns));
   }
   if (pairs.empty()) return 0;
-  const double call = Median(WindowSeconds(pairs, kind, Side::kCandidate));
-  return AfterDoneSeconds(settle[0], settle[1], kind.calls, call);
+  const double call = stats::Median(WindowSeconds(pairs, kind, Side::kCandidate));
+  return stats::AfterDoneSeconds(settle[0], settle[1], kind.calls, call);
 }
 
 void Examination::ChargeWindows() {
-  CallBounds bounds;
+  stats::CallBounds bounds;
   bounds.alone = WindowSeconds(alone_pairs_, alone_, Side::kCandidate);
   bounds.latency = WindowSeconds(latency_pairs_, from_idle_, Side::kCandidate);
   bounds.usual_alone = WindowSeconds(alone_pairs_, alone_, Side::kBaseline);
   const std::vector<double> usual = WindowSeconds(pairs_, full_queue_, Side::kBaseline);
-  bounds.usual_seconds = usual.empty() ? 0 : Median(usual);
+  bounds.usual_seconds = usual.empty() ? 0 : stats::Median(usual);
   const auto empty = [](const std::vector<Pair>& pairs) {
     std::vector<double> seconds;
     for (const Pair& pair : pairs) seconds.push_back(Seconds(pair.baseline.empty_ns));
-    return seconds.empty() ? 0 : Median(seconds);
+    return seconds.empty() ? 0 : stats::Median(seconds);
   };
   bounds.flush_seconds = (empty(pairs_) - empty(alone_pairs_)) / full_queue_.calls;
   const std::vector<double> own = WindowSeconds(pairs_, full_queue_, Side::kCandidate);
-  window_charge_ = own.empty() ? 0 : ChargedSeconds(Median(own), bounds);
+  window_charge_ = own.empty() ? 0 : stats::ChargedSeconds(stats::Median(own), bounds);
   const double after = AfterDone(pairs_, full_queue_);
   window_charge_ = std::max(window_charge_, after);
   latency_charge_ = AfterDone(latency_pairs_, from_idle_);
   const auto middle = [](const std::vector<double>& seconds) {
-    return seconds.empty() ? json() : json(1e3 * Median(seconds));
+    return seconds.empty() ? json() : json(1e3 * stats::Median(seconds));
   };
   evaluation_.evidence["windows"] = {
       {"calls", full_queue_.calls},
@@ -378,10 +378,10 @@ void Examination::ChargeWindows() {
       {"charged_ms", 1e3 * window_charge_}};
 }
 
-ClockTimes Examination::Reading(const std::vector<PairedSample>& samples,
-                                const PairedRatio& ratio) const {
+ClockTimes Examination::Reading(const std::vector<stats::PairedSample>& samples,
+                                const stats::PairedRatio& ratio) const {
   std::vector<double> seconds[2];
-  for (const PairedSample& sample : samples) {
+  for (const stats::PairedSample& sample : samples) {
     seconds[0].push_back(sample.candidate_seconds);
     seconds[1].push_back(sample.baseline_seconds);
   }
@@ -390,16 +390,17 @@ ClockTimes Examination::Reading(const std::vector<PairedSample>& samples,
                   ratio.decided_low, ratio.decided_high}};
 }
 
-void Examination::RecordClocks(const std::vector<PairedSample>& samples, const PairedRatio& ratio,
-                               const PairedRatioOptions& options) {
+void Examination::RecordClocks(const std::vector<stats::PairedSample>& samples,
+                               const stats::PairedRatio& ratio,
+                               const stats::PairedRatioOptions& options) {
   ClockTimes record = Reading(samples, ratio);
   if (job_.target == Target::kCuda) {
     evaluation_.device = record;
-    const std::vector<PairedSample> latencies =
+    const std::vector<stats::PairedSample> latencies =
         WindowSamples(latency_pairs_, from_idle_, latency_charge_);
-    PairedRatioOptions of_latency = options;
+    stats::PairedRatioOptions of_latency = options;
     of_latency.between_process_seconds = kBetweenProcessSecondsOfLatency;
-    if (const auto latency = ComputePairedRatio(latencies, of_latency); latency.ok())
+    if (const auto latency = stats::ComputePairedRatio(latencies, of_latency); latency.ok())
       evaluation_.latency = Reading(latencies, *latency);
     if (protocol_.latency_is_record && evaluation_.latency) record = *evaluation_.latency;
   }

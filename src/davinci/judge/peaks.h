@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "davinci/base/status.h"
-#include "davinci/judge/stats/roofline.h"
+#include "davinci/stats/roofline.h"
 #include "davinci/store/kv_cache.h"
 
 namespace davinci::judge {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "davinci/base/rng.h"
-#include "davinci/judge/stats/summary.h"
+#include "davinci/stats/summary.h"
 
 namespace davinci::score {
 namespace {
@@ -82,14 +82,14 @@ std::optional<Estimate> EstimateOverSamples(std::span<const TaskContribution> ta
   }
   if (values.empty()) return estimate;
   if (used.size() < 2) {
-    estimate.low = judge::Percentile(values, 0.025);
-    estimate.high = judge::Percentile(values, 0.975);
+    estimate.low = stats::Percentile(values, 0.025);
+    estimate.high = stats::Percentile(values, 0.975);
     return estimate;
   }
-  const double z = std::sqrt(n / (n - 1)) * judge::StudentT975(static_cast<int>(used.size()) - 1);
+  const double z = std::sqrt(n / (n - 1)) * stats::StudentT975(static_cast<int>(used.size()) - 1);
   const double tail = NormalCdf(-z);
-  estimate.low = judge::Percentile(values, tail);
-  estimate.high = judge::Percentile(values, 1 - tail);
+  estimate.low = stats::Percentile(values, tail);
+  estimate.high = stats::Percentile(values, 1 - tail);
   return estimate;
 }
 

@@ -6,7 +6,7 @@
 //
 // Interval: 95 % percentile bootstrap over tasks and over samples: tasks are drawn with
 // replacement, and each drawn task stands with a resampling of its samples (also with replacement),
-// where it has several. The percentiles are widened for few tasks as in judge/stats/paired_ratio.h
+// where it has several. The percentiles are widened for few tasks as in stats/paired_ratio.h
 // ("expanded percentile interval"); with one task the interval is over its samples alone. Where
 // every task contributes the same 0 or the same 1 to a rate, resampling sees no spread, and the
 // exact binomial (Clopper-Pearson) bound takes its place. Where neither tasks nor samples differ on

@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(512)
 // result[0] += the unfinished checksum of element_rules.h. `aligned`: data is 16-byte aligned.
 extern "C" __global__ void __launch_bounds__(512)
     dv_checksum(const unsigned char* data, U64 num_bytes, U64 key_word, int aligned, U64* result) {
-  const davinci::judge::ChecksumKey key = davinci::judge::ExpandChecksumKey(key_word);
+  const davinci::numerics::ChecksumKey key = davinci::numerics::ExpandChecksumKey(key_word);
   const U64 thread = (U64)blockIdx.x * blockDim.x + threadIdx.x;
   const U64 stride = (U64)gridDim.x * blockDim.x;
   const U64 whole = aligned ? num_bytes / 16 : 0;
@@ -130,12 +130,12 @@ extern "C" __global__ void __launch_bounds__(512)
     for (int k = 0; k < 4; ++k) v[k] = body[i + k * stride];
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      sum += davinci::judge::ChecksumUnit(v[k].x, v[k].y, i + k * stride, key);
+      sum += davinci::numerics::ChecksumUnit(v[k].x, v[k].y, i + k * stride, key);
     }
   }
   for (; i < whole; i += stride) {
     const ulonglong2 v = body[i];
-    sum += davinci::judge::ChecksumUnit(v.x, v.y, i, key);
+    sum += davinci::numerics::ChecksumUnit(v.x, v.y, i, key);
   }
   // The last unit, padded with zeros; or all of them when the buffer starts at an odd address.
   const U64 units = (num_bytes + 15) / 16;
@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(512)
       const U64 at = unit * 16 + b;
       if (at < num_bytes) words[b >> 3] |= (U64)data[at] << (8 * (b & 7));
     }
-    sum += davinci::judge::ChecksumUnit(words[0], words[1], unit, key);
+    sum += davinci::numerics::ChecksumUnit(words[0], words[1], unit, key);
   }
   for (int offset = 16; offset > 0; offset >>= 1) sum += __shfl_down_sync(~0u, sum, offset);
   __shared__ U64 partial[16];
@@ -160,8 +160,8 @@ extern "C" __global__ void __launch_bounds__(512)
 
 // One thread: turns the sum into the checksum.
 extern "C" __global__ void dv_checksum_finish(U64* result, U64 num_bytes, U64 key_word) {
-  *result = davinci::judge::FinishChecksum(*result, num_bytes,
-                                           davinci::judge::ExpandChecksumKey(key_word));
+  *result = davinci::numerics::FinishChecksum(*result, num_bytes,
+                                           davinci::numerics::ExpandChecksumKey(key_word));
 }
 
 // out[j] = bits of element SamplePosition(key, j, count), zero-extended.

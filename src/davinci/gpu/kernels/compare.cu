@@ -4,21 +4,11 @@
 // Every kernel writes one partial result per block and a second, small kernel adds the partials in a fixed order: no
 // floating-point atomics, so equal inputs give equal bits for a given grid.
 
-using namespace davinci::judge;
+using namespace davinci::numerics;
 using davinci::gpu::CompareTotals;
 using davinci::gpu::kCompareThreads;
 using davinci::gpu::kProfileWarps;
 using davinci::gpu::QuickPartial;
-
-static_assert(davinci::gpu::kProfileBuckets == kNumBuckets);
-static_assert(davinci::gpu::kErrorProfileBytes == sizeof(ErrorProfile));
-static_assert(davinci::gpu::kToleranceBytes == sizeof(Tolerance));
-static_assert(davinci::gpu::kCompareHistogramBins == kNumRatioBins);
-static_assert(davinci::gpu::kDTypeF16 == (int)DType::kF16 && davinci::gpu::kDTypeBf16 == (int)DType::kBf16 &&
-              davinci::gpu::kDTypeF32 == (int)DType::kF32 && davinci::gpu::kDTypeF64 == (int)DType::kF64 &&
-              davinci::gpu::kDTypeI8 == (int)DType::kI8 && davinci::gpu::kDTypeU8 == (int)DType::kU8 &&
-              davinci::gpu::kDTypeI16 == (int)DType::kI16 && davinci::gpu::kDTypeI32 == (int)DType::kI32 &&
-              davinci::gpu::kDTypeI64 == (int)DType::kI64 && davinci::gpu::kDTypeBool == (int)DType::kBool);
 
 namespace {
 

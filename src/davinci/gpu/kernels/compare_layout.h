@@ -1,32 +1,15 @@
-// What host code and comparison kernels agree on. Compiled by the host and, as text, by NVRTC;
-// includes nothing.
-//
-// The rules of comparison (element_rules.h) belong to the judge, a layer above this one: here they
-// are only text, compiled into the kernels, and the judge's structs are byte strings of stated
-// sizes. compare.cu asserts each of these numbers against the rules' own types, so a change there
-// stops the kernels from compiling instead of going unnoticed.
+// What host code and comparison kernels agree on. Compiled by the host and, as text behind
+// element_rules.h, by NVRTC.
 #pragma once
+
+#if !defined(__CUDACC_RTC__)
+#include "davinci/numerics/element_rules.h"
+#endif
 
 namespace davinci::gpu {
 
-// judge::DType.
-enum DTypeNumber : int {
-  kDTypeF16 = 0,
-  kDTypeBf16 = 1,
-  kDTypeF32 = 2,
-  kDTypeF64 = 3,
-  kDTypeI8 = 4,
-  kDTypeU8 = 5,
-  kDTypeI16 = 6,
-  kDTypeI32 = 7,
-  kDTypeI64 = 8,
-  kDTypeBool = 9,
-};
-
-constexpr int kProfileBuckets = 321;
-constexpr int kErrorProfileBytes = 8 * (3 * kProfileBuckets + 2);
-constexpr int kToleranceBytes = 8 * (2 * kProfileBuckets + 5);
-constexpr int kCompareHistogramBins = 10;
+constexpr int kErrorProfileBytes = sizeof(numerics::ErrorProfile);
+constexpr int kToleranceBytes = sizeof(numerics::Tolerance);
 
 constexpr int kCompareThreads = 256;  // of a comparing block
 
@@ -35,7 +18,7 @@ constexpr int kCompareThreads = 256;  // of a comparing block
 // More cells catch more of them, fewer let three blocks share a multiprocessor: 32 and 18 of them
 // read 77 and 115 G normal numbers a second on an H200.
 constexpr int kProfileWarps = 4;
-constexpr int kProfileTableBytes = (20 * kProfileBuckets + 8 + 7) / 8 * 8;
+constexpr int kProfileTableBytes = (20 * numerics::kNumBuckets + 8 + 7) / 8 * 8;
 constexpr int kProfileCellBytes = 20 * 32 * kProfileWarps;
 constexpr int kMostProfileCells = 18;
 
@@ -52,8 +35,9 @@ struct CompareTotals {
   unsigned long long
       num_unexpected_nan;             // candidate NaN where the truth is not and the element counts
   unsigned long long num_normalised;  // elements the RMS test rests on
-  unsigned long long ratio_histogram[kCompareHistogramBins];  // of err/tol, compared elements only
-  unsigned long long first_wrong_index;                       // ~0: none
+  unsigned long long
+      ratio_histogram[numerics::kNumRatioBins];  // of err/tol, compared elements only
+  unsigned long long first_wrong_index;          // ~0: none
   unsigned long long worst_index;  // lowest index of the largest err/tol; ~0: nothing was compared
   double worst_ratio;
   double sum_normalised_sq;  // of err / honest RMS of the element's bucket

@@ -5,7 +5,7 @@
 // Everything is a function of a 64-bit secret key and a position, so any element can be made or
 // checked without the ones before it. The mixing function is the finaliser of SplitMix64; it is not
 // cryptographic: it keeps a candidate that does not know the key from predicting values, which is
-// all that is asked of it. (Checksums: judge/compare/element_rules.h.)
+// all that is asked of it. (Checksums: numerics/element_rules.h.)
 #pragma once
 
 #if defined(__CUDACC__)

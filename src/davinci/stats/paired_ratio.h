@@ -1,0 +1,108 @@
+// How much faster: the median ratio of paired measurements and its 95 % interval.
+//
+// Input: pairs (baseline seconds, candidate seconds) in the order measured, A B B A A B B A ...:
+// even pairs ran the baseline first, odd pairs the candidate. Two consecutive pairs form a block.
+// The block's ratio is the geometric mean of its two pairs, which cancels drift that is linear over
+// the four calls and whatever advantage the first or the second place gives; the blocks, not the
+// pairs, are the independent samples.
+//
+// Ratio = baseline / candidate: above 1 the candidate is faster. Point estimate: the median over
+// blocks (preempted calls move a mean, not a median).
+//
+// Interval: percentile bootstrap of the median over blocks, with the percentiles widened for small
+// samples (the t quantile and the factor sqrt(m / (m - 1)), "expanded percentile interval"). Not
+// BCa: its acceleration comes from the jackknife, which is inconsistent for a median. Fewer than
+// kMinBootstrapBlocks blocks cannot reach 95 % with order statistics, so the interval is then at
+// least Student's interval of the log ratios; with one block it is unbounded. Below kAmpleBlocks it
+// is at least a Student interval with robust spread: all of six blocks on one side happens too
+// often.
+//
+// A second process of the same program runs systematically faster or slower (addresses, page
+// colours, clocks). When its standard deviation is known, it widens the interval in quadrature: the
+// blocks of one process cannot show it.
+//
+// A neighbour on the machine can hit one process for the whole measurement (two threads of it
+// placed on a core that another process uses): blocks are then no independent samples, and a kernel
+// compared with itself comes out ten times faster. It shows in how far a process's median call is
+// from its fastest tenth; what is beyond kSteady there counts as further spread between processes.
+//
+// Significance is decided with the same interval at 99.9 %: about one of a thousand comparisons of
+// a kernel with itself is called a difference.
+//
+// Pure and deterministic: the same input and seed give the same bits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "davinci/base/status.h"
+
+namespace davinci::stats {
+
+struct PairedSample {
+  double baseline_seconds = 0;
+  double candidate_seconds = 0;
+};
+
+constexpr int kMinBootstrapBlocks = 6;  // 1 - 2 * 2^-6 is the first to exceed 95 %
+constexpr int kAmpleBlocks = 12;
+// The median call of an undisturbed process over its fastest tenth is below this.
+constexpr double kSteady = 1.25;
+
+struct PairedRatioOptions {
+  uint64_t seed = 1;
+  int num_resamples = 2000;
+  // Standard deviation of log(ratio) between launches of the same two processes, divided by
+  // sqrt(launches) when the pairs come from several. 0: unknown or already contained in the pairs.
+  double between_process_log_sd = 0;
+  // The same in seconds of one call, for either side: what a process needs to wake, above all. Its
+  // share of a short call is large.
+  double between_process_seconds = 0;
+  // Multiplies the half widths (log scale) before the process spread is added; above 1 when the
+  // number of pairs was chosen by looking at the interval.
+  double half_width_factor = 1;
+  // A difference inside [1 - band, 1 + band] is never called significant.
+  double band = 0.02;
+};
+
+struct PairedRatio {
+  double median = 1;
+  double low = 0;  // 95 % interval; may be [0, inf]
+  double high = 0;
+  // 99.9 % interval: decides `significant`, and is the one that people read.
+  double decided_low = 0;
+  double decided_high = 0;
+  bool significant = false;  // decided_low … decided_high lies outside the band
+  int n = 0;                 // pairs used (an unpaired last one is left out)
+  double block_log_sd = 0;   // robust spread of the blocks' log ratios, for reports
+  double unsteadiness = 1;  // median call over the fastest tenth, of the process where it is larger
+};
+
+// Fails when there are fewer than two pairs, a time is not positive and finite, or an option makes
+// no sense.
+Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
+                                       const PairedRatioOptions& options);
+
+// For calls so uneven that their average differs from their median: callers pay the average.
+PairedRatio AtAverage(PairedRatio ratio, double average, double band);
+
+// Where `charge` of the `candidate_seconds` of a call was not measured in it but charged for what
+// happened between two calls. That may be a neighbour's doing: the interval reaches to where
+// nothing is charged.
+PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, double charge,
+                               double band);
+
+// Where a call of the candidate may have cost `more` than its `candidate_seconds`, hidden by noise:
+// the interval begins lower.
+PairedRatio WithCostlierCalls(PairedRatio ratio, double candidate_seconds, double more,
+                              double band);
+
+// Where calls were held up by other programs, by an unknown part of their waits: `ratio` with both
+// ends as far out as those of `slowest` and `fastest`.
+PairedRatio WithBounds(PairedRatio ratio, const PairedRatio& slowest, const PairedRatio& fastest,
+                       double band);
+
+// (high - low) / 2 / median; infinite for an unbounded interval.
+double RelativeHalfWidth(const PairedRatio& ratio);
+
+}  // namespace davinci::stats

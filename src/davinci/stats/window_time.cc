@@ -1,0 +1,75 @@
+#include "davinci/stats/window_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "davinci/stats/summary.h"
+
+namespace davinci::stats {
+namespace {
+
+constexpr double kNoise = 3;  // standard errors
+// The same of calls alone, where an honest call takes less, if anything: windows that share a
+// launch are otherwise believed on a busy machine.
+constexpr double kNoiseAlone = 1.5;
+constexpr size_t kLeastAlone = 3;
+// A window need not be longer than this.
+constexpr double kAmpleSeconds = 1e-2;
+constexpr double kShortestSeconds = 1e-6;
+
+}  // namespace
+
+double EmptySeconds(std::span<const WindowReading> readings, const double* usual) {
+  std::vector<double> empty;
+  for (const WindowReading& reading : readings) empty.push_back(reading.empty_seconds);
+  if (empty.empty()) return usual != nullptr ? *usual : 0;
+  const double own = Median(empty);
+  return usual != nullptr ? std::min(own, *usual + kMostOverUsualEmptySeconds) : own;
+}
+
+std::vector<double> CallSeconds(std::span<const WindowReading> readings, int calls,
+                                double empty_seconds) {
+  std::vector<double> seconds;
+  for (const WindowReading& reading : readings)
+    seconds.push_back(std::max(1e-9, (reading.with_calls_seconds - empty_seconds) / calls));
+  return seconds;
+}
+
+double ChargedSeconds(double call_seconds, const CallBounds& bounds) {
+  const double free = std::max(kBelievedSeconds, kBelievedShare * call_seconds);
+  const double host = bounds.latency.empty() ? 0 : Median(bounds.latency) - call_seconds;
+  if (host > kHiddenHostSeconds) {
+    // A host that takes so long sets the pace, but for what a flush hides.
+    const double pace = host - bounds.flush_seconds;
+    const double noise = kNoise * MedianStandardError(bounds.latency);
+    return pace - noise > call_seconds + free ? pace - call_seconds : 0;
+  }
+  if (bounds.alone.size() < kLeastAlone) return 0;
+  // Not charged: what calls alone take longer for every kernel.
+  const double usual = bounds.usual_alone.empty()
+                           ? 0
+                           : std::max(0.0, Median(bounds.usual_alone) - bounds.usual_seconds);
+  const double excess = Median(bounds.alone) - call_seconds - usual;
+  // Of the windows with calls and of the empty ones, which differ by about as much.
+  const double noise =
+      kNoiseAlone * std::numbers::sqrt2 *
+      std::hypot(MedianStandardError(bounds.alone), MedianStandardError(bounds.usual_alone));
+  return excess - noise > free ? excess : 0;
+}
+
+double AfterDoneSeconds(std::span<const double> candidate, std::span<const double> baseline,
+                        int calls, double call_seconds) {
+  if (candidate.empty() || baseline.empty() || calls < 1) return 0;
+  const double noise = std::hypot(MedianStandardError(candidate), MedianStandardError(baseline));
+  const double each = (Median(candidate) - Median(baseline) - kNoise * noise) / calls;
+  return each > std::max(kBelievedSeconds, kBelievedShare * call_seconds) ? each : 0;
+}
+
+int CallsPerWindow(double call_seconds, int most) {
+  const double ample = kAmpleSeconds / std::max(call_seconds, kShortestSeconds);
+  return std::clamp(static_cast<int>(std::min(ample, static_cast<double>(most))), 1,
+                    std::max(most, 1));
+}
+
+}  // namespace davinci::stats

@@ -1,0 +1,55 @@
+// Seconds of one call from windows of several calls and from windows that are the same but for the
+// calls (judge/examination_windows.cc). Pure.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace davinci::stats {
+
+struct WindowReading {
+  double with_calls_seconds = 0;
+  double empty_seconds = 0;
+};
+
+// Of the empty windows of a process. What a process could gain by dawdling in them is bounded by
+// what another process, which is ours, needs: pass that one's as `usual`, or nothing.
+double EmptySeconds(std::span<const WindowReading> readings, const double* usual = nullptr);
+inline constexpr double kMostOverUsualEmptySeconds = 1e-5;
+
+// One call of each window; never below a nanosecond.
+std::vector<double> CallSeconds(std::span<const WindowReading> readings, int calls,
+                                double empty_seconds);
+
+// What corroborates the time of one call in a full queue.
+struct CallBounds {
+  // One call a window, behind the oracle's own flush: cannot be shared with another call, nor
+  // overlap with what flushes.
+  std::vector<double> alone;
+  // The same of the baseline, and what a call of it takes in a full queue.
+  std::vector<double> usual_alone;
+  double usual_seconds = 0;
+  // From an idle queue.
+  std::vector<double> latency;
+  double flush_seconds = 0;  // by which a host runs ahead in a full queue
+};
+
+// What is added to `call_seconds` because calls alone took longer, beyond noise, kBelieved… and by
+// what the baseline's do; where the host is so slow that it shows in those, because it cannot keep
+// that pace.
+double ChargedSeconds(double call_seconds, const CallBounds& bounds);
+inline constexpr double kBelievedSeconds = 2e-6;
+inline constexpr double kBelievedShare = 0.03;
+// What the host takes beyond the device may show in a call alone where it is more than this.
+inline constexpr double kHiddenHostSeconds = 2e-4;
+
+// What is added to each of a window's calls because the device was found busy for longer after the
+// candidate's windows than after the baseline's, beyond noise and what is believed of each call.
+double AfterDoneSeconds(std::span<const double> candidate, std::span<const double> baseline,
+                        int calls, double call_seconds);
+
+// Calls in a window: as many as make it long against what the device's turn varies by, no more than
+// `most`, and fewer of long ones.
+int CallsPerWindow(double call_seconds, int most);
+
+}  // namespace davinci::stats
