@@ -199,6 +199,8 @@ make_python_environment() {
     say "note: pip found no transformers, tokenizers, safetensors, gguf or openai; tests of the model are skipped here"
   run_logged "installing pyarrow (Parquet in and out of davinci sft-data)" "${pip[@]}" pyarrow==26.0.1 >/dev/null ||
     say "note: pip found no pyarrow; davinci sft-data reads and writes JSONL only"
+  run_logged "installing NVRTC (tests compile the CUDA kernels)" "${pip[@]}" nvidia-cuda-nvrtc==13.5.37 >/dev/null ||
+    say "note: pip found no nvidia-cuda-nvrtc; the tests that compile the CUDA kernels are skipped here"
   run_logged "installing the build backend of the Python package" "${pip[@]}" scikit-build-core==1.1.2 >/dev/null ||
     say "note: pip found no scikit-build-core; the test of the wheel is skipped here"
   run_logged "checking torch" "$venv/bin/python" -c 'import torch; print(torch.__version__, torch.ones(2).sum())' ||
@@ -234,6 +236,10 @@ setup_python() {
       say "note: $header is missing; C++ extension candidates cannot be compiled with this Python"
     fi
   fi
+  # Where the tests of the CUDA kernels find NVRTC, if the environment has it.
+  local nvrtc
+  nvrtc=$("$DAVINCI_PYTHON_FOUND" -c 'import glob, sysconfig; print(*glob.glob(sysconfig.get_paths()["purelib"] + "/nvidia/*/lib/libnvrtc.so.*")[:1])')
+  if [[ -n $nvrtc ]]; then export DAVINCI_NVRTC_DIR=${DAVINCI_NVRTC_DIR:-$(dirname "$nvrtc")}; fi
   printf '%s\n' "$DAVINCI_PYTHON_FOUND" >"$DAVINCI_ROOT/build/python_path"
   export DAVINCI_PYTHON=$DAVINCI_PYTHON_FOUND
   say "Python: $DAVINCI_PYTHON_FOUND (torch $torch)"

@@ -45,17 +45,20 @@ TEST(KernelSource, CarriesEveryKernelTheHostLooksUp) {
   EXPECT_EQ(KernelSource().find("#include"), std::string::npos) << "NVRTC has no headers";
 }
 
-TEST(Nvrtc, CompilesTheKernelsWithoutHeaders) {
+class NvrtcTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(NvrtcTest, CompilesTheKernelsWithoutHeaders) {
   auto nvrtc = Nvrtc::Load(NvrtcDirectories());
   if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.status().ToString();
   const std::vector<std::string> options = {"--std=c++17", "-fmad=false", "-lineinfo"};
-  for (const char* architecture : {"sm_80", "sm_90"}) {
-    const auto output = nvrtc->Compile(KernelSource(), "judge_kernels.cu", architecture, options);
-    ASSERT_TRUE(output.ok()) << output.status().ToString();
-    EXPECT_TRUE(output->ok) << output->log;
-    EXPECT_EQ(output->cubin.substr(0, 4), "\177ELF");
-  }
+  const auto output = nvrtc->Compile(KernelSource(), "judge_kernels.cu", GetParam(), options);
+  ASSERT_TRUE(output.ok()) << output.status().ToString();
+  EXPECT_TRUE(output->ok) << output->log;
+  EXPECT_EQ(output->cubin.substr(0, 4), "\177ELF");
 }
+
+INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcTest, testing::Values("sm_80", "sm_90"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(Nvrtc, ReportsErrorsOfTheSourceAsAValue) {
   auto nvrtc = Nvrtc::Load(NvrtcDirectories());
