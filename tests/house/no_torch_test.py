@@ -16,13 +16,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ["CMAKE_BUILD_TYPE", "CMAKE_CXX_FLAGS_RELWITHDEBINFO", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_C_COMPILER_LAUNCHER",
         "CMAKE_CXX_COMPILER", "CMAKE_C_COMPILER", "CMAKE_PREFIX_PATH", "CMAKE_CXX_FLAGS", "DAVINCI_WERROR", "DAVINCI_SANITIZE",
-        "DAVINCI_BUILD_TESTS", "DAVINCI_TIDY"]
+        "DAVINCI_BUILD_TESTS", "DAVINCI_TIDY", "CMAKE_UNITY_BUILD"]
 
 
 def commands(folder):
     """What `ninja` would run, without the folder's own name."""
     text = subprocess.run(["ninja", "-C", folder, "-t", "commands", "all"], capture_output=True, text=True, check=True).stdout
     return {line.replace(str(folder), "BUILD").replace(folder.name + "/", "BUILD/") for line in text.splitlines() if line.strip()}
+
+
+def unity_files(folder):
+    """What the generated files of a unity build include, by their place in the build folder."""
+    return {str(file.relative_to(folder)): re.findall(r'^#include .*', file.read_text().replace(str(folder), "BUILD"), re.M)
+            for file in folder.rglob("Unity/unity_*.cxx")}
 
 
 def main():
@@ -43,12 +49,15 @@ def main():
             return 1
         assert "LibTorch: off" in done.stdout, done.stdout[-2000:]
         without, present = commands(off), commands(build)
-        assert len(without) > 300, f"only {len(without)} commands"
+        assert len(without) > 150, f"only {len(without)} commands"
         new = sorted(without - present)
         if new:
             print(f"{len(new)} commands of DAVINCI_WITH_TORCH=OFF are not part of this build, the first of them:")
             print("\n".join(line[:600] for line in new[:3]))
             return 1
+        theirs = unity_files(build)
+        other = [name for name, files in unity_files(off).items() if theirs.get(name) != files]
+        assert not other, f"holds other files without torch: {other[0]}"
         torch = [line for line in without if "libtorch" in line or "davinci_model_lib" in line]
         assert not torch, torch[0][:300]
         print(f"all {len(without)} commands of DAVINCI_WITH_TORCH=OFF belong to this build, which has {len(present)}")
