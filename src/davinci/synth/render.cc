@@ -10,11 +10,6 @@
 namespace davinci::synth {
 namespace {
 
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 void NameSymbols(RenderState* s) {
   for (DimId id = 0; id < static_cast<DimId>(s->graph.dims.size()); ++id) {
     const Dim& dim = s->graph.dims[id];

@@ -70,4 +70,22 @@ inline std::string Replaced(std::string text, std::string_view from, std::string
   return text;
 }
 
+inline std::string Lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// Whether a Python expression needs brackets as an operand.
+inline bool IsAtomic(std::string_view text) {
+  int depth = 0;
+  if (text.starts_with('-')) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (depth == 0 && c == ' ') return false;
+  }
+  return true;
+}
+
 }  // namespace davinci::synth
