@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <thread>
 
 #include "commands.h"
 #include "davinci/base/files.h"
@@ -17,7 +16,9 @@
 #include "installation.h"
 #include "python_texts.h"
 #include "report.h"
+#include "synth_coverage.h"
 #include "synth_demos.h"
+#include "synth_flags.h"
 #include "synth_rows.h"
 
 namespace davinci::app {
@@ -31,15 +32,10 @@ constexpr size_t kMostShown = 200;
 constexpr size_t kMostFiles = 2000;
 
 struct SynthArguments {
-  size_t count = 100;
-  std::string split = "train";
-  uint64_t seed = 0;
+  SampleFlags sample;
   std::string out = "synth-tasks";
   std::string form;
-  int threads = 0;
   std::vector<std::string> decontaminate;
-  std::string grammar;
-  std::string pattern;
   bool show = false;
 };
 
@@ -106,12 +102,9 @@ class Output {
 
 Status Run(SynthArguments arguments) {
   DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
-  const fs::path folder = arguments.grammar.empty() ? home / "synth" : fs::path(arguments.grammar);
-  const auto split = synth::ParseSplit(arguments.split);
-  if (!split) return InvalidArgument("--split is one of train, combination, family, style");
-  if (arguments.form.empty()) arguments.form = arguments.count > kMostFiles ? "jsonl" : "files";
-  if (arguments.threads <= 0)
-    arguments.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, GrammarFolder(arguments.sample));
+  DAVINCI_ASSIGN_OR_RETURN(auto options, SampleOptionsOf(arguments.sample));
+  if (arguments.form.empty()) arguments.form = options.count > kMostFiles ? "jsonl" : "files";
   std::error_code error;
   if (fs::is_directory(home / "tasks", error))
     arguments.decontaminate.push_back((home / "tasks").string());
@@ -119,10 +112,10 @@ Status Run(SynthArguments arguments) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string grammar_hash, HashOfGrammar(folder));
   Sha256 contamination_hash;
   for (const std::string& text : texts) contamination_hash.Field(text);
-  json manifest = {{"count", arguments.count},
-                   {"split", arguments.split},
-                   {"seed", arguments.seed},
-                   {"pattern", arguments.pattern},
+  json manifest = {{"count", options.count},
+                   {"split", arguments.sample.split},
+                   {"seed", options.seed},
+                   {"pattern", options.pattern},
                    {"form", arguments.form},
                    {"grammar_sha256", grammar_hash},
                    {"decontaminated_files", texts.size()},
@@ -142,24 +135,18 @@ Status Run(SynthArguments arguments) {
   }
   DAVINCI_ASSIGN_OR_RETURN(const auto grammar, synth::LoadGrammar(folder));
   DAVINCI_ASSIGN_OR_RETURN(const auto styles, synth::LoadStyles(folder));
-  synth::SampleOptions options;
-  options.count = arguments.count;
-  options.split = *split;
-  options.seed = arguments.seed;
-  options.threads = arguments.threads;
-  options.pattern = arguments.pattern;
   options.decontaminate = texts;
   const bool terminal = isatty(STDERR_FILENO) == 1;
   options.progress = [&](size_t accepted, size_t tried) {
     if (terminal)
-      fmt::print(stderr, "\r{} of {} tasks, {} candidates ", accepted, arguments.count, tried);
+      fmt::print(stderr, "\r{} of {} tasks, {} candidates ", accepted, options.count, tried);
   };
   Output output(out, arguments.form == "files");
   DAVINCI_RETURN_IF_ERROR(output.Open());
   std::vector<json> shown;
   const auto begin = std::chrono::steady_clock::now();
   auto counts = synth::SampleTasks(grammar, styles, options, [&](const synth::SampledTask& task) {
-    const json row = synth::ToJson(task, *split);
+    const json row = synth::ToJson(task, options.split);
     if (arguments.show && shown.size() < kMostShown) shown.push_back(row);
     return output.Write(row);
   });
@@ -175,7 +162,7 @@ Status Run(SynthArguments arguments) {
   DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "manifest.json", JsonText(manifest, 2) + "\n"));
   fmt::print("{} tasks of {} candidates in {:.1f} s ({:.0f} a second, {} threads): {}\n",
              counts->accepted, counts->tried, seconds,
-             static_cast<double>(counts->accepted) / std::max(seconds, 1e-9), arguments.threads,
+             static_cast<double>(counts->accepted) / std::max(seconds, 1e-9), options.threads,
              (out / (arguments.form == "files" ? "tasks" : "tasks.jsonl")).string());
   if (arguments.show) fmt::print("gallery: {}\n", (out / "gallery.html").string());
   return Status::Ok();
@@ -189,26 +176,19 @@ void AddSynthCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   synth->require_subcommand(1);
   AddSynthDemos(synth, global, exit_code);
   AddSynthRows(synth, exit_code);
+  AddSynthCoverage(synth, exit_code);
   auto* tasks = synth->add_subcommand(
       "tasks", "write tasks as PyTorch users write them, from the grammar in synth/");
   auto arguments = std::make_shared<SynthArguments>();
-  tasks->add_option("--count", arguments->count, "tasks to write (default 100)")
-      ->check(CLI::PositiveNumber);
-  tasks->add_option("--split", arguments->split,
-                    "train (default), or held out by operator combination, family or style: "
-                    "combination, family, style");
-  tasks->add_option("--seed", arguments->seed, "the same seed gives the same tasks (default 0)");
+  AddSampleFlags(tasks, &arguments->sample);
   tasks->add_option("--out", arguments->out,
                     "folder for tasks, manifest.json and gallery.html (default synth-tasks)");
   tasks
       ->add_option("--form", arguments->form,
                    "files (a folder of .py and .toml) or jsonl; default: files up to 2,000 tasks")
       ->check(CLI::IsMember({"files", "jsonl"}));
-  tasks->add_option("--threads", arguments->threads, "default: all cores");
   tasks->add_option("--decontaminate", arguments->decontaminate,
                     "folders or files of Python that no task may resemble; tasks/ always is one");
-  tasks->add_option("--pattern", arguments->pattern, "one pattern of the grammar alone");
-  tasks->add_option("--grammar", arguments->grammar, "grammar folder (default: synth/)");
   tasks->add_flag("--show", arguments->show, "also write gallery.html, one self-contained page");
   tasks->footer(
       "Examples:\n"

@@ -6,15 +6,17 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <thread>
 
 #include "batch.h"
 #include "davinci/base/files.h"
+#include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
 #include "davinci/synth/sampler.h"
+#include "davinci/teacher/mutation.h"
 #include "davinci/teacher/teacher.h"
 #include "installation.h"
 #include "report.h"
+#include "synth_flags.h"
 
 namespace davinci::app {
 namespace {
@@ -25,19 +27,15 @@ using teacher::Language;
 using teacher::Level;
 
 struct DemoArguments {
-  size_t count = 100;
-  std::string split = "train";
-  uint64_t seed = 0;
+  SampleFlags sample;
   std::string out = "synth-demos";
-  std::string pattern;
-  std::string grammar;
   std::vector<std::string> languages = {"triton", "cpp"};
   std::vector<std::string> levels = {"best"};
   std::vector<std::string> without;
   std::string protocol = "screening";
   size_t skills = 0;  // most in a candidate; 0: any number
-  int threads = 0;
   int jobs = 0;
+  bool mutated = false;  // also candidates with a mistake
   bool judge = false;
   bool table = false;
 };
@@ -75,11 +73,8 @@ class DemoWriter {
   explicit DemoWriter(DemoArguments arguments) : arguments_(std::move(arguments)) {}
 
   Status Run() {
-    DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
-    const fs::path folder =
-        arguments_.grammar.empty() ? home / "synth" : fs::path(arguments_.grammar);
-    const auto split = synth::ParseSplit(arguments_.split);
-    if (!split) return InvalidArgument("--split is one of train, combination, family, style");
+    DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, GrammarFolder(arguments_.sample));
+    DAVINCI_ASSIGN_OR_RETURN(const auto options, SampleOptionsOf(arguments_.sample));
     DAVINCI_ASSIGN_OR_RETURN(const auto grammar, synth::LoadGrammar(folder));
     DAVINCI_ASSIGN_OR_RETURN(const auto styles, synth::LoadStyles(folder));
     DAVINCI_ASSIGN_OR_RETURN(const auto made, teacher::Teacher::Load(folder));
@@ -88,27 +83,20 @@ class DemoWriter {
       DAVINCI_RETURN_IF_ERROR(RemoveAll(out / part));
       DAVINCI_RETURN_IF_ERROR(MakeDirs(out / part));
     }
-    synth::SampleOptions options;
-    options.count = arguments_.count;
-    options.split = *split;
-    options.seed = arguments_.seed;
-    options.pattern = arguments_.pattern;
-    options.threads = arguments_.threads > 0
-                          ? arguments_.threads
-                          : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     std::string rows, jobs;
     auto counts = synth::SampleTasks(grammar, styles, options, [&](const synth::SampledTask& task) {
-      return Add(made, task, *split, &rows, &jobs);
+      return Add(made, task, options.split, &rows, &jobs);
     });
     if (!counts.ok()) return counts.status();
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "demos.jsonl", rows));
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "jobs.jsonl", jobs));
-    json manifest = {
-        {"count", arguments_.count},   {"split", arguments_.split}, {"seed", arguments_.seed},
-        {"candidates", demos_.size()}, {"refused", refused_},       {"rules", rules_},
-        {"skills", skills_},           {"own_kernel_tasks", own_},  {"version", DAVINCI_VERSION}};
+    json manifest = {{"count", options.count},    {"split", arguments_.sample.split},
+                     {"seed", options.seed},      {"candidates", demos_.size()},
+                     {"refused", refused_},       {"rules", rules_},
+                     {"skills", skills_},         {"own_kernel_tasks", own_},
+                     {"version", DAVINCI_VERSION}};
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "manifest.json", JsonText(manifest, 2) + "\n"));
-    fmt::print("{} tasks, {} candidates: {}\n", arguments_.count, demos_.size(), out.string());
+    fmt::print("{} tasks, {} candidates: {}\n", options.count, demos_.size(), out.string());
     for (const auto& [language, own] : own_)
       fmt::print("{}: {} candidates with an own kernel\n", language, own);
     for (const auto& [why, number] : refused_) fmt::print("no candidate: {} {}\n", number, why);
@@ -203,7 +191,7 @@ class DemoWriter {
     row["sidecar"] = sidecar;
     row["family"] = task.graph.pattern->family;
     row["entry"] = task.text.entry;
-    row["split"] = arguments_.split;
+    row["split"] = arguments_.sample.split;
     row["candidates"] = json::array();
     const fs::path out = arguments_.out;
     DAVINCI_RETURN_IF_ERROR(
@@ -235,6 +223,8 @@ class DemoWriter {
           ++refused_[fmt::format("{}: {}", name, candidate.status().message())];
           continue;
         }
+        if (arguments_.mutated && level_name == arguments_.levels.back())
+          DAVINCI_RETURN_IF_ERROR(AddMutated(task, language, *candidate, &row, jobs));
         const std::string id = fmt::format("{}.{}.{}", task.id, name, level_name);
         DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "candidates" / (id + ".py"),
                                                 candidate->source, Durability::kFastest));
@@ -245,13 +235,8 @@ class DemoWriter {
                                      {"rules", candidate->rules},
                                      {"skills", candidate->skills},
                                      {"own_kernels", candidate->own_kernels},
-                                     {"torch_calls", candidate->torch_calls}});
-        *jobs += JsonText(json{{"id", id},
-                               {"reference", "tasks/" + task.id + ".py"},
-                               {"candidate", "candidates/" + id + ".py"},
-                               {"target", TargetOf(language)},
-                               {"protocol", arguments_.protocol}}) +
-                 "\n";
+                                     {"torch_calls", candidate->left.size()}});
+        *jobs += JobOf(task.id, id, language);
         for (const std::string& rule : candidate->rules) ++rules_[rule];
         for (const std::string& skill : candidate->skills) ++skills_[skill];
         own_[name] += candidate->own_kernels > 0;
@@ -266,6 +251,43 @@ class DemoWriter {
     return Status::Ok();
   }
 
+  std::string JobOf(const std::string& task, const std::string& id, Language language) const {
+    return JsonText(json{{"id", id},
+                         {"reference", "tasks/" + task + ".py"},
+                         {"candidate", "candidates/" + id + ".py"},
+                         {"target", TargetOf(language)},
+                         {"protocol", arguments_.protocol}}) +
+           "\n";
+  }
+
+  // The candidate with a mistake that its id decides: an attempt to be repaired.
+  Status AddMutated(const synth::SampledTask& task, Language language,
+                    const teacher::Candidate& candidate, json* row, std::string* jobs) {
+    const auto& mutations = teacher::Mutations();
+    const std::string name(teacher::LanguageName(language));
+    const size_t first = HashBytes(task.id, 3) % mutations.size();
+    for (size_t k = 0; k < mutations.size(); ++k) {
+      const std::string& mutation = mutations[(first + k) % mutations.size()];
+      const auto source = teacher::Mutated(candidate.source, language, mutation);
+      if (!source) continue;
+      const std::string id = fmt::format("{}.{}.{}", task.id, name, mutation);
+      DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(
+          fs::path(arguments_.out) / "candidates" / (id + ".py"), *source, Durability::kFastest));
+      (*row)["candidates"].push_back({{"id", id},
+                                      {"language", name},
+                                      {"level", "mutated"},
+                                      {"mutation", mutation},
+                                      {"source", *source},
+                                      {"rules", candidate.rules},
+                                      {"skills", candidate.skills},
+                                      {"own_kernels", candidate.own_kernels},
+                                      {"torch_calls", candidate.left.size()}});
+      *jobs += JobOf(task.id, id, language);
+      return Status::Ok();
+    }
+    return Status::Ok();
+  }
+
   DemoArguments arguments_;
   std::map<std::string, Demo> demos_;
   std::map<std::string, size_t> refused_, rules_, skills_, own_;
@@ -277,9 +299,7 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
   auto* demos = synth->add_subcommand(
       "demos", "write tasks with the kernels that the teacher's rules give for them");
   auto arguments = std::make_shared<DemoArguments>();
-  demos->add_option("--count", arguments->count, "tasks (default 100)")->check(CLI::PositiveNumber);
-  demos->add_option("--split", arguments->split, "as for tasks (default train)");
-  demos->add_option("--seed", arguments->seed, "the same seed gives the same demonstrations");
+  AddSampleFlags(demos, &arguments->sample);
   demos->add_option("--out", arguments->out,
                     "folder for demos.jsonl, tasks/, candidates/, jobs.jsonl, manifest.json "
                     "(default synth-demos)");
@@ -290,9 +310,8 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
   demos->add_option("--without", arguments->without, "rules that are not applied");
   demos->add_option("--skills", arguments->skills,
                     "most skills whose rules one candidate uses (default: any number)");
-  demos->add_option("--pattern", arguments->pattern, "one pattern of the grammar alone");
-  demos->add_option("--grammar", arguments->grammar, "grammar folder (default: synth/)");
-  demos->add_option("--threads", arguments->threads, "default: all cores");
+  demos->add_flag("--mutated", arguments->mutated,
+                  "also the last level's candidate with one mistake, for repair rows");
   demos->add_flag("--judge", arguments->judge,
                   "judge the candidates; results.jsonl and table.md in the folder");
   demos->add_flag("--table", arguments->table,

@@ -101,8 +101,8 @@ Status Run(const RowArguments& arguments) {
       made.family = demo.value("family", "");
       made.split = demo.value("split", "train");
       made.device = language == "cpp" ? device : "";
-      made.attempts.push_back(
-          {id, candidate["source"], candidate["skills"], candidate["rules"], verdict->second});
+      made.attempts.push_back({id, candidate["source"], candidate["skills"], candidate["rules"],
+                               candidate.value("mutation", ""), verdict->second});
     }
     for (const auto& [language, demonstration] : by_language) {
       DAVINCI_ASSIGN_OR_RETURN(const auto made,

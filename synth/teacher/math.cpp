@@ -211,3 +211,38 @@ static inline float Maximum(float a, float b) { return (a > b) | (a != a) ? a : 
 
 // ---- Minimum:
 static inline float Minimum(float a, float b) { return (a < b) | (a != a) ? a : b; }
+
+// ---- Bf16:
+// A float's upper half, rounded to the nearest even.
+struct Bf16 {
+  uint16_t bits;
+  operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+  Bf16& operator=(float x) {
+    const uint32_t u = std::bit_cast<uint32_t>(x);
+    const uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+    bits = static_cast<uint16_t>(x != x ? 0x7fc0u : rounded);
+    return *this;
+  }
+};
+
+// ---- Fp16:
+// The exponent moves by a product with 2^112 and back by a sum; small numbers are rounded by the
+// sum with 0.5, whose last bit is 2^-24.
+struct Fp16 {
+  uint16_t bits;
+  operator float() const {
+    const uint32_t m = (bits & 0x7fffu) << 13;
+    const uint32_t scaled = std::bit_cast<uint32_t>(std::bit_cast<float>(m) * 0x1p112f);
+    const uint32_t u = m >= 0x0f800000u ? m | 0x7f800000u : scaled;
+    return std::bit_cast<float>(u | ((bits & 0x8000u) << 16));
+  }
+  Fp16& operator=(float x) {
+    const uint32_t u = std::bit_cast<uint32_t>(x), m = u & 0x7fffffffu;
+    const uint32_t normal = (m - 0x38000000u + 0xfffu + ((m >> 13) & 1u)) >> 13;
+    const uint32_t small = std::bit_cast<uint32_t>(std::bit_cast<float>(m) + 0.5f) - 0x3f000000u;
+    const uint32_t finite = m < 0x38800000u ? small : normal;
+    const uint32_t large = m > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    bits = static_cast<uint16_t>((m >= 0x477ff000u ? large : finite) | ((u >> 16) & 0x8000u));
+    return *this;
+  }
+};

@@ -22,17 +22,37 @@ FUNCTIONS = {
     "Pow:1.75f": (lambda x: x**1.75, -1e30, 1e22), "Pow:-2.5f": (lambda x: x**-2.5, 1e-15, 1e15), "Pow:5.0f": (lambda x: x**5, -1e7, 1e7),
 }
 
+HALVES = {"Bf16": torch.bfloat16, "Fp16": torch.float16}
+
+
+def check_half(library, name, dtype, x):
+    """All numbers of the type are read as PyTorch reads them, floats rounded as PyTorch rounds them."""
+    every = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16).view(dtype)
+    wide, narrow = torch.empty(every.numel()), torch.empty(x.numel(), dtype=dtype)
+    getattr(library, f"from{name}")(*(ctypes.c_void_p(t.data_ptr()) for t in (every, wide)), ctypes.c_int64(every.numel()))
+    getattr(library, f"to{name}")(*(ctypes.c_void_p(t.data_ptr()) for t in (x, narrow)), ctypes.c_int64(x.numel()))
+    bad = sum(
+        (~((a == b) & (a.signbit() == b.signbit()) | a.isnan() & b.isnan())).sum().item()
+        for a, b in ((wide, every.float()), (narrow.float(), x.to(dtype).float()))
+    )
+    print(f"{name:10} {bad} converted otherwise")
+    return bad
+
 
 def main():
     text = (ROOT / "synth/teacher/math.cpp").read_text()
     defined = re.findall(r"^// ---- (\w+):", text, re.M)
-    missing = set(defined) - {name.split(":")[0] for name in FUNCTIONS} - {"Maximum", "Minimum"}
+    missing = set(defined) - {name.split(":")[0] for name in FUNCTIONS} - {"Maximum", "Minimum"} - set(HALVES)
     assert not missing, f"not checked: {missing}"
     source = "#include <bit>\n#include <cmath>\n#include <cstdint>\n" + text
     for number, name in enumerate(FUNCTIONS):
         function, _, argument = name.partition(":")
         call = f"{function}(x[i], {argument})" if argument else f"{function}(x[i])"
         source += f'extern "C" void f{number}(const float* x, float* y, int64_t n) {{\n#pragma omp simd\n  for (int64_t i = 0; i < n; ++i) y[i] = {call};\n}}\n'
+    for name in HALVES:
+        loop = "#pragma omp simd\n  for (int64_t i = 0; i < n; ++i) y[i] = x[i];\n"
+        source += f'extern "C" void from{name}(const {name}* x, float* y, int64_t n) {{\n{loop}}}\n'
+        source += f'extern "C" void to{name}(const float* x, {name}* y, int64_t n) {{\n{loop}}}\n'
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "math.cpp"
@@ -59,6 +79,8 @@ def main():
             bad = kinds.sum().item()
             print(f"{name:10} {worst:.2f} ulp, {bad} of another kind{'' if not bad else f', such as at {x[kinds][0].item()}'}")
             failed = failed or worst > 3 or bad
+        for name, dtype in HALVES.items():
+            failed = check_half(library, name, dtype, x) or failed
     sys.exit(1 if failed else 0)
 
 

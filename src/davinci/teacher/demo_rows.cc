@@ -57,8 +57,9 @@ class Maker {
       const Attempt& other = demo_.attempts[i];
       if (other.source == best.source) continue;
       DAVINCI_RETURN_IF_ERROR(Repair(start, other, best));
-      if (IsCorrect(other) && SpeedupOf(best) >= limits_.min_gain * SpeedupOf(other) &&
-          SpeedupOf(other) > 0) {
+      // What a mistake costs says nothing about a skill.
+      if (other.mutation.empty() && IsCorrect(other) &&
+          SpeedupOf(best) >= limits_.min_gain * SpeedupOf(other) && SpeedupOf(other) > 0) {
         if (!selected_) DAVINCI_RETURN_IF_ERROR(Selection(best));
         DAVINCI_RETURN_IF_ERROR(Summary(other, best));
       }

@@ -1,13 +1,13 @@
 // Rows of supervised fine-tuning from judged demonstrations: what each of the three agents would
 // have been asked, by the project's prompts, and what the teacher answers. Pure.
 //
-// | row       | prompt                                         | reply |
-// |-----------|------------------------------------------------|------------------------------------|
-// | policy    | task and the skills of the best attempt        | the best attempt | | repair    |
-// the same, an earlier attempt that is wrong or  | the best attempt                   | | | slower,
-// the judge's feedback on it             |                                    | | selection | task,
-// skills of the library                    | the skills of the best attempt     | | summary   | two
-// attempts with their measurements           | the one skill that they differ in  |
+// | row       | prompt                                                       | reply             |
+// |-----------|--------------------------------------------------------------|-------------------|
+// | policy    | task and the skills of the best attempt                      | the best attempt  |
+// | repair    | the same, an earlier attempt that is wrong or slower, the    | the best attempt  |
+// |           | judge's feedback on it                                       |                   |
+// | selection | task, skills of the library                                  | skills that help  |
+// | summary   | two attempts with their measurements                         | the skill between |
 //
 // Selection and summary rows, and repairs of slow attempts, need a gain that the judge measured.
 #pragma once
@@ -29,6 +29,7 @@ struct Attempt {
   std::string id;
   std::string source;
   std::vector<std::string> skills, rules;
+  std::string mutation;  // the mistake that was put into it (mutation.h), or ""
   Evaluation evaluation;
 };
 

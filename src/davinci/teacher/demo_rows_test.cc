@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
 #include "davinci/base/json_text.h"
 #include "davinci/skill/formats.h"
@@ -33,9 +34,13 @@ Demonstration Softmax() {
   made.brief.language = davinci::Language::kCpp;
   made.family = "softmax";
   made.split = "train";
-  made.attempts = {
-      {"a.naive", "class ModelNew: pass  # slow\n", {}, {}, Judged(0.8)},
-      {"a.best", "class ModelNew: pass  # fast\n", {"branch-free-exp"}, {"fast_exp"}, Judged(2.0)}};
+  made.attempts = {{"a.naive", "class ModelNew: pass  # slow\n", {}, {}, "", Judged(0.8)},
+                   {"a.best",
+                    "class ModelNew: pass  # fast\n",
+                    {"branch-free-exp"},
+                    {"fast_exp"},
+                    "",
+                    Judged(2.0)}};
   return made;
 }
 
@@ -55,6 +60,17 @@ std::vector<std::string> Kinds(const DemoRows& made) {
   for (const auto& row : made.rows)
     kinds.push_back(row.origin.id.substr(row.origin.id.rfind('.') + 1));
   return kinds;
+}
+
+TEST(DemoRows, MistakeGivesARepairAloneAndTellsNothingAboutSkills) {
+  Demonstration made = Softmax();
+  made.attempts[0].mutation = "slow";
+  std::set<std::string> kinds;
+  for (std::string kind : Kinds(Rows(made))) {
+    while (std::isdigit(static_cast<unsigned char>(kind.back()))) kind.pop_back();
+    kinds.insert(kind);
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"policy", "repair"}));
 }
 
 TEST(DemoRows, MeasuredGainGivesRowsOfAllAgentsThatReadBackAlike) {

@@ -20,6 +20,11 @@ constexpr int kBlock = 4096;           // elements of a full reduction that are 
 std::string CppType(DType type) {
   return type == DType::kFloat ? "float" : type == DType::kBool ? "bool" : "int64_t";
 }
+// In memory; computed with as float.
+std::string StoredType(DType type, synth::Precision precision) {
+  if (type != DType::kFloat || precision == synth::Precision::kFp32) return CppType(type);
+  return precision == synth::Precision::kBf16 ? "Bf16" : "Fp16";
+}
 
 class CppWriter : private RegionReader {
  public:
@@ -31,7 +36,7 @@ class CppWriter : private RegionReader {
     if (form_.reduced.empty())
       Pointwise();
     else if (form_.kept.empty())
-      Whole();
+      HasScan() ? RowPasses(false) : Whole();
     else if (form_.axes.back().reduced || !rules_.columns)
       Rows();
     else
@@ -56,6 +61,7 @@ class CppWriter : private RegionReader {
     if (value.number) {
       if (std::isnan(*value.number)) return "NAN";
       if (std::isinf(*value.number)) return *value.number > 0 ? "INFINITY" : "-INFINITY";
+      if (value.dtype == DType::kIndex) return fmt::format("{:.0f}", *value.number);
       return synth::FloatText(*value.number) + "f";
     }
     return ScalarName(id);
@@ -73,19 +79,44 @@ class CppWriter : private RegionReader {
                        form_.Offset(tensor, [&](int axis) { return IndexText(axis); }));
   }
 
+  const std::string& NameOf(Id id) const {
+    for (const KernelTensor& tensor : form_.inputs)
+      if (tensor.value == id) return tensor.name;
+    return form_.name;
+  }
+
   std::string Text(Id id) {
     const TensorValue& value = p_[id];
     if (value.kind == Kind::kScalar) return Scalar(id);
     if (const auto known = known_.find(id); known != known_.end()) return known->second;
-    if (value.kind == Kind::kIota)
-      for (const int axis : region_.placements.at(id).axes[static_cast<size_t>(value.axes[0])])
-        return IndexText(form_.axis_of.at(axis));
+    if (value.kind == Kind::kIota) return IotaText(id, [&](int axis) { return IndexText(axis); });
+    if (value.kind == Kind::kLoad && IsMember(id)) {
+      std::vector<std::string> operands;
+      for (size_t k = 1; k < value.operands.size(); ++k)
+        operands.push_back(Text(value.operands[k]));
+      return Assign(id, fmt::format("{}[{}]", NameOf(value.operands[0]), LoadOffset(operands)));
+    }
     for (const KernelTensor& tensor : form_.inputs) {
       // Loaded in a statement of its own: a load within a selection would be conditional.
       if (tensor.value == id) return Assign(id, Element(tensor));
     }
     if (value.kind == Kind::kReshape) return known_[id] = Text(value.operands[0]);
     if (value.kind == Kind::kReduce) return "?";
+    if (value.kind == Kind::kScan) {
+      const auto run = runs_.find(id);
+      if (run == runs_.end()) return "?";
+      const std::string element = Assign(value.operands[0], Text(value.operands[0]));
+      if (value.reduce == ReduceKind::kMax || value.reduce == ReduceKind::kMin) {
+        const std::string pick = value.reduce == ReduceKind::kMax ? "Maximum" : "Minimum";
+        text_.helpers.insert(pick);
+        Line(fmt::format("{0} = {1}({0}, {2});", run->second, pick, element));
+      } else {
+        Line(Accumulate(value.reduce, run->second, element));
+      }
+      return Assign(id, value.reduce == ReduceKind::kSum || value.reduce == ReduceKind::kProd
+                            ? fmt::format("static_cast<float>({})", run->second)
+                            : run->second);
+    }
     std::vector<std::string> operands;
     const bool library = !value.primitive->cpp_library.empty() && !Allows(*value.primitive);
     const std::string& primitive = library ? value.primitive->cpp_library : value.primitive->cpp;
@@ -105,7 +136,8 @@ class CppWriter : private RegionReader {
       if (!value.primitive->cpp_rule.empty()) text_.used.insert(value.primitive->cpp_rule);
       text_.helpers.insert(value.primitive->helpers.begin(), value.primitive->helpers.end());
     }
-    if (Uses(id) == 1 && text.size() < 70 && !IsOutput(id)) return known_[id] = text;
+    if ((Uses(id) == 1 || value.virtual_) && text.size() < 70 && !IsOutput(id))
+      return known_[id] = text;
     return Assign(id, text);
   }
 
@@ -113,12 +145,18 @@ class CppWriter : private RegionReader {
     return primitive.cpp_rule == "inline_erf" ? rules_.inline_erf : rules_.fast_exp;
   }
 
+  // Counts and positions that reductions give are kept as float.
+  bool IsFloatIndex(Id id) const {
+    const TensorValue& value = p_[id];
+    if (value.kind == Kind::kPoint) return !value.primitive->integer;
+    return value.kind == Kind::kReduce;
+  }
+
   std::string Assign(Id id, const std::string& text) {
     const std::string name = fmt::format("v{}", ++count_);
     Line(fmt::format(
         "const {} {} = {};",
-        CppType(p_[id].dtype == DType::kIndex && form_.pass.contains(id) ? DType::kFloat
-                                                                         : p_[id].dtype),
+        CppType(p_[id].dtype == DType::kIndex && IsFloatIndex(id) ? DType::kFloat : p_[id].dtype),
         name, text));
     return known_[id] = name;
   }
@@ -292,6 +330,7 @@ class CppWriter : private RegionReader {
         const bool own = tensor.value == id;
         bool fits = tensor.axes.size() == form_.axes.size() &&
                     p_[tensor.value].dtype == DType::kFloat &&
+                    p_.graph.precision == synth::Precision::kFp32 &&
                     (own || (!IsOutput(id) && form_.pass.at(tensor.value) >= fresh.Last()));
         for (const Stored& other : stored_)
           fits = fits && (other.tensor != &tensor || fresh.Last() <= other.First() ||
@@ -338,7 +377,17 @@ class CppWriter : private RegionReader {
       if (kind != ReduceKind::kSum && kind != ReduceKind::kProd &&
           (what.find('(') != std::string::npos || !IsSimple(what)))
         what = Assign(p_[reduces[i]].operands[0], what);
-      Line(Accumulate(kind, sums[i] + lane, what));
+      if (!NanMatters(reduces[i])) {
+        Line(Accumulate(kind, sums[i] + lane, what));
+      } else if (lane.empty()) {
+        what = Assign(p_[reduces[i]].operands[0], what);
+        Line(Accumulate(kind, sums[i], what));
+        Line(fmt::format("nan_{} |= {} != {};", sums[i], what, what));
+      } else {
+        const std::string pick = kind == ReduceKind::kMax ? "Maximum" : "Minimum";
+        text_.helpers.insert(pick);
+        Line(fmt::format("{0} = {1}({0}, {2});", sums[i] + lane, pick, what));
+      }
     }
     for (const KernelTensor* tensor : Stores(pass)) Store(*tensor);
   }
@@ -392,6 +441,10 @@ class CppWriter : private RegionReader {
       Line(fmt::format("float {} = {};", sums.back(), Neutral(kind)));
       std::string& names = clauses[Clause(kind)];
       names += (names.empty() ? "" : ", ") + sums.back();
+      if (!NanMatters(reduce)) continue;
+      Line(fmt::format("int nan_{} = 0;", sums.back()));
+      std::string& flags = clauses["|"];
+      flags += (flags.empty() ? "nan_" : ", nan_") + sums.back();
     }
     for (const auto& [op, names] : clauses)
       *clause += fmt::format(" reduction({} : {})", op, names);
@@ -400,13 +453,15 @@ class CppWriter : private RegionReader {
 
   void RowPasses(bool whole) {
     RowStatements(0);
-    const std::string simd = rules_.partial_sums ? "#pragma omp simd" : "";
     for (int pass = 0; pass < form_.num_passes; ++pass) {
       const auto reduces = LoopReduces(pass);
       Picks(pass);
       if (!reduces.empty() || !Stores(pass).empty()) {
         std::string clause;
         const auto sums = Sums(reduces, "acc", &clause);
+        const auto scans = Scans(pass);
+        DeclareRuns(scans, false);
+        const std::string simd = rules_.partial_sums && scans.empty() ? "#pragma omp simd" : "";
         const auto saved = known_;
         const size_t depth = form_.reduced.size();
         const LoopAxis& last = form_.axes[static_cast<size_t>(form_.reduced.back())];
@@ -422,8 +477,10 @@ class CppWriter : private RegionReader {
           Open(fmt::format("for (int64_t {0} = start; {0} < end; ++{0})", last.index));
           ElementStatements(pass, reduces, parts, "");
           Close();
-          for (size_t i = 0; i < reduces.size(); ++i)
+          for (size_t i = 0; i < reduces.size(); ++i) {
             Line(Accumulate(p_[reduces[i]].reduce, sums[i], parts[i]));
+            if (NanMatters(reduces[i])) Line(fmt::format("nan_{} |= nan_{};", sums[i], parts[i]));
+          }
           Close();
         } else {
           for (size_t k = 0; k < depth; ++k) {
@@ -435,9 +492,11 @@ class CppWriter : private RegionReader {
           for (size_t k = 0; k < depth; ++k) Close();
         }
         known_ = saved;
-        for (size_t i = 0; i < reduces.size(); ++i)
+        for (size_t i = 0; i < reduces.size(); ++i) {
+          if (NanMatters(reduces[i])) Line(fmt::format("if (nan_{0} != 0) {0} = NAN;", sums[i]));
           known_[reduces[i]] =
               p_[reduces[i]].dtype == DType::kBool ? sums[i] + " != 0.0f" : sums[i];
+        }
         if (!reduces.empty() && !simd.empty()) text_.used.insert("partial_sums");
       }
       for (const Id reduce : Reduces(pass, true)) known_[reduce] = known_.at(FirstAlike(reduce));
@@ -445,6 +504,24 @@ class CppWriter : private RegionReader {
     }
     for (const KernelTensor& tensor : form_.outputs)
       if (!region_.IsPerElement(tensor.value)) Store(tensor);
+  }
+
+  // What scans of a pass have gathered so far. Sums and products in double: PyTorch does so.
+  void DeclareRuns(const std::vector<Id>& scans, bool lanes) {
+    runs_.clear();
+    for (const Id scan : scans) {
+      const ReduceKind kind = p_[scan].reduce;
+      const std::string type =
+          kind == ReduceKind::kSum || kind == ReduceKind::kProd ? "double" : "float";
+      const std::string name = fmt::format("run{}", ++count_);
+      if (lanes) {
+        Line(fmt::format("{} {}[{}];", type, name, kLanes));
+        Line(fmt::format("for (int64_t l = 0; l < lanes; ++l) {}[l] = {};", name, Neutral(kind)));
+      } else {
+        Line(fmt::format("{} {} = {};", type, name, Neutral(kind)));
+      }
+      runs_[scan] = name + (lanes ? "[l]" : "");
+    }
   }
 
   // One row at a time; the innermost loop runs along the row.
@@ -521,6 +598,7 @@ class CppWriter : private RegionReader {
           Line(fmt::format("for (int64_t l = 0; l < lanes; ++l) {}[l] = {};", sums.back(),
                            Neutral(p_[reduce].reduce)));
         }
+        DeclareRuns(Scans(pass), true);
         const auto saved = known_;
         for (const int a : form_.reduced) {
           const LoopAxis& axis = form_.axes[static_cast<size_t>(a)];
@@ -551,24 +629,30 @@ class CppWriter : private RegionReader {
     Close();
   }
 
+  std::string ElementType(Id id) {
+    std::string type = StoredType(p_[id].dtype, p_.graph.precision);
+    if (type == "Bf16" || type == "Fp16") text_.helpers.insert(type);
+    return type;
+  }
+
   void Finish() {
     std::vector<std::string> parameters, arguments, types;
     for (const KernelTensor& tensor : form_.inputs) {
-      parameters.push_back(
-          fmt::format("const {}* {}", CppType(p_[tensor.value].dtype), tensor.name));
+      parameters.push_back(fmt::format("const {}* {}", ElementType(tensor.value), tensor.name));
       arguments.push_back(tensor.host);
       types.emplace_back("ptr");
     }
     for (const KernelTensor& tensor : form_.outputs) {
-      parameters.push_back(fmt::format("{}* {}", CppType(p_[tensor.value].dtype), tensor.name));
+      parameters.push_back(fmt::format("{}* {}", ElementType(tensor.value), tensor.name));
       arguments.push_back(tensor.host);
       types.emplace_back("ptr");
     }
     for (const auto& [name, id] : form_.scalars) {
       if (form_.IsSize(name)) continue;
-      parameters.push_back("float " + name);
+      const bool size = p_[id].dtype == DType::kIndex;
+      parameters.push_back((size ? "int64_t " : "float ") + name);
       arguments.push_back(p_[id].text);
-      types.emplace_back("f32");
+      types.emplace_back(size ? "i64" : "f32");
     }
     for (const LoopAxis& axis : form_.axes) {
       parameters.push_back("int64_t " + axis.size);
@@ -595,6 +679,7 @@ class CppWriter : private RegionReader {
   int picked_axis_ = -1;  // whose index is `picked_index_`
   std::string picked_index_;
   std::vector<Stored> stored_;
+  std::map<Id, std::string> runs_;  // of the scans of the pass
 };
 
 }  // namespace

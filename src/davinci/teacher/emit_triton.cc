@@ -71,6 +71,7 @@ class TritonWriter : private RegionReader {
       if (std::isnan(*value.number)) return "float(\"nan\")";
       if (std::isinf(*value.number))
         return *value.number > 0 ? "float(\"inf\")" : "float(\"-inf\")";
+      if (value.dtype == DType::kIndex) return fmt::format("{:.0f}", *value.number);
       return synth::FloatText(*value.number);
     }
     return ScalarName(id);
@@ -87,10 +88,22 @@ class TritonWriter : private RegionReader {
     const TensorValue& value = p_[id];
     if (value.kind == Kind::kScalar) return Scalar(id);
     if (const auto known = known_.find(id); known != known_.end()) return known->second;
-    if (value.kind == Kind::kIota) {
-      for (const int axis : region_.placements.at(id).axes[static_cast<size_t>(value.axes[0])])
-        return known_[id] = form_.axes[static_cast<size_t>(form_.axis_of.at(axis))].index;
-      return "?";
+    if (value.kind == Kind::kIota)
+      return known_[id] = IotaText(
+                 id, [&](int axis) { return form_.axes[static_cast<size_t>(axis)].index; });
+    if (value.kind == Kind::kLoad && IsMember(id)) {
+      std::vector<std::string> operands;
+      for (size_t k = 1; k < value.operands.size(); ++k)
+        operands.push_back(Text(value.operands[k]));
+      KernelTensor place;
+      for (const auto& axes : region_.placements.at(id).axes)
+        for (const int axis : axes) place.axes.push_back(form_.axis_of.at(axis));
+      std::string load = fmt::format("tl.load({}_ptr + {}{})", Input(value.operands[0])->name,
+                                     LoadOffset(operands), MaskOf(place));
+      if (value.dtype == DType::kFloat && p_.graph.precision != synth::Precision::kFp32)
+        load += ".to(tl.float32)";
+      if (value.dtype == DType::kBool) load += " != 0";
+      return Assign(id, load);
     }
     if (const KernelTensor* tensor = Input(id)) {
       std::string load = fmt::format(
@@ -106,6 +119,7 @@ class TritonWriter : private RegionReader {
     }
     if (value.kind == Kind::kReshape) return known_[id] = Text(value.operands[0]);
     if (value.kind == Kind::kReduce) return "?";  // rows are set by the passes
+    if (value.kind == Kind::kScan) return Scan(id);
     std::vector<std::string> operands;
     for (size_t k = 0; k < value.operands.size(); ++k) {
       std::string operand = Text(value.operands[k]);
@@ -120,8 +134,45 @@ class TritonWriter : private RegionReader {
     if (helper == "tanh" || helper == "log1p" || helper == "expm1" || helper == "round_even")
       text_.helpers.insert(helper);
     const std::string text = Substituted(primitive, operands);
-    if (Uses(id) == 1 && text.size() < 60 && !IsOutput(id)) return known_[id] = text;
+    if ((Uses(id) == 1 || value.virtual_) && text.size() < 60 && !IsOutput(id))
+      return known_[id] = text;
     return Assign(id, text);
+  }
+
+  std::string Scan(Id id) {
+    const TensorValue& value = p_[id];
+    const bool max = value.reduce == ReduceKind::kMax;
+    std::string element =
+        fmt::format("tl.where(inside, {}, {})", Text(value.operands[0]), Neutral(value.reduce));
+    const auto run = runs_.find(id);
+    if (run != runs_.end()) {  // a block of the row, behind what came before it
+      Line(fmt::format("part{} = {}", ++count_, element));
+      element = fmt::format("part{}", count_);
+    }
+    const std::string helper = max ? "larger" : "smaller";
+    std::string scan;
+    switch (value.reduce) {
+      case ReduceKind::kSum:
+        scan = fmt::format("tl.cumsum({}, axis=1)", element);
+        break;
+      case ReduceKind::kProd:
+        scan = fmt::format("tl.cumprod({}, axis=1)", element);
+        break;
+      default:
+        text_.helpers.insert(helper);
+        scan = fmt::format("tl.associative_scan({}, 1, {})", element, helper);
+    }
+    if (run == runs_.end()) return Assign(id, scan);
+    const std::string name = run->second;
+    if (value.reduce == ReduceKind::kSum || value.reduce == ReduceKind::kProd) {
+      const char op = value.reduce == ReduceKind::kSum ? '+' : '*';
+      const std::string own = Assign(id, fmt::format("{} {} {}", name, op, scan));
+      Line(fmt::format("{} = {} {} {}", name, name, op, Combine(value.reduce, element)));
+      return own;
+    }
+    const std::string own = Assign(id, fmt::format("{}({}, {})", helper, name, scan));
+    Line(fmt::format("{0} = {1}({0}, tl.reduce({2}, 1, {1})[:, None])", name, helper, element));
+    return own;
   }
 
   std::string Assign(Id id, const std::string& text) {
@@ -230,7 +281,12 @@ class TritonWriter : private RegionReader {
         return "0.0";
     }
   }
-  std::string Combine(ReduceKind kind, const std::string& what) {
+  std::string Combine(ReduceKind kind, const std::string& what, bool nan = false) {
+    if (nan) {
+      const std::string helper = kind == ReduceKind::kMax ? "larger" : "smaller";
+      text_.helpers.insert(helper);
+      return fmt::format("tl.reduce({}, 1, {})[:, None]", what, helper);
+    }
     switch (kind) {
       case ReduceKind::kSum:
         return fmt::format("tl.sum({}, axis=1)[:, None]", what);
@@ -246,7 +302,13 @@ class TritonWriter : private RegionReader {
     }
     return "";
   }
-  static std::string Accumulate(ReduceKind kind, const std::string& sum, const std::string& what) {
+  std::string Accumulate(ReduceKind kind, const std::string& sum, const std::string& what,
+                         bool nan) {
+    if (nan) {
+      const std::string helper = kind == ReduceKind::kMax ? "larger" : "smaller";
+      text_.helpers.insert(helper);
+      return fmt::format("{}({}, {})", helper, sum, what);
+    }
     switch (kind) {
       case ReduceKind::kSum:
         return sum + " + " + what;
@@ -283,7 +345,10 @@ class TritonWriter : private RegionReader {
     }
     const double cols = p_.At(form_.Product(program_, form_.reduced), synth::Binding::kCuda);
     const double rows = p_.At(form_.Product(program_, form_.kept), synth::Binding::kCuda);
-    const bool registers = rules_.rows_in_registers && cols <= kMostInRegisters;
+    const bool scan = HasScan();
+    const bool registers =
+        (scan ? rules_.scan_tiles : rules_.rows_in_registers) && cols <= kMostInRegisters;
+    if (scan && rules_.scan_tiles) text_.used.insert("scan_tiles");
     const bool inner = !form_.axes.empty() && !form_.axes.back().reduced;  // lanes along rows
     const auto multiply = [&](const std::vector<int>& axes) {
       std::string product;
@@ -298,18 +363,23 @@ class TritonWriter : private RegionReader {
     Line(fmt::format("in_row = row < {}", rows_text));
     Decompose(form_.kept, "row");
     std::string rows_per, block;
-    double tile_rows = 1;
-    if (rules_.many_rows || (inner && rules_.columns)) {
-      tile_rows = std::max(1.0, kTile / std::exp2(std::ceil(std::log2(std::max(cols, 2.0)))));
-      if (inner && rules_.columns) tile_rows = std::max(tile_rows, 32.0);
-      // Programs for every multiprocessor come first.
-      while (tile_rows > 1 && rows / tile_rows < 264) tile_rows /= 2;
-      if (inner && rules_.columns && tile_rows < 16) tile_rows = 16;
+    // Rows of a program: of short rows several, but programs for every multiprocessor come first.
+    const auto rows_of = [&](double least) {
+      double count = kTile / std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
+      count = std::max(count, least);
+      while (count > 1 && rows / count < 264) count /= 2;
+      return count;
+    };
+    double tile_rows = rules_.many_rows ? rows_of(1) : 1;
+    if (inner && rules_.columns) {
+      const double wide = std::max(rows_of(32), 16.0);
+      if (wide != tile_rows || !registers) text_.used.insert("columns");
+      tile_rows = wide;
+    } else if (tile_rows > 1) {
+      text_.used.insert("many_rows");
     }
-    // Row values without a pass before them.
-    if (tile_rows > 1) text_.used.insert(inner && rules_.columns ? "columns" : "many_rows");
     if (registers) {
-      text_.used.insert("rows_in_registers");
+      if (!scan) text_.used.insert("rows_in_registers");
       Line("col = tl.arange(0, BLOCK)[None, :]");
       Line(fmt::format("in_col = col < {}", cols_text));
       Line("inside = in_row & in_col");
@@ -322,14 +392,15 @@ class TritonWriter : private RegionReader {
           continue;
         }
         const std::string masked = Masked(member);
-        Assign(member, Truth(member, Combine(value.reduce, masked)));
+        Assign(member, Truth(member, Combine(value.reduce, masked, NanMatters(member))));
       }
       for (const KernelTensor& tensor : form_.outputs) Store(tensor);
       block = fmt::format("triton.next_power_of_2({})", HostSize(form_.reduced));
       const double tile = tile_rows * std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
       if (tile > 4096) warps_ = tile > 8192 ? 16 : 8;
     } else {
-      const double width = inner && rules_.columns ? 128 : std::min(4096.0, 4096 / tile_rows);
+      double width = inner && rules_.columns ? 128 : std::min(4096.0, 4096 / tile_rows);
+      if (scan && !rules_.scan_tiles) width = 1;  // element after element
       for (int pass = 0; pass < form_.num_passes; ++pass) Pass(pass, cols_text);
       for (const KernelTensor& tensor : form_.outputs)
         if (!region_.IsPerElement(tensor.value)) Store(tensor);
@@ -364,6 +435,12 @@ class TritonWriter : private RegionReader {
       Line(fmt::format("{} = tl.full((ROWS, BLOCK), {}, tl.float32)", sums.back(),
                        Neutral(p_[reduce].reduce)));
     }
+    runs_.clear();
+    for (const Id scan : Scans(pass)) {
+      runs_[scan] = fmt::format("run{}", ++count_);
+      Line(fmt::format("{} = tl.full((ROWS, 1), {}, tl.float32)", runs_[scan],
+                       Neutral(p_[scan].reduce)));
+    }
     Line(fmt::format("for start in range(0, {}, BLOCK):", cols_text));
     indent_ += 4;
     const auto saved = known_;
@@ -372,13 +449,15 @@ class TritonWriter : private RegionReader {
     Line("inside = in_row & in_col");
     Decompose(form_.reduced, "col");
     for (size_t i = 0; i < reduces.size(); ++i)
-      Line(fmt::format("{0} = {1}", sums[i],
-                       Accumulate(p_[reduces[i]].reduce, sums[i], Masked(reduces[i]))));
+      Line(fmt::format(
+          "{0} = {1}", sums[i],
+          Accumulate(p_[reduces[i]].reduce, sums[i], Masked(reduces[i]), NanMatters(reduces[i]))));
     for (const KernelTensor* tensor : stores) Store(*tensor);
     known_ = saved;
     indent_ -= 4;
     for (size_t i = 0; i < reduces.size(); ++i)
-      Assign(reduces[i], Truth(reduces[i], Combine(p_[reduces[i]].reduce, sums[i])));
+      Assign(reduces[i],
+             Truth(reduces[i], Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]))));
     for (const Id reduce : Reduces(pass, true)) known_[reduce] = known_.at(FirstAlike(reduce));
   }
 
@@ -406,6 +485,7 @@ class TritonWriter : private RegionReader {
   std::map<Id, std::string> known_;
   int count_ = 0;
   int warps_ = 4;
+  std::map<Id, std::string> runs_;  // of the scans of the pass, where a row is read in blocks
 };
 
 }  // namespace
@@ -446,6 +526,10 @@ std::string TritonPrelude(const std::set<std::string>& helpers) {
        "    odd = f - 2.0 * tl.floor(f * 0.5)\n"
        "    up = (d > 0.5) | ((d == 0.5) & (odd == 1.0))\n"
        "    return tl.where(up, f + 1.0, f)\n"},
+      {"larger",
+       "@triton.jit\ndef larger(a, b):\n    return tl.maximum(a, b, tl.PropagateNan.ALL)\n"},
+      {"smaller",
+       "@triton.jit\ndef smaller(a, b):\n    return tl.minimum(a, b, tl.PropagateNan.ALL)\n"},
       {"times", "@triton.jit\ndef times(a, b):\n    return a * b\n"}};
   std::string prelude;
   for (const std::string& helper : helpers) prelude += texts.at(helper) + "\n\n";

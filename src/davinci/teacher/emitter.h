@@ -14,6 +14,7 @@ std::string_view LanguageName(Language language);
 
 struct EmitRules {
   bool rows_in_registers = true;  // a row is loaded once where it fits
+  bool scan_tiles = true;         // a scan takes many elements at once
   bool many_rows = true;          // several short rows per program
   bool columns = true;            // lanes along the contiguous axis
   bool fast_exp = true;           // exp, log, tanh, … without calls

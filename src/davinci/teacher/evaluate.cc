@@ -61,6 +61,7 @@ Result<Meaning> Evaluator::Point(const std::string& name, const Meanings& operan
   value.kind = TensorValue::Kind::kPoint;
   value.primitive = &primitive;
   value.operands = Operands(operands);
+  for (Id& operand : value.operands) operand = Readable(operand);
   const bool logic = name == "and" || name == "or" || name == "not";
   for (size_t k = 0; k < value.operands.size(); ++k) {
     const TensorValue& operand = (*p_)[value.operands[k]];
@@ -71,8 +72,8 @@ Result<Meaning> Evaluator::Point(const std::string& name, const Meanings& operan
       value.operands[k] = real.id;
     }
     if (operand.dtype == DType::kFloat && logic) return Unknown("logic of numbers");
-    if ((*p_)[value.operands[k]].dtype == DType::kIndex && name != "eq" && name != "ge" &&
-        name != "le" && name != "lt" && name != "gt" && name != "position")
+    if ((*p_)[value.operands[k]].dtype == DType::kIndex && !primitive.integer && name != "eq" &&
+        name != "ge" && name != "le" && name != "lt" && name != "gt" && name != "position")
       return Unknown("arithmetic of indices");
   }
   size_t rank = 0;
@@ -90,9 +91,17 @@ Result<Meaning> Evaluator::Point(const std::string& name, const Meanings& operan
       }
     }
   }
-  value.dtype = primitive.gives_bool ? DType::kBool
-                : name == "index"    ? DType::kIndex
-                                     : DType::kFloat;
+  value.dtype = primitive.gives_bool                   ? DType::kBool
+                : name == "index" || primitive.integer ? DType::kIndex
+                                                       : DType::kFloat;
+  bool indices = false, others = false;
+  for (const Id id : value.operands) {
+    const TensorValue& operand = (*p_)[id];
+    const bool index = operand.kind == TensorValue::Kind::kIota || operand.virtual_;
+    indices = indices || index;
+    others = others || (!index && operand.kind != TensorValue::Kind::kScalar);
+  }
+  value.virtual_ = indices && !others;
   if (name == "where" && (*p_)[value.operands[0]].dtype != DType::kBool)
     return Unknown("where of numbers");
   return Meaning::Tensor(p_->Add(std::move(value)));

@@ -59,6 +59,25 @@ class Evaluator {
   // evaluate_shapes.cc. Nothing: not a function of its own.
   std::optional<Result<Meaning>> Native(const std::string& name, Meanings& arguments,
                                         Keywords& keywords);
+  // evaluate_index.cc: pooling, indexing, slices and other reads at computed places.
+  std::optional<Result<Meaning>> Indexed(const std::string& name, const Meanings& arguments,
+                                         Keywords& keywords);
+  Result<Id> Integer(const char* primitive, Id a, Id b);
+  Result<Meaning> Load(Id source, const std::vector<Id>& indices);
+  // Element i of an index, moved to `axis` among `rank`: for the other axes it has size 1.
+  Result<Id> AlongAxis(Id index, size_t axis, size_t rank);
+  Result<Meaning> Pool(Id x, const std::string& name, const Meanings& arguments,
+                       Keywords& keywords);
+  Result<Meaning> AdaptivePool(Id x, const std::string& name, const Meaning& size);
+  Result<Meaning> Slice(Id x, size_t axis, DimId from, DimId size);
+  Result<Meaning> Select(Id x, size_t axis, Id index);
+  // x[…, a:b], x[:, i]: nothing where the subscript is of another kind.
+  Result<std::optional<Meaning>> Part(Id x, const PythonExpression& subscript, const Names& names);
+  Result<Meaning> Concatenated(const Meanings& parts, const Meaning& dim);
+  Result<Meaning> Padded(Id x, const Meanings& sizes, const Meaning& value);
+  // A view that a kernel reads without a copy, as `load`.
+  Meaning ReadAs(const Meaning& view, const Result<Meaning>& load);
+  Id Readable(Id id) const;
   Result<Meaning> Module(const Names& names, const Meanings& inputs);
   Result<Meaning> Reduce(ReduceKind kind, Id x, const Meaning& dim, bool keepdim);
   // The pair of extreme value and its index, along one axis.
@@ -68,6 +87,8 @@ class Evaluator {
   Result<Meaning> Reshape(Id x, std::vector<DimId> shape);
   Result<Meaning> Normalized(Id x, std::vector<int> axes, const Meaning& eps, bool centred);
   Result<Meaning> Affine(Meaning x, const Meaning& weight, const Meaning& bias, size_t axis);
+  Result<Meaning> BatchNorm(Id x, const Meaning& weight, const Meaning& bias, const Meaning& eps,
+                            const Meaning& momentum, bool track);
   Result<Meaning> PickClass(Id x, Id index, size_t axis, bool keepdim);
   Meaning View(Id x, const std::string& text, std::vector<DimId> shape);
   Result<std::vector<int>> Axes(const Meaning& dim, size_t rank);

@@ -8,10 +8,14 @@ namespace {
 using Kind = TensorValue::Kind;
 using Axes = std::vector<int>;
 
-bool InRegions(Kind kind) {
-  return kind == Kind::kPoint || kind == Kind::kReduce || kind == Kind::kReshape ||
-         kind == Kind::kIota;
+bool InRegions(const TensorValue& value) {
+  const Kind kind = value.kind;
+  return (kind == Kind::kPoint && !value.virtual_) || kind == Kind::kReduce ||
+         kind == Kind::kScan || kind == Kind::kReshape || kind == Kind::kLoad;
 }
+
+// Known without memory: computed where it is read.
+bool IsIndex(const TensorValue& value) { return value.kind == Kind::kIota || value.virtual_; }
 
 class Fuser {
  public:
@@ -21,12 +25,13 @@ class Fuser {
 
   Plan Run() {
     std::vector<bool> needed(p_->values.size());
-    for (const Id output : p_->outputs) needed[static_cast<size_t>(output)] = true;
+    for (const auto* ends : {&p_->outputs, &p_->effects})
+      for (const Id end : *ends) needed[static_cast<size_t>(end)] = true;
     for (size_t i = p_->values.size(); i-- > 0;)
       if (needed[i])
         for (const Id operand : p_->values[i].operands) needed[static_cast<size_t>(operand)] = true;
     for (size_t i = 0; i < p_->values.size(); ++i)
-      if (needed[i] && InRegions(p_->values[i].kind)) Place(static_cast<Id>(i));
+      if (needed[i] && InRegions(p_->values[i])) Place(static_cast<Id>(i));
     for (size_t i = 0; i < p_->values.size(); ++i) needed_.push_back(needed[i]);
     return Schedule();
   }
@@ -58,10 +63,9 @@ class Fuser {
   void Place(Id id) {
     const TensorValue& value = V(id);
     if (value.kind == Kind::kReshape && region_of_[static_cast<size_t>(value.operands[0])] < 0)
-      return;                               // a view of a tensor that exists
-    if (value.kind == Kind::kIota) return;  // placed with the value that reads it
+      return;  // a view of a tensor that exists
     std::vector<int> candidates;
-    for (const Id operand : value.operands) {
+    for (const Id operand : p_->ReadInPlace(id)) {
       const int region = region_of_[static_cast<size_t>(operand)];
       if (region >= 0 &&
           std::find(candidates.begin(), candidates.end(), region) == candidates.end())
@@ -70,7 +74,7 @@ class Fuser {
     std::sort(candidates.rbegin(), candidates.rend());
     for (const int candidate : candidates) {
       if (!Allowed(candidate, id)) continue;
-      bool cyclic = false;
+      bool cyclic = value.kind == Kind::kLoad && DependsOn(value.operands[0], candidate);
       for (const Id operand : value.operands)
         if (region_of_[static_cast<size_t>(operand)] != candidate)
           cyclic = cyclic || DependsOn(operand, candidate);
@@ -101,7 +105,7 @@ class Fuser {
     }
     if (same) return true;
     if ((vendor_matmul && !rules_.matmul) || (vendor_conv && !rules_.conv)) return false;
-    const bool reduces = V(id).kind == Kind::kReduce;
+    const bool reduces = V(id).kind == Kind::kReduce || V(id).kind == Kind::kScan;
     if (region.HasReduction() && (reduces || OperatorReduces(id))) return rules_.reductions;
     if (region.HasReduction() || reduces) return rules_.around;
     return rules_.pointwise;
@@ -109,7 +113,8 @@ class Fuser {
 
   bool OperatorReduces(Id id) const {
     for (const TensorValue& value : p_->values)
-      if (value.node == V(id).node && value.kind == Kind::kReduce) return true;
+      if (value.node == V(id).node && (value.kind == Kind::kReduce || value.kind == Kind::kScan))
+        return true;
     return false;
   }
 
@@ -155,7 +160,7 @@ class Fuser {
     std::vector<bool> known(rank);
     const auto offset = [&](Id operand) { return rank - V(operand).shape.size(); };
     // From operands that broadcast in no way along the axis.
-    for (const Id operand : value.operands) {
+    for (const Id operand : p_->ReadInPlace(id)) {
       const Placement* of = Known(region, operand);
       if (of == nullptr) continue;
       for (size_t i = 0; i < of->axes.size(); ++i) {
@@ -197,31 +202,84 @@ class Fuser {
     return Accept(r, id, placement);
   }
 
-  // Registers the leaves that `id` reads, then the value itself.
-  bool Accept(int r, Id id, const Placement& placement) {
-    Region& region = R(r);
-    const TensorValue& value = V(id);
+  void PlaceOperands(Region* region, Id id, const Placement& placement) {
     const size_t rank = placement.axes.size();
-    for (const Id operand : value.operands) {
+    for (const Id operand : p_->ReadInPlace(id)) {
       const TensorValue& read = V(operand);
-      if (read.kind == Kind::kScalar || Known(region, operand) != nullptr) continue;
+      if (read.kind == Kind::kScalar || Known(*region, operand) != nullptr) continue;
       Placement leaf;
       for (size_t i = 0; i < read.shape.size(); ++i) {
         const size_t own = i + rank - read.shape.size();
         leaf.axes.push_back(p_->IsOne(read.shape[i]) ? Axes{} : placement.axes[own]);
         leaf.hidden.emplace_back();
       }
-      if (read.kind == Kind::kIota) {
-        const Axes& at = leaf.axes[static_cast<size_t>(read.axes[0])];
-        if (at.size() != 1) return false;
-        region.space[static_cast<size_t>(at[0])].named = true;
-      }
-      region.placements[operand] = leaf;
+      if (read.kind == Kind::kIota)
+        for (const int axis : leaf.axes[static_cast<size_t>(read.axes[0])])
+          region->space[static_cast<size_t>(axis)].named = true;
+      region->placements[operand] = leaf;
+      if (read.virtual_) PlaceOperands(region, operand, leaf);
     }
+  }
+
+  // Registers the leaves that `id` reads, then the value itself.
+  bool Accept(int r, Id id, const Placement& placement) {
+    Region& region = R(r);
+    PlaceOperands(&region, id, placement);
     // A value that leaves the region must have one element per kept position.
     if (!CoversKept(region, placement)) return false;
     for (const Id member : region.members)
       if (!CoversKept(region, region.placements[member])) return false;
+    region.placements[id] = placement;
+    region.members.push_back(id);
+    region_of_[static_cast<size_t>(id)] = r;
+    return true;
+  }
+
+  // The space of a tensor that the first member of a region reads.
+  void PlaceWhole(Region* region, Id operand) {
+    Placement leaf;
+    for (const DimId size : V(operand).shape) {
+      leaf.hidden.emplace_back();
+      if (p_->IsOne(size)) {
+        leaf.axes.emplace_back();
+        continue;
+      }
+      leaf.axes.push_back({static_cast<int>(region->space.size())});
+      region->order.push_back(static_cast<int>(region->space.size()));
+      region->space.push_back({size, false, false});
+    }
+    region->placements[operand] = leaf;
+  }
+
+  // Makes the loops over `axes` of the operand run inside of those over the others.
+  bool Reduced(Region* region, const Placement& of, const std::vector<int>& axes) {
+    Axes reduced;
+    for (const int axis : axes)
+      reduced.insert(reduced.end(), of.axes[static_cast<size_t>(axis)].begin(),
+                     of.axes[static_cast<size_t>(axis)].end());
+    std::sort(reduced.begin(), reduced.end());
+    if (reduced.empty() || !CoversAll(*region, of)) return false;
+    const Axes before = ReducedAxes(*region);
+    if (!before.empty()) return before == reduced;
+    for (const Id member : region->members) {
+      // What does not reach over all reduced axes would be computed again and again.
+      if (!CoversAll(*region, region->placements[member])) return false;
+    }
+    for (const int axis : reduced) region->space[static_cast<size_t>(axis)].reduced = true;
+    return true;
+  }
+
+  bool AddScan(int r, Id id) {
+    Region& region = R(r);
+    const TensorValue& value = V(id);
+    const Id operand = value.operands[0];
+    if (region.members.empty()) PlaceWhole(&region, operand);
+    const Placement* of = Known(region, operand);
+    if (of == nullptr) return false;
+    const Axes& along = of->axes[static_cast<size_t>(value.axes[0])];
+    if (along.size() != 1 || !Reduced(&region, *of, value.axes)) return false;
+    region.space[static_cast<size_t>(along[0])].named = true;  // its order matters
+    const Placement placement = *of;
     region.placements[id] = placement;
     region.members.push_back(id);
     region_of_[static_cast<size_t>(id)] = r;
@@ -233,38 +291,9 @@ class Fuser {
     const TensorValue& value = V(id);
     const Id operand = value.operands[0];
     const TensorValue& read = V(operand);
-    if (region.members.empty()) {
-      Placement leaf;
-      for (const DimId size : read.shape) {
-        leaf.hidden.emplace_back();
-        if (p_->IsOne(size)) {
-          leaf.axes.emplace_back();
-          continue;
-        }
-        leaf.axes.push_back({static_cast<int>(region.space.size())});
-        region.order.push_back(static_cast<int>(region.space.size()));
-        region.space.push_back({size, false, false});
-      }
-      region.placements[operand] = leaf;
-    }
+    if (region.members.empty()) PlaceWhole(&region, operand);
     const Placement* of = Known(region, operand);
-    if (of == nullptr) return false;
-    Axes reduced;
-    for (const int axis : value.axes)
-      reduced.insert(reduced.end(), of->axes[static_cast<size_t>(axis)].begin(),
-                     of->axes[static_cast<size_t>(axis)].end());
-    std::sort(reduced.begin(), reduced.end());
-    if (reduced.empty() || !CoversAll(region, *of)) return false;
-    const Axes before = ReducedAxes(region);
-    if (before.empty()) {
-      for (const Id member : region.members) {
-        // What does not reach over all reduced axes would be computed again and again.
-        if (!CoversAll(region, region.placements[member])) return false;
-      }
-      for (const int axis : reduced) region.space[static_cast<size_t>(axis)].reduced = true;
-    } else if (before != reduced) {
-      return false;
-    }
+    if (of == nullptr || !Reduced(&region, *of, value.axes)) return false;
     Placement placement;
     for (size_t i = 0; i < read.shape.size(); ++i) {
       const bool gone =
@@ -328,12 +357,12 @@ class Fuser {
           placement.axes.back().push_back(axis);
           ++at;
           done = true;
-        } else if (sizes.size() == 1 && !region.space[static_cast<size_t>(axis)].named &&
-                   Divides(size, next)) {
+        } else if (sizes.size() == 1 && Divides(size, next)) {
           // The axis splits: its outer part is this size.
           const DimId rest = p_->graph.dims.Binary('/', next, size);
           const int inner = static_cast<int>(region.space.size());
-          region.space.push_back({rest, region.space[static_cast<size_t>(axis)].reduced, false});
+          const SpaceAxis whole = region.space[static_cast<size_t>(axis)];
+          region.space.push_back({rest, whole.reduced, whole.named});
           region.space[static_cast<size_t>(axis)].size = size;
           Split(&region, axis, axis, inner);
           placement.axes.back().push_back(axis);
@@ -368,9 +397,12 @@ class Fuser {
   bool Add(int r, Id id) {
     switch (V(id).kind) {
       case Kind::kPoint:
+      case Kind::kLoad:
         return AddPoint(r, id);
       case Kind::kReduce:
         return AddReduce(r, id);
+      case Kind::kScan:
+        return AddScan(r, id);
       case Kind::kReshape:
         return AddReshape(r, id);
       default:
@@ -398,7 +430,7 @@ class Fuser {
       return true;
     };
     std::vector<Axes> ours(rank), theirs(rank);
-    for (const Id operand : V(id).operands) {
+    for (const Id operand : p_->ReadInPlace(id)) {
       for (const bool first : {true, false}) {
         const Region& region = first ? a : b;
         if (region_of_[static_cast<size_t>(operand)] != (first ? into : other)) continue;
@@ -492,7 +524,7 @@ class Fuser {
       for (const Id operand : V(id).operands) {
         if (region >= 0 && region_of_[static_cast<size_t>(operand)] == region) continue;
         const Kind kind = V(operand).kind;
-        if (kind == Kind::kLeaf || kind == Kind::kScalar || kind == Kind::kIota) continue;
+        if (kind == Kind::kLeaf || kind == Kind::kScalar || IsIndex(V(operand))) continue;
         if (!done[static_cast<size_t>(operand)]) return false;
       }
       return true;
@@ -503,7 +535,7 @@ class Fuser {
         const auto id = static_cast<Id>(i);
         const Kind kind = V(id).kind;
         if (done[i] || !needed_[i] || kind == Kind::kLeaf || kind == Kind::kScalar ||
-            kind == Kind::kIota)
+            IsIndex(V(id)))
           continue;
         const int r = region_of_[i];
         if (r < 0) {

@@ -108,8 +108,8 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
                            "int64_t", "self", "lambda", "float", "int", "double", "tl", "l", "for"})
     names.insert(word);
   std::vector<std::vector<int>> flats;
-  for (const Id member : region.members) {
-    for (const Id operand : p[member].operands) {
+  const std::function<void(Id)> read = [&](Id reader) {
+    for (const Id operand : p[reader].operands) {
       if (members.contains(operand) || !seen.insert(operand).second) continue;
       if (p[operand].kind == Kind::kScalar) {
         if (!p[operand].number)
@@ -117,11 +117,19 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
         continue;
       }
       if (p[operand].kind == Kind::kIota) continue;
+      if (p[operand].virtual_) {
+        read(operand);
+        continue;
+      }
       const std::string host = name_of(operand);
       form.inputs.push_back({operand, unique(NameFrom(host)), host, false, {}});
-      flats.push_back(Flat(region.placements.at(operand)));
+      // The source of loads alone has no place of its own.
+      const auto placed = region.placements.find(operand);
+      flats.push_back(placed == region.placements.end() ? std::vector<int>()
+                                                        : Flat(placed->second));
     }
-  }
+  };
+  for (const Id member : region.members) read(member);
   for (const Id output : region.outputs) {
     const std::string host = name_of(output);
     form.outputs.push_back(

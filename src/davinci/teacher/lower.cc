@@ -105,6 +105,13 @@ struct FormFiller {
   }
 };
 
+// The text's result may be a view with another order of axes.
+bool MovesAxes(const std::string& text) {
+  for (const char* mover : {"einsum", "permute", "transpose", "movedim", ".t()", ".T", "["})
+    if (text.find(mover) != std::string::npos) return true;
+  return false;
+}
+
 class Lowering {
  public:
   Lowering(const synth::Graph& graph, const synth::ClassParts& parts, const Tables& tables)
@@ -177,7 +184,13 @@ class Lowering {
       }
       if (!fits) ids.clear();
     }
-    if (ids.empty()) DAVINCI_RETURN_IF_ERROR(Whole(node, text, &ids));
+    if (ids.empty()) {
+      if (!node.op->view)
+        program_.left.push_back(
+            {node.op->name, node.op->family,
+             result.ok() ? "another shape or type" : result.status().message()});
+      DAVINCI_RETURN_IF_ERROR(Whole(node, text, &ids));
+    }
     for (size_t i = 0; i < ids.size(); ++i) ids_[static_cast<size_t>(node.outputs[i])] = ids[i];
     for (size_t i = before; i < program_.values.size(); ++i) program_.values[i].node = index;
     return Status::Ok();
@@ -228,9 +241,9 @@ class Lowering {
       call.operands.push_back(ids_[static_cast<size_t>(input)]);
     call.what = node.op->view ? "view" : node.op->family;
     call.view = node.op->view;
-    call.contiguous = !node.op->view && (node.op->family == "conv" || node.op->family == "matmul" ||
-                                         node.op->family == "pool");
-    if (!node.op->view) ++program_.whole_operators;
+    call.contiguous =
+        !node.op->view && !MovesAxes(call.text) &&
+        (node.op->family == "conv" || node.op->family == "matmul" || node.op->family == "pool");
     if (node.outputs.size() == 1) {
       const auto& value = program_.graph.values[static_cast<size_t>(node.outputs[0])];
       call.shape = value.shape;

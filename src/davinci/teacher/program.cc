@@ -5,9 +5,10 @@
 namespace davinci::teacher {
 
 Id Program::Add(TensorValue value) {
-  std::string key = fmt::format(
-      "{}|{}|{}|{}|{}|{}", static_cast<int>(value.kind), static_cast<const void*>(value.primitive),
-      static_cast<int>(value.reduce), value.keepdim, value.text, value.item);
+  std::string key =
+      fmt::format("{}|{}|{}|{}|{}|{}|{}", static_cast<int>(value.kind),
+                  static_cast<int>(value.dtype), static_cast<const void*>(value.primitive),
+                  static_cast<int>(value.reduce), value.keepdim, value.text, value.item);
   for (const Id operand : value.operands) key += fmt::format(" {}", operand);
   for (const int axis : value.axes) key += fmt::format(" a{}", axis);
   for (const DimId dim : value.shape) key += fmt::format(" d{}", dim);
@@ -29,6 +30,24 @@ Id Program::ScalarText(const std::string& text) {
   value.kind = TensorValue::Kind::kScalar;
   value.text = text;
   return Add(std::move(value));
+}
+
+Id Program::Size(DimId dim) {
+  TensorValue value;
+  value.kind = TensorValue::Kind::kScalar;
+  value.dtype = DType::kIndex;
+  if (graph.dims.IsConstant(dim))
+    value.number = static_cast<double>(graph.dims.At(dim, synth::Binding::kCuda));
+  else
+    value.text =
+        SizeText(dim).find(' ') == std::string::npos ? SizeText(dim) : "(" + SizeText(dim) + ")";
+  return Add(std::move(value));
+}
+
+std::vector<Id> Program::ReadInPlace(Id id) const {
+  const TensorValue& value = (*this)[id];
+  if (value.kind != TensorValue::Kind::kLoad) return value.operands;
+  return {value.operands.begin() + 1, value.operands.end()};
 }
 
 DimId Program::Product(const std::vector<DimId>& dims) {

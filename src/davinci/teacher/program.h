@@ -27,6 +27,7 @@ struct Primitive {
   std::string cpp_rule;              // of the teacher
   std::vector<std::string> helpers;  // functions of math.cpp in `cpp`
   bool gives_bool = false;
+  bool integer = false;  // of indices and sizes, gives an index
 };
 
 enum class ReduceKind { kSum, kMax, kMin, kProd, kAny, kAll };
@@ -37,8 +38,11 @@ struct TensorValue {
     kScalar,  // a number: `number`, or Python text that is known when forward runs
     kPoint,   // a primitive, operands broadcast
     kReduce,  // over `axes`, which stay with size 1 where `keepdim`
+    kScan,    // along axes[0], up to and with the own element
     kReshape,
-    kIota,    // the index along axes[0]; the other sizes are 1
+    kIota,  // the index along axes[0]; the other sizes are 1
+    kLoad,  // element of operands[0], which exists in memory, at the indices operands[1 … rank];
+            // behind them the source's sizes but the first
     kOpaque,  // PyTorch text with {0}, {1}, … for operands
     kItem     // a member of an opaque tuple
   };
@@ -55,8 +59,15 @@ struct TensorValue {
   int item = 0;
   bool contiguous = true;  // kLeaf, kOpaque: known to be
   bool view = false;       // kOpaque: costs nothing
+  bool effect = false;     // kOpaque: changes a buffer, has no result
+  bool virtual_ = false;   // kPoint of indices and numbers alone: computed where it is read
   std::string what;        // kOpaque: "matmul", "conv", … for rules and reports
   int node = -1;           // of the operator graph
+};
+
+// An operator that stays one PyTorch call.
+struct LeftOperator {
+  std::string op, family, why;
 };
 
 struct Program {
@@ -64,12 +75,15 @@ struct Program {
 
   Id Add(TensorValue value);
   Id Scalar(double number);
+  Id Size(DimId dim);  // as an index
   Id ScalarText(const std::string& text);
 
   const TensorValue& operator[](Id id) const { return values[static_cast<size_t>(id)]; }
   bool Same(DimId a, DimId b) const { return graph.dims.Equal(a, b); }
   bool IsOne(DimId dim) const { return graph.dims.IsConstant(dim, 1); }
   DimId Product(const std::vector<DimId>& dims);
+  // Operands whose elements a value reads where it is computed: not the source of a load.
+  std::vector<Id> ReadInPlace(Id id) const;
   // Python text of a size at run time, from the shapes of inputs and weights.
   std::string SizeText(DimId dim) const;
   // The size under the sizes of a target.
@@ -80,9 +94,11 @@ struct Program {
   synth::Graph graph;  // with the sizes that lowering adds
   std::vector<TensorValue> values;
   std::vector<Id> outputs;
+  std::vector<Id> effects;  // computed though nothing reads them
   std::vector<std::pair<DimId, std::string>>
-      size_sources;            // "x.shape[0]", of value 7 "t7.shape[0]"
-  size_t whole_operators = 0;  // operators that no rule could express: they stay PyTorch calls
+      size_sources;                // "x.shape[0]", of value 7 "t7.shape[0]"
+  std::vector<LeftOperator> left;  // views are not among them
+  std::map<Id, Id> read_as;        // a slice that PyTorch makes as a view: the load that equals it
 
  private:
   std::map<std::string, Id> known_;

@@ -54,6 +54,7 @@ Result<Tables> LoadTables(const std::filesystem::path& folder) {
     primitive.triton = row.Text("triton", "");
     primitive.cpp = row.Text("cpp", "");
     primitive.gives_bool = row.Number("bool", 0) != 0;
+    primitive.integer = row.Number("integer", 0) != 0;
     primitive.cpp_library = row.Text("cpp_library", "");
     primitive.cpp_rule = row.Text("cpp_rule", "");
     primitive.helpers = tables.math.CalledBy(primitive.cpp);

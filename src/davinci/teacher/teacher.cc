@@ -25,14 +25,13 @@ class Writer {
         math_(math) {}
 
   Result<Candidate> Write() {
-    if (language_ == Language::kCpp && graph_.precision != synth::Precision::kFp32)
-      return InvalidArgument("cpp kernels are fp32");
     FusionRules rules;
     rules.pointwise = Allows("fuse_pointwise");
     rules.around = Allows("fuse_around_reduction");
     rules.reductions = Allows("fuse_reductions");
     rules.matmul = Allows("vendor_matmul_epilogue");
     rules.conv = Allows("vendor_conv_epilogue");
+    ReadSlices();
     plan_ = Fuse(&p_, rules);
     std::string kernels, bindings;
     std::set<std::string> helpers;
@@ -65,7 +64,7 @@ class Writer {
     for (const std::string& line : forward_)
       if (line.find('?') != std::string::npos)
         return InvalidArgument("a size that no tensor shows");
-    candidate_.torch_calls = static_cast<int>(p_.whole_operators);
+    candidate_.left = p_.left;
     candidate_.source = File(kernels, bindings, helpers);
     for (const Rule& rule : Rules())
       if (candidate_.rules.contains(rule.name)) candidate_.skills.insert(rule.skill);
@@ -73,6 +72,15 @@ class Writer {
   }
 
  private:
+  // Kernels read slices where they lie, or, without the rule, copies of them.
+  void ReadSlices() {
+    for (const auto& [view, load] : p_.read_as) slices_[load] = view;
+    if (Allows("read_slices")) return;
+    for (TensorValue& value : p_.values)
+      for (Id& operand : value.operands)
+        if (const auto found = slices_.find(operand); found != slices_.end())
+          operand = found->second;
+  }
   bool Allows(const std::string& rule) const { return allowed_.contains(rule); }
   void Line(const std::string& line) { forward_.push_back(line); }
 
@@ -86,6 +94,7 @@ class Writer {
     EmitRules rules;
     rules.rows_in_registers =
         Allows(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
+    rules.scan_tiles = Allows("scan_tiles");
     rules.many_rows = Allows("many_rows");
     rules.columns = Allows(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
     rules.fast_exp = Allows("fast_exp");
@@ -101,17 +110,19 @@ class Writer {
     const auto used = [&](const std::string& name) { return text.used.contains(name); };
     if (used("rows_in_registers"))
       Use(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
+    for (const Id member : region.members)
+      if (slices_.contains(member)) Use("read_slices");
     if (used("many_rows")) Use("many_rows");
     if (used("columns")) Use(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
     for (const char* rule :
-         {"fast_exp", "inline_erf", "stored_values", "pick_class", "partial_sums"})
+         {"fast_exp", "inline_erf", "stored_values", "pick_class", "partial_sums", "scan_tiles"})
       if (used(rule)) Use(rule);
     std::set<int> nodes, reducing;
     bool reduces = false;
     for (const Id member : region.members) {
       if (p_[member].kind == Kind::kReshape) continue;
       nodes.insert(p_[member].node);
-      if (p_[member].kind == Kind::kReduce) {
+      if (p_[member].kind == Kind::kReduce || p_[member].kind == Kind::kScan) {
         reduces = true;
         reducing.insert(p_[member].node);
       }
@@ -163,7 +174,8 @@ class Writer {
           text += value.text[i];
         }
       }
-      Line(fmt::format("{} = {}", Variable(id), text));
+      Line(value.effect ? text : fmt::format("{} = {}", Variable(id), text));
+      if (value.effect) return;
     }
     if (value.contiguous || value.shape.empty()) return;
     for (const Region& region : plan_.regions)
@@ -198,8 +210,13 @@ class Writer {
                                                           : "";
         if (value.kind != Kind::kOpaque || rule.empty() || !Allows(rule) || value.view ||
             !value.contiguous || value.dtype != DType::kFloat || overwritten_.contains(operand) ||
+            !region.placements.contains(operand) ||
             region.placements.at(operand).axes != region.placements.at(output).axes)
           continue;
+        if (std::any_of(region.members.begin(), region.members.end(), [&](Id reader) {
+              return p_[reader].kind == Kind::kLoad && p_[reader].operands[0] == operand;
+            }))
+          continue;  // elements are read elsewhere than where they are written
         bool only_here =
             std::find(p_.outputs.begin(), p_.outputs.end(), operand) == p_.outputs.end();
         for (size_t i = 0; i < p_.values.size(); ++i) {
@@ -242,7 +259,9 @@ class Writer {
       for (const DimId dim : value.shape) sizes.push_back(p_.SizeText(dim));
       std::string type = value.dtype == DType::kBool ? "torch.bool" : "torch.int64";
       if (value.dtype == DType::kFloat) {
-        type = "torch.float32";
+        type = graph_.precision == synth::Precision::kFp32   ? "torch.float32"
+               : graph_.precision == synth::Precision::kBf16 ? "torch.bfloat16"
+                                                             : "torch.float16";
         for (size_t i = graph_.inputs.size(); i-- > 0;)
           if (InputValue(i).dtype == DType::kFloat) type = task_.parts.inputs[i] + ".dtype";
       }
@@ -322,6 +341,7 @@ class Writer {
   std::vector<std::string> forward_;
   std::set<std::string> read_inputs_, kernel_names_;
   std::set<Id> overwritten_;
+  std::map<Id, Id> slices_;  // loads that read a slice, and the view that PyTorch makes of it
 };
 
 }  // namespace
@@ -337,6 +357,8 @@ const std::vector<Rule>& Rules() {
       {"vendor_conv_epilogue", "vendor-conv-plus-epilogue", {Language::kTriton, Language::kCpp}},
       {"softmax_in_registers", "softmax-row-in-registers", {Language::kTriton}},
       {"norm_in_registers", "norm-row-kept-in-registers", {Language::kTriton}},
+      {"scan_tiles", "recurrence-as-tile-scan", {Language::kTriton}},
+      {"read_slices", "strides-instead-of-contiguous", {Language::kTriton, Language::kCpp}},
       {"many_rows", "many-short-rows-per-program", {Language::kTriton}},
       {"columns_triton", "lanes-along-contiguous-dim", {Language::kTriton}},
       {"columns_cpp", "reduce-columns-row-by-row", {Language::kCpp}},

@@ -33,8 +33,8 @@ std::string_view LevelName(Level level);
 struct Candidate {
   std::string source;  // Python file with <entry>New
   std::set<std::string> rules, skills;
-  int own_kernels = 0;  // regions
-  int torch_calls = 0;  // operators left to PyTorch
+  int own_kernels = 0;             // regions
+  std::vector<LeftOperator> left;  // operators left to PyTorch
 };
 
 class Teacher {

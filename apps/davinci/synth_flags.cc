@@ -1,0 +1,41 @@
+#include "synth_flags.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "installation.h"
+
+namespace davinci::app {
+
+void AddSampleFlags(CLI::App* command, SampleFlags* flags) {
+  command->add_option("--count", flags->count, "tasks (default 100)")->check(CLI::PositiveNumber);
+  command->add_option("--split", flags->split,
+                      "train (default), or held out by operator combination, family or style: "
+                      "combination, family, style");
+  command->add_option("--seed", flags->seed, "the same seed gives the same tasks (default 0)");
+  command->add_option("--pattern", flags->pattern, "one pattern of the grammar alone");
+  command->add_option("--grammar", flags->grammar, "grammar folder (default: synth/)");
+  command->add_option("--threads", flags->threads, "default: all cores");
+}
+
+Result<std::filesystem::path> GrammarFolder(const SampleFlags& flags) {
+  if (!flags.grammar.empty()) return std::filesystem::path(flags.grammar);
+  DAVINCI_ASSIGN_OR_RETURN(const std::filesystem::path home, FindHome());
+  return home / "synth";
+}
+
+Result<synth::SampleOptions> SampleOptionsOf(const SampleFlags& flags) {
+  const auto split = synth::ParseSplit(flags.split);
+  if (!split) return InvalidArgument("--split is one of train, combination, family, style");
+  synth::SampleOptions options;
+  options.count = flags.count;
+  options.split = *split;
+  options.seed = flags.seed;
+  options.pattern = flags.pattern;
+  options.threads = flags.threads > 0
+                        ? flags.threads
+                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return options;
+}
+
+}  // namespace davinci::app

@@ -1,0 +1,28 @@
+// Which generated tasks a subcommand of davinci synth works on.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+
+#include "davinci/base/status.h"
+#include "davinci/synth/sampler.h"
+
+namespace davinci::app {
+
+struct SampleFlags {
+  size_t count = 100;
+  std::string split = "train";
+  uint64_t seed = 0;
+  std::string pattern;
+  std::string grammar;
+  int threads = 0;  // 0: all cores
+};
+
+// --count, --split, --seed, --pattern, --grammar, --threads.
+void AddSampleFlags(CLI::App* command, SampleFlags* flags);
+// --grammar, else synth/ of the installation.
+Result<std::filesystem::path> GrammarFolder(const SampleFlags& flags);
+Result<synth::SampleOptions> SampleOptionsOf(const SampleFlags& flags);
+
+}  // namespace davinci::app
