@@ -8,9 +8,12 @@
 
 #include "commands.h"
 #include "davinci/base/hash.h"
+#include "davinci/comm/agree.h"
+#include "davinci/comm/rank_group.h"
 #include "davinci/comm/world.h"
 #include "davinci/embedded/embedded_backbone.h"
 #include "davinci/orchestrator/train_loop.h"
+#include "report.h"
 #include "run_console.h"
 #include "training_flags.h"
 #include "workplace.h"
@@ -36,37 +39,36 @@ class NoModel final : public llm::Backbone {
   std::string Name() const override { return "none"; }
 };
 
-Status Run(const TrainArguments& arguments, const GlobalOptions& global) {
+Result<orchestrator::TrainRequest> Prepare(const TrainArguments& arguments) {
   DAVINCI_ASSIGN_OR_RETURN(config::Recipe recipe, LoadRecipe(arguments));
   if (arguments.no_sandbox)
     DAVINCI_RETURN_IF_ERROR(recipe.Override("judge.unsafe_no_sandbox=true"));
   orchestrator::TrainRequest request;
   DAVINCI_ASSIGN_OR_RETURN(request.recipe,
                            orchestrator::ReadTrainRecipe(recipe, &request.resolved));
-  if (arguments.dry_run) {
-    DAVINCI_ASSIGN_OR_RETURN(const std::string text,
-                             orchestrator::DescribeTraining(request.recipe));
-    fmt::print("{}\n{}", request.resolved, text);
-    return Status::Ok();
-  }
-  DAVINCI_ASSIGN_OR_RETURN(const comm::World world, comm::WorldFromEnvironment(std::getenv));
-  if (world.size > 1)
-    return InvalidArgument(fmt::format(
-        "{} ranks were started, but davinci train is one process (davinci sft takes several); "
-        "start it without mpirun, torchrun or srun, or unset WORLD_SIZE",
-        world.size));
+  if (arguments.dry_run) return request;
   if (arguments.out.empty()) return InvalidArgument("--out is not set: the run's folder");
-  const trainer::LearnerOptions learner = request.recipe.common.learner;
-  if (learner.model_dir.empty())
+  if (request.recipe.common.learner.model_dir.empty())
     return InvalidArgument("model.path is not set: a folder in Hugging Face layout");
   request.folder = arguments.out;
+  return request;
+}
 
+Result<Workplace> OpenPlace(const orchestrator::TrainRequest& request,
+                            const GlobalOptions& global) {
   RunFlags flags;
   flags.backbone = std::make_shared<NoModel>();
-  DAVINCI_ASSIGN_OR_RETURN(
-      const Workplace place,
-      OpenWorkplace(flags, request.recipe.run, global,
-                    [](const std::string& notice) { fmt::print(stderr, "{}\n", notice); }));
+  return OpenWorkplace(flags, request.recipe.run, global,
+                       [](const std::string& notice) { fmt::print(stderr, "{}\n", notice); });
+}
+
+// Samples, judges and writes the run folder: one process, or rank 0.
+Status Lead(const TrainArguments& arguments, orchestrator::TrainRequest request,
+            const GlobalOptions& global) {
+  const auto workplace = OpenPlace(request, global);
+  DAVINCI_RETURN_IF_ERROR(comm::Agree(request.ranks, workplace.status()));
+  const Workplace& place = *workplace;
+  const trainer::LearnerOptions learner = request.recipe.common.learner;
   orchestrator::RunHeader& header = request.header;
   header.command = "train";
   header.title = std::filesystem::path(arguments.recipe).stem().string();
@@ -113,6 +115,42 @@ Status Run(const TrainArguments& arguments, const GlobalOptions& global) {
   return Status::Ok();
 }
 
+Status DryRun(const orchestrator::TrainRequest& request) {
+  DAVINCI_ASSIGN_OR_RETURN(const std::string text, orchestrator::DescribeTraining(request.recipe));
+  fmt::print("{}\n{}", request.resolved, text);
+  return Status::Ok();
+}
+
+// The exit status. What all ranks agree on is said by rank 0 alone.
+int Run(const TrainArguments& arguments, const GlobalOptions& global) {
+  const auto world = comm::WorldFromEnvironment(std::getenv);
+  if (!world.ok()) return FailCommand("train", world.status());
+  const bool leads = world->rank == 0;
+  auto request = Prepare(arguments);
+  if (arguments.dry_run) {
+    if (!leads) return 0;
+    const Status status = request.ok() ? DryRun(*request) : request.status();
+    return status.ok() ? 0 : FailCommand("train", status);
+  }
+  const auto group = comm::Join(*world);
+  if (!group.ok())
+    return FailCommand("train", world->size == 1
+                                    ? group.status()
+                                    : group.status().Annotate(fmt::format("rank {}", world->rank)));
+  Status status = comm::Agree(group->get(), request.status());
+  if (status.ok()) {
+    request->ranks = group->get();
+    if (leads) {
+      status = Lead(arguments, std::move(request).value(), global);
+    } else {
+      status = comm::Agree(group->get(), Status::Ok());  // rank 0 has a judge
+      if (status.ok()) status = orchestrator::AssistTraining(*request);
+    }
+  }
+  if (status.ok()) return 0;
+  return leads ? FailCommand("train", status) : ExitStatus(status);
+}
+
 }  // namespace
 
 void AddTrainCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
@@ -123,11 +161,12 @@ void AddTrainCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->add_flag("--unsafe-no-sandbox", arguments->no_sandbox,
                     "Run candidates without isolation");
   command->footer(
-      "Example:\n"
+      "Examples:\n"
       "  davinci train recipes/train/davinci.toml --set model.path=models/m --set "
       "train.tasks='[\"tasks\"]' --out runs/train-1\n"
+      "  mpirun -n 2 davinci train my.toml --out runs/train-1       # rank 0 samples and judges\n"
       "Exit status: 0 trained, 2 bad recipe, tasks or model, 3 failed.");
-  OnCommand(command, "train", exit_code, [arguments, &global] { return Run(*arguments, global); });
+  command->callback([arguments, &global, exit_code] { *exit_code = Run(*arguments, global); });
 }
 
 }  // namespace davinci::app

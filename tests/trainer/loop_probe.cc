@@ -2,6 +2,7 @@
 // learner and checkpoints, with a sampler and a judge that cost nothing.
 //
 //   loop_probe RECIPE OUT [KEY=VALUE]…
+//   mpirun -n N loop_probe …
 //
 // A reply is two tokens a, b of the vocabulary, drawn from the checkpoint's own distribution. An
 // odd a is wrong. An even one is correct, an even b makes it 1.2 times as fast as eager, a b
@@ -11,10 +12,12 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 
 #include "davinci/base/hash.h"
 #include "davinci/base/rng.h"
+#include "davinci/comm/rank_group.h"
 #include "davinci/orchestrator/train_loop.h"
 
 namespace {
@@ -139,6 +142,10 @@ Status Run(int argc, char** argv) {
   request.header.identity["recipe"] = davinci::Sha256Hex(request.resolved);
   DAVINCI_ASSIGN_OR_RETURN(const auto prompts,
                            davinci::agent::PromptSet::Load(DAVINCI_SOURCE_DIR "/prompts"));
+  DAVINCI_ASSIGN_OR_RETURN(const auto world, davinci::comm::WorldFromEnvironment(std::getenv));
+  DAVINCI_ASSIGN_OR_RETURN(const auto group, davinci::comm::Join(world));
+  request.ranks = group.get();
+  if (world.rank != 0) return orchestrator::AssistTraining(request);
   ToyEvaluator evaluator;
   orchestrator::TrainParts parts;
   parts.open_model = [](const fs::path& model, const fs::path&) {

@@ -5,16 +5,21 @@
 Shown: while the critic's gate is closed the policy keeps its bits and the critic learns; the gate opens when the mean explained variance of its
 window says so and stays open; then the reward rises towards 3; killed at random moments the run ends with the same checkpoint, critic and gate
 included; a gate that cannot open trains no policy; without pretraining the first step does; a checkpoint with a damaged critic is refused;
-held-out tasks are rolled out when they are due and the best checkpoint is kept.
+held-out tasks are rolled out when they are due and the best checkpoint is kept; a step whose group does not differ rolls out further batches of
+tasks up to the recipe's limit, and resumes with the same ones; started by mpirun several ranks share the update and end as one process does.
 """
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+
+from ranks import ended, mpirun, ranks_of
+import safetensors.numpy
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 STEPS = 11
@@ -136,12 +141,86 @@ def main():
         assert sorted(os.listdir(os.path.join(folder, "held/checkpoints"))) == sorted({f"step-{best['step']:08}", "step-00000003"})
         assert "train.held_out" in run("both", "cuda-agent.toml", *sets, f'train.held_out=["{task}"]', code=1)
 
+        # Dynamic sampling: groups of two are often alike.
+        sets = ["task.target=cpu", "task.language=cpp", "train.tasks_per_step=1", "rollout.rollouts=2", "rollout.turns=1", "advantage.kind=trloo",
+                "groups.min_deviation=1e-3", "groups.min_members=2",
+                "train.max_batches=3", "train.steps=12", "optimizer.learning_rate=1e-3", "checkpoint.keep_last=100"]
+        log = run("drawn", "cuda-agent.toml", *sets)
+
+        def differs(segment):
+            found = []
+            with open(os.path.join(folder, f"drawn/steps/{segment:08}.jsonl")) as file:
+                for line in file:
+                    unit = json.loads(line)
+                    if unit["kind"] == "judgement":
+                        evaluation = unit["body"]["evaluation"]
+                        found.append((evaluation["correct"], [s["median"] for s in evaluation.get("evidence", {}).get("speedups", [])]))
+            assert len(found) == 2, found
+            return found[0] != found[1]
+
+        segment = 0
+        for line in log:
+            groups = [differs(segment + i + 1) for i in range(line["batches"])]
+            segment += line["batches"]
+            assert not any(groups[:-1]) and (groups[-1] or len(groups) == 3), (line["step"], groups)
+            assert line["updates"] == groups[-1] and abs(line["turns"]["untrained"] - 1 + groups[-1] / len(groups)) < 1e-9, (line, groups)
+        assert segment == len(os.listdir(os.path.join(folder, "drawn/steps"))) > 12, segment
+        process = subprocess.Popen(command("redrawn", "cuda-agent.toml", *sets), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and len(os.listdir(os.path.join(folder, "redrawn/steps")) if os.path.exists(
+                os.path.join(folder, "redrawn/steps")) else []) < random.randint(3, segment - 1):
+            time.sleep(0.005)
+        assert process.poll() is None, "ended before it was killed"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert [line["batches"] for line in run("redrawn", "cuda-agent.toml", *sets)] == [line["batches"] for line in log]
+        assert checkpoint("redrawn", 12) == checkpoint("drawn", 12)
+        extra = segment - 12
+
+        # Several ranks: rank 0 samples, all compute the update. As one process, up to rounding; goes on with any number.
+        if shutil.which("mpirun"):
+            sets = ["task.target=cpu", "task.language=cpp", "train.tasks_per_step=1", "rollout.rollouts=12", "rollout.turns=1",
+                    "advantage.kind=trloo", "groups.min_deviation=1e-3", "train.steps=8", "train.updates_per_step=2",
+                    "mismatch.rule=reject", "model.tokens_per_pass=6", "optimizer.learning_rate=1e-3", "checkpoint.keep_last=100"]
+            one = run("one", "cuda-agent.toml", *sets)
+
+            def same(out):
+                with open(os.path.join(folder, out, "log.jsonl")) as file:
+                    log = [json.loads(line) for line in file]
+                for a, b in zip(one, log, strict=True):
+                    assert a["reward"] == b["reward"] and a["trained_tokens"] == b["trained_tokens"] and a["advantage"] == b["advantage"], (a, b)
+                    for x, y in ((a["loss"]["policy"], b["loss"]["policy"]), (a["gradient_norm"], b["gradient_norm"]),
+                                 (a["kl"]["policy"], b["kl"]["policy"]), (a["entropy"]["policy"], b["entropy"]["policy"])):
+                        assert abs(x - y) <= 1e-5 * max(1, abs(x)), (a, b)
+                files = [safetensors.numpy.load_file(os.path.join(folder, name, "checkpoints/step-00000008/model.safetensors"))
+                         for name in ("one", out)]
+                assert files[0].keys() == files[1].keys()
+                return max(float(abs(files[0][name] - files[1][name]).max()) for name in files[0]), log[-1]["ranks"]
+
+            for ranks in (2, 3):
+                out = f"ranks{ranks}"
+                process = subprocess.Popen(mpirun(ranks, command(out, "cuda-agent.toml", *sets)), stdout=subprocess.DEVNULL,
+                                           stderr=subprocess.DEVNULL)
+                reached = os.path.join(folder, out, f"checkpoints/step-{random.randint(1, 4):08}")
+                while process.poll() is None and not os.path.exists(reached):
+                    time.sleep(0.002)
+                assert process.poll() is None, "it ended before a rank could be killed"
+                pids = ranks_of(process.pid)
+                os.kill(pids[random.randrange(ranks)], signal.SIGKILL)
+                assert process.wait(timeout=60) != 0 and all(ended(pid, 20) for pid in pids.values()), pids
+                done = subprocess.run(mpirun(5 - ranks, command(out, "cuda-agent.toml", *sets)), capture_output=True, text=True, timeout=200)
+                assert done.returncode == 0, (done.stdout[-1500:], done.stderr[-1500:])
+                difference, said = same(out)
+                assert difference <= 1e-5 and said == 5 - ranks, (difference, said)
+                print(f"{ranks} ranks, killed, then {5 - ranks}: weights differ from one process by {difference:.1e} at most", flush=True)
+            done = subprocess.run(mpirun(2, command("refused", "cuda-agent.toml", *CRITIC)), capture_output=True, text=True, timeout=100)
+            assert done.returncode != 0 and "a critic is trained by one process" in done.stderr, done.stderr[-800:]
+
         damaged = os.path.join(folder, "eager/checkpoints/step-00000001/critic/model.safetensors")
         with open(damaged, "r+b") as file:
             file.seek(-1, os.SEEK_END)
             file.write(b"\x7f")
         assert "critic/model.safetensors" in run("eager", "cuda-agent.toml", *CRITIC, "critic.pretrain=false", "train.steps=1", code=1)
-        print(f"gate opened at step {opened + 1} (explained variance {variances[opened]:.2f}); reward {first:.2f} -> {last:.2f}; {kills} kills; "
+        print(f"gate opened at step {opened + 1} (explained variance {variances[opened]:.2f}); reward {first:.2f} -> {last:.2f}; {kills} kills; {extra} further batches in 12 steps; "
               f"{time.time() - begun:.0f} s")
 
 

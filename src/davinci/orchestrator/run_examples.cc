@@ -289,6 +289,7 @@ Status Reader::Read() {
                                       : std::max<size_t>(header_.tasks.size(), 1);
   }
   for (const int step : run_->Steps()) {
+    if (header_.command == "train" && step >= kFirstHeldOutSegment) break;
     DAVINCI_ASSIGN_OR_RETURN(const auto tasks, TasksOf(step));
     // Experiments may use another task of the step, so a step that learns is replayed as a whole.
     const size_t at_once = settings_.learn ? std::max<size_t>(tasks.size(), 1) : kTasksAtOnce;

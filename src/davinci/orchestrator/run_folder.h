@@ -30,6 +30,9 @@ struct RunHeader {
 nlohmann::json TaskRecord(const TaskEntry& task);
 Result<TaskEntry> TaskFromRecord(const nlohmann::json& record, store::RunStore& run);
 
+// Where training keeps the units of held-out tasks, behind every segment that is trained on.
+inline constexpr int kFirstHeldOutSegment = 50000000;
+
 nlohmann::json ToJson(const RunHeader& header);
 Result<RunHeader> HeaderFrom(store::RunStore& run);
 

@@ -3,19 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
+#include "davinci/comm/agree.h"
 #include "davinci/orchestrator/run_library.h"
 #include "davinci/orchestrator/step_engine.h"
 #include "davinci/orchestrator/task_inputs.h"
 #include "davinci/orchestrator/train_critic.h"
 #include "davinci/orchestrator/train_policy.h"
+#include "davinci/orchestrator/train_ranks.h"
 #include "davinci/orchestrator/training_batch.h"
 #include "davinci/rl/collapse_monitor.h"
+#include "davinci/rl/group_filter.h"
 #include "davinci/trainer/checkpoint.h"
 #include "davinci/trainer/epoch.h"
 #include "davinci/trainer/estimate.h"
@@ -28,8 +32,28 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-// Where the units of held-out tasks lie, out of the way of the steps'.
-constexpr int kFirstHeldOutSegment = 50000000;
+// The same on all ranks, so that all fail alike.
+Status CheckRanks(const TrainRequest& request) {
+  if (request.ranks == nullptr) return Status::Ok();
+  if (request.recipe.algorithm.critic.enabled)
+    return InvalidArgument(
+        "advantage.kind \"gae\": a critic is trained by one process; start davinci train without "
+        "mpirun, torchrun or srun");
+  DAVINCI_ASSIGN_OR_RETURN(const auto all, request.ranks->Exchange(request.resolved));
+  for (size_t rank = 1; rank < all.size(); ++rank)
+    if (all[rank] != all[0])
+      return InvalidArgument(
+          fmt::format("rank {} has another recipe than rank 0; start all ranks with the same "
+                      "arguments and files",
+                      rank));
+  return Status::Ok();
+}
+
+Result<std::unique_ptr<trainer::Learner>> OpenRankLearner(const TrainRequest& request) {
+  trainer::LearnerOptions options = request.recipe.common.learner;
+  options.ranks = request.ranks;
+  return trainer::OpenLearner(options);
+}
 
 class Training {
  public:
@@ -48,18 +72,41 @@ class Training {
   Result<TrainOutcome> Run();
 
  private:
+  // Functions whose status every rank shares are marked "agreed".
   Status OpenTasks();
+  // Agreed.
   Status OpenLearner();
-  Result<std::vector<rollout::TaskInput>> TasksOf(int step);
-  // With the newest checkpoint, as units of `segment`.
-  Result<std::vector<rollout::TaskOutcome>> RollOut(int segment,
+  // What a step trains: a batch of tasks is rolled out, and further ones as long as too few groups
+  // differ (dynamic sampling). The library is that of the step's beginning for all of them.
+  struct Sampled {
+    std::vector<rollout::TaskOutcome> outcomes;
+    TrainingBatch batch;
+    int batches = 0;
+  };
+  Result<Sampled> Sample();
+  size_t TasksPerBatch() const {
+    return std::min<size_t>(static_cast<size_t>(recipe_.tasks_per_step), tasks_.size());
+  }
+  Result<std::vector<rollout::TaskInput>> TasksOf(int batch);
+  // The newest checkpoint, for sampling.
+  Result<std::unique_ptr<llm::Backbone>> OpenSampler();
+  // As units of `segment`.
+  Result<std::vector<rollout::TaskOutcome>> RollOut(int segment, llm::Backbone* model,
                                                     const std::vector<rollout::TaskInput>& inputs,
                                                     const rollout::StepSettings& settings);
   // The policy that `step` samples from, on the held-out tasks, where they are due.
   Status HeldOut(int step, ordered_json* line);
   Status Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes, ordered_json* line);
+  // Held-out tasks, sampling, what of it goes into the log line.
+  Status Prepare(int step, Sampled* sampled, ordered_json* line);
   Status Learn(int step, TrainingBatch& batch, ordered_json* line);
+  // Agreed.
   Status Save(int step);
+  // A failure of this rank inside a step, where the others wait for it.
+  Status Fail(const Status& status) const {
+    if (ranks_ != nullptr) ranks_->Abort(status);
+    return status;
+  }
   fs::path Checkpoints() const { return run_->folder() / "checkpoints"; }
   bool lora() const { return recipe_.common.learner.lora.rank > 0; }
 
@@ -69,13 +116,17 @@ class Training {
   rollout::StopFlag* const stop_;
   const TrainEvents& events_;
   const std::unique_ptr<store::RunStore> run_;
+  comm::RankGroup* const ranks_ = request_.ranks;
   StepEngine engine_;
   rl::CollapseMonitor monitor_;
   std::vector<TaskEntry> tasks_, held_out_;
   std::unique_ptr<skill::Library> library_;
+  std::optional<trainer::RunLog> log_;
   std::unique_ptr<trainer::Learner> learner_;
   std::unique_ptr<TrainCritic> critic_;  // null without one
+  bool begins_ = true;                   // there was no checkpoint
   int done_ = 0;                         // steps that have a checkpoint
+  int batches_ = 0;                      // of tasks, that they rolled out
   std::optional<int64_t> best_;          // the step whose checkpoint did best on the held-out tasks
   double best_score_ = 0;
   TrainOutcome outcome_;
@@ -96,18 +147,22 @@ Status Training::OpenTasks() {
     DAVINCI_RETURN_IF_ERROR(PlaceTaskRows(run_->folder(), &held_out_));
   }
   DAVINCI_ASSIGN_OR_RETURN(library_, OpenRunLibrary(run_->folder(), request_.library_sources));
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(Checkpoints()));
+  DAVINCI_ASSIGN_OR_RETURN(const auto steps, trainer::ListCheckpoints(Checkpoints()));
+  begins_ = steps.empty();
+  if (!begins_) done_ = static_cast<int>(steps.back());
+  DAVINCI_ASSIGN_OR_RETURN(log_, trainer::RunLog::Open(run_->folder(), done_));
   return Status::Ok();
 }
 
 Status Training::OpenLearner() {
-  DAVINCI_RETURN_IF_ERROR(MakeDirs(Checkpoints()));
-  DAVINCI_ASSIGN_OR_RETURN(const auto steps, trainer::ListCheckpoints(Checkpoints()));
-  DAVINCI_ASSIGN_OR_RETURN(learner_, trainer::OpenLearner(recipe_.common.learner));
+  DAVINCI_RETURN_IF_ERROR(
+      FromRank0(ranks_, begins_ ? std::string() : std::to_string(done_)).status());
+  DAVINCI_ASSIGN_OR_RETURN(learner_, OpenRankLearner(request_));
   if (recipe_.algorithm.critic.enabled) {
     DAVINCI_ASSIGN_OR_RETURN(critic_, TrainCritic::Open(recipe_));
   }
-  if (steps.empty()) return Save(0);
-  done_ = static_cast<int>(steps.back());
+  if (begins_) return Save(0);
   const fs::path newest = trainer::CheckpointPath(Checkpoints(), done_);
   DAVINCI_ASSIGN_OR_RETURN(
       const json state,
@@ -115,6 +170,7 @@ Status Training::OpenLearner() {
   if (critic_ != nullptr) {
     DAVINCI_RETURN_IF_ERROR(critic_->Restore(state["critic"].value("gate", json())));
   }
+  batches_ = state.value("batches", done_);
   if (const json best = state.value("best", json()); best.is_object()) {
     best_ = best.value("step", int64_t{0});
     best_score_ = best.value("fast_1", 0.0);
@@ -125,12 +181,9 @@ Status Training::OpenLearner() {
 }
 
 Status Training::Save(int step) {
-  json state = {{"command", "train"},
-                {"step", step},
-                {"task_cursor", static_cast<int64_t>(step) * recipe_.tasks_per_step},
-                {"library_step", step},
-                {"journal_segment", step},
-                {"seed", recipe_.common.seed}};
+  json state = {{"command", "train"},          {"step", step},
+                {"batches", batches_},         {"library_step", step},
+                {"journal_segment", batches_}, {"seed", recipe_.common.seed}};
   if (critic_ != nullptr) state["critic"] = {{"gate", critic_->State()}};
   if (best_) state["best"] = {{"step", *best_}, {"fast_1", best_score_}};
   const trainer::CheckpointSource source{recipe_.common.learner.model_dir,
@@ -140,25 +193,24 @@ Status Training::Save(int step) {
       trainer::WriteCheckpoint(Checkpoints(), step, *learner_, source, std::move(state),
                                critic_ ? &critic_->learner() : nullptr));
   const trainer::CheckpointSettings& kept = recipe_.common.checkpoint;
-  return trainer::PruneCheckpoints(Checkpoints(), kept.keep_last,
-                                   kept.keep_best ? best_ : std::nullopt);
+  return comm::Agree(ranks_, trainer::PruneCheckpoints(Checkpoints(), kept.keep_last,
+                                                       kept.keep_best ? best_ : std::nullopt));
 }
 
-Result<std::vector<rollout::TaskInput>> Training::TasksOf(int step) {
+Result<std::vector<rollout::TaskInput>> Training::TasksOf(int batch) {
   std::vector<TaskEntry> entries;
-  const auto per_step =
-      std::min<size_t>(static_cast<size_t>(recipe_.tasks_per_step), tasks_.size());
-  const size_t per_epoch = tasks_.size() / per_step;
-  const auto index = static_cast<size_t>(step - 1);
+  const size_t per_batch = TasksPerBatch();
+  const size_t per_epoch = tasks_.size() / per_batch;
+  const auto index = static_cast<size_t>(batch - 1);
   const auto order = trainer::EpochOrder(recipe_.common.seed,
                                          static_cast<int64_t>(index / per_epoch), tasks_.size());
-  for (size_t i = 0; i < per_step; ++i)
-    entries.push_back(tasks_[order[index % per_epoch * per_step + i]]);
+  for (size_t i = 0; i < per_batch; ++i)
+    entries.push_back(tasks_[order[index % per_epoch * per_batch + i]]);
   DAVINCI_RETURN_IF_ERROR(PlaceTaskRows(run_->folder(), &entries));
   // The run names its tasks, so that it can be read without the set.
   rollout::UnitId drawn;
   drawn.kind = rollout::UnitKind::kDrawn;
-  drawn.step = step;
+  drawn.step = batch;
   DAVINCI_ASSIGN_OR_RETURN(const json known, engine_.log.Find(drawn));
   if (known.is_null()) {
     DAVINCI_RETURN_IF_ERROR(KeepSources(&entries));
@@ -173,15 +225,16 @@ Result<std::vector<rollout::TaskInput>> Training::TasksOf(int step) {
   return MakeTaskInputs(entries, recipe_.run.step);
 }
 
-Result<std::vector<rollout::TaskOutcome>> Training::RollOut(
-    int segment, const std::vector<rollout::TaskInput>& inputs,
-    const rollout::StepSettings& settings) {
+Result<std::unique_ptr<llm::Backbone>> Training::OpenSampler() {
   const fs::path newest = trainer::CheckpointPath(Checkpoints(), done_);
-  DAVINCI_ASSIGN_OR_RETURN(
-      const std::unique_ptr<llm::Backbone> model,
-      parts_.open_model(lora() ? fs::path(recipe_.common.learner.model_dir) : newest,
-                        lora() ? newest : fs::path()));
-  rollout::ModelCalls calls(&engine_.log, rollout::Backbones(model.get()), &engine_.llm_lane);
+  return parts_.open_model(lora() ? fs::path(recipe_.common.learner.model_dir) : newest,
+                           lora() ? newest : fs::path());
+}
+
+Result<std::vector<rollout::TaskOutcome>> Training::RollOut(
+    int segment, llm::Backbone* model, const std::vector<rollout::TaskInput>& inputs,
+    const rollout::StepSettings& settings) {
+  rollout::ModelCalls calls(&engine_.log, rollout::Backbones(model), &engine_.llm_lane);
   const rollout::StepContext context =
       engine_.Context(&calls, library_.get(), parts_.prompts, parts_.device, events_.step);
   auto outcomes = rollout::RunStep(context, settings, segment, inputs, recipe_.run.tasks_in_flight);
@@ -196,6 +249,25 @@ Result<std::vector<rollout::TaskOutcome>> Training::RollOut(
   return outcomes;
 }
 
+Result<Training::Sampled> Training::Sample() {
+  Sampled sampled;
+  const rl::GroupFilterOptions& groups = recipe_.algorithm.groups;
+  auto wanted = static_cast<int>(TasksPerBatch());
+  if (groups.max_groups > 0) wanted = std::min(wanted, groups.max_groups);
+  DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler());
+  do {
+    const int segment = batches_ + ++sampled.batches;
+    DAVINCI_ASSIGN_OR_RETURN(const auto inputs, TasksOf(segment));
+    DAVINCI_ASSIGN_OR_RETURN(auto outcomes,
+                             RollOut(segment, model.get(), inputs, recipe_.run.step));
+    std::ranges::move(outcomes, std::back_inserter(sampled.outcomes));
+    DAVINCI_ASSIGN_OR_RETURN(sampled.batch,
+                             MakeTrainingBatch(sampled.outcomes, recipe_, engine_.log));
+  } while (rl::NeedsMoreGroups(sampled.batch.trained_groups, wanted, sampled.batches,
+                               recipe_.max_batches));
+  return sampled;
+}
+
 Status Training::HeldOut(int step, ordered_json* line) {
   if (recipe_.eval_every == 0 || (step - 1) % recipe_.eval_every != 0) return Status::Ok();
   const Stopwatch watch;
@@ -203,7 +275,8 @@ Status Training::HeldOut(int step, ordered_json* line) {
   settings.learn = false;
   DAVINCI_ASSIGN_OR_RETURN(const auto inputs, MakeTaskInputs(held_out_, settings));
   const int segment = kFirstHeldOutSegment + step;
-  DAVINCI_ASSIGN_OR_RETURN(const auto outcomes, RollOut(segment, inputs, settings));
+  DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler());
+  DAVINCI_ASSIGN_OR_RETURN(const auto outcomes, RollOut(segment, model.get(), inputs, settings));
   run_->Release(segment);
   const auto fast = FastPOf(outcomes);
   for (const auto& [p, share] : fast) (*line)["held_out"][p] = share;
@@ -268,55 +341,63 @@ Status Training::Learn(int step, TrainingBatch& batch, ordered_json* line) {
       batch, trainer::LearningRate(recipe_.common.schedule, step - 1, recipe_.steps), line);
 }
 
+Status Training::Prepare(int step, Sampled* sampled, ordered_json* log_line) {
+  ordered_json& line = *log_line;
+  DAVINCI_RETURN_IF_ERROR(HeldOut(step, &line));
+  const Stopwatch watch;
+  const rollout::LaneStats model_before = engine_.llm_lane.stats();
+  const rollout::LaneStats judge_before = engine_.judge_lane.stats();
+  DAVINCI_ASSIGN_OR_RETURN(*sampled, Sample());
+  const TrainingBatch& batch = sampled->batch;
+  for (const auto& [p, share] : FastPOf(sampled->outcomes)) line["fast_p"][p] = share;
+  const auto idle = [](const rollout::LaneStats& before, const rollout::LaneStats& after) {
+    const double open = after.places * (after.open_seconds - before.open_seconds);
+    return open > 0 ? 1 - std::min(1.0, (after.busy_seconds - before.busy_seconds) / open) : 0.0;
+  };
+  line["idle"] = {{"model", idle(model_before, engine_.llm_lane.stats())},
+                  {"judge", idle(judge_before, engine_.judge_lane.stats())}};
+  DAVINCI_RETURN_IF_ERROR(Flush(step, sampled->outcomes, &line));
+  line["seconds"]["rollout"] = watch.Seconds();
+  line["batches"] = sampled->batches;
+  if (batch.samples.empty())
+    return FailedPrecondition(fmt::format(
+        "step {}: no reply has its tokens; training needs the embedded model's traces", step));
+  for (const auto& [name, value] : batch.figures) {
+    const size_t slash = name.find('/');
+    line[name.substr(0, slash)][name.substr(slash + 1)] = value;
+  }
+  std::vector<rl::ReplyView> replies;
+  for (const rl::TrainingSample& sample : batch.samples)
+    replies.push_back({sample.output, -1, sample.turn});
+  const rl::CollapseReading reading = monitor_.Observe(replies);
+  line["replies"] = {{"length", reading.mean_length},
+                     {"repetition", reading.repetition},
+                     {"first_token_drift", reading.first_token_drift}};
+  for (const std::string& alert : reading.alerts) events_.say("warning: " + alert);
+  DAVINCI_ASSIGN_OR_RETURN(const auto skills, library_->All());
+  line["library"] = skills.size();
+  if (ranks_ != nullptr) line["ranks"] = ranks_->world().size;
+  return Status::Ok();
+}
+
 Result<TrainOutcome> Training::Run() {
-  DAVINCI_RETURN_IF_ERROR(OpenTasks());
+  DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks_, OpenTasks()));
   DAVINCI_RETURN_IF_ERROR(OpenLearner());
-  DAVINCI_ASSIGN_OR_RETURN(auto log, trainer::RunLog::Open(run_->folder(), done_));
   double saving_seconds = 0;
   for (int step = done_ + 1; step <= recipe_.steps; ++step) {
     ordered_json line = {{"step", step}};
-    DAVINCI_RETURN_IF_ERROR(HeldOut(step, &line));
-    const Stopwatch watch;
-    const rollout::LaneStats model_before = engine_.llm_lane.stats();
-    const rollout::LaneStats judge_before = engine_.judge_lane.stats();
-    DAVINCI_ASSIGN_OR_RETURN(const auto inputs, TasksOf(step));
-    DAVINCI_ASSIGN_OR_RETURN(const auto outcomes, RollOut(step, inputs, recipe_.run.step));
-    for (const auto& [p, share] : FastPOf(outcomes)) line["fast_p"][p] = share;
-    const auto idle = [](const rollout::LaneStats& before, const rollout::LaneStats& after) {
-      const double open = after.places * (after.open_seconds - before.open_seconds);
-      return open > 0 ? 1 - std::min(1.0, (after.busy_seconds - before.busy_seconds) / open) : 0.0;
-    };
-    line["idle"] = {{"model", idle(model_before, engine_.llm_lane.stats())},
-                    {"judge", idle(judge_before, engine_.judge_lane.stats())}};
-    DAVINCI_RETURN_IF_ERROR(Flush(step, outcomes, &line));
-    line["seconds"]["rollout"] = watch.Seconds();
-    DAVINCI_ASSIGN_OR_RETURN(TrainingBatch batch,
-                             MakeTrainingBatch(outcomes, recipe_, engine_.log));
-    if (batch.samples.empty())
-      return FailedPrecondition(fmt::format(
-          "step {}: no reply has its tokens; training needs the embedded model's traces", step));
-    for (const auto& [name, value] : batch.figures) {
-      const size_t slash = name.find('/');
-      line[name.substr(0, slash)][name.substr(slash + 1)] = value;
-    }
-    std::vector<rl::ReplyView> replies;
-    for (const rl::TrainingSample& sample : batch.samples)
-      replies.push_back({sample.output, -1, sample.turn});
-    const rl::CollapseReading reading = monitor_.Observe(replies);
-    line["replies"] = {{"length", reading.mean_length},
-                       {"repetition", reading.repetition},
-                       {"first_token_drift", reading.first_token_drift}};
-    for (const std::string& alert : reading.alerts) events_.say("warning: " + alert);
-    DAVINCI_RETURN_IF_ERROR(Learn(step, batch, &line));
-    DAVINCI_ASSIGN_OR_RETURN(const auto skills, library_->All());
-    line["library"] = skills.size();
+    Sampled sampled;
+    DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks_, Prepare(step, &sampled, &line)));
+    TrainingBatch& batch = sampled.batch;
+    if (const Status shared = ShareBatch(ranks_, &batch); !shared.ok()) return Fail(shared);
+    if (const Status learned = Learn(step, batch, &line); !learned.ok()) return Fail(learned);
     // A line without its checkpoint is dropped and written again; a checkpoint has its line.
     line["seconds"]["former_checkpoint"] = saving_seconds;
-    DAVINCI_RETURN_IF_ERROR(log.Write(line));
+    if (const Status written = log_->Write(line); !written.ok()) return Fail(written);
     const Stopwatch saving;
+    for (int i = 0; i < sampled.batches; ++i) run_->Release(++batches_);
     DAVINCI_RETURN_IF_ERROR(Save(step));
     saving_seconds = saving.Seconds();
-    run_->Release(step);
     done_ = step;
     events_.say(fmt::format(
         "step {}/{}  reward {:.3f}  correct {:.0f} %  faster {:.0f} %  {} sequences trained  "
@@ -337,8 +418,55 @@ Result<TrainOutcome> Training::Run() {
 
 Result<TrainOutcome> ExecuteTraining(const TrainRequest& request, const TrainParts& parts,
                                      rollout::StopFlag* stop, const TrainEvents& events) {
-  DAVINCI_ASSIGN_OR_RETURN(auto run, OpenRun(request.folder, request.header, request.resolved));
-  return Training(request, parts, stop, events, std::move(run)).Run();
+  DAVINCI_RETURN_IF_ERROR(CheckRanks(request));
+  auto run = OpenRun(request.folder, request.header, request.resolved);
+  DAVINCI_RETURN_IF_ERROR(comm::Agree(request.ranks, run.status()));
+  return Training(request, parts, stop, events, std::move(run).value()).Run();
+}
+
+// Says the same to the group, in the same order, as ExecuteTraining.
+Status AssistTraining(const TrainRequest& request) {
+  comm::RankGroup* const ranks = request.ranks;
+  const TrainRecipe& recipe = request.recipe;
+  const auto fail = [&](const Status& status) {
+    ranks->Abort(status);
+    return status;
+  };
+  DAVINCI_RETURN_IF_ERROR(CheckRanks(request));
+  DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks, Status::Ok()));  // the run's folder
+  DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks, Status::Ok()));  // tasks
+  DAVINCI_ASSIGN_OR_RETURN(const std::string newest, FromRank0(ranks, ""));
+  DAVINCI_ASSIGN_OR_RETURN(const auto learner, OpenRankLearner(request));
+  const fs::path checkpoints = request.folder / "checkpoints";
+  const trainer::CheckpointSource source{recipe.common.learner.model_dir,
+                                         recipe.common.learner.lora};
+  const auto save = [&](int step) -> Status {
+    DAVINCI_RETURN_IF_ERROR(
+        trainer::WriteCheckpoint(checkpoints, step, *learner, source, json()).status());
+    return comm::Agree(ranks, Status::Ok());  // older ones removed
+  };
+  int done = 0;
+  if (newest.empty()) {
+    DAVINCI_RETURN_IF_ERROR(save(0));
+  } else {
+    done = std::atoi(newest.c_str());
+    DAVINCI_RETURN_IF_ERROR(
+        trainer::ReadCheckpoint(trainer::CheckpointPath(checkpoints, done), *learner).status());
+  }
+  for (int step = done + 1; step <= recipe.steps; ++step) {
+    DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks, Status::Ok()));  // sampled and judged
+    TrainingBatch batch;
+    if (const Status shared = ShareBatch(ranks, &batch); !shared.ok()) return fail(shared);
+    PolicyUpdate policy(recipe, learner.get());
+    ordered_json line;  // rank 0 writes it
+    Status learned = policy.Compare(&batch, &line);
+    if (learned.ok())
+      learned = policy.Apply(
+          batch, trainer::LearningRate(recipe.common.schedule, step - 1, recipe.steps), &line);
+    if (!learned.ok()) return fail(learned);
+    DAVINCI_RETURN_IF_ERROR(save(step));
+  }
+  return Status::Ok();
 }
 
 Result<std::string> DescribeTraining(const TrainRecipe& recipe) {

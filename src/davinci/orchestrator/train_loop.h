@@ -1,13 +1,14 @@
 // The loop of `davinci train`: sample from the model, judge, learn, save, again.
 //
-//   draw tasks -> RunStep (select, roll out, summarise, verify) -> flush the library
+//   draw tasks -> RunStep (select, roll out, summarise, verify), again while too few groups differ
+//   -> flush the library
 //   -> samples with advantages -> log-probabilities of the trainer, rejection -> joint update
 //   -> checkpoint, from which the next step samples
 //
-// Every rollout's unit goes through the run store; a step's segment is read alone and released, so
-// memory does not grow with steps. What is recorded is not done again: killed anywhere, the same
-// call continues after the newest checkpoint, and given the recorded units of a step its update and
-// checkpoint have the same bits (deterministic mode, same machine and threads).
+// Every rollout's unit goes through the run store; a segment holds a batch of tasks, is read alone
+// and released, so memory does not grow with steps. What is recorded is not done again: killed
+// anywhere, the same call continues after the newest checkpoint, and given the recorded units of a
+// step its update and checkpoint have the same bits (deterministic mode, same machine and threads).
 #pragma once
 
 #include <filesystem>
@@ -17,6 +18,7 @@
 
 #include "davinci/agent/prompt_set.h"
 #include "davinci/base/status.h"
+#include "davinci/comm/rank_group.h"
 #include "davinci/llm/backbone.h"
 #include "davinci/orchestrator/run_folder.h"
 #include "davinci/orchestrator/train_recipe.h"
@@ -31,6 +33,7 @@ struct TrainRequest {
   std::string resolved;  // TOML
   std::filesystem::path folder;
   std::vector<std::string> library_sources;
+  comm::RankGroup* ranks = nullptr;  // nullptr: one process
 };
 
 // Not owned.
@@ -60,6 +63,9 @@ struct TrainOutcome {
 // Cancelled once `stop` fired; the same call continues.
 Result<TrainOutcome> ExecuteTraining(const TrainRequest& request, const TrainParts& parts,
                                      rollout::StopFlag* stop, const TrainEvents& events);
+// What the ranks other than 0 do meanwhile: their share of every update (train_ranks.h). Of the
+// request they need recipe, resolved text, folder and ranks.
+Status AssistTraining(const TrainRequest& request);
 
 // Step shapes, memory; opens no library.
 Result<std::string> DescribeTraining(const TrainRecipe& recipe);

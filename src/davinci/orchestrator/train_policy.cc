@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <string>
+#include <type_traits>
 
 #include "davinci/base/clock.h"
+#include "davinci/orchestrator/train_ranks.h"
 #include "davinci/rl/rejection.h"
 #include "davinci/trainer/estimate.h"
 #include "davinci/trainer/objectives.h"
@@ -22,6 +25,25 @@ double Share(int64_t part, int64_t whole) {
 
 std::string NameOf(size_t agent) {
   return std::string(rl::AgentKindName(static_cast<rl::AgentKind>(agent)));
+}
+
+// visit(what each rank has), by rank.
+template <typename Sums, typename Visit>
+Status ForEachRank(comm::RankGroup* ranks, const Sums& mine, const Visit& visit) {
+  static_assert(std::is_trivially_copyable_v<Sums>);
+  if (ranks == nullptr) {
+    visit(mine);
+    return Status::Ok();
+  }
+  DAVINCI_ASSIGN_OR_RETURN(const auto all,
+                           ranks->Exchange({reinterpret_cast<const char*>(&mine), sizeof(mine)}));
+  for (const std::string& text : all) {
+    Sums one;
+    if (text.size() != sizeof(one)) return Internal("a rank sent no sums");
+    std::memcpy(&one, text.data(), sizeof(one));
+    visit(one);
+  }
+  return Status::Ok();
 }
 
 // The loss weight of each sample's tokens. A sample is the loss's sequence: its tokens share one
@@ -42,33 +64,83 @@ std::vector<double> WeightsOf(const TrainingBatch& batch,
   return weight_of;
 }
 
+// Of the replies that are trained, by agent; with a critic the mean over a reply's tokens.
+void LogAdvantages(const TrainingBatch& batch, ordered_json* line) {
+  struct Sums {
+    int64_t replies = 0;
+    double sum = 0;
+    double magnitude = 0;
+    double largest = 0;
+    void Add(double advantage) {
+      sum += advantage;
+      magnitude += std::abs(advantage);
+      largest = std::max(largest, std::abs(advantage));
+    }
+  };
+  std::array<Sums, trainer::kNumAgents> sums{};
+  for (const rl::TrainingSample& sample : batch.samples) {
+    if (!sample.trained) continue;
+    Sums& own = sums[static_cast<size_t>(sample.agent)];
+    ++own.replies;
+    if (sample.token_advantages.empty()) {
+      own.Add(sample.advantage);
+      continue;
+    }
+    double mean = 0;
+    for (const float advantage : sample.token_advantages) mean += advantage;
+    own.Add(mean / static_cast<double>(sample.token_advantages.size()));
+  }
+  for (size_t agent = 0; agent < trainer::kNumAgents; ++agent) {
+    const Sums& own = sums[agent];
+    if (own.replies == 0) continue;
+    const auto count = static_cast<double>(own.replies);
+    (*line)["advantage"][NameOf(agent)] = {{"replies", own.replies},
+                                           {"mean", own.sum / count},
+                                           {"magnitude", own.magnitude / count},
+                                           {"largest", own.largest}};
+  }
+}
+
 }  // namespace
 
 Status PolicyUpdate::EvaluateAll(const TrainingBatch& batch, ordered_json* line) {
   rl::Packing packing;
   const auto sequences = SequencesOf(batch, &packing);
   (*line)["computed_twice"] = packing.twice_share();
-  std::array<double, trainer::kNumAgents> entropy{};
-  std::array<int64_t, trainer::kNumAgents> tokens{};
+  struct Sums {
+    std::array<double, trainer::kNumAgents> entropy{};
+    std::array<int64_t, trainer::kNumAgents> tokens{};
+  };
+  Sums sums;
   trainer::PassOptions options;
   options.temperature = recipe_.run.step.policy_sampling.temperature;
   options.entropies = true;
-  const auto all = AllOf(sequences.size());
-  for (const auto& bin : BinsOf(sequences, all, recipe_.common.tokens_per_pass)) {
+  const auto divided = DivideAmongRanks(learner_.ranks(), sequences, AllOf(sequences.size()));
+  const auto& own = OwnOf(learner_.ranks(), divided);
+  for (const auto& bin : BinsOf(sequences, own, recipe_.common.tokens_per_pass)) {
     DAVINCI_ASSIGN_OR_RETURN(const trainer::PassResult result,
                              learner_.Evaluate(ViewsOf(sequences, bin), options));
     size_t next = 0;
     for (const size_t s : bin)
       for (const auto& [sample, token] : sequences[s].sources) {
         const auto agent = static_cast<size_t>(batch.samples[sample].agent);
-        entropy[agent] += result.entropies[next];
-        ++tokens[agent];
+        sums.entropy[agent] += result.entropies[next];
+        ++sums.tokens[agent];
         log_probs_[sample][token] = result.outputs[next++];
       }
   }
+  DAVINCI_RETURN_IF_ERROR(ShareValues(learner_.ranks(), sequences, divided, &log_probs_));
+  Sums total;
+  DAVINCI_RETURN_IF_ERROR(ForEachRank(learner_.ranks(), sums, [&](const Sums& one) {
+    for (size_t agent = 0; agent < trainer::kNumAgents; ++agent) {
+      total.entropy[agent] += one.entropy[agent];
+      total.tokens[agent] += one.tokens[agent];
+    }
+  }));
   for (size_t agent = 0; agent < trainer::kNumAgents; ++agent)
-    if (tokens[agent] > 0)
-      (*line)["entropy"][NameOf(agent)] = entropy[agent] / static_cast<double>(tokens[agent]);
+    if (total.tokens[agent] > 0)
+      (*line)["entropy"][NameOf(agent)] =
+          total.entropy[agent] / static_cast<double>(total.tokens[agent]);
   return Status::Ok();
 }
 
@@ -135,11 +207,14 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
   rl::Packing packing;
   const auto sequences = SequencesOf(batch, &packing);
   const Stopwatch watch;
-  std::array<trainer::PolicySums, trainer::kNumAgents> sums;
-  int64_t tokens = 0;
+  struct Sums {
+    std::array<trainer::PolicySums, trainer::kNumAgents> by_agent;
+    int64_t tokens = 0;
+    double flops = 0;
+  };
+  Sums own;
   int applied = 0;
   double norm = 0;
-  double flops = 0;
   const auto parts =
       std::min<size_t>(static_cast<size_t>(recipe_.updates_per_step), sequences.size());
   for (size_t part = 0; part < parts; ++part) {
@@ -148,11 +223,13 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
     const auto weight_of = WeightsOf(batch, sequences, members, algorithm);
     trainer::PassOptions options;
     options.temperature = recipe_.run.step.policy_sampling.temperature;
-    for (const auto& bin : BinsOf(sequences, members, recipe_.common.tokens_per_pass)) {
+    const auto divided = DivideAmongRanks(learner_.ranks(), sequences, members);
+    for (const auto& bin :
+         BinsOf(sequences, OwnOf(learner_.ranks(), divided), recipe_.common.tokens_per_pass)) {
       std::vector<trainer::PolicyTarget> targets;
       for (const size_t s : bin) {
-        tokens += static_cast<int64_t>(sequences[s].tokens.size());
-        flops +=
+        own.tokens += static_cast<int64_t>(sequences[s].tokens.size());
+        own.flops +=
             trainer::ModelFlops(learner_.config(), static_cast<int64_t>(sequences[s].tokens.size()),
                                 static_cast<int64_t>(sequences[s].targets.size()));
         for (const auto& [i, t] : sequences[s].sources) {
@@ -169,14 +246,22 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
       DAVINCI_RETURN_IF_ERROR(
           learner_.Accumulate(ViewsOf(sequences, bin), options, std::ref(objective)).status());
       for (size_t agent = 0; agent < trainer::kNumAgents; ++agent)
-        sums[agent].Add(objective.by_agent()[agent]);
+        own.by_agent[agent].Add(objective.by_agent()[agent]);
     }
     DAVINCI_ASSIGN_OR_RETURN(const trainer::Update update, learner_.Step(learning_rate));
     applied += update.applied;
     norm = update.gradient_norm;
   }
   learner_.Synchronize();
+  Sums total;
+  DAVINCI_RETURN_IF_ERROR(ForEachRank(learner_.ranks(), own, [&](const Sums& one) {
+    for (size_t agent = 0; agent < trainer::kNumAgents; ++agent)
+      total.by_agent[agent].Add(one.by_agent[agent]);
+    total.tokens += one.tokens;
+    total.flops += one.flops;
+  }));
   const double seconds = watch.Seconds();
+  LogAdvantages(batch, line);
   (*line)["updates"] = applied;
   (*line)["skipped_updates"] = learner_.Facts().skipped_updates;
   (*line)["learning_rate"] = learning_rate;
@@ -184,19 +269,19 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
   (*line)["trained_sequences"] = sequences.size();
   (*line)["trained_tokens"] = packing.num_trained;
   (*line)["seconds"]["update"] = seconds;
-  if (tokens > 0) {
-    (*line)["tokens_per_second"] = static_cast<double>(tokens) / seconds;
-    (*line)["model_tflops"] = flops / seconds * 1e-12;
+  if (total.tokens > 0) {
+    (*line)["tokens_per_second"] = static_cast<double>(total.tokens) / seconds;
+    (*line)["model_tflops"] = total.flops / seconds * 1e-12;
   }
   for (size_t agent = 0; agent < trainer::kNumAgents; ++agent) {
-    const trainer::PolicySums& own = sums[agent];
-    if (own.tokens == 0) continue;
-    const auto count = static_cast<double>(own.tokens);
-    (*line)["loss"][NameOf(agent)] = own.loss;
-    (*line)["clipped"][NameOf(agent)] = {{"low", own.clipped_low / count},
-                                         {"high", own.clipped_high / count},
-                                         {"dual", own.clipped_dual / count}};
-    (*line)["kl"][NameOf(agent)] = own.kl / count;
+    const trainer::PolicySums& found = total.by_agent[agent];
+    if (found.tokens == 0) continue;
+    const auto count = static_cast<double>(found.tokens);
+    (*line)["loss"][NameOf(agent)] = found.loss;
+    (*line)["clipped"][NameOf(agent)] = {{"low", found.clipped_low / count},
+                                         {"high", found.clipped_high / count},
+                                         {"dual", found.clipped_dual / count}};
+    (*line)["kl"][NameOf(agent)] = found.kl / count;
   }
   return Status::Ok();
 }

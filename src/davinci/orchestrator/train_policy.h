@@ -1,5 +1,6 @@
 // A step's update of the policy: the trainer's own log-probabilities of what was sampled, what a
-// mismatch with the sampler's rejects, and the clipped loss over the rest.
+// mismatch with the sampler's rejects, and the clipped loss over the rest. With several ranks all
+// call it with the same batch, each computes its share, and all get the same figures.
 #pragma once
 
 #include <nlohmann/json.hpp>

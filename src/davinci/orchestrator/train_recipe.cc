@@ -86,6 +86,7 @@ class Reader {
       reader_.Problem("train.eval_every", "needs tasks in train.held_out, or must be 0");
     Number("train.steps", &made_.steps, 1);
     Number("train.tasks_per_step", &made_.tasks_per_step, 1);
+    Number("train.max_batches", &made_.max_batches, 1, 1000);
     Number("train.updates_per_step", &made_.updates_per_step, 1, 64);
   }
 

@@ -77,6 +77,9 @@ struct TrainRecipe {
   int eval_every = 0;
   int steps = 300;
   int tasks_per_step = 16;
+  // Dynamic sampling: a step rolls out further batches of as many tasks, so many in all at most, as
+  // long as fewer than `tasks_per_step` tasks (or groups.max_groups) have rollouts that differ.
+  int max_batches = 1;
   int updates_per_step = 1;  // the step's sequences in so many parts, one update each
 };
 

@@ -283,7 +283,9 @@ class Builder {
     const auto fates = rl::FilterGroups(groups, options);
     Mean kept;
     for (size_t g = 0; g < groups.size(); ++g) {
-      kept.Add(fates[g].fate == rl::GroupFate::kTrained ? 1 : 0);
+      const bool differs = fates[g].fate == rl::GroupFate::kTrained;
+      batch_.trained_groups += differs;
+      kept.Add(differs ? 1 : 0);
       for (size_t r = 0; r < tasks_[g].second.size(); ++r) {
         const bool trained = std::ranges::binary_search(fates[g].members, r);
         for (const auto& sample : tasks_[g].second[r].samples) {

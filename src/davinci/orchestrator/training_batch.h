@@ -26,6 +26,7 @@ struct TrainingBatch {
   std::vector<rl::TrainingSample> samples;
   std::vector<TrainUnit> units;
   std::map<std::string, double> figures;  // "reward/policy", "correct", … for the log
+  int trained_groups = 0;                 // tasks whose rollouts differ
   int64_t without_trace = 0;              // model calls whose backbone knew no tokens
 };
 
