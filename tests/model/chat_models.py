@@ -11,7 +11,7 @@ TEMPLATE = (
     "{%- endfor %}{%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{%- endif %}")
 
 
-def make_tokenizer(texts, folder, vocab=400):
+def make_tokenizer(texts, folder, vocab=400, template=TEMPLATE):
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
     tokenizer.decoder = tokenizers.decoders.ByteLevel()
@@ -23,7 +23,7 @@ def make_tokenizer(texts, folder, vocab=400):
     tokenizer.save(os.path.join(folder, "tokenizer.json"))
     with open(os.path.join(folder, "tokenizer_config.json"), "w") as file:
         json.dump({"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>",
-                   "chat_template": TEMPLATE}, file)
+                   "chat_template": template}, file)
     return tokenizer
 
 
