@@ -58,7 +58,7 @@ TEST_P(NvrtcTest, CompilesTheKernelsWithoutHeaders) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcTest, testing::Values("sm_80", "sm_90"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& one) { return std::string(one.param); });
 
 TEST(Nvrtc, ReportsErrorsOfTheSourceAsAValue) {
   auto nvrtc = Nvrtc::Load(NvrtcDirectories());
