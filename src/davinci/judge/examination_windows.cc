@@ -325,9 +325,19 @@ std::vector<stats::PairedSample> Examination::WindowSamples(const std::vector<Pa
   const std::vector<double> baseline = WindowSeconds(pairs, kind, Side::kBaseline);
   // From an idle queue events show what the host does between them, too.
   const double events = kind.idle ? 0 : session_->between_events_seconds;
+  // A call from an idle queue takes no less than the same call in a full one; where the windows of
+  // a short call say so, noise does.
+  const auto least = [&](Side side) {
+    const std::vector<double> full =
+        kind.idle ? WindowSeconds(pairs_, full_queue_, side) : std::vector<double>();
+    return full.empty() ? 0 : stats::Median(full);
+  };
+  const double least_baseline = least(Side::kBaseline);
+  const double least_candidate = least(Side::kCandidate);
   std::vector<stats::PairedSample> samples;
   for (size_t i = 0; i < pairs.size(); ++i)
-    samples.push_back({baseline[i] + events, candidate[i] + events + added_seconds});
+    samples.push_back({std::max(baseline[i], least_baseline) + events,
+                       std::max(candidate[i], least_candidate) + events + added_seconds});
   return samples;
 }
 

@@ -16,7 +16,6 @@ constexpr double kNoiseAlone = 1.5;
 constexpr size_t kLeastAlone = 3;
 // A window need not be longer than this.
 constexpr double kAmpleSeconds = 1e-2;
-constexpr double kShortestSeconds = 1e-6;
 
 }  // namespace
 
@@ -32,7 +31,8 @@ std::vector<double> CallSeconds(std::span<const WindowReading> readings, int cal
                                 double empty_seconds) {
   std::vector<double> seconds;
   for (const WindowReading& reading : readings)
-    seconds.push_back(std::max(1e-9, (reading.with_calls_seconds - empty_seconds) / calls));
+    seconds.push_back(
+        std::max(kShortestSeconds, (reading.with_calls_seconds - empty_seconds) / calls));
   return seconds;
 }
 

@@ -17,7 +17,9 @@ struct WindowReading {
 double EmptySeconds(std::span<const WindowReading> readings, const double* usual = nullptr);
 inline constexpr double kMostOverUsualEmptySeconds = 1e-5;
 
-// One call of each window; never below a nanosecond.
+// One call of each window. Never below a microsecond: the shortest kernel takes longer, so less is
+// noise of the windows.
+inline constexpr double kShortestSeconds = 1e-6;
 std::vector<double> CallSeconds(std::span<const WindowReading> readings, int calls,
                                 double empty_seconds);
 
