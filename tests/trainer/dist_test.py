@@ -13,7 +13,8 @@ import tempfile
 import time
 
 from ranks import MPIRUN, ended, mpirun, ranks_of
-from sft_world import RECIPE, World, content, log_of, newest
+from run_folder import content
+from sft_world import RECIPE, World, log_of, newest
 import numpy as np
 import safetensors.numpy
 

@@ -19,6 +19,7 @@ import tempfile
 import time
 
 from ranks import ended, mpirun, ranks_of
+from run_folder import content
 import safetensors.numpy
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
@@ -45,15 +46,6 @@ CONFIG = {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "vocab_s
 CRITIC = ["task.target=cpu", "task.language=cpp", "train.tasks_per_step=1", "rollout.rollouts=40", "rollout.turns=1",
           "groups.min_deviation=0.0", "critic.learning_rate=1e-2", "critic.updates_per_step=8", "critic.value_clip=0.0", "critic.gate=0.2",
           "critic.gate_steps=2", "optimizer.learning_rate=1e-2"]
-
-
-def content(folder):
-    found = {}
-    for base, _, files in os.walk(folder):
-        for name in files:
-            with open(os.path.join(base, name), "rb") as file:
-                found[os.path.relpath(os.path.join(base, name), folder)] = file.read()
-    return found
 
 
 def main():

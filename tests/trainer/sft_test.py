@@ -16,7 +16,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../model"))
 from models import Probe, torch, transformers  # noqa: E402
 from chat_models import chat  # noqa: E402
-from sft_world import PAIRS, World, content, log_of, newest  # noqa: E402
+from run_folder import content  # noqa: E402
+from sft_world import PAIRS, World, log_of, newest  # noqa: E402
 import numpy as np  # noqa: E402
 
 GOLDEN = os.path.join(HERE, "golden_loss.json")

@@ -58,12 +58,3 @@ def log_of(out):
 def newest(out):
     steps = sorted(os.listdir(os.path.join(out, "checkpoints")))
     return os.path.join(out, "checkpoints", steps[-1]), steps
-
-
-def content(folder):
-    found = {}
-    for base, _, files in os.walk(folder):
-        for name in files:
-            with open(os.path.join(base, name), "rb") as file:
-                found[os.path.relpath(os.path.join(base, name), folder)] = file.read()
-    return found

@@ -28,6 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "../..")
 sys.path.insert(0, os.path.join(HERE, "../model"))
 from models import transformers  # noqa: E402
+from run_folder import content  # noqa: E402
 from chat_models import make_tokenizer  # noqa: E402
 
 TASK = """import torch
@@ -204,15 +205,6 @@ def requests(out):
             if unit["kind"] in ("generation", "selection", "summary"):
                 (request,) = blobs.execute("SELECT bytes FROM blobs WHERE name = ?", (unit["body"]["prompt"],)).fetchone()
                 yield json.loads(request)
-
-
-def content(folder):
-    found = {}
-    for base, _, files in os.walk(folder):
-        for name in files:
-            with open(os.path.join(base, name), "rb") as file:
-                found[os.path.relpath(os.path.join(base, name), folder)] = file.read()
-    return found
 
 
 def check_agents(out, log):
