@@ -26,16 +26,16 @@ using gpu::kMemoryParts;
 using gpu::kSharedSixteenths;
 inline constexpr int kUnknownParts = 8;
 
-enum class MemoryRoom { kEstimated, kHalfMore, kAll };
+enum class MemoryBudget { kEstimated, kHalfMore, kAll };
 
 // Parts needed for `footprint` (the oracle estimates it, davinci_worker/description.py) of a device
 // with `total` bytes: 0 below a sixty-fourth, at most kMemoryParts.
-int PartsFor(int64_t footprint, int64_t total, MemoryRoom room = MemoryRoom::kEstimated);
+int PartsFor(int64_t footprint, int64_t total, MemoryBudget budget = MemoryBudget::kEstimated);
 
 using gpu::AcquireMemory;
 
-// Waits for the lease "<device>-crowd". Taken before any other lease.
-Result<gpu::DeviceLease> JoinCrowd(gpu::DeviceLeases* leases, const std::string& device, bool alone,
-                                   const std::string& purpose);
+// Waits for the lease "<device>-users". Taken before any other lease.
+Result<gpu::DeviceLease> JoinDeviceUsers(gpu::DeviceLeases* leases, const std::string& device,
+                                         bool alone, const std::string& purpose);
 
 }  // namespace davinci::judge

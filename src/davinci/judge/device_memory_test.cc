@@ -20,8 +20,8 @@ TEST(DeviceMemory, SmallEvaluationsWaitForNobody) { EXPECT_EQ(PartsFor(kGiB, 140
 TEST(DeviceMemory, LargeOnesTakeWhatTheyNeedAndNeverMoreThanAll) {
   EXPECT_EQ(PartsFor(3 * kGiB, 140 * kGiB), 1);
   EXPECT_EQ(PartsFor(40 * kGiB, 140 * kGiB), 12);
-  EXPECT_EQ(PartsFor(40 * kGiB, 140 * kGiB, MemoryRoom::kHalfMore), 17);
-  EXPECT_EQ(PartsFor(kGiB, 140 * kGiB, MemoryRoom::kAll), kMemoryParts);
+  EXPECT_EQ(PartsFor(40 * kGiB, 140 * kGiB, MemoryBudget::kHalfMore), 17);
+  EXPECT_EQ(PartsFor(kGiB, 140 * kGiB, MemoryBudget::kAll), kMemoryParts);
   EXPECT_EQ(PartsFor(1000 * kGiB, 140 * kGiB), kMemoryParts);
   EXPECT_EQ(PartsFor(kGiB, 0), 0);  // unknown size: nothing to share out
 }
@@ -132,17 +132,17 @@ TEST(DeviceMemory, PartsAndSmallOnesTogetherFit) {
   EXPECT_LE(kMemoryParts * part + 8 * small, 140 * kGiB);
 }
 
-TEST(DeviceMemory, WhoIsAloneWaitsForTheCrowdAndKeepsItOut) {
+TEST(DeviceMemory, ASoleUserWaitsForTheOthersAndKeepsThemOut) {
   auto folder = MakeTempDir("leases");
   ASSERT_TRUE(folder.ok());
   auto leases = gpu::DeviceLeases::Open(folder->path());
   ASSERT_TRUE(leases.ok());
-  auto first = JoinCrowd(leases->get(), "GPU-1", false, "test");
-  auto second = JoinCrowd(leases->get(), "GPU-1", false, "test");
+  auto first = JoinDeviceUsers(leases->get(), "GPU-1", false, "test");
+  auto second = JoinDeviceUsers(leases->get(), "GPU-1", false, "test");
   ASSERT_TRUE(first.ok() && second.ok());
   std::atomic<bool> granted = false;
   std::jthread waits([&] {
-    auto alone = JoinCrowd(leases->get(), "GPU-1", true, "test");
+    auto alone = JoinDeviceUsers(leases->get(), "GPU-1", true, "test");
     granted = alone.ok();
   });
   first->Release();

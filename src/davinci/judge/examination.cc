@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "davinci/judge/baselines.h"
+#include "davinci/judge/runner_pool.h"
 #include "davinci/judge/sandbox_policies.h"
-#include "davinci/judge/spares.h"
 #include "davinci/judge/untrusted_json.h"
 
 namespace davinci::judge {
@@ -23,14 +23,14 @@ constexpr double kLockTimeoutSeconds = 10;
 constexpr int kFootprintVersion = 3;
 }  // namespace
 
-Examination::Examination(const Workshop& workshop, const Job& job, const Task& task,
-                         const Protocol& protocol, const Progress& progress, MemoryRoom room)
-    : workshop_(workshop),
+Examination::Examination(const JudgeContext& context, const Job& job, const Task& task,
+                         const Protocol& protocol, const Progress& progress, MemoryBudget budget)
+    : context_(context),
       job_(job),
       task_(task),
       protocol_(protocol),
       progress_(progress),
-      room_(room) {
+      budget_(budget) {
   candidate_.name = "candidate";
   candidate_.side = Side::kCandidate;
 }
@@ -115,7 +115,7 @@ Result<bool> Examination::Verdict(Failure failure) {
 std::string Examination::SessionKey() const {
   return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}", task_.hash, task_.path, TargetName(job_.target),
                      protocol_.published, job_.baseline, job_.compile_only, job_.compile_only_try,
-                     protocol_.device_connections, static_cast<int>(room_));
+                     protocol_.device_connections, static_cast<int>(budget_));
 }
 
 // Whose processes could serve this task next. On the cpu a fork costs less than a doubt.
@@ -131,15 +131,15 @@ Status Examination::StartOracle() {
   worker::SpawnRequest request;
   request.role = "oracle";
   request.target = TargetName(job_.target);
-  request.threads = workshop_.threads;
+  request.threads = context_.threads;
   request.scratch = (session_->work.path() / "oracle").string();
   DAVINCI_RETURN_IF_ERROR(MakeDirs(request.scratch));
   request.policy =
-      RolePolicy(workshop_, job_.target, "oracle", request.scratch, ReferenceFiles(), true);
+      RolePolicy(context_, job_.target, "oracle", request.scratch, ReferenceFiles(), true);
   request.imports = task_.imports.names;
-  if (workshop_.options.unsafe_no_sandbox) request.policy = nullptr;
+  if (context_.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(request.scratch, 1);
-  DAVINCI_ASSIGN_OR_RETURN(auto oracle, workshop_.server->Spawn(request));
+  DAVINCI_ASSIGN_OR_RETURN(auto oracle, context_.server->Spawn(request));
   session_->oracle = std::make_unique<Oracle>(std::move(oracle), request.target);
   return Status::Ok();
 }
@@ -159,7 +159,7 @@ Status Examination::StartSession() {
   session_->baseline.side = Side::kBaseline;
   DAVINCI_ASSIGN_OR_RETURN(
       session_->baseline.runner,
-      SpawnRunner(workshop_, job_.target, (session_->work.path() / "baseline").string(),
+      SpawnRunner(context_, job_.target, (session_->work.path() / "baseline").string(),
                   ReferenceFiles(), RunnerKind::kBaseline, protocol_.device_connections,
                   task_.imports.names));
   return Status::Ok();
@@ -178,22 +178,22 @@ void Examination::ReturnSession(bool well) {
   if (session_ && !well) session_->spoilt = true;
   candidate_home_.runner = std::move(candidate_.runner);
   if (claimed_)
-    workshop_.sessions->Return(SessionKey(), std::move(session_), std::move(candidate_home_));
+    context_.sessions->Return(SessionKey(), std::move(session_), std::move(candidate_home_));
   claimed_ = false;
 }
 
 Result<bool> Examination::StartRoles() {
   if (job_.target == Target::kCuda && !job_.compile_only) {
-    DAVINCI_ASSIGN_OR_RETURN(
-        crowd_, JoinCrowd(workshop_.leases, DeviceKey(), IsAlone(), job_.candidate_path));
-    if (IsAlone()) workshop_.sessions->Clear();
+    DAVINCI_ASSIGN_OR_RETURN(device_users_, JoinDeviceUsers(context_.leases, DeviceKey(), IsAlone(),
+                                                            job_.candidate_path));
+    if (IsAlone()) context_.sessions->Clear();
   }
-  DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaim(SessionKey(), HostKey())));
+  DAVINCI_RETURN_IF_ERROR(TakeSession(context_.sessions->TryClaim(SessionKey(), HostKey())));
   // After the oracle and the baseline, before the first candidate: they load while this runs.
   if (job_.target == Target::kCuda || job_.compile_only) {
     const auto cache = CacheDir("triton");
     DAVINCI_RETURN_IF_ERROR(
-        workshop_.server->Prewarm(cache.ok() ? cache->string() : "", job_.compile_only_arch));
+        context_.server->Prewarm(cache.ok() ? cache->string() : "", job_.compile_only_arch));
   }
   DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(job_.candidate_path, 1u << 20));
   candidate_imports_ = task_.imports;
@@ -202,9 +202,9 @@ Result<bool> Examination::StartRoles() {
     candidate_imports_.Add(FindLocalImports(source, job_.candidate_path));
   DAVINCI_ASSIGN_OR_RETURN(
       candidate_home_,
-      workshop_.spares->Take(job_.target, job_.compile_only, protocol_.device_connections,
-                             WithoutTask(candidate_imports_.visible, task_.files),
-                             candidate_imports_.names));
+      context_.runner_pool->Take(job_.target, job_.compile_only, protocol_.device_connections,
+                                 WithoutTask(candidate_imports_.visible, task_.files),
+                                 candidate_imports_.names));
   candidate_.runner = std::move(candidate_home_.runner);
   uses_triton_ = source.find("triton") != std::string::npos;
   candidate_.runner->process().SetMemoryLimit(MemoryBytes());
@@ -294,7 +294,7 @@ Result<bool> Examination::LoadReference() {
                            {"imports", ToJson(candidate_imports_)},
                            {"compile_only", job_.compile_only ? CompileOnlyOptions() : json()}});
   if (!session_) {  // the candidate loads while we wait for processes
-    DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->TryClaimSoon(SessionKey(), HostKey())));
+    DAVINCI_RETURN_IF_ERROR(TakeSession(context_.sessions->TryClaimSoon(SessionKey(), HostKey())));
     fresh = session_ && !session_->ready;
     if (fresh) DAVINCI_RETURN_IF_ERROR(BeginReference());
   }
@@ -364,14 +364,14 @@ Status Examination::ReferenceFailure(const Failure& failure) const {
 }
 
 std::string Examination::FootprintKey() const {
-  return fmt::format("{}/{}/{}/{}", task_.hash, DeviceKey(), workshop_.hello.value("torch", ""),
+  return fmt::format("{}/{}/{}/{}", task_.hash, DeviceKey(), context_.hello.value("torch", ""),
                      kFootprintVersion);
 }
 
 Status Examination::ReserveDeviceMemory() {
   int parts = kUnknownParts;
-  if (workshop_.facts != nullptr)
-    if (const auto known = workshop_.facts->Get("footprint", FootprintKey()); known.ok() && *known)
+  if (context_.facts != nullptr)
+    if (const auto known = context_.facts->Get("footprint", FootprintKey()); known.ok() && *known)
       parts = (*known)->value("parts", kUnknownParts);
   return HoldMemoryParts(parts);
 }
@@ -379,22 +379,21 @@ Status Examination::ReserveDeviceMemory() {
 Status Examination::FitDeviceMemory(const VariantFacts& facts) {
   const auto footprint = facts.raw.value("footprint_bytes", int64_t{0});
   evaluation_.evidence["device_memory"]["estimated_bytes"] = footprint;
-  bool more = room_ == MemoryRoom::kHalfMore;
-  if (workshop_.facts != nullptr && !more)
-    if (const auto known = workshop_.facts->Get("footprint", FootprintKey()); known.ok() && *known)
+  bool more = budget_ == MemoryBudget::kHalfMore;
+  if (context_.facts != nullptr && !more)
+    if (const auto known = context_.facts->Get("footprint", FootprintKey()); known.ok() && *known)
       more = (*known)->value("half_more", false);
   const int parts = PartsFor(footprint, facts.raw.value("device_bytes", int64_t{0}),
-                             more ? MemoryRoom::kHalfMore : MemoryRoom::kEstimated);
-  if (workshop_.facts != nullptr)
-    (void)workshop_.facts->Put("footprint", FootprintKey(),
-                               {{"parts", parts}, {"half_more", more}});
-  workshop_.sessions->Limit(session_->key, kMemoryParts / std::max(parts, 1));
+                             more ? MemoryBudget::kHalfMore : MemoryBudget::kEstimated);
+  if (context_.facts != nullptr)
+    (void)context_.facts->Put("footprint", FootprintKey(), {{"parts", parts}, {"half_more", more}});
+  context_.sessions->Limit(session_->key, kMemoryParts / std::max(parts, 1));
   return HoldMemoryParts(parts);
 }
 
 Status Examination::HoldMemoryParts(int parts) {
   if (IsAlone()) {  // until the processes of the session are gone
-    if (crowd_.held()) session_->memory.push_back(std::move(crowd_));
+    if (device_users_.held()) session_->memory.push_back(std::move(device_users_));
     session_->spoilt = true;
     return Status::Ok();
   }
@@ -409,14 +408,14 @@ Status Examination::HoldMemoryParts(int parts) {
   // Not while holding the device: the holder of the memory may be waiting to be timed.
   share_.Release();
   const std::string purpose = "memory for " + job_.candidate_path;
-  auto memory = AcquireMemory(workshop_.leases, DeviceKey(), parts, purpose, false);
+  auto memory = AcquireMemory(context_.leases, DeviceKey(), parts, purpose, false);
   const Stopwatch waiting;
   if (memory.status().code() == StatusCode::kDeadlineExceeded) {
     // No memory is held while the candidate is compiled, or for one that does not compile.
     if (Loaded().failure) return Cancelled("the candidate did not load");
-    workshop_.sessions->BeginMemoryWait();
-    memory = AcquireMemory(workshop_.leases, DeviceKey(), parts, purpose);
-    workshop_.sessions->EndMemoryWait();
+    context_.sessions->BeginMemoryWait();
+    memory = AcquireMemory(context_.leases, DeviceKey(), parts, purpose);
+    context_.sessions->EndMemoryWait();
   }
   DAVINCI_RETURN_IF_ERROR(memory.status());
   held = std::move(*memory);
@@ -440,7 +439,7 @@ Result<bool> Examination::LoadCandidate() {
   if (loaded.failure) return Verdict(*loaded.failure);
   evaluation_.times["import_ms"] = 1e3 * NumberIn(loaded.ok, "seconds", 0);
   if (!session_) {  // all were busy when we came
-    DAVINCI_RETURN_IF_ERROR(TakeSession(workshop_.sessions->Claim(SessionKey(), HostKey())));
+    DAVINCI_RETURN_IF_ERROR(TakeSession(context_.sessions->Claim(SessionKey(), HostKey())));
     if (!session_->ready) {
       DAVINCI_RETURN_IF_ERROR(BeginReference());
       DAVINCI_RETURN_IF_ERROR(FinishReference());
@@ -544,7 +543,7 @@ Result<bool> Examination::LockLate() {
 
 Result<bool> Examination::Lock() {
   Runner& runner = *candidate_.runner;
-  if (!workshop_.options.unsafe_no_sandbox) {
+  if (!context_.options.unsafe_no_sandbox) {
     // The baseline needs no lock: it is the reference. The candidate's lock is verified from
     // outside.
     const int before = runner.process().NumSeccompFilters();
@@ -574,7 +573,7 @@ Result<bool> Examination::Lock() {
 }
 
 std::string Examination::DeviceKey() const {
-  return job_.target == Target::kCpu ? "cpu" : workshop_.device;
+  return job_.target == Target::kCpu ? "cpu" : context_.device;
 }
 
 double Examination::CallTimeout() const {

@@ -14,15 +14,15 @@
 #include "davinci/gpu/lease.h"
 #include "davinci/judge/device_memory.h"
 #include "davinci/judge/judge.h"
+#include "davinci/judge/judge_context.h"
 #include "davinci/judge/oracle.h"
 #include "davinci/judge/output_arena.h"
 #include "davinci/judge/protocol.h"
 #include "davinci/judge/runner.h"
+#include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
 #include "davinci/judge/slow_calls.h"
-#include "davinci/judge/spares.h"
 #include "davinci/judge/task.h"
-#include "davinci/judge/workshop.h"
 #include "davinci/stats/paired_ratio.h"
 #include "davinci/stats/stopping_criterion.h"
 #include "davinci/store/kv_cache.h"
@@ -36,9 +36,10 @@ inline constexpr double kSpinSeconds = 0.05;
 
 class Examination {
  public:
-  // `room`: more of the device's memory than estimated, or all of it, after it ran out.
-  Examination(const Workshop& workshop, const Job& job, const Task& task, const Protocol& protocol,
-              const Progress& progress, MemoryRoom room = MemoryRoom::kEstimated);
+  // `budget`: more of the device's memory than estimated, or all of it, after it ran out.
+  Examination(const JudgeContext& context, const Job& job, const Task& task,
+              const Protocol& protocol, const Progress& progress,
+              MemoryBudget budget = MemoryBudget::kEstimated);
 
   // A Status only for bad input and failures of ours.
   Result<Evaluation> Run();
@@ -302,13 +303,13 @@ class Examination {
   std::string DeviceKey() const;
   void Stage(std::string_view name);
 
-  const Workshop& workshop_;
+  const JudgeContext& context_;
   const Job& job_;
   const Task& task_;
   const Protocol& protocol_;
   const Progress& progress_;
-  const MemoryRoom room_;
-  bool IsAlone() const { return room_ == MemoryRoom::kAll; }
+  const MemoryBudget budget_;
+  bool IsAlone() const { return budget_ == MemoryBudget::kAll; }
 
   // The device, outside of timing: held while loading, drawing, comparing or checking there.
   // A holder gives way to evaluations that wait to be timed.
@@ -322,9 +323,9 @@ class Examination {
   nlohmann::json stage_seconds_ = nlohmann::json::object();
 
   std::unique_ptr<Session> session_;
-  bool claimed_ = false;  // the pool expects a Return()
-  Spare candidate_home_;  // its scratch folder; the runner itself is candidate_.runner
-  gpu::DeviceLease crowd_;
+  bool claimed_ = false;            // the pool expects a Return()
+  PrewarmedRunner candidate_home_;  // its scratch folder; the runner itself is candidate_.runner
+  gpu::DeviceLease device_users_;
   gpu::DeviceLease share_;
   uint64_t secret_seed_ = SecretSeed();  // published with the verdict, after the fact
   SecretStream secret_{secret_seed_};
@@ -380,7 +381,7 @@ int64_t Nanoseconds(const nlohmann::json& answer);
 
 // RunCompileOnly() at the task's own size, and where that is too large to be drawn or
 // interpreted, at smaller ones.
-Result<Evaluation> EvaluateCompileOnly(const Workshop& workshop, Job job, const Task& task,
+Result<Evaluation> EvaluateCompileOnly(const JudgeContext& context, Job job, const Task& task,
                                        const Protocol& protocol, const Progress& progress);
 
 }  // namespace davinci::judge

@@ -70,12 +70,12 @@ json Examination::PrepareRequest(const std::string& distribution, int variant, b
 
 Status Examination::ShareDevice() {
   if (share_.held()) {
-    if (!workshop_.leases->ExclusiveIsDue(DeviceKey())) return Status::Ok();
+    if (!context_.leases->ExclusiveIsDue(DeviceKey())) return Status::Ok();
     share_.Release();
   }
   DAVINCI_ASSIGN_OR_RETURN(
       share_,
-      workshop_.leases->Acquire(DeviceKey(), DeviceRequest(gpu::LeaseMode::kShared, "checking")));
+      context_.leases->Acquire(DeviceKey(), DeviceRequest(gpu::LeaseMode::kShared, "checking")));
   return Status::Ok();
 }
 
@@ -132,7 +132,7 @@ Result<CallResult> Examination::CallPublished(Timed* timed, bool gated) {
     // A candidate that compiles for long must not keep the device from those who wait to be timed.
     options.on_slow = [&] {
       share_.Release();
-      if (job_.target == Target::kCuda) slow = workshop_.slow_calls->Add(DeviceKey());
+      if (job_.target == Target::kCuda) slow = context_.slow_calls->Add(DeviceKey());
     };
     options.while_slow = [&] { return slow ? KeepsDeviceBusy(*slow) : std::nullopt; };
     if (gated) {

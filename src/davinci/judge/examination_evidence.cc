@@ -79,10 +79,10 @@ void Examination::CollectEvidence() {
   if (protocol_.published) evaluation_.AddLabel("protocol: kernelbench");
   if (session_) evaluation_.provenance["init_seed"] = session_->init_seed;
   evaluation_.provenance["secret_seed"] = secret_seed_;
-  evaluation_.provenance["python"] = workshop_.hello.value("python", "");
-  evaluation_.provenance["torch"] = workshop_.hello.value("torch", "");
-  evaluation_.provenance["triton"] = workshop_.hello.value("triton", json());
-  evaluation_.provenance["threads"] = workshop_.RunnerThreads(job_.target);
+  evaluation_.provenance["python"] = context_.hello.value("python", "");
+  evaluation_.provenance["torch"] = context_.hello.value("torch", "");
+  evaluation_.provenance["triton"] = context_.hello.value("triton", json());
+  evaluation_.provenance["threads"] = context_.RunnerThreads(job_.target);
 }
 
 // It holds the device meanwhile, and knows that nothing is timed any more: who dawdles now must not
@@ -133,7 +133,7 @@ void Examination::CollectProfile() {
   evaluation_.evidence["profile"] = profile.ok;
   if (job_.target == Target::kCuda) {
     // Device time decides between kernels, end-to-end time for the user: both are reported.
-    json known = workshop_.sessions->BaselineProfile(SessionKey());
+    json known = context_.sessions->BaselineProfile(SessionKey());
     if (known.is_null() && protocol_.profile_baseline) {
       if (job_.baseline == "eager") {  // the oracle runs the same module
         auto asked = session_->oracle->Ask({{"op", "profile"},
@@ -147,7 +147,7 @@ void Examination::CollectProfile() {
         session_->spoilt = true;
         if (!baseline.failure) known = baseline.ok;
       }
-      if (!known.is_null()) workshop_.sessions->KeepBaselineProfile(SessionKey(), known);
+      if (!known.is_null()) context_.sessions->KeepBaselineProfile(SessionKey(), known);
     }
     const auto busy = [](const json& report) -> json {
       const auto device = report.find("device");

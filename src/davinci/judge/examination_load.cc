@@ -40,7 +40,7 @@ void Examination::LearnWaits() {
       waits.push_back(static_cast<double>((pair.*side).cores.waited_ns));
       walls.push_back(static_cast<double>((pair.*side).wall_ns));
     }
-    const double most = kUsualShare * stats::Percentile(walls, 0.1) + kWakeNs * workshop_.threads;
+    const double most = kUsualShare * stats::Percentile(walls, 0.1) + kWakeNs * context_.threads;
     usual_wait_ns_ = std::max(usual_wait_ns_,
                               static_cast<int64_t>(std::min(stats::Percentile(waits, 0.1), most)));
   }
@@ -56,7 +56,7 @@ double Examination::LeastSeconds(const CallResult& call) const {
   if (IsUndisturbed(call)) return record;
   const double waited = 1e-9 * static_cast<double>(call.cores.waited_ns - usual_wait_ns_);
   const double by_cores =
-      1e-9 * static_cast<double>(call.cores.ran_ns) / std::max(workshop_.threads, 1);
+      1e-9 * static_cast<double>(call.cores.ran_ns) / std::max(context_.threads, 1);
   return std::min(record, std::max({record - waited, by_cores, 1e-9}));
 }
 

@@ -62,7 +62,7 @@ struct MemoryFloor {
 
 std::string Examination::AdmissionKey() const {
   return fmt::format("{}/{}/{}/{}", task_.hash, TargetName(job_.target),
-                     workshop_.hello.value("torch", ""), kAdmissionVersion);
+                     context_.hello.value("torch", ""), kAdmissionVersion);
 }
 
 Result<json> Examination::Admit() {
@@ -78,15 +78,15 @@ Result<json> Examination::AskAdmission(std::optional<double> budget_seconds) {
   json request = {{"op", "admit"}, {"seed", secret_.Next() >> 1}};
   if (budget_seconds) request["budget_seconds"] = *budget_seconds;
   DAVINCI_ASSIGN_OR_RETURN(auto answer, session_->oracle->Ask(request));
-  if (workshop_.facts != nullptr && answer.ok.contains("tags"))
-    (void)workshop_.facts->Put("admission", AdmissionKey(), answer.ok);
+  if (context_.facts != nullptr && answer.ok.contains("tags"))
+    (void)context_.facts->Put("admission", AdmissionKey(), answer.ok);
   return answer.ok;
 }
 
 void Examination::LearnTask() {
   if (!admission_.is_null()) return;
-  if (workshop_.facts != nullptr)
-    if (auto known = workshop_.facts->Get("admission", AdmissionKey()); known.ok() && *known)
+  if (context_.facts != nullptr)
+    if (auto known = context_.facts->Get("admission", AdmissionKey()); known.ok() && *known)
       admission_ = **known;
   // Only the oracle of the full question can answer: with weights as initialised, other tags may
   // hold.
@@ -160,16 +160,16 @@ Status Examination::AskPublishedRule(const std::string& distribution, int varian
 }
 
 Result<json> Examination::CudaPeaks(bool remeasure) {
-  const std::string key = "cuda/2/" + workshop_.device;
+  const std::string key = "cuda/2/" + context_.device;
   json known;
-  if (workshop_.facts != nullptr)
-    if (auto found = workshop_.facts->Get("peaks", key); found.ok() && *found) known = **found;
+  if (context_.facts != nullptr)
+    if (auto found = context_.facts->Get("peaks", key); found.ok() && *found) known = **found;
   if (!known.is_null() && !remeasure) return known;
   share_.Release();
   gpu::LeaseRequest request;
   request.mode = gpu::LeaseMode::kExclusive;
   request.purpose = "measuring peaks";
-  DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease, workshop_.leases->Acquire(DeviceKey(), request));
+  DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease, context_.leases->Acquire(DeviceKey(), request));
   DAVINCI_ASSIGN_OR_RETURN(auto measured, session_->oracle->Ask({{"op", "peaks"}}));
   lease.Release();
   json peaks = measured.ok;
@@ -177,7 +177,7 @@ Result<json> Examination::CudaPeaks(bool remeasure) {
   for (const char* rate : {"copy_gb_per_s", "read_gb_per_s", "write_gb_per_s", "fp32_tflops"})
     if (known.is_object() && known.contains(rate))
       peaks[rate] = std::max(peaks.value(rate, 0.0), known[rate].get<double>());
-  if (workshop_.facts != nullptr) (void)workshop_.facts->Put("peaks", key, peaks);
+  if (context_.facts != nullptr) (void)context_.facts->Put("peaks", key, peaks);
   return peaks;
 }
 
@@ -212,15 +212,15 @@ Result<bool> Examination::CheckRoofline() {
     json measured;
     double margin = kCudaMargin;
     if (job_.target == Target::kCpu) {
-      auto core = CachedCorePeaks(workshop_.facts, again);
+      auto core = CachedCorePeaks(context_.facts, again);
       if (!core.ok()) return true;  // nothing to hold the time against
-      const double threads = workshop_.threads;
+      const double threads = context_.threads;
       read_peaks.bytes_per_second = threads * core->read_bytes_per_second;
       write_peaks.bytes_per_second = threads * core->write_bytes_per_second;
       read_peaks.flops_per_second = write_peaks.flops_per_second =
           threads * core->fp32_flops_per_second;
       measured = ToJson(*core);
-      measured["threads"] = workshop_.threads;
+      measured["threads"] = context_.threads;
       margin = kCpuMargin;
     } else {
       auto peaks = CudaPeaks(again);

@@ -183,13 +183,13 @@ Status Examination::AwaitQuietDevice() {
   if (job_.target != Target::kCuda) return Status::Ok();
   const Stopwatch waited;
   DAVINCI_ASSIGN_OR_RETURN(double turn, DeviceTurn());
-  if (!workshop_.slow_calls->LongestSeconds(DeviceKey())) {
-    workshop_.slow_calls->UsualTurn(DeviceKey(), turn);
+  if (!context_.slow_calls->LongestSeconds(DeviceKey())) {
+    context_.slow_calls->UsualTurn(DeviceKey(), turn);
     return Status::Ok();
   }
-  while (turn > kBusyTurns * workshop_.slow_calls->UsualTurn(DeviceKey(), turn) &&
+  while (turn > kBusyTurns * context_.slow_calls->UsualTurn(DeviceKey(), turn) &&
          waited.Seconds() < kLongestWaitForQuiet) {
-    workshop_.slow_calls->EndThoseOf(DeviceKey(), kLongestBusySeconds);
+    context_.slow_calls->EndThoseOf(DeviceKey(), kLongestBusySeconds);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     DAVINCI_ASSIGN_OR_RETURN(turn, DeviceTurn());
   }
@@ -200,10 +200,10 @@ Status Examination::AwaitQuietDevice() {
 Result<bool> Examination::MeasureTime() {
   share_.Release();
   json& state = evaluation_.evidence["device_state"];  // read while others may be timed
-  state["before"] = MachineState(job_.target, *workshop_.monitor, workshop_.device);
+  state["before"] = MachineState(job_.target, *context_.monitor, context_.device);
   DAVINCI_ASSIGN_OR_RETURN(
       gpu::DeviceLease lease,
-      workshop_.leases->Acquire(DeviceKey(), DeviceRequest(gpu::LeaseMode::kExclusive, "timing")));
+      context_.leases->Acquire(DeviceKey(), DeviceRequest(gpu::LeaseMode::kExclusive, "timing")));
   evaluation_.times["waited_for_device_ms"] = lease.waited_ms();
   DAVINCI_RETURN_IF_ERROR(AwaitQuietDevice());
 
@@ -219,7 +219,7 @@ Result<bool> Examination::MeasureTime() {
   const auto result = MeasurePairs(std::move(lease));
   evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
   for (worker::Process* role : roles) role->set_spin(0);
-  state["after"] = MachineState(job_.target, *workshop_.monitor, workshop_.device);
+  state["after"] = MachineState(job_.target, *context_.monitor, context_.device);
   if (const std::string slowed = state["after"].value("slowed_by", ""); !slowed.empty())
     evaluation_.AddLabel("device slowed by: " + slowed);
   return result;

@@ -18,9 +18,9 @@
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/machine_state.h"
+#include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
 #include "davinci/judge/slow_calls.h"
-#include "davinci/judge/spares.h"
 #include "davinci/sandbox/layers.h"
 
 namespace davinci::judge {
@@ -74,10 +74,10 @@ struct Judge::Impl {
   std::unique_ptr<gpu::DeviceMonitor> monitor = gpu::DeviceMonitor::Create();
   std::string device;  // uuid; empty where there is none
   std::mutex mutex;
-  std::unique_ptr<Workshop> workshop;  // guarded by mutex until built, then constant
+  std::unique_ptr<JudgeContext> context;  // guarded by mutex until built, then constant
   SessionPool sessions{kRestingSessions, kSessionsPerTask};
   SlowCalls slow_calls;
-  std::unique_ptr<Spares> spares;  // made with the workshop it borrows
+  std::unique_ptr<RunnerPool> runner_pool;  // made with the context it borrows
   std::mutex build_mutex;
   std::unique_ptr<build::BuildService> builds;  // guarded by build_mutex until created
 
@@ -124,9 +124,9 @@ struct Judge::Impl {
   }
 
   // Waits for the fork server's imports the first time.
-  Result<const Workshop*> Ready() {
+  Result<const JudgeContext*> Ready() {
     std::lock_guard lock(mutex);
-    if (workshop) return workshop.get();
+    if (context) return context.get();
     if (!options.unsafe_no_sandbox) {
       const sandbox::LayerReport& layers = sandbox::DetectedLayers();
       if (!layers.Sufficient())
@@ -137,7 +137,7 @@ struct Judge::Impl {
                         fmt::join(layers.Advice(), "; ")));
     }
     DAVINCI_ASSIGN_OR_RETURN(json hello, server->Hello());
-    auto built = std::make_unique<Workshop>();
+    auto built = std::make_unique<JudgeContext>();
     built->server = server.get();
     built->leases = leases.get();
     built->monitor = monitor.get();
@@ -148,13 +148,13 @@ struct Judge::Impl {
     built->build = [this](const json& request) { return Build(request); };
     built->hello = std::move(hello);
     built->options = options;
-    spares = std::make_unique<Spares>(built.get());
-    built->spares = spares.get();
+    runner_pool = std::make_unique<RunnerPool>(built.get());
+    built->runner_pool = runner_pool.get();
     built->threads = options.threads > 0
                          ? options.threads
                          : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    workshop = std::move(built);
-    return workshop.get();
+    context = std::move(built);
+    return context.get();
   }
 };
 
@@ -201,18 +201,18 @@ void Judge::Settle() { impl_->sessions.Settle(); }
 void Judge::LetGo() {
   impl_->sessions.Clear();
   std::lock_guard lock(impl_->mutex);
-  if (impl_->spares) impl_->spares->Clear();
+  if (impl_->runner_pool) impl_->runner_pool->Clear();
 }
 
 Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target) {
   DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(task_path));
   DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName("davinci"));
-  DAVINCI_ASSIGN_OR_RETURN(const Workshop* workshop, impl_->Ready());
+  DAVINCI_ASSIGN_OR_RETURN(const JudgeContext* context, impl_->Ready());
   Job job;
   job.reference_path = task_path;
   job.target = target;
   const Progress quiet;
-  Examination examination(*workshop, job, task, protocol, quiet);
+  Examination examination(*context, job, task, protocol, quiet);
   DAVINCI_ASSIGN_OR_RETURN(json found, examination.Admit());
   found["sidecar_tags"] = task.config.tags;
   return found;
@@ -234,22 +234,22 @@ Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
 }
 
 Result<Evaluation> Judge::EvaluateAgainst(const Job& job, const Progress& progress) {
-  auto evaluation = EvaluateOnce(job, progress, MemoryRoom::kEstimated);
+  auto evaluation = EvaluateOnce(job, progress, MemoryBudget::kEstimated);
   const bool on_device = job.target == Target::kCuda && !impl_->device.empty();
   int attempts = 1;
   // A neighbour's memory is not the candidate's fault: it is judged again, in the end with the
   // device for itself.
-  for (const MemoryRoom room : {MemoryRoom::kHalfMore, MemoryRoom::kAll}) {
+  for (const MemoryBudget budget : {MemoryBudget::kHalfMore, MemoryBudget::kAll}) {
     const bool ours = !evaluation.ok();
-    if (!on_device || !MemoryRanOut(evaluation) || (room == MemoryRoom::kHalfMore && !ours))
+    if (!on_device || !MemoryRanOut(evaluation) || (budget == MemoryBudget::kHalfMore && !ours))
       continue;
     // It was over a limit of its own, or asked for more than the device has.
     if (!ours && evaluation->evidence.contains("rule")) continue;
-    evaluation = EvaluateOnce(job, progress, room);
+    evaluation = EvaluateOnce(job, progress, budget);
     ++attempts;
-    if (evaluation.ok() && room == MemoryRoom::kAll)
+    if (evaluation.ok() && budget == MemoryBudget::kAll)
       evaluation->provenance["alone_on_device"] = true;
-    else if (MemoryRanOut(evaluation) && room == MemoryRoom::kAll)
+    else if (MemoryRanOut(evaluation) && budget == MemoryBudget::kAll)
       return InvalidArgument(
           fmt::format("{}\neven alone on the device: use smaller sizes ([sizes.cuda] in the task's "
                       ".toml), or end what else holds its memory (davinci doctor)",
@@ -259,14 +259,15 @@ Result<Evaluation> Judge::EvaluateAgainst(const Job& job, const Progress& progre
                                          evaluation.status().code() == StatusCode::kInternal);
   // Without a fork server a second attempt ends like the first; the caller needs another Judge.
   if (attempts == 1 && ours && impl_->server->Alive()) {
-    evaluation = EvaluateOnce(job, progress, MemoryRoom::kEstimated);
+    evaluation = EvaluateOnce(job, progress, MemoryBudget::kEstimated);
     ++attempts;
   }
   if (evaluation.ok() && attempts > 1) evaluation->provenance["attempts"] = attempts;
   return evaluation;
 }
 
-Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress, MemoryRoom room) {
+Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
+                                       MemoryBudget budget) {
   DAVINCI_ASSIGN_OR_RETURN(Task task, LoadTask(job.reference_path));
   DAVINCI_RETURN_IF_ERROR(AddShapes(job.shapes, &task));
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(job.protocol));
@@ -299,7 +300,7 @@ Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
                                   "of them with the reference's signature",
                                   task.candidate_function, task.candidate_entry));
   } else {
-    DAVINCI_ASSIGN_OR_RETURN(const Workshop* workshop, impl_->Ready());
+    DAVINCI_ASSIGN_OR_RETURN(const JudgeContext* context, impl_->Ready());
     Job actual = job;
     if (job.target == Target::kCuda && impl_->device.empty()) {
       actual.target = Target::kCpu;
@@ -307,8 +308,8 @@ Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
     }
     DAVINCI_ASSIGN_OR_RETURN(
         evaluation, actual.compile_only
-                        ? EvaluateCompileOnly(*workshop, actual, task, protocol, progress)
-                        : Examination(*workshop, actual, task, protocol, progress, room).Run());
+                        ? EvaluateCompileOnly(*context, actual, task, protocol, progress)
+                        : Examination(*context, actual, task, protocol, progress, budget).Run());
     if (evaluation.outcome != Outcome::kOk && !impl_->server->Alive())
       return Unavailable("the fork server ended in the middle of the evaluation; judge again");
     if (actual.compile_only)

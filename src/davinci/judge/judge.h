@@ -69,7 +69,7 @@ struct Job {
 // Stage names as they begin: "loading", "checking", "timing", …; for progress display.
 using Progress = std::function<void(std::string_view stage)>;
 
-enum class MemoryRoom;  // device_memory.h
+enum class MemoryBudget;  // device_memory.h
 
 class Judge {
  public:
@@ -98,7 +98,7 @@ class Judge {
   explicit Judge(std::unique_ptr<Impl> impl);
   // `job` has one baseline.
   Result<Evaluation> EvaluateAgainst(const Job& job, const Progress& progress);
-  Result<Evaluation> EvaluateOnce(const Job& job, const Progress& progress, MemoryRoom room);
+  Result<Evaluation> EvaluateOnce(const Job& job, const Progress& progress, MemoryBudget budget);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "davinci/base/files.h"
-#include "davinci/judge/workshop.h"
+#include "davinci/judge/judge_context.h"
 #include "davinci/sandbox/policy.h"
 
 namespace davinci::judge {
@@ -18,17 +18,17 @@ constexpr uint64_t kOpenFiles = 1024;
 
 }  // namespace
 
-json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
+json RolePolicy(const JudgeContext& context, Target target, std::string_view role,
                 const std::string& scratch, const std::vector<std::filesystem::path>& readable,
                 bool trusted) {
   sandbox::Spec spec;
   sandbox::Policy& policy = spec.policy;
   sandbox::AddSystemPaths(&policy);
   for (const char* key : {"prefix", "base_prefix", "torch_dir"})
-    if (const std::string path = workshop.hello.value(key, std::string()); !path.empty())
+    if (const std::string path = context.hello.value(key, std::string()); !path.empty())
       policy.read_only_paths.push_back(path);
-  policy.read_only_paths.push_back(workshop.options.python_path);
-  policy.read_only_paths.push_back(workshop.options.worker_library);
+  policy.read_only_paths.push_back(context.options.python_path);
+  policy.read_only_paths.push_back(context.options.worker_library);
   for (const auto& path : readable) policy.read_only_paths.push_back(path.string());
   for (const char* name : {"build", "bytecode"})
     if (const auto cache = CacheDir(name); cache.ok())

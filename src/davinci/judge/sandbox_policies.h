@@ -12,11 +12,11 @@
 
 namespace davinci::judge {
 
-struct Workshop;
+struct JudgeContext;
 
 // `role`: "oracle", "baseline" or "candidate". `trusted` (the first two): may also start programs,
 // for torch.compile.
-nlohmann::json RolePolicy(const Workshop& workshop, Target target, std::string_view role,
+nlohmann::json RolePolicy(const JudgeContext& context, Target target, std::string_view role,
                           const std::string& scratch,
                           const std::vector<std::filesystem::path>& readable, bool trusted);
 

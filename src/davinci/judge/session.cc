@@ -143,14 +143,15 @@ SessionClaim SessionPool::Claim(const std::string& key, const std::string& host)
 }
 
 void SessionPool::Return(const std::string& key, std::unique_ptr<Session> session,
-                         Spare candidate) {
+                         PrewarmedRunner candidate) {
   std::lock_guard lock(mutex_);
   returned_.push_back({key, std::move(session), std::move(candidate)});
   changed_.notify_all();
 }
 
 void SessionPool::TakeBack(Returned returned) {
-  returned.candidate = Spare();  // gone before the oracle forgets what it had opened of it
+  returned.candidate =
+      PrewarmedRunner();  // gone before the oracle forgets what it had opened of it
   std::unique_ptr<Session>& session = returned.session;
   if (session && !returned.only_strip &&
       (session->spoilt || !session->ready || ++session->uses >= kMaxUses || !session->Alive()))
@@ -206,7 +207,7 @@ std::vector<std::unique_ptr<Session>> SessionPool::StripLocked(const Predicate& 
     if (session->host.empty())
       ended.push_back(std::move(session));
     else
-      returned_.push_back({"", std::move(session), Spare(), true});
+      returned_.push_back({"", std::move(session), PrewarmedRunner(), true});
   }
   std::erase(resting_, nullptr);
   changed_.notify_all();

@@ -28,8 +28,8 @@
 #include "davinci/gpu/lease.h"
 #include "davinci/judge/oracle.h"
 #include "davinci/judge/output_arena.h"
+#include "davinci/judge/prewarmed_runner.h"
 #include "davinci/judge/runner.h"
-#include "davinci/judge/spare.h"
 
 namespace davinci::judge {
 
@@ -112,7 +112,7 @@ class SessionPool {
   // Ends the candidate, then keeps the session for the next one or ends it too: spoilt, dead or
   // used up. Null when none came about. Returns at once; a thread of the pool does it, because the
   // driver takes its time to undo a context.
-  void Return(const std::string& key, std::unique_ptr<Session> session, Spare candidate);
+  void Return(const std::string& key, std::unique_ptr<Session> session, PrewarmedRunner candidate);
   // Waits until everything returned so far has been taken back.
   void Settle();
   // Settles and ends the sessions at rest.
@@ -132,7 +132,7 @@ class SessionPool {
   struct Returned {
     std::string key;
     std::unique_ptr<Session> session;
-    Spare candidate;
+    PrewarmedRunner candidate;
     bool only_strip = false;  // it rested
   };
   void TakeBack(Returned returned);

@@ -13,7 +13,7 @@ namespace {
 
 // What an examination that ended before its roles were up gives back.
 void GiveBackNothing(SessionPool* pool, const std::string& key) {
-  pool->Return(key, nullptr, Spare());
+  pool->Return(key, nullptr, PrewarmedRunner());
   pool->Settle();
 }
 
@@ -47,7 +47,7 @@ TEST(SessionPool, ProcessesAboutToComeBackAreWaitedForRatherThanMadeAnew) {
   // Taking it back fails at once, for it has no processes; until then it may serve.
   auto session = std::make_unique<Session>();
   session->key = "task";
-  pool.Return("task", std::move(session), Spare());
+  pool.Return("task", std::move(session), PrewarmedRunner());
   EXPECT_TRUE(pool.TryClaimSoon("another task", "host").may_make);
   pool.Settle();
   EXPECT_TRUE(pool.TryClaim("task", "host").may_make);
@@ -70,7 +70,7 @@ TEST(SessionPool, AHalfMadeSessionServesNobody) {
   ASSERT_TRUE(pool.TryClaim("task").may_make);
   auto session = std::make_unique<Session>();
   session->key = "task";
-  pool.Return("task", std::move(session), Spare());
+  pool.Return("task", std::move(session), PrewarmedRunner());
   pool.Settle();
   const SessionClaim claim = pool.TryClaim("task");
   EXPECT_EQ(claim.session, nullptr);

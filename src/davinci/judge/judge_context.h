@@ -1,4 +1,5 @@
-// Workshop: what every examination borrows from its Judge. All pointers outlive the examination.
+// JudgeContext: what every examination borrows from its Judge. All pointers outlive the
+// examination.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,15 +14,15 @@ namespace davinci::judge {
 
 class SessionPool;
 class SlowCalls;
-class Spares;
+class RunnerPool;
 
-struct Workshop {
+struct JudgeContext {
   worker::ForkServer* server = nullptr;
   gpu::DeviceLeases* leases = nullptr;
   const gpu::DeviceMonitor* monitor = nullptr;
   std::string device;  // uuid of the GPU; empty where there is none
   SessionPool* sessions = nullptr;
-  Spares* spares = nullptr;
+  RunnerPool* runner_pool = nullptr;
   SlowCalls* slow_calls = nullptr;
   worker::BuildHandler build;
   // Device peaks and task admission; null where nothing can be kept.

@@ -1,4 +1,4 @@
-#include "davinci/judge/spares.h"
+#include "davinci/judge/runner_pool.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@ constexpr double kReadyTimeoutSeconds = 60;
 
 }  // namespace
 
-Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target target,
+Result<std::unique_ptr<Runner>> SpawnRunner(const JudgeContext& context, Target target,
                                             const std::string& scratch,
                                             const std::vector<std::filesystem::path>& readable,
                                             RunnerKind kind, int connections,
@@ -25,76 +25,76 @@ Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target tar
   worker::SpawnRequest request;
   request.role = "runner";
   request.target = TargetName(target);
-  request.threads = workshop.RunnerThreads(target);
+  request.threads = context.RunnerThreads(target);
   request.scratch = scratch;
   request.policy =
-      RolePolicy(workshop, target, trusted ? "baseline" : "candidate", scratch, readable, trusted);
+      RolePolicy(context, target, trusted ? "baseline" : "candidate", scratch, readable, trusted);
   if (kind == RunnerKind::kCandidateCompileOnly) AllowPrograms(&request.policy);
-  if (workshop.options.unsafe_no_sandbox) request.policy = nullptr;
+  if (context.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(scratch, connections);
   // What torch.compile made for a baseline serves the next one. No candidate can reach it.
   if (const auto compiled = CacheDir("inductor"); trusted && compiled.ok())
     request.env["TORCHINDUCTOR_CACHE_DIR"] = compiled->string();
   request.imports = imports;
-  DAVINCI_ASSIGN_OR_RETURN(auto process, workshop.server->Spawn(request));
-  return std::make_unique<Runner>(std::move(process), workshop.build);
+  DAVINCI_ASSIGN_OR_RETURN(auto process, context.server->Spawn(request));
+  return std::make_unique<Runner>(std::move(process), context.build);
 }
 
-Spares::Spares(const Workshop* workshop)
-    : workshop_(workshop),
-      kept_(workshop->options.in_flight > 0
-                ? std::min(static_cast<size_t>(workshop->options.in_flight), kMostKept)
+RunnerPool::RunnerPool(const JudgeContext* context)
+    : context_(context),
+      kept_(context->options.in_flight > 0
+                ? std::min(static_cast<size_t>(context->options.in_flight), kMostKept)
                 : kMostKept) {}
 
-Spares::~Spares() {
+RunnerPool::~RunnerPool() {
   for (auto& thread : threads_) thread.request_stop();
   changed_.notify_all();
 }
 
-Result<Spare> Spares::Make(Target target, RunnerKind kind, int connections,
-                           const std::vector<std::string>& visible,
-                           const std::vector<std::string>& imports) const {
-  Spare spare;
-  DAVINCI_ASSIGN_OR_RETURN(spare.home, MakeTempDir("davinci-judge"));
-  const std::filesystem::path source = spare.home.path() / "source";
+Result<PrewarmedRunner> RunnerPool::Make(Target target, RunnerKind kind, int connections,
+                                         const std::vector<std::string>& visible,
+                                         const std::vector<std::string>& imports) const {
+  PrewarmedRunner prewarmed;
+  DAVINCI_ASSIGN_OR_RETURN(prewarmed.home, MakeTempDir("davinci-judge"));
+  const std::filesystem::path source = prewarmed.home.path() / "source";
   DAVINCI_RETURN_IF_ERROR(MakeDirs(source));
   std::vector<std::filesystem::path> readable(visible.begin(), visible.end());
   readable.push_back(source);
-  DAVINCI_ASSIGN_OR_RETURN(spare.runner,
-                           SpawnRunner(*workshop_, target, (spare.home.path() / "scratch").string(),
-                                       readable, kind, connections, imports));
-  return spare;
+  DAVINCI_ASSIGN_OR_RETURN(
+      prewarmed.runner, SpawnRunner(*context_, target, (prewarmed.home.path() / "scratch").string(),
+                                    readable, kind, connections, imports));
+  return prewarmed;
 }
 
-Result<Spare> Spares::Take(Target target, bool compile_only, int connections,
-                           const std::vector<std::string>& visible,
-                           const std::vector<std::string>& imports) {
+Result<PrewarmedRunner> RunnerPool::Take(Target target, bool compile_only, int connections,
+                                         const std::vector<std::string>& visible,
+                                         const std::vector<std::string>& imports) {
   if (target != Target::kCuda || !visible.empty() || !imports.empty())
     return Make(target, compile_only ? RunnerKind::kCandidateCompileOnly : RunnerKind::kCandidate,
                 connections, visible, imports);
-  std::deque<Spare> outdated;  // ended outside the lock
+  std::deque<PrewarmedRunner> outdated;  // ended outside the lock
   {
     std::unique_lock lock(mutex_);
     wanted_ = true;
-    if (++taken_ == (workshop_->options.in_flight > 0 ? 1 : 2)) Begin();
+    if (++taken_ == (context_->options.in_flight > 0 ? 1 : 2)) Begin();
     if (connections != connections_) outdated.swap(ready_);
     connections_ = connections;
     changed_.notify_all();
     while (!ready_.empty()) {
-      Spare spare = std::move(ready_.front());
+      PrewarmedRunner prewarmed = std::move(ready_.front());
       ready_.pop_front();
-      if (!spare.runner->process().WaitForDeath()) return spare;
+      if (!prewarmed.runner->process().WaitForDeath()) return prewarmed;
     }
   }
   return Make(target, RunnerKind::kCandidate, connections);
 }
 
-void Spares::Begin() {
+void RunnerPool::Begin() {
   for (size_t i = std::min(kept_, kMostPreparing); i > 0; --i)
     threads_.emplace_back([this](const std::stop_token& stop) { Prepare(stop); });
 }
 
-void Spares::Prepare(const std::stop_token& stop) {
+void RunnerPool::Prepare(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     int connections = 0;
     {
@@ -105,9 +105,9 @@ void Spares::Prepare(const std::stop_token& stop) {
       ++preparing_;
     }
     bool made = false;
-    Spare prepared;
-    if (auto spare = Make(Target::kCuda, RunnerKind::kCandidate, connections); spare.ok()) {
-      prepared = std::move(*spare);
+    PrewarmedRunner prepared;
+    if (auto prewarmed = Make(Target::kCuda, RunnerKind::kCandidate, connections); prewarmed.ok()) {
+      prepared = std::move(*prewarmed);
       made = !prepared.runner->AwaitReady(kReadyTimeoutSeconds) &&
              !prepared.runner->Ask({{"op", "warm"}}, kReadyTimeoutSeconds, Outcome::kLoadError)
                   .failure;
@@ -116,15 +116,15 @@ void Spares::Prepare(const std::stop_token& stop) {
     if (made && wanted_ && connections == connections_)
       ready_.push_back(std::move(prepared));
     else
-      lock.unlock(), prepared = Spare(), lock.lock();
+      lock.unlock(), prepared = PrewarmedRunner(), lock.lock();
     --preparing_;
     changed_.notify_all();
     if (!made) return;  // the next caller reports why there is none
   }
 }
 
-void Spares::Clear() {
-  std::deque<Spare> ended;  // outside the lock
+void RunnerPool::Clear() {
+  std::deque<PrewarmedRunner> ended;  // outside the lock
   std::unique_lock lock(mutex_);
   wanted_ = false;
   while (preparing_ > 0) changed_.wait(lock);

@@ -1,7 +1,7 @@
-// Spares: runners for candidates that are not known yet.
+// RunnerPool: runners for candidates that are not known yet.
 //
 // A runner is forked, sandboxed and, on cuda, given its context before the candidate arrives; that
-// takes longer than the candidate itself. Spares are prepared in the background once it is known
+// takes longer than the candidate itself. Runners are prepared in the background once it is known
 // that more than one candidate comes (JudgeOptions::in_flight, or the second one): a single
 // judgement would only be disturbed by them, and one at a time is not served by several prepared at
 // once. On the cpu target none are kept: a fork is cheap there, and preparing one would take a core
@@ -18,9 +18,9 @@
 
 #include "davinci/base/status.h"
 #include "davinci/data/language.h"
+#include "davinci/judge/judge_context.h"
+#include "davinci/judge/prewarmed_runner.h"
 #include "davinci/judge/runner.h"
-#include "davinci/judge/spare.h"
-#include "davinci/judge/workshop.h"
 
 namespace davinci::judge {
 
@@ -30,38 +30,38 @@ enum class RunnerKind { kCandidate, kCandidateCompileOnly, kBaseline };
 // `readable` what it may read beside the system, `imports` modules that may be installed elsewhere
 // (SpawnRequest::imports), `connections` its hardware queues on cuda
 // (Protocol::device_connections). Not yet ready: call AwaitReady().
-Result<std::unique_ptr<Runner>> SpawnRunner(const Workshop& workshop, Target target,
+Result<std::unique_ptr<Runner>> SpawnRunner(const JudgeContext& context, Target target,
                                             const std::string& scratch,
                                             const std::vector<std::filesystem::path>& readable,
                                             RunnerKind kind, int connections,
                                             const std::vector<std::string>& imports = {});
 
-class Spares {
+class RunnerPool {
  public:
-  // `workshop` must outlive this object.
-  explicit Spares(const Workshop* workshop);
-  ~Spares();
+  // `context` must outlive this object.
+  explicit RunnerPool(const JudgeContext* context);
+  ~RunnerPool();
 
   // Prepared, or fresh when none is, or where it has to see more than the system: files and folders
   // `visible`, and what is installed under the names `imports`. Thread-safe.
-  Result<Spare> Take(Target target, bool compile_only, int connections,
-                     const std::vector<std::string>& visible = {},
-                     const std::vector<std::string>& imports = {});
+  Result<PrewarmedRunner> Take(Target target, bool compile_only, int connections,
+                               const std::vector<std::string>& visible = {},
+                               const std::vector<std::string>& imports = {});
   // Ends the prepared ones; no more are prepared until the next Take().
   void Clear();
 
  private:
-  Result<Spare> Make(Target target, RunnerKind kind, int connections,
-                     const std::vector<std::string>& visible = {},
-                     const std::vector<std::string>& imports = {}) const;
+  Result<PrewarmedRunner> Make(Target target, RunnerKind kind, int connections,
+                               const std::vector<std::string>& visible = {},
+                               const std::vector<std::string>& imports = {}) const;
   void Prepare(const std::stop_token& stop);
   void Begin();  // mutex_ held; once
 
-  const Workshop* workshop_;
+  const JudgeContext* context_;
   const size_t kept_;
   std::mutex mutex_;
   std::condition_variable_any changed_;  // with mutex_
-  std::deque<Spare> ready_;              // guarded by mutex_; all with connections_
+  std::deque<PrewarmedRunner> ready_;    // guarded by mutex_; all with connections_
   int connections_ = 0;                  // guarded by mutex_; of the last caller
   int taken_ = 0;                        // guarded by mutex_
   int preparing_ = 0;                    // guarded by mutex_

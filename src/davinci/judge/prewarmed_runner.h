@@ -1,4 +1,4 @@
-// Spare: a runner and the folder it was given, before or after it has a candidate.
+// PrewarmedRunner: a runner and the folder it was given, before or after it has a candidate.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace davinci::judge {
 
-struct Spare {
+struct PrewarmedRunner {
   TempDir home;  // removed after the process is gone
   std::unique_ptr<Runner> runner;
   // Where the candidate's source goes; the runner sees it read-only.
