@@ -438,7 +438,10 @@ class CppWriter : private RegionReader {
     for (const Id reduce : reduces) {
       sums.push_back(fmt::format("{}{}", prefix, ++count_));
       const ReduceKind kind = p_[reduce].reduce;
-      Line(fmt::format("float {} = {};", sums.back(), Neutral(kind)));
+      // One long sum of floats loses more bits than PyTorch's; lanes and blocks do not.
+      const bool serial =
+          !rules_.partial_sums && (kind == ReduceKind::kSum || kind == ReduceKind::kProd);
+      Line(fmt::format("{} {} = {};", serial ? "double" : "float", sums.back(), Neutral(kind)));
       std::string& names = clauses[Clause(kind)];
       names += (names.empty() ? "" : ", ") + sums.back();
       if (!NanMatters(reduce)) continue;
