@@ -1,5 +1,5 @@
 // Evaluates a PyTorch expression to values of a Program: by the functions of the tables, and, for
-// what needs shapes (reductions, views, normalizations), by evaluate_shapes.cc. Internal.
+// what needs shapes (reductions, views, normalizations), by the other evaluate_*.cc. Internal.
 #pragma once
 
 #include <map>
@@ -56,9 +56,25 @@ class Evaluator {
   Result<Meaning> Power(const Meaning& base, const Meaning& exponent);
   Result<Meaning> Matmul(Id a, Id b);
 
-  // evaluate_shapes.cc. Nothing: not a function of its own.
+  // A call whose first argument is a tensor.
+  struct NativeCall {
+    const std::string& name;
+    const Meanings& arguments;
+    Keywords& keywords;
+    // By position or keyword; kNone where it is not given.
+    Meaning Argument(size_t at, const char* keyword) const {
+      if (at < arguments.size()) return arguments[at];
+      const auto found = keywords.find(keyword);
+      return found == keywords.end() ? Meaning{} : found->second;
+    }
+  };
+  // Functions that need shapes; nothing: not known to this one.
   std::optional<Result<Meaning>> Native(const std::string& name, Meanings& arguments,
-                                        Keywords& keywords);
+                                        Keywords& keywords);             // evaluate_shapes.cc
+  std::optional<Result<Meaning>> Viewed(const NativeCall& call);         // evaluate_shapes.cc
+  std::optional<Result<Meaning>> Reduced(const NativeCall& call);        // evaluate_reductions.cc
+  std::optional<Result<Meaning>> ClassLoss(const NativeCall& call);      // evaluate_reductions.cc
+  std::optional<Result<Meaning>> Normalization(const NativeCall& call);  // evaluate_modules.cc
   // evaluate_index.cc: pooling, indexing, slices and other reads at computed places.
   std::optional<Result<Meaning>> Indexed(const std::string& name, const Meanings& arguments,
                                          Keywords& keywords);
@@ -105,6 +121,7 @@ class Evaluator {
   int depth_ = 0;
 };
 
+inline bool IsTrue(const Meaning& value) { return value.number && *value.number != 0; }
 inline Status Unknown(const std::string& what) { return InvalidArgument("not known: " + what); }
 
 }  // namespace davinci::teacher
