@@ -319,8 +319,7 @@ void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
   if (evaluation.speedup) {
     speedup = fmt::format("{:.3g}x{}", evaluation.speedup->median,
                           evaluation.speedup->significant ? "" : "?");
-    const ShownInterval shown = Shown(*evaluation.speedup);
-    interval = fmt::format("{:.3g} – {:.3g}", shown.low, shown.high);
+    interval = BoundsText(Shown(*evaluation.speedup));
   }
   if (evaluation.candidate_time)
     time = fmt::format("{:.4g} ms", evaluation.candidate_time->median_ms);

@@ -44,10 +44,9 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job
                     evaluation.baseline_time->median_ms, evaluation.candidate_time->num_calls));
   const auto clock = [&](std::string_view name, const std::optional<ClockTimes>& times) {
     if (!times) return;
-    row(name,
-        fmt::format("{:.4g} ms, {} {:.4g} ms: {:.3g}x ({:.3g} – {:.3g})",
-                    times->candidate.median_ms, times->speedup.baseline, times->baseline.median_ms,
-                    times->speedup.median, Shown(times->speedup).low, Shown(times->speedup).high));
+    row(name, fmt::format("{:.4g} ms, {} {:.4g} ms: {:.3g}x ({})", times->candidate.median_ms,
+                          times->speedup.baseline, times->baseline.median_ms, times->speedup.median,
+                          BoundsText(Shown(times->speedup))));
   };
   if (const auto hot = evaluation.times.find("hot_ms"); hot != evaluation.times.end())
     row("hot loop",

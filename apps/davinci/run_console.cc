@@ -26,8 +26,7 @@ void OnInterrupt(int signal) {
 }
 
 std::string SpeedupText(const Speedup& speedup) {
-  return fmt::format("{:.3g}x ({:.3g} – {:.3g})", speedup.median, Shown(speedup).low,
-                     Shown(speedup).high);
+  return fmt::format("{:.3g}x ({})", speedup.median, BoundsText(Shown(speedup)));
 }
 
 // Where a kernel was found, for people who have not read the ids' grammar.
@@ -189,7 +188,7 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
       const Speedup& speedup = *task.not_faster->certified.speedup;
       table.AddRow({task.task.id,
                     {"not faster", TextStyle::kWarn},
-                    fmt::format("{:.3g} – {:.3g}", Shown(speedup).low, Shown(speedup).high),
+                    BoundsText(Shown(speedup)),
                     "",
                     "",
                     "",
@@ -205,17 +204,16 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
     std::string also;
     for (const Evaluation& other : winner.also)
       if (other.speedup)
-        also += fmt::format("{}{:.3g}x over {} ({:.3g} – {:.3g})", also.empty() ? "" : ", ",
-                            other.speedup->median, other.speedup->baseline,
-                            Shown(*other.speedup).low, Shown(*other.speedup).high);
+        also +=
+            fmt::format("{}{:.3g}x over {} ({})", also.empty() ? "" : ", ", other.speedup->median,
+                        other.speedup->baseline, BoundsText(Shown(*other.speedup)));
     const bool sure = certified.speedup && certified.speedup->significant;
     table.AddRow(
         {task.task.id,
          {certified.speedup ? fmt::format("{:.3g}x", certified.speedup->median) : "not timed",
           sure ? TextStyle::kGood : TextStyle::kWarn},
          certified.speedup
-             ? fmt::format("{:.3g} – {:.3g}{}", Shown(*certified.speedup).low,
-                           Shown(*certified.speedup).high, sure ? "" : " (not significant)")
+             ? BoundsText(Shown(*certified.speedup)) + (sure ? "" : " (not significant)")
              : "",
          certified.candidate_time ? fmt::format("{:.4g} ms", certified.candidate_time->median_ms)
                                   : "",

@@ -12,9 +12,21 @@ ShownInterval Shown(const Speedup& speedup) {
   return {speedup.low, speedup.high, "95 %"};
 }
 
+bool IsUnbounded(const ShownInterval& interval) {
+  constexpr double kWidest = 1e4;
+  return !(interval.low > 0) ||
+         (std::isfinite(interval.high) && interval.high > kWidest * interval.low);
+}
+
+std::string BoundsText(const ShownInterval& interval) {
+  if (IsUnbounded(interval)) return "unbounded";
+  if (!std::isfinite(interval.high)) return fmt::format("{:.3g} – unbounded", interval.low);
+  return fmt::format("{:.3g} – {:.3g}", interval.low, interval.high);
+}
+
 std::string ShownText(const Speedup& speedup) {
   const ShownInterval shown = Shown(speedup);
-  return fmt::format("{} interval {:.3g} – {:.3g}{}", shown.level, shown.low, shown.high,
+  return fmt::format("{} interval {}{}", shown.level, BoundsText(shown),
                      speedup.significant ? "" : "; not significant");
 }
 

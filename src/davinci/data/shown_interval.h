@@ -15,7 +15,12 @@ struct ShownInterval {
 };
 ShownInterval Shown(const Speedup& speedup);
 
-// "99.9 % interval 1.21 – 1.36"; "…; not significant" where it is not.
+// A factor of more than 10^4 between the ends: too few calls, or too noisy ones, to bound anything.
+bool IsUnbounded(const ShownInterval& interval);
+// "1.21 – 1.36", "1.21 – unbounded", or "unbounded".
+std::string BoundsText(const ShownInterval& interval);
+
+// "99.9 % interval 1.21 – 1.36" (BoundsText); "…; not significant" where it is not.
 std::string ShownText(const Speedup& speedup);
 
 }  // namespace davinci

@@ -70,6 +70,7 @@ std::string SettingsHtml(const std::vector<std::pair<std::string, std::string>>&
 
 std::string FormatSpeedup(const Speedup& speedup) {
   const ShownInterval shown = Shown(speedup);
+  if (IsUnbounded(shown)) return fmt::format("{:.2f}× [unbounded]", speedup.median);
   const std::string high =
       std::isfinite(shown.high) ? fmt::format("{:.2f}", shown.high) : std::string("∞");
   return fmt::format("{:.2f}× [{:.2f}, {}]", speedup.median, shown.low, high);
