@@ -312,10 +312,15 @@ std::vector<double> Examination::WindowSeconds(const std::vector<Pair>& pairs,
     readings[0].push_back({Seconds(pair.candidate.window_ns), Seconds(pair.candidate.empty_ns)});
     readings[1].push_back({Seconds(pair.baseline.window_ns), Seconds(pair.baseline.empty_ns)});
   }
+  // A call from an idle queue takes no less than the same call in a full one.
+  const std::vector<double> full =
+      kind.idle ? WindowSeconds(pairs_, full_queue_, side) : std::vector<double>();
+  const double least = full.empty() ? stats::kShortestSeconds : stats::Median(full);
   const double usual = stats::EmptySeconds(readings[1]);
-  return side == Side::kBaseline ? stats::CallSeconds(readings[1], kind.calls, usual)
-                                 : stats::CallSeconds(readings[0], kind.calls,
-                                                      stats::EmptySeconds(readings[0], &usual));
+  return side == Side::kBaseline
+             ? stats::CallSeconds(readings[1], kind.calls, usual, least)
+             : stats::CallSeconds(readings[0], kind.calls, stats::EmptySeconds(readings[0], &usual),
+                                  least);
 }
 
 std::vector<stats::PairedSample> Examination::WindowSamples(const std::vector<Pair>& pairs,
@@ -325,19 +330,9 @@ std::vector<stats::PairedSample> Examination::WindowSamples(const std::vector<Pa
   const std::vector<double> baseline = WindowSeconds(pairs, kind, Side::kBaseline);
   // From an idle queue events show what the host does between them, too.
   const double events = kind.idle ? 0 : session_->between_events_seconds;
-  // A call from an idle queue takes no less than the same call in a full one; where the windows of
-  // a short call say so, noise does.
-  const auto least = [&](Side side) {
-    const std::vector<double> full =
-        kind.idle ? WindowSeconds(pairs_, full_queue_, side) : std::vector<double>();
-    return full.empty() ? 0 : stats::Median(full);
-  };
-  const double least_baseline = least(Side::kBaseline);
-  const double least_candidate = least(Side::kCandidate);
   std::vector<stats::PairedSample> samples;
   for (size_t i = 0; i < pairs.size(); ++i)
-    samples.push_back({std::max(baseline[i], least_baseline) + events,
-                       std::max(candidate[i], least_candidate) + events + added_seconds});
+    samples.push_back({baseline[i] + events, candidate[i] + events + added_seconds});
   return samples;
 }
 

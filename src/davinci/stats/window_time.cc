@@ -28,11 +28,11 @@ double EmptySeconds(std::span<const WindowReading> readings, const double* usual
 }
 
 std::vector<double> CallSeconds(std::span<const WindowReading> readings, int calls,
-                                double empty_seconds) {
+                                double empty_seconds, double least_seconds) {
   std::vector<double> seconds;
   for (const WindowReading& reading : readings)
     seconds.push_back(
-        std::max(kShortestSeconds, (reading.with_calls_seconds - empty_seconds) / calls));
+        std::max(least_seconds, (reading.with_calls_seconds - empty_seconds) / calls));
   return seconds;
 }
 

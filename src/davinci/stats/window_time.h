@@ -17,11 +17,11 @@ struct WindowReading {
 double EmptySeconds(std::span<const WindowReading> readings, const double* usual = nullptr);
 inline constexpr double kMostOverUsualEmptySeconds = 1e-5;
 
-// One call of each window. Never below a microsecond: the shortest kernel takes longer, so less is
-// noise of the windows.
+// One call of each window, at least `least_seconds`: what a call is known to take; less is noise of
+// the windows. The shortest kernel takes more than a microsecond.
 inline constexpr double kShortestSeconds = 1e-6;
 std::vector<double> CallSeconds(std::span<const WindowReading> readings, int calls,
-                                double empty_seconds);
+                                double empty_seconds, double least_seconds = kShortestSeconds);
 
 // What corroborates the time of one call in a full queue.
 struct CallBounds {

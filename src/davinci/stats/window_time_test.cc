@@ -18,6 +18,7 @@ TEST(WindowTime, IsWhatTheCallsAdd) {
 TEST(WindowTime, NothingIsNeverFast) {
   const WindowReading faster[] = {{90e-6, 100e-6}};
   EXPECT_DOUBLE_EQ(CallSeconds(faster, 4, EmptySeconds(faster))[0], kShortestSeconds);
+  EXPECT_DOUBLE_EQ(CallSeconds(faster, 4, EmptySeconds(faster), 7e-6)[0], 7e-6);
 }
 
 TEST(WindowTime, DawdlingInEmptyWindowsGainsLittle) {
