@@ -1,5 +1,4 @@
 // Reductions, scans, positions of extremes, and losses over classes.
-
 #include <algorithm>
 #include <limits>
 
