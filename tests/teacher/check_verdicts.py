@@ -1,0 +1,27 @@
+"""The judge accepts C++ candidates of the teacher: on magnitudes and special inputs that check_candidates.py does not draw.
+
+    check_verdicts.py DAVINCI FOLDER
+
+Gates with `torch.lerp` are where a formula that is equal on paper was refused: it cancels where the weight is near 1.
+"""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+davinci, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+refused, judged = [], 0
+for seed in ("22", "23"):
+    out = folder / seed
+    shutil.rmtree(out, ignore_errors=True)  # results of before would be kept
+    subprocess.run([davinci, "synth", "demos", "--pattern", "gated", "--count", "8", "--seed", seed, "--language", "cpp", "--judge",
+                    "-j", "1", "--out", out], check=True)
+    for line in (out / "results.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        verdict = row.get("evaluation", row)
+        judged += 1
+        if verdict["status"] != "ok":
+            refused.append(f"{row['id']}: {verdict['status']}: {verdict.get('message')}")
+print("\n".join(refused) if refused else f"{judged} candidates are correct")
+sys.exit(1 if refused or judged < 16 else 0)
