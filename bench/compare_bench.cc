@@ -8,7 +8,7 @@
 #include "davinci/numerics/compare.h"
 #include "davinci/numerics/memory_tools.h"
 
-namespace davinci::judge {
+namespace davinci::numerics {
 namespace {
 
 struct Data {
@@ -109,4 +109,4 @@ void BM_FlushCacheLines(benchmark::State& state) {
 BENCHMARK(BM_FlushCacheLines)->Arg(16 << 20)->UseRealTime();
 
 }  // namespace
-}  // namespace davinci::judge
+}  // namespace davinci::numerics
