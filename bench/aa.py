@@ -1,7 +1,7 @@
 """The A/A test in fresh processes: identical code against its own text, each comparison in a `davinci judge` of its own. Counts
 `significant` verdicts and 95 % and 99.9 % intervals that hold 1. Appends one line per comparison to --out and continues a file.
 
-    python bench/aa.py --davinci BIN --out aa.jsonl [--comparisons 1000] [--load 2] [--target cpu]
+    python bench/aa.py --davinci BIN --out aa.jsonl [--comparisons 1000] [--load 2] [--target cpu] [-j 1]
     python bench/aa.py --summary aa.jsonl
 
 `--slower F` repeats the body of the reference F times instead, for kernels of which the ratio is known to be about F: every
@@ -9,6 +9,7 @@ verdict should be significant.
 """
 import argparse
 import contextlib
+import itertools
 import json
 import math
 import pathlib
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 # name: (body of forward, inputs, constructor). Eager chains of temporaries of MB size first: what a process is born with shows there.
 TASKS = {
@@ -86,6 +88,21 @@ def loops(count):
             one.kill()
 
 
+def compare(options, name, files):
+    one = time.monotonic()
+    done = subprocess.run([options.davinci, "judge", "-r", files[name][0], "-c", files[name][1], "-t", options.target, "--protocol",
+                           options.protocol, "--json"], capture_output=True, text=True, check=False)
+    try:
+        d = json.loads(done.stdout)
+    except json.JSONDecodeError:
+        d = {"status": "no verdict", "message": done.stderr[-300:]}
+    times = d.get("times", {})
+    return {"task": name, "load": options.load, "status": d["status"], "message": d.get("message", ""), "speedup": d.get("speedup"),
+            "labels": d.get("labels", []), "seconds": time.monotonic() - one, "baseline_ms": (times.get("baseline") or {}).get("median_ms"),
+            "undisturbed": d.get("evidence", {}).get("undisturbed_calls"),
+            "stages_ms": times.get("stages_ms"), "stopped_because": d.get("evidence", {}).get("stopped_because")}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--davinci")
@@ -93,6 +110,7 @@ def main():
     parser.add_argument("--comparisons", type=int, default=1000, help="of all that --out holds in the end")
     parser.add_argument("--load", type=int, default=0, help="endless loops beside it")
     parser.add_argument("--target", default="cpu")
+    parser.add_argument("-j", "--jobs", type=int, default=1, help="comparisons at once; they take the device in turns")
     parser.add_argument("--slower", type=int, default=1)
     parser.add_argument("--protocol", default="davinci")
     parser.add_argument("--tasks", default="", help="names, with commas; all otherwise")
@@ -103,25 +121,13 @@ def main():
         return
     rows = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
     names = options.tasks.split(",") if options.tasks else list(TASKS)
-    started, before = time.monotonic(), len(rows)
-    with tempfile.TemporaryDirectory() as folder, loops(options.load), options.out.open("a") as out:
+    started, before, order = time.monotonic(), len(rows), itertools.count(len(rows))
+    with tempfile.TemporaryDirectory() as folder, loops(options.load), options.out.open("a") as out, ThreadPoolExecutor(options.jobs) as pool:
         files = {name: write(folder, name, options.slower) for name in names}
-        while len(rows) < options.comparisons:
-            name = names[len(rows) % len(names)]
-            one = time.monotonic()
-            done = subprocess.run([options.davinci, "judge", "-r", files[name][0], "-c", files[name][1], "-t", options.target, "--protocol",
-                                   options.protocol, "--json"], capture_output=True, text=True, check=False)
-            try:
-                d = json.loads(done.stdout)
-            except json.JSONDecodeError:
-                d = {"status": "no verdict", "message": done.stderr[-300:]}
-            times = d.get("times", {})
-            row = {"task": name, "load": options.load, "status": d["status"], "message": d.get("message", ""), "speedup": d.get("speedup"),
-                   "labels": d.get("labels", []), "seconds": time.monotonic() - one, "baseline_ms": (times.get("baseline") or {}).get("median_ms"),
-                   "undisturbed": d.get("evidence", {}).get("undisturbed_calls"),
-                   "stages_ms": times.get("stages_ms"), "stopped_because": d.get("evidence", {}).get("stopped_because")}
-            rows.append(row)
-            out.write(json.dumps(row) + "\n")
+        compared = (pool.submit(lambda: compare(options, names[next(order) % len(names)], files)) for _ in range(options.comparisons - before))
+        for one in as_completed(list(compared)):
+            rows.append(one.result())
+            out.write(json.dumps(rows[-1]) + "\n")
             out.flush()
             if len(rows) % 10 == 0:
                 s = summary(rows)

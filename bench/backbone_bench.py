@@ -6,8 +6,9 @@
         [--json FILE]
 
 Prompts are random and all different, so that nothing is shared; every answer has exactly --new tokens, greedy. A row:
-the whole batch, from the first submission to the last token ("tok/s"), the decode steps alone ("decode"), and of those
-the share of the floor: bytes of weights and cache that a step must read, over the memory's measured rate. Without
+the whole batch, from the first submission to the last token ("tok/s"), the decode steps alone ("decode": the time that
+answers of more tokens take longer, which is steps of the full batch), and of those the share of the floor: bytes of
+weights and cache that a step must read, over the memory's measured rate. Without
 transformers, and for the shapes above 1B, weights are random, made on the device, and there is no comparison.
 """
 import argparse
@@ -77,18 +78,20 @@ def floor_bytes(shape, size, batch, context):
     return size * (weights + batch * context * layers * 2 * kv * dim)
 
 
-def ours(probe, folder, shape, dtype, device, batch, prompts, new, deterministic, random_weights, own_kernels):
+def ours(probe, folder, shape, dtype, device, batch, prompts, new, more, deterministic, random_weights, own_kernels):
     facts = probe.ask("open", model=folder, dtype=dtype, device=device, max_batch=batch, max_context=4096,
-              cache_tokens=batch * (len(prompts[0]) + new), deterministic=deterministic, random=random_weights,
+              cache_tokens=batch * (len(prompts[0]) + new + more + 64), deterministic=deterministic, random=random_weights,
               own_kernels=own_kernels)
-    requests = [{"prompt": p, "max_tokens": new} for p in prompts[:batch]]
-    probe.ask("generate", requests=[{**r, "prompt": [7] + r["prompt"][1:], "max_tokens": 4} for r in requests[:4]])
-    reply = probe.ask("generate", requests=requests)
-    firsts = [a["first_token_s"] for a in reply["answers"]]
-    # From the last request's first token to the last of all tokens only steps of the full batch run.
-    steps_s = max(a["ended_s"] for a in reply["answers"]) - max(a["begun_s"] + a["first_token_s"] for a in reply["answers"])
+
+    def generate(first, tokens, count):  # `first` instead of each prompt's own first token: none is known already
+        return probe.ask("generate", requests=[{"prompt": [first] + p[1:], "max_tokens": tokens} for p in prompts[:count]])
+    generate(2, 4, 4)
+    generate(3, new, batch)
+    walls = [generate(first, new + more, batch)["wall_s"] - generate(first + 1, new, batch)["wall_s"] for first in (4, 6, 8)]
+    reply = probe.ask("generate", requests=[{"prompt": p, "max_tokens": new} for p in prompts[:batch]])
     assert all(len(a["tokens"]) == new for a in reply["answers"])
-    return reply["wall_s"], firsts, steps_s / (new - 1), [a["tokens"] for a in reply["answers"]], facts["kernels"]
+    return (reply["wall_s"], [a["first_token_s"] for a in reply["answers"]], sorted(walls)[1] / more,
+            [a["tokens"] for a in reply["answers"]], facts["kernels"])
 
 
 def theirs(model, device, batch, prompts, new):
@@ -135,6 +138,7 @@ def main():
             transformers.utils.logging.disable_progress_bar()
         except ImportError as error:
             print(f"no comparison: {error}")
+    more = 192 if cuda else args.new  # tokens by which decode steps are timed
     rate = memory_rate(args.device)
     name = torch.cuda.get_device_name() if cuda else f"{os.cpu_count()} cores"
     print(f"{name}, torch {torch.__version__}, memory {rate / 1e9:.1f} GB/s read; prompt {args.prompt}, new {args.new}")
@@ -144,7 +148,7 @@ def main():
     probe = Probe(args.probe)
     for shape in args.shapes.split(","):
         rng = random.Random(shape)
-        prompts = [[rng.randrange(2, SHAPES[shape][0]) for _ in range(args.prompt)] for _ in range(max(batches))]
+        prompts = [[rng.randrange(10, SHAPES[shape][0]) for _ in range(args.prompt)] for _ in range(max(batches))]
         for dtype in dtypes:
             with tempfile.TemporaryDirectory() as folder:
                 model = None
@@ -159,10 +163,10 @@ def main():
                     model = model.to(args.device)
                 for batch in batches:
                     size = 4 if dtype == "fp32" else 2
-                    wall, firsts, steps_s, tokens, kernels = ours(probe, folder, shape, dtype, args.device, batch, prompts, args.new,
+                    wall, firsts, steps_s, tokens, kernels = ours(probe, folder, shape, dtype, args.device, batch, prompts, args.new, more,
                                                          args.deterministic, model is None, not args.aten)
                     first = max(firsts)
-                    floor = floor_bytes(shape, size, batch, args.prompt + args.new / 2) / rate
+                    floor = floor_bytes(shape, size, batch, args.prompt + args.new + more / 2) / rate
                     row = dict(shape=shape, dtype=dtype, batch=batch, tokens_s=batch * args.new / wall,
                                decode_tokens_s=batch / steps_s, step_ms=steps_s * 1e3, floor_share=floor / steps_s,
                                first_ms=sum(firsts) / len(firsts) * 1e3, last_first_ms=first * 1e3, kernels=kernels)

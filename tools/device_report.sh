@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
-# Measures on this machine's GPU what docs/results/{skills,agents,backbone}.md tell.
+# Measures on this machine's GPU what docs/results/*.md tell of it.
 #
-#   tools/device_report.sh OUT [skills] [agents] [backbone] [aa]       default: all four, about 6 minutes on an H200
+#   tools/device_report.sh OUT [section…]       default: skills agents backbone aa, about 6 minutes on an H200
 #
+#   judge     device time beside do_bench, CUPTI and events; twelve candidates of each of six tasks; small candidates (4 minutes)
+#   verdicts  honest kernels, tasks against themselves, attacks on the device's clock (3 minutes)
+#   fresh     1,000 comparisons of identical code in fresh processes (5 minutes)
+#   laws      both laws of tests/corpus (5 minutes)
+#   pairs     the teacher's Triton kernels for random tasks, judged (DAVINCI_PAIRS tasks of seed DAVINCI_PAIRS_SEED)
+#   training  gradients on the device, one step of SFT beside PyTorch's (5 minutes)
 #   skills    evidence of the seed skills that have none (tools/measure_skills.sh; merge with its --merge)
 #   agents    the recorded demo, the four strategies on the recordings, 48 rollouts at once
 #   backbone  the embedded model against transformers: 25M, 135M; shapes of Qwen3; on two CPU cores meanwhile
@@ -10,11 +16,11 @@
 #
 # Writes OUT/<section>.tar.gz with the logs and JSON files, and OUT/summary.txt. Each part has a time limit of its own, so
 # that one that hangs costs no other. Expects build/release with the embedded model and its probe:
-#   cmake --preset release -DDAVINCI_WITH_TORCH=ON && ninja -C build/release davinci davinci_worker model_probe
+#   cmake --preset release -DDAVINCI_WITH_TORCH=ON && ninja -C build/release davinci davinci_worker model_probe trainer_probe
 # and DAVINCI_PYTHON: a Python with torch, Triton and (for comparisons) transformers.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
-[[ -n ${1:-} && $1 != -* ]] || { echo "usage: tools/device_report.sh OUT [skills] [agents] [backbone] [aa]" >&2; exit 2; }
+[[ -n ${1:-} && $1 != -* ]] || { echo "usage: tools/device_report.sh OUT [section…]" >&2; exit 2; }
 mkdir -p "$1" && out=$(cd "$1" && pwd)
 shift
 [[ $# -gt 0 ]] || set -- skills agents backbone aa
@@ -89,11 +95,55 @@ aa() {
   part 60 aa/cpu "$python" bench/aa_beside_generation.py --davinci "$davinci" --target cpu --comparisons 20 --json "$work/aa/cpu.json"
 }
 
+judge() {
+  local numbers=("$python" bench/judge_numbers.py --davinci "$davinci" --target cuda --protocol screening)
+  part 240 judge/agreement "$python" bench/time_agreement.py --davinci "$davinci" --repeat 10 \
+    --repeated chain_134MB_autotuned,chain_16MB --without cuda-inline -j 4 --out "$work/judge/agreement.json"
+  part 60 judge/step "${numbers[@]}" -j 8 --out "$work/judge/step.json" step
+  part 60 judge/rate "${numbers[@]}" -j 8 --out "$work/judge/rate.json" rate --count 160
+}
+
+verdicts() {
+  local corpus=("$python" tests/corpus/corpus.py run --davinci "$davinci" --target cuda --out "$work/verdicts/table.json")
+  mkdir -p "$work/verdicts"
+  part 150 verdicts/honest "${corpus[@]}" --only honest,self -j 8 --budget 140
+  part 200 verdicts/attacks "${corpus[@]}" --only attacks --match 'attacks/A[567]' -j 6 --timeout 60
+}
+
+fresh() {
+  mkdir -p "$work/fresh"
+  part 300 fresh/aa "$python" bench/aa.py --davinci "$davinci" --target cuda -j 12 --comparisons 1000 --out "$work/fresh/aa.jsonl"
+  part 20 fresh/summary "$python" bench/aa.py --summary "$work/fresh/aa.jsonl"
+}
+
+laws() {
+  local laws=("$python" tests/corpus/laws.py --library "$build/lib/libdavinci_worker.so" --target cuda -j 12 --threads 1 --no-tasks)
+  mkdir -p "$work/laws"
+  part 290 laws/one "${laws[@]}" --seeds 5 --budget 280 --out "$work/laws/one.jsonl"
+  part 60 laws/two "${laws[@]}" --law 2 --seeds 1 --budget 55 --out "$work/laws/two.jsonl"
+}
+
+pairs() {
+  local out=$work/pairs/demos
+  mkdir -p "$work/pairs"
+  part "${DAVINCI_PAIRS_SECONDS:-170}" pairs/judge "$davinci" synth demos --count "${DAVINCI_PAIRS:-600}" --seed "${DAVINCI_PAIRS_SEED:-3001}" \
+    --language triton --judge -j "${DAVINCI_PAIRS_JOBS:-12}" --out "$out"
+  part 20 pairs/table "$davinci" synth demos --table --out "$out"
+}
+
+training() {
+  local trainer=$build/tests/trainer/trainer_probe
+  mkdir -p "$work/training"
+  part 60 training/parity "$python" tests/trainer/parity_test.py "$trainer" cuda
+  part 240 training/bench "$python" bench/train_bench.py --probe "$trainer" --device cuda --gradients --budget 230 \
+    --json "$work/training/bench.json"
+}
+
 export -f demo strategy
 export davinci target work
 for section in "$@"; do
   case $section in
-    skills | agents | backbone | aa) "$section" ;;
+    skills | agents | backbone | aa | judge | verdicts | fresh | laws | pairs | training) "$section" ;;
     *) echo "device_report: unknown section $section" >&2; exit 2 ;;
   esac
   (cd "$work" && tar --exclude='run-*' --exclude='bench-*' -czf "$out/$section.tar.gz" "$section")
