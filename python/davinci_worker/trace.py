@@ -131,13 +131,13 @@ def selects(names, tells_whole_numbers):
 
 
 def work(function):
-    """(result, flops, whether every operator reads its operands whole, names of the operators) of a reference forward."""
+    """(result, flops, whether every operator reads its operands whole: by its name, and surely; names of the operators) of a reference forward."""
     result, rows, _ = operators(function)
     calls = {}
     for key, count, _, _ in rows:
         name = key.partition("::")[2]
         calls[name] = calls.get(name, 0) + count
     own_views = calls.get("as_strided", 0) - sum(calls.get(name, 0) for name in _WHOLE_VIEWS)
-    dense = own_views <= 0 and not any(name in _SPARSE_READERS for name in calls)
+    dense = not any(name in _SPARSE_READERS for name in calls)
     names = {name.lstrip("_") for name in calls}
-    return result, sum(row[3] for row in rows), dense, names
+    return result, sum(row[3] for row in rows), dense, dense and own_views <= 0, names

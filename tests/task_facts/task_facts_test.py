@@ -172,7 +172,9 @@ class TaskFactsTest(unittest.TestCase):
         self.assertIsNone(verdict["speedup"])
         honest = self.write("row_honest.py", ONE_ROW_TASK.replace("class Model(", "class ModelNew("))
         verdict = self.run_davinci("-r", task, "-c", honest)
-        self.assertLess(verdict["evidence"]["roofline"]["floor_ms"], verdict["times"]["candidate"]["median_ms"])
+        roofline = verdict["evidence"]["roofline"]
+        self.assertLess(roofline["impossible_ms"], verdict["times"]["candidate"]["median_ms"])
+        self.assertLess(roofline["impossible_ms"], roofline["attainable_ms"])
 
     def test_library_of_another_package_is_named(self):
         task = ROOT / "tests/exploits/_tasks/matmul.py"

@@ -108,15 +108,17 @@ TEST(KernelsText, OnACpuListsLibraryOperators) {
       AllOf(HasSubstr("| `aten::mm` | 1 | 0.5 | 50 % | library |"), Not(HasSubstr("empty_like"))));
 }
 
-TEST(RooflineText, OfACpuIsABoundOnly) {
+TEST(RooflineText, IsOfAPerfectKernelAndNotOfTheImpossible) {
   Evaluation evaluation = Timed(2.0);
-  evaluation.evidence["roofline"] = {{"floor_ms", 0.23},
-                                     {"bound", "memory"},
-                                     {"bandwidth_fraction", 0.4},
-                                     {"peaks", {{"threads", 2}}}};
-  EXPECT_EQ(RooflineText(evaluation), "Moving the data takes at least 0.23 ms, even from cache.");
-  evaluation.evidence["roofline"]["peaks"] = {{"l2_bytes", 1}};
-  EXPECT_THAT(RooflineText(evaluation), HasSubstr("you reach 40 % of the bandwidth"));
+  evaluation.candidate_time->median_ms = 0.5;
+  evaluation.evidence["roofline"] = {{"impossible_ms", 0.01}};
+  EXPECT_EQ(RooflineText(evaluation), "");
+  evaluation.evidence["roofline"]["attainable_ms"] = 0.2;
+  EXPECT_EQ(RooflineText(evaluation),
+            "At this device's measured rates a perfect kernel takes 0.2 ms (bound by memory); you "
+            "reach 40 % of that speed.");
+  evaluation.evidence["roofline"]["bound"] = "compute";
+  EXPECT_THAT(RooflineText(evaluation), HasSubstr("bound by arithmetic"));
 }
 
 TEST(Measurements, SurviveForeignEvidence) {
@@ -124,8 +126,8 @@ TEST(Measurements, SurviveForeignEvidence) {
   for (const char* evidence :
        {"[]", "{\"profile\": 3, \"roofline\": []}",
         "{\"profile\": {\"device\": {\"list\": [3, null]}}}",
-        "{\"profile\": {\"operators\": [{\"op\": 7}]}, \"roofline\": {\"floor_ms\": \"x\"}}",
-        "{\"roofline\": {\"floor_ms\": 1, \"peaks\": 5, \"bound\": 9}}"}) {
+        "{\"profile\": {\"operators\": [{\"op\": 7}]}, \"roofline\": {\"attainable_ms\": \"x\"}}",
+        "{\"roofline\": {\"attainable_ms\": 1, \"peaks\": 5, \"bound\": 9}}"}) {
     evaluation.evidence = nlohmann::json::parse(evidence);
     EXPECT_THAT(Feedback(evaluation), HasSubstr("Speedup 2.00")) << evidence;
   }

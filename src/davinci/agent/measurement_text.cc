@@ -171,26 +171,15 @@ std::string CoverageText(const Evaluation& evaluation) {
 }
 
 std::string RooflineText(const Evaluation& evaluation) {
-  const auto floor = Number(evaluation.evidence, {"roofline", "floor_ms"});
-  if (!floor || !evaluation.candidate_time) return "";
-  const json* peaks = Find(evaluation.evidence, {"roofline", "peaks"});
-  const bool is_cpu = peaks != nullptr && peaks->contains("threads");
-  if (is_cpu)
-    return *floor > 0
-               ? fmt::format("Moving the data takes at least {:.3g} ms, even from cache.", *floor)
-               : "";
-  const auto bandwidth = Number(evaluation.evidence, {"roofline", "bandwidth_fraction"});
-  const auto flops = Number(evaluation.evidence, {"roofline", "flops_fraction"});
-  const std::string bound = Text(*Find(evaluation.evidence, {"roofline"}), "bound");
-  std::string text =
-      fmt::format("Moving the data takes at least {:.3g} ms on this device.", *floor);
-  if (bound == "compute" && flops.value_or(0) > 0)
-    text += fmt::format(" The task is bound by arithmetic; you reach {} of the fp32 rate.",
-                        Percent(*flops));
-  else if (bandwidth)
-    text += fmt::format(" The task is bound by memory; you reach {} of the bandwidth.",
-                        Percent(*bandwidth));
-  return text;
+  const auto attainable_ms = AttainableMs(evaluation);
+  if (!attainable_ms || !evaluation.candidate_time || !(evaluation.candidate_time->median_ms > 0))
+    return "";
+  const bool arithmetic = Text(*Find(evaluation.evidence, {"roofline"}), "bound") == "compute";
+  return fmt::format(
+      "At this device's measured rates a perfect kernel takes {:.3g} ms (bound by {}); you reach "
+      "{} of that speed.",
+      *attainable_ms, arithmetic ? "arithmetic" : "memory",
+      Percent(*attainable_ms / evaluation.candidate_time->median_ms));
 }
 
 }  // namespace davinci::agent

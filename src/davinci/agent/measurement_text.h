@@ -23,8 +23,7 @@ std::string KernelsText(const Evaluation& evaluation, int max_rows);
 // Which share of the time was spent in the candidate's own code.
 std::string CoverageText(const Evaluation& evaluation);
 
-// How near the time is to what the device allows. On a CPU only the bound is stated: its rates are
-// those of cached data, which no large input reaches.
+// How near the time is to that of a perfect kernel on the device.
 std::string RooflineText(const Evaluation& evaluation);
 
 }  // namespace davinci::agent

@@ -73,6 +73,18 @@ std::string DeviceName(const Evaluation& evaluation) {
   return name != device.end() && name->is_string() ? name->get<std::string>() : "";
 }
 
+std::optional<double> AttainableMs(const Evaluation& evaluation) {
+  if (!evaluation.evidence.is_object()) return std::nullopt;
+  const auto roofline = evaluation.evidence.find("roofline");
+  if (roofline == evaluation.evidence.end() || !roofline->is_object()) return std::nullopt;
+  // Documents without the first have the second: runs they belong to decided by it.
+  for (const char* key : {"attainable_ms", "floor_ms"})
+    if (const auto ms = roofline->find(key);
+        ms != roofline->end() && ms->is_number() && ms->get<double>() > 0)
+      return ms->get<double>();
+  return std::nullopt;
+}
+
 int ExitCode(const Evaluation& evaluation) {
   switch (evaluation.outcome) {
     case Outcome::kOk:

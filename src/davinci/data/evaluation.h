@@ -101,6 +101,10 @@ int ExitCode(const Evaluation& evaluation);
 // What it was measured on ("NVIDIA H200"); empty where that was not recorded.
 std::string DeviceName(const Evaluation& evaluation);
 
+// Time of a perfect kernel on the device (evidence.roofline), milliseconds, above 0; nothing where
+// it is not known.
+std::optional<double> AttainableMs(const Evaluation& evaluation);
+
 nlohmann::json ToJson(const Evaluation& evaluation);
 nlohmann::json ToJson(const Speedup& speedup);
 Speedup SpeedupFromJson(const nlohmann::json& document);

@@ -103,5 +103,18 @@ TEST(Evaluation, TellsTheDeviceWhereItIsRecorded) {
   EXPECT_EQ(DeviceName(evaluation), "");
 }
 
+TEST(AttainableMs, IsNotTheImpossibleTimeAndReadsOlderRecords) {
+  Evaluation evaluation;
+  EXPECT_FALSE(AttainableMs(evaluation));
+  evaluation.evidence["roofline"] = {{"impossible_ms", 0.1}};
+  EXPECT_FALSE(AttainableMs(evaluation));
+  evaluation.evidence["roofline"] = {{"floor_ms", 0.2}};
+  EXPECT_EQ(AttainableMs(evaluation), 0.2);
+  evaluation.evidence["roofline"]["attainable_ms"] = 0.5;
+  EXPECT_EQ(AttainableMs(evaluation), 0.5);
+  evaluation.evidence = nlohmann::json::array();
+  EXPECT_FALSE(AttainableMs(evaluation));
+}
+
 }  // namespace
 }  // namespace davinci

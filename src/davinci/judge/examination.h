@@ -24,6 +24,7 @@
 #include "davinci/judge/slow_calls.h"
 #include "davinci/judge/task.h"
 #include "davinci/stats/paired_ratio.h"
+#include "davinci/stats/roofline.h"
 #include "davinci/stats/stopping_criterion.h"
 #include "davinci/store/kv_cache.h"
 #include "davinci/worker/fork_server.h"
@@ -208,6 +209,9 @@ class Examination {
   Result<nlohmann::json> AskAdmission(std::optional<double> budget_seconds);
   Result<bool> CheckRoofline();
   Result<nlohmann::json> CudaPeaks(bool remeasure);
+  Result<stats::AttainableRates> CpuRates(double bytes);
+  // The device for this process's measurement alone.
+  Result<gpu::DeviceLease> MeasureAlone();
   Status AskPublishedRule(const std::string& distribution, int variant,
                           const nlohmann::json& layout, const nlohmann::json& compared);
   void ProbeNonfinite();

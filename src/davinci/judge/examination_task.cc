@@ -51,13 +51,6 @@ double WrittenBytes(const std::vector<OutputTensor>& outputs) {
   return bytes;
 }
 
-// The two ways in which memory traffic bounds a call. Reads and writes may overlap.
-struct MemoryFloor {
-  double read_seconds = 0;
-  double write_seconds = 0;
-  double seconds() const { return std::max(read_seconds, write_seconds); }
-};
-
 }  // namespace
 
 std::string Examination::AdmissionKey() const {
@@ -159,17 +152,31 @@ Status Examination::AskPublishedRule(const std::string& distribution, int varian
   return Status::Ok();
 }
 
+Result<gpu::DeviceLease> Examination::MeasureAlone() {
+  share_.Release();
+  gpu::LeaseRequest request;
+  request.mode = gpu::LeaseMode::kExclusive;
+  request.purpose = "measuring peaks";
+  return context_.leases->Acquire(DeviceKey(), request);
+}
+
+Result<stats::AttainableRates> Examination::CpuRates(double bytes) {
+  if (const auto known = KnownRates(context_.facts, context_.threads, bytes)) return *known;
+  DAVINCI_ASSIGN_OR_RETURN(const gpu::DeviceLease lease, MeasureAlone());
+  // Another examination may have measured them meanwhile.
+  if (const auto known = KnownRates(context_.facts, context_.threads, bytes)) return *known;
+  DAVINCI_ASSIGN_OR_RETURN(const auto rates, MeasureRates(context_.threads, bytes));
+  KeepRates(context_.facts, context_.threads, bytes, rates);
+  return rates;
+}
+
 Result<json> Examination::CudaPeaks(bool remeasure) {
   const std::string key = "cuda/2/" + context_.device;
   json known;
   if (context_.facts != nullptr)
     if (auto found = context_.facts->Get("peaks", key); found.ok() && *found) known = **found;
   if (!known.is_null() && !remeasure) return known;
-  share_.Release();
-  gpu::LeaseRequest request;
-  request.mode = gpu::LeaseMode::kExclusive;
-  request.purpose = "measuring peaks";
-  DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease, context_.leases->Acquire(DeviceKey(), request));
+  DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease, MeasureAlone());
   DAVINCI_ASSIGN_OR_RETURN(auto measured, session_->oracle->Ask({{"op", "peaks"}}));
   lease.Release();
   json peaks = measured.ok;
@@ -197,60 +204,65 @@ Result<bool> Examination::CheckRoofline() {
         task_.config.inplace || session_->reference_mutates || Contains(tags, "identity");
     stats::TaskWork reads;
     stats::TaskWork writes;
-    stats::TaskWork all;
+    stats::TaskWork perfect;  // what a perfect kernel does, as far as it is known
     if (!constant && work.value("reads_everything", false))
       reads.read_bytes = work.value("input_bytes", 0.0);
+    if (!constant && work.value("reads_whole_operands", false))
+      perfect.read_bytes = work.value("input_bytes", 0.0) + work.value("weight_bytes", 0.0);
     if (!constant && !in_place)
       writes.written_bytes =
           std::min(work.value("output_bytes", 0.0), WrittenBytes(pairs_.back().candidate.outputs));
-    all.read_bytes = work.value("input_bytes", 0.0) + work.value("weight_bytes", 0.0);
-    all.written_bytes = work.value("output_bytes", 0.0);
-    if (task_.config.precision == config::Precision::kFp32) all.flops = work.value("flops", 0.0);
+    perfect.written_bytes = writes.written_bytes;
+    // Of the reference: the arithmetic no kernel needs to do, but one without a better algorithm.
+    stats::TaskWork arithmetic;
+    if (task_.config.precision == config::Precision::kFp32)
+      arithmetic.flops = work.value("flops", 0.0);
 
     stats::DevicePeaks read_peaks;
     stats::DevicePeaks write_peaks;
+    stats::AttainableRates rates;
     json measured;
     double margin = kCudaMargin;
     if (job_.target == Target::kCpu) {
       auto core = CachedCorePeaks(context_.facts, again);
-      if (!core.ok()) return true;  // nothing to hold the time against
+      auto together = CpuRates(perfect.read_bytes + perfect.written_bytes);
+      if (!core.ok() || !together.ok()) return true;  // nothing to hold the time against
+      rates = *together;
       const double threads = context_.threads;
       read_peaks.bytes_per_second = threads * core->read_bytes_per_second;
       write_peaks.bytes_per_second = threads * core->write_bytes_per_second;
       read_peaks.flops_per_second = write_peaks.flops_per_second =
           threads * core->fp32_flops_per_second;
-      measured = ToJson(*core);
-      measured["threads"] = context_.threads;
+      measured = {{"threads", context_.threads}, {"one_core", ToJson(*core)}};
+      measured.update(ToJson(rates));
       margin = kCpuMargin;
     } else {
       auto peaks = CudaPeaks(again);
       if (!peaks.ok()) return true;
       measured = *peaks;
-      read_peaks.bytes_per_second = 1e9 * std::max({measured.value("read_gb_per_s", 0.0),
-                                                    measured.value("copy_gb_per_s", 0.0),
-                                                    measured.value("write_gb_per_s", 0.0)});
-      read_peaks.flops_per_second = 1e12 * measured.value("fp32_tflops", 0.0);
+      rates = RatesFromJson(measured);
+      read_peaks.bytes_per_second =
+          std::max({rates.read_bytes, rates.copy_bytes, rates.write_bytes});
+      read_peaks.flops_per_second = rates.flops;
       write_peaks = read_peaks;
       write_peaks.cache_bytes = measured.value("l2_bytes", 0.0);
     }
-    const auto read_floor = stats::ComputeRoofline(reads, read_peaks);
-    const auto write_floor = stats::ComputeRoofline(writes, write_peaks);
-    const auto whole = stats::ComputeRoofline(all, read_peaks);
-    const auto achieved = stats::ComputeAchieved(all, read_peaks, seconds);
-    if (!read_floor.ok() || !write_floor.ok() || !whole.ok() || !achieved.ok()) return true;
-    const MemoryFloor floor{read_floor->memory_seconds, write_floor->memory_seconds};
-    evaluation_.evidence["roofline"] = {{"floor_ms", 1e3 * floor.seconds()},
-                                        {"bytes_counted", reads.read_bytes + writes.written_bytes},
-                                        {"compute_ms", 1e3 * whole->compute_seconds},
-                                        {"bound", whole->memory_bound ? "memory" : "compute"},
-                                        {"bandwidth_fraction", achieved->bandwidth_fraction},
-                                        {"flops_fraction", achieved->flops_fraction},
+    const auto read_bound = stats::ComputeImpossible(reads, read_peaks);
+    const auto write_bound = stats::ComputeImpossible(writes, write_peaks);
+    const auto compute = stats::ComputeImpossible(arithmetic, read_peaks);
+    if (!read_bound.ok() || !write_bound.ok() || !compute.ok()) return true;
+    const double moving_seconds = std::max(read_bound->seconds, write_bound->seconds);
+    const bool below = !(seconds >= (1 - margin) * moving_seconds);
+    const bool fewer = compute->seconds > 0 && seconds < kFewerOperations * compute->seconds;
+    if (!fewer) perfect.flops = arithmetic.flops;
+    const auto attainable = stats::ComputeAttainable(perfect, rates);
+    if (!attainable.ok()) return true;
+    evaluation_.evidence["roofline"] = {{"attainable_ms", 1e3 * attainable->seconds},
+                                        {"bound", attainable->memory_bound ? "memory" : "compute"},
+                                        {"bytes", perfect.read_bytes + perfect.written_bytes},
+                                        {"flops", perfect.flops},
+                                        {"impossible_ms", 1e3 * (1 - margin) * moving_seconds},
                                         {"peaks", measured}};
-    stats::Roofline bytes_only = *whole;
-    bytes_only.floor_seconds = floor.seconds();
-    const bool below = stats::IsBelowFloor(seconds, bytes_only, margin);
-    const bool fewer =
-        whole->compute_seconds > 0 && seconds < kFewerOperations * whole->compute_seconds;
     if (below && !again) {
       // Before anyone is accused: peaks once more, and the task's tags whatever they cost.
       if (!admission_.contains("tags") && !protocol_.published)
@@ -263,7 +275,7 @@ Result<bool> Examination::CheckRoofline() {
           fmt::format(
               "{:.4g} ms is less than the {:.4g} ms that moving the task's inputs and outputs "
               "takes at this device's best rate: work was skipped or the time is false",
-              1e3 * seconds, 1e3 * floor.seconds()),
+              1e3 * seconds, 1e3 * moving_seconds),
           {}};
       failure.evidence["rule"] = "below_roofline";
       return Verdict(std::move(failure));

@@ -1,14 +1,20 @@
 #include "davinci/judge/peaks.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <barrier>
+#include <cmath>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "davinci/base/clock.h"
+#include "davinci/stats/summary.h"
 
 namespace davinci::judge {
 namespace {
@@ -21,6 +27,14 @@ constexpr size_t kReadBytes =
 constexpr size_t kWriteBytes = size_t{16} << 10;
 constexpr int kNumAccumulators = 12;
 constexpr int kFmaRounds = 2000;
+constexpr double kRateSeconds = 0.04;  // for each rate of all threads
+constexpr size_t kFewestRepeats = 5;
+constexpr int kFmaBursts = 32;  // of a thread, one after the other: 0.1 ms
+// Bytes of a buffer whose rates are measured: less is a matter of how threads start, more than this
+// and twice the last-level cache is memory's rate.
+constexpr double kSmallestBuffer = 64 << 10;
+constexpr double kLargestBuffer = 128 << 20;
+constexpr double kLargestBufferEver = 512 << 20;
 
 // One probe body for every vector width; sanitizers would slow it down and so turn a bound into a
 // lie.
@@ -126,6 +140,51 @@ std::string ProcessorKey() {
   return fmt::format("core/5/{}/{}", BestProbe().lanes, key);
 }
 
+// A power of four, so that sizes alike share what was measured.
+size_t BufferBytes(double bytes) {
+  const double cache = static_cast<double>(std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
+  const double most = std::clamp(2 * cache, kLargestBuffer, kLargestBufferEver);
+  const double wanted = std::clamp(bytes, kSmallestBuffer, most);
+  return size_t{1} << (2 * std::lround(std::log2(wanted) / 2));
+}
+
+std::string RatesKey(int threads, double bytes) {
+  return fmt::format("rates/1/{}/{}/{}", threads, BufferBytes(bytes), ProcessorKey());
+}
+
+// Amount per second of `threads` threads that do their parts at once, each timed by itself, in a
+// good round of several (the upper quartile: in the best one, all was cached by chance). `prepare`
+// runs before a round, on a thread of its own.
+template <typename Prepare, typename Part>
+double TeamRate(double amount, int threads, Prepare prepare, Part part) {
+  std::vector<int64_t> ns(static_cast<size_t>(threads));
+  std::barrier gate(threads);
+  bool more = true;  // written by thread 0 alone, between the gates
+  std::vector<double> rates;
+  const Stopwatch watch;
+  const auto work = [&](int index) {
+    for (;;) {
+      if (index == 0) std::jthread([&] { prepare(); }).join();
+      gate.arrive_and_wait();
+      const int64_t start = MonotonicNs();
+      part(index);
+      ns[static_cast<size_t>(index)] = MonotonicNs() - start;
+      gate.arrive_and_wait();
+      if (index == 0) {
+        const int64_t slowest = std::max<int64_t>(1, *std::max_element(ns.begin(), ns.end()));
+        rates.push_back(amount / (1e-9 * static_cast<double>(slowest)));
+        more = rates.size() < kFewestRepeats || watch.Seconds() < kRateSeconds;
+      }
+      gate.arrive_and_wait();
+      if (!more) return;
+    }
+  };
+  std::vector<std::jthread> team;
+  for (int index = 1; index < threads; ++index) team.emplace_back(work, index);
+  work(0);
+  return stats::Percentile(rates, 0.75);
+}
+
 }  // namespace
 
 Result<CorePeaks> MeasureCorePeaks() {
@@ -174,6 +233,82 @@ Result<CorePeaks> CachedCorePeaks(store::KvCache* cache, bool remeasure) {
   if (cache != nullptr)
     (void)cache->Put("peaks", key, ToJson(peaks));  // a lost entry is measured again
   return peaks;
+}
+
+Result<stats::AttainableRates> MeasureRates(int threads, double bytes) {
+#if !defined(__OPTIMIZE__)
+  return Unavailable("rates are measured by optimised builds only");
+#else
+  threads = std::max(threads, 1);
+  const Probe& probe = BestProbe();
+  const size_t size = BufferBytes(bytes);
+  constexpr size_t kLine = 64;
+  const auto aligned = [&](std::vector<char>* storage) {
+    storage->resize(size + kLine);
+    return storage->data() + (kLine - reinterpret_cast<uintptr_t>(storage->data()) % kLine) % kLine;
+  };
+  std::vector<char> read_storage;
+  std::vector<char> write_storage;
+  char* const from = aligned(&read_storage);
+  char* const to = aligned(&write_storage);
+  // Of the first `whole` bytes the share of a thread, in whole lines.
+  const auto begin = [&](size_t whole, int index) {
+    return whole / kLine * static_cast<size_t>(index) / static_cast<size_t>(threads) * kLine;
+  };
+  char value = 0;
+  const auto fresh = [&] { std::memset(from, ++value, size); };
+  const auto nothing = [] {};
+  std::vector<float> sink(static_cast<size_t>(threads) * kLine);
+  stats::AttainableRates rates;
+  const auto total = static_cast<double>(size);
+  rates.read_bytes = TeamRate(total, threads, fresh, [&](int i) {
+    const size_t at = begin(size, i);
+    sink[static_cast<size_t>(i) * kLine] = probe.read(from + at, begin(size, i + 1) - at);
+  });
+  rates.write_bytes = TeamRate(total, threads, nothing, [&](int i) {
+    const size_t at = begin(size, i);
+    std::memset(to + at, 1, begin(size, i + 1) - at);
+  });
+  rates.copy_bytes = TeamRate(total, threads, fresh, [&](int i) {
+    const size_t at = begin(size / 2, i);
+    std::memcpy(to + at, from + at, begin(size / 2, i + 1) - at);
+  });
+  const double flops = 2.0 * kFmaRounds * kNumAccumulators * probe.lanes * kFmaBursts * threads;
+  rates.flops = TeamRate(flops, threads, nothing, [&](int i) {
+    for (int burst = 0; burst < kFmaBursts; ++burst)
+      sink[static_cast<size_t>(i) * kLine] += probe.fma(kFmaRounds, 0.5F);
+  });
+  return rates;
+#endif
+}
+
+json ToJson(const stats::AttainableRates& rates) {
+  return {{"read_gb_per_s", 1e-9 * rates.read_bytes},
+          {"write_gb_per_s", 1e-9 * rates.write_bytes},
+          {"copy_gb_per_s", 1e-9 * rates.copy_bytes},
+          {"fp32_tflops", 1e-12 * rates.flops}};
+}
+
+stats::AttainableRates RatesFromJson(const json& document) {
+  const auto rate = [&](const char* name) {
+    const auto found = document.find(name);
+    return found != document.end() && found->is_number() ? found->get<double>() : 0.0;
+  };
+  return {1e9 * rate("read_gb_per_s"), 1e9 * rate("write_gb_per_s"), 1e9 * rate("copy_gb_per_s"),
+          1e12 * rate("fp32_tflops")};
+}
+
+std::optional<stats::AttainableRates> KnownRates(store::KvCache* cache, int threads, double bytes) {
+  if (cache == nullptr) return std::nullopt;
+  const auto found = cache->Get("peaks", RatesKey(threads, bytes));
+  if (!found.ok() || !*found || !(*found)->is_object()) return std::nullopt;
+  return RatesFromJson(**found);
+}
+
+void KeepRates(store::KvCache* cache, int threads, double bytes,
+               const stats::AttainableRates& rates) {
+  // A lost entry is measured again.
+  if (cache != nullptr) (void)cache->Put("peaks", RatesKey(threads, bytes), ToJson(rates));
 }
 
 }  // namespace davinci::judge

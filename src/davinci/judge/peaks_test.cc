@@ -89,6 +89,41 @@ TEST(CachedCorePeaks, RemeasuringNeverForgetsAHigherPeak) {
   EXPECT_GE(again->fp32_flops_per_second, kept->fp32_flops_per_second - 1);
 }
 
+TEST(MeasureRates, WhatAllThreadsReachIsPossible) {
+  const auto peaks = MeasureCorePeaks();
+  if (Skipped(peaks)) GTEST_SKIP() << peaks.status().message();
+  ASSERT_TRUE(peaks.ok());
+  constexpr double kMargin = 0.67;  // examination_task.cc, kCpuMargin
+  for (const double bytes : {1e6, 1e8})
+    for (const int threads : {1, 2}) {
+      const auto rates = MeasureRates(threads, bytes);
+      ASSERT_TRUE(rates.ok());
+      EXPECT_GT(rates->copy_bytes, 1e8);
+      EXPECT_LT(kMargin * rates->read_bytes, threads * peaks->read_bytes_per_second);
+      EXPECT_LT(kMargin * rates->copy_bytes / 2, threads * peaks->read_bytes_per_second);
+      EXPECT_LT(kMargin * rates->write_bytes, threads * peaks->write_bytes_per_second);
+      EXPECT_LT(kMargin * rates->flops, threads * peaks->fp32_flops_per_second);
+      // A copy takes no less than its slower half.
+      EXPECT_LT(rates->copy_bytes, 4 * std::max(rates->read_bytes, rates->write_bytes));
+    }
+}
+
+TEST(KnownRates, AreKeptForThreadsAndSizesAlike) {
+  auto folder = MakeTempDir("davinci-rates");
+  ASSERT_TRUE(folder.ok());
+  auto cache = store::KvCache::Open(folder->path() / "facts.db");
+  ASSERT_TRUE(cache.ok());
+  EXPECT_FALSE(KnownRates(cache->get(), 2, 1e8));
+  KeepRates(cache->get(), 2, 1e8, {4e9, 3e9, 2e9, 1e12});
+  const auto known = KnownRates(cache->get(), 2, 1.1e8);
+  ASSERT_TRUE(known);
+  EXPECT_NEAR(known->copy_bytes, 2e9, 1);
+  EXPECT_NEAR(known->flops, 1e12, 1e3);
+  EXPECT_FALSE(KnownRates(cache->get(), 1, 1e8));
+  EXPECT_FALSE(KnownRates(cache->get(), 2, 1e6));
+  EXPECT_FALSE(KnownRates(nullptr, 2, 1e8));
+}
+
 TEST(PublishedTolerance, IsThatOfTheBenchmark) {
   EXPECT_EQ(PublishedTolerance(config::Precision::kFp32), 1e-4);
   EXPECT_EQ(PublishedTolerance(config::Precision::kBf16), 1e-2);

@@ -99,11 +99,9 @@ const Trajectory* Find(const std::vector<Trajectory>& trajectories, const Rollou
 std::optional<double> RooflineShare(const Evaluation& evaluation) {
   if (!evaluation.candidate_time || !(evaluation.candidate_time->median_ms > 0))
     return std::nullopt;
-  const auto roofline = evaluation.evidence.find("roofline");
-  if (roofline == evaluation.evidence.end() || !roofline->is_object()) return std::nullopt;
-  const auto floor_ms = roofline->find("floor_ms");
-  if (floor_ms == roofline->end() || !floor_ms->is_number()) return std::nullopt;
-  return floor_ms->get<double>() / evaluation.candidate_time->median_ms;
+  const auto attainable_ms = AttainableMs(evaluation);
+  if (!attainable_ms) return std::nullopt;
+  return *attainable_ms / evaluation.candidate_time->median_ms;
 }
 
 std::string WhyNoKernel(const std::vector<Trajectory>& trajectories) {

@@ -47,7 +47,7 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
 // "no correct kernel in 12 replies: 4 without code, 5 mismatch, 3 compile_error".
 std::string WhyNoKernel(const std::vector<Trajectory>& trajectories);
 
-// Floor of the roofline over the kernel's time (medians); nothing without a roofline.
+// Attainable time (AttainableMs()) over the kernel's time (medians); nothing without a roofline.
 std::optional<double> RooflineShare(const Evaluation& evaluation);
 
 // What was found and how, for people: numbers, lineage, the model's own words, and what changed

@@ -28,7 +28,7 @@ struct Winner {
   std::vector<Evaluation> also;          // against further ones; each names its baseline
   std::string exported_path;             // file that runs without davinci; "" = not exported
   std::string explanation;               // what was changed, for people; plain text
-  std::optional<double> roofline_share;  // floor / time: 1 is the fastest the device could be
+  std::optional<double> roofline_share;  // attainable over measured time: 1 is a perfect kernel
 };
 
 struct TaskView {

@@ -7,15 +7,13 @@
 namespace davinci::rollout {
 
 std::optional<double> RooflineShareLow(const Evaluation& evaluation) {
-  if (!evaluation.speedup || !evaluation.baseline_time || evaluation.speedup->low <= 0)
+  const auto attainable_ms = AttainableMs(evaluation);
+  if (!attainable_ms || !evaluation.speedup || !evaluation.baseline_time ||
+      evaluation.speedup->low <= 0)
     return std::nullopt;
-  const auto roofline = evaluation.evidence.find("roofline");
-  if (roofline == evaluation.evidence.end() || !roofline->is_object()) return std::nullopt;
-  const auto floor_ms = roofline->find("floor_ms");
-  if (floor_ms == roofline->end() || !floor_ms->is_number()) return std::nullopt;
   const double slowest_ms = evaluation.baseline_time->median_ms / evaluation.speedup->low;
   if (!(slowest_ms > 0)) return std::nullopt;
-  return floor_ms->get<double>() / slowest_ms;
+  return *attainable_ms / slowest_ms;
 }
 
 bool IsBetterThanNoise(const Evaluation& earlier, const Evaluation& later, double min_gain) {

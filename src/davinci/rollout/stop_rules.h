@@ -10,7 +10,7 @@
 
 namespace davinci::rollout {
 
-// How near the candidate comes to the roofline's floor, by the lower end of its speedup: floor time
+// How near the candidate comes to the roofline, by the lower end of its speedup: attainable time
 // over candidate time. Nothing when the evaluation has no roofline or no bounded time.
 std::optional<double> RooflineShareLow(const Evaluation& evaluation);
 

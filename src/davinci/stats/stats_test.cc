@@ -512,40 +512,44 @@ TEST(ClockAgreement, WhatIsNoTimeIsInvalidNeverFast) {
   EXPECT_FALSE(CheckClockAgreement(std::vector<ClockReading>{{"wall", 1.0}}).ok());
 }
 
-TEST(Roofline, FloorIsTheSlowerOfMemoryAndCompute) {
-  const DevicePeaks peaks{.bytes_per_second = 1e12, .flops_per_second = 1e14, .cache_bytes = 50e6};
-  // 2 GB in, 1 GB out of which 50 MB may stay in the cache: 2.95 ms. 1e11 flops: 1 ms.
-  auto r = ComputeRoofline({.read_bytes = 2e9, .written_bytes = 1e9, .flops = 1e11}, peaks);
-  EXPECT_NEAR(r->memory_seconds, 2.95e-3, 1e-9);
-  EXPECT_NEAR(r->compute_seconds, 1e-3, 1e-9);
-  EXPECT_NEAR(r->floor_seconds, 2.95e-3, 1e-9);
+TEST(Roofline, AttainableMovesPairsAtTheCopyRate) {
+  const AttainableRates rates{
+      .read_bytes = 4e12, .write_bytes = 2e12, .copy_bytes = 1e12, .flops = 1e14};
+  // 1 GB in and out: 2 GB at the copy rate.
+  auto r = ComputeAttainable({.read_bytes = 1e9, .written_bytes = 1e9, .flops = 1e11}, rates);
+  EXPECT_NEAR(r->seconds, 2e-3, 1e-12);
   EXPECT_TRUE(r->memory_bound);
-  r = ComputeRoofline({.read_bytes = 1e6, .written_bytes = 1e6, .flops = 1e12}, peaks);
-  EXPECT_NEAR(r->floor_seconds, 1e-2, 1e-9);
+  // 2 GB more to read, or to write: at that rate.
+  EXPECT_NEAR(ComputeAttainable({.read_bytes = 3e9, .written_bytes = 1e9}, rates)->seconds, 2.5e-3,
+              1e-12);
+  EXPECT_NEAR(ComputeAttainable({.read_bytes = 1e9, .written_bytes = 3e9}, rates)->seconds, 3e-3,
+              1e-12);
+  r = ComputeAttainable({.read_bytes = 1e9, .written_bytes = 1e9, .flops = 1e12}, rates);
+  EXPECT_NEAR(r->seconds, 1e-2, 1e-12);
   EXPECT_FALSE(r->memory_bound);
-  // Warm and small: nothing has to reach memory.
-  r = ComputeRoofline({.read_bytes = 10e6, .written_bytes = 10e6, .inputs_are_cold = false}, peaks);
-  EXPECT_EQ(r->floor_seconds, 0);
-  // The cache is not used twice: 40 MB of reads leave 10 MB for 30 MB of writes.
-  r = ComputeRoofline({.read_bytes = 40e6, .written_bytes = 30e6, .inputs_are_cold = false}, peaks);
-  EXPECT_NEAR(r->memory_seconds, 20e6 / 1e12, 1e-12);
 }
 
-TEST(Roofline, AchievedFractionsAndImpossibleTimes) {
-  const DevicePeaks peaks{.bytes_per_second = 1e12, .flops_per_second = 1e14};
-  const TaskWork work{.read_bytes = 1e9, .written_bytes = 1e9, .flops = 2e10};
-  const auto achieved = ComputeAchieved(work, peaks, 4e-3);
-  EXPECT_DOUBLE_EQ(achieved->bandwidth_fraction, 0.5);
-  EXPECT_DOUBLE_EQ(achieved->flops_fraction, 0.05);
-  EXPECT_DOUBLE_EQ(achieved->floor_fraction, 0.5);
-  const auto roofline = ComputeRoofline(work, peaks);
-  EXPECT_FALSE(IsBelowFloor(2e-3, *roofline));
-  EXPECT_FALSE(IsBelowFloor(1.85e-3, *roofline));
-  EXPECT_TRUE(IsBelowFloor(1.7e-3, *roofline));
-  EXPECT_TRUE(IsBelowFloor(kNan, *roofline));
-  EXPECT_FALSE(ComputeAchieved(work, peaks, 0).ok());
-  EXPECT_FALSE(ComputeRoofline(work, {}).ok());
-  EXPECT_FALSE(ComputeRoofline({.read_bytes = -1}, peaks).ok());
+TEST(Roofline, ImpossibleIsTheSlowerOfMemoryAndCompute) {
+  const DevicePeaks peaks{.bytes_per_second = 1e12, .flops_per_second = 1e14, .cache_bytes = 50e6};
+  // 2 GB in, 1 GB out of which 50 MB may stay in the cache: 2.95 ms. 1e11 flops: 1 ms.
+  auto r = ComputeImpossible({.read_bytes = 2e9, .written_bytes = 1e9, .flops = 1e11}, peaks);
+  EXPECT_NEAR(r->memory_seconds, 2.95e-3, 1e-9);
+  EXPECT_NEAR(r->compute_seconds, 1e-3, 1e-9);
+  EXPECT_NEAR(r->seconds, 2.95e-3, 1e-9);
+  EXPECT_TRUE(r->memory_bound);
+  r = ComputeImpossible({.read_bytes = 1e6, .written_bytes = 1e6, .flops = 1e12}, peaks);
+  EXPECT_NEAR(r->seconds, 1e-2, 1e-9);
+  EXPECT_FALSE(r->memory_bound);
+}
+
+TEST(Roofline, RefusesWorkAndRatesThatAreNone) {
+  const AttainableRates rates{.read_bytes = 1, .write_bytes = 1, .copy_bytes = 1};
+  EXPECT_FALSE(ComputeImpossible({.read_bytes = 1}, {}).ok());
+  EXPECT_FALSE(ComputeImpossible({.read_bytes = -1}, {.bytes_per_second = 1}).ok());
+  EXPECT_FALSE(ComputeAttainable({.read_bytes = 1}, {}).ok());
+  EXPECT_FALSE(ComputeAttainable({.read_bytes = kNan}, rates).ok());
+  EXPECT_FALSE(ComputeAttainable({.flops = 1}, rates).ok());
+  EXPECT_TRUE(ComputeAttainable({.read_bytes = 1}, rates).ok());
 }
 
 }  // namespace
