@@ -2,15 +2,16 @@
 """Tokens per second, MFU and peak memory of one SFT step against a PyTorch loop of the same step, in one run.
 
     train_bench.py --probe build/release/tests/trainer/trainer_probe --device cuda [--shapes 25M,135M,…] [--json FILE]
-        [--gradients] [--budget SECONDS]
+        [--gradients] [--aten] [--budget SECONDS]
 
 One step: forward and backward of the batch below, gradient clipping, AdamW; random weights and tokens, every token
 trained. PyTorch: transformers' model where it is installed, else torch_decoder.py; fp32 parameters under bf16 autocast
 (on the CPU fp32), SDPA (flash on cuda), each layer compiled, fused AdamW. Both sides recompute no activations unless the
 table below says so. MFU: 6 x matrices x tokens and causal attention, over the device's dense bf16 peak.
 
---gradients: gradients of the 25M shape on the device in fp32 and bf16 against fp64 PyTorch there, and what PyTorch's own
-fp32 and bf16 differ.
+--gradients: gradients of small models on the device in fp32 and bf16, with our kernels and with ATen's, against fp64
+PyTorch there, and what PyTorch's own fp32 and bf16 differ; two passes with the same bits. --aten: steps without our
+kernels, too.
 """
 import argparse
 import json
@@ -96,19 +97,33 @@ def theirs(shape, device, steps):
     return {"seconds": seconds, "peak_bytes": peak, "what": what, "loss": loss.item()}
 
 
-def ours(probe, shape, device, steps):
+def ours(probe, shape, device, steps, own_kernels=True):
     config = shape_config(shape)
     sequences, length, recomputed, _ = (CPU_BATCH if device == "cpu" else BATCH)[shape]
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/config.json", "w") as file:
             json.dump(config, file)
-        probe.ask("open", model=folder, random=True, device=device, recomputed_layers=recomputed, deterministic=False)
-        return probe.ask("bench", sequences=sequences, tokens=length, passes=1, steps=steps, warmup=3)
+        opened = probe.ask("open", model=folder, random=True, device=device, recomputed_layers=recomputed,
+                           deterministic=False, own_kernels=own_kernels)
+        measured = probe.ask("bench", sequences=sequences, tokens=length, passes=1, steps=steps, warmup=3)
+        return {**measured, "what": opened["kernels"]}
 
 
-def gradients(probe, device):
+# What --gradients changes in the 25M shape. Odd: a width, a head size and a vocabulary that our kernels leave to ATen.
+VARIANTS = {
+    "25M": {},
+    "qk-norm": {"model_type": "qwen3", "architectures": ["Qwen3ForCausalLM"], "head_dim": 128, "num_attention_heads": 6,
+                "num_key_value_heads": 2, "tie_word_embeddings": False},
+    "qk-norm 48": {"model_type": "qwen3", "architectures": ["Qwen3ForCausalLM"], "head_dim": 48, "hidden_size": 576},
+    "odd": {"hidden_size": 396, "head_dim": 40, "intermediate_size": 1004, "vocab_size": 8194},
+}
+
+
+def gradients(probe, device, variant):
     from torch_decoder import Decoder, save
-    config = {**shape_config("25M"), "num_hidden_layers": 4}
+    config = {**shape_config("25M"), "num_hidden_layers": 4, **VARIANTS[variant]}
+    if config["model_type"] == "qwen3":
+        del config["mlp_bias"]
     torch.manual_seed(2)
     torch.backends.cuda.matmul.allow_tf32 = False
     model = Decoder(config)
@@ -141,18 +156,34 @@ def gradients(probe, device):
               "torch_bf16_autocast": distance(reference(torch.float32, True))}
     with tempfile.TemporaryDirectory() as folder:
         save(model, config, folder)
-        for compute in ("fp32", "bf16"):
-            probe.ask("open", model=folder, device=device, compute=compute, recomputed_layers=2)
+        for side, compute, own in (("fp32", "fp32", True), ("bf16", "bf16", True), ("bf16_aten", "bf16", False)):
+            opened = probe.ask("open", model=folder, device=device, compute=compute, recomputed_layers=2, own_kernels=own)
+            report[f"kernels_{side}"] = opened["kernels"]
             sequences = [{"tokens": t.tolist(), "targets": list(range(1, len(t)))} for t in texts]
-            probe.ask("sft", passes=[{"sequences": sequences, "derivatives": [coefficient] * sum(n - 1 for n in lengths)}])
-            out = f"{folder}/gradients"
-            tensors = probe.ask("state", kind="gradients", out=out)["tensors"]
-            flat, at, got = torch.from_numpy(np.fromfile(out, np.float32)), 0, {}
+            whole = [{"sequences": sequences, "derivatives": [coefficient] * sum(n - 1 for n in lengths)}]
+
+            def accumulated():
+                outputs = probe.ask("sft", passes=whole)["outputs"]
+                out = f"{folder}/gradients"
+                tensors = probe.ask("state", kind="gradients", out=out)["tensors"]
+                return outputs, tensors, torch.from_numpy(np.fromfile(out, np.float32))
+
+            outputs, tensors, flat = accumulated()
+            got, at = {}, 0
             for tensor in tensors:
                 size = int(np.prod(tensor["shape"]))
                 got[tensor["name"]] = flat[at:at + size].view(tensor["shape"]).double()
                 at += size
-            report[f"ours_{compute}"] = distance(got)
+            report[f"ours_{side}"] = distance(got)
+            if outputs != probe.ask("evaluate", sequences=sequences)["outputs"]:
+                raise RuntimeError(f"{variant} {side}: log-probabilities with and without gradients differ")
+            probe.ask("open", model=folder, device=device, compute=compute, recomputed_layers=2, own_kernels=own)
+            again, _, flat_again = accumulated()
+            if again != outputs or not torch.equal(flat, flat_again):
+                raise RuntimeError(f"{variant} {side}: a second run has other bits")
+    own, aten = report["ours_bf16"], report["ours_bf16_aten"]
+    if own["worst"] > 1.4 * aten["worst"] or own["median"] > 1.15 * aten["median"]:
+        raise RuntimeError(f"{variant}: our kernels are less exact than ATen's: {report}")
     return report
 
 
@@ -164,6 +195,7 @@ def main():
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--json")
     parser.add_argument("--gradients", action="store_true")
+    parser.add_argument("--aten", action="store_true")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds; what is not begun by then is left out")
     parser.add_argument("--theirs", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -197,25 +229,29 @@ def main():
 
     shapes = arguments.shapes.split(",")
     if arguments.gradients:
-        probe = Probe(arguments.probe)
-        try:
-            result["gradients"] = gradients(probe, arguments.device)
-            print("gradients", json.dumps(result["gradients"]), flush=True)
-        except Exception as error:
-            result["gradients"] = {"error": repr(error)}
-            print("gradients", repr(error), flush=True)
-        save_result()
-        probe.process.kill()
-    for shape in shapes:
-        probe = Probe(arguments.probe)  # a process of its own: memory of its own
-        try:
-            row("ours", shape, ours(probe, shape, arguments.device, arguments.steps))
-        except Exception as error:
-            result["rows"].append({"side": "ours", "shape": shape, "error": repr(error)})
-            print("ours  ", shape, repr(error), flush=True)
+        result["gradients"] = {}
+        for variant in VARIANTS:
+            probe = Probe(arguments.probe)
+            try:
+                result["gradients"][variant] = gradients(probe, arguments.device, variant)
+            except Exception as error:
+                result["gradients"][variant] = {"error": repr(error)}
+            print("gradients", variant, json.dumps(result["gradients"][variant]), flush=True)
             save_result()
-        probe.process.kill()
-        probe.process.wait()
+            probe.process.kill()
+            probe.process.wait()
+    for shape in shapes:
+        for own in (True, False) if arguments.aten else (True,):
+            side = "ours" if own else "aten"
+            probe = Probe(arguments.probe)  # a process of its own: memory of its own
+            try:
+                row(side, shape, ours(probe, shape, arguments.device, arguments.steps, own))
+            except Exception as error:
+                result["rows"].append({"side": side, "shape": shape, "error": repr(error)})
+                print(f"{side:6}", shape, repr(error), flush=True)
+                save_result()
+            probe.process.kill()
+            probe.process.wait()
     for shape in shapes:
         left = arguments.budget - (time.time() - begun)
         if left < 5:

@@ -61,6 +61,7 @@ json Open(const json& in, std::unique_ptr<trainer::Learner>* learner) {
   options.head_rows = in.value("head_rows", 0);
   options.deterministic = in.value("deterministic", true);
   options.threads = in.value("threads", 0);
+  options.own_kernels = in.value("own_kernels", true);
   options.value_head = in.value("value_head", false);
   options.lora.rank = in.value("lora_rank", 0);
   options.lora.targets = in.value("lora_targets", options.lora.targets);
@@ -73,6 +74,7 @@ json Open(const json& in, std::unique_ptr<trainer::Learner>* learner) {
   const trainer::LearnerFacts facts = (*learner)->Facts();
   return {{"device", facts.device},
           {"compute", facts.compute},
+          {"kernels", facts.kernels},
           {"parameters", facts.parameters},
           {"trained", facts.trained_parameters}};
 }
@@ -192,7 +194,9 @@ json Handle(const json& in, std::unique_ptr<trainer::Learner>* learner) {
   if (op == "evaluate") {
     Sequences sequences;
     Read(in.at("sequences"), &sequences);
-    const auto result = (*learner)->Evaluate(sequences.views, {});
+    trainer::PassOptions options;
+    options.temperature = in.value("temperature", 1.0);
+    const auto result = (*learner)->Evaluate(sequences.views, options);
     if (!result.ok()) return Failure(result.status());
     return {{"outputs", result->outputs}};
   }

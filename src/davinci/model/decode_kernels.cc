@@ -5,11 +5,13 @@
 #include <array>
 #include <numbers>
 
+#include "davinci/model/kernel_launch.h"
+
 namespace davinci::model {
 namespace {
 
 const char* const kSource =
-#include "davinci_model_kernels.inc"
+#include "davinci_model_decode.inc"
     ;
 constexpr unsigned kDrawThreads = 1024;
 // Warps of attention that are resident at once: 16 on each of an H200's 132 multiprocessors. A grid
@@ -67,12 +69,7 @@ Result<std::unique_ptr<DecodeKernels>> DecodeKernels::Load(int ordinal, Shape sh
 Status DecodeKernels::Launch(gpu::CuFunction function, const char* name, void* stream,
                              int64_t grid_x, int64_t grid_y, unsigned threads,
                              void** parameters) const {
-  if (grid_x == 0) return Status::Ok();
-  const gpu::CudaDriver& driver = library_->context().driver();
-  return driver.Check(driver.LaunchKernel(function, static_cast<unsigned>(grid_x),
-                                          static_cast<unsigned>(grid_y), 1, threads, 1, 1, 0,
-                                          static_cast<gpu::CuStream>(stream), parameters, nullptr),
-                      name);
+  return LaunchKernel(*library_, function, name, stream, grid_x, grid_y, threads, parameters);
 }
 
 Status DecodeKernels::Feed(void* stream, const int64_t* tokens, const int64_t* sources,

@@ -66,6 +66,8 @@ struct LearnerOptions {
   // The same bits for the same calls on the same machine with the same number of threads. On CUDA
   // this costs speed.
   bool deterministic = true;
+  // bf16 on CUDA: kernels of our own between matrix products. False: ATen's, for comparisons.
+  bool own_kernels = true;
   int threads = 0;    // of the CPU; 0: all cores
   uint64_t seed = 1;  // of random weights
   LoraOptions lora;
@@ -118,6 +120,7 @@ struct LearnerFacts {
   std::string compute;  // "fp32", "bf16"
   int64_t parameters = 0;
   int64_t trained_parameters = 0;
+  std::string kernels;  // "davinci", or "aten" and why
   int64_t updates = 0;
   int64_t skipped_updates = 0;
   int64_t peak_bytes = 0;  // of the device's memory since the last reset; 0 on the CPU

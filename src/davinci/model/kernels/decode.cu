@@ -3,25 +3,8 @@
 // decode step of a small model is made of launches.
 //
 // Compiled by NVRTC without headers (torch/decode_kernels.cc, where parameters and launches are documented), and by the
-// host's compiler in decode_kernels_test.cc, which runs every thread of a block. Elements are bf16, sums fp32. Every row
+// host's compiler in decode_kernels_test.cc, which runs every thread of a block; behind common.cu. Sums are fp32. Every row
 // is computed as if it were alone, in an order that depends on its size only.
-
-typedef unsigned short Bf16;  // its bits
-
-__device__ __forceinline__ float Widen(Bf16 bits) { return __uint_as_float((unsigned)bits << 16); }
-__device__ __forceinline__ float Widen(float value) { return value; }
-
-// Rounds to the nearest, ties to even; NaN stays NaN.
-__device__ __forceinline__ Bf16 Narrow(float value) {
-  const unsigned bits = __float_as_uint(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return (Bf16)(bits >> 16 | 0x40u);
-  return (Bf16)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-}
-
-__device__ __forceinline__ float WarpSum(float value) {
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
-  return value;
-}
 
 // The tokens that go into a step: of the row of the step before where there is one, else what the host brought.
 extern "C" __global__ void __launch_bounds__(256)
@@ -104,27 +87,6 @@ extern "C" __global__ void __launch_bounds__(128)
     const int c = is_key ? i : i - chunks;
     (is_key ? cached_keys : cached_values)[at[row] * chunks + c] = (is_key ? keys : values)[row * stride + c];
   }
-}
-
-__device__ __forceinline__ unsigned Gate(unsigned gate, unsigned up) {
-  unsigned out = 0;
-  for (int part = 0; part < 32; part += 16) {
-    const float g = Widen((Bf16)(gate >> part & 0xffffu));
-    const float u = Widen((Bf16)(up >> part & 0xffffu));
-    out |= (unsigned)Narrow(g / (1.0f + expf(-g)) * u) << part;
-  }
-  return out;
-}
-
-// out[row][i] = silu(both[row][i]) * both[row][width + i]; eight elements a thread, width = 8 `chunks`.
-extern "C" __global__ void __launch_bounds__(256)
-    dv_silu_mul(const uint4* both, uint4* out, long long total, int chunks) {
-  const long long i = (long long)blockIdx.x * 256 + threadIdx.x;
-  if (i >= total) return;
-  const long long row = i / chunks;
-  const uint4 g = both[i + row * chunks];
-  const uint4 u = both[i + row * chunks + chunks];
-  out[i] = make_uint4(Gate(g.x, u.x), Gate(g.y, u.y), Gate(g.z, u.z), Gate(g.w, u.w));
 }
 
 // Which of 32 warps' sums holds `target`: the first at which the running sum exceeds it; behind the last (rounding), the
@@ -253,15 +215,6 @@ extern "C" __global__ void __launch_bounds__(1024)
 constexpr int kAttendWarps = 8;
 constexpr int kAttendUnroll = 4;
 constexpr float kAttendLow = -1e30f;  // below every score
-
-__device__ __forceinline__ void WidenEight(const uint4& words, float* values) {
-  const unsigned parts[4] = {words.x, words.y, words.z, words.w};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    values[2 * i] = __uint_as_float(parts[i] << 16);
-    values[2 * i + 1] = __uint_as_float(parts[i] & 0xffff0000u);
-  }
-}
 
 extern "C" __global__ void __launch_bounds__(32 * kAttendWarps)
     dv_attend(const Bf16* q, long long q_stride, const Bf16* keys, const Bf16* values, const int* starts,

@@ -1,11 +1,11 @@
 #include <cmath>
 #include <deque>
-#include <filesystem>
 #include <set>
 
 #include "davinci/model/decode_kernels.h"
 #include "davinci/model/draw.h"
 #include "davinci/model/torch/executor.h"
+#include "davinci/model/torch/nvrtc_directories.h"
 
 namespace davinci::model {
 
@@ -100,19 +100,6 @@ Drawn DrawFrom(const Tensor& scaled, const Tensor& noise, const Tensor& greedy) 
 }
 
 void Check(const Status& status) { TORCH_CHECK(status.ok(), status.message()); }
-
-// Where the wheels of torch keep NVRTC: nvidia/<package>/lib next to torch.
-std::vector<std::string> NvrtcDirectories() {
-  namespace fs = std::filesystem;
-  std::vector<std::string> found;
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&c10::cuda::device_count), &info) == 0) return found;
-  std::error_code error;
-  const fs::path site = fs::path(info.dli_fname).parent_path().parent_path().parent_path();
-  for (const auto& entry : fs::directory_iterator(site / "nvidia", error))
-    if (fs::exists(entry.path() / "lib", error)) found.push_back(entry.path() / "lib");
-  return found;
-}
 
 class CudaFusedOps final : public FusedOps {
  public:

@@ -276,6 +276,18 @@ Tensor Transformer::Norm(const Tensor& x, const Tensor& weight, const PassOption
   return at::rms_norm(x, {x.size(-1)}, weight, config_.rms_norm_eps);
 }
 
+Tensor Transformer::NormOfResidual(Tensor* x, const Tensor& weight,
+                                   const PassOptions& options) const {
+  if (options.train != nullptr) {
+    TrainOps::Normed normed = options.train->Norm(*x, weight);
+    if (normed.out.defined()) {
+      *x = std::move(normed.x);
+      return normed.out;
+    }
+  }
+  return Norm(*x, weight, options);
+}
+
 bool Transformer::Pack() {
   if (!device_.is_cpu() || layers_.empty()) return false;
   const auto linears = [](Layer& layer) {
@@ -343,6 +355,11 @@ Tensor Transformer::Heads(const Layer& layer, int64_t index, Tensor qkv, const T
     return attention.Attend(index, qkv.narrow(1, 0, heads), qkv.narrow(1, heads, kv_heads),
                             qkv.narrow(1, heads + kv_heads, kv_heads));
   }
+  if (options.train != nullptr) {
+    const TrainOps::Rotated made =
+        options.train->Heads(qkv, layer.q_norm, layer.k_norm, cos_sin_, positions);
+    if (made.q.defined()) return attention.Attend(index, made.q, made.k, made.v);
+  }
   Tensor qk = qkv.narrow(1, 0, heads + kv_heads);
   if (config_.qk_norm)
     qk = at::cat({Norm(qk.narrow(1, 0, heads), layer.q_norm, options),
@@ -358,6 +375,10 @@ Tensor Transformer::Gated(const Layer& layer, const Tensor& x, const PassOptions
   const Tensor both = Apply(layer.gate_up, x, options);
   if (OnCpuKernels(options)) return SiluMulOp(both);
   if (options.fused != nullptr) return options.fused->SiluMul(both);
+  if (options.train != nullptr) {
+    Tensor out = options.train->SiluMul(both);
+    if (out.defined()) return out;
+  }
   const int64_t wide = config_.intermediate_size;
   return at::silu(both.narrow(-1, 0, wide)) * both.narrow(-1, wide, wide);
 }
@@ -386,15 +407,18 @@ Tensor Transformer::Block(int64_t index, const Tensor& x, const Tensor& position
                           const Rotation& rotation, Attention& attention,
                           const PassOptions& options) const {
   const Layer& layer = layers_[static_cast<size_t>(index)];
-  const Tensor qkv = Apply(layer.qkv, Norm(x, layer.input_norm, options), options);
+  Tensor residual = x;
+  const Tensor qkv =
+      Apply(layer.qkv, NormOfResidual(&residual, layer.input_norm, options), options);
   const Tensor seen = Heads(layer, index, qkv, positions, rotation, attention, options);
-  const Tensor between = AddTo(x, layer.o, seen, options);
-  return AddTo(between, layer.down, Gated(layer, Norm(between, layer.post_norm, options), options),
-               options);
+  residual = AddTo(residual, layer.o, seen, options);
+  const Tensor normed = NormOfResidual(&residual, layer.post_norm, options);
+  return AddTo(residual, layer.down, Gated(layer, normed, options), options);
 }
 
 Tensor Transformer::FinalNorm(const Tensor& x, const PassOptions& options) const {
-  return Norm(x, final_norm_, options);
+  Tensor residual = x;
+  return NormOfResidual(&residual, final_norm_, options);
 }
 
 Tensor Transformer::Hidden(const Tensor& tokens, const Tensor& positions, Attention& attention,

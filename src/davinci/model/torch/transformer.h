@@ -2,8 +2,8 @@
 // rows of tokens go through it packed, without padding; how a row sees other rows is the business
 // of the Attention it is given.
 //
-// With gradients enabled every operation is ATen's and differentiable. Without them, on the CPU,
-// activations are fp32 and small row counts use cpu_kernels.h.
+// With gradients enabled every operation is differentiable: ATen's, or one of train_ops.h. Without
+// them, on the CPU, activations are fp32 and small row counts use cpu_kernels.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,6 +17,7 @@
 #include "davinci/base/status.h"
 #include "davinci/model/pacer.h"
 #include "davinci/model/torch/cpu_ops.h"
+#include "davinci/model/torch/train_ops.h"
 #include "davinci/weights/lora_adapter.h"
 #include "davinci/weights/model_config.h"
 #include "davinci/weights/tensor_file.h"
@@ -80,6 +81,8 @@ class FusedOps {
 
 struct PassOptions {
   const FusedOps* fused = nullptr;  // null: ATen's operations
+  // The same for passes with gradients, whether gradients are enabled or not.
+  const TrainOps* train = nullptr;
   // The operations of a pass with gradients, whether gradients are enabled or not: what is computed
   // twice has the same bits twice.
   bool differentiable = false;
@@ -170,6 +173,9 @@ class Transformer {
       : config_(std::move(config)), device_(device), dtype_(dtype) {}
   void Allocate();
   at::Tensor Norm(const at::Tensor& x, const at::Tensor& weight, const PassOptions& options) const;
+  // The same; from here on `*x` is the residual.
+  at::Tensor NormOfResidual(at::Tensor* x, const at::Tensor& weight,
+                            const PassOptions& options) const;
   at::Tensor Apply(const Linear& linear, const at::Tensor& x, const PassOptions& options) const;
   at::Tensor ApplyOnCpu(const Linear& linear, const at::Tensor& x,
                         const PassOptions& options) const;

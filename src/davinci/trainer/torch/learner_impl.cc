@@ -94,6 +94,8 @@ Status LearnerImpl::Load() {
                : at::kFloat;
   pass_.differentiable = true;
   DAVINCI_ASSIGN_OR_RETURN(config_, weights::LoadModelConfig(options_.model_dir));
+  if (options_.own_kernels) ops_ = model::TrainOps::Make(config_, device_, dtype_, &ops_missing_);
+  pass_.train = ops_.get();
   if (options_.random_weights) {
     at::manual_seed(options_.seed);
     model_ = model::Transformer::Random(config_, device_, dtype_);
@@ -287,6 +289,7 @@ LearnerFacts LearnerImpl::Facts() {
   LearnerFacts facts;
   facts.device = device_.is_cpu() ? "cpu" : device_.str();
   facts.compute = dtype_ == at::kFloat ? "fp32" : "bf16";
+  facts.kernels = ops_ != nullptr ? "davinci" : fmt::format("aten ({})", ops_missing_);
   facts.parameters = model_->num_parameters();
   for (const Slot& slot : slots_) facts.trained_parameters += slot.compute.numel();
   facts.updates = optimizer_->updates;

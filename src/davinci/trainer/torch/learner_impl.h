@@ -134,6 +134,8 @@ class LearnerImpl final : public Learner {
   std::unique_ptr<comm::Communicator> communicator_;  // of several ranks
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<Slot> slots_;
+  std::unique_ptr<model::TrainOps> ops_;      // null: ATen's
+  std::string ops_missing_ = "as asked for";  // why there are none
   model::PassOptions pass_;
   at::Tensor value_weight_, value_bias_;  // fp32 [1, hidden], [1]
 };

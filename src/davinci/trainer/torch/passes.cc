@@ -10,10 +10,12 @@ using at::Tensor;
 
 namespace {
 
-// Logits that exist at a time unless the caller says otherwise. On CUDA 2 GiB of fp32: each chunk
-// also reads and writes the gradient of the whole head.
+// Logits that exist at a time unless the caller says otherwise. On CUDA 2 GiB of fp32, or of bf16
+// where the derivatives take their place: each chunk also reads and writes the gradient of the
+// whole head.
 constexpr int64_t kHeadLogitsCpu = int64_t{64} << 20;
 constexpr int64_t kHeadLogitsCuda = int64_t{512} << 20;
+constexpr int64_t kHeadLogitsInPlace = int64_t{1} << 30;
 
 }  // namespace
 
@@ -157,7 +159,11 @@ LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidde
       options_.head_rows > 0
           ? options_.head_rows
           : std::max<int64_t>(
-                16, (device_.is_cpu() ? kHeadLogitsCpu : kHeadLogitsCuda) / config_.vocab_size);
+                16, (device_.is_cpu() ? kHeadLogitsCpu
+                     : ops_ != nullptr && model::TrainKernels::CanScore(config_.vocab_size)
+                         ? kHeadLogitsInPlace
+                         : kHeadLogitsCuda) /
+                        config_.vocab_size);
   const Tensor weight = model_->head().detach();
   Slot* slot = FindSlot(model_->head());
   const Tensor outputs = at::empty({count}, hidden.options().dtype(at::kFloat));
@@ -172,6 +178,36 @@ LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidde
     const Tensor h = hidden.narrow(0, begin, rows);
     const Tensor expected = packed.expected.narrow(0, begin, rows).unsqueeze(1);
     Tensor logits = at::linear(h, weight);
+    // Derivatives with respect to the log-probabilities just computed.
+    const auto slopes_of = [&](const Tensor& picked) {
+      if (gradient == nullptr) return device_slopes.narrow(0, begin, rows);
+      const Tensor host = picked.to(at::kCPU).contiguous();
+      const auto first = static_cast<size_t>(begin);
+      (*gradient)(first, {host.const_data_ptr<float>(), static_cast<size_t>(rows)},
+                  std::span<float>(slopes).subspan(first, static_cast<size_t>(rows)));
+      return at::from_blob(slopes.data() + begin, {rows}, at::TensorOptions().dtype(at::kFloat))
+          .to(device_);
+    };
+    const auto backward = [&](const Tensor& d_logits) {
+      auto d_h = d_hidden->narrow(0, begin, rows);
+      at::mm_out(d_h, d_logits, weight);
+      if (slot != nullptr) AddGradient(slot, at::mm(d_logits.t(), h));
+    };
+    if (ops_ != nullptr && ops_->CanScore(logits)) {
+      const Tensor wanted = packed.expected.narrow(0, begin, rows);
+      const model::TrainOps::Scores scores =
+          ops_->Score(logits, wanted, options.temperature,
+                      device_slopes.defined() ? device_slopes.narrow(0, begin, rows) : Tensor(),
+                      options.entropies);
+      outputs.narrow(0, begin, rows).copy_(scores.log_probs);
+      if (options.entropies) entropies.narrow(0, begin, rows).copy_(scores.entropies);
+      if (d_hidden == nullptr) continue;
+      if (gradient != nullptr)
+        ops_->ScoreBackward(logits, wanted, options.temperature, slopes_of(scores.log_probs),
+                            scores.log_sums);
+      backward(logits);
+      continue;
+    }
     if (options.temperature != 1) logits = logits.to(at::kFloat).div_(options.temperature);
     Tensor log_p = at::log_softmax(logits, 1, at::kFloat);
     const Tensor picked = log_p.gather(1, expected).squeeze(1);
@@ -179,19 +215,8 @@ LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidde
     if (options.entropies)
       entropies.narrow(0, begin, rows).copy_(at::sum(log_p.exp() * log_p, 1).neg_());
     if (d_hidden == nullptr) continue;
-    if (gradient != nullptr) {
-      const Tensor host = picked.to(at::kCPU).contiguous();
-      const auto first = static_cast<size_t>(begin);
-      (*gradient)(first, {host.const_data_ptr<float>(), static_cast<size_t>(rows)},
-                  std::span<float>(slopes).subspan(first, static_cast<size_t>(rows)));
-    }
     // d loss / d logit = slope (1[expected] - p) / temperature
-    const Tensor slope = (gradient != nullptr ? at::from_blob(slopes.data() + begin, {rows},
-                                                              at::TensorOptions().dtype(at::kFloat))
-                                                    .to(device_)
-                                              : device_slopes.narrow(0, begin, rows))
-                             .unsqueeze(1) /
-                         options.temperature;
+    const Tensor slope = slopes_of(picked).unsqueeze(1) / options.temperature;
     Tensor d_logits = log_p.exp_();
     const Tensor at_expected = slope * (1 - d_logits.gather(1, expected));
     if (dtype_ == at::kFloat) {
@@ -202,9 +227,7 @@ LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidde
       d_logits = logits;
     }
     d_logits.scatter_(1, expected, at_expected.to(dtype_));
-    auto d_h = d_hidden->narrow(0, begin, rows);
-    at::mm_out(d_h, d_logits, weight);
-    if (slot != nullptr) AddGradient(slot, at::mm(d_logits.t(), h));
+    backward(d_logits);
   }
   return {outputs, entropies};
 }

@@ -1,0 +1,104 @@
+// CUDA kernels on the host, for tests: every thread of a block is a context, barriers and shuffles
+// included. Define nothing; include kernels/*.cu behind this, with `using namespace host_threads`,
+// and undefine __shared__ behind them.
+#pragma once
+
+#include <ucontext.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace davinci::model::host_threads {
+
+struct Index {
+  unsigned x = 0, y = 0, z = 0;
+};
+inline Index threadIdx;
+inline Index blockIdx;
+inline Index blockDim;
+inline Index gridDim;
+
+struct uint4 {
+  unsigned x, y, z, w;
+};
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+inline float rsqrtf(float value) { return 1.0F / std::sqrt(value); }
+
+// The threads of a block take turns on this one: a barrier hands over until all have arrived.
+struct Block {
+  std::vector<ucontext_t> contexts;
+  std::vector<std::vector<char>> stacks;
+  std::vector<std::uint32_t> slots;  // of the shuffles
+  std::vector<bool> done;
+  ucontext_t scheduler;
+  const std::function<void()>* kernel = nullptr;
+  unsigned arrived = 0;
+  unsigned generation = 0;
+};
+inline Block block;
+
+inline void HandOver() { swapcontext(&block.contexts[threadIdx.x], &block.scheduler); }
+inline void __syncthreads() {
+  const unsigned generation = block.generation;
+  if (++block.arrived == blockDim.x) {
+    block.arrived = 0;
+    ++block.generation;
+  }
+  while (block.generation == generation) HandOver();
+}
+// All lanes of a warp take the same steps, so that one round of turns is a barrier among them.
+template <typename T>
+T __shfl_xor_sync(unsigned, T value, int mask) {
+  block.slots[threadIdx.x] = std::bit_cast<std::uint32_t>(value);
+  HandOver();
+  const T other = std::bit_cast<T>(block.slots[threadIdx.x ^ static_cast<unsigned>(mask)]);
+  HandOver();
+  return other;
+}
+
+inline void RunThread() {
+  (*block.kernel)();
+  block.done[threadIdx.x] = true;
+}
+
+inline void Launch(Index grid, unsigned threads, const std::function<void()>& kernel) {
+  blockDim = {threads, 1, 1};
+  gridDim = grid;
+  block.kernel = &kernel;
+  block.contexts.resize(threads);
+  block.stacks.resize(threads, std::vector<char>(size_t{64} << 10));
+  block.slots.resize(threads);
+  for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
+    for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
+      block.done.assign(threads, false);
+      for (unsigned t = 0; t < threads; ++t) {
+        getcontext(&block.contexts[t]);
+        block.contexts[t].uc_stack.ss_sp = block.stacks[t].data();
+        block.contexts[t].uc_stack.ss_size = block.stacks[t].size();
+        block.contexts[t].uc_link = &block.scheduler;
+        makecontext(&block.contexts[t], RunThread, 0);
+      }
+      for (bool running = true; running;) {
+        running = false;
+        for (unsigned t = 0; t < threads; ++t) {
+          if (block.done[t]) continue;
+          running = true;
+          threadIdx = {t, 0, 0};
+          swapcontext(&block.scheduler, &block.contexts[t]);
+        }
+      }
+    }
+}
+
+}  // namespace davinci::model::host_threads
+
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __shared__ static
+#define __launch_bounds__(threads)
