@@ -9,6 +9,8 @@
 #   laws      both laws of tests/corpus (5 minutes)
 #   pairs     the teacher's Triton kernels for random tasks, judged (DAVINCI_PAIRS tasks of seed DAVINCI_PAIRS_SEED)
 #   training  gradients on the device, one step of SFT beside PyTorch's (5 minutes)
+#   rl        ten steps of reinforcement, phase by phase (7 minutes); with two devices DAVINCI_RL_RANKS=2 uses both
+#   scaling   data parallel over NCCL on two devices: equality with one, a rank that dies, tokens per second (6 minutes)
 #   skills    evidence of the seed skills that have none (tools/measure_skills.sh; merge with its --merge)
 #   agents    the recorded demo, the four strategies on the recordings, 48 rollouts at once
 #   backbone  the embedded model against transformers: 25M, 135M; shapes of Qwen3; on two CPU cores meanwhile
@@ -139,11 +141,24 @@ training() {
     --json "$work/training/bench.json"
 }
 
+rl() {
+  mkdir -p "$work/rl"
+  part 440 rl/steps "$python" bench/rl_steps.py --davinci "$davinci" --device "$target" --ranks "${DAVINCI_RL_RANKS:-1}" \
+    --budget 420 --out "$work/rl"
+}
+
+scaling() {
+  mkdir -p "$work/scaling"
+  part 150 scaling/equality "$python" tests/trainer/dist_test.py "$davinci" "$target"
+  part 240 scaling/speed "$python" bench/train_bench.py --probe "$build/tests/trainer/trainer_probe" --device "$target" --ranks 2 \
+    --shapes 25M,135M,qwen3-1.7B --budget 230 --json "$work/scaling/speed.json"
+}
+
 export -f demo strategy
 export davinci target work
 for section in "$@"; do
   case $section in
-    skills | agents | backbone | aa | judge | verdicts | fresh | laws | pairs | training) "$section" ;;
+    skills | agents | backbone | aa | judge | verdicts | fresh | laws | pairs | training | rl | scaling) "$section" ;;
     *) echo "device_report: unknown section $section" >&2; exit 2 ;;
   esac
   (cd "$work" && tar --exclude='run-*' --exclude='bench-*' -czf "$out/$section.tar.gz" "$section")

@@ -18,48 +18,18 @@ import os
 import random
 import signal
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.join(HERE, "../..")
 sys.path.insert(0, os.path.join(HERE, "../model"))
 from models import transformers  # noqa: E402
 from run_folder import content  # noqa: E402
 from chat_models import make_tokenizer  # noqa: E402
+from taught_world import ANSWER, PROMPTS, ROOT, TASK, TEMPLATE, read_rows, requests, units, write_prompts  # noqa: E402
 
-TASK = """import torch
-import torch.nn as nn
-
-
-class Model(nn.Module):
-    def forward(self, x):
-        return %s
-
-
-def get_inputs():
-    return [torch.randn(1 << 18)]
-
-
-def get_init_inputs():
-    return []
-"""
-ANSWER = '''```python
-import torch, davinci_runtime as dv
-k = dv.cpp_module(r"""#include <cstdint>
-extern "C" void f(const float* x, float* y, int64_t n) {
-  %s
-}
-""").get("f", "ptr ptr i64")
-class ModelNew(torch.nn.Module):
-    def forward(self, x):
-        y = torch.empty_like(x)
-        k(x, y, x.numel())
-        return y
-```'''
 TASKS = {
     "clip": ("torch.relu(x) * 2.0", "y[i] = x[i] > 0 ? 2 * x[i] : 0;", "y[i] = x[i];"),
     "square": ("x * x + 1.0", "y[i] = x[i] * x[i] + 1;", "y[i] = x[i] + 1;"),
@@ -71,30 +41,6 @@ def answers(name):
     loop = "for (int64_t i = 0; i < n; ++i) "
     slow = "volatile float w = 0; for (int r = 0; r < 9; ++r) for (int64_t i = 0; i < n; ++i) w = w + x[i];\n  "
     return [ANSWER % (loop + right), ANSWER % (slow + loop + right), ANSWER % (loop + wrong)]
-
-
-def tool(name, arguments):
-    return {"text": "", "tool_calls": [{"id": "1", "name": name, "arguments": json.dumps(arguments)}]}
-
-
-# The model's own chat template: short, with the calls of tools as Qwen writes them.
-TEMPLATE = """{%- if tools %}{% for tool in tools %}{{ '<|im_start|>system\n' + tool.function.name + '<|im_end|>\n' }}{% endfor %}{% endif %}
-{%- for message in messages %}{{ '<|im_start|>' + message.role + '\n' + message.content }}
-{%- if message.tool_calls %}{% for call in message.tool_calls %}
-{{- '<tool_call>\n{"name": "' + call.function.name + '", "arguments": ' }}{{ call.function.arguments | tojson }}{{ '}\n</tool_call>' }}
-{%- endfor %}{% endif %}{{ '<|im_end|>\n' }}{% endfor %}
-{%- if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{%- endif %}"""
-# Without measured times, so that a prompt of training is one that was taught.
-PROMPTS = {
-    "policy_system": "Write a fast kernel.",
-    "policy_task": "{{#skills}}{{skills}}\n{{/skills}}{{reference}}",
-    "feedback": "{{#correct}}Make it faster.{{/correct}}{{^correct}}Correct it.{{/correct}}",
-    "no_code": "Write code.",
-    "selection_system": "Choose skills.",
-    "selection_task": "{{reference}}\n{{candidates}}",
-    "summary_system": "Propose a skill.",
-    "summary_task": "{{reference}}\n{{first_code}}\n{{best_code}}",
-}
 
 
 def tool(name, arguments):
@@ -179,34 +125,6 @@ def killed(command, count, target):
     process.wait()
 
 
-def units(out, step):
-    path = os.path.join(out, f"steps/{step:08}.jsonl")
-    if not os.path.exists(path):
-        return []
-    found = []
-    with open(path) as file:
-        for line in file:
-            try:
-                found.append(json.loads(line))
-            except ValueError:  # being written
-                pass
-    return found
-
-
-def read_rows(path):
-    with open(path) as file:
-        return [json.loads(line) for line in file]
-
-
-def requests(out):
-    """Every request that was sent, as the run keeps it."""
-    with sqlite3.connect(os.path.join(out, "blobs.sqlite")) as blobs:
-        for unit in units(out, 1):
-            if unit["kind"] in ("generation", "selection", "summary"):
-                (request,) = blobs.execute("SELECT bytes FROM blobs WHERE name = ?", (unit["body"]["prompt"],)).fetchone()
-                yield json.loads(request)
-
-
 def check_agents(out, log):
     """Selection, policy and summary were all trained, and the library heard of what was learned."""
     for line in log:
@@ -248,15 +166,10 @@ def main():
         os.environ["DAVINCI_CACHE_DIR"] = os.path.join(folder, "cache")
         tasks, model, prompts = (os.path.join(folder, name) for name in ("tasks", "model", "prompts"))
         os.makedirs(tasks)
-        os.makedirs(prompts)
         for name, (expression, _, _) in TASKS.items():
             with open(os.path.join(tasks, name + ".py"), "w") as file:
                 file.write(TASK % expression)
-        for name, text in PROMPTS.items():
-            with open(os.path.join(ROOT, "prompts", name + ".md")) as installed:
-                header = installed.read().split("---")[1]  # says which placeholders there are
-            with open(os.path.join(prompts, name + ".md"), "w") as file:
-                file.write(f"---{header}---\n{text}\n")
+        write_prompts(prompts)
         library, replies, others = (os.path.join(folder, name) for name in ("skills.jsonl", "replies.jsonl", "others.jsonl"))
         recording(replies)
         second_recording(others)

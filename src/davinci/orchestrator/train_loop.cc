@@ -82,6 +82,7 @@ class Training {
     std::vector<rollout::TaskOutcome> outcomes;
     TrainingBatch batch;
     int batches = 0;
+    double opening_seconds = 0;  // of the model
   };
   Result<Sampled> Sample();
   size_t TasksPerBatch() const {
@@ -254,7 +255,9 @@ Result<Training::Sampled> Training::Sample() {
   const rl::GroupFilterOptions& groups = recipe_.algorithm.groups;
   auto wanted = static_cast<int>(TasksPerBatch());
   if (groups.max_groups > 0) wanted = std::min(wanted, groups.max_groups);
+  const Stopwatch opening;
   DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler());
+  sampled.opening_seconds = opening.Seconds();
   do {
     const int segment = batches_ + ++sampled.batches;
     DAVINCI_ASSIGN_OR_RETURN(const auto inputs, TasksOf(segment));
@@ -358,6 +361,7 @@ Status Training::Prepare(int step, Sampled* sampled, ordered_json* log_line) {
                   {"judge", idle(judge_before, engine_.judge_lane.stats())}};
   DAVINCI_RETURN_IF_ERROR(Flush(step, sampled->outcomes, &line));
   line["seconds"]["rollout"] = watch.Seconds();
+  line["seconds"]["opening"] = sampled->opening_seconds;  // within rollout
   line["batches"] = sampled->batches;
   if (batch.samples.empty())
     return FailedPrecondition(fmt::format(
@@ -385,7 +389,7 @@ Result<TrainOutcome> Training::Run() {
   DAVINCI_RETURN_IF_ERROR(OpenLearner());
   double saving_seconds = 0;
   for (int step = done_ + 1; step <= recipe_.steps; ++step) {
-    ordered_json line = {{"step", step}};
+    ordered_json line = {{"step", step}, {"began_unix_s", NowUnixSeconds()}};
     Sampled sampled;
     DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks_, Prepare(step, &sampled, &line)));
     TrainingBatch& batch = sampled.batch;
