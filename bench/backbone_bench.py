@@ -45,12 +45,18 @@ def config_of(shape):
 
 
 class Probe:
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, program, environment=None):
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
     def ask(self, op, **fields):
+        self.send(op, **fields)
+        return self.receive(op)
+
+    def send(self, op, **fields):
         self.process.stdin.write(json.dumps({"op": op, **fields}) + "\n")
         self.process.stdin.flush()
+
+    def receive(self, op):
         line = self.process.stdout.readline()
         reply = json.loads(line) if line else {"error": f"the probe died: {self.process.wait()}"}
         if "error" in reply:

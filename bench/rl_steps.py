@@ -21,7 +21,6 @@ import os
 import random
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -34,7 +33,7 @@ for folder in ("../tests/model", "../tests/trainer"):
     sys.path.insert(0, os.path.join(HERE, folder))
 from backbone_bench import config_of  # noqa: E402
 from chat_models import make_tokenizer  # noqa: E402
-from ranks import mpirun  # noqa: E402
+from ranks import environments, mpirun  # noqa: E402
 from taught_world import ANSWER, PROMPTS, TASK, TEMPLATE, read_rows, requests, units, write_prompts  # noqa: E402
 
 # name: PyTorch, C++, Triton
@@ -210,13 +209,8 @@ def start(command, ranks, device):
     if ranks == 1 or device == "cpu":
         return [subprocess.Popen(mpirun(ranks, command) if ranks > 1 else command, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True)]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    return [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                             env={**os.environ, "RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank),
-                                  "LOCAL_WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
-            for rank in range(ranks)]
+    return [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+            for environment in environments(ranks)]
 
 
 def wait(processes, deadline, each, ask):

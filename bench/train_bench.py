@@ -9,6 +9,9 @@ trained. PyTorch: transformers' model where it is installed, else torch_decoder.
 (on the CPU fp32), SDPA (flash on cuda), each layer compiled, fused AdamW. Both sides recompute no activations unless the
 table below says so. MFU: 6 x matrices x tokens and causal attention, over the device's dense bf16 peak.
 
+--ranks 2: data parallel instead: the same batch on each of so many devices, one process each as torchrun starts them, and on
+one of them alone; tokens/s of all together, and their ratio per device.
+
 --gradients: gradients of small models on the device in fp32 and bf16, with our kernels and with ATen's, against fp64
 PyTorch there, and what PyTorch's own fp32 and bf16 differ; two passes with the same bits. --aten: steps without our
 kernels, too.
@@ -19,11 +22,15 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import torch
 
 from backbone_bench import Probe, config_of
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/trainer"))
+from ranks import environments  # noqa: E402
 
 PEAK = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
 # sequences, tokens of each, layers recomputed by us and (all or none) by PyTorch
@@ -97,16 +104,29 @@ def theirs(shape, device, steps):
     return {"seconds": seconds, "peak_bytes": peak, "what": what, "loss": loss.item()}
 
 
-def ours(probe, shape, device, steps, own_kernels=True):
+def ours(probes, shape, device, steps, own_kernels=True):
+    """The same on each probe at once; the slowest of each step."""
     config = shape_config(shape)
     sequences, length, recomputed, _ = (CPU_BATCH if device == "cpu" else BATCH)[shape]
+
+    def ask(op, **fields):
+        for probe in probes:
+            probe.send(op, **fields)
+        return [probe.receive(op) for probe in probes]
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/config.json", "w") as file:
             json.dump(config, file)
-        opened = probe.ask("open", model=folder, random=True, device=device, recomputed_layers=recomputed,
-                           deterministic=False, own_kernels=own_kernels)
-        measured = probe.ask("bench", sequences=sequences, tokens=length, passes=1, steps=steps, warmup=3)
-        return {**measured, "what": opened["kernels"]}
+        opened = ask("open", model=folder, random=True, device=device, recomputed_layers=recomputed, deterministic=False,
+                     own_kernels=own_kernels)
+        measured = ask("bench", sequences=sequences, tokens=length, passes=1, steps=steps, warmup=3)
+    return {**measured[0], "seconds": [max(times) for times in zip(*(one["seconds"] for one in measured))],
+            "peak_bytes": max(one["peak_bytes"] for one in measured), "what": opened[0]["kernels"]}
+
+
+def end(probes):
+    for probe in probes:
+        probe.process.kill()
+        probe.process.wait()
 
 
 # What --gradients changes in the 25M shape. Odd: a width, a head size and a vocabulary that our kernels leave to ATen.
@@ -194,6 +214,7 @@ def main():
     parser.add_argument("--shapes", default="qwen3-1.7B,25M,135M,qwen3-4B")
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--json")
+    parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--gradients", action="store_true")
     parser.add_argument("--aten", action="store_true")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds; what is not begun by then is left out")
@@ -212,20 +233,22 @@ def main():
             with open(arguments.json, "w") as file:
                 json.dump(result, file, indent=1)
 
-    def row(side, shape, measured):
+    def row(side, shape, measured, ranks=1):
         sequences, length, recomputed, _ = (CPU_BATCH if arguments.device == "cpu" else BATCH)[shape]
         seconds = sorted(measured["seconds"])
         median = seconds[len(seconds) // 2]
-        made = {"side": side, "shape": shape, "batch": [sequences, length], "recomputed_layers": recomputed,
-                "step_s": median, "spread_s": [seconds[0], seconds[-1]], "tokens_per_s": sequences * length / median,
+        made = {"side": side, "shape": shape, "batch": [sequences, length], "recomputed_layers": recomputed, "ranks": ranks,
+                "step_s": median, "spread_s": [seconds[0], seconds[-1]], "tokens_per_s": ranks * sequences * length / median,
                 "tflops": flops(shape_config(shape), sequences, length) / median / 1e12,
                 "peak_gib": measured["peak_bytes"] / 2**30, "loss": measured["loss"], "what": measured.get("what", "")}
         if peak:
             made["mfu"] = made["tflops"] * 1e12 / peak
         result["rows"].append(made)
         print(f"{side:6} {shape:11} {made['tokens_per_s']:10.0f} tok/s  {made['tflops']:7.1f} TFLOP/s  "
-              f"MFU {made.get('mfu', 0):5.1%}  peak {made['peak_gib']:6.1f} GiB  step {median * 1e3:.1f} ms", flush=True)
+              f"MFU {made.get('mfu', 0):5.1%}  peak {made['peak_gib']:6.1f} GiB  step {median * 1e3:.1f} ms"
+              + (f"  {ranks} ranks, MFU of each" if ranks > 1 else ""), flush=True)
         save_result()
+        return made
 
     shapes = arguments.shapes.split(",")
     if arguments.gradients:
@@ -238,20 +261,37 @@ def main():
                 result["gradients"][variant] = {"error": repr(error)}
             print("gradients", variant, json.dumps(result["gradients"][variant]), flush=True)
             save_result()
-            probe.process.kill()
-            probe.process.wait()
+            end([probe])
+
+    def measure(shape, ranks=1, own=True):
+        side = "ours" if own else "aten"
+        # Processes of their own: memory of their own.
+        probes = [Probe(arguments.probe, environment) for environment in (environments(ranks) if ranks > 1 else [None])]
+        limit = threading.Timer(max(1, min(120, arguments.budget - (time.time() - begun))), end, [probes])
+        limit.start()
+        try:
+            return row(side, shape, ours(probes, shape, arguments.device, arguments.steps, own), ranks)
+        except Exception as error:
+            result["rows"].append({"side": side, "shape": shape, "ranks": ranks, "error": repr(error)})
+            print(f"{side:6}", shape, f"{ranks} rank(s)", repr(error), flush=True)
+            save_result()
+        finally:
+            limit.cancel()
+            end(probes)
+
     for shape in shapes:
-        for own in (True, False) if arguments.aten else (True,):
-            side = "ours" if own else "aten"
-            probe = Probe(arguments.probe)  # a process of its own: memory of its own
-            try:
-                row(side, shape, ours(probe, shape, arguments.device, arguments.steps, own))
-            except Exception as error:
-                result["rows"].append({"side": side, "shape": shape, "error": repr(error)})
-                print(f"{side:6}", shape, repr(error), flush=True)
-                save_result()
-            probe.process.kill()
-            probe.process.wait()
+        one = measure(shape)
+        if arguments.aten:
+            measure(shape, own=False)
+        if arguments.ranks == 1:
+            continue
+        several = measure(shape, arguments.ranks)
+        if one and several:
+            several["scaling"] = several["tokens_per_s"] / one["tokens_per_s"]
+            print(f"scaling {shape}: {several['scaling']:.3f} with {arguments.ranks} devices", flush=True)
+            save_result()
+    if arguments.ranks > 1:
+        return
     for shape in shapes:
         left = arguments.budget - (time.time() - begun)
         if left < 5:

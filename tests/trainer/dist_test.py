@@ -1,26 +1,30 @@
 """davinci sft on several ranks: the same weights and losses as one process, resumed with other numbers of ranks, a rank
 that dies, and errors said once. Skipped without mpirun.
 
-    dist_test.py DAVINCI
+    dist_test.py DAVINCI [cuda]
+
+On cuda each rank has a device, and they meet as under torchrun.
 """
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
-from ranks import MPIRUN, ended, mpirun, ranks_of
+from ranks import MPIRUN, ended, environments, mpirun, ranks_of, several
 from run_folder import content
 from sft_world import RECIPE, World, log_of, newest
 import numpy as np
 import safetensors.numpy
 
+DEVICE = sys.argv[2] if len(sys.argv) > 2 else "cpu"
 # Ragged: 7 rows of different lengths in updates of 3, 3 and 1, in passes of few rows.
 COMMON = ("data.examples_per_update=3", "data.epochs=4", "model.tokens_per_pass=100", "optimizer.learning_rate=1e-3",
-          "optimizer.weight_decay=0.1", "checkpoint.every=4", "model.recomputed_layers=1")
+          "optimizer.weight_decay=0.1", "checkpoint.every=4", "model.recomputed_layers=1", f"model.device={DEVICE}", "model.compute=fp32",
+          # There the order of sums depends on the rows of a pass; Adam must not turn that noise of tiny gradients into steps.
+          *(["optimizer.epsilon=1e-5"] if DEVICE != "cpu" else []))
 UPDATES = 12
 
 
@@ -71,22 +75,22 @@ def equal(world):
     """2 and 3 ranks against one, with full weights and with LoRA; 3 divides no tensor of this model evenly."""
     worst = []
     base = None
-    for name, sets, counts in (("full", (f'data.eval="{world.data}"',), (2, 3)),
+    for name, sets, counts in (("full", (f'data.eval="{world.data}"',), (2, 3) if DEVICE == "cpu" else (2,)),
                                ("lora", ("lora.rank=4", "lora.alpha=8", "model.init=pretrained"), (2,))):
         sets = (*COMMON, *sets, *((f"model.path={base}",) if base else ()))
         one = os.path.join(world.folder, name)
         run(world.command(one, *sets))
         for ranks in counts:
-            several = f"{one}-{ranks}"
-            out, err = run(mpirun(ranks, world.command(several, *sets)))
+            out_several = f"{one}-{ranks}"
+            out, err = run(several(ranks, world.command(out_several, *sets), DEVICE))
             # Rank 0 alone speaks and writes.
             for update in range(1, UPDATES + 1):
                 assert out.count(f"update {update}/{UPDATES} ") == 1, out
-            assert out.count("the model is") == 1 and err == "", (out, err)
-            assert len(os.listdir(os.path.join(several, "tensorboard"))) == 1
-            assert {line["ranks"] for line in log_of(several)} == {ranks}
-            worst.append(same(several, one))
-            with open(os.path.join(newest(several)[0], "state.json")) as ours, \
+            assert out.count("the model is") == 1 and (err == "" or DEVICE != "cpu"), (out, err)
+            assert len(os.listdir(os.path.join(out_several, "tensorboard"))) == 1
+            assert {line["ranks"] for line in log_of(out_several)} == {ranks}
+            worst.append(same(out_several, one))
+            with open(os.path.join(newest(out_several)[0], "state.json")) as ours, \
                     open(os.path.join(newest(one)[0], "state.json")) as theirs:
                 assert [line.split(":")[0] for line in ours] == [line.split(":")[0] for line in theirs]
         base = newest(one)[0]
@@ -105,7 +109,7 @@ def interrupted(world):
     sets = (*COMMON, "data.epochs=12", "checkpoint.every=1")
     one, broken = os.path.join(world.folder, "one"), os.path.join(world.folder, "broken")
     run(world.command(one, *sets))
-    process = subprocess.Popen(mpirun(2, world.command(broken, *sets)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(several(2, world.command(broken, *sets), DEVICE), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until(broken, 3, process)
     ranks = ranks_of(process.pid)
     os.kill(ranks[1], signal.SIGKILL)
@@ -122,14 +126,14 @@ def interrupted(world):
     process.send_signal(signal.SIGUSR1)
     out, err = process.communicate(timeout=60)
     assert f"continuing after update {done}\n" in out and "the same command continues" in err, (out, err)
-    # mpirun passes the signal on: all ranks stop behind the same update.
+    # The launcher passes the signal on: all ranks stop behind the same update.
     done = int(newest(broken)[0][-8:])
-    process = subprocess.Popen(mpirun(2, world.command(broken, *sets)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(several(2, world.command(broken, *sets), DEVICE), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until(broken, done + 6, process)
     process.send_signal(signal.SIGUSR1)
     out, err = process.communicate(timeout=60)
     assert f"continuing after update {done} with 2 ranks\n" in out and err.count("the same command continues") == 1, (out, err)
-    run(mpirun(2, world.command(broken, *sets)))
+    run(several(2, world.command(broken, *sets), DEVICE))
     same(broken, one, 1e-4)
     return seconds
 
@@ -139,10 +143,11 @@ def bf16(world):
     sets = (*COMMON, "model.compute=bf16")
     one, two = os.path.join(world.folder, "bf16"), os.path.join(world.folder, "bf16-2")
     run(world.command(one, *sets))
-    run(mpirun(2, world.command(two, *sets)))
+    run(several(2, world.command(two, *sets), DEVICE))
     ours, theirs = (tensors(newest(out)[0], [OPTIMIZER])[OPTIMIZER] for out in (two, one))
     worst = {name: np.abs(values - ours[name]).max() for name, values in theirs.items()}
-    assert max(worst.values()) < 2e-3 and sum(name.startswith("master.") for name in worst) > 10, worst
+    # On cuda the rounding of single gradients differs with the rows of a pass.
+    assert max(worst.values()) < (2e-3 if DEVICE == "cpu" else 1e-2) and sum(name.startswith("master.") for name in worst) > 10, worst
     assert np.isclose(log_of(two)[-1]["loss"], log_of(one)[-1]["loss"], rtol=5e-3)
 
 
@@ -150,7 +155,7 @@ def skipped(world):
     """An update whose gradient is not finite is skipped by all ranks together."""
     sets = (*COMMON, "optimizer.learning_rate=1e30", "optimizer.warmup_fraction=0")
     out = os.path.join(world.folder, "skipped")
-    text, _ = run(mpirun(2, world.command(out, *sets)))
+    text, _ = run(several(2, world.command(out, *sets), DEVICE))
     log = log_of(out)
     assert log[0]["skipped_updates"] == 0 and log[-1]["skipped_updates"] == UPDATES - 1, log[-1]
     assert text.count("the gradient is not finite") == UPDATES - 1
@@ -172,19 +177,15 @@ def bad_input(world):
     _, err = run(mpirun(2, [world.davinci, "train", os.path.join(os.path.dirname(RECIPE), "train.toml"), "--out", out]), code=2)
     assert err.count("model.path is not set") == 1, err
     # Started as torchrun starts: the ranks meet through TCP, and on the CPU have nothing to train with.
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    started = [subprocess.Popen(world.command(out, *COMMON), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank),
-                                     "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}) for rank in (0, 1)]
+    started = [subprocess.Popen(world.command(out, *COMMON), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+               for environment in environments(2)]
     texts = [process.communicate(timeout=60)[1] for process in started]
     assert [process.returncode for process in started] == [2, 2], texts
     assert "mpirun" in texts[0] and texts[1] == "", texts
 
 
 def main():
-    if shutil.which("mpirun") is None:
+    if DEVICE == "cpu" and shutil.which("mpirun") is None:
         print("skipped: no mpirun")
         sys.exit(77)
     os.environ["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"  # containers forbid it, with a warning
@@ -192,7 +193,8 @@ def main():
         world = World(sys.argv[1], folder)
         make_rows(world)
         times = []
-        for part in (equal, interrupted, bf16, skipped, bad_input):
+        # What is said of bad input does not depend on the device.
+        for part in (equal, interrupted, bf16, skipped, *([bad_input] if DEVICE == "cpu" else [])):
             begun = time.time()
             result = part(world)
             times.append(f"{part.__name__} {time.time() - begun:.1f} s")

@@ -10,16 +10,21 @@
 //   {"op": "step", "lr": X}, {"op": "state", "kind": "gradients", "out": FILE}
 //   {"op": "bench", "sequences": N, "tokens": N, "passes": N, "steps": N, "warmup": N}
 //
+// A probe that was started as a rank (comm/world.h) joins the others at its first "open".
+//
 // sft, policy and critic accumulate and answer with outputs. The file of "state" has fp32 values
 // one tensor after the other; the reply lists names and shapes.
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "davinci/comm/rank_group.h"
+#include "davinci/comm/world.h"
 #include "davinci/trainer/learner.h"
 #include "davinci/trainer/objectives.h"
 
@@ -47,9 +52,18 @@ void Read(const json& in, Sequences* out) {
 
 json Failure(const Status& status) { return {{"error", status.message()}}; }
 
+Result<std::unique_ptr<davinci::comm::RankGroup>> JoinOthers() {
+  DAVINCI_ASSIGN_OR_RETURN(const davinci::comm::World world,
+                           davinci::comm::WorldFromEnvironment(std::getenv));
+  return davinci::comm::Join(world);
+}
+
 json Open(const json& in, std::unique_ptr<trainer::Learner>* learner) {
   learner->reset();
   trainer::LearnerOptions options;
+  static const Result<std::unique_ptr<davinci::comm::RankGroup>> ranks = JoinOthers();
+  if (!ranks.ok()) return Failure(ranks.status());
+  options.ranks = ranks->get();
   options.model_dir = in.at("model");
   options.random_weights = in.value("random", false);
   options.device = in.value("device", "cpu");

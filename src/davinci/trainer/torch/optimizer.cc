@@ -9,6 +9,10 @@ using at::Tensor;
 
 namespace {
 
+// Tensors travel together up to so many elements: a call costs some ten microseconds, and 32 MB of
+// fp32 take longer than that on any link.
+constexpr int64_t kBucketElements = int64_t{8} << 20;
+
 Tensor Flat(const Tensor& tensor) { return tensor.detach().view({-1}); }
 
 Tensor* Of(Slot* slot, StateKind kind) {
@@ -41,21 +45,102 @@ void Optimizer::Adopt(Slot* slot) const {
   slot->master = own.scalar_type() == at::kFloat ? own : own.detach().to(at::kFloat);
 }
 
-Status Optimizer::ReduceScatter(std::vector<Slot>& slots) const {
-  for (Slot& slot : slots) {
-    const int64_t count = slot.compute.numel();
-    const Share share = ShareOf(count);
-    const auto fp32 = slot.master.options().dtype(at::kFloat);
-    Tensor from = slot.gradient.defined() ? Flat(slot.gradient) : at::zeros({count}, fp32);
-    if (share.chunk * ranks_->size() != count) {
-      const Tensor padded = at::zeros({share.chunk * ranks_->size()}, fp32);
-      padded.narrow(0, 0, count).copy_(from);
-      from = padded;
+std::vector<Optimizer::Bucket> Optimizer::BucketsOf(std::span<Slot* const> slots) const {
+  std::vector<Bucket> buckets;
+  for (Slot* slot : slots) {
+    const int64_t chunk = ShareOf(slot->compute.numel()).chunk;
+    const bool fits =
+        !buckets.empty() && (buckets.back().chunk + chunk) * ranks_->size() <= kBucketElements &&
+        buckets.back().slots.front()->compute.scalar_type() == slot->compute.scalar_type();
+    if (!fits) buckets.emplace_back();
+    Bucket& bucket = buckets.back();
+    bucket.slots.push_back(slot);
+    bucket.chunk += chunk;
+  }
+  return buckets;
+}
+
+bool Optimizer::IsWhole(const Bucket& bucket) const {
+  return bucket.slots.size() == 1 &&
+         bucket.chunk * ranks_->size() == bucket.slots.front()->compute.numel();
+}
+
+std::vector<Tensor> Optimizer::PartsOf(const Bucket& bucket, const Tensor& all,
+                                       const std::function<Tensor(const Slot&)>& flat,
+                                       std::vector<Tensor>* parts) const {
+  std::vector<Tensor> places;
+  int64_t offset = 0;
+  for (const Slot* slot : bucket.slots) {
+    const int64_t count = slot->compute.numel();
+    const int64_t chunk = ShareOf(count).chunk;
+    const Tensor whole = flat(*slot);
+    for (int64_t rank = 0; whole.defined() && rank < ranks_->size(); ++rank) {
+      const int64_t size = std::min(chunk, count - rank * chunk);
+      if (size <= 0) break;
+      places.push_back(all.narrow(0, rank * bucket.chunk + offset, size));
+      parts->push_back(whole.narrow(0, rank * chunk, size));
     }
-    const Tensor to = at::empty({share.chunk}, fp32);
+    offset += chunk;
+  }
+  return places;
+}
+
+Status Optimizer::ReduceScatter(std::span<Slot* const> slots) const {
+  for (const Bucket& bucket : BucketsOf(slots)) {
+    const auto fp32 = bucket.slots.front()->master.options().dtype(at::kFloat);
+    Tensor from;
+    if (IsWhole(bucket) && bucket.slots.front()->gradient.defined()) {
+      from = Flat(bucket.slots.front()->gradient);
+    } else {
+      // A tensor without gradients counts as zeros.
+      from = at::zeros({bucket.chunk * ranks_->size()}, fp32);
+      std::vector<Tensor> gradients;
+      const auto places = PartsOf(
+          bucket, from,
+          [](const Slot& slot) { return slot.gradient.defined() ? Flat(slot.gradient) : Tensor(); },
+          &gradients);
+      if (!places.empty()) at::_foreach_copy_(places, gradients);
+    }
+    const Tensor to = at::empty({bucket.chunk}, fp32);
     DAVINCI_RETURN_IF_ERROR(ranks_->ReduceScatter(from.const_data_ptr(), to.mutable_data_ptr(),
-                                                  share.chunk, comm::Element::kFloat32));
-    slot.gradient = to.narrow(0, 0, share.size);
+                                                  bucket.chunk, comm::Element::kFloat32));
+    int64_t offset = 0;
+    for (Slot* slot : bucket.slots) {
+      const Share share = ShareOf(slot->compute.numel());
+      slot->gradient = to.narrow(0, offset, share.size);
+      offset += share.chunk;
+    }
+  }
+  return Status::Ok();
+}
+
+Status Optimizer::GatherWeights(std::span<Slot* const> slots) const {
+  for (const Bucket& bucket : BucketsOf(slots)) {
+    if (IsWhole(bucket)) {
+      const Slot& slot = *bucket.slots.front();
+      DAVINCI_RETURN_IF_ERROR(Gather(slot.master, slot.compute.detach()));
+      continue;
+    }
+    const auto options = bucket.slots.front()->compute.options().requires_grad(false);
+    const Tensor own = at::empty({bucket.chunk}, options);
+    std::vector<Tensor> places, masters;
+    int64_t offset = 0;
+    for (const Slot* slot : bucket.slots) {
+      const Share share = ShareOf(slot->compute.numel());
+      if (share.size > 0) {
+        places.push_back(own.narrow(0, offset, share.size));
+        masters.push_back(slot->master.detach());
+      }
+      offset += share.chunk;
+    }
+    if (!places.empty()) at::_foreach_copy_(places, masters);
+    const Tensor all = at::empty({bucket.chunk * ranks_->size()}, options);
+    DAVINCI_RETURN_IF_ERROR(ranks_->AllGather(own.const_data_ptr(), all.mutable_data_ptr(),
+                                              bucket.chunk * own.element_size()));
+    std::vector<Tensor> weights;
+    const auto parts = PartsOf(
+        bucket, all, [](const Slot& slot) { return Flat(slot.compute); }, &weights);
+    at::_foreach_copy_(weights, parts);
   }
   return Status::Ok();
 }
@@ -92,8 +177,12 @@ Result<Update> Optimizer::Step(std::vector<Slot>& slots, double learning_rate) {
   const c10::AutoGradMode no_gradients(false);
   const bool any = std::any_of(slots.begin(), slots.end(),
                                [](const Slot& slot) { return slot.gradient.defined(); });
-  if (ranks_ != nullptr) DAVINCI_RETURN_IF_ERROR(ReduceScatter(slots));
   std::vector<Slot*> moved;
+  if (ranks_ != nullptr) {
+    for (Slot& slot : slots) moved.push_back(&slot);
+    DAVINCI_RETURN_IF_ERROR(ReduceScatter(moved));
+    moved.clear();
+  }
   std::vector<Tensor> gradients;
   for (Slot& slot : slots)
     if (slot.gradient.defined()) {
@@ -126,12 +215,10 @@ Result<Update> Optimizer::Step(std::vector<Slot>& slots, double learning_rate) {
                         options_.beta2, decays ? options_.weight_decay : 0.0, options_.epsilon,
                         /*amsgrad=*/false, /*maximize=*/false);
     }
-    for (Slot* slot : moved) {
-      if (ranks_ != nullptr)
-        DAVINCI_RETURN_IF_ERROR(Gather(slot->master, slot->compute.detach()));
-      else if (!slot->compute.is_same(slot->master))
+    if (ranks_ != nullptr) DAVINCI_RETURN_IF_ERROR(GatherWeights(moved));
+    for (Slot* slot : moved)
+      if (ranks_ == nullptr && !slot->compute.is_same(slot->master))
         slot->compute.detach().copy_(slot->master);
-    }
   } else {
     ++skipped;
   }

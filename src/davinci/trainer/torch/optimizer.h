@@ -10,6 +10,8 @@
 // With several ranks Step() and Whole() are collective: every rank calls them for the same slots.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "davinci/comm/communicator.h"
@@ -46,8 +48,23 @@ class Optimizer {
     int64_t chunk = 0;  // of every rank, the missing elements of the last ones included
   };
   Share ShareOf(int64_t num_elements) const;
+  // Tensors that travel in one call: in a buffer that holds, rank by rank, the chunks of all.
+  struct Bucket {
+    std::vector<Slot*> slots;
+    int64_t chunk = 0;  // the sum of theirs
+  };
+  std::vector<Bucket> BucketsOf(std::span<Slot* const> slots) const;
+  // One tensor in equal shares: its own memory is the buffer.
+  bool IsWhole(const Bucket& bucket) const;
+  // The pieces of the buffer `all` that hold each rank's elements of each tensor; `parts` gets the
+  // same pieces of flat(slot), all elements in memory order. What is undefined is left out.
+  std::vector<at::Tensor> PartsOf(const Bucket& bucket, const at::Tensor& all,
+                                  const std::function<at::Tensor(const Slot&)>& flat,
+                                  std::vector<at::Tensor>* parts) const;
   // Replaces the slots' gradients by this rank's shares of their sums over the ranks.
-  Status ReduceScatter(std::vector<Slot>& slots) const;
+  Status ReduceScatter(std::span<Slot* const> slots) const;
+  // The slots' weights from every rank's masters.
+  Status GatherWeights(std::span<Slot* const> slots) const;
   // The norm of all gradients; of several ranks from their shares.
   Result<at::Tensor> Norm(const std::vector<at::Tensor>& gradients, bool any) const;
   // `whole`, contiguous, gets every rank's `share` of it.
