@@ -129,15 +129,15 @@ pairs() {
   local out=$work/pairs/demos
   mkdir -p "$work/pairs"
   part "${DAVINCI_PAIRS_SECONDS:-170}" pairs/judge "$davinci" synth demos --count "${DAVINCI_PAIRS:-600}" --seed "${DAVINCI_PAIRS_SEED:-3001}" \
-    --language triton --judge -j "${DAVINCI_PAIRS_JOBS:-12}" --out "$out"
-  part 20 pairs/table "$davinci" synth demos --table --out "$out"
+    --language triton --judge -j "${DAVINCI_PAIRS_JOBS:-6}" --out "$out"
+  part 20 pairs/table "$davinci" synth demos --table --count "${DAVINCI_PAIRS:-600}" --seed "${DAVINCI_PAIRS_SEED:-3001}" --language triton --out "$out"
 }
 
 training() {
   local trainer=$build/tests/trainer/trainer_probe
   mkdir -p "$work/training"
   part 60 training/parity "$python" tests/trainer/parity_test.py "$trainer" cuda
-  part 240 training/bench "$python" bench/train_bench.py --probe "$trainer" --device cuda --gradients --budget 230 \
+  part 240 training/bench "$python" bench/train_bench.py --probe "$trainer" --device cuda --gradients --aten --budget 230 \
     --json "$work/training/bench.json"
 }
 

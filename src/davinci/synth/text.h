@@ -75,6 +75,17 @@ inline std::string Lower(std::string text) {
   return text;
 }
 
+// Whether a text has the name `word`, not as part of a longer name.
+inline bool HasWord(std::string_view text, std::string_view word) {
+  const auto inside = [&](size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
+  };
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+    if ((at == 0 || !inside(at - 1)) && !inside(at + word.size())) return true;
+  return false;
+}
+
 // Whether a Python expression needs brackets as an operand.
 inline bool IsAtomic(std::string_view text) {
   int depth = 0;

@@ -47,6 +47,9 @@ using Kind = TensorValue::Kind;
 
 constexpr double kMostInRegisters = 16384;  // elements of a row that one program holds
 constexpr double kTile = 4096;              // elements of a program's tile of short rows
+constexpr double kPrograms = 264;           // that keep a large device busy
+constexpr double kMostSplits = 256;         // of a row over programs
+constexpr double kIndex32 = 2147483648.0;   // elements that 32 bits can count
 
 class TritonWriter : private RegionReader {
  public:
@@ -232,6 +235,19 @@ class TritonWriter : private RegionReader {
     return all;
   }
 
+  // Division of 64-bit indices is slow, so only tensors that need them get them.
+  std::string FirstProgram() const {
+    double most = 0;
+    for (const auto* tensors : {&form_.inputs, &form_.outputs})
+      for (const KernelTensor& tensor : *tensors) {
+        double elements = 1;
+        for (const DimId dim : p_[tensor.value].shape)
+          elements *= p_.At(dim, synth::Binding::kCuda);
+        most = std::max(most, elements);
+      }
+    return most < kIndex32 ? "tl.program_id(0)" : "tl.program_id(0).to(tl.int64)";
+  }
+
   std::string HostSize(const std::vector<int>& axes) {
     const DimId product = form_.Product(program_, axes);
     return program_->SizeText(product);
@@ -250,7 +266,7 @@ class TritonWriter : private RegionReader {
       return;
     }
     const bool several = form_.kept.size() > 1;
-    Line(fmt::format("i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"));
+    Line(fmt::format("i = {} * BLOCK + tl.arange(0, BLOCK)", FirstProgram()));
     Line("inside = i < n");
     Decompose(form_.kept, "i");
     parameters.push_back("n");
@@ -359,15 +375,12 @@ class TritonWriter : private RegionReader {
       return product.empty() ? std::string("1") : product;
     };
     const std::string rows_text = multiply(form_.kept), cols_text = multiply(form_.reduced);
-    Line("row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]");
-    Line(fmt::format("in_row = row < {}", rows_text));
-    Decompose(form_.kept, "row");
-    std::string rows_per, block;
+    std::string block;
     // Rows of a program: of short rows several, but programs for every multiprocessor come first.
     const auto rows_of = [&](double least) {
       double count = kTile / std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
       count = std::max(count, least);
-      while (count > 1 && rows / count < 264) count /= 2;
+      while (count > 1 && rows / count < kPrograms) count /= 2;
       return count;
     };
     double tile_rows = rules_.many_rows ? rows_of(1) : 1;
@@ -378,6 +391,23 @@ class TritonWriter : private RegionReader {
     } else if (tile_rows > 1) {
       text_.used.insert("many_rows");
     }
+    const double width = inner && rules_.columns ? 128 : std::min(4096.0, 4096 / tile_rows);
+    const double splits = scan || registers || !rules_.split_rows
+                              ? 1
+                              : SplitsOf(std::ceil(rows / tile_rows), std::ceil(cols / width));
+    const auto per = static_cast<int64_t>(tile_rows);
+    const std::string grid = per == 1
+                                 ? HostSize(form_.kept)
+                                 : fmt::format("triton.cdiv({}, {})", HostSize(form_.kept), per);
+    parameters.push_back("ROWS: tl.constexpr");
+    parameters.push_back("BLOCK: tl.constexpr");
+    if (splits > 1) {
+      text_.used.insert("split_rows");
+      if (tile_rows * width > 2048) warps_ = 8;
+      SplitRows(parameters, arguments, {rows_text, cols_text, grid, per, width, splits});
+      return;
+    }
+    Row(rows_text);
     if (registers) {
       if (!scan) text_.used.insert("rows_in_registers");
       Line("col = tl.arange(0, BLOCK)[None, :]");
@@ -399,26 +429,137 @@ class TritonWriter : private RegionReader {
       const double tile = tile_rows * std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
       if (tile > 4096) warps_ = tile > 8192 ? 16 : 8;
     } else {
-      double width = inner && rules_.columns ? 128 : std::min(4096.0, 4096 / tile_rows);
-      if (scan && !rules_.scan_tiles) width = 1;  // element after element
-      for (int pass = 0; pass < form_.num_passes; ++pass) Pass(pass, cols_text);
+      for (int pass = 0; pass < form_.num_passes; ++pass)
+        Pass(pass, cols_text, fmt::format("range(0, {}, BLOCK)", cols_text), nullptr);
       for (const KernelTensor& tensor : form_.outputs)
         if (!region_.IsPerElement(tensor.value)) Store(tensor);
-      block = fmt::format("{}", static_cast<int64_t>(width));
-      if (tile_rows * width > 2048) warps_ = 8;
+      // Without the rule a scan takes element after element.
+      const double taken = scan && !rules_.scan_tiles ? 1 : width;
+      block = fmt::format("{}", static_cast<int64_t>(taken));
+      if (tile_rows * taken > 2048) warps_ = 8;
     }
-    parameters.push_back("ROWS: tl.constexpr");
-    parameters.push_back("BLOCK: tl.constexpr");
-    const auto per = static_cast<int64_t>(tile_rows);
-    const std::string grid = per == 1
-                                 ? HostSize(form_.kept)
-                                 : fmt::format("triton.cdiv({}, {})", HostSize(form_.kept), per);
-    Finish(parameters, arguments, fmt::format("({},)", grid),
-           fmt::format(", ROWS={}, BLOCK={}{}", per, block,
-                       warps_ > 4 ? fmt::format(", num_warps={}", warps_) : ""));
+    Finish(parameters, arguments, fmt::format("({},)", grid), Constants(per, block));
   }
 
-  void Pass(int pass, const std::string& cols_text) {
+  void Row(const std::string& rows_text) {
+    Line(fmt::format("row = ({} * ROWS + tl.arange(0, ROWS))[:, None]", FirstProgram()));
+    Line(fmt::format("in_row = row < {}", rows_text));
+    Decompose(form_.kept, "row");
+  }
+  std::string Constants(int64_t rows_per, const std::string& block) const {
+    return fmt::format(", ROWS={}, BLOCK={}{}", rows_per, block,
+                       warps_ > 4 ? fmt::format(", num_warps={}", warps_) : "");
+  }
+
+  // Over how many programs a row is spread; `programs` for all rows, of so many blocks each.
+  static double SplitsOf(double programs, double blocks) {
+    double splits = 1;
+    while (programs * splits < 2 * kPrograms && splits < kMostSplits && 2 * splits <= blocks)
+      splits *= 2;
+    return splits < 4 ? 1 : splits;
+  }
+
+  struct Split {
+    std::string rows_text, cols_text, grid;
+    int64_t rows_per;
+    double width, splits;
+  };
+
+  // Few long rows: for each pass a kernel whose programs reduce parts of rows, and store what they
+  // found; the next one begins by combining it.
+  void SplitRows(const std::vector<std::string>& parameters,
+                 const std::vector<std::string>& arguments, const Split& split) {
+    std::vector<std::string> own_parameters = parameters, own_arguments = arguments;
+    const auto splits = static_cast<int64_t>(split.splits);
+    const std::string base = form_.name;
+    std::vector<std::pair<Id, std::string>> partial;  // of the passes before
+    const auto begin = [&] {
+      body_.clear();
+      known_.clear();
+      Row(split.rows_text);
+      if (!partial.empty()) {
+        Line("part = tl.arange(0, SPLITS)[None, :]");
+        Line("in_part = in_row & (part < SPLITS)");
+      }
+      for (const auto& [reduce, name] : partial) {
+        Line(fmt::format("{0} = tl.load({0}_ptr + row * SPLITS + part, mask=in_part, other={1})",
+                         name, Neutral(p_[reduce].reduce)));
+        Assign(reduce, Truth(reduce, Combine(p_[reduce].reduce, name, NanMatters(reduce))));
+      }
+      for (const Id member : region_.members)
+        if (p_[member].kind == Kind::kReduce)
+          if (const auto first = known_.find(FirstAlike(member)); first != known_.end())
+            known_[member] = first->second;
+    };
+    const auto finish = [&](const std::string& name, bool spread) {
+      std::vector<std::string> used_parameters, used_arguments;
+      for (size_t i = 0; i < own_parameters.size(); ++i) {
+        const std::string word = own_parameters[i].substr(0, own_parameters[i].find(':'));
+        if (!synth::HasWord(body_, word)) continue;
+        used_parameters.push_back(own_parameters[i]);
+        if (i < own_arguments.size()) used_arguments.push_back(own_arguments[i]);
+      }
+      if (synth::HasWord(body_, "SPLITS")) used_parameters.push_back("SPLITS: tl.constexpr");
+      std::string constants =
+          Constants(split.rows_per, fmt::format("{}", static_cast<int64_t>(split.width)));
+      if (!synth::HasWord(body_, "BLOCK")) constants = fmt::format(", ROWS={}", split.rows_per);
+      if (synth::HasWord(body_, "SPLITS")) constants += fmt::format(", SPLITS={}", splits);
+      Add(name, used_parameters, used_arguments,
+          spread ? fmt::format("({}, {})", split.grid, splits) : fmt::format("({},)", split.grid),
+          constants);
+    };
+    const std::string range =
+        "range(split * span, tl.minimum(split * span + span, " + split.cols_text + "), BLOCK)";
+    bool stored = false;
+    int stage = 0;
+    for (int pass = 0; pass < form_.num_passes; ++pass) {
+      const auto reduces = Reduces(pass);
+      if (reduces.empty() && Stores(pass).empty()) continue;
+      begin();
+      const bool last = reduces.empty() && Reduced(pass + 1).empty();
+      Line("split = tl.program_id(1)");
+      Line(fmt::format("span = tl.cdiv(tl.cdiv({}, SPLITS), BLOCK) * BLOCK", split.cols_text));
+      std::vector<std::string> names;
+      for (const Id reduce : reduces) {
+        names.push_back(fmt::format("part{}", ++count_));
+        partial.emplace_back(reduce, names.back());
+        text_.call.push_back(
+            fmt::format("{} = torch.empty(({}, {}), device={}.device, dtype=torch.float32)",
+                        names.back(), HostSize(form_.kept), splits, form_.inputs[0].host));
+        // Pointers come first, as everywhere.
+        own_parameters.insert(own_parameters.begin(), names.back() + "_ptr");
+        own_arguments.insert(own_arguments.begin(), names.back());
+      }
+      Pass(pass, split.cols_text, range, &names);
+      if (last) {
+        const size_t before = body_.size();
+        indent_ += 4;
+        for (const KernelTensor& tensor : form_.outputs)
+          if (!region_.IsPerElement(tensor.value)) Store(tensor);
+        indent_ -= 4;
+        if (body_.size() > before) body_.insert(before, "    if split == 0:\n");
+        stored = true;
+      }
+      finish(last ? base : fmt::format("{}_part{}", base, ++stage), true);
+    }
+    if (stored) return;
+    begin();
+    for (const KernelTensor& tensor : form_.outputs)
+      if (!region_.IsPerElement(tensor.value)) Store(tensor);
+    if (!body_.empty()) finish(base, false);
+  }
+
+  // Reductions of a pass and of later ones.
+  std::vector<Id> Reduced(int pass) const {
+    std::vector<Id> all;
+    for (; pass < form_.num_passes; ++pass)
+      for (const Id reduce : Reduces(pass)) all.push_back(reduce);
+    return all;
+  }
+
+  // The reductions of a pass are known behind it, or, with `partial`, stored as parts of that name.
+  void Pass(int pass, const std::string& cols_text, const std::string& range,
+            const std::vector<std::string>* partial) {
     const auto reduces = Reduces(pass);
     const auto stores = Stores(pass);
     if (reduces.empty() && stores.empty()) return;
@@ -441,7 +582,7 @@ class TritonWriter : private RegionReader {
       Line(fmt::format("{} = tl.full((ROWS, 1), {}, tl.float32)", runs_[scan],
                        Neutral(p_[scan].reduce)));
     }
-    Line(fmt::format("for start in range(0, {}, BLOCK):", cols_text));
+    Line(fmt::format("for start in {}:", range));
     indent_ += 4;
     const auto saved = known_;
     Line("col = (start + tl.arange(0, BLOCK))[None, :]");
@@ -455,6 +596,12 @@ class TritonWriter : private RegionReader {
     for (const KernelTensor* tensor : stores) Store(*tensor);
     known_ = saved;
     indent_ -= 4;
+    if (partial != nullptr) {
+      for (size_t i = 0; i < reduces.size(); ++i)
+        Line(fmt::format("tl.store({}_ptr + row * SPLITS + split, {}, mask=in_row)", (*partial)[i],
+                         Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]))));
+      return;
+    }
     for (size_t i = 0; i < reduces.size(); ++i)
       Assign(reduces[i],
              Truth(reduces[i], Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]))));
@@ -472,10 +619,16 @@ class TritonWriter : private RegionReader {
 
   void Finish(const std::vector<std::string>& parameters, const std::vector<std::string>& arguments,
               const std::string& grid, const std::string& constants) {
-    text_.source = fmt::format("@triton.jit\ndef {}({}):\n{}", form_.name,
-                               synth::Join(parameters, ", "), body_);
+    Add(form_.name, parameters, arguments, grid, constants);
+  }
+  void Add(const std::string& name, const std::vector<std::string>& parameters,
+           const std::vector<std::string>& arguments, const std::string& grid,
+           const std::string& constants) {
+    text_.source +=
+        fmt::format("{}@triton.jit\ndef {}({}):\n{}", text_.source.empty() ? "" : "\n\n", name,
+                    synth::Join(parameters, ", "), body_);
     text_.call.push_back(
-        fmt::format("{}[{}]({}{})", form_.name, grid, synth::Join(arguments, ", "), constants));
+        fmt::format("{}[{}]({}{})", name, grid, synth::Join(arguments, ", "), constants));
   }
 
   const EmitRules& rules_;

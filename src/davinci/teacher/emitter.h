@@ -17,6 +17,7 @@ struct EmitRules {
   bool scan_tiles = true;         // a scan takes many elements at once
   bool many_rows = true;          // several short rows per program
   bool columns = true;            // lanes along the contiguous axis
+  bool split_rows = true;         // few long rows are spread over several programs each
   bool fast_exp = true;           // exp, log, tanh, … without calls
   bool inline_erf = true;         // erf without calls
   bool stored_values = true;      // what several passes need is computed once

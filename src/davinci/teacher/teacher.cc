@@ -65,6 +65,7 @@ class Writer {
       if (line.find('?') != std::string::npos)
         return InvalidArgument("a size that no tensor shows");
     candidate_.left = p_.left;
+    if (Replays()) Use("replay_graph");
     candidate_.source = File(kernels, bindings, helpers);
     for (const Rule& rule : Rules())
       if (candidate_.rules.contains(rule.name)) candidate_.skills.insert(rule.skill);
@@ -97,6 +98,7 @@ class Writer {
     rules.scan_tiles = Allows("scan_tiles");
     rules.many_rows = Allows("many_rows");
     rules.columns = Allows(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
+    rules.split_rows = Allows("split_rows");
     rules.fast_exp = Allows("fast_exp");
     rules.inline_erf = Allows("inline_erf");
     rules.stored_values = Allows("stored_values");
@@ -114,8 +116,8 @@ class Writer {
       if (slices_.contains(member)) Use("read_slices");
     if (used("many_rows")) Use("many_rows");
     if (used("columns")) Use(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
-    for (const char* rule :
-         {"fast_exp", "inline_erf", "stored_values", "pick_class", "partial_sums", "scan_tiles"})
+    for (const char* rule : {"fast_exp", "inline_erf", "stored_values", "pick_class",
+                             "partial_sums", "scan_tiles", "split_rows"})
       if (used(rule)) Use(rule);
     std::set<int> nodes, reducing;
     bool reduces = false;
@@ -196,6 +198,58 @@ class Writer {
 
   const synth::Value& InputValue(size_t i) const {
     return graph_.values[static_cast<size_t>(graph_.inputs[i])];
+  }
+
+  double Elements(Id id) const {
+    double elements = 1;
+    for (const DimId dim : p_[id].shape) elements *= p_.At(dim, synth::Binding::kCuda);
+    return elements;
+  }
+  // What the device needs for an opaque call at the least, by its operands' elements.
+  double OpaqueFlops(const TensorValue& value, Id id) const {
+    double weights = 0;  // elements of the largest operand behind the first
+    for (size_t i = 1; i < value.operands.size(); ++i)
+      weights = std::max(weights, Elements(value.operands[i]));
+    if (value.operands.empty() || value.shape.size() < 2) return 0;
+    const double depth =
+        p_.At(p_[value.operands[0]].shape.empty() ? value.shape.back()
+                                                  : p_[value.operands[0]].shape.back(),
+              synth::Binding::kCuda);
+    return 2 * Elements(id) * std::max(depth, weights / std::max(1.0, depth));
+  }
+
+  // Several launches that cost the host more than the device, all of which a graph may hold:
+  // nothing waits for the device.
+  bool Replays() const {
+    if (language_ != Language::kTriton || !Allows("replay_graph") || candidate_.own_kernels == 0)
+      return false;
+    static const std::set<std::string> kHeld = {"view",      "matmul",    "conv",      "activation",
+                                                "pointwise", "norm",      "pool",      "softmax",
+                                                "resample",  "reduction", "attention", "shape"};
+    constexpr double kLaunch = 8, kBytesPerUs = 3e6, kFlopsPerUs = 3e7;
+    double launches = 0, device_us = 0;
+    for (const Plan::Step& step : plan_.steps) {
+      double elements = 0;
+      if (step.region >= 0) {
+        const Region& region = plan_.regions[static_cast<size_t>(step.region)];
+        if (region.outputs.empty()) continue;
+        for (const auto& [id, placement] : region.placements)
+          if (p_[id].kind == Kind::kLeaf || p_[id].kind == Kind::kOpaque) elements += Elements(id);
+        for (const Id output : region.outputs) elements += 2 * Elements(output);
+      } else {
+        const TensorValue& value = p_[step.value];
+        if (value.kind != Kind::kOpaque) continue;
+        if (!value.effect && !kHeld.contains(value.what)) return false;
+        if (value.what == "view" || value.view) continue;
+        elements = Elements(step.value);
+        for (const Id operand : value.operands) elements += Elements(operand);
+        if (value.what == "matmul" || value.what == "conv" || value.what == "attention")
+          device_us += OpaqueFlops(value, step.value) / kFlopsPerUs;
+      }
+      ++launches;
+      device_us += std::max(2.0, 4 * elements / kBytesPerUs);
+    }
+    return launches >= 3 && device_us < launches * kLaunch;
   }
 
   // The fresh result of a vendor call that an output may overwrite: nothing else reads it, and the
@@ -323,11 +377,70 @@ class Writer {
           memory, prelude, prelude.empty() ? "" : "\n", kernels, bindings);
     }
     file += "\n\n" + task_.parts.helpers + task_.parts.constructor;
-    file += fmt::format("    def forward(self, {}):\n", synth::Join(task_.parts.inputs, ", "));
+    const std::string inputs = synth::Join(task_.parts.inputs, ", ");
+    const bool replays = candidate_.rules.contains("replay_graph");
+    file += fmt::format("    def {}(self, {}):\n", replays ? "compute" : "forward", inputs);
     for (const std::string& input : task_.parts.inputs)
       if (read_inputs_.contains(input))
         file += fmt::format("        {0} = {0}.contiguous()\n", input);
-    return file + forward + "        return " + result + "\n";
+    file += forward + "        return " + result + "\n";
+    return replays ? file + Replay(inputs) : file;
+  }
+
+  // forward() by a graph of compute().
+  std::string Replay(const std::string& inputs) const {
+    std::string shapes, copies, clones;
+    for (size_t i = 0; i < task_.parts.inputs.size(); ++i) {
+      const std::string& input = task_.parts.inputs[i];
+      shapes += input + ".shape, ";
+      copies += fmt::format("        self.inputs[{}].copy_({})\n", i, input);
+      clones += fmt::format("{}{}.clone()", i ? ", " : "", input);
+    }
+    std::string result = "self.result.clone()";
+    if (task_.parts.result == "dict")
+      result = "{name: value.clone() for name, value in self.result.items()}";
+    else if (task_.parts.result == "list")
+      result = "[value.clone() for value in self.result]";
+    else if (p_.outputs.size() > 1)
+      result = "tuple(value.clone() for value in self.result)";
+    // The first run, which is not captured, must leave no trace.
+    const std::string save =
+        p_.effects.empty() ? ""
+                           : "            state = [value.clone() for value in self.buffers()]\n";
+    const std::string restore =
+        p_.effects.empty() ? ""
+                           : "            for value, before in zip(self.buffers(), state):\n"
+                             "                value.copy_(before)\n";
+    return fmt::format(R"(
+    key = None
+    weights = ()
+
+    def forward(self, {0}):
+        if not {1}.is_cuda:
+            return self.compute({0})
+        # The graph reads weights where they lie: other places or other shapes need another one.
+        key = [{2}*map(torch.Tensor.data_ptr, self.weights)]
+        if key != self.key:
+            self.capture({0})
+{3}        self.graph.replay()
+        return {4}
+
+    def capture(self, {0}):
+        self.weights = [*self.parameters(), *self.buffers()]
+        self.key = [{2}*map(torch.Tensor.data_ptr, self.weights)]
+        with torch.inference_mode(False), torch.no_grad():
+            self.inputs = [{5}]
+{6}            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                self.compute(*self.inputs)  # compiles, and lets libraries choose
+            torch.cuda.current_stream().wait_stream(stream)
+{7}            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph):
+                self.result = self.compute(*self.inputs)
+)",
+                       inputs, task_.parts.inputs[0], shapes, copies, result, clones, save,
+                       restore);
   }
 
   Program p_;
@@ -360,6 +473,8 @@ const std::vector<Rule>& Rules() {
       {"scan_tiles", "recurrence-as-tile-scan", {Language::kTriton}},
       {"read_slices", "strides-instead-of-contiguous", {Language::kTriton, Language::kCpp}},
       {"many_rows", "many-short-rows-per-program", {Language::kTriton}},
+      {"split_rows", "split-few-long-rows", {Language::kTriton}},
+      {"replay_graph", "replay-launches-as-graph", {Language::kTriton}},
       {"columns_triton", "lanes-along-contiguous-dim", {Language::kTriton}},
       {"columns_cpp", "reduce-columns-row-by-row", {Language::kCpp}},
       {"fast_exp", "branch-free-exp", {Language::kCpp}},
