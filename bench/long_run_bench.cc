@@ -34,18 +34,15 @@ class Replies : public llm::Backbone {
   std::string Name() const override { return "scripted"; }
 };
 
-class Judge : public rollout::Evaluator {
+class Judge : public judge::Judges {
  public:
-  Result<Evaluation> Evaluate(const rollout::Question& question, const CancelToken&) override {
+  Result<Evaluation> Evaluate(const judge::EvaluationRequest& request,
+                              const CancelToken&) override {
     Evaluation evaluation;
     evaluation.outcome = Outcome::kOk;
     evaluation.correct = true;
-    evaluation.speedup = Speedup{1.2, 1.19, 1.21, true, question.baseline};
+    evaluation.speedup = Speedup{1.2, 1.19, 1.21, true, request.baseline};
     return evaluation;
-  }
-  Result<Evaluation> EvaluateAfresh(const rollout::Question& question,
-                                    const CancelToken& cancel) override {
-    return Evaluate(question, cancel);
   }
   std::string Identity() override { return "scripted"; }
 };
@@ -73,13 +70,14 @@ Status Run(int steps, int tasks, const std::filesystem::path& folder) {
 
   DAVINCI_ASSIGN_OR_RETURN(auto run, store::RunStore::Create(folder, {{"title", "long run"}}));
   rollout::UnitLog log(run.get(), rollout::UnitLog::Mode::kLive);
-  rollout::Lane model_lane("model", 8);
-  rollout::Lane judge_lane("judge", 8);
-  rollout::Lane rollout_lane("rollouts", 32);
+  Lane model_lane("model", 8);
+  Lane judge_lane("judge", 8);
+  Lane rollout_lane("rollouts", 32);
   Replies replies;
   Judge judge;
   rollout::ModelCalls calls(&log, &replies, &model_lane);
-  rollout::Verdicts verdicts(&log, &judge, &judge_lane, nullptr);
+  judge::LocalService service(&judge, &judge_lane, nullptr);
+  rollout::Verdicts verdicts(&log, &service);
   rollout::StopFlag stop;
   rollout::StepContext context;
   context.log = &log;

@@ -41,7 +41,6 @@ namespace {
 using judge::BatchEntry;
 using nlohmann::json;
 
-constexpr int kAttempts = 2;  // ours to repair, so ours to repeat once
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr double kPlainProgressSeconds = 15;  // without a terminal
 constexpr size_t kIdWidth = 24;
@@ -103,7 +102,10 @@ class Batch {
 
   const BatchOptions& options_;
   judge::JudgeOptions judge_options_;
-  std::optional<judge::JudgePool> judges_;  // made by Run()
+  // Made by Run().
+  std::optional<judge::JudgePool> judges_;
+  std::optional<Lane> lane_;
+  std::optional<judge::LocalService> service_;
   std::vector<BatchEntry> entries_;
   std::vector<Question> questions_;
   std::unique_ptr<store::Journal> journal_;
@@ -214,16 +216,13 @@ void Batch::Plan() {
 }
 
 Evaluation Batch::Answer(const BatchEntry& entry, int* attempts) {
-  for (*attempts = 1;; ++*attempts) {
-    auto evaluation = judges_->Evaluate(entry.job);
-    if (evaluation.ok() && evaluation->outcome != Outcome::kJudgeError)
-      return *std::move(evaluation);
-    const Status failed = evaluation.ok() ? Internal(evaluation->message) : evaluation.status();
-    // Without an interpreter or a sandbox no job of the batch can be judged.
-    if (failed.code() == StatusCode::kFailedPrecondition) Stop(failed);
-    const Evaluation verdict = FailedEvaluation(failed);
-    if (IsFaultOfInput(verdict) || stopping_ || *attempts >= kAttempts) return verdict;
-  }
+  const auto reply = service_->Evaluate(entry.request);
+  *attempts = reply.ok() ? reply->attempts : 1;
+  if (reply.ok()) return reply->evaluation;
+  // Without an interpreter or a sandbox no job of the batch can be judged.
+  if (reply.status().code() == StatusCode::kFailedPrecondition) Stop(reply.status());
+  if (judge::IsOurFailure(reply.status())) *attempts = judge::kServiceAttempts;
+  return FailedEvaluation(reply.status());
 }
 
 void Batch::Work() {
@@ -241,6 +240,7 @@ void Batch::Work() {
     Record(leader, evaluation, attempts, "");
     for (size_t i = 1; i < question.entries.size(); ++i)
       Record(entries_[question.entries[i]], evaluation, 0, leader.job.id);
+    for (const size_t i : question.entries) entries_[i].request = {};  // its texts
   }
   std::lock_guard lock(mutex_);
   --workers_left_;
@@ -284,7 +284,7 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
   }
   if (!options_.export_folder.empty()) {
     const Status written =
-        WriteExport(entry.job, entry.job.candidate_path, evaluation, *options_.installation,
+        WriteExport(entry.request, entry.job.candidate_path, evaluation, *options_.installation,
                     std::filesystem::path(options_.export_folder) /
                         (orchestrator::FileNameFor(entry.job.id) + ".py"));
     if (!written.ok()) Stop(written);
@@ -415,6 +415,8 @@ int Batch::Run() {
   if (questions_.size() > 1)
     judge_options_.in_flight = (workers_left_ + num_devices - 1) / num_devices;
   judges_.emplace(judge_options_, options_.devices);
+  lane_.emplace("judge", workers_left_);
+  service_.emplace(&*judges_, &*lane_, nullptr);
   {
     std::vector<std::jthread> workers;
     for (int i = workers_left_; i > 0; --i) workers.emplace_back([this] { Work(); });

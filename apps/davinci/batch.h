@@ -19,7 +19,7 @@ struct BatchOptions {
   int in_flight = 0;                 // evaluations at a time; 0 = half the cores
   std::vector<std::string> devices;  // uuids of GPUs; empty: the first that is visible
   bool json = false;          // one compact JSON document per line on stdout, also on a terminal
-  judge::Job defaults;        // for keys a line leaves out
+  judge::JobFiles defaults;   // for keys a line leaves out
   std::string export_folder;  // correct candidates as files for the user, ID.py; empty: none
   const Installation* installation = nullptr;  // not owned; of the export
 };

@@ -5,14 +5,14 @@
 
 #include "davinci/base/status.h"
 #include "davinci/data/evaluation.h"
-#include "davinci/judge/judge.h"
+#include "davinci/judge/request.h"
 #include "installation.h"
 
 namespace davinci::app {
 
 // Writes the candidate of `job`, which the user named as `candidate`, with its guard to `file`;
 // nothing for a candidate that is not correct.
-Status WriteExport(const judge::Job& job, const std::string& candidate,
+Status WriteExport(const judge::EvaluationRequest& request, const std::string& candidate,
                    const Evaluation& evaluation, const Installation& installation,
                    const std::filesystem::path& file);
 

@@ -19,7 +19,7 @@
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/judge/baselines.h"
-#include "davinci/judge/judge.h"
+#include "davinci/judge/judge_pool.h"
 #include "davinci/judge/task.h"
 #include "export_file.h"
 #include "installation.h"
@@ -76,7 +76,7 @@ Target DefaultTarget() {
   return gpu::VisibleDevices(*gpu::DeviceMonitor::Create()).empty() ? Target::kCpu : Target::kCuda;
 }
 
-int RunOne(const JudgeArguments& arguments, const judge::Job& job, const std::string& against,
+int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job, const std::string& against,
            judge::JudgeOptions options, const Installation& installation) {
   for (const auto& [option, path] : {std::pair{"--reference", &job.reference_path},
                                      std::pair{"--candidate", &job.candidate_path}}) {
@@ -96,20 +96,25 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, const std::st
         job, options,
         {arguments.repeat, against, arguments.candidate, arguments.against, arguments.json});
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  // Ends, with all its processes, after the verdict has been written.
-  const Result<std::unique_ptr<judge::Judge>> judge = judge::Judge::Create(options);
-  Result<Evaluation> evaluation =
-      judge.ok() ? (*judge)->Evaluate(job,
-                                      [&](std::string_view stage) {
-                                        if (terminal) fmt::print(stderr, "\r\033[K{} …", stage);
-                                      })
-                 : judge.status();
+  // End, with all their processes, after the verdict has been written.
+  judge::JudgePool judges(options, {});
+  Lane lane("judge", 1);
+  judge::LocalService service(&judges, &lane, nullptr);
+  auto request = judge::ReadRequest(job);
+  Result<Evaluation> evaluation = request.status();
+  if (request.ok()) {
+    request->progress = [&](std::string_view stage) {
+      if (terminal) fmt::print(stderr, "\r\033[K{} …", stage);
+    };
+    auto reply = service.Evaluate(*request);
+    evaluation = reply.ok() ? Result<Evaluation>(std::move(reply->evaluation)) : reply.status();
+  }
   if (terminal) fmt::print(stderr, "\r\033[K");
   if (!evaluation.ok())
     evaluation = OrSyntaxError(evaluation.status(), {job.reference_path}, options.python);
   if (evaluation.ok() && !arguments.export_to.empty()) {
     const Status written =
-        WriteExport(job, arguments.candidate, *evaluation, installation, arguments.export_to);
+        WriteExport(*request, arguments.candidate, *evaluation, installation, arguments.export_to);
     if (!written.ok()) return FailCommand("judge", written);
   }
   const Evaluation verdict = evaluation.ok() ? *evaluation : FailedEvaluation(evaluation.status());
@@ -118,7 +123,7 @@ int RunOne(const JudgeArguments& arguments, const judge::Job& job, const std::st
   if (arguments.json)
     fmt::print("{}\n", JsonText(ToJson(verdict), 2));
   else if (evaluation.ok()) {
-    judge::Job shown = job;  // as the user calls it
+    judge::JobFiles shown = job;  // as the user calls it
     shown.reference_path = arguments.reference;
     shown.candidate_path = arguments.candidate;
     fmt::print("{}", RenderEvaluation(verdict, shown, UseColor(STDOUT_FILENO)));
@@ -140,7 +145,7 @@ Status AddHarness(const judge::Task& task, const std::filesystem::path& folder, 
 }
 
 // The files of a reference that is named as FILE.py:NAME, and of candidates that are kernels alone.
-Status MadeOf(const JudgeArguments& arguments, judge::Job* job, std::string* against,
+Status MadeOf(const JudgeArguments& arguments, judge::JobFiles* job, std::string* against,
               TempDir* folder) {
   job->candidate_has_neighbours = true;
   if (job->reference_path.empty() || job->candidate_path.empty()) return Status::Ok();
@@ -177,7 +182,7 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   options.call_timeout_seconds = arguments.call_timeout;
   options.compile_timeout_seconds = arguments.compile_timeout;
   options.unsafe_no_sandbox = arguments.no_sandbox;
-  judge::Job job;
+  judge::JobFiles job;
   job.reference_path = arguments.reference;
   job.candidate_path = arguments.candidate;
   job.protocol = arguments.protocol;

@@ -12,6 +12,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/plural.h"
 #include "davinci/base/table.h"
+#include "davinci/judge/judge_pool.h"
 #include "report.h"
 
 namespace davinci::app {
@@ -59,13 +60,27 @@ json ToJson(const Ratio& ratio) {
 
 }  // namespace
 
-int RunRepeated(const judge::Job& job, const judge::JudgeOptions& options,
+int RunRepeated(const judge::JobFiles& job, const judge::JudgeOptions& options,
                 const RepeatOptions& repeat) {
-  auto judge = judge::Judge::Create(options);
-  std::vector<judge::Job> jobs = {job};
+  judge::JudgePool judges(options, {});
+  Lane lane("judge", 1);
+  judge::LocalService service(&judges, &lane, nullptr);
+  std::vector<judge::JobFiles> jobs = {job};
   if (!repeat.against.empty()) {
     jobs.push_back(job);
     jobs.back().candidate_path = repeat.against;
+  }
+  const auto failed = [&](const Status& status) {
+    fmt::print(stderr, "davinci judge: {}\n", status.ToString());
+    const int code = IsBadInput(status) ? 2 : 3;
+    if (repeat.json) PrintErrorDocument("judge", status, code);
+    return code;
+  };
+  std::vector<judge::EvaluationRequest> requests;
+  for (const judge::JobFiles& one : jobs) {
+    auto request = judge::ReadRequest(one, requests.empty() ? nullptr : requests.front().task);
+    if (!request.ok()) return failed(request.status());
+    requests.push_back(*std::move(request));
   }
   const auto shown = [&](size_t side) { return side == 0 ? repeat.name : repeat.against_name; };
   const bool color = UseColor(STDOUT_FILENO);
@@ -78,15 +93,9 @@ int RunRepeated(const judge::Job& job, const judge::JudgeOptions& options,
     for (size_t side = 0; side < jobs.size(); ++side) {
       // A B, B A, …: neither is always the first.
       const size_t which = i % 2 == 0 ? side : jobs.size() - 1 - side;
-      auto evaluated =
-          judge.ok() ? (*judge)->Evaluate(jobs[which]) : Result<Evaluation>(judge.status());
-      if (!evaluated.ok()) {
-        fmt::print(stderr, "davinci judge: {}\n", evaluated.status().ToString());
-        const int failed = IsBadInput(evaluated.status()) ? 2 : 3;
-        if (repeat.json) PrintErrorDocument("judge", evaluated.status(), failed);
-        return failed;
-      }
-      const Evaluation& evaluation = *evaluated;
+      const auto reply = service.Evaluate(requests[which]);
+      if (!reply.ok()) return failed(reply.status());
+      const Evaluation& evaluation = reply->evaluation;
       if (code == 0) code = ExitCode(evaluation);
       json document = davinci::ToJson(evaluation);
       document["candidate"] = shown(which);

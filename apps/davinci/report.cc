@@ -8,7 +8,7 @@
 
 namespace davinci::app {
 
-std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job, bool color) {
+std::string RenderEvaluation(const Evaluation& evaluation, const judge::JobFiles& job, bool color) {
   const bool good = evaluation.outcome == Outcome::kOk;
   // Neither good nor bad: nothing was timed, and perhaps nothing could be compared.
   const bool unproven = evaluation.outcome == Outcome::kCompileOnly;

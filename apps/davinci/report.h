@@ -10,7 +10,7 @@
 namespace davinci::app {
 
 // A short table: verdict, speedup with interval, times, labels, message. `color` uses ANSI escapes.
-std::string RenderEvaluation(const Evaluation& evaluation, const judge::Job& job, bool color);
+std::string RenderEvaluation(const Evaluation& evaluation, const judge::JobFiles& job, bool color);
 
 // Is `status` about what the user gave us, rather than a failure of ours?
 bool IsBadInput(const Status& status);

@@ -196,26 +196,31 @@ class Verifier {
   Result<Evaluation> Judge(const std::string& name, const skill::SeedExample& example,
                            const std::filesystem::path& candidate) {
     const int threads = example.threads > 0 ? example.threads : options_.threads;
-    std::unique_ptr<judge::Judge>& judge = judges_[{example.target, threads}];
-    if (judge == nullptr) {
+    std::unique_ptr<judge::JudgePool>& judges = judges_[{example.target, threads}];
+    if (judges == nullptr) {
       DAVINCI_ASSIGN_OR_RETURN(const Installation installation, FindInstallation(options_.python));
       judge::JudgeOptions judge_options = MakeJudgeOptions(installation);
       judge_options.threads = threads;
       judge_options.triton = example.target == Target::kCuda;
-      DAVINCI_ASSIGN_OR_RETURN(judge, judge::Judge::Create(judge_options));
+      judges = std::make_unique<judge::JudgePool>(judge_options, std::vector<std::string>{});
     }
-    judge::Job job;
+    judge::JobFiles job;
     job.reference_path = example.task.string();
     job.candidate_path = candidate.string();
     job.target = example.target;
     job.language = example.language;
     const bool terminal = isatty(STDERR_FILENO) != 0;
-    auto verdict = judge->Evaluate(job, [&](std::string_view stage) {
+    DAVINCI_ASSIGN_OR_RETURN(judge::EvaluationRequest request, judge::ReadRequest(job));
+    request.progress = [&](std::string_view stage) {
       if (terminal)
         fmt::print(stderr, "\r\033[K{}: {}: {} …", name, candidate.filename().string(), stage);
-    });
+    };
+    Lane lane("judge", 1);
+    judge::LocalService service(judges.get(), &lane, nullptr);
+    auto reply = service.Evaluate(request);
     if (terminal) fmt::print(stderr, "\r\033[K");
-    return verdict;
+    if (!reply.ok()) return reply.status();
+    return std::move(reply->evaluation);
   }
 
   static Status Write(const skill::SeedExample& example, const skill::EvidenceFile& evidence) {
@@ -227,7 +232,7 @@ class Verifier {
   const VerifyOptions& options_;
   const bool has_gpu_;
   // By target and threads, started when first needed.
-  std::map<std::pair<Target, int>, std::unique_ptr<judge::Judge>> judges_;
+  std::map<std::pair<Target, int>, std::unique_ptr<judge::JudgePool>> judges_;
 };
 
 std::string IntervalText(const std::optional<Interval>& uplift) {

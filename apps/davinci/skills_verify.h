@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "davinci/data/evaluation.h"
-#include "davinci/judge/judge.h"
+#include "davinci/judge/judge_pool.h"
 
 namespace davinci::app {
 

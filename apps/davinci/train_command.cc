@@ -81,7 +81,7 @@ Status Lead(const TrainArguments& arguments, orchestrator::TrainRequest request,
   request.library_sources = place.library_sources;
 
   orchestrator::TrainParts parts;
-  parts.evaluator = place.evaluator.get();
+  parts.judges = place.judges.get();
   parts.prompts = place.prompts.get();
   parts.device = place.parts.device;
   parts.verdict_cache = place.verdict_cache.get();

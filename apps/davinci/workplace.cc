@@ -14,6 +14,7 @@
 #include "davinci/base/plural.h"
 #include "davinci/embedded/embedded_backbone.h"
 #include "davinci/gpu/device.h"
+#include "davinci/gpu/visible_devices.h"
 #include "davinci/llm/recorded.h"
 #include "davinci/search/strategy.h"
 #include "python_syntax.h"
@@ -65,9 +66,9 @@ std::string DriverVersion() {
 }
 
 // Verdicts of another judge, torch, Triton, driver or device are not ours.
-rollout::JudgeVersions VersionsOf(const Installation& installation, const agent::DeviceFacts& facts,
-                                  const orchestrator::RunRecipe& recipe, int num_cores) {
-  rollout::JudgeVersions versions;
+judge::JudgeVersions VersionsOf(const Installation& installation, const agent::DeviceFacts& facts,
+                                const orchestrator::RunRecipe& recipe, int num_cores) {
+  judge::JudgeVersions versions;
   versions.judge = DAVINCI_VERSION;
   for (const fs::path& file : {fs::path("/proc/self/exe"), installation.worker_library,
                                installation.home / "python" / "davinci_worker",
@@ -349,10 +350,12 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
   judge.threads = recipe.judge.threads;
   judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox;
   judge.triton = recipe.step.target == Target::kCuda;
-  DAVINCI_ASSIGN_OR_RETURN(place.evaluator,
-                           rollout::JudgeEvaluator::Create(
-                               judge, rollout::JudgeIdentityOf(VersionsOf(
-                                          place.installation, parts.device, recipe, num_cores))));
+  std::vector<std::string> devices;  // training and rollouts use the whole machine
+  for (const gpu::DeviceInfo& device : gpu::VisibleDevices(*gpu::DeviceMonitor::Create()))
+    devices.push_back(device.uuid);
+  place.judges = std::make_unique<judge::JudgePool>(
+      judge, devices,
+      judge::JudgeIdentityOf(VersionsOf(place.installation, parts.device, recipe, num_cores)));
   if (recipe.judge.verdict_cache) {
     DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, CacheDir("verdicts"));
     DAVINCI_ASSIGN_OR_RETURN(place.verdict_cache, store::KvCache::Open(folder / "verdicts.db"));
@@ -362,7 +365,7 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
   DAVINCI_ASSIGN_OR_RETURN(parts.guard_source, ReadFile(runtime / "guard.py"));
   DAVINCI_ASSIGN_OR_RETURN(parts.harness_source, ReadFile(runtime / "harness.py"));
   parts.ledger = place.ledger.get();
-  parts.evaluator = place.evaluator.get();
+  parts.judges = place.judges.get();
   parts.prompts = place.prompts.get();
   parts.verdict_cache = place.verdict_cache.get();
   parts.num_cores = num_cores;

@@ -9,9 +9,9 @@
 
 #include "commands.h"
 #include "davinci/base/status.h"
+#include "davinci/judge/judge_pool.h"
 #include "davinci/llm/openai_client.h"
 #include "davinci/orchestrator/run_loop.h"
-#include "davinci/rollout/judge_evaluator.h"
 #include "installation.h"
 
 namespace davinci::app {
@@ -66,7 +66,7 @@ struct Workplace {
   std::unique_ptr<llm::Backbone> recorder;                     // around backbone, with --record
   std::vector<const llm::OpenAiClient*> clients;               // those of the above at endpoints
   std::function<void(const std::string&)> on_notice;           // of the clients; may be empty
-  std::unique_ptr<rollout::JudgeEvaluator> evaluator;
+  std::unique_ptr<judge::JudgePool> judges;
   std::unique_ptr<agent::PromptSet> prompts;
   std::unique_ptr<store::KvCache> verdict_cache;
   orchestrator::RunParts parts;

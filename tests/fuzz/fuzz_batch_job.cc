@@ -4,11 +4,12 @@
 #include <string_view>
 
 #include "davinci/judge/batch_job.h"
+#include "davinci/judge/protocol.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace davinci::judge;
   const std::string_view line(reinterpret_cast<const char*>(data), size);
-  const auto job = ParseBatchLine(line, Job{}, "/jobs");
+  const auto job = ParseBatchLine(line, JobFiles{}, "/jobs");
   if (!job.ok()) {
     if (job.status().message().empty()) std::abort();
     return 0;

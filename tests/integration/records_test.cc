@@ -177,8 +177,8 @@ TEST_F(RecordsTest, AFullContextEndsATrajectoryAndNothingIsLeftOut) {
 }
 
 TEST_F(RecordsTest, AJudgeThatFailsCostsOneTurnAndIsNotAskedAgain) {
-  evaluator_.before = [](const rollout::Question& question) {
-    return question.source.find("beta scheme 0 rollout 0 turn 1") != std::string::npos
+  evaluator_.before = [](const judge::EvaluationRequest& request) {
+    return request.candidate.find("beta scheme 0 rollout 0 turn 1") != std::string::npos
                ? Internal("the worker died")
                : Status::Ok();
   };
@@ -196,9 +196,9 @@ TEST_F(RecordsTest, AJudgeThatFailsCostsOneTurnAndIsNotAskedAgain) {
 }
 
 TEST_F(RecordsTest, AJudgeThatAlwaysFailsEndsTheRun) {
-  evaluator_.before = [](const rollout::Question& question) {
-    return question.source.find("# verdict") != std::string::npos ? Internal("no compiler")
-                                                                  : Status::Ok();
+  evaluator_.before = [](const judge::EvaluationRequest& request) {
+    return request.candidate.find("# verdict") != std::string::npos ? Internal("no compiler")
+                                                                    : Status::Ok();
   };
   const auto result = Execute();
   EXPECT_EQ(result.stopped, TrajectoryEnd::kFailed);
@@ -224,9 +224,9 @@ TEST_F(RecordsTest, MemoryStaysFlatOverAHundredSteps) {
   auto run = store::RunStore::Create(dir_.path() / "long", {{"title", "long"}});
   ASSERT_TRUE(run.ok());
   rollout::UnitLog log(run->get(), rollout::UnitLog::Mode::kLive);
-  rollout::Lane llm_lane("model", 4);
-  rollout::Lane judge_lane("judge", 4);
-  rollout::Lane rollout_lane("rollouts", 8);
+  Lane llm_lane("model", 4);
+  Lane judge_lane("judge", 4);
+  Lane rollout_lane("rollouts", 8);
   // Every reply is another text, as a real model's would be.
   class Endless : public llm::Backbone {
    public:
@@ -239,7 +239,8 @@ TEST_F(RecordsTest, MemoryStaysFlatOverAHundredSteps) {
     std::string Name() const override { return "endless"; }
   } endless;
   rollout::ModelCalls calls(&log, &endless, &llm_lane);
-  rollout::Verdicts verdicts(&log, &evaluator_, &judge_lane, nullptr);
+  judge::LocalService service(&evaluator_, &judge_lane, nullptr);
+  rollout::Verdicts verdicts(&log, &service);
   rollout::StepContext context;
   context.log = &log;
   context.calls = &calls;

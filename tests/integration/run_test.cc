@@ -341,8 +341,8 @@ TEST_F(RunTest, ANoisyTimeIsMeasuredAgainAndTheNarrowestIntervalShared) {
 TEST_F(RunTest, AFailedComparisonIsNotRepeatedWhenTheRunIsShownAgain) {
   scenario_.recipe.also_against = {"compile"};
   std::atomic<int> compiled = 0;
-  evaluator_.before = [&](const rollout::Question& question) {
-    if (question.baseline != "compile") return Status::Ok();
+  evaluator_.before = [&](const judge::EvaluationRequest& request) {
+    if (request.baseline != "compile") return Status::Ok();
     ++compiled;
     return Internal("torch.compile found no compiler");
   };
@@ -351,13 +351,14 @@ TEST_F(RunTest, AFailedComparisonIsNotRepeatedWhenTheRunIsShownAgain) {
     ASSERT_TRUE(result.ok());
     EXPECT_TRUE(result->view.tasks[0].winner.has_value());
     EXPECT_THAT(result->view.tasks[0].remark, HasSubstr("torch.compile found no compiler"));
-    EXPECT_EQ(compiled, 2);  // one per winner, in the first process
+    // Of each of the two winners as often as the service tries, in the first process.
+    EXPECT_EQ(compiled, 2 * judge::kServiceAttempts);
   }
 }
 
 TEST_F(RunTest, ABrokenTaskHarmsNoOtherAndCostsNoCall) {
-  evaluator_.before = [](const rollout::Question& question) {
-    return question.task_path.ends_with("beta.py") ? InvalidArgument("beta.py: forward raised")
+  evaluator_.before = [](const judge::EvaluationRequest& request) {
+    return request.task->path.ends_with("beta.py") ? InvalidArgument("beta.py: forward raised")
                                                    : Status::Ok();
   };
   const auto result = Execute();

@@ -79,18 +79,18 @@ std::string Reply(const std::string& verdict, const std::string& note) {
       note, verdict, note);
 }
 
-Result<Evaluation> ScriptedEvaluator::Evaluate(const rollout::Question& question,
+Result<Evaluation> ScriptedEvaluator::Evaluate(const judge::EvaluationRequest& request,
                                                const CancelToken&) {
   ++num_calls;
-  if (before) DAVINCI_RETURN_IF_ERROR(before(question));
+  if (before) DAVINCI_RETURN_IF_ERROR(before(request));
   SleepMs(delay_ms_);
   Evaluation evaluation;
   evaluation.provenance = {{"device", "scripted"}};
-  const size_t at = question.source.find("# verdict: ");
+  const size_t at = request.candidate.find("# verdict: ");
   // The reference itself, judged as a probe.
   std::string verdict = "ok 1.0";
   if (at != std::string::npos) {
-    verdict = question.source.substr(at + 11);
+    verdict = request.candidate.substr(at + 11);
     verdict.resize(verdict.find('\n'));
   }
   if (!verdict.starts_with("ok ")) {
@@ -109,7 +109,7 @@ Result<Evaluation> ScriptedEvaluator::Evaluate(const rollout::Question& question
     spread = kSpreads[static_cast<size_t>(num_noisy++) % kSpreads.size()];
   }
   evaluation.speedup =
-      Speedup{speedup, speedup / spread, speedup * spread, speedup > 1.05, question.baseline};
+      Speedup{speedup, speedup / spread, speedup * spread, speedup > 1.05, request.baseline};
   evaluation.baseline_time = TimeSummary{8, 8, 8, 10};
   evaluation.candidate_time = TimeSummary{8 / speedup, 8 / speedup, 8 / speedup, 10};
   return evaluation;
@@ -219,11 +219,10 @@ orchestrator::RunRequest Scenario::Request(const fs::path& run_folder) const {
   return request;
 }
 
-orchestrator::RunParts Scenario::Parts(llm::Backbone* backbone,
-                                       rollout::Evaluator* evaluator) const {
+orchestrator::RunParts Scenario::Parts(llm::Backbone* backbone, judge::Judges* evaluator) const {
   orchestrator::RunParts parts;
   parts.backbones = backbone;
-  parts.evaluator = evaluator;
+  parts.judges = evaluator;
   parts.prompts = prompts.get();
   parts.device = agent::CpuFacts(2);
   parts.num_cores = 2;

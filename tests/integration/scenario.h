@@ -18,21 +18,17 @@ namespace davinci::integration {
 
 // Judges by a line of the candidate: "# verdict: ok 3.0" (speedup, interval ±2 %), "# verdict:
 // mismatch". Takes `delay_ms` for it.
-class ScriptedEvaluator : public rollout::Evaluator {
+class ScriptedEvaluator : public judge::Judges {
  public:
   explicit ScriptedEvaluator(int delay_ms) : delay_ms_(delay_ms) {}
-  Result<Evaluation> Evaluate(const rollout::Question& question,
+  Result<Evaluation> Evaluate(const judge::EvaluationRequest& request,
                               const CancelToken& cancel) override;
-  Result<Evaluation> EvaluateAfresh(const rollout::Question& question,
-                                    const CancelToken& cancel) override {
-    return Evaluate(question, cancel);
-  }
   std::string Identity() override { return "scripted"; }
 
   std::atomic<int> num_noisy = 0;  // verdicts "ok X noisy"
   std::atomic<int> num_calls = 0;
   // Called before the verdict; a Status instead of one when it returns such.
-  std::function<Status(const rollout::Question&)> before;
+  std::function<Status(const judge::EvaluationRequest&)> before;
 
  private:
   const int delay_ms_;
@@ -67,7 +63,7 @@ struct Scenario {
   static Scenario Make(const std::filesystem::path& folder);
 
   orchestrator::RunRequest Request(const std::filesystem::path& run_folder) const;
-  orchestrator::RunParts Parts(llm::Backbone* backbone, rollout::Evaluator* evaluator) const;
+  orchestrator::RunParts Parts(llm::Backbone* backbone, judge::Judges* evaluator) const;
   llm::Recording Replies() const;
 
   std::filesystem::path folder;

@@ -319,9 +319,8 @@ TEST_F(Outcomes, AnEndlessCompilationIsATimeout) {
   // arithmetic that keeps the compiler busy.
   judge::JudgeOptions options = bench_->options();
   options.compile_timeout_seconds = 3;
-  auto judge = judge::Judge::Create(options);
-  ASSERT_TRUE(judge.ok()) << judge.status().ToString();
-  judge::Job job;
+  judge::JudgePool judges(options, {});
+  judge::JobFiles job;
   job.reference_path = bench_->Write("task_endless.py", kReference);
   job.candidate_path = bench_->Write("candidate_endless.py", std::string(kImports) + R"(
 import davinci_runtime as dv
@@ -335,7 +334,9 @@ class ModelNew(nn.Module):
 )");
   job.protocol = "screening";
   const Stopwatch watch;
-  auto evaluation = (*judge)->Evaluate(job);
+  const auto request = judge::ReadRequest(job);
+  ASSERT_TRUE(request.ok()) << request.status().ToString();
+  auto evaluation = judges.Evaluate(*request, {});
   ASSERT_TRUE(evaluation.ok()) << evaluation.status().ToString();
   EXPECT_EQ(evaluation->outcome, Outcome::kTimeout) << evaluation->message;
   EXPECT_LT(watch.Seconds(), 20 * Slowness());

@@ -56,8 +56,15 @@ Result<std::unique_ptr<Workbench>> Workbench::Create(Target target) {
   options.call_timeout_seconds = kCallTimeoutSeconds;
   options.memory_bytes = target == Target::kCuda ? kMemoryBytesWithDevice : kMemoryBytes;
   bench->options_ = options;
-  DAVINCI_ASSIGN_OR_RETURN(bench->judge_, judge::Judge::Create(options));
+  bench->judges_.emplace(options, std::vector<std::string>{});
+  bench->service_.emplace(&*bench->judges_, &bench->lane_, nullptr);
   return bench;
+}
+
+Result<Evaluation> Workbench::Ask(const judge::JobFiles& job) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto request, judge::ReadRequest(job));
+  DAVINCI_ASSIGN_OR_RETURN(auto reply, service_->Evaluate(request));
+  return std::move(reply.evaluation);
 }
 
 std::string Workbench::Write(const std::string& name, std::string_view text) {
@@ -69,21 +76,21 @@ std::string Workbench::Write(const std::string& name, std::string_view text) {
 Result<Evaluation> Workbench::Judge(std::string_view candidate, std::string_view reference,
                                     const std::string& protocol) {
   const int number = ++num_files_;
-  judge::Job job;
+  judge::JobFiles job;
   job.reference_path = Write(fmt::format("task{}.py", number), reference);
   job.candidate_path = Write(fmt::format("candidate{}.py", number), candidate);
   job.target = target_;
   job.protocol = protocol;
-  return judge_->Evaluate(job);
+  return Ask(job);
 }
 
 Result<Evaluation> Workbench::JudgeFiles(const std::string& reference,
                                          const std::string& candidate) {
-  judge::Job job;
+  judge::JobFiles job;
   job.reference_path = reference;
   job.candidate_path = candidate;
   job.protocol = "screening";
-  return judge_->Evaluate(job);
+  return Ask(job);
 }
 
 }  // namespace davinci::outcomes

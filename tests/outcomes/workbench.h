@@ -1,15 +1,16 @@
-// Workbench: one Judge with small limits, a folder for tiny tasks and candidates, and a scratch
-// folder of its own.
+// Workbench: one pool of judges with small limits, a folder for tiny tasks and candidates, and a
+// scratch folder of its own.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "davinci/base/files.h"
 #include "davinci/base/status.h"
-#include "davinci/judge/judge.h"
+#include "davinci/judge/judge_pool.h"
 
 namespace davinci::outcomes {
 
@@ -38,17 +39,21 @@ class Workbench {
   const judge::JudgeOptions& options() const { return options_; }
   std::string Write(const std::string& name, std::string_view text);
 
-  void Settle() { judge_->Settle(); }
-  void LetGo() { judge_->LetGo(); }
+  void Settle() { judges_->Settle(); }
+  void LetGo() { judges_->LetGo(); }
   // Ends the judge and all its processes.
-  void Close() { judge_.reset(); }
+  void Close() { judges_.reset(); }
   std::filesystem::path scratch() const { return folder_.path() / "scratch"; }
 
  private:
+  Result<Evaluation> Ask(const judge::JobFiles& job);
+
   Target target_ = Target::kCpu;
   TempDir folder_;
   judge::JudgeOptions options_;
-  std::unique_ptr<judge::Judge> judge_;
+  std::optional<judge::JudgePool> judges_;
+  Lane lane_{"judge", 64};  // more than any test asks for
+  std::optional<judge::LocalService> service_;
   std::atomic<int> num_files_ = 0;
 };
 

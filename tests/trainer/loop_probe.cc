@@ -97,15 +97,16 @@ class ToyBackbone final : public llm::Backbone {
   std::unique_ptr<trainer::Learner> learner_;
 };
 
-class ToyEvaluator final : public rollout::Evaluator {
+class ToyEvaluator final : public davinci::judge::Judges {
  public:
-  Result<Evaluation> Evaluate(const rollout::Question& question, const CancelToken&) override {
+  Result<Evaluation> Evaluate(const davinci::judge::EvaluationRequest& request,
+                              const CancelToken&) override {
     Evaluation evaluation;
     int a = 0;
     int b = 2;  // the reference judged against itself: correct, not faster
-    const size_t at = question.source.find("# action ");
+    const size_t at = request.candidate.find("# action ");
     const bool is_candidate = at != std::string::npos;
-    if (is_candidate) std::sscanf(question.source.c_str() + at, "# action %d %d", &a, &b);
+    if (is_candidate) std::sscanf(request.candidate.c_str() + at, "# action %d %d", &a, &b);
     evaluation.correct = a % 2 == 0;
     if (!*evaluation.correct) {
       evaluation.outcome = davinci::Outcome::kMismatch;
@@ -121,10 +122,6 @@ class ToyEvaluator final : public rollout::Evaluator {
         davinci::ToJson(*evaluation.speedup),
         davinci::ToJson(speedup(is_candidate && b % 4 == 0, "compile"))};
     return evaluation;
-  }
-  Result<Evaluation> EvaluateAfresh(const rollout::Question& question,
-                                    const CancelToken& cancel) override {
-    return Evaluate(question, cancel);
   }
   std::string Identity() override { return "toy"; }
 };
@@ -151,7 +148,7 @@ Status Run(int argc, char** argv) {
   parts.open_model = [](const fs::path& model, const fs::path&) {
     return ToyBackbone::Open(model);
   };
-  parts.evaluator = &evaluator;
+  parts.judges = &evaluator;
   parts.prompts = &prompts;
   parts.num_cores = 2;
   orchestrator::TrainEvents events;

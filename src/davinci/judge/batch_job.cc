@@ -5,17 +5,17 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "davinci/base/files.h"
-#include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/suggest.h"
 #include "davinci/base/utf8.h"
 #include "davinci/judge/baselines.h"
-#include "davinci/judge/task.h"
+#include "davinci/judge/protocol.h"
 
 namespace davinci::judge {
 namespace {
@@ -24,7 +24,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMaxBatchFileBytes = uint64_t{1} << 30;
-constexpr uint64_t kMaxCandidateBytes = uint64_t{1} << 20;
 
 const std::vector<std::string>& Keys() {
   static const std::vector<std::string> keys = {"id",       "reference", "candidate", "target",
@@ -84,7 +83,8 @@ std::string IdOf(std::string_view line) {
 
 }  // namespace
 
-Result<Job> ParseBatchLine(std::string_view line, const Job& defaults, const fs::path& folder) {
+Result<JobFiles> ParseBatchLine(std::string_view line, const JobFiles& defaults,
+                                const fs::path& folder) {
   if (line.size() > kMaxBatchLineBytes)
     return InvalidArgument(
         fmt::format("the line is longer than {} bytes; name files instead of including them",
@@ -102,7 +102,7 @@ Result<Job> ParseBatchLine(std::string_view line, const Job& defaults, const fs:
   if (!document.is_object())
     return InvalidArgument(fmt::format("a JSON object is expected, this is {} {}",
                                        document.is_array() ? "an" : "a", document.type_name()));
-  Job job = defaults;
+  JobFiles job = defaults;
   job.id.clear();
   job.reference_path.clear();
   job.candidate_path.clear();
@@ -128,26 +128,11 @@ Result<Job> ParseBatchLine(std::string_view line, const Job& defaults, const fs:
   return job;
 }
 
-Result<std::string> HashJob(const Job& job) {
-  DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(job.reference_path));
-  DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName(job.protocol));
-  DAVINCI_ASSIGN_OR_RETURN(const std::string candidate,
-                           ReadNamedFile(job.candidate_path, kMaxCandidateBytes, "candidate"));
-  return Sha256()
-      .Field(task.hash)
-      .Field(candidate)
-      .Field(TargetName(job.target))
-      .Field(LanguageName(job.language))
-      .Field(protocol.name)
-      .Field(std::to_string(protocol.version))
-      .Field(job.baseline)
-      .FinishHex();
-}
-
-Result<std::vector<BatchEntry>> ReadBatchFile(const fs::path& path, const Job& defaults) {
+Result<std::vector<BatchEntry>> ReadBatchFile(const fs::path& path, const JobFiles& defaults) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxBatchFileBytes));
   std::vector<BatchEntry> entries;
   std::map<std::string, size_t> by_id;
+  std::map<std::string, std::shared_ptr<const Task>> tasks;
   std::string_view rest = text;
   for (int number = 1; !rest.empty(); ++number) {
     const size_t newline = rest.find('\n');
@@ -163,11 +148,16 @@ Result<std::vector<BatchEntry>> ReadBatchFile(const fs::path& path, const Job& d
     auto job = ParseBatchLine(line, defaults, path.parent_path());
     if (job.ok()) {
       entry.job = *std::move(job);
-      auto hash = HashJob(entry.job);
-      if (hash.ok())
-        entry.hash = *std::move(hash);
-      else
-        refuse(hash.status());
+      // One read of a task serves all its lines.
+      std::shared_ptr<const Task>& task = tasks[entry.job.reference_path];
+      auto request = ReadRequest(entry.job, task);
+      if (request.ok()) {
+        task = request->task;
+        entry.hash = request->Hash();
+        entry.request = *std::move(request);
+      } else {
+        refuse(request.status());
+      }
     } else {
       refuse(job.status());
       entry.job.id = IdOf(line);

@@ -13,34 +13,31 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/judge/judge.h"
+#include "davinci/judge/request.h"
 
 namespace davinci::judge {
 
 inline constexpr size_t kMaxBatchLineBytes = size_t{1} << 20;
 
-// One line as a Job. `defaults` provides every key the line leaves out; relative paths are appended
+// One line. `defaults` provides every key the line leaves out; relative paths are appended
 // to `folder`. An absent id stays empty. The error does not name the file or the line, only what is
 // wrong and the remedy. Reads no file.
-Result<Job> ParseBatchLine(std::string_view line, const Job& defaults,
-                           const std::filesystem::path& folder);
+Result<JobFiles> ParseBatchLine(std::string_view line, const JobFiles& defaults,
+                                const std::filesystem::path& folder);
 
 struct BatchEntry {
-  int line = 0;  // from 1
-  Job job;       // id is "line <n>" when the file gives none
-  // Identity of the question: content of task and candidate, and every option that can change the
-  // verdict. Two entries with one hash need one evaluation. Empty when `bad` is set.
+  int line = 0;               // from 1
+  JobFiles job;               // id is "line <n>" when the file gives none
+  EvaluationRequest request;  // its files, read
+  // EvaluationRequest::Hash(): two entries with one hash need one evaluation. Empty when `bad` is
+  // set.
   std::string hash;
   Status bad;  // message starts with "<file>:<line>: "
 };
 
-// Content hash of a job as in BatchEntry::hash; the Status of the file that cannot be read
-// otherwise.
-Result<std::string> HashJob(const Job& job);
-
 // All lines of a job file, in order. Fails only when the file itself cannot be read. An id used for
 // two different questions is an error of the later line.
 Result<std::vector<BatchEntry>> ReadBatchFile(const std::filesystem::path& path,
-                                              const Job& defaults);
+                                              const JobFiles& defaults);
 
 }  // namespace davinci::judge

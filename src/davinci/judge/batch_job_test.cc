@@ -13,10 +13,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-Job Parsed(std::string_view line, const Job& defaults = {}) {
+JobFiles Parsed(std::string_view line, const JobFiles& defaults = {}) {
   auto job = ParseBatchLine(line, defaults, "/jobs");
   EXPECT_TRUE(job.ok()) << job.status().ToString();
-  return job.ok() ? *job : Job{};
+  return job.ok() ? *job : JobFiles{};
 }
 
 std::string Refusal(std::string_view line) {
@@ -27,13 +27,13 @@ std::string Refusal(std::string_view line) {
 }
 
 TEST(BatchLine, PathsAreRelativeToTheFolderOfTheJobFile) {
-  const Job job = Parsed(R"({"reference": "a/../ref.py", "candidate": "/abs/cand.py"})");
+  const JobFiles job = Parsed(R"({"reference": "a/../ref.py", "candidate": "/abs/cand.py"})");
   EXPECT_EQ(job.reference_path, "/jobs/ref.py");
   EXPECT_EQ(job.candidate_path, "/abs/cand.py");
 }
 
 TEST(BatchLine, EveryKeyIsRead) {
-  const Job job = Parsed(
+  const JobFiles job = Parsed(
       R"({"id": "x", "reference": "r", "candidate": "c", "target": "cuda", "language": "triton",
           "protocol": "screening", "baseline": "compile"})");
   EXPECT_EQ(job.id, "x");
@@ -44,11 +44,11 @@ TEST(BatchLine, EveryKeyIsRead) {
 }
 
 TEST(BatchLine, MissingKeysTakeTheDefaultsButNotItsFiles) {
-  Job defaults;
+  JobFiles defaults;
   defaults.id = "other";
   defaults.target = Target::kCuda;
   defaults.protocol = "kernelbench";
-  const Job job = Parsed(R"({"reference": "r", "candidate": "c"})", defaults);
+  const JobFiles job = Parsed(R"({"reference": "r", "candidate": "c"})", defaults);
   EXPECT_EQ(job.id, "");
   EXPECT_EQ(job.target, Target::kCuda);
   EXPECT_EQ(job.protocol, "kernelbench");

@@ -23,14 +23,9 @@ constexpr double kLockTimeoutSeconds = 10;
 constexpr int kFootprintVersion = 3;
 }  // namespace
 
-Examination::Examination(const JudgeContext& context, const Job& job, const Task& task,
-                         const Protocol& protocol, const Progress& progress, MemoryBudget budget)
-    : context_(context),
-      job_(job),
-      task_(task),
-      protocol_(protocol),
-      progress_(progress),
-      budget_(budget) {
+Examination::Examination(const JudgeContext& context, const Job& job, const Protocol& protocol,
+                         MemoryBudget budget)
+    : context_(context), job_(job), task_(*job.task), protocol_(protocol), budget_(budget) {
   candidate_.name = "candidate";
   candidate_.side = Side::kCandidate;
 }
@@ -40,7 +35,7 @@ void Examination::Stage(std::string_view name) {
   if (!stage_.empty()) stage_seconds_[stage_] = now - stage_started_;
   stage_ = std::string(name);
   stage_started_ = now;
-  if (progress_ && !name.empty()) progress_(name);
+  if (job_.progress && !name.empty()) job_.progress(name);
 }
 
 Result<Evaluation> Examination::Run() { return Contained(&Examination::Examine); }
@@ -195,24 +190,23 @@ Result<bool> Examination::StartRoles() {
     DAVINCI_RETURN_IF_ERROR(
         context_.server->Prewarm(cache.ok() ? cache->string() : "", job_.compile_only_arch));
   }
-  DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(job_.candidate_path, 1u << 20));
   candidate_imports_ = task_.imports;
   candidate_imports_.package.clear();
   if (job_.candidate_has_neighbours)
-    candidate_imports_.Add(FindLocalImports(source, job_.candidate_path));
+    candidate_imports_.Add(FindLocalImports(job_.candidate, job_.candidate_path));
   DAVINCI_ASSIGN_OR_RETURN(
       candidate_home_,
       context_.runner_pool->Take(job_.target, job_.compile_only, protocol_.device_connections,
                                  WithoutTask(candidate_imports_.visible, task_.files),
                                  candidate_imports_.names));
   candidate_.runner = std::move(candidate_home_.runner);
-  uses_triton_ = source.find("triton") != std::string::npos;
+  uses_triton_ = job_.candidate.find("triton") != std::string::npos;
   candidate_.runner->process().SetMemoryLimit(MemoryBytes());
   CompileLimits compiling;
   compiling.seconds = protocol_.compile_timeout_seconds;
   candidate_.runner->set_compile_limits(compiling);
   DAVINCI_RETURN_IF_ERROR(
-      WriteFileAtomic(candidate_home_.source_path(), source, Durability::kFastest));
+      WriteFileAtomic(candidate_home_.source_path(), job_.candidate, Durability::kFastest));
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include "davinci/judge/oracle.h"
 #include "davinci/judge/output_arena.h"
 #include "davinci/judge/protocol.h"
+#include "davinci/judge/request.h"
 #include "davinci/judge/runner.h"
 #include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
@@ -35,11 +36,20 @@ namespace davinci::judge {
 // spinning core would be taken from the candidate.
 inline constexpr double kSpinSeconds = 0.05;
 
+// A request as it is examined.
+struct Job : EvaluationRequest {
+  // Target cuda on a machine without a GPU; `target` is then the CPU on which kernels are
+  // interpreted.
+  bool compile_only = false;
+  int compile_only_arch =
+      90;  // compute capability that kernels are compiled for then, major * 10 + minor
+  int compile_only_try = 0;  // 0: at the task's own size where it fits, then at ever smaller ones
+};
+
 class Examination {
  public:
   // `budget`: more of the device's memory than estimated, or all of it, after it ran out.
-  Examination(const JudgeContext& context, const Job& job, const Task& task,
-              const Protocol& protocol, const Progress& progress,
+  Examination(const JudgeContext& context, const Job& job, const Protocol& protocol,
               MemoryBudget budget = MemoryBudget::kEstimated);
 
   // A Status only for bad input and failures of ours.
@@ -311,7 +321,6 @@ class Examination {
   const Job& job_;
   const Task& task_;
   const Protocol& protocol_;
-  const Progress& progress_;
   const MemoryBudget budget_;
   bool IsAlone() const { return budget_ == MemoryBudget::kAll; }
 
@@ -385,7 +394,7 @@ int64_t Nanoseconds(const nlohmann::json& answer);
 
 // RunCompileOnly() at the task's own size, and where that is too large to be drawn or
 // interpreted, at smaller ones.
-Result<Evaluation> EvaluateCompileOnly(const JudgeContext& context, Job job, const Task& task,
-                                       const Protocol& protocol, const Progress& progress);
+Result<Evaluation> EvaluateCompileOnly(const JudgeContext& context, Job job,
+                                       const Protocol& protocol);
 
 }  // namespace davinci::judge

@@ -83,10 +83,10 @@ gpu::LeaseRequest Examination::DeviceRequest(gpu::LeaseMode mode, std::string_vi
   gpu::LeaseRequest request;
   request.mode = mode;
   request.purpose = fmt::format("{} {}", what, job_.candidate_path);
-  if (progress_)
+  if (job_.progress)
     request.on_wait = [this](const std::string& holder) {
-      progress_(fmt::format("{}: another process has the device{}{}", stage_,
-                            holder.empty() ? "" : "; timed last: ", holder));
+      job_.progress(fmt::format("{}: another process has the device{}{}", stage_,
+                                holder.empty() ? "" : "; timed last: ", holder));
     };
   return request;
 }

@@ -67,12 +67,12 @@ bool WantsSmallerSizes(const Evaluation& evaluation, int attempt) {
 
 }  // namespace
 
-Result<Evaluation> EvaluateCompileOnly(const JudgeContext& context, Job job, const Task& task,
-                                       const Protocol& protocol, const Progress& progress) {
-  auto evaluation = Examination(context, job, task, protocol, progress).RunCompileOnly();
+Result<Evaluation> EvaluateCompileOnly(const JudgeContext& context, Job job,
+                                       const Protocol& protocol) {
+  auto evaluation = Examination(context, job, protocol).RunCompileOnly();
   while (evaluation.ok() && WantsSmallerSizes(*evaluation, job.compile_only_try)) {
     ++job.compile_only_try;
-    auto smaller = Examination(context, job, task, protocol, progress).RunCompileOnly();
+    auto smaller = Examination(context, job, protocol).RunCompileOnly();
     // What is known at a larger size is more than nothing.
     if (!smaller.ok()) break;
     const json& found = smaller->evidence.at("compile_only");

@@ -28,7 +28,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kMaxCandidateBytes = 1u << 20;
 constexpr size_t kRestingSessions = 16;
 constexpr int kSessionsPerTask = 8;
 // Of each kind, from one life of the program to the next; those used last stay.
@@ -204,38 +203,38 @@ void Judge::LetGo() {
   if (impl_->runner_pool) impl_->runner_pool->Clear();
 }
 
+bool Judge::Alive() { return impl_->server->Alive(); }
+
 Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target) {
-  DAVINCI_ASSIGN_OR_RETURN(const Task task, LoadTask(task_path));
+  Job job;
+  DAVINCI_ASSIGN_OR_RETURN(job.task, ReadTask(task_path));
+  job.target = target;
   DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName("davinci"));
   DAVINCI_ASSIGN_OR_RETURN(const JudgeContext* context, impl_->Ready());
-  Job job;
-  job.reference_path = task_path;
-  job.target = target;
-  const Progress quiet;
-  Examination examination(*context, job, task, protocol, quiet);
+  Examination examination(*context, job, protocol);
   DAVINCI_ASSIGN_OR_RETURN(json found, examination.Admit());
-  found["sidecar_tags"] = task.config.tags;
+  found["sidecar_tags"] = job.task->config.tags;
   return found;
 }
 
-Result<Evaluation> Judge::Evaluate(const Job& job, const Progress& progress) {
-  DAVINCI_ASSIGN_OR_RETURN(const auto baselines, ParseBaselines(job.baseline));
-  Job one = job;
+Result<Evaluation> Judge::Evaluate(const EvaluationRequest& request) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto baselines, ParseBaselines(request.baseline));
+  EvaluationRequest one = request;
   one.baseline = baselines.front();
-  auto evaluation = EvaluateAgainst(one, progress);
+  auto evaluation = EvaluateAgainst(one);
   if (baselines.size() == 1 || !evaluation.ok() || !evaluation->speedup) return evaluation;
   BeginSpeedups(&evaluation.value());
   for (size_t i = 1; i < baselines.size() && evaluation->speedup; ++i) {
     one.baseline = baselines[i];
-    if (progress) progress("timing against " + one.baseline);
-    AddBaseline(one.baseline, EvaluateAgainst(one, progress), &evaluation.value());
+    if (one.progress) one.progress("timing against " + one.baseline);
+    AddBaseline(one.baseline, EvaluateAgainst(one), &evaluation.value());
   }
   return evaluation;
 }
 
-Result<Evaluation> Judge::EvaluateAgainst(const Job& job, const Progress& progress) {
-  auto evaluation = EvaluateOnce(job, progress, MemoryBudget::kEstimated);
-  const bool on_device = job.target == Target::kCuda && !impl_->device.empty();
+Result<Evaluation> Judge::EvaluateAgainst(const EvaluationRequest& request) {
+  auto evaluation = EvaluateOnce(request, MemoryBudget::kEstimated);
+  const bool on_device = request.target == Target::kCuda && !impl_->device.empty();
   int attempts = 1;
   // A neighbour's memory is not the candidate's fault: it is judged again, in the end with the
   // device for itself.
@@ -245,7 +244,7 @@ Result<Evaluation> Judge::EvaluateAgainst(const Job& job, const Progress& progre
       continue;
     // It was over a limit of its own, or asked for more than the device has.
     if (!ours && evaluation->evidence.contains("rule")) continue;
-    evaluation = EvaluateOnce(job, progress, budget);
+    evaluation = EvaluateOnce(request, budget);
     ++attempts;
     if (evaluation.ok() && budget == MemoryBudget::kAll)
       evaluation->provenance["alone_on_device"] = true;
@@ -255,24 +254,16 @@ Result<Evaluation> Judge::EvaluateAgainst(const Job& job, const Progress& progre
                       ".toml), or end what else holds its memory (davinci doctor)",
                       evaluation.status().message()));
   }
-  const bool ours = !evaluation.ok() && (evaluation.status().code() == StatusCode::kUnavailable ||
-                                         evaluation.status().code() == StatusCode::kInternal);
-  // Without a fork server a second attempt ends like the first; the caller needs another Judge.
-  if (attempts == 1 && ours && impl_->server->Alive()) {
-    evaluation = EvaluateOnce(job, progress, MemoryBudget::kEstimated);
-    ++attempts;
-  }
   if (evaluation.ok() && attempts > 1) evaluation->provenance["attempts"] = attempts;
   return evaluation;
 }
 
-Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
-                                       MemoryBudget budget) {
-  DAVINCI_ASSIGN_OR_RETURN(Task task, LoadTask(job.reference_path));
-  DAVINCI_RETURN_IF_ERROR(AddShapes(job.shapes, &task));
-  DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(job.protocol));
+Result<Evaluation> Judge::EvaluateOnce(const EvaluationRequest& request, MemoryBudget budget) {
+  const Task& task = *request.task;
+  const std::string& source = request.candidate;
+  DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(request.protocol));
   json limits = OverrideLimits(impl_->options, &protocol);
-  if (job.target == Target::kCpu && impl_->options.memory_bytes <= 0) {
+  if (request.target == Target::kCpu && impl_->options.memory_bytes <= 0) {
     const int64_t machine_bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
     const int64_t bound = MemoryWithin(protocol.memory_bytes, machine_bytes);
     if (bound < protocol.memory_bytes) limits["memory_bytes"] = protocol.memory_bytes = bound;
@@ -281,14 +272,12 @@ Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
     return InvalidArgument(
         fmt::format("{}: the kernelbench protocol knows fp32, fp16 and bf16 tasks, not {}; use "
                     "--protocol davinci",
-                    job.reference_path, config::PrecisionName(task.config.precision)));
-  auto source = ReadNamedFile(job.candidate_path, kMaxCandidateBytes, "candidate");
-  if (!source.ok()) return source.status();
+                    task.path, config::PrecisionName(task.config.precision)));
   Evaluation evaluation;
-  const bool defines_entry = source->find("class " + task.candidate_entry) != std::string::npos ||
-                             source->find(task.candidate_entry) != std::string::npos ||
+  const bool defines_entry = source.find("class " + task.candidate_entry) != std::string::npos ||
+                             source.find(task.candidate_entry) != std::string::npos ||
                              (!task.candidate_function.empty() &&
-                              source->find(task.candidate_function) != std::string::npos);
+                              source.find(task.candidate_function) != std::string::npos);
   if (!defines_entry) {
     evaluation =
         Refused(Outcome::kParseError,
@@ -301,31 +290,30 @@ Result<Evaluation> Judge::EvaluateOnce(const Job& job, const Progress& progress,
                                   task.candidate_function, task.candidate_entry));
   } else {
     DAVINCI_ASSIGN_OR_RETURN(const JudgeContext* context, impl_->Ready());
-    Job actual = job;
-    if (job.target == Target::kCuda && impl_->device.empty()) {
-      actual.target = Target::kCpu;
-      actual.compile_only = true;
+    Job job{request};
+    if (request.target == Target::kCuda && impl_->device.empty()) {
+      job.target = Target::kCpu;
+      job.compile_only = true;
     }
-    DAVINCI_ASSIGN_OR_RETURN(
-        evaluation, actual.compile_only
-                        ? EvaluateCompileOnly(*context, actual, task, protocol, progress)
-                        : Examination(*context, actual, task, protocol, progress, budget).Run());
+    DAVINCI_ASSIGN_OR_RETURN(evaluation, job.compile_only
+                                             ? EvaluateCompileOnly(*context, job, protocol)
+                                             : Examination(*context, job, protocol, budget).Run());
     if (evaluation.outcome != Outcome::kOk && !impl_->server->Alive())
       return Unavailable("the fork server ended in the middle of the evaluation; judge again");
-    if (actual.compile_only)
+    if (job.compile_only)
       evaluation.provenance["no_device"] = impl_->monitor->devices().empty()
                                                ? impl_->monitor->absence_reason()
                                                : "CUDA_VISIBLE_DEVICES hides all devices";
   }
   json& provenance = evaluation.provenance;
   const Language language =
-      job.language == Language::kAuto ? DetectLanguage(*source) : job.language;
+      request.language == Language::kAuto ? DetectLanguage(source) : request.language;
   provenance["language"] = LanguageName(language);
-  provenance["target"] = TargetName(job.target);
-  provenance["device"] = MachineIdentity(job.target, *impl_->monitor, impl_->device);
+  provenance["target"] = TargetName(request.target);
+  provenance["device"] = MachineIdentity(request.target, *impl_->monitor, impl_->device);
   if (provenance.contains("binaries")) provenance["toolchain"] = impl_->ToolchainIdentity();
   provenance["task_sha256"] = task.hash;
-  provenance["candidate_sha256"] = Sha256Hex(*source);
+  provenance["candidate_sha256"] = Sha256Hex(source);
   provenance["protocol"] = {{"name", protocol.name}, {"version", protocol.version}};
   if (!limits.empty()) provenance["protocol"]["limits"] = limits;
   provenance["precision"] = config::PrecisionName(task.config.precision);

@@ -1,11 +1,12 @@
 // Judge: decides whether a candidate kernel is correct and how much faster it is. The front header
 // of this module.
 //
-// Inputs: a task file (KernelBench layout) and a candidate file. Output: an Evaluation. Three
-// roles, one process each (ARCHITECTURE.md, "The judge"): the oracle owns the reference, seeds,
-// inputs, truth and comparison; the runner holds the candidate and nothing else; the clock is this
-// process. The verdict is assembled here, from what the oracle compared and the clock measured;
-// nothing a runner says can improve it.
+// Inputs: a task (KernelBench layout) and the text of a candidate. Output: an Evaluation. Who needs
+// verdicts asks an EvaluationService (service.h), which asks this. Three roles, one process each
+// (ARCHITECTURE.md, "The judge"): the oracle owns the reference, seeds, inputs, truth and
+// comparison; the runner holds the candidate and nothing else; the clock is this process. The
+// verdict is assembled here, from what the oracle compared and the clock measured; nothing a runner
+// says can improve it.
 //
 // Never: runs user code in this process, believes a runner, reports a number without its interval,
 // blames a candidate for a failure of ours.
@@ -15,7 +16,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,6 +23,7 @@
 #include "davinci/base/status.h"
 #include "davinci/data/evaluation.h"
 #include "davinci/judge/protocol.h"
+#include "davinci/judge/request.h"
 
 namespace davinci::judge {
 
@@ -46,29 +47,6 @@ struct JudgeOptions {
   int64_t memory_bytes = 0;
 };
 
-struct Job {
-  std::string id;
-  std::string reference_path;
-  std::string candidate_path;
-  // The candidate comes with files of its own: those it imports from beside it can be seen, too.
-  bool candidate_has_neighbours = false;
-  Target target = Target::kCpu;
-  Language language = Language::kAuto;
-  std::string protocol = "davinci";
-  std::string baseline = "eager";  // or several, the first of record: "eager,compile" (baselines.h)
-  // Further shapes to check, besides those of the sidecar, as ParseShape() reads them.
-  std::vector<std::string> shapes;
-  // Target cuda on a machine without a GPU: Evaluate() sets it, and `target` to the CPU on which
-  // kernels are interpreted.
-  bool compile_only = false;
-  int compile_only_arch =
-      90;  // compute capability that kernels are compiled for then, major * 10 + minor
-  int compile_only_try = 0;  // 0: at the task's own size where it fits, then at ever smaller ones
-};
-
-// Stage names as they begin: "loading", "checking", "timing", …; for progress display.
-using Progress = std::function<void(std::string_view stage)>;
-
 enum class MemoryBudget;  // device_memory.h
 
 class Judge {
@@ -77,12 +55,14 @@ class Judge {
   static Result<std::unique_ptr<Judge>> Create(const JudgeOptions& options);
   ~Judge();
 
-  // Judges one candidate. Bad input (missing file, broken task, reference that raises) is
-  // kInvalidArgument or kNotFound with file, line and remedy; kUnavailable and kInternal are ours.
-  // The candidate's own failures are Evaluations. What is ours is tried a second time before it is
-  // returned (provenance.attempts says 2 where that helped); callers that need an
-  // Evaluation turn the rest into Outcome::kJudgeError, which is never held against a candidate.
-  Result<Evaluation> Evaluate(const Job& job, const Progress& progress = nullptr);
+  // Judges one candidate, once. Bad input (broken task, reference that raises) is kInvalidArgument
+  // or kNotFound with file, line and remedy; kUnavailable and kInternal are ours. The candidate's
+  // own failures are Evaluations. On a device whose memory ran out, more of it is waited for
+  // (provenance.attempts says how often).
+  Result<Evaluation> Evaluate(const EvaluationRequest& request);
+
+  // False once the fork server has ended: another Judge is needed.
+  bool Alive();
 
   // Evaluations return before everything of them has ended: the candidate's process is torn down
   // and what serves the next candidate of the same task put to rest in the background. Settle()
@@ -96,9 +76,9 @@ class Judge {
  private:
   struct Impl;
   explicit Judge(std::unique_ptr<Impl> impl);
-  // `job` has one baseline.
-  Result<Evaluation> EvaluateAgainst(const Job& job, const Progress& progress);
-  Result<Evaluation> EvaluateOnce(const Job& job, const Progress& progress, MemoryBudget budget);
+  // `request` has one baseline.
+  Result<Evaluation> EvaluateAgainst(const EvaluationRequest& request);
+  Result<Evaluation> EvaluateOnce(const EvaluationRequest& request, MemoryBudget budget);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -19,20 +19,23 @@ size_t PlaceFor(const std::vector<int>& under_way, size_t home) {
              : home;
 }
 
-JudgePool::JudgePool(JudgeOptions options, const std::vector<std::string>& devices)
-    : options_(std::move(options)) {
+JudgePool::JudgePool(JudgeOptions options, const std::vector<std::string>& devices,
+                     std::string identity)
+    : options_(std::move(options)), identity_(std::move(identity)) {
   for (const std::string& device : devices) seats_.push_back({device, nullptr, 0});
   if (seats_.empty()) seats_.push_back({options_.device, nullptr, 0});
 }
 
-JudgePool::Seat* JudgePool::Take(const Job& job) {
+JudgePool::Seat* JudgePool::Take(const EvaluationRequest& request) {
   std::lock_guard lock(mutex_);
   Seat* seat = seats_.data();
-  if (job.target == Target::kCuda) {
+  if (request.target == Target::kCuda) {
     std::vector<int> under_way;
     for (const Seat& one : seats_) under_way.push_back(one.under_way);
-    seat =
-        &seats_[PlaceFor(under_way, std::hash<std::string>()(job.reference_path) % seats_.size())];
+    const size_t home = std::hash<std::string>()(request.task->path) % seats_.size();
+    seat = &seats_[PlaceFor(under_way, home)];
+    for (Seat& one : seats_)
+      if (!request.device.empty() && one.device == request.device) seat = &one;
   }
   ++seat->under_way;
   return seat;
@@ -49,17 +52,40 @@ Result<std::shared_ptr<Judge>> JudgePool::JudgeOf(Seat* seat) {
   return seat->judge;
 }
 
-Result<Evaluation> JudgePool::Evaluate(const Job& job) {
-  Seat* seat = Take(job);
+Result<Evaluation> JudgePool::Evaluate(const EvaluationRequest& request,
+                                       const CancelToken& cancel) {
+  if (cancel.stop_requested()) return Cancelled("stopped before the judgement began");
+  if (request.afresh) {
+    JudgeOptions options = options_;
+    if (!request.device.empty()) options.device = request.device;
+    DAVINCI_ASSIGN_OR_RETURN(const auto judge, Judge::Create(options));
+    return judge->Evaluate(request);
+  }
+  Seat* seat = Take(request);
   auto judge = JudgeOf(seat);
   Result<Evaluation> evaluation =
-      judge.ok() ? (*judge)->Evaluate(job) : Result<Evaluation>(judge.status());
+      judge.ok() ? (*judge)->Evaluate(request) : Result<Evaluation>(judge.status());
   std::lock_guard lock(mutex_);
   --seat->under_way;
-  if (judge.ok() && !evaluation.ok() && evaluation.status().code() == StatusCode::kUnavailable &&
-      seat->judge == *judge)
+  if (judge.ok() && !evaluation.ok() && seat->judge == *judge && !(*judge)->Alive())
     seat->judge.reset();
   return evaluation;
+}
+
+std::vector<std::shared_ptr<Judge>> JudgePool::Started() {
+  std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Judge>> judges;
+  for (const Seat& seat : seats_)
+    if (seat.judge) judges.push_back(seat.judge);
+  return judges;
+}
+
+void JudgePool::Settle() {
+  for (const auto& judge : Started()) judge->Settle();
+}
+
+void JudgePool::LetGo() {
+  for (const auto& judge : Started()) judge->LetGo();
 }
 
 void JudgePool::Close() {

@@ -1,8 +1,11 @@
-// JudgePool: a Judge for each device, started when it is first needed.
+// JudgePool: the Judges of this machine. A Judge for each device, started when it is first needed.
 //
-// Evaluate() gives a job to the device with the fewest evaluations under way; candidates of one
-// task to one device while that keeps none waiting, because its processes then serve them all. Jobs
-// for cpu go to the first. A judge whose fork server died is replaced at the next evaluation.
+// Evaluate() gives a request to the device it names, else to the one with the
+// fewest evaluations under way; candidates of one
+// task to one device while that keeps none waiting, because its processes then serve them all.
+// Requests for cpu go to the first. A judge whose fork server died is replaced at the next
+// evaluation. A request `afresh` gets a judge of its own, which ends with it: no process that has
+// seen earlier candidates takes part.
 //
 // Threads: any number may evaluate.
 #pragma once
@@ -14,6 +17,7 @@
 
 #include "davinci/base/status.h"
 #include "davinci/judge/judge.h"
+#include "davinci/judge/service.h"
 
 namespace davinci::judge {
 
@@ -21,13 +25,20 @@ namespace davinci::judge {
 // evaluation more under way than the idlest place, which is then the answer.
 size_t PlaceFor(const std::vector<int>& under_way, size_t home);
 
-class JudgePool {
+class JudgePool : public Judges {
  public:
-  // `devices`: uuids (gpu/visible_devices.h). None: one judge of options.device.
-  JudgePool(JudgeOptions options, const std::vector<std::string>& devices);
+  // `devices`: uuids (gpu/visible_devices.h). None: one judge of options.device. `identity`: as
+  // Judges::Identity(); may be empty where no cache is used.
+  JudgePool(JudgeOptions options, const std::vector<std::string>& devices,
+            std::string identity = "");
 
   // As Judge::Evaluate(), or why no judge could be started.
-  Result<Evaluation> Evaluate(const Job& job);
+  Result<Evaluation> Evaluate(const EvaluationRequest& request, const CancelToken& cancel) override;
+  std::string Identity() override { return identity_; }
+
+  // Of every judge that was started.
+  void Settle();
+  void LetGo();
 
   // Ends the judges; call when no evaluation is under way.
   void Close();
@@ -38,10 +49,12 @@ class JudgePool {
     std::shared_ptr<Judge> judge;  // null before the first evaluation, and after the last one died
     int under_way = 0;
   };
-  Seat* Take(const Job& job);
+  Seat* Take(const EvaluationRequest& request);
   Result<std::shared_ptr<Judge>> JudgeOf(Seat* seat);
+  std::vector<std::shared_ptr<Judge>> Started();
 
   const JudgeOptions options_;
+  const std::string identity_;
   std::mutex mutex_;         // guards seats_
   std::vector<Seat> seats_;  // of constant number
 };

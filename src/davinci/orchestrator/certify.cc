@@ -33,30 +33,24 @@ Result<Evaluation> CertifyOne(const Certifier& certifier, int step, const rollou
     DAVINCI_ASSIGN_OR_RETURN(const std::string source,
                              certifier.log->run().GetBlob(kernel.code_hash));
     const rollout::StepSettings& settings = certifier.recipe->step;
-    rollout::Question question;
-    question.task_path = task.path;
-    question.task_hash = task.hash;
-    question.target = settings.target;
-    question.language = kernel.language;
-    question.source = StandaloneSource(source, certifier.runtime_source, certifier.harness_source);
-    question.protocol = settings.final_protocol;
-    question.baseline = baseline;
-    question.shapes = settings.shapes;
-    DAVINCI_ASSIGN_OR_RETURN(const rollout::Lane::Place place,
-                             certifier.judge_lane->Enter(rollout::Urgency::kFinal, 0, cancel));
-    const Stopwatch watch;
-    auto evaluated = certifier.evaluator->EvaluateAfresh(question, cancel);
-    if (!evaluated.ok()) {
-      if (!may_fail || evaluated.status().code() == StatusCode::kCancelled)
-        return evaluated.status();
-      return json{{"problem", evaluated.status().message()},
-                  {"queue_seconds", place.waited_seconds()},
-                  {"judge_seconds", watch.Seconds()}};
+    judge::EvaluationRequest request;
+    request.task = task.task;
+    request.target = settings.target;
+    request.language = kernel.language;
+    request.candidate =
+        StandaloneSource(source, certifier.runtime_source, certifier.harness_source);
+    request.protocol = settings.final_protocol;
+    request.baseline = baseline;
+    request.afresh = true;
+    request.urgency = Urgency::kFinal;
+    auto reply = certifier.service->Evaluate(request, cancel);
+    if (!reply.ok()) {
+      if (!may_fail || reply.status().code() == StatusCode::kCancelled) return reply.status();
+      return json{{"problem", reply.status().message()}};
     }
-    const Evaluation& evaluation = *evaluated;
-    return json{{"evaluation", ToJson(evaluation)},
-                {"queue_seconds", place.waited_seconds()},
-                {"judge_seconds", watch.Seconds()}};
+    return json{{"evaluation", ToJson(reply->evaluation)},
+                {"queue_seconds", reply->queue_seconds},
+                {"judge_seconds", reply->judge_seconds}};
   }));
   if (may_fail && body.contains("problem")) return Internal(body.value("problem", ""));
   if (!body.contains("evaluation"))

@@ -10,20 +10,18 @@
 
 #include "davinci/base/cancel.h"
 #include "davinci/base/status.h"
+#include "davinci/judge/service.h"
 #include "davinci/orchestrator/run_recipe.h"
 #include "davinci/report/run_view.h"
-#include "davinci/rollout/evaluator.h"
-#include "davinci/rollout/lane.h"
 #include "davinci/rollout/step.h"
 
 namespace davinci::orchestrator {
 
 struct Certifier {
   rollout::UnitLog* log = nullptr;
-  rollout::Evaluator* evaluator = nullptr;  // null in a replay
-  rollout::Lane* judge_lane = nullptr;
-  std::string runtime_source;  // davinci_runtime's text
-  std::string harness_source;  // davinci_runtime/harness.py's text
+  judge::EvaluationService* service = nullptr;  // not asked in a replay
+  std::string runtime_source;                   // davinci_runtime's text
+  std::string harness_source;                   // davinci_runtime/harness.py's text
   const RunRecipe* recipe = nullptr;
   // After an interrupt only the run's own baseline is measured.
   bool hurry = false;

@@ -232,11 +232,10 @@ Status Reader::ReadStep(int step, const std::vector<TaskEntry>& tasks) {
     DAVINCI_ASSIGN_OR_RETURN(auto input, InputFromRecord(task, settings_));
     inputs.push_back(std::move(input));
   }
-  rollout::Lane llm_lane("language model", 1);
-  rollout::Lane judge_lane("judge", 1);
-  rollout::Lane rollout_lane("rollouts", 1);
+  Lane llm_lane("language model", 1);
+  Lane rollout_lane("rollouts", 1);
   rollout::ModelCalls calls(&log_, rollout::Backbones(), &llm_lane);
-  rollout::Verdicts verdicts(&log_, nullptr, &judge_lane, nullptr);
+  rollout::Verdicts verdicts(&log_, nullptr);
   rollout::StopFlag stop;
   rollout::StepContext context;
   context.log = &log_;

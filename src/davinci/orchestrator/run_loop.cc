@@ -68,7 +68,7 @@ class Loop {
         replaying_(!run_->writable()),
         engine_(run_.get(),
                 replaying_ ? rollout::UnitLog::Mode::kReplay : rollout::UnitLog::Mode::kLive,
-                request_.recipe, parts.evaluator, parts.verdict_cache, parts.num_cores, stop),
+                request_.recipe, parts.judges, parts.verdict_cache, parts.num_cores, stop),
         calls_(&engine_.log, parts.backbones, &engine_.llm_lane) {}
 
   Result<RunResult> Run();
@@ -247,8 +247,7 @@ void Loop::CertifyTask(size_t index) {
   report::TaskView& task = result_.view.tasks[index];
   Certifier certifier;
   certifier.log = &engine_.log;
-  certifier.evaluator = parts_.evaluator;
-  certifier.judge_lane = &engine_.judge_lane;
+  certifier.service = &engine_.service;
   certifier.runtime_source = parts_.runtime_source;
   certifier.harness_source = parts_.harness_source;
   certifier.recipe = &request_.recipe;

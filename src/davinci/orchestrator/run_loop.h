@@ -47,7 +47,7 @@ struct RunRequest {
 struct RunParts {
   rollout::Backbones backbones;
   llm::Ledger* ledger = nullptr;  // the backbone's; restored from the journal
-  rollout::Evaluator* evaluator = nullptr;
+  judge::Judges* judges = nullptr;
   const agent::PromptSet* prompts = nullptr;
   agent::DeviceFacts device;
   store::KvCache* verdict_cache = nullptr;  // may be null

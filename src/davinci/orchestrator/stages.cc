@@ -11,7 +11,7 @@ using nlohmann::json;
 using rollout::UnitKind;
 using rollout::UnitKindName;
 
-json LaneBody(const rollout::LaneStats& lane) {
+json LaneBody(const LaneStats& lane) {
   return {{"places", lane.places},
           {"served", lane.num_served},
           {"busy_seconds", lane.busy_seconds},
@@ -21,8 +21,8 @@ json LaneBody(const rollout::LaneStats& lane) {
           {"idle_share", lane.idle_share()}};
 }
 
-rollout::LaneStats LaneFrom(const json& body) {
-  rollout::LaneStats lane;
+LaneStats LaneFrom(const json& body) {
+  LaneStats lane;
   lane.places = body.value("places", 0);
   lane.num_served = body.value("served", int64_t{0});
   lane.busy_seconds = body.value("busy_seconds", 0.0);
@@ -208,8 +208,8 @@ Result<RunStages> MeasureStages(store::RunStore& run) {
       stages.sessions.push_back(SessionFrom(unit.body));
     return true;
   }));
-  rollout::LaneStats llm;
-  rollout::LaneStats judge;
+  LaneStats llm;
+  LaneStats judge;
   double llm_available = 0;
   double judge_available = 0;
   store::WriteCost journal;

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "davinci/base/lane.h"
 #include "davinci/base/status.h"
 #include "davinci/llm/ledger.h"
-#include "davinci/rollout/lane.h"
 #include "davinci/store/run_store.h"
 
 namespace davinci::orchestrator {
@@ -27,8 +27,8 @@ struct SessionTimes {
   double started_unix_s = 0;
   double wall_seconds = 0;
   int64_t rollouts = 0;  // finished by it
-  rollout::LaneStats llm;
-  rollout::LaneStats judge;
+  LaneStats llm;
+  LaneStats judge;
   store::WriteCost journal;
   std::string
       ended;  // TrajectoryEndName, "finished", or "not finished" (some rollout or task failed)

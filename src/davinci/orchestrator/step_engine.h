@@ -1,4 +1,5 @@
-// What a run's steps work with: the unit log, the lanes of model and judge, the verdicts. One
+// What a run's steps work with: the unit log, the lanes of model and judge, the evaluation service,
+// the verdicts. One
 // definition for optimize, bench and train.
 #pragma once
 
@@ -10,10 +11,10 @@
 namespace davinci::orchestrator {
 
 struct StepEngine {
-  // Nothing is owned. A journal that can no longer be written fires `stop`. `evaluator` is null in
-  // a replay.
+  // Nothing is owned. A journal that can no longer be written fires `stop`. `judges` is null in a
+  // replay.
   StepEngine(store::RunStore* run, rollout::UnitLog::Mode mode, const RunRecipe& recipe,
-             rollout::Evaluator* evaluator, store::KvCache* verdict_cache, int num_cores,
+             judge::Judges* judges, store::KvCache* verdict_cache, int num_cores,
              rollout::StopFlag* stop_flag)
       : stop(stop_flag),
         log(run, mode,
@@ -22,7 +23,8 @@ struct StepEngine {
         llm_lane("language model", recipe.llm.concurrency),
         judge_lane("judge", judge_places),
         rollout_lane("rollouts", RolloutPlaces(recipe, judge_places)),
-        verdicts(&log, evaluator, &judge_lane, verdict_cache) {}
+        service(judges, &judge_lane, verdict_cache),
+        verdicts(&log, &service) {}
 
   rollout::StepContext Context(rollout::ModelCalls* calls, skill::Library* library,
                                const agent::PromptSet* prompts, const agent::DeviceFacts& device,
@@ -33,9 +35,10 @@ struct StepEngine {
   rollout::StopFlag* const stop;
   rollout::UnitLog log;
   const int judge_places;
-  rollout::Lane llm_lane;
-  rollout::Lane judge_lane;
-  rollout::Lane rollout_lane;
+  Lane llm_lane;
+  Lane judge_lane;
+  Lane rollout_lane;
+  judge::LocalService service;
   rollout::Verdicts verdicts;
 };
 

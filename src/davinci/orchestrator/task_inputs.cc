@@ -8,7 +8,7 @@
 
 #include "davinci/base/json_text.h"
 #include "davinci/config/task_config.h"
-#include "davinci/judge/task.h"
+#include "davinci/judge/request.h"
 
 namespace davinci::orchestrator {
 
@@ -38,18 +38,17 @@ Result<std::vector<rollout::TaskInput>> MakeTaskInputs(const std::vector<TaskEnt
   std::vector<rollout::TaskInput> inputs;
   std::string problems;
   for (const TaskEntry& entry : entries) {
-    auto task = judge::LoadTask(entry.path.string());
+    auto task = judge::ReadTask(entry.path.string(), settings.shapes);
     if (!task.ok()) {
       problems += (problems.empty() ? "" : "\n") + task.status().message();
       continue;
     }
     rollout::TaskInput input;
     input.id = entry.id;
-    input.path = task->path;
-    input.hash = task->hash;
+    input.task = *task;
     input.brief.id = entry.id;
-    input.brief.reference = task->source;
-    Brief(task->config, task->candidate_entry, settings, &input.brief);
+    input.brief.reference = input.task->source;
+    Brief(input.task->config, input.task->candidate_entry, settings, &input.brief);
     DAVINCI_RETURN_IF_ERROR(agent::CheckLanguage(input.brief));
     inputs.push_back(std::move(input));
   }

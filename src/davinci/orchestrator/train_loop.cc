@@ -65,7 +65,7 @@ class Training {
         stop_(stop),
         events_(events),
         run_(std::move(run)),
-        engine_(run_.get(), rollout::UnitLog::Mode::kLive, recipe_.run, parts.evaluator,
+        engine_(run_.get(), rollout::UnitLog::Mode::kLive, recipe_.run, parts.judges,
                 parts.verdict_cache, parts.num_cores, stop),
         monitor_(rl::CollapseOptions{}) {}
 
@@ -348,12 +348,12 @@ Status Training::Prepare(int step, Sampled* sampled, ordered_json* log_line) {
   ordered_json& line = *log_line;
   DAVINCI_RETURN_IF_ERROR(HeldOut(step, &line));
   const Stopwatch watch;
-  const rollout::LaneStats model_before = engine_.llm_lane.stats();
-  const rollout::LaneStats judge_before = engine_.judge_lane.stats();
+  const LaneStats model_before = engine_.llm_lane.stats();
+  const LaneStats judge_before = engine_.judge_lane.stats();
   DAVINCI_ASSIGN_OR_RETURN(*sampled, Sample());
   const TrainingBatch& batch = sampled->batch;
   for (const auto& [p, share] : FastPOf(sampled->outcomes)) line["fast_p"][p] = share;
-  const auto idle = [](const rollout::LaneStats& before, const rollout::LaneStats& after) {
+  const auto idle = [](const LaneStats& before, const LaneStats& after) {
     const double open = after.places * (after.open_seconds - before.open_seconds);
     return open > 0 ? 1 - std::min(1.0, (after.busy_seconds - before.busy_seconds) / open) : 0.0;
   };

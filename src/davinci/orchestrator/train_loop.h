@@ -42,7 +42,7 @@ struct TrainParts {
   std::function<Result<std::unique_ptr<llm::Backbone>>(const std::filesystem::path& model,
                                                        const std::filesystem::path& adapter)>
       open_model;
-  rollout::Evaluator* evaluator = nullptr;
+  judge::Judges* judges = nullptr;
   const agent::PromptSet* prompts = nullptr;
   agent::DeviceFacts device;
   store::KvCache* verdict_cache = nullptr;

@@ -18,16 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-skill::Skill SkillOf(const SkillProposal& proposal) {
-  skill::Skill skill;
-  skill.name = proposal.name;
-  skill.description = proposal.description;
-  skill.scope = proposal.scope;
-  skill.tags = proposal.tags;
-  skill.content = proposal.content;
-  return skill;
-}
-
 UnitId ConfirmationOf(const StepRun& run, const TurnId& turn) {
   return UnitOf(UnitKind::kConfirmation, run.step, turn);
 }
@@ -39,8 +29,9 @@ Result<Verdict> Confirm(StepRun& run, TaskRun& task, const TurnId& turn,
   if (!run.context.log->replaying()) {
     DAVINCI_ASSIGN_OR_RETURN(source, run.context.log->run().GetBlob(code_hash));
   }
-  return run.context.verdicts->Judge(id, run.Ask(task.input, source, run.settings.final_protocol),
-                                     Urgency::kFinal, task.index, run.cancel());
+  return run.context.verdicts->Judge(
+      id, run.Ask(task.input, source, run.settings.final_protocol, Urgency::kFinal, task.index),
+      run.cancel());
 }
 
 class Learner {
@@ -330,6 +321,16 @@ Status Learner::Learn() {
 }
 
 }  // namespace
+
+skill::Skill SkillOf(const SkillProposal& proposal) {
+  skill::Skill skill;
+  skill.name = proposal.name;
+  skill.description = proposal.description;
+  skill.scope = proposal.scope;
+  skill.tags = proposal.tags;
+  skill.content = proposal.content;
+  return skill;
+}
 
 Status Learn(StepRun& run, TaskRun& task, TaskOutcome* outcome) {
   return Learner(run, task, outcome).Learn();

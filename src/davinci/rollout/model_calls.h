@@ -13,10 +13,10 @@
 #include <string_view>
 
 #include "davinci/base/cancel.h"
+#include "davinci/base/lane.h"
 #include "davinci/base/status.h"
 #include "davinci/data/rollout.h"
 #include "davinci/llm/backbone.h"
-#include "davinci/rollout/lane.h"
 #include "davinci/rollout/unit_log.h"
 
 namespace davinci::rollout {

@@ -257,12 +257,13 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
         {StepEvent::Kind::kNotJudged, task_.input.id, turn->id, &*refused, "", call.from_journal});
     return *std::move(refused);
   }
-  DAVINCI_ASSIGN_OR_RETURN(
-      Verdict verdict, run_.context.verdicts->Judge(
-                           UnitOf(UnitKind::kJudgement, run_.step, turn->id),
-                           run_.Ask(task_.input, extraction.source, run_.settings.turn_protocol),
-                           turn->id.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
-                           task_.Order(planned_.id.scheme, planned_.id.rollout), run_.cancel()));
+  DAVINCI_ASSIGN_OR_RETURN(Verdict verdict,
+                           run_.context.verdicts->Judge(
+                               UnitOf(UnitKind::kJudgement, run_.step, turn->id),
+                               run_.Ask(task_.input, extraction.source, run_.settings.turn_protocol,
+                                        turn->id.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
+                                        task_.Order(planned_.id.scheme, planned_.id.rollout)),
+                               run_.cancel()));
   ApplyPolicy(run_.settings, turn->language, &verdict.evaluation);
   turn->judged_before = verdict.judged_before;
   turn->queue_seconds = verdict.queue_seconds;

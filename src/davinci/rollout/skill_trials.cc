@@ -27,16 +27,6 @@ namespace {
 using nlohmann::json;
 using Sample = Result<VerificationSample>;
 
-skill::Skill SkillOf(const SkillProposal& proposal) {
-  skill::Skill skill;
-  skill.name = proposal.name;
-  skill.description = proposal.description;
-  skill.scope = proposal.scope;
-  skill.tags = proposal.tags;
-  skill.content = proposal.content;
-  return skill;
-}
-
 // A result that the first asker computes while the others wait. Not owned by a lane: waiting
 // takes no place.
 class SharedSamples {
@@ -189,8 +179,10 @@ Sample TrialRun::Take(bool with_skill, int index) {
   }
   id.kind = UnitKind::kSampleVerdict;
   auto verdict = run_.context.verdicts->Judge(
-      id, run_.Ask(input, extraction.source, settings.verification.protocol),
-      Urgency::kVerification, task_.index, run_.cancel());
+      id,
+      run_.Ask(input, extraction.source, settings.verification.protocol, Urgency::kVerification,
+               task_.index),
+      run_.cancel());
   if (!verdict.ok()) {
     // A second task that cannot be judged takes its pairs away, not the experiment.
     const StatusCode code = verdict.status().code();
@@ -258,13 +250,13 @@ Result<Evaluation> TrialRun::JudgeAgain(size_t index, int repetition) {
   id.variant += fmt::format(" again={}", repetition);
   DAVINCI_ASSIGN_OR_RETURN(const std::string source,
                            run_.context.log->run().GetBlob(sample.code_hash));
-  Question question = run_.Ask(TaskOf(pair), source, run_.settings.verification.protocol);
-  question.repetition = repetition;
+  judge::EvaluationRequest request =
+      run_.Ask(TaskOf(pair), source, run_.settings.verification.protocol, Urgency::kVerification,
+               2 * task_.index + (sample.with_skill ? 0 : 1));
+  request.repetition = repetition;
   // The other way round than the first time, when the control came first.
-  DAVINCI_ASSIGN_OR_RETURN(
-      Verdict verdict,
-      run_.context.verdicts->Judge(id, question, Urgency::kVerification,
-                                   2 * task_.index + (sample.with_skill ? 0 : 1), run_.cancel()));
+  DAVINCI_ASSIGN_OR_RETURN(Verdict verdict,
+                           run_.context.verdicts->Judge(id, std::move(request), run_.cancel()));
   return std::move(verdict.evaluation);
 }
 

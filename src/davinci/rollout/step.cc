@@ -71,17 +71,18 @@ Result<std::vector<skill::Skill>> StepRun::Skills(const std::vector<std::string>
   return skills;
 }
 
-Question StepRun::Ask(const TaskInput& task, const std::string& source,
-                      const std::string& protocol) const {
-  Question question;
-  question.task_path = task.path;
-  question.task_hash = task.hash;
-  question.target = settings.target;
-  question.source = source;
-  question.protocol = protocol;
-  question.baseline = settings.baseline;
-  question.shapes = settings.shapes;
-  return question;
+judge::EvaluationRequest StepRun::Ask(const TaskInput& task, const std::string& source,
+                                      const std::string& protocol, Urgency urgency,
+                                      int64_t order) const {
+  judge::EvaluationRequest request;
+  request.task = task.task;
+  request.target = settings.target;
+  request.candidate = source;
+  request.protocol = protocol;
+  request.baseline = settings.baseline;
+  request.urgency = urgency;
+  request.order = order;
+  return request;
 }
 
 void StepRun::StopIfHopeless(const Status& status) {
@@ -131,11 +132,12 @@ Status Probe(StepRun& run, const TaskRun& task, TaskOutcome* outcome) {
     return Status::Ok();  // a function or an operator: the first candidate will tell
   const std::string source = fmt::format("{}\n\nclass {}({}):\n    pass\n", brief.reference,
                                          brief.class_name, brief.entry);
-  DAVINCI_ASSIGN_OR_RETURN(Verdict verdict,
-                           run.context.verdicts->Judge(
-                               UnitOf(UnitKind::kProbe, run.step, std::string_view(task.input.id)),
-                               run.Ask(task.input, source, run.settings.turn_protocol),
-                               Urgency::kLaterTurn, task.index, run.cancel()));
+  DAVINCI_ASSIGN_OR_RETURN(
+      Verdict verdict,
+      run.context.verdicts->Judge(
+          UnitOf(UnitKind::kProbe, run.step, std::string_view(task.input.id)),
+          run.Ask(task.input, source, run.settings.turn_protocol, Urgency::kLaterTurn, task.index),
+          run.cancel()));
   outcome->probe = std::move(verdict.evaluation);
   return Status::Ok();
 }
@@ -174,8 +176,9 @@ Status JudgeStart(StepRun& run, const TaskRun& task, int scheme, agent::TaskBrie
   DAVINCI_ASSIGN_OR_RETURN(
       Verdict verdict,
       run.context.verdicts->Judge(UnitOf(UnitKind::kJudgement, run.step, turn.id),
-                                  run.Ask(task.input, brief->start, run.settings.turn_protocol),
-                                  Urgency::kLaterTurn, task.index, run.cancel()));
+                                  run.Ask(task.input, brief->start, run.settings.turn_protocol,
+                                          Urgency::kLaterTurn, task.index),
+                                  run.cancel()));
   ApplyPolicy(run.settings, turn.language, &verdict.evaluation);
   brief->start_measurement = StartMeasurement(verdict.evaluation);
   turn.reply = kStartReply;

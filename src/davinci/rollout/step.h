@@ -29,9 +29,9 @@
 #include "davinci/agent/prompt_set.h"
 #include "davinci/agent/task_brief.h"
 #include "davinci/base/cancel.h"
+#include "davinci/base/lane.h"
 #include "davinci/base/status.h"
 #include "davinci/data/rollout.h"
-#include "davinci/rollout/lane.h"
 #include "davinci/rollout/model_calls.h"
 #include "davinci/rollout/settings.h"
 #include "davinci/rollout/unit_log.h"
@@ -42,9 +42,9 @@ namespace davinci::rollout {
 
 // A task as the engine needs it.
 struct TaskInput {
-  std::string id;    // unique within the run
-  std::string path;  // KernelBench-layout file
-  std::string hash;  // of source and sidecar
+  std::string id;  // unique within the run
+  // As it is judged, the settings' shapes included; null in a replay.
+  std::shared_ptr<const judge::Task> task;
   int rollouts = 0;  // per scheme, instead of the settings' number; 0: that
   agent::TaskBrief brief;
 };

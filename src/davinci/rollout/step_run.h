@@ -27,7 +27,8 @@ struct StepRun {
   Result<std::string> DescribeDevice(const TaskOutcome& outcome) const;
   // Skills by name, from the run's library.
   Result<std::vector<skill::Skill>> Skills(const std::vector<std::string>& names) const;
-  Question Ask(const TaskInput& task, const std::string& source, const std::string& protocol) const;
+  judge::EvaluationRequest Ask(const TaskInput& task, const std::string& source,
+                               const std::string& protocol, Urgency urgency, int64_t order) const;
   // Ends the step when every task would fail alike.
   void StopIfHopeless(const Status& status);
 };
@@ -53,6 +54,9 @@ struct Plan {
   std::vector<Selection> selections;
   std::vector<PlannedRollout> rollouts;
 };
+
+// What the library would hold of a proposal.
+skill::Skill SkillOf(const SkillProposal& proposal);
 
 // The sampling parameters of a request.
 void SetSampling(const Sampling& sampling, llm::Request* request);

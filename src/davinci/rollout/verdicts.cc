@@ -2,21 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
 #include <utility>
-
-#include "davinci/base/clock.h"
-#include "davinci/base/hash.h"
 
 namespace davinci::rollout {
 namespace {
 
 using nlohmann::json;
-
-constexpr char kCacheSpace[] = "verdicts/1";
-// A time that is shared must be worth having: upper over lower end of its interval at most this.
-constexpr double kWidestSharedInterval = 1.25;
 
 json BodyOf(const std::string& key, const Verdict& verdict) {
   return {{"question", key},
@@ -51,34 +42,10 @@ bool IsJudgeError(const json& body) {
          evaluation->value("outcome", "") == OutcomeName(Outcome::kJudgeError);
 }
 
-// Upper over lower end of the speedup's interval; infinite where nothing bounds it.
-double Width(const Evaluation& evaluation) {
-  const auto& speedup = evaluation.speedup;
-  const bool bounded = speedup && speedup->low > 0 && std::isfinite(speedup->high);
-  return bounded ? speedup->high / speedup->low : std::numeric_limits<double>::infinity();
-}
-
-bool Repeats(const Evaluation& evaluation) {
-  switch (evaluation.outcome) {
-    case Outcome::kParseError:
-    case Outcome::kCompileError:
-    case Outcome::kLoadError:
-    case Outcome::kWrongShape:
-    case Outcome::kWrongDtype:
-    case Outcome::kMismatch:
-    case Outcome::kCompileOnly:
-      return true;
-    case Outcome::kOk:
-      return Width(evaluation) <= kWidestSharedInterval;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
-Verdicts::Verdicts(UnitLog* log, Evaluator* evaluator, Lane* lane, store::KvCache* cache)
-    : log_(log), evaluator_(evaluator), lane_(lane), cache_(cache) {}
+Verdicts::Verdicts(UnitLog* log, judge::EvaluationService* service)
+    : log_(log), service_(service) {}
 
 Status Verdicts::BeginStep(int step) {
   std::lock_guard lock(mutex_);
@@ -93,107 +60,43 @@ Status Verdicts::BeginStep(int step) {
   });
 }
 
-Result<bool> Verdicts::Claim(const std::string& key, std::string* unit, const CancelToken& cancel) {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    Known& known = known_[key];
-    if (!known.running) {
-      if (!known.unit.empty() && known.Shared()) {
-        *unit = known.unit;
-        return false;
-      }
-      known.running = true;
-      return true;
-    }
-    // The judgement under way may fail or measure badly; then this caller's turn comes.
-    settled_.wait(lock, cancel, [&] {
-      const auto now = known_.find(key);
-      return now == known_.end() || !now->second.running;
-    });
-    if (cancel.stop_requested()) return Cancelled("stopped while an identical kernel was judged");
-  }
+std::string Verdicts::SharedUnit(const std::string& key) {
+  std::lock_guard lock(mutex_);
+  const auto known = known_.find(key);
+  return known != known_.end() && known->second.Shared() ? known->second.unit : "";
 }
 
 void Verdicts::Add(const std::string& unit, const Evaluation& evaluation, Known* known) {
   const bool noisy = evaluation.outcome == Outcome::kOk && evaluation.candidate_time &&
-                     Width(evaluation) > kWidestSharedInterval;
-  const double width = noisy ? Width(evaluation) : 0;
+                     judge::IntervalWidth(evaluation) > judge::kWidestSharedInterval;
+  const double width = noisy ? judge::IntervalWidth(evaluation) : 0;
   ++known->measurements;
   if (!known->unit.empty() && width >= known->width) return;
   known->unit = unit;
   known->width = width;
 }
 
-void Verdicts::Settle(const std::string& key, const std::string& unit,
-                      const Evaluation* evaluation) {
-  {
-    std::lock_guard lock(mutex_);
-    Known& known = known_[key];
-    known.running = false;
-    if (evaluation != nullptr) Add(unit, *evaluation, &known);
-  }
-  settled_.notify_all();
-}
-
-Result<Evaluation> Verdicts::Ask(const UnitId& id, const Question& question,
-                                 const CancelToken& cancel) {
-  auto evaluation = evaluator_->Evaluate(question, cancel);
-  if (evaluation.ok() && evaluation->outcome != Outcome::kJudgeError) {
+Result<judge::ServiceReply> Verdicts::Ask(const UnitId& id, const judge::EvaluationRequest& request,
+                                          const CancelToken& cancel) {
+  auto reply = service_->Evaluate(request, cancel);
+  if (reply.ok()) {
     errors_in_a_row_ = 0;
-    return evaluation;
+    return reply;
   }
-  const Status failed =
-      evaluation.ok() ? Internal(evaluation->message) : std::move(evaluation).status();
-  const bool ours = failed.code() == StatusCode::kUnavailable ||
-                    failed.code() == StatusCode::kInternal ||
-                    failed.code() == StatusCode::kDeadlineExceeded;
-  if (!ours || id.kind == UnitKind::kProbe) return failed;
+  const Status failed = std::move(reply).status();
+  if (!judge::IsOurFailure(failed) || id.kind == UnitKind::kProbe) return failed;
   if (++errors_in_a_row_ >= kHopelessJudgeErrors)
     return FailedPrecondition(fmt::format("the judge failed {} times in a row, the last time: {}",
                                           kHopelessJudgeErrors, failed.message()));
-  Evaluation error;
-  error.outcome = Outcome::kJudgeError;
-  error.message = failed.message();
+  judge::ServiceReply error;
+  error.evaluation.outcome = Outcome::kJudgeError;
+  error.evaluation.message = failed.message();
   return error;
 }
 
-std::optional<Evaluation> Verdicts::FromCache(const std::string& key) {
-  if (cache_ == nullptr) return std::nullopt;
-  const auto found =
-      cache_->Get(kCacheSpace, Sha256().Field(key).Field(evaluator_->Identity()).FinishHex());
-  if (!found.ok() || !*found) return std::nullopt;  // a cache that fails costs time, nothing else
-  auto evaluation = EvaluationFromJson(**found);
-  if (!evaluation.ok()) return std::nullopt;
-  return std::move(evaluation).value();
-}
-
-void Verdicts::ToCache(const std::string& key, const Evaluation& evaluation) {
-  if (cache_ == nullptr || !Repeats(evaluation)) return;
-  (void)cache_->Put(kCacheSpace, Sha256().Field(key).Field(evaluator_->Identity()).FinishHex(),
-                    ToJson(evaluation));
-}
-
-Result<Verdict> Verdicts::JudgeNow(const UnitId& id, const std::string& key,
-                                   const Question& question, Urgency urgency, int64_t order,
-                                   const CancelToken& cancel) {
-  Verdict verdict;
-  if (auto cached = FromCache(key)) {
-    verdict.evaluation = *std::move(cached);
-    verdict.judged_before = true;
-  } else {
-    DAVINCI_ASSIGN_OR_RETURN(const Lane::Place place, lane_->Enter(urgency, order, cancel));
-    const Stopwatch watch;
-    DAVINCI_ASSIGN_OR_RETURN(verdict.evaluation, Ask(id, question, cancel));
-    verdict.queue_seconds = place.waited_seconds();
-    verdict.judge_seconds = watch.Seconds();
-    ToCache(key, verdict.evaluation);
-  }
-  DAVINCI_RETURN_IF_ERROR(log_->Record(id, BodyOf(key, verdict)));
-  return verdict;
-}
-
-Result<Verdict> Verdicts::Judge(const UnitId& id, const Question& question, Urgency urgency,
-                                int64_t order, const CancelToken& cancel) {
+Result<Verdict> Verdicts::Judge(const UnitId& id, judge::EvaluationRequest request,
+                                const CancelToken& cancel) {
+  using Source = judge::ServiceReply::Source;
   DAVINCI_ASSIGN_OR_RETURN(const json body, log_->Find(id));
   if (!body.is_null()) {
     DAVINCI_ASSIGN_OR_RETURN(Verdict verdict, VerdictFrom(body));
@@ -201,23 +104,37 @@ Result<Verdict> Verdicts::Judge(const UnitId& id, const Question& question, Urge
     return verdict;
   }
   if (log_->replaying()) return Cancelled("the run that is replayed ends before this judgement");
-  const std::string key = question.Hash();
-  std::string unit;
-  DAVINCI_ASSIGN_OR_RETURN(const bool mine, Claim(key, &unit, cancel));
-  if (mine) {
-    auto verdict = JudgeNow(id, key, question, urgency, order, cancel);
-    const bool judged = verdict.ok() && verdict->evaluation.outcome != Outcome::kJudgeError;
-    Settle(key, id.ToString(), judged ? &verdict->evaluation : nullptr);
+  const std::string key = request.Hash();
+  for (;;) {
+    if (const std::string unit = SharedUnit(key); !unit.empty()) {
+      DAVINCI_ASSIGN_OR_RETURN(const auto earlier, log_->run().Find(unit, SegmentOf(id)));
+      if (!earlier) return Internal("the journal lost " + unit);
+      DAVINCI_ASSIGN_OR_RETURN(Verdict verdict, VerdictFrom(earlier->body));
+      verdict.judged_before = true;
+      verdict.queue_seconds = 0;
+      verdict.judge_seconds = 0;
+      DAVINCI_RETURN_IF_ERROR(log_->Record(id, BodyOf(key, verdict)));
+      return verdict;
+    }
+    Verdict verdict;
+    Status recorded;
+    // The unit is in the journal before an identical request is answered, which then takes it over.
+    request.on_judged = [&](const judge::ServiceReply& reply) {
+      verdict.evaluation = reply.evaluation;
+      verdict.judged_before = reply.source == Source::kCache;
+      verdict.queue_seconds = reply.queue_seconds;
+      verdict.judge_seconds = reply.judge_seconds;
+      recorded = log_->Record(id, BodyOf(key, verdict));
+      if (!recorded.ok() || reply.evaluation.outcome == Outcome::kJudgeError) return;
+      std::lock_guard lock(mutex_);
+      Add(id.ToString(), reply.evaluation, &known_[key]);
+    };
+    DAVINCI_ASSIGN_OR_RETURN(const auto reply, Ask(id, request, cancel));
+    if (reply.evaluation.outcome == Outcome::kJudgeError) request.on_judged(reply);
+    if (reply.source == Source::kIdentical) continue;
+    DAVINCI_RETURN_IF_ERROR(recorded);
     return verdict;
   }
-  DAVINCI_ASSIGN_OR_RETURN(const auto earlier, log_->run().Find(unit, SegmentOf(id)));
-  if (!earlier) return Internal("the journal lost " + unit);
-  DAVINCI_ASSIGN_OR_RETURN(Verdict verdict, VerdictFrom(earlier->body));
-  verdict.judged_before = true;
-  verdict.queue_seconds = 0;
-  verdict.judge_seconds = 0;
-  DAVINCI_RETURN_IF_ERROR(log_->Record(id, BodyOf(key, verdict)));
-  return verdict;
 }
 
 }  // namespace davinci::rollout

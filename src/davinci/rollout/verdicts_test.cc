@@ -5,24 +5,22 @@
 #include <set>
 
 #include "davinci/base/files.h"
-#include "davinci/rollout/judge_evaluator.h"
+#include "davinci/judge/service.h"
 
 namespace davinci::rollout {
 namespace {
 
-class Counting final : public Evaluator {
+class Counting final : public judge::Judges {
  public:
   explicit Counting(std::string identity) : identity_(std::move(identity)) {}
-  Result<Evaluation> Evaluate(const Question& question, const CancelToken&) override {
+  Result<Evaluation> Evaluate(const judge::EvaluationRequest& request,
+                              const CancelToken&) override {
     ++calls;
     Evaluation evaluation;
     evaluation.outcome = Outcome::kOk;
     evaluation.correct = true;
-    evaluation.speedup = Speedup{2, 1.98, 2.02, true, question.baseline};
+    evaluation.speedup = Speedup{2, 1.98, 2.02, true, request.baseline};
     return evaluation;
-  }
-  Result<Evaluation> EvaluateAfresh(const Question& question, const CancelToken& cancel) override {
-    return Evaluate(question, cancel);
   }
   std::string Identity() override { return identity_; }
 
@@ -33,7 +31,8 @@ class Counting final : public Evaluator {
 };
 
 // Judges one kernel in a run of its own; whether the evaluator was asked.
-bool IsJudged(const std::string& identity, const Question& question, store::KvCache* cache) {
+bool IsJudged(const std::string& identity, const judge::EvaluationRequest& request,
+              store::KvCache* cache) {
   static int runs = 0;
   auto folder = MakeTempDir("verdicts");
   EXPECT_TRUE(folder.ok());
@@ -42,10 +41,11 @@ bool IsJudged(const std::string& identity, const Question& question, store::KvCa
   UnitLog log(run->get(), UnitLog::Mode::kLive);
   Lane lane("judge", 1);
   Counting evaluator(identity);
-  Verdicts verdicts(&log, &evaluator, &lane, cache);
+  judge::LocalService service(&evaluator, &lane, cache);
+  Verdicts verdicts(&log, &service);
   const UnitId id = UnitOf(UnitKind::kJudgement, 1, TurnId{{"task", 0, 0}, 1});
   EXPECT_TRUE(verdicts.BeginStep(1).ok());
-  const auto verdict = verdicts.Judge(id, question, Urgency::kLaterTurn, 0, CancelToken());
+  const auto verdict = verdicts.Judge(id, request, CancelToken());
   EXPECT_TRUE(verdict.ok()) << verdict.status().ToString();
   EXPECT_EQ(verdict->judged_before, evaluator.calls == 0);
   return evaluator.calls > 0;
@@ -56,31 +56,33 @@ TEST(VerdictCache, ServesTheSameJudgeAlone) {
   ASSERT_TRUE(folder.ok());
   auto cache = store::KvCache::Open(folder->path() / "verdicts.db");
   ASSERT_TRUE(cache.ok());
-  const JudgeVersions versions{"judge 1", "torch 2.13 triton 3.6", "580.65 13000", "H200 16"};
-  Question question;
-  question.source = "class ModelNew: ...";
-  EXPECT_TRUE(IsJudged(JudgeIdentityOf(versions), question, cache->get()));
-  EXPECT_FALSE(IsJudged(JudgeIdentityOf(versions), question, cache->get()));
-  JudgeVersions others[] = {versions, versions, versions, versions};
+  const judge::JudgeVersions versions{"judge 1", "torch 2.13 triton 3.6", "580.65 13000",
+                                      "H200 16"};
+  judge::EvaluationRequest question;
+  question.candidate = "class ModelNew: ...";
+  EXPECT_TRUE(IsJudged(judge::JudgeIdentityOf(versions), question, cache->get()));
+  EXPECT_FALSE(IsJudged(judge::JudgeIdentityOf(versions), question, cache->get()));
+  judge::JudgeVersions others[] = {versions, versions, versions, versions};
   others[0].judge = "judge 2";
   others[1].libraries = "torch 2.14 triton 3.6";
   others[2].driver = "590.10 13010";
   others[3].device = "H100 16";
   std::set<std::string> identities;
-  for (const JudgeVersions& other : others) {
-    EXPECT_TRUE(IsJudged(JudgeIdentityOf(other), question, cache->get()));
-    identities.insert(JudgeIdentityOf(other));
+  for (const judge::JudgeVersions& other : others) {
+    EXPECT_TRUE(IsJudged(judge::JudgeIdentityOf(other), question, cache->get()));
+    identities.insert(judge::JudgeIdentityOf(other));
   }
   EXPECT_EQ(identities.size(), 4u);
-  Question compiled = question;
+  judge::EvaluationRequest compiled = question;
   compiled.baseline = "eager,compile";
-  EXPECT_TRUE(IsJudged(JudgeIdentityOf(versions), compiled, cache->get()));
+  EXPECT_TRUE(IsJudged(judge::JudgeIdentityOf(versions), compiled, cache->get()));
 }
 
 // Fields do not run into one another.
 TEST(VerdictCache, WhatMovesFromOneFieldToTheNextIsAnotherJudge) {
-  EXPECT_NE(JudgeIdentityOf({"a", "bc", "", ""}), JudgeIdentityOf({"ab", "c", "", ""}));
-  EXPECT_NE(JudgeIdentityOf({"a", "", "b", ""}), JudgeIdentityOf({"a", "b", "", ""}));
+  EXPECT_NE(judge::JudgeIdentityOf({"a", "bc", "", ""}),
+            judge::JudgeIdentityOf({"ab", "c", "", ""}));
+  EXPECT_NE(judge::JudgeIdentityOf({"a", "", "b", ""}), judge::JudgeIdentityOf({"a", "b", "", ""}));
 }
 
 }  // namespace

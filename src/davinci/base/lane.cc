@@ -1,11 +1,11 @@
-#include "davinci/rollout/lane.h"
+#include "davinci/base/lane.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-namespace davinci::rollout {
+namespace davinci {
 
 double LaneStats::idle_share() const {
   const double available = places * open_seconds;
@@ -75,4 +75,4 @@ LaneStats Lane::stats() {
   return stats;
 }
 
-}  // namespace davinci::rollout
+}  // namespace davinci

@@ -1,4 +1,4 @@
-#include "davinci/rollout/lane.h"
+#include "davinci/base/lane.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace davinci::rollout {
+namespace davinci {
 namespace {
 
 using ::testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(Lane, IdleShareIsWhatNobodyUsed) {
 }
 
 }  // namespace
-}  // namespace davinci::rollout
+}  // namespace davinci

@@ -22,7 +22,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/status.h"
 
-namespace davinci::rollout {
+namespace davinci {
 
 // What may overtake what. Finishing comes before beginning: a later turn frees a place sooner than
 // a new rollout, a verification decides about work that is already paid for, and a judgement that
@@ -88,4 +88,4 @@ class Lane {
   LaneStats stats_;
 };
 
-}  // namespace davinci::rollout
+}  // namespace davinci
