@@ -15,7 +15,7 @@ LAYER = {
     "base": 0,
     # numerics and stats are pure maths: no processes, no devices, no clock.
     "config": 1, "data": 1, "sandbox": 1, "weights": 1, "numerics": 1, "stats": 1,
-    "gpu": 2, "store": 2, "text": 2, "worker": 2, "worker_lib": 2, "rl": 2, "score": 2,
+    "gpu": 2, "store": 2, "text": 2, "worker": 2, "worker_lib": 2, "task": 2, "rl": 2, "score": 2,
     "build": 3, "comm": 3, "skill": 3, "report": 3, "model": 3, "llm": 3,  # llm keeps recordings in a store journal
     "judge": 4, "agent": 4, "search": 4, "embedded": 4, "sftdata": 4, "synth": 4,
     "rollout": 5, "teacher": 5, "trainer": 5,

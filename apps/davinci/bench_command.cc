@@ -10,9 +10,9 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/plural.h"
 #include "davinci/base/table.h"
-#include "davinci/data/task_set.h"
 #include "davinci/orchestrator/generations.h"
 #include "davinci/score/protocol.h"
+#include "davinci/task/task_set.h"
 #include "report.h"
 #include "run_console.h"
 #include "workplace.h"
@@ -47,15 +47,15 @@ Status UseGenerations(const BenchArguments& arguments, RunFlags* flags,
                       orchestrator::RunRequest* request) {
   if (!flags->llm.empty() || !flags->model.empty() || !arguments.skills.empty())
     return InvalidArgument("--generations asks no model: leave out --llm, --model and --skills");
-  std::vector<TaskEntry>& tasks = request->header.tasks;
+  std::vector<task::TaskEntry>& tasks = request->header.tasks;
   DAVINCI_ASSIGN_OR_RETURN(orchestrator::Generations generations,
                            orchestrator::ReadGenerations(arguments.generations, tasks));
   if (!generations.unmatched.empty())
     fmt::print(stderr, "davinci bench: {} files fit no task, {} the first of them\n",
                generations.unmatched.size(), Printable(generations.unmatched[0]));
   const size_t all = tasks.size();
-  std::erase_if(tasks,
-                [&](const TaskEntry& task) { return !generations.samples.contains(task.id); });
+  std::erase_if(
+      tasks, [&](const task::TaskEntry& task) { return !generations.samples.contains(task.id); });
   if (tasks.size() < all)
     fmt::print(stderr, "davinci bench: {} of {} tasks have no generation and are left out\n",
                all - tasks.size(), all);
@@ -87,7 +87,7 @@ Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const Globa
   orchestrator::RunRequest request;
   orchestrator::RunHeader& header = request.header;
   DAVINCI_ASSIGN_OR_RETURN(header.tasks,
-                           LoadTaskSet(arguments.tasks, {arguments.levels, arguments.ids}));
+                           task::LoadTaskSet(arguments.tasks, {arguments.levels, arguments.ids}));
   if (!arguments.generations.empty()) {
     DAVINCI_RETURN_IF_ERROR(UseGenerations(arguments, &flags, &request));
   }

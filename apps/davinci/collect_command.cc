@@ -49,7 +49,7 @@ const std::vector<Pass>& Plan() {
 }
 
 Result<orchestrator::RunResult> RunPass(const CollectArguments& arguments, size_t number,
-                                        const std::vector<TaskEntry>& tasks,
+                                        const std::vector<task::TaskEntry>& tasks,
                                         const GlobalOptions& global, RunConsole* console) {
   const Pass& pass = Plan()[number];
   RunFlags flags = arguments.flags;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "davinci/base/files.h"
-#include "davinci/judge/task.h"
 #include "davinci/orchestrator/export_kernel.h"
+#include "davinci/task/task.h"
 
 namespace davinci::app {
 

@@ -20,7 +20,7 @@
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/judge_pool.h"
-#include "davinci/judge/task.h"
+#include "davinci/task/task.h"
 #include "export_file.h"
 #include "installation.h"
 #include "judge_repeat.h"
@@ -76,7 +76,9 @@ Target DefaultTarget() {
   return gpu::VisibleDevices(*gpu::DeviceMonitor::Create()).empty() ? Target::kCpu : Target::kCuda;
 }
 
-int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job, const std::string& against,
+// `task`: that of the job, where it has been read.
+int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job,
+           const std::shared_ptr<const task::Task>& task, const std::string& against,
            judge::JudgeOptions options, const Installation& installation) {
   for (const auto& [option, path] : {std::pair{"--reference", &job.reference_path},
                                      std::pair{"--candidate", &job.candidate_path}}) {
@@ -93,14 +95,14 @@ int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job, const st
   options.triton = job.target == Target::kCuda;
   if (arguments.repeat > 1 || !arguments.against.empty())
     return RunRepeated(
-        job, options,
+        job, task, options,
         {arguments.repeat, against, arguments.candidate, arguments.against, arguments.json});
   const bool terminal = isatty(STDERR_FILENO) != 0;
   // End, with all their processes, after the verdict has been written.
   judge::JudgePool judges(options, {});
   Lane lane("judge", 1);
   judge::LocalService service(&judges, &lane, nullptr);
-  auto request = judge::ReadRequest(job);
+  auto request = judge::ReadRequest(job, task);
   Result<Evaluation> evaluation = request.status();
   if (request.ok()) {
     request->progress = [&](std::string_view stage) {
@@ -133,7 +135,7 @@ int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job, const st
 }
 
 // `*path`, where it names a file of kernels alone, becomes a candidate in `folder` that calls them.
-Status AddHarness(const judge::Task& task, const std::filesystem::path& folder, const char* name,
+Status AddHarness(const task::Task& task, const std::filesystem::path& folder, const char* name,
                   std::string* path) {
   const auto kernel = ReadFile(*path, kMaxKernelBytes);
   if (!kernel.ok()) return Status::Ok();  // the judge's message names the file
@@ -145,21 +147,22 @@ Status AddHarness(const judge::Task& task, const std::filesystem::path& folder, 
 }
 
 // The files of a reference that is named as FILE.py:NAME, and of candidates that are kernels alone.
-Status MadeOf(const JudgeArguments& arguments, judge::JobFiles* job, std::string* against,
-              TempDir* folder) {
+Status MadeOf(const JudgeArguments& arguments, judge::JobFiles* job,
+              std::shared_ptr<const task::Task>* task, std::string* against, TempDir* folder) {
   job->candidate_has_neighbours = true;
   if (job->reference_path.empty() || job->candidate_path.empty()) return Status::Ok();
   DAVINCI_ASSIGN_OR_RETURN(*folder, MakeTempDir("davinci-task"));
   if (IsFromFile(job->reference_path, arguments.entry)) {
-    DAVINCI_ASSIGN_OR_RETURN(auto task, TasksFrom({job->reference_path}, arguments.entry));
-    DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(folder->path(), &task));
-    job->reference_path = task.front().path.string();
+    DAVINCI_ASSIGN_OR_RETURN(auto made, TasksFrom({job->reference_path}, arguments.entry));
+    DAVINCI_RETURN_IF_ERROR(task::WriteTaskFiles(folder->path(), &made));
+    job->reference_path = made.front().path.string();
   }
   if (!std::filesystem::exists(job->candidate_path)) return Status::Ok();  // as below
-  DAVINCI_ASSIGN_OR_RETURN(const judge::Task task, judge::LoadTask(job->reference_path));
-  DAVINCI_RETURN_IF_ERROR(AddHarness(task, folder->path(), "harness.py", &job->candidate_path));
+  DAVINCI_ASSIGN_OR_RETURN(const auto read, task::ReadTask(job->reference_path));
+  if (job->shapes.empty()) *task = read;
+  DAVINCI_RETURN_IF_ERROR(AddHarness(*read, folder->path(), "harness.py", &job->candidate_path));
   if (against->empty()) return Status::Ok();
-  return AddHarness(task, folder->path(), "harness_against.py", against);
+  return AddHarness(*read, folder->path(), "harness_against.py", against);
 }
 
 int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
@@ -194,10 +197,11 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
     return RunAdmit(arguments.admit, job.target, options, arguments.json);
   if (arguments.batch.empty()) {
     TempDir made;
+    std::shared_ptr<const task::Task> task;
     std::string against = arguments.against;
-    if (const Status status = MadeOf(arguments, &job, &against, &made); !status.ok())
+    if (const Status status = MadeOf(arguments, &job, &task, &against, &made); !status.ok())
       return FailCommand("judge", OrSyntaxError(status, {arguments.reference}, options.python));
-    return RunOne(arguments, job, against, options, *installation);
+    return RunOne(arguments, job, task, against, options, *installation);
   }
   BatchOptions batch;
   batch.jobs_path = arguments.batch;

@@ -60,8 +60,8 @@ json ToJson(const Ratio& ratio) {
 
 }  // namespace
 
-int RunRepeated(const judge::JobFiles& job, const judge::JudgeOptions& options,
-                const RepeatOptions& repeat) {
+int RunRepeated(const judge::JobFiles& job, const std::shared_ptr<const task::Task>& task,
+                const judge::JudgeOptions& options, const RepeatOptions& repeat) {
   judge::JudgePool judges(options, {});
   Lane lane("judge", 1);
   judge::LocalService service(&judges, &lane, nullptr);
@@ -78,7 +78,7 @@ int RunRepeated(const judge::JobFiles& job, const judge::JudgeOptions& options,
   };
   std::vector<judge::EvaluationRequest> requests;
   for (const judge::JobFiles& one : jobs) {
-    auto request = judge::ReadRequest(one, requests.empty() ? nullptr : requests.front().task);
+    auto request = judge::ReadRequest(one, requests.empty() ? task : requests.front().task);
     if (!request.ok()) return failed(request.status());
     requests.push_back(*std::move(request));
   }

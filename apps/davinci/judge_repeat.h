@@ -20,7 +20,7 @@ struct RepeatOptions {
 // pair by pair, so that a machine that grows slower in between does not count. Prints a line per
 // judgement and a summary, or one document "davinci.repeat/1". Exit status as `davinci judge`: the
 // first judgement that is not correct decides.
-int RunRepeated(const judge::JobFiles& job, const judge::JudgeOptions& options,
-                const RepeatOptions& repeat);
+int RunRepeated(const judge::JobFiles& job, const std::shared_ptr<const task::Task>& task,
+                const judge::JudgeOptions& options, const RepeatOptions& repeat);
 
 }  // namespace davinci::app

@@ -23,14 +23,14 @@ bool IsCpp(const std::string& path) {
 
 }  // namespace
 
-bool IsKernelFile(const std::string& path, std::string_view source, const judge::Task& task) {
+bool IsKernelFile(const std::string& path, std::string_view source, const task::Task& task) {
   if (IsCuda(path) || IsCpp(path)) return true;
   const bool defines = Holds(source, "class " + task.candidate_entry) ||
                        (!task.candidate_function.empty() && Holds(source, task.candidate_function));
   return Holds(source, "@triton.jit") && !defines;
 }
 
-std::string HarnessOf(const std::string& path, std::string_view source, const judge::Task& task) {
+std::string HarnessOf(const std::string& path, std::string_view source, const task::Task& task) {
   const config::TaskConfig& c = task.config;
   const std::string reference = !c.function.empty() ? c.function : !c.op.empty() ? c.op : c.entry;
   const bool python = !IsCuda(path) && !IsCpp(path);

@@ -11,8 +11,8 @@
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
-#include "davinci/judge/task.h"
 #include "davinci/orchestrator/task_inputs.h"
+#include "davinci/task/task.h"
 #include "kernel_file.h"
 #include "python_syntax.h"
 #include "report.h"
@@ -47,11 +47,11 @@ int Show(const OptimizeArguments& arguments, const orchestrator::RunResult& resu
 }
 
 // The candidate in `file`; of a file that holds nothing but kernels, with the harness around them.
-Result<std::string> StartText(const std::string& file, std::vector<TaskEntry> tasks) {
+Result<std::string> StartText(const std::string& file, std::vector<task::TaskEntry> tasks) {
   DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(file, kMaxKernelBytes));
   DAVINCI_ASSIGN_OR_RETURN(const TempDir folder, MakeTempDir("davinci-task"));
-  DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(folder.path(), &tasks));
-  DAVINCI_ASSIGN_OR_RETURN(const judge::Task task, judge::LoadTask(tasks.front().path.string()));
+  DAVINCI_RETURN_IF_ERROR(task::WriteTaskFiles(folder.path(), &tasks));
+  DAVINCI_ASSIGN_OR_RETURN(const task::Task task, task::LoadTask(tasks.front().path.string()));
   return IsKernelFile(file, source, task) ? HarnessOf(file, source, task) : std::move(source);
 }
 

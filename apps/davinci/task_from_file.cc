@@ -98,7 +98,7 @@ bool IsFromFile(const std::string& path, const EntryFlags& flags) {
   return flags.given() || !Split(path).second.empty();
 }
 
-Result<TaskEntry> TaskFromFile(const std::string& path, const EntryFlags& flags) {
+Result<task::TaskEntry> TaskFromFile(const std::string& path, const EntryFlags& flags) {
   const auto [file, named] = Split(path);
   std::error_code error;
   if (fs::is_directory(file, error) || fs::path(file).extension() != ".py")
@@ -136,7 +136,7 @@ Result<TaskEntry> TaskFromFile(const std::string& path, const EntryFlags& flags)
   const std::string absolute = fs::absolute(file, error).lexically_normal().string();
   sidecar = Without(sidecar, {"origin"});
   head += fmt::format("origin = {}\n", config::TomlLiteral(nlohmann::json(absolute)));
-  TaskEntry task;
+  task::TaskEntry task;
   task.id = fs::path(file).stem().string() + (entry.empty() ? "" : "-" + entry);
   task.source = std::move(source);
   task.sidecar = head + sidecar;
@@ -144,28 +144,28 @@ Result<TaskEntry> TaskFromFile(const std::string& path, const EntryFlags& flags)
   return task;
 }
 
-Result<std::vector<TaskEntry>> TasksFrom(const std::vector<std::string>& paths,
-                                         const EntryFlags& flags) {
+Result<std::vector<task::TaskEntry>> TasksFrom(const std::vector<std::string>& paths,
+                                               const EntryFlags& flags) {
   if (flags.given() && paths.size() > 1)
     return InvalidArgument(
         "--entry, --inputs and --init go with one file; name the classes of "
         "several as FILE.py:NAME");
   std::vector<std::string> plain;
-  std::vector<TaskEntry> made;
+  std::vector<task::TaskEntry> made;
   for (const std::string& path : paths) {
     if (!IsFromFile(path, flags)) {
       plain.push_back(path);
       continue;
     }
-    DAVINCI_ASSIGN_OR_RETURN(TaskEntry task, TaskFromFile(path, flags));
+    DAVINCI_ASSIGN_OR_RETURN(task::TaskEntry task, TaskFromFile(path, flags));
     made.push_back(std::move(task));
   }
-  std::vector<TaskEntry> tasks;
+  std::vector<task::TaskEntry> tasks;
   if (!plain.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(tasks, orchestrator::LoadTasks(plain, {}));
   }
-  for (TaskEntry& task : made) {
-    for (const TaskEntry& other : tasks)
+  for (task::TaskEntry& task : made) {
+    for (const task::TaskEntry& other : tasks)
       if (other.id == task.id)
         return InvalidArgument(fmt::format("{} and {} are both called \"{}\"; rename one of them",
                                            other.origin, task.origin, task.id));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/data/task_set.h"
+#include "davinci/task/task_set.h"
 
 namespace davinci::app {
 
@@ -26,10 +26,10 @@ bool IsFromFile(const std::string& path, const EntryFlags& flags);
 // A task with the file's text as its source, get_inputs() and get_init_inputs() of the flags behind
 // it, and a sidecar that names its entry and where it comes from. The file's own sidecar counts.
 // kNotFound, kInvalidArgument with the remedy.
-Result<TaskEntry> TaskFromFile(const std::string& path, const EntryFlags& flags);
+Result<task::TaskEntry> TaskFromFile(const std::string& path, const EntryFlags& flags);
 
 // The tasks of FILE…, FILE.py:NAME among them.
-Result<std::vector<TaskEntry>> TasksFrom(const std::vector<std::string>& paths,
-                                         const EntryFlags& flags);
+Result<std::vector<task::TaskEntry>> TasksFrom(const std::vector<std::string>& paths,
+                                               const EntryFlags& flags);
 
 }  // namespace davinci::app

@@ -87,7 +87,7 @@ Status WriteNew(const TasksArguments& arguments) {
   std::string source = fmt::format(fmt::runtime(kTemplate), stem);
   std::string settings = fmt::format(fmt::runtime(kSidecarTemplate), stem);
   if (!arguments.from.empty()) {
-    DAVINCI_ASSIGN_OR_RETURN(TaskEntry made, TaskFromFile(arguments.from, arguments.entry));
+    DAVINCI_ASSIGN_OR_RETURN(task::TaskEntry made, TaskFromFile(arguments.from, arguments.entry));
     source = std::move(made.source);
     settings = std::move(made.sidecar);
   } else if (arguments.entry.given()) {
@@ -106,10 +106,10 @@ int Check(const TasksArguments& arguments, const GlobalOptions& global) {
   if (!tasks.ok()) return FailCommand("tasks", tasks.status());
   auto folder = MakeTempDir("davinci-tasks");
   if (!folder.ok()) return FailCommand("tasks", folder.status());
-  if (const Status status = WriteTaskFiles(folder->path(), &*tasks); !status.ok())
+  if (const Status status = task::WriteTaskFiles(folder->path(), &*tasks); !status.ok())
     return FailCommand("tasks", status);
   std::vector<std::string> paths;
-  for (const TaskEntry& task : *tasks) paths.push_back(task.path.string());
+  for (const task::TaskEntry& task : *tasks) paths.push_back(task.path.string());
   const bool has_gpu = !gpu::DeviceMonitor::Create()->devices().empty();
   const Target target = !arguments.target.empty() ? *ParseTarget(arguments.target)
                         : has_gpu                 ? Target::kCuda

@@ -389,7 +389,7 @@ std::string Forecast(const orchestrator::RunRequest& request, const Workplace& p
   const bool asks = step.selection == rollout::SelectionMethod::kAgent;
   const int64_t selection = asks ? tasks * step.schemes : 0;
   int64_t policy = 0;
-  for (const TaskEntry& task : request.header.tasks) {
+  for (const task::TaskEntry& task : request.header.tasks) {
     const auto own = request.rollouts.find(task.id);
     const int64_t rollouts = own != request.rollouts.end() ? own->second : step.rollouts;
     const int64_t groups =

@@ -69,7 +69,7 @@ struct Scenario {
   std::filesystem::path folder;
   orchestrator::RunRecipe recipe;
   std::string resolved;
-  std::vector<TaskEntry> tasks;
+  std::vector<task::TaskEntry> tasks;
   std::string prompts_identity;                // "": that of `prompts`
   std::map<std::string, std::string> replies;  // by label
   std::shared_ptr<agent::PromptSet> prompts;

@@ -27,7 +27,7 @@
 
 namespace davinci {
 
-// One trajectory of one task. `task` is TaskEntry::id (data/task_set.h), unique within a run.
+// One trajectory of one task. `task` is TaskEntry::id (task/task_set.h), unique within a run.
 struct RolloutId {
   std::string task;
   int scheme = 0;   // index of the skill set given to it, from 0

@@ -132,7 +132,7 @@ Result<std::vector<BatchEntry>> ReadBatchFile(const fs::path& path, const JobFil
   DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxBatchFileBytes));
   std::vector<BatchEntry> entries;
   std::map<std::string, size_t> by_id;
-  std::map<std::string, std::shared_ptr<const Task>> tasks;
+  std::map<std::string, std::shared_ptr<const task::Task>> tasks;
   std::string_view rest = text;
   for (int number = 1; !rest.empty(); ++number) {
     const size_t newline = rest.find('\n');
@@ -149,7 +149,7 @@ Result<std::vector<BatchEntry>> ReadBatchFile(const fs::path& path, const JobFil
     if (job.ok()) {
       entry.job = *std::move(job);
       // One read of a task serves all its lines.
-      std::shared_ptr<const Task>& task = tasks[entry.job.reference_path];
+      std::shared_ptr<const task::Task>& task = tasks[entry.job.reference_path];
       auto request = ReadRequest(entry.job, task);
       if (request.ok()) {
         task = request->task;

@@ -193,11 +193,11 @@ Result<bool> Examination::StartRoles() {
   candidate_imports_ = task_.imports;
   candidate_imports_.package.clear();
   if (job_.candidate_has_neighbours)
-    candidate_imports_.Add(FindLocalImports(job_.candidate, job_.candidate_path));
+    candidate_imports_.Add(task::FindLocalImports(job_.candidate, job_.candidate_path));
   DAVINCI_ASSIGN_OR_RETURN(
       candidate_home_,
       context_.runner_pool->Take(job_.target, job_.compile_only, protocol_.device_connections,
-                                 WithoutTask(candidate_imports_.visible, task_.files),
+                                 task::WithoutTask(candidate_imports_.visible, task_.files),
                                  candidate_imports_.names));
   candidate_.runner = std::move(candidate_home_.runner);
   uses_triton_ = job_.candidate.find("triton") != std::string::npos;

@@ -23,11 +23,11 @@
 #include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
 #include "davinci/judge/slow_calls.h"
-#include "davinci/judge/task.h"
 #include "davinci/stats/paired_ratio.h"
 #include "davinci/stats/roofline.h"
 #include "davinci/stats/stopping_criterion.h"
 #include "davinci/store/kv_cache.h"
+#include "davinci/task/task.h"
 #include "davinci/worker/fork_server.h"
 
 namespace davinci::judge {
@@ -319,7 +319,7 @@ class Examination {
 
   const JudgeContext& context_;
   const Job& job_;
-  const Task& task_;
+  const task::Task& task_;
   const Protocol& protocol_;
   const MemoryBudget budget_;
   bool IsAlone() const { return budget_ == MemoryBudget::kAll; }
@@ -344,7 +344,7 @@ class Examination {
   SecretStream secret_{secret_seed_};
   std::string last_args_;
   Timed candidate_;
-  LocalImports candidate_imports_;
+  task::LocalImports candidate_imports_;
   std::optional<Answer> loaded_;  // what came of loading the candidate, once asked
   bool uses_triton_ = false;
   int gate_variant_ = -1;  // whose first call has been gated

@@ -207,7 +207,7 @@ bool Judge::Alive() { return impl_->server->Alive(); }
 
 Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target) {
   Job job;
-  DAVINCI_ASSIGN_OR_RETURN(job.task, ReadTask(task_path));
+  DAVINCI_ASSIGN_OR_RETURN(job.task, task::ReadTask(task_path));
   job.target = target;
   DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName("davinci"));
   DAVINCI_ASSIGN_OR_RETURN(const JudgeContext* context, impl_->Ready());
@@ -259,7 +259,7 @@ Result<Evaluation> Judge::EvaluateAgainst(const EvaluationRequest& request) {
 }
 
 Result<Evaluation> Judge::EvaluateOnce(const EvaluationRequest& request, MemoryBudget budget) {
-  const Task& task = *request.task;
+  const task::Task& task = *request.task;
   const std::string& source = request.candidate;
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(request.protocol));
   json limits = OverrideLimits(impl_->options, &protocol);

@@ -26,22 +26,15 @@ std::string EvaluationRequest::Hash() const {
       .FinishHex();
 }
 
-Result<std::shared_ptr<const Task>> ReadTask(const std::string& path,
-                                             const std::vector<std::string>& shapes) {
-  DAVINCI_ASSIGN_OR_RETURN(Task task, LoadTask(path));
-  DAVINCI_RETURN_IF_ERROR(AddShapes(shapes, &task));
-  return std::make_shared<const Task>(std::move(task));
-}
-
-Result<EvaluationRequest> ReadRequest(const JobFiles& job, std::shared_ptr<const Task> task) {
+Result<EvaluationRequest> ReadRequest(const JobFiles& job, std::shared_ptr<const task::Task> task) {
   EvaluationRequest request;
   request.task = std::move(task);
   if (request.task == nullptr) {
-    DAVINCI_ASSIGN_OR_RETURN(request.task, ReadTask(job.reference_path, job.shapes));
+    DAVINCI_ASSIGN_OR_RETURN(request.task, task::ReadTask(job.reference_path, job.shapes));
   }
   DAVINCI_RETURN_IF_ERROR(ProtocolByName(job.protocol).status());
-  DAVINCI_ASSIGN_OR_RETURN(request.candidate,
-                           ReadNamedFile(job.candidate_path, kMaxCandidateBytes, "candidate"));
+  DAVINCI_ASSIGN_OR_RETURN(
+      request.candidate, task::ReadNamedFile(job.candidate_path, kMaxCandidateBytes, "candidate"));
   request.candidate_path = job.candidate_path;
   request.candidate_has_neighbours = job.candidate_has_neighbours;
   request.target = job.target;

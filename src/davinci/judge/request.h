@@ -14,7 +14,7 @@
 #include "davinci/base/status.h"
 #include "davinci/data/evaluation.h"
 #include "davinci/data/language.h"
-#include "davinci/judge/task.h"
+#include "davinci/task/task.h"
 
 namespace davinci::judge {
 
@@ -24,8 +24,8 @@ using Progress = std::function<void(std::string_view stage)>;
 struct ServiceReply;  // service.h
 
 struct EvaluationRequest {
-  std::shared_ptr<const Task> task;  // with the shapes that are checked besides its own
-  std::string candidate;             // text
+  std::shared_ptr<const task::Task> task;  // with the shapes that are checked besides its own
+  std::string candidate;                   // text
   // Names the candidate in messages.
   std::string candidate_path = "candidate.py";
   // The candidate comes with files of its own: those it imports from beside its path can be seen.
@@ -68,9 +68,6 @@ struct JobFiles {
 // Reads the candidate, and the task unless `task` is given (then without the job's shapes). A
 // missing file or a broken task is kNotFound or kInvalidArgument with the remedy.
 Result<EvaluationRequest> ReadRequest(const JobFiles& job,
-                                      std::shared_ptr<const Task> task = nullptr);
-// A task with further shapes.
-Result<std::shared_ptr<const Task>> ReadTask(const std::string& path,
-                                             const std::vector<std::string>& shapes = {});
+                                      std::shared_ptr<const task::Task> task = nullptr);
 
 }  // namespace davinci::judge

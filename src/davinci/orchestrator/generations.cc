@@ -35,9 +35,10 @@ std::optional<KernelBenchName> ParseKernelBenchName(const std::string& name) {
 }
 
 // The task whose id is `name`, or ends in "/name"; null when none or several do.
-const TaskEntry* TaskNamed(const std::vector<TaskEntry>& tasks, const std::string& name) {
-  const TaskEntry* found = nullptr;
-  for (const TaskEntry& task : tasks) {
+const task::TaskEntry* TaskNamed(const std::vector<task::TaskEntry>& tasks,
+                                 const std::string& name) {
+  const task::TaskEntry* found = nullptr;
+  for (const task::TaskEntry& task : tasks) {
     if (task.id == name) return &task;
     if (!task.id.ends_with("/" + name)) continue;
     if (found != nullptr) return nullptr;
@@ -48,22 +49,22 @@ const TaskEntry* TaskNamed(const std::vector<TaskEntry>& tasks, const std::strin
 
 // A file's place: task and an order within it; a task's samples are numbered by it.
 struct Place {
-  const TaskEntry* task = nullptr;
+  const task::TaskEntry* task = nullptr;
   std::pair<int, std::string> order;
 };
 
-Place PlaceOf(const fs::path& relative, const std::vector<TaskEntry>& tasks) {
+Place PlaceOf(const fs::path& relative, const std::vector<task::TaskEntry>& tasks) {
   const std::string name = relative.filename().string();
   if (const auto parsed = ParseKernelBenchName(name)) {
-    for (const TaskEntry& task : tasks)
+    for (const task::TaskEntry& task : tasks)
       if (task.level == parsed->level && task.problem == parsed->problem)
         return {&task, {parsed->sample, ""}};
     return {};
   }
   const std::string whole = (relative.parent_path() / relative.stem()).generic_string();
-  if (const TaskEntry* task = TaskNamed(tasks, whole)) return {task, {0, ""}};
+  if (const task::TaskEntry* task = TaskNamed(tasks, whole)) return {task, {0, ""}};
   if (!relative.has_parent_path()) return {};
-  const TaskEntry* task = TaskNamed(tasks, relative.parent_path().generic_string());
+  const task::TaskEntry* task = TaskNamed(tasks, relative.parent_path().generic_string());
   return {task, {0, name}};
 }
 
@@ -104,7 +105,8 @@ class Backbone : public llm::Backbone {
 
 }  // namespace
 
-Result<Generations> ReadGenerations(const fs::path& folder, const std::vector<TaskEntry>& tasks) {
+Result<Generations> ReadGenerations(const fs::path& folder,
+                                    const std::vector<task::TaskEntry>& tasks) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
     return NotFound(fmt::format("{}: no such folder of generations", folder.string()));

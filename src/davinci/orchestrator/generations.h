@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/data/task_set.h"
 #include "davinci/llm/backbone.h"
+#include "davinci/task/task_set.h"
 
 namespace davinci::orchestrator {
 
@@ -29,7 +29,7 @@ struct Generations {
 
 // NotFound: no such folder. InvalidArgument: no file fits a task, or two files are one sample.
 Result<Generations> ReadGenerations(const std::filesystem::path& folder,
-                                    const std::vector<TaskEntry>& tasks);
+                                    const std::vector<task::TaskEntry>& tasks);
 
 // Answers the first turn of rollout r of a task with its sample r.
 std::unique_ptr<llm::Backbone> GenerationsBackbone(Generations generations);

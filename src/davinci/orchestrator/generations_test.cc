@@ -18,11 +18,11 @@ class GenerationsTest : public ::testing::Test {
     auto made = MakeTempDir("generations");
     ASSERT_TRUE(made.ok());
     dir_ = std::move(*made);
-    TaskEntry softmax;
+    task::TaskEntry softmax;
     softmax.id = "level1/23_Softmax";
     softmax.level = 1;
     softmax.problem = 23;
-    TaskEntry own;
+    task::TaskEntry own;
     own.id = "gelu";
     tasks_ = {softmax, own};
   }
@@ -32,7 +32,7 @@ class GenerationsTest : public ::testing::Test {
   }
 
   TempDir dir_;
-  std::vector<TaskEntry> tasks_;
+  std::vector<task::TaskEntry> tasks_;
 };
 
 TEST_F(GenerationsTest, BothLayoutsAreReadInOrder) {

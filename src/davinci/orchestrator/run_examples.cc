@@ -60,17 +60,17 @@ class Reader {
   Status Read();
 
  private:
-  Result<std::vector<TaskEntry>> TasksOf(int step);
-  Status ReadStep(int step, const std::vector<TaskEntry>& tasks);
-  Status ReadTask(const TaskEntry& task, const rollout::TaskOutcome& outcome);
-  Status ReadTrajectory(const TaskEntry& task, const Trajectory& trajectory);
-  Status ReadSelection(const TaskEntry& task, const rollout::TaskOutcome& outcome,
+  Result<std::vector<task::TaskEntry>> TasksOf(int step);
+  Status ReadStep(int step, const std::vector<task::TaskEntry>& tasks);
+  Status ReadTask(const task::TaskEntry& task, const rollout::TaskOutcome& outcome);
+  Status ReadTrajectory(const task::TaskEntry& task, const Trajectory& trajectory);
+  Status ReadSelection(const task::TaskEntry& task, const rollout::TaskOutcome& outcome,
                        const Selection& selection);
-  Status ReadSummary(const TaskEntry& task, const rollout::TaskOutcome& outcome,
+  Status ReadSummary(const task::TaskEntry& task, const rollout::TaskOutcome& outcome,
                      const SummaryCall& call);
   // The call of a unit; nothing where the journal has none (a kernel that the user started from).
   Result<std::optional<Asked>> CallOf(const rollout::UnitId& id);
-  Status Take(sftdata::Row row, const TaskEntry& task, const std::string& id);
+  Status Take(sftdata::Row row, const task::TaskEntry& task, const std::string& id);
   void LeaveOut(const char* agent, const std::string& rule) {
     ++counts_.left_out[fmt::format("{}/{}", agent, rule.substr(0, rule.find(':')))];
   }
@@ -100,7 +100,7 @@ Result<std::optional<Asked>> Reader::CallOf(const rollout::UnitId& id) {
   return std::optional(std::move(asked));
 }
 
-Status Reader::Take(sftdata::Row row, const TaskEntry& task, const std::string& id) {
+Status Reader::Take(sftdata::Row row, const task::TaskEntry& task, const std::string& id) {
   row.origin.id = fmt::format("{}/{}", run_->folder().filename().string(), id);
   row.origin.task = task.id;
   row.origin.reference = task.source;
@@ -111,7 +111,7 @@ Status Reader::Take(sftdata::Row row, const TaskEntry& task, const std::string& 
   return take_(std::move(row));
 }
 
-Status Reader::ReadTrajectory(const TaskEntry& task, const Trajectory& trajectory) {
+Status Reader::ReadTrajectory(const task::TaskEntry& task, const Trajectory& trajectory) {
   ++counts_.trajectories;
   counts_.turns += static_cast<int64_t>(trajectory.turns.size());
   const sftdata::TrajectoryVerdict verdict =
@@ -146,7 +146,7 @@ Status Reader::ReadTrajectory(const TaskEntry& task, const Trajectory& trajector
   return Status::Ok();
 }
 
-Status Reader::ReadSelection(const TaskEntry& task, const rollout::TaskOutcome& outcome,
+Status Reader::ReadSelection(const task::TaskEntry& task, const rollout::TaskOutcome& outcome,
                              const Selection& selection) {
   rollout::UnitId id = UnitOf(UnitKind::kSelection, outcome.step, std::string_view(outcome.task));
   id.scheme = selection.scheme;
@@ -169,7 +169,7 @@ Status Reader::ReadSelection(const TaskEntry& task, const rollout::TaskOutcome& 
               CallLabel(outcome.task, outcome.step, fmt::format("selection/{}", selection.scheme)));
 }
 
-Status Reader::ReadSummary(const TaskEntry& task, const rollout::TaskOutcome& outcome,
+Status Reader::ReadSummary(const task::TaskEntry& task, const rollout::TaskOutcome& outcome,
                            const SummaryCall& call) {
   rollout::UnitId id = UnitOf(UnitKind::kSummary, outcome.step, std::string_view(outcome.task));
   id.summary = call.summary;
@@ -210,7 +210,7 @@ Status Reader::ReadSummary(const TaskEntry& task, const rollout::TaskOutcome& ou
               CallLabel(outcome.task, outcome.step, fmt::format("summary/{}", call.summary)));
 }
 
-Status Reader::ReadTask(const TaskEntry& task, const rollout::TaskOutcome& outcome) {
+Status Reader::ReadTask(const task::TaskEntry& task, const rollout::TaskOutcome& outcome) {
   ++counts_.tasks;
   for (const Selection& selection : outcome.selections)
     if (selection.null_scheme)
@@ -226,9 +226,9 @@ Status Reader::ReadTask(const TaskEntry& task, const rollout::TaskOutcome& outco
   return Status::Ok();
 }
 
-Status Reader::ReadStep(int step, const std::vector<TaskEntry>& tasks) {
+Status Reader::ReadStep(int step, const std::vector<task::TaskEntry>& tasks) {
   std::vector<rollout::TaskInput> inputs;
-  for (const TaskEntry& task : tasks) {
+  for (const task::TaskEntry& task : tasks) {
     DAVINCI_ASSIGN_OR_RETURN(auto input, InputFromRecord(task, settings_));
     inputs.push_back(std::move(input));
   }
@@ -251,8 +251,8 @@ Status Reader::ReadStep(int step, const std::vector<TaskEntry>& tasks) {
 }
 
 // Training draws the tasks of a step; other runs go through those of the header.
-Result<std::vector<TaskEntry>> Reader::TasksOf(int step) {
-  std::vector<TaskEntry> tasks;
+Result<std::vector<task::TaskEntry>> Reader::TasksOf(int step) {
+  std::vector<task::TaskEntry> tasks;
   if (header_.command == "train") {
     rollout::UnitId id;
     id.kind = UnitKind::kDrawn;

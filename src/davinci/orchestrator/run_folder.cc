@@ -27,9 +27,9 @@ std::string Differences(const RunHeader& run, const RunHeader& asked) {
       add(fmt::format("{} is {} there and {} here", key,
                       other == run.identity.end() ? "unknown" : other->second, value));
   }
-  std::map<std::string, const TaskEntry*> tasks;
-  for (const TaskEntry& task : run.tasks) tasks[task.id] = &task;
-  for (const TaskEntry& task : asked.tasks) {
+  std::map<std::string, const task::TaskEntry*> tasks;
+  for (const task::TaskEntry& task : run.tasks) tasks[task.id] = &task;
+  for (const task::TaskEntry& task : asked.tasks) {
     const auto other = tasks.find(task.id);
     if (other == tasks.end())
       add(fmt::format("the task {} is not part of it", task.id));
@@ -43,7 +43,7 @@ std::string Differences(const RunHeader& run, const RunHeader& asked) {
 
 }  // namespace
 
-json TaskRecord(const TaskEntry& task) {
+json TaskRecord(const task::TaskEntry& task) {
   json body = {{"id", task.id},
                {"path", task.path.string()},
                {"source", Sha256Hex(task.source)},
@@ -54,8 +54,8 @@ json TaskRecord(const TaskEntry& task) {
   return body;
 }
 
-Result<TaskEntry> TaskFromRecord(const json& body, store::RunStore& run) {
-  TaskEntry task;
+Result<task::TaskEntry> TaskFromRecord(const json& body, store::RunStore& run) {
+  task::TaskEntry task;
   task.id = body.at("id").get<std::string>();
   task.path = body.at("path").get<std::string>();
   DAVINCI_ASSIGN_OR_RETURN(task.source, run.GetBlob(body.at("source").get<std::string>()));
@@ -76,7 +76,7 @@ json ToJson(const RunHeader& header) {
                    {"created_unix_s", header.created_unix_s},
                    {"identity", header.identity},
                    {"tasks", json::array()}};
-  for (const TaskEntry& task : header.tasks) document["tasks"].push_back(TaskRecord(task));
+  for (const task::TaskEntry& task : header.tasks) document["tasks"].push_back(TaskRecord(task));
   return document;
 }
 
@@ -91,7 +91,7 @@ Result<RunHeader> HeaderFrom(store::RunStore& run) {
     header.created_unix_s = document.at("created_unix_s").get<double>();
     header.identity = document.at("identity").get<std::map<std::string, std::string>>();
     for (const json& task : document.at("tasks")) {
-      DAVINCI_ASSIGN_OR_RETURN(TaskEntry entry, TaskFromRecord(task, run));
+      DAVINCI_ASSIGN_OR_RETURN(task::TaskEntry entry, TaskFromRecord(task, run));
       header.tasks.push_back(std::move(entry));
     }
   } catch (const json::exception& error) {
@@ -101,8 +101,8 @@ Result<RunHeader> HeaderFrom(store::RunStore& run) {
   return header;
 }
 
-Status KeepSources(std::vector<TaskEntry>* tasks) {
-  for (TaskEntry& task : *tasks) {
+Status KeepSources(std::vector<task::TaskEntry>* tasks) {
+  for (task::TaskEntry& task : *tasks) {
     if (!task.source.empty()) continue;
     DAVINCI_ASSIGN_OR_RETURN(task.source, ReadFile(task.path));
     fs::path sidecar = task.path;
@@ -116,15 +116,15 @@ Status KeepSources(std::vector<TaskEntry>* tasks) {
   return Status::Ok();
 }
 
-Status PlaceTaskRows(const fs::path& folder, std::vector<TaskEntry>* entries) {
-  std::vector<TaskEntry> rows;
-  for (const TaskEntry& entry : *entries)
+Status PlaceTaskRows(const fs::path& folder, std::vector<task::TaskEntry>* entries) {
+  std::vector<task::TaskEntry> rows;
+  for (const task::TaskEntry& entry : *entries)
     if (entry.path.empty()) rows.push_back(entry);
   if (rows.empty()) return Status::Ok();
   DAVINCI_RETURN_IF_ERROR(MakeDirs(folder / "tasks"));
-  DAVINCI_RETURN_IF_ERROR(WriteTaskFiles(folder / "tasks", &rows));
+  DAVINCI_RETURN_IF_ERROR(task::WriteTaskFiles(folder / "tasks", &rows));
   size_t next = 0;
-  for (TaskEntry& entry : *entries)
+  for (task::TaskEntry& entry : *entries)
     if (entry.path.empty()) entry.path = rows[next++].path;
   return Status::Ok();
 }
@@ -133,7 +133,7 @@ fs::path DefaultRunFolder(const RunHeader& header) {
   Sha256 hash;
   hash.Field(header.command);
   for (const auto& [key, value] : header.identity) hash.Field(key).Field(value);
-  for (const TaskEntry& task : header.tasks)
+  for (const task::TaskEntry& task : header.tasks)
     hash.Field(task.id).Field(task.source).Field(task.sidecar);
   const std::string first = header.tasks.empty() ? "empty" : header.tasks.front().id;
   const std::string more =
@@ -156,7 +156,7 @@ Result<std::unique_ptr<store::RunStore>> OpenRun(const fs::path& folder, const R
                       folder.string(), differences));
   } else {
     std::vector<std::string_view> texts;
-    for (const TaskEntry& task : header.tasks) {
+    for (const task::TaskEntry& task : header.tasks) {
       texts.push_back(task.source);
       if (!task.sidecar.empty()) texts.push_back(task.sidecar);
     }

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/data/task_set.h"
 #include "davinci/orchestrator/run_recipe.h"
 #include "davinci/store/run_store.h"
+#include "davinci/task/task_set.h"
 
 namespace davinci::orchestrator {
 
@@ -21,14 +21,14 @@ struct RunHeader {
   std::string version;    // of davinci
   bool recorded = false;  // replies come from a recording
   double created_unix_s = 0;
-  std::vector<TaskEntry> tasks;  // `source` holds the reference's text, also of files
+  std::vector<task::TaskEntry> tasks;  // `source` holds the reference's text, also of files
   std::map<std::string, std::string> identity;  // run_recipe.h, plus "llm"
 };
 
 // A task as a run keeps it; its texts are blobs under their SHA-256. TaskFromRecord throws
 // json::exception where a member is missing.
-nlohmann::json TaskRecord(const TaskEntry& task);
-Result<TaskEntry> TaskFromRecord(const nlohmann::json& record, store::RunStore& run);
+nlohmann::json TaskRecord(const task::TaskEntry& task);
+Result<task::TaskEntry> TaskFromRecord(const nlohmann::json& record, store::RunStore& run);
 
 // Where training keeps the units of held-out tasks, behind every segment that is trained on.
 inline constexpr int kFirstHeldOutSegment = 50000000;
@@ -37,10 +37,10 @@ nlohmann::json ToJson(const RunHeader& header);
 Result<RunHeader> HeaderFrom(store::RunStore& run);
 
 // The reference's text of every entry that is a file, so that a run needs the file no longer.
-Status KeepSources(std::vector<TaskEntry>* tasks);
+Status KeepSources(std::vector<task::TaskEntry>* tasks);
 
 // Entries that are files keep their path; rows become files below `folder`/tasks.
-Status PlaceTaskRows(const std::filesystem::path& folder, std::vector<TaskEntry>* entries);
+Status PlaceTaskRows(const std::filesystem::path& folder, std::vector<task::TaskEntry>* entries);
 
 // "davinci-runs/softmax_rows-1a2b3c4d": the same question gives the same folder, so that the same
 // command goes on where it was stopped.

@@ -110,7 +110,7 @@ class Loop {
 
 Status Loop::Prepare() {
   if (replaying_) {
-    for (const TaskEntry& entry : request_.header.tasks) {
+    for (const task::TaskEntry& entry : request_.header.tasks) {
       DAVINCI_ASSIGN_OR_RETURN(auto input, InputFromRecord(entry, request_.recipe.step));
       inputs_.push_back(std::move(input));
     }

@@ -8,8 +8,8 @@
 
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/protocol.h"
-#include "davinci/judge/task.h"
 #include "davinci/search/strategy.h"
+#include "davinci/task/task.h"
 
 namespace davinci::orchestrator {
 namespace {
@@ -76,7 +76,7 @@ void Reader::ReadTask() {
   reader_.Read("policy.require_language", &step.require_language);
   reader_.Read("task.shapes", &step.shapes);
   for (const std::string& shape : step.shapes)
-    if (const auto parsed = judge::ParseShape(shape); !parsed.ok())
+    if (const auto parsed = task::ParseShape(shape); !parsed.ok())
       reader_.Problem("task.shapes", parsed.status().message());
   reader_.Read("task.hints", &step.hints);
   reader_.Read("task.baseline", &step.baseline);

@@ -33,12 +33,12 @@ void Brief(const config::TaskConfig& config, const std::string& class_name,
 
 }  // namespace
 
-Result<std::vector<rollout::TaskInput>> MakeTaskInputs(const std::vector<TaskEntry>& entries,
+Result<std::vector<rollout::TaskInput>> MakeTaskInputs(const std::vector<task::TaskEntry>& entries,
                                                        const rollout::StepSettings& settings) {
   std::vector<rollout::TaskInput> inputs;
   std::string problems;
-  for (const TaskEntry& entry : entries) {
-    auto task = judge::ReadTask(entry.path.string(), settings.shapes);
+  for (const task::TaskEntry& entry : entries) {
+    auto task = task::ReadTask(entry.path.string(), settings.shapes);
     if (!task.ok()) {
       problems += (problems.empty() ? "" : "\n") + task.status().message();
       continue;
@@ -56,7 +56,7 @@ Result<std::vector<rollout::TaskInput>> MakeTaskInputs(const std::vector<TaskEnt
   return inputs;
 }
 
-Result<rollout::TaskInput> InputFromRecord(const TaskEntry& entry,
+Result<rollout::TaskInput> InputFromRecord(const task::TaskEntry& entry,
                                            const rollout::StepSettings& settings) {
   DAVINCI_ASSIGN_OR_RETURN(const auto config,
                            config::ParseTaskConfig(entry.sidecar, entry.id + ".toml"));
@@ -64,24 +64,24 @@ Result<rollout::TaskInput> InputFromRecord(const TaskEntry& entry,
   input.id = entry.id;
   input.brief.id = entry.id;
   input.brief.reference = entry.source;
-  // As judge::LoadTask: tasks without a class are wrapped in one.
+  // As task::LoadTask: tasks without a class are wrapped in one.
   const bool is_class = config.function.empty() && config.op.empty();
   Brief(config, is_class ? config.CandidateEntry() : "ModelNew", settings, &input.brief);
   return input;
 }
 
-Result<std::vector<TaskEntry>> LoadTasks(const std::vector<std::string>& paths,
-                                         const TaskFilter& filter) {
-  std::vector<TaskEntry> entries;
+Result<std::vector<task::TaskEntry>> LoadTasks(const std::vector<std::string>& paths,
+                                               const task::TaskFilter& filter) {
+  std::vector<task::TaskEntry> entries;
   for (const std::string& path : paths) {
-    DAVINCI_ASSIGN_OR_RETURN(auto found, LoadTaskSet(path, filter));
-    for (TaskEntry& entry : found) {
+    DAVINCI_ASSIGN_OR_RETURN(auto found, task::LoadTaskSet(path, filter));
+    for (task::TaskEntry& entry : found) {
       const bool taken = std::any_of(entries.begin(), entries.end(),
-                                     [&](const TaskEntry& e) { return e.id == entry.id; });
+                                     [&](const task::TaskEntry& e) { return e.id == entry.id; });
       if (taken && !entry.path.empty()) {
-        const bool same_file = std::any_of(entries.begin(), entries.end(), [&](const TaskEntry& e) {
-          return e.path == entry.path;
-        });
+        const bool same_file =
+            std::any_of(entries.begin(), entries.end(),
+                        [&](const task::TaskEntry& e) { return e.path == entry.path; });
         if (same_file) continue;
         entry.id = entry.path.parent_path().filename().string() + "/" + entry.id;
       }
@@ -89,7 +89,7 @@ Result<std::vector<TaskEntry>> LoadTasks(const std::vector<std::string>& paths,
     }
   }
   std::map<std::string, std::string> origins;
-  for (const TaskEntry& entry : entries) {
+  for (const task::TaskEntry& entry : entries) {
     const auto [other, fresh] = origins.try_emplace(entry.id, entry.origin);
     if (!fresh)
       return InvalidArgument(fmt::format("{} and {} are both called \"{}\"; rename one of them",

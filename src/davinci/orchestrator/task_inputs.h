@@ -5,23 +5,23 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/data/task_set.h"
 #include "davinci/rollout/settings.h"
 #include "davinci/rollout/step.h"
+#include "davinci/task/task_set.h"
 
 namespace davinci::orchestrator {
 
 // Reads every task file and its sidecar; all broken ones are named at once. InvalidArgument for a
 // language that cannot run on the target.
-Result<std::vector<rollout::TaskInput>> MakeTaskInputs(const std::vector<TaskEntry>& entries,
+Result<std::vector<rollout::TaskInput>> MakeTaskInputs(const std::vector<task::TaskEntry>& entries,
                                                        const rollout::StepSettings& settings);
 
 // For a replay: the same from the texts that the run kept; the file may be gone.
-Result<rollout::TaskInput> InputFromRecord(const TaskEntry& entry,
+Result<rollout::TaskInput> InputFromRecord(const task::TaskEntry& entry,
                                            const rollout::StepSettings& settings);
 
 // The tasks of FILE… (files, folders, JSONL); ids that collide get their folder's name in front.
-Result<std::vector<TaskEntry>> LoadTasks(const std::vector<std::string>& paths,
-                                         const TaskFilter& filter);
+Result<std::vector<task::TaskEntry>> LoadTasks(const std::vector<std::string>& paths,
+                                               const task::TaskFilter& filter);
 
 }  // namespace davinci::orchestrator

@@ -120,7 +120,7 @@ class Training {
   comm::RankGroup* const ranks_ = request_.ranks;
   StepEngine engine_;
   rl::CollapseMonitor monitor_;
-  std::vector<TaskEntry> tasks_, held_out_;
+  std::vector<task::TaskEntry> tasks_, held_out_;
   std::unique_ptr<skill::Library> library_;
   std::optional<trainer::RunLog> log_;
   std::unique_ptr<trainer::Learner> learner_;
@@ -139,8 +139,8 @@ Status Training::OpenTasks() {
   if (recipe_.eval_every > 0) {
     DAVINCI_ASSIGN_OR_RETURN(held_out_, LoadTasks(recipe_.held_out, {}));
     std::set<std::string> trained;
-    for (const TaskEntry& entry : tasks_) trained.insert(entry.id);
-    for (const TaskEntry& entry : held_out_)
+    for (const task::TaskEntry& entry : tasks_) trained.insert(entry.id);
+    for (const task::TaskEntry& entry : held_out_)
       if (trained.contains(entry.id))
         return InvalidArgument(fmt::format(
             "the task {} stands in train.tasks and in train.held_out; leave it out of one",
@@ -199,7 +199,7 @@ Status Training::Save(int step) {
 }
 
 Result<std::vector<rollout::TaskInput>> Training::TasksOf(int batch) {
-  std::vector<TaskEntry> entries;
+  std::vector<task::TaskEntry> entries;
   const size_t per_batch = TasksPerBatch();
   const size_t per_epoch = tasks_.size() / per_batch;
   const auto index = static_cast<size_t>(batch - 1);
@@ -216,7 +216,7 @@ Result<std::vector<rollout::TaskInput>> Training::TasksOf(int batch) {
   if (known.is_null()) {
     DAVINCI_RETURN_IF_ERROR(KeepSources(&entries));
     json body = {{"tasks", json::array()}};
-    for (const TaskEntry& entry : entries) {
+    for (const task::TaskEntry& entry : entries) {
       DAVINCI_RETURN_IF_ERROR(engine_.log.Keep(entry.source).status());
       if (!entry.sidecar.empty()) DAVINCI_RETURN_IF_ERROR(engine_.log.Keep(entry.sidecar).status());
       body["tasks"].push_back(TaskRecord(entry));

@@ -15,8 +15,8 @@
 
 #include "davinci/data/evaluation.h"
 #include "davinci/data/rollout.h"
-#include "davinci/data/task_set.h"
 #include "davinci/score/protocol.h"
+#include "davinci/task/task_set.h"
 
 namespace davinci::report {
 
@@ -32,7 +32,7 @@ struct Winner {
 };
 
 struct TaskView {
-  TaskEntry task;
+  task::TaskEntry task;
   std::string reference;  // source of the reference
   std::vector<Selection> selections;
   std::vector<Trajectory> trajectories;

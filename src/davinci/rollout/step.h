@@ -37,6 +37,7 @@
 #include "davinci/rollout/unit_log.h"
 #include "davinci/rollout/verdicts.h"
 #include "davinci/skill/library.h"
+#include "davinci/task/task.h"
 
 namespace davinci::rollout {
 
@@ -44,7 +45,7 @@ namespace davinci::rollout {
 struct TaskInput {
   std::string id;  // unique within the run
   // As it is judged, the settings' shapes included; null in a replay.
-  std::shared_ptr<const judge::Task> task;
+  std::shared_ptr<const task::Task> task;
   int rollouts = 0;  // per scheme, instead of the settings' number; 0: that
   agent::TaskBrief brief;
 };

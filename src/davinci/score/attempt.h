@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "davinci/data/rollout.h"
-#include "davinci/data/task_set.h"
 
 namespace davinci::score {
 

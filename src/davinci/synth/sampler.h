@@ -60,7 +60,7 @@ Result<SampleCounts> SampleTasks(const Grammar& grammar, const StyleBook& book,
                                  const SampleOptions& options,
                                  const std::function<Status(const SampledTask&)>& take);
 
-// A row of a task set (data/task_set.h): id, source, sidecar, and "synth" with what made it.
+// A row of a task set (task/task_set.h): id, source, sidecar, and "synth" with what made it.
 nlohmann::json ToJson(const SampledTask& task, SplitKind split);
 nlohmann::json ToJson(const SampleCounts& counts);
 

@@ -1,4 +1,4 @@
-#include "davinci/data/task_set.h"
+#include "davinci/task/task_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "davinci/base/files.h"
 
-namespace davinci {
+namespace davinci::task {
 namespace {
 
 namespace fs = std::filesystem;
@@ -183,4 +183,4 @@ TEST(OwnTasks, TheProjectsTaskFolderIsATaskSet) {
 }
 
 }  // namespace
-}  // namespace davinci
+}  // namespace davinci::task

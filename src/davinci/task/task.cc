@@ -1,4 +1,4 @@
-#include "davinci/judge/task.h"
+#include "davinci/task/task.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davinci/base/files.h"
@@ -15,7 +16,7 @@
 #include "davinci/base/suggest.h"
 #include "davinci/base/utf8.h"
 
-namespace davinci::judge {
+namespace davinci::task {
 namespace {
 
 constexpr uint64_t kMaxTaskBytes = 4u << 20;
@@ -159,4 +160,11 @@ Status AddShapes(const std::vector<std::string>& shapes, Task* task) {
   return Status::Ok();
 }
 
-}  // namespace davinci::judge
+Result<std::shared_ptr<const Task>> ReadTask(const std::string& path,
+                                             const std::vector<std::string>& shapes) {
+  DAVINCI_ASSIGN_OR_RETURN(Task task, LoadTask(path));
+  DAVINCI_RETURN_IF_ERROR(AddShapes(shapes, &task));
+  return std::make_shared<const Task>(std::move(task));
+}
+
+}  // namespace davinci::task

@@ -1,4 +1,4 @@
-#include "davinci/judge/local_imports.h"
+#include "davinci/task/local_imports.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 
-namespace davinci::judge {
+namespace davinci::task {
 namespace {
 
 namespace fs = std::filesystem;
@@ -279,4 +279,4 @@ std::string DigestOf(const std::vector<std::string>& paths) {
   return hash.FinishHex();
 }
 
-}  // namespace davinci::judge
+}  // namespace davinci::task

@@ -1,4 +1,4 @@
-// One line of a task table (data/task_set.h describes both forms of row) as a TaskEntry. Internal
+// One line of a task table (task/task_set.h describes both forms of row) as a TaskEntry. Internal
 // to this module. Reads no file.
 #pragma once
 
@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "davinci/base/status.h"
-#include "davinci/data/task_set.h"
+#include "davinci/task/task_set.h"
 
-namespace davinci {
+namespace davinci::task {
 
 // `line_number` names rows that have no id; relative paths are appended to `folder`. Errors say
 // what is wrong with the row, not where it stands.
@@ -19,4 +19,4 @@ Result<TaskEntry> ParseTaskRow(std::string_view line, int line_number,
 // only; `entry` may be empty when a sidecar names something else than a class.
 Status CheckTaskSource(std::string_view source, std::string_view entry);
 
-}  // namespace davinci
+}  // namespace davinci::task

@@ -1,13 +1,13 @@
-#include "davinci/judge/task.h"
+#include "davinci/task/task.h"
 
 #include <gtest/gtest.h>
 
 #include "davinci/base/files.h"
 
-namespace davinci::judge {
+namespace davinci::task {
 namespace {
 
-constexpr char kSource[] =
+constexpr char kTaskText[] =
     "class Model: pass\n# caf\xc3\xa9\ndef get_inputs(): return []\ndef get_init_inputs(): return "
     "[]";
 
@@ -19,20 +19,20 @@ Result<Task> Load(const std::string& source) {
 }
 
 TEST(LoadTask, KeepsTheSourceAsItIs) {
-  const auto task = Load(kSource);
+  const auto task = Load(kTaskText);
   ASSERT_TRUE(task.ok()) << task.status().ToString();
-  EXPECT_EQ(task->source, kSource);
+  EXPECT_EQ(task->source, kTaskText);
   EXPECT_EQ(task->candidate_entry, "ModelNew");
 }
 
 TEST(LoadTask, NamesTheLineThatIsNotUtf8) {
-  std::string source = kSource;
+  std::string source = kTaskText;
   source.erase(source.find('\xa9'), 1);
   const auto task = Load(source);
   EXPECT_EQ(task.status().code(), StatusCode::kInvalidArgument);
   EXPECT_NE(task.status().message().find("task.py:2: not UTF-8"), std::string::npos)
       << task.status().ToString();
-  EXPECT_FALSE(Load(std::string(kSource) + "\n\xff").ok());
+  EXPECT_FALSE(Load(std::string(kTaskText) + "\n\xff").ok());
 }
 
 TEST(LoadTask, HashFollowsWhatTheSourceImportsAndTheDataBesideIt) {
@@ -42,7 +42,8 @@ TEST(LoadTask, HashFollowsWhatTheSourceImportsAndTheDataBesideIt) {
     ASSERT_TRUE(WriteFileAtomic(folder->path() / name, text, Durability::kFastest).ok());
   };
   const auto load = [&] { return *LoadTask((folder->path() / "task.py").string()); };
-  write("task.py", std::string("from layers import act\nimport absent, os.path as p\n") + kSource);
+  write("task.py",
+        std::string("from layers import act\nimport absent, os.path as p\n") + kTaskText);
   write("layers.py", "import deeper");
   write("deeper.py", "X = 1");
   write("other.py", "X = 1");
@@ -77,7 +78,7 @@ TEST(ReadNamedFile, SaysHowItIsNamedAndWhatLiesThere) {
   const auto folder = MakeTempDir("task-test");
   ASSERT_TRUE(folder.ok());
   const std::string path = folder->path() / "softmax.py";
-  ASSERT_TRUE(WriteFileAtomic(path, kSource, Durability::kFastest).ok());
+  ASSERT_TRUE(WriteFileAtomic(path, kTaskText, Durability::kFastest).ok());
   EXPECT_TRUE(ReadNamedFile(path, 1 << 20, "candidate").ok());
   const auto missing = ReadNamedFile(folder->path() / "sofmax.py", 1 << 20, "candidate").status();
   EXPECT_EQ(missing.code(), StatusCode::kNotFound);
@@ -88,4 +89,4 @@ TEST(ReadNamedFile, SaysHowItIsNamedAndWhatLiesThere) {
 }
 
 }  // namespace
-}  // namespace davinci::judge
+}  // namespace davinci::task

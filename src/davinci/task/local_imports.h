@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace davinci::judge {
+namespace davinci::task {
 
 struct LocalImports {
   std::vector<std::string> folders;  // for sys.path, behind all others
@@ -43,4 +43,4 @@ std::vector<std::string> WithoutTask(const std::vector<std::string>& paths,
 // what else folders hold, size and time.
 std::string DigestOf(const std::vector<std::string>& paths);
 
-}  // namespace davinci::judge
+}  // namespace davinci::task

@@ -1,4 +1,4 @@
-#include "davinci/data/task_set.h"
+#include "davinci/task/task_set.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,9 +13,9 @@
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/suggest.h"
-#include "davinci/data/task_rows.h"
+#include "davinci/task/task_rows.h"
 
-namespace davinci {
+namespace davinci::task {
 namespace {
 
 namespace fs = std::filesystem;
@@ -260,4 +260,4 @@ Status WriteTaskFiles(const fs::path& folder, std::vector<TaskEntry>* entries) {
   return Status::Ok();
 }
 
-}  // namespace davinci
+}  // namespace davinci::task

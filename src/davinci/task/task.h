@@ -1,8 +1,11 @@
-// Task: an operation to optimise, read from a KernelBench-layout file and its optional sidecar.
+// Task: an operation to optimise, read from a KernelBench-layout file and its optional sidecar. The
+// front header of this module: a TaskEntry (task_set.h) says where a task comes from, a Task is
+// what was read there.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -11,9 +14,9 @@
 #include "davinci/base/status.h"
 #include "davinci/config/task_config.h"
 #include "davinci/data/language.h"
-#include "davinci/judge/local_imports.h"
+#include "davinci/task/local_imports.h"
 
-namespace davinci::judge {
+namespace davinci::task {
 
 struct Task {
   std::string path;    // absolute; of a task that was made from another file, that file
@@ -42,4 +45,9 @@ Result<nlohmann::json> ParseShape(std::string_view text);
 // Adds the shapes to the task's variants, and to its hash.
 Status AddShapes(const std::vector<std::string>& shapes, Task* task);
 
-}  // namespace davinci::judge
+// LoadTask() with further shapes: the task that is judged, described to agents and exported. Held
+// by all who use it, so its file is read once.
+Result<std::shared_ptr<const Task>> ReadTask(const std::string& path,
+                                             const std::vector<std::string>& shapes = {});
+
+}  // namespace davinci::task

@@ -1,7 +1,7 @@
 // A task set: the tasks of a run, whatever form they were handed over in.
 //
 // Every entry ends up as a file in KernelBench layout, because that is what the judge takes
-// (judge/task.h): a folder's files stay where they are, rows of a table carry their source as text
+// (task/task.h): a folder's files stay where they are, rows of a table carry their source as text
 // and are written into the run's folder with WriteTaskFiles(). Reading runs no task.
 //
 // Forms, decided by LoadTaskSet from the path:
@@ -30,7 +30,7 @@
 
 #include "davinci/base/status.h"
 
-namespace davinci {
+namespace davinci::task {
 
 struct TaskEntry {
   std::string id;              // unique within the set: "level1/12_Softmax", a row's own id
@@ -58,4 +58,4 @@ Result<std::vector<TaskEntry>> LoadTaskSet(const std::filesystem::path& path,
 // its path. Entries with a file are left alone. Writing the same set twice changes nothing.
 Status WriteTaskFiles(const std::filesystem::path& folder, std::vector<TaskEntry>* entries);
 
-}  // namespace davinci
+}  // namespace davinci::task

@@ -1,4 +1,4 @@
-#include "davinci/data/task_rows.h"
+#include "davinci/task/task_rows.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/suggest.h"
 
-namespace davinci {
+namespace davinci::task {
 namespace {
 
 using nlohmann::json;
@@ -139,4 +139,4 @@ Result<TaskEntry> ParseTaskRow(std::string_view line, int line_number,
                                       : ReadOwnRow(row, line_number, folder);
 }
 
-}  // namespace davinci
+}  // namespace davinci::task
