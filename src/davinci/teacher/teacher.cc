@@ -205,17 +205,13 @@ class Writer {
     for (const DimId dim : p_[id].shape) elements *= p_.At(dim, synth::Binding::kCuda);
     return elements;
   }
-  // What the device needs for an opaque call at the least, by its operands' elements.
+  // Of a vendor call that is bound by arithmetic: about 3 x 3 taps for a convolution.
   double OpaqueFlops(const TensorValue& value, Id id) const {
-    double weights = 0;  // elements of the largest operand behind the first
-    for (size_t i = 1; i < value.operands.size(); ++i)
-      weights = std::max(weights, Elements(value.operands[i]));
-    if (value.operands.empty() || value.shape.size() < 2) return 0;
-    const double depth =
-        p_.At(p_[value.operands[0]].shape.empty() ? value.shape.back()
-                                                  : p_[value.operands[0]].shape.back(),
-              synth::Binding::kCuda);
-    return 2 * Elements(id) * std::max(depth, weights / std::max(1.0, depth));
+    if (value.operands.empty()) return 0;
+    const auto& read = p_[value.operands[0]].shape;
+    if (read.size() < 2) return 0;
+    const DimId depth = value.what == "conv" ? read[1] : read.back();
+    return 2 * Elements(id) * p_.At(depth, synth::Binding::kCuda) * (value.what == "conv" ? 9 : 1);
   }
 
   // Several launches that cost the host more than the device, all of which a graph may hold:
@@ -226,8 +222,10 @@ class Writer {
     static const std::set<std::string> kHeld = {"view",      "matmul",    "conv",      "activation",
                                                 "pointwise", "norm",      "pool",      "softmax",
                                                 "resample",  "reduction", "attention", "shape"};
-    constexpr double kLaunch = 8, kBytesPerUs = 3e6, kFlopsPerUs = 3e7;
-    double launches = 0, device_us = 0;
+    // Microseconds of the host: Triton's launcher and what allocates for it, a module's call, and
+    // copying, replaying and cloning. The device's rates are those of a large one.
+    constexpr double kOwnLaunch = 25, kCall = 8, kReplay = 20, kBytesPerUs = 3e6, kFlopsPerUs = 3e7;
+    double host_us = 0, device_us = 0;
     for (const Plan::Step& step : plan_.steps) {
       double elements = 0;
       if (step.region >= 0) {
@@ -246,10 +244,10 @@ class Writer {
         if (value.what == "matmul" || value.what == "conv" || value.what == "attention")
           device_us += OpaqueFlops(value, step.value) / kFlopsPerUs;
       }
-      ++launches;
+      host_us += step.region >= 0 ? kOwnLaunch : kCall;
       device_us += std::max(2.0, 4 * elements / kBytesPerUs);
     }
-    return launches >= 3 && device_us < launches * kLaunch;
+    return host_us > kReplay + device_us && host_us > kOwnLaunch + kCall;
   }
 
   // The fresh result of a vendor call that an output may overwrite: nothing else reads it, and the
