@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -11,7 +12,10 @@
 #include "davinci/comm/agree.h"
 #include "davinci/comm/rank_group.h"
 #include "davinci/comm/world.h"
+#include "davinci/embedded/device_turn.h"
 #include "davinci/embedded/embedded_backbone.h"
+#include "davinci/gpu/device.h"
+#include "davinci/gpu/visible_devices.h"
 #include "davinci/orchestrator/train_loop.h"
 #include "report.h"
 #include "run_console.h"
@@ -62,10 +66,45 @@ Result<Workplace> OpenPlace(const orchestrator::TrainRequest& request,
                        [](const std::string& notice) { fmt::print(stderr, "{}\n", notice); });
 }
 
+// The devices that the model is sampled on, and of all that train: those of the ranks of this
+// machine, or the recipe's. InvalidArgument where one of them is reserved for judging.
+Result<std::vector<std::string>> SampleDevices(const orchestrator::TrainRequest& request) {
+  const std::string& own = request.recipe.common.learner.device;
+  const auto visible = gpu::VisibleDevices(*gpu::DeviceMonitor::Create());
+  std::vector<std::string> trains = {own};
+  const bool on_first = (own == "auto" || own == "cuda") && !visible.empty();
+  // A launcher may show each rank its own device only.
+  if (request.ranks != nullptr && own != "cpu" &&
+      std::ssize(visible) >= request.ranks->world().local_size)
+    for (int rank = 1; rank < request.ranks->world().local_size; ++rank)
+      trains.push_back(fmt::format("cuda:{}", rank));
+  if (trains.size() > 1) trains.front() = "cuda:0";
+  const std::vector<std::string>& asked = request.recipe.sample_devices;
+  const std::vector<std::string> samples = asked.empty() ? trains : asked;
+  const std::string& judges = request.recipe.run.judge.devices;
+  if (judges == "all") return samples;
+  DAVINCI_ASSIGN_OR_RETURN(const auto reserved, gpu::ChooseDevices(visible, judges));
+  const auto check = [&](const std::vector<std::string>& devices, const char* what) -> Status {
+    for (const std::string& device : devices) {
+      const std::string name = on_first && device == own ? "cuda:0" : device;
+      if (std::ranges::count(reserved, embedded::LeaseName(name, visible)) > 0)
+        return InvalidArgument(
+            fmt::format("judge.devices = \"{}\" reserves {}, where the model is {}; choose others "
+                        "for model.device, train.sample_devices or judge.devices",
+                        judges, name, what));
+    }
+    return Status::Ok();
+  };
+  DAVINCI_RETURN_IF_ERROR(check(trains, "trained"));
+  DAVINCI_RETURN_IF_ERROR(check(samples, "sampled"));
+  return samples;
+}
+
 // Samples, judges and writes the run folder: one process, or rank 0.
 Status Lead(const TrainArguments& arguments, orchestrator::TrainRequest request,
             const GlobalOptions& global) {
-  const auto workplace = OpenPlace(request, global);
+  const auto devices = SampleDevices(request);
+  const auto workplace = devices.ok() ? OpenPlace(request, global) : devices.status();
   DAVINCI_RETURN_IF_ERROR(comm::Agree(request.ranks, workplace.status()));
   const Workplace& place = *workplace;
   const trainer::LearnerOptions learner = request.recipe.common.learner;
@@ -88,21 +127,19 @@ Status Lead(const TrainArguments& arguments, orchestrator::TrainRequest request,
   parts.num_cores = place.parts.num_cores;
   const int places = request.recipe.run.llm.concurrency;
   parts.open_model =
-      [&learner, places](
+      [&learner, &devices, places](
           const std::filesystem::path& model,
           const std::filesystem::path& adapter) -> Result<std::unique_ptr<llm::Backbone>> {
     embedded::EmbeddedOptions options;
     options.engine.model_dir = model.string();
     options.engine.lora_dir = adapter.string();
-    options.engine.device = learner.device;
     options.engine.dtype = learner.compute == trainer::Compute::kFloat32 ? model::Dtype::kFloat32
                            : learner.compute == trainer::Compute::kBfloat16
                                ? model::Dtype::kBfloat16
                                : model::Dtype::kAuto;
     options.engine.max_batch = places;
     options.engine.threads = learner.threads;
-    DAVINCI_ASSIGN_OR_RETURN(auto opened, embedded::EmbeddedBackbone::Open(std::move(options)));
-    return std::unique_ptr<llm::Backbone>(std::move(opened));
+    return embedded::OpenOnDevices(options, *devices);
   };
   orchestrator::TrainEvents events;
   events.say = SayLine;

@@ -350,9 +350,10 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
   judge.threads = recipe.judge.threads;
   judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox;
   judge.triton = recipe.step.target == Target::kCuda;
-  std::vector<std::string> devices;  // training and rollouts use the whole machine
-  for (const gpu::DeviceInfo& device : gpu::VisibleDevices(*gpu::DeviceMonitor::Create()))
-    devices.push_back(device.uuid);
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto devices,
+      gpu::ChooseDevices(gpu::VisibleDevices(*gpu::DeviceMonitor::Create()), recipe.judge.devices));
+  if (!devices.empty()) judge.device = devices.front();
   place.judges = std::make_unique<judge::JudgePool>(
       judge, devices,
       judge::JudgeIdentityOf(VersionsOf(place.installation, parts.device, recipe, num_cores)));

@@ -9,7 +9,7 @@ Shown: a skill is learned from a winning trajectory and stands in later prompts;
 filters count what they drop; in training skills are selected, a skill is proposed, verified and flushed; replies of
 policy, selection and summary are trained with advantages that are not zero; a summary's reward is that of its
 verification's interval; log-probabilities of sampler and trainer agree; each process may be killed at any time; what
-is recorded is not done again: without its checkpoints the run makes the same ones, bit for bit, from its journal.
+is recorded is not done again; where a reply is sampled decides nothing about it: without its checkpoints the run makes the same ones, bit for bit, from its journal.
 """
 import importlib.util
 import json
@@ -295,6 +295,17 @@ def main():
         taught = os.path.join(taught, "checkpoints", sorted(os.listdir(os.path.join(taught, "checkpoints")))[-1])
         sft_seconds = time.time() - begun
         print(said.strip().splitlines()[-1], f"{sft_seconds:.0f} s", flush=True)
+
+        # Where a reply is sampled decides nothing about it.
+        sampled = []
+        for devices in (["cpu"], ["cpu", "cpu"]):
+            spread = os.path.join(folder, f"spread-{len(devices)}")
+            run(train(spread, taught, f"train.sample_devices={json.dumps(devices)}", "train.steps=1", "learn.enabled=false",
+                      "selection.schemes=0", "rollout.rollouts=12", "rollout.turns=1"))
+            sampled.append({u["unit"]: (u["body"]["reply"]["text"], u["body"]["trace"]["blob"])
+                            for u in units(spread, 1) if u["kind"] == "generation"})
+        assert len(sampled[0]) == 24 and sampled[0] == sampled[1], sampled
+        assert len({text for text, _ in sampled[0].values()}) > 3, sampled[0]
 
         # Two steps, killed at random points.
         out = os.path.join(folder, "run")

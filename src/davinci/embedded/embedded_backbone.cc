@@ -14,6 +14,7 @@
 #include "davinci/base/rng.h"
 #include "davinci/embedded/device_turn.h"
 #include "davinci/embedded/stop_text.h"
+#include "davinci/llm/spread.h"
 #include "davinci/llm/tool_prompt.h"
 #include "davinci/text/incremental_decoder.h"
 #include "davinci/weights/mapped_file.h"
@@ -127,6 +128,28 @@ Result<std::unique_ptr<EmbeddedBackbone>> EmbeddedBackbone::Open(EmbeddedOptions
     options.engine.book_memory = BookDeviceMemory;
   DAVINCI_ASSIGN_OR_RETURN(backbone->engine_, model::OpenEngine(std::move(options.engine)));
   return backbone;
+}
+
+Result<std::unique_ptr<llm::Backbone>> OpenOnDevices(const EmbeddedOptions& options,
+                                                     const std::vector<std::string>& devices) {
+  std::vector<std::unique_ptr<llm::Backbone>> places(devices.size());
+  std::vector<Status> opened(devices.size());
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < devices.size(); ++i)
+      threads.emplace_back([&, i] {
+        EmbeddedOptions own = options;
+        own.engine.device = devices[i];
+        auto place = EmbeddedBackbone::Open(std::move(own));
+        opened[i] = place.status();
+        if (place.ok()) places[i] = std::move(place).value();
+      });
+  }
+  for (size_t i = 0; i < devices.size(); ++i)
+    if (!opened[i].ok()) return opened[i].Annotate(devices[i]);
+  if (places.empty()) return InvalidArgument("no device to open the model on");
+  if (places.size() == 1) return std::move(places.front());
+  return std::unique_ptr<llm::Backbone>(std::make_unique<llm::SpreadBackbone>(std::move(places)));
 }
 
 Result<std::vector<llm::TokenId>> EmbeddedBackbone::PromptTokens(

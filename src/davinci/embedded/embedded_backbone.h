@@ -81,6 +81,11 @@ class EmbeddedBackbone final : public llm::Backbone {
   std::unique_ptr<model::Engine> engine_;
 };
 
+// The model on each of `devices` ("cpu", "cuda:1"; one engine each, also where one is named twice)
+// as one backbone (llm/spread.h).
+Result<std::unique_ptr<llm::Backbone>> OpenOnDevices(const EmbeddedOptions& options,
+                                                     const std::vector<std::string>& devices);
+
 // SHA-256 (hex) of what decides about the weights: config.json and all weight files of a folder or
 // the file itself, and the adapter's. Of files above 1 GiB: size, and the first and last 16 MiB.
 Result<std::string> WeightsDigest(const std::string& model, const std::string& adapter);

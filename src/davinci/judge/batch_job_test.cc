@@ -164,13 +164,5 @@ TEST_F(BatchFile, AMissingFileIsNotFound) {
             StatusCode::kNotFound);
 }
 
-TEST(JudgePool, ATaskKeepsItsDeviceWhileNoOtherIsIdler) {
-  EXPECT_EQ(PlaceFor({0}, 0), 0u);
-  EXPECT_EQ(PlaceFor({1, 0}, 0), 0u) << "its processes serve the next candidate";
-  EXPECT_EQ(PlaceFor({2, 0}, 0), 1u);
-  EXPECT_EQ(PlaceFor({5, 4, 3}, 2), 2u);
-  EXPECT_EQ(PlaceFor({5, 3, 4}, 0), 1u);
-}
-
 }  // namespace
 }  // namespace davinci::judge

@@ -1,8 +1,9 @@
 #include "davinci/judge/judge_pool.h"
 
-#include <algorithm>
 #include <functional>
 #include <utility>
+
+#include "davinci/base/placement.h"
 
 namespace davinci::judge {
 namespace {
@@ -11,13 +12,6 @@ namespace {
 constexpr int kMoreForOneTask = 1;
 
 }  // namespace
-
-size_t PlaceFor(const std::vector<int>& under_way, size_t home) {
-  const auto idlest = std::min_element(under_way.begin(), under_way.end());
-  return under_way[home] > *idlest + kMoreForOneTask
-             ? static_cast<size_t>(idlest - under_way.begin())
-             : home;
-}
 
 JudgePool::JudgePool(JudgeOptions options, const std::vector<std::string>& devices,
                      std::string identity)
@@ -33,7 +27,7 @@ JudgePool::Seat* JudgePool::Take(const EvaluationRequest& request) {
     std::vector<int> under_way;
     for (const Seat& one : seats_) under_way.push_back(one.under_way);
     const size_t home = std::hash<std::string>()(request.task->path) % seats_.size();
-    seat = &seats_[PlaceFor(under_way, home)];
+    seat = &seats_[PlaceFor(under_way, home, kMoreForOneTask)];
     for (Seat& one : seats_)
       if (!request.device.empty() && one.device == request.device) seat = &one;
   }

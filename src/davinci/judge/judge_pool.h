@@ -21,10 +21,6 @@
 
 namespace davinci::judge {
 
-// The place of a job whose task belongs to place `home`: that, unless it has more than one
-// evaluation more under way than the idlest place, which is then the answer.
-size_t PlaceFor(const std::vector<int>& under_way, size_t home);
-
 class JudgePool : public Judges {
  public:
   // `devices`: uuids (gpu/visible_devices.h). None: one judge of options.device. `identity`: as

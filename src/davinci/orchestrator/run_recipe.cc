@@ -215,6 +215,7 @@ void Reader::ReadJudge() {
   Number("judge.finalists", &step.finalists, 1, 100);
   Number("judge.in_flight", &judge.in_flight, 0, 1024);
   Number("judge.threads", &judge.threads, 0, 4096);
+  reader_.Read("judge.devices", &judge.devices);
   reader_.Read("judge.verdict_cache", &judge.verdict_cache);
   reader_.Read("judge.unsafe_no_sandbox", &judge.unsafe_no_sandbox);
   reader_.Read("certify.also_against", &recipe_.also_against);

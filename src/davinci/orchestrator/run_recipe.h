@@ -31,8 +31,11 @@ struct LlmSettings {
 };
 
 struct JudgeSettings {
-  int in_flight = 0;          // judgements at once; 0 = half the cores, at least one
-  int threads = 0;            // of reference and candidate; 0 = all cores
+  int in_flight = 0;  // judgements at once; 0 = half the cores, at least one
+  int threads = 0;    // of reference and candidate; 0 = all cores
+  // The GPUs that judge, as `davinci judge --devices` names them. Named ones judge alone: no model
+  // runs on them.
+  std::string devices = "all";
   bool verdict_cache = true;  // take over verdicts about identical questions from earlier runs
   bool unsafe_no_sandbox = false;
 };

@@ -84,6 +84,11 @@ class Reader {
     Number("train.eval_every", &made_.eval_every, 0);
     if (made_.eval_every > 0 && made_.held_out.empty())
       reader_.Problem("train.eval_every", "needs tasks in train.held_out, or must be 0");
+    reader_.Read("train.sample_devices", &made_.sample_devices);
+    for (const std::string& device : made_.sample_devices)
+      if (device != "cpu" && !device.starts_with("cuda:"))
+        reader_.Problem("train.sample_devices",
+                        fmt::format("\"{}\" is no device: \"cpu\" or \"cuda:N\"", device));
     Number("train.steps", &made_.steps, 1);
     Number("train.tasks_per_step", &made_.tasks_per_step, 1);
     Number("train.max_batches", &made_.max_batches, 1, 1000);

@@ -75,6 +75,9 @@ struct TrainRecipe {
   // Tasks that are rolled out every `eval_every` steps (0: never) and never trained on.
   std::vector<std::string> held_out;
   int eval_every = 0;
+  // Where the model is sampled ("cpu", "cuda:N"; one engine each). Empty: the devices of the ranks
+  // of rank 0's machine, and of one process its own.
+  std::vector<std::string> sample_devices;
   int steps = 300;
   int tasks_per_step = 16;
   // Dynamic sampling: a step rolls out further batches of as many tasks, so many in all at most, as

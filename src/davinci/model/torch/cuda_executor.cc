@@ -18,6 +18,8 @@ Result<std::unique_ptr<Executor>> MakeCudaExecutor(const Transformer*, Executor:
       "torch has CUDA and build again");
 }
 
+void ReturnCudaMemory() {}
+
 #else
 
 namespace {
@@ -606,6 +608,8 @@ class CudaExecutor final : public Executor {
 };
 
 }  // namespace
+
+void ReturnCudaMemory() { c10::cuda::CUDACachingAllocator::emptyCache(); }
 
 Result<std::unique_ptr<Executor>> MakeCudaExecutor(const Transformer* model,
                                                    Executor::Options options) {

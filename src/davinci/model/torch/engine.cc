@@ -170,6 +170,7 @@ class EngineImpl final : public Engine {
     executor_.reset();
     pool_.reset();
     model_.reset();
+    if (!device_.is_cpu()) ReturnCudaMemory();
     booking_.reset();
   }
 

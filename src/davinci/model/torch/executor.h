@@ -56,5 +56,7 @@ std::unique_ptr<Executor> MakeCpuExecutor(Transformer* model, Executor::Options 
 // kFailedPrecondition where this library was built without CUDA.
 Result<std::unique_ptr<Executor>> MakeCudaExecutor(const Transformer* model,
                                                    Executor::Options options);
+// Gives what LibTorch keeps for its next tensors back to the devices, for other processes.
+void ReturnCudaMemory();
 
 }  // namespace davinci::model
