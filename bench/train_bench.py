@@ -35,7 +35,7 @@ from ranks import environments  # noqa: E402
 PEAK = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
 # sequences, tokens of each, layers recomputed by us and (all or none) by PyTorch
 BATCH = {"25M": (16, 2048, 0, False), "135M": (16, 2048, 0, False), "qwen3-1.7B": (4, 4096, 0, False),
-         "qwen3-4B": (2, 4096, 12, False)}
+         "qwen3-4B": (2, 4096, 0, False)}
 CPU_BATCH = {"25M": (2, 256, 0, False)}
 
 
