@@ -355,7 +355,7 @@ def main():
                       f"{row['trained_tokens_per_s'] or 0:10.0f}  {row['parity']['mean']:.1e}/{row['parity']['max']:.1e}  "
                       f"{row['parity']['in_band']:6.1%} {row['accepted'].get('policy', 0):6.1%}", flush=True)
 
-        texts, finished = wait(start(command, arguments.ranks, arguments.device), begun + arguments.budget - 15, each, signal.SIGINT)
+        texts, finished = wait(start(command, arguments.ranks, arguments.device), begun + arguments.budget - 15, each, signal.SIGUSR1)
         utilisation.stop()
         result["finished"], result["seconds"] = finished, time.time() - begun
         result["said"] = [text[-4000:] for text in texts]

@@ -19,7 +19,7 @@ namespace {
 std::atomic<int> interrupts{0};
 
 void OnInterrupt(int signal) {
-  if (interrupts.fetch_add(1) > 0) {
+  if (interrupts.fetch_add(1) > 0 && signal != SIGUSR1) {
     ::signal(signal, SIG_DFL);
     raise(signal);
   }
@@ -147,8 +147,8 @@ void RunConsole::Done() {
 }
 
 struct InterruptWatch::Handlers {
-  static constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
-  std::array<struct sigaction, 2> previous{};
+  static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGUSR1};
+  std::array<struct sigaction, 3> previous{};
 };
 
 InterruptWatch::InterruptWatch(rollout::StopFlag* stop) : previous_(new Handlers) {

@@ -45,8 +45,9 @@ class RunConsole {
   std::map<std::string, Best> best_;  // by task
 };
 
-// While it lives, the first SIGINT or SIGTERM stops the run in an orderly way (best kernels are
-// certified and reported); the second one ends the process at once.
+// While it lives, the first SIGINT, SIGTERM or SIGUSR1 (from mpirun or Slurm) stops the run in an
+// orderly way (best kernels are certified and reported); a second SIGINT or SIGTERM ends the
+// process at once.
 class InterruptWatch {
  public:
   explicit InterruptWatch(rollout::StopFlag* stop);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -163,6 +164,8 @@ int Run(const TrainArguments& arguments, const GlobalOptions& global) {
   const auto world = comm::WorldFromEnvironment(std::getenv);
   if (!world.ok()) return FailCommand("train", world.status());
   const bool leads = world->rank == 0;
+  // mpirun passes it on to all ranks; rank 0 stops the run, and says so to the others.
+  if (!leads) std::signal(SIGUSR1, SIG_IGN);
   auto request = Prepare(arguments);
   if (arguments.dry_run) {
     if (!leads) return 0;
