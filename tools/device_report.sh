@@ -130,7 +130,7 @@ pairs() {
   mkdir -p "$work/pairs"
   part "${DAVINCI_PAIRS_SECONDS:-170}" pairs/judge "$davinci" synth demos --count "${DAVINCI_PAIRS:-600}" --seed "${DAVINCI_PAIRS_SEED:-3001}" \
     --language triton --judge -j "${DAVINCI_PAIRS_JOBS:-6}" --out "$out"
-  part 20 pairs/table "$davinci" synth demos --table --count "${DAVINCI_PAIRS:-600}" --seed "${DAVINCI_PAIRS_SEED:-3001}" --language triton --out "$out"
+  part 20 pairs/table "$davinci" synth demos --table --out "$out"
 }
 
 training() {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <sstream>
 
 #include "batch.h"
 #include "davinci/base/files.h"
@@ -41,12 +42,10 @@ struct DemoArguments {
 };
 
 struct Demo {
-  std::string task;
   std::string family;
   std::string size;  // class of the largest value
   std::string language, level;
   int own_kernels = 0;
-  size_t operators = 0;
 };
 
 std::string TargetOf(Language language) { return language == Language::kCpp ? "cpu" : "cuda"; }
@@ -100,6 +99,23 @@ class DemoWriter {
     for (const auto& [language, own] : own_)
       fmt::print("{}: {} candidates with an own kernel\n", language, own);
     for (const auto& [why, number] : refused_) fmt::print("no candidate: {} {}\n", number, why);
+    return Status::Ok();
+  }
+
+  // Reads DIR/demos.jsonl of an earlier run.
+  Status Read() {
+    const fs::path path = fs::path(arguments_.out) / "demos.jsonl";
+    DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, size_t{4} << 30));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.empty()) continue;
+      try {
+        Remember(json::parse(line));
+      } catch (const json::exception&) {
+        return InvalidArgument(
+            fmt::format("{}: not written by davinci synth demos", path.string()));
+      }
+    }
     return Status::Ok();
   }
 
@@ -242,13 +258,22 @@ class DemoWriter {
         own_[name] += candidate->own_kernels > 0;
         const auto binding =
             language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda;
-        demos_[id] = {
-            task.id,    task.graph.pattern->family, SizeClass(task.graph, binding),      name,
-            level_name, candidate->own_kernels,     task.graph.OperatorSequence().size()};
+        row["candidates"].back()["size"] = SizeClass(task.graph, binding);
       }
     }
     *rows += JsonText(row) + "\n";
+    Remember(row);
     return Status::Ok();
+  }
+
+  // What the table needs of a row of demos.jsonl.
+  void Remember(const json& row) {
+    for (const json& candidate : row.at("candidates")) {
+      if (!candidate.contains("size")) continue;  // with a mistake
+      demos_[candidate.at("id")] = {row.at("family"), candidate.at("size"),
+                                    candidate.at("language"), candidate.at("level"),
+                                    candidate.at("own_kernels")};
+    }
   }
 
   std::string JobOf(const std::string& task, const std::string& id, Language language) const {
@@ -314,8 +339,11 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
                   "also the last level's candidate with one mistake, for repair rows");
   demos->add_flag("--judge", arguments->judge,
                   "judge the candidates; results.jsonl and table.md in the folder");
-  demos->add_flag("--table", arguments->table,
-                  "only table.md, from the folder's results.jsonl of davinci judge --batch");
+  demos
+      ->add_flag("--table", arguments->table,
+                 "only table.md, from the folder's demos.jsonl and the results.jsonl of davinci "
+                 "judge --batch")
+      ->excludes("--judge");
   demos->add_option("--protocol", arguments->protocol, "of --judge (default screening)")
       ->check(CLI::IsMember({"davinci", "screening", "kernelbench"}));
   demos->add_option("-j,--jobs", arguments->jobs, "of --judge: evaluations in flight");
@@ -326,7 +354,7 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       "docs/synth.md describes the rules.");
   demos->callback([arguments, exit_code, &global] {
     DemoWriter writer(*arguments);
-    Status status = writer.Run();
+    Status status = arguments->table ? writer.Read() : writer.Run();
     if (status.ok() && arguments->judge) {
       *exit_code = writer.Judge(global);
       status = writer.Table();

@@ -2,7 +2,7 @@
 
     check_verdicts.py DAVINCI FOLDER
 
-Gates with `torch.lerp` are where a formula that is equal on paper was refused: it cancels where the weight is near 1.
+`--table` makes the same table of the folder and leaves the rest alone. Gates with `torch.lerp` are where a formula that is equal on paper was refused: it cancels where the weight is near 1.
 """
 import json
 import pathlib
@@ -23,5 +23,12 @@ for seed in ("22", "23"):
         judged += 1
         if verdict["status"] != "ok":
             refused.append(f"{row['id']}: {verdict['status']}: {verdict.get('message')}")
+# The table again, from what lies there; nothing else is written.
+before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+(out / "table.md").unlink()
+subprocess.run([davinci, "synth", "demos", "--table", "--out", out], check=True, stdout=subprocess.DEVNULL)
+after = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+changed = [str(path) for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
+assert not changed, changed
 print("\n".join(refused) if refused else f"{judged} candidates are correct")
 sys.exit(1 if refused or judged < 16 else 0)
