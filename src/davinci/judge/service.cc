@@ -54,7 +54,7 @@ std::string JudgeIdentityOf(const JudgeVersions& versions) {
 
 struct LocalService::UnderWay {
   bool done = false;
-  std::optional<Evaluation> evaluation;  // none: it failed, or nobody may take it over
+  std::optional<Evaluation> evaluation;  // none: it failed; who waits for it judges anew
 };
 
 LocalService::LocalService(Judges* judges, Lane* lane, store::KvCache* cache)
