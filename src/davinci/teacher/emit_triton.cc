@@ -239,12 +239,8 @@ class TritonWriter : private RegionReader {
   std::string FirstProgram() const {
     double most = 0;
     for (const auto* tensors : {&form_.inputs, &form_.outputs})
-      for (const KernelTensor& tensor : *tensors) {
-        double elements = 1;
-        for (const DimId dim : p_[tensor.value].shape)
-          elements *= p_.At(dim, synth::Binding::kCuda);
-        most = std::max(most, elements);
-      }
+      for (const KernelTensor& tensor : *tensors)
+        most = std::max(most, p_.Elements(tensor.value, synth::Binding::kCuda));
     return most < kIndex32 ? "tl.program_id(0)" : "tl.program_id(0).to(tl.int64)";
   }
 

@@ -66,4 +66,10 @@ std::string Program::SizeText(DimId dim) const {
   });
 }
 
+double Program::Elements(Id id, synth::Binding binding) const {
+  double elements = 1;
+  for (const DimId dim : (*this)[id].shape) elements *= At(dim, binding);
+  return elements;
+}
+
 }  // namespace davinci::teacher

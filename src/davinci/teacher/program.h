@@ -90,6 +90,8 @@ struct Program {
   double At(DimId dim, synth::Binding binding) const {
     return static_cast<double>(graph.dims.At(dim, binding));
   }
+  // Of a value under the sizes of a target.
+  double Elements(Id id, synth::Binding binding) const;
 
   synth::Graph graph;  // with the sizes that lowering adds
   std::vector<TensorValue> values;

@@ -200,11 +200,7 @@ class Writer {
     return graph_.values[static_cast<size_t>(graph_.inputs[i])];
   }
 
-  double Elements(Id id) const {
-    double elements = 1;
-    for (const DimId dim : p_[id].shape) elements *= p_.At(dim, synth::Binding::kCuda);
-    return elements;
-  }
+  double Elements(Id id) const { return p_.Elements(id, synth::Binding::kCuda); }
   // Of a vendor call that is bound by arithmetic: about 3 x 3 taps for a convolution.
   double OpaqueFlops(const TensorValue& value, Id id) const {
     if (value.operands.empty()) return 0;
