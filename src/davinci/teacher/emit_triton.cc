@@ -565,7 +565,9 @@ class TritonWriter : private RegionReader {
           form_.pass.at(member) <= pass && ReadBy(member))
         Text(member);
     for (const KernelTensor& tensor : form_.inputs)
-      if (!form_.Has(tensor, true) && !known_.contains(tensor.value)) Text(tensor.value);
+      if (!form_.Has(tensor, true) && !known_.contains(tensor.value) &&
+          (partial == nullptr || PassNeeds(pass, tensor.value)))
+        Text(tensor.value);
     std::vector<std::string> sums;
     for (const Id reduce : reduces) {
       sums.push_back(fmt::format("acc{}", ++count_));
@@ -602,6 +604,14 @@ class TritonWriter : private RegionReader {
       Assign(reduces[i],
              Truth(reduces[i], Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]))));
     for (const Id reduce : Reduces(pass, true)) known_[reduce] = known_.at(FirstAlike(reduce));
+  }
+
+  bool PassNeeds(int pass, Id value) const {
+    for (const Id reduce : Reduces(pass))
+      if (Needs(p_[reduce].operands[0], value)) return true;
+    for (const KernelTensor* tensor : Stores(pass))
+      if (Needs(tensor->value, value)) return true;
+    return false;
   }
 
   bool ReadBy(Id member) const {
