@@ -19,6 +19,8 @@ constexpr unsigned kDrawThreads = 1024;
 // blocks are few.
 constexpr int64_t kResidentWarps = 132 * 16;
 
+// The first driver that captures overlapping launches into a graph: of CUDA 12.3.
+constexpr int kOverlapDriver = 12030;
 constexpr unsigned kProductThreads = 256;
 constexpr DecodeKernels::Tile kTiles[] = {{1, 1, 1}, {2, 2, 1}, {4, 2, 1}, {4, 4, 1}, {4, 4, 2}};
 constexpr DecodeKernels::Tile kGatedTiles[] = {{1, 2, 1}, {2, 4, 1}, {4, 4, 1},
@@ -75,15 +77,17 @@ Result<std::unique_ptr<DecodeKernels>> DecodeKernels::Load(int ordinal, Shape sh
   const auto find_tiles = [&](const char* kind, bool gate,
                               std::vector<gpu::CuFunction>* functions) -> Status {
     for (const Tile& tile : Tiles(gate))
-      DAVINCI_RETURN_IF_ERROR(find(
-          fmt::format("dv_{}_{}_{}_{}", kind, tile.m, tile.n, tile.groups).c_str(),
-          &functions->emplace_back()));
+      DAVINCI_RETURN_IF_ERROR(
+          find(fmt::format("dv_{}_{}_{}_{}", kind, tile.m, tile.n, tile.groups).c_str(),
+               &functions->emplace_back()));
     return Status::Ok();
   };
   DAVINCI_RETURN_IF_ERROR(find_tiles("norm_product", false, &kernels->norm_products_));
   DAVINCI_RETURN_IF_ERROR(find_tiles("product", false, &kernels->products_));
   DAVINCI_RETURN_IF_ERROR(find_tiles("gated_product", true, &kernels->gated_products_));
-  kernels->overlap_ = overlap && kernels->library_->context().properties().compute_major >= 9;
+  const gpu::CudaDeviceProperties& device = kernels->library_->context().properties();
+  kernels->overlap_ =
+      overlap && device.compute_major >= 9 && device.driver_cuda_version >= kOverlapDriver;
   return kernels;
 }
 
@@ -156,7 +160,7 @@ Status DecodeKernels::AttendWhole(void* stream, const void* qkv, const void* q_n
   scale *= std::numbers::log2e_v<float>;
   int kv_heads = shape_.kv_heads;
   long long stride = int64_t{shape_.heads + 2 * kv_heads} * shape_.head_dim;
-  std::array<void*, 14> parameters = {&qkv,   &stride,   &cached_keys, &cached_values, &starts,
+  std::array<void*, 14> parameters = {&qkv,     &stride, &cached_keys, &cached_values, &starts,
                                       &lengths, &scale,  &kv_heads,    &out,           &q_norm,
                                       &k_norm,  &eps,    &cos_sin,     &positions};
   return LaunchNext(attend_whole_, "dv_attend_whole", stream, kv_heads, rows,
@@ -178,8 +182,7 @@ Status DecodeKernels::Project(void* stream, const Projection& p, int tile) const
   if (tile < 0) tile = BestTile(p.rows, p.width, p.gate);
   const auto index = static_cast<size_t>(tile);
   const Tile shape = Tiles(p.gate)[index];
-  const auto& functions =
-      p.gate ? gated_products_ : p.norm != nullptr ? norm_products_ : products_;
+  const auto& functions = p.gate ? gated_products_ : p.norm != nullptr ? norm_products_ : products_;
   const void *x = p.x, *norm = p.norm, *weight = p.weight, *bias = p.bias, *residual = p.residual;
   void* out = p.out;
   float eps = p.eps;

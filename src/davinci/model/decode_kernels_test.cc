@@ -28,10 +28,10 @@ using namespace host_threads;
 #define DV_GROUP 3
 #define DV_LANES 8
 #include "davinci/model/kernels/common.cu"
-#include "davinci/model/kernels/instructions.cu"
 #include "davinci/model/kernels/decode.cu"
 #include "davinci/model/kernels/decode_attend.cu"
 #include "davinci/model/kernels/decode_layer.cu"
+#include "davinci/model/kernels/instructions.cu"
 #pragma GCC diagnostic pop
 #undef __shared__
 
@@ -187,7 +187,8 @@ TEST(DecodeKernels, OneLaunchTurnsKeepsAndAttends) {
       });
       EXPECT_EQ(new_values, wanted_values);
       for (size_t i = 0; i < keys.size(); ++i)
-        ASSERT_NEAR(Widen(new_keys[i]), Widen(wanted_keys[i]), std::abs(Widen(wanted_keys[i])) / 100);
+        ASSERT_NEAR(Widen(new_keys[i]), Widen(wanted_keys[i]),
+                    std::abs(Widen(wanted_keys[i])) / 100);
       ExpectNear(out, wanted_floats);
     }
   }
