@@ -28,10 +28,10 @@ using namespace host_threads;
 #define DV_GROUP 3
 #define DV_LANES 8
 #include "davinci/model/kernels/common.cu"
+#include "davinci/model/kernels/common_instructions.cu"
 #include "davinci/model/kernels/decode.cu"
 #include "davinci/model/kernels/decode_attend.cu"
 #include "davinci/model/kernels/decode_layer.cu"
-#include "davinci/model/kernels/instructions.cu"
 #pragma GCC diagnostic pop
 #undef __shared__
 

@@ -67,7 +67,7 @@ T __shfl_xor_sync(unsigned, T value, int mask) {
   return other;
 }
 
-// kernels/instructions.cu. One kernel runs at a time.
+// kernels/common_instructions.cu. One kernel runs at a time.
 inline void AwaitPrevious() {}
 inline void ReleaseNext() {}
 inline uint4 LoadFresh(const uint4* from) { return *from; }

@@ -1,4 +1,4 @@
-// Attention of a decode step. Behind common.cu and instructions.cu; compiled and tested as decode.cu is.
+// Attention of a decode step. Behind common.cu and common_instructions.cu; compiled and tested as decode.cu is.
 
 // Attention of one query position over a cache. Compiled for one shape: DV_GROUP query heads share a kv head, a head has
 // 8 DV_LANES values. A block, of up to kAttendWarps warps, does one kv head of one row: each DV_LANES lanes read one
