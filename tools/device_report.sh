@@ -18,7 +18,7 @@
 #
 # Writes OUT/<section>.tar.gz with the logs and JSON files, and OUT/summary.txt. Each part has a time limit of its own, so
 # that one that hangs costs no other. Expects build/release with the embedded model and its probe:
-#   cmake --preset release -DDAVINCI_WITH_TORCH=ON && ninja -C build/release davinci davinci_worker model_probe trainer_probe
+#   cmake --preset release -DDAVINCI_WITH_TORCH=ON && ninja -C build/release davinci davinci_worker model_probe trainer_probe decode_kernels_check
 # and DAVINCI_PYTHON: a Python with torch, Triton and (for comparisons) transformers.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
@@ -82,10 +82,14 @@ backbone() {
     --json "$work/backbone/cpu.json") &
   local all
   all=2-$(($(nproc) - 1))
+  part 60 backbone/check "$python" tests/gpu/decode_kernels_gpu.py "$build/tests/gpu/decode_kernels_check"
+  part 60 backbone/decode "$python" tests/model/decode_gpu_test.py "$probe"
+  part 40 backbone/tiles "$python" tests/gpu/decode_kernels_gpu.py "$build/tests/gpu/decode_kernels_check" --time
+  part 90 backbone/profile "$python" bench/decode_profile.py --probe "$probe" --batches 1,64,256 --json "$work/backbone/profile.json"
   part 100 backbone/small taskset -c "$all" "${bench[@]}" --device cuda --prompt 512 --new 64 --shapes 25M,135M \
     --json "$work/backbone/small.json"
   part 30 backbone/aten taskset -c "$all" "${bench[@]}" --device cuda --prompt 512 --new 64 --shapes 25M,135M --batches 64,256 \
-    --no-transformers --aten --json "$work/backbone/aten.json"
+    --no-transformers --kernels none --json "$work/backbone/aten.json"
   part 75 backbone/large taskset -c "$all" "${bench[@]}" --device cuda --prompt 512 --new 64 --no-transformers \
     --shapes qwen3-1.7B,qwen3-4B,qwen3-14B --batches 1,64 --json "$work/backbone/large.json"
   wait

@@ -408,6 +408,9 @@ Tensor Transformer::Block(int64_t index, const Tensor& x, const Tensor& position
                           const PassOptions& options) const {
   const Layer& layer = layers_[static_cast<size_t>(index)];
   Tensor residual = x;
+  if (options.layers != nullptr &&
+      options.layers->Block(index, layer, cos_sin_, positions, &residual))
+    return residual;
   const Tensor qkv =
       Apply(layer.qkv, NormOfResidual(&residual, layer.input_norm, options), options);
   const Tensor seen = Heads(layer, index, qkv, positions, rotation, attention, options);

@@ -79,8 +79,19 @@ class FusedOps {
   virtual at::Tensor SiluMul(const at::Tensor& both) const = 0;
 };
 
+// Whole layers of a pass, for a device that has kernels of its own for them. No gradients.
+class LayerOps {
+ public:
+  virtual ~LayerOps() = default;
+  // Layer `index` of the pass: replaces *x, [rows, hidden], whose memory may be overwritten. False:
+  // not this layer, and *x is as it was.
+  virtual bool Block(int64_t index, const Layer& layer, const at::Tensor& cos_sin,
+                     const at::Tensor& positions, at::Tensor* x) const = 0;
+};
+
 struct PassOptions {
-  const FusedOps* fused = nullptr;  // null: ATen's operations
+  const LayerOps* layers = nullptr;  // null: operation by operation. These attend, too.
+  const FusedOps* fused = nullptr;   // null: ATen's operations
   // The same for passes with gradients, whether gradients are enabled or not.
   const TrainOps* train = nullptr;
   // The operations of a pass with gradients, whether gradients are enabled or not: what is computed
