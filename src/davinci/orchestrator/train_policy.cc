@@ -224,8 +224,11 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
     trainer::PassOptions options;
     options.temperature = recipe_.run.step.policy_sampling.temperature;
     const auto divided = DivideAmongRanks(learner_.ranks(), sequences, members);
-    for (const auto& bin :
-         BinsOf(sequences, OwnOf(learner_.ranks(), divided), recipe_.common.tokens_per_pass)) {
+    const auto passes_of = [&](const std::vector<size_t>& rows) {
+      return BinsOf(sequences, rows, recipe_.common.tokens_per_pass);
+    };
+    const auto passes = passes_of(OwnOf(learner_.ranks(), divided));
+    for (const auto& bin : passes) {
       std::vector<trainer::PolicyTarget> targets;
       for (const size_t s : bin) {
         own.tokens += static_cast<int64_t>(sequences[s].tokens.size());
@@ -248,6 +251,11 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
       for (size_t agent = 0; agent < trainer::kNumAgents; ++agent)
         own.by_agent[agent].Add(objective.by_agent()[agent]);
     }
+    // Every rank accumulates equally often (learner.h).
+    size_t most = passes.size();
+    for (const auto& rows : divided) most = std::max(most, passes_of(rows).size());
+    for (size_t i = passes.size(); i < most; ++i)
+      DAVINCI_RETURN_IF_ERROR(learner_.AccumulateLinear({}, options, {}).status());
     DAVINCI_ASSIGN_OR_RETURN(const trainer::Update update, learner_.Step(learning_rate));
     applied += update.applied;
     norm = update.gradient_norm;
