@@ -135,7 +135,8 @@ struct LearnerFacts {
   std::string attention;  // "flash", "cudnn", or "sdpa" (fp32, and the CPU)
   int64_t updates = 0;
   int64_t skipped_updates = 0;
-  int64_t peak_bytes = 0;  // of the device's memory since the last reset; 0 on the CPU
+  int64_t peak_bytes = 0;      // of the device's memory since the last reset; 0 on the CPU
+  int64_t gradient_bytes = 0;  // the most that were kept at a time between layers of a pass
 };
 
 class Learner {

@@ -313,6 +313,7 @@ LearnerFacts LearnerImpl::Facts() {
                                                                    : "flash";
   facts.parameters = model_->num_parameters();
   for (const Slot& slot : slots_) facts.trained_parameters += slot.compute.numel();
+  facts.gradient_bytes = gradient_bytes_;
   facts.updates = optimizer_->updates;
   facts.skipped_updates = optimizer_->skipped;
 #ifdef DAVINCI_TORCH_CUDA

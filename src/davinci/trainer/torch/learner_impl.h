@@ -146,6 +146,7 @@ class LearnerImpl final : public Learner {
   std::string ops_missing_ = "as asked for";  // why there are none
   model::AttentionKernel attention_ = model::AttentionKernel::kFlash;
   model::PassOptions pass_;
+  int64_t gradient_bytes_ = 0;            // of the facts
   at::Tensor value_weight_, value_bias_;  // fp32 [1, hidden], [1]
 };
 

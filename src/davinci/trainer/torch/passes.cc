@@ -141,6 +141,11 @@ void LearnerImpl::Collect(int64_t layer) {
     AddGradient(&slot, slot.compute.grad());
     slot.compute.mutable_grad() = Tensor();
   }
+  int64_t kept = 0;
+  for (const Slot& slot : slots_)
+    for (const Tensor* gradient : {&slot.gradient, &slot.reduced})
+      if (gradient->defined()) kept += static_cast<int64_t>(gradient->nbytes());
+  gradient_bytes_ = std::max(gradient_bytes_, kept);
 }
 
 std::vector<Slot*> LearnerImpl::SlotsOf(int64_t layer) {
