@@ -186,7 +186,7 @@ def step_row(out, line, first_segment, utilisation):
     seconds, at = line["seconds"], line["began_unix_s"]
     spans = {"opening": [(at, at + seconds["opening"])], "sampling": sampled, "judging": judged,
              "rollout": [(at, at + seconds["rollout"])]}
-    at += seconds["rollout"]
+    at = line["training_began_unix_s"]
     for phase in ("parity", "update"):
         spans[phase] = [(at, at + seconds[phase])]
         at += seconds[phase]

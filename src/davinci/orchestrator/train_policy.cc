@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <string>
 #include <type_traits>
 
@@ -152,9 +153,15 @@ Status PolicyUpdate::Compare(TrainingBatch* batch, ordered_json* line) {
   for (size_t i = 0; i < batch->samples.size(); ++i)
     log_probs_[i].resize(batch->samples[i].output.size());
   DAVINCI_RETURN_IF_ERROR(EvaluateAll(*batch, line));
-  double sum = 0;
-  double largest = 0;
-  int64_t count = 0;
+  // Differences of log-probabilities: of fresh samples, and of stale ones.
+  struct Differences {
+    double sum = 0;
+    double largest = 0;
+    int64_t count = 0;
+    double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
+  };
+  Differences fresh, stale;
+  std::map<int64_t, int64_t> staleness;  // replies by how old
   std::array<int64_t, trainer::kNumAgents> kept{};
   std::array<int64_t, trainer::kNumAgents> seen{};
   int64_t in_band = 0;
@@ -164,14 +171,18 @@ Status PolicyUpdate::Compare(TrainingBatch* batch, ordered_json* line) {
     for (const size_t i : unit.samples) {
       const rl::TrainingSample& sample = batch->samples[i];
       if (!sample.trained) continue;
+      const int64_t steps = StalenessOf(sample);
+      Differences& differences = steps > 0 ? stale : fresh;
+      ++staleness[steps];
       std::vector<double> own;
       for (size_t t = 0; t < sample.output.size(); ++t) {
         const double d = static_cast<double>(log_probs_[i][t]) - sample.log_probs[t];
         own.push_back(d);
-        sum += std::abs(d);
-        largest = std::max(largest, std::abs(d));
-        ++count;
+        differences.sum += std::abs(d);
+        differences.largest = std::max(differences.largest, std::abs(d));
+        ++differences.count;
       }
+      if (steps > 0) continue;
       ++replies;
       in_band += rl::AssessMismatch(own, algorithm.band).verdict == rl::MismatchVerdict::kKept;
       if (algorithm.mismatch == MismatchRule::kWeigh) {
@@ -192,10 +203,21 @@ Status PolicyUpdate::Compare(TrainingBatch* batch, ordered_json* line) {
       for (const size_t i : unit.samples) batch->samples[i].trained = false;
     }
   }
-  (*line)["parity"] = {{"mean", count > 0 ? sum / static_cast<double>(count) : 0},
-                       {"max", largest},
+  (*line)["parity"] = {{"mean", fresh.mean()},
+                       {"max", fresh.largest},
                        {"in_band", Share(in_band, replies)},
                        {"replies", replies}};
+  if (recipe_.max_staleness > 0) {
+    int64_t samples = 0, steps = 0;
+    for (const auto& [age, number] : staleness) {
+      samples += number;
+      steps += age * number;
+    }
+    (*line)["staleness"] = {{"mean", Share(steps, samples)},
+                            {"max", staleness.empty() ? 0 : staleness.rbegin()->first},
+                            {"drift_mean", stale.mean()},
+                            {"drift_max", stale.largest}};
+  }
   for (size_t agent = 0; agent < trainer::kNumAgents; ++agent)
     if (seen[agent] > 0) (*line)["accepted"][NameOf(agent)] = Share(kept[agent], seen[agent]);
   (*line)["seconds"]["parity"] = watch.Seconds();
@@ -241,8 +263,9 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
           const float advantage = sample.token_advantages.empty()
                                       ? static_cast<float>(sample.advantage)
                                       : sample.token_advantages[t];
-          targets.push_back({advantage, log_probs_[i][t],
-                             static_cast<float>(weight_of[i] * weighed), sample.agent});
+          const float before = StalenessOf(sample) > 0 ? sample.log_probs[t] : log_probs_[i][t];
+          targets.push_back(
+              {advantage, before, static_cast<float>(weight_of[i] * weighed), sample.agent});
         }
       }
       trainer::PolicyObjective objective(algorithm.clip, targets);
