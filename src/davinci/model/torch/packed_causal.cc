@@ -156,8 +156,24 @@ class PackedCausalAttention final : public Attention {
 }  // namespace
 
 bool CanCudnn(const weights::ModelConfig& config, const at::Device& device) {
-  return device.is_cuda() && at::globalContext().hasCuDNN() && config.head_dim % 8 == 0 &&
-         config.head_dim <= 128;
+  if (!device.is_cuda() || !at::globalContext().hasCuDNN() || config.head_dim % 8 != 0 ||
+      config.head_dim > 128)
+    return false;
+  // Which devices and head counts it has plans for, its version knows.
+  try {
+    const c10::AutoGradMode gradients(true);
+    const auto options = at::TensorOptions().device(device).dtype(at::kBFloat16);
+    const auto heads = [&](int64_t count) {
+      return at::zeros({128, count, config.head_dim}, options).requires_grad_(true);
+    };
+    const auto attention = PackedCausal(config, {0, 128}, device, AttentionKernel::kCudnn);
+    const Tensor out = attention->Attend(0, heads(config.num_heads), heads(config.num_kv_heads),
+                                         heads(config.num_kv_heads));
+    out.backward(at::zeros_like(out));
+    return true;
+  } catch (const c10::Error&) {
+    return false;
+  }
 }
 
 std::unique_ptr<Attention> PackedCausal(const weights::ModelConfig& config,
