@@ -60,10 +60,18 @@ class Attention {
                             const at::Tensor& v) = 0;
 };
 
+// Of half precision on CUDA. kCudnn is faster from Hopper on; its gradients do not have the same
+// bits twice.
+enum class AttentionKernel { kFlash, kCudnn };
+
+// Whether cuDNN attends with heads of this shape on this device.
+bool CanCudnn(const weights::ModelConfig& config, const at::Device& device);
+
 // Whole sequences one after the other, each causal within itself: row borders[i] is the first of
-// sequence i, the last border is the number of rows. Differentiable.
+// sequence i, the last border is the number of rows. Differentiable; a graph must not outlive it.
 std::unique_ptr<Attention> PackedCausal(const weights::ModelConfig& config,
-                                        std::vector<int64_t> borders, const at::Device& device);
+                                        std::vector<int64_t> borders, const at::Device& device,
+                                        AttentionKernel kernel = AttentionKernel::kFlash);
 
 // Operations of a layer that a device has a kernel of its own for. No gradients.
 class FusedOps {
