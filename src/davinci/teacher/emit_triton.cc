@@ -54,11 +54,13 @@ constexpr double kIndex32 = 2147483648.0;   // elements that 32 bits can count
 class TritonWriter : private RegionReader {
  public:
   TritonWriter(Program* program, const Region& region, const KernelForm& form,
-               const EmitRules& rules)
-      : RegionReader(program, region, form), rules_(rules) {}
+               const EmitRules& rules, const ProductKernel* product)
+      : RegionReader(program, region, form), rules_(rules), product_(product) {}
 
   KernelText Write() {
-    if (form_.reduced.empty())
+    if (product_ != nullptr)
+      ProductTiles();
+    else if (form_.reduced.empty())
       Pointwise();
     else
       Rows();
@@ -345,16 +347,90 @@ class TritonWriter : private RegionReader {
     return fmt::format("tl.where(inside, {}, {})", Text(value.operands[0]), Neutral(value.reduce));
   }
 
-  void Rows() {
-    indent_ = 4;
-    std::vector<std::string> parameters = Parameters(), arguments = Arguments();
+  void SizesOfAxes(std::vector<std::string>* parameters, std::vector<std::string>* arguments) {
     for (const auto* axes : {&form_.kept, &form_.reduced}) {
       for (const int a : *axes) {
         const LoopAxis& axis = form_.axes[static_cast<size_t>(a)];
-        parameters.push_back(axis.size);
-        arguments.push_back(program_->SizeText(axis.dim));
+        parameters->push_back(axis.size);
+        arguments->push_back(program_->SizeText(axis.dim));
       }
     }
+  }
+  // Text of the product of their sizes in the kernel.
+  std::string Multiplied(const std::vector<int>& axes) const {
+    std::string product;
+    for (const int a : axes) {
+      const std::string& part = form_.axes[static_cast<size_t>(a)].size;
+      product += product.empty() ? part : " * " + part;
+    }
+    return product.empty() ? std::string("1") : product;
+  }
+  // The reductions of rows that a tile holds.
+  void ReduceInRegisters() {
+    for (const Id member : region_.members) {
+      const TensorValue& value = p_[member];
+      if (value.kind != Kind::kReduce) continue;
+      if (const Id first = FirstAlike(member); first != member) {
+        known_[member] = known_.at(first);
+        continue;
+      }
+      const std::string masked = Masked(member);
+      Assign(member, Truth(member, Combine(value.reduce, masked, NanMatters(member))));
+    }
+  }
+
+  // A matrix product, and the region on its tiles.
+  void ProductTiles() {
+    indent_ = 4;
+    std::vector<std::string> parameters = {"left_ptr", "right_ptr"};
+    std::vector<std::string> arguments = {product_->left, product_->right};
+    if (!product_->bias.empty()) {
+      parameters.push_back("bias_ptr");
+      arguments.push_back(product_->bias);
+    }
+    for (const std::string& name : Parameters()) parameters.push_back(name);
+    for (const std::string& text : Arguments()) arguments.push_back(text);
+    SizesOfAxes(&parameters, &arguments);
+    const bool batched = !product_->batched_rows.empty();
+    if (batched) {
+      parameters.push_back("m");
+      arguments.push_back(product_->batched_rows);
+    }
+    parameters.push_back("depth");
+    arguments.push_back(product_->depth);
+    bool wide = FirstProgram() != "tl.program_id(0)";
+    for (const Id operand : p_[product_->value].operands)
+      wide = wide || p_.Elements(operand, synth::Binding::kCuda) >= kIndex32;
+    for (const std::string& line : ProductLines(p_, *product_, Multiplied(form_.kept),
+                                                Multiplied(form_.reduced), wide))
+      Line(line);
+    Line("inside = in_row & in_col");
+    Decompose(form_.kept, "row");
+    Decompose(form_.reduced, "col");
+    known_[product_->value] = "total";
+    ReduceInRegisters();
+    for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+    const ProductTile& tile = product_->tile;
+    const std::string cols = HostSize(form_.reduced);
+    const std::string rows = batched ? product_->batched_rows : HostSize(form_.kept);
+    std::string grid = fmt::format("triton.cdiv({}, {})", rows, tile.rows);
+    std::string block = fmt::format("{}", tile.cols);
+    if (product_->whole_rows)
+      block = fmt::format("max(16, triton.next_power_of_2({}))", cols);
+    else
+      grid += fmt::format(" * triton.cdiv({}, {})", cols, tile.cols);
+    grid += batched ? ", " + product_->batch : ",";
+    for (const char* constant : {"ROWS", "BLOCK", "DEPTH"})
+      parameters.push_back(fmt::format("{}: tl.constexpr", constant));
+    Finish(parameters, arguments, fmt::format("({})", grid),
+           fmt::format(", ROWS={}, BLOCK={}, DEPTH={}, num_warps={}, num_stages={}", tile.rows,
+                       block, tile.depth, tile.warps, tile.stages));
+  }
+
+  void Rows() {
+    indent_ = 4;
+    std::vector<std::string> parameters = Parameters(), arguments = Arguments();
+    SizesOfAxes(&parameters, &arguments);
     const double cols = p_.At(form_.Product(program_, form_.reduced), synth::Binding::kCuda);
     const double rows = p_.At(form_.Product(program_, form_.kept), synth::Binding::kCuda);
     const bool scan = HasScan();
@@ -362,15 +438,7 @@ class TritonWriter : private RegionReader {
         (scan ? rules_.scan_tiles : rules_.rows_in_registers) && cols <= kMostInRegisters;
     if (scan && rules_.scan_tiles) text_.used.insert("scan_tiles");
     const bool inner = !form_.axes.empty() && !form_.axes.back().reduced;  // lanes along rows
-    const auto multiply = [&](const std::vector<int>& axes) {
-      std::string product;
-      for (const int a : axes) {
-        const std::string part = form_.axes[static_cast<size_t>(a)].size;
-        product += product.empty() ? part : " * " + part;
-      }
-      return product.empty() ? std::string("1") : product;
-    };
-    const std::string rows_text = multiply(form_.kept), cols_text = multiply(form_.reduced);
+    const std::string rows_text = Multiplied(form_.kept), cols_text = Multiplied(form_.reduced);
     std::string block;
     // Rows of a program: of short rows several, but programs for every multiprocessor come first.
     const auto rows_of = [&](double least) {
@@ -410,16 +478,7 @@ class TritonWriter : private RegionReader {
       Line(fmt::format("in_col = col < {}", cols_text));
       Line("inside = in_row & in_col");
       Decompose(form_.reduced, "col");
-      for (const Id member : region_.members) {
-        const TensorValue& value = p_[member];
-        if (value.kind != Kind::kReduce) continue;
-        if (const Id first = FirstAlike(member); first != member) {
-          known_[member] = known_.at(first);
-          continue;
-        }
-        const std::string masked = Masked(member);
-        Assign(member, Truth(member, Combine(value.reduce, masked, NanMatters(member))));
-      }
+      ReduceInRegisters();
       for (const KernelTensor& tensor : form_.outputs) Store(tensor);
       block = fmt::format("triton.next_power_of_2({})", HostSize(form_.reduced));
       const double tile = tile_rows * std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
@@ -638,6 +697,7 @@ class TritonWriter : private RegionReader {
   }
 
   const EmitRules& rules_;
+  const ProductKernel* product_;
   KernelText text_;
   std::string body_;
   size_t indent_ = 4;
@@ -650,8 +710,8 @@ class TritonWriter : private RegionReader {
 }  // namespace
 
 KernelText EmitTriton(Program* program, const Region& region, const KernelForm& form,
-                      const EmitRules& rules) {
-  return TritonWriter(program, region, form, rules).Write();
+                      const EmitRules& rules, const ProductKernel* product) {
+  return TritonWriter(program, region, form, rules, product).Write();
 }
 
 std::string TritonPrelude(const std::set<std::string>& helpers) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "davinci/teacher/kernel_form.h"
+#include "davinci/teacher/product.h"
 
 namespace davinci::teacher {
 
@@ -33,8 +34,9 @@ struct KernelText {
   std::set<std::string> used;     // what the text uses of the rules, by name of the rule
 };
 
+// `product`: the region is the epilogue of its kernel (product.h).
 KernelText EmitTriton(Program* program, const Region& region, const KernelForm& form,
-                      const EmitRules& rules);
+                      const EmitRules& rules, const ProductKernel* product = nullptr);
 KernelText EmitCpp(Program* program, const Region& region, const KernelForm& form,
                    const EmitRules& rules);
 // Definitions of helpers that the kernels of a file need; those of C++ are in math_text.h.

@@ -95,16 +95,18 @@ class Fuser {
   // Whether the rules let `id` join the region: always within one operator.
   bool Allowed(int r, Id id) {
     const Region& region = R(r);
-    bool same = true, vendor_matmul = false, vendor_conv = false;
+    bool same = true, vendor_matmul = false, vendor_conv = false, product = false;
     for (const Id member : region.members) {
       same = same && V(member).node == V(id).node;
       for (const Id operand : V(member).operands) {
-        vendor_matmul = vendor_matmul || V(operand).what == "matmul";
+        (V(operand).own ? product : vendor_matmul) |= V(operand).what == "matmul";
         vendor_conv = vendor_conv || V(operand).what == "conv";
       }
     }
     if (same) return true;
-    if ((vendor_matmul && !rules_.matmul) || (vendor_conv && !rules_.conv)) return false;
+    if ((vendor_matmul && !rules_.matmul) || (vendor_conv && !rules_.conv) ||
+        (product && !rules_.product))
+      return false;
     const bool reduces = V(id).kind == Kind::kReduce || V(id).kind == Kind::kScan;
     if (region.HasReduction() && (reduces || OperatorReduces(id))) return rules_.reductions;
     if (region.HasReduction() || reduces) return rules_.around;

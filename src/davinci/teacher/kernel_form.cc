@@ -92,13 +92,14 @@ DimId KernelForm::Product(Program* program, const std::vector<int>& which) const
 }
 
 KernelForm MakeForm(Program* program, const Region& region, const std::string& name,
-                    const std::function<std::string(Id)>& name_of) {
+                    const std::function<std::string(Id)>& name_of,
+                    const std::set<std::string>& reserved) {
   const Program& p = *program;
   KernelForm form;
   form.name = name;
   // Tensors and scalars in the order in which they are read.
   std::set<Id> members(region.members.begin(), region.members.end()), seen;
-  std::set<std::string> names;
+  std::set<std::string> names = reserved;
   const auto unique = [&](std::string base) {
     std::string own = base;
     for (int n = 2; !names.insert(own).second; ++n) own = fmt::format("{}{}", base, n);

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,9 +45,10 @@ struct KernelForm {
   DimId Product(Program* program, const std::vector<int>& which) const;
 };
 
-// `name_of` gives the Python name of a tensor at the call.
+// `name_of` gives the Python name of a tensor at the call; no tensor gets a `reserved` name.
 KernelForm MakeForm(Program* program, const Region& region, const std::string& name,
-                    const std::function<std::string(Id)>& name_of);
+                    const std::function<std::string(Id)>& name_of,
+                    const std::set<std::string>& reserved = {});
 
 // Of the loosest operator outside of brackets: 0 comparison or selection, 1 sum, 2 product or sign,
 // 3 none.
