@@ -17,6 +17,8 @@ constexpr double kMostHalfDepth = 1024;
 // Along the inner dimension a tensor core adds with truncation, so a tile's sum is moved to another
 // accumulator after so many terms.
 constexpr double kChunk = 512;
+// Up to this depth one accumulator is exact enough.
+constexpr double kShortDepth = 1024;
 constexpr double kMostIndex32 = 2147483648.0;
 
 const std::vector<DimId>& Shape(const Program& p, Id id) { return p[id].shape; }
@@ -157,11 +159,11 @@ ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
   const int depth = fp32 ? 32 : 64;
   if (whole_rows) {
     const int cols = std::max(16, static_cast<int>(std::exp2(std::ceil(std::log2(shape.cols)))));
-    return {64, cols, depth, cols > 64 ? 8 : 4, cols > 128 ? 2 : 3};
+    return {64, cols, cols > 128 ? depth / 2 : depth, cols > 64 ? 8 : 4, cols > 128 ? 2 : 3};
   }
   // From the largest on: the first of which there are enough for every multiprocessor.
   const std::vector<ProductTile> tiles = {
-      {128, 128, depth, 8, 3}, {128, 64, depth, 4, 3}, {64, 64, depth, 4, 3}};
+      {128, 128, depth, 8, 3}, {128, 64, depth, 8, 3}, {64, 64, depth, 4, 3}};
   for (const ProductTile& tile : tiles) {
     const double count =
         shape.batch * std::ceil(shape.rows / tile.rows) * std::ceil(shape.cols / tile.cols);
@@ -206,22 +208,22 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
   line("col = (tile_n * BLOCK + tl.arange(0, BLOCK))[None, :]");
   line(fmt::format("in_col = col < {}", cols));
   line("k = tl.arange(0, DEPTH)");
+  // Offsets, not pointers, live through the loop: they need half the registers.
   if (product.left_transposed)
-    line(batched ? "left = left_ptr + matrix * m * depth + r + k[None, :] * m"
-                 : fmt::format("left = left_ptr + row + k[None, :] * {}", Bracketed(own_rows)));
+    line(batched ? "left = matrix * m * depth + r + k[None, :] * m"
+                 : fmt::format("left = row + k[None, :] * {}", Bracketed(own_rows)));
   else
-    line("left = left_ptr + row * depth + k[None, :]");
+    line("left = row * depth + k[None, :]");
   const std::string from =
-      batched ? fmt::format("right_ptr + matrix * depth * {}", Bracketed(cols)) : "right_ptr";
+      batched ? fmt::format("matrix * depth * {} + ", Bracketed(cols)) : "";
   if (product.right_transposed)
-    line(fmt::format("right = {} + col * depth + k[:, None]", from));
+    line(fmt::format("right = {}col * depth + k[:, None]", from));
   else
-    line(fmt::format("right = {} + k[:, None] * {} + col", from, Bracketed(cols)));
+    line(fmt::format("right = {}k[:, None] * {} + col", from, Bracketed(cols)));
   const std::string left_step =
-      product.left_transposed ? fmt::format("DEPTH * {}", Bracketed(own_rows)) : "DEPTH";
-  const std::string right_step =
-      product.right_transposed ? "DEPTH" : fmt::format("DEPTH * {}", Bracketed(cols));
-  const bool chunks = kernel.compensated && ShapeOf(p, kernel.value).depth > kChunk;
+      product.left_transposed ? "start * " + Bracketed(own_rows) : "start";
+  const std::string right_step = product.right_transposed ? "start" : "start * " + Bracketed(cols);
+  const bool chunks = kernel.compensated && ShapeOf(p, kernel.value).depth > kShortDepth;
   const std::string precision = kernel.compensated ? ", input_precision=\"tf32x3\"" : "";
   line("total = tl.zeros((ROWS, BLOCK), tl.float32)");
   std::string pad, sum = "total";
@@ -238,11 +240,11 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
   }
   pad += "    ";
   line(pad + "in_k = start + k < depth");
-  line(pad + "a = tl.load(left, mask=in_row & in_k[None, :], other=0.0)");
-  line(pad + "b = tl.load(right, mask=in_k[:, None] & in_col, other=0.0)");
+  line(fmt::format("{}a = tl.load(left_ptr + left + {}, mask=in_row & in_k[None, :], other=0.0)",
+                   pad, left_step));
+  line(fmt::format("{}b = tl.load(right_ptr + right + {}, mask=in_k[:, None] & in_col, other=0.0)",
+                   pad, right_step));
   line(fmt::format("{}{} = tl.dot(a, b, {}{})", pad, sum, sum, precision));
-  line(pad + "left += " + left_step);
-  line(pad + "right += " + right_step);
   if (chunks) line("    total += part");
   if (product.bias >= 0)
     line(fmt::format("total += tl.load(bias_ptr + col, mask=in_col, other=0.0){}",
