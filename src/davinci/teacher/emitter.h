@@ -19,6 +19,8 @@ struct EmitRules {
   bool many_rows = true;          // several short rows per program
   bool columns = true;            // lanes along the contiguous axis
   bool split_rows = true;         // few long rows are spread over several programs each
+  bool one_pass_variance = true;  // squares about the mean are summed with the mean's sum
+  bool plane_blocks = true;       // a block of reduced elements lies in one contiguous plane
   bool fast_exp = true;           // exp, log, tanh, … without calls
   bool inline_erf = true;         // erf without calls
   bool stored_values = true;      // what several passes need is computed once

@@ -27,6 +27,7 @@ class Fuser {
     std::vector<bool> needed(p_->values.size());
     for (const auto* ends : {&p_->outputs, &p_->effects})
       for (const Id end : *ends) needed[static_cast<size_t>(end)] = true;
+    for (const auto& [value, buffer] : p_->updates) needed[static_cast<size_t>(value)] = true;
     for (size_t i = p_->values.size(); i-- > 0;)
       if (needed[i])
         for (const Id operand : p_->values[i].operands) needed[static_cast<size_t>(operand)] = true;
@@ -513,6 +514,8 @@ class Fuser {
         readers[static_cast<size_t>(operand)].insert(region_of_[i]);
     }
     for (const Id output : p_->outputs) readers[static_cast<size_t>(output)].insert(-1);
+    for (const auto& [value, buffer] : p_->updates)
+      readers[static_cast<size_t>(value)].insert(-1);
     std::vector<bool> done(p_->values.size());
     std::vector<bool> emitted(regions_.size());
     for (size_t r = 0; r < regions_.size(); ++r) {

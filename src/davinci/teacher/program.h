@@ -109,6 +109,7 @@ struct Program {
   std::vector<TensorValue> values;
   std::vector<Id> outputs;
   std::vector<Id> effects;  // computed though nothing reads them
+  std::vector<std::pair<Id, Id>> updates;  // a value and the buffer, a leaf, that it is stored in
   std::vector<std::pair<DimId, std::string>>
       size_sources;                // "x.shape[0]", of value 7 "t7.shape[0]"
   std::vector<LeftOperator> left;  // views are not among them

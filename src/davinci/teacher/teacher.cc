@@ -176,6 +176,8 @@ class Writer {
     rules.many_rows = Allows("many_rows");
     rules.columns = Allows(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
     rules.split_rows = Allows("split_rows");
+    rules.one_pass_variance = Allows("one_pass_variance");
+    rules.plane_blocks = Allows("plane_blocks");
     rules.fast_exp = Allows("fast_exp");
     rules.inline_erf = Allows("inline_erf");
     rules.stored_values = Allows("stored_values");
@@ -194,7 +196,8 @@ class Writer {
     if (used("many_rows")) Use("many_rows");
     if (used("columns")) Use(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
     for (const char* rule : {"fast_exp", "inline_erf", "stored_values", "pick_class",
-                             "partial_sums", "scan_tiles", "split_rows"})
+                             "partial_sums", "scan_tiles", "split_rows",
+                             "one_pass_variance", "plane_blocks"})
       if (used(rule)) Use(rule);
     std::set<int> nodes, reducing;
     bool reduces = false;
@@ -374,6 +377,13 @@ class Writer {
   void Allocate(const Region& region) {
     for (const Id output : region.outputs) {
       const TensorValue& value = p_[output];
+      const auto update =
+          std::find_if(p_.updates.begin(), p_.updates.end(),
+                       [&](const auto& stored) { return stored.first == output; });
+      if (update != p_.updates.end()) {
+        Line(fmt::format("{} = {}", Variable(output), p_[update->second].text));
+        continue;
+      }
       if (const Id fresh = Overwritten(region, output); fresh >= 0) {
         Line(fmt::format("{} = {}", Variable(output), Variable(fresh)));
         continue;
@@ -489,11 +499,12 @@ class Writer {
     else if (p_.outputs.size() > 1)
       result = "tuple(value.clone() for value in self.result)";
     // The first run, which is not captured, must leave no trace.
+    const bool pure = p_.effects.empty() && p_.updates.empty();
     const std::string save =
-        p_.effects.empty() ? ""
+        pure ? ""
                            : "            state = [value.clone() for value in self.buffers()]\n";
     const std::string restore =
-        p_.effects.empty() ? ""
+        pure ? ""
                            : "            for value, before in zip(self.buffers(), state):\n"
                              "                value.copy_(before)\n";
     return fmt::format(R"(
@@ -563,6 +574,8 @@ const std::vector<Rule>& Rules() {
       {"read_slices", "strides-instead-of-contiguous", {Language::kTriton, Language::kCpp}},
       {"many_rows", "many-short-rows-per-program", {Language::kTriton}},
       {"split_rows", "split-few-long-rows", {Language::kTriton}},
+      {"one_pass_variance", "one-pass-lane-variance", {Language::kTriton}},
+      {"plane_blocks", "no-division-in-index", {Language::kTriton}},
       {"replay_graph", "replay-launches-as-graph", {Language::kTriton}},
       {"columns_triton", "lanes-along-contiguous-dim", {Language::kTriton}},
       {"columns_cpp", "reduce-columns-row-by-row", {Language::kCpp}},
