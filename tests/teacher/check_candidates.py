@@ -7,7 +7,6 @@ dtype and agrees within a tolerance far above rounding and far below a wrong for
 """
 import argparse
 import collections
-import importlib.util
 import json
 import os
 import pathlib
@@ -17,27 +16,10 @@ import tomllib
 
 os.environ["TRITON_INTERPRET"] = "1"
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import torch  # noqa: E402
-
-
-def tensors(value):
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [tensor for part in value for tensor in tensors(part)]
-
-
-def load(text, path, sizes):
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    for name, value in sizes.items():
-        if hasattr(module, name):
-            setattr(module, name, value)
-    return module
+from candidates import load, tensors  # noqa: E402
 
 
 def check(row, candidate, folder, nan):

@@ -1,9 +1,10 @@
 """Compiles every Triton kernel of the teacher's candidates for a GPU that this machine needs not have, at the cuda sizes.
 
-    compile_candidates.py DEMOS.jsonl [--only TEXT] [--seconds S] [--arch 90] [--verbose]
+    compile_candidates.py DEMOS.jsonl [--only TEXT] [--seconds S] [--arch 90] [--verbose] [--native [--share I/N]]
 
 forward runs on meta tensors; a launch compiles its kernel as the driver would specialise it. A kernel fails that does not
-compile, needs more shared memory than a block has, or spills registers. Exit status 1 where one does.
+compile, needs more shared memory than a block has, or spills more than a few registers. Exit status 1 where one does.
+--native compiles for this machine's GPU, into the cache that launches read; --share takes every N-th candidate.
 """
 import argparse
 import contextlib
@@ -25,31 +26,23 @@ from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from candidates import load  # noqa: E402
 
 MOST_SHARED = 232448  # bytes of a block on sm_90
+MOST_SPILLED = 64  # bytes of a thread: outside of loops, they cost nothing
 TYPES = {torch.float32: "*fp32", torch.float16: "*fp16", torch.bfloat16: "*bf16", torch.int64: "*i64", torch.int32: "*i32", torch.bool: "*i1"}
 
 
-def load(text, path, sizes):
-    path.write_text(text)
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    for name, value in sizes.items():
-        if hasattr(module, name):
-            setattr(module, name, value)
-    return module
-
-
 class Compiler:
-    def __init__(self, arch, folder):
-        self.arch, self.folder, self.done, self.reports = arch, folder, set(), []
+    def __init__(self, arch, native, folder):
+        self.arch, self.native, self.folder, self.done, self.reports = arch, native, folder, set(), []
         # The assembler that knows the newest PTX comes last.
         self.ptxas = sorted(glob.glob(str(pathlib.Path(triton.__file__).parent / "backends/nvidia/bin/ptxas*")))[-1]
 
     def launch(self, kernel, values):
+        if self.native:
+            kernel.warmup(*(x.dtype if isinstance(x, torch.Tensor) else x for x in values[0]), grid=(1,), **values[1])
+            return
         names, options, signature, constants, attributes = kernel.arg_names, {}, {}, {}, {}
         bound = dict(zip(names, values[0]))
         for name, value in values[1].items():
@@ -107,7 +100,7 @@ def check(row, candidate, compiler, verbose):
             print(f"  {candidate['id']} {report}")
         if report["shared"] > MOST_SHARED:
             return f"{report['kernel']} needs {report['shared']} bytes of shared memory"
-        if report["spilled"]:
+        if report["spilled"] > MOST_SPILLED:
             return f"{report['kernel']} spills {report['spilled']} bytes"
     return None
 
@@ -119,10 +112,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--arch", type=int, default=90)
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--native", action="store_true")
+    parser.add_argument("--share", default="0/1")
     options = parser.parse_args()
-    begin, count, wrong = time.monotonic(), 0, 0
+    begin, seen, count, wrong = time.monotonic(), 0, 0, 0
+    share, shares = map(int, options.share.split("/"))
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(KeyboardInterrupt):
-        compiler = Compiler(options.arch, pathlib.Path(folder))
+        compiler = Compiler(options.arch, options.native, pathlib.Path(folder))
         for line in open(options.demos):
             row = json.loads(line)
             for candidate in row["candidates"]:
@@ -130,12 +126,15 @@ def main():
                     continue
                 if time.monotonic() - begin > options.seconds:
                     continue
+                seen += 1
+                if seen % shares != share:
+                    continue
                 count += 1
                 why = check(row, candidate, compiler, options.verbose)
                 if why:
                     wrong += 1
                     print(f"{candidate['id']}: {why}", flush=True)
-    print(f"{count - wrong} of {count} candidates compile for sm_{options.arch}")
+    print(f"{count - wrong} of {count} candidates compile{'' if options.native else f' for sm_{options.arch}'}")
     sys.exit(1 if wrong or not count else 0)
 
 

@@ -156,14 +156,16 @@ Region RegionOf(const Program& p, Id product) {
 ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
   const ProductShape shape = ShapeOf(p, product);
   const bool fp32 = p.graph.precision == synth::Precision::kFp32;
-  const int depth = fp32 ? 32 : 64;
+  // Rows of an odd length are read element by element, which needs registers for addresses.
+  const bool aligned = std::fmod(shape.depth, 4) == 0 && std::fmod(shape.cols, 4) == 0;
+  const int depth = !fp32 ? 64 : aligned ? 32 : 16;
   if (whole_rows) {
     const int cols = std::max(16, static_cast<int>(std::exp2(std::ceil(std::log2(shape.cols)))));
     return {64, cols, cols > 128 ? depth / 2 : depth, cols > 64 ? 8 : 4, cols > 128 ? 2 : 3};
   }
   // From the largest on: the first of which there are enough for every multiprocessor.
   const std::vector<ProductTile> tiles = {
-      {128, 128, depth, 8, 3}, {128, 64, depth, 8, 3}, {64, 64, depth, 4, 3}};
+      {128, 128, std::min(depth, fp32 && shape.depth > kShortDepth ? 16 : 64), 8, 3}, {128, 64, depth, 8, 3}, {64, 64, depth, 4, 3}};
   for (const ProductTile& tile : tiles) {
     const double count =
         shape.batch * std::ceil(shape.rows / tile.rows) * std::ceil(shape.cols / tile.cols);

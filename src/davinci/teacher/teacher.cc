@@ -292,6 +292,7 @@ class Writer {
   // Of a vendor call that is bound by arithmetic: about 3 x 3 taps for a convolution.
   double OpaqueFlops(const TensorValue& value, Id id) const {
     if (value.operands.empty()) return 0;
+    if (value.own) return 2 * Elements(id) * ShapeOf(p_, id).depth;
     const auto& read = p_[value.operands[0]].shape;
     if (read.size() < 2) return 0;
     const DimId depth = value.what == "conv" ? read[1] : read.back();
