@@ -6,11 +6,17 @@ import triton.language as tl
 
 
 @triton.jit
+def first_mean(x_ptr, area, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    return tl.sum(tl.load(x_ptr + i, mask=i < area, other=0.0), axis=0) / tl.minimum(area, BLOCK)
+
+
+@triton.jit
 def statistics(x_ptr, sums_ptr, channels, batch, area, BLOCK: tl.constexpr, SPLITS: tl.constexpr):
     channel, split = tl.program_id(0), tl.program_id(1)
     total = tl.zeros((BLOCK,), tl.float32)
     squares = tl.zeros((BLOCK,), tl.float32)
-    shift = tl.load(x_ptr + channel * area)
+    shift = first_mean(x_ptr + channel * area, area, BLOCK)
     blocks = tl.cdiv(area, BLOCK)
     for step in range(split, batch * blocks, SPLITS):
         i = step % blocks * BLOCK + tl.arange(0, BLOCK)
@@ -32,7 +38,7 @@ def normalise(x_ptr, sums_ptr, weight_ptr, bias_ptr, out_ptr, channels, batch, a
     count = batch * area
     away = tl.sum(tl.load(sums_ptr + part), axis=0) / count
     var = tl.sum(tl.load(sums_ptr + part + 1), axis=0) / count - away * away
-    mean = tl.load(x_ptr + channel * area) + away
+    mean = first_mean(x_ptr + channel * area, area, BLOCK) + away
     scale = tl.load(weight_ptr + channel) / tl.sqrt(var + 1e-5)
     bias = tl.load(bias_ptr + channel)
     blocks = tl.cdiv(area, BLOCK)
