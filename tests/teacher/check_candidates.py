@@ -19,7 +19,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import torch  # noqa: E402
+import triton.language as tl  # noqa: E402
+from triton.runtime import interpreter  # noqa: E402
 from candidates import load, tensors  # noqa: E402
+
+
+def dot(builder, a, b, d, *options, plain=interpreter.InterpreterBuilder.create_dot):
+    """The interpreter keeps bfloat16 as bits, and multiplies these."""
+    a, b = (builder.create_fp_ext(x, tl.float32) if x.dtype.scalar == tl.bfloat16 else x for x in (a, b))
+    return plain(builder, a, b, d, *options)
+
+
+interpreter.InterpreterBuilder.create_dot = dot
 
 
 def check(row, candidate, folder, nan):

@@ -409,8 +409,8 @@ class TritonWriter : private RegionReader {
     bool wide = FirstProgram() != "tl.program_id(0)";
     for (const Id operand : p_[product_->value].operands)
       wide = wide || p_.Elements(operand, synth::Binding::kCuda) >= kIndex32;
-    for (const std::string& line : ProductLines(p_, *product_, Multiplied(form_.kept),
-                                                Multiplied(form_.reduced), wide))
+    for (const std::string& line :
+         ProductLines(p_, *product_, Multiplied(form_.kept), Multiplied(form_.reduced), wide))
       Line(line);
     Line("inside = in_row & in_col");
     Decompose(form_.kept, "row");
@@ -611,10 +611,9 @@ class TritonWriter : private RegionReader {
           constants);
     };
     const std::string range =
-        planes_
-            ? "range(split * span, tl.minimum(split * span + span, " + StepsText() + "))"
-            : "range(split * span, tl.minimum(split * span + span, " + split.cols_text +
-                  "), BLOCK)";
+        planes_ ? "range(split * span, tl.minimum(split * span + span, " + StepsText() + "))"
+                : "range(split * span, tl.minimum(split * span + span, " + split.cols_text +
+                      "), BLOCK)";
     bool stored = false;
     int stage = 0;
     for (int pass = 0; pass < form_.num_passes; ++pass) {
@@ -738,7 +737,8 @@ class TritonWriter : private RegionReader {
       for (size_t i = 0; i < reduces.size(); ++i) {
         const std::string to = (*partial)[i];
         const auto store = [&](const std::string& where, const std::string& what) {
-          Line(fmt::format("tl.store({}_ptr + row * SPLITS + split, {}, mask=in_row)", where, what));
+          Line(
+              fmt::format("tl.store({}_ptr + row * SPLITS + split, {}, mask=in_row)", where, what));
         };
         if (const auto of = form_.variance_of.find(reduces[i]); of != form_.variance_of.end()) {
           const std::string n = sums[i].substr(3);
@@ -759,15 +759,13 @@ class TritonWriter : private RegionReader {
       if (const auto of = form_.variance_of.find(reduces[i]); of != form_.variance_of.end())
         Assign(reduces[i], AboutMean(sums[i].substr(3), known_.at(FirstAlike(of->second))));
       else
-      Assign(reduces[i],
-             Truth(reduces[i], Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]))));
+        Assign(reduces[i],
+               Truth(reduces[i], Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]))));
     for (const Id reduce : Reduces(pass, true)) known_[reduce] = known_.at(FirstAlike(reduce));
   }
 
   // The element whose squares about the mean are summed.
-  Id Element(Id squares) const {
-    return p_[FirstAlike(form_.variance_of.at(squares))].operands[0];
-  }
+  Id Element(Id squares) const { return p_[FirstAlike(form_.variance_of.at(squares))].operands[0]; }
   // Sums about the first element of each lane: its distance from the lane's mean is no larger than
   // the sum of squares, so little cancels.
   void Squares(const std::string& n, Id element) {
@@ -793,8 +791,9 @@ class TritonWriter : private RegionReader {
   void CombineSquares(Id squares, const std::string& name) {
     const Id sum = FirstAlike(form_.variance_of.at(squares));
     for (const char* suffix : {"", "_count"})
-      Line(fmt::format("{0}{1} = tl.load({0}{1}_ptr + row * SPLITS + part, mask=in_part, other=0.0)",
-                       name, suffix));
+      Line(
+          fmt::format("{0}{1} = tl.load({0}{1}_ptr + row * SPLITS + part, mask=in_part, other=0.0)",
+                      name, suffix));
     Line(fmt::format("total = tl.sum({}_count, axis=1)[:, None]", name));
     Line(fmt::format("apart = {} / tl.maximum({}_count, 1.0) - {} / total", parts_.at(sum), name,
                      Bracketed(known_.at(sum))));
@@ -837,7 +836,7 @@ class TritonWriter : private RegionReader {
   KernelForm& own_form_;  // form_
   const EmitRules& rules_;
   const ProductKernel* product_;
-  bool planes_ = false;  // a block of reduced elements lies in a plane
+  bool planes_ = false;              // a block of reduced elements lies in a plane
   std::map<Id, std::string> parts_;  // of reductions of earlier passes, in a row's programs
   KernelText text_;
   std::string body_;

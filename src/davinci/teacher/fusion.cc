@@ -514,8 +514,7 @@ class Fuser {
         readers[static_cast<size_t>(operand)].insert(region_of_[i]);
     }
     for (const Id output : p_->outputs) readers[static_cast<size_t>(output)].insert(-1);
-    for (const auto& [value, buffer] : p_->updates)
-      readers[static_cast<size_t>(value)].insert(-1);
+    for (const auto& [value, buffer] : p_->updates) readers[static_cast<size_t>(value)].insert(-1);
     std::vector<bool> done(p_->values.size());
     std::vector<bool> emitted(regions_.size());
     for (size_t r = 0; r < regions_.size(); ++r) {

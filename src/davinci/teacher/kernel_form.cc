@@ -241,13 +241,12 @@ void FindVariances(Program* program, const Region& region, KernelForm* form) {
         p[count].kind != Kind::kScalar || !form->pass.contains(sum))
       continue;
     std::vector<DimId> sizes;
-    for (const int axis : p[sum].axes)
-      sizes.push_back(p[element].shape[static_cast<size_t>(axis)]);
+    for (const int axis : p[sum].axes) sizes.push_back(p[element].shape[static_cast<size_t>(axis)]);
     const DimId all = program->Product(sizes);
-    const bool counts = p[count].number ? p.graph.dims.IsConstant(all) &&
-                                              *p[count].number == p.At(all, synth::Binding::kCuda)
-                                        : p[count].text == p.SizeText(all) ||
-                                              p[count].text == Bracketed(p.SizeText(all));
+    const bool counts =
+        p[count].number
+            ? p.graph.dims.IsConstant(all) && *p[count].number == p.At(all, synth::Binding::kCuda)
+            : p[count].text == p.SizeText(all) || p[count].text == Bracketed(p.SizeText(all));
     if (counts) form->variance_of[squares] = sum;
   }
   if (!form->variance_of.empty()) FindPasses(p, region, form);

@@ -274,17 +274,23 @@ class Lowering {
 
   // A matrix product by the operator, whatever its spelling.
   std::optional<MatrixProduct> ProductOf(const Node& node, const NodeText& text,
-                                   const std::vector<Id>& operands) {
+                                         const std::vector<Id>& operands) {
     struct Form {
       bool left_transposed = false, right_transposed = false;
     };
     static const std::map<std::string, Form> kWithWeight = {
         {"linear", {false, true}}, {"linear_param", {}}, {"linear_param_t", {false, true}}};
-    static const std::map<std::string, Form> kOfTwo = {
-        {"matmul", {}},           {"matmul_square", {}}, {"matmul_tall", {}},
-        {"matmul_inner", {}},     {"matmul_3d", {}},     {"matmul_4d", {}},
-        {"bmm", {}},              {"matmul_ta", {true}}, {"matmul_tb", {false, true}},
-        {"bmm_tb", {false, true}}, {"matmul_tatb", {true, true}}};
+    static const std::map<std::string, Form> kOfTwo = {{"matmul", {}},
+                                                       {"matmul_square", {}},
+                                                       {"matmul_tall", {}},
+                                                       {"matmul_inner", {}},
+                                                       {"matmul_3d", {}},
+                                                       {"matmul_4d", {}},
+                                                       {"bmm", {}},
+                                                       {"matmul_ta", {true}},
+                                                       {"matmul_tb", {false, true}},
+                                                       {"bmm_tb", {false, true}},
+                                                       {"matmul_tatb", {true, true}}};
     MatrixProduct product;
     if (const auto two = kOfTwo.find(node.op->name); two != kOfTwo.end() && operands.size() == 2) {
       product = {operands[0], operands[1], -1, two->second.left_transposed,

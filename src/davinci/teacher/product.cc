@@ -9,8 +9,8 @@ namespace davinci::teacher {
 namespace {
 
 constexpr double kMultiprocessors = 132;
-constexpr double kLeastSide = 16;      // tl.dot takes no smaller tiles
-constexpr double kMostColumns = 256;   // of a row that a tile holds
+constexpr double kLeastSide = 16;     // tl.dot takes no smaller tiles
+constexpr double kMostColumns = 256;  // of a row that a tile holds
 // Half-precision products stay with the library from this depth on: reading and writing the result
 // once more is a small share of them.
 constexpr double kMostHalfDepth = 1024;
@@ -165,7 +165,9 @@ ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
   }
   // From the largest on: the first of which there are enough for every multiprocessor.
   const std::vector<ProductTile> tiles = {
-      {128, 128, std::min(depth, fp32 && shape.depth > kShortDepth ? 16 : 64), 8, 3}, {128, 64, depth, 8, 3}, {64, 64, depth, 4, 3}};
+      {128, 128, std::min(depth, fp32 && shape.depth > kShortDepth ? 16 : 64), 8, 3},
+      {128, 64, depth, 8, 3},
+      {64, 64, depth, 4, 3}};
   for (const ProductTile& tile : tiles) {
     const double count =
         shape.batch * std::ceil(shape.rows / tile.rows) * std::ceil(shape.cols / tile.cols);
@@ -176,8 +178,7 @@ ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
 }
 
 std::vector<std::string> ProductLines(const Program& p, const ProductKernel& kernel,
-                                      const std::string& rows, const std::string& cols,
-                                      bool wide) {
+                                      const std::string& rows, const std::string& cols, bool wide) {
   const MatrixProduct& product = *p[kernel.value].product;
   const bool batched = !kernel.batched_rows.empty();
   const std::string own_rows = batched ? "m" : rows;
@@ -216,8 +217,7 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
                  : fmt::format("left = row + k[None, :] * {}", Bracketed(own_rows)));
   else
     line("left = row * depth + k[None, :]");
-  const std::string from =
-      batched ? fmt::format("matrix * depth * {} + ", Bracketed(cols)) : "";
+  const std::string from = batched ? fmt::format("matrix * depth * {} + ", Bracketed(cols)) : "";
   if (product.right_transposed)
     line(fmt::format("right = {}col * depth + k[:, None]", from));
   else

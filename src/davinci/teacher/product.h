@@ -1,6 +1,6 @@
 // Matrix products that a kernel of one's own computes: which ones, with which tiles, and the loop
-// over the inner dimension. What follows a product is the epilogue of its kernel, where a tile holds
-// all that it needs; emitter.h writes it. Internal.
+// over the inner dimension. What follows a product is the epilogue of its kernel, where a tile
+// holds all that it needs; emitter.h writes it. Internal.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ struct ProductKernel {
   bool whole_rows = false;  // a tile holds the row: something reduces it
   bool grouped = false;
   bool compensated = false;
-  std::string left, right, bias;  // Python text at the call; bias may be ""
+  std::string left, right, bias;    // Python text at the call; bias may be ""
   std::string batch, batched_rows;  // Python text: matrices, rows of one of them; "": no batch
   std::string depth;
 };
@@ -49,8 +49,8 @@ void ChooseProducts(Program* program, const ProductRules& rules);
 
 ProductShape ShapeOf(const Program& program, Id value);
 
-// Whether the region, all of it, is an epilogue of the product: one element for each of its own, and
-// reductions over rows that a tile holds.
+// Whether the region, all of it, is an epilogue of the product: one element for each of its own,
+// and reductions over rows that a tile holds.
 bool IsEpilogue(const Program& program, const Region& region, Id product);
 // The region with the product's columns as reduced axes, which is how epilogues are written.
 Region EpilogueOf(const Program& program, Region region, Id product);

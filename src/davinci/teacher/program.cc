@@ -56,10 +56,9 @@ std::optional<MatrixProduct> Program::MatrixProductOf(Id id) const {
       const TensorValue& view = (*this)[*operand];
       const size_t rank = view.shape.size();
       if (view.kind != TensorValue::Kind::kOpaque || !view.view || rank < 2) return;
-      const bool swaps =
-          (rank == 2 && view.text == "{0}.t()") ||
-          view.text == fmt::format("{{0}}.transpose({}, {})", rank - 2, rank - 1) ||
-          view.text == fmt::format("{{0}}.transpose({}, {})", rank - 1, rank - 2);
+      const bool swaps = (rank == 2 && view.text == "{0}.t()") ||
+                         view.text == fmt::format("{{0}}.transpose({}, {})", rank - 2, rank - 1) ||
+                         view.text == fmt::format("{{0}}.transpose({}, {})", rank - 1, rank - 2);
       if (!swaps) return;
       *operand = view.operands[0];
       *transposed = !*transposed;

@@ -32,10 +32,10 @@ struct Primitive {
 
 enum class ReduceKind { kSum, kMax, kMin, kProd, kAny, kAll };
 
-// rows x depth by depth x columns. The leading axes of both are a batch where the right one has more
-// than two; else those of the left one are rows.
+// rows x depth by depth x columns. The leading axes of both are a batch where the right one has
+// more than two; else those of the left one are rows.
 struct MatrixProduct {
-  Id left = -1, right = -1, bias = -1;  // bias: of a column, or -1
+  Id left = -1, right = -1, bias = -1;                     // bias: of a column, or -1
   bool left_transposed = false, right_transposed = false;  // in memory: the last two axes
 };
 
@@ -108,7 +108,7 @@ struct Program {
   synth::Graph graph;  // with the sizes that lowering adds
   std::vector<TensorValue> values;
   std::vector<Id> outputs;
-  std::vector<Id> effects;  // computed though nothing reads them
+  std::vector<Id> effects;                 // computed though nothing reads them
   std::vector<std::pair<Id, Id>> updates;  // a value and the buffer, a leaf, that it is stored in
   std::vector<std::pair<DimId, std::string>>
       size_sources;                // "x.shape[0]", of value 7 "t7.shape[0]"

@@ -62,13 +62,13 @@ class Writer {
           &p_, region, KernelName(region, product ? product->value : -1),
           [&](Id id) { return Host(id); }, product ? kProductNames : std::set<std::string>());
       if (product)
-        std::erase_if(form.inputs, [&](const KernelTensor& tensor) {
-          return tensor.value == product->value;
-        });
+        std::erase_if(form.inputs,
+                      [&](const KernelTensor& tensor) { return tensor.value == product->value; });
       const EmitRules emit = RulesFor(region);
-      const KernelText text = language_ == Language::kTriton
-                                  ? EmitTriton(&p_, region, form, emit, product ? &*product : nullptr)
-                                  : EmitCpp(&p_, region, form, emit);
+      const KernelText text =
+          language_ == Language::kTriton
+              ? EmitTriton(&p_, region, form, emit, product ? &*product : nullptr)
+              : EmitCpp(&p_, region, form, emit);
       if (product) NoteProduct(*product, step.region >= 0);
       if (synth::Replaced(text.source, " ? ", "").find('?') != std::string::npos ||
           synth::Join(text.call, "").find('?') != std::string::npos)
@@ -195,9 +195,9 @@ class Writer {
       if (slices_.contains(member)) Use("read_slices");
     if (used("many_rows")) Use("many_rows");
     if (used("columns")) Use(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
-    for (const char* rule : {"fast_exp", "inline_erf", "stored_values", "pick_class",
-                             "partial_sums", "scan_tiles", "split_rows",
-                             "one_pass_variance", "plane_blocks"})
+    for (const char* rule :
+         {"fast_exp", "inline_erf", "stored_values", "pick_class", "partial_sums", "scan_tiles",
+          "split_rows", "one_pass_variance", "plane_blocks"})
       if (used(rule)) Use(rule);
     std::set<int> nodes, reducing;
     bool reduces = false;
@@ -349,9 +349,9 @@ class Writer {
         const std::string rule = value.what == "conv"     ? "vendor_conv_epilogue"
                                  : value.what == "matmul" ? "vendor_matmul_epilogue"
                                                           : "";
-        if (value.kind != Kind::kOpaque || rule.empty() || !Allows(rule) || value.view || value.own ||
-            !value.contiguous || value.dtype != DType::kFloat || overwritten_.contains(operand) ||
-            !region.placements.contains(operand) ||
+        if (value.kind != Kind::kOpaque || rule.empty() || !Allows(rule) || value.view ||
+            value.own || !value.contiguous || value.dtype != DType::kFloat ||
+            overwritten_.contains(operand) || !region.placements.contains(operand) ||
             region.placements.at(operand).axes != region.placements.at(output).axes)
           continue;
         if (std::any_of(region.members.begin(), region.members.end(), [&](Id reader) {
@@ -378,9 +378,8 @@ class Writer {
   void Allocate(const Region& region) {
     for (const Id output : region.outputs) {
       const TensorValue& value = p_[output];
-      const auto update =
-          std::find_if(p_.updates.begin(), p_.updates.end(),
-                       [&](const auto& stored) { return stored.first == output; });
+      const auto update = std::find_if(p_.updates.begin(), p_.updates.end(),
+                                       [&](const auto& stored) { return stored.first == output; });
       if (update != p_.updates.end()) {
         Line(fmt::format("{} = {}", Variable(output), p_[update->second].text));
         continue;
@@ -502,12 +501,11 @@ class Writer {
     // The first run, which is not captured, must leave no trace.
     const bool pure = p_.effects.empty() && p_.updates.empty();
     const std::string save =
-        pure ? ""
-                           : "            state = [value.clone() for value in self.buffers()]\n";
+        pure ? "" : "            state = [value.clone() for value in self.buffers()]\n";
     const std::string restore =
         pure ? ""
-                           : "            for value, before in zip(self.buffers(), state):\n"
-                             "                value.copy_(before)\n";
+             : "            for value, before in zip(self.buffers(), state):\n"
+               "                value.copy_(before)\n";
     return fmt::format(R"(
     key = None
     weights = ()
