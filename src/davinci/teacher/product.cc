@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMultiprocessors = 132;
 constexpr double kLeastSide = 16;     // tl.dot takes no smaller tiles
-constexpr double kMostColumns = 256;  // of a row that a tile holds
+constexpr double kMostColumns = 256;  // of a row that a tile holds, half as many in two accumulators
 // Half-precision products stay with the library from this depth on: reading and writing the result
 // once more is a small share of them.
 constexpr double kMostHalfDepth = 1024;
@@ -125,7 +125,8 @@ bool IsEpilogue(const Program& p, const Region& region, Id product) {
     if (region.space[a].reduced) reduced.push_back(static_cast<int>(a));
   const ProductShape shape = ShapeOf(p, product);
   // Tiles of whole rows are few: enough of them must be left.
-  return reduced == columns && shape.cols <= kMostColumns &&
+  const bool two = p.graph.precision == synth::Precision::kFp32 && shape.depth > kShortDepth;
+  return reduced == columns && shape.cols <= (two ? kMostColumns / 2 : kMostColumns) &&
          shape.batch * shape.rows / 64 >= kMultiprocessors / 2;
 }
 
@@ -156,8 +157,9 @@ Region RegionOf(const Program& p, Id product) {
 ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
   const ProductShape shape = ShapeOf(p, product);
   const bool fp32 = p.graph.precision == synth::Precision::kFp32;
-  // Rows of an odd length are read element by element, which needs registers for addresses.
-  const bool aligned = std::fmod(shape.depth, 4) == 0 && std::fmod(shape.cols, 4) == 0;
+  // Triton reads rows whose length is no multiple of 16 element by element, with addresses in
+  // registers.
+  const bool aligned = std::fmod(shape.depth, 16) == 0 && std::fmod(shape.cols, 16) == 0;
   const int depth = !fp32 ? 64 : aligned ? 32 : 16;
   if (whole_rows) {
     const int cols = std::max(16, static_cast<int>(std::exp2(std::ceil(std::log2(shape.cols)))));
@@ -165,14 +167,14 @@ ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
   }
   // From the largest on: the first of which there are enough for every multiprocessor.
   const std::vector<ProductTile> tiles = {
-      {128, 128, std::min(depth, fp32 && shape.depth > kShortDepth ? 16 : 64), 8, 3},
-      {128, 64, depth, 8, 3},
-      {64, 64, depth, 4, 3}};
+      {128, 128, depth, 8, 3}, {128, 64, depth, 8, 3}, {64, 64, depth, 4, 3}};
   for (const ProductTile& tile : tiles) {
     const double count =
         shape.batch * std::ceil(shape.rows / tile.rows) * std::ceil(shape.cols / tile.cols);
     const bool fits = shape.cols > tile.cols / 2 && shape.rows > tile.rows / 2;
-    if (fits && count >= kMultiprocessors) return tile;
+    // Two accumulators of the largest tile do not fit into registers.
+    const bool held = !fp32 || shape.depth <= kShortDepth || tile.cols < 128;
+    if (fits && held && count >= kMultiprocessors) return tile;
   }
   return {shape.rows > 32 ? 64 : 32, shape.cols > 32 ? 64 : 32, depth, 4, 3};
 }
