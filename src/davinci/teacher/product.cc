@@ -172,8 +172,8 @@ ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
     const double count =
         shape.batch * std::ceil(shape.rows / tile.rows) * std::ceil(shape.cols / tile.cols);
     const bool fits = shape.cols > tile.cols / 2 && shape.rows > tile.rows / 2;
-    // Two accumulators of the largest tile do not fit into registers.
-    const bool held = !fp32 || shape.depth <= kShortDepth || tile.cols < 128;
+    // Two accumulators of the largest tile, or one with addresses, do not fit into registers.
+    const bool held = !fp32 || (aligned && shape.depth <= kShortDepth) || tile.cols < 128;
     if (fits && held && count >= kMultiprocessors) return tile;
   }
   return {shape.rows > 32 ? 64 : 32, shape.cols > 32 ? 64 : 32, depth, 4, 3};
