@@ -9,8 +9,9 @@ namespace davinci::teacher {
 namespace {
 
 constexpr double kMultiprocessors = 132;
-constexpr double kLeastSide = 16;     // tl.dot takes no smaller tiles
-constexpr double kMostColumns = 256;  // of a row that a tile holds, half as many in two accumulators
+constexpr double kLeastSide = 16;  // tl.dot takes no smaller tiles
+constexpr double kMostColumns =
+    256;  // of a row that a tile holds, half as many in two accumulators
 // Half-precision products stay with the library from this depth on: reading and writing the result
 // once more is a small share of them.
 constexpr double kMostHalfDepth = 1024;
