@@ -169,7 +169,7 @@ export -f demo strategy
 export davinci target work
 for section in "$@"; do
   case $section in
-    skills | agents | backbone | aa | judge | verdicts | fresh | laws | pairs | training | rl | scaling) "$section" ;;
+    skills | agents | backbone | aa | judge | verdicts | fresh | laws | pairs | teacher | training | rl | scaling) "$section" ;;
     *) echo "device_report: unknown section $section" >&2; exit 2 ;;
   esac
   (cd "$work" && tar --exclude='run-*' --exclude='bench-*' -czf "$out/$section.tar.gz" "$section")
