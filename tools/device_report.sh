@@ -8,6 +8,7 @@
 #   fresh     1,000 comparisons of identical code in fresh processes (5 minutes)
 #   laws      both laws of tests/corpus (5 minutes)
 #   pairs     the teacher's Triton kernels for random tasks, judged (DAVINCI_PAIRS tasks of seed DAVINCI_PAIRS_SEED)
+#   teacher   tiles of fp32 products; the teacher's Triton kernels beside eager by do_bench, per family and rule (5 minutes)
 #   training  gradients on the device, one step of SFT beside PyTorch's (5 minutes)
 #   rl        ten steps of reinforcement, phase by phase (7 minutes); with two devices DAVINCI_RL_RANKS=2 uses both
 #   scaling   data parallel over NCCL on two devices: equality with one, a rank that dies, tokens per second (6 minutes)
@@ -137,6 +138,16 @@ pairs() {
   part 20 pairs/table "$davinci" synth demos --table --out "$out"
 }
 
+teacher() {
+  local demos=$work/teacher/demos
+  mkdir -p "$work/teacher"
+  part 120 teacher/tiles "$python" bench/product_tiles.py --json "$work/teacher/tiles.jsonl"
+  part 20 teacher/write "$davinci" synth demos --count "${DAVINCI_TEACHER:-180}" --seed "${DAVINCI_TEACHER_SEED:-4002}" \
+    --language triton --out "$demos"
+  part 215 teacher/speed "$python" tests/teacher/speed_candidates.py "$demos/demos.jsonl" --device cuda --slice 0.01 --seconds 190 \
+    --out "$work/teacher/speed.jsonl"
+}
+
 training() {
   local trainer=$build/tests/trainer/trainer_probe
   mkdir -p "$work/training"
@@ -162,7 +173,7 @@ export -f demo strategy
 export davinci target work
 for section in "$@"; do
   case $section in
-    skills | agents | backbone | aa | judge | verdicts | fresh | laws | pairs | training | rl | scaling) "$section" ;;
+    skills | agents | backbone | aa | judge | verdicts | fresh | laws | pairs | teacher | training | rl | scaling) "$section" ;;
     *) echo "device_report: unknown section $section" >&2; exit 2 ;;
   esac
   (cd "$work" && tar --exclude='run-*' --exclude='bench-*' -czf "$out/$section.tar.gz" "$section")
