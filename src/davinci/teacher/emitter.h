@@ -23,6 +23,11 @@ struct EmitRules {
   bool stored_values = true;      // what several passes need is computed once
   bool pick_class = true;         // a class' element is read, not searched
   bool partial_sums = true;       // sums in vector lanes
+  // Templates (kernel_templates.h).
+  bool flash_attention = true;     // attention with an online softmax
+  bool stop_at_diagonal = true;    // causal attention leaves out later keys
+  bool select_largest = true;      // the largest elements of a row in one read
+  bool gather_into_places = true;  // sums into places without atomics
 };
 
 struct KernelText {

@@ -71,9 +71,16 @@ Result<Meaning> Evaluator::Point(const std::string& name, const Meanings& operan
                                Point("float", {Meaning::Tensor(value.operands[k])}));
       value.operands[k] = real.id;
     }
+    if (operand.dtype == DType::kIndex && operand.kind == TensorValue::Kind::kReduce &&
+        name != "float" && name != "index") {  // a count
+      DAVINCI_ASSIGN_OR_RETURN(const Meaning real,
+                               Point("float", {Meaning::Tensor(value.operands[k])}));
+      value.operands[k] = real.id;
+    }
     if (operand.dtype == DType::kFloat && logic) return Unknown("logic of numbers");
     if ((*p_)[value.operands[k]].dtype == DType::kIndex && !primitive.integer && name != "eq" &&
-        name != "ge" && name != "le" && name != "lt" && name != "gt" && name != "position")
+        name != "ge" && name != "le" && name != "lt" && name != "gt" && name != "position" &&
+        !(name == "float" && (*p_)[value.operands[k]].kind == TensorValue::Kind::kReduce))
       return Unknown("arithmetic of indices");
   }
   size_t rank = 0;
@@ -255,6 +262,12 @@ Result<Meaning> Evaluator::Evaluate(const Expression& e, const Names& names) {
       return Subscript(e, names);
     case EKind::kAttribute: {
       if (e.text == "pi" && e.DottedName() == "math.pi") return Meaning::Number(M_PI);
+      if (e.DottedName().starts_with("torch.")) {  // of types
+        Meaning type;
+        type.kind = Meaning::Kind::kText;
+        type.text = e.DottedName();
+        return type;
+      }
       DAVINCI_ASSIGN_OR_RETURN(const Meaning value, Evaluate(e.parts[0], names));
       if (value.kind == Meaning::Kind::kSequence && !value.items.empty()) {
         if (e.text == "values") return value.id >= 0 ? Meaning::Tensor(value.id) : value.items[0];
@@ -270,6 +283,12 @@ Result<Meaning> Evaluator::Evaluate(const Expression& e, const Names& names) {
         return all;
       }
       if (e.text == "T") return Apply("t", {value}, {});
+      if (e.text == "dtype" || e.text == "device") {
+        Meaning same;
+        same.kind = Meaning::Kind::kText;
+        same.text = e.text;
+        return same;
+      }
       return Unknown(e.text);
     }
     case EKind::kSlice:

@@ -140,7 +140,8 @@ std::optional<Result<Meaning>> Evaluator::Reduced(const NativeCall& call) {
   static const std::map<std::string, ReduceKind> scans = {{"cumsum", ReduceKind::kSum},
                                                           {"cumprod", ReduceKind::kProd},
                                                           {"cummax", ReduceKind::kMax},
-                                                          {"cummin", ReduceKind::kMin}};
+                                                          {"cummin", ReduceKind::kMin},
+                                                          {"logcumsumexp", ReduceKind::kLogSum}};
   if (const auto found = scans.find(name); found != scans.end()) {
     auto axes = Axes(argument(1, "dim"), rank);
     if (!axes.ok() || axes->size() != 1 || (*p_)[x].dtype != DType::kFloat)
@@ -152,7 +153,7 @@ std::optional<Result<Meaning>> Evaluator::Reduced(const NativeCall& call) {
     value.axes = *axes;
     value.shape = shape;
     const Meaning scan = Meaning::Tensor(p_->Add(std::move(value)));
-    if (name == "cumsum" || name == "cumprod") return scan;
+    if (name != "cummax" && name != "cummin") return scan;
     Meaning pair;  // of values and indices; the indices are not known
     pair.kind = Meaning::Kind::kSequence;
     pair.id = scan.id;

@@ -140,8 +140,10 @@ std::optional<Result<Meaning>> Evaluator::Viewed(const NativeCall& call) {
       return Result<Meaning>(Unknown(name));
     auto swapped = shape;
     std::swap(swapped[static_cast<size_t>((*a)[0])], swapped[static_cast<size_t>((*b)[0])]);
-    return Result<Meaning>(
-        View(x, fmt::format("{{0}}.transpose({}, {})", (*a)[0], (*b)[0]), swapped));
+    return Result<Meaning>(View(x,
+                                fmt::format("{{0}}.transpose({}, {})", std::min((*a)[0], (*b)[0]),
+                                            std::max((*a)[0], (*b)[0])),
+                                swapped));
   }
   if (name == "permute") {
     Meanings order(arguments.begin() + 1, arguments.end());
@@ -200,9 +202,12 @@ std::optional<Result<Meaning>> Evaluator::Native(const std::string& name, Meanin
     return Concatenated(arguments[0].items,
                         dim.kind == Meaning::Kind::kNone ? Meaning::Number(0) : dim);
   }
+  if (auto made = Created(name, arguments, keywords)) return made;
   if (arguments.empty() || arguments[0].kind != Meaning::Kind::kTensor) return std::nullopt;
   for (const auto handle :
-       {&Evaluator::Reduced, &Evaluator::Viewed, &Evaluator::Normalization, &Evaluator::ClassLoss})
+       {&Evaluator::Templated, &Evaluator::Reduced, &Evaluator::Viewed, &Evaluator::Moved,
+        &Evaluator::Resampled, &Evaluator::Attention, &Evaluator::Normalization,
+        &Evaluator::ClassLoss})
     if (auto meaning = (this->*handle)(call)) return meaning;
   const Id x = arguments[0].id;
   const std::vector<DimId> shape = (*p_)[x].shape;

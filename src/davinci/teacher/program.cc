@@ -9,6 +9,8 @@ Id Program::Add(TensorValue value) {
       fmt::format("{}|{}|{}|{}|{}|{}|{}", static_cast<int>(value.kind),
                   static_cast<int>(value.dtype), static_cast<const void*>(value.primitive),
                   static_cast<int>(value.reduce), value.keepdim, value.text, value.item);
+  key += "|" + value.kernel;
+  for (const auto& [name, option] : value.options) key += fmt::format(" {}={}", name, option);
   for (const Id operand : value.operands) key += fmt::format(" {}", operand);
   for (const int axis : value.axes) key += fmt::format(" a{}", axis);
   for (const DimId dim : value.shape) key += fmt::format(" d{}", dim);

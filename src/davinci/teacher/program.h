@@ -30,7 +30,8 @@ struct Primitive {
   bool integer = false;  // of indices and sizes, gives an index
 };
 
-enum class ReduceKind { kSum, kMax, kMin, kProd, kAny, kAll };
+// kLogSum: log of the sum of exponentials, of scans alone.
+enum class ReduceKind { kSum, kMax, kMin, kProd, kAny, kAll, kLogSum };
 
 struct TensorValue {
   enum class Kind {
@@ -62,6 +63,9 @@ struct TensorValue {
   bool effect = false;     // kOpaque: changes a buffer, has no result
   bool virtual_ = false;   // kPoint of indices and numbers alone: computed where it is read
   std::string what;        // kOpaque: "matmul", "conv", … for rules and reports
+  // kOpaque: a kernel of kernel_templates.h that may stand for the text, and what it needs to know.
+  std::string kernel;
+  std::map<std::string, std::string> options;
   int node = -1;           // of the operator graph
 };
 

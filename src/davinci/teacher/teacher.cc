@@ -6,6 +6,7 @@
 
 #include "davinci/synth/text.h"
 #include "davinci/teacher/fusion.h"
+#include "davinci/teacher/kernel_templates.h"
 #include "davinci/teacher/lower.h"
 
 namespace davinci::teacher {
@@ -32,12 +33,11 @@ class Writer {
     rules.matmul = Allows("vendor_matmul_epilogue");
     rules.conv = Allows("vendor_conv_epilogue");
     ReadSlices();
+    if (Allows(ByLanguage("flash_attention"))) RecognizeAttention(&p_);
     plan_ = Fuse(&p_, rules);
-    std::string kernels, bindings;
-    std::set<std::string> helpers;
     for (const Plan::Step& step : plan_.steps) {
       if (step.region < 0) {
-        Opaque(step.value);
+        if (!OwnTemplate(step.value)) Opaque(step.value);
         continue;
       }
       const Region& region = plan_.regions[static_cast<size_t>(step.region)];
@@ -51,22 +51,15 @@ class Writer {
       if (synth::Replaced(text.source, " ? ", "").find('?') != std::string::npos ||
           synth::Join(text.call, "").find('?') != std::string::npos)
         return InvalidArgument("a kernel reads a size or value that is not there");
-      kernels += (kernels.empty()                  ? ""
-                  : language_ == Language::kTriton ? "\n\n"
-                                                   : "\n") +
-                 text.source;
-      if (!text.binding.empty()) bindings += text.binding + "\n";
-      for (const std::string& line : text.call) Line(line);
-      helpers.insert(text.helpers.begin(), text.helpers.end());
+      Take(text);
       Note(region, text);
-      ++candidate_.own_kernels;
     }
     for (const std::string& line : forward_)
       if (line.find('?') != std::string::npos)
         return InvalidArgument("a size that no tensor shows");
-    candidate_.left = p_.left;
+    candidate_.left.insert(candidate_.left.begin(), p_.left.begin(), p_.left.end());
     if (Replays()) Use("replay_graph");
-    candidate_.source = File(kernels, bindings, helpers);
+    candidate_.source = File(kernels_, bindings_, helpers_);
     for (const Rule& rule : Rules())
       if (candidate_.rules.contains(rule.name)) candidate_.skills.insert(rule.skill);
     return std::move(candidate_);
@@ -83,6 +76,51 @@ class Writer {
           operand = found->second;
   }
   bool Allows(const std::string& rule) const { return allowed_.contains(rule); }
+  // Of a rule that different skills state in the languages.
+  std::string ByLanguage(const std::string& rule) const {
+    return rule + (language_ == Language::kTriton ? "_triton" : "_cpp");
+  }
+
+  void Take(const KernelText& text) {
+    kernels_ += (kernels_.empty()                 ? ""
+                 : language_ == Language::kTriton ? "\n\n"
+                                                  : "\n") +
+                text.source;
+    if (!text.binding.empty()) bindings_ += text.binding + "\n";
+    for (const std::string& line : text.call) Line(line);
+    helpers_.insert(text.helpers.begin(), text.helpers.end());
+    ++candidate_.own_kernels;
+  }
+
+  // The value by a kernel template, where there is one and its rule is allowed.
+  bool OwnTemplate(Id id) {
+    const TensorValue& value = p_[id];
+    if (value.kind != Kind::kOpaque || value.kernel.empty()) return false;
+    EmitRules rules;
+    rules.flash_attention = Allows(ByLanguage("flash_attention"));
+    rules.stop_at_diagonal = Allows(ByLanguage("stop_at_diagonal"));
+    rules.select_largest = Allows("select_largest");
+    rules.gather_into_places = Allows("gather_into_places");
+    const auto text = EmitTemplate(
+        {&p_, id, UniqueName(value.kernel), Variable(id), [&](Id read) { return Host(read); },
+         rules},
+        language_);
+    if (!text) {
+      if (value.node >= 0) {
+        const synth::Operator& op = *graph_.nodes[static_cast<size_t>(value.node)].op;
+        candidate_.left.push_back({op.name, op.family, "no template for these sizes or rules"});
+      }
+      return false;
+    }
+    Take(*text);
+    templates_.insert(id);
+    for (const char* rule : {"flash_attention", "stop_at_diagonal"})
+      if (text->used.contains(rule)) Use(ByLanguage(rule));
+    for (const char* rule : {"select_largest", "gather_into_places"})
+      if (text->used.contains(rule)) Use(rule);
+    MakeContiguous(id);
+    return true;
+  }
   void Line(const std::string& line) { forward_.push_back(line); }
 
   static bool HasMax(const Program& p, const Region& region) {
@@ -179,6 +217,12 @@ class Writer {
       Line(value.effect ? text : fmt::format("{} = {}", Variable(id), text));
       if (value.effect) return;
     }
+    MakeContiguous(id);
+  }
+
+  // Where a region reads the value.
+  void MakeContiguous(Id id) {
+    const TensorValue& value = p_[id];
     if (value.contiguous || value.shape.empty()) return;
     for (const Region& region : plan_.regions)
       if (std::any_of(region.members.begin(), region.members.end(), [&](Id member) {
@@ -233,14 +277,16 @@ class Writer {
       } else {
         const TensorValue& value = p_[step.value];
         if (value.kind != Kind::kOpaque) continue;
-        if (!value.effect && !kHeld.contains(value.what)) return false;
+        if (!value.effect && !kHeld.contains(value.what) && !templates_.contains(step.value))
+          return false;
         if (value.what == "view" || value.view) continue;
         elements = Elements(step.value);
         for (const Id operand : value.operands) elements += Elements(operand);
         if (value.what == "matmul" || value.what == "conv" || value.what == "attention")
           device_us += OpaqueFlops(value, step.value) / kFlopsPerUs;
       }
-      host_us += step.region >= 0 ? kOwnLaunch : kCall;
+      const bool own = step.region >= 0 || templates_.contains(step.value);
+      host_us += own ? kOwnLaunch : kCall;
       device_us += std::max(2.0, 4 * elements / kBytesPerUs);
     }
     return host_us > kReplay + device_us && host_us > kOwnLaunch + kCall;
@@ -327,8 +373,11 @@ class Writer {
       const std::string& name = graph_.nodes[static_cast<size_t>(node)].op->name;
       if (parts.size() < 3 && (parts.empty() || parts.back() != name)) parts.push_back(name);
     }
-    std::string name = synth::Join(parts, "_") + "_kernel";
-    const std::string base = name;
+    return UniqueName(synth::Join(parts, "_"));
+  }
+  std::string UniqueName(const std::string& what) {
+    const std::string base = what + "_kernel";
+    std::string name = base;
     for (int n = 2; !kernel_names_.insert(name).second; ++n) name = fmt::format("{}{}", base, n);
     return name;
   }
@@ -362,7 +411,8 @@ class Writer {
     if (!kernels.empty() && !triton) {
       const std::string prelude = math_.Definitions(helpers);
       const std::string memory =
-          kernels.find("std::make_unique") == std::string::npos ? "" : "#include <memory>\n";
+          std::string(kernels.find("std::fill") == std::string::npos ? "" : "#include <algorithm>\n") +
+          (kernels.find("std::make_unique") == std::string::npos ? "" : "#include <memory>\n");
       file += fmt::format(
           "\n# errno and floating-point traps keep loops from vectorising; fused products round "
           "otherwise than PyTorch.\nFLAGS = [\"-fno-math-errno\", \"-fno-trapping-math\", "
@@ -446,7 +496,10 @@ class Writer {
   Plan plan_;
   Candidate candidate_;
   std::vector<std::string> forward_;
+  std::string kernels_, bindings_;
+  std::set<std::string> helpers_;
   std::set<std::string> read_inputs_, kernel_names_;
+  std::set<Id> templates_;  // values that a template computes
   std::set<Id> overwritten_;
   std::map<Id, Id> slices_;  // loads that read a slice, and the view that PyTorch makes of it
 };
@@ -469,6 +522,12 @@ const std::vector<Rule>& Rules() {
       {"many_rows", "many-short-rows-per-program", {Language::kTriton}},
       {"split_rows", "split-few-long-rows", {Language::kTriton}},
       {"replay_graph", "replay-launches-as-graph", {Language::kTriton}},
+      {"flash_attention_triton", "flash-attention-tiles", {Language::kTriton}},
+      {"flash_attention_cpp", "attention-in-cache-tiles", {Language::kCpp}},
+      {"stop_at_diagonal_triton", "causal-attention-stop-at-diagonal", {Language::kTriton}},
+      {"stop_at_diagonal_cpp", "skip-masked-triangle", {Language::kCpp}},
+      {"select_largest", "largest-k-in-one-read", {Language::kTriton, Language::kCpp}},
+      {"gather_into_places", "scatter-by-owner", {Language::kTriton, Language::kCpp}},
       {"columns_triton", "lanes-along-contiguous-dim", {Language::kTriton}},
       {"columns_cpp", "reduce-columns-row-by-row", {Language::kCpp}},
       {"fast_exp", "branch-free-exp", {Language::kCpp}},
