@@ -11,7 +11,7 @@
 namespace davinci::teacher {
 
 std::string_view LanguageName(Language language) {
-  return language == Language::kTriton ? "triton" : "cpp";
+  return language == Language::kTriton ? "triton" : language == Language::kCuda ? "cuda" : "cpp";
 }
 
 std::string Substituted(const std::string& form, const std::vector<std::string>& operands) {

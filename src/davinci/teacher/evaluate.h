@@ -111,7 +111,7 @@ class Evaluator {
   std::optional<Result<Meaning>> Indexed(const std::string& name, const Meanings& arguments,
                                          Keywords& keywords);
   Result<Id> Integer(const char* primitive, Id a, Id b);
-  Result<Id> Integer(const char* primitive, Id a, int64_t b) {
+  Result<Id> IntegerBy(const char* primitive, Id a, int64_t b) {
     return Integer(primitive, a, p_->Size(p_->graph.dims.Constant(b)));
   }
   Result<Meaning> Load(Id source, const std::vector<Id>& indices);

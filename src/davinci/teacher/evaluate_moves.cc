@@ -137,7 +137,7 @@ Result<Meaning> Evaluator::Triangle(const Meaning& x, bool upper, int64_t diagon
   Id row = Position(shape, rank - 2), col = Position(shape, rank - 1);
   if (diagonal != 0) {
     Id& lower = diagonal > 0 ? row : col;
-    DAVINCI_ASSIGN_OR_RETURN(lower, Integer("iadd", lower, diagonal > 0 ? diagonal : -diagonal));
+    DAVINCI_ASSIGN_OR_RETURN(lower, IntegerBy("iadd", lower, diagonal > 0 ? diagonal : -diagonal));
   }
   DAVINCI_ASSIGN_OR_RETURN(const Meaning keep, Point(upper ? "ge" : "le", {Meaning::Tensor(col),
                                                                          Meaning::Tensor(row)}));
@@ -195,23 +195,23 @@ Result<Meaning> Evaluator::PixelShuffle(Id x, int64_t factor, bool back) {
   std::vector<Id> at;
   for (size_t i = 0; i < 4; ++i) at.push_back(Position(space, i));
   if (back) {
-    DAVINCI_ASSIGN_OR_RETURN(const Id part, Integer("imod", at[1], factor * factor));
-    DAVINCI_ASSIGN_OR_RETURN(at[1], Integer("idiv", at[1], factor * factor));
+    DAVINCI_ASSIGN_OR_RETURN(const Id part, IntegerBy("imod", at[1], factor * factor));
+    DAVINCI_ASSIGN_OR_RETURN(at[1], IntegerBy("idiv", at[1], factor * factor));
     for (size_t i = 2; i < 4; ++i) {
-      DAVINCI_ASSIGN_OR_RETURN(const Id first, Integer("imul", at[i], factor));
-      DAVINCI_ASSIGN_OR_RETURN(const Id step, Integer(i == 2 ? "idiv" : "imod", part, factor));
+      DAVINCI_ASSIGN_OR_RETURN(const Id first, IntegerBy("imul", at[i], factor));
+      DAVINCI_ASSIGN_OR_RETURN(const Id step, IntegerBy(i == 2 ? "idiv" : "imod", part, factor));
       DAVINCI_ASSIGN_OR_RETURN(at[i], Integer("iadd", first, step));
     }
     return Load(x, at);
   }
-  DAVINCI_ASSIGN_OR_RETURN(at[1], Integer("imul", at[1], factor * factor));
+  DAVINCI_ASSIGN_OR_RETURN(at[1], IntegerBy("imul", at[1], factor * factor));
   for (size_t i = 2; i < 4; ++i) {
-    DAVINCI_ASSIGN_OR_RETURN(Id step, Integer("imod", at[i], factor));
+    DAVINCI_ASSIGN_OR_RETURN(Id step, IntegerBy("imod", at[i], factor));
     if (i == 2) {
-      DAVINCI_ASSIGN_OR_RETURN(step, Integer("imul", step, factor));
+      DAVINCI_ASSIGN_OR_RETURN(step, IntegerBy("imul", step, factor));
     }
     DAVINCI_ASSIGN_OR_RETURN(at[1], Integer("iadd", at[1], step));
-    DAVINCI_ASSIGN_OR_RETURN(at[i], Integer("idiv", at[i], factor));
+    DAVINCI_ASSIGN_OR_RETURN(at[i], IntegerBy("idiv", at[i], factor));
   }
   return Load(x, at);
 }
@@ -222,9 +222,9 @@ Result<Meaning> Evaluator::ChannelShuffle(Id x, int64_t groups) {
   std::vector<Id> at;
   for (size_t i = 0; i < shape.size(); ++i) at.push_back(Position(shape, i));
   const DimId each = p_->graph.dims.Binary('/', shape[1], p_->graph.dims.Constant(groups));
-  DAVINCI_ASSIGN_OR_RETURN(const Id group, Integer("imod", at[1], groups));
+  DAVINCI_ASSIGN_OR_RETURN(const Id group, IntegerBy("imod", at[1], groups));
   DAVINCI_ASSIGN_OR_RETURN(const Id first, Integer("imul", group, p_->Size(each)));
-  DAVINCI_ASSIGN_OR_RETURN(const Id within, Integer("idiv", at[1], groups));
+  DAVINCI_ASSIGN_OR_RETURN(const Id within, IntegerBy("idiv", at[1], groups));
   DAVINCI_ASSIGN_OR_RETURN(at[1], Integer("iadd", first, within));
   return Load(x, at);
 }
@@ -237,7 +237,7 @@ Result<Meaning> Evaluator::Repeated(Id x, size_t axis, int64_t count, bool inter
   space[axis] = p_->graph.dims.Binary('*', own, p_->graph.dims.Constant(count));
   std::vector<Id> at;
   for (size_t i = 0; i < space.size(); ++i) at.push_back(Position(space, i));
-  DAVINCI_ASSIGN_OR_RETURN(at[axis], interleave ? Integer("idiv", at[axis], count)
+  DAVINCI_ASSIGN_OR_RETURN(at[axis], interleave ? IntegerBy("idiv", at[axis], count)
                                                 : Integer("imod", at[axis], p_->Size(own)));
   return Load(x, at);
 }
@@ -259,18 +259,18 @@ Result<Meaning> Evaluator::Unfolded(Id x, int64_t kernel, int64_t stride, int64_
       dims.Binary('*', windows(shape[2]), across)};
   const Id channel = Position(space, 1), window = Position(space, 2);
   std::vector<Id> at = {Position(space, 0)};
-  DAVINCI_ASSIGN_OR_RETURN(at.emplace_back(), Integer("idiv", channel, kernel * kernel));
-  DAVINCI_ASSIGN_OR_RETURN(const Id tap, Integer("imod", channel, kernel * kernel));
+  DAVINCI_ASSIGN_OR_RETURN(at.emplace_back(), IntegerBy("idiv", channel, kernel * kernel));
+  DAVINCI_ASSIGN_OR_RETURN(const Id tap, IntegerBy("imod", channel, kernel * kernel));
   std::optional<Meaning> inside;
   for (const bool vertical : {true, false}) {
-    DAVINCI_ASSIGN_OR_RETURN(const Id step, Integer(vertical ? "idiv" : "imod", tap, kernel));
+    DAVINCI_ASSIGN_OR_RETURN(const Id step, IntegerBy(vertical ? "idiv" : "imod", tap, kernel));
     DAVINCI_ASSIGN_OR_RETURN(
         Id place, Integer(vertical ? "idiv" : "imod", window, p_->Size(across)));
-    DAVINCI_ASSIGN_OR_RETURN(place, Integer("imul", place, stride));
+    DAVINCI_ASSIGN_OR_RETURN(place, IntegerBy("imul", place, stride));
     DAVINCI_ASSIGN_OR_RETURN(place, Integer("iadd", place, step));
     const DimId size = shape[vertical ? 2 : 3];
     if (padding > 0) {
-      DAVINCI_ASSIGN_OR_RETURN(place, Integer("isub", place, padding));
+      DAVINCI_ASSIGN_OR_RETURN(place, IntegerBy("isub", place, padding));
       const Meaning zero = Meaning::Tensor(p_->Size(dims.Constant(0)));
       DAVINCI_ASSIGN_OR_RETURN(const Meaning low, Point("ge", {Meaning::Tensor(place), zero}));
       DAVINCI_ASSIGN_OR_RETURN(
@@ -282,7 +282,7 @@ Result<Meaning> Evaluator::Unfolded(Id x, int64_t kernel, int64_t stride, int64_
       } else {
         inside = both;
       }
-      DAVINCI_ASSIGN_OR_RETURN(place, Integer("imax", place, 0));
+      DAVINCI_ASSIGN_OR_RETURN(place, IntegerBy("imax", place, 0));
       DAVINCI_ASSIGN_OR_RETURN(
           place, Integer("imin", place, p_->Size(dims.Binary('-', size, dims.Constant(1)))));
     }
@@ -315,7 +315,7 @@ Result<Meaning> Evaluator::Reflected(Id x, const Meanings& sizes, bool replicate
     const Id left = p_->Size(dims.Constant(before[i]));
     if (replicate) {
       DAVINCI_ASSIGN_OR_RETURN(const Id place, Integer("isub", at[i], left));
-      DAVINCI_ASSIGN_OR_RETURN(const Id least, Integer("imax", place, 0));
+      DAVINCI_ASSIGN_OR_RETURN(const Id least, IntegerBy("imax", place, 0));
       DAVINCI_ASSIGN_OR_RETURN(at[i], Integer("imin", least, last));
       continue;
     }

@@ -30,9 +30,9 @@ Result<Meaning> Evaluator::UnevenPool(Id x, size_t axes, int64_t count, bool max
     const Id part = Position(space, 2 + i), size = p_->Size(shape[2 + i]);
     DAVINCI_ASSIGN_OR_RETURN(Id begin, Integer("imul", part, size));
     DAVINCI_ASSIGN_OR_RETURN(const Id last, Integer("iadd", begin, size));
-    DAVINCI_ASSIGN_OR_RETURN(begin, Integer("idiv", begin, count));
-    DAVINCI_ASSIGN_OR_RETURN(Id end, Integer("iadd", last, count - 1));
-    DAVINCI_ASSIGN_OR_RETURN(end, Integer("idiv", end, count));
+    DAVINCI_ASSIGN_OR_RETURN(begin, IntegerBy("idiv", begin, count));
+    DAVINCI_ASSIGN_OR_RETURN(Id end, IntegerBy("iadd", last, count - 1));
+    DAVINCI_ASSIGN_OR_RETURN(end, IntegerBy("idiv", end, count));
     DAVINCI_ASSIGN_OR_RETURN(const Id place,
                              Integer("iadd", begin, Position(space, 2 + axes + i)));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning within,
@@ -68,7 +68,7 @@ Result<Evaluator::Taps> Evaluator::TapsOf(const std::string& mode, bool align_co
   DAVINCI_ASSIGN_OR_RETURN(const Meaning step, Point("position", {Meaning::Tensor(position)}));
   const auto real = [&](Id index) { return Point("position", {Meaning::Tensor(index)}); };
   const auto clamped = [&](Id index) -> Result<Id> {
-    DAVINCI_ASSIGN_OR_RETURN(const Id least, Integer("imax", index, 0));
+    DAVINCI_ASSIGN_OR_RETURN(const Id least, IntegerBy("imax", index, 0));
     return Integer("imin", least, last);
   };
   Taps taps;
@@ -97,7 +97,7 @@ Result<Evaluator::Taps> Evaluator::TapsOf(const std::string& mode, bool align_co
     }
     DAVINCI_ASSIGN_OR_RETURN(const Meaning index, Point("trunc_index", {place}));
     DAVINCI_ASSIGN_OR_RETURN(const Id low, Integer("imin", index.id, last));
-    DAVINCI_ASSIGN_OR_RETURN(const Id next, Integer("iadd", low, 1));
+    DAVINCI_ASSIGN_OR_RETURN(const Id next, IntegerBy("iadd", low, 1));
     DAVINCI_ASSIGN_OR_RETURN(const Id high, Integer("imin", next, last));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning whole, real(low));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning rest, Point("sub", {place, whole}));
@@ -123,8 +123,8 @@ Result<Evaluator::Taps> Evaluator::TapsOf(const std::string& mode, bool align_co
     DAVINCI_ASSIGN_OR_RETURN(taps.weights.emplace_back(), weight(name, distance));
   }
   for (const int64_t offset : {-1, 0, 1, 2}) {
-    DAVINCI_ASSIGN_OR_RETURN(const Id moved, offset < 0 ? Integer("isub", index.id, 1)
-                                                        : Integer("iadd", index.id, offset));
+    DAVINCI_ASSIGN_OR_RETURN(const Id moved, offset < 0 ? IntegerBy("isub", index.id, 1)
+                                                        : IntegerBy("iadd", index.id, offset));
     DAVINCI_ASSIGN_OR_RETURN(taps.at.emplace_back(), clamped(moved));
   }
   return taps;

@@ -105,7 +105,8 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
     return own;
   };
   for (const char* word : {"rows", "cols", "n", "row", "col", "inside", "start", "i", "in",
-                           "int64_t", "self", "lambda", "float", "int", "double", "tl", "l", "for"})
+                           "int64_t", "self", "lambda", "float", "int", "double", "tl", "l", "for",
+                           "at", "lane", "here", "first", "whole"})
     names.insert(word);
   std::vector<std::vector<int>> flats;
   const std::function<void(Id)> read = [&](Id reader) {

@@ -261,6 +261,7 @@ std::optional<KernelText> ScatterCpp(const TemplateRequest& request) {
 
 std::optional<KernelText> EmitTemplate(const TemplateRequest& request, Language language) {
   const std::string& kernel = (*request.program)[request.value].kernel;
+  if (language == Language::kCuda) return std::nullopt;
   const bool triton = language == Language::kTriton;
   if (kernel == "attention" && request.rules.flash_attention)
     return triton ? EmitAttentionTriton(request) : EmitAttentionCpp(request);

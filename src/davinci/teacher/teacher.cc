@@ -47,7 +47,10 @@ class Writer {
           MakeForm(&p_, region, KernelName(region), [&](Id id) { return Host(id); });
       const EmitRules emit = RulesFor(region);
       const KernelText text = language_ == Language::kTriton ? EmitTriton(&p_, region, form, emit)
+                              : language_ == Language::kCuda ? EmitCuda(&p_, region, form, emit)
                                                              : EmitCpp(&p_, region, form, emit);
+      if (text.source.empty())
+        return InvalidArgument("CUDA C++ is not the tool for a scan or few long rows");
       if (synth::Replaced(text.source, " ? ", "").find('?') != std::string::npos ||
           synth::Join(text.call, "").find('?') != std::string::npos)
         return InvalidArgument("a kernel reads a size or value that is not there");
@@ -78,7 +81,7 @@ class Writer {
   bool Allows(const std::string& rule) const { return allowed_.contains(rule); }
   // Of a rule that different skills state in the languages.
   std::string ByLanguage(const std::string& rule) const {
-    return rule + (language_ == Language::kTriton ? "_triton" : "_cpp");
+    return fmt::format("{}_{}", rule, LanguageName(language_));
   }
 
   void Take(const KernelText& text) {
@@ -135,7 +138,9 @@ class Writer {
         Allows(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
     rules.scan_tiles = Allows("scan_tiles");
     rules.many_rows = Allows("many_rows");
-    rules.columns = Allows(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
+    rules.columns = language_ == Language::kCuda || Allows(ByLanguage("columns"));
+    rules.warp_rows = Allows("warp_rows");
+    rules.wide_loads = Allows("wide_loads");
     rules.split_rows = Allows("split_rows");
     rules.fast_exp = Allows("fast_exp");
     rules.inline_erf = Allows("inline_erf");
@@ -153,9 +158,9 @@ class Writer {
     for (const Id member : region.members)
       if (slices_.contains(member)) Use("read_slices");
     if (used("many_rows")) Use("many_rows");
-    if (used("columns")) Use(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
+    if (used("columns") && language_ != Language::kCuda) Use(ByLanguage("columns"));
     for (const char* rule : {"fast_exp", "inline_erf", "stored_values", "pick_class",
-                             "partial_sums", "scan_tiles", "split_rows"})
+                             "partial_sums", "scan_tiles", "split_rows", "warp_rows", "wide_loads"})
       if (used(rule)) Use(rule);
     std::set<int> nodes, reducing;
     bool reduces = false;
@@ -384,7 +389,7 @@ class Writer {
 
   std::string File(const std::string& kernels, const std::string& bindings,
                    const std::set<std::string>& helpers) {
-    const bool triton = language_ == Language::kTriton;
+    const bool triton = language_ == Language::kTriton, cuda = language_ == Language::kCuda;
     std::string forward;
     for (const std::string& line : forward_) forward += "        " + line + "\n";
     std::string result;
@@ -405,10 +410,15 @@ class Writer {
     if (!kernels.empty())
       file += triton ? "import triton\nimport triton.language as tl\n"
                      : "\nimport davinci_runtime as dv\n";
-    const auto binding = static_cast<size_t>(triton ? synth::Binding::kCuda : synth::Binding::kCpu);
+    const auto binding =
+        static_cast<size_t>(triton || cuda ? synth::Binding::kCuda : synth::Binding::kCpu);
     if (!task_.parts.constants[binding].empty()) file += "\n" + task_.parts.constants[binding];
     if (!kernels.empty() && triton) file += "\n\n" + TritonPrelude(helpers) + kernels;
-    if (!kernels.empty() && !triton) {
+    if (!kernels.empty() && cuda)
+      file += fmt::format(
+          "\nSOURCE = r\"\"\"\n{}{}\"\"\"\n\nkernels = dv.cuda_module(SOURCE)\n{}",
+          CudaPrelude(helpers, kernels), kernels, bindings);
+    if (!kernels.empty() && !triton && !cuda) {
       const std::string prelude = math_.Definitions(helpers);
       const std::string memory =
           std::string(kernels.find("std::fill") == std::string::npos ? "" : "#include <algorithm>\n") +
@@ -507,18 +517,19 @@ class Writer {
 }  // namespace
 
 const std::vector<Rule>& Rules() {
+  static const std::set<Language> all = {Language::kTriton, Language::kCpp, Language::kCuda};
   static const std::vector<Rule> rules = {
-      {"fuse_pointwise", "fuse-pointwise-chain", {Language::kTriton, Language::kCpp}},
-      {"fuse_around_reduction", "fuse-add-into-norm", {Language::kTriton, Language::kCpp}},
-      {"fuse_reductions", "two-results-from-one-load", {Language::kTriton, Language::kCpp}},
-      {"vendor_matmul_epilogue",
-       "vendor-matmul-plus-epilogue",
-       {Language::kTriton, Language::kCpp}},
-      {"vendor_conv_epilogue", "vendor-conv-plus-epilogue", {Language::kTriton, Language::kCpp}},
+      {"fuse_pointwise", "fuse-pointwise-chain", all},
+      {"fuse_around_reduction", "fuse-add-into-norm", all},
+      {"fuse_reductions", "two-results-from-one-load", all},
+      {"vendor_matmul_epilogue", "vendor-matmul-plus-epilogue", all},
+      {"vendor_conv_epilogue", "vendor-conv-plus-epilogue", all},
+      {"warp_rows", "warp-per-short-row", {Language::kCuda}},
+      {"wide_loads", "sixteen-byte-loads", {Language::kCuda}},
       {"softmax_in_registers", "softmax-row-in-registers", {Language::kTriton}},
       {"norm_in_registers", "norm-row-kept-in-registers", {Language::kTriton}},
       {"scan_tiles", "recurrence-as-tile-scan", {Language::kTriton}},
-      {"read_slices", "strides-instead-of-contiguous", {Language::kTriton, Language::kCpp}},
+      {"read_slices", "strides-instead-of-contiguous", all},
       {"many_rows", "many-short-rows-per-program", {Language::kTriton}},
       {"split_rows", "split-few-long-rows", {Language::kTriton}},
       {"replay_graph", "replay-launches-as-graph", {Language::kTriton}},
