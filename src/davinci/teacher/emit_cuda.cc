@@ -293,9 +293,11 @@ class CudaWriter : private RegionReader {
           Line(fmt::format("float {} = {};", sums.back(), Neutral(p_[reduce].reduce)));
         }
         const auto saved = known_;
-        Open(fmt::format("for ({} at = {}; at < {}; at += {})", index_, begin,
+        const std::string at = form_.reduced.size() == 1 ? IndexText(form_.reduced[0]) : "at";
+        Line("#pragma unroll 4");
+        Open(fmt::format("for ({0} {1} = {2}; {1} < {3}; {1} += {4})", index_, at, begin,
                          Sizes(form_.reduced), step));
-        Decompose(form_.reduced, "at");
+        Decompose(form_.reduced, at);
         for (size_t i = 0; i < reduces.size(); ++i) {
           const std::string what = Text(p_[reduces[i]].operands[0]);
           const std::string op = Op(p_[reduces[i]].reduce);

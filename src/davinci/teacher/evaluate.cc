@@ -184,6 +184,14 @@ Result<Meaning> Evaluator::Binary(const std::string& op, const Meaning& a, const
 
 Result<Meaning> Evaluator::Matmul(Id a, Id b) {
   const std::vector<DimId> x = (*p_)[a].shape, y = (*p_)[b].shape;
+  if (auto cheaper = Structured(a, b)) return std::move(*cheaper);
+  // Products with a vector are bound by memory: products of elements and a sum.
+  if (y.size() == 1 && !x.empty() && p_->Same(x.back(), y[0]) &&
+      (*p_)[a].dtype == DType::kFloat && (*p_)[b].dtype == DType::kFloat) {
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning scaled,
+                             Binary("*", Meaning::Tensor(a), Meaning::Tensor(b)));
+    return Reduce(ReduceKind::kSum, scaled.id, Meaning::Number(-1), false);
+  }
   if (x.size() < 2 || y.size() < 2 || !p_->Same(x.back(), y[y.size() - 2]))
     return Unknown("a product of these shapes");
   if ((*p_)[a].dtype != DType::kFloat || (*p_)[b].dtype != DType::kFloat)

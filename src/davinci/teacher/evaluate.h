@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/teacher/lower.h"
 #include "davinci/teacher/program.h"
 #include "davinci/teacher/tables.h"
 
@@ -36,8 +37,11 @@ using Meanings = std::vector<Meaning>;
 
 class Evaluator {
  public:
-  Evaluator(Program* program, const Tables& tables, const std::string& mode)
-      : p_(program), tables_(tables), training_(mode != "eval") {}
+  Evaluator(Program* program, const Tables& tables, const LowerOptions& options)
+      : p_(program),
+        tables_(tables),
+        options_(options),
+        training_(program->graph.mode != "eval") {}
 
   // "module_(x)" calls this one.
   void SetModule(PythonExpression constructor, std::string path) {
@@ -100,6 +104,14 @@ class Evaluator {
   };
   Result<Taps> TapsOf(const std::string& mode, bool align_corners, DimId in, DimId out,
                       const Meaning& scale, Id position);
+  // evaluate_structure.cc: products that structure makes cheaper; nothing where it does not.
+  bool Allows(const char* rule) const;
+  bool ReadOnce(Id id) const;
+  Meaning ByRule(const char* rule, const Meaning& value);
+  std::optional<Result<Meaning>> Structured(Id a, Id b);
+  std::optional<Result<Meaning>> SummedProduct(Id x, const std::vector<int>& axes, bool keepdim);
+  Result<Meaning> Linear(Id x, const Meaning& weight, const Meaning& bias,
+                         const std::string& module);
   // evaluate_products.cc: einsum, attention.
   Result<Meaning> Einsum(const std::string& equation, const Meanings& operands);
   std::optional<Result<Meaning>> Attention(const NativeCall& call);
@@ -150,6 +162,7 @@ class Evaluator {
 
   Program* p_;
   const Tables& tables_;
+  const LowerOptions& options_;
   bool training_;
   std::optional<PythonExpression> constructor_;
   std::string path_;

@@ -275,6 +275,12 @@ Result<Meaning> Evaluator::Module(const Names&, const Meanings& inputs) {
       padded = Reflected(x, sizes.items, name.starts_with("nn.Repl"));
     return padded;
   }
+  if (name == "nn.Linear" && arguments.size() >= 2 && arguments[1].dim != synth::kNoDim &&
+      rank > 0) {
+    const bool biased = IsTrue(arguments.size() > 2 ? arguments[2] : keyword("bias", 1));
+    return Linear(x, Weight("weight", {arguments[1].dim, shape.back()}),
+                  biased ? Weight("bias", {arguments[1].dim}) : Meaning{}, path_);
+  }
   if (name == "nn.MultiheadAttention") return MultiheadAttention(arguments, keywords, inputs);
   if (name == "nn.EmbeddingBag" && arguments.size() == 2 && arguments[0].dim != synth::kNoDim &&
       arguments[1].dim != synth::kNoDim) {

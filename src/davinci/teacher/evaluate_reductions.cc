@@ -25,6 +25,8 @@ Result<Meaning> Evaluator::Reduce(ReduceKind kind, Id x, const Meaning& dim, boo
   const auto shape = (*p_)[x].shape;
   DAVINCI_ASSIGN_OR_RETURN(value.axes, Axes(dim, shape.size()));
   if (value.axes.empty()) return Meaning::Tensor(x);
+  if (kind == ReduceKind::kSum)
+    if (auto cheaper = SummedProduct(x, value.axes, keepdim)) return std::move(*cheaper);
   for (size_t i = 0; i < shape.size(); ++i) {
     const bool reduced =
         std::find(value.axes.begin(), value.axes.end(), static_cast<int>(i)) != value.axes.end();

@@ -224,6 +224,7 @@ std::optional<Result<Meaning>> Evaluator::Native(const std::string& name, Meanin
     if (!rows) return Indexed(name, arguments, keywords);
     return PickClass(x, index.id, axis, true);
   }
+  if (name == "linear") return Linear(x, argument(1, "weight"), argument(2, "bias"), "");
   if (name == "pow") return Power(arguments[0], argument(1, "exponent"));
   return Indexed(name, arguments, keywords);
 }

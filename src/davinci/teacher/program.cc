@@ -59,6 +59,13 @@ DimId Program::Product(const std::vector<DimId>& dims) {
   return product;
 }
 
+std::string Program::Variable(Id id) const {
+  std::string name = fmt::format("t{}", id);
+  for (const TensorValue& value : values)
+    if (value.kind == TensorValue::Kind::kLeaf && value.text == name) return "value" + name;
+  return name;
+}
+
 std::string Program::SizeText(DimId dim) const {
   return graph.dims.Python(dim, [&](DimId part) -> std::string {
     if (graph.dims.IsConstant(part)) return "";

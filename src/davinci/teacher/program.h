@@ -88,6 +88,8 @@ struct Program {
   DimId Product(const std::vector<DimId>& dims);
   // Operands whose elements a value reads where it is computed: not the source of a load.
   std::vector<Id> ReadInPlace(Id id) const;
+  // The Python variable of a value in forward; no input has its name.
+  std::string Variable(Id id) const;
   // Python text of a size at run time, from the shapes of inputs and weights.
   std::string SizeText(DimId dim) const;
   // The size under the sizes of a target.
@@ -104,6 +106,11 @@ struct Program {
   std::vector<std::pair<DimId, std::string>>
       size_sources;                // "x.shape[0]", of value 7 "t7.shape[0]"
   std::vector<LeftOperator> left;  // views are not among them
+  std::map<Id, std::string> by_rule;  // values that a rule about structure gave
+  struct Linear {
+    Id x = -1, weight = -1, bias = -1;
+  };
+  std::map<Id, Linear> linear;     // opaque linear layers and their parts; no bias: -1
   std::map<Id, Id> read_as;        // a slice that PyTorch makes as a view: the load that equals it
 
  private:

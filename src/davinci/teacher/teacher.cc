@@ -37,6 +37,7 @@ class Writer {
     plan_ = Fuse(&p_, rules);
     for (const Plan::Step& step : plan_.steps) {
       if (step.region < 0) {
+        NoteStructure(step.value);
         if (!OwnTemplate(step.value)) Opaque(step.value);
         continue;
       }
@@ -150,13 +151,19 @@ class Writer {
     return rules;
   }
 
+  void NoteStructure(Id id) {
+    if (const auto found = p_.by_rule.find(id); found != p_.by_rule.end()) Use(found->second);
+  }
+
   // Which rules the text shows.
   void Note(const Region& region, const KernelText& text) {
     const auto used = [&](const std::string& name) { return text.used.contains(name); };
     if (used("rows_in_registers"))
       Use(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
-    for (const Id member : region.members)
+    for (const Id member : region.members) {
+      NoteStructure(member);
       if (slices_.contains(member)) Use("read_slices");
+    }
     if (used("many_rows")) Use("many_rows");
     if (used("columns") && language_ != Language::kCuda) Use(ByLanguage("columns"));
     for (const char* rule : {"fast_exp", "inline_erf", "stored_values", "pick_class",
@@ -192,7 +199,7 @@ class Writer {
     }
     return Variable(id);
   }
-  std::string Variable(Id id) const { return fmt::format("t{}", id); }
+  std::string Variable(Id id) const { return p_.Variable(id); }
 
   void Opaque(Id id) {
     const TensorValue& value = p_[id];
@@ -526,6 +533,9 @@ const std::vector<Rule>& Rules() {
       {"vendor_conv_epilogue", "vendor-conv-plus-epilogue", all},
       {"warp_rows", "warp-per-short-row", {Language::kCuda}},
       {"wide_loads", "sixteen-byte-loads", {Language::kCuda}},
+      {"scale_by_diagonal", "diagonal-as-row-scale", {Language::kTriton, Language::kCpp}},
+      {"reassociate", "reassociate-products", {Language::kTriton, Language::kCpp}},
+      {"reduce_weights", "reassociate-products", {Language::kTriton, Language::kCpp}},
       {"softmax_in_registers", "softmax-row-in-registers", {Language::kTriton}},
       {"norm_in_registers", "norm-row-kept-in-registers", {Language::kTriton}},
       {"scan_tiles", "recurrence-as-tile-scan", {Language::kTriton}},
@@ -573,7 +583,10 @@ Result<Teacher> Teacher::Load(const std::filesystem::path& synth_folder) {
 
 Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
                                  Language language, const std::set<std::string>& allowed) const {
-  DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_));
+  const synth::Binding binding =
+      language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda;
+  DAVINCI_ASSIGN_OR_RETURN(Program program,
+                           Lower(graph, task.parts, tables_, {allowed, binding}));
   return Writer(std::move(program), graph, task, language, allowed, tables_.math).Write();
 }
 
