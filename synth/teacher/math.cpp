@@ -140,34 +140,33 @@ static inline float Atan2(float y, float x) {
 }
 
 // ---- MultiplyAdd:
-// As many floats as a register of the machine holds.
+// As many floats as a register of the machine holds, and rows whose sums stay in registers.
 #ifdef __AVX512F__
-constexpr int kWide = 16;
+constexpr int kWide = 16, kTall = 8;
 #else
-constexpr int kWide = 8;
+constexpr int kWide = 8, kTall = 4;
 #endif
 typedef float Wide __attribute__((vector_size(4 * kWide), aligned(4), may_alias));
-// c += a b for `kStrip` registers of columns: four rows of them stay in registers.
 template <int kStrip>
 __attribute__((optimize("fp-contract=fast"))) static void MultiplyAddStrip(
     const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t rows,
     int64_t inner) {
-  for (int64_t i = 0; i < rows; i += 4) {
-    Wide sum[4][kStrip];
-    for (int r = 0; r < 4; ++r)
+  for (int64_t i = 0; i < rows; i += kTall) {
+    Wide sum[kTall][kStrip];
+    for (int r = 0; r < kTall; ++r)
       for (int s = 0; s < kStrip; ++s)
         sum[r][s] = *reinterpret_cast<const Wide*>(c + (i + r) * ldc + s * kWide);
     for (int64_t p = 0; p < inner; ++p)
       for (int s = 0; s < kStrip; ++s) {
         const Wide right = *reinterpret_cast<const Wide*>(b + p * ldb + s * kWide);
-        for (int r = 0; r < 4; ++r) sum[r][s] += a[(i + r) * lda + p] * right;
+        for (int r = 0; r < kTall; ++r) sum[r][s] += a[(i + r) * lda + p] * right;
       }
-    for (int r = 0; r < 4; ++r)
+    for (int r = 0; r < kTall; ++r)
       for (int s = 0; s < kStrip; ++s)
         *reinterpret_cast<Wide*>(c + (i + r) * ldc + s * kWide) = sum[r][s];
   }
 }
-// c += a b; `rows` is a multiple of 4, `cols` of 16, row i of a begins at i lda.
+// c += a b; `rows` is a multiple of 8, `cols` of 16, row i of a begins at i lda.
 static inline void MultiplyAdd(const float* a, int64_t lda, const float* b, int64_t ldb, float* c,
                                int64_t ldc, int64_t rows, int64_t inner, int64_t cols) {
   int64_t j = 0;

@@ -47,7 +47,7 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
   const std::string key_head = groups > 1 ? fmt::format("head / {}", groups) : "head";
   std::string source = fmt::format(
       R"(extern "C" void {}({}int64_t batches, int64_t heads, int64_t queries, int64_t keys, int64_t dim, float scale) {{
-  constexpr int64_t kRows = 32, kCols = 64;  // of a tile of scores
+  constexpr int64_t kRows = 64, kCols = 64;  // of a tile of scores
   const int64_t width = (dim + 15) / 16 * 16, blocks = (queries + kRows - 1) / kRows;
 #pragma omp parallel for schedule({}) if (parallel : batches * heads * queries * keys > 4096)
   for (int64_t task = 0; task < batches * heads * blocks; ++task) {{
@@ -80,7 +80,7 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
         for (int64_t d = 0; d < dim; ++d) values[j * width + d] = from[d * v_dim];
       }}
       std::fill(scores, scores + kRows * kCols, 0.0f);
-      MultiplyAdd(query, width, turned, kCols, scores, kCols, kRows, dim, kCols);
+      MultiplyAdd(query, width, turned, kCols, scores, kCols, (rows + 7) / 8 * 8, dim, kCols);
       for (int64_t i = 0; i < rows; ++i) {{
         float* row = scores + i * kCols;
 )",
@@ -116,7 +116,7 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
 #pragma omp simd
         for (int64_t d = 0; d < width; ++d) mixed[i * width + d] *= shrink;
       }}
-      MultiplyAdd(scores, kCols, values, width, mixed, width, kRows, kCols, width);
+      MultiplyAdd(scores, kCols, values, width, mixed, width, (rows + 7) / 8 * 8, kCols, width);
     }}
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t d = 0; d < dim; ++d)

@@ -64,23 +64,24 @@ Result<Meaning> Evaluator::Point(const std::string& name, const Meanings& operan
   for (Id& operand : value.operands) operand = Readable(operand);
   const bool logic = name == "and" || name == "or" || name == "not";
   for (size_t k = 0; k < value.operands.size(); ++k) {
-    const TensorValue& operand = (*p_)[value.operands[k]];
-    if (operand.dtype == DType::kBool && !logic && name != "float" &&
+    const DType type = (*p_)[value.operands[k]].dtype;  // values move when one is added
+    const bool counted = type == DType::kIndex &&
+                         (*p_)[value.operands[k]].kind == TensorValue::Kind::kReduce;
+    if (type == DType::kBool && !logic && name != "float" &&
         !(name == "where" && k == 0)) {
       DAVINCI_ASSIGN_OR_RETURN(const Meaning real,
                                Point("float", {Meaning::Tensor(value.operands[k])}));
       value.operands[k] = real.id;
     }
-    if (operand.dtype == DType::kIndex && operand.kind == TensorValue::Kind::kReduce &&
-        name != "float" && name != "index") {  // a count
+    if (counted && name != "float" && name != "index") {
       DAVINCI_ASSIGN_OR_RETURN(const Meaning real,
                                Point("float", {Meaning::Tensor(value.operands[k])}));
       value.operands[k] = real.id;
     }
-    if (operand.dtype == DType::kFloat && logic) return Unknown("logic of numbers");
+    if (type == DType::kFloat && logic) return Unknown("logic of numbers");
     if ((*p_)[value.operands[k]].dtype == DType::kIndex && !primitive.integer && name != "eq" &&
         name != "ge" && name != "le" && name != "lt" && name != "gt" && name != "position" &&
-        !(name == "float" && (*p_)[value.operands[k]].kind == TensorValue::Kind::kReduce))
+        !(name == "float" && counted))
       return Unknown("arithmetic of indices");
   }
   size_t rank = 0;

@@ -50,7 +50,7 @@ std::optional<Result<Meaning>> Evaluator::Created(const std::string& name,
       value = arguments[1];
       sizes.pop_back();
     }
-    if (sizes.size() == 1 && sizes[0].kind == Meaning::Kind::kSequence) sizes = sizes[0].items;
+    if (sizes.size() == 1 && sizes[0].kind == Meaning::Kind::kSequence) sizes = Meanings(sizes[0].items);
     const Meaning type = keyword("dtype");
     if (Says(type, "torch.long") || Says(type, "torch.int64"))
       return Result<Meaning>(Unknown(name + " of integers"));
@@ -358,7 +358,7 @@ std::optional<Result<Meaning>> Evaluator::Moved(const NativeCall& call) {
   }
   if (name == "tile" || name == "repeat") {
     Meanings counts(call.arguments.begin() + 1, call.arguments.end());
-    if (counts.size() == 1 && counts[0].kind == Meaning::Kind::kSequence) counts = counts[0].items;
+    if (counts.size() == 1 && counts[0].kind == Meaning::Kind::kSequence) counts = Meanings(counts[0].items);
     if (counts.size() != rank) return unknown();
     std::optional<Result<Meaning>> result;
     for (size_t i = 0; i < rank; ++i) {

@@ -25,8 +25,6 @@ Result<Meaning> Evaluator::Reduce(ReduceKind kind, Id x, const Meaning& dim, boo
   const auto shape = (*p_)[x].shape;
   DAVINCI_ASSIGN_OR_RETURN(value.axes, Axes(dim, shape.size()));
   if (value.axes.empty()) return Meaning::Tensor(x);
-  if (kind == ReduceKind::kSum)
-    if (auto cheaper = SummedProduct(x, value.axes, keepdim)) return std::move(*cheaper);
   for (size_t i = 0; i < shape.size(); ++i) {
     const bool reduced =
         std::find(value.axes.begin(), value.axes.end(), static_cast<int>(i)) != value.axes.end();
@@ -37,7 +35,12 @@ Result<Meaning> Evaluator::Reduce(ReduceKind kind, Id x, const Meaning& dim, boo
       std::all_of(value.axes.begin(), value.axes.end(),
                   [&](int axis) { return p_->IsOne(shape[static_cast<size_t>(axis)]); }))
     return Reshape(x, value.shape);
-  return Meaning::Tensor(p_->Add(std::move(value)));
+  const auto axes = value.axes;
+  const Id sum = p_->Add(std::move(value));
+  if (kind == ReduceKind::kSum)
+    if (const auto cheaper = SummedProduct(x, axes, keepdim); cheaper && cheaper->ok())
+      p_->cheaper[sum] = (*cheaper)->id;
+  return Meaning::Tensor(sum);
 }
 
 // The index along an axis, of size 1 along the others.

@@ -110,7 +110,7 @@ std::optional<Result<Meaning>> Evaluator::Viewed(const NativeCall& call) {
   }
   if (name == "view" || name == "reshape") {
     Meanings sizes(arguments.begin() + 1, arguments.end());
-    if (sizes.size() == 1 && sizes[0].kind == Meaning::Kind::kSequence) sizes = sizes[0].items;
+    if (sizes.size() == 1 && sizes[0].kind == Meaning::Kind::kSequence) sizes = Meanings(sizes[0].items);
     std::vector<DimId> to;
     int open = -1;
     for (const Meaning& size : sizes) {
@@ -147,7 +147,7 @@ std::optional<Result<Meaning>> Evaluator::Viewed(const NativeCall& call) {
   }
   if (name == "permute") {
     Meanings order(arguments.begin() + 1, arguments.end());
-    if (order.size() == 1 && order[0].kind == Meaning::Kind::kSequence) order = order[0].items;
+    if (order.size() == 1 && order[0].kind == Meaning::Kind::kSequence) order = Meanings(order[0].items);
     if (order.size() != rank) return Result<Meaning>(Unknown(name));
     std::vector<DimId> to;
     std::vector<int> axes;

@@ -82,7 +82,7 @@ std::optional<Result<Meaning>> Evaluator::SummedProduct(Id x, const std::vector<
   const size_t rank = product.shape.size();
   if (!Allows("reduce_weights") || product.kind != TensorValue::Kind::kOpaque ||
       p_->graph.precision != synth::Precision::kFp32 || rank < 2 || axes.size() != 1 ||
-      axes[0] != static_cast<int>(rank) - 1 || !ReadOnce(x))
+      axes[0] != static_cast<int>(rank) - 1)
     return std::nullopt;
   Id rows = -1, weight = -1, bias = -1;
   int along = 0;  // axis of the weight that is summed

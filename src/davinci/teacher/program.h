@@ -107,6 +107,9 @@ struct Program {
       size_sources;                // "x.shape[0]", of value 7 "t7.shape[0]"
   std::vector<LeftOperator> left;  // views are not among them
   std::map<Id, std::string> by_rule;  // values that a rule about structure gave
+  // Sums of a vendor product, and what gives the same without the product, where nothing else
+  // reads it.
+  std::map<Id, Id> cheaper;
   struct Linear {
     Id x = -1, weight = -1, bias = -1;
   };

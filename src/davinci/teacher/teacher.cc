@@ -33,6 +33,7 @@ class Writer {
     rules.matmul = Allows("vendor_matmul_epilogue");
     rules.conv = Allows("vendor_conv_epilogue");
     ReadSlices();
+    LeaveOutProducts();
     if (Allows(ByLanguage("flash_attention"))) RecognizeAttention(&p_);
     plan_ = Fuse(&p_, rules);
     for (const Plan::Step& step : plan_.steps) {
@@ -78,6 +79,31 @@ class Writer {
       for (Id& operand : value.operands)
         if (const auto found = slices_.find(operand); found != slices_.end())
           operand = found->second;
+  }
+  // Takes the cheaper of two ways to a sum of a product's results where only the sum reads them.
+  void LeaveOutProducts() {
+    std::vector<bool> live(p_.values.size());
+    for (const auto* ends : {&p_.outputs, &p_.effects})
+      for (const Id end : *ends) live[static_cast<size_t>(end)] = true;
+    std::vector<int> readers(p_.values.size());
+    for (const Id output : p_.outputs) ++readers[static_cast<size_t>(output)];
+    for (size_t i = p_.values.size(); i-- > 0;) {
+      if (!live[i]) continue;
+      for (const Id operand : p_.values[i].operands) {
+        live[static_cast<size_t>(operand)] = true;
+        ++readers[static_cast<size_t>(operand)];
+      }
+    }
+    for (const auto& [sum, instead] : p_.cheaper) {
+      if (!live[static_cast<size_t>(sum)] ||
+          readers[static_cast<size_t>(p_[sum].operands[0])] != 1)
+        continue;
+      for (size_t i = static_cast<size_t>(instead) + 1; i < p_.values.size(); ++i)
+        for (Id& operand : p_.values[i].operands)
+          if (operand == sum) operand = instead;
+      for (Id& output : p_.outputs)
+        if (output == sum) output = instead;
+    }
   }
   bool Allows(const std::string& rule) const { return allowed_.contains(rule); }
   // Of a rule that different skills state in the languages.
