@@ -332,7 +332,9 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
   demos->add_option("--out", arguments->out,
                     "folder for demos.jsonl, tasks/, candidates/, jobs.jsonl, manifest.json "
                     "(default synth-demos)");
-  demos->add_option("--language", arguments->languages, "triton, cpp, cuda (default: triton and cpp)")
+  demos
+      ->add_option("--language", arguments->languages,
+                   "triton, cpp, cuda (default: triton and cpp)")
       ->check(CLI::IsMember({"triton", "cpp", "cuda"}));
   demos->add_option("--level", arguments->levels, "naive, better, best (default: best)")
       ->check(CLI::IsMember({"naive", "better", "best"}));

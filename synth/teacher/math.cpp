@@ -15,14 +15,16 @@ static inline float ExpOfRest(float r) {  // e^r - 1
   return std::fma(p * r, r, r);
 }
 static inline float Exp(float x) {
-  float c = x < -104.0f ? -104.0f : x;
+  const bool gone = x < -104.0f;  // and no product becomes a denormal, which would be slow
+  float c = gone ? 0.0f : x;
   c = c > 89.0f ? 89.0f : c;
   const float n = std::rint(c * 1.44269504f);
   float r = std::fma(n, -0.693145752f, c);
   r = std::fma(n, -1.42860677e-6f, r);
   const int k = static_cast<int>(n);
   const int half = k >> 1;
-  return (ExpOfRest(r) + 1.0f) * PowerOfTwo(half) * PowerOfTwo(k - half);
+  const float y = (ExpOfRest(r) + 1.0f) * PowerOfTwo(half) * PowerOfTwo(k - half);
+  return gone ? 0.0f : y;
 }
 
 // ---- Exp2: Exp
@@ -149,8 +151,8 @@ constexpr int kWide = 8, kTall = 4;
 typedef float Wide __attribute__((vector_size(4 * kWide), aligned(4), may_alias));
 template <int kStrip>
 __attribute__((optimize("fp-contract=fast"))) static void MultiplyAddStrip(
-    const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t rows,
-    int64_t inner) {
+    const float* a, int64_t row, int64_t step, const float* b, int64_t ldb, float* c, int64_t ldc,
+    int64_t rows, int64_t inner) {
   for (int64_t i = 0; i < rows; i += kTall) {
     Wide sum[kTall][kStrip];
     for (int r = 0; r < kTall; ++r)
@@ -159,20 +161,22 @@ __attribute__((optimize("fp-contract=fast"))) static void MultiplyAddStrip(
     for (int64_t p = 0; p < inner; ++p)
       for (int s = 0; s < kStrip; ++s) {
         const Wide right = *reinterpret_cast<const Wide*>(b + p * ldb + s * kWide);
-        for (int r = 0; r < kTall; ++r) sum[r][s] += a[(i + r) * lda + p] * right;
+        for (int r = 0; r < kTall; ++r) sum[r][s] += a[(i + r) * row + p * step] * right;
       }
     for (int r = 0; r < kTall; ++r)
       for (int s = 0; s < kStrip; ++s)
         *reinterpret_cast<Wide*>(c + (i + r) * ldc + s * kWide) = sum[r][s];
   }
 }
-// c += a b; `rows` is a multiple of 8, `cols` of 16, row i of a begins at i lda.
-static inline void MultiplyAdd(const float* a, int64_t lda, const float* b, int64_t ldb, float* c,
-                               int64_t ldc, int64_t rows, int64_t inner, int64_t cols) {
+// c += a b; `rows` is a multiple of 8, `cols` of 16; a's element (i, p) is a[i row + p step].
+static inline void MultiplyAdd(const float* a, int64_t row, int64_t step, const float* b,
+                               int64_t ldb, float* c, int64_t ldc, int64_t rows, int64_t inner,
+                               int64_t cols) {
   int64_t j = 0;
   for (; j + 2 * kWide <= cols; j += 2 * kWide)
-    MultiplyAddStrip<2>(a, lda, b + j, ldb, c + j, ldc, rows, inner);
-  for (; j < cols; j += kWide) MultiplyAddStrip<1>(a, lda, b + j, ldb, c + j, ldc, rows, inner);
+    MultiplyAddStrip<2>(a, row, step, b + j, ldb, c + j, ldc, rows, inner);
+  for (; j < cols; j += kWide)
+    MultiplyAddStrip<1>(a, row, step, b + j, ldb, c + j, ldc, rows, inner);
 }
 
 // ---- Erf: Exp

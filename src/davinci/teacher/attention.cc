@@ -116,8 +116,7 @@ class AttentionFinder {
       } else if (value.primitive->name == "add" && scale.empty() && mask.empty()) {
         const Id bias = operands[1];
         if (IsPoint(bias, "where") && p_[bias].virtual_ && IsFuture(p_[bias].operands[0]) &&
-            IsMinusInfinity(p_[p_[bias].operands[1]]) &&
-            p_[p_[bias].operands[2]].number == 0.0) {
+            IsMinusInfinity(p_[p_[bias].operands[1]]) && p_[p_[bias].operands[2]].number == 0.0) {
           made.options["causal"] = "1";
           scores = operands[0];
           more = true;
@@ -130,9 +129,9 @@ class AttentionFinder {
                  IsNumber(operands[1])) {
         const TensorValue& factor = p_[operands[1]];
         const std::string text = factor.number ? fmt::format("{}", *factor.number) : factor.text;
-        scale += (scale.empty()                          ? value.primitive->name == "mul" ? "" : "1.0 / "
+        scale += (scale.empty()                    ? value.primitive->name == "mul" ? "" : "1.0 / "
                   : value.primitive->name == "mul" ? " * "
-                                                         : " / ") +
+                                                   : " / ") +
                  text;
         scores = operands[0];
         more = true;

@@ -6,8 +6,8 @@
 
 namespace davinci::teacher {
 
-// A task is a block of queries of one head: it packs a tile of keys and one of values, so that both
-// products run along the lanes, and keeps the online softmax of its rows.
+// A task is a block of queries of one head. Scores lie keys by queries, so that the softmax, too,
+// runs along the lanes; tiles of keys and values are read where they lie.
 std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
   Program& p = *request.program;
   const TensorValue& value = p[request.value];
@@ -25,6 +25,9 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
   const std::string type = p.graph.precision == synth::Precision::kFp32   ? "float"
                            : p.graph.precision == synth::Precision::kBf16 ? "Bf16"
                                                                           : "Fp16";
+  // The vendor's call is faster where there is nothing to skip or to fuse.
+  if (value.text.starts_with("F.scaled_dot_product_attention") && !causal && !masked)
+    return std::nullopt;
   KernelText text;
   text.helpers = {"Exp", "MultiplyAdd"};
   if (type != "float") text.helpers.insert(type);
@@ -47,92 +50,111 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
   const std::string key_head = groups > 1 ? fmt::format("head / {}", groups) : "head";
   std::string source = fmt::format(
       R"(extern "C" void {}({}int64_t batches, int64_t heads, int64_t queries, int64_t keys, int64_t dim, float scale) {{
-  constexpr int64_t kRows = 64, kCols = 64;  // of a tile of scores
+  constexpr int64_t kRows = 64, kCols = 64;  // queries and keys of a tile
   const int64_t width = (dim + 15) / 16 * 16, blocks = (queries + kRows - 1) / kRows;
 #pragma omp parallel for schedule({}) if (parallel : batches * heads * queries * keys > 4096)
   for (int64_t task = 0; task < batches * heads * blocks; ++task) {{
     const int64_t batch = task / (heads * blocks), head = task / blocks % heads, first = task % blocks * kRows;
-    const int64_t rows = queries - first < kRows ? queries - first : kRows;
-    const auto memory = std::make_unique<float[]>((kRows + kCols) * width + kRows * width + dim * kCols);
-    float *query = memory.get(), *mixed = query + kRows * width, *values = mixed + kRows * width, *turned = values + kCols * width;
-    float scores[kRows * kCols], top[kRows], total[kRows];
-    for (int64_t i = 0; i < kRows; ++i) top[i] = -3e38f, total[i] = 0.0f;
+    const int64_t rows = queries - first < kRows ? queries - first : kRows, lanes = (rows + 15) / 16 * 16;
+    const auto memory = std::make_unique<float[]>(dim * kRows + kRows * width + 2 * kCols * width);
+    float *turned = memory.get(), *mixed = turned + dim * kRows, *key_tile = mixed + kRows * width, *value_tile = key_tile + kCols * width;
+    float scores[kCols * kRows], top[kRows], higher[kRows], shrink[kRows], total[kRows];
+    std::fill(top, top + kRows, -3e38f);
+    std::fill(total, total + kRows, 0.0f);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t d = 0; d < dim; ++d)
-        query[i * width + d] = q[batch * q_batch + head * q_head + (first + i) * q_row + d * q_dim] * scale;
+        turned[d * kRows + i] = q[batch * q_batch + head * q_head + (first + i) * q_row + d * q_dim] * scale;
 )",
       symbol, parameters, stops ? "dynamic" : "static");
   if (stops)
     source +=
         "    const int64_t last = first + rows < keys ? first + rows : keys;  // no query sees a "
         "later key\n";
+  const std::string in_place = type != "float" ? "" : R"(
+      // Whole tiles are read where they lie.
+      if (cols == kCols && k_dim == 1) key = key_from, key_row = k_row;
+      if (cols == kCols && v_dim == 1 && width == dim) value = value_from, value_row = v_row;)";
   source += fmt::format(
       R"(    for (int64_t start = 0; start < {0}; start += kCols) {{
       const int64_t cols = keys - start < kCols ? keys - start : kCols;
-      for (int64_t j = 0; j < kCols; ++j) {{
-        if (j >= cols) {{
-          for (int64_t d = 0; d < dim; ++d) turned[d * kCols + j] = values[j * width + d] = 0.0f;
-          continue;
-        }}
-        const auto* key = k + batch * k_batch + ({1}) * k_head + (start + j) * k_row;
-        const auto* from = v + batch * v_batch + ({1}) * v_head + (start + j) * v_row;
-        for (int64_t d = 0; d < dim; ++d) turned[d * kCols + j] = key[d * k_dim];
-        for (int64_t d = 0; d < dim; ++d) values[j * width + d] = from[d * v_dim];
-      }}
-      std::fill(scores, scores + kRows * kCols, 0.0f);
-      MultiplyAdd(query, width, turned, kCols, scores, kCols, (rows + 7) / 8 * 8, dim, kCols);
-      for (int64_t i = 0; i < rows; ++i) {{
-        float* row = scores + i * kCols;
+      const auto* key_from = k + batch * k_batch + ({1}) * k_head + start * k_row;
+      const auto* value_from = v + batch * v_batch + ({1}) * v_head + start * v_row;
+      const float *key = key_tile, *value = value_tile;
+      int64_t key_row = width, value_row = width;{2}
+      if (key == key_tile)
+        for (int64_t j = 0; j < kCols; ++j)
+          for (int64_t d = 0; d < dim; ++d) key_tile[j * width + d] = j < cols ? static_cast<float>(key_from[j * k_row + d * k_dim]) : 0.0f;
+      if (value == value_tile)
+        for (int64_t j = 0; j < kCols; ++j)
+          for (int64_t d = 0; d < dim; ++d) value_tile[j * width + d] = j < cols ? static_cast<float>(value_from[j * v_row + d * v_dim]) : 0.0f;
+      // Keys by queries: what follows runs along the queries.
+      std::fill(scores, scores + kCols * kRows, 0.0f);
+      MultiplyAdd(key, key_row, 1, turned, kRows, scores, kRows, kCols, dim, lanes);
 )",
-      stops ? "last" : "keys", key_head);
+      stops ? "last" : "keys", key_head, in_place);
   if (masked) {
-    source +=
-        "        const auto* mask_of = mask + batch * mask_batch + head * mask_head + (first + i) * "
-        "mask_row + start * mask_col;\n";
     const std::string fill = option("fill", "-inf");
-    const std::string filling = fill == "-inf" ? "-INFINITY" : synth::FloatText(std::stod(fill)) + "f";
-    const std::string at = "mask_of[j * mask_col]";
+    const std::string filling =
+        fill == "-inf" ? "-INFINITY" : synth::FloatText(std::stod(fill)) + "f";
+    const std::string at = "from[i * mask_row]", row = "scores[j * kRows + i]";
     source += fmt::format(
-        "        for (int64_t j = 0; j < cols; ++j) {};\n",
-        !chooses                       ? "row[j] += " + at
-        : option("keep", "1") == "1" ? fmt::format("row[j] = {} ? row[j] : {}", at, filling)
-                                       : fmt::format("row[j] = {} ? {} : row[j]", at, filling));
+        R"(      for (int64_t j = 0; j < cols; ++j) {{
+        const auto* from = mask + batch * mask_batch + head * mask_head + first * mask_row + (start + j) * mask_col;
+        for (int64_t i = 0; i < rows; ++i) {};
+      }}
+)",
+        !chooses                     ? fmt::format("{} += {}", row, at)
+        : option("keep", "1") == "1" ? fmt::format("{0} = {1} ? {0} : {2}", row, at, filling)
+                                     : fmt::format("{0} = {1} ? {2} : {0}", row, at, filling));
   }
   if (causal)
     source +=
-        "        const int64_t seen = first + i + 1 - start < cols ? first + i + 1 - start : cols;\n"
-        "        for (int64_t j = seen < 0 ? 0 : seen; j < kCols; ++j) row[j] = -INFINITY;\n";
-  else
-    source += "        for (int64_t j = cols; j < kCols; ++j) row[j] = -INFINITY;\n";
+        "      for (int64_t j = 0; j < cols; ++j)\n"
+        "        for (int64_t i = 0; i < rows && first + i < start + j; ++i) scores[j * kRows + i] "
+        "= -INFINITY;\n";
   source += fmt::format(
-      R"(        float higher = top[i], sum = 0.0f;
-#pragma omp simd reduction(max : higher)
-        for (int64_t j = 0; j < kCols; ++j) higher = row[j] > higher ? row[j] : higher;
-#pragma omp simd reduction(+ : sum)
-        for (int64_t j = 0; j < kCols; ++j) sum += row[j] = Exp(row[j] - higher);
-        const float shrink = Exp(top[i] - higher);
-        total[i] = total[i] * shrink + sum;
-        top[i] = higher;
+      R"(      std::fill(scores + cols * kRows, scores + kCols * kRows, -INFINITY);
+      std::copy(top, top + kRows, higher);
+      for (int64_t j = 0; j < cols; ++j)
 #pragma omp simd
-        for (int64_t d = 0; d < width; ++d) mixed[i * width + d] *= shrink;
+        for (int64_t i = 0; i < lanes; ++i) higher[i] = scores[j * kRows + i] > higher[i] ? scores[j * kRows + i] : higher[i];
+#pragma omp simd
+      for (int64_t i = 0; i < lanes; ++i) {{
+        shrink[i] = Exp(top[i] - higher[i]);
+        total[i] *= shrink[i];
+        top[i] = higher[i];
       }}
-      MultiplyAdd(scores, kCols, values, width, mixed, width, (rows + 7) / 8 * 8, kCols, width);
+      for (int64_t j = 0; j < kCols; ++j)
+#pragma omp simd
+        for (int64_t i = 0; i < lanes; ++i) {{
+          const float weight = Exp(scores[j * kRows + i] - higher[i]);
+          scores[j * kRows + i] = weight;
+          total[i] += weight;
+        }}
+      for (int64_t i = 0; i < rows; ++i)
+#pragma omp simd
+        for (int64_t d = 0; d < width; ++d) mixed[i * width + d] *= shrink[i];
+      MultiplyAdd(scores, 1, kRows, value, value_row, mixed, width, (rows + 7) / 8 * 8, kCols, width);
     }}
-    for (int64_t i = 0; i < rows; ++i)
+    for (int64_t i = 0; i < rows; ++i) {{
+      const float share = 1.0f / total[i];
       for (int64_t d = 0; d < dim; ++d)
-        out[batch * out_batch + head * out_head + (first + i) * out_row + d * out_dim] = mixed[i * width + d] / total[i];
+        out[batch * out_batch + head * out_head + (first + i) * out_row + d * out_dim] = mixed[i * width + d] * share;
+    }}
   }}
 }}
 )");
   text.source = source;
-  text.binding = fmt::format("{} = kernels.get(\"{}\", \"{}i64 i64 i64 i64 i64 f32\")", request.name,
-                             symbol, types);
+  text.binding = fmt::format("{} = kernels.get(\"{}\", \"{}i64 i64 i64 i64 i64 f32\")",
+                             request.name, symbol, types);
   const std::string lift = rank == 3 ? ".unsqueeze(1)" : "";
   text.call.push_back(
       fmt::format("{} = torch.empty_like({})", request.result, request.host(value.operands[0])));
   std::vector<std::string> hosts;
   for (size_t i = 0; i < 3; ++i) hosts.push_back(request.host(value.operands[i]) + lift);
-  const auto dim = [&](size_t of, int axis) { return fmt::format("{}.shape[{}]", hosts[of], axis); };
+  const auto dim = [&](size_t of, int axis) {
+    return fmt::format("{}.shape[{}]", hosts[of], axis);
+  };
   if (masked)
     hosts.push_back(fmt::format("{}.expand({}, {}, {}, {})", request.host(value.operands[3]),
                                 dim(0, 0), dim(0, 1), dim(0, 2), dim(1, 2)));
@@ -140,8 +162,8 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
   std::string arguments;
   for (const std::string& host : hosts) arguments += host + ", ";
   for (const std::string& host : hosts) arguments += fmt::format("*{}.stride(), ", host);
-  text.call.push_back(fmt::format("{}({}{}, {}, {}, {}, {}, {})", request.name, arguments, dim(0, 0),
-                                  dim(0, 1), dim(0, 2), dim(1, 2), dim(0, 3),
+  text.call.push_back(fmt::format("{}({}{}, {}, {}, {}, {}, {})", request.name, arguments,
+                                  dim(0, 0), dim(0, 1), dim(0, 2), dim(1, 2), dim(0, 3),
                                   option("scale", dim(0, 3) + " ** -0.5")));
   text.used.insert("flash_attention");
   if (stops) text.used.insert("stop_at_diagonal");

@@ -51,8 +51,9 @@ std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
   line("rows = tl.program_id(0) * BM + tl.arange(0, BM)[:, None]");
   line("dims = tl.arange(0, WIDTH)");
   line("inside = (rows < queries) & (dims[None, :] < dim)");
-  line("q = tl.load(q_ptr + batch * q_batch + head * q_head + rows * q_row + dims[None, :] * q_dim, "
-       "mask=inside, other=0.0)");
+  line(
+      "q = tl.load(q_ptr + batch * q_batch + head * q_head + rows * q_row + dims[None, :] * q_dim, "
+      "mask=inside, other=0.0)");
   const std::string key_head = groups > 1 ? fmt::format("head // {}", groups) : "head";
   line(fmt::format("k_ptr += batch * k_batch + {} * k_head", key_head));
   line(fmt::format("v_ptr += batch * v_batch + {} * v_head", key_head));
@@ -67,9 +68,10 @@ std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
     line("for start in range(0, keys, BN):");
   }
   line("cols = start + tl.arange(0, BN)", 8);
-  line("k = tl.load(k_ptr + cols[None, :] * k_row + dims[:, None] * k_dim, "
-       "mask=(cols[None, :] < keys) & (dims[:, None] < dim), other=0.0)",
-       8);
+  line(
+      "k = tl.load(k_ptr + cols[None, :] * k_row + dims[:, None] * k_dim, "
+      "mask=(cols[None, :] < keys) & (dims[:, None] < dim), other=0.0)",
+      8);
   line(fmt::format("scores = tl.dot(q, k{}) * scale", precision), 8);
   if (masked) {
     line(fmt::format("mask = tl.load(mask_ptr + rows * mask_row + cols[None, :] * mask_col, "
@@ -92,15 +94,17 @@ std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
   line("weights = tl.exp(scores - higher)", 8);
   line("shrink = tl.exp(top - higher)", 8);
   line("total = total * shrink + tl.sum(weights, axis=1)[:, None]", 8);
-  line("v = tl.load(v_ptr + cols[:, None] * v_row + dims[None, :] * v_dim, "
-       "mask=(cols[:, None] < keys) & (dims[None, :] < dim), other=0.0)",
-       8);
+  line(
+      "v = tl.load(v_ptr + cols[:, None] * v_row + dims[None, :] * v_dim, "
+      "mask=(cols[:, None] < keys) & (dims[None, :] < dim), other=0.0)",
+      8);
   line(fmt::format("mixed = tl.dot(weights{}, v, mixed * shrink{})", half ? ".to(v.dtype)" : "",
                    precision),
        8);
   line("top = higher", 8);
-  line("tl.store(out_ptr + batch * out_batch + head * out_head + rows * out_row + dims[None, :] * "
-       "out_dim, mixed / total, mask=inside)");
+  line(
+      "tl.store(out_ptr + batch * out_batch + head * out_head + rows * out_row + dims[None, :] * "
+      "out_dim, mixed / total, mask=inside)");
 
   std::vector<std::string> tensors = {"q", "k", "v"};
   if (masked) tensors.emplace_back("mask");
@@ -120,7 +124,9 @@ std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
   text.call.push_back(fmt::format("{} = torch.empty_like({})", result, request.host(q)));
   std::vector<std::string> hosts;
   for (size_t i = 0; i < 3; ++i) hosts.push_back(request.host(value.operands[i]) + lift);
-  const auto dim = [&](size_t of, int axis) { return fmt::format("{}.shape[{}]", hosts[of], axis); };
+  const auto dim = [&](size_t of, int axis) {
+    return fmt::format("{}.shape[{}]", hosts[of], axis);
+  };
   if (masked)
     hosts.push_back(fmt::format("{}.expand({}, {}, {}, {})", request.host(value.operands[3]),
                                 dim(0, 0), dim(0, 1), dim(0, 2), dim(1, 2)));
@@ -130,11 +136,11 @@ std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
   for (const std::string& host : hosts) arguments += fmt::format("*{}.stride(), ", host);
   const std::string scale = option("scale", dim(0, 3) + " ** -0.5");
   const int warps = half && rows == 128 && width > 64 ? 8 : 4;
-  text.call.push_back(fmt::format(
-      "{}[(triton.cdiv({}, {}), {} * {})]({}{}, {}, {}, {}, {}, WIDTH=max(16, "
-      "triton.next_power_of_2({})), BM={}, BN={}, num_warps={}, num_stages=2)",
-      request.name, dim(0, 2), rows, dim(0, 0), dim(0, 1), arguments, dim(0, 1), dim(0, 2),
-      dim(1, 2), dim(0, 3), scale, dim(0, 3), rows, columns, warps));
+  text.call.push_back(
+      fmt::format("{}[(triton.cdiv({}, {}), {} * {})]({}{}, {}, {}, {}, {}, WIDTH=max(16, "
+                  "triton.next_power_of_2({})), BM={}, BN={}, num_warps={}, num_stages=2)",
+                  request.name, dim(0, 2), rows, dim(0, 0), dim(0, 1), arguments, dim(0, 1),
+                  dim(0, 2), dim(1, 2), dim(0, 3), scale, dim(0, 3), rows, columns, warps));
   text.used.insert("flash_attention");
   if (stops) text.used.insert("stop_at_diagonal");
   return text;

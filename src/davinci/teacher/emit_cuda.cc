@@ -13,12 +13,12 @@ namespace {
 
 using Kind = TensorValue::Kind;
 
-constexpr int kThreads = 256;             // of a block
-constexpr double kWarpCols = 1024;        // longest row that a warp reduces
-constexpr double kManyRows = 264;         // with fewer rows, long ones must be split
-constexpr double kLongRow = 65536;        // longest row of a block where rows are few
+constexpr int kThreads = 256;              // of a block
+constexpr double kWarpCols = 1024;         // longest row that a warp reduces
+constexpr double kManyRows = 264;          // with fewer rows, long ones must be split
+constexpr double kLongRow = 65536;         // longest row of a block where rows are few
 constexpr double kCount32 = 2147483648.0;  // elements that 32 bits can count
-constexpr int kColumnLanes = 8;           // threads that share a column
+constexpr int kColumnLanes = 8;            // threads that share a column
 
 class CudaWriter : private RegionReader {
  public:
@@ -109,10 +109,9 @@ class CudaWriter : private RegionReader {
     if (value.kind == Kind::kReshape) return known_[id] = Text(value.operands[0]);
     if (value.kind == Kind::kReduce || value.kind == Kind::kScan) return "?";
     // The device's own functions are overloads for float.
-    const std::string form = synth::Replaced(value.primitive->cpp_library.empty()
-                                                 ? value.primitive->cpp
-                                                 : value.primitive->cpp_library,
-                                             "std::", "");
+    const std::string form = synth::Replaced(
+        value.primitive->cpp_library.empty() ? value.primitive->cpp : value.primitive->cpp_library,
+        "std::", "");
     std::vector<std::string> operands;
     for (size_t k = 0; k < value.operands.size(); ++k) {
       std::string operand = Text(value.operands[k]);
@@ -131,9 +130,9 @@ class CudaWriter : private RegionReader {
   std::string Assign(Id id, const std::string& text) {
     const std::string name = fmt::format("v{}", ++count_);
     const TensorValue& value = p_[id];
-    const bool counted = value.dtype == DType::kIndex &&
-                         (value.kind == Kind::kReduce ||
-                          (value.kind == Kind::kPoint && !value.primitive->integer));
+    const bool counted =
+        value.dtype == DType::kIndex &&
+        (value.kind == Kind::kReduce || (value.kind == Kind::kPoint && !value.primitive->integer));
     Line(fmt::format("const {} {} = {};", counted ? "float" : Type(value.dtype), name, text));
     return known_[id] = name;
   }
@@ -213,9 +212,10 @@ class CudaWriter : private RegionReader {
         Line(fmt::format("Pack<{}> {}_pack;", type, tensor.name));
         Line(fmt::format("if (whole) {0}_pack = *reinterpret_cast<const Pack<{1}>*>({0} + first);",
                          tensor.name, type));
-        Line(fmt::format("else for (int l = 0; l < {1}; ++l) if (first + l < {2}) {0}_pack.at[l] = "
-                         "{0}[first + l];",
-                         tensor.name, lanes, size));
+        Line(
+            fmt::format("else for (int l = 0; l < {1}; ++l) if (first + l < {2}) {0}_pack.at[l] = "
+                        "{0}[first + l];",
+                        tensor.name, lanes, size));
       }
       for (const KernelTensor& tensor : form_.outputs)
         Line(fmt::format("Pack<{}> {}_pack;", type, tensor.name));
@@ -230,9 +230,10 @@ class CudaWriter : private RegionReader {
       for (const KernelTensor& tensor : form_.outputs) {
         Line(fmt::format("if (whole) *reinterpret_cast<Pack<{1}>*>({0} + first) = {0}_pack;",
                          tensor.name, type));
-        Line(fmt::format("else for (int l = 0; l < {1}; ++l) if (first + l < {2}) {0}[first + l] = "
-                         "{0}_pack.at[l];",
-                         tensor.name, lanes, size));
+        Line(
+            fmt::format("else for (int l = 0; l < {1}; ++l) if (first + l < {2}) {0}[first + l] = "
+                        "{0}_pack.at[l];",
+                        tensor.name, lanes, size));
       }
       return;
     }
@@ -397,8 +398,8 @@ class CudaWriter : private RegionReader {
                     threads_, symbol, synth::Join(parameters, ", "), body_);
     text_.binding = fmt::format("{} = kernels.get(\"{}\", \"{}\")", form_.name, symbol,
                                 synth::Join(types, " "));
-    text_.call.push_back(fmt::format("{}[{}, {}]({})", form_.name, grid_, threads_,
-                                     synth::Join(arguments, ", ")));
+    text_.call.push_back(
+        fmt::format("{}[{}, {}]({})", form_.name, grid_, threads_, synth::Join(arguments, ", ")));
   }
   std::string IndexCode() const { return index_ == "int" ? "i32" : "i64"; }
 
@@ -434,8 +435,8 @@ std::string CudaPrelude(const std::set<std::string>& helpers, const std::string&
   for (const auto& [name, form] : std::initializer_list<std::pair<const char*, const char*>>{
            {"Maximum", "(a > b) | (a != a) ? a : b"}, {"Minimum", "(a < b) | (a != a) ? a : b"}})
     if (kernels.find(std::string(name) + "(") != std::string::npos)
-      text += fmt::format("__device__ __forceinline__ float {}(float a, float b) {{ return {}; }}\n\n",
-                          name, form);
+      text += fmt::format(
+          "__device__ __forceinline__ float {}(float a, float b) {{ return {}; }}\n\n", name, form);
   for (const auto& [name, form] : std::initializer_list<std::pair<const char*, const char*>>{
            {"Sum", "a + b"},
            {"Product", "a * b"},

@@ -65,10 +65,9 @@ Result<Meaning> Evaluator::Point(const std::string& name, const Meanings& operan
   const bool logic = name == "and" || name == "or" || name == "not";
   for (size_t k = 0; k < value.operands.size(); ++k) {
     const DType type = (*p_)[value.operands[k]].dtype;  // values move when one is added
-    const bool counted = type == DType::kIndex &&
-                         (*p_)[value.operands[k]].kind == TensorValue::Kind::kReduce;
-    if (type == DType::kBool && !logic && name != "float" &&
-        !(name == "where" && k == 0)) {
+    const bool counted =
+        type == DType::kIndex && (*p_)[value.operands[k]].kind == TensorValue::Kind::kReduce;
+    if (type == DType::kBool && !logic && name != "float" && !(name == "where" && k == 0)) {
       DAVINCI_ASSIGN_OR_RETURN(const Meaning real,
                                Point("float", {Meaning::Tensor(value.operands[k])}));
       value.operands[k] = real.id;
@@ -187,8 +186,8 @@ Result<Meaning> Evaluator::Matmul(Id a, Id b) {
   const std::vector<DimId> x = (*p_)[a].shape, y = (*p_)[b].shape;
   if (auto cheaper = Structured(a, b)) return std::move(*cheaper);
   // Products with a vector are bound by memory: products of elements and a sum.
-  if (y.size() == 1 && !x.empty() && p_->Same(x.back(), y[0]) &&
-      (*p_)[a].dtype == DType::kFloat && (*p_)[b].dtype == DType::kFloat) {
+  if (y.size() == 1 && !x.empty() && p_->Same(x.back(), y[0]) && (*p_)[a].dtype == DType::kFloat &&
+      (*p_)[b].dtype == DType::kFloat) {
     DAVINCI_ASSIGN_OR_RETURN(const Meaning scaled,
                              Binary("*", Meaning::Tensor(a), Meaning::Tensor(b)));
     return Reduce(ReduceKind::kSum, scaled.id, Meaning::Number(-1), false);

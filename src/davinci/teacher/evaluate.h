@@ -25,9 +25,7 @@ struct Meaning {
   std::vector<Meaning> items;    // kSequence
   std::vector<DimId> filled;     // kNumber: the shape of a tensor full of it
 
-  static Meaning Tensor(Id id) {
-    return {Kind::kTensor, id, {}, "", synth::kNoDim, false, {}, {}};
-  }
+  static Meaning Tensor(Id id) { return {Kind::kTensor, id, {}, "", synth::kNoDim, false, {}, {}}; }
   static Meaning Number(double value) {
     return {Kind::kNumber, -1, value, "", synth::kNoDim, false, {}, {}};
   }
@@ -38,10 +36,7 @@ using Meanings = std::vector<Meaning>;
 class Evaluator {
  public:
   Evaluator(Program* program, const Tables& tables, const LowerOptions& options)
-      : p_(program),
-        tables_(tables),
-        options_(options),
-        training_(program->graph.mode != "eval") {}
+      : p_(program), tables_(tables), options_(options), training_(program->graph.mode != "eval") {}
 
   // "module_(x)" calls this one.
   void SetModule(PythonExpression constructor, std::string path) {

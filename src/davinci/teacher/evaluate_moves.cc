@@ -29,14 +29,11 @@ std::optional<Result<Meaning>> Evaluator::Created(const std::string& name,
     const auto found = keywords.find(key);
     return found == keywords.end() ? Meaning{} : found->second;
   };
-  if (name == "tensor" && arguments.size() == 1 &&
-      arguments[0].kind == Meaning::Kind::kNumber)
+  if (name == "tensor" && arguments.size() == 1 && arguments[0].kind == Meaning::Kind::kNumber)
     return Result<Meaning>(arguments[0]);
-  if ((name == "stack") && !arguments.empty() &&
-      arguments[0].kind == Meaning::Kind::kSequence) {
+  if ((name == "stack") && !arguments.empty() && arguments[0].kind == Meaning::Kind::kSequence) {
     const Meaning dim = arguments.size() > 1 ? arguments[1] : keyword("dim");
-    return Stacked(arguments[0].items,
-                   dim.kind == Meaning::Kind::kNone ? Meaning::Number(0) : dim);
+    return Stacked(arguments[0].items, dim.kind == Meaning::Kind::kNone ? Meaning::Number(0) : dim);
   }
   if (name == "einsum" && arguments.size() >= 2 && arguments[0].kind == Meaning::Kind::kText)
     return Einsum(arguments[0].text, {arguments.begin() + 1, arguments.end()});
@@ -50,7 +47,8 @@ std::optional<Result<Meaning>> Evaluator::Created(const std::string& name,
       value = arguments[1];
       sizes.pop_back();
     }
-    if (sizes.size() == 1 && sizes[0].kind == Meaning::Kind::kSequence) sizes = Meanings(sizes[0].items);
+    if (sizes.size() == 1 && sizes[0].kind == Meaning::Kind::kSequence)
+      sizes = Meanings(sizes[0].items);
     const Meaning type = keyword("dtype");
     if (Says(type, "torch.long") || Says(type, "torch.int64"))
       return Result<Meaning>(Unknown(name + " of integers"));
@@ -139,8 +137,8 @@ Result<Meaning> Evaluator::Triangle(const Meaning& x, bool upper, int64_t diagon
     Id& lower = diagonal > 0 ? row : col;
     DAVINCI_ASSIGN_OR_RETURN(lower, IntegerBy("iadd", lower, diagonal > 0 ? diagonal : -diagonal));
   }
-  DAVINCI_ASSIGN_OR_RETURN(const Meaning keep, Point(upper ? "ge" : "le", {Meaning::Tensor(col),
-                                                                         Meaning::Tensor(row)}));
+  DAVINCI_ASSIGN_OR_RETURN(
+      const Meaning keep, Point(upper ? "ge" : "le", {Meaning::Tensor(col), Meaning::Tensor(row)}));
   if (!tensor && x.boolean) return IsTrue(x) ? Result<Meaning>(keep) : Unknown("no triangle");
   if (tensor && (*p_)[x.id].dtype == DType::kBool) return Point("and", {keep, x});
   Meaning value = x;
@@ -173,9 +171,8 @@ Result<Meaning> Evaluator::Stacked(const Meanings& parts, const Meaning& dim) {
       continue;
     }
     const DimId next = p_->graph.dims.Constant(static_cast<int64_t>(k) + 1);
-    DAVINCI_ASSIGN_OR_RETURN(
-        const Meaning before,
-        Point("lt", {Meaning::Tensor(position), Meaning::Tensor(p_->Size(next))}));
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning before, Point("lt", {Meaning::Tensor(position),
+                                                                Meaning::Tensor(p_->Size(next))}));
     DAVINCI_ASSIGN_OR_RETURN(result, Point("where", {before, own, result}));
   }
   return result;
@@ -254,9 +251,9 @@ Result<Meaning> Evaluator::Unfolded(Id x, int64_t kernel, int64_t stride, int64_
     return dims.Binary('+', dims.Binary('/', inner, dims.Constant(stride)), dims.Constant(1));
   };
   const DimId across = windows(shape[3]);
-  const std::vector<DimId> space = {
-      shape[0], dims.Binary('*', shape[1], dims.Constant(kernel * kernel)),
-      dims.Binary('*', windows(shape[2]), across)};
+  const std::vector<DimId> space = {shape[0],
+                                    dims.Binary('*', shape[1], dims.Constant(kernel * kernel)),
+                                    dims.Binary('*', windows(shape[2]), across)};
   const Id channel = Position(space, 1), window = Position(space, 2);
   std::vector<Id> at = {Position(space, 0)};
   DAVINCI_ASSIGN_OR_RETURN(at.emplace_back(), IntegerBy("idiv", channel, kernel * kernel));
@@ -264,8 +261,8 @@ Result<Meaning> Evaluator::Unfolded(Id x, int64_t kernel, int64_t stride, int64_
   std::optional<Meaning> inside;
   for (const bool vertical : {true, false}) {
     DAVINCI_ASSIGN_OR_RETURN(const Id step, IntegerBy(vertical ? "idiv" : "imod", tap, kernel));
-    DAVINCI_ASSIGN_OR_RETURN(
-        Id place, Integer(vertical ? "idiv" : "imod", window, p_->Size(across)));
+    DAVINCI_ASSIGN_OR_RETURN(Id place,
+                             Integer(vertical ? "idiv" : "imod", window, p_->Size(across)));
     DAVINCI_ASSIGN_OR_RETURN(place, IntegerBy("imul", place, stride));
     DAVINCI_ASSIGN_OR_RETURN(place, Integer("iadd", place, step));
     const DimId size = shape[vertical ? 2 : 3];
@@ -273,9 +270,8 @@ Result<Meaning> Evaluator::Unfolded(Id x, int64_t kernel, int64_t stride, int64_
       DAVINCI_ASSIGN_OR_RETURN(place, IntegerBy("isub", place, padding));
       const Meaning zero = Meaning::Tensor(p_->Size(dims.Constant(0)));
       DAVINCI_ASSIGN_OR_RETURN(const Meaning low, Point("ge", {Meaning::Tensor(place), zero}));
-      DAVINCI_ASSIGN_OR_RETURN(
-          const Meaning high,
-          Point("lt", {Meaning::Tensor(place), Meaning::Tensor(p_->Size(size))}));
+      DAVINCI_ASSIGN_OR_RETURN(const Meaning high, Point("lt", {Meaning::Tensor(place),
+                                                                Meaning::Tensor(p_->Size(size))}));
       DAVINCI_ASSIGN_OR_RETURN(const Meaning both, Point("and", {low, high}));
       if (inside) {
         DAVINCI_ASSIGN_OR_RETURN(*inside, Point("and", {*inside, both}));
@@ -358,7 +354,8 @@ std::optional<Result<Meaning>> Evaluator::Moved(const NativeCall& call) {
   }
   if (name == "tile" || name == "repeat") {
     Meanings counts(call.arguments.begin() + 1, call.arguments.end());
-    if (counts.size() == 1 && counts[0].kind == Meaning::Kind::kSequence) counts = Meanings(counts[0].items);
+    if (counts.size() == 1 && counts[0].kind == Meaning::Kind::kSequence)
+      counts = Meanings(counts[0].items);
     if (counts.size() != rank) return unknown();
     std::optional<Result<Meaning>> result;
     for (size_t i = 0; i < rank; ++i) {
@@ -374,8 +371,7 @@ std::optional<Result<Meaning>> Evaluator::Moved(const NativeCall& call) {
     if (!shift || !axis || *shift < 0) return unknown();
     std::vector<Id> at;
     for (size_t i = 0; i < rank; ++i) at.push_back(Position(shape, i));
-    const DimId left =
-        p_->graph.dims.Binary('-', shape[*axis], p_->graph.dims.Constant(*shift));
+    const DimId left = p_->graph.dims.Binary('-', shape[*axis], p_->graph.dims.Constant(*shift));
     auto moved = Integer("iadd", at[*axis], p_->Size(left));
     if (!moved.ok()) return Result<Meaning>(moved.status());
     moved = Integer("imod", *moved, p_->Size(shape[*axis]));
@@ -424,8 +420,7 @@ std::optional<Result<Meaning>> Evaluator::Moved(const NativeCall& call) {
   if (name == "take_along_dim") {
     const Meaning index = call.Argument(1, "indices");
     const auto axis = axis_of(call.Argument(2, "dim"));
-    if (!axis || index.kind != Meaning::Kind::kTensor ||
-        (*p_)[index.id].shape.size() != rank ||
+    if (!axis || index.kind != Meaning::Kind::kTensor || (*p_)[index.id].shape.size() != rank ||
         (*p_)[index.id].kind != TensorValue::Kind::kLeaf)
       return unknown();
     auto space = shape;
@@ -452,14 +447,13 @@ std::optional<Result<Meaning>> Evaluator::Moved(const NativeCall& call) {
   }
   if (name == "to" && Says(call.Argument(1, "dtype"), "torch.float32") &&
       p_->graph.precision == synth::Precision::kFp32)
-    return (*p_)[x].dtype == DType::kBool ? Point("float", {call.arguments[0]})
+    return (*p_)[x].dtype == DType::kBool    ? Point("float", {call.arguments[0]})
            : (*p_)[x].dtype == DType::kFloat ? Result<Meaning>(call.arguments[0])
                                              : unknown();
   if (name == "embedding_bag") {
     const Meaning table = call.Argument(1, "weight");
     const Meaning mode = call.Argument(6, "mode");
-    if (table.kind != Meaning::Kind::kTensor || rank != 2 ||
-        (*p_)[table.id].shape.size() != 2)
+    if (table.kind != Meaning::Kind::kTensor || rank != 2 || (*p_)[table.id].shape.size() != 2)
       return unknown();
     auto rows = Select(table.id, 0, x);
     if (!rows.ok()) return rows;

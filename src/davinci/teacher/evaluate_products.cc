@@ -87,7 +87,8 @@ Result<Meaning> Evaluator::Einsum(const std::string& equation, const Meanings& o
         std::vector<DimId> shape(space.size(), p_->graph.dims.Constant(1));
         for (const size_t place : places) shape[place] = sizes[place];
         while (!shape.empty() && shape.size() > letters.size() && p_->IsOne(shape.front()) &&
-               !places.empty() && places.front() > 0 && shape.size() > space.size() - places.front())
+               !places.empty() && places.front() > 0 &&
+               shape.size() > space.size() - places.front())
           shape.erase(shape.begin());
         return shape.size() == letters.size() ? Meaning::Tensor(id) : Reshape(id, shape);
       }
@@ -115,8 +116,8 @@ Result<Meaning> Evaluator::Einsum(const std::string& equation, const Meanings& o
   // A product of matrices, perhaps of batches of them.
   if (summed.size() == 1 && right.size() == 1 && parts->out.ends_with(right)) {
     const bool plain = parts->a == batch + left + summed && parts->out == batch + left + right;
-    const bool turned = left.size() == 1 && parts->a == batch + summed + left &&
-                        parts->out == batch + left + right;
+    const bool turned =
+        left.size() == 1 && parts->a == batch + summed + left && parts->out == batch + left + right;
     const bool straight = parts->b == batch + summed + right;
     const bool across = parts->b == batch + right + summed;
     const bool fits = batch.empty() || left.size() == 1;
@@ -234,11 +235,10 @@ Result<Meaning> Evaluator::MultiheadAttention(const Meanings& arguments, Keyword
   const DimId width = dims.Binary('/', shape[2], dims.Constant(count));
   Meanings parts;
   for (int k = 0; k < 3; ++k)
-    parts.push_back(
-        View(all,
-             fmt::format("{{0}}.unflatten(-1, (3, {}, -1)).select(2, {}).transpose(1, 2)", count,
-                         k),
-             {shape[0], dims.Constant(count), shape[1], width}));
+    parts.push_back(View(
+        all,
+        fmt::format("{{0}}.unflatten(-1, (3, {}, -1)).select(2, {}).transpose(1, 2)", count, k),
+        {shape[0], dims.Constant(count), shape[1], width}));
   Keywords none;
   auto attended = Attention({"scaled_dot_product_attention", parts, none});
   if (!attended->ok()) return *attended;

@@ -33,8 +33,7 @@ Result<Meaning> Evaluator::UnevenPool(Id x, size_t axes, int64_t count, bool max
     DAVINCI_ASSIGN_OR_RETURN(begin, IntegerBy("idiv", begin, count));
     DAVINCI_ASSIGN_OR_RETURN(Id end, IntegerBy("iadd", last, count - 1));
     DAVINCI_ASSIGN_OR_RETURN(end, IntegerBy("idiv", end, count));
-    DAVINCI_ASSIGN_OR_RETURN(const Id place,
-                             Integer("iadd", begin, Position(space, 2 + axes + i)));
+    DAVINCI_ASSIGN_OR_RETURN(const Id place, Integer("iadd", begin, Position(space, 2 + axes + i)));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning within,
                              Point("lt", {Meaning::Tensor(place), Meaning::Tensor(end)}));
     DAVINCI_ASSIGN_OR_RETURN(const Id length, Integer("isub", end, begin));
@@ -117,9 +116,10 @@ Result<Evaluator::Taps> Evaluator::TapsOf(const std::string& mode, bool align_co
   DAVINCI_ASSIGN_OR_RETURN(const Meaning before, Point("add", {t, one}));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning behind, Point("sub", {one, t}));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning far, Point("add", {behind, one}));
-  for (const auto& [name, distance] :
-       {std::pair<const char*, Meaning>{"cubic_far", before}, {"cubic_near", t},
-        {"cubic_near", behind}, {"cubic_far", far}}) {
+  for (const auto& [name, distance] : {std::pair<const char*, Meaning>{"cubic_far", before},
+                                       {"cubic_near", t},
+                                       {"cubic_near", behind},
+                                       {"cubic_far", far}}) {
     DAVINCI_ASSIGN_OR_RETURN(taps.weights.emplace_back(), weight(name, distance));
   }
   for (const int64_t offset : {-1, 0, 1, 2}) {
@@ -153,8 +153,8 @@ std::optional<Result<Meaning>> Evaluator::Resampled(const NativeCall& call) {
                           : size.items.size() == rank - 2       ? size.items[i - 2]
                                                                 : Meaning{};
       if (!own.number && own.dim == synth::kNoDim) return unknown();
-      space[i] = own.dim != synth::kNoDim ? own.dim
-                                          : dims.Constant(static_cast<int64_t>(*own.number));
+      space[i] =
+          own.dim != synth::kNoDim ? own.dim : dims.Constant(static_cast<int64_t>(*own.number));
       auto ratio = Binary("/", Size(shape[i]), Size(space[i]));
       if (!ratio.ok()) return ratio;
       scales.push_back(*ratio);

@@ -110,7 +110,8 @@ std::optional<Result<Meaning>> Evaluator::Viewed(const NativeCall& call) {
   }
   if (name == "view" || name == "reshape") {
     Meanings sizes(arguments.begin() + 1, arguments.end());
-    if (sizes.size() == 1 && sizes[0].kind == Meaning::Kind::kSequence) sizes = Meanings(sizes[0].items);
+    if (sizes.size() == 1 && sizes[0].kind == Meaning::Kind::kSequence)
+      sizes = Meanings(sizes[0].items);
     std::vector<DimId> to;
     int open = -1;
     for (const Meaning& size : sizes) {
@@ -147,7 +148,8 @@ std::optional<Result<Meaning>> Evaluator::Viewed(const NativeCall& call) {
   }
   if (name == "permute") {
     Meanings order(arguments.begin() + 1, arguments.end());
-    if (order.size() == 1 && order[0].kind == Meaning::Kind::kSequence) order = Meanings(order[0].items);
+    if (order.size() == 1 && order[0].kind == Meaning::Kind::kSequence)
+      order = Meanings(order[0].items);
     if (order.size() != rank) return Result<Meaning>(Unknown(name));
     std::vector<DimId> to;
     std::vector<int> axes;
@@ -204,10 +206,9 @@ std::optional<Result<Meaning>> Evaluator::Native(const std::string& name, Meanin
   }
   if (auto made = Created(name, arguments, keywords)) return made;
   if (arguments.empty() || arguments[0].kind != Meaning::Kind::kTensor) return std::nullopt;
-  for (const auto handle :
-       {&Evaluator::Templated, &Evaluator::Reduced, &Evaluator::Viewed, &Evaluator::Moved,
-        &Evaluator::Resampled, &Evaluator::Attention, &Evaluator::Normalization,
-        &Evaluator::ClassLoss})
+  for (const auto handle : {&Evaluator::Templated, &Evaluator::Reduced, &Evaluator::Viewed,
+                            &Evaluator::Moved, &Evaluator::Resampled, &Evaluator::Attention,
+                            &Evaluator::Normalization, &Evaluator::ClassLoss})
     if (auto meaning = (this->*handle)(call)) return meaning;
   const Id x = arguments[0].id;
   const std::vector<DimId> shape = (*p_)[x].shape;

@@ -14,8 +14,7 @@ bool Evaluator::ReadOnce(Id id) const {
   const int node = (*p_)[id].node;
   if (node < 0) return true;
   const auto& outputs = p_->graph.nodes[static_cast<size_t>(node)].outputs;
-  return outputs.size() == 1 &&
-         p_->graph.UsesOfValues()[static_cast<size_t>(outputs[0])] == 1;
+  return outputs.size() == 1 && p_->graph.UsesOfValues()[static_cast<size_t>(outputs[0])] == 1;
 }
 
 Meaning Evaluator::ByRule(const char* rule, const Meaning& value) {

@@ -68,10 +68,10 @@ std::optional<Result<Meaning>> Evaluator::Templated(const NativeCall& call) {
   if (!add && !scatter && how.text != "sum" && how.text != "mean" && how.text != "amax" &&
       how.text != "amin")
     return unknown();
-  value.text = add       ? "torch.index_add({0}, 0, {1}, {2})"
-               : scatter ? "torch.scatter_add({0}, 1, {1}, {2})"
-                         : fmt::format("torch.scatter_reduce({{0}}, 1, {{1}}, {{2}}, \"{}\")",
-                                       how.text);
+  value.text = add ? "torch.index_add({0}, 0, {1}, {2})"
+               : scatter
+                   ? "torch.scatter_add({0}, 1, {1}, {2})"
+                   : fmt::format("torch.scatter_reduce({{0}}, 1, {{1}}, {{2}}, \"{}\")", how.text);
   return Meaning::Tensor(p_->Add(std::move(value)));
 }
 

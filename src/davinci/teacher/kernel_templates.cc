@@ -52,7 +52,9 @@ def {}(x_ptr, values_ptr, indices_ptr, cols, K: tl.constexpr, BLOCK: tl.constexp
       fmt::format("{0}[({1}.numel() // {2},)]({1}.contiguous(), {3}[0], {3}[1], {2}, K={4}, "
                   "BLOCK=triton.next_power_of_2({2}), num_warps={5})",
                   request.name, host, LastSize(host), request.result, k,
-                  cols > 4096 ? 16 : cols > 1024 ? 8 : 4)};
+                  cols > 4096   ? 16
+                  : cols > 1024 ? 8
+                                : 4)};
   text.used.insert("select_largest");
   return text;
 }
@@ -113,7 +115,8 @@ std::optional<KernelText> ScatterTriton(const TemplateRequest& request) {
   const bool rows = value.kernel == "index_add";
   const auto& shape = p[value.operands[0]].shape;
   const auto& picks = p[value.operands[1]].shape;
-  const double places = p.At(shape[0], synth::Binding::kCuda) * p.At(shape[1], synth::Binding::kCuda);
+  const double places =
+      p.At(shape[0], synth::Binding::kCuda) * p.At(shape[1], synth::Binding::kCuda);
   constexpr double kMostCompared = 4e10;  // places times indices, some milliseconds
   if (places * p.At(picks.back(), synth::Binding::kCuda) > kMostCompared * (rows ? 16 : 1))
     return std::nullopt;
@@ -121,8 +124,8 @@ std::optional<KernelText> ScatterTriton(const TemplateRequest& request) {
   KernelText text;
   const std::string x = request.host(value.operands[0]), index = request.host(value.operands[1]),
                     source = request.host(value.operands[2]);
-  text.call.push_back(fmt::format("{0} = torch.empty({1}.shape, device={1}.device, dtype={1}.dtype)",
-                                  request.result, x));
+  text.call.push_back(fmt::format(
+      "{0} = torch.empty({1}.shape, device={1}.device, dtype={1}.dtype)", request.result, x));
   if (rows) {
     text.source = fmt::format(R"(@triton.jit
 def {}(x_ptr, index_ptr, source_ptr, out_ptr, picks, cols, PICKS: tl.constexpr, BLOCK: tl.constexpr):
@@ -153,14 +156,16 @@ def {}(x_ptr, index_ptr, source_ptr, out_ptr, picks, cols, PICKS: tl.constexpr, 
   if (max || min) {
     const std::string helper = max ? "larger" : "smaller";
     text.helpers.insert(helper);
-    step = fmt::format("total = {0}(total, tl.reduce(tl.where(here, source, {1}), 1, {0})[:, None])",
-                       helper, neutral);
+    step =
+        fmt::format("total = {0}(total, tl.reduce(tl.where(here, source, {1}), 1, {0})[:, None])",
+                    helper, neutral);
     end = fmt::format("{}(x, total)", helper);
   } else {
     step = "total += tl.sum(tl.where(here, source, 0.0), axis=1)[:, None]";
     end = "x + total";
   }
-  text.source = fmt::format(R"(@triton.jit
+  text.source = fmt::format(
+      R"(@triton.jit
 def {}(x_ptr, index_ptr, source_ptr, out_ptr, picks, cols, PICKS: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     col = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[:, None]
@@ -174,11 +179,9 @@ def {}(x_ptr, index_ptr, source_ptr, out_ptr, picks, cols, PICKS: tl.constexpr, 
 {}    x = tl.load(x_ptr + row * cols + col, mask=col < cols, other=0.0)
     tl.store(out_ptr + row * cols + col, {}, mask=col < cols)
 )",
-                            request.name, neutral,
-                            mean ? "    count = tl.full((BLOCK, 1), 1.0, tl.float32)\n" : "", step,
-                            mean ? "        count += tl.sum(here.to(tl.float32), axis=1)[:, None]\n"
-                                 : "",
-                            mean ? "(x + total) / count" : end);
+      request.name, neutral, mean ? "    count = tl.full((BLOCK, 1), 1.0, tl.float32)\n" : "", step,
+      mean ? "        count += tl.sum(here.to(tl.float32), axis=1)[:, None]\n" : "",
+      mean ? "(x + total) / count" : end);
   text.call.push_back(fmt::format(
       "{0}[({1}.shape[0], triton.cdiv({1}.shape[1], 64))]({1}.contiguous(), {2}.contiguous(), "
       "{3}.contiguous(), {4}, {2}.shape[1], {1}.shape[1], PICKS=64, BLOCK=64)",
@@ -244,15 +247,14 @@ std::optional<KernelText> ScatterCpp(const TemplateRequest& request) {
   text.binding = fmt::format("{} = kernels.get(\"{}\", \"ptr ptr ptr ptr i64 i64 i64\")",
                              request.name, symbol);
   // Arguments stay alive while the kernel reads them.
-  text.call = {
-      fmt::format("{0} = torch.empty({1}.shape, device={1}.device, dtype={1}.dtype)",
-                  request.result, x),
-      fmt::format("{0}_x, {0}_index, {0}_source = {1}.contiguous(), {2}.contiguous(), "
-                  "{3}.contiguous()",
-                  request.result, x, index, source),
-      fmt::format("{0}({1}_x, {1}_index, {1}_source, {1}, {2}.shape[0], {3}.shape[-1], "
-                  "{2}.shape[1])",
-                  request.name, request.result, x, index)};
+  text.call = {fmt::format("{0} = torch.empty({1}.shape, device={1}.device, dtype={1}.dtype)",
+                           request.result, x),
+               fmt::format("{0}_x, {0}_index, {0}_source = {1}.contiguous(), {2}.contiguous(), "
+                           "{3}.contiguous()",
+                           request.result, x, index, source),
+               fmt::format("{0}({1}_x, {1}_index, {1}_source, {1}, {2}.shape[0], {3}.shape[-1], "
+                           "{2}.shape[1])",
+                           request.name, request.result, x, index)};
   text.used.insert("gather_into_places");
   return text;
 }

@@ -1,14 +1,14 @@
-// Kernels whose algorithm regions cannot express, written out: attention with an online softmax, the
-// largest elements of rows, sums into places that an index names. A value of the program names its
-// template and options (TensorValue::kernel); its PyTorch text stays the answer without the rule.
+// Kernels whose algorithm regions cannot express, written out: attention with an online softmax,
+// the largest elements of rows, sums into places that an index names. A value of the program names
+// its template and options (TensorValue::kernel); its PyTorch text stays the answer without the
+// rule.
 //
-// | template  | operands            | options                                                       |
+// | template  | operands            | options |
 // |-----------|---------------------|---------------------------------------------------------------|
-// | attention | q, k, v, mask or    | causal, scale (Python), groups of query heads per key head,   |
-// |           | additive bias       | fill (for masked scores), keep (1: where the mask is true)    |
-// | top_k     | rows                | k                                                             |
-// | scatter   | x, index, source    | reduce: sum, mean, amax, amin; along rows of two axes         |
-// | index_add | x, index, source    | –                                                             |
+// | attention | q, k, v, mask or    | causal, scale (Python), groups of query heads per key head, |
+// |           | additive bias       | fill (for masked scores), keep (1: where the mask is true) |
+// | top_k     | rows                | k | | scatter   | x, index, source    | reduce: sum, mean,
+// amax, amin; along rows of two axes         | | index_add | x, index, source    | – |
 #pragma once
 
 #include <functional>
@@ -22,9 +22,9 @@ namespace davinci::teacher {
 struct TemplateRequest {
   Program* program;
   Id value;
-  std::string name;                             // of the kernel
-  std::string result;                           // Python name that gets the output
-  std::function<std::string(Id)> host;          // Python name of an operand
+  std::string name;                     // of the kernel
+  std::string result;                   // Python name that gets the output
+  std::function<std::string(Id)> host;  // Python name of an operand
   const EmitRules& rules;
 };
 

@@ -252,9 +252,8 @@ class Lowering {
       const Id id = program_.Add(std::move(call));
       for (size_t axis = 0; axis < value.shape.size(); ++axis)
         if (program_.SizeText(value.shape[axis]).find('?') != std::string::npos)
-          program_.size_sources.emplace_back(value.shape[axis],
-                                             fmt::format("{}.shape[{}]", program_.Variable(id),
-                                                         axis));
+          program_.size_sources.emplace_back(
+              value.shape[axis], fmt::format("{}.shape[{}]", program_.Variable(id), axis));
       ids->push_back(id);
       return Status::Ok();
     }

@@ -16,7 +16,7 @@
 namespace davinci::teacher {
 
 struct LowerOptions {
-  std::set<std::string> rules;  // of the teacher, that structure may follow
+  std::set<std::string> rules;                     // of the teacher, that structure may follow
   synth::Binding binding = synth::Binding::kCuda;  // sizes that decide which order is cheaper
 };
 

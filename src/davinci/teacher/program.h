@@ -66,7 +66,7 @@ struct TensorValue {
   // kOpaque: a kernel of kernel_templates.h that may stand for the text, and what it needs to know.
   std::string kernel;
   std::map<std::string, std::string> options;
-  int node = -1;           // of the operator graph
+  int node = -1;  // of the operator graph
 };
 
 // An operator that stays one PyTorch call.
@@ -104,8 +104,8 @@ struct Program {
   std::vector<Id> outputs;
   std::vector<Id> effects;  // computed though nothing reads them
   std::vector<std::pair<DimId, std::string>>
-      size_sources;                // "x.shape[0]", of value 7 "t7.shape[0]"
-  std::vector<LeftOperator> left;  // views are not among them
+      size_sources;                   // "x.shape[0]", of value 7 "t7.shape[0]"
+  std::vector<LeftOperator> left;     // views are not among them
   std::map<Id, std::string> by_rule;  // values that a rule about structure gave
   // Sums of a vendor product, and what gives the same without the product, where nothing else
   // reads it.
@@ -113,8 +113,8 @@ struct Program {
   struct Linear {
     Id x = -1, weight = -1, bias = -1;
   };
-  std::map<Id, Linear> linear;     // opaque linear layers and their parts; no bias: -1
-  std::map<Id, Id> read_as;        // a slice that PyTorch makes as a view: the load that equals it
+  std::map<Id, Linear> linear;  // opaque linear layers and their parts; no bias: -1
+  std::map<Id, Id> read_as;     // a slice that PyTorch makes as a view: the load that equals it
 
  private:
   std::map<std::string, Id> known_;

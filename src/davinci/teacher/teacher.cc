@@ -95,8 +95,7 @@ class Writer {
       }
     }
     for (const auto& [sum, instead] : p_.cheaper) {
-      if (!live[static_cast<size_t>(sum)] ||
-          readers[static_cast<size_t>(p_[sum].operands[0])] != 1)
+      if (!live[static_cast<size_t>(sum)] || readers[static_cast<size_t>(p_[sum].operands[0])] != 1)
         continue;
       for (size_t i = static_cast<size_t>(instead) + 1; i < p_.values.size(); ++i)
         for (Id& operand : p_.values[i].operands)
@@ -131,12 +130,13 @@ class Writer {
     rules.stop_at_diagonal = Allows(ByLanguage("stop_at_diagonal"));
     rules.select_largest = Allows("select_largest");
     rules.gather_into_places = Allows("gather_into_places");
-    const auto text = EmitTemplate(
-        {&p_, id, UniqueName(value.kernel), Variable(id), [&](Id read) { return Host(read); },
-         rules},
-        language_);
+    const auto text = EmitTemplate({&p_, id, UniqueName(value.kernel), Variable(id),
+                                    [&](Id read) { return Host(read); }, rules},
+                                   language_);
     if (!text) {
-      if (value.node >= 0) {
+      const bool vendor =
+          language_ == Language::kCpp && rules.flash_attention && value.kernel == "attention";
+      if (value.node >= 0 && !vendor) {
         const synth::Operator& op = *graph_.nodes[static_cast<size_t>(value.node)].op;
         candidate_.left.push_back({op.name, op.family, "no template for these sizes or rules"});
       }
@@ -448,13 +448,13 @@ class Writer {
     if (!task_.parts.constants[binding].empty()) file += "\n" + task_.parts.constants[binding];
     if (!kernels.empty() && triton) file += "\n\n" + TritonPrelude(helpers) + kernels;
     if (!kernels.empty() && cuda)
-      file += fmt::format(
-          "\nSOURCE = r\"\"\"\n{}{}\"\"\"\n\nkernels = dv.cuda_module(SOURCE)\n{}",
-          CudaPrelude(helpers, kernels), kernels, bindings);
+      file += fmt::format("\nSOURCE = r\"\"\"\n{}{}\"\"\"\n\nkernels = dv.cuda_module(SOURCE)\n{}",
+                          CudaPrelude(helpers, kernels), kernels, bindings);
     if (!kernels.empty() && !triton && !cuda) {
       const std::string prelude = math_.Definitions(helpers);
       const std::string memory =
-          std::string(kernels.find("std::fill") == std::string::npos ? "" : "#include <algorithm>\n") +
+          std::string(kernels.find("std::fill") == std::string::npos ? ""
+                                                                     : "#include <algorithm>\n") +
           (kernels.find("std::make_unique") == std::string::npos ? "" : "#include <memory>\n");
       file += fmt::format(
           "\n# errno and floating-point traps keep loops from vectorising; fused products round "
@@ -611,8 +611,7 @@ Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::Rendere
                                  Language language, const std::set<std::string>& allowed) const {
   const synth::Binding binding =
       language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda;
-  DAVINCI_ASSIGN_OR_RETURN(Program program,
-                           Lower(graph, task.parts, tables_, {allowed, binding}));
+  DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, {allowed, binding}));
   return Writer(std::move(program), graph, task, language, allowed, tables_.math).Write();
 }
 
