@@ -127,7 +127,8 @@ static inline float Atan(float x) {
   p = std::fma(p, s, -0.138798505f);
   p = std::fma(p, s, 0.199779257f);
   p = std::fma(p, s, -0.333329558f);
-  const float y = std::fma(p * s, t, t) + (far ? 1.57079637f : middle ? 0.785398185f : 0.0f);
+  const float angle = far ? 1.57079637f : middle ? 0.785398185f : 0.0f;
+  const float y = angle + std::fma(angle, -2.78275341e-8f, std::fma(p * s, t, t));
   return std::copysign(y, x);
 }
 
@@ -136,8 +137,8 @@ static inline float Atan2(float y, float x) {
   const float a = std::fabs(x), b = std::fabs(y);
   const float most = a > b ? a : b, least = a > b ? b : a;
   float t = Atan(most == 0.0f ? 0.0f : least / most);
-  t = b > a ? 1.57079637f - t : t;
-  t = std::signbit(x) ? 3.14159274f - t : t;
+  t = b > a ? 1.57079637f - (t + 4.37113883e-8f) : t;
+  t = std::signbit(x) ? 3.14159274f - (t + 8.74227766e-8f) : t;
   return x != x || y != y ? x + y : std::copysign(t, y);
 }
 
