@@ -3,7 +3,7 @@
 
     backbone_bench.py --probe build/release/tests/model/model_probe --device cpu|cuda
         [--shapes 25M,135M] [--batches 1,8] [--prompt 128] [--new 64] [--dtypes fp32,bf16] [--no-transformers]
-        [--json FILE]
+        [--kernels none|operations|layers|overlapped] [--json FILE]
 
 Prompts are random and all different, so that nothing is shared; every answer has exactly --new tokens, greedy. A row:
 the whole batch, from the first submission to the last token ("tok/s"), the decode steps alone ("decode": the time that
@@ -22,6 +22,7 @@ import time
 
 import torch
 
+KERNELS = ("none", "operations", "layers", "overlapped")  # OwnKernels of src/davinci/model/engine.h
 SHAPES = {  # vocab, hidden, intermediate, layers, heads, kv_heads, head_dim, tied, family
     "25M": (8192, 512, 1408, 8, 8, 4, 64, True, "llama"),
     "135M": (49152, 576, 1536, 30, 9, 3, 64, True, "llama"),
@@ -84,10 +85,10 @@ def floor_bytes(shape, size, batch, context):
     return size * (weights + batch * context * layers * 2 * kv * dim)
 
 
-def ours(probe, folder, shape, dtype, device, batch, prompts, new, more, deterministic, random_weights, own_kernels):
+def ours(probe, folder, shape, dtype, device, batch, prompts, new, more, deterministic, random_weights, kernels):
     facts = probe.ask("open", model=folder, dtype=dtype, device=device, max_batch=batch, max_context=4096,
               cache_tokens=batch * (len(prompts[0]) + new + more + 64), deterministic=deterministic, random=random_weights,
-              own_kernels=own_kernels)
+              own_kernels=KERNELS.index(kernels))
 
     def generate(first, tokens, count):  # `first` instead of each prompt's own first token: none is known already
         return probe.ask("generate", requests=[{"prompt": [first] + p[1:], "max_tokens": tokens} for p in prompts[:count]])
@@ -129,7 +130,7 @@ def main():
     parser.add_argument("--prompt", type=int, default=128)
     parser.add_argument("--new", type=int, default=64)
     parser.add_argument("--no-transformers", action="store_true")
-    parser.add_argument("--aten", action="store_true", help="without davinci's own kernels")
+    parser.add_argument("--kernels", choices=KERNELS, default=KERNELS[-1], help="davinci's own, on cuda (OwnKernels)")
     parser.add_argument("--deterministic", type=int, default=-1)
     parser.add_argument("--json")
     args = parser.parse_args()
@@ -170,7 +171,7 @@ def main():
                 for batch in batches:
                     size = 4 if dtype == "fp32" else 2
                     wall, firsts, steps_s, tokens, kernels = ours(probe, folder, shape, dtype, args.device, batch, prompts, args.new, more,
-                                                         args.deterministic, model is None, not args.aten)
+                                                         args.deterministic, model is None, args.kernels)
                     first = max(firsts)
                     floor = floor_bytes(shape, size, batch, args.prompt + args.new + more / 2) / rate
                     row = dict(shape=shape, dtype=dtype, batch=batch, tokens_s=batch * args.new / wall,

@@ -10,6 +10,8 @@ Answers are Triton on cuda and C++ on the CPU. Each begins with a number of four
 that hardly two candidates are the same text and nearly every reply is judged. One turn a rollout, no skills, verdict cache
 off, screening protocol; mismatch band as published.
 
+A run that was cut continues when the same command is given again: what it needs lies in FOLDER/work until it ends.
+
 FOLDER/rl_steps.json is written after every step. Per step: rewards, judgements, seconds of each phase and the share of
 each in which a device was idle (utilisation by nvidia-smi, which averages over up to a second), tokens/s, parity of
 log-probabilities, accept rates. Sampling and judging overlap within the rollout phase: their seconds are those in which at
@@ -24,13 +26,14 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ("../tests/model", "../tests/trainer"):
     sys.path.insert(0, os.path.join(HERE, folder))
+from tokenizers import Tokenizer  # noqa: E402
+
 from backbone_bench import config_of  # noqa: E402
 from chat_models import make_tokenizer  # noqa: E402
 from ranks import environments, mpirun  # noqa: E402
@@ -186,7 +189,7 @@ def step_row(out, line, first_segment, utilisation):
     seconds, at = line["seconds"], line["began_unix_s"]
     spans = {"opening": [(at, at + seconds["opening"])], "sampling": sampled, "judging": judged,
              "rollout": [(at, at + seconds["rollout"])]}
-    at += seconds["rollout"]
+    at = line["training_began_unix_s"]
     for phase in ("parity", "update"):
         spans[phase] = [(at, at + seconds[phase])]
         at += seconds[phase]
@@ -252,127 +255,145 @@ def main():
     parser.add_argument("--learning-rate", type=float, default=1e-4)
     parser.add_argument("--in-flight", type=int, default=8, help="judgements at once")
     parser.add_argument("--set", action="append", default=[], help="further settings of davinci train")
-    parser.add_argument("--keep", action="store_true", help="the run's folder stays, in FOLDER/run")
+    parser.add_argument("--keep", action="store_true", help="FOLDER/work stays")
     arguments = parser.parse_args()
     begun = time.time()
     os.environ.setdefault("DAVINCI_PYTHON", sys.executable)
     os.makedirs(arguments.out, exist_ok=True)
     cuda = arguments.device == "cuda"
     result = {"arguments": vars(arguments), "device": arguments.device, "teaching": {}, "steps": []}
+    # Of a run that was cut.
+    folder, report = os.path.join(arguments.out, "work"), os.path.join(arguments.out, "rl_steps.json")
+    same = {key: value for key, value in vars(arguments).items() if key not in ("budget", "keep", "teach_seconds")}
+    earlier = {}
+    if os.path.exists(folder) and os.path.exists(report):
+        with open(report) as file:
+            earlier = json.load(file)
+        if any(earlier["arguments"].get(key) != value for key, value in same.items()):
+            earlier = {}
+    if not earlier:
+        shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder, exist_ok=True)
+    known_steps = {row["step"]: row for row in earlier.get("steps", [])}
     if cuda:
         import torch
         result["device"] = torch.cuda.get_device_name()
         result["torch"] = torch.__version__
 
     def save():
-        path = os.path.join(arguments.out, "rl_steps.json")
-        with open(path + ".part", "w") as file:
+        result["seconds"] = earlier.get("seconds", 0) + time.time() - begun
+        with open(report + ".part", "w") as file:
             json.dump(result, file, indent=1)
-        os.replace(path + ".part", path)
+        os.replace(report + ".part", report)
 
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["DAVINCI_CACHE_DIR"] = os.path.join(folder, "cache")
-        tasks, model, prompts, data = (os.path.join(folder, name) for name in ("tasks", "model", "prompts", "rows.jsonl"))
-        os.makedirs(tasks)
-        write_prompts(prompts)
-        chosen, rng, rows, texts = make_tasks(arguments.tasks), random.Random(11), [], list(PROMPTS.values())
-        for name, stages in chosen.items():
-            text = reference(stages, arguments.device)
-            with open(os.path.join(tasks, name + ".py"), "w") as file:
-                file.write(text)
-            texts.append(text)
-            for kind in PASSES:
-                texts.append(answer(stages, kind, arguments.device, 0))
-                for number in rng.sample(range(10000), NUMBERS[arguments.device]):
-                    rows.append({"messages": [*prompt_of(text), {"role": "assistant", "content": answer(
-                        stages, kind, arguments.device, number)}], "agent": "policy"})
-        rng.shuffle(rows)
-        with open(data, "w") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
-        tokenizer = make_model(model, arguments.shape, texts)
-        sizes = [len(tokenizer.encode(row["messages"][-1]["content"]).ids) for row in rows]
-        result["reply_tokens"] = [min(sizes), max(sizes)]
-        placed = [f"model.device={arguments.device}", f"model.tokens_per_pass={65536 if cuda else 4096}",
-                  f"model.recomputed_layers={0 if cuda else -1}", f"model.threads={0 if cuda else 1}"]
+    os.environ["DAVINCI_CACHE_DIR"] = os.path.join(folder, "cache")
+    tasks, model, prompts, data = (os.path.join(folder, name) for name in ("tasks", "model", "prompts", "rows.jsonl"))
+    os.makedirs(tasks, exist_ok=True)
+    write_prompts(prompts)
+    chosen, rng, rows, texts = make_tasks(arguments.tasks), random.Random(11), [], list(PROMPTS.values())
+    for name, stages in chosen.items():
+        text = reference(stages, arguments.device)
+        with open(os.path.join(tasks, name + ".py"), "w") as file:
+            file.write(text)
+        texts.append(text)
+        for kind in PASSES:
+            texts.append(answer(stages, kind, arguments.device, 0))
+            for number in rng.sample(range(10000), NUMBERS[arguments.device]):
+                rows.append({"messages": [*prompt_of(text), {"role": "assistant", "content": answer(
+                    stages, kind, arguments.device, number)}], "agent": "policy"})
+    rng.shuffle(rows)
+    with open(data, "w") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    made = os.path.join(model, "config.json")  # written last
+    tokenizer = Tokenizer.from_file(os.path.join(model, "tokenizer.json")) if os.path.exists(made) else make_model(
+        model, arguments.shape, texts)
+    sizes = [len(tokenizer.encode(row["messages"][-1]["content"]).ids) for row in rows]
+    result["reply_tokens"] = [min(sizes), max(sizes)]
+    placed = [f"model.device={arguments.device}", f"model.tokens_per_pass={65536 if cuda else 4096}",
+              f"model.recomputed_layers={0 if cuda else -1}", f"model.threads={0 if cuda else 1}"]
 
-        def davinci(verb, out, sets):
-            recipe = os.path.join(folder, "empty.toml")
-            open(recipe, "w").close()
-            return [arguments.davinci, verb, recipe, "--out", out] + [part for value in sets for part in ("--set", value)]
+    def davinci(verb, out, sets):
+        recipe = os.path.join(folder, "empty.toml")
+        open(recipe, "w").close()
+        return [arguments.davinci, verb, recipe, "--out", out] + [part for value in sets for part in ("--set", value)]
 
-        # Teach.
-        taught = os.path.join(folder, "taught")
+    # Teach.
+    taught = os.path.join(folder, "taught")
+    result["teaching"] = earlier.get("teaching", {})
+    if not result["teaching"]:
         at = time.time()
         texts, finished = wait(start(davinci("sft", taught, [
             *placed, f"model.path={model}", "model.init=random", f'data.train=["{data}"]', f"data.epochs={arguments.epochs}",
             f"data.examples_per_update={64 if cuda else 8}", f"optimizer.learning_rate={1e-3 if cuda else 1e-2}",
-            "checkpoint.every=100000"]), 1, arguments.device), at + arguments.teach_seconds, lambda: None, signal.SIGINT)
+            "checkpoint.every=100"]), 1, arguments.device), at + arguments.teach_seconds, lambda: None, signal.SIGINT)
         log = read_rows(os.path.join(taught, "log.jsonl")) if os.path.exists(os.path.join(taught, "log.jsonl")) else []
         if not log:
             sys.exit(f"davinci sft made no update:\n{texts[0][-3000:]}")
         result["teaching"] = {"seconds": time.time() - at, "rows": len(rows), "updates": log[-1]["step"], "loss": log[-1]["loss"],
                               "finished": finished, "tokens_per_second": log[-1].get("tokens_per_second")}
-        save()
         print(f"taught {len(rows)} rows of up to {max(sizes)} tokens in {time.time() - at:.0f} s: {log[-1]['step']} updates, loss "
               f"{log[-1]['loss']:.4f}{'' if finished else ' (stopped by its time limit)'}", flush=True)
-        newest = os.path.join(taught, "checkpoints", max(os.listdir(os.path.join(taught, "checkpoints"))))
-
-        # Train.
-        out = os.path.join(arguments.out if arguments.keep else folder, "run")
-        utilisation, read, segment = Utilisation(), 0, 1
-        command = davinci("train", out, [
-            *placed, f"task.target={arguments.device}", f"task.language={'triton' if cuda else 'cpp'}", f"model.path={newest}",
-            f'train.tasks=["{tasks}"]', f"train.steps={arguments.steps}", f"train.tasks_per_step={arguments.tasks}",
-            f"agents.prompts={prompts}", "selection.schemes=0", "learn.enabled=false", f"rollout.rollouts={arguments.rollouts}",
-            "rollout.turns=1", f"rollout.in_flight={arguments.tasks * arguments.rollouts}", f"rollout.tasks_in_flight={arguments.tasks}",
-            f"policy.max_tokens={max(sizes) + 64}", f"llm.concurrency={128 if cuda else 8}", "judge.verdict_cache=false",
-            "judge.turn_protocol=screening", f"judge.in_flight={arguments.in_flight if cuda else 2}",
-            f"judge.threads={0 if cuda else 1}", f"optimizer.learning_rate={arguments.learning_rate}", *arguments.set])
-        print("step  reward correct faster judged  rollout s (idle)  sampling          judging           parity           update"
-              "           ckpt s  sampled/s  trained/s  parity mean/max  in band accepted", flush=True)
-
-        def each():
-            nonlocal read, segment
-            path = os.path.join(out, "log.jsonl")
-            if not os.path.exists(path):
-                return
-            with open(path) as file:
-                lines = [line for line in file if line.endswith("\n")]
-            for text in lines[read:]:
-                line = json.loads(text)
-                if result["steps"]:
-                    result["steps"][-1]["phases"]["checkpoint"] = {"seconds": line["seconds"]["former_checkpoint"], "devices": {}}
-                    result["steps"][-1]["wall_seconds"] = line["began_unix_s"] - result["steps"][-1]["log"]["began_unix_s"]
-                row = step_row(out, line, segment, utilisation)
-                segment += line["batches"]
-                read += 1
-                result["steps"].append(row)
-                save()
-                phases = row["phases"]
-                print(f"{row['step']:4}  {row['reward']:6.3f} {row['correct']:6.1%} {row['faster']:6.1%} {row['judgements']:6}  "
-                      + "  ".join(f"{cell(phases[phase]):16}" for phase in ("rollout", "sampling", "judging", "parity", "update"))
-                      + f" {line['seconds']['former_checkpoint']:6.1f} {row['sampled_tokens_per_s']:10.0f} "
-                      f"{row['trained_tokens_per_s'] or 0:10.0f}  {row['parity']['mean']:.1e}/{row['parity']['max']:.1e}  "
-                      f"{row['parity']['in_band']:6.1%} {row['accepted'].get('policy', 0):6.1%}", flush=True)
-
-        texts, finished = wait(start(command, arguments.ranks, arguments.device), begun + arguments.budget - 15, each, signal.SIGUSR1)
-        utilisation.stop()
-        result["finished"], result["seconds"] = finished, time.time() - begun
-        result["said"] = [text[-4000:] for text in texts]
-        # The prompts of training are the ones that were taught.
-        known = {json.dumps(row["messages"][:-1]) for row in rows}
-        if os.path.exists(os.path.join(out, "blobs.sqlite")):
-            sent = [json.dumps([{"role": m["role"], "content": m["content"]} for m in request["messages"]]) for request in requests(out)]
-            result["taught_prompts"] = sum(prompt in known for prompt in sent) / max(len(sent), 1)
         save()
-        rows = result["steps"]
-        if rows:
-            print(f"{len(rows)} of {arguments.steps} steps in {result['seconds']:.0f} s; reward {rows[0]['reward']:.3f} -> "
-                  f"{rows[-1]['reward']:.3f}; correct {rows[0]['correct']:.1%} -> {rows[-1]['correct']:.1%}; least judgements of a step "
-                  f"{min(row['judgements'] for row in rows)}; prompts that were taught {result.get('taught_prompts', 0):.0%}")
-        if not finished:
-            print(*(text[-1500:] for text in texts), sep="\n---\n")
-            sys.exit(1)
+    newest = os.path.join(taught, "checkpoints", max(os.listdir(os.path.join(taught, "checkpoints"))))
+
+    # Train.
+    out = os.path.join(folder, "run")
+    utilisation, read, segment = Utilisation(), 0, 1
+    command = davinci("train", out, [
+        *placed, f"task.target={arguments.device}", f"task.language={'triton' if cuda else 'cpp'}", f"model.path={newest}",
+        f'train.tasks=["{tasks}"]', f"train.steps={arguments.steps}", f"train.tasks_per_step={arguments.tasks}",
+        f"agents.prompts={prompts}", "selection.schemes=0", "learn.enabled=false", f"rollout.rollouts={arguments.rollouts}",
+        "rollout.turns=1", f"rollout.in_flight={arguments.tasks * arguments.rollouts}", f"rollout.tasks_in_flight={arguments.tasks}",
+        f"policy.max_tokens={max(sizes) + 64}", f"llm.concurrency={128 if cuda else 8}", "judge.verdict_cache=false",
+        "judge.turn_protocol=screening", f"judge.in_flight={arguments.in_flight if cuda else 2}",
+        f"judge.threads={0 if cuda else 1}", f"optimizer.learning_rate={arguments.learning_rate}", *arguments.set])
+    print("step  reward correct faster judged  rollout s (idle)  sampling          judging           parity           update"
+          "           ckpt s  sampled/s  trained/s  parity mean/max  in band accepted", flush=True)
+
+    def each():
+        nonlocal read, segment
+        path = os.path.join(out, "log.jsonl")
+        if not os.path.exists(path):
+            return
+        with open(path) as file:
+            lines = [line for line in file if line.endswith("\n")]
+        for text in lines[read:]:
+            line = json.loads(text)
+            if result["steps"]:
+                result["steps"][-1]["phases"]["checkpoint"] = {"seconds": line["seconds"]["former_checkpoint"], "devices": {}}
+                result["steps"][-1]["wall_seconds"] = line["began_unix_s"] - result["steps"][-1]["log"]["began_unix_s"]
+            row = known_steps.get(line["step"]) or step_row(out, line, segment, utilisation)
+            segment += line["batches"]
+            read += 1
+            result["steps"].append(row)
+            save()
+            phases = row["phases"]
+            print(f"{row['step']:4}  {row['reward']:6.3f} {row['correct']:6.1%} {row['faster']:6.1%} {row['judgements']:6}  "
+                  + "  ".join(f"{cell(phases[phase]):16}" for phase in ("rollout", "sampling", "judging", "parity", "update"))
+                  + f" {line['seconds']['former_checkpoint']:6.1f} {row['sampled_tokens_per_s']:10.0f} "
+                  f"{row['trained_tokens_per_s'] or 0:10.0f}  {row['parity']['mean']:.1e}/{row['parity']['max']:.1e}  "
+                  f"{row['parity']['in_band']:6.1%} {row['accepted'].get('policy', 0):6.1%}", flush=True)
+
+    texts, finished = wait(start(command, arguments.ranks, arguments.device), begun + arguments.budget - 15, each, signal.SIGUSR1)
+    utilisation.stop()
+    result["finished"] = finished
+    result["said"] = [text[-4000:] for text in texts]
+    # The prompts of training are the ones that were taught.
+    known = {json.dumps(row["messages"][:-1]) for row in rows}
+    if os.path.exists(os.path.join(out, "blobs.sqlite")):
+        sent = [json.dumps([{"role": m["role"], "content": m["content"]} for m in request["messages"]]) for request in requests(out)]
+        result["taught_prompts"] = sum(prompt in known for prompt in sent) / max(len(sent), 1)
+    save()
+    rows = result["steps"]
+    if rows:
+        print(f"{len(rows)} of {arguments.steps} steps in {result['seconds']:.0f} s; reward {rows[0]['reward']:.3f} -> "
+              f"{rows[-1]['reward']:.3f}; correct {rows[0]['correct']:.1%} -> {rows[-1]['correct']:.1%}; least judgements of a step "
+              f"{min(row['judgements'] for row in rows)}; prompts that were taught {result.get('taught_prompts', 0):.0%}")
+    if not finished:
+        print(*(text[-1500:] for text in texts), sep="\n---\n")
+        sys.exit(1)
+    if not arguments.keep:
+        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """Tokens per second, MFU and peak memory of one SFT step against a PyTorch loop of the same step, in one run.
 
     train_bench.py --probe build/release/tests/trainer/trainer_probe --device cuda [--shapes 25M,135M,…] [--json FILE]
-        [--gradients] [--aten] [--budget SECONDS]
+        [--gradients] [--aten] [--profile] [--levers] [--mixed] [--budget SECONDS]
 
 One step: forward and backward of the batch below, gradient clipping, AdamW; random weights and tokens, every token
 trained. PyTorch: transformers' model where it is installed, else torch_decoder.py; fp32 parameters under bf16 autocast
@@ -15,10 +15,15 @@ one of them alone; tokens/s of all together, and their ratio per device.
 --gradients: gradients of small models on the device in fp32 and bf16, with our kernels and with ATen's, against fp64
 PyTorch there, and what PyTorch's own fp32 and bf16 differ; two passes with the same bits. --aten: steps without our
 kernels, too.
+
+--profile: instead of timing, device time of a step by class of kernel, of both sides, and what the arithmetic and the
+bytes of each class cost at the device's peaks. --levers: what each part of ours gains: steps with one of them as it was
+without. --mixed: batches of as many tokens in sequences of different lengths (ours alone).
 """
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,20 +37,93 @@ from backbone_bench import Probe, config_of
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/trainer"))
 from ranks import environments  # noqa: E402
 
+MEMORY_PEAK = 4.8e12  # of an H200
 PEAK = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
 # sequences, tokens of each, layers recomputed by us and (all or none) by PyTorch
 BATCH = {"25M": (16, 2048, 0, False), "135M": (16, 2048, 0, False), "qwen3-1.7B": (4, 4096, 0, False),
          "qwen3-4B": (2, 4096, 0, False)}
 CPU_BATCH = {"25M": (2, 256, 0, False)}
+# Each without one part of ours, or with more memory for it.
+LEVERS = {"flash": {"attention": "flash"}, "aten update": {"own_update": False}, "whole head": {"head_rows": 1 << 20},
+          "determin.": {"deterministic": True}}
 
 
-def flops(config, sequences, tokens):
+def lengths_of(shape, device, mixed=False):
+    sequences, length, _, _ = (CPU_BATCH if device == "cpu" else BATCH)[shape]
+    if not mixed:
+        return [length] * sequences
+    # From an eighth of the length on, evenly; the last one fills up to the same number of tokens.
+    lengths, left, turn = [], sequences * length, 0
+    while left > 0:
+        lengths.append(min(left, length // 8 + (turn * 5 % 8) * length // 8 + turn * 7 % 13))
+        left -= lengths[-1]
+        turn += 1
+    return [max(2, n) for n in lengths]
+
+
+def budget(config, sequences, tokens):
+    """What one step costs at the least: by class of kernels, arithmetic (FLOP) and bytes to and from memory. bf16
+    activations; layers keep all; of our own kernels' passes over memory."""
+    q, kv = config["num_attention_heads"] * config["head_dim"], config["num_key_value_heads"] * config["head_dim"]
+    hidden, wide, layers = config["hidden_size"], config["intermediate_size"], config["num_hidden_layers"]
+    vocabulary, rows = config["vocab_size"], sequences * tokens
+    matrices = layers * hidden * (2 * q + 2 * kv + 3 * wide)
+    parameters = matrices + vocabulary * hidden * (1 if config["tie_word_embeddings"] else 2)
+    product = 2 * rows * (matrices + vocabulary * hidden)
+    # Activations that one product of each layer reads and writes.
+    moved = 2 * rows * (layers * (2 * hidden + q + 2 * kv + q + hidden + hidden + 2 * wide + wide + hidden) + hidden
+                        + vocabulary)
+    attention = 2 * layers * q * tokens * tokens * sequences
+    between = 2 * rows * layers * (2 * 2 * hidden + 2 * 3 * hidden + 2 * (q + kv) + 3 * wide)
+    between_back = 2 * rows * layers * (2 * 4 * hidden + 2 * (q + 2 * kv) + 5 * wide)
+    return {
+        "matmul forward": [product, moved + 2 * parameters], "matmul backward, data": [product, moved + 2 * parameters],
+        "matmul backward, weight": [product, moved + 2 * parameters],
+        "attention forward": [attention, 2 * rows * layers * (2 * q + 2 * kv)],
+        "attention backward": [2.5 * attention, 2 * rows * layers * (4 * q + 4 * kv)],
+        "elementwise, norm": [0, between + between_back], "head": [0, 3 * 2 * rows * vocabulary],
+        "optimiser": [0, parameters * (2 + 2 + 3 * 8 + 2)],
+    }
+
+
+# The first that matches a kernel's name has it. Products are told apart by the layouts in their names (x W^T is TN, dy W
+# is NN, dy^T x is NT), as cuBLAS and cutlass write them.
+CLASSES = [
+    ("attention backward", r"(flash|fmha|sdpa|attention).*(bwd|bprop|backward)|(bwd|bprop).*(flash|fmha|sdpa)|dot_do_o|convert_dq"),
+    ("attention forward", r"flash|fmha|sdpa|cudnn.*fprop"),
+    ("optimiser", r"multi_tensor_apply|dv_train_(squares|total|adamw)|[Aa]dam|lpnorm"),
+    ("head", r"dv_train_score|[Ss]oft[Mm]ax|nll_loss|cross_entropy"),
+    ("matmul forward", r"(nvjet|gemm|cutlass|xmma|cublas).*([_A-Z]TN[TN]?(_|$)|_tn[_n]|_tn$)"),
+    ("matmul backward, data", r"(nvjet|gemm|cutlass|xmma|cublas).*([_A-Z]NN[TN]?(_|$)|_nn[_n]|_nn$)"),
+    ("matmul backward, weight", r"(nvjet|gemm|cutlass|xmma|cublas).*([_A-Z]NT[TN]?(_|$)|_nt[_n]|_nt$)"),
+    ("matmul, other", r"nvjet|gemm|gemv|cutlass|xmma|cublas|splitK"),
+    ("embedding", r"embedding|[Ss]ort|[Ss]can|krn_|unique|compute_grad_weight|sum_and_scatter|indexSelect|index_"),
+    ("copies", r"^mem(cpy|set)"),
+    ("elementwise, norm", r""),
+]
+
+
+def by_class(profile, steps):
+    """Milliseconds of a step by class, the gaps between kernels, launches, and the names with the most time."""
+    classes, launches = {}, 0
+    for name, (count, nanoseconds) in profile["kernels"].items():
+        found = next(label for label, pattern in CLASSES if re.search(pattern, name))
+        classes[found] = classes.get(found, 0) + nanoseconds / steps / 1e6
+        launches += count / steps
+    most = sorted(profile["kernels"].items(), key=lambda entry: -entry[1][1])[:25]
+    return {"ms": {label: classes[label] for label, _ in CLASSES if label in classes},
+            "gaps_ms": (profile["span_ns"] - profile["busy_ns"]) / steps / 1e6, "span_ms": profile["span_ns"] / steps / 1e6,
+            "launches": launches,
+            "kernels": [{"name": name[:160], "calls": count / steps, "ms": ns / steps / 1e6} for name, (count, ns) in most]}
+
+
+def flops(config, lengths):
     q = config["num_attention_heads"] * config["head_dim"]
     kv = config["num_key_value_heads"] * config["head_dim"]
     matrices = config["num_hidden_layers"] * config["hidden_size"] * (2 * q + 2 * kv + 3 * config["intermediate_size"])
     head = config["vocab_size"] * config["hidden_size"]
-    attention = config["num_hidden_layers"] * q * tokens * tokens
-    return sequences * (6 * (matrices * tokens + head * (tokens - 1)) + 6 * attention)
+    attention = config["num_hidden_layers"] * q
+    return sum(6 * (matrices * n + head * (n - 1)) + 6 * attention * n * n for n in lengths)
 
 
 def shape_config(shape):
@@ -65,7 +143,32 @@ def torch_model(config):
     return made, f"transformers {transformers.__version__}, torch {torch.__version__}"
 
 
-def theirs(shape, device, steps):
+def device_profile(step, steps):
+    """As the probe's: of `steps` calls of step()."""
+    from torch.profiler import ProfilerActivity, profile
+    torch.cuda.synchronize()
+    with profile(activities=[ProfilerActivity.CUDA]) as recorded:
+        for _ in range(steps):
+            step()
+        torch.cuda.synchronize()
+    kernels, spans = {}, []
+    for event in recorded.events():
+        if event.device_type != torch.autograd.DeviceType.CUDA:
+            continue
+        begin, end = event.time_range.start * 1000, event.time_range.end * 1000
+        row = kernels.setdefault({"Memcpy": "memcpy", "Memset": "memset"}.get(event.name.split()[0], "") + event.name, [0, 0])
+        row[0] += 1
+        row[1] += end - begin
+        spans.append((begin, end))
+    busy = last = 0
+    spans.sort()
+    for begin, end in spans:
+        busy += max(0, end - max(begin, last))
+        last = max(last, end)
+    return {"kernels": kernels, "busy_ns": busy, "span_ns": last - spans[0][0], "dropped": 0}
+
+
+def theirs(shape, device, steps, profiled=False):
     config = shape_config(shape)
     sequences, length, _, recompute = (CPU_BATCH if device == "cpu" else BATCH)[shape]
     torch.manual_seed(1)
@@ -85,9 +188,8 @@ def theirs(shape, device, steps):
         if device != "cpu":
             torch.cuda.synchronize()
     seconds = []
-    for step in range(steps + 3):
-        wait()
-        begun = time.perf_counter()
+
+    def one_step():
         with torch.autocast("cuda", torch.bfloat16, enabled=device != "cpu"):
             logits = model(tokens)
         logits = logits if isinstance(logits, torch.Tensor) else logits.logits
@@ -97,17 +199,26 @@ def theirs(shape, device, steps):
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
+        return loss
+
+    for step in range(steps + 3):
+        wait()
+        begun = time.perf_counter()
+        loss = one_step()
         wait()
         if step >= 3:
             seconds.append(time.perf_counter() - begun)
     peak = 0 if device == "cpu" else torch.cuda.max_memory_allocated()
-    return {"seconds": seconds, "peak_bytes": peak, "what": what, "loss": loss.item()}
+    made = {"seconds": seconds, "peak_bytes": peak, "what": what, "loss": loss.item()}
+    if profiled:
+        made["profile"] = device_profile(one_step, steps)
+    return made
 
 
-def ours(probes, shape, device, steps, own_kernels=True):
-    """The same on each probe at once; the slowest of each step."""
+def ours(probes, shape, device, steps, mixed=False, profiled=False, **options):
+    """The same on each probe at once; the slowest of each step. `options`: of the probe's "open"."""
     config = shape_config(shape)
-    sequences, length, recomputed, _ = (CPU_BATCH if device == "cpu" else BATCH)[shape]
+    recomputed = (CPU_BATCH if device == "cpu" else BATCH)[shape][2]
 
     def ask(op, **fields):
         for probe in probes:
@@ -116,11 +227,12 @@ def ours(probes, shape, device, steps, own_kernels=True):
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/config.json", "w") as file:
             json.dump(config, file)
-        opened = ask("open", model=folder, random=True, device=device, recomputed_layers=recomputed, deterministic=False,
-                     own_kernels=own_kernels)
-        measured = ask("bench", sequences=sequences, tokens=length, passes=1, steps=steps, warmup=3)
+        opened = ask("open", **{"model": folder, "random": True, "device": device, "recomputed_layers": recomputed,
+                                "deterministic": False, **options})
+        measured = ask("bench", lengths=lengths_of(shape, device, mixed), passes=1, steps=steps, warmup=3, profile=profiled)
     return {**measured[0], "seconds": [max(times) for times in zip(*(one["seconds"] for one in measured))],
-            "peak_bytes": max(one["peak_bytes"] for one in measured), "what": opened[0]["kernels"]}
+            "peak_bytes": max(one["peak_bytes"] for one in measured),
+            "what": f"{opened[0]['kernels']}, attention {opened[0]['attention']}"}
 
 
 def end(probes):
@@ -176,9 +288,15 @@ def gradients(probe, device, variant):
               "torch_bf16_autocast": distance(reference(torch.float32, True))}
     with tempfile.TemporaryDirectory() as folder:
         save(model, config, folder)
-        for side, compute, own in (("fp32", "fp32", True), ("bf16", "bf16", True), ("bf16_aten", "bf16", False)):
-            opened = probe.ask("open", model=folder, device=device, compute=compute, recomputed_layers=2, own_kernels=own)
-            report[f"kernels_{side}"] = opened["kernels"]
+        bf16 = {"compute": "bf16", "attention": "flash"}
+        sides = {"fp32": {"compute": "fp32"}, "bf16": bf16, "bf16_aten": {**bf16, "own_kernels": False},
+                 "bf16_cudnn": {"compute": "bf16", "attention": "cudnn", "deterministic": False}}
+        for side, options in sides.items():
+            if side == "bf16_cudnn" and device == "cpu":
+                continue
+            asked = {"model": folder, "device": device, "recomputed_layers": 2, **options}
+            opened = probe.ask("open", **asked)
+            report[f"kernels_{side}"] = opened["kernels"] + ", " + opened["attention"]
             sequences = [{"tokens": t.tolist(), "targets": list(range(1, len(t)))} for t in texts]
             whole = [{"sequences": sequences, "derivatives": [coefficient] * sum(n - 1 for n in lengths)}]
 
@@ -197,13 +315,18 @@ def gradients(probe, device, variant):
             report[f"ours_{side}"] = distance(got)
             if outputs != probe.ask("evaluate", sequences=sequences)["outputs"]:
                 raise RuntimeError(f"{variant} {side}: log-probabilities with and without gradients differ")
-            probe.ask("open", model=folder, device=device, compute=compute, recomputed_layers=2, own_kernels=own)
+            probe.ask("open", **asked)
             again, _, flat_again = accumulated()
-            if again != outputs or not torch.equal(flat, flat_again):
+            same = again == outputs and torch.equal(flat, flat_again)
+            if side == "bf16_cudnn":
+                report["cudnn_repeats"] = same
+            elif not same:
                 raise RuntimeError(f"{variant} {side}: a second run has other bits")
-    own, aten = report["ours_bf16"], report["ours_bf16_aten"]
-    if own["worst"] > 1.4 * aten["worst"] or own["median"] > 1.15 * aten["median"]:
-        raise RuntimeError(f"{variant}: our kernels are less exact than ATen's: {report}")
+    aten = report["ours_bf16_aten"]
+    for side in ("bf16", "bf16_cudnn"):
+        own = report.get(f"ours_{side}", aten)
+        if own["worst"] > 1.4 * aten["worst"] or own["median"] > 1.15 * aten["median"]:
+            raise RuntimeError(f"{variant} {side}: our kernels are less exact than ATen's: {report}")
     return report
 
 
@@ -217,11 +340,14 @@ def main():
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--gradients", action="store_true")
     parser.add_argument("--aten", action="store_true")
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--levers", action="store_true")
+    parser.add_argument("--mixed", action="store_true")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds; what is not begun by then is left out")
     parser.add_argument("--theirs", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.theirs:
-        print(json.dumps(theirs(arguments.theirs, arguments.device, arguments.steps)))
+        print(json.dumps(theirs(arguments.theirs, arguments.device, arguments.steps, arguments.profile)))
         return
     begun, result = time.time(), {"device": arguments.device, "torch": torch.__version__, "rows": []}
     if arguments.device != "cpu":
@@ -233,24 +359,40 @@ def main():
             with open(arguments.json, "w") as file:
                 json.dump(result, file, indent=1)
 
-    def row(side, shape, measured, ranks=1):
+    def row(side, shape, measured, ranks=1, mixed=False):
         sequences, length, recomputed, _ = (CPU_BATCH if arguments.device == "cpu" else BATCH)[shape]
+        lengths = lengths_of(shape, arguments.device, mixed)
         seconds = sorted(measured["seconds"])
         median = seconds[len(seconds) // 2]
-        made = {"side": side, "shape": shape, "batch": [sequences, length], "recomputed_layers": recomputed, "ranks": ranks,
-                "step_s": median, "spread_s": [seconds[0], seconds[-1]], "tokens_per_s": ranks * sequences * length / median,
-                "tflops": flops(shape_config(shape), sequences, length) / median / 1e12,
+        made = {"side": side, "shape": shape, "batch": lengths if mixed else [sequences, length],
+                "recomputed_layers": recomputed, "ranks": ranks, "step_s": median, "spread_s": [seconds[0], seconds[-1]],
+                "tokens_per_s": ranks * sum(lengths) / median,
+                "tflops": flops(shape_config(shape), lengths) / median / 1e12,
                 "peak_gib": measured["peak_bytes"] / 2**30, "loss": measured["loss"], "what": measured.get("what", "")}
         if peak:
             made["mfu"] = made["tflops"] * 1e12 / peak
         result["rows"].append(made)
-        print(f"{side:6} {shape:11} {made['tokens_per_s']:10.0f} tok/s  {made['tflops']:7.1f} TFLOP/s  "
+        if "profile" in measured:
+            made["profile"] = by_class(measured["profile"], len(seconds))
+            made["dropped"] = measured["profile"]["dropped"]
+            print(f"{side} {shape}: " + ", ".join(f"{label} {ms:.2f}" for label, ms in made["profile"]["ms"].items())
+                  + f", gaps {made['profile']['gaps_ms']:.2f} ms, {made['profile']['launches']:.0f} launches", flush=True)
+        print(f"{side:12} {shape:11} {made['tokens_per_s']:10.0f} tok/s  {made['tflops']:7.1f} TFLOP/s  "
               f"MFU {made.get('mfu', 0):5.1%}  peak {made['peak_gib']:6.1f} GiB  step {median * 1e3:.1f} ms"
               + (f"  {ranks} ranks, MFU of each" if ranks > 1 else ""), flush=True)
         save_result()
         return made
 
     shapes = arguments.shapes.split(",")
+    if arguments.profile:
+        result["budget"] = {}
+        for shape in shapes:
+            sequences, length, _, _ = (CPU_BATCH if arguments.device == "cpu" else BATCH)[shape]
+            found = budget(shape_config(shape), sequences, length)
+            result["budget"][shape] = {label: {"flop": work, "bytes": moved, "least_ms": 1e3 * max(
+                work / (peak or 989e12), moved / MEMORY_PEAK)} for label, (work, moved) in found.items()}
+            print(f"budget {shape}: " + ", ".join(f"{label} {entry['least_ms']:.2f}" for label, entry in
+                                                  result["budget"][shape].items()) + " ms", flush=True)
     if arguments.gradients:
         result["gradients"] = {}
         for variant in VARIANTS:
@@ -263,17 +405,17 @@ def main():
             save_result()
             end([probe])
 
-    def measure(shape, ranks=1, own=True):
-        side = "ours" if own else "aten"
+    def measure(shape, ranks=1, side="ours", mixed=False, **options):
         # Processes of their own: memory of their own.
         probes = [Probe(arguments.probe, environment) for environment in (environments(ranks) if ranks > 1 else [None])]
         limit = threading.Timer(max(1, min(120, arguments.budget - (time.time() - begun))), end, [probes])
         limit.start()
         try:
-            return row(side, shape, ours(probes, shape, arguments.device, arguments.steps, own), ranks)
+            measured = ours(probes, shape, arguments.device, arguments.steps, mixed, arguments.profile, **options)
+            return row(side, shape, measured, ranks, mixed)
         except Exception as error:
             result["rows"].append({"side": side, "shape": shape, "ranks": ranks, "error": repr(error)})
-            print(f"{side:6}", shape, f"{ranks} rank(s)", repr(error), flush=True)
+            print(f"{side:12}", shape, f"{ranks} rank(s)", repr(error), flush=True)
             save_result()
         finally:
             limit.cancel()
@@ -282,7 +424,13 @@ def main():
     for shape in shapes:
         one = measure(shape)
         if arguments.aten:
-            measure(shape, own=False)
+            measure(shape, side="aten", own_kernels=False)
+        if arguments.levers:
+            for side, options in LEVERS.items():
+                measure(shape, side=side, **options)
+        if arguments.mixed:
+            measure(shape, side="mixed", mixed=True)
+            measure(shape, side="mixed, flash", mixed=True, attention="flash")
         if arguments.ranks == 1:
             continue
         several = measure(shape, arguments.ranks)
@@ -298,7 +446,8 @@ def main():
             break
         try:
             out = subprocess.run([sys.executable, __file__, "--probe", "-", "--theirs", shape, "--device", arguments.device,
-                                  "--steps", str(arguments.steps)], capture_output=True, text=True, timeout=min(left, 60))
+                                  "--steps", str(arguments.steps), *(["--profile"] if arguments.profile else [])],
+                                 capture_output=True, text=True, timeout=min(left, 60))
             row("torch", shape, json.loads(out.stdout.strip().splitlines()[-1]))
         except Exception as error:
             tail = getattr(error, "stderr", None) or (out.stderr[-400:] if "out" in locals() else "")

@@ -8,6 +8,7 @@
 #   fresh     1,000 comparisons of identical code in fresh processes (5 minutes)
 #   laws      both laws of tests/corpus (5 minutes)
 #   pairs     the teacher's Triton kernels for random tasks, judged (DAVINCI_PAIRS tasks of seed DAVINCI_PAIRS_SEED)
+#   teacher   tiles of fp32 products; the teacher's Triton kernels beside eager by do_bench, per family and rule (5 minutes)
 #   training  gradients on the device, one step of SFT beside PyTorch's (5 minutes)
 #   rl        ten steps of reinforcement, phase by phase (7 minutes); with two devices DAVINCI_RL_RANKS=2 uses both
 #   scaling   data parallel over NCCL on two devices: equality with one, a rank that dies, tokens per second (6 minutes)
@@ -18,7 +19,7 @@
 #
 # Writes OUT/<section>.tar.gz with the logs and JSON files, and OUT/summary.txt. Each part has a time limit of its own, so
 # that one that hangs costs no other. Expects build/release with the embedded model and its probe:
-#   cmake --preset release -DDAVINCI_WITH_TORCH=ON && ninja -C build/release davinci davinci_worker model_probe trainer_probe
+#   cmake --preset release -DDAVINCI_WITH_TORCH=ON && ninja -C build/release davinci davinci_worker model_probe trainer_probe decode_kernels_check
 # and DAVINCI_PYTHON: a Python with torch, Triton and (for comparisons) transformers.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
@@ -82,10 +83,14 @@ backbone() {
     --json "$work/backbone/cpu.json") &
   local all
   all=2-$(($(nproc) - 1))
+  part 60 backbone/check "$python" tests/gpu/decode_kernels_gpu.py "$build/tests/gpu/decode_kernels_check"
+  part 60 backbone/decode "$python" tests/model/decode_gpu_test.py "$probe"
+  part 40 backbone/tiles "$python" tests/gpu/decode_kernels_gpu.py "$build/tests/gpu/decode_kernels_check" --time
+  part 90 backbone/profile "$python" bench/decode_profile.py --probe "$probe" --batches 1,64,256 --json "$work/backbone/profile.json"
   part 100 backbone/small taskset -c "$all" "${bench[@]}" --device cuda --prompt 512 --new 64 --shapes 25M,135M \
     --json "$work/backbone/small.json"
   part 30 backbone/aten taskset -c "$all" "${bench[@]}" --device cuda --prompt 512 --new 64 --shapes 25M,135M --batches 64,256 \
-    --no-transformers --aten --json "$work/backbone/aten.json"
+    --no-transformers --kernels none --json "$work/backbone/aten.json"
   part 75 backbone/large taskset -c "$all" "${bench[@]}" --device cuda --prompt 512 --new 64 --no-transformers \
     --shapes qwen3-1.7B,qwen3-4B,qwen3-14B --batches 1,64 --json "$work/backbone/large.json"
   wait
@@ -133,6 +138,16 @@ pairs() {
   part 20 pairs/table "$davinci" synth demos --table --out "$out"
 }
 
+teacher() {
+  local demos=$work/teacher/demos
+  mkdir -p "$work/teacher"
+  part 120 teacher/tiles "$python" bench/product_tiles.py --json "$work/teacher/tiles.jsonl"
+  part 20 teacher/write "$davinci" synth demos --count "${DAVINCI_TEACHER:-180}" --seed "${DAVINCI_TEACHER_SEED:-4002}" \
+    --language triton --out "$demos"
+  part 215 teacher/speed "$python" tests/teacher/speed_candidates.py "$demos/demos.jsonl" --device cuda --slice 0.01 --seconds 190 \
+    --out "$work/teacher/speed.jsonl"
+}
+
 training() {
   local trainer=$build/tests/trainer/trainer_probe
   mkdir -p "$work/training"
@@ -158,7 +173,7 @@ export -f demo strategy
 export davinci target work
 for section in "$@"; do
   case $section in
-    skills | agents | backbone | aa | judge | verdicts | fresh | laws | pairs | training | rl | scaling) "$section" ;;
+    skills | agents | backbone | aa | judge | verdicts | fresh | laws | pairs | teacher | training | rl | scaling) "$section" ;;
     *) echo "device_report: unknown section $section" >&2; exit 2 ;;
   esac
   (cd "$work" && tar --exclude='run-*' --exclude='bench-*' -czf "$out/$section.tar.gz" "$section")

@@ -101,10 +101,29 @@ Result<std::vector<std::string>> SampleDevices(const orchestrator::TrainRequest&
   return samples;
 }
 
+// Rollouts while a step is trained need devices that do not disturb each other. Of rank 0.
+Status CheckOverlap(const orchestrator::TrainRecipe& recipe) {
+  if (recipe.max_staleness == 0) return Status::Ok();
+  const trainer::LearnerOptions& learner = recipe.common.learner;
+  const bool cuda =
+      learner.device.starts_with("cuda") ||
+      (learner.device == "auto" && !gpu::VisibleDevices(*gpu::DeviceMonitor::Create()).empty());
+  if (cuda && learner.deterministic)
+    return InvalidArgument(
+        "train.max_staleness samples while it trains, and what samples on cuda has no "
+        "deterministic operations; set model.deterministic = false, or train.max_staleness = 0");
+  if (cuda && recipe.run.step.target != Target::kCpu && recipe.run.judge.devices == "all")
+    return InvalidArgument(
+        "train.max_staleness judges while it trains, which disturbs timing on a device that does "
+        "both; reserve others with judge.devices, or set train.max_staleness = 0");
+  return Status::Ok();
+}
+
 // Samples, judges and writes the run folder: one process, or rank 0.
 Status Lead(const TrainArguments& arguments, orchestrator::TrainRequest request,
             const GlobalOptions& global) {
-  const auto devices = SampleDevices(request);
+  const Status overlap = CheckOverlap(request.recipe);
+  const auto devices = overlap.ok() ? SampleDevices(request) : overlap;
   const auto workplace = devices.ok() ? OpenPlace(request, global) : devices.status();
   DAVINCI_RETURN_IF_ERROR(comm::Agree(request.ranks, workplace.status()));
   const Workplace& place = *workplace;

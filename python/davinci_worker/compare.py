@@ -1,6 +1,7 @@
 """Truth, tolerance and comparison of outputs, on top of the native comparators (native_compare.py, device.py)."""
 
 import copy
+import math
 
 import torch
 
@@ -22,7 +23,7 @@ class _Float:
         self.dtype = dtype
         self.truth = truth.double().contiguous()
         self.shape = list(truth.shape)
-        self.tolerance = None
+        self.tolerance = self.tolerance_on_device = None
         self._backend = backend
         self._dont_care = torch.zeros(max(1, self.truth.numel()), dtype=torch.uint8, device=self.truth.device)
         self._profile = backend.new_profile()
@@ -170,6 +171,24 @@ class Comparator:
             results.append(self._report(expected.compare(tensor.contiguous()), expected))
         return {"passed": all(r["passed"] for r in results), "outputs": results}
 
+    def for_a_glance(self, baseline, candidate):
+        """What ``backend.at_a_glance`` is asked about the outputs of one call against the baseline's; None where that cannot be asked."""
+        asked = []
+        for expected, reference, tensor in zip(self._own, baseline, candidate):
+            if not isinstance(expected, _Float) or expected.dtype == "f64" or not tensor.numel():
+                return None
+            reference, tensor = expected.stored(reference.contiguous()), expected.stored(tensor.contiguous())
+            asked.append((reference, tensor, expected))
+        return asked
+
+    def accepted(self):
+        """The report of ``compare_pair`` on outputs of which each was accepted."""
+        return {"passed": True, "outputs": [self._accepted(expected) for expected in self._own]}
+
+    @staticmethod
+    def _accepted(expected):
+        return {"passed": True, "dtype": expected.dtype, "shape": expected.shape, "elements": math.prod(expected.shape), "wrong": 0}
+
     def compare_pair(self, baseline, candidate):
         results = []
         for expected, reference, tensor in zip(self._own, baseline, candidate):
@@ -177,8 +196,7 @@ class Comparator:
             if isinstance(expected, _Float):
                 reference, tensor = expected.stored(reference), expected.stored(tensor)
                 if self.backend.accepts(reference, tensor, expected.dtype, expected.tolerance):
-                    results.append({"passed": True, "dtype": expected.dtype, "shape": expected.shape,
-                                    "elements": reference.numel(), "wrong": 0})
+                    results.append(self._accepted(expected))
                     continue
                 result = self.backend.compare_direct(reference, tensor, expected.dtype, expected.tolerance)
             else:
@@ -207,12 +225,10 @@ class Comparator:
         """Bit equality of two tensors of one layout; NaN payloads count."""
         if left.numel() == 0:
             return True
-        span = packing.span_elements(left.shape, left.stride())
-        if left.stride() != right.stride() or span != left.numel():  # gaps between the elements are not compared
+        rows = in_memory_order(left, right)
+        if rows is None:  # gaps between the elements are not compared
             return torch.equal(bits_of(left.contiguous()), bits_of(right.contiguous()))
-        a = left.as_strided((span,), (1,), left.storage_offset())
-        b = right.as_strided((span,), (1,), right.storage_offset())
-        return self.backend.same_bits(bits_of(a), bits_of(b))
+        return self.backend.same_bits(*rows)
 
     def copy(self, target, source):
         """Between two tensors of one layout."""
@@ -223,6 +239,14 @@ class Comparator:
 
     def flush(self, address, num_bytes):
         self.backend.flush(address, num_bytes)
+
+
+def in_memory_order(left, right):
+    """The bits of two tensors of one layout without gaps, as they lie in memory; else None."""
+    span = packing.span_elements(left.shape, left.stride())
+    if left.stride() != right.stride() or span != left.numel():
+        return None
+    return tuple(bits_of(t.as_strided((span,), (1,), t.storage_offset())) for t in (left, right))
 
 
 def bits_of(tensor):

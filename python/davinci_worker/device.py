@@ -11,6 +11,7 @@ import os
 import statistics
 import sys
 import time
+import typing
 
 import torch
 
@@ -22,6 +23,7 @@ _BLOCK_BYTES = 2 << 20
 _TURNS = 7
 _CALIBRATION_BYTES, _CALIBRATION_CALLS, _CALIBRATIONS = 256 << 20, 8, 15
 _MOST_BETWEEN_EVENTS = 3e-6
+_MOST_IMPORTED = 256  # views of other processes' memory, kept
 _u64 = ctypes.c_uint64
 _initialised = False
 
@@ -87,7 +89,16 @@ def bytes_at(address, num_bytes):
 class _Arena:
     base = None
 
+    def __init__(self):
+        self._views = {}  # made once each: the calls of a window come back to the same slots
+
     def view(self, placed, shift=0):
+        key = placed["offset"] + shift, placed["dtype"], *placed["shape"], *placed["stride"]
+        if key not in self._views:
+            self._views[key] = self._view(placed, shift)
+        return self._views[key]
+
+    def _view(self, placed, shift):
         dtype = packing.BY_NAME[placed["dtype"]]
         if placed["bytes"] == 0:
             return torch.empty(placed["shape"], dtype=dtype, device="cuda")
@@ -101,6 +112,7 @@ class DeviceArena(_Arena):
     and in torch's pools (or in one of the driver's blocks of 2 MiB) truth could lie beside the inputs."""
 
     def __init__(self, num_bytes):
+        super().__init__()
         self.num_bytes = -(-max(num_bytes, 1) // _BLOCK_BYTES) * _BLOCK_BYTES
         self._address = _u64()
         check(library().dv_cuda_malloc(_u64(self.num_bytes), ctypes.byref(self._address)))
@@ -109,7 +121,7 @@ class DeviceArena(_Arena):
         self.handle = export(self.base)
 
     def __del__(self):
-        self.base = None
+        self.base = self._views = None
         if self._address.value:
             library().dv_cuda_free(self._address)
 
@@ -118,6 +130,7 @@ class ImportedArena(_Arena):
     """The oracle's arena, seen from a runner."""
 
     def __init__(self, handle, num_bytes):
+        super().__init__()
         self.base = bytes_at(open_handle(handle), num_bytes)
 
 
@@ -130,6 +143,7 @@ def export(tensor):
 
 
 _opened = {}
+_imported = {}
 
 
 def open_handle(handle):
@@ -146,6 +160,7 @@ def open_handle(handle):
 
 def close_handles():
     """Unmaps what other processes exported; memory of a process that has ended is given back by that."""
+    _imported.clear()
     while _opened:
         _, (base, _) = _opened.popitem()
         check(library().dv_cuda_ipc_close(_u64(base)))
@@ -156,11 +171,20 @@ def import_tensor(described):
     if described.get("value") is not None:
         dtype = packing.BY_NAME[described["dtype"]]
         return torch.tensor(float(described["value"]), dtype=dtype, device="cuda")  # "nan" and "inf" come as text
-    dtype = packing.BY_NAME[described["dtype"]]
     shape, stride = described["shape"], described["stride"]
+    if not packing.span_elements(shape, stride):
+        return torch.empty(shape, dtype=packing.BY_NAME[described["dtype"]], device="cuda")
+    key = described["ipc"]["handle"], described["ipc"]["offset"], described["dtype"], tuple(shape), tuple(stride)
+    if key not in _imported:
+        if len(_imported) >= _MOST_IMPORTED:
+            _imported.clear()
+        _imported[key] = _import_memory(described)
+    return _imported[key]
+
+
+def _import_memory(described):
+    dtype, shape, stride = packing.BY_NAME[described["dtype"]], described["shape"], described["stride"]
     span = packing.span_elements(shape, stride)
-    if span == 0:
-        return torch.empty(shape, dtype=dtype, device="cuda")
     address = open_handle(described["ipc"])
     _, size = _opened[described["ipc"]["handle"]]
     num_bytes = span * dtype.itemsize
@@ -276,6 +300,14 @@ def between_events_seconds():
     return min(_MOST_BETWEEN_EVENTS, max(0.0, seconds(one) - max(0.0, added)))
 
 
+class Samples(typing.NamedTuple):
+    """Bits of ``tensors`` at places that follow from ``key``, a row each; of those that can be looked at."""
+
+    tensors: list
+    key: int
+    bits: torch.Tensor
+
+
 class DeviceBackend(HostBackend):
     """The comparators on device memory; profiles and tolerances stay small host buffers."""
 
@@ -340,17 +372,54 @@ class DeviceBackend(HostBackend):
             sums.append(checksum.value)
         return sums[0] == sums[1]
 
+    def at_a_glance(self, outputs, samples, inputs):
+        """Of several calls, read back at once, as booleans on the host. ``outputs``: (baseline, candidate, what is expected) that ``accepts``
+        is asked about; ``samples``: are they ``steady``, or None; ``inputs``: pairs that ``same_bits`` is asked about."""
+        cuda, queue, key = self._cuda, stream(), _u64(self._key)
+        found = torch.zeros(len(outputs) + 2 * len(inputs) + 1, dtype=torch.int64, device="cuda")
+        at = found.data_ptr()
+        for baseline, candidate, expected in outputs:
+            check(cuda.dv_cuda_queue_accepts(
+                self._at(baseline), self._at(candidate), DTYPE_CODES[expected.dtype], _u64(baseline.numel()),
+                self._at(self._on_device(expected)), queue, _u64(at)))
+            at += 8
+        for pair in inputs:
+            for tensor in pair:
+                check(cuda.dv_cuda_queue_checksum(self._at(tensor), _u64(tensor.nbytes), key, queue, _u64(at)))
+                at += 8
+        if samples is not None:
+            found[-1] = samples.bits.ne(self.sample(samples.tensors, samples.key).bits).any()
+        found = found.tolist()
+        sums = found[len(outputs):-1]
+        return ([bool(f) for f in found[:len(outputs)]], found[-1] == 0, [sums[2 * i] == sums[2 * i + 1] for i in range(len(inputs))])
+
+    @staticmethod
+    def _on_device(expected):
+        """The tolerance of an output, copied there once."""
+        if expected.tolerance_on_device is None:
+            expected.tolerance_on_device = torch.frombuffer(bytearray(expected.tolerance.raw), dtype=torch.uint8).cuda()
+        return expected.tolerance_on_device
+
+    def forget_pinned_lines(self):
+        """What a call has pinned in the L2 goes with the rest."""
+        check(self._cuda.dv_cuda_persisting_reset())
+
     def cool(self, key):
         """Evicts the L2 and drops pinned lines, so that the next call starts cold."""
-        check(self._cuda.dv_cuda_persisting_reset())
+        self.forget_pinned_lines()
         check(self._cuda.dv_cuda_flush_l2(_u64(key), 1, stream()))
         torch.cuda.synchronize()
 
-    def sample(self, tensor, key):
-        """Bits at keyed positions: cheap, and enough to see a store that lands later."""
-        if not tensor.is_contiguous() or tensor.numel() == 0:
-            return None
-        bits = (_u64 * _NUM_SAMPLES)()
-        check(self._cuda.dv_cuda_sample(
-            self._at(tensor), _u64(tensor.numel()), tensor.element_size(), _u64(key), _u64(_NUM_SAMPLES), stream(), bits))
-        return bytes(bits)
+    def sample(self, tensors, key):
+        """Bits at keyed positions, left on the device: cheap, and enough to see a store that lands later (``steady``)."""
+        tensors = [t for t in tensors if t.is_contiguous() and t.numel()]
+        bits = torch.empty(len(tensors), _NUM_SAMPLES, dtype=torch.int64, device="cuda")
+        at, queue, keyed, count = bits.data_ptr(), stream(), _u64(key), _u64(_NUM_SAMPLES)
+        for tensor in tensors:
+            check(self._cuda.dv_cuda_queue_sample(self._at(tensor), _u64(tensor.numel()), tensor.element_size(), keyed, count, queue, _u64(at)))
+            at += 8 * _NUM_SAMPLES
+        return Samples(tensors, key, bits)
+
+    def steady(self, samples):
+        """Whether the memory still holds what was sampled."""
+        return bool(samples.bits.equal(self.sample(samples.tensors, samples.key).bits))

@@ -100,6 +100,16 @@ static_assert(CU_LIMIT_STACK_SIZE == int{gpu::kCuLimitStackBytes} &&
               CU_LIMIT_PERSISTING_L2_CACHE_SIZE == int{gpu::kCuLimitPersistingL2Bytes});
 static_assert(CUDA_ERROR_OUT_OF_MEMORY == gpu::kCuErrorOutOfMemory &&
               CUDA_ERROR_NOT_READY == gpu::kCuErrorNotReady);
+static_assert(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ==
+              gpu::kCuLaunchProgrammaticSerialization);
+static_assert(sizeof(CUlaunchAttribute) == sizeof(gpu::CuLaunchAttribute) &&
+              offsetof(CUlaunchAttribute, value) == offsetof(gpu::CuLaunchAttribute, value));
+static_assert(sizeof(CUlaunchConfig) == sizeof(gpu::CuLaunchConfig) &&
+              offsetof(CUlaunchConfig, sharedMemBytes) ==
+                  offsetof(gpu::CuLaunchConfig, dynamic_shared_bytes) &&
+              offsetof(CUlaunchConfig, hStream) == offsetof(gpu::CuLaunchConfig, stream) &&
+              offsetof(CUlaunchConfig, attrs) == offsetof(gpu::CuLaunchConfig, attributes) &&
+              offsetof(CUlaunchConfig, numAttrs) == offsetof(gpu::CuLaunchConfig, num_attributes));
 static_assert(CU_EVENT_DISABLE_TIMING == unsigned{gpu::kCuEventDisableTiming});
 
 // The signatures: same number of parameters, each of the same size, as in cuda.h. (Opaque handles
@@ -125,6 +135,7 @@ DAVINCI_SAME_(ModuleGetFunction, cuModuleGetFunction);
 DAVINCI_SAME_(FuncSetAttribute, cuFuncSetAttribute);
 DAVINCI_SAME_(FuncGetAttribute, cuFuncGetAttribute);
 DAVINCI_SAME_(LaunchKernel, cuLaunchKernel);
+DAVINCI_SAME_(LaunchKernelEx, cuLaunchKernelEx);
 DAVINCI_SAME_(MemAlloc, cuMemAlloc);
 DAVINCI_SAME_(MemFree, cuMemFree);
 DAVINCI_SAME_(MemGetInfo, cuMemGetInfo);

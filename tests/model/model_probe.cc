@@ -5,6 +5,8 @@
 //   {"op": "logits", "tokens": [[…], …], "out": FILE} → {}; fp32, row-major, one after the other
 //   {"op": "score", "tokens": […]}                  → {"logprobs": […]}
 //   {"op": "generate", "requests": [{…}, …]}        → {"answers": [{…}, …]}; all at once
+//   {"op": "profile", "requests": [{…}, …], "out": FILE} → {}; the same, what ran on the device in
+//                                                     FILE (gpu/activity.h)
 //   {"op": "counters"}                              → {…, "rss_kib": N, "peak_kib": N}
 #include <fmt/format.h>
 
@@ -15,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "davinci/gpu/activity.h"
 #include "davinci/model/engine.h"
 
 namespace {
@@ -65,7 +68,8 @@ json Open(const json& in, std::unique_ptr<model::Engine>* engine) {
   options.deterministic = in.value("deterministic", -1);
   options.threads = in.value("threads", 0);
   options.idle_release_s = in.value("idle_release_s", -1.0);
-  options.own_kernels = in.value("own_kernels", true);
+  options.own_kernels = static_cast<model::OwnKernels>(
+      in.value("own_kernels", static_cast<int>(options.own_kernels)));
   options.random_weights = in.value("random", false);
   auto opened = model::OpenEngine(options);
   if (!opened.ok()) return Failure(opened.status());
@@ -134,6 +138,19 @@ json Generate(const json& in, model::Engine* engine) {
   return {{"answers", answers}, {"wall_s", wall_s}};
 }
 
+json Profile(const json& in, model::Engine* engine) {
+  const auto recorder = davinci::gpu::ActivityRecorder::Get({});
+  if (!recorder.ok()) return Failure(recorder.status());
+  if (const Status started = (*recorder)->Start(); !started.ok()) return Failure(started);
+  json answer = Generate(in, engine);
+  const auto result = (*recorder)->Stop();
+  if (!result.ok()) return Failure(result.status());
+  std::ofstream(in.at("out").get<std::string>())
+      << davinci::gpu::ActivityJson(*result, (*recorder)->cupti_version());
+  answer.erase("answers");
+  return answer;
+}
+
 json Handle(const json& in, std::unique_ptr<model::Engine>* engine) {
   const std::string op = in.at("op");
   if (op == "open") return Open(in, engine);
@@ -154,6 +171,7 @@ json Handle(const json& in, std::unique_ptr<model::Engine>* engine) {
     return {{"logprobs", *scores}};
   }
   if (op == "generate") return Generate(in, engine->get());
+  if (op == "profile") return Profile(in, engine->get());
   if (op == "counters") {
     const model::EngineCounters c = (*engine)->Counters();
     return {{"requests", c.requests},

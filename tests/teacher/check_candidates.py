@@ -7,7 +7,6 @@ dtype and agrees within a tolerance far above rounding and far below a wrong for
 """
 import argparse
 import collections
-import importlib.util
 import json
 import os
 import pathlib
@@ -17,32 +16,26 @@ import tomllib
 
 os.environ["TRITON_INTERPRET"] = "1"
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import davinci_runtime  # noqa: E402
 import torch  # noqa: E402
+import triton.language as tl  # noqa: E402
+from triton.runtime import interpreter  # noqa: E402
+from candidates import load, tensors  # noqa: E402
 
 import cuda_on_cpu  # noqa: E402
 
 davinci_runtime.cuda_module = cuda_on_cpu.cuda_module
 
 
-def tensors(value):
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [tensor for part in value for tensor in tensors(part)]
+def dot(builder, a, b, d, *options, plain=interpreter.InterpreterBuilder.create_dot):
+    """The interpreter keeps bfloat16 as bits, and multiplies these."""
+    a, b = (builder.create_fp_ext(x, tl.float32) if x.dtype.scalar == tl.bfloat16 else x for x in (a, b))
+    return plain(builder, a, b, d, *options)
 
 
-def load(text, path, sizes):
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    for name, value in sizes.items():
-        if hasattr(module, name):
-            setattr(module, name, value)
-    return module
+interpreter.InterpreterBuilder.create_dot = dot
 
 
 def check(row, candidate, folder, nan):

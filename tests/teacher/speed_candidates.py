@@ -1,9 +1,13 @@
-"""Times the teacher's C++ candidates against their eager tasks in one process: for machines too busy for the judge's intervals.
+"""Times the teacher's candidates against their eager tasks in one process, and checks that they agree: a quick ranking, no verdicts.
 
-    speed_candidates.py DEMOS.jsonl [--rounds N] [--seconds S] [--only TEXT] [--out FILE]
+    speed_candidates.py DEMOS.jsonl [--device cpu|cuda] [--seconds S] [--only TEXT] [--out FILE] [--rounds N] [--compile-threads N]
 
-One thread, cpu sizes. A round times both sides in turn, each the best of several calls; the speedup is the median of the
-rounds' ratios. "Faster": a sign test over the rounds gives p < 0.01. Prints a table per family.
+cpu: C++ candidates, one thread, cpu sizes. A round times both sides in turn, each the best of several calls; the speedup is the
+median of the rounds' ratios. "Faster": a sign test over the rounds gives p < 0.01.
+cuda: Triton candidates, cuda sizes, each side by triton.testing.do_bench (its quantiles must not overlap to be "faster").
+`host` is the share of candidates whose call costs the host more than the device works. Kernels of the next candidates are
+compiled by other processes meanwhile, into Triton's cache.
+Prints a table per family, one per rule, and the slowest candidates.
 """
 import argparse
 import collections
@@ -12,16 +16,19 @@ import math
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
 import tomllib
 
-os.environ["OMP_NUM_THREADS"] = "1"
+if "cuda" not in sys.argv:
+    os.environ["OMP_NUM_THREADS"] = "1"
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 
 import torch  # noqa: E402
-from check_candidates import load  # noqa: E402
+from candidates import load, tensors  # noqa: E402
 
 
 def best_of(call, seconds):
@@ -41,69 +48,157 @@ def sign_test(wins, rounds):
     return min(1.0, 2 * sum(math.comb(rounds, k) for k in range(more, rounds + 1)) / 2**rounds)
 
 
-def measure(row, candidate, folder, options):
+def prepare(row, candidate, folder, device):
+    """Reference, candidate with its weights, and inputs."""
     meta = tomllib.loads(row["sidecar"])
-    sizes = dict(meta.get("sizes", {}).get("cpu", {}))
+    sizes = dict(meta.get("sizes", {}).get(device, {}))
     task = load(row["source"], folder / "task.py", sizes)
     made = load(candidate["source"], folder / "made.py", sizes)
     entry = meta.get("entry", "Model")
-    model = getattr(task, entry)(*task.get_init_inputs())
-    new = getattr(made, entry + "New")(*task.get_init_inputs())
+    torch.manual_seed(0)
+    with torch.device(device):
+        model = getattr(task, entry)(*task.get_init_inputs())
+        new = getattr(made, entry + "New")(*task.get_init_inputs())
+        inputs = [x.to(device) if isinstance(x, torch.Tensor) else x for x in task.get_inputs()]
+    model, new = model.to(device), new.to(device)
     new.load_state_dict(model.state_dict())
     if meta.get("mode") == "eval":
         model.eval(), new.eval()
-    inputs = task.get_inputs()
+    return model, new, inputs, meta
+
+
+def measure_cpu(model, new, inputs, options):
     ratios = []
-    with torch.no_grad():
-        for _ in range(options.rounds + 1):
-            eager = best_of(lambda: model(*inputs), options.slice)
-            own = best_of(lambda: new(*inputs), options.slice)
-            ratios.append(eager / own)
+    for _ in range(options.rounds + 1):
+        eager = best_of(lambda: model(*inputs), options.slice)
+        own = best_of(lambda: new(*inputs), options.slice)
+        ratios.append(eager / own)
     ratios = ratios[1:]
-    speedup = statistics.median(ratios)
     sure = sign_test(sum(r > 1 for r in ratios), len(ratios)) < 0.01
-    return speedup, sure, eager * 1e6, own * 1e6
+    return {"speedup": statistics.median(ratios), "sure": sure, "eager_us": eager * 1e6, "own_us": own * 1e6}
+
+
+def disagreement(model, new, inputs, meta):
+    """Nothing, or how the results differ, running statistics included."""
+    want, have = tensors(model(*[x.clone() for x in inputs])), tensors(new(*[x.clone() for x in inputs]))
+    want, have = want + list(model.buffers()), have + list(new.buffers())
+    half = meta.get("precision") != "fp32"
+    # cuDNN convolves in TF32.
+    loose = any(isinstance(module, torch.nn.modules.conv._ConvNd) for module in model.modules()) or "conv" in meta.get("title", "")
+    for w, h in zip(want, have, strict=True):
+        if w.shape != h.shape or w.dtype != h.dtype:
+            return f"{tuple(h.shape)} {h.dtype} for {tuple(w.shape)} {w.dtype}"
+        w, h = w.double(), h.double()
+        scale = w[w.isfinite()].square().mean().sqrt().item() if w.isfinite().any() else 1.0
+        relative = 5e-2 if half else 1e-2 if loose else 1e-4
+        bad = ~torch.isclose(h, w, rtol=relative, atol=relative * max(scale, 1e-6), equal_nan=True)
+        if bad.sum().item() > 1e-4 * bad.numel():
+            return f"{bad.sum().item()} of {bad.numel()} values differ by up to {(h - w).abs()[bad].max().item():.3g} where they are about {scale:.3g}"
+    return None
+
+
+def measure_cuda(model, new, inputs, options):
+    import triton
+
+    result = {}
+    for side, call in (("eager", model), ("own", new)):
+        begin = time.perf_counter()
+        for _ in range(5):
+            call(*inputs)
+        result[side + "_host_us"] = (time.perf_counter() - begin) / 5 * 1e6
+        torch.cuda.synchronize()
+        low, middle, high = triton.testing.do_bench(lambda: call(*inputs), warmup=options.slice * 1e3, rep=4 * options.slice * 1e3, quantiles=[0.2, 0.5, 0.8])
+        result[side + "_us"], result[side + "_low"], result[side + "_high"] = middle * 1e3, low * 1e3, high * 1e3
+    result["speedup"] = result["eager_us"] / result["own_us"]
+    result["sure"] = result["eager_low"] > result["own_high"] or result["own_low"] > result["eager_high"]
+    result["host"] = result["own_host_us"] > result["own_us"]
+    return result
+
+
+def compile_ahead(demos, only, threads):
+    """Processes that fill Triton's cache with the kernels that will be launched."""
+    script = pathlib.Path(__file__).resolve().parent / "compile_candidates.py"
+    return [
+        subprocess.Popen([sys.executable, script, demos, "--only", only, "--native", "--share", f"{i}/{threads}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for i in range(threads)
+    ]
+
+
+def table(title, groups, cuda):
+    print(f"| {title} | candidates | faster | slower | share > 1 | p10 | median | p90 |{' host |' if cuda else ''}\n|---|---|---|---|---|---|---|---|{'---|' if cuda else ''}")
+    for name, rows in groups:
+        speedups = sorted(row["speedup"] for row in rows)
+        if not speedups:
+            continue
+        faster = sum(row["sure"] and row["speedup"] > 1 for row in rows)
+        slower = sum(row["sure"] and row["speedup"] < 1 for row in rows)
+        above = sum(s > 1 for s in speedups) / len(speedups)
+        quantiles = [f"{speedups[int(q * (len(speedups) - 1))]:.2f}" for q in (0.1, 0.5, 0.9)]
+        host = f" {sum(row['host'] for row in rows) / len(rows):.0%} |" if cuda else ""
+        print(f"| {name} | {len(rows)} | {faster} | {slower} | {above:.0%} | {' | '.join(quantiles)} |{host}")
+    print()
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("demos")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--slice", type=float, default=0.004, help="seconds per side and round")
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--only", default="")
     parser.add_argument("--out")
+    parser.add_argument("--compile-threads", type=int, default=8)
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    families, rows, begin = collections.defaultdict(list), [], time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
+    cuda = options.device == "cuda"
+    language = "triton" if cuda else "cpp"
+    if not cuda:
+        torch.set_num_threads(1)
+    helpers = compile_ahead(options.demos, options.only, options.compile_threads) if cuda else []
+    rows, wrong, begin = [], [], time.monotonic()
+    out = open(options.out, "w") if options.out else None
+    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         for line in open(options.demos):
             row = json.loads(line)
-            family = row["id"].rsplit("-", 2)[0]
             for candidate in row["candidates"]:
-                if candidate["language"] != "cpp" or not candidate["own_kernels"] or options.only not in candidate["id"]:
+                if candidate["language"] != language or not candidate["own_kernels"] or options.only not in candidate["id"]:
                     continue
                 if time.monotonic() - begin > options.seconds:
                     continue
+                result = {"id": candidate["id"], "family": row.get("family") or row["id"].rsplit("-", 2)[0], "rules": candidate["rules"]}
                 try:
-                    speedup, sure, eager, own = measure(row, candidate, pathlib.Path(folder), options)
+                    model, new, inputs, meta = prepare(row, candidate, pathlib.Path(folder), options.device)
+                    if cuda:
+                        why = disagreement(model, new, inputs, meta)
+                        if why:
+                            wrong.append(f"{candidate['id']}: {why}")
+                            result["wrong"] = why
+                    result |= (measure_cuda if cuda else measure_cpu)(model, new, inputs, options)
                 except Exception as error:  # noqa: BLE001 - any failure is a result
-                    print(f"{candidate['id']}: {type(error).__name__}: {str(error)[:200]}")
-                    continue
-                families[row.get("family") or family].append((speedup, sure))
-                rows.append({"id": candidate["id"], "speedup": speedup, "sure": sure, "eager_us": eager, "own_us": own, "rules": candidate["rules"]})
-    if options.out:
-        pathlib.Path(options.out).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    everything = [cell for cells in families.values() for cell in cells]
-    print("| family | candidates | faster | slower | p10 | median | p90 |\n|---|---|---|---|---|---|---|")
-    for family, cells in [*sorted(families.items()), ("all", everything)]:
-        speedups = sorted(speedup for speedup, _ in cells)
-        if not speedups:
-            continue
-        faster = sum(sure and speedup > 1 for speedup, sure in cells)
-        slower = sum(sure and speedup < 1 for speedup, sure in cells)
-        quantiles = [f"{speedups[int(q * (len(speedups) - 1))]:.2f}" for q in (0.1, 0.5, 0.9)]
-        print(f"| {family} | {len(cells)} | {faster} | {slower} | {' | '.join(quantiles)} |")
+                    wrong.append(f"{candidate['id']}: {type(error).__name__}: {str(error)[:200]}")
+                    result["error"] = wrong[-1]
+                model = new = inputs = None
+                if "speedup" in result:
+                    rows.append(result)
+                if out:
+                    out.write(json.dumps(result) + "\n")
+                    out.flush()
+                if wrong and wrong[-1].startswith(candidate["id"]):
+                    print(wrong[-1], flush=True)
+    for helper in helpers:
+        helper.terminate()
+    families, rules = collections.defaultdict(list), collections.defaultdict(list)
+    for row in rows:
+        families[row["family"]].append(row)
+        for rule in row["rules"] or ["none"]:
+            rules[rule].append(row)
+    table("family", [*sorted(families.items()), ("all", rows)], cuda)
+    table("rule", sorted(rules.items()), cuda)
+    print("slowest:")
+    for row in sorted(rows, key=lambda row: row["speedup"])[:40]:
+        if row["speedup"] < 1:
+            print(f"  {row['speedup']:.2f} {row['id']}: eager {row['eager_us']:.0f} us, own {row['own_us']:.0f} us{', host' if row.get('host') else ''}; {' '.join(row['rules'])}")
+    print(f"{len(rows)} candidates, {len(wrong)} disagree or fail, {time.monotonic() - begin:.0f} s")
 
 
 if __name__ == "__main__":

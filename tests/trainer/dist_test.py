@@ -72,27 +72,35 @@ def same(ours, theirs, tolerance=1e-5):
 
 
 def equal(world):
-    """2 and 3 ranks against one, with full weights and with LoRA; 3 divides no tensor of this model evenly."""
+    """2 and 3 ranks against one, with full weights and with LoRA, with whole and with sharded gradients; 3 divides no
+    tensor of this model evenly."""
     worst = []
     base = None
-    for name, sets, counts in (("full", (f'data.eval="{world.data}"',), (2, 3) if DEVICE == "cpu" else (2,)),
-                               ("lora", ("lora.rank=4", "lora.alpha=8", "model.init=pretrained"), (2,))):
+    full = ((2, 1), (3, 1), (2, 2), (3, 2)) if DEVICE == "cpu" else ((2, 1), (2, 2))
+    for name, sets, variants in (("full", (f'data.eval="{world.data}"',), full),
+                                 ("lora", ("lora.rank=4", "lora.alpha=8", "model.init=pretrained"), ((2, 1), (2, 2)))):
         sets = (*COMMON, *sets, *((f"model.path={base}",) if base else ()))
         one = os.path.join(world.folder, name)
         run(world.command(one, *sets))
-        for ranks in counts:
-            out_several = f"{one}-{ranks}"
-            out, err = run(several(ranks, world.command(out_several, *sets), DEVICE))
+        gradients = {}
+        for ranks, stage in variants:
+            out_several = f"{one}-{ranks}-{stage}"
+            out, err = run(several(ranks, world.command(out_several, *sets, f"optimizer.zero_stage={stage}"), DEVICE))
             # Rank 0 alone speaks and writes.
             for update in range(1, UPDATES + 1):
                 assert out.count(f"update {update}/{UPDATES} ") == 1, out
             assert out.count("the model is") == 1 and (err == "" or DEVICE != "cpu"), (out, err)
             assert len(os.listdir(os.path.join(out_several, "tensorboard"))) == 1
             assert {line["ranks"] for line in log_of(out_several)} == {ranks}
+            gradients[ranks, stage] = log_of(out_several)[-1]["gradient_bytes"]
             worst.append(same(out_several, one))
             with open(os.path.join(newest(out_several)[0], "state.json")) as ours, \
                     open(os.path.join(newest(one)[0], "state.json")) as theirs:
                 assert [line.split(":")[0] for line in ours] == [line.split(":")[0] for line in theirs]
+        whole = log_of(one)[-1]["gradient_bytes"]
+        for (ranks, stage), kept in gradients.items():
+            # Shares, and the one layer or outer tensor that has not been summed yet.
+            assert kept == whole if stage == 1 else whole / ranks < kept < 0.8 * whole, (name, ranks, stage, kept, whole)
         base = newest(one)[0]
     return worst
 
@@ -106,7 +114,7 @@ def until(out, update, process):
 
 def interrupted(world):
     """2 ranks of which one is killed, then 1, told to stop, then 2: the curve and weights of one process that never stopped."""
-    sets = (*COMMON, "data.epochs=12", "checkpoint.every=1")
+    sets = (*COMMON, "data.epochs=12", "checkpoint.every=1", "optimizer.zero_stage=2")
     one, broken = os.path.join(world.folder, "one"), os.path.join(world.folder, "broken")
     run(world.command(one, *sets))
     process = subprocess.Popen(several(2, world.command(broken, *sets), DEVICE), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -140,7 +148,7 @@ def interrupted(world):
 
 def bf16(world):
     """Sharded fp32 masters: 2 ranks end where 1 does, up to what rounding to bf16 makes of the order of a sum."""
-    sets = (*COMMON, "model.compute=bf16")
+    sets = (*COMMON, "model.compute=bf16", "optimizer.zero_stage=2")
     one, two = os.path.join(world.folder, "bf16"), os.path.join(world.folder, "bf16-2")
     run(world.command(one, *sets))
     run(several(2, world.command(two, *sets), DEVICE))

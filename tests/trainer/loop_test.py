@@ -6,7 +6,9 @@ Shown: while the critic's gate is closed the policy keeps its bits and the criti
 window says so and stays open; then the reward rises towards 3; killed at random moments the run ends with the same checkpoint, critic and gate
 included; a gate that cannot open trains no policy; without pretraining the first step does; a checkpoint with a damaged critic is refused;
 held-out tasks are rolled out when they are due and the best checkpoint is kept; a step whose group does not differ rolls out further batches of
-tasks up to the recipe's limit, and resumes with the same ones; started by mpirun several ranks share the update and end as one process does.
+tasks up to the recipe's limit, and resumes with the same ones; started by mpirun several ranks share the update and end as one process does, with
+whole and with sharded gradients; with train.max_staleness rollouts are sampled while a step is trained, by weights as old as the cap allows, the
+optimum is reached all the same, and from the journal or killed anywhere the run ends with the same bits, alone and on two ranks.
 """
 import json
 import os
@@ -168,12 +170,84 @@ def main():
         assert checkpoint("redrawn", 12) == checkpoint("drawn", 12)
         extra = segment - 12
 
+        # Rollouts of later steps while one is trained.
+        sets = ["task.target=cpu", "task.language=cpp", "train.tasks_per_step=1", "rollout.rollouts=24", "rollout.turns=1", "advantage.kind=trloo",
+                "groups.min_deviation=0.0", "mismatch.rule=reject", "train.steps=14", "optimizer.learning_rate=5e-3", "checkpoint.keep_last=1"]
+
+        def policies(out):
+            """Of each step the checkpoint that sampled it, as the journal and as every reply's trace say it."""
+            found = []
+            for step in range(1, 15):
+                with open(os.path.join(folder, out, f"steps/{step:08}.jsonl")) as file:
+                    steps_units = [json.loads(line) for line in file]
+                drawn = [unit["body"]["policy"] for unit in steps_units if unit["kind"] == "drawn"]
+                said = {unit["body"]["trace"]["update"] for unit in steps_units if unit["kind"] == "generation"}
+                assert said == set(drawn) and len(drawn) == 1, (step, said, drawn)
+                found += drawn
+            return found
+
+        stale_rewards = {}
+        for cap in (1, 3):
+            out, capped = f"stale{cap}", [*sets, f"train.max_staleness={cap}"]
+            log = run(out, "cuda-agent.toml", *capped)
+            sampled = policies(out)
+            ages = [step - policy for step, policy in enumerate(sampled)]
+            assert sampled == sorted(sampled) and 0 <= min(ages) and max(ages) <= cap, sampled
+            # Step 2 may begin as soon as there are rollouts of step 1: nothing is trained by then.
+            assert ages[1] == 1 and sum(ages) > 0, sampled
+            for age, line in zip(ages, log):
+                assert line["staleness"]["max"] == line["staleness"]["mean"] == age, (age, line)
+                assert (line["staleness"]["drift_max"] > 1e-4) == (age > 0 and line["parity"]["replies"] == 0), line
+                assert age > 0 or line["parity"]["max"] < 1e-4, line
+                assert all(0 <= line["idle"][part] <= 1 for part in ("trainer", "rollouts", "model", "judge")), line
+                assert line["updates"] == 1 and line["learning_rate"] > 0
+            rewards = [line["reward"]["policy"] for line in log]
+            stale_rewards[cap] = rewards[0], rewards[-1]
+            assert rewards[-1] > rewards[0] + 0.5, rewards
+            whole = checkpoint(out, 14)
+            # The same bits from the journal without its checkpoints …
+            copied = os.path.join(folder, f"copied{cap}")
+            shutil.copytree(os.path.join(folder, out), copied)
+            shutil.rmtree(os.path.join(copied, "checkpoints"))
+            again = run(f"copied{cap}", "cuda-agent.toml", *capped)
+            assert checkpoint(f"copied{cap}", 14) == whole
+            assert [line["staleness"] for line in again] == [line["staleness"] for line in log]
+            # … and from where it was killed: once more from what a killed run has recorded.
+            killed = f"killed{cap}"
+            for _ in range(3):
+                process = subprocess.Popen(command(killed, "cuda-agent.toml", *capped), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                time.sleep(random.uniform(0.3, 1.5))
+                process.kill()
+                process.wait()
+            run(killed, "cuda-agent.toml", *capped)
+            ages = [step - policy for step, policy in enumerate(policies(killed))]
+            assert 0 <= min(ages) and max(ages) <= cap, ages
+            end = checkpoint(killed, 14)
+            shutil.rmtree(os.path.join(folder, killed, "checkpoints"))
+            run(killed, "cuda-agent.toml", *capped)
+            assert checkpoint(killed, 14) == end
+        print("reward with stale rollouts, by cap: " + ", ".join(f"{cap}: {a:.2f} -> {b:.2f}" for cap, (a, b) in stale_rewards.items()), flush=True)
+        if shutil.which("mpirun"):
+            # Two ranks from the journal of one.
+            two = os.path.join(folder, "two")
+            shutil.copytree(os.path.join(folder, "stale1"), two)
+            shutil.rmtree(os.path.join(two, "checkpoints"))
+            done = subprocess.run(mpirun(2, command("two", "cuda-agent.toml", *sets, "train.max_staleness=1")), capture_output=True, text=True,
+                                  timeout=200)
+            assert done.returncode == 0, (done.stdout[-1500:], done.stderr[-1500:])
+            files = [safetensors.numpy.load_file(os.path.join(folder, name, "checkpoints/step-00000014/model.safetensors")) for name in ("stale1", "two")]
+            difference = max(float(abs(files[0][name] - files[1][name]).max()) for name in files[0])
+            assert difference < 1e-4, difference  # a learning rate of 5e-3: Adam makes steps of noise
+
         # Several ranks: rank 0 samples, all compute the update. As one process, up to rounding; goes on with any number.
         if shutil.which("mpirun"):
             sets = ["task.target=cpu", "task.language=cpp", "train.tasks_per_step=1", "rollout.rollouts=12", "rollout.turns=1",
                     "advantage.kind=trloo", "groups.min_deviation=1e-3", "train.steps=8", "train.updates_per_step=2",
                     "mismatch.rule=reject", "model.tokens_per_pass=6", "optimizer.learning_rate=1e-3", "checkpoint.keep_last=100"]
             one = run("one", "cuda-agent.toml", *sets)
+            sharded = subprocess.run(mpirun(2, command("sharded", "cuda-agent.toml", *sets, "optimizer.zero_stage=2")), capture_output=True, text=True,
+                                     timeout=200)
+            assert sharded.returncode == 0, (sharded.stdout[-1500:], sharded.stderr[-1500:])
 
             def same(out):
                 with open(os.path.join(folder, out, "log.jsonl")) as file:
@@ -188,6 +262,8 @@ def main():
                 assert files[0].keys() == files[1].keys()
                 return max(float(abs(files[0][name] - files[1][name]).max()) for name in files[0]), log[-1]["ranks"]
 
+            difference, said = same("sharded")
+            assert difference <= 1e-5 and said == 2, (difference, said)
             for ranks in (2, 3):
                 out = f"ranks{ranks}"
                 process = subprocess.Popen(mpirun(ranks, command(out, "cuda-agent.toml", *sets)), stdout=subprocess.DEVNULL,

@@ -55,7 +55,7 @@ PROMPTS = {
 
 
 def write_prompts(folder):
-    os.makedirs(folder)
+    os.makedirs(folder, exist_ok=True)
     for name, text in PROMPTS.items():
         with open(os.path.join(ROOT, "prompts", name + ".md")) as installed:
             header = installed.read().split("---")[1]  # says which placeholders there are

@@ -8,14 +8,16 @@
 //   {"op": "critic", "passes": [… "targets": [{"old", "target", "weight"}]], "clip": 0.2}
 //   {"op": "evaluate", "sequences": […]}
 //   {"op": "step", "lr": X}, {"op": "state", "kind": "gradients", "out": FILE}
-//   {"op": "bench", "sequences": N, "tokens": N, "passes": N, "steps": N, "warmup": N}
+//   {"op": "bench", "lengths": [N, …], "passes": N, "steps": N, "warmup": N, "profile": BOOL}
 //
 // A probe that was started as a rank (comm/world.h) joins the others at its first "open".
 //
 // sft, policy and critic accumulate and answer with outputs. The file of "state" has fp32 values
-// one tensor after the other; the reply lists names and shapes.
+// one tensor after the other; the reply lists names and shapes. "profile": what ran on the device
+// in those steps, by kernel.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -25,6 +27,7 @@
 
 #include "davinci/comm/rank_group.h"
 #include "davinci/comm/world.h"
+#include "davinci/gpu/activity.h"
 #include "davinci/trainer/learner.h"
 #include "davinci/trainer/objectives.h"
 
@@ -76,6 +79,12 @@ json Open(const json& in, std::unique_ptr<trainer::Learner>* learner) {
   options.deterministic = in.value("deterministic", true);
   options.threads = in.value("threads", 0);
   options.own_kernels = in.value("own_kernels", true);
+  options.own_update = in.value("own_update", true);
+  const std::string attention = in.value("attention", "auto");
+  options.attention = attention == "flash"   ? trainer::AttentionChoice::kFlash
+                      : attention == "cudnn" ? trainer::AttentionChoice::kCudnn
+                                             : trainer::AttentionChoice::kAuto;
+  options.zero_stage = in.value("zero_stage", 1);
   options.value_head = in.value("value_head", false);
   options.lora.rank = in.value("lora_rank", 0);
   options.lora.targets = in.value("lora_targets", options.lora.targets);
@@ -86,11 +95,9 @@ json Open(const json& in, std::unique_ptr<trainer::Learner>* learner) {
   if (!opened.ok()) return Failure(opened.status());
   *learner = std::move(opened).value();
   const trainer::LearnerFacts facts = (*learner)->Facts();
-  return {{"device", facts.device},
-          {"compute", facts.compute},
-          {"kernels", facts.kernels},
-          {"parameters", facts.parameters},
-          {"trained", facts.trained_parameters}};
+  return {{"device", facts.device},         {"compute", facts.compute},
+          {"kernels", facts.kernels},       {"attention", facts.attention},
+          {"parameters", facts.parameters}, {"trained", facts.trained_parameters}};
 }
 
 json Differentiate(const std::string& op, const json& in, trainer::Learner* learner) {
@@ -150,17 +157,36 @@ json State(const json& in, trainer::Learner* learner) {
   return {{"tensors", names}};
 }
 
-// One optimiser step over and over: `passes` passes of `sequences` random sequences of `tokens`
-// tokens, all of them trained.
+// Kernels, copies and sets by name: how often and how long; the union of their times, and the time
+// from the first to the last.
+json Summary(const davinci::gpu::ActivityResult& result) {
+  json kernels = json::object();
+  uint64_t busy = 0, first = UINT64_MAX, last = 0;
+  for (const davinci::gpu::Activity& activity : result.activities) {  // ordered by start
+    json& row = kernels[activity.name];
+    if (row.is_null()) row = {0, 0};
+    row[0] = row[0].get<uint64_t>() + 1;
+    row[1] = row[1].get<uint64_t>() + activity.end_ns - activity.start_ns;
+    first = std::min(first, activity.start_ns);
+    const uint64_t from = std::max(last, activity.start_ns);
+    if (activity.end_ns > from) busy += activity.end_ns - from;
+    last = std::max(last, activity.end_ns);
+  }
+  return {{"kernels", kernels},
+          {"busy_ns", busy},
+          {"span_ns", last > first ? last - first : 0},
+          {"dropped", result.num_dropped}};
+}
+
+// One optimiser step over and over: `passes` passes of random sequences, all their tokens trained.
 json Bench(const json& in, trainer::Learner* learner) {
-  const int count = in.at("sequences");
-  const int length = in.at("tokens");
+  const auto lengths = in.at("lengths").get<std::vector<int>>();
   const int passes = in.at("passes");
   const int warmup = in.value("warmup", 2);
   const int steps = in.at("steps");
   Sequences sequences;
   uint32_t noise = 1;
-  for (int s = 0; s < count; ++s) {
+  for (const int length : lengths) {
     std::vector<int32_t> tokens, targets;
     for (int i = 0; i < length; ++i) {
       noise = noise * 1664525u + 1013904223u;
@@ -172,14 +198,26 @@ json Bench(const json& in, trainer::Learner* learner) {
   }
   for (size_t i = 0; i < sequences.tokens.size(); ++i)
     sequences.views.push_back({sequences.tokens[i], sequences.targets[i]});
-  const auto num = static_cast<size_t>(count) * static_cast<size_t>(length - 1);
+  size_t num = 0, num_tokens = 0;
+  for (const trainer::SequenceView& view : sequences.views) {
+    num += view.targets.size();
+    num_tokens += view.tokens.size();
+  }
   const std::vector<float> derivatives(
       num, static_cast<float>(-1.0 / (static_cast<double>(num) * passes)));
   learner->ResetPeak();
+  davinci::gpu::ActivityRecorder* recorder = nullptr;
+  if (in.value("profile", false)) {
+    const auto found = davinci::gpu::ActivityRecorder::Get({});
+    if (!found.ok()) return Failure(found.status());
+    recorder = *found;
+  }
   std::vector<double> seconds;
   double loss = 0;
   for (int step = 0; step < warmup + steps; ++step) {
     learner->Synchronize();
+    if (recorder != nullptr && step == warmup)
+      if (const Status started = recorder->Start(); !started.ok()) return Failure(started);
     const auto begun = std::chrono::steady_clock::now();
     for (int pass = 0; pass < passes; ++pass) {
       const auto result = learner->AccumulateLinear(sequences.views, {}, derivatives);
@@ -194,10 +232,16 @@ json Bench(const json& in, trainer::Learner* learner) {
       seconds.push_back(
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
   }
-  return {{"seconds", seconds},
-          {"tokens_per_step", static_cast<int64_t>(count) * length * passes},
-          {"loss", loss},
-          {"peak_bytes", learner->Facts().peak_bytes}};
+  json reply = {{"seconds", seconds},
+                {"tokens_per_step", num_tokens * static_cast<size_t>(passes)},
+                {"loss", loss},
+                {"peak_bytes", learner->Facts().peak_bytes}};
+  if (recorder != nullptr) {
+    const auto recorded = recorder->Stop();
+    if (!recorded.ok()) return Failure(recorded.status());
+    reply["profile"] = Summary(*recorded);
+  }
+  return reply;
 }
 
 json Handle(const json& in, std::unique_ptr<trainer::Learner>* learner) {

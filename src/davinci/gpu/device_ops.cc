@@ -230,13 +230,17 @@ Result<PoisonCount> DeviceOps::CountPoisoned(CuDevicePtr data, uint64_t count, i
   return PoisonCount{found[0], found[0] > 0 ? found[1] : 0};
 }
 
-Result<uint64_t> DeviceOps::Checksum(CuDevicePtr data, uint64_t num_bytes, uint64_t key,
-                                     CuStream stream) {
+Status DeviceOps::QueueChecksum(CuDevicePtr data, uint64_t num_bytes, uint64_t key,
+                                CuDevicePtr result, CuStream stream) {
   std::lock_guard lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
+  return EnqueueChecksum(data, num_bytes, key, result, stream);
+}
+
+Status DeviceOps::EnqueueChecksum(CuDevicePtr data, uint64_t num_bytes, uint64_t key,
+                                  CuDevicePtr result, CuStream stream) {
   const CudaDriver& driver = context_->driver();
-  const CuDevicePtr result = scratch_ + kResultOffset;
   DAVINCI_RETURN_IF_ERROR(
       driver.Check(driver.MemsetD8Async(result, 0, sizeof(uint64_t), stream), "cuMemsetD8Async"));
   if (num_bytes > 0) {
@@ -244,31 +248,52 @@ Result<uint64_t> DeviceOps::Checksum(CuDevicePtr data, uint64_t num_bytes, uint6
                                    GridFor(num_bytes / 16 + 1, kBufferBlock, 4), kBufferBlock, 0,
                                    stream, data, num_bytes, key, Aligned(data, 16), result));
   }
-  DAVINCI_RETURN_IF_ERROR(
-      Launch(functions_.checksum_finish, 1, 1, 0, stream, result, num_bytes, key));
+  return Launch(functions_.checksum_finish, 1, 1, 0, stream, result, num_bytes, key);
+}
+
+Result<uint64_t> DeviceOps::Checksum(CuDevicePtr data, uint64_t num_bytes, uint64_t key,
+                                     CuStream stream) {
+  std::lock_guard lock(mutex_);
+  ScopedCudaContext scope(*context_);
+  DAVINCI_RETURN_IF_ERROR(scope.status());
+  const CuDevicePtr result = scratch_ + kResultOffset;
+  DAVINCI_RETURN_IF_ERROR(EnqueueChecksum(data, num_bytes, key, result, stream));
   uint64_t checksum = 0;
   DAVINCI_RETURN_IF_ERROR(ReadBack(&checksum, result, sizeof(checksum), stream));
   return checksum;
 }
 
-Status DeviceOps::Sample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
-                         std::span<uint64_t> bits, CuStream stream) {
+Status DeviceOps::QueueSample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
+                              uint64_t num_samples, CuDevicePtr bits, CuStream stream) {
+  std::lock_guard lock(mutex_);
+  ScopedCudaContext scope(*context_);
+  DAVINCI_RETURN_IF_ERROR(scope.status());
+  return EnqueueSample(data, count, element_bytes, key, num_samples, bits, stream);
+}
+
+Status DeviceOps::EnqueueSample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
+                                uint64_t num_samples, CuDevicePtr bits, CuStream stream) {
   if (element_bytes != 1 && element_bytes != 2 && element_bytes != 4 && element_bytes != 8) {
     return InvalidArgument(fmt::format("element of {} bytes: 1, 2, 4 or 8 wanted", element_bytes));
   }
+  if (num_samples == 0) return Status::Ok();
+  if (count == 0) return InvalidArgument("samples of an empty buffer");
+  return Launch(functions_.sample, GridFor(num_samples, 256, 8), 256, 0, stream, data, count,
+                element_bytes, key, num_samples, bits);
+}
+
+Status DeviceOps::Sample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
+                         std::span<uint64_t> bits, CuStream stream) {
   if (bits.size_bytes() > std::min(kPartialBytes, kPinnedBytes)) {
     return InvalidArgument(fmt::format("{} samples: at most {} in one call", bits.size(),
                                        kPinnedBytes / sizeof(uint64_t)));
   }
-  if (bits.empty()) return Status::Ok();
-  if (count == 0) return InvalidArgument("samples of an empty buffer");
   std::lock_guard lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const CuDevicePtr out = scratch_ + kPartialOffset;
-  DAVINCI_RETURN_IF_ERROR(Launch(functions_.sample, GridFor(bits.size(), 256, 8), 256, 0, stream,
-                                 data, count, element_bytes, key, uint64_t{bits.size()}, out));
-  return ReadBack(bits.data(), out, bits.size_bytes(), stream);
+  DAVINCI_RETURN_IF_ERROR(EnqueueSample(data, count, element_bytes, key, bits.size(), out, stream));
+  return bits.empty() ? Status::Ok() : ReadBack(bits.data(), out, bits.size_bytes(), stream);
 }
 
 Status DeviceOps::AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int honest_dtype,
@@ -387,6 +412,30 @@ Result<CompareTotals> DeviceOps::CompareDirect(CuDevicePtr baseline, CuDevicePtr
   return FinishCompare(grid, baseline, dtype, candidate, dtype, count, limits, factor, stream);
 }
 
+Status DeviceOps::QueueAcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candidate, int dtype,
+                                      uint64_t count, CuDevicePtr tolerance, double factor,
+                                      CuDevicePtr accepted, CuStream stream) {
+  if (!IsFloat(dtype) || dtype == static_cast<int>(DType::kF64) || count == 0)
+    return InvalidArgument(
+        fmt::format("{} elements of dtype {}: not for quick acceptance", count, dtype));
+  std::lock_guard lock(mutex_);
+  ScopedCudaContext scope(*context_);
+  DAVINCI_RETURN_IF_ERROR(scope.status());
+  return EnqueueAcceptsQuickly(baseline, candidate, dtype, count, tolerance, factor, accepted,
+                               stream);
+}
+
+Status DeviceOps::EnqueueAcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candidate, int dtype,
+                                        uint64_t count, CuDevicePtr tolerance, double factor,
+                                        CuDevicePtr accepted, CuStream stream) {
+  const CuDevicePtr partials = scratch_ + kPartialOffset;
+  const unsigned grid = GridFor(count / 4 + 1, kCompareBlock, 8);
+  DAVINCI_RETURN_IF_ERROR(Launch(functions_.compare_quickly, grid, kCompareBlock, 0, stream,
+                                 baseline, candidate, dtype, count, tolerance, factor, partials));
+  return Launch(functions_.compare_quickly_finish, 1, 32, 0, stream, partials,
+                static_cast<int>(grid), dtype, tolerance, factor, accepted);
+}
+
 Result<bool> DeviceOps::AcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candidate, int dtype,
                                        uint64_t count, const void* tolerance, double factor,
                                        CuStream stream) {
@@ -394,20 +443,16 @@ Result<bool> DeviceOps::AcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candida
   if (tolerance == nullptr) return InvalidArgument("tolerance: null");
   if (count == 0) return true;
   if (dtype == static_cast<int>(DType::kF64)) return false;
+  const CuDevicePtr limits = scratch_ + kToleranceOffset;
+  const CuDevicePtr result = scratch_ + kResultOffset;
   std::lock_guard lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
-  const CuDevicePtr limits = scratch_ + kToleranceOffset;
-  const CuDevicePtr partials = scratch_ + kPartialOffset;
   DAVINCI_RETURN_IF_ERROR(Upload(limits, tolerance, kToleranceBytes, stream));
-  const unsigned grid = GridFor(count / 4 + 1, kCompareBlock, 8);
-  DAVINCI_RETURN_IF_ERROR(Launch(functions_.compare_quickly, grid, kCompareBlock, 0, stream,
-                                 baseline, candidate, dtype, count, limits, factor, partials));
-  DAVINCI_RETURN_IF_ERROR(Launch(functions_.compare_quickly_finish, 1, 32, 0, stream, partials,
-                                 static_cast<int>(grid), dtype, limits, factor,
-                                 scratch_ + kResultOffset));
+  DAVINCI_RETURN_IF_ERROR(
+      EnqueueAcceptsQuickly(baseline, candidate, dtype, count, limits, factor, result, stream));
   uint64_t accepted = 0;
-  DAVINCI_RETURN_IF_ERROR(ReadBack(&accepted, scratch_ + kResultOffset, sizeof accepted, stream));
+  DAVINCI_RETURN_IF_ERROR(ReadBack(&accepted, result, sizeof accepted, stream));
   return accepted != 0;
 }
 

@@ -77,6 +77,18 @@ class DeviceOps {
   Status Sample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
                 std::span<uint64_t> bits, CuStream stream);
 
+  // The same of Checksum, Sample and AcceptsQuickly, with the result left in device memory:
+  // `result` and `accepted` (0 or 1) one word, `bits` num_samples words, `tolerance` a copy of it
+  // on the device. Many are read back at once. [async]
+  Status QueueChecksum(CuDevicePtr data, uint64_t num_bytes, uint64_t key, CuDevicePtr result,
+                       CuStream stream);
+  Status QueueSample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
+                     uint64_t num_samples, CuDevicePtr bits, CuStream stream);
+  // Of some elements of a floating type other than fp64.
+  Status QueueAcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candidate, int dtype, uint64_t count,
+                             CuDevicePtr tolerance, double factor, CuDevicePtr accepted,
+                             CuStream stream);
+
   // Adds to the numerics::ErrorProfile at `profile` (host memory). truth: fp64. dont_care: device
   // bytes or 0. From 2^27 elements on every eighth is a sample (kernels/profile.cu).
   Status AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int honest_dtype,
@@ -124,6 +136,14 @@ class DeviceOps {
   template <typename... Args>
   Status Launch(CuFunction function, unsigned grid, unsigned block, unsigned shared_bytes,
                 CuStream stream, Args... args) const;
+  // With mutex_ held and the context current.
+  Status EnqueueChecksum(CuDevicePtr data, uint64_t num_bytes, uint64_t key, CuDevicePtr result,
+                         CuStream stream);
+  Status EnqueueSample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
+                       uint64_t num_samples, CuDevicePtr bits, CuStream stream);
+  Status EnqueueAcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candidate, int dtype,
+                               uint64_t count, CuDevicePtr tolerance, double factor,
+                               CuDevicePtr accepted, CuStream stream);
   Status ReadBack(void* to, CuDevicePtr from, size_t bytes, CuStream stream);
   Status Upload(CuDevicePtr to, const void* from, size_t bytes, CuStream stream);
   Status EnsureFlushBuffer();

@@ -56,12 +56,32 @@ enum CuLimit : int {
 };
 enum CuEventFlags : unsigned { kCuEventDefault = 0, kCuEventDisableTiming = 2 };
 
+// cuLaunchKernelEx's arguments.
+struct CuLaunchAttribute {
+  int id = 0;
+  alignas(8) union {
+    int flag;
+    char bytes[64];
+  } value{};
+};
+// 1: the kernel may begin while the one ahead of it on the stream runs; it waits for that one's end
+// itself (griddepcontrol.wait). Devices of compute capability 9.0 and later.
+constexpr int kCuLaunchProgrammaticSerialization = 6;
+struct CuLaunchConfig {
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1;
+  unsigned block_x = 1, block_y = 1, block_z = 1;
+  unsigned dynamic_shared_bytes = 0;
+  CuStream stream = nullptr;
+  CuLaunchAttribute* attributes = nullptr;
+  unsigned num_attributes = 0;
+};
+
 // What cuIpcGetMemHandle fills; opaque bytes that may be sent to another process of this machine.
 struct CuIpcMemHandle {
   std::array<unsigned char, 64> bytes{};
 };
 
-// name in this struct, symbol in the library, parameters. All exported since CUDA 11.0.
+// name in this struct, symbol in the library, parameters. All exported since CUDA 11.8.
 #define DAVINCI_CUDA_DRIVER_FUNCTIONS(X)                                                        \
   X(Init, "cuInit", (unsigned flags))                                                           \
   X(DriverGetVersion, "cuDriverGetVersion", (int* version))                                     \
@@ -93,6 +113,8 @@ struct CuIpcMemHandle {
     (CuFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,  \
      unsigned block_y, unsigned block_z, unsigned dynamic_shared_bytes, CuStream stream,        \
      void** parameters, void** extra))                                                          \
+  X(LaunchKernelEx, "cuLaunchKernelEx",                                                         \
+    (const CuLaunchConfig* config, CuFunction function, void** parameters, void** extra))       \
   X(MemAlloc, "cuMemAlloc_v2", (CuDevicePtr * pointer, size_t bytes))                           \
   X(MemFree, "cuMemFree_v2", (CuDevicePtr pointer))                                             \
   X(MemGetInfo, "cuMemGetInfo_v2", (size_t * free_bytes, size_t * total_bytes))                 \

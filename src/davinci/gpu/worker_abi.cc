@@ -423,6 +423,31 @@ int dv_cuda_sample(uint64_t pointer, uint64_t n, int element_bytes, uint64_t key
   });
 }
 
+int dv_cuda_queue_checksum(uint64_t pointer, uint64_t num_bytes, uint64_t key, uint64_t stream,
+                           uint64_t checksum) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
+    return ops->QueueChecksum(pointer, num_bytes, key, checksum, Stream(stream));
+  });
+}
+
+int dv_cuda_queue_sample(uint64_t pointer, uint64_t n, int element_bytes, uint64_t key,
+                         uint64_t num_samples, uint64_t stream, uint64_t bits) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
+    return ops->QueueSample(pointer, n, element_bytes, key, num_samples, bits, Stream(stream));
+  });
+}
+
+int dv_cuda_queue_accepts(uint64_t baseline, uint64_t candidate, int dtype, uint64_t n,
+                          uint64_t tolerance, uint64_t stream, uint64_t accepted) {
+  return Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(DeviceOps * ops, Ops());
+    return ops->QueueAcceptsQuickly(baseline, candidate, dtype, n, tolerance, kDirectFactor,
+                                    accepted, Stream(stream));
+  });
+}
+
 uint64_t dv_cuda_sample_position(uint64_t key, uint64_t j, uint64_t n) {
   return davinci::gpu::keyed::SamplePosition(key, j, n);
 }

@@ -89,6 +89,17 @@ DV_CUDA_EXPORT int dv_cuda_checksum(uint64_t pointer, uint64_t num_bytes, uint64
 // samples.
 DV_CUDA_EXPORT int dv_cuda_sample(uint64_t pointer, uint64_t n, int element_bytes, uint64_t key,
                                   uint64_t num_samples, uint64_t stream, uint64_t* bits);
+// [K][async] As dv_cuda_checksum, dv_cuda_sample and dv_cuda_accepts; what they find stays in
+// device memory, so that many are read back at once: one word, num_samples words, one word (0 or
+// 1). `tolerance`: a dv_tolerance in device memory. dv_cuda_queue_accepts: n > 0, no fp64.
+DV_CUDA_EXPORT int dv_cuda_queue_checksum(uint64_t pointer, uint64_t num_bytes, uint64_t key,
+                                          uint64_t stream, uint64_t checksum);
+DV_CUDA_EXPORT int dv_cuda_queue_sample(uint64_t pointer, uint64_t n, int element_bytes,
+                                        uint64_t key, uint64_t num_samples, uint64_t stream,
+                                        uint64_t bits);
+DV_CUDA_EXPORT int dv_cuda_queue_accepts(uint64_t baseline, uint64_t candidate, int dtype,
+                                         uint64_t n, uint64_t tolerance, uint64_t stream,
+                                         uint64_t accepted);
 // Host arithmetic, no device needed.
 DV_CUDA_EXPORT uint64_t dv_cuda_sample_position(uint64_t key, uint64_t j, uint64_t n);
 // The bits dv_cuda_poison writes at `index`, zero-extended.

@@ -2,6 +2,7 @@
 // Run().
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -125,11 +126,17 @@ class Examination {
   };
   Status BindBuffers();
   void PlanWindows();
+  Status PrepareWindows();
+  Status DrawAhead();
+  // Of inputs of a timed call: drawn ahead, if any are left.
+  uint64_t NextSeed();
   Result<bool> WarmWindows();
   Result<bool> MeasureWindows(const WindowKind& kind, bool baseline_first, bool full_check,
                               std::vector<Pair>* into);
-  Result<CallResult> RunWindow(Timed* timed, const WindowKind& kind, const nlohmann::json& drawn,
-                               Pair* pair);
+  // The two halves of a window: its process prepares its arguments; it is let go.
+  void BeginWindow(Timed* timed, const WindowKind& kind, const nlohmann::json& drawn);
+  Result<CallResult> FinishWindow(Timed* timed, const WindowKind& kind, const nlohmann::json& drawn,
+                                  Pair* pair);
   Result<CallResult> CallWindow(Timed* timed, const WindowKind& kind, uint64_t seed);
   nlohmann::json ArmWindow(Timed* timed, const WindowKind& kind, const nlohmann::json& args);
   Result<bool> LookAtWindow(Timed* timed, const WindowKind& kind, CallResult* call,
@@ -370,8 +377,12 @@ class Examination {
   WindowKind alone_;
   bool one_memory_ = false;  // calls of a window return the same memory: one call to a window
   std::vector<int64_t> window_shifts_[2];
+  std::vector<uint64_t> ahead_;  // seeds of inputs that the oracle has drawn
   std::vector<Pair> latency_pairs_;
   std::vector<Pair> alone_pairs_;
+  int window_pairs_ = 0;  // of record or not
+  // Seconds, with the device exclusive: draw, arm, publish, call, look, verify.
+  std::map<std::string, double> window_spent_;
   double window_charge_ = 0;  // seconds added to every call of the candidate
   double latency_charge_ = 0;
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record

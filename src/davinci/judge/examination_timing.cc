@@ -19,7 +19,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kWarmupPairs = 2;
+// On cuda a window of calls follows (WarmWindows).
+constexpr int kWarmupPairsOnCpu = 2;
+constexpr int kWarmupPairsOnCuda = 1;
 // The device is busy when a small kernel's turn takes so many times the usual; a call that keeps it
 // busy for so long is ended, and a measurement waits no longer than that for the device to be
 // quiet.
@@ -198,6 +200,7 @@ Status Examination::AwaitQuietDevice() {
 }
 
 Result<bool> Examination::MeasureTime() {
+  if (job_.target == Target::kCuda) DAVINCI_RETURN_IF_ERROR(PrepareWindows());
   share_.Release();
   json& state = evaluation_.evidence["device_state"];  // read while others may be timed
   state["before"] = MachineState(job_.target, *context_.monitor, context_.device);
@@ -227,11 +230,12 @@ Result<bool> Examination::MeasureTime() {
 
 Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   Stopwatch warmup;
-  for (int i = 0; i < kWarmupPairs; ++i) {
+  const int num_warmup = job_.target == Target::kCuda ? kWarmupPairsOnCuda : kWarmupPairsOnCpu;
+  for (int i = 0; i < num_warmup; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(i % 2 == 0, "task", false, &pairs_));
     if (!go_on) return std::optional<TimingPlan>();
   }
-  double pair_seconds = warmup.Seconds() / kWarmupPairs;
+  double pair_seconds = warmup.Seconds() / num_warmup;
   baseline_seconds_ = RecordSeconds(pairs_.back().baseline);
   pairs_.clear();
   if (job_.target == Target::kCuda) {
@@ -256,6 +260,7 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   options.per_call_overhead_seconds = std::max(0.0, pair_seconds / 2 - baseline_seconds_);
   options.clearly_slow_below = protocol_.give_up_below;
   options.ratio.seed = secret_.Next();
+  options.ratio.pairs_per_block = job_.target == Target::kCuda ? 1 : 2;
   options.ratio.between_process_log_sd =
       job_.target == Target::kCuda ? kBetweenProcessLogSdOnCuda : kBetweenProcessLogSdOnCpu;
   options.ratio.between_process_seconds =

@@ -28,8 +28,32 @@ constexpr double kShortSeconds = 1e-4;
 constexpr int kAloneOfShort = 3;
 // Latency of one program in two processes differs by this much.
 constexpr double kBetweenProcessSecondsOfLatency = 3e-6;
+// Inputs drawn before the device is exclusive: of so many windows, in so many bytes.
+constexpr int kWindowsAhead = 14;
+constexpr int64_t kBytesAhead = int64_t{2} << 30;
+// Windows in a full queue come with an empty one of the same process this often: what is taken off
+// is the median of all of them.
+constexpr size_t kPairsPerEmpty = 2;
 
 double Seconds(int64_t ns) { return 1e-9 * static_cast<double>(ns); }
+
+stats::WindowReading ReadingOf(const CallResult& call) {
+  stats::WindowReading reading{Seconds(call.window_ns), std::nullopt};
+  if (call.empty_ns) reading.empty_seconds = Seconds(*call.empty_ns);
+  return reading;
+}
+
+// Adds the seconds of its life to a sum.
+class Spent {
+ public:
+  explicit Spent(double* sum) : sum_(sum) {}
+  Spent(const Spent&) = delete;
+  ~Spent() { *sum_ += watch_.Seconds(); }
+
+ private:
+  double* sum_;
+  Stopwatch watch_;
+};
 
 TimeSummary Summarise(const std::vector<double>& seconds) {
   if (seconds.empty()) return {};
@@ -40,13 +64,18 @@ TimeSummary Summarise(const std::vector<double>& seconds) {
 
 }  // namespace
 
+// With the device shared: everything but what is timed.
+Status Examination::PrepareWindows() {
+  DAVINCI_RETURN_IF_ERROR(ShareDevice());
+  DAVINCI_RETURN_IF_ERROR(BindBuffers());
+  return DrawAhead();
+}
+
 Status Examination::BindBuffers() {
   if (session_->buffers.is_null()) {
     DAVINCI_ASSIGN_OR_RETURN(auto made,
                              session_->oracle->Ask({{"op", "buffers"}, {"count", kMostCalls}}));
     session_->buffers = made.ok;
-    DAVINCI_ASSIGN_OR_RETURN(auto calibrated, session_->oracle->Ask({{"op", "calibrate"}}));
-    session_->between_events_seconds = calibrated.ok.at("between_events_seconds").get<double>();
   }
   json bind = session_->buffers;
   bind["op"] = "buffers";
@@ -74,6 +103,29 @@ void Examination::PlanWindows() {
   alone_ = {1, false, false, kHoldAloneSeconds};
 }
 
+// Small inputs of most windows are drawn while others share the device.
+Status Examination::DrawAhead() {
+  ahead_.clear();
+  const VariantFacts& facts = *session_->facts[0];
+  const int most = kWindowsAhead * std::min(protocol_.window_calls, facts.num_slots);
+  const int64_t room = kBytesAhead / std::max<int64_t>(facts.slot_bytes, 1);
+  const int count = static_cast<int>(std::min<int64_t>(most, room));
+  if (count < protocol_.window_calls) return Status::Ok();
+  json seeds = json::array();
+  for (int i = 0; i < count; ++i) {
+    ahead_.push_back(secret_.Next() >> 1);
+    seeds.push_back(ahead_.back());
+  }
+  return session_->oracle->Ask({{"op", "draw_ahead"}, {"seeds", seeds}}).status();
+}
+
+uint64_t Examination::NextSeed() {
+  if (ahead_.empty()) return secret_.Next() >> 1;
+  const uint64_t seed = ahead_.back();
+  ahead_.pop_back();
+  return seed;
+}
+
 Result<CallResult> Examination::CallWindow(Timed* timed, const WindowKind& kind, uint64_t seed) {
   CallOptions options;
   options.timeout_seconds = CallTimeout();
@@ -85,6 +137,7 @@ Result<CallResult> Examination::CallWindow(Timed* timed, const WindowKind& kind,
   options.on_thawed = [&] {
     posted = session_->oracle->Post({{"op", "release"}, {"seconds", kind.hold_seconds}});
   };
+  const Spent spent(&window_spent_["call"]);
   CallResult call = timed->runner->Call(options);
   DAVINCI_RETURN_IF_ERROR(posted);
   if (call.start_ns == 0) return call;  // it was never let go
@@ -121,23 +174,36 @@ json Examination::ArmWindow(Timed* timed, const WindowKind& kind, const json& ar
             {"empty", kind.empty}}}};
 }
 
-// One window of a process. `pair`: where the call's times go; its publishing, too.
-Result<CallResult> Examination::RunWindow(Timed* timed, const WindowKind& kind, const json& drawn,
-                                          Pair* pair) {
-  const Answer armed =
-      timed->runner->AskFrozen(ArmWindow(timed, kind, drawn.at("args")), CallTimeout());
+void Examination::BeginWindow(Timed* timed, const WindowKind& kind, const json& drawn) {
+  timed->runner->BeginFrozen(ArmWindow(timed, kind, drawn.at("args")));
+}
+
+// One window of a process that is being armed. `pair`: where the call's times go; its publishing,
+// too.
+Result<CallResult> Examination::FinishWindow(Timed* timed, const WindowKind& kind,
+                                             const json& drawn, Pair* pair) {
+  const Answer armed = [&] {
+    const Spent spent(&window_spent_["arm"]);
+    return timed->runner->FinishFrozen(CallTimeout());
+  }();
   CallResult call;
   call.failure = armed.failure;
   if (call.failure) return call;
   const int side = static_cast<int>(timed->side);
   std::vector<json> requests;
   if (!kind.empty)
-    requests.push_back(
-        {{"op", "publish_several"}, {"name", timed->name}, {"shifts", window_shifts_[side]}});
+    requests.push_back({{"op", "publish_several"},
+                        {"name", timed->name},
+                        {"shifts", window_shifts_[side]},
+                        {"cool", !kind.flush}});
   requests.push_back({{"op", "hold"}});
-  DAVINCI_ASSIGN_OR_RETURN(const auto answers, session_->oracle->AskAll(requests));
-  DAVINCI_RETURN_IF_ERROR(answers.failure);
-  if (!kind.empty) pair->publish_ns[side] = Nanoseconds(answers.ok[0]);
+  const auto published = [&] {
+    const Spent spent(&window_spent_["publish"]);
+    return session_->oracle->AskAll(requests);
+  }();
+  DAVINCI_RETURN_IF_ERROR(published.status());
+  DAVINCI_RETURN_IF_ERROR(published->failure);
+  if (!kind.empty) pair->publish_ns[side] = Nanoseconds(published->ok[0]);
   const uint64_t seed = session_->facts[0]->reseed_calls ? drawn.at("call_seed").get<uint64_t>()
                                                          : secret_.Next() >> 1;
   DAVINCI_ASSIGN_OR_RETURN(call, CallWindow(timed, kind, seed));
@@ -165,6 +231,7 @@ bool Examination::ReturnsOneMemory(const CallResult& call, const VariantFacts& f
 Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, CallResult* call,
                                        json* layouts) {
   const VariantFacts& facts = *session_->facts[0];
+  const Spent spent(&window_spent_["look"]);
   json all = json::array();
   json which = json::array();
   for (const Returned& returned : call->returned) {
@@ -203,6 +270,7 @@ Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, Cal
 
 Result<bool> Examination::VerifyWindow(const Pair& pair, const json (&layouts)[2],
                                        bool last_is_ours, bool full_check) {
+  const Spent spent(&window_spent_["verify"]);
   const size_t chosen = secret_.Below(pair.candidate.returned.size());
   json calls = json::array();
   for (size_t i = 0; i < pair.candidate.returned.size(); ++i) {
@@ -234,39 +302,59 @@ Result<bool> Examination::VerifyWindow(const Pair& pair, const json (&layouts)[2
 Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_first,
                                          bool full_check, std::vector<Pair>* into) {
   json seeds = json::array();
-  for (int i = 0; i < kind.calls; ++i) seeds.push_back(secret_.Next() >> 1);
+  for (int i = 0; i < kind.calls; ++i) seeds.push_back(NextSeed());
   drawn_.reset();  // the oracle forgets them
-  DAVINCI_ASSIGN_OR_RETURN(const auto drawn,
-                           session_->oracle->Ask({{"op", "draw"}, {"seeds", seeds}}));
+  ++window_pairs_;
+  const auto asked = [&] {
+    const Spent spent(&window_spent_["draw"]);
+    return session_->oracle->Ask({{"op", "draw"}, {"seeds", seeds}});
+  }();
+  DAVINCI_RETURN_IF_ERROR(asked.status());
+  const json& drawn = asked->ok;
   Timed* const order[2] = {baseline_first ? &session_->baseline : &candidate_,
                            baseline_first ? &candidate_ : &session_->baseline};
-  Pair pair;
-  json layouts[2] = {json::array(), json::array()};
   WindowKind empty = kind;
   empty.empty = true;
+  const bool with_empty = into != &pairs_ || pairs_.size() % kPairsPerEmpty == 0;
+  struct Window {
+    Timed* timed;
+    const WindowKind* kind;
+  };
+  std::vector<Window> windows;
   for (Timed* timed : order) {
-    CallResult& call = timed->side == Side::kBaseline ? pair.baseline : pair.candidate;
-    const bool empty_first = secret_.Below(2) == 0;
-    int64_t empty_ns = 0;
-    for (const bool calls_now : {!empty_first, empty_first}) {
-      DAVINCI_ASSIGN_OR_RETURN(CallResult ran,
-                               RunWindow(timed, calls_now ? kind : empty, drawn.ok, &pair));
-      if (ran.failure) return FailInPair(*timed, *ran.failure);
-      if (!calls_now) {
-        empty_ns = ran.window_ns;
-        continue;
-      }
-      call = std::move(ran);
-      if (kind.calls > 1 && ReturnsOneMemory(call, *session_->facts[0]) && into == nullptr) {
-        one_memory_ = true;
-        return true;
-      }
-      DAVINCI_ASSIGN_OR_RETURN(
-          const bool go_on,
-          LookAtWindow(timed, kind, &call, &layouts[static_cast<int>(timed->side)]));
-      if (!go_on) return false;
+    const bool empty_first = with_empty && secret_.Below(2) == 0;
+    if (empty_first) windows.push_back({timed, &empty});
+    windows.push_back({timed, &kind});
+    if (with_empty && !empty_first) windows.push_back({timed, &empty});
+  }
+  Pair pair;
+  json layouts[2] = {json::array(), json::array()};
+  const Window* armed = nullptr;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const Window& now = windows[i];
+    if (armed != &now) BeginWindow(now.timed, *now.kind, drawn);
+    DAVINCI_ASSIGN_OR_RETURN(CallResult ran, FinishWindow(now.timed, *now.kind, drawn, &pair));
+    if (ran.failure) return FailInPair(*now.timed, *ran.failure);
+    CallResult& call = now.timed->side == Side::kBaseline ? pair.baseline : pair.candidate;
+    if (now.kind->empty) {
+      call.empty_ns = ran.window_ns;
+      continue;
     }
-    call.empty_ns = empty_ns;
+    ran.empty_ns = call.empty_ns;
+    call = std::move(ran);
+    if (kind.calls > 1 && ReturnsOneMemory(call, *session_->facts[0]) && into == nullptr) {
+      one_memory_ = true;
+      return true;
+    }
+    // The other process is armed meanwhile.
+    armed = i + 1 < windows.size() && windows[i + 1].timed != now.timed ? &windows[i + 1] : nullptr;
+    if (armed != nullptr) BeginWindow(armed->timed, *armed->kind, drawn);
+    const auto go_on =
+        LookAtWindow(now.timed, kind, &call, &layouts[static_cast<int>(now.timed->side)]);
+    if (armed != nullptr && (!go_on.ok() || !*go_on))
+      (void)armed->timed->runner->FinishFrozen(CallTimeout());
+    DAVINCI_RETURN_IF_ERROR(go_on.status());
+    if (!*go_on) return false;
   }
   DAVINCI_ASSIGN_OR_RETURN(const bool right,
                            VerifyWindow(pair, layouts, order[1] == &candidate_, full_check));
@@ -277,17 +365,13 @@ Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_f
 
 // Windows that are of no record: memory is asked for, outputs are described.
 Result<bool> Examination::WarmWindows() {
-  DAVINCI_RETURN_IF_ERROR(BindBuffers());
   PlanWindows();
-  for (int i = 0; i < 2; ++i) {
-    DAVINCI_ASSIGN_OR_RETURN(const bool go_on,
-                             MeasureWindows(full_queue_, i % 2 == 0, false, nullptr));
-    if (!go_on) return false;
-    if (!one_memory_ || full_queue_.calls == 1) continue;
-    full_queue_.calls = from_idle_.calls = 1;
-    i = -1;
-  }
-  return true;
+  DAVINCI_ASSIGN_OR_RETURN(const auto calibrated, session_->oracle->Ask({{"op", "calibrate"}}));
+  session_->between_events_seconds = calibrated.ok.at("between_events_seconds").get<double>();
+  DAVINCI_ASSIGN_OR_RETURN(bool go_on, MeasureWindows(full_queue_, true, false, nullptr));
+  if (!go_on || !one_memory_ || full_queue_.calls == 1) return go_on;
+  full_queue_.calls = from_idle_.calls = 1;
+  return MeasureWindows(full_queue_, false, false, nullptr);
 }
 
 Result<bool> Examination::Corroborate(bool baseline_first) {
@@ -309,8 +393,8 @@ std::vector<double> Examination::WindowSeconds(const std::vector<Pair>& pairs,
                                                const WindowKind& kind, Side side) const {
   std::vector<stats::WindowReading> readings[2];
   for (const Pair& pair : pairs) {
-    readings[0].push_back({Seconds(pair.candidate.window_ns), Seconds(pair.candidate.empty_ns)});
-    readings[1].push_back({Seconds(pair.baseline.window_ns), Seconds(pair.baseline.empty_ns)});
+    readings[0].push_back(ReadingOf(pair.candidate));
+    readings[1].push_back(ReadingOf(pair.baseline));
   }
   // A call from an idle queue takes no less than the same call in a full one.
   const std::vector<double> full =
@@ -357,9 +441,9 @@ void Examination::ChargeWindows() {
   const std::vector<double> usual = WindowSeconds(pairs_, full_queue_, Side::kBaseline);
   bounds.usual_seconds = usual.empty() ? 0 : stats::Median(usual);
   const auto empty = [](const std::vector<Pair>& pairs) {
-    std::vector<double> seconds;
-    for (const Pair& pair : pairs) seconds.push_back(Seconds(pair.baseline.empty_ns));
-    return seconds.empty() ? 0 : stats::Median(seconds);
+    std::vector<stats::WindowReading> readings;
+    for (const Pair& pair : pairs) readings.push_back(ReadingOf(pair.baseline));
+    return stats::EmptySeconds(readings);
   };
   bounds.flush_seconds = (empty(pairs_) - empty(alone_pairs_)) / full_queue_.calls;
   const std::vector<double> own = WindowSeconds(pairs_, full_queue_, Side::kCandidate);
@@ -380,7 +464,10 @@ void Examination::ChargeWindows() {
       {"full_queue_ms", {middle(own), middle(usual)}},
       {"alone_ms", {middle(bounds.alone), middle(bounds.usual_alone)}},
       {"after_done_ms", {1e3 * after, 1e3 * latency_charge_}},
-      {"charged_ms", 1e3 * window_charge_}};
+      {"charged_ms", 1e3 * window_charge_},
+      {"pairs", window_pairs_}};
+  for (const auto& [what, seconds] : window_spent_)
+    evaluation_.evidence["windows"]["spent_ms"][what] = 1e3 * seconds;
 }
 
 ClockTimes Examination::Reading(const std::vector<stats::PairedSample>& samples,

@@ -44,15 +44,15 @@ Result<Protocol> ProtocolByName(std::string_view name) {
   if (name == "screening") {
     protocol.steps = {{"task"}, {"heavy_tailed"}, {"log_uniform"}, {"task", true}};
     protocol.second_opinion = false;
-    protocol.min_pairs = 6;
+    protocol.min_pairs = 8;
     protocol.max_pairs = 14;
     protocol.device_connections = 2;
     protocol.profile_baseline = false;
     protocol.window_calls = 8;
-    protocol.alone_every = 2;
-    protocol.latency_every = 3;
+    protocol.alone_every = 3;
+    protocol.latency_every = 8;
     protocol.profile_warmup_seconds = 0.005;
-    protocol.timing_budget_seconds = 0.25;
+    protocol.timing_budget_seconds = 0.15;
     protocol.target_half_width = 0.06;
     protocol.stress_share = 0;  // winners are judged again
     protocol.sampling_share_of_width = 0.5;

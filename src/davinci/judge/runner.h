@@ -79,13 +79,13 @@ struct CallResult {
       0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
   worker::CoreTimes cores;  // between thaw and frozen
   // Of a window of several calls (examination_windows.cc):
-  std::vector<Returned> returned;  // by call; `structure` and `outputs` are the last one's
-  int64_t start_ns = 0;            // when it was let go; 0: never
-  int64_t held_ns = 0;             // from there until the device was let go
-  int64_t window_ns = 0;           // … and from there to DONE
-  int64_t empty_ns = 0;            // the same without the calls
-  uint64_t seed = 0;               // that came with GO
-  bool compiled = false;           // a compilation happened inside: not a sample
+  std::vector<Returned> returned;   // by call; `structure` and `outputs` are the last one's
+  int64_t start_ns = 0;             // when it was let go; 0: never
+  int64_t held_ns = 0;              // from there until the device was let go
+  int64_t window_ns = 0;            // … and from there to DONE
+  std::optional<int64_t> empty_ns;  // the same without the calls, where measured
+  uint64_t seed = 0;                // that came with GO
+  bool compiled = false;            // a compilation happened inside: not a sample
 };
 
 // What a candidate may have compiled in all its life. While a compiler works the clock of a call or

@@ -19,6 +19,13 @@ constexpr unsigned kDrawThreads = 1024;
 // blocks are few.
 constexpr int64_t kResidentWarps = 132 * 16;
 
+// The first driver that captures overlapping launches into a graph: of CUDA 12.3.
+constexpr int kOverlapDriver = 12030;
+constexpr unsigned kProductThreads = 256;
+constexpr DecodeKernels::Tile kTiles[] = {{1, 1, 1}, {2, 2, 1}, {4, 2, 1}, {4, 4, 1}, {4, 4, 2}};
+constexpr DecodeKernels::Tile kGatedTiles[] = {{1, 2, 1}, {2, 4, 1}, {4, 4, 1},
+                                               {4, 4, 2}, {4, 8, 1}, {4, 8, 2}};
+
 unsigned AttendWarps(int64_t blocks) {
   for (const unsigned warps : {8U, 4U})
     if (blocks * warps <= kResidentWarps) return warps;
@@ -42,7 +49,8 @@ bool DecodeKernels::CanAttend(const Shape& shape) {
 }
 
 Result<std::unique_ptr<DecodeKernels>> DecodeKernels::Load(int ordinal, Shape shape,
-                                                           std::vector<std::string> directories) {
+                                                           std::vector<std::string> directories,
+                                                           bool overlap) {
   std::unique_ptr<DecodeKernels> kernels(new DecodeKernels());
   kernels->shape_ = shape;
   DAVINCI_ASSIGN_OR_RETURN(auto context, gpu::CudaContext::Retain(ordinal));
@@ -62,7 +70,24 @@ Result<std::unique_ptr<DecodeKernels>> DecodeKernels::Load(int ordinal, Shape sh
   DAVINCI_RETURN_IF_ERROR(find("dv_silu_mul", &kernels->silu_mul_));
   DAVINCI_RETURN_IF_ERROR(find("dv_draw_bf16", &kernels->draw_bf16_));
   DAVINCI_RETURN_IF_ERROR(find("dv_draw_fp32", &kernels->draw_fp32_));
-  if (kernels->can_attend()) DAVINCI_RETURN_IF_ERROR(find("dv_attend", &kernels->attend_));
+  if (kernels->can_attend()) {
+    DAVINCI_RETURN_IF_ERROR(find("dv_attend", &kernels->attend_));
+    DAVINCI_RETURN_IF_ERROR(find("dv_attend_whole", &kernels->attend_whole_));
+  }
+  const auto find_tiles = [&](const char* kind, bool gate,
+                              std::vector<gpu::CuFunction>* functions) -> Status {
+    for (const Tile& tile : Tiles(gate))
+      DAVINCI_RETURN_IF_ERROR(
+          find(fmt::format("dv_{}_{}_{}_{}", kind, tile.m, tile.n, tile.groups).c_str(),
+               &functions->emplace_back()));
+    return Status::Ok();
+  };
+  DAVINCI_RETURN_IF_ERROR(find_tiles("norm_product", false, &kernels->norm_products_));
+  DAVINCI_RETURN_IF_ERROR(find_tiles("product", false, &kernels->products_));
+  DAVINCI_RETURN_IF_ERROR(find_tiles("gated_product", true, &kernels->gated_products_));
+  const gpu::CudaDeviceProperties& device = kernels->library_->context().properties();
+  kernels->overlap_ =
+      overlap && device.compute_major >= 9 && device.driver_cuda_version >= kOverlapDriver;
   return kernels;
 }
 
@@ -118,6 +143,58 @@ Status DecodeKernels::Attend(void* stream, const void* q, int64_t q_stride, cons
                                      &lengths, &scale,    &kv_heads, &out};
   return Launch(attend_, "dv_attend", stream, kv_heads, rows, 32 * AttendWarps(kv_heads * rows),
                 parameters.data());
+}
+
+Status DecodeKernels::LaunchNext(gpu::CuFunction function, const char* name, void* stream,
+                                 int64_t grid_x, int64_t grid_y, unsigned threads,
+                                 void** parameters) const {
+  return (overlap_ ? LaunchOverlapping : LaunchKernel)(*library_, function, name, stream, grid_x,
+                                                       grid_y, threads, parameters);
+}
+
+Status DecodeKernels::AttendWhole(void* stream, const void* qkv, const void* q_norm,
+                                  const void* k_norm, float eps, const float* cos_sin,
+                                  const int64_t* positions, void* cached_keys, void* cached_values,
+                                  const int32_t* starts, const int32_t* lengths, float scale,
+                                  void* out, int64_t rows) const {
+  scale *= std::numbers::log2e_v<float>;
+  int kv_heads = shape_.kv_heads;
+  long long stride = int64_t{shape_.heads + 2 * kv_heads} * shape_.head_dim;
+  std::array<void*, 14> parameters = {&qkv,     &stride, &cached_keys, &cached_values, &starts,
+                                      &lengths, &scale,  &kv_heads,    &out,           &q_norm,
+                                      &k_norm,  &eps,    &cos_sin,     &positions};
+  return LaunchNext(attend_whole_, "dv_attend_whole", stream, kv_heads, rows,
+                    32 * AttendWarps(kv_heads * rows), parameters.data());
+}
+
+std::span<const DecodeKernels::Tile> DecodeKernels::Tiles(bool gate) {
+  return gate ? std::span<const Tile>(kGatedTiles) : std::span<const Tile>(kTiles);
+}
+
+int DecodeKernels::BestTile(int64_t rows, int64_t /*width*/, bool gate) {
+  if (rows <= 16) return 0;
+  if (rows <= 32) return 1;
+  if (rows <= 64) return 2;
+  return gate ? 4 : 3;
+}
+
+Status DecodeKernels::Project(void* stream, const Projection& p, int tile) const {
+  if (tile < 0) tile = BestTile(p.rows, p.width, p.gate);
+  const auto index = static_cast<size_t>(tile);
+  const Tile shape = Tiles(p.gate)[index];
+  const auto& functions = p.gate ? gated_products_ : p.norm != nullptr ? norm_products_ : products_;
+  const void *x = p.x, *norm = p.norm, *weight = p.weight, *bias = p.bias, *residual = p.residual;
+  void* out = p.out;
+  float eps = p.eps;
+  int rows = static_cast<int>(p.rows);
+  int width = static_cast<int>(p.width);
+  int inner = static_cast<int>(p.inner);
+  std::array<void*, 10> parameters = {&x,        &norm, &eps,  &weight, &bias,
+                                      &residual, &out,  &rows, &width,  &inner};
+  const int64_t columns = (p.gate ? 4 : 8) * shape.n;
+  const int64_t block_rows = int64_t{16} * shape.m * shape.groups;
+  return LaunchNext(functions[index], "dv_product", stream, (p.width + columns - 1) / columns,
+                    (p.rows + block_rows - 1) / block_rows, kProductThreads, parameters.data());
 }
 
 Status DecodeKernels::SiluMul(void* stream, const void* both, void* out, int64_t rows,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,12 @@ class DecodeKernels {
     int kv_heads = 0;
     int head_dim = 0;
   };
-  // `directories` are searched for NVRTC first. kNotFound where there is none.
+  // `directories` are searched for NVRTC first. kNotFound where there is none. `overlap`: Project()
+  // and AttendWhole() begin while the kernel ahead of them on the stream runs, where the device can
+  // (compute capability 9.0), so that its results may be read only by kernels behind them.
   static Result<std::unique_ptr<DecodeKernels>> Load(int ordinal, Shape shape,
-                                                     std::vector<std::string> directories);
+                                                     std::vector<std::string> directories,
+                                                     bool overlap = true);
   // What NVRTC gets for `shape`.
   static std::string Source(const Shape& shape);
 
@@ -54,6 +58,44 @@ class DecodeKernels {
   Status Attend(void* stream, const void* q, int64_t q_stride, const void* keys, const void* values,
                 const int32_t* starts, const int32_t* lengths, float scale, void* out,
                 int64_t rows) const;
+  // Heads(), Keep() and Attend() in one, for rows of heads as the product made them: dense
+  // [rows, heads + 2 kv_heads, head_dim]. Row r's key and value become the cache's position
+  // starts[r] + lengths[r] - 1, which is the last that it sees; earlier ones must not come from the
+  // kernel ahead on the stream. `positions`: what heads are rotated by.
+  Status AttendWhole(void* stream, const void* qkv, const void* q_norm, const void* k_norm,
+                     float eps, const float* cos_sin, const int64_t* positions, void* cached_keys,
+                     void* cached_values, const int32_t* starts, const int32_t* lengths,
+                     float scale, void* out, int64_t rows) const;
+
+  // A product with what lies around it, for few rows:
+  // y[r][i] = sum_j norm(x)[r][j] weight[i][j] + bias[i], then out = y + residual, or with `gate`
+  // out[r][i] = silu(y[r][i]) * y[r][width + i]. All bf16 and dense; weight [width, inner], with
+  // gate [2 width, inner]. A row's result does not depend on other rows, given their number.
+  struct Projection {
+    const void* x = nullptr;         // [rows, inner]
+    const void* norm = nullptr;      // of RMS norm, [inner]; null: without, no gate then
+    const void* weight = nullptr;    // must not come from the kernel ahead on the stream
+    const void* bias = nullptr;      // [width], with gate [2 width]; null: none
+    const void* residual = nullptr;  // [rows, width]; null: none. May be `out`.
+    void* out = nullptr;             // [rows, width]
+    float eps = 0;
+    bool gate = false;
+    int64_t rows = 0, width = 0, inner = 0;
+  };
+  static bool CanProject(int64_t width, int64_t inner) {
+    return inner % 32 == 0 && width % 2 == 0 && 2 * width * inner < int64_t{1} << 32;
+  }
+  // A block's results are 16 m groups rows by 8 n columns (with gate 4 n).
+  struct Tile {
+    int m = 0, n = 0, groups = 0;
+  };
+  // Those that Project() has for a kind of projection, by size.
+  static std::span<const Tile> Tiles(bool gate);
+  // `tile`: an index of Tiles(); -1: the best.
+  Status Project(void* stream, const Projection& projection, int tile = -1) const;
+  // The index of Tiles() that Project() takes.
+  static int BestTile(int64_t rows, int64_t width, bool gate);
+
   // out[r][i] = silu(both[r][i]) * both[r][width + i]; width is a multiple of 8.
   Status SiluMul(void* stream, const void* both, void* out, int64_t rows, int64_t width) const;
   // Draws from softmax(logits * inverse_temperature), restricted logits being -inf; the likeliest
@@ -67,6 +109,9 @@ class DecodeKernels {
   DecodeKernels() = default;
   Status Launch(gpu::CuFunction function, const char* name, void* stream, int64_t grid_x,
                 int64_t grid_y, unsigned threads, void** parameters) const;
+  // For kernels that wait themselves for the one ahead.
+  Status LaunchNext(gpu::CuFunction function, const char* name, void* stream, int64_t grid_x,
+                    int64_t grid_y, unsigned threads, void** parameters) const;
 
   Shape shape_;
   std::unique_ptr<gpu::KernelLibrary> library_;
@@ -75,6 +120,10 @@ class DecodeKernels {
   gpu::CuFunction norm_ = nullptr;
   gpu::CuFunction keep_ = nullptr;
   gpu::CuFunction attend_ = nullptr;
+  gpu::CuFunction attend_whole_ = nullptr;
+  // In the order of Tiles(): with norm, without, with norm and gate.
+  std::vector<gpu::CuFunction> norm_products_, products_, gated_products_;
+  bool overlap_ = false;
   gpu::CuFunction silu_mul_ = nullptr;
   gpu::CuFunction draw_bf16_ = nullptr;
   gpu::CuFunction draw_fp32_ = nullptr;

@@ -28,7 +28,10 @@ using namespace host_threads;
 #define DV_GROUP 3
 #define DV_LANES 8
 #include "davinci/model/kernels/common.cu"
+#include "davinci/model/kernels/common_instructions.cu"
 #include "davinci/model/kernels/decode.cu"
+#include "davinci/model/kernels/decode_attend.cu"
+#include "davinci/model/kernels/decode_layer.cu"
 #pragma GCC diagnostic pop
 #undef __shared__
 
@@ -123,7 +126,8 @@ TEST(DecodeKernels, AttentionIsThatOfTheHost) {
   const std::vector<float> q = Normal(static_cast<size_t>(rows * q_stride), 10);
   const std::vector<int> starts = {0, 300, 17, 5};
   const std::vector<int> lengths = {1, 100, 65, 257};
-  const std::vector<Bf16> q_bits = Halves(q), key_bits = Halves(keys), value_bits = Halves(values);
+  const std::vector<Bf16> q_bits = Halves(q);
+  std::vector<Bf16> key_bits = Halves(keys), value_bits = Halves(values);
   std::vector<Bf16> out(rows * heads * dim);
   const float scale = 1 / std::sqrt(static_cast<float>(dim));
   std::vector<float> wanted(out.size()), scratch(group * 257);
@@ -139,6 +143,121 @@ TEST(DecodeKernels, AttentionIsThatOfTheHost) {
     });
     ExpectNear(out, wanted);
   }
+}
+
+TEST(DecodeKernels, OneLaunchTurnsKeepsAndAttends) {
+  const int group = 3, dim = 64, kv_heads = 2, rows = 3, positions = 300, heads = group * kv_heads;
+  const int64_t stride = (heads + 2 * kv_heads) * dim;
+  const std::vector<Bf16> qkv = Halves(Normal(static_cast<size_t>(rows * stride), 20));
+  const std::vector<Bf16> keys = Halves(Normal(positions * kv_heads * dim, 21));
+  const std::vector<Bf16> values = Halves(Normal(positions * kv_heads * dim, 22));
+  const std::vector<Bf16> q_norm = Halves(Normal(dim, 23)), k_norm = Halves(Normal(dim, 24));
+  const std::vector<float> table = Normal(200 * dim, 25);
+  const std::vector<int> starts = {7, 120, 0}, lengths = {1, 150, 33};
+  const std::vector<long long> turns = {0, 149, 32}, at = {7, 269, 32};
+  const float scale = std::numbers::log2e_v<float> / std::sqrt(static_cast<float>(dim));
+  for (const bool norms : {false, true}) {
+    const Bf16* const q_weight = norms ? q_norm.data() : nullptr;
+    const Bf16* const k_weight = norms ? k_norm.data() : nullptr;
+    std::vector<Bf16> turned = qkv, wanted_keys = keys, wanted_values = values;
+    std::vector<Bf16> wanted(rows * heads * dim);
+    Launch({rows, (heads + kv_heads + 3) / 4, 1}, 128, [&] {
+      dv_heads(turned.data(), q_weight, k_weight, 1e-6F, table.data(), turns.data(), heads,
+               kv_heads, dim);
+    });
+    const auto* words = reinterpret_cast<const uint4*>(turned.data());
+    const int chunks = kv_heads * dim / 8;
+    Launch({rows, 1, 1}, 128, [&] {
+      dv_keep(words + group * chunks, words + (group + 1) * chunks, (group + 2) * chunks, at.data(),
+              reinterpret_cast<uint4*>(wanted_keys.data()),
+              reinterpret_cast<uint4*>(wanted_values.data()), chunks);
+    });
+    Launch({kv_heads, rows, 1}, 64, [&] {
+      dv_attend(turned.data(), stride, wanted_keys.data(), wanted_values.data(), starts.data(),
+                lengths.data(), scale, kv_heads, wanted.data());
+    });
+    std::vector<float> wanted_floats;
+    for (const Bf16 bits : wanted) wanted_floats.push_back(Widen(bits));
+    for (const unsigned warps : {2U, 8U}) {
+      std::vector<Bf16> new_keys = keys, new_values = values, out(wanted.size());
+      Launch({kv_heads, rows, 1}, 32 * warps, [&] {
+        dv_attend_whole(qkv.data(), stride, new_keys.data(), new_values.data(), starts.data(),
+                        lengths.data(), scale, kv_heads, out.data(), q_weight, k_weight, 1e-6F,
+                        table.data(), turns.data());
+      });
+      EXPECT_EQ(new_values, wanted_values);
+      for (size_t i = 0; i < keys.size(); ++i)
+        ASSERT_NEAR(Widen(new_keys[i]), Widen(wanted_keys[i]),
+                    std::abs(Widen(wanted_keys[i])) / 100);
+      ExpectNear(out, wanted_floats);
+    }
+  }
+}
+
+// y = norm(x) w^T + bias, gated or with the residual added, in fp64.
+struct ProductCase {
+  int rows, width, k;
+  bool norm, gate, bias, residual;
+};
+template <typename Kernel>
+void CheckProduct(const ProductCase& c, int block_rows, int columns, const Kernel& kernel) {
+  const auto size = [](int a, int b) { return static_cast<size_t>(a) * static_cast<size_t>(b); };
+  const int wide = c.gate ? 2 * c.width : c.width;
+  const std::vector<float> x = Normal(size(c.rows, c.k), 30, 2), norm = Normal(size(1, c.k), 31),
+                           w = Normal(size(wide, c.k), 32, 0.1F), bias = Normal(size(1, wide), 33),
+                           before = Normal(size(c.rows, c.width), 34);
+  const std::vector<Bf16> x_bits = Halves(x), norm_bits = Halves(norm), w_bits = Halves(w),
+                          bias_bits = Halves(bias);
+  std::vector<Bf16> out = Halves(before);
+  const unsigned across = static_cast<unsigned>((c.width + columns - 1) / columns);
+  const unsigned down = static_cast<unsigned>((c.rows + block_rows - 1) / block_rows);
+  Launch({across, down, 1}, 256, [&] {
+    kernel(x_bits.data(), c.norm ? norm_bits.data() : nullptr, 1e-6F, w_bits.data(),
+           c.bias ? bias_bits.data() : nullptr, c.residual ? out.data() : nullptr, out.data(),
+           c.rows, c.width, c.k);
+  });
+  std::vector<double> y(size(1, wide));
+  for (int m = 0; m < c.rows; ++m) {
+    const float* const row = x.data() + size(m, c.k);
+    double squares = 0, magnitude = 0;
+    for (int i = 0; i < c.k; ++i) squares += static_cast<double>(row[i]) * row[i];
+    const double factor = c.norm ? 1 / std::sqrt(squares / c.k + 1e-6) : 1;
+    for (int n = 0; n < wide; ++n) {
+      double sum = 0;
+      for (int i = 0; i < c.k; ++i)
+        sum += static_cast<double>(row[i]) * (c.norm ? norm[i] : 1.0F) * w[size(n, c.k) + i];
+      y[n] = sum * factor + (c.bias ? bias[n] : 0.0F);
+      magnitude = std::max(magnitude, std::abs(y[n]));
+    }
+    for (int n = 0; n < c.width; ++n) {
+      double wanted = y[n];
+      if (c.gate) wanted = y[n] / (1 + std::exp(-y[n])) * y[c.width + n];
+      if (c.residual) wanted += before[size(m, c.width) + n];
+      const double slack = (c.norm ? magnitude / 100 : 1e-4) * (c.gate ? magnitude : 1);
+      ASSERT_NEAR(Widen(out[size(m, c.width) + n]), wanted, slack + std::abs(wanted) / 200)
+          << m << " " << n;
+    }
+  }
+}
+
+TEST(DecodeKernels, AProductAddsTheResidual) {
+  CheckProduct({3, 10, 96, false, false, false, true}, 16, 8, dv_product_1_1_1);
+  CheckProduct({33, 34, 352, false, false, true, true}, 32, 16, dv_product_2_2_1);
+  CheckProduct({130, 32, 32, false, false, false, true}, 64, 32, dv_product_4_4_1);
+  CheckProduct({131, 40, 160, false, false, false, true}, 128, 32, dv_product_4_4_2);
+}
+
+TEST(DecodeKernels, AProductNormalisesItsRows) {
+  CheckProduct({17, 14, 64, true, false, false, false}, 16, 8, dv_norm_product_1_1_1);
+  CheckProduct({65, 18, 288, true, false, true, false}, 64, 16, dv_norm_product_4_2_1);
+  CheckProduct({129, 34, 64, true, false, true, false}, 128, 32, dv_norm_product_4_4_2);
+}
+
+TEST(DecodeKernels, AProductGatesItsColumns) {
+  CheckProduct({5, 12, 96, true, true, true, false}, 16, 8, dv_gated_product_1_2_1);
+  CheckProduct({33, 18, 320, true, true, false, false}, 32, 16, dv_gated_product_2_4_1);
+  CheckProduct({66, 34, 64, true, true, false, false}, 64, 32, dv_gated_product_4_8_1);
+  CheckProduct({66, 34, 160, true, true, false, false}, 128, 32, dv_gated_product_4_8_2);
 }
 
 TEST(DecodeKernels, TheNormIsThatOfTheHost) {

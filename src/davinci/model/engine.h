@@ -108,6 +108,15 @@ class DeviceTurn {
   virtual bool IsWanted() = 0;
 };
 
+// CUDA, bf16: which of davinci's own kernels (decode_kernels.h) a step uses where they can be
+// compiled; each value includes those before it.
+enum class OwnKernels {
+  kNone,        // ATen's alone
+  kOperations,  // what lies between the products of a layer, one launch each
+  kLayers,      // products and what lies around them in one launch, where that is faster
+  kOverlapped,  // these begin while the kernel ahead runs
+};
+
 enum class Dtype { kAuto, kFloat32, kBfloat16 };  // kAuto: bf16 on CUDA, else what the file has
 
 struct EngineOptions {
@@ -129,8 +138,7 @@ struct EngineOptions {
   // Normally distributed weights instead of those on disk; model_dir needs config.json alone. For
   // measuring speed.
   bool random_weights = false;
-  // CUDA, bf16: the kernels of decode_kernels.h where they can be compiled; false: ATen's alone.
-  bool own_kernels = true;
+  OwnKernels own_kernels = OwnKernels::kOverlapped;
   // Called with the bytes that will be allocated, before they are; what it returns is destroyed
   // when they have been freed.
   std::function<Result<std::shared_ptr<void>>(const std::string& device, int64_t bytes)>

@@ -5,6 +5,7 @@
 
 #include <ucontext.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -25,6 +26,10 @@ struct uint4 {
   unsigned x, y, z, w;
 };
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+struct float2 {
+  float x, y;
+};
+inline float2 make_float2(float x, float y) { return {x, y}; }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline float rsqrtf(float value) { return 1.0F / std::sqrt(value); }
@@ -33,7 +38,8 @@ inline float rsqrtf(float value) { return 1.0F / std::sqrt(value); }
 struct Block {
   std::vector<ucontext_t> contexts;
   std::vector<std::vector<char>> stacks;
-  std::vector<std::uint32_t> slots;  // of the shuffles
+  std::vector<std::uint32_t> slots;                    // of the shuffles
+  std::vector<std::array<std::uint32_t, 6>> operands;  // of the matrix instruction
   std::vector<bool> done;
   ucontext_t scheduler;
   const std::function<void()>* kernel = nullptr;
@@ -61,6 +67,35 @@ T __shfl_xor_sync(unsigned, T value, int mask) {
   return other;
 }
 
+// kernels/common_instructions.cu. One kernel runs at a time.
+inline void AwaitPrevious() {}
+inline void ReleaseNext() {}
+inline uint4 LoadFresh(const uint4* from) { return *from; }
+inline unsigned LoadFreshWord(const unsigned* from) { return *from; }
+inline void Prefetch(const void*) {}
+
+// mma.m16n8k16 of bf16 with fp32 sums; which lane holds what is PTX's.
+inline void Mma(float* c, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
+                unsigned b1) {
+  block.operands[threadIdx.x] = {a0, a1, a2, a3, b0, b1};
+  HandOver();
+  const unsigned warp = threadIdx.x / 32 * 32;
+  const unsigned lane = threadIdx.x % 32;
+  const auto element = [](unsigned word, unsigned k) {
+    return std::bit_cast<float>(k % 2 == 0 ? word << 16 : word & 0xffff0000U);
+  };
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned row = lane / 4 + i / 2 * 8;
+    const unsigned column = lane % 4 * 2 + i % 2;
+    for (unsigned k = 0; k < 16; ++k) {
+      const auto& a = block.operands[warp + row % 8 * 4 + k % 8 / 2];
+      const auto& b = block.operands[warp + column * 4 + k % 8 / 2];
+      c[i] += element(a[row / 8 + k / 8 * 2], k) * element(b[4 + k / 8], k);
+    }
+  }
+  HandOver();
+}
+
 inline void RunThread() {
   (*block.kernel)();
   block.done[threadIdx.x] = true;
@@ -73,6 +108,7 @@ inline void Launch(Index grid, unsigned threads, const std::function<void()>& ke
   block.contexts.resize(threads);
   block.stacks.resize(threads, std::vector<char>(size_t{64} << 10));
   block.slots.resize(threads);
+  block.operands.resize(threads);
   for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
     for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
       block.done.assign(threads, false);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "davinci/model/kernel_launch.h"
 
@@ -13,6 +14,7 @@ const char* const kTrainSource =
     ;
 constexpr int64_t kMultiprocessors = 132;  // of an H100 or H200; with others only the grids change
 constexpr unsigned kSumThreads = 1024;
+constexpr unsigned kUpdateThreads = 256;
 
 constexpr unsigned WholeWarps(int64_t threads) {
   return static_cast<unsigned>((threads + 31) / 32 * 32);
@@ -85,6 +87,9 @@ Result<std::unique_ptr<TrainKernels>> TrainKernels::Load(int ordinal,
       {"dv_train_silu_back", &kernels->silu_back_},
       {"dv_train_score", &kernels->score_},
       {"dv_train_score_back", &kernels->score_back_},
+      {"dv_train_squares", &kernels->squares_},
+      {"dv_train_total", &kernels->total_},
+      {"dv_train_adamw", &kernels->adamw_},
   };
   for (const auto& [name, function] : functions) {
     DAVINCI_ASSIGN_OR_RETURN(*function, kernels->library_->Find(name));
@@ -193,6 +198,31 @@ Status TrainKernels::ScoreBackward(void* stream, void* logits, int64_t rows, int
                                      &expected, &slopes, &log_sums};
   return Launch(score_back_, "dv_train_score_back", stream, rows, ScoreThreads(vocab),
                 parameters.data());
+}
+
+Status TrainKernels::Squares(void* stream, const int64_t* slots, const int32_t* blocks,
+                             int64_t num_blocks, float* parts, double* total) const {
+  long long count = num_blocks;
+  std::array<void*, 3> each = {&slots, &blocks, &parts};
+  DAVINCI_RETURN_IF_ERROR(
+      Launch(squares_, "dv_train_squares", stream, num_blocks, kUpdateThreads, each.data()));
+  std::array<void*, 3> all = {&parts, &count, &total};
+  return Launch(total_, "dv_train_total", stream, 1, kSumThreads, all.data());
+}
+
+Status TrainKernels::AdamW(void* stream, const int64_t* slots, const int32_t* blocks,
+                           int64_t num_blocks, const double* squares, const AdamStep& step) const {
+  const auto at = static_cast<double>(step.step);
+  auto clip_norm = static_cast<float>(step.clip_norm);
+  auto beta1 = static_cast<float>(step.beta1);
+  auto beta2 = static_cast<float>(step.beta2);
+  auto epsilon = static_cast<float>(step.epsilon);
+  auto rate_decay = static_cast<float>(step.learning_rate * step.weight_decay);
+  auto step_size = static_cast<float>(step.learning_rate / (1 - std::pow(step.beta1, at)));
+  auto correction = static_cast<float>(std::sqrt(1 - std::pow(step.beta2, at)));
+  std::array<void*, 10> parameters = {&slots, &blocks,  &squares,    &clip_norm, &beta1,
+                                      &beta2, &epsilon, &rate_decay, &step_size, &correction};
+  return Launch(adamw_, "dv_train_adamw", stream, num_blocks, kUpdateThreads, parameters.data());
 }
 
 }  // namespace davinci::model

@@ -78,6 +78,32 @@ class TrainKernels {
                        float inverse_temperature, const int64_t* expected, const float* slopes,
                        const float* log_sums) const;
 
+  // An update of many tensors in one launch. On the device: `slots`, kSlotWords words of each
+  // tensor (the members of UpdateSlot), and `blocks`, a pair for each block: the tensor, and which
+  // kUpdateChunk of its elements.
+  struct UpdateSlot {
+    int64_t gradient = 0;  // address: fp32, or bf16 with kHalf
+    int64_t master = 0;    // address: fp32; moments, too
+    int64_t first = 0, second = 0;
+    int64_t weights = 0;  // address: bf16, gets the rounded masters; 0: none
+    int64_t count = 0;    // elements
+    int64_t flags = 0;
+  };
+  static constexpr int64_t kDecays = 1, kHalf = 2, kDense = 4;  // kDense: addresses allow 16 bytes
+  static constexpr int64_t kSlotWords = sizeof(UpdateSlot) / sizeof(int64_t);
+  static constexpr int64_t kUpdateChunk = 16384;
+  // total = sum of squares of all gradients. parts: fp32 [num_blocks].
+  Status Squares(void* stream, const int64_t* slots, const int32_t* blocks, int64_t num_blocks,
+                 float* parts, double* total) const;
+  struct AdamStep {
+    double clip_norm = 0;  // 0: no clipping
+    double beta1 = 0, beta2 = 0, epsilon = 0, weight_decay = 0, learning_rate = 0;
+    int64_t step = 1;  // counted from 1
+  };
+  // Clips by the norm, the root of `squares`, and updates; nothing where that is not finite.
+  Status AdamW(void* stream, const int64_t* slots, const int32_t* blocks, int64_t num_blocks,
+               const double* squares, const AdamStep& step) const;
+
  private:
   static constexpr int64_t kMostChunks = 640;  // of 8 values, a thread each: as train.cu says
   TrainKernels() = default;
@@ -94,6 +120,9 @@ class TrainKernels {
   gpu::CuFunction silu_back_ = nullptr;
   gpu::CuFunction score_ = nullptr;
   gpu::CuFunction score_back_ = nullptr;
+  gpu::CuFunction squares_ = nullptr;
+  gpu::CuFunction total_ = nullptr;
+  gpu::CuFunction adamw_ = nullptr;
 };
 
 }  // namespace davinci::model

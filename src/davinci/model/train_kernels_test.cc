@@ -301,6 +301,97 @@ TEST(TrainKernels, ALogitThatIsNoNumberIsSeen) {
   EXPECT_TRUE(std::isnan(log_prob));
 }
 
+// Tensors of an update, as they lie in memory; `at` shifts the addresses so that they are not
+// dense.
+struct UpdateTensor {
+  bool half, decays, rounds;
+  size_t count, at;
+  std::vector<float> gradient, master, first, second;
+  std::vector<Bf16> half_gradient, weights;
+  Doubles exact_gradient, exact_master, exact_first, exact_second;
+};
+
+TEST(TrainKernels, TheUpdateClipsDecaysAndRoundsAsTheFormulaSays) {
+  const double clip = 0.5, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, decay = 0.1, rate = 0.01;
+  const int step = 3;
+  std::vector<UpdateTensor> tensors = {
+      {true, true, true, 16384 + 4000, 0, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}},
+      {false, false, false, 37, 0, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}},
+      {false, true, true, 700, 1, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};
+  std::mt19937 random(20);
+  std::normal_distribution<float> normal(0, 1);
+  std::vector<TrainKernels::UpdateSlot> slots;
+  std::vector<unsigned> blocks;
+  double squares = 0;
+  for (UpdateTensor& t : tensors) {
+    const size_t size = t.count + t.at;
+    for (size_t i = 0; i < size; ++i) {
+      t.gradient.push_back(0.01F * normal(random));
+      t.half_gradient.push_back(Narrow(t.gradient.back()));
+      t.exact_gradient.push_back(t.half ? Widen(t.half_gradient.back()) : t.gradient.back());
+      t.master.push_back(normal(random));
+      t.first.push_back(0.01F * normal(random));
+      t.second.push_back(1e-4F * std::abs(normal(random)));
+      if (i >= t.at) squares += t.exact_gradient.back() * t.exact_gradient.back();
+    }
+    t.exact_master.assign(t.master.begin(), t.master.end());
+    t.exact_first.assign(t.first.begin(), t.first.end());
+    t.exact_second.assign(t.second.begin(), t.second.end());
+    t.weights = Bits(size);
+    const auto address = [](const auto& of, size_t at) {
+      return reinterpret_cast<int64_t>(of.data() + at);
+    };
+    for (size_t chunk = 0; chunk * TrainKernels::kUpdateChunk < t.count; ++chunk) {
+      blocks.push_back(static_cast<unsigned>(slots.size()));
+      blocks.push_back(static_cast<unsigned>(chunk));
+    }
+    slots.push_back({t.half ? address(t.half_gradient, t.at) : address(t.gradient, t.at),
+                     address(t.master, t.at), address(t.first, t.at), address(t.second, t.at),
+                     t.rounds ? address(t.weights, t.at) : 0, static_cast<int64_t>(t.count),
+                     (t.decays ? TrainKernels::kDecays : 0) | (t.half ? TrainKernels::kHalf : 0) |
+                         (t.at == 0 ? TrainKernels::kDense : 0)});
+  }
+  const auto num_blocks = static_cast<unsigned>(blocks.size() / 2);
+  const auto* const table = reinterpret_cast<const long long*>(slots.data());
+  std::vector<float> parts(num_blocks, NAN);
+  double total = NAN;
+  Launch({num_blocks, 1, 1}, 256, [&] { dv_train_squares(table, blocks.data(), parts.data()); });
+  Launch({1, 1, 1}, 1024, [&] { dv_train_total(parts.data(), num_blocks, &total); });
+  EXPECT_NEAR(total, squares, 1e-5 * squares);
+  const auto update = [&](double of) {
+    Launch({num_blocks, 1, 1}, 256, [&] {
+      dv_train_adamw(table, blocks.data(), &of, clip, beta1, beta2, eps, rate * decay,
+                     static_cast<float>(rate / (1 - std::pow(beta1, step))),
+                     static_cast<float>(std::sqrt(1 - std::pow(beta2, step))));
+    });
+  };
+  const std::vector<UpdateTensor> before = tensors;
+  update(INFINITY);
+  update(NAN);
+  for (size_t k = 0; k < tensors.size(); ++k) EXPECT_EQ(tensors[k].master, before[k].master);
+  ASSERT_GT(std::sqrt(squares), clip);
+  update(total);
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    const UpdateTensor& t = tensors[k];
+    for (size_t i = 0; i < t.count + t.at; ++i) {
+      if (i < t.at) {
+        ASSERT_EQ(t.master[i], before[k].master[i]);
+        continue;
+      }
+      const double g = t.exact_gradient[i] * clip / std::sqrt(squares);
+      const double first = beta1 * t.exact_first[i] + (1 - beta1) * g;
+      const double second = beta2 * t.exact_second[i] + (1 - beta2) * g * g;
+      const double master = t.exact_master[i] * (1 - (t.decays ? rate * decay : 0)) -
+                            rate * first / (1 - std::pow(beta1, step)) /
+                                (std::sqrt(second / (1 - std::pow(beta2, step))) + eps);
+      ASSERT_NEAR(t.first[i], first, 1e-7) << k << " " << i;
+      ASSERT_NEAR(t.second[i], second, 1e-9) << k << " " << i;
+      ASSERT_NEAR(t.master[i], master, 1e-6) << k << " " << i;
+      ASSERT_EQ(t.weights[i], t.rounds ? Narrow(t.master[i]) : 0x7fc0) << k << " " << i;
+    }
+  }
+}
+
 TEST(TrainKernels, ShapesOfTheModelsAreDone) {
   for (const auto& [heads, kv, dim] : std::vector<std::array<int, 3>>{
            {8, 4, 64}, {9, 3, 64}, {16, 8, 128}, {32, 8, 128}, {40, 8, 128}})

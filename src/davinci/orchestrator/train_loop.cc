@@ -11,6 +11,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/comm/agree.h"
+#include "davinci/orchestrator/ahead.h"
 #include "davinci/orchestrator/run_library.h"
 #include "davinci/orchestrator/step_engine.h"
 #include "davinci/orchestrator/task_inputs.h"
@@ -84,22 +85,38 @@ class Training {
     int batches = 0;
     double opening_seconds = 0;  // of the model
   };
-  Result<Sampled> Sample();
+  // The first batch has been drawn.
+  Result<Sampled> Sample(int step, int policy, std::vector<rollout::TaskInput> first_batch);
   size_t TasksPerBatch() const {
     return std::min<size_t>(static_cast<size_t>(recipe_.tasks_per_step), tasks_.size());
   }
-  Result<std::vector<rollout::TaskInput>> TasksOf(int batch);
-  // The newest checkpoint, for sampling.
-  Result<std::unique_ptr<llm::Backbone>> OpenSampler();
+  // `policy`: the step whose checkpoint samples; where the batch has been drawn before, what was
+  // recorded then.
+  Result<std::vector<rollout::TaskInput>> TasksOf(int batch, int* policy);
+  // The checkpoint of step `policy`, for sampling.
+  Result<std::unique_ptr<llm::Backbone>> OpenSampler(int policy);
   // As units of `segment`.
-  Result<std::vector<rollout::TaskOutcome>> RollOut(int segment, llm::Backbone* model,
+  Result<std::vector<rollout::TaskOutcome>> RollOut(int step, int segment, int policy,
+                                                    llm::Backbone* model,
                                                     const std::vector<rollout::TaskInput>& inputs,
                                                     const rollout::StepSettings& settings);
-  // The policy that `step` samples from, on the held-out tasks, where they are due.
-  Status HeldOut(int step, ordered_json* line);
+  // The policy that `step` samples from, on the held-out tasks, where they are due: their fast_1.
+  Result<std::optional<double>> HeldOut(int step, int policy, ordered_json* line);
   Status Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes, ordered_json* line);
-  // Held-out tasks, sampling, what of it goes into the log line.
-  Status Prepare(int step, Sampled* sampled, ordered_json* line);
+  // What a step needs before it is trained, and what of it goes into the log line. In the thread of
+  // Ahead, with next_segment_, library and the lanes' times; the rest of a step is the main
+  // thread's.
+  struct Prepared {
+    Sampled sampled;
+    int policy = 0;
+    std::optional<double> held_out;
+    ordered_json line;
+  };
+  Result<Prepared> Prepare(int step, int newest, const Ahead<Prepared>::Await& await);
+  // What is watched from step to step.
+  void Observe(Prepared* prepared);
+  Status TrainStep(int step, Prepared* prepared);
+  Status TrainSteps();
   Status Learn(int step, TrainingBatch& batch, ordered_json* line);
   // Agreed.
   Status Save(int step);
@@ -128,8 +145,10 @@ class Training {
   bool begins_ = true;                   // there was no checkpoint
   int done_ = 0;                         // steps that have a checkpoint
   int batches_ = 0;                      // of tasks, that they rolled out
+  int next_segment_ = 1;                 // of the batch that is rolled out next
   std::optional<int64_t> best_;          // the step whose checkpoint did best on the held-out tasks
   double best_score_ = 0;
+  double saving_seconds_ = 0;  // of the newest checkpoint
   TrainOutcome outcome_;
 };
 
@@ -194,11 +213,14 @@ Status Training::Save(int step) {
       trainer::WriteCheckpoint(Checkpoints(), step, *learner_, source, std::move(state),
                                critic_ ? &critic_->learner() : nullptr));
   const trainer::CheckpointSettings& kept = recipe_.common.checkpoint;
-  return comm::Agree(ranks_, trainer::PruneCheckpoints(Checkpoints(), kept.keep_last,
-                                                       kept.keep_best ? best_ : std::nullopt));
+  // Those that later steps still sample from, or turn out the best, stay.
+  const int needed = recipe_.max_staleness > 0 ? recipe_.max_staleness + 2 : 1;
+  return comm::Agree(ranks_,
+                     trainer::PruneCheckpoints(Checkpoints(), std::max(kept.keep_last, needed),
+                                               kept.keep_best ? best_ : std::nullopt));
 }
 
-Result<std::vector<rollout::TaskInput>> Training::TasksOf(int batch) {
+Result<std::vector<rollout::TaskInput>> Training::TasksOf(int batch, int* policy) {
   std::vector<task::TaskEntry> entries;
   const size_t per_batch = TasksPerBatch();
   const size_t per_epoch = tasks_.size() / per_batch;
@@ -221,21 +243,24 @@ Result<std::vector<rollout::TaskInput>> Training::TasksOf(int batch) {
       if (!entry.sidecar.empty()) DAVINCI_RETURN_IF_ERROR(engine_.log.Keep(entry.sidecar).status());
       body["tasks"].push_back(TaskRecord(entry));
     }
+    if (recipe_.max_staleness > 0) body["policy"] = *policy;
     DAVINCI_RETURN_IF_ERROR(engine_.log.Record(drawn, std::move(body)));
+  } else {
+    *policy = known.value("policy", *policy);
   }
   return MakeTaskInputs(entries, recipe_.run.step);
 }
 
-Result<std::unique_ptr<llm::Backbone>> Training::OpenSampler() {
-  const fs::path newest = trainer::CheckpointPath(Checkpoints(), done_);
-  return parts_.open_model(lora() ? fs::path(recipe_.common.learner.model_dir) : newest,
-                           lora() ? newest : fs::path());
+Result<std::unique_ptr<llm::Backbone>> Training::OpenSampler(int policy) {
+  const fs::path checkpoint = trainer::CheckpointPath(Checkpoints(), policy);
+  return parts_.open_model(lora() ? fs::path(recipe_.common.learner.model_dir) : checkpoint,
+                           lora() ? checkpoint : fs::path());
 }
 
 Result<std::vector<rollout::TaskOutcome>> Training::RollOut(
-    int segment, llm::Backbone* model, const std::vector<rollout::TaskInput>& inputs,
-    const rollout::StepSettings& settings) {
-  rollout::ModelCalls calls(&engine_.log, rollout::Backbones(model), &engine_.llm_lane);
+    int step, int segment, int policy, llm::Backbone* model,
+    const std::vector<rollout::TaskInput>& inputs, const rollout::StepSettings& settings) {
+  rollout::ModelCalls calls(&engine_.log, rollout::Backbones(model), &engine_.llm_lane, policy);
   const rollout::StepContext context =
       engine_.Context(&calls, library_.get(), parts_.prompts, parts_.device, events_.step);
   auto outcomes = rollout::RunStep(context, settings, segment, inputs, recipe_.run.tasks_in_flight);
@@ -246,23 +271,26 @@ Result<std::vector<rollout::TaskOutcome>> Training::RollOut(
   DAVINCI_RETURN_IF_ERROR(engine_.log.broken());
   for (const rollout::TaskOutcome& outcome : outcomes)
     if (!outcome.status.ok())
-      return outcome.status.Annotate(fmt::format("task {} of step {}", outcome.task, done_ + 1));
+      return outcome.status.Annotate(fmt::format("task {} of step {}", outcome.task, step));
   return outcomes;
 }
 
-Result<Training::Sampled> Training::Sample() {
+Result<Training::Sampled> Training::Sample(int step, int policy,
+                                           std::vector<rollout::TaskInput> inputs) {
   Sampled sampled;
   const rl::GroupFilterOptions& groups = recipe_.algorithm.groups;
   auto wanted = static_cast<int>(TasksPerBatch());
   if (groups.max_groups > 0) wanted = std::min(wanted, groups.max_groups);
   const Stopwatch opening;
-  DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler());
+  DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler(policy));
   sampled.opening_seconds = opening.Seconds();
   do {
-    const int segment = batches_ + ++sampled.batches;
-    DAVINCI_ASSIGN_OR_RETURN(const auto inputs, TasksOf(segment));
-    DAVINCI_ASSIGN_OR_RETURN(auto outcomes,
-                             RollOut(segment, model.get(), inputs, recipe_.run.step));
+    if (sampled.batches > 0) {
+      DAVINCI_ASSIGN_OR_RETURN(inputs, TasksOf(next_segment_, &policy));
+    }
+    ++sampled.batches;
+    DAVINCI_ASSIGN_OR_RETURN(auto outcomes, RollOut(step, next_segment_++, policy, model.get(),
+                                                    inputs, recipe_.run.step));
     std::ranges::move(outcomes, std::back_inserter(sampled.outcomes));
     DAVINCI_ASSIGN_OR_RETURN(sampled.batch,
                              MakeTrainingBatch(sampled.outcomes, recipe_, engine_.log));
@@ -271,27 +299,25 @@ Result<Training::Sampled> Training::Sample() {
   return sampled;
 }
 
-Status Training::HeldOut(int step, ordered_json* line) {
-  if (recipe_.eval_every == 0 || (step - 1) % recipe_.eval_every != 0) return Status::Ok();
+Result<std::optional<double>> Training::HeldOut(int step, int policy, ordered_json* line) {
+  if (recipe_.eval_every == 0 || (step - 1) % recipe_.eval_every != 0)
+    return std::optional<double>();
   const Stopwatch watch;
   rollout::StepSettings settings = recipe_.run.step;
   settings.learn = false;
   DAVINCI_ASSIGN_OR_RETURN(const auto inputs, MakeTaskInputs(held_out_, settings));
   const int segment = kFirstHeldOutSegment + step;
-  DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler());
-  DAVINCI_ASSIGN_OR_RETURN(const auto outcomes, RollOut(segment, model.get(), inputs, settings));
+  DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler(policy));
+  DAVINCI_ASSIGN_OR_RETURN(const auto outcomes,
+                           RollOut(step, segment, policy, model.get(), inputs, settings));
   run_->Release(segment);
   const auto fast = FastPOf(outcomes);
   for (const auto& [p, share] : fast) (*line)["held_out"][p] = share;
   (*line)["seconds"]["held_out"] = watch.Seconds();
   const double score = fast.at("1");
-  if (!best_ || score > best_score_) {
-    best_ = step - 1;
-    best_score_ = score;
-  }
   events_.say(fmt::format("held-out tasks before step {}: {:.0f} % correct, {:.0f} % faster", step,
                           100 * fast.at("0"), 100 * score));
-  return Status::Ok();
+  return std::optional<double>(score);
 }
 
 Status Training::Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes,
@@ -326,7 +352,7 @@ Status Training::Flush(int step, const std::vector<rollout::TaskOutcome>& outcom
 
 Status Training::Learn(int step, TrainingBatch& batch, ordered_json* line) {
   (*line)["samples"] = batch.samples.size();
-  PolicyUpdate policy(recipe_, learner_.get());
+  PolicyUpdate policy(recipe_, learner_.get(), step);
   DAVINCI_RETURN_IF_ERROR(policy.Compare(&batch, line));
   if (critic_ != nullptr) {
     const Stopwatch watch;
@@ -344,25 +370,33 @@ Status Training::Learn(int step, TrainingBatch& batch, ordered_json* line) {
       batch, trainer::LearningRate(recipe_.common.schedule, step - 1, recipe_.steps), line);
 }
 
-Status Training::Prepare(int step, Sampled* sampled, ordered_json* log_line) {
-  ordered_json& line = *log_line;
-  DAVINCI_RETURN_IF_ERROR(HeldOut(step, &line));
+Result<Training::Prepared> Training::Prepare(int step, int newest,
+                                             const Ahead<Prepared>::Await& await) {
+  Prepared prepared;
+  ordered_json& line = prepared.line;
+  line = {{"step", step}, {"began_unix_s", NowUnixSeconds()}};
+  prepared.policy = newest;
+  DAVINCI_ASSIGN_OR_RETURN(auto inputs, TasksOf(next_segment_, &prepared.policy));
+  // What was recorded may have been sampled by weights that this process still has to train.
+  if (!await(prepared.policy)) return Cancelled("the steps before this one have failed");
+  DAVINCI_ASSIGN_OR_RETURN(prepared.held_out, HeldOut(step, prepared.policy, &line));
   const Stopwatch watch;
   const LaneStats model_before = engine_.llm_lane.stats();
   const LaneStats judge_before = engine_.judge_lane.stats();
-  DAVINCI_ASSIGN_OR_RETURN(*sampled, Sample());
-  const TrainingBatch& batch = sampled->batch;
-  for (const auto& [p, share] : FastPOf(sampled->outcomes)) line["fast_p"][p] = share;
+  DAVINCI_ASSIGN_OR_RETURN(prepared.sampled, Sample(step, prepared.policy, std::move(inputs)));
+  const Sampled& sampled = prepared.sampled;
+  for (const auto& [p, share] : FastPOf(sampled.outcomes)) line["fast_p"][p] = share;
   const auto idle = [](const LaneStats& before, const LaneStats& after) {
     const double open = after.places * (after.open_seconds - before.open_seconds);
     return open > 0 ? 1 - std::min(1.0, (after.busy_seconds - before.busy_seconds) / open) : 0.0;
   };
   line["idle"] = {{"model", idle(model_before, engine_.llm_lane.stats())},
                   {"judge", idle(judge_before, engine_.judge_lane.stats())}};
-  DAVINCI_RETURN_IF_ERROR(Flush(step, sampled->outcomes, &line));
+  DAVINCI_RETURN_IF_ERROR(Flush(step, sampled.outcomes, &line));
   line["seconds"]["rollout"] = watch.Seconds();
-  line["seconds"]["opening"] = sampled->opening_seconds;  // within rollout
-  line["batches"] = sampled->batches;
+  line["seconds"]["opening"] = sampled.opening_seconds;  // within rollout
+  line["batches"] = sampled.batches;
+  const TrainingBatch& batch = sampled.batch;
   if (batch.samples.empty())
     return FailedPrecondition(fmt::format(
         "step {}: no reply has its tokens; training needs the embedded model's traces", step));
@@ -370,49 +404,87 @@ Status Training::Prepare(int step, Sampled* sampled, ordered_json* log_line) {
     const size_t slash = name.find('/');
     line[name.substr(0, slash)][name.substr(slash + 1)] = value;
   }
-  std::vector<rl::ReplyView> replies;
-  for (const rl::TrainingSample& sample : batch.samples)
-    replies.push_back({sample.output, -1, sample.turn});
-  const rl::CollapseReading reading = monitor_.Observe(replies);
-  line["replies"] = {{"length", reading.mean_length},
-                     {"repetition", reading.repetition},
-                     {"first_token_drift", reading.first_token_drift}};
-  for (const std::string& alert : reading.alerts) events_.say("warning: " + alert);
   DAVINCI_ASSIGN_OR_RETURN(const auto skills, library_->All());
   line["library"] = skills.size();
   if (ranks_ != nullptr) line["ranks"] = ranks_->world().size;
+  return prepared;
+}
+
+void Training::Observe(Prepared* prepared) {
+  std::vector<rl::ReplyView> replies;
+  for (const rl::TrainingSample& sample : prepared->sampled.batch.samples)
+    replies.push_back({sample.output, -1, sample.turn});
+  const rl::CollapseReading reading = monitor_.Observe(replies);
+  prepared->line["replies"] = {{"length", reading.mean_length},
+                               {"repetition", reading.repetition},
+                               {"first_token_drift", reading.first_token_drift}};
+  for (const std::string& alert : reading.alerts) events_.say("warning: " + alert);
+  if (prepared->held_out && (!best_ || *prepared->held_out > best_score_)) {
+    best_ = prepared->policy;
+    best_score_ = *prepared->held_out;
+  }
+}
+
+Status Training::TrainStep(int step, Prepared* prepared) {
+  ordered_json& line = prepared->line;
+  line["training_began_unix_s"] = NowUnixSeconds();
+  const Stopwatch training;
+  TrainingBatch& batch = prepared->sampled.batch;
+  if (const Status shared = ShareBatch(ranks_, &batch); !shared.ok()) return Fail(shared);
+  if (const Status learned = Learn(step, batch, &line); !learned.ok()) return Fail(learned);
+  // A line without its checkpoint is dropped and written again; a checkpoint has its line.
+  line["seconds"]["former_checkpoint"] = saving_seconds_;
+  const double waited = line["seconds"]["trainer_waited"];
+  line["idle"]["trainer"] = waited / (waited + training.Seconds() + saving_seconds_);
+  if (const Status written = log_->Write(line); !written.ok()) return Fail(written);
+  const Stopwatch saving;
+  for (int i = 0; i < prepared->sampled.batches; ++i) run_->Release(++batches_);
+  DAVINCI_RETURN_IF_ERROR(Save(step));
+  saving_seconds_ = saving.Seconds();
+  done_ = step;
+  events_.say(fmt::format(
+      "step {}/{}  reward {:.3f}  correct {:.0f} %  faster {:.0f} %  {} sequences trained  "
+      "parity "
+      "{:.1e}  norm {:.3g}  rollouts {:.0f} s, update {:.1f} s",
+      step, recipe_.steps, batch.figures["reward/policy"], 100 * batch.figures["turns/correct"],
+      100 * batch.figures["turns/faster"], line["trained_sequences"].get<int64_t>(),
+      line.contains("parity") ? line["parity"]["mean"].get<double>() : 0.0,
+      line.value("gradient_norm", 0.0), line["seconds"]["rollout"].get<double>(),
+      line["seconds"]["update"].get<double>()));
+  return Status::Ok();
+}
+
+Status Training::TrainSteps() {
+  next_segment_ = batches_ + 1;
+  Ahead<Prepared> ahead(
+      done_, recipe_.steps, recipe_.max_staleness,
+      [&](int step, int newest, const auto& await) { return Prepare(step, newest, await); });
+  const auto train = [&](int step) -> Status {
+    auto next = ahead.Take();
+    DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks_, next.made.status()));
+    Prepared prepared = std::move(next.made).value();
+    Observe(&prepared);
+    ordered_json& line = prepared.line;
+    const double rollout = line["seconds"]["rollout"];
+    line["seconds"]["trainer_waited"] = next.waited_seconds;
+    line["seconds"]["rollouts_waited"] = next.held_seconds;
+    line["idle"]["rollouts"] = next.held_seconds / std::max(next.held_seconds + rollout, 1e-9);
+    return TrainStep(step, &prepared);
+  };
+  while (done_ < recipe_.steps) {
+    if (const Status trained = train(done_ + 1); !trained.ok()) {
+      stop_->Stop(TrajectoryEnd::kFailed, trained);  // rollouts that are under way
+      return trained;
+    }
+    ahead.Done(done_);
+  }
   return Status::Ok();
 }
 
 Result<TrainOutcome> Training::Run() {
   DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks_, OpenTasks()));
   DAVINCI_RETURN_IF_ERROR(OpenLearner());
-  double saving_seconds = 0;
-  for (int step = done_ + 1; step <= recipe_.steps; ++step) {
-    ordered_json line = {{"step", step}, {"began_unix_s", NowUnixSeconds()}};
-    Sampled sampled;
-    DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks_, Prepare(step, &sampled, &line)));
-    TrainingBatch& batch = sampled.batch;
-    if (const Status shared = ShareBatch(ranks_, &batch); !shared.ok()) return Fail(shared);
-    if (const Status learned = Learn(step, batch, &line); !learned.ok()) return Fail(learned);
-    // A line without its checkpoint is dropped and written again; a checkpoint has its line.
-    line["seconds"]["former_checkpoint"] = saving_seconds;
-    if (const Status written = log_->Write(line); !written.ok()) return Fail(written);
-    const Stopwatch saving;
-    for (int i = 0; i < sampled.batches; ++i) run_->Release(++batches_);
-    DAVINCI_RETURN_IF_ERROR(Save(step));
-    saving_seconds = saving.Seconds();
-    done_ = step;
-    events_.say(fmt::format(
-        "step {}/{}  reward {:.3f}  correct {:.0f} %  faster {:.0f} %  {} sequences trained  "
-        "parity "
-        "{:.1e}  norm {:.3g}  rollouts {:.0f} s, update {:.1f} s",
-        step, recipe_.steps, batch.figures["reward/policy"], 100 * batch.figures["turns/correct"],
-        100 * batch.figures["turns/faster"], line["trained_sequences"].get<int64_t>(),
-        line.contains("parity") ? line["parity"]["mean"].get<double>() : 0.0,
-        line.value("gradient_norm", 0.0), line["seconds"]["rollout"].get<double>(),
-        line["seconds"]["update"].get<double>()));
-  }
+  DAVINCI_RETURN_IF_ERROR(TrainSteps());
   outcome_.steps = done_;
   outcome_.updates = learner_->Facts().updates;
   return outcome_;
@@ -461,7 +533,7 @@ Status AssistTraining(const TrainRequest& request) {
     DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks, Status::Ok()));  // sampled and judged
     TrainingBatch batch;
     if (const Status shared = ShareBatch(ranks, &batch); !shared.ok()) return fail(shared);
-    PolicyUpdate policy(recipe, learner.get());
+    PolicyUpdate policy(recipe, learner.get(), step);
     ordered_json line;  // rank 0 writes it
     Status learned = policy.Compare(&batch, &line);
     if (learned.ok())

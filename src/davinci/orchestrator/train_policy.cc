@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <string>
 #include <type_traits>
 
@@ -152,9 +153,15 @@ Status PolicyUpdate::Compare(TrainingBatch* batch, ordered_json* line) {
   for (size_t i = 0; i < batch->samples.size(); ++i)
     log_probs_[i].resize(batch->samples[i].output.size());
   DAVINCI_RETURN_IF_ERROR(EvaluateAll(*batch, line));
-  double sum = 0;
-  double largest = 0;
-  int64_t count = 0;
+  // Differences of log-probabilities: of fresh samples, and of stale ones.
+  struct Differences {
+    double sum = 0;
+    double largest = 0;
+    int64_t count = 0;
+    double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
+  };
+  Differences fresh, stale;
+  std::map<int64_t, int64_t> staleness;  // replies by how old
   std::array<int64_t, trainer::kNumAgents> kept{};
   std::array<int64_t, trainer::kNumAgents> seen{};
   int64_t in_band = 0;
@@ -164,14 +171,18 @@ Status PolicyUpdate::Compare(TrainingBatch* batch, ordered_json* line) {
     for (const size_t i : unit.samples) {
       const rl::TrainingSample& sample = batch->samples[i];
       if (!sample.trained) continue;
+      const int64_t steps = StalenessOf(sample);
+      Differences& differences = steps > 0 ? stale : fresh;
+      ++staleness[steps];
       std::vector<double> own;
       for (size_t t = 0; t < sample.output.size(); ++t) {
         const double d = static_cast<double>(log_probs_[i][t]) - sample.log_probs[t];
         own.push_back(d);
-        sum += std::abs(d);
-        largest = std::max(largest, std::abs(d));
-        ++count;
+        differences.sum += std::abs(d);
+        differences.largest = std::max(differences.largest, std::abs(d));
+        ++differences.count;
       }
+      if (steps > 0) continue;
       ++replies;
       in_band += rl::AssessMismatch(own, algorithm.band).verdict == rl::MismatchVerdict::kKept;
       if (algorithm.mismatch == MismatchRule::kWeigh) {
@@ -192,10 +203,21 @@ Status PolicyUpdate::Compare(TrainingBatch* batch, ordered_json* line) {
       for (const size_t i : unit.samples) batch->samples[i].trained = false;
     }
   }
-  (*line)["parity"] = {{"mean", count > 0 ? sum / static_cast<double>(count) : 0},
-                       {"max", largest},
+  (*line)["parity"] = {{"mean", fresh.mean()},
+                       {"max", fresh.largest},
                        {"in_band", Share(in_band, replies)},
                        {"replies", replies}};
+  if (recipe_.max_staleness > 0) {
+    int64_t samples = 0, steps = 0;
+    for (const auto& [age, number] : staleness) {
+      samples += number;
+      steps += age * number;
+    }
+    (*line)["staleness"] = {{"mean", Share(steps, samples)},
+                            {"max", staleness.empty() ? 0 : staleness.rbegin()->first},
+                            {"drift_mean", stale.mean()},
+                            {"drift_max", stale.largest}};
+  }
   for (size_t agent = 0; agent < trainer::kNumAgents; ++agent)
     if (seen[agent] > 0) (*line)["accepted"][NameOf(agent)] = Share(kept[agent], seen[agent]);
   (*line)["seconds"]["parity"] = watch.Seconds();
@@ -224,8 +246,11 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
     trainer::PassOptions options;
     options.temperature = recipe_.run.step.policy_sampling.temperature;
     const auto divided = DivideAmongRanks(learner_.ranks(), sequences, members);
-    for (const auto& bin :
-         BinsOf(sequences, OwnOf(learner_.ranks(), divided), recipe_.common.tokens_per_pass)) {
+    const auto passes_of = [&](const std::vector<size_t>& rows) {
+      return BinsOf(sequences, rows, recipe_.common.tokens_per_pass);
+    };
+    const auto passes = passes_of(OwnOf(learner_.ranks(), divided));
+    for (const auto& bin : passes) {
       std::vector<trainer::PolicyTarget> targets;
       for (const size_t s : bin) {
         own.tokens += static_cast<int64_t>(sequences[s].tokens.size());
@@ -238,8 +263,9 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
           const float advantage = sample.token_advantages.empty()
                                       ? static_cast<float>(sample.advantage)
                                       : sample.token_advantages[t];
-          targets.push_back({advantage, log_probs_[i][t],
-                             static_cast<float>(weight_of[i] * weighed), sample.agent});
+          const float before = StalenessOf(sample) > 0 ? sample.log_probs[t] : log_probs_[i][t];
+          targets.push_back(
+              {advantage, before, static_cast<float>(weight_of[i] * weighed), sample.agent});
         }
       }
       trainer::PolicyObjective objective(algorithm.clip, targets);
@@ -248,6 +274,11 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
       for (size_t agent = 0; agent < trainer::kNumAgents; ++agent)
         own.by_agent[agent].Add(objective.by_agent()[agent]);
     }
+    // Every rank accumulates equally often (learner.h).
+    size_t most = passes.size();
+    for (const auto& rows : divided) most = std::max(most, passes_of(rows).size());
+    for (size_t i = passes.size(); i < most; ++i)
+      DAVINCI_RETURN_IF_ERROR(learner_.AccumulateLinear({}, options, {}).status());
     DAVINCI_ASSIGN_OR_RETURN(const trainer::Update update, learner_.Step(learning_rate));
     applied += update.applied;
     norm = update.gradient_norm;

@@ -15,11 +15,15 @@ namespace davinci::orchestrator {
 class PolicyUpdate {
  public:
   // Nothing is owned. One object serves one step.
-  PolicyUpdate(const TrainRecipe& recipe, trainer::Learner* learner)
-      : recipe_(recipe), learner_(*learner) {}
+  PolicyUpdate(const TrainRecipe& recipe, trainer::Learner* learner, int step)
+      : recipe_(recipe), learner_(*learner), step_(step) {}
 
   // Log-probabilities before the update. Writes parity, entropy and accept rates, and clears the
   // flag of samples that mismatch rejects.
+  //
+  // Samples of older weights (train.max_staleness) are stale: their ratio in the loss is to the
+  // log-probabilities that they were sampled with, which rl/ clips as any other, and the mismatch
+  // rule, which compares the same weights, leaves them alone.
   Status Compare(TrainingBatch* batch, nlohmann::ordered_json* line);
   // recipe.updates_per_step updates, each over a part of the sequences.
   Status Apply(const TrainingBatch& batch, double learning_rate, nlohmann::ordered_json* line);
@@ -27,8 +31,14 @@ class PolicyUpdate {
  private:
   Status EvaluateAll(const TrainingBatch& batch, nlohmann::ordered_json* line);
 
+  // Steps between the weights that sampled it and those that it trains.
+  int64_t StalenessOf(const rl::TrainingSample& sample) const {
+    return recipe_.max_staleness > 0 ? step_ - 1 - sample.policy_update : 0;
+  }
+
   const TrainRecipe& recipe_;
   trainer::Learner& learner_;
+  const int step_;
   TokenValues log_probs_;   // the trainer's
   TokenValues importance_;  // weights of TIS; empty without it
 };

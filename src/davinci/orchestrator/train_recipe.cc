@@ -93,6 +93,7 @@ class Reader {
     Number("train.tasks_per_step", &made_.tasks_per_step, 1);
     Number("train.max_batches", &made_.max_batches, 1, 1000);
     Number("train.updates_per_step", &made_.updates_per_step, 1, 64);
+    Number("train.max_staleness", &made_.max_staleness, 0, 16);
   }
 
   void ReadRewards() {

@@ -84,6 +84,9 @@ struct TrainRecipe {
   // long as fewer than `tasks_per_step` tasks (or groups.max_groups) have rollouts that differ.
   int max_batches = 1;
   int updates_per_step = 1;  // the step's sequences in so many parts, one update each
+  // Rollouts of later steps are sampled and judged while a step is trained, by weights that are at
+  // most so many steps old; 0: sampling and training alternate.
+  int max_staleness = 0;
 };
 
 // Defaults of the rollout differ from those of optimize where training needs it: append-only

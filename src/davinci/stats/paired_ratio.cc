@@ -116,27 +116,30 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   if (options.num_resamples < 100 || !(options.between_process_log_sd >= 0) ||
       !std::isfinite(options.between_process_log_sd) || !(options.between_process_seconds >= 0) ||
       !std::isfinite(options.between_process_seconds) || !(options.band >= 0 && options.band < 1) ||
-      !(options.half_width_factor >= 1 && options.half_width_factor < 100))
+      !(options.half_width_factor >= 1 && options.half_width_factor < 100) ||
+      (options.pairs_per_block != 1 && options.pairs_per_block != 2))
     return InvalidArgument(
         "paired ratio: needs at least 100 resamples, a standard deviation >= 0, a band in [0, 1) "
-        "and a factor in [1, 100)");
+        "a factor in [1, 100) and one or two pairs to a block");
   if (pairs.size() < 2)
     return InvalidArgument("paired ratio: needs at least two pairs (one A B B A block)");
+  const auto each = static_cast<size_t>(options.pairs_per_block);
   std::vector<double> blocks;
-  blocks.reserve(pairs.size() / 2);
+  blocks.reserve(pairs.size() / each);
   for (size_t i = 0; i < pairs.size(); ++i) {
     if (!IsTime(pairs[i].baseline_seconds) || !IsTime(pairs[i].candidate_seconds))
       return InvalidArgument("paired ratio: pair " + std::to_string(i) +
                              " holds a time that is not positive and finite");
   }
-  for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    blocks.push_back(0.5 *
-                     (std::log(pairs[i].baseline_seconds / pairs[i].candidate_seconds) +
-                      std::log(pairs[i + 1].baseline_seconds / pairs[i + 1].candidate_seconds)));
+  for (size_t i = 0; i + each <= pairs.size(); i += each) {
+    double sum = 0;
+    for (const PairedSample& pair : pairs.subspan(i, each))
+      sum += std::log(pair.baseline_seconds / pair.candidate_seconds);
+    blocks.push_back(sum / static_cast<double>(each));
   }
 
   PairedRatio ratio;
-  ratio.n = static_cast<int>(2 * blocks.size());
+  ratio.n = static_cast<int>(each * blocks.size());
   const double center = Median(blocks);
   ratio.median = std::exp(center);
   ratio.block_log_sd = ScaledMad(blocks);

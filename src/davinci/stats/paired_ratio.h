@@ -4,7 +4,9 @@
 // even pairs ran the baseline first, odd pairs the candidate. Two consecutive pairs form a block.
 // The block's ratio is the geometric mean of its two pairs, which cancels drift that is linear over
 // the four calls and whatever advantage the first or the second place gives; the blocks, not the
-// pairs, are the independent samples.
+// pairs, are the independent samples. Where a pair is itself of many calls, each in a full queue of
+// a device that nothing else uses, a block is one pair (pairs_per_block): an advantage of a place
+// then widens the interval instead of being cancelled.
 //
 // Ratio = baseline / candidate: above 1 the candidate is faster. Point estimate: the median over
 // blocks (preempted calls move a mean, not a median).
@@ -52,6 +54,7 @@ constexpr double kSteady = 1.25;
 struct PairedRatioOptions {
   uint64_t seed = 1;
   int num_resamples = 2000;
+  int pairs_per_block = 2;  // or 1
   // Standard deviation of log(ratio) between launches of the same two processes, divided by
   // sqrt(launches) when the pairs come from several. 0: unknown or already contained in the pairs.
   double between_process_log_sd = 0;

@@ -31,6 +31,7 @@ struct Noise {
   double spike_rate = 0.04;
   double drift = 0.1;
   double process_log_sd = 0;
+  double place = 0;  // by which the second call of a pair takes longer
 };
 
 class Machine {
@@ -46,10 +47,10 @@ class Machine {
     PairedSample pair;
     if (count_++ % 2 == 0) {
       pair.baseline_seconds = Call(1e-3);
-      pair.candidate_seconds = Call(candidate_);
+      pair.candidate_seconds = Call(candidate_) * (1 + noise_.place);
     } else {
       pair.candidate_seconds = Call(candidate_);
-      pair.baseline_seconds = Call(1e-3);
+      pair.baseline_seconds = Call(1e-3) * (1 + noise_.place);
     }
     return pair;
   }
@@ -74,12 +75,13 @@ class Machine {
 };
 
 PairedRatio Measure(uint64_t seed, double ratio, const Noise& noise, int pairs_wanted,
-                    double process_log_sd_known) {
+                    double process_log_sd_known, int pairs_per_block = 2) {
   Machine machine(seed, ratio, noise);
   std::vector<PairedSample> pairs;
   for (int i = 0; i < pairs_wanted; ++i) pairs.push_back(machine.Next());
-  const auto r = ComputePairedRatio(
-      pairs, {.num_resamples = 1000, .between_process_log_sd = process_log_sd_known});
+  const auto r = ComputePairedRatio(pairs, {.num_resamples = 1000,
+                                            .pairs_per_block = pairs_per_block,
+                                            .between_process_log_sd = process_log_sd_known});
   EXPECT_TRUE(r.ok());
   return *r;
 }
@@ -97,6 +99,27 @@ TEST(PairedRatioSimulation, TheIntervalCoversTheTruthWithDriftAndSpikes) {
     std::printf("coverage with %3d pairs: %.1f %%, mean half width %.2f %%\n", num_pairs,
                 100.0 * covered / kRuns, 100 * width);
     EXPECT_GE(covered, kRuns * 93 / 100) << num_pairs;
+  }
+}
+
+// The second place of a pair is 2 % slower, as nothing cancels it there.
+TEST(PairedRatioSimulation, SinglePairsCoverTheTruthAndFindNoDifferenceInNoise) {
+  constexpr int kRuns = 2000 / std::min(kShorten, 2);
+  const Noise noise = {.place = 0.02};
+  for (const int num_pairs : {6, 8, 12, 20}) {
+    int covered = 0;
+    int significant = 0;
+    double width = 0;
+    for (int run = 0; run < kRuns; ++run) {
+      const PairedRatio r = Measure(400000 + run, 1.3, noise, num_pairs, 0, 1);
+      covered += r.low <= 1.3 && 1.3 <= r.high;
+      width += RelativeHalfWidth(r) / kRuns;
+      significant += Measure(500000 + run, 1.0, noise, num_pairs, 0, 1).significant;
+    }
+    std::printf("single pairs, %d: coverage %.1f %%, mean half width %.2f %%, A/A %d of %d\n",
+                num_pairs, 100.0 * covered / kRuns, 100 * width, significant, kRuns);
+    EXPECT_GE(covered, kRuns * 93 / 100) << num_pairs;
+    EXPECT_LE(significant, kRuns / 1000) << num_pairs;
   }
 }
 

@@ -21,7 +21,8 @@ constexpr double kAmpleSeconds = 1e-2;
 
 double EmptySeconds(std::span<const WindowReading> readings, const double* usual) {
   std::vector<double> empty;
-  for (const WindowReading& reading : readings) empty.push_back(reading.empty_seconds);
+  for (const WindowReading& reading : readings)
+    if (reading.empty_seconds) empty.push_back(*reading.empty_seconds);
   if (empty.empty()) return usual != nullptr ? *usual : 0;
   const double own = Median(empty);
   return usual != nullptr ? std::min(own, *usual + kMostOverUsualEmptySeconds) : own;

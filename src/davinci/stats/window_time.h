@@ -2,6 +2,7 @@
 // calls (judge/examination_windows.cc). Pure.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,11 +10,12 @@ namespace davinci::stats {
 
 struct WindowReading {
   double with_calls_seconds = 0;
-  double empty_seconds = 0;
+  std::optional<double> empty_seconds;  // where there was one
 };
 
-// Of the empty windows of a process. What a process could gain by dawdling in them is bounded by
-// what another process, which is ours, needs: pass that one's as `usual`, or nothing.
+// Of the empty windows of a process; 0 where there is none. What a process could gain by dawdling
+// in them is bounded by what another process, which is ours, needs: pass that one's as `usual`, or
+// nothing.
 double EmptySeconds(std::span<const WindowReading> readings, const double* usual = nullptr);
 inline constexpr double kMostOverUsualEmptySeconds = 1e-5;
 

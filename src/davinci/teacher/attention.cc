@@ -155,6 +155,7 @@ class AttentionFinder {
     made.kernel = "attention";
     made.what = "attention";
     made.contiguous = false;
+    made.product.reset();
     if (!Fits(made)) return;
     p_.values[static_cast<size_t>(id)] = made;
   }

@@ -53,12 +53,14 @@ constexpr double kIndex32 = 2147483648.0;   // elements that 32 bits can count
 
 class TritonWriter : private RegionReader {
  public:
-  TritonWriter(Program* program, const Region& region, const KernelForm& form,
-               const EmitRules& rules)
-      : RegionReader(program, region, form), rules_(rules) {}
+  TritonWriter(Program* program, const Region& region, KernelForm* form, const EmitRules& rules,
+               const ProductKernel* product)
+      : RegionReader(program, region, *form), own_form_(*form), rules_(rules), product_(product) {}
 
   KernelText Write() {
-    if (form_.reduced.empty())
+    if (product_ != nullptr)
+      ProductTiles();
+    else if (form_.reduced.empty())
       Pointwise();
     else
       Rows();
@@ -189,9 +191,17 @@ class TritonWriter : private RegionReader {
 
   std::string MaskOf(const KernelTensor& tensor) const {
     if (form_.reduced.empty()) return ", mask=inside";
-    const bool k = form_.Has(tensor, false), r = form_.Has(tensor, true);
+    const bool k = form_.Has(tensor, false);
+    // The index of a plane is one number.
+    const bool r = planes_ ? HasLast(tensor) : form_.Has(tensor, true);
+    if (!k && !r) return "";
     std::string mask = k && r ? "inside" : k ? "in_row" : "in_col";
     return fmt::format(", mask={}{}", mask, r ? ", other=0.0" : "");
+  }
+
+  bool HasLast(const KernelTensor& tensor) const {
+    return std::find(tensor.axes.begin(), tensor.axes.end(),
+                     static_cast<int>(form_.axes.size()) - 1) != tensor.axes.end();
   }
 
   void Store(const KernelTensor& tensor) {
@@ -353,16 +363,90 @@ class TritonWriter : private RegionReader {
     return fmt::format("tl.where(inside, {}, {})", Text(value.operands[0]), Neutral(value.reduce));
   }
 
-  void Rows() {
-    indent_ = 4;
-    std::vector<std::string> parameters = Parameters(), arguments = Arguments();
+  void SizesOfAxes(std::vector<std::string>* parameters, std::vector<std::string>* arguments) {
     for (const auto* axes : {&form_.kept, &form_.reduced}) {
       for (const int a : *axes) {
         const LoopAxis& axis = form_.axes[static_cast<size_t>(a)];
-        parameters.push_back(axis.size);
-        arguments.push_back(program_->SizeText(axis.dim));
+        parameters->push_back(axis.size);
+        arguments->push_back(program_->SizeText(axis.dim));
       }
     }
+  }
+  // Text of the product of their sizes in the kernel.
+  std::string Multiplied(const std::vector<int>& axes) const {
+    std::string product;
+    for (const int a : axes) {
+      const std::string& part = form_.axes[static_cast<size_t>(a)].size;
+      product += product.empty() ? part : " * " + part;
+    }
+    return product.empty() ? std::string("1") : product;
+  }
+  // The reductions of rows that a tile holds.
+  void ReduceInRegisters() {
+    for (const Id member : region_.members) {
+      const TensorValue& value = p_[member];
+      if (value.kind != Kind::kReduce) continue;
+      if (const Id first = FirstAlike(member); first != member) {
+        known_[member] = known_.at(first);
+        continue;
+      }
+      const std::string masked = Masked(member);
+      Assign(member, Truth(member, Combine(value.reduce, masked, NanMatters(member))));
+    }
+  }
+
+  // A matrix product, and the region on its tiles.
+  void ProductTiles() {
+    indent_ = 4;
+    std::vector<std::string> parameters = {"left_ptr", "right_ptr"};
+    std::vector<std::string> arguments = {product_->left, product_->right};
+    if (!product_->bias.empty()) {
+      parameters.push_back("bias_ptr");
+      arguments.push_back(product_->bias);
+    }
+    for (const std::string& name : Parameters()) parameters.push_back(name);
+    for (const std::string& text : Arguments()) arguments.push_back(text);
+    SizesOfAxes(&parameters, &arguments);
+    const bool batched = !product_->batched_rows.empty();
+    if (batched) {
+      parameters.push_back("m");
+      arguments.push_back(product_->batched_rows);
+    }
+    parameters.push_back("depth");
+    arguments.push_back(product_->depth);
+    bool wide = FirstProgram() != "tl.program_id(0)";
+    for (const Id operand : p_[product_->value].operands)
+      wide = wide || p_.Elements(operand, synth::Binding::kCuda) >= kIndex32;
+    for (const std::string& line :
+         ProductLines(p_, *product_, Multiplied(form_.kept), Multiplied(form_.reduced), wide))
+      Line(line);
+    Line("inside = in_row & in_col");
+    Decompose(form_.kept, "row");
+    Decompose(form_.reduced, "col");
+    known_[product_->value] = "total";
+    ReduceInRegisters();
+    for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+    const ProductTile& tile = product_->tile;
+    const std::string cols = HostSize(form_.reduced);
+    const std::string rows = batched ? product_->batched_rows : HostSize(form_.kept);
+    std::string grid = fmt::format("triton.cdiv({}, {})", rows, tile.rows);
+    std::string block = fmt::format("{}", tile.cols);
+    if (product_->whole_rows)
+      block = fmt::format("max(16, triton.next_power_of_2({}))", cols);
+    else
+      grid += fmt::format(" * triton.cdiv({}, {})", cols, tile.cols);
+    grid += batched ? ", " + product_->batch : ",";
+    for (const char* constant : {"ROWS", "BLOCK", "DEPTH"})
+      parameters.push_back(fmt::format("{}: tl.constexpr", constant));
+    Finish(parameters, arguments, fmt::format("({})", grid),
+           fmt::format(", ROWS={}, BLOCK={}, DEPTH={}, num_warps={}, num_stages={}", tile.rows,
+                       block, tile.depth, tile.warps, tile.stages));
+  }
+
+  void Rows() {
+    indent_ = 4;
+    std::vector<std::string> parameters = Parameters(), arguments = Arguments();
+    SizesOfAxes(&parameters, &arguments);
     const double cols = p_.At(form_.Product(program_, form_.reduced), synth::Binding::kCuda);
     const double rows = p_.At(form_.Product(program_, form_.kept), synth::Binding::kCuda);
     const bool scan = HasScan();
@@ -370,15 +454,7 @@ class TritonWriter : private RegionReader {
         (scan ? rules_.scan_tiles : rules_.rows_in_registers) && cols <= kMostInRegisters;
     if (scan && rules_.scan_tiles) text_.used.insert("scan_tiles");
     const bool inner = !form_.axes.empty() && !form_.axes.back().reduced;  // lanes along rows
-    const auto multiply = [&](const std::vector<int>& axes) {
-      std::string product;
-      for (const int a : axes) {
-        const std::string part = form_.axes[static_cast<size_t>(a)].size;
-        product += product.empty() ? part : " * " + part;
-      }
-      return product.empty() ? std::string("1") : product;
-    };
-    const std::string rows_text = multiply(form_.kept), cols_text = multiply(form_.reduced);
+    const std::string rows_text = Multiplied(form_.kept), cols_text = Multiplied(form_.reduced);
     std::string block;
     // Rows of a program: of short rows several, but programs for every multiprocessor come first.
     const auto rows_of = [&](double least) {
@@ -395,8 +471,15 @@ class TritonWriter : private RegionReader {
     } else if (tile_rows > 1) {
       text_.used.insert("many_rows");
     }
-    const double width = inner && rules_.columns ? 128 : std::min(4096.0, 4096 / tile_rows);
-    const double splits = scan || registers || !rules_.split_rows
+    const double padded = std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
+    const bool held = registers && (tile_rows == 1 || tile_rows * padded <= kMostInRegisters);
+    double width = inner && rules_.columns ? 128 : std::min(4096.0, 4096 / tile_rows);
+    if (!held && rules_.plane_blocks && !scan && !inner) width = PlaneBlock(width);
+    if (!held && rules_.one_pass_variance && !scan) {
+      FindVariances(program_, region_, &own_form_);
+      if (!form_.variance_of.empty()) text_.used.insert("one_pass_variance");
+    }
+    const double splits = scan || held || !rules_.split_rows
                               ? 1
                               : SplitsOf(std::ceil(rows / tile_rows), std::ceil(cols / width));
     const auto per = static_cast<int64_t>(tile_rows);
@@ -412,29 +495,23 @@ class TritonWriter : private RegionReader {
       return;
     }
     Row(rows_text);
-    if (registers) {
+    if (held) {
       if (!scan) text_.used.insert("rows_in_registers");
       Line("col = tl.arange(0, BLOCK)[None, :]");
       Line(fmt::format("in_col = col < {}", cols_text));
       Line("inside = in_row & in_col");
       Decompose(form_.reduced, "col");
-      for (const Id member : region_.members) {
-        const TensorValue& value = p_[member];
-        if (value.kind != Kind::kReduce) continue;
-        if (const Id first = FirstAlike(member); first != member) {
-          known_[member] = known_.at(first);
-          continue;
-        }
-        const std::string masked = Masked(member);
-        Assign(member, Truth(member, Combine(value.reduce, masked, NanMatters(member))));
-      }
+      ReduceInRegisters();
       for (const KernelTensor& tensor : form_.outputs) Store(tensor);
       block = fmt::format("triton.next_power_of_2({})", HostSize(form_.reduced));
       const double tile = tile_rows * std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
       if (tile > 4096) warps_ = tile > 8192 ? 16 : 8;
     } else {
       for (int pass = 0; pass < form_.num_passes; ++pass)
-        Pass(pass, cols_text, fmt::format("range(0, {}, BLOCK)", cols_text), nullptr);
+        Pass(pass, cols_text,
+             planes_ ? fmt::format("range(0, {})", StepsText())
+                     : fmt::format("range(0, {}, BLOCK)", cols_text),
+             nullptr);
       for (const KernelTensor& tensor : form_.outputs)
         if (!region_.IsPerElement(tensor.value)) Store(tensor);
       // Without the rule a scan takes element after element.
@@ -443,6 +520,30 @@ class TritonWriter : private RegionReader {
       if (tile_rows * taken > 2048) warps_ = 8;
     }
     Finish(parameters, arguments, fmt::format("({},)", grid), Constants(per, block));
+  }
+
+  // Elements of a block that lies in a plane, the innermost reduced axis, where few of them stick
+  // out of it; else `otherwise`, and blocks run over planes.
+  double PlaneBlock(double otherwise) {
+    constexpr double kLeast = 128, kMostLost = 0.2;
+    if (form_.reduced.size() < 2 || !form_.axes.back().reduced) return otherwise;
+    for (const KernelTensor& tensor : form_.outputs)
+      if (region_.IsPerElement(tensor.value) && !HasLast(tensor)) return otherwise;
+    const double plane = p_.At(form_.axes.back().dim, synth::Binding::kCuda);
+    for (double block = otherwise; block >= kLeast; block /= 2) {
+      if (std::ceil(plane / block) * block > plane / (1 - kMostLost)) continue;
+      planes_ = true;
+      text_.used.insert("plane_blocks");
+      return block;
+    }
+    return otherwise;
+  }
+  std::string BlocksText() const {
+    return fmt::format("tl.cdiv({}, BLOCK)", form_.axes.back().size);
+  }
+  std::string StepsText() const {
+    const std::vector<int> outer(form_.reduced.begin(), form_.reduced.end() - 1);
+    return Multiplied(outer) + " * " + BlocksText();
   }
 
   void Row(const std::string& rows_text) {
@@ -486,8 +587,13 @@ class TritonWriter : private RegionReader {
         Line("in_part = in_row & (part < SPLITS)");
       }
       for (const auto& [reduce, name] : partial) {
+        if (form_.variance_of.contains(reduce)) {
+          CombineSquares(reduce, name);
+          continue;
+        }
         Line(fmt::format("{0} = tl.load({0}_ptr + row * SPLITS + part, mask=in_part, other={1})",
                          name, Neutral(p_[reduce].reduce)));
+        parts_[reduce] = name;
         Assign(reduce, Truth(reduce, Combine(p_[reduce].reduce, name, NanMatters(reduce))));
       }
       for (const Id member : region_.members)
@@ -513,7 +619,9 @@ class TritonWriter : private RegionReader {
           constants);
     };
     const std::string range =
-        "range(split * span, tl.minimum(split * span + span, " + split.cols_text + "), BLOCK)";
+        planes_ ? "range(split * span, tl.minimum(split * span + span, " + StepsText() + "))"
+                : "range(split * span, tl.minimum(split * span + span, " + split.cols_text +
+                      "), BLOCK)";
     bool stored = false;
     int stage = 0;
     for (int pass = 0; pass < form_.num_passes; ++pass) {
@@ -522,7 +630,9 @@ class TritonWriter : private RegionReader {
       begin();
       const bool last = reduces.empty() && Reduced(pass + 1).empty();
       Line("split = tl.program_id(1)");
-      Line(fmt::format("span = tl.cdiv(tl.cdiv({}, SPLITS), BLOCK) * BLOCK", split.cols_text));
+      Line(planes_ ? fmt::format("span = tl.cdiv({}, SPLITS)", StepsText())
+                   : fmt::format("span = tl.cdiv(tl.cdiv({}, SPLITS), BLOCK) * BLOCK",
+                                 split.cols_text));
       std::vector<std::string> names;
       for (const Id reduce : reduces) {
         names.push_back(fmt::format("part{}", ++count_));
@@ -533,6 +643,11 @@ class TritonWriter : private RegionReader {
         // Pointers come first, as everywhere.
         own_parameters.insert(own_parameters.begin(), names.back() + "_ptr");
         own_arguments.insert(own_arguments.begin(), names.back());
+        if (!form_.variance_of.contains(reduce)) continue;
+        const std::string counts = names.back() + "_count";
+        text_.call.push_back(fmt::format("{} = torch.empty_like({})", counts, names.back()));
+        own_parameters.insert(own_parameters.begin(), counts + "_ptr");
+        own_arguments.insert(own_arguments.begin(), counts);
       }
       Pass(pass, split.cols_text, range, &names);
       if (last) {
@@ -579,6 +694,11 @@ class TritonWriter : private RegionReader {
     std::vector<std::string> sums;
     for (const Id reduce : reduces) {
       sums.push_back(fmt::format("acc{}", ++count_));
+      if (form_.variance_of.contains(reduce)) {
+        for (const char* part : {"first", "count", "shift", "square"})
+          Line(fmt::format("{}{} = tl.zeros((ROWS, BLOCK), tl.float32)", part, count_));
+        continue;
+      }
       Line(fmt::format("{} = tl.full((ROWS, BLOCK), {}, tl.float32)", sums.back(),
                        Neutral(p_[reduce].reduce)));
     }
@@ -591,32 +711,108 @@ class TritonWriter : private RegionReader {
     Line(fmt::format("for start in {}:", range));
     indent_ += 4;
     const auto saved = known_;
-    Line("col = (start + tl.arange(0, BLOCK))[None, :]");
-    Line(fmt::format("in_col = col < {}", cols_text));
-    Line("inside = in_row & in_col");
-    Decompose(form_.reduced, "col");
-    for (size_t i = 0; i < reduces.size(); ++i)
+    if (planes_) {
+      const LoopAxis& last = form_.axes.back();
+      Line(fmt::format("{0} = ((start % {1}) * BLOCK + tl.arange(0, BLOCK))[None, :]", last.index,
+                       BlocksText()));
+      Line(fmt::format("in_col = {} < {}", last.index, last.size));
+      Line("inside = in_row & in_col");
+      Line(fmt::format("plane = start // {}", BlocksText()));
+      const std::vector<int> outer(form_.reduced.begin(), form_.reduced.end() - 1);
+      if (outer.size() == 1)
+        Line(fmt::format("{} = plane", form_.axes[static_cast<size_t>(outer[0])].index));
+      Decompose(outer, "plane");
+    } else {
+      Line("col = (start + tl.arange(0, BLOCK))[None, :]");
+      Line(fmt::format("in_col = col < {}", cols_text));
+      Line("inside = in_row & in_col");
+      Decompose(form_.reduced, "col");
+    }
+    for (size_t i = 0; i < reduces.size(); ++i) {
+      if (form_.variance_of.contains(reduces[i])) {
+        Squares(sums[i].substr(3), Element(reduces[i]));
+        continue;
+      }
       Line(fmt::format(
           "{0} = {1}", sums[i],
           Accumulate(p_[reduces[i]].reduce, sums[i], Masked(reduces[i]), NanMatters(reduces[i]))));
+    }
     for (const KernelTensor* tensor : stores) Store(*tensor);
     known_ = saved;
     indent_ -= 4;
     if (partial != nullptr) {
-      for (size_t i = 0; i < reduces.size(); ++i)
-        Line(fmt::format("tl.store({}_ptr + row * SPLITS + split, {}, mask=in_row)", (*partial)[i],
-                         Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]))));
+      std::map<Id, std::string> own;  // the sums of this program
+      for (size_t i = 0; i < reduces.size(); ++i) {
+        const std::string to = (*partial)[i];
+        const auto store = [&](const std::string& where, const std::string& what) {
+          Line(
+              fmt::format("tl.store({}_ptr + row * SPLITS + split, {}, mask=in_row)", where, what));
+        };
+        if (const auto of = form_.variance_of.find(reduces[i]); of != form_.variance_of.end()) {
+          const std::string n = sums[i].substr(3);
+          store(to, AboutMean(n, own.at(FirstAlike(of->second))));
+          store(to + "_count", fmt::format("total{}", n));
+          continue;
+        }
+        std::string sum = Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]));
+        if (!form_.variance_of.empty()) {
+          Line(fmt::format("own{} = {}", sums[i].substr(3), sum));
+          sum = own[reduces[i]] = "own" + sums[i].substr(3);
+        }
+        store(to, sum);
+      }
       return;
     }
     for (size_t i = 0; i < reduces.size(); ++i)
-      Assign(reduces[i],
-             Truth(reduces[i], Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]))));
+      if (const auto of = form_.variance_of.find(reduces[i]); of != form_.variance_of.end())
+        Assign(reduces[i], AboutMean(sums[i].substr(3), known_.at(FirstAlike(of->second))));
+      else
+        Assign(reduces[i],
+               Truth(reduces[i], Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]))));
     for (const Id reduce : Reduces(pass, true)) known_[reduce] = known_.at(FirstAlike(reduce));
+  }
+
+  // The element whose squares about the mean are summed.
+  Id Element(Id squares) const { return p_[FirstAlike(form_.variance_of.at(squares))].operands[0]; }
+  // Sums about the first element of each lane: its distance from the lane's mean is no larger than
+  // the sum of squares, so little cancels.
+  void Squares(const std::string& n, Id element) {
+    const std::string x = Text(element);
+    Line(fmt::format("first{0} = tl.where((count{0} == 0.0) & inside, {1}, first{0})", n, x));
+    Line(fmt::format("away{0} = tl.where(inside, {1} - first{0}, 0.0)", n, Bracketed(x)));
+    Line(fmt::format("count{0} += tl.where(inside, 1.0, 0.0)", n));
+    Line(fmt::format("shift{0} += away{0}", n));
+    Line(fmt::format("square{0} += away{0} * away{0}", n));
+  }
+  // The sum of squares about the mean of all lanes, whose elements have the sum `sum`.
+  std::string AboutMean(const std::string& n, const std::string& sum) {
+    Line(fmt::format("total{0} = tl.sum(count{0}, axis=1)[:, None]", n));
+    Line(fmt::format("shift{0} = shift{0} / tl.maximum(count{0}, 1.0)", n));
+    Line(fmt::format("apart{0} = first{0} + shift{0} - {1} / tl.maximum(total{0}, 1.0)", n,
+                     Bracketed(sum)));
+    return fmt::format(
+        "tl.sum(square{0} + count{0} * (apart{0} * apart{0} - shift{0} * shift{0}), axis=1)[:, "
+        "None]",
+        n);
+  }
+  // The same from the parts of a row.
+  void CombineSquares(Id squares, const std::string& name) {
+    const Id sum = FirstAlike(form_.variance_of.at(squares));
+    for (const char* suffix : {"", "_count"})
+      Line(
+          fmt::format("{0}{1} = tl.load({0}{1}_ptr + row * SPLITS + part, mask=in_part, other=0.0)",
+                      name, suffix));
+    Line(fmt::format("total = tl.sum({}_count, axis=1)[:, None]", name));
+    Line(fmt::format("apart = {} / tl.maximum({}_count, 1.0) - {} / total", parts_.at(sum), name,
+                     Bracketed(known_.at(sum))));
+    Assign(squares, fmt::format("tl.sum({0} + {0}_count * apart * apart, axis=1)[:, None]", name));
   }
 
   bool PassNeeds(int pass, Id value) const {
     for (const Id reduce : Reduces(pass))
-      if (Needs(p_[reduce].operands[0], value)) return true;
+      if (Needs(form_.variance_of.contains(reduce) ? Element(reduce) : p_[reduce].operands[0],
+                value))
+        return true;
     for (const KernelTensor* tensor : Stores(pass))
       if (Needs(tensor->value, value)) return true;
     return false;
@@ -645,7 +841,11 @@ class TritonWriter : private RegionReader {
         fmt::format("{}[{}]({}{})", name, grid, synth::Join(arguments, ", "), constants));
   }
 
+  KernelForm& own_form_;  // form_
   const EmitRules& rules_;
+  const ProductKernel* product_;
+  bool planes_ = false;              // a block of reduced elements lies in a plane
+  std::map<Id, std::string> parts_;  // of reductions of earlier passes, in a row's programs
   KernelText text_;
   std::string body_;
   size_t indent_ = 4;
@@ -658,8 +858,9 @@ class TritonWriter : private RegionReader {
 }  // namespace
 
 KernelText EmitTriton(Program* program, const Region& region, const KernelForm& form,
-                      const EmitRules& rules) {
-  return TritonWriter(program, region, form, rules).Write();
+                      const EmitRules& rules, const ProductKernel* product) {
+  KernelForm own = form;
+  return TritonWriter(program, region, &own, rules, product).Write();
 }
 
 std::string TritonPrelude(const std::set<std::string>& helpers) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "davinci/teacher/kernel_form.h"
+#include "davinci/teacher/product.h"
 
 namespace davinci::teacher {
 
@@ -18,6 +19,8 @@ struct EmitRules {
   bool many_rows = true;          // several short rows per program
   bool columns = true;            // lanes along the contiguous axis
   bool split_rows = true;         // few long rows are spread over several programs each
+  bool one_pass_variance = true;  // squares about the mean are summed with the mean's sum
+  bool plane_blocks = true;       // a block of reduced elements lies in one contiguous plane
   bool fast_exp = true;           // exp, log, tanh, … without calls
   bool inline_erf = true;         // erf without calls
   bool stored_values = true;      // what several passes need is computed once
@@ -40,8 +43,9 @@ struct KernelText {
   std::set<std::string> used;     // what the text uses of the rules, by name of the rule
 };
 
+// `product`: the region is the epilogue of its kernel (product.h).
 KernelText EmitTriton(Program* program, const Region& region, const KernelForm& form,
-                      const EmitRules& rules);
+                      const EmitRules& rules, const ProductKernel* product = nullptr);
 KernelText EmitCpp(Program* program, const Region& region, const KernelForm& form,
                    const EmitRules& rules);
 // Without text: the region is not one for CUDA C++ (scans, few long rows).

@@ -57,6 +57,21 @@ Result<Meaning> Evaluator::Point(const std::string& name, const Meanings& operan
   for (const Meaning& operand : operands)
     if (operand.kind != Meaning::Kind::kTensor && operand.kind != Meaning::Kind::kNumber)
       return Unknown(name + " of something else");
+  // What numbers alone decide is decided here.
+  const auto number = [&](size_t k) { return operands[k].number; };
+  if (operands.size() == 1 && number(0) && name == "abs")
+    return Meaning::Number(std::fabs(*number(0)));
+  if (operands.size() == 2 && number(0) && number(1)) {
+    const double a = *number(0), b = *number(1);
+    if (name == "lt") return Meaning::Number(a < b);
+    if (name == "gt") return Meaning::Number(a > b);
+    if (name == "le") return Meaning::Number(a <= b);
+    if (name == "ge") return Meaning::Number(a >= b);
+  }
+  if (name == "where" && operands.size() == 3 && number(0) &&
+      operands[1].kind == Meaning::Kind::kTensor && operands[2].kind == Meaning::Kind::kTensor &&
+      (*p_)[operands[1].id].shape == (*p_)[operands[2].id].shape)
+    return operands[*number(0) != 0 ? 1 : 2];
   TensorValue value;
   value.kind = TensorValue::Kind::kPoint;
   value.primitive = &primitive;

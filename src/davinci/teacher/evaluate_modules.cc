@@ -68,8 +68,15 @@ Result<Meaning> Evaluator::BatchNorm(Id x, const Meaning& weight, const Meaning&
     value.operands = operands;
     p_->effects.push_back(p_->Add(std::move(value)));
   };
-  effect(fmt::format(".running_mean.lerp_({{0}}, {})", *momentum.number), {mean.id});
-  effect(fmt::format(".running_var.lerp_({{0}}, {})", *momentum.number), {var.id});
+  // Stored by the kernel that has the statistics, which are not rounded on their way.
+  for (const auto& [name, value] :
+       {std::pair<const char*, Meaning>{"running_mean", mean}, {"running_var", var}}) {
+    const Meaning before = Weight(name, {(*p_)[x].shape[1]});
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning change, Binary("-", value, before));
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning step, Binary("*", change, momentum));
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning moved, Binary("+", before, step));
+    p_->updates.emplace_back(moved.id, before.id);
+  }
   effect(".num_batches_tracked.add_(1)", {});
   return result;
 }

@@ -135,6 +135,7 @@ Result<Meaning> Evaluator::Linear(Id x, const Meaning& weight, const Meaning& bi
   } else {
     value.text = module + "({0})";
   }
+  value.product = MatrixProduct{x, weight.id, biased ? bias.id : -1, false, true};
   const Id id = p_->Add(std::move(value));
   p_->linear[id] = {x, weight.id, biased ? bias.id : -1};
   return Meaning::Tensor(id);

@@ -27,6 +27,7 @@ class Fuser {
     std::vector<bool> needed(p_->values.size());
     for (const auto* ends : {&p_->outputs, &p_->effects})
       for (const Id end : *ends) needed[static_cast<size_t>(end)] = true;
+    for (const auto& [value, buffer] : p_->updates) needed[static_cast<size_t>(value)] = true;
     for (size_t i = p_->values.size(); i-- > 0;)
       if (needed[i])
         for (const Id operand : p_->values[i].operands) needed[static_cast<size_t>(operand)] = true;
@@ -95,16 +96,18 @@ class Fuser {
   // Whether the rules let `id` join the region: always within one operator.
   bool Allowed(int r, Id id) {
     const Region& region = R(r);
-    bool same = true, vendor_matmul = false, vendor_conv = false;
+    bool same = true, vendor_matmul = false, vendor_conv = false, product = false;
     for (const Id member : region.members) {
       same = same && V(member).node == V(id).node;
       for (const Id operand : V(member).operands) {
-        vendor_matmul = vendor_matmul || V(operand).what == "matmul";
+        (V(operand).own ? product : vendor_matmul) |= V(operand).what == "matmul";
         vendor_conv = vendor_conv || V(operand).what == "conv";
       }
     }
     if (same) return true;
-    if ((vendor_matmul && !rules_.matmul) || (vendor_conv && !rules_.conv)) return false;
+    if ((vendor_matmul && !rules_.matmul) || (vendor_conv && !rules_.conv) ||
+        (product && !rules_.product))
+      return false;
     const bool reduces = V(id).kind == Kind::kReduce || V(id).kind == Kind::kScan;
     if (region.HasReduction() && (reduces || OperatorReduces(id))) return rules_.reductions;
     if (region.HasReduction() || reduces) return rules_.around;
@@ -511,6 +514,7 @@ class Fuser {
         readers[static_cast<size_t>(operand)].insert(region_of_[i]);
     }
     for (const Id output : p_->outputs) readers[static_cast<size_t>(output)].insert(-1);
+    for (const auto& [value, buffer] : p_->updates) readers[static_cast<size_t>(value)].insert(-1);
     std::vector<bool> done(p_->values.size());
     std::vector<bool> emitted(regions_.size());
     for (size_t r = 0; r < regions_.size(); ++r) {

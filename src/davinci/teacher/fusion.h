@@ -43,6 +43,7 @@ struct FusionRules {
   bool reductions = true;  // several operators that reduce the same elements
   bool matmul = true;      // what follows a vendor matrix product is fused
   bool conv = true;        // what follows a vendor convolution is fused
+  bool product = true;     // what follows a product of one's own is fused
 };
 
 struct Plan {

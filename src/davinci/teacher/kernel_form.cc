@@ -25,6 +25,24 @@ std::string NameFrom(const std::string& host) {
   return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ? "t" + name : name;
 }
 
+void FindPasses(const Program& p, const Region& region, KernelForm* form) {
+  form->pass.clear();
+  form->num_passes = 1;
+  for (const Id member : region.members) {
+    int pass = 0;
+    for (const Id operand : p[member].operands)
+      if (const auto found = form->pass.find(operand); found != form->pass.end())
+        pass = std::max(pass, found->second);
+    if (const auto found = form->variance_of.find(member); found != form->variance_of.end())
+      pass = form->pass.at(found->second);
+    else if (p[member].kind == Kind::kReduce)
+      ++pass;
+    form->pass[member] = pass;
+    if (region.IsPerElement(member) || pass > 0)
+      form->num_passes = std::max(form->num_passes, region.IsPerElement(member) ? pass + 1 : pass);
+  }
+}
+
 }  // namespace
 
 bool KernelForm::IsSize(const std::string& scalar) const {
@@ -92,13 +110,14 @@ DimId KernelForm::Product(Program* program, const std::vector<int>& which) const
 }
 
 KernelForm MakeForm(Program* program, const Region& region, const std::string& name,
-                    const std::function<std::string(Id)>& name_of) {
+                    const std::function<std::string(Id)>& name_of,
+                    const std::set<std::string>& reserved) {
   const Program& p = *program;
   KernelForm form;
   form.name = name;
   // Tensors and scalars in the order in which they are read.
   std::set<Id> members(region.members.begin(), region.members.end()), seen;
-  std::set<std::string> names;
+  std::set<std::string> names = reserved;
   const auto unique = [&](std::string base) {
     std::string own = base;
     for (int n = 2; !names.insert(own).second; ++n) own = fmt::format("{}{}", base, n);
@@ -198,17 +217,40 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
   for (auto& [scalar, id] : form.scalars)
     for (const LoopAxis& axis : form.axes)
       if (p[id].text == Bracketed(p.SizeText(axis.dim))) scalar = axis.size;
-  for (const Id member : region.members) {
-    int pass = 0;
-    for (const Id operand : p[member].operands)
-      if (const auto found = form.pass.find(operand); found != form.pass.end())
-        pass = std::max(pass, found->second);
-    if (p[member].kind == Kind::kReduce) ++pass;
-    form.pass[member] = pass;
-    if (region.IsPerElement(member) || pass > 0)
-      form.num_passes = std::max(form.num_passes, region.IsPerElement(member) ? pass + 1 : pass);
-  }
+  FindPasses(p, region, &form);
   return form;
+}
+
+void FindVariances(Program* program, const Region& region, KernelForm* form) {
+  const Program& p = *program;
+  const auto point = [&](Id id, const char* name) {
+    return p[id].kind == Kind::kPoint && p[id].primitive->name == name;
+  };
+  const auto is_sum = [&](Id id) {
+    return p[id].kind == Kind::kReduce && p[id].reduce == ReduceKind::kSum;
+  };
+  for (const Id squares : region.members) {
+    if (!is_sum(squares)) continue;
+    const Id square = p[squares].operands[0];
+    if (!point(square, "mul") || p[square].operands[0] != p[square].operands[1]) continue;
+    const Id difference = p[square].operands[0];
+    if (!point(difference, "sub")) continue;
+    const Id element = p[difference].operands[0], mean = p[difference].operands[1];
+    if (!point(mean, "div") || !region.IsPerElement(element)) continue;
+    const Id sum = p[mean].operands[0], count = p[mean].operands[1];
+    if (!is_sum(sum) || p[sum].operands[0] != element || p[sum].axes != p[squares].axes ||
+        p[count].kind != Kind::kScalar || !form->pass.contains(sum))
+      continue;
+    std::vector<DimId> sizes;
+    for (const int axis : p[sum].axes) sizes.push_back(p[element].shape[static_cast<size_t>(axis)]);
+    const DimId all = program->Product(sizes);
+    const bool counts =
+        p[count].number
+            ? p.graph.dims.IsConstant(all) && *p[count].number == p.At(all, synth::Binding::kCuda)
+            : p[count].text == p.SizeText(all) || p[count].text == Bracketed(p.SizeText(all));
+    if (counts) form->variance_of[squares] = sum;
+  }
+  if (!form->variance_of.empty()) FindPasses(p, region, form);
 }
 
 }  // namespace davinci::teacher

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct KernelForm {
   std::map<Id, int> pass;
   int num_passes = 1;
   std::map<int, int> axis_of;  // axis of the region's space -> of `axes`
+  // Sums of squares about a mean, and the sum of that mean: one pass gives both.
+  std::map<Id, Id> variance_of;
 
   bool IsSize(const std::string& scalar) const;  // the name of a scalar is a loop axis' size
   bool Has(const KernelTensor& tensor, bool reduced_axes) const;
@@ -44,9 +47,13 @@ struct KernelForm {
   DimId Product(Program* program, const std::vector<int>& which) const;
 };
 
-// `name_of` gives the Python name of a tensor at the call.
+// `name_of` gives the Python name of a tensor at the call; no tensor gets a `reserved` name.
 KernelForm MakeForm(Program* program, const Region& region, const std::string& name,
-                    const std::function<std::string(Id)>& name_of);
+                    const std::function<std::string(Id)>& name_of,
+                    const std::set<std::string>& reserved = {});
+
+// Finds `variance_of`, which makes passes fewer.
+void FindVariances(Program* program, const Region& region, KernelForm* form);
 
 // Of the loosest operator outside of brackets: 0 comparison or selection, 1 sum, 2 product or sign,
 // 3 none.

@@ -241,6 +241,7 @@ class Lowering {
     for (const ValueId input : node.inputs)
       call.operands.push_back(ids_[static_cast<size_t>(input)]);
     call.what = node.op->view ? "view" : node.op->family;
+    call.product = ProductOf(node, text, call.operands);
     call.view = node.op->view;
     call.contiguous =
         !node.op->view && !MovesAxes(call.text) &&
@@ -270,6 +271,51 @@ class Lowering {
       ids->push_back(program_.Add(std::move(item)));
     }
     return Status::Ok();
+  }
+
+  // A matrix product by the operator, whatever its spelling.
+  std::optional<MatrixProduct> ProductOf(const Node& node, const NodeText& text,
+                                         const std::vector<Id>& operands) {
+    struct Form {
+      bool left_transposed = false, right_transposed = false;
+    };
+    static const std::map<std::string, Form> kWithWeight = {
+        {"linear", {false, true}}, {"linear_param", {}}, {"linear_param_t", {false, true}}};
+    static const std::map<std::string, Form> kOfTwo = {{"matmul", {}},
+                                                       {"matmul_square", {}},
+                                                       {"matmul_tall", {}},
+                                                       {"matmul_inner", {}},
+                                                       {"matmul_3d", {}},
+                                                       {"matmul_4d", {}},
+                                                       {"bmm", {}},
+                                                       {"matmul_ta", {true}},
+                                                       {"matmul_tb", {false, true}},
+                                                       {"bmm_tb", {false, true}},
+                                                       {"matmul_tatb", {true, true}}};
+    MatrixProduct product;
+    if (const auto two = kOfTwo.find(node.op->name); two != kOfTwo.end() && operands.size() == 2) {
+      product = {operands[0], operands[1], -1, two->second.left_transposed,
+                 two->second.right_transposed};
+      return product;
+    }
+    const auto one = kWithWeight.find(node.op->name);
+    if (one == kWithWeight.end() || operands.size() != 1) return std::nullopt;
+    product.left = operands[0];
+    product.right_transposed = one->second.right_transposed;
+    for (const ValueId id : node.weights) {
+      const auto& value = program_.graph.values[static_cast<size_t>(id)];
+      std::string path;
+      if (const auto found = text.weights.find(value.hint); found != text.weights.end())
+        path = found->second;
+      else if (text.constructor.starts_with("nn.Linear"))
+        path = text.module + "." + value.hint;
+      else
+        return std::nullopt;
+      if (value.hint == "weight") product.right = Leaf("self." + path, value);
+      if (value.hint == "bias") product.bias = Leaf("self." + path, value);
+    }
+    if (product.right < 0) return std::nullopt;
+    return product;
   }
 
   Program program_;

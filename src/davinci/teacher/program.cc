@@ -46,6 +46,31 @@ Id Program::Size(DimId dim) {
   return Add(std::move(value));
 }
 
+std::optional<MatrixProduct> Program::MatrixProductOf(Id id) const {
+  const TensorValue& value = (*this)[id];
+  if (value.kind != TensorValue::Kind::kOpaque || value.what != "matmul") return std::nullopt;
+  std::optional<MatrixProduct> product = value.product;
+  if (!product && value.text == "torch.matmul({0}, {1})")
+    product = MatrixProduct{value.operands[0], value.operands[1], -1, false, false};
+  if (!product) return std::nullopt;
+  const auto see_through = [&](Id* operand, bool* transposed) {
+    while (true) {
+      const TensorValue& view = (*this)[*operand];
+      const size_t rank = view.shape.size();
+      if (view.kind != TensorValue::Kind::kOpaque || !view.view || rank < 2) return;
+      const bool swaps = (rank == 2 && view.text == "{0}.t()") ||
+                         view.text == fmt::format("{{0}}.transpose({}, {})", rank - 2, rank - 1) ||
+                         view.text == fmt::format("{{0}}.transpose({}, {})", rank - 1, rank - 2);
+      if (!swaps) return;
+      *operand = view.operands[0];
+      *transposed = !*transposed;
+    }
+  };
+  see_through(&product->left, &product->left_transposed);
+  see_through(&product->right, &product->right_transposed);
+  return product;
+}
+
 std::vector<Id> Program::ReadInPlace(Id id) const {
   const TensorValue& value = (*this)[id];
   if (value.kind != TensorValue::Kind::kLoad) return value.operands;

@@ -33,6 +33,13 @@ struct Primitive {
 // kLogSum: log of the sum of exponentials, of scans alone.
 enum class ReduceKind { kSum, kMax, kMin, kProd, kAny, kAll, kLogSum };
 
+// rows x depth by depth x columns. The leading axes of both are a batch where the right one has
+// more than two; else those of the left one are rows.
+struct MatrixProduct {
+  Id left = -1, right = -1, bias = -1;                     // bias: of a column, or -1
+  bool left_transposed = false, right_transposed = false;  // in memory: the last two axes
+};
+
 struct TensorValue {
   enum class Kind {
     kLeaf,    // a tensor that exists: an input, a weight
@@ -66,7 +73,9 @@ struct TensorValue {
   // kOpaque: a kernel of kernel_templates.h that may stand for the text, and what it needs to know.
   std::string kernel;
   std::map<std::string, std::string> options;
-  int node = -1;  // of the operator graph
+  int node = -1;                         // of the operator graph
+  std::optional<MatrixProduct> product;  // kOpaque: a matrix product
+  bool own = false;  // kOpaque: a kernel computes `product`, whose tensors are the operands
 };
 
 // An operator that stays one PyTorch call.
@@ -86,6 +95,9 @@ struct Program {
   bool Same(DimId a, DimId b) const { return graph.dims.Equal(a, b); }
   bool IsOne(DimId dim) const { return graph.dims.IsConstant(dim, 1); }
   DimId Product(const std::vector<DimId>& dims);
+  // The matrix product that the value is, through transposing views of its operands; none: it is
+  // not one, or of another form.
+  std::optional<MatrixProduct> MatrixProductOf(Id id) const;
   // Operands whose elements a value reads where it is computed: not the source of a load.
   std::vector<Id> ReadInPlace(Id id) const;
   // The Python variable of a value in forward; no input has its name.
@@ -102,7 +114,8 @@ struct Program {
   synth::Graph graph;  // with the sizes that lowering adds
   std::vector<TensorValue> values;
   std::vector<Id> outputs;
-  std::vector<Id> effects;  // computed though nothing reads them
+  std::vector<Id> effects;                 // computed though nothing reads them
+  std::vector<std::pair<Id, Id>> updates;  // a value and the buffer, a leaf, that it is stored in
   std::vector<std::pair<DimId, std::string>>
       size_sources;                   // "x.shape[0]", of value 7 "t7.shape[0]"
   std::vector<LeftOperator> left;     // views are not among them

@@ -8,6 +8,7 @@
 #include "davinci/teacher/fusion.h"
 #include "davinci/teacher/kernel_templates.h"
 #include "davinci/teacher/lower.h"
+#include "davinci/teacher/product.h"
 
 namespace davinci::teacher {
 namespace {
@@ -32,27 +33,48 @@ class Writer {
     rules.reductions = Allows("fuse_reductions");
     rules.matmul = Allows("vendor_matmul_epilogue");
     rules.conv = Allows("vendor_conv_epilogue");
+    rules.product = Allows("product_epilogue");
     ReadSlices();
     LeaveOutProducts();
     if (Allows(ByLanguage("flash_attention"))) RecognizeAttention(&p_);
-    plan_ = Fuse(&p_, rules);
+    MakePlan(rules);
     for (const Plan::Step& step : plan_.steps) {
+      Region region;
+      std::optional<ProductKernel> product;
       if (step.region < 0) {
-        NoteStructure(step.value);
-        if (!OwnTemplate(step.value)) Opaque(step.value);
-        continue;
+        if (!p_[step.value].own) {
+          NoteStructure(step.value);
+          if (!OwnTemplate(step.value)) Opaque(step.value);
+          continue;
+        }
+        if (std::find(fused_.begin(), fused_.end(), step.value) != fused_.end()) continue;
+        region = RegionOf(p_, step.value);
+        product = KernelOf(step.value, region);
+      } else {
+        region = plan_.regions[static_cast<size_t>(step.region)];
+        if (region.outputs.empty()) continue;
+        if (const Id value = fused_[static_cast<size_t>(step.region)]; value >= 0) {
+          product = KernelOf(value, region);
+          region = EpilogueOf(p_, std::move(region), value);
+        }
       }
-      const Region& region = plan_.regions[static_cast<size_t>(step.region)];
-      if (region.outputs.empty()) continue;
       Allocate(region);
-      const KernelForm form =
-          MakeForm(&p_, region, KernelName(region), [&](Id id) { return Host(id); });
+      static const std::set<std::string> kProductNames = {"left", "right", "bias", "total"};
+      KernelForm form = MakeForm(
+          &p_, region, KernelName(region, product ? product->value : -1),
+          [&](Id id) { return Host(id); }, product ? kProductNames : std::set<std::string>());
+      if (product)
+        std::erase_if(form.inputs,
+                      [&](const KernelTensor& tensor) { return tensor.value == product->value; });
       const EmitRules emit = RulesFor(region);
-      const KernelText text = language_ == Language::kTriton ? EmitTriton(&p_, region, form, emit)
-                              : language_ == Language::kCuda ? EmitCuda(&p_, region, form, emit)
-                                                             : EmitCpp(&p_, region, form, emit);
+      const KernelText text =
+          language_ == Language::kTriton
+              ? EmitTriton(&p_, region, form, emit, product ? &*product : nullptr)
+          : language_ == Language::kCuda ? EmitCuda(&p_, region, form, emit)
+                                         : EmitCpp(&p_, region, form, emit);
       if (text.source.empty())
         return InvalidArgument("CUDA C++ is not the tool for a scan or few long rows");
+      if (product) NoteProduct(*product, step.region >= 0);
       if (synth::Replaced(text.source, " ? ", "").find('?') != std::string::npos ||
           synth::Join(text.call, "").find('?') != std::string::npos)
         return InvalidArgument("a kernel reads a size or value that is not there");
@@ -71,6 +93,61 @@ class Writer {
   }
 
  private:
+  // Which products get a kernel, and what follows in it. One whose kernel needs an epilogue to gain
+  // anything stays with the library where it has none.
+  void MakePlan(const FusionRules& rules) {
+    ProductRules products;
+    products.compensated = Allows("compensated_tf32");
+    products.epilogue = Allows("product_epilogue");
+    if (language_ != Language::kTriton) products.compensated = products.epilogue = false;
+    const Program before = p_;
+    const bool fp32 = graph_.precision == synth::Precision::kFp32;
+    for (bool again = true; again;) {
+      again = false;
+      p_ = before;
+      ChooseProducts(&p_, products);
+      plan_ = Fuse(&p_, rules);
+      fused_.assign(plan_.regions.size(), -1);
+      for (size_t r = 0; r < plan_.regions.size(); ++r)
+        for (const auto& [id, placement] : plan_.regions[r].placements)
+          if (p_[id].own && products.epilogue && IsEpilogue(p_, plan_.regions[r], id))
+            fused_[r] = id;
+      for (const Plan::Step& step : plan_.steps)
+        if (!fp32 && step.region < 0 && p_[step.value].own &&
+            std::find(fused_.begin(), fused_.end(), step.value) == fused_.end())
+          again = products.vendor.insert(step.value).second || again;
+    }
+  }
+
+  ProductKernel KernelOf(Id value, const Region& region) {
+    ProductKernel kernel;
+    const TensorValue& made = p_[value];
+    const MatrixProduct& product = *made.product;
+    kernel.value = value;
+    kernel.whole_rows = !region.members.empty() && region.HasReduction();
+    kernel.tile = TileFor(p_, value, kernel.whole_rows);
+    kernel.compensated = graph_.precision == synth::Precision::kFp32;
+    const ProductShape shape = ShapeOf(p_, value);
+    // Where operands do not stay in the cache anyway.
+    kernel.grouped = Allows("group_tiles") && !kernel.whole_rows &&
+                     shape.rows >= 8 * kernel.tile.rows && shape.cols >= 8 * kernel.tile.cols;
+    kernel.left = Host(product.left);
+    kernel.right = Host(product.right);
+    if (product.bias >= 0) kernel.bias = Host(product.bias);
+    const auto& left = p_[product.left].shape;
+    kernel.depth = p_.SizeText(left[left.size() - (product.left_transposed ? 2 : 1)]);
+    if (p_[product.right].shape.size() > 2) {
+      kernel.batch = p_.SizeText(p_.Product({made.shape.begin(), made.shape.end() - 2}));
+      kernel.batched_rows = p_.SizeText(made.shape[made.shape.size() - 2]);
+    }
+    return kernel;
+  }
+  void NoteProduct(const ProductKernel& kernel, bool epilogue) {
+    if (kernel.compensated) Use("compensated_tf32");
+    if (kernel.grouped) Use("group_tiles");
+    if (epilogue) Use("product_epilogue");
+  }
+
   // Kernels read slices where they lie, or, without the rule, copies of them.
   void ReadSlices() {
     for (const auto& [view, load] : p_.read_as) slices_[load] = view;
@@ -87,6 +164,7 @@ class Writer {
       for (const Id end : *ends) live[static_cast<size_t>(end)] = true;
     std::vector<int> readers(p_.values.size());
     for (const Id output : p_.outputs) ++readers[static_cast<size_t>(output)];
+    for (const auto& [value, buffer] : p_.updates) live[static_cast<size_t>(value)] = true;
     for (size_t i = p_.values.size(); i-- > 0;) {
       if (!live[i]) continue;
       for (const Id operand : p_.values[i].operands) {
@@ -102,6 +180,8 @@ class Writer {
           if (operand == sum) operand = instead;
       for (Id& output : p_.outputs)
         if (output == sum) output = instead;
+      for (auto& [value, buffer] : p_.updates)
+        if (value == sum) value = instead;
     }
   }
   bool Allows(const std::string& rule) const { return allowed_.contains(rule); }
@@ -169,6 +249,8 @@ class Writer {
     rules.warp_rows = Allows("warp_rows");
     rules.wide_loads = Allows("wide_loads");
     rules.split_rows = Allows("split_rows");
+    rules.one_pass_variance = Allows("one_pass_variance");
+    rules.plane_blocks = Allows("plane_blocks");
     rules.fast_exp = Allows("fast_exp");
     rules.inline_erf = Allows("inline_erf");
     rules.stored_values = Allows("stored_values");
@@ -192,8 +274,9 @@ class Writer {
     }
     if (used("many_rows")) Use("many_rows");
     if (used("columns") && language_ != Language::kCuda) Use(ByLanguage("columns"));
-    for (const char* rule : {"fast_exp", "inline_erf", "stored_values", "pick_class",
-                             "partial_sums", "scan_tiles", "split_rows", "warp_rows", "wide_loads"})
+    for (const char* rule :
+         {"fast_exp", "inline_erf", "stored_values", "pick_class", "partial_sums", "scan_tiles",
+          "split_rows", "one_pass_variance", "plane_blocks", "warp_rows", "wide_loads"})
       if (used(rule)) Use(rule);
     std::set<int> nodes, reducing;
     bool reduces = false;
@@ -208,7 +291,7 @@ class Writer {
     if (nodes.size() < 2) return;
     for (const Id member : region.members)
       for (const Id operand : p_[member].operands) {
-        if (p_[operand].what == "matmul") Use("vendor_matmul_epilogue");
+        if (p_[operand].what == "matmul" && !p_[operand].own) Use("vendor_matmul_epilogue");
         if (p_[operand].what == "conv") Use("vendor_conv_epilogue");
       }
     if (!reduces) Use("fuse_pointwise");
@@ -262,6 +345,14 @@ class Writer {
   void MakeContiguous(Id id) {
     const TensorValue& value = p_[id];
     if (value.contiguous || value.shape.empty()) return;
+    bool read = false;
+    for (const TensorValue& other : p_.values)
+      read = read || (other.own && std::find(other.operands.begin(), other.operands.end(), id) !=
+                                       other.operands.end());
+    if (read) {
+      Line(fmt::format("{0} = {0}.contiguous()", Variable(id)));
+      return;
+    }
     for (const Region& region : plan_.regions)
       if (std::any_of(region.members.begin(), region.members.end(), [&](Id member) {
             const auto& operands = p_[member].operands;
@@ -286,6 +377,7 @@ class Writer {
   // Of a vendor call that is bound by arithmetic: about 3 x 3 taps for a convolution.
   double OpaqueFlops(const TensorValue& value, Id id) const {
     if (value.operands.empty()) return 0;
+    if (value.own) return 2 * Elements(id) * ShapeOf(p_, id).depth;
     const auto& read = p_[value.operands[0]].shape;
     if (read.size() < 2) return 0;
     const DimId depth = value.what == "conv" ? read[1] : read.back();
@@ -311,10 +403,14 @@ class Writer {
         if (region.outputs.empty()) continue;
         for (const auto& [id, placement] : region.placements)
           if (p_[id].kind == Kind::kLeaf || p_[id].kind == Kind::kOpaque) elements += Elements(id);
+        if (const Id product = fused_[static_cast<size_t>(step.region)]; product >= 0)
+          device_us += OpaqueFlops(p_[product], product) / kFlopsPerUs;
         for (const Id output : region.outputs) elements += 2 * Elements(output);
       } else {
         const TensorValue& value = p_[step.value];
         if (value.kind != Kind::kOpaque) continue;
+        if (value.own && std::find(fused_.begin(), fused_.end(), step.value) != fused_.end())
+          continue;
         if (!value.effect && !kHeld.contains(value.what) && !templates_.contains(step.value))
           return false;
         if (value.what == "view" || value.view) continue;
@@ -323,7 +419,7 @@ class Writer {
         if (value.what == "matmul" || value.what == "conv" || value.what == "attention")
           device_us += OpaqueFlops(value, step.value) / kFlopsPerUs;
       }
-      const bool own = step.region >= 0 || templates_.contains(step.value);
+      const bool own = step.region >= 0 || p_[step.value].own || templates_.contains(step.value);
       host_us += own ? kOwnLaunch : kCall;
       device_us += std::max(2.0, 4 * elements / kBytesPerUs);
     }
@@ -341,8 +437,8 @@ class Writer {
                                  : value.what == "matmul" ? "vendor_matmul_epilogue"
                                                           : "";
         if (value.kind != Kind::kOpaque || rule.empty() || !Allows(rule) || value.view ||
-            !value.contiguous || value.dtype != DType::kFloat || overwritten_.contains(operand) ||
-            !region.placements.contains(operand) ||
+            value.own || !value.contiguous || value.dtype != DType::kFloat ||
+            overwritten_.contains(operand) || !region.placements.contains(operand) ||
             region.placements.at(operand).axes != region.placements.at(output).axes)
           continue;
         if (std::any_of(region.members.begin(), region.members.end(), [&](Id reader) {
@@ -369,6 +465,12 @@ class Writer {
   void Allocate(const Region& region) {
     for (const Id output : region.outputs) {
       const TensorValue& value = p_[output];
+      const auto update = std::find_if(p_.updates.begin(), p_.updates.end(),
+                                       [&](const auto& stored) { return stored.first == output; });
+      if (update != p_.updates.end()) {
+        Line(fmt::format("{} = {}", Variable(output), p_[update->second].text));
+        continue;
+      }
       if (const Id fresh = Overwritten(region, output); fresh >= 0) {
         Line(fmt::format("{} = {}", Variable(output), Variable(fresh)));
         continue;
@@ -403,8 +505,10 @@ class Writer {
     }
   }
 
-  std::string KernelName(const Region& region) {
+  std::string KernelName(const Region& region, Id product) {
     std::vector<std::string> parts;
+    if (product >= 0 && p_[product].node >= 0)
+      parts.push_back(graph_.nodes[static_cast<size_t>(p_[product].node)].op->name);
     for (const Id member : region.members) {
       const int node = p_[member].node;
       if (node < 0) continue;
@@ -491,13 +595,13 @@ class Writer {
     else if (p_.outputs.size() > 1)
       result = "tuple(value.clone() for value in self.result)";
     // The first run, which is not captured, must leave no trace.
+    const bool pure = p_.effects.empty() && p_.updates.empty();
     const std::string save =
-        p_.effects.empty() ? ""
-                           : "            state = [value.clone() for value in self.buffers()]\n";
+        pure ? "" : "            state = [value.clone() for value in self.buffers()]\n";
     const std::string restore =
-        p_.effects.empty() ? ""
-                           : "            for value, before in zip(self.buffers(), state):\n"
-                             "                value.copy_(before)\n";
+        pure ? ""
+             : "            for value, before in zip(self.buffers(), state):\n"
+               "                value.copy_(before)\n";
     return fmt::format(R"(
     key = None
     weights = ()
@@ -537,6 +641,7 @@ class Writer {
   const std::set<std::string>& allowed_;
   const MathText& math_;
   Plan plan_;
+  std::vector<Id> fused_;  // by region: the product whose epilogue it is, or -1
   Candidate candidate_;
   std::vector<std::string> forward_;
   std::string kernels_, bindings_;
@@ -562,12 +667,17 @@ const std::vector<Rule>& Rules() {
       {"scale_by_diagonal", "diagonal-as-row-scale", {Language::kTriton, Language::kCpp}},
       {"reassociate", "reassociate-products", {Language::kTriton, Language::kCpp}},
       {"reduce_weights", "reassociate-products", {Language::kTriton, Language::kCpp}},
+      {"compensated_tf32", "fp32-product-as-three-tf32", {Language::kTriton}},
+      {"product_epilogue", "matmul-epilogue-activation", {Language::kTriton}},
+      {"group_tiles", "group-tiles-for-l2", {Language::kTriton}},
       {"softmax_in_registers", "softmax-row-in-registers", {Language::kTriton}},
       {"norm_in_registers", "norm-row-kept-in-registers", {Language::kTriton}},
       {"scan_tiles", "recurrence-as-tile-scan", {Language::kTriton}},
       {"read_slices", "strides-instead-of-contiguous", all},
       {"many_rows", "many-short-rows-per-program", {Language::kTriton}},
       {"split_rows", "split-few-long-rows", {Language::kTriton}},
+      {"one_pass_variance", "one-pass-lane-variance", {Language::kTriton}},
+      {"plane_blocks", "no-division-in-index", {Language::kTriton}},
       {"replay_graph", "replay-launches-as-graph", {Language::kTriton}},
       {"flash_attention_triton", "flash-attention-tiles", {Language::kTriton}},
       {"flash_attention_cpp", "attention-in-cache-tiles", {Language::kCpp}},

@@ -1,6 +1,9 @@
 #include "davinci/trainer/estimate.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
 
 namespace davinci::trainer {
 namespace {
@@ -16,22 +19,34 @@ int64_t LayerMatrices(const weights::ModelConfig& c) {
 CostEstimate EstimateMemory(const weights::ModelConfig& c, const LearnerOptions& options, bool bf16,
                             int64_t rows, int ranks) {
   CostEstimate estimate;
+  // Trained parameters whose gradients are finished together: those of a layer, or one outside.
+  std::map<std::string, int64_t> together;
   for (const weights::TensorShape& tensor : weights::TensorShapes(c)) {
     int64_t size = 1;
     for (const int64_t dimension : tensor.shape) size *= dimension;
     estimate.parameters += size;
+    int64_t trained = 0;
     if (options.lora.rank == 0) {
-      estimate.trained_parameters += size;
+      trained = size;
     } else if (tensor.shape.size() == 2) {
       for (const std::string& target : options.lora.targets)
         if (tensor.name.ends_with("." + target + ".weight"))
-          estimate.trained_parameters += options.lora.rank * (tensor.shape[0] + tensor.shape[1]);
+          trained += options.lora.rank * (tensor.shape[0] + tensor.shape[1]);
     }
+    estimate.trained_parameters += trained;
+    constexpr std::string_view kLayers = "model.layers.";
+    together[tensor.name.starts_with(kLayers)
+                 ? tensor.name.substr(0, tensor.name.find('.', kLayers.size()))
+                 : tensor.name] += trained;
   }
+  int64_t at_once = 0;
+  for (const auto& [name, size] : together) at_once = std::max(at_once, size);
   const int64_t element = bf16 ? 2 : 4;
   estimate.weight_bytes =
       estimate.parameters * element + (bf16 ? 4 * estimate.trained_parameters / ranks : 0);
   estimate.gradient_bytes = 4 * estimate.trained_parameters;
+  if (options.zero_stage == 2 && ranks > 1)
+    estimate.gradient_bytes = 4 * (estimate.trained_parameters / ranks + at_once);
   estimate.moment_bytes = 8 * estimate.trained_parameters / ranks;
   // Of one layer and token: what autograd keeps between forward and backward pass.
   const int64_t q = c.num_heads * c.head_dim;

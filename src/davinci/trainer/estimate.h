@@ -22,7 +22,8 @@ struct CostEstimate {
 };
 
 // Of one rank. `rows`: tokens of the largest pass. `bf16`: compute. `ranks`: masters and moments
-// are divided by it.
+// are divided by it, with ZeRO stage 2 also gradients, but for those of the tensors that a pass
+// finishes together.
 CostEstimate EstimateMemory(const weights::ModelConfig& config, const LearnerOptions& options,
                             bool bf16, int64_t rows, int ranks = 1);
 

@@ -13,7 +13,10 @@
 // With several ranks (comm/rank_group.h) each has all weights and its share of masters and moments.
 // Every rank opens a learner with the same options, accumulates sequences of its own, and calls
 // Step() as often as the others: gradients are sums over the ranks, and all ranks update, or skip,
-// alike. Passes concern one rank; a rank may have none in an update that another has some in.
+// alike. With zero_stage 1 passes concern one rank. With zero_stage 2 each pass sums its gradients
+// over the ranks, layer by layer, and a rank keeps its share of them: every rank accumulates as
+// often as the others, with no sequences where it has none left. An Accumulate() without sequences
+// is allowed in every stage.
 //
 // The implementation lives in libdavinci_model.so, opened by the first OpenLearner(). One thread at
 // a time.
@@ -35,6 +38,10 @@ namespace davinci::trainer {
 using TokenId = int32_t;
 
 enum class Compute { kAuto, kFloat32, kBfloat16 };  // kAuto: bf16 on CUDA, fp32 on the CPU
+
+// In bf16 on CUDA. cuDNN's kernels are the faster ones from Hopper on, and their gradients do not
+// have the same bits twice. kAuto: cuDNN unless deterministic, for head sizes that it has.
+enum class AttentionChoice { kAuto, kFlash, kCudnn };
 
 // Published defaults: davinci.md 5.9, 7.1.
 struct AdamOptions {
@@ -68,6 +75,9 @@ struct LearnerOptions {
   bool deterministic = true;
   // bf16 on CUDA: kernels of our own between matrix products. False: ATen's, for comparisons.
   bool own_kernels = true;
+  // With own_kernels: one of ours for the update. False: ATen's, for comparisons.
+  bool own_update = true;
+  AttentionChoice attention = AttentionChoice::kAuto;
   int threads = 0;    // of the CPU; 0: all cores
   uint64_t seed = 1;  // of random weights
   LoraOptions lora;
@@ -75,6 +85,7 @@ struct LearnerOptions {
   bool value_head = false;
   AdamOptions adam;
   comm::RankGroup* ranks = nullptr;  // nullptr: one rank; must outlive the learner
+  int zero_stage = 1;                // of several ranks: shards optimiser state; 2: gradients, too
 };
 
 struct SequenceView {
@@ -120,10 +131,12 @@ struct LearnerFacts {
   std::string compute;  // "fp32", "bf16"
   int64_t parameters = 0;
   int64_t trained_parameters = 0;
-  std::string kernels;  // "davinci", or "aten" and why
+  std::string kernels;    // "davinci", or "aten" and why
+  std::string attention;  // "flash", "cudnn", or "sdpa" (fp32, and the CPU)
   int64_t updates = 0;
   int64_t skipped_updates = 0;
-  int64_t peak_bytes = 0;  // of the device's memory since the last reset; 0 on the CPU
+  int64_t peak_bytes = 0;      // of the device's memory since the last reset; 0 on the CPU
+  int64_t gradient_bytes = 0;  // the most that were kept at a time between layers of a pass
 };
 
 class Learner {
@@ -171,7 +184,7 @@ class Learner {
 Result<std::unique_ptr<Learner>> OpenLearner(const LearnerOptions& options);
 
 // What crosses the border to the library; counted up when a type of this header changes.
-inline constexpr int kTrainerAbi = 2;
+inline constexpr int kTrainerAbi = 3;
 inline constexpr char kTrainerSymbol[] = "davinci_trainer_library";
 struct TrainerApi {
   int abi = 0;

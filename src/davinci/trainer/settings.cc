@@ -51,6 +51,11 @@ void ReadCommon(config::RecipeReader* reader, CommonSettings* settings) {
                                         : Compute::kAuto;
   reader->Read("model.recomputed_layers", &learner.recomputed_layers);
   reader->Read("model.deterministic", &learner.deterministic);
+  std::string attention = "auto";
+  reader->ReadChoice("model.attention", &attention, {"auto", "flash", "cudnn"});
+  learner.attention = attention == "flash"   ? AttentionChoice::kFlash
+                      : attention == "cudnn" ? AttentionChoice::kCudnn
+                                             : AttentionChoice::kAuto;
   reader->Read("model.threads", &learner.threads);
   reader->Read("model.tokens_per_pass", &settings->tokens_per_pass);
   AtLeast<int64_t>(reader, "model.tokens_per_pass", settings->tokens_per_pass, 1);
@@ -87,6 +92,9 @@ void ReadCommon(config::RecipeReader* reader, CommonSettings* settings) {
   reader->ReadChoice("optimizer.decay", &decay, {"matrices", "all"});
   adam.decay_all = decay == "all";
   reader->Read("optimizer.clip_norm", &adam.clip_norm);
+  reader->Read("optimizer.zero_stage", &learner.zero_stage);
+  if (learner.zero_stage != 1 && learner.zero_stage != 2)
+    reader->Problem("optimizer.zero_stage", "must be 1 or 2");
   CheckpointSettings& checkpoint = settings->checkpoint;
   reader->Read("checkpoint.every", &checkpoint.every);
   AtLeast<int64_t>(reader, "checkpoint.every", checkpoint.every, 1);

@@ -241,6 +241,7 @@ class SftLoop {
              {"model_tflops", flops / seconds * 1e-12}};
     if (ranks_ != nullptr) line_["ranks"] = ranks_->world().size;
     if (!std::isfinite(done.gradient_norm)) line_["gradient_norm"] = nullptr;
+    line_["gradient_bytes"] = facts.gradient_bytes;
     if (facts.peak_bytes > 0) line_["peak_bytes"] = facts.peak_bytes;
     for (size_t agent = 0; agent < 3; ++agent)
       if (sums.tokens[agent] > 0)
@@ -367,8 +368,8 @@ Result<std::string> DescribeSft(const SftSettings& settings, int ranks) {
       gib(cost.moment_bytes), gib(cost.activation_bytes));
   if (ranks > 1)
     text += fmt::format(
-        "ranks      {}: masters and moments divided by {}, rows of an update likewise\n", ranks,
-        ranks);
+        "ranks      {}: {} divided by {}, rows of an update likewise\n", ranks,
+        learner.zero_stage == 2 ? "masters, moments and gradients" : "masters and moments", ranks);
   text += fmt::format(
       "time       about {:.3g} s an update on this CPU (at {:.0f} GFLOP/s), {:.3g} s on one H200 "
       "(at 400 TFLOP/s)\n",

@@ -1,5 +1,6 @@
 #include "davinci/trainer/sft_passes.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -20,14 +21,16 @@ double AgentWeight(const SftSettings& settings, rl::AgentKind agent) {
   }
 }
 
-// Those of `chosen` that are this rank's.
-std::vector<size_t> OwnRows(const comm::RankGroup* ranks, const std::vector<SftExample>& examples,
-                            std::span<const size_t> chosen) {
+// Which of `chosen` each rank computes.
+std::vector<std::vector<size_t>> RowsOfRanks(const comm::RankGroup* ranks,
+                                             const std::vector<SftExample>& examples,
+                                             std::span<const size_t> chosen) {
   std::vector<int64_t> lengths;
   for (const size_t i : chosen) lengths.push_back(static_cast<int64_t>(examples[i].tokens.size()));
-  const int size = ranks == nullptr ? 1 : ranks->world().size;
-  const int rank = ranks == nullptr ? 0 : ranks->world().rank;
-  return DivideRows(lengths, size)[static_cast<size_t>(rank)];
+  return DivideRows(lengths, ranks == nullptr ? 1 : ranks->world().size);
+}
+size_t RankOf(const comm::RankGroup* ranks) {
+  return ranks == nullptr ? 0 : static_cast<size_t>(ranks->world().rank);
 }
 
 // One pass over `members` of `examples`; with `weights` (of a token of each member) its gradients
@@ -98,22 +101,29 @@ Status AccumulateSft(Learner& learner, const SftSettings& settings,
   for (const size_t i : chosen) trained.push_back(static_cast<int64_t>(examples[i].targets.size()));
   const std::vector<double> token_weights =
       rl::TokenWeights(settings.aggregation, trained, settings.divisor);
-  std::vector<size_t> own;              // examples
-  std::vector<double> weight_of_token;  // of each
-  for (const size_t row : OwnRows(learner.ranks(), examples, chosen)) {
-    own.push_back(chosen[row]);
-    weight_of_token.push_back(token_weights[row] *
-                              AgentWeight(settings, examples[own.back()].agent));
+  const auto rows = RowsOfRanks(learner.ranks(), examples, chosen);
+  std::vector<std::vector<std::vector<size_t>>> passes;  // of each rank: rows of each pass
+  size_t most = 0;
+  for (const std::vector<size_t>& own : rows) {
+    std::vector<size_t> members;
+    for (const size_t row : own) members.push_back(chosen[row]);
+    passes.push_back(SftBins(examples, members, settings.common.tokens_per_pass));
+    most = std::max(most, passes.back().size());
   }
-  for (const auto& bin : SftBins(examples, own, settings.common.tokens_per_pass)) {
+  const size_t rank = RankOf(learner.ranks());
+  for (const auto& bin : passes[rank]) {
     std::vector<size_t> members;
     std::vector<double> weights;
     for (const size_t i : bin) {
-      members.push_back(own[i]);
-      weights.push_back(weight_of_token[i]);
+      const size_t row = rows[rank][i];
+      members.push_back(chosen[row]);
+      weights.push_back(token_weights[row] * AgentWeight(settings, examples[members.back()].agent));
     }
     DAVINCI_RETURN_IF_ERROR(Pass(learner, examples, members, &weights, sums));
   }
+  // Every rank accumulates equally often (learner.h).
+  for (size_t i = passes[rank].size(); i < most; ++i)
+    DAVINCI_RETURN_IF_ERROR(learner.AccumulateLinear({}, {}, {}).status());
   return Status::Ok();
 }
 
@@ -121,7 +131,8 @@ Result<double> EvaluateSft(Learner& learner, const std::vector<SftExample>& exam
                            int64_t tokens_per_pass) {
   std::vector<size_t> all(examples.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  const std::vector<size_t> own = OwnRows(learner.ranks(), examples, all);
+  const std::vector<size_t> own =
+      RowsOfRanks(learner.ranks(), examples, all)[RankOf(learner.ranks())];
   SftSums sums;
   for (const auto& bin : SftBins(examples, own, tokens_per_pass)) {
     std::vector<size_t> members;

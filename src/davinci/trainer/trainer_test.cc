@@ -102,6 +102,12 @@ TEST(Estimate, DividesMastersAndMomentsByRanks) {
   EXPECT_EQ(four.moment_bytes, one.moment_bytes / 4);
   EXPECT_EQ(one.weight_bytes - four.weight_bytes, 3 * one.trained_parameters);
   EXPECT_EQ(four.gradient_bytes, one.gradient_bytes);
+  LearnerOptions stage2;
+  stage2.zero_stage = 2;
+  EXPECT_EQ(EstimateMemory(config, stage2, true, 8).gradient_bytes, one.gradient_bytes);
+  // The layer's matrices and norms, 168, are finished together.
+  EXPECT_EQ(EstimateMemory(config, stage2, true, 8, 4).gradient_bytes,
+            4 * (one.trained_parameters / 4 + 168));
 }
 
 // log ratio ln 2 at A = 1: clipped at 1.28, no slope; at A = -1: -A rho = 2, inside the dual clip.

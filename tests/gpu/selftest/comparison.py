@@ -234,6 +234,10 @@ def test_accepts(t):
         arguments = (baseline.data_ptr(), candidate.data_ptr(), DTYPE[output], candidate.numel(), tolerance)
         t.lib.accepts(*arguments, 0, ctypes.byref(accepted))
         t.lib.compare_direct(*arguments, 0.5, 0, ctypes.byref(exact))
+        limits = torch.frombuffer(bytearray(tolerance), dtype=torch.uint8).cuda()
+        queued = torch.full((1,), 7, dtype=torch.int64, device="cuda")
+        t.lib.queue_accepts(*arguments[:4], limits.data_ptr(), 0, queued.data_ptr())
+        t.check(int(queued) == accepted.value, f"{output}: the answer left on the device")
         return bool(accepted.value), bool(exact.passed)
 
     for output in ("float16", "bfloat16", "float32"):

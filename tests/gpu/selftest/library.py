@@ -48,6 +48,8 @@ class Library:
             "ipc_close": [U64], "flush_l2": [U64, INT, U64], "hold": [U64, ctypes.c_uint32, U64, U64], "persisting_reset": [], "poison": [U64, U64, INT, U64, U64],
             "poison_count": [U64, U64, INT, U64, U64, p, p], "checksum": [U64, U64, U64, U64, p],
             "sample": [U64, U64, INT, U64, U64, U64, p],
+            "queue_checksum": [U64, U64, U64, U64, U64], "queue_sample": [U64, U64, INT, U64, U64, U64, U64],
+            "queue_accepts": [U64, U64, INT, U64, U64, U64, U64],
             "nudge": [U64, INT, U64, F64, U64, U64, U64], "stress": [U64, U64, INT, U64, U64],
             "profile_accumulate": [U64, U64, INT, INT, U64, p, U64, U64],
             "compare": [U64, U64, INT, U64, p, U64, F64, U64, p],

@@ -132,6 +132,13 @@ def test_sample(t):
         want = data.view(view).cpu()[torch.tensor(positions)].tolist()
         mask = (1 << (8 * data.element_size())) - 1
         t.check([w & mask for w in want] == list(bits), f"samples of {dtype}")
+        found, checksum = torch.zeros(count + 1, dtype=torch.int64, device="cuda"), U64()
+        num_bytes = data.numel() * data.element_size()
+        t.lib.checksum(data.data_ptr(), num_bytes, key, 0, ctypes.byref(checksum))
+        t.lib.queue_sample(data.data_ptr(), data.numel(), data.element_size(), key, count, 0, found[1:].data_ptr())
+        t.lib.queue_checksum(data.data_ptr(), num_bytes, key, 0, found.data_ptr())
+        words = [w & (1 << 64) - 1 for w in found.tolist()]
+        t.check(words == [checksum.value, *bits], f"samples and checksum of {dtype}, left on the device")
     started = time.perf_counter()
     for _ in range(20):
         t.lib.sample(data.data_ptr(), data.numel(), 1, 78, count, 0, bits)

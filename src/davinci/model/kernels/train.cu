@@ -1,6 +1,6 @@
 // What a training pass computes between its matrix products, forward and backward, each in one launch: norms with the
-// residual's gradient, rotary heads, the gated activation, log-probabilities and their derivatives. ATen needs up to
-// twenty launches for one of them, and as many passes over its memory.
+// residual's gradient, rotary heads, the gated activation, log-probabilities and their derivatives; and the update of all
+// tensors. ATen needs up to twenty launches for one of them, and as many passes over its memory.
 //
 // Compiled by NVRTC without headers, behind common.cu (train_kernels.cc, where parameters and launches are documented),
 // and by the host's compiler in train_kernels_test.cc, which runs every thread of a block. Elements are bf16, sums fp32.
@@ -410,4 +410,123 @@ extern "C" __global__ void __launch_bounds__(1024)
                         const float* log_sums) {
   const long long r = blockIdx.x;
   Differentiate(logits + r * chunks, chunks, inverse, expected[r], slopes[r], log_sums[r]);
+}
+
+// The update reads tables that the host writes: of each tensor kSlotWords words (train_kernels.h), and of each block the
+// tensor and which kUpdateChunk of its elements it does.
+constexpr int kSlotWords = 7;
+constexpr long long kUpdateChunk = 16384;
+constexpr long long kSlotDecays = 1, kSlotHalf = 2, kSlotDense = 4;
+
+__device__ __forceinline__ void WriteFloats(float* to, const float* values) {
+  uint4* const words = (uint4*)to;
+#pragma unroll
+  for (int i = 0; i < 2; ++i)
+    words[i] = make_uint4(__float_as_uint(values[4 * i]), __float_as_uint(values[4 * i + 1]),
+                          __float_as_uint(values[4 * i + 2]), __float_as_uint(values[4 * i + 3]));
+}
+
+// Eight gradients from element e on, 0 behind the end.
+__device__ __forceinline__ void ReadGradients(const long long* slot, long long e, float* values) {
+  const long long count = slot[5], flags = slot[6];
+  if ((flags & kSlotDense) != 0 && e + 8 <= count) {
+    if ((flags & kSlotHalf) != 0)
+      WidenEight(*(const uint4*)((const Bf16*)slot[0] + e), values);
+    else
+      ReadFloats((const float*)slot[0] + e, values);
+    return;
+  }
+  for (int i = 0; i < 8; ++i) {
+    values[i] = 0.0f;
+    if (e + i < count)
+      values[i] = (flags & kSlotHalf) != 0 ? Widen(((const Bf16*)slot[0])[e + i]) : ((const float*)slot[0])[e + i];
+  }
+}
+
+// Each block's sum of squares of gradients.
+extern "C" __global__ void __launch_bounds__(256)
+    dv_train_squares(const long long* slots, const unsigned* blocks, float* parts) {
+  __shared__ float sums[32][2];
+  const long long* const slot = slots + kSlotWords * blocks[2 * blockIdx.x];
+  const long long begin = kUpdateChunk * blocks[2 * blockIdx.x + 1];
+  float squares = 0.0f, unused = 0.0f;
+#pragma unroll 2
+  for (long long at = 8 * threadIdx.x; at < kUpdateChunk && begin + at < slot[5]; at += 8 * 256) {
+    float gradient[8];
+    ReadGradients(slot, begin + at, gradient);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) squares += gradient[i] * gradient[i];
+  }
+  BlockSums(&squares, &unused, sums);
+  if (threadIdx.x == 0) parts[blockIdx.x] = squares;
+}
+
+// total = sum of parts, in fp64. One block.
+extern "C" __global__ void __launch_bounds__(1024) dv_train_total(const float* parts, long long count, double* total) {
+  __shared__ double sums[1024];
+  double sum = 0.0;
+  for (long long i = threadIdx.x; i < count; i += blockDim.x) sum += parts[i];
+  sums[threadIdx.x] = sum;
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if ((int)threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) *total = sums[0];
+}
+
+// AdamW with decoupled decay. Gradients are scaled to the norm clip_norm (0: not) where theirs, the root of `squares`, is
+// above; where that is not finite nothing is changed. rate_decay: learning rate times decay; step_size: learning rate over
+// the first moment's correction; correction: root of the second one's.
+extern "C" __global__ void __launch_bounds__(256)
+    dv_train_adamw(const long long* slots, const unsigned* blocks, const double* squares, float clip_norm, float beta1,
+                   float beta2, float eps, float rate_decay, float step_size, float correction) {
+  const double norm = sqrt(*squares);
+  if (!(norm - norm == 0.0)) return;
+  const float clip = clip_norm > 0.0f && norm > clip_norm ? (float)(clip_norm / (norm + 1e-6)) : 1.0f;
+  const long long* const slot = slots + kSlotWords * blocks[2 * blockIdx.x];
+  const long long begin = kUpdateChunk * blocks[2 * blockIdx.x + 1];
+  float* const masters = (float*)slot[1];
+  float* const firsts = (float*)slot[2];
+  float* const seconds = (float*)slot[3];
+  Bf16* const weights = (Bf16*)slot[4];
+  const long long count = slot[5], flags = slot[6];
+  const float decay = (flags & kSlotDecays) != 0 ? rate_decay : 0.0f;
+  for (long long at = 8 * threadIdx.x; at < kUpdateChunk && begin + at < count; at += 8 * 256) {
+    const long long e = begin + at;
+    const bool dense = (flags & kSlotDense) != 0 && e + 8 <= count;
+    float gradient[8], master[8] = {}, first[8] = {}, second[8] = {};
+    ReadGradients(slot, e, gradient);
+    if (dense) {
+      ReadFloats(masters + e, master);
+      ReadFloats(firsts + e, first);
+      ReadFloats(seconds + e, second);
+    } else {
+      for (int i = 0; i < 8 && e + i < count; ++i) {
+        master[i] = masters[e + i];
+        first[i] = firsts[e + i];
+        second[i] = seconds[e + i];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float g = gradient[i] * clip;
+      first[i] += (1.0f - beta1) * (g - first[i]);
+      second[i] = beta2 * second[i] + (1.0f - beta2) * g * g;
+      master[i] -= decay * master[i];
+      master[i] -= step_size * first[i] / (sqrtf(second[i]) / correction + eps);
+    }
+    if (dense) {
+      WriteFloats(masters + e, master);
+      WriteFloats(firsts + e, first);
+      WriteFloats(seconds + e, second);
+      if (weights != nullptr) *(uint4*)(weights + e) = NarrowEight(master);
+    } else {
+      for (int i = 0; i < 8 && e + i < count; ++i) {
+        masters[e + i] = master[i];
+        firsts[e + i] = first[i];
+        seconds[e + i] = second[i];
+        if (weights != nullptr) weights[e + i] = Narrow(master[i]);
+      }
+    }
+  }
 }

@@ -29,6 +29,9 @@ using at::Tensor;
 // Batch sizes that decode steps are captured for.
 constexpr int kBuckets[] = {1,   2,   4,   8,   16,  32,  48,  64,  96,
                             128, 160, 192, 224, 256, 320, 384, 448, 512};
+// Where a layer's product is cuBLAS's: more rows, or weights of more elements.
+constexpr int64_t kMostProjectedRows = 256;
+constexpr int64_t kMostProjectedWeights = int64_t{8} << 20;
 // Rows whose restrictions look at no more than so many tokens need no full sort.
 constexpr int64_t kSmallTopK = 128;
 
@@ -150,11 +153,12 @@ class CudaExecutor final : public Executor {
     cache_ = at::zeros({config.num_layers, 2, options_.cache_tokens + 1, config.num_kv_heads,
                         config.head_dim + pad_},
                        at::TensorOptions().dtype(model_.dtype()).device(model_.device()));
-    if (half_ && options_.own_kernels) {
+    if (half_ && options_.own_kernels != OwnKernels::kNone) {
       const DecodeKernels::Shape shape{static_cast<int>(config.num_heads),
                                        static_cast<int>(config.num_kv_heads),
                                        static_cast<int>(config.head_dim)};
-      auto kernels = DecodeKernels::Load(model_.device().index(), shape, NvrtcDirectories());
+      auto kernels = DecodeKernels::Load(model_.device().index(), shape, NvrtcDirectories(),
+                                         options_.own_kernels == OwnKernels::kOverlapped);
       if (kernels.ok()) {
         kernels_ = std::move(kernels).value();
         fused_ = std::make_unique<CudaFusedOps>(kernels_.get(), stream_);
@@ -313,8 +317,11 @@ class CudaExecutor final : public Executor {
   // The whole step from the device's inputs to drawn tokens without restrictions, in drawn_.
   void Run(Captured* step, int64_t batch) {
     DecodeAttention attention(*this, batch);
-    const Tensor hidden = model_.Hidden(Tokens(batch), device_inputs_.positions.narrow(0, 0, batch),
-                                        attention, pass_);
+    const DecodeLayers layers(*this, batch);
+    PassOptions pass = pass_;
+    if (kernels_ != nullptr && options_.own_kernels >= OwnKernels::kLayers) pass.layers = &layers;
+    const Tensor hidden =
+        model_.Hidden(Tokens(batch), device_inputs_.positions.narrow(0, 0, batch), attention, pass);
     const Drawn into{drawn_.tokens.narrow(0, 0, batch), drawn_.logprobs.narrow(0, 0, batch)};
     if (kernels_ != nullptr) {
       step->logits = model_.RawLogits(hidden);
@@ -542,6 +549,83 @@ class CudaExecutor final : public Executor {
           q.size(1));
     }
     CudaExecutor& owner;
+    const int64_t batch;
+  };
+
+  // A layer of a step in five launches, where its products are small.
+  struct DecodeLayers final : LayerOps {
+    DecodeLayers(const CudaExecutor& executor, int64_t rows) : owner(executor), batch(rows) {}
+
+    bool Block(int64_t index, const Layer& layer, const Tensor& cos_sin, const Tensor& positions,
+               Tensor* x) const override {
+      const weights::ModelConfig& config = owner.model_.config();
+      if (!owner.kernels_->can_attend()) return false;
+      for (const Linear* linear : {&layer.qkv, &layer.o, &layer.gate_up, &layer.down})
+        if (!linear->low_rank.empty()) return false;
+      const Tensor qkv = NormLinear(*x, layer.input_norm, layer.qkv);
+      const auto of = [](const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; };
+      const StepInputs& in = owner.device_inputs_;
+      const Tensor cache = owner.cache_.select(0, index);
+      const Tensor seen = at::empty({batch, config.num_heads * config.head_dim}, x->options());
+      Check(owner.kernels_->AttendWhole(
+          owner.stream_.stream(), qkv.data_ptr(), of(layer.q_norm), of(layer.k_norm), Eps(),
+          cos_sin.const_data_ptr<float>(), positions.const_data_ptr<int64_t>(),
+          cache.select(0, 0).data_ptr(), cache.select(0, 1).data_ptr(),
+          in.starts.const_data_ptr<int32_t>(), in.lengths.const_data_ptr<int32_t>(),
+          static_cast<float>(owner.scale_), seen.data_ptr(), batch));
+      AddLinear(x, layer.o, seen);
+      AddLinear(x, layer.down, NormGated(*x, layer.post_norm, layer.gate_up));
+      return true;
+    }
+
+   private:
+    float Eps() const { return static_cast<float>(owner.model_.config().rms_norm_eps); }
+    bool Projects(const Linear& linear, int64_t width) const {
+      return batch <= kMostProjectedRows && linear.weight.numel() <= kMostProjectedWeights &&
+             DecodeKernels::CanProject(width, linear.weight.size(1));
+    }
+    Tensor Project(const Tensor& x, const Tensor& norm, const Linear& linear, bool gate,
+                   const Tensor& residual) const {
+      DecodeKernels::Projection p;
+      p.rows = batch;
+      p.inner = linear.weight.size(1);
+      p.width = linear.weight.size(0) / (gate ? 2 : 1);
+      Tensor out = residual.defined() ? residual : at::empty({batch, p.width}, x.options());
+      p.x = x.data_ptr();
+      p.norm = norm.defined() ? norm.data_ptr() : nullptr;
+      p.weight = linear.weight.data_ptr();
+      p.bias = linear.bias.defined() ? linear.bias.data_ptr() : nullptr;
+      p.residual = residual.defined() ? residual.data_ptr() : nullptr;
+      p.out = out.data_ptr();
+      p.eps = Eps();
+      p.gate = gate;
+      Check(owner.kernels_->Project(owner.stream_.stream(), p));
+      return out;
+    }
+    Tensor Normed(const Tensor& x, const Tensor& weight) const {
+      Tensor out = owner.fused_->Norm(x, weight, owner.model_.config().rms_norm_eps);
+      return out.defined() ? out : at::rms_norm(x, {x.size(1)}, weight, Eps());
+    }
+    Tensor NormLinear(const Tensor& x, const Tensor& norm, const Linear& linear) const {
+      if (Projects(linear, linear.weight.size(0))) return Project(x, norm, linear, false, {});
+      return at::linear(Normed(x, norm), linear.weight, linear.bias);
+    }
+    Tensor NormGated(const Tensor& x, const Tensor& norm, const Linear& linear) const {
+      if (Projects(linear, linear.weight.size(0) / 2)) return Project(x, norm, linear, true, {});
+      return owner.fused_->SiluMul(at::linear(Normed(x, norm), linear.weight, linear.bias));
+    }
+    // *x += linear(y)
+    void AddLinear(Tensor* x, const Linear& linear, const Tensor& y) const {
+      if (Projects(linear, linear.weight.size(0))) {
+        Project(y, {}, linear, false, *x);
+      } else if (linear.bias.defined()) {
+        x->add_(at::linear(y, linear.weight, linear.bias));
+      } else {
+        x->addmm_(y, linear.weight.t());
+      }
+    }
+
+    const CudaExecutor& owner;
     const int64_t batch;
   };
 

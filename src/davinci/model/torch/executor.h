@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "davinci/model/engine.h"
 #include "davinci/model/pass.h"
 #include "davinci/model/torch/transformer.h"
 
@@ -21,7 +22,7 @@ class Executor {
     int max_batch = 0;
     int64_t max_context = 0;
     bool deterministic = false;
-    bool own_kernels = true;
+    OwnKernels own_kernels = OwnKernels::kOverlapped;
     Pacer* pacer = nullptr;  // outlives the executor; the CPU's passes give way by it
   };
   virtual ~Executor() = default;

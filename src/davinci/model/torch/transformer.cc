@@ -3,8 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmath>
-
 #include "davinci/model/cpu_kernels.h"
 #include "davinci/model/torch/cpu_ops.h"
 #include "davinci/weights/rope_frequencies.h"
@@ -59,58 +57,7 @@ Status MergeInto(const weights::Tensor& source, const weights::LoraAdapter& adap
 
 std::string ShapeText(at::IntArrayRef shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-class PackedCausalAttention final : public Attention {
- public:
-  PackedCausalAttention(const weights::ModelConfig& config, std::vector<int64_t> borders,
-                        const at::Device& device)
-      : scale_(1.0 / std::sqrt(static_cast<double>(config.head_dim))),
-        borders_(std::move(borders)) {
-    for (size_t i = 1; i < borders_.size(); ++i)
-      longest_ = std::max(longest_, borders_[i] - borders_[i - 1]);
-    if (!device.is_cpu()) device_borders_ = at::tensor(borders_, at::kInt).to(device);
-  }
-
-  Tensor Attend(int64_t, const Tensor& q, const Tensor& k, const Tensor& v) override {
-    const int64_t heads = q.size(1);
-    const int64_t dim = q.size(2);
-    if (q.is_cuda() && q.scalar_type() != at::kFloat) {
-      const int64_t pad = (8 - dim % 8) % 8;
-      const auto padded = [&](const Tensor& x) {
-        return pad == 0 ? x : at::constant_pad_nd(x, {0, pad});
-      };
-      Tensor out = std::get<0>(at::_flash_attention_forward(
-          padded(q), padded(k), padded(v), device_borders_, device_borders_, longest_, longest_, 0,
-          /*is_causal=*/true, /*return_debug_mask=*/false, scale_));
-      if (pad != 0) out = out.narrow(2, 0, dim);
-      return out.reshape({-1, heads * dim});
-    }
-    std::vector<Tensor> parts;
-    for (size_t i = 0; i + 1 < borders_.size(); ++i) {
-      const auto part = [&](const Tensor& x) {
-        return x.narrow(0, borders_[i], borders_[i + 1] - borders_[i]).transpose(0, 1).unsqueeze(0);
-      };
-      parts.push_back(at::scaled_dot_product_attention(part(q), part(k), part(v), {}, 0, true,
-                                                       scale_, /*enable_gqa=*/true)
-                          .squeeze(0)
-                          .transpose(0, 1)
-                          .reshape({-1, heads * dim}));
-    }
-    return parts.size() == 1 ? parts[0] : at::cat(parts);
-  }
-
- private:
-  const double scale_;
-  const std::vector<int64_t> borders_;
-  int64_t longest_ = 0;
-  Tensor device_borders_;
-};
-
 }  // namespace
-
-std::unique_ptr<Attention> PackedCausal(const weights::ModelConfig& config,
-                                        std::vector<int64_t> borders, const at::Device& device) {
-  return std::make_unique<PackedCausalAttention>(config, std::move(borders), device);
-}
 
 void Transformer::Allocate() {
   const auto options = at::TensorOptions().device(device_).dtype(dtype_);
@@ -408,6 +355,9 @@ Tensor Transformer::Block(int64_t index, const Tensor& x, const Tensor& position
                           const PassOptions& options) const {
   const Layer& layer = layers_[static_cast<size_t>(index)];
   Tensor residual = x;
+  if (options.layers != nullptr &&
+      options.layers->Block(index, layer, cos_sin_, positions, &residual))
+    return residual;
   const Tensor qkv =
       Apply(layer.qkv, NormOfResidual(&residual, layer.input_norm, options), options);
   const Tensor seen = Heads(layer, index, qkv, positions, rotation, attention, options);

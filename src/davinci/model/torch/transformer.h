@@ -60,10 +60,18 @@ class Attention {
                             const at::Tensor& v) = 0;
 };
 
+// Of half precision on CUDA. kCudnn is faster from Hopper on; its gradients do not have the same
+// bits twice.
+enum class AttentionKernel { kFlash, kCudnn };
+
+// Whether cuDNN attends with heads of this shape on this device.
+bool CanCudnn(const weights::ModelConfig& config, const at::Device& device);
+
 // Whole sequences one after the other, each causal within itself: row borders[i] is the first of
-// sequence i, the last border is the number of rows. Differentiable.
+// sequence i, the last border is the number of rows. Differentiable; a graph must not outlive it.
 std::unique_ptr<Attention> PackedCausal(const weights::ModelConfig& config,
-                                        std::vector<int64_t> borders, const at::Device& device);
+                                        std::vector<int64_t> borders, const at::Device& device,
+                                        AttentionKernel kernel = AttentionKernel::kFlash);
 
 // Operations of a layer that a device has a kernel of its own for. No gradients.
 class FusedOps {
@@ -79,8 +87,19 @@ class FusedOps {
   virtual at::Tensor SiluMul(const at::Tensor& both) const = 0;
 };
 
+// Whole layers of a pass, for a device that has kernels of its own for them. No gradients.
+class LayerOps {
+ public:
+  virtual ~LayerOps() = default;
+  // Layer `index` of the pass: replaces *x, [rows, hidden], whose memory may be overwritten. False:
+  // not this layer, and *x is as it was.
+  virtual bool Block(int64_t index, const Layer& layer, const at::Tensor& cos_sin,
+                     const at::Tensor& positions, at::Tensor* x) const = 0;
+};
+
 struct PassOptions {
-  const FusedOps* fused = nullptr;  // null: ATen's operations
+  const LayerOps* layers = nullptr;  // null: operation by operation. These attend, too.
+  const FusedOps* fused = nullptr;   // null: ATen's operations
   // The same for passes with gradients, whether gradients are enabled or not.
   const TrainOps* train = nullptr;
   // The operations of a pass with gradients, whether gradients are enabled or not: what is computed

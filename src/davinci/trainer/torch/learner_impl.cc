@@ -96,6 +96,8 @@ Status LearnerImpl::Load() {
   DAVINCI_ASSIGN_OR_RETURN(config_, weights::LoadModelConfig(options_.model_dir));
   if (options_.own_kernels) ops_ = model::TrainOps::Make(config_, device_, dtype_, &ops_missing_);
   pass_.train = ops_.get();
+  if (ops_ != nullptr && options_.own_update) optimizer_->UseKernels(ops_.get());
+  DAVINCI_RETURN_IF_ERROR(ChooseAttention());
   if (options_.random_weights) {
     at::manual_seed(options_.seed);
     model_ = model::Transformer::Random(config_, device_, dtype_);
@@ -104,6 +106,22 @@ Status LearnerImpl::Load() {
   DAVINCI_ASSIGN_OR_RETURN(const auto file, weights::TensorFile::Open(options_.model_dir));
   DAVINCI_ASSIGN_OR_RETURN(model_, model::Transformer::Load(config_, file, device_, dtype_));
   return AddSlots(&file);
+}
+
+Status LearnerImpl::ChooseAttention() {
+  const bool can = dtype_ != at::kFloat && model::CanCudnn(config_, device_);
+  const bool asked = options_.attention == AttentionChoice::kCudnn;
+  if (asked && options_.deterministic)
+    return InvalidArgument(
+        "model.attention = \"cudnn\" has no deterministic gradients; set model.deterministic = "
+        "false, or model.attention = \"flash\"");
+  if (asked && !can)
+    return InvalidArgument(
+        "model.attention = \"cudnn\" needs bf16 on a CUDA device with cuDNN, and heads of a "
+        "multiple of 8 up to 128; set model.attention = \"auto\"");
+  if (can && (asked || (options_.attention == AttentionChoice::kAuto && !options_.deterministic)))
+    attention_ = model::AttentionKernel::kCudnn;
+  return Status::Ok();
 }
 
 Status LearnerImpl::ShareRandomWeights() {
@@ -122,7 +140,7 @@ Status LearnerImpl::Open() {
   const auto agreed = [&](const Status& mine) { return comm::Agree(options_.ranks, mine); };
   DAVINCI_RETURN_IF_ERROR(agreed(Guarded([&] { return ChooseDevice(); })));
   DAVINCI_RETURN_IF_ERROR(OpenCommunicator());
-  optimizer_ = std::make_unique<Optimizer>(options_.adam, communicator_.get());
+  optimizer_ = std::make_unique<Optimizer>(options_.adam, communicator_.get(), options_.zero_stage);
   DAVINCI_RETURN_IF_ERROR(agreed(Guarded([&] { return Load(); })));
   return Guarded([&] { return ShareRandomWeights(); });
 }
@@ -290,8 +308,12 @@ LearnerFacts LearnerImpl::Facts() {
   facts.device = device_.is_cpu() ? "cpu" : device_.str();
   facts.compute = dtype_ == at::kFloat ? "fp32" : "bf16";
   facts.kernels = ops_ != nullptr ? "davinci" : fmt::format("aten ({})", ops_missing_);
+  facts.attention = device_.is_cpu() || dtype_ == at::kFloat       ? "sdpa"
+                    : attention_ == model::AttentionKernel::kCudnn ? "cudnn"
+                                                                   : "flash";
   facts.parameters = model_->num_parameters();
   for (const Slot& slot : slots_) facts.trained_parameters += slot.compute.numel();
+  facts.gradient_bytes = gradient_bytes_;
   facts.updates = optimizer_->updates;
   facts.skipped_updates = optimizer_->skipped;
 #ifdef DAVINCI_TORCH_CUDA

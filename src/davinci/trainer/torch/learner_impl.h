@@ -100,6 +100,7 @@ class LearnerImpl final : public Learner {
   Status ChooseDevice();
   Status OpenCommunicator();
   Status Load();
+  Status ChooseAttention();
   // Generators of different devices may differ: all ranks begin with rank 0's weights.
   Status ShareRandomWeights();
   Slot MakeSlot(std::vector<model::Transformer::Part> parts, int64_t layer,
@@ -111,7 +112,8 @@ class LearnerImpl final : public Learner {
 
   Result<Packed> Pack(std::span<const SequenceView> sequences, const PassOptions& options) const;
   std::unique_ptr<model::Attention> Attend(const Packed& packed) const;
-  at::Tensor Upload(std::vector<int64_t> values) const;
+  // The tensors of these vectors (int64), in one copy.
+  void Upload(std::initializer_list<std::pair<const std::vector<int64_t>*, at::Tensor*>> all) const;
   Result<PassResult> Differentiate(std::span<const SequenceView> sequences,
                                    const PassOptions& options, std::span<const float> derivatives,
                                    const LossGradient* gradient);
@@ -123,8 +125,14 @@ class LearnerImpl final : public Learner {
   Outputs ValueHead(const at::Tensor& hidden, std::span<const float> derivatives,
                     const LossGradient* gradient, at::Tensor* d_hidden);
   void Collect(int64_t layer);
+  // The slots of a layer; -1: those outside of the layers, but for an embedding that is not the
+  // head as well.
+  std::vector<Slot*> SlotsOf(int64_t layer);
+  // ZeRO stage 2: sums gradients over the ranks as a pass does; this rank has none.
+  Status AssistPass();
+  Status ReduceEmbedding();
   static PassResult ToHost(const Outputs& from);
-  static void AddGradient(Slot* slot, const at::Tensor& gradient);
+  void AddGradient(Slot* slot, const at::Tensor& gradient) const;
 
   const LearnerOptions options_;
   weights::ModelConfig config_;
@@ -136,7 +144,9 @@ class LearnerImpl final : public Learner {
   std::vector<Slot> slots_;
   std::unique_ptr<model::TrainOps> ops_;      // null: ATen's
   std::string ops_missing_ = "as asked for";  // why there are none
+  model::AttentionKernel attention_ = model::AttentionKernel::kFlash;
   model::PassOptions pass_;
+  int64_t gradient_bytes_ = 0;            // of the facts
   at::Tensor value_weight_, value_bias_;  // fp32 [1, hidden], [1]
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace davinci::trainer {
 
@@ -90,7 +91,7 @@ Status Optimizer::ReduceScatter(std::span<Slot* const> slots) const {
     const auto fp32 = bucket.slots.front()->master.options().dtype(at::kFloat);
     Tensor from;
     if (IsWhole(bucket) && bucket.slots.front()->gradient.defined()) {
-      from = Flat(bucket.slots.front()->gradient);
+      from = Flat(bucket.slots.front()->gradient).to(at::kFloat);
     } else {
       // A tensor without gradients counts as zeros.
       from = at::zeros({bucket.chunk * ranks_->size()}, fp32);
@@ -145,19 +146,15 @@ Status Optimizer::GatherWeights(std::span<Slot* const> slots) const {
   return Status::Ok();
 }
 
-Result<Tensor> Optimizer::Norm(const std::vector<Tensor>& gradients, bool any) const {
-  if (ranks_ == nullptr) {
-    if (!any) return InvalidArgument("an update without gradients");
-    return at::stack(at::_foreach_norm(gradients, 2)).norm();
-  }
-  // The sum of squares, and how many ranks have gradients.
-  const Tensor sums =
-      at::full({2}, any ? 1.0 : 0.0, gradients.front().options().dtype(at::kDouble));
-  sums.select(0, 0).copy_(
-      at::stack(at::_foreach_norm(gradients, 2)).to(at::kDouble).square().sum());
+Status Optimizer::SumSquares(const Tensor& squares, bool any) const {
+  if (ranks_ == nullptr) return Status::Ok();
+  // Of how many ranks have gradients, too.
+  const Tensor sums = at::full({2}, any ? 1.0 : 0.0, squares.options());
+  sums.narrow(0, 0, 1).copy_(squares);
   DAVINCI_RETURN_IF_ERROR(ranks_->AllReduce(sums.mutable_data_ptr(), 2, comm::Element::kFloat64));
   if (sums[1].item<double>() == 0) return InvalidArgument("an update without gradients");
-  return sums[0].sqrt();
+  squares.copy_(sums.narrow(0, 0, 1));
+  return Status::Ok();
 }
 
 Status Optimizer::Gather(const Tensor& share, const Tensor& whole) const {
@@ -173,75 +170,115 @@ Status Optimizer::Gather(const Tensor& share, const Tensor& whole) const {
   return Status::Ok();
 }
 
+Status Optimizer::Reduce(std::span<Slot* const> slots) {
+  if (!shards_gradients_ || slots.empty()) return Status::Ok();
+  const c10::AutoGradMode no_gradients(false);
+  for (const Slot* slot : slots) reduced_any_ = reduced_any_ || slot->gradient.defined();
+  DAVINCI_RETURN_IF_ERROR(ReduceScatter(slots));
+  for (Slot* slot : slots) {
+    if (slot->reduced.defined())
+      slot->reduced.add_(slot->gradient);
+    else
+      slot->reduced = slot->gradient;
+    slot->gradient = Tensor();
+  }
+  return Status::Ok();
+}
+
+Result<double> Optimizer::StepWithKernels(std::span<Slot* const> slots, bool any,
+                                          double learning_rate) {
+  DAVINCI_ASSIGN_OR_RETURN(const Tensor squares, fused_->Squares(slots));
+  DAVINCI_RETURN_IF_ERROR(SumSquares(squares, any));
+  DAVINCI_RETURN_IF_ERROR(fused_->Update(squares, learning_rate, updates + 1));
+  // Read behind the launch: the device does not wait for the host.
+  return std::sqrt(squares.item<double>());
+}
+
+Result<double> Optimizer::StepWithAten(std::span<Slot* const> slots, bool any,
+                                       double learning_rate) {
+  std::vector<Tensor> gradients;
+  for (const Slot* slot : slots) gradients.push_back(slot->gradient);
+  double norm = 0;
+  if (ranks_ == nullptr) {
+    norm = at::stack(at::_foreach_norm(gradients, 2)).norm().item<double>();
+  } else {
+    const Tensor squares =
+        at::stack(at::_foreach_norm(gradients, 2)).to(at::kDouble).square().sum().view({1});
+    DAVINCI_RETURN_IF_ERROR(SumSquares(squares, any));
+    norm = squares.sqrt().item<double>();
+  }
+  if (!std::isfinite(norm)) return norm;
+  if (options_.clip_norm > 0 && norm > options_.clip_norm)
+    at::_foreach_mul_(gradients, options_.clip_norm / (norm + 1e-6));
+  const Tensor steps = at::full({}, static_cast<double>(updates + 1), gradients.front().options());
+  for (const bool decays : {true, false}) {
+    std::vector<Tensor> weights, slopes, first, second, at_step;
+    for (Slot* slot : slots) {
+      if (slot->decays != decays || slot->master.numel() == 0) continue;
+      if (!slot->first.defined()) slot->first = at::zeros_like(slot->master.detach());
+      if (!slot->second.defined()) slot->second = at::zeros_like(slot->master.detach());
+      weights.push_back(slot->master.detach());
+      slopes.push_back(slot->gradient);
+      first.push_back(slot->first);
+      second.push_back(slot->second);
+      at_step.push_back(steps);
+    }
+    if (weights.empty()) continue;
+    at::_fused_adamw_(weights, slopes, first, second, {}, at_step, learning_rate, options_.beta1,
+                      options_.beta2, decays ? options_.weight_decay : 0.0, options_.epsilon,
+                      /*amsgrad=*/false, /*maximize=*/false);
+  }
+  if (ranks_ == nullptr)
+    for (Slot* slot : slots)
+      if (!slot->compute.is_same(slot->master)) slot->compute.detach().copy_(slot->master);
+  return norm;
+}
+
 Result<Update> Optimizer::Step(std::vector<Slot>& slots, double learning_rate) {
   const c10::AutoGradMode no_gradients(false);
-  const bool any = std::any_of(slots.begin(), slots.end(),
-                               [](const Slot& slot) { return slot.gradient.defined(); });
+  bool any = reduced_any_;
   std::vector<Slot*> moved;
-  if (ranks_ != nullptr) {
-    for (Slot& slot : slots) moved.push_back(&slot);
+  for (Slot& slot : slots) {
+    any = any || slot.gradient.defined();
+    moved.push_back(&slot);
+  }
+  reduced_any_ = false;
+  if (shards_gradients_) {
+    for (Slot* slot : moved) slot->gradient = std::exchange(slot->reduced, Tensor());
+  } else if (ranks_ != nullptr) {
     DAVINCI_RETURN_IF_ERROR(ReduceScatter(moved));
-    moved.clear();
   }
-  std::vector<Tensor> gradients;
-  for (Slot& slot : slots)
-    if (slot.gradient.defined()) {
-      moved.push_back(&slot);
-      gradients.push_back(slot.gradient);
-    }
+  std::erase_if(moved, [](const Slot* slot) { return !slot->gradient.defined(); });
+  if (moved.empty()) return InvalidArgument("an update without gradients");
   Update update;
-  DAVINCI_ASSIGN_OR_RETURN(const Tensor norm, Norm(gradients, any));
-  update.gradient_norm = norm.item<double>();
+  DAVINCI_ASSIGN_OR_RETURN(update.gradient_norm, fused_ != nullptr
+                                                     ? StepWithKernels(moved, any, learning_rate)
+                                                     : StepWithAten(moved, any, learning_rate));
   update.applied = std::isfinite(update.gradient_norm);
-  if (update.applied) {
-    ++updates;
-    if (options_.clip_norm > 0 && update.gradient_norm > options_.clip_norm)
-      at::_foreach_mul_(gradients, options_.clip_norm / (update.gradient_norm + 1e-6));
-    const Tensor steps = at::full({}, static_cast<double>(updates), gradients.front().options());
-    for (const bool decays : {true, false}) {
-      std::vector<Tensor> weights, slopes, first, second, at_step;
-      for (Slot* slot : moved) {
-        if (slot->decays != decays || slot->master.numel() == 0) continue;
-        if (!slot->first.defined()) slot->first = at::zeros_like(slot->master.detach());
-        if (!slot->second.defined()) slot->second = at::zeros_like(slot->master.detach());
-        weights.push_back(slot->master.detach());
-        slopes.push_back(slot->gradient);
-        first.push_back(slot->first);
-        second.push_back(slot->second);
-        at_step.push_back(steps);
-      }
-      if (weights.empty()) continue;
-      at::_fused_adamw_(weights, slopes, first, second, {}, at_step, learning_rate, options_.beta1,
-                        options_.beta2, decays ? options_.weight_decay : 0.0, options_.epsilon,
-                        /*amsgrad=*/false, /*maximize=*/false);
-    }
-    if (ranks_ != nullptr) DAVINCI_RETURN_IF_ERROR(GatherWeights(moved));
-    for (Slot* slot : moved)
-      if (ranks_ == nullptr && !slot->compute.is_same(slot->master))
-        slot->compute.detach().copy_(slot->master);
-  } else {
-    ++skipped;
-  }
+  ++(update.applied ? updates : skipped);
+  if (update.applied && ranks_ != nullptr) DAVINCI_RETURN_IF_ERROR(GatherWeights(moved));
   for (Slot* slot : moved) slot->gradient = Tensor();
   return update;
 }
 
 Result<Tensor> Optimizer::Whole(const Slot& slot, StateKind kind) const {
   const c10::AutoGradMode no_gradients(false);
-  const Tensor& own = *Of(const_cast<Slot*>(&slot), kind);
+  const Tensor& own = kind == StateKind::kGradients && shards_gradients_
+                          ? slot.reduced
+                          : *Of(const_cast<Slot*>(&slot), kind);
   if (kind == StateKind::kWeights && slot.compute.scalar_type() == at::kFloat)
     return slot.compute.detach();
-  if (ranks_ == nullptr && own.defined()) return own.detach();
+  if (ranks_ == nullptr && own.defined()) return own.detach().to(at::kFloat);
   const Tensor whole = at::zeros(slot.compute.sizes(),
                                  slot.compute.options().dtype(at::kFloat).requires_grad(false));
   if (ranks_ == nullptr) return whole;
-  if (kind == StateKind::kGradients) {
+  if (kind == StateKind::kGradients && !shards_gradients_) {
     if (own.defined()) whole.copy_(own);
     DAVINCI_RETURN_IF_ERROR(
         ranks_->AllReduce(whole.mutable_data_ptr(), whole.numel(), comm::Element::kFloat32));
     return whole;
   }
-  // A share without elements has no moments.
+  // A share without elements has no moments, one without a pass no gradients.
   DAVINCI_RETURN_IF_ERROR(Gather(own.defined() ? own : at::zeros_like(slot.master), whole));
   return whole;
 }

@@ -1,4 +1,5 @@
-// AdamW over slots, its state sharded over the ranks (ZeRO stage 1).
+// AdamW over slots, its state sharded over the ranks (ZeRO stage 1), or state and gradients (stage
+// 2).
 //
 // The elements of a tensor, in memory order, are divided into as many equal shares as there are
 // ranks; the last ones are shorter. A rank holds masters and moments of its share alone. An update:
@@ -7,15 +8,22 @@
 // its share; the shares of the weights are gathered. With one rank a share is the whole tensor and
 // nothing is sent.
 //
-// With several ranks Step() and Whole() are collective: every rank calls them for the same slots.
+// Stage 1 sums gradients over the ranks in Step(). Stage 2 does it in Reduce(), which a pass calls
+// for each layer's slots as soon as they have their gradients: from then on a rank holds its share
+// of them alone.
+//
+// With several ranks Step(), Reduce() and Whole() are collective: every rank calls them for the
+// same slots in the same order.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "davinci/comm/communicator.h"
 #include "davinci/trainer/learner.h"
+#include "davinci/trainer/torch/fused_adamw.h"
 #include "davinci/trainer/torch/slot.h"
 
 namespace davinci::trainer {
@@ -23,11 +31,21 @@ namespace davinci::trainer {
 class Optimizer {
  public:
   // `ranks`: nullptr for one rank; must outlive this.
-  Optimizer(const AdamOptions& options, comm::Communicator* ranks)
-      : options_(options), ranks_(ranks) {}
+  Optimizer(const AdamOptions& options, comm::Communicator* ranks, int zero_stage)
+      : options_(options), ranks_(ranks), shards_gradients_(ranks != nullptr && zero_stage == 2) {}
+  // Updates by kernels of our own from now on. `ops` must outlive this.
+  void UseKernels(const model::TrainOps* ops) {
+    fused_ = std::make_unique<FusedAdamW>(ops, options_);
+  }
+  // Whether a slot's gradient may stay bf16 where one product made it.
+  bool takes_half_gradients() const { return fused_ != nullptr; }
 
   // Makes the slot's masters from its weights.
   void Adopt(Slot* slot) const;
+  // Stage 2: the slots' gradients become this rank's shares of their sums over the ranks, added to
+  // those of passes before; ranks without gradients have zeros. Otherwise does nothing.
+  Status Reduce(std::span<Slot* const> slots);
+  bool shards_gradients() const { return shards_gradients_; }
   // Clips, updates, forgets the gradients.
   Result<Update> Step(std::vector<Slot>& slots, double learning_rate);
 
@@ -65,13 +83,19 @@ class Optimizer {
   Status ReduceScatter(std::span<Slot* const> slots) const;
   // The slots' weights from every rank's masters.
   Status GatherWeights(std::span<Slot* const> slots) const;
-  // The norm of all gradients; of several ranks from their shares.
-  Result<at::Tensor> Norm(const std::vector<at::Tensor>& gradients, bool any) const;
+  // `squares` (fp64 [1]) becomes its sum over all ranks. `any`: whether this rank has gradients.
+  Status SumSquares(const at::Tensor& squares, bool any) const;
+  // Each updates the slots, which all have gradients, unless the norm is not finite; returns it.
+  Result<double> StepWithKernels(std::span<Slot* const> slots, bool any, double learning_rate);
+  Result<double> StepWithAten(std::span<Slot* const> slots, bool any, double learning_rate);
   // `whole`, contiguous, gets every rank's `share` of it.
   Status Gather(const at::Tensor& share, const at::Tensor& whole) const;
 
   const AdamOptions options_;
   comm::Communicator* const ranks_;
+  const bool shards_gradients_;
+  std::unique_ptr<FusedAdamW> fused_;  // null: ATen's
+  bool reduced_any_ = false;           // this rank had gradients since the last update
 };
 
 }  // namespace davinci::trainer

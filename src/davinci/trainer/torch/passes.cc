@@ -32,11 +32,23 @@ PassResult LearnerImpl::ToHost(const Outputs& from) {
 }
 
 std::unique_ptr<model::Attention> LearnerImpl::Attend(const Packed& packed) const {
-  return model::PackedCausal(config_, packed.borders, device_);
+  return model::PackedCausal(config_, packed.borders, device_, attention_);
 }
 
-Tensor LearnerImpl::Upload(std::vector<int64_t> values) const {
-  return at::tensor(values, at::kLong).to(device_);
+void LearnerImpl::Upload(
+    std::initializer_list<std::pair<const std::vector<int64_t>*, Tensor*>> all) const {
+  int64_t size = 0;
+  for (const auto& [values, tensor] : all) size += std::ssize(*values);
+  const Tensor host =
+      at::empty({size}, at::TensorOptions().dtype(at::kLong).pinned_memory(!device_.is_cpu()));
+  auto* next = host.mutable_data_ptr<int64_t>();
+  for (const auto& [values, tensor] : all) next = std::copy(values->begin(), values->end(), next);
+  const Tensor there = host.to(device_, /*non_blocking=*/true);
+  int64_t begin = 0;
+  for (const auto& [values, tensor] : all) {
+    *tensor = there.narrow(0, begin, std::ssize(*values));
+    begin += std::ssize(*values);
+  }
 }
 
 Result<PassResult> LearnerImpl::Evaluate(std::span<const SequenceView> sequences,
@@ -107,18 +119,19 @@ Result<LearnerImpl::Packed> LearnerImpl::Pack(std::span<const SequenceView> sequ
     return InvalidArgument(fmt::format("a sequence of {} tokens; the model's context ends at {}",
                                        longest, config_.max_positions));
   model_->ReservePositions(longest);
-  packed.tokens = Upload(std::move(tokens));
-  packed.positions = Upload(std::move(positions));
-  packed.rows = Upload(std::move(rows));
-  packed.expected = Upload(std::move(expected));
+  Upload({{&tokens, &packed.tokens},
+          {&positions, &packed.positions},
+          {&rows, &packed.rows},
+          {&expected, &packed.expected}});
   return packed;
 }
 
-void LearnerImpl::AddGradient(Slot* slot, const Tensor& gradient) {
+void LearnerImpl::AddGradient(Slot* slot, const Tensor& gradient) const {
   if (slot->gradient.defined())
-    slot->gradient.add_(gradient);
+    slot->gradient = slot->gradient.to(at::kFloat).add_(gradient);
   else
-    slot->gradient = gradient.to(at::kFloat).contiguous();
+    slot->gradient =
+        (optimizer_->takes_half_gradients() ? gradient : gradient.to(at::kFloat)).contiguous();
 }
 
 // Moves what autograd left at the leaves of one layer into the sums.
@@ -128,6 +141,34 @@ void LearnerImpl::Collect(int64_t layer) {
     AddGradient(&slot, slot.compute.grad());
     slot.compute.mutable_grad() = Tensor();
   }
+  int64_t kept = 0;
+  for (const Slot& slot : slots_)
+    for (const Tensor* gradient : {&slot.gradient, &slot.reduced})
+      if (gradient->defined()) kept += static_cast<int64_t>(gradient->nbytes());
+  gradient_bytes_ = std::max(gradient_bytes_, kept);
+}
+
+std::vector<Slot*> LearnerImpl::SlotsOf(int64_t layer) {
+  std::vector<Slot*> found;
+  for (Slot& slot : slots_)
+    if (slot.layer == layer &&
+        (!slot.compute.is_same(model_->embedding()) || model_->head().is_same(slot.compute)))
+      found.push_back(&slot);
+  return found;
+}
+
+Status LearnerImpl::ReduceEmbedding() {
+  Slot* const slot = FindSlot(model_->embedding());
+  return slot == nullptr ? Status::Ok() : optimizer_->Reduce({&slot, 1});
+}
+
+// In the order of Differentiate().
+Status LearnerImpl::AssistPass() {
+  if (!optimizer_->shards_gradients()) return Status::Ok();
+  DAVINCI_RETURN_IF_ERROR(optimizer_->Reduce(SlotsOf(-1)));
+  for (int64_t i = config_.num_layers - 1; i >= 0; --i)
+    DAVINCI_RETURN_IF_ERROR(optimizer_->Reduce(SlotsOf(i)));
+  return ReduceEmbedding();
 }
 
 LearnerImpl::Outputs LearnerImpl::ValueHead(const Tensor& hidden,
@@ -237,6 +278,10 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
                                               std::span<const float> derivatives,
                                               const LossGradient* gradient) {
   const DeterministicScope scope(options_.deterministic);
+  if (sequences.empty()) {
+    DAVINCI_RETURN_IF_ERROR(AssistPass());
+    return PassResult{};
+  }
   DAVINCI_ASSIGN_OR_RETURN(const Packed packed, Pack(sequences, options));
   const c10::AutoGradMode no_gradients(false);
   const auto attention = Attend(packed);
@@ -279,6 +324,7 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
   d_hidden.index_copy_(0, packed.rows, d_seen);
   hidden.backward(d_hidden);
   Collect(-1);
+  DAVINCI_RETURN_IF_ERROR(optimizer_->Reduce(SlotsOf(-1)));
   hidden = Tensor();
   Tensor slope = inputs.back().grad();
   inputs.back() = Tensor();
@@ -290,6 +336,7 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
     }
     results[at].backward(slope);
     Collect(i);
+    DAVINCI_RETURN_IF_ERROR(optimizer_->Reduce(SlotsOf(i)));
     slope = inputs[at].grad();
     results[at] = Tensor();
     inputs[at] = Tensor();
@@ -297,6 +344,7 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
   if (embedding != nullptr)
     AddGradient(embedding, at::embedding_dense_backward(slope.to(at::kFloat), packed.tokens,
                                                         config_.vocab_size, -1, false));
+  DAVINCI_RETURN_IF_ERROR(ReduceEmbedding());
   return ToHost(outputs);
 }
 

@@ -11,12 +11,14 @@ namespace davinci::trainer {
 struct Slot {
   std::vector<model::Transformer::Part> parts;
   int64_t layer = -1;
-  at::Tensor compute;   // what the layers use; a leaf of every graph
-  at::Tensor gradient;  // fp32, summed over passes; undefined: none yet
+  at::Tensor compute;  // what the layers use; a leaf of every graph
+  // Summed over passes; undefined: none yet. fp32, or bf16 as one product left it.
+  at::Tensor gradient;
   bool decays = false;
   // Of this rank's share of the elements (optimizer.h). fp32.
   at::Tensor master;         // where `compute` is fp32 it is the same memory
   at::Tensor first, second;  // moments; undefined before the first update
+  at::Tensor reduced;        // ZeRO stage 2: gradients summed over ranks so far; undefined: none
 };
 
 }  // namespace davinci::trainer

@@ -1,0 +1,260 @@
+#include "davinci/teacher/product.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace davinci::teacher {
+namespace {
+
+constexpr double kMultiprocessors = 132;
+constexpr double kLeastSide = 16;  // tl.dot takes no smaller tiles
+constexpr double kMostColumns =
+    256;  // of a row that a tile holds, half as many in two accumulators
+// Half-precision products stay with the library from this depth on: reading and writing the result
+// once more is a small share of them.
+constexpr double kMostHalfDepth = 1024;
+// Along the inner dimension a tensor core adds with truncation, so a tile's sum is moved to another
+// accumulator after so many terms.
+constexpr double kChunk = 512;
+// Up to this depth one accumulator is exact enough.
+constexpr double kShortDepth = 1024;
+constexpr double kMostIndex32 = 2147483648.0;
+
+const std::vector<DimId>& Shape(const Program& p, Id id) { return p[id].shape; }
+
+bool Batched(const Program& p, const MatrixProduct& product) {
+  return Shape(p, product.right).size() > 2;
+}
+
+std::vector<int> AllAxes(const std::vector<std::vector<int>>& axes, size_t from, size_t to) {
+  std::vector<int> all;
+  for (size_t i = from; i < to; ++i) all.insert(all.end(), axes[i].begin(), axes[i].end());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+// A form that the kernel has: operands of equal batch, or a matrix on the right.
+bool IsRegular(const Program& p, Id id, const MatrixProduct& product) {
+  const auto &out = Shape(p, id), &left = Shape(p, product.left), &right = Shape(p, product.right);
+  if (out.size() < 2 || left.size() < 2 || right.size() < 2 || left.size() != out.size())
+    return false;
+  if (p[product.left].dtype != DType::kFloat || p[product.right].dtype != DType::kFloat)
+    return false;
+  if (right.size() > 2) {
+    if (right.size() != left.size() || product.bias >= 0) return false;
+    for (size_t i = 0; i + 2 < left.size(); ++i)
+      if (!p.Same(left[i], right[i])) return false;
+  } else if (product.left_transposed && left.size() > 2) {
+    return false;
+  }
+  const size_t a = left.size(), b = right.size();
+  const DimId depth = left[product.left_transposed ? a - 2 : a - 1];
+  return p.Same(depth, right[product.right_transposed ? b - 1 : b - 2]) &&
+         p.Same(out[out.size() - 2], left[product.left_transposed ? a - 1 : a - 2]) &&
+         p.Same(out.back(), right[product.right_transposed ? b - 2 : b - 1]);
+}
+
+}  // namespace
+
+ProductShape ShapeOf(const Program& p, Id value) {
+  const MatrixProduct& product = *p[value].product;
+  const auto& out = Shape(p, value);
+  const auto at = [&](DimId dim) { return p.At(dim, synth::Binding::kCuda); };
+  ProductShape shape;
+  shape.cols = at(out.back());
+  for (size_t i = 0; i + 1 < out.size(); ++i)
+    (Batched(p, product) && i + 2 < out.size() ? shape.batch : shape.rows) *= at(out[i]);
+  const auto& left = Shape(p, product.left);
+  shape.depth = at(left[left.size() - (product.left_transposed ? 2 : 1)]);
+  return shape;
+}
+
+void ChooseProducts(Program* program, const ProductRules& rules) {
+  const bool fp32 = program->graph.precision == synth::Precision::kFp32;
+  if (fp32 ? !rules.compensated : !rules.epilogue) return;
+  for (size_t i = 0; i < program->values.size(); ++i) {
+    const auto id = static_cast<Id>(i);
+    const auto product = program->MatrixProductOf(id);
+    if (!product || rules.vendor.contains(id) || !IsRegular(*program, id, *product)) continue;
+    TensorValue& value = program->values[i];
+    const auto before = value.product;
+    value.product = product;
+    const ProductShape shape = ShapeOf(*program, id);
+    const double tiles = shape.batch * std::ceil(shape.rows / 64) * std::ceil(shape.cols / 64);
+    const bool large = shape.rows >= kLeastSide && shape.cols >= kLeastSide && shape.depth >= 16;
+    // Few tiles and a long inner dimension: the library splits it.
+    const bool busy = tiles >= kMultiprocessors / 2 || shape.depth <= 1024;
+    // Half precision: only with an epilogue to save a pass over memory, decided by who reads it.
+    const bool pays = fp32 || shape.depth <= kMostHalfDepth;
+    if (!large || !busy || !pays) {
+      value.product = before;
+      continue;
+    }
+    value.own = true;
+    value.operands = {product->left, product->right};
+    if (product->bias >= 0) value.operands.push_back(product->bias);
+  }
+}
+
+bool IsEpilogue(const Program& p, const Region& region, Id product) {
+  const auto placed = region.placements.find(product);
+  if (placed == region.placements.end()) return false;
+  const auto& axes = placed->second.axes;
+  const std::vector<int> columns = AllAxes(axes, axes.size() - 1, axes.size());
+  const std::vector<int> all = AllAxes(axes, 0, axes.size());
+  if (columns.empty() || columns.size() == all.size()) return false;
+  if (all.size() != region.space.size() || std::adjacent_find(all.begin(), all.end()) != all.end())
+    return false;
+  for (const Id member : region.members) {
+    const TensorValue& value = p[member];
+    if (value.kind == TensorValue::Kind::kScan) return false;
+    if (value.kind == TensorValue::Kind::kLoad && value.operands[0] == product) return false;
+  }
+  for (size_t i = 0; i < p.values.size(); ++i) {
+    const auto& reads = p.values[i].operands;
+    if (std::find(reads.begin(), reads.end(), product) == reads.end()) continue;
+    if (std::find(region.members.begin(), region.members.end(), static_cast<Id>(i)) ==
+        region.members.end())
+      return false;
+  }
+  if (std::find(p.outputs.begin(), p.outputs.end(), product) != p.outputs.end()) return false;
+  if (!region.HasReduction()) return true;
+  std::vector<int> reduced;
+  for (size_t a = 0; a < region.space.size(); ++a)
+    if (region.space[a].reduced) reduced.push_back(static_cast<int>(a));
+  const ProductShape shape = ShapeOf(p, product);
+  // Tiles of whole rows are few: enough of them must be left.
+  const bool two = p.graph.precision == synth::Precision::kFp32 && shape.depth > kShortDepth;
+  return reduced == columns && shape.cols <= (two ? kMostColumns / 2 : kMostColumns) &&
+         shape.batch * shape.rows / 64 >= kMultiprocessors / 2;
+}
+
+Region EpilogueOf(const Program&, Region region, Id product) {
+  for (const int axis : region.placements.at(product).axes.back())
+    region.space[static_cast<size_t>(axis)].reduced = true;
+  return region;
+}
+
+Region RegionOf(const Program& p, Id product) {
+  Region region;
+  Placement placement;
+  const auto& shape = Shape(p, product);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    placement.hidden.emplace_back();
+    placement.axes.emplace_back();
+    if (p.IsOne(shape[i])) continue;
+    const auto axis = static_cast<int>(region.space.size());
+    region.space.push_back({shape[i], i + 1 == shape.size(), false});
+    region.order.push_back(axis);
+    placement.axes.back().push_back(axis);
+  }
+  region.placements[product] = placement;
+  region.outputs = {product};
+  return region;
+}
+
+ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
+  const ProductShape shape = ShapeOf(p, product);
+  const bool fp32 = p.graph.precision == synth::Precision::kFp32;
+  // Triton reads rows whose length is no multiple of 16 element by element, with addresses in
+  // registers.
+  const bool aligned = std::fmod(shape.depth, 16) == 0 && std::fmod(shape.cols, 16) == 0;
+  const int depth = !fp32 ? 64 : aligned ? 32 : 16;
+  if (whole_rows) {
+    const int cols = std::max(16, static_cast<int>(std::exp2(std::ceil(std::log2(shape.cols)))));
+    return {64, cols, cols > 128 ? depth / 2 : depth, cols > 64 ? 8 : 4, cols > 128 ? 2 : 3};
+  }
+  // From the largest on: the first of which there are enough for every multiprocessor.
+  const std::vector<ProductTile> tiles = {
+      {128, 128, depth, 8, 3}, {128, 64, depth, 8, 3}, {64, 64, depth, 4, 3}};
+  for (const ProductTile& tile : tiles) {
+    const double count =
+        shape.batch * std::ceil(shape.rows / tile.rows) * std::ceil(shape.cols / tile.cols);
+    const bool fits = shape.cols > tile.cols / 2 && shape.rows > tile.rows / 2;
+    // Two accumulators of the largest tile, or one with addresses, do not fit into registers.
+    const bool held = !fp32 || (aligned && shape.depth <= kShortDepth) || tile.cols < 128;
+    if (fits && held && count >= kMultiprocessors) return tile;
+  }
+  return {shape.rows > 32 ? 64 : 32, shape.cols > 32 ? 64 : 32, depth, 4, 3};
+}
+
+std::vector<std::string> ProductLines(const Program& p, const ProductKernel& kernel,
+                                      const std::string& rows, const std::string& cols, bool wide) {
+  const MatrixProduct& product = *p[kernel.value].product;
+  const bool batched = !kernel.batched_rows.empty();
+  const std::string own_rows = batched ? "m" : rows;
+  const std::string to64 = wide ? ".to(tl.int64)" : "";
+  std::vector<std::string> lines;
+  const auto line = [&](const std::string& text) { lines.push_back(text); };
+  if (kernel.whole_rows) {
+    line("tile_m = tl.program_id(0)" + to64);
+    line("tile_n = 0");
+  } else if (kernel.grouped) {
+    line(fmt::format("tiles_m, tiles_n = tl.cdiv({}, ROWS), tl.cdiv({}, BLOCK)", own_rows, cols));
+    line("# Programs that run together share strips of both operands.");
+    line("group = tl.program_id(0)" + to64 + " // (8 * tiles_n)");
+    line("height = tl.minimum(tiles_m - group * 8, 8)");
+    line("place = tl.program_id(0) % (8 * tiles_n)");
+    line("tile_m = group * 8 + place % height");
+    line("tile_n = place // height");
+  } else {
+    line(fmt::format("tiles_n = tl.cdiv({}, BLOCK)", cols));
+    line("tile_m = tl.program_id(0)" + to64 + " // tiles_n");
+    line("tile_n = tl.program_id(0) % tiles_n");
+  }
+  line(batched ? "r = (tile_m * ROWS + tl.arange(0, ROWS))[:, None]"
+               : "row = (tile_m * ROWS + tl.arange(0, ROWS))[:, None]");
+  line(fmt::format("in_row = {} < {}", batched ? "r" : "row", own_rows));
+  if (batched) {
+    line("matrix = tl.program_id(1)" + to64);
+    line("row = matrix * m + r");
+  }
+  line("col = (tile_n * BLOCK + tl.arange(0, BLOCK))[None, :]");
+  line(fmt::format("in_col = col < {}", cols));
+  line("k = tl.arange(0, DEPTH)");
+  // Offsets, not pointers, live through the loop: they need half the registers.
+  if (product.left_transposed)
+    line(batched ? "left = matrix * m * depth + r + k[None, :] * m"
+                 : fmt::format("left = row + k[None, :] * {}", Bracketed(own_rows)));
+  else
+    line("left = row * depth + k[None, :]");
+  const std::string from = batched ? fmt::format("matrix * depth * {} + ", Bracketed(cols)) : "";
+  if (product.right_transposed)
+    line(fmt::format("right = {}col * depth + k[:, None]", from));
+  else
+    line(fmt::format("right = {}k[:, None] * {} + col", from, Bracketed(cols)));
+  const std::string left_step =
+      product.left_transposed ? "start * " + Bracketed(own_rows) : "start";
+  const std::string right_step = product.right_transposed ? "start" : "start * " + Bracketed(cols);
+  const bool chunks = kernel.compensated && ShapeOf(p, kernel.value).depth > kShortDepth;
+  const std::string precision = kernel.compensated ? ", input_precision=\"tf32x3\"" : "";
+  line("total = tl.zeros((ROWS, BLOCK), tl.float32)");
+  std::string pad, sum = "total";
+  if (chunks) {
+    line("# A tensor core truncates as it adds: sums of some hundred terms are added outside.");
+    line(fmt::format("for chunk in range(0, depth, {:.0f}):", kChunk));
+    line("    part = tl.zeros((ROWS, BLOCK), tl.float32)");
+    pad = "    ";
+    sum = "part";
+    line(fmt::format("    for start in range(chunk, tl.minimum(chunk + {:.0f}, depth), DEPTH):",
+                     kChunk));
+  } else {
+    line("for start in range(0, depth, DEPTH):");
+  }
+  pad += "    ";
+  line(pad + "in_k = start + k < depth");
+  line(fmt::format("{}a = tl.load(left_ptr + left + {}, mask=in_row & in_k[None, :], other=0.0)",
+                   pad, left_step));
+  line(fmt::format("{}b = tl.load(right_ptr + right + {}, mask=in_k[:, None] & in_col, other=0.0)",
+                   pad, right_step));
+  line(fmt::format("{}{} = tl.dot(a, b, {}{})", pad, sum, sum, precision));
+  if (chunks) line("    total += part");
+  if (product.bias >= 0)
+    line(fmt::format("total += tl.load(bias_ptr + col, mask=in_col, other=0.0){}",
+                     p.graph.precision == synth::Precision::kFp32 ? "" : ".to(tl.float32)"));
+  return lines;
+}
+
+}  // namespace davinci::teacher
