@@ -52,7 +52,8 @@ void MultiplyTiles(const TileProduct& product, int64_t begin, int64_t end);
 
 // `size` values rounded to bf16.
 void RoundValues(const float* x, int64_t size, uint16_t* y);
-// RmsNormRows() with the result rounded to bf16; `weight` is bf16.
+// RmsNormRows() of dense rows with the result rounded to bf16; `weight` is bf16, `width` a multiple
+// of 16.
 void RmsNormRounded(const float* x, const uint16_t* weight, double eps, uint16_t* y, int64_t width,
                     int64_t begin, int64_t end);
 
