@@ -205,19 +205,18 @@ void PanelLinearOp(const Tensor& x, const PackedWeight& packed, const Tensor& bi
       std::max<int64_t>(1, (all.rows + PanelSlabRows(all.inner) - 1) / PanelSlabRows(all.inner));
   const int64_t slab_rows = (all.rows + slabs - 1) / slabs;
   const int64_t panels = NumPanels(all.out);
-  Spread(slabs * panels, kPanelColumns * all.inner * slab_rows / 4,
-         [&](int64_t begin, int64_t end) {
-           for (int64_t next = begin; begin < end; begin = next) {
-             const int64_t slab = begin / panels;
-             next = std::min(end, (slab + 1) * panels);
-             const int64_t row = slab * slab_rows;
-             PanelProduct part = all;
-             part.x += row * all.inner;
-             part.y += row * all.out;
-             part.rows = std::min(slab_rows, all.rows - row);
-             if (part.rows > 0) MultiplyPanels(part, begin - slab * panels, next - slab * panels);
-           }
-         });
+  Spread(slabs * panels, kPanelColumns * all.inner * slab_rows, [&](int64_t begin, int64_t end) {
+    for (int64_t next = begin; begin < end; begin = next) {
+      const int64_t slab = begin / panels;
+      next = std::min(end, (slab + 1) * panels);
+      const int64_t row = slab * slab_rows;
+      PanelProduct part = all;
+      part.x += row * all.inner;
+      part.y += row * all.out;
+      part.rows = std::min(slab_rows, all.rows - row);
+      if (part.rows > 0) MultiplyPanels(part, begin - slab * panels, next - slab * panels);
+    }
+  });
 }
 
 Tensor PackedEmbedOp(const PackedWeight& packed, const Tensor& tokens) {
