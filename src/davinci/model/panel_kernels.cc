@@ -11,6 +11,7 @@ namespace {
 // Bytes between a load and the prefetch of what lies behind it: covers the memory's latency at a
 // core's rate, within a page.
 constexpr int64_t kPrefetchAhead = 2048;
+// Bytes of x that leave room for panels in the second-level cache.
 constexpr int64_t kSlabBytes = 512 << 10;
 
 template <int kWidth>
