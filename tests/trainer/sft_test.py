@@ -135,13 +135,13 @@ def too_large(world, probe):
     """A model whose weights, masters and moments exceed the memory is refused before they are allocated."""
     folder = os.path.join(world.folder, "large")
     shutil.copytree(world.model, folder)
-    os.remove(os.path.join(folder, "model.safetensors"))
     path = os.path.join(folder, "config.json")
     with open(path) as file:
         config = json.load(file)
+    config.pop("layer_types", None)
     with open(path, "w") as file:
         json.dump({**config, "hidden_size": 32768, "intermediate_size": 131072, "num_hidden_layers": 100}, file)
-    said = world.run(os.path.join(world.folder, "never"), f"model.path={folder}", code=5)
+    said = world.run(os.path.join(world.folder, "never"), f"model.path={folder}", code=3)
     assert "GiB" in said and "lora.rank" in said, said
     for options in ({}, {"device": "cuda"}) if torch.cuda.is_available() else ({},):
         try:
@@ -227,9 +227,9 @@ def main():
 
         world = World(sys.argv[1], folder)
         dry_run(world)
+        too_large(world, probe)
         last, seconds = overfit(world)
         whole, kills = killed(world)
-        too_large(world, probe)
         bad_input(world, whole)
         _, more = killed(world, "lora.rank=4", "lora.alpha=8", f"model.path={newest(os.path.join(folder, 'overfit'))[0]}",
                          "model.init=pretrained", "model.compute=bf16")
