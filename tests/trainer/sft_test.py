@@ -150,6 +150,7 @@ def too_large(world, probe):
             assert "GiB" in str(error) and "zero_stage" in str(error), error
         else:
             raise AssertionError("a model of terabytes was opened")
+    probe.close()
 
 
 def bad_input(world, whole, *sets):
@@ -227,7 +228,7 @@ def main():
 
         world = World(sys.argv[1], folder)
         dry_run(world)
-        too_large(world, probe)
+        too_large(world, Probe(sys.argv[2]))
         last, seconds = overfit(world)
         whole, kills = killed(world)
         bad_input(world, whole)
