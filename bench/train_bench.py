@@ -9,7 +9,7 @@ trained. PyTorch: transformers' model where it is installed, else torch_decoder.
 (on the CPU fp32), SDPA (flash on cuda), each layer compiled, fused AdamW; 2 steps to warm up, 5 timed ones. Both sides
 recompute no activations unless the table below says so. Both sides of a shape run one after the other, the fast shapes
 first; what torch.compile made is kept for the next run (TORCHINDUCTOR_CACHE_DIR, by default a folder under ~/.cache).
---budget: what is begun while time is left has LIMIT seconds, so that the run may end that much later.
+--budget: what is begun while time is left has 150 seconds (LIMIT), so that the run may end that much later.
 --json is rewritten after every row; rows that are there already are not measured again.
 MFU: 6 x matrices x tokens and causal attention, over the device's dense bf16 peak.
 
@@ -28,6 +28,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -464,15 +465,22 @@ def main():
                    "--steps", str(min(arguments.steps, THEIR_STEPS)), *(["--profile"] if arguments.profile else [])]
         environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.expanduser("~/.cache/train_bench_inductor"),
                        "TORCHINDUCTOR_FX_GRAPH_CACHE": "1", **os.environ}
-        said = ""
-        try:
-            out = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, env=environment)
-            said = out.stderr
-            return row("torch", shape, json.loads(out.stdout.strip().splitlines()[-1]))
-        except subprocess.TimeoutExpired as error:
-            failed("torch", shape, 1, error, (error.stderr or b"").decode(errors="replace"))
-        except (IndexError, ValueError) as error:
-            failed("torch", shape, 1, error, said)
+        # Files, and a session of its own: torch.compile's workers outlive their parent and keep its pipes open.
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as said:
+            process = subprocess.Popen(command, stdout=out, stderr=said, env=environment, start_new_session=True)
+            try:
+                process.wait(LIMIT)
+                out.seek(0)
+                return row("torch", shape, json.loads(out.read().strip().splitlines()[-1]))
+            except (subprocess.TimeoutExpired, IndexError, ValueError) as error:
+                said.seek(0)
+                failed("torch", shape, 1, error, said.read())
+            finally:
+                try:
+                    os.killpg(process.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                process.wait()
 
     for shape in shapes:
         one = measure(shape)
