@@ -48,6 +48,7 @@ using Kind = TensorValue::Kind;
 constexpr double kMostInRegisters = 16384;  // elements of a row that one program holds
 constexpr double kTile = 4096;              // elements of a program's tile of short rows
 constexpr double kPrograms = 264;           // that keep a large device busy
+constexpr double kOnePassBlock = 1024;      // elements: five sums of each stay in registers
 constexpr double kMostSplits = 256;         // of a row over programs
 constexpr double kIndex32 = 2147483648.0;   // elements that 32 bits can count
 
@@ -464,7 +465,7 @@ class TritonWriter : private RegionReader {
       text_.used.insert("many_rows");
     }
     const double padded = std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
-    const bool windows = rules_.columns && !scan && !inner && IsOfWindows(cols);
+    const bool windows = rules_.columns && !scan && IsOfWindows(cols);
     if (windows) {
       text_.used.insert("columns");
       text_.used.erase("many_rows");
@@ -475,11 +476,14 @@ class TritonWriter : private RegionReader {
         registers && !windows && (tile_rows == 1 || tile_rows * padded <= kMostInRegisters);
     double width = inner && rules_.columns ? 128 : std::min(4096.0, 4096 / tile_rows);
     if (windows) width = 1;
-    if (!held && rules_.plane_blocks && !scan && !inner && !windows) width = PlaneBlock(width);
     if (!held && rules_.one_pass_variance && !scan) {
       FindVariances(program_, region_, &own_form_);
-      if (!form_.variance_of.empty()) text_.used.insert("one_pass_variance");
+      if (!form_.variance_of.empty()) {
+        text_.used.insert("one_pass_variance");
+        width = std::min(width, kOnePassBlock / tile_rows);
+      }
     }
+    if (!held && rules_.plane_blocks && !scan && !inner && !windows) width = PlaneBlock(width);
     const double splits = scan || held || windows || !rules_.split_rows
                               ? 1
                               : SplitsOf(std::ceil(rows / tile_rows), std::ceil(cols / width));
@@ -704,6 +708,7 @@ class TritonWriter : private RegionReader {
         Text(member);
     for (const KernelTensor& tensor : form_.inputs)
       if (!form_.Has(tensor, true) && !known_.contains(tensor.value) &&
+          region_.placements.contains(tensor.value) &&
           (partial == nullptr || PassNeeds(pass, tensor.value)))
         Text(tensor.value);
     std::vector<std::string> sums;

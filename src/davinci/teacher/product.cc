@@ -15,11 +15,8 @@ constexpr double kMostHalfColumns = 256;  // the same in half precision
 // Half-precision products stay with the library from this depth on: reading and writing the result
 // once more is a small share of them.
 constexpr double kMostHalfDepth = 1024;
-// Along the inner dimension a tensor core adds with truncation, so a tile's sum is moved to another
-// accumulator after so many terms.
-constexpr double kChunk = 512;
-// Up to this depth one accumulator errs less than the library's sum of fp32 products.
-constexpr double kShortDepth = 4096;
+// With fewer terms writing the result is the work, which the library does better.
+constexpr double kLeastDepthAlone = 64;
 // Enough tiles for nearly every multiprocessor.
 constexpr double kBusy = 0.9 * kMultiprocessors;
 // Products of so few terms take the time of a launch, however few tiles there are.
@@ -160,7 +157,6 @@ bool IsEpilogue(const Program& p, const Region& region, Id product) {
   // Tiles of whole rows are few: enough of them must be left.
   const bool fp32 = p.graph.precision == synth::Precision::kFp32;
   return reduced == columns && shape.cols <= (fp32 ? kMostColumns : kMostHalfColumns) &&
-         (!fp32 || shape.depth <= kShortDepth) &&
          shape.batch * shape.rows / 64 >= (fp32 ? kBusy : kMultiprocessors / 2);
 }
 
@@ -219,6 +215,11 @@ ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
   return {shape.rows > 32 ? 64 : 32, shape.cols > 32 ? 64 : 32, depth, 4, 3};
 }
 
+bool NeedsEpilogue(const Program& p, Id product) {
+  return p.graph.precision != synth::Precision::kFp32 ||
+         ShapeOf(p, product).depth < kLeastDepthAlone;
+}
+
 bool KnowsDepth(const Program& p, Id product) {
   return p.graph.precision == synth::Precision::kFp32 && !IsMultiple(ShapeOf(p, product).depth, 16);
 }
@@ -271,29 +272,18 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
   const std::string left_step =
       product.left_transposed ? "start * " + Bracketed(own_rows) : "start";
   const std::string right_step = product.right_transposed ? "start" : "start * " + Bracketed(cols);
-  const bool chunks = kernel.compensated && ShapeOf(p, kernel.value).depth > kShortDepth;
+  // Tensor cores add with truncation. This form begins every step's sum at zero and adds steps with
+  // rounding, so the error grows with the steps alone: no other accumulator is needed.
   const std::string precision = kernel.compensated ? ", input_precision=\"tf32x3\"" : "";
   line("total = tl.zeros((ROWS, BLOCK), tl.float32)");
-  std::string pad, sum = "total";
-  if (chunks) {
-    line("# A tensor core truncates as it adds: sums of some hundred terms are added outside.");
-    line(fmt::format("for chunk in range(0, depth, {:.0f}):", kChunk));
-    line("    part = tl.zeros((ROWS, BLOCK), tl.float32)");
-    pad = "    ";
-    sum = "part";
-    line(fmt::format("    for start in range(chunk, tl.minimum(chunk + {:.0f}, depth), DEPTH):",
-                     kChunk));
-  } else {
-    line("for start in range(0, depth, DEPTH):");
-  }
-  pad += "    ";
-  line(pad + "in_k = start + k < depth");
-  line(fmt::format("{}a = tl.load(left_ptr + left + {}, mask=in_row & in_k[None, :], other=0.0)",
-                   pad, left_step));
-  line(fmt::format("{}b = tl.load(right_ptr + right + {}, mask=in_k[:, None] & in_col, other=0.0)",
-                   pad, right_step));
-  line(fmt::format("{}{} = tl.dot(a, b, {}{})", pad, sum, sum, precision));
-  if (chunks) line("    total += part");
+  line("for start in range(0, depth, DEPTH):");
+  line("    in_k = start + k < depth");
+  line(fmt::format("    a = tl.load(left_ptr + left + {}, mask=in_row & in_k[None, :], other=0.0)",
+                   left_step));
+  line(
+      fmt::format("    b = tl.load(right_ptr + right + {}, mask=in_k[:, None] & in_col, other=0.0)",
+                  right_step));
+  line(fmt::format("    total = tl.dot(a, b, total{})", precision));
   if (product.bias >= 0)
     line(fmt::format("total += tl.load(bias_ptr + col, mask=in_col, other=0.0){}",
                      p.graph.precision == synth::Precision::kFp32 ? "" : ".to(tl.float32)"));

@@ -58,6 +58,8 @@ Region EpilogueOf(const Program& program, Region region, Id product);
 Region RegionOf(const Program& program, Id product);
 
 ProductTile TileFor(const Program& program, Id product, bool whole_rows);
+// Whether the library is faster where nothing follows in the kernel.
+bool NeedsEpilogue(const Program& program, Id product);
 // Whether the kernel is compiled for the depth, which lets it read rows of that length in vectors.
 bool KnowsDepth(const Program& program, Id product);
 

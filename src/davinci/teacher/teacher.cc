@@ -107,7 +107,6 @@ class Writer {
     products.epilogue = Allows("product_epilogue");
     if (language_ != Language::kTriton) products.compensated = products.epilogue = false;
     const Program before = p_;
-    const bool fp32 = graph_.precision == synth::Precision::kFp32;
     for (bool again = true; again;) {
       again = false;
       p_ = before;
@@ -119,7 +118,7 @@ class Writer {
           if (p_[id].own && products.epilogue && IsEpilogue(p_, plan_.regions[r], id))
             fused_[r] = id;
       for (const Plan::Step& step : plan_.steps)
-        if (!fp32 && step.region < 0 && p_[step.value].own &&
+        if (step.region < 0 && p_[step.value].own && NeedsEpilogue(p_, step.value) &&
             std::find(fused_.begin(), fused_.end(), step.value) == fused_.end())
           again = products.vendor.insert(step.value).second || again;
     }
@@ -323,10 +322,11 @@ class Writer {
                                                 "resample",  "reduction", "attention", "shape"};
     // Microseconds of the host: a launch by Triton with what is allocated for it, calls of
     // PyTorch, and a replay. The device's rates are those of a large one.
-    constexpr double kOwnLaunch = 40, kConv = 35, kCall = 15, kView = 4, kReplay = 25;
+    constexpr double kOwnLaunch = 40, kConv = 35, kCall = 15, kView = 4, kReplay = 20, kCopy = 8;
     constexpr double kBytesPerUs = 3e6, kFlopsPerUs = 5e7, kLeast = 2;
+    const double bytes = graph_.precision == synth::Precision::kFp32 ? 4 : 2;
     // What a caller does between two calls hides so much of the host's time.
-    constexpr double kHidden = 20;
+    constexpr double kHidden = 40;
     double host_us = 0, device_us = 0, replay_us = kReplay;
     for (const Plan::Step& step : plan_.steps) {
       double elements = 0, flops = 0, launches = 0;
@@ -357,12 +357,13 @@ class Writer {
         host_us += value.own ? kOwnLaunch : value.what == "conv" ? kConv : kCall;
         launches = 1;
       }
-      device_us += std::max(kLeast * launches, 4 * elements / kBytesPerUs + flops / kFlopsPerUs);
+      device_us +=
+          std::max(kLeast * launches, bytes * elements / kBytesPerUs + flops / kFlopsPerUs);
     }
     // Inputs are copied into the graph's, results out of it.
     const auto copied = [&](double elements) {
-      device_us += kLeast + 8 * elements / kBytesPerUs;
-      replay_us += kCall;
+      device_us += kLeast + 2 * bytes * elements / kBytesPerUs;
+      replay_us += kCopy;
     };
     for (const synth::ValueId input : graph_.inputs) {
       double elements = 1;
@@ -371,7 +372,7 @@ class Writer {
       copied(elements);
     }
     for (const Id output : p_.outputs) copied(Elements(output));
-    return host_us > kHidden + device_us && host_us > replay_us;
+    return host_us > kHidden + device_us && host_us > kCall + replay_us;
   }
 
   // The fresh result of a vendor call that an output may overwrite: nothing else reads it, and the
