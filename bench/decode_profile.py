@@ -83,6 +83,7 @@ def main():
                 json.dump(backbone_bench.config_of(shape), file)
             for batch in batches:
                 for kernels in args.kernels.split(","):
+                    print(f"{shape} batch {batch} {kernels}", flush=True)
                     _, _, step_s, _, facts = backbone_bench.ours(probe, folder, shape, "bf16", "cuda", batch, prompts, args.new,
                                                                  more, -1, True, kernels)
                     trace = os.path.join(folder, "trace.json")

@@ -18,7 +18,7 @@ namespace {
 using teacher::Language;
 using teacher::Level;
 
-constexpr Language kLanguages[] = {Language::kTriton, Language::kCpp};
+constexpr Language kLanguages[] = {Language::kTriton, Language::kCpp, Language::kCuda};
 constexpr Level kLevels[] = {Level::kNaive, Level::kBetter, Level::kBest};
 
 // Vendor libraries are the right tool for these; the teacher fuses around them.
@@ -100,7 +100,7 @@ class Coverage {
         fmt::print(" {} {} |", teacher::LanguageName(language), teacher::LevelName(level));
       fmt::print(" {} whole |", teacher::LanguageName(language));
     }
-    fmt::print("\n|---|---|---|---|---|---|---|---|---|---|\n");
+    fmt::print("\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (const auto& [family, share] : shares_) {
       fmt::print("| {} | {} |", family, share.tasks);
       for (const Language language : kLanguages) {

@@ -48,6 +48,10 @@ struct Demo {
   int own_kernels = 0;
 };
 
+Language LanguageOf(const std::string& name) {
+  return name == "cpp" ? Language::kCpp : name == "cuda" ? Language::kCuda : Language::kTriton;
+}
+
 std::string TargetOf(Language language) { return language == Language::kCpp ? "cpu" : "cuda"; }
 
 // Elements of the largest value at the target's sizes.
@@ -215,7 +219,7 @@ class DemoWriter {
     DAVINCI_RETURN_IF_ERROR(
         WriteFileAtomic(out / "tasks" / (task.id + ".toml"), sidecar, Durability::kFastest));
     for (const std::string& name : arguments_.languages) {
-      const Language language = name == "cpp" ? Language::kCpp : Language::kTriton;
+      const Language language = LanguageOf(name);
       for (const std::string& level_name : arguments_.levels) {
         const Level level = level_name == "naive"    ? Level::kNaive
                             : level_name == "better" ? Level::kBetter
@@ -328,8 +332,10 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
   demos->add_option("--out", arguments->out,
                     "folder for demos.jsonl, tasks/, candidates/, jobs.jsonl, manifest.json "
                     "(default synth-demos)");
-  demos->add_option("--language", arguments->languages, "triton, cpp (default: both)")
-      ->check(CLI::IsMember({"triton", "cpp"}));
+  demos
+      ->add_option("--language", arguments->languages,
+                   "triton, cpp, cuda (default: triton and cpp)")
+      ->check(CLI::IsMember({"triton", "cpp", "cuda"}));
   demos->add_option("--level", arguments->levels, "naive, better, best (default: best)")
       ->check(CLI::IsMember({"naive", "better", "best"}));
   demos->add_option("--without", arguments->without, "rules that are not applied");

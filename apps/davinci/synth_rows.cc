@@ -94,8 +94,9 @@ Status Run(const RowArguments& arguments) {
       made.brief.entry = demo.value("entry", "Model");
       made.brief.class_name = made.brief.entry + "New";
       made.brief.target = language == "cpp" ? Target::kCpu : Target::kCuda;
-      made.brief.language =
-          language == "cpp" ? davinci::Language::kCpp : davinci::Language::kTriton;
+      made.brief.language = language == "cpp"    ? davinci::Language::kCpp
+                            : language == "cuda" ? davinci::Language::kCuda
+                                                 : davinci::Language::kTriton;
       made.brief.precision = demo.value("precision", "fp32");
       made.brief.sizes = SizesOf(demo.value("sidecar", ""), target);
       made.family = demo.value("family", "");

@@ -15,14 +15,16 @@ static inline float ExpOfRest(float r) {  // e^r - 1
   return std::fma(p * r, r, r);
 }
 static inline float Exp(float x) {
-  float c = x < -104.0f ? -104.0f : x;
+  const bool gone = x < -104.0f;  // and no product becomes a denormal, which would be slow
+  float c = gone ? 0.0f : x;
   c = c > 89.0f ? 89.0f : c;
   const float n = std::rint(c * 1.44269504f);
   float r = std::fma(n, -0.693145752f, c);
   r = std::fma(n, -1.42860677e-6f, r);
   const int k = static_cast<int>(n);
   const int half = k >> 1;
-  return (ExpOfRest(r) + 1.0f) * PowerOfTwo(half) * PowerOfTwo(k - half);
+  const float y = (ExpOfRest(r) + 1.0f) * PowerOfTwo(half) * PowerOfTwo(k - half);
+  return gone ? 0.0f : y;
 }
 
 // ---- Exp2: Exp
@@ -101,6 +103,81 @@ static inline float Log1p(float x) {
   const float u = 1.0f + x;
   const float d = u - 1.0f;
   return Log(u) + (d == x ? 0.0f : (x - d) / u);
+}
+
+// ---- LogAdd: Exp Log
+// log(e^a + e^b), the larger one apart.
+static inline float LogAdd(float a, float b) {
+  const float high = (a > b) | (a != a) ? a : b;
+  const float low = (a < b) | (a != a) ? a : b;
+  const float e = Exp(low - high);
+  const float more = e < 0.000244140625f ? e - 0.5f * e * e : Log(1.0f + e);
+  return high + (high == low ? 0.693147181f : more);
+}
+
+// ---- Atan:
+// By tan(pi / 8): a series there, the rest by the sum of two angles.
+static inline float Atan(float x) {
+  const float a = std::fabs(x);
+  const bool far = a > 2.41421366f, middle = a > 0.414213568f;
+  const float shifted = (a - 1.0f) / (a + 1.0f), turned = -1.0f / a;
+  const float t = far ? turned : middle ? shifted : a;
+  const float s = t * t;
+  float p = 0.0806030855f;
+  p = std::fma(p, s, -0.138798505f);
+  p = std::fma(p, s, 0.199779257f);
+  p = std::fma(p, s, -0.333329558f);
+  const float angle = far ? 1.57079637f : middle ? 0.785398185f : 0.0f;
+  const float y = angle + std::fma(angle, -2.78275341e-8f, std::fma(p * s, t, t));
+  return std::copysign(y, x);
+}
+
+// ---- Atan2: Atan
+static inline float Atan2(float y, float x) {
+  const float a = std::fabs(x), b = std::fabs(y);
+  const float most = a > b ? a : b, least = a > b ? b : a;
+  float t = Atan(most == 0.0f ? 0.0f : least / most);
+  t = b > a ? 1.57079637f - (t + 4.37113883e-8f) : t;
+  t = std::signbit(x) ? 3.14159274f - (t + 8.74227766e-8f) : t;
+  return x != x || y != y ? x + y : std::copysign(t, y);
+}
+
+// ---- MultiplyAdd:
+// As many floats as a register of the machine holds, and rows whose sums stay in registers.
+#ifdef __AVX512F__
+constexpr int kWide = 16, kTall = 8;
+#else
+constexpr int kWide = 8, kTall = 4;
+#endif
+typedef float Wide __attribute__((vector_size(4 * kWide), aligned(4), may_alias));
+template <int kStrip>
+__attribute__((optimize("fp-contract=fast"))) static void MultiplyAddStrip(
+    const float* a, int64_t row, int64_t step, const float* b, int64_t ldb, float* c, int64_t ldc,
+    int64_t rows, int64_t inner) {
+  for (int64_t i = 0; i < rows; i += kTall) {
+    Wide sum[kTall][kStrip];
+    for (int r = 0; r < kTall; ++r)
+      for (int s = 0; s < kStrip; ++s)
+        sum[r][s] = *reinterpret_cast<const Wide*>(c + (i + r) * ldc + s * kWide);
+    for (int64_t p = 0; p < inner; ++p)
+      for (int s = 0; s < kStrip; ++s) {
+        const Wide right = *reinterpret_cast<const Wide*>(b + p * ldb + s * kWide);
+        for (int r = 0; r < kTall; ++r) sum[r][s] += a[(i + r) * row + p * step] * right;
+      }
+    for (int r = 0; r < kTall; ++r)
+      for (int s = 0; s < kStrip; ++s)
+        *reinterpret_cast<Wide*>(c + (i + r) * ldc + s * kWide) = sum[r][s];
+  }
+}
+// c += a b; `rows` is a multiple of 8, `cols` of 16; a's element (i, p) is a[i row + p step].
+static inline void MultiplyAdd(const float* a, int64_t row, int64_t step, const float* b,
+                               int64_t ldb, float* c, int64_t ldc, int64_t rows, int64_t inner,
+                               int64_t cols) {
+  int64_t j = 0;
+  for (; j + 2 * kWide <= cols; j += 2 * kWide)
+    MultiplyAddStrip<2>(a, row, step, b + j, ldb, c + j, ldc, rows, inner);
+  for (; j < cols; j += kWide)
+    MultiplyAddStrip<1>(a, row, step, b + j, ldb, c + j, ldc, rows, inner);
 }
 
 // ---- Erf: Exp

@@ -21,6 +21,7 @@
 #include "davinci/gpu/activity.h"
 #include "davinci/gpu/driver_api.h"
 #include "davinci/model/decode_kernels.h"
+#include "davinci/model/pass.h"
 
 namespace {
 
@@ -181,20 +182,21 @@ void CheckAttention(const DecodeKernels& kernels, const DecodeKernels::Shape& sh
   const int64_t dim = shape.head_dim, kv = shape.kv_heads, heads = shape.heads, room = 700;
   const int64_t stride = (heads + 2 * kv) * dim;
   const std::vector<uint16_t> qkv = Normal(rows * stride, 1);
-  const std::vector<uint16_t> keys = Normal(rows * room * kv * dim, 1),
-                              values = Normal(rows * room * kv * dim, 1);
+  const int64_t cached = (rows * room + 1) * kv * dim;
+  const std::vector<uint16_t> keys = Normal(cached, 1), values = Normal(cached, 1);
   std::vector<float> table;
   for (int64_t i = 0; i < room * dim; ++i)
     table.push_back(i % dim < dim / 2 ? std::cos(0.01F * static_cast<float>(i / dim * (i % dim)))
                                       : std::sin(0.01F * static_cast<float>(i / dim * (i % dim))));
-  std::vector<int32_t> starts, lengths;
-  std::vector<int64_t> positions, at;
-  for (int64_t r = 0; r < rows; ++r) {
-    starts.push_back(static_cast<int32_t>(r * room));
-    lengths.push_back(static_cast<int32_t>(1 + r * 137 % 650));
-    positions.push_back(lengths.back() - 1);
-    at.push_back(starts.back() + positions.back());
-  }
+  // The last row has no request.
+  std::vector<davinci::model::StepRow> requests;
+  for (int64_t r = 0; r + 1 < rows; ++r) requests.push_back({0, -1, r * 137 % 650, r * room, {}});
+  const auto count = static_cast<size_t>(rows);
+  std::vector<int32_t> starts(count), lengths(count);
+  std::vector<int64_t> tokens(count), sources(count), positions(count), at(count);
+  davinci::model::FillStep(
+      requests, rows, rows * room,
+      {tokens.data(), sources.data(), positions.data(), at.data(), starts.data(), lengths.data()});
   const Buffer<uint16_t> q_norm(Normal(dim, 1)), k_norm(Normal(dim, 1)), turned(qkv), whole(qkv),
       keys_a(keys), values_a(values), keys_b(keys), values_b(values),
       out_a(static_cast<size_t>(rows * heads * dim)),

@@ -1,10 +1,11 @@
 """Decode steps on a GPU with each of davinci's sets of kernels (OwnKernels), ATen's path among them.
 
-    decode_gpu_test.py PROBE
+    decode_gpu_test.py PROBE [--cases 0,2] [--kernels layers,overlapped] [--batches 1,81]
 
 Log-probabilities of what was sampled, against fp32: the error is at most 1.5 times that of transformers in bf16. In
 deterministic mode a request gives the same alone and in a batch.
 """
+import argparse
 import random
 import sys
 import tempfile
@@ -43,8 +44,16 @@ def main():
     if not torch.cuda.is_available():
         print("skipped: no CUDA device")
         return 77
-    probe = Probe(sys.argv[1])
-    for number, (family, fixed) in enumerate(CASES):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("probe")
+    parser.add_argument("--cases", default=",".join(map(str, range(len(CASES)))))
+    parser.add_argument("--kernels", default=",".join(KERNELS))
+    # Of one row; of several tiles with a remainder, more rows than requests.
+    parser.add_argument("--batches", default="1,81")
+    args = parser.parse_args()
+    probe = Probe(args.probe)
+    for number in map(int, args.cases.split(",")):
+        family, fixed = CASES[number]
         rng = random.Random(number)
         config = make_config(family, rng, num_hidden_layers=3, vocab_size=331, **fixed)
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
@@ -56,9 +65,10 @@ def main():
                          "temperature": 1.0, "seed": seed} for seed in range(70)]
             prompts = [r["prompt"] for r in requests]
             ratios = []
-            for level, name in enumerate(KERNELS):
-                # Batches of one row, of several tiles with a remainder, and of more.
-                for batch in (1, 70):
+            for name in args.kernels.split(","):
+                level = KERNELS.index(name)
+                for batch in map(int, args.batches.split(",")):
+                    print(f"{family} {number}: opening with {name}, batch {batch}", flush=True)
                     facts = probe.ask("open", model=folder, dtype="bf16", device="cuda", max_batch=batch, own_kernels=level)
                     assert level == 0 or facts["kernels"] == "davinci", facts
                     count = 6 if batch == 1 else 70
@@ -68,6 +78,7 @@ def main():
                     theirs = (logprobs_of(half, prompts[:count], answers) - truth).pow(2).mean().sqrt()
                     ratios.append((error / theirs).item())
                     assert ratios[-1] <= 1.5, f"{family} {fixed}, {name}, batch {batch}: {ratios[-1]} times transformers' error"
+            print(f"{family} {number}: opening deterministic", flush=True)
             probe.ask("open", model=folder, dtype="bf16", device="cuda", max_batch=24, deterministic=1)
             together = probe.generate(*requests[:24])
             for i in (0, 5, 23):

@@ -1,4 +1,4 @@
-"""Runs the teacher's candidates against their tasks: Triton in the interpreter, C++ compiled.
+"""Runs the teacher's candidates against their tasks: Triton in the interpreter, C++ compiled, CUDA C++ as cuda_on_cpu.py does.
 
     check_candidates.py DEMOS.jsonl [--language LANGUAGE] [--least SHARE] [--nan] [--only PART] [--seconds N]
 
@@ -18,10 +18,15 @@ os.environ["TRITON_INTERPRET"] = "1"
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import davinci_runtime  # noqa: E402
 import torch  # noqa: E402
 import triton.language as tl  # noqa: E402
 from triton.runtime import interpreter  # noqa: E402
 from candidates import load, tensors  # noqa: E402
+
+import cuda_on_cpu  # noqa: E402
+
+davinci_runtime.cuda_module = cuda_on_cpu.cuda_module
 
 
 def dot(builder, a, b, d, *options, plain=interpreter.InterpreterBuilder.create_dot):
@@ -37,7 +42,7 @@ def check(row, candidate, folder, nan):
     """Nothing, or why the candidate is wrong."""
     meta = tomllib.loads(row["sidecar"])
     sizes = dict(meta.get("sizes", {}).get("cpu", {}))
-    if candidate["language"] == "triton" and meta.get("variants"):
+    if candidate["language"] != "cpp" and meta.get("variants"):
         sizes.update(meta["variants"][0])
     task = load(row["source"], folder / "task.py", sizes)
     entry = meta.get("entry", "Model")
@@ -45,7 +50,10 @@ def check(row, candidate, folder, nan):
     model = getattr(task, entry)(*task.get_init_inputs())
     inputs = task.get_inputs()
     number = sum(tensor.numel() for tensor in tensors(inputs))
-    if candidate["language"] == "triton" and number > 4e6:
+    if candidate["language"] != "cpp" and number > 4e6:
+        return "skipped"
+    # The interpreter multiplies the bits of bfloat16 tiles as integers.
+    if candidate["language"] == "triton" and "tl.dot(" in candidate["source"] and meta.get("precision") == "bf16":
         return "skipped"
     try:
         made = load(candidate["source"], folder / "made.py", sizes)

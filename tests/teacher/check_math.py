@@ -19,6 +19,9 @@ FUNCTIONS = {
     "Exp": (torch.exp, -87, 89), "Exp2": (torch.exp2, -126, 128), "Expm1": (torch.expm1, -1e30, 89), "Sigmoid": (torch.sigmoid, -85, 1e30),
     "Tanh": (torch.tanh, -1e30, 1e30), "Log": (torch.log, -1e30, 3e38), "Log2": (torch.log2, -1e30, 3e38), "Log1p": (torch.log1p, -1e30, 3e38),
     "Erf": (torch.erf, -1e30, 1e30), "Sin": (torch.sin, -1e9, 1e9), "Cos": (torch.cos, -1e9, 1e9),
+    "Atan": (torch.atan, -1e30, 1e30), "Atan2:0.75f": (lambda y: torch.atan2(y, torch.full_like(y, 0.75)), -1e30, 1e30),
+    "Atan2:-3.0f": (lambda y: torch.atan2(y, torch.full_like(y, -3.0)), -1e30, 1e30),
+    "LogAdd:1.5f": (lambda x: torch.logaddexp(x, torch.full_like(x, 1.5)), -1e30, 1e30),
     "Pow:1.75f": (lambda x: x**1.75, -1e30, 1e22), "Pow:-2.5f": (lambda x: x**-2.5, 1e-15, 1e15), "Pow:5.0f": (lambda x: x**5, -1e7, 1e7),
 }
 
@@ -42,7 +45,7 @@ def check_half(library, name, dtype, x):
 def main():
     text = (ROOT / "synth/teacher/math.cpp").read_text()
     defined = re.findall(r"^// ---- (\w+):", text, re.M)
-    missing = set(defined) - {name.split(":")[0] for name in FUNCTIONS} - {"Maximum", "Minimum"} - set(HALVES)
+    missing = set(defined) - {name.split(":")[0] for name in FUNCTIONS} - {"Maximum", "Minimum", "MultiplyAdd"} - set(HALVES)
     assert not missing, f"not checked: {missing}"
     source = "#include <bit>\n#include <cmath>\n#include <cstdint>\n" + text
     for number, name in enumerate(FUNCTIONS):

@@ -61,7 +61,8 @@ class DecodeKernels {
   // Heads(), Keep() and Attend() in one, for rows of heads as the product made them: dense
   // [rows, heads + 2 kv_heads, head_dim]. Row r's key and value become the cache's position
   // starts[r] + lengths[r] - 1, which is the last that it sees; earlier ones must not come from the
-  // kernel ahead on the stream. `positions`: what heads are rotated by.
+  // kernel ahead on the stream. lengths[r] is one at least, for rows without a request, too
+  // (FillStep). `positions`: what heads are rotated by.
   Status AttendWhole(void* stream, const void* qkv, const void* q_norm, const void* k_norm,
                      float eps, const float* cos_sin, const int64_t* positions, void* cached_keys,
                      void* cached_values, const int32_t* starts, const int32_t* lengths,

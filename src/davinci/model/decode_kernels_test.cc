@@ -16,6 +16,7 @@
 #include "davinci/model/cpu_kernels.h"
 #include "davinci/model/draw.h"
 #include "davinci/model/host_threads.h"
+#include "davinci/model/pass.h"
 
 namespace davinci::model {
 namespace {
@@ -146,15 +147,23 @@ TEST(DecodeKernels, AttentionIsThatOfTheHost) {
 }
 
 TEST(DecodeKernels, OneLaunchTurnsKeepsAndAttends) {
-  const int group = 3, dim = 64, kv_heads = 2, rows = 3, positions = 300, heads = group * kv_heads;
+  const int group = 3, dim = 64, kv_heads = 2, rows = 4, positions = 300, heads = group * kv_heads;
   const int64_t stride = (heads + 2 * kv_heads) * dim;
   const std::vector<Bf16> qkv = Halves(Normal(static_cast<size_t>(rows * stride), 20));
   const std::vector<Bf16> keys = Halves(Normal(positions * kv_heads * dim, 21));
   const std::vector<Bf16> values = Halves(Normal(positions * kv_heads * dim, 22));
   const std::vector<Bf16> q_norm = Halves(Normal(dim, 23)), k_norm = Halves(Normal(dim, 24));
   const std::vector<float> table = Normal(200 * dim, 25);
-  const std::vector<int> starts = {7, 120, 0}, lengths = {1, 150, 33};
-  const std::vector<long long> turns = {0, 149, 32}, at = {7, 269, 32};
+  // The last row has no request: it takes the last position.
+  const std::vector<StepRow> requests = {
+      {0, -1, 0, 7, {}}, {0, -1, 149, 120, {}}, {0, -1, 32, 0, {}}};
+  std::vector<int> starts(rows), lengths(rows);
+  std::vector<int64_t> tokens(rows), sources(rows), filled_turns(rows), filled_at(rows);
+  FillStep(requests, rows, positions - 1,
+           {tokens.data(), sources.data(), filled_turns.data(), filled_at.data(), starts.data(),
+            lengths.data()});
+  const std::vector<long long> turns(filled_turns.begin(), filled_turns.end());
+  const std::vector<long long> at(filled_at.begin(), filled_at.end());
   const float scale = std::numbers::log2e_v<float> / std::sqrt(static_cast<float>(dim));
   for (const bool norms : {false, true}) {
     const Bf16* const q_weight = norms ? q_norm.data() : nullptr;

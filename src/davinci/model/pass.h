@@ -32,4 +32,19 @@ struct StepRow {
   DrawRow draw;
 };
 
+// What a device reads of a step, one value per row.
+struct StepColumns {
+  int64_t* tokens = nullptr;
+  int64_t* sources = nullptr;    // StepRow::source
+  int64_t* positions = nullptr;  // StepRow::position
+  int64_t* at = nullptr;         // where the row's key and value go in the cache
+  int32_t* starts = nullptr;     // of the row's stretch of the cache
+  int32_t* lengths = nullptr;    // cache positions that the row sees; `at` is the last of them
+};
+
+// Fills `count` rows, at least as many as `rows`. Those behind `rows` have no request: they write
+// the cache's position `spare` and see that alone.
+void FillStep(std::span<const StepRow> rows, int64_t count, int64_t spare,
+              const StepColumns& columns);
+
 }  // namespace davinci::model

@@ -15,6 +15,16 @@ TEST(WindowTime, IsWhatTheCallsAdd) {
   EXPECT_NEAR(seconds[1], 10.875e-6, 1e-12);
 }
 
+TEST(WindowTime, WindowsWithoutAnEmptyOneAreHeldAgainstThoseOfOthers) {
+  const WindowReading readings[] = {
+      {1280e-6, 1100e-6}, {1276e-6, std::nullopt}, {1284e-6, 1104e-6}, {1272e-6, std::nullopt}};
+  const double empty = EmptySeconds(readings);
+  EXPECT_DOUBLE_EQ(empty, 1102e-6);
+  EXPECT_NEAR(CallSeconds(readings, 16, empty)[3], 10.625e-6, 1e-12);
+  const WindowReading none[] = {{1280e-6, std::nullopt}};
+  EXPECT_EQ(EmptySeconds(none), 0);
+}
+
 TEST(WindowTime, NothingIsNeverFast) {
   const WindowReading faster[] = {{90e-6, 100e-6}};
   EXPECT_DOUBLE_EQ(CallSeconds(faster, 4, EmptySeconds(faster))[0], kShortestSeconds);

@@ -110,6 +110,9 @@ class CppWriter : private RegionReader {
         const std::string pick = value.reduce == ReduceKind::kMax ? "Maximum" : "Minimum";
         text_.helpers.insert(pick);
         Line(fmt::format("{0} = {1}({0}, {2});", run->second, pick, element));
+      } else if (value.reduce == ReduceKind::kLogSum) {
+        text_.helpers.insert("LogAdd");
+        Line(fmt::format("{0} = LogAdd({0}, {1});", run->second, element));
       } else {
         Line(Accumulate(value.reduce, run->second, element));
       }
@@ -229,6 +232,7 @@ class CppWriter : private RegionReader {
   static std::string Neutral(ReduceKind kind) {
     switch (kind) {
       case ReduceKind::kMax:
+      case ReduceKind::kLogSum:
         return "-INFINITY";
       case ReduceKind::kMin:
         return "INFINITY";

@@ -11,7 +11,7 @@
 namespace davinci::teacher {
 
 std::string_view LanguageName(Language language) {
-  return language == Language::kTriton ? "triton" : "cpp";
+  return language == Language::kTriton ? "triton" : language == Language::kCuda ? "cuda" : "cpp";
 }
 
 std::string Substituted(const std::string& form, const std::vector<std::string>& operands) {
@@ -137,8 +137,10 @@ class TritonWriter : private RegionReader {
     }
     const std::string& primitive = value.primitive->triton;
     const std::string helper = primitive.substr(0, primitive.find('('));
-    if (helper == "tanh" || helper == "log1p" || helper == "expm1" || helper == "round_even")
+    if (helper == "tanh" || helper == "log1p" || helper == "expm1" || helper == "round_even" ||
+        helper == "atan" || helper == "atan2")
       text_.helpers.insert(helper);
+    if (helper == "atan2") text_.helpers.insert("atan");
     const std::string text = Substituted(primitive, operands);
     if ((Uses(id) == 1 || value.virtual_) && text.size() < 60 && !IsOutput(id))
       return known_[id] = text;
@@ -147,7 +149,6 @@ class TritonWriter : private RegionReader {
 
   std::string Scan(Id id) {
     const TensorValue& value = p_[id];
-    const bool max = value.reduce == ReduceKind::kMax;
     std::string element =
         fmt::format("tl.where(inside, {}, {})", Text(value.operands[0]), Neutral(value.reduce));
     const auto run = runs_.find(id);
@@ -155,7 +156,9 @@ class TritonWriter : private RegionReader {
       Line(fmt::format("part{} = {}", ++count_, element));
       element = fmt::format("part{}", count_);
     }
-    const std::string helper = max ? "larger" : "smaller";
+    const std::string helper = value.reduce == ReduceKind::kMax   ? "larger"
+                               : value.reduce == ReduceKind::kMin ? "smaller"
+                                                                  : "log_add";
     std::string scan;
     switch (value.reduce) {
       case ReduceKind::kSum:
@@ -294,6 +297,7 @@ class TritonWriter : private RegionReader {
   static std::string Neutral(ReduceKind kind) {
     switch (kind) {
       case ReduceKind::kMax:
+      case ReduceKind::kLogSum:
         return "float(\"-inf\")";
       case ReduceKind::kMin:
         return "float(\"inf\")";
@@ -322,6 +326,8 @@ class TritonWriter : private RegionReader {
       case ReduceKind::kProd:
         text_.helpers.insert("times");
         return fmt::format("tl.reduce({}, 1, times)[:, None]", what);
+      case ReduceKind::kLogSum:
+        break;
     }
     return "";
   }
@@ -343,6 +349,8 @@ class TritonWriter : private RegionReader {
         return fmt::format("tl.minimum({}, {})", sum, what);
       case ReduceKind::kProd:
         return fmt::format("{} * {}", sum, Bracketed(what));
+      case ReduceKind::kLogSum:
+        break;
     }
     return "";
   }
@@ -914,6 +922,35 @@ std::string TritonPrelude(const std::set<std::string>& helpers) {
        "    odd = f - 2.0 * tl.floor(f * 0.5)\n"
        "    up = (d > 0.5) | ((d == 0.5) & (odd == 1.0))\n"
        "    return tl.where(up, f + 1.0, f)\n"},
+      {"atan",
+       "@triton.jit\ndef atan(x):\n"
+       "    # By tan(pi / 8): a series there, the rest by the sum of two angles.\n"
+       "    a = tl.abs(x)\n"
+       "    far = a > 2.4142135\n"
+       "    middle = a > 0.41421357\n"
+       "    t = tl.where(far, -1.0 / a, tl.where(middle, (a - 1.0) / (a + 1.0), a))\n"
+       "    s = t * t\n"
+       "    p = -0.13879850506782532 + s * 0.08060308545827866\n"
+       "    p = t + t * s * (-0.33332955837249756 + s * (0.19977925717830658 + s * p))\n"
+       "    y = p + tl.where(far, 1.5707963267948966, tl.where(middle, 0.7853981633974483, 0.0))\n"
+       "    return tl.where(x < 0.0, -y, tl.where(x == 0.0, x, y))\n"},
+      {"atan2",
+       "@triton.jit\ndef atan2(y, x):\n"
+       "    a = tl.abs(x)\n"
+       "    b = tl.abs(y)\n"
+       "    most = tl.where(a > b, a, b)\n"
+       "    t = atan(tl.where(most == 0.0, 0.0, tl.where(a > b, b, a) / most))\n"
+       "    t = tl.where(b > a, 1.5707963267948966 - t, t)\n"
+       "    t = tl.where(x < 0.0, 3.141592653589793 - t, t)\n"
+       "    return tl.where((x != x) | (y != y), x + y, tl.where(y < 0.0, -t, t))\n"},
+      {"log_add",
+       "@triton.jit\ndef log_add(a, b):\n"
+       "    high = tl.maximum(a, b, tl.PropagateNan.ALL)\n"
+       "    low = tl.minimum(a, b, tl.PropagateNan.ALL)\n"
+       "    e = tl.exp(low - high)\n"
+       "    # Below 2^-12 the logarithm of 1 + e is e - e e / 2 up to rounding.\n"
+       "    more = tl.where(e < 0.000244140625, e - 0.5 * e * e, tl.log(1.0 + e))\n"
+       "    return high + tl.where(high == low, 0.6931471805599453, more)\n"},
       {"larger",
        "@triton.jit\ndef larger(a, b):\n    return tl.maximum(a, b, tl.PropagateNan.ALL)\n"},
       {"smaller",

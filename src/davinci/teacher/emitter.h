@@ -10,7 +10,7 @@
 
 namespace davinci::teacher {
 
-enum class Language { kTriton, kCpp };
+enum class Language { kTriton, kCpp, kCuda };
 std::string_view LanguageName(Language language);
 
 struct EmitRules {
@@ -26,6 +26,13 @@ struct EmitRules {
   bool stored_values = true;      // what several passes need is computed once
   bool pick_class = true;         // a class' element is read, not searched
   bool partial_sums = true;       // sums in vector lanes
+  bool warp_rows = true;          // CUDA C++: a warp for each short row
+  bool wide_loads = true;         // CUDA C++: sixteen bytes a thread
+  // Templates (kernel_templates.h).
+  bool flash_attention = true;     // attention with an online softmax
+  bool stop_at_diagonal = true;    // causal attention leaves out later keys
+  bool select_largest = true;      // the largest elements of a row in one read
+  bool gather_into_places = true;  // sums into places without atomics
 };
 
 struct KernelText {
@@ -41,6 +48,11 @@ KernelText EmitTriton(Program* program, const Region& region, const KernelForm& 
                       const EmitRules& rules, const ProductKernel* product = nullptr);
 KernelText EmitCpp(Program* program, const Region& region, const KernelForm& form,
                    const EmitRules& rules);
+// Without text: the region is not one for CUDA C++ (scans, few long rows).
+KernelText EmitCuda(Program* program, const Region& region, const KernelForm& form,
+                    const EmitRules& rules);
+// What the kernels of a file in CUDA C++ need before them.
+std::string CudaPrelude(const std::set<std::string>& helpers, const std::string& kernels);
 // Definitions of helpers that the kernels of a file need; those of C++ are in math_text.h.
 std::string TritonPrelude(const std::set<std::string>& helpers);
 

@@ -79,16 +79,23 @@ Result<Meaning> Evaluator::Point(const std::string& name, const Meanings& operan
   for (Id& operand : value.operands) operand = Readable(operand);
   const bool logic = name == "and" || name == "or" || name == "not";
   for (size_t k = 0; k < value.operands.size(); ++k) {
-    const TensorValue& operand = (*p_)[value.operands[k]];
-    if (operand.dtype == DType::kBool && !logic && name != "float" &&
-        !(name == "where" && k == 0)) {
+    const DType type = (*p_)[value.operands[k]].dtype;  // values move when one is added
+    const bool counted =
+        type == DType::kIndex && (*p_)[value.operands[k]].kind == TensorValue::Kind::kReduce;
+    if (type == DType::kBool && !logic && name != "float" && !(name == "where" && k == 0)) {
       DAVINCI_ASSIGN_OR_RETURN(const Meaning real,
                                Point("float", {Meaning::Tensor(value.operands[k])}));
       value.operands[k] = real.id;
     }
-    if (operand.dtype == DType::kFloat && logic) return Unknown("logic of numbers");
+    if (counted && name != "float" && name != "index") {
+      DAVINCI_ASSIGN_OR_RETURN(const Meaning real,
+                               Point("float", {Meaning::Tensor(value.operands[k])}));
+      value.operands[k] = real.id;
+    }
+    if (type == DType::kFloat && logic) return Unknown("logic of numbers");
     if ((*p_)[value.operands[k]].dtype == DType::kIndex && !primitive.integer && name != "eq" &&
-        name != "ge" && name != "le" && name != "lt" && name != "gt" && name != "position")
+        name != "ge" && name != "le" && name != "lt" && name != "gt" && name != "position" &&
+        !(name == "float" && counted))
       return Unknown("arithmetic of indices");
   }
   size_t rank = 0;
@@ -192,6 +199,14 @@ Result<Meaning> Evaluator::Binary(const std::string& op, const Meaning& a, const
 
 Result<Meaning> Evaluator::Matmul(Id a, Id b) {
   const std::vector<DimId> x = (*p_)[a].shape, y = (*p_)[b].shape;
+  if (auto cheaper = Structured(a, b)) return std::move(*cheaper);
+  // Products with a vector are bound by memory: products of elements and a sum.
+  if (y.size() == 1 && !x.empty() && p_->Same(x.back(), y[0]) && (*p_)[a].dtype == DType::kFloat &&
+      (*p_)[b].dtype == DType::kFloat) {
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning scaled,
+                             Binary("*", Meaning::Tensor(a), Meaning::Tensor(b)));
+    return Reduce(ReduceKind::kSum, scaled.id, Meaning::Number(-1), false);
+  }
   if (x.size() < 2 || y.size() < 2 || !p_->Same(x.back(), y[y.size() - 2]))
     return Unknown("a product of these shapes");
   if ((*p_)[a].dtype != DType::kFloat || (*p_)[b].dtype != DType::kFloat)
@@ -270,6 +285,12 @@ Result<Meaning> Evaluator::Evaluate(const Expression& e, const Names& names) {
       return Subscript(e, names);
     case EKind::kAttribute: {
       if (e.text == "pi" && e.DottedName() == "math.pi") return Meaning::Number(M_PI);
+      if (e.DottedName().starts_with("torch.")) {  // of types
+        Meaning type;
+        type.kind = Meaning::Kind::kText;
+        type.text = e.DottedName();
+        return type;
+      }
       DAVINCI_ASSIGN_OR_RETURN(const Meaning value, Evaluate(e.parts[0], names));
       if (value.kind == Meaning::Kind::kSequence && !value.items.empty()) {
         if (e.text == "values") return value.id >= 0 ? Meaning::Tensor(value.id) : value.items[0];
@@ -285,6 +306,12 @@ Result<Meaning> Evaluator::Evaluate(const Expression& e, const Names& names) {
         return all;
       }
       if (e.text == "T") return Apply("t", {value}, {});
+      if (e.text == "dtype" || e.text == "device") {
+        Meaning same;
+        same.kind = Meaning::Kind::kText;
+        same.text = e.text;
+        return same;
+      }
       return Unknown(e.text);
     }
     case EKind::kSlice:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/teacher/lower.h"
 #include "davinci/teacher/program.h"
 #include "davinci/teacher/tables.h"
 
@@ -22,10 +23,11 @@ struct Meaning {
   DimId dim = synth::kNoDim;     // kNumber: a size
   bool boolean = false;          // kNumber
   std::vector<Meaning> items;    // kSequence
+  std::vector<DimId> filled;     // kNumber: the shape of a tensor full of it
 
-  static Meaning Tensor(Id id) { return {Kind::kTensor, id, {}, "", synth::kNoDim, false, {}}; }
+  static Meaning Tensor(Id id) { return {Kind::kTensor, id, {}, "", synth::kNoDim, false, {}, {}}; }
   static Meaning Number(double value) {
-    return {Kind::kNumber, -1, value, "", synth::kNoDim, false, {}};
+    return {Kind::kNumber, -1, value, "", synth::kNoDim, false, {}, {}};
   }
 };
 using Names = std::map<std::string, Meaning>;
@@ -33,8 +35,8 @@ using Meanings = std::vector<Meaning>;
 
 class Evaluator {
  public:
-  Evaluator(Program* program, const Tables& tables, const std::string& mode)
-      : p_(program), tables_(tables), training_(mode != "eval") {}
+  Evaluator(Program* program, const Tables& tables, const LowerOptions& options)
+      : p_(program), tables_(tables), options_(options), training_(program->graph.mode != "eval") {}
 
   // "module_(x)" calls this one.
   void SetModule(PythonExpression constructor, std::string path) {
@@ -75,10 +77,50 @@ class Evaluator {
   std::optional<Result<Meaning>> Reduced(const NativeCall& call);        // evaluate_reductions.cc
   std::optional<Result<Meaning>> ClassLoss(const NativeCall& call);      // evaluate_reductions.cc
   std::optional<Result<Meaning>> Normalization(const NativeCall& call);  // evaluate_modules.cc
+  // evaluate_moves.cc: tensors made of numbers, and elements that change place.
+  std::optional<Result<Meaning>> Created(const std::string& name, const Meanings& arguments,
+                                         const Keywords& keywords);
+  std::optional<Result<Meaning>> Moved(const NativeCall& call);
+  Result<Meaning> Spread(const Meanings& arguments);
+  Result<Meaning> Triangle(const Meaning& x, bool upper, int64_t diagonal);
+  Result<Meaning> Stacked(const Meanings& parts, const Meaning& dim);
+  Result<Meaning> PixelShuffle(Id x, int64_t factor, bool back);
+  Result<Meaning> ChannelShuffle(Id x, int64_t groups);
+  Result<Meaning> Repeated(Id x, size_t axis, int64_t count, bool interleave);
+  Result<Meaning> Unfolded(Id x, int64_t kernel, int64_t stride, int64_t padding);
+  Result<Meaning> Reflected(Id x, const Meanings& sizes, bool replicate);
+  // evaluate_resample.cc: windows of uneven sizes, interpolation.
+  Result<Meaning> UnevenPool(Id x, size_t axes, int64_t count, bool max);
+  std::optional<Result<Meaning>> Resampled(const NativeCall& call);
+  // Source positions of one output axis and the weights of their elements.
+  struct Taps {
+    std::vector<Id> at;
+    std::vector<Meaning> weights;  // none: one tap of weight 1
+  };
+  Result<Taps> TapsOf(const std::string& mode, bool align_corners, DimId in, DimId out,
+                      const Meaning& scale, Id position);
+  // evaluate_structure.cc: products that structure makes cheaper; nothing where it does not.
+  bool Allows(const char* rule) const;
+  bool ReadOnce(Id id) const;
+  Meaning ByRule(const char* rule, const Meaning& value);
+  std::optional<Result<Meaning>> Structured(Id a, Id b);
+  std::optional<Result<Meaning>> SummedProduct(Id x, const std::vector<int>& axes, bool keepdim);
+  Result<Meaning> Linear(Id x, const Meaning& weight, const Meaning& bias,
+                         const std::string& module);
+  // evaluate_products.cc: einsum, attention.
+  Result<Meaning> Einsum(const std::string& equation, const Meanings& operands);
+  std::optional<Result<Meaning>> Attention(const NativeCall& call);
+  Result<Meaning> MultiheadAttention(const Meanings& arguments, Keywords& keywords,
+                                     const Meanings& inputs);
+  // evaluate_templates.cc: operators that a kernel of kernel_templates.h can compute.
+  std::optional<Result<Meaning>> Templated(const NativeCall& call);
   // evaluate_index.cc: pooling, indexing, slices and other reads at computed places.
   std::optional<Result<Meaning>> Indexed(const std::string& name, const Meanings& arguments,
                                          Keywords& keywords);
   Result<Id> Integer(const char* primitive, Id a, Id b);
+  Result<Id> IntegerBy(const char* primitive, Id a, int64_t b) {
+    return Integer(primitive, a, p_->Size(p_->graph.dims.Constant(b)));
+  }
   Result<Meaning> Load(Id source, const std::vector<Id>& indices);
   // Element i of an index, moved to `axis` among `rank`: for the other axes it has size 1.
   Result<Id> AlongAxis(Id index, size_t axis, size_t rank);
@@ -115,6 +157,7 @@ class Evaluator {
 
   Program* p_;
   const Tables& tables_;
+  const LowerOptions& options_;
   bool training_;
   std::optional<PythonExpression> constructor_;
   std::string path_;

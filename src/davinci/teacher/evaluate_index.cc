@@ -185,7 +185,7 @@ Result<Meaning> Evaluator::AdaptivePool(Id x, const std::string& name, const Mea
       spatial.items.push_back(Meaning::Number(static_cast<double>(2 + i)));
     return max ? Reduce(kind, x, spatial, true) : Mean(x, spatial, true);
   }
-  // Only where all windows are alike: then it is a reduction of a reshaped tensor.
+  // Where all windows are alike it is a reduction of a reshaped tensor.
   auto& dims = p_->graph.dims;
   const DimId parts = dims.Constant(*count);
   std::vector<DimId> split = {shape[0], shape[1]};
@@ -193,9 +193,9 @@ Result<Meaning> Evaluator::AdaptivePool(Id x, const std::string& name, const Mea
   inner.kind = Meaning::Kind::kSequence;
   for (size_t i = 0; i < axes; ++i) {
     const DimId window = dims.Binary('/', shape[2 + i], parts);
-    if (window == synth::kNoDim || !p_->Same(dims.Binary('*', window, parts), shape[2 + i]))
-      return Unknown("adaptive windows of different sizes");
-    if (p_->IsOne(window)) return Unknown("adaptive windows of one element");
+    if (window == synth::kNoDim || !p_->Same(dims.Binary('*', window, parts), shape[2 + i]) ||
+        p_->IsOne(window))
+      return UnevenPool(x, axes, *count, max);
     split.push_back(parts);
     inner.items.push_back(Meaning::Number(static_cast<double>(split.size())));
     split.push_back(window);

@@ -254,7 +254,45 @@ Result<Meaning> Evaluator::Module(const Names&, const Meanings& inputs) {
     return result ? std::move(*result) : Result<Meaning>(Unknown(name));
   }
   if (name == "nn.Upsample" && arguments.empty()) {
-    auto result = Indexed("interpolate", inputs, keywords);
+    Meanings all = {inputs[0]};
+    auto result = Native("interpolate", all, keywords);
+    return result ? std::move(*result) : Result<Meaning>(Unknown(name));
+  }
+  static const std::map<std::string, std::string, std::less<>> moves = {
+      {"nn.PixelShuffle", "pixel_shuffle"},
+      {"nn.PixelUnshuffle", "pixel_unshuffle"},
+      {"nn.ChannelShuffle", "channel_shuffle"},
+      {"nn.Unfold", "unfold"}};
+  if (const auto move = moves.find(name); move != moves.end()) {
+    Meanings all = {inputs[0]};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    auto result = Native(move->second, all, keywords);
+    return result ? std::move(*result) : Result<Meaning>(Unknown(name));
+  }
+  if ((name.starts_with("nn.ReflectionPad") || name.starts_with("nn.ReplicationPad") ||
+       name.starts_with("nn.ZeroPad")) &&
+      arguments.size() == 1 && arguments[0].number && rank > 2) {
+    Meaning sizes;
+    sizes.kind = Meaning::Kind::kSequence;
+    sizes.items.assign(2 * (rank - 2), arguments[0]);
+    Result<Meaning> padded = Unknown(name);
+    if (name.starts_with("nn.ZeroPad"))
+      padded = Padded(x, sizes.items, Meaning::Number(0));
+    else
+      padded = Reflected(x, sizes.items, name.starts_with("nn.Repl"));
+    return padded;
+  }
+  if (name == "nn.Linear" && arguments.size() >= 2 && arguments[1].dim != synth::kNoDim &&
+      rank > 0) {
+    const bool biased = IsTrue(arguments.size() > 2 ? arguments[2] : keyword("bias", 1));
+    return Linear(x, Weight("weight", {arguments[1].dim, shape.back()}),
+                  biased ? Weight("bias", {arguments[1].dim}) : Meaning{}, path_);
+  }
+  if (name == "nn.MultiheadAttention") return MultiheadAttention(arguments, keywords, inputs);
+  if (name == "nn.EmbeddingBag" && arguments.size() == 2 && arguments[0].dim != synth::kNoDim &&
+      arguments[1].dim != synth::kNoDim) {
+    Meanings all = {inputs[0], Weight("weight", {arguments[0].dim, arguments[1].dim})};
+    auto result = Native("embedding_bag", all, keywords);
     return result ? std::move(*result) : Result<Meaning>(Unknown(name));
   }
   if (name == "nn.Embedding" && arguments.size() == 2 && arguments[0].dim != synth::kNoDim &&

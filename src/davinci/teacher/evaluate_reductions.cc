@@ -35,7 +35,12 @@ Result<Meaning> Evaluator::Reduce(ReduceKind kind, Id x, const Meaning& dim, boo
       std::all_of(value.axes.begin(), value.axes.end(),
                   [&](int axis) { return p_->IsOne(shape[static_cast<size_t>(axis)]); }))
     return Reshape(x, value.shape);
-  return Meaning::Tensor(p_->Add(std::move(value)));
+  const auto axes = value.axes;
+  const Id sum = p_->Add(std::move(value));
+  if (kind == ReduceKind::kSum)
+    if (const auto cheaper = SummedProduct(x, axes, keepdim); cheaper && cheaper->ok())
+      p_->cheaper[sum] = (*cheaper)->id;
+  return Meaning::Tensor(sum);
 }
 
 // The index along an axis, of size 1 along the others.
@@ -140,7 +145,8 @@ std::optional<Result<Meaning>> Evaluator::Reduced(const NativeCall& call) {
   static const std::map<std::string, ReduceKind> scans = {{"cumsum", ReduceKind::kSum},
                                                           {"cumprod", ReduceKind::kProd},
                                                           {"cummax", ReduceKind::kMax},
-                                                          {"cummin", ReduceKind::kMin}};
+                                                          {"cummin", ReduceKind::kMin},
+                                                          {"logcumsumexp", ReduceKind::kLogSum}};
   if (const auto found = scans.find(name); found != scans.end()) {
     auto axes = Axes(argument(1, "dim"), rank);
     if (!axes.ok() || axes->size() != 1 || (*p_)[x].dtype != DType::kFloat)
@@ -152,7 +158,7 @@ std::optional<Result<Meaning>> Evaluator::Reduced(const NativeCall& call) {
     value.axes = *axes;
     value.shape = shape;
     const Meaning scan = Meaning::Tensor(p_->Add(std::move(value)));
-    if (name == "cumsum" || name == "cumprod") return scan;
+    if (name != "cummax" && name != "cummin") return scan;
     Meaning pair;  // of values and indices; the indices are not known
     pair.kind = Meaning::Kind::kSequence;
     pair.id = scan.id;

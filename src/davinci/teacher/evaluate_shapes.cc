@@ -110,7 +110,8 @@ std::optional<Result<Meaning>> Evaluator::Viewed(const NativeCall& call) {
   }
   if (name == "view" || name == "reshape") {
     Meanings sizes(arguments.begin() + 1, arguments.end());
-    if (sizes.size() == 1 && sizes[0].kind == Meaning::Kind::kSequence) sizes = sizes[0].items;
+    if (sizes.size() == 1 && sizes[0].kind == Meaning::Kind::kSequence)
+      sizes = Meanings(sizes[0].items);
     std::vector<DimId> to;
     int open = -1;
     for (const Meaning& size : sizes) {
@@ -140,12 +141,15 @@ std::optional<Result<Meaning>> Evaluator::Viewed(const NativeCall& call) {
       return Result<Meaning>(Unknown(name));
     auto swapped = shape;
     std::swap(swapped[static_cast<size_t>((*a)[0])], swapped[static_cast<size_t>((*b)[0])]);
-    return Result<Meaning>(
-        View(x, fmt::format("{{0}}.transpose({}, {})", (*a)[0], (*b)[0]), swapped));
+    return Result<Meaning>(View(x,
+                                fmt::format("{{0}}.transpose({}, {})", std::min((*a)[0], (*b)[0]),
+                                            std::max((*a)[0], (*b)[0])),
+                                swapped));
   }
   if (name == "permute") {
     Meanings order(arguments.begin() + 1, arguments.end());
-    if (order.size() == 1 && order[0].kind == Meaning::Kind::kSequence) order = order[0].items;
+    if (order.size() == 1 && order[0].kind == Meaning::Kind::kSequence)
+      order = Meanings(order[0].items);
     if (order.size() != rank) return Result<Meaning>(Unknown(name));
     std::vector<DimId> to;
     std::vector<int> axes;
@@ -200,9 +204,11 @@ std::optional<Result<Meaning>> Evaluator::Native(const std::string& name, Meanin
     return Concatenated(arguments[0].items,
                         dim.kind == Meaning::Kind::kNone ? Meaning::Number(0) : dim);
   }
+  if (auto made = Created(name, arguments, keywords)) return made;
   if (arguments.empty() || arguments[0].kind != Meaning::Kind::kTensor) return std::nullopt;
-  for (const auto handle :
-       {&Evaluator::Reduced, &Evaluator::Viewed, &Evaluator::Normalization, &Evaluator::ClassLoss})
+  for (const auto handle : {&Evaluator::Templated, &Evaluator::Reduced, &Evaluator::Viewed,
+                            &Evaluator::Moved, &Evaluator::Resampled, &Evaluator::Attention,
+                            &Evaluator::Normalization, &Evaluator::ClassLoss})
     if (auto meaning = (this->*handle)(call)) return meaning;
   const Id x = arguments[0].id;
   const std::vector<DimId> shape = (*p_)[x].shape;
@@ -219,6 +225,7 @@ std::optional<Result<Meaning>> Evaluator::Native(const std::string& name, Meanin
     if (!rows) return Indexed(name, arguments, keywords);
     return PickClass(x, index.id, axis, true);
   }
+  if (name == "linear") return Linear(x, argument(1, "weight"), argument(2, "bias"), "");
   if (name == "pow") return Power(arguments[0], argument(1, "exponent"));
   return Indexed(name, arguments, keywords);
 }

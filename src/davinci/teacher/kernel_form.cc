@@ -123,8 +123,9 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
     for (int n = 2; !names.insert(own).second; ++n) own = fmt::format("{}{}", base, n);
     return own;
   };
-  for (const char* word : {"rows", "cols", "n", "row", "col", "inside", "start", "i", "in",
-                           "int64_t", "self", "lambda", "float", "int", "double", "tl", "l", "for"})
+  for (const char* word : {"rows", "cols",    "n",    "row",    "col",   "inside", "start",  "i",
+                           "in",   "int64_t", "self", "lambda", "float", "int",    "double", "tl",
+                           "l",    "for",     "at",   "lane",   "here",  "first",  "whole"})
     names.insert(word);
   std::vector<std::vector<int>> flats;
   const std::function<void(Id)> read = [&](Id reader) {

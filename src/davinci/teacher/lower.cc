@@ -114,8 +114,9 @@ bool MovesAxes(const std::string& text) {
 
 class Lowering {
  public:
-  Lowering(const synth::Graph& graph, const synth::ClassParts& parts, const Tables& tables)
-      : program_(graph), parts_(parts), tables_(tables) {}
+  Lowering(const synth::Graph& graph, const synth::ClassParts& parts, const Tables& tables,
+           const LowerOptions& options)
+      : program_(graph), parts_(parts), tables_(tables), options_(options) {}
 
   Result<Program> Run() {
     const synth::Graph& graph = program_.graph;
@@ -220,7 +221,7 @@ class Lowering {
         names["w_" + name] = Meaning::Tensor(Leaf("self." + path, value));
       }
     }
-    Evaluator evaluator(&program_, tables_, program_.graph.mode);
+    Evaluator evaluator(&program_, tables_, options_);
     if (!text.module.empty()) {
       DAVINCI_ASSIGN_OR_RETURN(auto constructor,
                                PythonExpression::Parse(filler.Fill(text.constructor)));
@@ -252,8 +253,8 @@ class Lowering {
       const Id id = program_.Add(std::move(call));
       for (size_t axis = 0; axis < value.shape.size(); ++axis)
         if (program_.SizeText(value.shape[axis]).find('?') != std::string::npos)
-          program_.size_sources.emplace_back(value.shape[axis],
-                                             fmt::format("t{}.shape[{}]", id, axis));
+          program_.size_sources.emplace_back(
+              value.shape[axis], fmt::format("{}.shape[{}]", program_.Variable(id), axis));
       ids->push_back(id);
       return Status::Ok();
     }
@@ -320,14 +321,15 @@ class Lowering {
   Program program_;
   const synth::ClassParts& parts_;
   const Tables& tables_;
+  const LowerOptions& options_;
   std::vector<Id> ids_;  // by value of the graph
 };
 
 }  // namespace
 
 Result<Program> Lower(const synth::Graph& graph, const synth::ClassParts& parts,
-                      const Tables& tables) {
-  return Lowering(graph, parts, tables).Run();
+                      const Tables& tables, const LowerOptions& options) {
+  return Lowering(graph, parts, tables, options).Run();
 }
 
 }  // namespace davinci::teacher

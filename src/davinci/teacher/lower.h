@@ -5,6 +5,9 @@
 // functions. An operator whose text uses something unknown stays one opaque PyTorch call.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "davinci/base/status.h"
 #include "davinci/synth/render.h"
 #include "davinci/teacher/program.h"
@@ -12,8 +15,13 @@
 
 namespace davinci::teacher {
 
+struct LowerOptions {
+  std::set<std::string> rules;                     // of the teacher, that structure may follow
+  synth::Binding binding = synth::Binding::kCuda;  // sizes that decide which order is cheaper
+};
+
 // Fails where not even the PyTorch call can be written again (a size that no tensor shows).
 Result<Program> Lower(const synth::Graph& graph, const synth::ClassParts& parts,
-                      const Tables& tables);
+                      const Tables& tables, const LowerOptions& options = {});
 
 }  // namespace davinci::teacher

@@ -22,7 +22,7 @@ bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c ==
 
 // Kernels begin here; what stands before is the same in every candidate.
 std::string_view KernelsOf(Language language) {
-  return language == Language::kCpp ? "extern \"C\"" : "@triton.jit\ndef ";
+  return language == Language::kTriton ? "@triton.jit\ndef " : "extern \"C\"";
 }
 
 // for (int64_t col = 0; col < cols; ++col): the last such loop, which is over elements.
@@ -108,7 +108,9 @@ const std::vector<std::string>& Mutations() {
 
 std::optional<std::string> Mutated(const std::string& source, Language language,
                                    const std::string& mutation) {
-  const bool cpp = language == Language::kCpp;
+  const bool cpp = language != Language::kTriton;  // or CUDA C++
+  if (language == Language::kCuda && (mutation == "low_sum" || mutation == "slow"))
+    return std::nullopt;
   if (source.find(KernelsOf(language)) == std::string::npos) return std::nullopt;
   if (mutation == "off_by_one") {
     if (cpp) return StopEarly(source);

@@ -9,6 +9,8 @@ Id Program::Add(TensorValue value) {
       fmt::format("{}|{}|{}|{}|{}|{}|{}", static_cast<int>(value.kind),
                   static_cast<int>(value.dtype), static_cast<const void*>(value.primitive),
                   static_cast<int>(value.reduce), value.keepdim, value.text, value.item);
+  key += "|" + value.kernel;
+  for (const auto& [name, option] : value.options) key += fmt::format(" {}={}", name, option);
   for (const Id operand : value.operands) key += fmt::format(" {}", operand);
   for (const int axis : value.axes) key += fmt::format(" a{}", axis);
   for (const DimId dim : value.shape) key += fmt::format(" d{}", dim);
@@ -80,6 +82,13 @@ DimId Program::Product(const std::vector<DimId>& dims) {
   for (const DimId dim : dims)
     product = IsOne(product) ? dim : IsOne(dim) ? product : graph.dims.Binary('*', product, dim);
   return product;
+}
+
+std::string Program::Variable(Id id) const {
+  std::string name = fmt::format("t{}", id);
+  for (const TensorValue& value : values)
+    if (value.kind == TensorValue::Kind::kLeaf && value.text == name) return "value" + name;
+  return name;
 }
 
 std::string Program::SizeText(DimId dim) const {

@@ -30,7 +30,8 @@ struct Primitive {
   bool integer = false;  // of indices and sizes, gives an index
 };
 
-enum class ReduceKind { kSum, kMax, kMin, kProd, kAny, kAll };
+// kLogSum: log of the sum of exponentials, of scans alone.
+enum class ReduceKind { kSum, kMax, kMin, kProd, kAny, kAll, kLogSum };
 
 // rows x depth by depth x columns. The leading axes of both are a batch where the right one has
 // more than two; else those of the left one are rows.
@@ -69,7 +70,10 @@ struct TensorValue {
   bool effect = false;     // kOpaque: changes a buffer, has no result
   bool virtual_ = false;   // kPoint of indices and numbers alone: computed where it is read
   std::string what;        // kOpaque: "matmul", "conv", … for rules and reports
-  int node = -1;           // of the operator graph
+  // kOpaque: a kernel of kernel_templates.h that may stand for the text, and what it needs to know.
+  std::string kernel;
+  std::map<std::string, std::string> options;
+  int node = -1;                         // of the operator graph
   std::optional<MatrixProduct> product;  // kOpaque: a matrix product
   bool own = false;  // kOpaque: a kernel computes `product`, whose tensors are the operands
 };
@@ -96,6 +100,8 @@ struct Program {
   std::optional<MatrixProduct> MatrixProductOf(Id id) const;
   // Operands whose elements a value reads where it is computed: not the source of a load.
   std::vector<Id> ReadInPlace(Id id) const;
+  // The Python variable of a value in forward; no input has its name.
+  std::string Variable(Id id) const;
   // Python text of a size at run time, from the shapes of inputs and weights.
   std::string SizeText(DimId dim) const;
   // The size under the sizes of a target.
@@ -112,9 +118,17 @@ struct Program {
   std::vector<Id> effects;                 // computed though nothing reads them
   std::vector<std::pair<Id, Id>> updates;  // a value and the buffer, a leaf, that it is stored in
   std::vector<std::pair<DimId, std::string>>
-      size_sources;                // "x.shape[0]", of value 7 "t7.shape[0]"
-  std::vector<LeftOperator> left;  // views are not among them
-  std::map<Id, Id> read_as;        // a slice that PyTorch makes as a view: the load that equals it
+      size_sources;                   // "x.shape[0]", of value 7 "t7.shape[0]"
+  std::vector<LeftOperator> left;     // views are not among them
+  std::map<Id, std::string> by_rule;  // values that a rule about structure gave
+  // Sums of a vendor product, and what gives the same without the product, where nothing else
+  // reads it.
+  std::map<Id, Id> cheaper;
+  struct Linear {
+    Id x = -1, weight = -1, bias = -1;
+  };
+  std::map<Id, Linear> linear;  // opaque linear layers and their parts; no bias: -1
+  std::map<Id, Id> read_as;     // a slice that PyTorch makes as a view: the load that equals it
 
  private:
   std::map<std::string, Id> known_;

@@ -6,6 +6,7 @@
 
 #include "davinci/synth/text.h"
 #include "davinci/teacher/fusion.h"
+#include "davinci/teacher/kernel_templates.h"
 #include "davinci/teacher/lower.h"
 #include "davinci/teacher/product.h"
 
@@ -34,15 +35,16 @@ class Writer {
     rules.conv = Allows("vendor_conv_epilogue");
     rules.product = Allows("product_epilogue");
     ReadSlices();
+    LeaveOutProducts();
+    if (Allows(ByLanguage("flash_attention"))) RecognizeAttention(&p_);
     MakePlan(rules);
-    std::string kernels, bindings;
-    std::set<std::string> helpers;
     for (const Plan::Step& step : plan_.steps) {
       Region region;
       std::optional<ProductKernel> product;
       if (step.region < 0) {
         if (!p_[step.value].own) {
-          Opaque(step.value);
+          NoteStructure(step.value);
+          if (!OwnTemplate(step.value)) Opaque(step.value);
           continue;
         }
         if (std::find(fused_.begin(), fused_.end(), step.value) != fused_.end()) continue;
@@ -68,31 +70,27 @@ class Writer {
       const KernelText text =
           language_ == Language::kTriton
               ? EmitTriton(&p_, region, form, emit, product ? &*product : nullptr)
-              : EmitCpp(&p_, region, form, emit);
+          : language_ == Language::kCuda ? EmitCuda(&p_, region, form, emit)
+                                         : EmitCpp(&p_, region, form, emit);
+      if (text.source.empty())
+        return InvalidArgument("CUDA C++ is not the tool for a scan or few long rows");
       if (product) NoteProduct(*product, step.region >= 0);
       if (synth::Replaced(text.source, " ? ", "").find('?') != std::string::npos ||
           synth::Join(text.call, "").find('?') != std::string::npos)
         return InvalidArgument("a kernel reads a size or value that is not there");
-      kernels += (kernels.empty()                  ? ""
-                  : language_ == Language::kTriton ? "\n\n"
-                                                   : "\n") +
-                 text.source;
-      if (!text.binding.empty()) bindings += text.binding + "\n";
-      for (const std::string& line : text.call) Line(line);
       if (step.region >= 0)
         launches_[step.region] = static_cast<int>(std::count_if(
             text.call.begin(), text.call.end(),
             [](const std::string& line) { return line.find("_kernel") != std::string::npos; }));
-      helpers.insert(text.helpers.begin(), text.helpers.end());
+      Take(text);
       Note(region, text);
-      ++candidate_.own_kernels;
     }
     for (const std::string& line : forward_)
       if (line.find('?') != std::string::npos)
         return InvalidArgument("a size that no tensor shows");
-    candidate_.left = p_.left;
+    candidate_.left.insert(candidate_.left.begin(), p_.left.begin(), p_.left.end());
     if (Replays()) Use("replay_graph");
-    candidate_.source = File(kernels, bindings, helpers);
+    candidate_.source = File(kernels_, bindings_, helpers_);
     for (const Rule& rule : Rules())
       if (candidate_.rules.contains(rule.name)) candidate_.skills.insert(rule.skill);
     return std::move(candidate_);
@@ -162,7 +160,80 @@ class Writer {
         if (const auto found = slices_.find(operand); found != slices_.end())
           operand = found->second;
   }
+  // Takes the cheaper of two ways to a sum of a product's results where only the sum reads them.
+  void LeaveOutProducts() {
+    std::vector<bool> live(p_.values.size());
+    for (const auto* ends : {&p_.outputs, &p_.effects})
+      for (const Id end : *ends) live[static_cast<size_t>(end)] = true;
+    std::vector<int> readers(p_.values.size());
+    for (const Id output : p_.outputs) ++readers[static_cast<size_t>(output)];
+    for (const auto& [value, buffer] : p_.updates) live[static_cast<size_t>(value)] = true;
+    for (size_t i = p_.values.size(); i-- > 0;) {
+      if (!live[i]) continue;
+      for (const Id operand : p_.values[i].operands) {
+        live[static_cast<size_t>(operand)] = true;
+        ++readers[static_cast<size_t>(operand)];
+      }
+    }
+    for (const auto& [sum, instead] : p_.cheaper) {
+      if (!live[static_cast<size_t>(sum)] || readers[static_cast<size_t>(p_[sum].operands[0])] != 1)
+        continue;
+      for (size_t i = static_cast<size_t>(instead) + 1; i < p_.values.size(); ++i)
+        for (Id& operand : p_.values[i].operands)
+          if (operand == sum) operand = instead;
+      for (Id& output : p_.outputs)
+        if (output == sum) output = instead;
+      for (auto& [value, buffer] : p_.updates)
+        if (value == sum) value = instead;
+    }
+  }
   bool Allows(const std::string& rule) const { return allowed_.contains(rule); }
+  // Of a rule that different skills state in the languages.
+  std::string ByLanguage(const std::string& rule) const {
+    return fmt::format("{}_{}", rule, LanguageName(language_));
+  }
+
+  void Take(const KernelText& text) {
+    kernels_ += (kernels_.empty()                 ? ""
+                 : language_ == Language::kTriton ? "\n\n"
+                                                  : "\n") +
+                text.source;
+    if (!text.binding.empty()) bindings_ += text.binding + "\n";
+    for (const std::string& line : text.call) Line(line);
+    helpers_.insert(text.helpers.begin(), text.helpers.end());
+    ++candidate_.own_kernels;
+  }
+
+  // The value by a kernel template, where there is one and its rule is allowed.
+  bool OwnTemplate(Id id) {
+    const TensorValue& value = p_[id];
+    if (value.kind != Kind::kOpaque || value.kernel.empty()) return false;
+    EmitRules rules;
+    rules.flash_attention = Allows(ByLanguage("flash_attention"));
+    rules.stop_at_diagonal = Allows(ByLanguage("stop_at_diagonal"));
+    rules.select_largest = Allows("select_largest");
+    rules.gather_into_places = Allows("gather_into_places");
+    const auto text = EmitTemplate({&p_, id, UniqueName(value.kernel), Variable(id),
+                                    [&](Id read) { return Host(read); }, rules},
+                                   language_);
+    if (!text) {
+      const bool vendor =
+          language_ == Language::kCpp && rules.flash_attention && value.kernel == "attention";
+      if (value.node >= 0 && !vendor) {
+        const synth::Operator& op = *graph_.nodes[static_cast<size_t>(value.node)].op;
+        candidate_.left.push_back({op.name, op.family, "no template for these sizes or rules"});
+      }
+      return false;
+    }
+    Take(*text);
+    templates_.insert(id);
+    for (const char* rule : {"flash_attention", "stop_at_diagonal"})
+      if (text->used.contains(rule)) Use(ByLanguage(rule));
+    for (const char* rule : {"select_largest", "gather_into_places"})
+      if (text->used.contains(rule)) Use(rule);
+    MakeContiguous(id);
+    return true;
+  }
   void Line(const std::string& line) { forward_.push_back(line); }
 
   static bool HasMax(const Program& p, const Region& region) {
@@ -177,7 +248,9 @@ class Writer {
         Allows(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
     rules.scan_tiles = Allows("scan_tiles");
     rules.many_rows = Allows("many_rows");
-    rules.columns = Allows(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
+    rules.columns = language_ == Language::kCuda || Allows(ByLanguage("columns"));
+    rules.warp_rows = Allows("warp_rows");
+    rules.wide_loads = Allows("wide_loads");
     rules.split_rows = Allows("split_rows");
     rules.one_pass_variance = Allows("one_pass_variance");
     rules.plane_blocks = Allows("plane_blocks");
@@ -189,18 +262,24 @@ class Writer {
     return rules;
   }
 
+  void NoteStructure(Id id) {
+    if (const auto found = p_.by_rule.find(id); found != p_.by_rule.end()) Use(found->second);
+  }
+
   // Which rules the text shows.
   void Note(const Region& region, const KernelText& text) {
     const auto used = [&](const std::string& name) { return text.used.contains(name); };
     if (used("rows_in_registers"))
       Use(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
-    for (const Id member : region.members)
+    for (const Id member : region.members) {
+      NoteStructure(member);
       if (slices_.contains(member)) Use("read_slices");
+    }
     if (used("many_rows")) Use("many_rows");
-    if (used("columns")) Use(language_ == Language::kTriton ? "columns_triton" : "columns_cpp");
+    if (used("columns") && language_ != Language::kCuda) Use(ByLanguage("columns"));
     for (const char* rule :
          {"fast_exp", "inline_erf", "stored_values", "pick_class", "partial_sums", "scan_tiles",
-          "split_rows", "one_pass_variance", "plane_blocks"})
+          "split_rows", "one_pass_variance", "plane_blocks", "warp_rows", "wide_loads"})
       if (used(rule)) Use(rule);
     std::set<int> nodes, reducing;
     bool reduces = false;
@@ -232,7 +311,7 @@ class Writer {
     }
     return Variable(id);
   }
-  std::string Variable(Id id) const { return fmt::format("t{}", id); }
+  std::string Variable(Id id) const { return p_.Variable(id); }
 
   void Opaque(Id id) {
     const TensorValue& value = p_[id];
@@ -262,6 +341,12 @@ class Writer {
       Line(value.effect ? text : fmt::format("{} = {}", Variable(id), text));
       if (value.effect) return;
     }
+    MakeContiguous(id);
+  }
+
+  // Where a region reads the value.
+  void MakeContiguous(Id id) {
+    const TensorValue& value = p_[id];
     if (value.contiguous || value.shape.empty()) return;
     bool read = false;
     for (const TensorValue& other : p_.values)
@@ -345,7 +430,8 @@ class Writer {
         if (value.kind != Kind::kOpaque) continue;
         if (value.own && std::find(fused_.begin(), fused_.end(), step.value) != fused_.end())
           continue;
-        if (!value.effect && !kHeld.contains(value.what)) return false;
+        if (!value.effect && !kHeld.contains(value.what) && !templates_.contains(step.value))
+          return false;
         if (value.what == "view" || value.view) {
           host_us += kView;
           continue;
@@ -354,7 +440,8 @@ class Writer {
         for (const Id operand : value.operands) elements += Elements(operand);
         if (value.what == "matmul" || value.what == "conv" || value.what == "attention")
           flops = OpaqueFlops(value, step.value);
-        host_us += value.own ? kOwnLaunch : value.what == "conv" ? kConv : kCall;
+        const bool own = value.own || templates_.contains(step.value);
+        host_us += own ? kOwnLaunch : value.what == "conv" ? kConv : kCall;
         launches = 1;
       }
       device_us +=
@@ -464,15 +551,18 @@ class Writer {
       const std::string& name = graph_.nodes[static_cast<size_t>(node)].op->name;
       if (parts.size() < 3 && (parts.empty() || parts.back() != name)) parts.push_back(name);
     }
-    std::string name = synth::Join(parts, "_") + "_kernel";
-    const std::string base = name;
+    return UniqueName(synth::Join(parts, "_"));
+  }
+  std::string UniqueName(const std::string& what) {
+    const std::string base = what + "_kernel";
+    std::string name = base;
     for (int n = 2; !kernel_names_.insert(name).second; ++n) name = fmt::format("{}{}", base, n);
     return name;
   }
 
   std::string File(const std::string& kernels, const std::string& bindings,
                    const std::set<std::string>& helpers) {
-    const bool triton = language_ == Language::kTriton;
+    const bool triton = language_ == Language::kTriton, cuda = language_ == Language::kCuda;
     std::string forward;
     for (const std::string& line : forward_) forward += "        " + line + "\n";
     std::string result;
@@ -493,13 +583,19 @@ class Writer {
     if (!kernels.empty())
       file += triton ? "import triton\nimport triton.language as tl\n"
                      : "\nimport davinci_runtime as dv\n";
-    const auto binding = static_cast<size_t>(triton ? synth::Binding::kCuda : synth::Binding::kCpu);
+    const auto binding =
+        static_cast<size_t>(triton || cuda ? synth::Binding::kCuda : synth::Binding::kCpu);
     if (!task_.parts.constants[binding].empty()) file += "\n" + task_.parts.constants[binding];
     if (!kernels.empty() && triton) file += "\n\n" + TritonPrelude(helpers) + kernels;
-    if (!kernels.empty() && !triton) {
+    if (!kernels.empty() && cuda)
+      file += fmt::format("\nSOURCE = r\"\"\"\n{}{}\"\"\"\n\nkernels = dv.cuda_module(SOURCE)\n{}",
+                          CudaPrelude(helpers, kernels), kernels, bindings);
+    if (!kernels.empty() && !triton && !cuda) {
       const std::string prelude = math_.Definitions(helpers);
       const std::string memory =
-          kernels.find("std::make_unique") == std::string::npos ? "" : "#include <memory>\n";
+          std::string(kernels.find("std::fill") == std::string::npos ? ""
+                                                                     : "#include <algorithm>\n") +
+          (kernels.find("std::make_unique") == std::string::npos ? "" : "#include <memory>\n");
       file += fmt::format(
           "\n# errno and floating-point traps keep loops from vectorising; fused products round "
           "otherwise than PyTorch.\nFLAGS = [\"-fno-math-errno\", \"-fno-trapping-math\", "
@@ -585,7 +681,10 @@ class Writer {
   std::map<int, int> launches_;  // by region
   Candidate candidate_;
   std::vector<std::string> forward_;
+  std::string kernels_, bindings_;
+  std::set<std::string> helpers_;
   std::set<std::string> read_inputs_, kernel_names_;
+  std::set<Id> templates_;  // values that a template computes
   std::set<Id> overwritten_;
   std::map<Id, Id> slices_;  // loads that read a slice, and the view that PyTorch makes of it
 };
@@ -593,26 +692,36 @@ class Writer {
 }  // namespace
 
 const std::vector<Rule>& Rules() {
+  static const std::set<Language> all = {Language::kTriton, Language::kCpp, Language::kCuda};
   static const std::vector<Rule> rules = {
-      {"fuse_pointwise", "fuse-pointwise-chain", {Language::kTriton, Language::kCpp}},
-      {"fuse_around_reduction", "fuse-add-into-norm", {Language::kTriton, Language::kCpp}},
-      {"fuse_reductions", "two-results-from-one-load", {Language::kTriton, Language::kCpp}},
-      {"vendor_matmul_epilogue",
-       "vendor-matmul-plus-epilogue",
-       {Language::kTriton, Language::kCpp}},
+      {"fuse_pointwise", "fuse-pointwise-chain", all},
+      {"fuse_around_reduction", "fuse-add-into-norm", all},
+      {"fuse_reductions", "two-results-from-one-load", all},
+      {"vendor_matmul_epilogue", "vendor-matmul-plus-epilogue", all},
+      {"vendor_conv_epilogue", "vendor-conv-plus-epilogue", all},
+      {"warp_rows", "warp-per-short-row", {Language::kCuda}},
+      {"wide_loads", "sixteen-byte-loads", {Language::kCuda}},
+      {"scale_by_diagonal", "diagonal-as-row-scale", {Language::kTriton, Language::kCpp}},
+      {"reassociate", "reassociate-products", {Language::kTriton, Language::kCpp}},
+      {"reduce_weights", "reassociate-products", {Language::kTriton, Language::kCpp}},
       {"compensated_tf32", "fp32-product-as-three-tf32", {Language::kTriton}},
       {"product_epilogue", "matmul-epilogue-activation", {Language::kTriton}},
       {"group_tiles", "group-tiles-for-l2", {Language::kTriton}},
-      {"vendor_conv_epilogue", "vendor-conv-plus-epilogue", {Language::kTriton, Language::kCpp}},
       {"softmax_in_registers", "softmax-row-in-registers", {Language::kTriton}},
       {"norm_in_registers", "norm-row-kept-in-registers", {Language::kTriton}},
       {"scan_tiles", "recurrence-as-tile-scan", {Language::kTriton}},
-      {"read_slices", "strides-instead-of-contiguous", {Language::kTriton, Language::kCpp}},
+      {"read_slices", "strides-instead-of-contiguous", all},
       {"many_rows", "many-short-rows-per-program", {Language::kTriton}},
       {"split_rows", "split-few-long-rows", {Language::kTriton}},
       {"one_pass_variance", "one-pass-lane-variance", {Language::kTriton}},
       {"plane_blocks", "no-division-in-index", {Language::kTriton}},
       {"replay_graph", "replay-launches-as-graph", {Language::kTriton}},
+      {"flash_attention_triton", "flash-attention-tiles", {Language::kTriton}},
+      {"flash_attention_cpp", "attention-in-cache-tiles", {Language::kCpp}},
+      {"stop_at_diagonal_triton", "causal-attention-stop-at-diagonal", {Language::kTriton}},
+      {"stop_at_diagonal_cpp", "skip-masked-triangle", {Language::kCpp}},
+      {"select_largest", "largest-k-in-one-read", {Language::kTriton, Language::kCpp}},
+      {"gather_into_places", "scatter-by-owner", {Language::kTriton, Language::kCpp}},
       {"columns_triton", "lanes-along-contiguous-dim", {Language::kTriton}},
       {"columns_cpp", "reduce-columns-row-by-row", {Language::kCpp}},
       {"fast_exp", "branch-free-exp", {Language::kCpp}},
@@ -647,7 +756,9 @@ Result<Teacher> Teacher::Load(const std::filesystem::path& synth_folder) {
 
 Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
                                  Language language, const std::set<std::string>& allowed) const {
-  DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_));
+  const synth::Binding binding =
+      language == Language::kCpp || task.fixed_sizes ? synth::Binding::kCpu : synth::Binding::kCuda;
+  DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, {allowed, binding}));
   program.fixed_sizes = task.fixed_sizes;
   return Writer(std::move(program), graph, task, language, allowed, tables_.math).Write();
 }

@@ -115,10 +115,15 @@ TEST(Teacher, SizesInTheTextAreThoseOfTheGpu) {
 }
 
 TEST(Teacher, WithoutRulesEveryOperatorIsAKernel) {
+  // Templates and structure make kernels of what else is a vendor call.
+  auto fusion = Teacher::RulesOf(Level::kBest, Language::kCpp);
+  std::erase_if(fusion, [](const std::string& rule) {
+    return rule.starts_with("flash_") || rule == "select_largest" || rule == "gather_into_places" ||
+           rule == "reduce_weights" || rule == "reassociate" || rule == "scale_by_diagonal";
+  });
   for (const auto& task : Tasks(200, 7)) {
     const auto naive = All().teacher.Write(task.graph, task.text, Language::kCpp, {});
-    const auto best = All().teacher.Write(task.graph, task.text, Language::kCpp,
-                                          Teacher::RulesOf(Level::kBest, Language::kCpp));
+    const auto best = All().teacher.Write(task.graph, task.text, Language::kCpp, fusion);
     if (!naive.ok() || !best.ok()) continue;
     EXPECT_TRUE(naive->rules.empty()) << task.id;
     EXPECT_GE(naive->own_kernels, best->own_kernels) << task.id;

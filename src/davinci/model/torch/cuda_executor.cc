@@ -222,29 +222,13 @@ class CudaExecutor final : public Executor {
     const auto count = static_cast<int64_t>(rows.size());
     const int bucket = BucketFor(static_cast<int>(count));
     TakeSlot();
+    Captured& step = CaptureOf(bucket);
     std::vector<DrawRow> draws;
     draws.reserve(rows.size());
-    auto* tokens = slot_->inputs.tokens.data_ptr<int64_t>();
-    auto* sources = slot_->inputs.sources.data_ptr<int64_t>();
-    auto* positions = slot_->inputs.positions.data_ptr<int64_t>();
-    auto* at = slot_->inputs.at.data_ptr<int64_t>();
-    auto* starts = slot_->inputs.starts.data_ptr<int32_t>();
-    auto* lengths = slot_->inputs.lengths.data_ptr<int32_t>();
-    const StepRow none{0, -1, 0, options_.cache_tokens, {}};
-    for (int64_t i = 0; i < bucket; ++i) {
-      const bool real = i < count;
-      const StepRow& row = real ? rows[static_cast<size_t>(i)] : none;
-      tokens[i] = row.token;
-      sources[i] = row.source;
-      positions[i] = row.position;
-      at[i] = row.start + row.position;
-      starts[i] = static_cast<int32_t>(row.start);
-      lengths[i] = static_cast<int32_t>(row.position + 1);
-      if (real) draws.push_back(row.draw);
-    }
+    for (const StepRow& row : rows) draws.push_back(row.draw);
     FillDraws(draws);
+    FillRows(rows, bucket);
     device_.copy_(slot_->inputs_bytes, true);
-    Captured& step = CaptureOf(bucket);
     if (step.graph != nullptr)
       step.graph->replay();
     else
@@ -268,6 +252,7 @@ class CudaExecutor final : public Executor {
     std::set<int> wanted = {BucketFor(1), BucketFor(options_.max_batch)};
     for (const int bucket : kBuckets)
       if (bucket <= options_.max_batch && !options_.deterministic) wanted.insert(bucket);
+    TakeSlot();
     for (const int bucket : wanted) {
       CaptureOf(bucket);
       stream_.synchronize();
@@ -297,6 +282,14 @@ class CudaExecutor final : public Executor {
     for (const int bucket : kBuckets)
       if (bucket >= count) return std::min(bucket, options_.max_batch);
     return options_.max_batch;
+  }
+
+  void FillRows(std::span<const StepRow> rows, int64_t batch) {
+    const StepInputs& in = slot_->inputs;
+    FillStep(rows, batch, options_.cache_tokens,
+             {in.tokens.data_ptr<int64_t>(), in.sources.data_ptr<int64_t>(),
+              in.positions.data_ptr<int64_t>(), in.at.data_ptr<int64_t>(),
+              in.starts.data_ptr<int32_t>(), in.lengths.data_ptr<int32_t>()});
   }
 
   void FillDraws(std::span<const DrawRow> rows) {
@@ -371,11 +364,14 @@ class CudaExecutor final : public Executor {
     into.logprobs.copy_(drawn.logprobs);
   }
 
+  // Runs a step once without requests, which takes the slot's inputs.
   Captured& CaptureOf(int bucket) {
     if (const auto found = captured_.find(bucket); found != captured_.end()) return found->second;
     Captured& step = captured_[bucket];
     if (!half_) return step;  // the fallback of fp32 reads lengths on the host
-    Run(&step, bucket);       // libraries initialise themselves
+    FillRows({}, bucket);
+    device_.copy_(slot_->inputs_bytes, true);
+    Run(&step, bucket);  // libraries initialise themselves
     stream_.synchronize();
     step.graph = std::make_unique<at::cuda::CUDAGraph>();
     step.graph->capture_begin(pool_, cudaStreamCaptureModeThreadLocal);
