@@ -144,7 +144,7 @@ teacher() {
   part 120 teacher/tiles "$python" bench/product_tiles.py --json "$work/teacher/tiles.jsonl"
   part 20 teacher/write "$davinci" synth demos --count "${DAVINCI_TEACHER:-180}" --seed "${DAVINCI_TEACHER_SEED:-4002}" \
     --language triton --out "$demos"
-  part 215 teacher/speed "$python" tests/teacher/speed_candidates.py "$demos/demos.jsonl" --device cuda --slice 0.01 --seconds 190 \
+  part 215 teacher/speed "$python" tests/teacher/speed_candidates.py "$demos/demos.jsonl" --device cuda --profile 0.95 --slice 0.01 --seconds 190 \
     --out "$work/teacher/speed.jsonl"
 }
 

@@ -58,6 +58,10 @@ Region EpilogueOf(const Program& program, Region region, Id product);
 Region RegionOf(const Program& program, Id product);
 
 ProductTile TileFor(const Program& program, Id product, bool whole_rows);
+// Whether the library is faster where nothing follows in the kernel.
+bool NeedsEpilogue(const Program& program, Id product);
+// Whether the kernel is compiled for the depth, which lets it read rows of that length in vectors.
+bool KnowsDepth(const Program& program, Id product);
 
 // The lines of a kernel in front of the epilogue: they define row, col, in_row, in_col and `total`.
 // `rows`, `cols`: text of the numbers of rows and columns in the kernel.
