@@ -146,7 +146,7 @@ Status Run(SynthArguments arguments) {
   std::vector<json> shown;
   const auto begin = std::chrono::steady_clock::now();
   auto counts = synth::SampleTasks(grammar, styles, options, [&](const synth::SampledTask& task) {
-    const json row = synth::ToJson(task, options.split);
+    const json row = synth::ToJson(task);
     if (arguments.show && shown.size() < kMostShown) shown.push_back(row);
     return output.Write(row);
   });

@@ -88,7 +88,7 @@ class DemoWriter {
     }
     std::string rows, jobs;
     auto counts = synth::SampleTasks(grammar, styles, options, [&](const synth::SampledTask& task) {
-      return Add(made, task, options.split, &rows, &jobs);
+      return Add(made, task, &rows, &jobs);
     });
     if (!counts.ok()) return counts.status();
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "demos.jsonl", rows));
@@ -204,14 +204,14 @@ class DemoWriter {
   }
 
  private:
-  Status Add(const teacher::Teacher& made, const synth::SampledTask& task, synth::SplitKind split,
-             std::string* rows, std::string* jobs) {
-    json row = synth::ToJson(task, split);
+  Status Add(const teacher::Teacher& made, const synth::SampledTask& task, std::string* rows,
+             std::string* jobs) {
+    json row = synth::ToJson(task);
     const std::string sidecar = SidecarFor(task.text);
     row["sidecar"] = sidecar;
     row["family"] = task.graph.pattern->family;
     row["entry"] = task.text.entry;
-    row["split"] = arguments_.sample.split;
+    row["split"] = synth::SplitName(task.split);
     row["candidates"] = json::array();
     const fs::path out = arguments_.out;
     DAVINCI_RETURN_IF_ERROR(
