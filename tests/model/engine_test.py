@@ -63,6 +63,23 @@ def batch_does_not_matter(probe, folder, dtype):
     return f"{len(requests)} requests ({dtype}): bit by bit the same alone and together"
 
 
+def wide_model_in_bf16(probe):
+    """Sizes that tile registers take: independence of the batch, and the cache's answers against a pass without it."""
+    config = make_config("llama", random.Random(6), vocab_size=97, hidden_size=96, intermediate_size=160,
+                         num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=32,
+                         tie_word_embeddings=True)
+    with tempfile.TemporaryDirectory() as folder:
+        make_model(config, folder, 6, torch.bfloat16)
+        text = batch_does_not_matter(probe, folder, "bf16")
+        prompt = [7 * i % 97 for i in range(150)]
+        probe.ask("open", model=folder, dtype="bf16", max_batch=2)
+        answer = probe.generate({"prompt": prompt, "max_tokens": 40, "temperature": 1.0, "seed": 3})[0]
+        scores = probe.ask("score", tokens=prompt + answer["tokens"])["logprobs"][len(prompt) - 1:]
+        largest = max(abs(a - b) for a, b in zip(answer["logprobs"], scores))
+        assert len(scores) == 40 and largest < 0.1, largest
+        return f"{text}; log-probabilities within {largest:.3f} of those without a cache"
+
+
 def prefixes_are_shared(probe, folder):
     probe.ask("open", model=folder, threads=1, dtype="fp32", max_batch=8)
     rng = random.Random(3)
@@ -162,8 +179,8 @@ def memory_stays(probe, folder, number):
     return f"{number} requests: {(after - before)} KiB more memory"
 
 
-def peak_is_weights_and_cache(program):
-    """Peak memory of a process that loads 60 MB of weights and fills its cache, over an empty engine's."""
+def peak_is_weights_and_cache(program, dtype):
+    """Peak memory of a process that loads weights and fills its cache, over an empty engine's."""
     peaks = []
     for layers, hidden in ((1, 32), (6, 768)):
         config = make_config("llama", random.Random(0), hidden_size=hidden, num_hidden_layers=layers,
@@ -173,7 +190,7 @@ def peak_is_weights_and_cache(program):
         with tempfile.TemporaryDirectory() as folder:
             make_model(config, folder, 0)
             probe = Probe(program)
-            facts = probe.ask("open", model=folder, threads=1, dtype="fp32", max_batch=4)
+            facts = probe.ask("open", model=folder, threads=1, dtype=dtype, max_batch=4)
             # Equal prompts are computed once and copied: all of the cache is touched at the price of one.
             probe.generate(*[{"prompt": [i % 1999 for i in range(2000)], "max_tokens": 40}] * 4)
             peaks.append((probe.ask("counters")["peak_kib"] * 1024, facts["weight_bytes"] + facts["cache_bytes"]))
@@ -181,7 +198,7 @@ def peak_is_weights_and_cache(program):
     (base, small), (peak, large) = peaks
     ratio = (peak - base + small) / large
     assert ratio <= 1.2, (peaks, ratio)
-    return f"peak memory {ratio:.2f} times weights and cache ({large / 1e6:.0f} MB)"
+    return f"peak memory {ratio:.2f} times weights and cache ({dtype}, {large / 1e6:.0f} MB)"
 
 
 def adapters_are_merged(probe):
@@ -240,13 +257,15 @@ def main():
         for test in (lambda: greedy_is_transformers(probe, model, folder),
                      lambda: batch_does_not_matter(probe, folder, "fp32"),
                      lambda: batch_does_not_matter(probe, folder, "bf16"),
+                     lambda: wide_model_in_bf16(probe),
                      lambda: prefixes_are_shared(probe, folder),
                      lambda: draws_follow_the_distribution(probe, model, folder),
                      lambda: ends_and_errors(probe, folder),
                      lambda: adapters_are_merged(probe),
                      lambda: idle_memory_is_released(probe, folder),
                      lambda: memory_stays(probe, folder, requests),
-                     lambda: peak_is_weights_and_cache(program)):
+                     lambda: peak_is_weights_and_cache(program, "fp32"),
+                     lambda: peak_is_weights_and_cache(program, "bf16")):
             begun = time.monotonic()
             print(f"{test()} ({time.monotonic() - begun:.1f} s)", flush=True)
         probe.close()

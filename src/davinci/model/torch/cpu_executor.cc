@@ -9,6 +9,9 @@ namespace {
 
 using at::Tensor;
 
+// Scores of prompt attention between two looks at the pacer: a few milliseconds.
+constexpr double kAttendAtOnce = 1 << 24;
+
 class CpuExecutor final : public Executor {
  public:
   CpuExecutor(Transformer* model, Options options)
@@ -124,6 +127,7 @@ class CpuExecutor final : public Executor {
       }
     }
     Tensor Attend(int64_t layer, const Tensor& q, const Tensor& k, const Tensor& v) override {
+      if (owner.model_.tiled() && q.size(2) % kTileInner == 0) return AttendTiled(layer, q, k, v);
       Tensor out = at::empty({q.size(0), q.size(1) * q.size(2)}, q.options());
       int64_t begin = 0;
       for (size_t i = 0; i < chunks.size(); ++i) {
@@ -132,6 +136,31 @@ class CpuExecutor final : public Executor {
         if (owner.options_.pacer != nullptr) owner.options_.pacer->Between();
         part(out).copy_(One(layer, chunks[i], masks[i], part(q), part(k), part(v)));
         begin += count;
+      }
+      return out;
+    }
+    Tensor AttendTiled(int64_t layer, const Tensor& q, const Tensor& k, const Tensor& v) const {
+      std::vector<int64_t> at;
+      std::vector<PromptRows> prompts;
+      for (const Chunk& chunk : chunks) {
+        const auto count = static_cast<int64_t>(chunk.tokens.size());
+        prompts.push_back({static_cast<int64_t>(at.size()), count, chunk.position, chunk.start});
+        for (int64_t i = 0; i < count; ++i) at.push_back(chunk.start + chunk.position + i);
+      }
+      const CacheView view = owner.View(layer);
+      StoreRows(view, k.const_data_ptr<float>(), v.const_data_ptr<float>(), k.stride(0), at.data(),
+                0, q.size(0));
+      Tensor out = at::empty({q.size(0), q.size(1) * q.size(2)}, q.options().dtype(at::kBFloat16));
+      // As many chunks at once as end soon.
+      for (size_t begin = 0, end = 0; begin < chunks.size(); begin = end) {
+        double work = 0;
+        while (end < chunks.size() && (end == begin || work < kAttendAtOnce)) {
+          const PromptRows& rows = prompts[end++];
+          work += static_cast<double>(rows.count * (rows.position + rows.count) * q.size(1));
+        }
+        if (owner.options_.pacer != nullptr) owner.options_.pacer->Between();
+        AttendPromptOp(view, q, std::span(prompts).subspan(begin, end - begin),
+                       static_cast<float>(owner.scale_), out);
       }
       return out;
     }

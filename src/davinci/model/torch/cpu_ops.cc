@@ -132,6 +132,77 @@ PackedWeight PackWeight(const Tensor& weight) {
   }
 }
 
+PackedWeight PackTiledWeight(const Tensor& weight, TileOrder order) {
+  const int64_t out = weight.size(0);
+  const int64_t inner = weight.size(1);
+  if (weight.scalar_type() != at::kBFloat16 || inner % kTileInner != 0 || !HasTiles()) return {};
+  PackedWeight packed;
+  packed.matrix = at::empty({TiledSize(out, inner, order) / inner, inner}, weight.options());
+  packed.tiles = true;
+  packed.order = order;
+  packed.out = out;
+  packed.inner = inner;
+  const auto* from = static_cast<const uint16_t*>(weight.const_data_ptr());
+  auto* to = static_cast<uint16_t*>(packed.matrix.data_ptr());
+  at::parallel_for(0, TileBlocks(out, order), 1, [&](int64_t begin, int64_t end) {
+    PackTiles(from, inner, out, inner, order, to, begin, end);
+  });
+  return packed;
+}
+
+void TiledLinearOp(const Tensor& x, const PackedWeight& packed, const Tensor& bias, Tensor y,
+                   bool add) {
+  TileProduct product;
+  product.x = static_cast<const uint16_t*>(x.const_data_ptr());
+  product.rows = x.size(0);
+  product.tiles = static_cast<const uint16_t*>(packed.matrix.const_data_ptr());
+  product.out = packed.out;
+  product.inner = packed.inner;
+  product.bias = static_cast<const uint16_t*>(DataOf(bias));
+  product.add = add;
+  if (packed.order == TileOrder::kGated)
+    product.gated = static_cast<uint16_t*>(y.data_ptr());
+  else
+    product.y = y.data_ptr<float>();
+  Spread(TileBlocks(packed.out, packed.order), 32 * packed.inner * product.rows / 4,
+         [&](int64_t begin, int64_t end) { MultiplyTiles(product, begin, end); });
+}
+
+Tensor TiledEmbedOp(const PackedWeight& packed, const Tensor& tokens) {
+  Tensor x = at::empty({tokens.size(0), packed.inner}, at::kFloat);
+  const auto* tiles = static_cast<const uint16_t*>(packed.matrix.const_data_ptr());
+  const int64_t* rows = tokens.const_data_ptr<int64_t>();
+  auto* to = x.data_ptr<float>();
+  Spread(tokens.size(0), 8 * packed.inner, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      UnpackTileRow(tiles, packed.inner, rows[i], to + i * packed.inner);
+  });
+  return x;
+}
+
+Tensor RoundOp(const Tensor& x_in) {
+  const Tensor x = x_in.contiguous();
+  Tensor y = at::empty(x.sizes(), x.options().dtype(at::kBFloat16));
+  const float* in = x.const_data_ptr<float>();
+  auto* out = static_cast<uint16_t*>(y.data_ptr());
+  Spread(x.numel(), 1,
+         [&](int64_t begin, int64_t end) { RoundValues(in + begin, end - begin, out + begin); });
+  return y;
+}
+
+Tensor RoundedNormOp(const Tensor& x_in, const Tensor& weight, double eps) {
+  const Tensor x = x_in.contiguous();
+  const int64_t width = x.size(1);
+  Tensor y = at::empty(x.sizes(), x.options().dtype(at::kBFloat16));
+  const float* in = x.const_data_ptr<float>();
+  const auto* scale = static_cast<const uint16_t*>(weight.const_data_ptr());
+  auto* out = static_cast<uint16_t*>(y.data_ptr());
+  Spread(x.size(0), width, [&](int64_t begin, int64_t end) {
+    RmsNormRounded(in, scale, eps, out, width, begin, end);
+  });
+  return y;
+}
+
 Tensor PackedLinearOp(const Tensor& x, const PackedWeight& packed, const Tensor& bias) {
   const int64_t rows = x.size(0);
   const int64_t padded = PaddedRows(rows, packed.row_step);
@@ -203,6 +274,22 @@ Tensor AttendOp(const CacheView& cache, const Tensor& q, const Tensor& k, const 
                       out.data_ptr<float>(), scratch.data(), begin, end);
          });
   return out;
+}
+
+void AttendPromptOp(const CacheView& cache, const Tensor& q, std::span<const PromptRows> prompts,
+                    float scale, Tensor out) {
+  const int64_t heads = q.size(1);
+  const float* queries = q.const_data_ptr<float>();
+  auto* to = static_cast<uint16_t*>(out.data_ptr());
+  const auto items = static_cast<int64_t>(prompts.size()) * cache.kv_heads;
+  at::parallel_for(0, items, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t item = begin; item < end; ++item) {
+      const PromptRows& rows = prompts[static_cast<size_t>(item / cache.kv_heads)];
+      const int64_t kv = item % cache.kv_heads;
+      AttendTiles(cache, rows.start, rows.position, rows.count, queries + rows.begin * q.stride(0),
+                  q.stride(0), heads, scale, to + rows.begin * heads * cache.head_dim, kv, kv + 1);
+    }
+  });
 }
 
 }  // namespace davinci::model

@@ -3,7 +3,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <span>
+
 #include "davinci/model/cpu_kernels.h"
+#include "davinci/model/tile_kernels.h"
 
 namespace davinci::model {
 
@@ -11,16 +14,33 @@ Element ElementOf(const at::Tensor& tensor);
 
 // x: fp32 [rows, in]; weight: fp32 or bf16 [out, in]; bias may be undefined. Returns fp32.
 at::Tensor LinearOp(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
-// A weight in the layout that oneDNN's product reads.
+// A weight in the layout that a product reads: oneDNN's, or tile_kernels.h's where `tiles`.
 struct PackedWeight {
-  at::Tensor matrix;     // undefined: none
-  int64_t row_step = 0;  // in products of a multiple of so many rows, a row's bits are its own
+  at::Tensor matrix;  // undefined: none
+  int64_t row_step =
+      0;  // oneDNN: in products of a multiple of so many rows, a row's bits are its own
+  bool tiles = false;
+  TileOrder order = TileOrder::kPlain;
+  int64_t out = 0;
+  int64_t inner = 0;
 };
 // None where that product is not to be had for this type on this CPU, or where the bits of a row
 // depend on the number of rows whatever the step (looked at once for each shape).
 PackedWeight PackWeight(const at::Tensor& weight);
-// The same product with a packed weight: x is rounded to the weight's type, the result to fp32.
+// With tiles. None where this CPU has none, and for other types and inner sizes than they take.
+PackedWeight PackTiledWeight(const at::Tensor& weight, TileOrder order);
+// The product with a weight packed by PackWeight(): x is rounded to the weight's type, the result
+// to fp32.
 at::Tensor PackedLinearOp(const at::Tensor& x, const PackedWeight& packed, const at::Tensor& bias);
+// The product with tiles, x in bf16. Plain order: stored in y (fp32), or added to it. Gated order:
+// y is bf16, [rows, out / 2].
+void TiledLinearOp(const at::Tensor& x, const PackedWeight& packed, const at::Tensor& bias,
+                   at::Tensor y, bool add);
+// Rows of a weight with tiles in plain order, fp32.
+at::Tensor TiledEmbedOp(const PackedWeight& packed, const at::Tensor& tokens);
+// Where there are tiles: fp32 → bf16, and the norm of fp32 rows in bf16.
+at::Tensor RoundOp(const at::Tensor& x);
+at::Tensor RoundedNormOp(const at::Tensor& x, const at::Tensor& weight, double eps);
 at::Tensor NormOp(const at::Tensor& x, const at::Tensor& weight, double eps);
 // [rows, 2 width] → [rows, width]
 at::Tensor SiluMulOp(const at::Tensor& x);
@@ -33,5 +53,17 @@ void HeadsOp(at::Tensor qkv, int64_t heads, int64_t kv_heads, const at::Tensor& 
 at::Tensor AttendOp(const CacheView& cache, const at::Tensor& q, const at::Tensor& k,
                     const at::Tensor& v, const at::Tensor& at, const at::Tensor& starts,
                     const at::Tensor& lengths, float scale, int64_t longest);
+// Consecutive positions of requests: rows begin … begin + count - 1 of the pass are the request's
+// positions from `position` on.
+struct PromptRows {
+  int64_t begin = 0;
+  int64_t count = 0;
+  int64_t position = 0;
+  int64_t start = 0;  // the request's first place in the cache
+};
+// Attends all of them with tiles and writes their rows of `out` (bf16, [rows, heads * head_dim]).
+// Their keys and values are in the cache already.
+void AttendPromptOp(const CacheView& cache, const at::Tensor& q,
+                    std::span<const PromptRows> prompts, float scale, at::Tensor out);
 
 }  // namespace davinci::model

@@ -215,7 +215,9 @@ bool Transformer::OnCpuKernels(const PassOptions& options) const {
 }
 
 Tensor Transformer::Norm(const Tensor& x, const Tensor& weight, const PassOptions& options) const {
-  if (OnCpuKernels(options)) return NormOp(x, weight, config_.rms_norm_eps);
+  if (OnCpuKernels(options))
+    return tiled_ ? RoundedNormOp(x, weight, config_.rms_norm_eps)
+                  : NormOp(x, weight, config_.rms_norm_eps);
   if (options.fused != nullptr) {
     Tensor out = options.fused->Norm(x, weight, config_.rms_norm_eps);
     if (out.defined()) return out;
@@ -237,6 +239,7 @@ Tensor Transformer::NormOfResidual(Tensor* x, const Tensor& weight,
 
 bool Transformer::Pack() {
   if (!device_.is_cpu() || layers_.empty()) return false;
+  if (PackTiled()) return true;
   const auto linears = [](Layer& layer) {
     return std::array<Linear*, 4>{&layer.qkv, &layer.o, &layer.gate_up, &layer.down};
   };
@@ -251,8 +254,49 @@ bool Transformer::Pack() {
   return true;
 }
 
+bool Transformer::PackTiled() {
+  const int64_t q = config_.num_heads * config_.head_dim;
+  if (dtype_ != at::kBFloat16 || !HasTiles()) return false;
+  for (const int64_t inner : {config_.hidden_size, q, config_.intermediate_size})
+    if (inner % kTileInner != 0) return false;
+  for (Layer& layer : layers_)
+    for (const Linear* linear : {&layer.qkv, &layer.o, &layer.gate_up, &layer.down})
+      if (!linear->low_rank.empty()) return false;
+  const auto pack = [](Tensor* weight, TileOrder order) {
+    PackedWeight packed = PackTiledWeight(*weight, order);
+    *weight = Tensor();
+    return packed;
+  };
+  for (Layer& layer : layers_)
+    for (Linear* linear : {&layer.qkv, &layer.o, &layer.gate_up, &layer.down})
+      linear->packed =
+          pack(&linear->weight, linear == &layer.gate_up ? TileOrder::kGated : TileOrder::kPlain);
+  packed_head_ = pack(&head_, TileOrder::kPlain);
+  if (config_.tied_embeddings) embedding_ = Tensor();
+  tiled_ = true;
+  return true;
+}
+
+Tensor Transformer::ApplyTiled(const Linear& linear, const Tensor& x, Tensor y, bool add,
+                               const PassOptions& options) const {
+  const Tensor in = x.scalar_type() == at::kFloat ? RoundOp(x) : x.contiguous();
+  const int64_t rows = in.size(0);
+  const auto work_per_row = static_cast<double>(linear.packed.matrix.numel());
+  const int64_t step = options.pacer == nullptr ? rows : options.pacer->Rows(rows, work_per_row);
+  for (int64_t begin = 0; begin < rows; begin += step) {
+    const int64_t count = std::min(step, rows - begin);
+    if (options.pacer != nullptr) options.pacer->Between(work_per_row * static_cast<double>(count));
+    TiledLinearOp(in.narrow(0, begin, count), linear.packed, linear.bias, y.narrow(0, begin, count),
+                  add);
+  }
+  return y;
+}
+
 Tensor Transformer::ApplyOnCpu(const Linear& linear, const Tensor& x,
                                const PassOptions& options) const {
+  if (tiled_)
+    return ApplyTiled(linear, x, at::empty({x.size(0), linear.packed.out}, at::kFloat), false,
+                      options);
   const Tensor& matrix = linear.packed.matrix.defined() ? linear.packed.matrix : linear.weight;
   const auto work_per_row = static_cast<double>(matrix.numel());
   const bool by_row = options.row_by_row || x.size(0) <= 4;
@@ -319,6 +363,10 @@ Tensor Transformer::Heads(const Layer& layer, int64_t index, Tensor qkv, const T
 }
 
 Tensor Transformer::Gated(const Layer& layer, const Tensor& x, const PassOptions& options) const {
+  if (OnCpuKernels(options) && tiled_)
+    return ApplyTiled(layer.gate_up, x,
+                      at::empty({x.size(0), config_.intermediate_size}, at::kBFloat16), false,
+                      options);
   const Tensor both = Apply(layer.gate_up, x, options);
   if (OnCpuKernels(options)) return SiluMulOp(both);
   if (options.fused != nullptr) return options.fused->SiluMul(both);
@@ -335,17 +383,21 @@ Tensor Transformer::AddTo(Tensor x, const Linear& linear, const Tensor& y,
   // The product's own epilogue adds, before it rounds.
   if (options.fused != nullptr && !linear.bias.defined() && linear.low_rank.empty())
     return x.addmm_(y, linear.weight.t());
+  if (OnCpuKernels(options) && tiled_) return ApplyTiled(linear, y, x, true, options);
   return x + Apply(linear, y, options);
 }
 
 Tensor Transformer::Embed(const Tensor& tokens, const PassOptions& options) const {
+  if (!embedding_.defined()) return TiledEmbedOp(packed_head_, tokens);
   const Tensor x = at::embedding(embedding_, tokens);
   return OnCpuKernels(options) ? x.to(at::kFloat) : x;
 }
 
 Transformer::Rotation Transformer::RotationOf(const Tensor& positions,
                                               const PassOptions& options) const {
-  if (OnCpuKernels(options) || options.fused != nullptr) return {};
+  if (OnCpuKernels(options) || options.fused != nullptr ||
+      (options.train != nullptr && options.train->CanHeads()))
+    return {};
   return {cos_.index_select(0, positions).unsqueeze(1),
           signed_sin_.index_select(0, positions).unsqueeze(1)};
 }
@@ -381,7 +433,7 @@ Tensor Transformer::Hidden(const Tensor& tokens, const Tensor& positions, Attent
 }
 
 Tensor Transformer::RawLogits(const Tensor& hidden, const PassOptions& options) const {
-  return Apply({head_, {}, {}, {}}, hidden, options);
+  return Apply({head_, packed_head_, {}, {}}, hidden, options);
 }
 
 Tensor Transformer::Logits(const Tensor& hidden, const PassOptions& options) const {

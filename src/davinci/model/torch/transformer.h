@@ -127,10 +127,13 @@ class Transformer {
   static std::unique_ptr<Transformer> Random(const weights::ModelConfig& config, at::Device device,
                                              at::ScalarType dtype);
 
-  // CPU: brings the layers' weights into oneDNN's layout, one by one, where its product computes
-  // each row as if it were alone; true: all rows of all passes are computed so from now on. Without
+  // CPU: brings weights, one by one, into the layout of a product that computes each row as if it
+  // were alone: in bf16 that of the tile registers, where the CPU has them, for all weights; else
+  // oneDNN's, for the layers'. True: all rows of all passes are computed so from now on. Without
   // gradients and StoredTensors() from then on.
   bool Pack();
+  // Whether Pack() chose tiles: then activations are rounded to bf16 where they enter a product.
+  bool tiled() const { return tiled_; }
 
   // [rows] token ids and positions (int64, on the device) → [rows, hidden], normalised.
   at::Tensor Hidden(const at::Tensor& tokens, const at::Tensor& positions, Attention& attention,
@@ -198,11 +201,15 @@ class Transformer {
   at::Tensor Apply(const Linear& linear, const at::Tensor& x, const PassOptions& options) const;
   at::Tensor ApplyOnCpu(const Linear& linear, const at::Tensor& x,
                         const PassOptions& options) const;
+  // TiledLinearOp() in pieces that the pacer allows; returns y.
+  at::Tensor ApplyTiled(const Linear& linear, const at::Tensor& x, at::Tensor y, bool add,
+                        const PassOptions& options) const;
+  bool PackTiled();
   // Normalises and rotates the heads of one pass and attends.
   at::Tensor Heads(const Layer& layer, int64_t index, at::Tensor qkv, const at::Tensor& positions,
                    const Rotation& rotation, Attention& attention,
                    const PassOptions& options) const;
-  // x + linear(y). With `fused` x may be overwritten, which saves a pass.
+  // x + linear(y). With `fused` and with tiles x may be overwritten, which saves a pass.
   at::Tensor AddTo(at::Tensor x, const Linear& linear, const at::Tensor& y,
                    const PassOptions& options) const;
   // silu(gate) * up
@@ -215,7 +222,10 @@ class Transformer {
   at::Tensor embedding_;  // [vocabulary, hidden]
   std::vector<Layer> layers_;
   at::Tensor final_norm_;
-  at::Tensor head_;              // [vocabulary, hidden]; tied: the same as embedding_
+  at::Tensor head_;  // [vocabulary, hidden]; tied: the same as embedding_
+  // With tiles: instead of head_, and tied, of embedding_.
+  PackedWeight packed_head_;
+  bool tiled_ = false;
   at::Tensor cos_sin_;           // fp32 [positions, cos | sin of head_dim / 2]
   at::Tensor cos_, signed_sin_;  // [positions, head_dim]: both halves; -sin | sin
 };
