@@ -84,6 +84,31 @@ bool IsRegular(const Program& p, Id id, const MatrixProduct& product) {
          p.Same(out.back(), right[product.right_transposed ? b - 2 : b - 1]);
 }
 
+enum class Corner { kNone, kUpper, kLower };  // where elements may differ from zero
+
+// Of torch.tril(x) and torch.triu(x).
+Corner CornerOf(const Program& p, Id id) {
+  const TensorValue& value = p[id];
+  if (value.kind != TensorValue::Kind::kPoint || value.primitive->name != "where" ||
+      p[value.operands[2]].number != 0.0)
+    return Corner::kNone;
+  const TensorValue& keep = p[value.operands[0]];
+  if (keep.kind != TensorValue::Kind::kPoint ||
+      (keep.primitive->name != "ge" && keep.primitive->name != "le"))
+    return Corner::kNone;
+  const TensorValue &col = p[keep.operands[0]], &row = p[keep.operands[1]];
+  const auto rank = static_cast<int>(value.shape.size());
+  if (rank < 2 || col.kind != TensorValue::Kind::kIota || row.kind != TensorValue::Kind::kIota ||
+      col.axes != std::vector<int>{rank - 1} || row.axes != std::vector<int>{rank - 2})
+    return Corner::kNone;
+  return keep.primitive->name == "le" ? Corner::kLower : Corner::kUpper;
+}
+
+Corner Transposed(Corner corner, bool transposed) {
+  if (!transposed || corner == Corner::kNone) return corner;
+  return corner == Corner::kLower ? Corner::kUpper : Corner::kLower;
+}
+
 }  // namespace
 
 ProductShape ShapeOf(const Program& p, Id value) {
@@ -215,6 +240,7 @@ ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
   return {shape.rows > 32 ? 64 : 32, shape.cols > 32 ? 64 : 32, depth, 4, 3};
 }
 
+<<<<<<< HEAD
 bool NeedsEpilogue(const Program& p, Id product) {
   return p.graph.precision != synth::Precision::kFp32 ||
          ShapeOf(p, product).depth < kLeastDepthAlone;
@@ -222,6 +248,33 @@ bool NeedsEpilogue(const Program& p, Id product) {
 
 bool KnowsDepth(const Program& p, Id product) {
   return p.graph.precision == synth::Precision::kFp32 && !IsMultiple(ShapeOf(p, product).depth, 16);
+=======
+void SkipTriangles(const Program& p, ProductKernel* kernel) {
+  const MatrixProduct& product = *p[kernel->value].product;
+  // Rows of several matrices on one on the right are numbered through.
+  const bool own_rows = Batched(p, product) || Shape(p, product.left).size() == 2;
+  const Corner left =
+      own_rows ? Transposed(CornerOf(p, product.left), product.left_transposed) : Corner::kNone;
+  // A tile of whole rows needs all of the right one.
+  const Corner right = kernel->whole_rows
+                           ? Corner::kNone
+                           : Transposed(CornerOf(p, product.right), product.right_transposed);
+  const auto both = [](const char* pick, std::vector<std::string> bounds) {
+    return bounds.size() == 2 ? fmt::format("tl.{}({}, {})", pick, bounds[0], bounds[1])
+           : bounds.empty()   ? ""
+                              : bounds[0];
+  };
+  std::vector<std::string> first, last;
+  if (left == Corner::kUpper) first.emplace_back("tile_m * ROWS");
+  if (left == Corner::kLower) last.emplace_back("(tile_m + 1) * ROWS");
+  if (right == Corner::kLower) first.emplace_back("tile_n * BLOCK");
+  if (right == Corner::kUpper) last.emplace_back("(tile_n + 1) * BLOCK");
+  kernel->first = both("maximum", first);
+  kernel->last = both("minimum", last);
+  if (first.size() == 2) kernel->first = "(" + kernel->first + ")";
+  if (!first.empty()) kernel->first += " // DEPTH * DEPTH";
+  if (!last.empty()) kernel->last = fmt::format("tl.minimum({}, depth)", kernel->last);
+>>>>>>> breadth
 }
 
 std::vector<std::string> ProductLines(const Program& p, const ProductKernel& kernel,
@@ -276,6 +329,7 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
   // rounding, so the error grows with the steps alone: no other accumulator is needed.
   const std::string precision = kernel.compensated ? ", input_precision=\"tf32x3\"" : "";
   line("total = tl.zeros((ROWS, BLOCK), tl.float32)");
+<<<<<<< HEAD
   line("for start in range(0, depth, DEPTH):");
   line("    in_k = start + k < depth");
   line(fmt::format("    a = tl.load(left_ptr + left + {}, mask=in_row & in_k[None, :], other=0.0)",
@@ -284,6 +338,33 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
       fmt::format("    b = tl.load(right_ptr + right + {}, mask=in_k[:, None] & in_col, other=0.0)",
                   right_step));
   line(fmt::format("    total = tl.dot(a, b, total{})", precision));
+=======
+  std::string pad, sum = "total";
+  const std::string first = kernel.first.empty() ? "0" : "first";
+  const std::string last = kernel.last.empty() ? "depth" : "last";
+  if (first == "first" || last == "last") line("# Outside of these one operand is zero.");
+  if (first == "first") line("first = " + kernel.first);
+  if (last == "last") line("last = " + kernel.last);
+  if (chunks) {
+    line("# A tensor core truncates as it adds: sums of some hundred terms are added outside.");
+    line(fmt::format("for chunk in range({}, {}, {:.0f}):", first, last, kChunk));
+    line("    part = tl.zeros((ROWS, BLOCK), tl.float32)");
+    pad = "    ";
+    sum = "part";
+    line(fmt::format(
+        "    for start in range(chunk, tl.minimum(chunk + {:.0f}, {}), DEPTH):", kChunk, last));
+  } else {
+    line(fmt::format("for start in range({}, {}, DEPTH):", first, last));
+  }
+  pad += "    ";
+  line(pad + "in_k = start + k < depth");
+  line(fmt::format("{}a = tl.load(left_ptr + left + {}, mask=in_row & in_k[None, :], other=0.0)",
+                   pad, left_step));
+  line(fmt::format("{}b = tl.load(right_ptr + right + {}, mask=in_k[:, None] & in_col, other=0.0)",
+                   pad, right_step));
+  line(fmt::format("{}{} = tl.dot(a, b, {}{})", pad, sum, sum, precision));
+  if (chunks) line("    total += part");
+>>>>>>> breadth
   if (product.bias >= 0)
     line(fmt::format("total += tl.load(bias_ptr + col, mask=in_col, other=0.0){}",
                      p.graph.precision == synth::Precision::kFp32 ? "" : ".to(tl.float32)"));

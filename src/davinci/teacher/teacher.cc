@@ -143,11 +143,13 @@ class Writer {
       kernel.batch = p_.SizeText(p_.Product({made.shape.begin(), made.shape.end() - 2}));
       kernel.batched_rows = p_.SizeText(made.shape[made.shape.size() - 2]);
     }
+    if (Allows("skip_triangle")) SkipTriangles(p_, &kernel);
     return kernel;
   }
   void NoteProduct(const ProductKernel& kernel, bool epilogue) {
     if (kernel.compensated) Use("compensated_tf32");
     if (kernel.grouped) Use("group_tiles");
+    if (!kernel.first.empty() || !kernel.last.empty()) Use("skip_triangle");
     if (epilogue) Use("product_epilogue");
   }
 
@@ -707,6 +709,7 @@ const std::vector<Rule>& Rules() {
       {"compensated_tf32", "fp32-product-as-three-tf32", {Language::kTriton}},
       {"product_epilogue", "matmul-epilogue-activation", {Language::kTriton}},
       {"group_tiles", "group-tiles-for-l2", {Language::kTriton}},
+      {"skip_triangle", "skip-triangular-tiles", {Language::kTriton}},
       {"softmax_in_registers", "softmax-row-in-registers", {Language::kTriton}},
       {"norm_in_registers", "norm-row-kept-in-registers", {Language::kTriton}},
       {"scan_tiles", "recurrence-as-tile-scan", {Language::kTriton}},
