@@ -2,12 +2,16 @@
 """Tokens per second, MFU and peak memory of one SFT step against a PyTorch loop of the same step, in one run.
 
     train_bench.py --probe build/release/tests/trainer/trainer_probe --device cuda [--shapes 25M,135M,…] [--json FILE]
-        [--gradients] [--aten] [--profile] [--levers] [--mixed] [--budget SECONDS]
+        [--gradients] [--aten] [--profile] [--levers] [--mixed] [--no-torch] [--budget SECONDS]
 
 One step: forward and backward of the batch below, gradient clipping, AdamW; random weights and tokens, every token
 trained. PyTorch: transformers' model where it is installed, else torch_decoder.py; fp32 parameters under bf16 autocast
-(on the CPU fp32), SDPA (flash on cuda), each layer compiled, fused AdamW. Both sides recompute no activations unless the
-table below says so. MFU: 6 x matrices x tokens and causal attention, over the device's dense bf16 peak.
+(on the CPU fp32), SDPA (flash on cuda), each layer compiled, fused AdamW; 2 steps to warm up, 5 timed ones. Both sides
+recompute no activations unless the table below says so. Both sides of a shape run one after the other, the fast shapes
+first; what torch.compile made is kept for the next run (TORCHINDUCTOR_CACHE_DIR, by default a folder under ~/.cache).
+--budget: what is begun while time is left has 150 seconds (LIMIT), so that the run may end that much later.
+--json is rewritten after every row; rows that are there already are not measured again.
+MFU: 6 x matrices x tokens and causal attention, over the device's dense bf16 peak.
 
 --ranks 2: data parallel instead: the same batch on each of so many devices, one process each as torchrun starts them, and on
 one of them alone; tokens/s of all together, and their ratio per device.
@@ -24,6 +28,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,6 +49,8 @@ BATCH = {"25M": (16, 2048, 0, False), "135M": (16, 2048, 0, False), "qwen3-1.7B"
          "qwen3-4B": (2, 4096, 0, False)}
 CPU_BATCH = {"25M": (2, 256, 0, False)}
 # Each without one part of ours, or with more memory for it.
+LIMIT = 150  # seconds of one side of one shape, compilation included
+THEIR_WARMUP, THEIR_STEPS = 2, 5
 LEVERS = {"flash": {"attention": "flash"}, "aten update": {"own_update": False}, "whole head": {"head_rows": 1 << 20},
           "determin.": {"deterministic": True}}
 
@@ -201,15 +208,19 @@ def theirs(shape, device, steps, profiled=False):
         optimizer.zero_grad(set_to_none=True)
         return loss
 
-    for step in range(steps + 3):
+    begun = time.perf_counter()
+    for _ in range(THEIR_WARMUP):
+        one_step()
+    wait()
+    prepared = time.perf_counter() - begun
+    for _ in range(steps):
         wait()
         begun = time.perf_counter()
         loss = one_step()
         wait()
-        if step >= 3:
-            seconds.append(time.perf_counter() - begun)
+        seconds.append(time.perf_counter() - begun)
     peak = 0 if device == "cpu" else torch.cuda.max_memory_allocated()
-    made = {"seconds": seconds, "peak_bytes": peak, "what": what, "loss": loss.item()}
+    made = {"seconds": seconds, "peak_bytes": peak, "what": what, "loss": loss.item(), "warmup_s": prepared}
     if profiled:
         made["profile"] = device_profile(one_step, steps)
     return made
@@ -334,7 +345,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--probe", required=True)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--shapes", default="qwen3-1.7B,25M,135M,qwen3-4B")
+    parser.add_argument("--shapes", default="25M,135M,qwen3-1.7B,qwen3-4B")
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--json")
     parser.add_argument("--ranks", type=int, default=1)
@@ -343,6 +354,7 @@ def main():
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--levers", action="store_true")
     parser.add_argument("--mixed", action="store_true")
+    parser.add_argument("--no-torch", action="store_true", help="ours alone")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds; what is not begun by then is left out")
     parser.add_argument("--theirs", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -353,6 +365,20 @@ def main():
     if arguments.device != "cpu":
         result["device"] = torch.cuda.get_device_name()
     peak = next((p for name, p in PEAK.items() if name in result["device"]), None)
+    arguments.no_torch = arguments.no_torch or arguments.ranks > 1
+    # The rows of a run that was cut; failures are tried again.
+    if arguments.json and os.path.exists(arguments.json):
+        with open(arguments.json) as file:
+            earlier = json.load(file)
+        if (earlier["device"], earlier["torch"]) == (result["device"], result["torch"]):
+            result = {**earlier, "rows": [row for row in earlier["rows"] if "error" not in row]}
+
+    def known(side, shape, ranks=1):
+        return next((row for row in result["rows"] if (row["side"], row["shape"], row["ranks"]) == (side, shape, ranks) and
+                     ("profile" in row) == arguments.profile), None)
+
+    def late():
+        return time.time() - begun > arguments.budget
 
     def save_result():
         if arguments.json:
@@ -369,6 +395,8 @@ def main():
                 "tokens_per_s": ranks * sum(lengths) / median,
                 "tflops": flops(shape_config(shape), lengths) / median / 1e12,
                 "peak_gib": measured["peak_bytes"] / 2**30, "loss": measured["loss"], "what": measured.get("what", "")}
+        if "warmup_s" in measured:
+            made["warmup_s"] = measured["warmup_s"]
         if peak:
             made["mfu"] = made["tflops"] * 1e12 / peak
         result["rows"].append(made)
@@ -394,8 +422,10 @@ def main():
             print(f"budget {shape}: " + ", ".join(f"{label} {entry['least_ms']:.2f}" for label, entry in
                                                   result["budget"][shape].items()) + " ms", flush=True)
     if arguments.gradients:
-        result["gradients"] = {}
+        result.setdefault("gradients", {})
         for variant in VARIANTS:
+            if late() or "error" not in result["gradients"].get(variant, {"error": ""}):
+                continue
             probe = Probe(arguments.probe)
             try:
                 result["gradients"][variant] = gradients(probe, arguments.device, variant)
@@ -405,24 +435,60 @@ def main():
             save_result()
             end([probe])
 
+    def failed(side, shape, ranks, error, said=""):
+        result["rows"].append({"side": side, "shape": shape, "ranks": ranks, "error": repr(error), "stderr": said[-400:]})
+        print(f"{side:12}", shape, f"{ranks} rank(s)", repr(error), said[-300:], flush=True)
+        save_result()
+
     def measure(shape, ranks=1, side="ours", mixed=False, **options):
+        found = known(side, shape, ranks)
+        if found or late():
+            return found
         # Processes of their own: memory of their own.
         probes = [Probe(arguments.probe, environment) for environment in (environments(ranks) if ranks > 1 else [None])]
-        limit = threading.Timer(max(1, min(120, arguments.budget - (time.time() - begun))), end, [probes])
+        limit = threading.Timer(LIMIT, end, [probes])
         limit.start()
         try:
             measured = ours(probes, shape, arguments.device, arguments.steps, mixed, arguments.profile, **options)
             return row(side, shape, measured, ranks, mixed)
         except Exception as error:
-            result["rows"].append({"side": side, "shape": shape, "ranks": ranks, "error": repr(error)})
-            print(f"{side:12}", shape, f"{ranks} rank(s)", repr(error), flush=True)
-            save_result()
+            failed(side, shape, ranks, error)
         finally:
             limit.cancel()
             end(probes)
 
+    def measure_theirs(shape):
+        found = known("torch", shape)
+        if found or late():
+            return found
+        command = [sys.executable, __file__, "--probe", "-", "--theirs", shape, "--device", arguments.device,
+                   "--steps", str(min(arguments.steps, THEIR_STEPS)), *(["--profile"] if arguments.profile else [])]
+        environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.expanduser("~/.cache/train_bench_inductor"),
+                       "TORCHINDUCTOR_FX_GRAPH_CACHE": "1", **os.environ}
+        # Files, and a session of its own: torch.compile's workers outlive their parent and keep its pipes open.
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as said:
+            process = subprocess.Popen(command, stdout=out, stderr=said, env=environment, start_new_session=True)
+            try:
+                process.wait(LIMIT)
+                out.seek(0)
+                return row("torch", shape, json.loads(out.read().strip().splitlines()[-1]))
+            except (subprocess.TimeoutExpired, IndexError, ValueError) as error:
+                said.seek(0)
+                failed("torch", shape, 1, error, said.read())
+            finally:
+                try:
+                    os.killpg(process.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                process.wait()
+
     for shape in shapes:
         one = measure(shape)
+        theirs_row = None if arguments.no_torch else measure_theirs(shape)
+        if one and theirs_row:
+            one["ratio"] = one["tokens_per_s"] / theirs_row["tokens_per_s"]
+            print(f"ratio {shape}: {one['ratio']:.3f}", flush=True)
+            save_result()
         if arguments.aten:
             measure(shape, side="aten", own_kernels=False)
         if arguments.levers:
@@ -438,22 +504,7 @@ def main():
             several["scaling"] = several["tokens_per_s"] / one["tokens_per_s"]
             print(f"scaling {shape}: {several['scaling']:.3f} with {arguments.ranks} devices", flush=True)
             save_result()
-    if arguments.ranks > 1:
-        return
-    for shape in shapes:
-        left = arguments.budget - (time.time() - begun)
-        if left < 5:
-            break
-        try:
-            out = subprocess.run([sys.executable, __file__, "--probe", "-", "--theirs", shape, "--device", arguments.device,
-                                  "--steps", str(arguments.steps), *(["--profile"] if arguments.profile else [])],
-                                 capture_output=True, text=True, timeout=min(left, 60))
-            row("torch", shape, json.loads(out.stdout.strip().splitlines()[-1]))
-        except Exception as error:
-            tail = getattr(error, "stderr", None) or (out.stderr[-400:] if "out" in locals() else "")
-            result["rows"].append({"side": "torch", "shape": shape, "error": repr(error), "stderr": str(tail)[-400:]})
-            print("torch ", shape, repr(error), str(tail)[-300:], flush=True)
-            save_result()
+    result["seconds"] = result.get("seconds", 0) + time.time() - begun
     save_result()
 
 

@@ -9,7 +9,7 @@
 #   laws      both laws of tests/corpus (5 minutes)
 #   pairs     the teacher's Triton kernels for random tasks, judged (DAVINCI_PAIRS tasks of seed DAVINCI_PAIRS_SEED)
 #   teacher   tiles of fp32 products; the teacher's Triton kernels beside eager by do_bench, per family and rule (5 minutes)
-#   training  gradients on the device, one step of SFT beside PyTorch's (5 minutes)
+#   training  gradients on the device, one step of SFT beside PyTorch's (8 minutes)
 #   rl        ten steps of reinforcement, phase by phase (7 minutes); with two devices DAVINCI_RL_RANKS=2 uses both
 #   scaling   data parallel over NCCL on two devices: equality with one, a rank that dies, tokens per second (6 minutes)
 #   skills    evidence of the seed skills that have none (tools/measure_skills.sh; merge with its --merge)
@@ -144,7 +144,7 @@ teacher() {
   part 120 teacher/tiles "$python" bench/product_tiles.py --json "$work/teacher/tiles.jsonl"
   part 20 teacher/write "$davinci" synth demos --count "${DAVINCI_TEACHER:-180}" --seed "${DAVINCI_TEACHER_SEED:-4002}" \
     --language triton --out "$demos"
-  part 215 teacher/speed "$python" tests/teacher/speed_candidates.py "$demos/demos.jsonl" --device cuda --slice 0.01 --seconds 190 \
+  part 215 teacher/speed "$python" tests/teacher/speed_candidates.py "$demos/demos.jsonl" --device cuda --profile 0.95 --slice 0.01 --seconds 190 \
     --out "$work/teacher/speed.jsonl"
 }
 
@@ -152,7 +152,7 @@ training() {
   local trainer=$build/tests/trainer/trainer_probe
   mkdir -p "$work/training"
   part 60 training/parity "$python" tests/trainer/parity_test.py "$trainer" cuda
-  part 240 training/bench "$python" bench/train_bench.py --probe "$trainer" --device cuda --gradients --aten --budget 230 \
+  part 500 training/bench "$python" bench/train_bench.py --probe "$trainer" --device cuda --gradients --budget 400 \
     --json "$work/training/bench.json"
 }
 

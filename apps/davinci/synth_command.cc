@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr size_t kMostShown = 200;
+constexpr size_t kMostTasksShown = 200;
 // Above this many tasks one JSONL file is the default: a folder of more files is unwieldy.
 constexpr size_t kMostFiles = 2000;
 
@@ -146,8 +146,8 @@ Status Run(SynthArguments arguments) {
   std::vector<json> shown;
   const auto begin = std::chrono::steady_clock::now();
   auto counts = synth::SampleTasks(grammar, styles, options, [&](const synth::SampledTask& task) {
-    const json row = synth::ToJson(task, options.split);
-    if (arguments.show && shown.size() < kMostShown) shown.push_back(row);
+    const json row = synth::ToJson(task);
+    if (arguments.show && shown.size() < kMostTasksShown) shown.push_back(row);
     return output.Write(row);
   });
   if (terminal) fmt::print(stderr, "\n");

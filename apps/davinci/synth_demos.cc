@@ -12,6 +12,8 @@
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/data/evaluation.h"
+#include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/mutation.h"
 #include "davinci/teacher/teacher.h"
@@ -27,6 +29,8 @@ using nlohmann::json;
 using teacher::Language;
 using teacher::Level;
 
+constexpr size_t kMostShown = 200;  // tasks of a gallery
+
 struct DemoArguments {
   SampleFlags sample;
   std::string out = "synth-demos";
@@ -39,6 +43,7 @@ struct DemoArguments {
   bool mutated = false;  // also candidates with a mistake
   bool judge = false;
   bool table = false;
+  bool show = false;
 };
 
 struct Demo {
@@ -88,7 +93,7 @@ class DemoWriter {
     }
     std::string rows, jobs;
     auto counts = synth::SampleTasks(grammar, styles, options, [&](const synth::SampledTask& task) {
-      return Add(made, task, options.split, &rows, &jobs);
+      return Add(made, task, &rows, &jobs);
     });
     if (!counts.ok()) return counts.status();
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "demos.jsonl", rows));
@@ -126,16 +131,7 @@ class DemoWriter {
   // The table of the judge's verdicts, from DIR/results.jsonl.
   Status Table() const {
     const fs::path out = arguments_.out;
-    DAVINCI_ASSIGN_OR_RETURN(const std::string text,
-                             ReadFile(out / "results.jsonl", size_t{4} << 30));
-    std::map<std::string, json> verdicts;
-    for (size_t begin = 0; begin < text.size();) {
-      const size_t end = std::min(text.find('\n', begin), text.size());
-      json row = json::parse(text.substr(begin, end - begin), nullptr, false);
-      begin = end + 1;
-      if (!row.is_object()) continue;
-      if (row.contains("id") && row["id"].is_string()) verdicts[row["id"]] = row;
-    }
+    DAVINCI_ASSIGN_OR_RETURN(const auto verdicts, Verdicts());
     struct Cell {
       size_t tasks = 0, correct = 0, own = 0, faster = 0, timed = 0;
       std::vector<double> speedups;
@@ -154,8 +150,7 @@ class DemoWriter {
           ++cell.status["not judged"];
           continue;
         }
-        const json& verdict =
-            found->second.contains("evaluation") ? found->second["evaluation"] : found->second;
+        const json& verdict = found->second;
         const json& correct = verdict.value("correct", json());
         cell.correct += correct.is_boolean() && correct.get<bool>();
         ++cell.status[verdict.value("status", "?")];
@@ -191,6 +186,42 @@ class DemoWriter {
     return WriteFileAtomic(out / "table.md", table);
   }
 
+  // A page of the first tasks, their kernels and what the judge said, where it did.
+  Status Show() const {
+    const fs::path out = arguments_.out;
+    std::error_code error;
+    std::map<std::string, json> verdicts;
+    if (fs::exists(out / "results.jsonl", error)) {
+      DAVINCI_ASSIGN_OR_RETURN(verdicts, Verdicts());
+    }
+    DAVINCI_ASSIGN_OR_RETURN(const std::string manifest, ReadFile(out / "manifest.json"));
+    DAVINCI_ASSIGN_OR_RETURN(const std::string text,
+                             ReadFile(out / "demos.jsonl", size_t{4} << 30));
+    std::istringstream lines(text);
+    std::vector<json> shown;
+    for (std::string line; shown.size() < kMostShown && std::getline(lines, line);) {
+      json row = json::parse(line);
+      for (json& candidate : row["candidates"]) {
+        const auto found = verdicts.find(candidate["id"]);
+        if (found == verdicts.end()) continue;
+        const auto evaluation = EvaluationFromJson(found->second);
+        if (!evaluation.ok()) return evaluation.status();
+        const auto& speedup = evaluation->speedup;
+        candidate["verdict"] =
+            speedup ? fmt::format("{}: {:.2f}x ({:.2f} – {:.2f}){}",
+                                  OutcomeName(evaluation->outcome), speedup->median, speedup->low,
+                                  speedup->high, speedup->significant ? "" : ", not significant")
+                    : fmt::format("{}: {}", OutcomeName(evaluation->outcome), evaluation->message);
+      }
+      shown.push_back(std::move(row));
+    }
+    const fs::path page = out / "gallery.html";
+    DAVINCI_RETURN_IF_ERROR(
+        WriteFileAtomic(page, synth::RenderGallery(shown, json::parse(manifest))));
+    fmt::print("gallery: {}\n", page.string());
+    return Status::Ok();
+  }
+
   int Judge(const GlobalOptions& global) const {
     auto installation = FindInstallation(global.python);
     if (!installation.ok()) return 3;
@@ -204,14 +235,29 @@ class DemoWriter {
   }
 
  private:
-  Status Add(const teacher::Teacher& made, const synth::SampledTask& task, synth::SplitKind split,
-             std::string* rows, std::string* jobs) {
-    json row = synth::ToJson(task, split);
+  // By candidate, from DIR/results.jsonl.
+  Result<std::map<std::string, json>> Verdicts() const {
+    DAVINCI_ASSIGN_OR_RETURN(const std::string text,
+                             ReadFile(fs::path(arguments_.out) / "results.jsonl", size_t{4} << 30));
+    std::map<std::string, json> verdicts;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      json row = json::parse(line, nullptr, false);
+      if (!row.is_object() || !row.contains("id") || !row["id"].is_string()) continue;
+      const std::string id = row["id"];
+      verdicts[id] = row.contains("evaluation") ? json(row["evaluation"]) : std::move(row);
+    }
+    return verdicts;
+  }
+
+  Status Add(const teacher::Teacher& made, const synth::SampledTask& task, std::string* rows,
+             std::string* jobs) {
+    json row = synth::ToJson(task);
     const std::string sidecar = SidecarFor(task.text);
     row["sidecar"] = sidecar;
     row["family"] = task.graph.pattern->family;
     row["entry"] = task.text.entry;
-    row["split"] = arguments_.sample.split;
+    row["split"] = synth::SplitName(task.split);
     row["candidates"] = json::array();
     const fs::path out = arguments_.out;
     DAVINCI_RETURN_IF_ERROR(
@@ -350,6 +396,8 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
                  "only table.md, from the folder's demos.jsonl and the results.jsonl of davinci "
                  "judge --batch")
       ->excludes("--judge");
+  demos->add_flag("--show", arguments->show,
+                  "also gallery.html, one self-contained page: task, kernels, verdicts");
   demos->add_option("--protocol", arguments->protocol, "of --judge (default screening)")
       ->check(CLI::IsMember({"davinci", "screening", "kernelbench"}));
   demos->add_option("-j,--jobs", arguments->jobs, "of --judge: evaluations in flight");
@@ -367,6 +415,7 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
     } else if (status.ok() && arguments->table) {
       status = writer.Table();
     }
+    if (status.ok() && arguments->show) status = writer.Show();
     if (status.ok()) return;
     fmt::print(stderr, "davinci synth demos: {}\n", status.ToString());
     *exit_code = IsBadInput(status) ? 2 : 3;

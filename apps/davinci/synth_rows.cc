@@ -13,6 +13,7 @@
 #include "davinci/skill/formats.h"
 #include "davinci/synth/text.h"
 #include "davinci/teacher/demo_rows.h"
+#include "davinci/text/tokenizer.h"
 #include "installation.h"
 #include "report.h"
 
@@ -28,6 +29,7 @@ struct RowArguments {
   std::string folder;
   std::string out;
   std::string prompts = "compact";
+  std::string tokenizer;
   teacher::RowLimits limits;
 };
 
@@ -55,7 +57,14 @@ std::vector<std::pair<std::string, std::string>> SizesOf(const std::string& side
   return sizes;
 }
 
-Status Run(const RowArguments& arguments) {
+Status Run(RowArguments arguments) {
+  if (!arguments.tokenizer.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto tokenizer, text::Tokenizer::Load(arguments.tokenizer));
+    arguments.limits.count_tokens = [tokenizer](std::string_view text) {
+      const auto ids = tokenizer.Encode(text);
+      return ids.ok() ? static_cast<int64_t>(ids->size()) : llm::EstimateTokens(text);
+    };
+  }
   DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
   const fs::path folder = arguments.folder;
   DAVINCI_ASSIGN_OR_RETURN(
@@ -137,8 +146,11 @@ void AddSynthRows(CLI::App* synth, int* exit_code) {
   rows->add_option("-o,--out", arguments->out, "file of rows (default DIR/rows.jsonl)");
   rows->add_option("--prompts", arguments->prompts, "compact (default) or full")
       ->check(CLI::IsMember({"compact", "full"}));
+  rows->add_option("--tokenizer", arguments->tokenizer,
+                   "tokenizer.json, or folder of the model to be trained, that counts tokens "
+                   "(default: an estimate)");
   rows->add_option("--policy-tokens", arguments->limits.policy_tokens,
-                   "longest prompt of the policy (default 3500)");
+                   "longest prompt of the policy and of the summary (default 3500)");
   rows->add_option("--selection-tokens", arguments->limits.selection_tokens,
                    "longest prompt of the selection (default 2500)");
   rows->add_option("--min-gain", arguments->limits.min_gain,

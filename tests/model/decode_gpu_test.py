@@ -1,6 +1,6 @@
 """Decode steps on a GPU with each of davinci's sets of kernels (OwnKernels), ATen's path among them.
 
-    decode_gpu_test.py PROBE [--cases 0,2] [--kernels layers,overlapped] [--batches 1,81]
+    decode_gpu_test.py PROBE [--cases 0,2] [--kernels layers,overlapped] [--batches 1,41]
 
 Log-probabilities of what was sampled, against fp32: the error is at most 1.5 times that of transformers in bf16. In
 deterministic mode a request gives the same alone and in a batch.
@@ -49,7 +49,7 @@ def main():
     parser.add_argument("--cases", default=",".join(map(str, range(len(CASES)))))
     parser.add_argument("--kernels", default=",".join(KERNELS))
     # Of one row; of several tiles with a remainder, more rows than requests.
-    parser.add_argument("--batches", default="1,81")
+    parser.add_argument("--batches", default="1,41")
     args = parser.parse_args()
     probe = Probe(args.probe)
     for number in map(int, args.cases.split(",")):

@@ -16,13 +16,15 @@ for seed in ("22", "23"):
     out = folder / seed
     shutil.rmtree(out, ignore_errors=True)  # results of before would be kept
     subprocess.run([davinci, "synth", "demos", "--pattern", "gated", "--count", "8", "--seed", seed, "--language", "cpp", "--judge",
-                    "-j", "1", "--out", out], check=True)
+                    "-j", "1", "--show", "--out", out], check=True)
     for line in (out / "results.jsonl").read_text().splitlines():
         row = json.loads(line)
         verdict = row.get("evaluation", row)
         judged += 1
         if verdict["status"] != "ok":
             refused.append(f"{row['id']}: {verdict['status']}: {verdict.get('message')}")
+page = (out / "gallery.html").read_text()
+assert page.count("<h3>") == 8 and page.count("<b>ok: ") == 8 and "<script" not in page, "the gallery lacks kernels or verdicts"
 # The table again, from what lies there; nothing else is written.
 before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
 (out / "table.md").unlink()

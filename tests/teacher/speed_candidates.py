@@ -1,6 +1,6 @@
 """Times the teacher's candidates against their eager tasks in one process, and checks that they agree: a quick ranking, no verdicts.
 
-    speed_candidates.py DEMOS.jsonl [--device cpu|cuda] [--seconds S] [--only TEXT] [--out FILE] [--rounds N] [--compile-threads N]
+    speed_candidates.py DEMOS.jsonl [--device cpu|cuda] [--seconds S] [--only TEXT] [--out FILE] [--rounds N] [--profile SPEEDUP] [--compile-threads N]
 
 cpu: C++ candidates, one thread, cpu sizes. A round times both sides in turn, each the best of several calls; the speedup is the
 median of the rounds' ratios. "Faster": a sign test over the rounds gives p < 0.01.
@@ -11,6 +11,7 @@ Prints a table per family, one per rule, and the slowest candidates.
 """
 import argparse
 import collections
+import copy
 import json
 import math
 import os
@@ -78,6 +79,15 @@ def measure_cpu(model, new, inputs, options):
     return {"speedup": statistics.median(ratios), "sure": sure, "eager_us": eager * 1e6, "own_us": own * 1e6}
 
 
+def is_as_exact(model, inputs, want, have):
+    """Whether the candidate's results lie no further from those of an fp64 copy than the task's own do."""
+    state = model.state_dict()
+    exact = copy.deepcopy(model).double()
+    exact.load_state_dict(state)
+    truth = tensors(exact(*[x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in inputs]))
+    return all((h - t).abs().max() <= 2 * (w - t).abs().max() for t, w, h in zip(truth, want, have))
+
+
 def disagreement(model, new, inputs, meta):
     """Nothing, or how the results differ, running statistics included."""
     want, have = tensors(model(*[x.clone() for x in inputs])), tensors(new(*[x.clone() for x in inputs]))
@@ -92,7 +102,7 @@ def disagreement(model, new, inputs, meta):
         scale = w[w.isfinite()].square().mean().sqrt().item() if w.isfinite().any() else 1.0
         relative = 5e-2 if half else 1e-2 if loose else 1e-4
         bad = ~torch.isclose(h, w, rtol=relative, atol=relative * max(scale, 1e-6), equal_nan=True)
-        if bad.sum().item() > 1e-4 * bad.numel():
+        if bad.sum().item() > 1e-4 * bad.numel() and not (loose or half or is_as_exact(model, inputs, want, have)):
             return f"{bad.sum().item()} of {bad.numel()} values differ by up to {(h - w).abs()[bad].max().item():.3g} where they are about {scale:.3g}"
     return None
 
@@ -113,6 +123,20 @@ def measure_cuda(model, new, inputs, options):
     result["sure"] = result["eager_low"] > result["own_high"] or result["own_low"] > result["eager_high"]
     result["host"] = result["own_host_us"] > result["own_us"]
     return result
+
+
+def kernel_times(call, inputs):
+    """Microseconds of the device by kernel, of one warm call, the longest first."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA]) as trace:
+        for _ in range(3):
+            call(*inputs)
+        torch.cuda.synchronize()
+    times = collections.Counter()
+    for event in trace.key_averages():
+        times[event.key[:90]] += event.self_device_time_total / 3
+    return times.most_common(12)
 
 
 def compile_ahead(demos, only, threads):
@@ -148,6 +172,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--only", default="")
     parser.add_argument("--out")
+    parser.add_argument("--profile", type=float, default=0, metavar="SPEEDUP", help="cuda: the time of each kernel of both sides, below this speedup")
     parser.add_argument("--compile-threads", type=int, default=8)
     options = parser.parse_args()
     cuda = options.device == "cuda"
@@ -174,6 +199,8 @@ def main():
                             wrong.append(f"{candidate['id']}: {why}")
                             result["wrong"] = why
                     result |= (measure_cuda if cuda else measure_cpu)(model, new, inputs, options)
+                    if cuda and result["speedup"] < options.profile:
+                        result["kernels"] = {"eager": kernel_times(model, inputs), "own": kernel_times(new, inputs)}
                 except Exception as error:  # noqa: BLE001 - any failure is a result
                     wrong.append(f"{candidate['id']}: {type(error).__name__}: {str(error)[:200]}")
                     result["error"] = wrong[-1]
@@ -198,6 +225,8 @@ def main():
     for row in sorted(rows, key=lambda row: row["speedup"])[:40]:
         if row["speedup"] < 1:
             print(f"  {row['speedup']:.2f} {row['id']}: eager {row['eager_us']:.0f} us, own {row['own_us']:.0f} us{', host' if row.get('host') else ''}; {' '.join(row['rules'])}")
+            for side, kernels in row.get("kernels", {}).items():
+                print(f"      {side}: " + ", ".join(f"{time:.0f} {name}" for name, time in kernels if time >= 1))
     print(f"{len(rows)} candidates, {len(wrong)} disagree or fail, {time.monotonic() - begin:.0f} s")
 
 

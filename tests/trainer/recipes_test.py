@@ -77,6 +77,11 @@ def main():
         assert "advantage.cross_scheme_scaling" in said and "false" in said, said
         said = dry_run(davinci, "sft", os.path.join(ROOT, "recipes/train/sft.toml"), f"model.path={model}", "optimizer.learning_rat=1", code=2)
         assert "optimizer.learning_rate" in said, said
+        for sets, words in ((("model.attention=cudnn",), ("model.deterministic = false",)),
+                            (("model.attention=cudnn", "model.deterministic=false", "model.device=cpu"), ("CUDA", "auto")),
+                            (("optimizer.zero_stage=3",), ("optimizer.zero_stage", "1 or 2"))):
+            said = dry_run(davinci, "train", davinci_recipe, *sets, code=2)
+            assert all(word in said for word in words), (sets, said)
     print(f"{len(files)} recipes")
 
 

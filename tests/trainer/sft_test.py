@@ -5,6 +5,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import struct
 import subprocess
@@ -130,6 +131,28 @@ def killed(world, *sets):
     return whole, kills
 
 
+def too_large(world, probe):
+    """A model whose weights, masters and moments exceed the memory is refused before they are allocated."""
+    folder = os.path.join(world.folder, "large")
+    shutil.copytree(world.model, folder)
+    path = os.path.join(folder, "config.json")
+    with open(path) as file:
+        config = json.load(file)
+    config.pop("layer_types", None)
+    with open(path, "w") as file:
+        json.dump({**config, "hidden_size": 32768, "intermediate_size": 131072, "num_hidden_layers": 100}, file)
+    said = world.run(os.path.join(world.folder, "never"), f"model.path={folder}", code=3)
+    assert "GiB" in said and "lora.rank" in said, said
+    for options in ({}, {"device": "cuda"}) if torch.cuda.is_available() else ({},):
+        try:
+            probe.ask("open", model=folder, random=True, **options)
+        except RuntimeError as error:
+            assert "GiB" in str(error) and "zero_stage" in str(error), error
+        else:
+            raise AssertionError("a model of terabytes was opened")
+    probe.close()
+
+
 def bad_input(world, whole, *sets):
     common = ("checkpoint.every=1", "data.examples_per_update=3", "data.epochs=6", *sets)
     assert "learning_rate" in world.run(None, "optimizer.learning_rat=1", flags=["--dry-run"], code=2)
@@ -205,6 +228,7 @@ def main():
 
         world = World(sys.argv[1], folder)
         dry_run(world)
+        too_large(world, Probe(sys.argv[2]))
         last, seconds = overfit(world)
         whole, kills = killed(world)
         bad_input(world, whole)

@@ -169,6 +169,8 @@ def main():
         for name, (expression, _, _) in TASKS.items():
             with open(os.path.join(tasks, name + ".py"), "w") as file:
                 file.write(TASK % expression)
+        with open(os.path.join(tasks, "clip.toml"), "w") as file:
+            file.write('split = "train"\n')
         write_prompts(prompts)
         library, replies, others = (os.path.join(folder, name) for name in ("skills.jsonl", "replies.jsonl", "others.jsonl"))
         recording(replies)
@@ -248,6 +250,7 @@ def main():
             tools = [tool["function"] for tool in row.get("tools", [])]
             assert any([{"role": m["role"], "content": m["content"]} for m in request["messages"]] == messages
                        and request.get("tools", []) == tools for request in sent), row["id"]
+            assert row.get("split") == ("train" if row["task"] == "clip" else None) and ("rules" in row) == ("split" in row), row["id"]
             with_skill = "one-plain-loop" in row["messages"][1]["content"]
             assert with_skill == (row["id"].startswith("pass-2") and row["task"] == "clip") or row["agent"] != "policy", row["id"]
         assert any("one-plain-loop" in row["messages"][1]["content"] for row in rows if row["agent"] == "policy")

@@ -25,9 +25,9 @@ constexpr std::array<std::pair<std::string_view, Precision>, 5> kPrecisions = {{
     {"fp64", Precision::kFp64},
 }};
 
-const std::vector<std::string> kKeys = {"title",     "entry", "function", "op",
-                                        "precision", "mode",  "inplace",  "tolerance_multiple",
-                                        "tags",      "sizes", "variants", "origin"};
+const std::vector<std::string> kKeys = {
+    "title", "entry", "function", "op",     "precision", "mode", "inplace", "tolerance_multiple",
+    "tags",  "sizes", "variants", "origin", "split"};
 const std::vector<std::string> kTargets = {"cpu", "cuda"};
 const std::vector<std::string> kPrecisionNames = {"fp32", "tf32", "fp16", "bf16", "fp64"};
 const std::vector<std::string> kModes = {"train", "eval"};
@@ -84,6 +84,7 @@ class Parser {
     }
     Text("title", &config_.title);
     Text("origin", &config_.origin);
+    Text("split", &config_.split);
     EntryPoint();
     Choice("precision", kPrecisionNames,
            [&](const std::string& name) { config_.precision = *ParsePrecision(name); });

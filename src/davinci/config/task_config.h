@@ -13,6 +13,7 @@
 //   mode = "eval"               # train | eval; default: as the class constructs itself
 //   inplace = false             # true: the reference may change its inputs
 //   tolerance_multiple = 64     # overrides the judge's multiple of the reference's own rounding
+//   split = "train"             # of generated tasks (docs/synth.md); rows of fine-tuning carry it
 //   tags = ["constant-output"]  # known degeneracies; task admission finds others
 //   origin = "/srv/project/net.py"  # the file that davinci made this task from: its place, for
 //   imports
@@ -58,6 +59,7 @@ struct TaskConfig {
   ModuleMode mode = ModuleMode::kAsConstructed;
   bool inplace = false;
   std::optional<double> tolerance_multiple;
+  std::string split;  // of generated tasks; the judge does not read it
   std::vector<std::string> tags;
   std::string origin;  // absolute path; empty: the task file itself
   Json sizes_cpu =

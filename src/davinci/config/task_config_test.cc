@@ -45,6 +45,7 @@ mode = "eval"
 inplace = true
 tolerance_multiple = 64
 tags = ["constant-output"]
+split = "family"
 [sizes.cpu]
 N = 1024
 [sizes.cuda]
@@ -62,6 +63,7 @@ FLAG = true
   EXPECT_TRUE(config.inplace);
   EXPECT_EQ(config.tolerance_multiple, 64.0);
   EXPECT_THAT(config.tags, ElementsAre("constant-output"));
+  EXPECT_EQ(config.split, "family");
   EXPECT_EQ(config.variants.size(), 2u);
 }
 

@@ -346,8 +346,11 @@ Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_f
       one_memory_ = true;
       return true;
     }
-    // The other process is armed meanwhile.
-    armed = i + 1 < windows.size() && windows[i + 1].timed != now.timed ? &windows[i + 1] : nullptr;
+    // The baseline is armed meanwhile. Never the candidate: what its finalisers start on the device
+    // shows in the oracle's first work after arming (CheckIdleDevice).
+    const bool is_next =
+        i + 1 < windows.size() && windows[i + 1].timed != now.timed && now.timed == &candidate_;
+    armed = is_next ? &windows[i + 1] : nullptr;
     if (armed != nullptr) BeginWindow(armed->timed, *armed->kind, drawn);
     const auto go_on =
         LookAtWindow(now.timed, kind, &call, &layouts[static_cast<int>(now.timed->side)]);

@@ -113,7 +113,7 @@ class DeviceTurn {
 enum class OwnKernels {
   kNone,        // ATen's alone
   kOperations,  // what lies between the products of a layer, one launch each
-  kLayers,      // products and what lies around them in one launch, where that is faster
+  kLayers,      // products and what lies around them in one launch, in steps of up to 64 rows
   kOverlapped,  // these begin while the kernel ahead runs
 };
 

@@ -27,6 +27,16 @@ int HeadLanes(int dim) {
   return lanes;
 }
 
+// Threads that a multiprocessor holds at once, by the registers each takes. Kernels whose blocks do
+// row after row start exactly so many: a second round would leave most of the device idle.
+constexpr int64_t kResidentNorm = 1536, kResidentNormBackward = 768;
+constexpr int64_t kResidentHeads = 1024, kResidentHeadsBackward = 768;
+
+int64_t NormBlocks(int64_t rows, int64_t width, int64_t resident) {
+  const int64_t threads = WholeWarps(width / 8);
+  return std::min(rows, kMultiprocessors * std::clamp<int64_t>(resident / threads, 1, 16));
+}
+
 // Blocks of Heads() and HeadsBackward(): how many rows each does at once, and its threads.
 struct HeadGrid {
   int lanes = 0;
@@ -34,14 +44,15 @@ struct HeadGrid {
   unsigned threads = 0;
   int64_t blocks = 0;
 };
-HeadGrid GridOf(const TrainKernels::HeadShape& shape, int done_heads, int64_t rows) {
+HeadGrid GridOf(const TrainKernels::HeadShape& shape, int done_heads, int64_t resident,
+                int64_t rows) {
   HeadGrid grid;
   grid.lanes = HeadLanes(shape.dim);
   const int row_threads = grid.lanes * done_heads;
   grid.at_once = std::max(1, 256 / row_threads);
   grid.threads = WholeWarps(static_cast<int64_t>(grid.at_once) * row_threads);
   grid.blocks = std::min<int64_t>((rows + grid.at_once - 1) / grid.at_once,
-                                  kMultiprocessors * std::max<int64_t>(1, 1536 / grid.threads));
+                                  kMultiprocessors * std::max<int64_t>(1, resident / grid.threads));
   return grid;
 }
 
@@ -56,16 +67,15 @@ std::string TrainKernels::Source() { return kTrainSource; }
 
 bool TrainKernels::CanHeads(const HeadShape& shape) {
   return shape.dim % 16 == 0 && shape.dim <= 512 &&
-         HeadLanes(shape.dim) * (shape.heads + 2 * shape.kv_heads) <= 1024;
+         HeadLanes(shape.dim) * (shape.heads + 2 * shape.kv_heads) <= kMostHeadThreads;
 }
 
 int64_t TrainKernels::NormParts(int64_t rows, int64_t width) {
-  const int64_t threads = WholeWarps(width / 8);
-  return std::min(rows, kMultiprocessors * std::clamp<int64_t>(1536 / threads, 1, 16));
+  return NormBlocks(rows, width, kResidentNormBackward);
 }
 
 int64_t TrainKernels::HeadParts(const HeadShape& shape, int64_t rows) {
-  return GridOf(shape, shape.heads + 2 * shape.kv_heads, rows).blocks;
+  return GridOf(shape, shape.heads + 2 * shape.kv_heads, kResidentHeadsBackward, rows).blocks;
 }
 
 Result<std::unique_ptr<TrainKernels>> TrainKernels::Load(int ordinal,
@@ -110,8 +120,8 @@ Status TrainKernels::Norm(void* stream, const void* x, const void* weight, float
   long long count = rows;
   int chunks = static_cast<int>(width / 8);
   std::array<void*, 6> parameters = {&x, &weight, &out, &count, &chunks, &eps};
-  return Launch(norm_, "dv_train_norm", stream, NormParts(rows, width), WholeWarps(chunks),
-                parameters.data());
+  return Launch(norm_, "dv_train_norm", stream, NormBlocks(rows, width, kResidentNorm),
+                WholeWarps(chunks), parameters.data());
 }
 
 Status TrainKernels::NormBackward(void* stream, const void* x, const void* weight,
@@ -137,7 +147,7 @@ Status TrainKernels::Heads(void* stream, const HeadShape& shape, const void* qkv
                            const void* q_norm, const void* k_norm, const float* cos_sin,
                            const int64_t* positions, int64_t rows) const {
   HeadShape of = shape;
-  HeadGrid grid = GridOf(shape, shape.heads + shape.kv_heads, rows);
+  HeadGrid grid = GridOf(shape, shape.heads + shape.kv_heads, kResidentHeads, rows);
   long long count = rows;
   long long in_stride = static_cast<long long>(shape.heads + 2 * shape.kv_heads) * shape.dim;
   long long out_stride =
@@ -153,7 +163,7 @@ Status TrainKernels::HeadsBackward(void* stream, const HeadShape& shape, const v
                                    const void* q_norm, const void* k_norm, const float* cos_sin,
                                    const int64_t* positions, float* parts, int64_t rows) const {
   HeadShape of = shape;
-  HeadGrid grid = GridOf(shape, shape.heads + 2 * shape.kv_heads, rows);
+  HeadGrid grid = GridOf(shape, shape.heads + 2 * shape.kv_heads, kResidentHeadsBackward, rows);
   long long count = rows;
   std::array<void*, 17> parameters = {
       &qkv,      &d_q,         &d_k,     &d_v,        &d_qkv,       &q_norm,

@@ -105,7 +105,9 @@ class TrainKernels {
                const double* squares, const AdamStep& step) const;
 
  private:
-  static constexpr int64_t kMostChunks = 640;  // of 8 values, a thread each: as train.cu says
+  // As train.cu says.
+  static constexpr int64_t kMostChunks = 640;  // of 8 values, a thread each
+  static constexpr int kMostHeadThreads = 768;
   TrainKernels() = default;
   Status Launch(gpu::CuFunction function, const char* name, void* stream, int64_t blocks,
                 unsigned threads, void** parameters) const;

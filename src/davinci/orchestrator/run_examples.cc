@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "davinci/config/task_config.h"
 #include "davinci/orchestrator/run_folder.h"
 #include "davinci/orchestrator/task_inputs.h"
 #include "davinci/orchestrator/train_recipe.h"
@@ -105,6 +106,9 @@ Status Reader::Take(sftdata::Row row, const task::TaskEntry& task, const std::st
   row.origin.task = task.id;
   row.origin.reference = task.source;
   row.origin.family = sftdata::FamilyOf(task.source);
+  DAVINCI_ASSIGN_OR_RETURN(const auto config,
+                           config::ParseTaskConfig(task.sidecar, task.id + ".toml"));
+  row.origin.split = config.split;
   DAVINCI_ASSIGN_OR_RETURN(const auto input, InputFromRecord(task, settings_));
   row.origin.entry_point = input.brief.entry;
   ++counts_.rows;

@@ -174,9 +174,11 @@ OrderedJson ToJson(const Row& row) {
   if (origin.speedup) json["speedup"] = *origin.speedup;
   if (!origin.round_speedups.empty()) json["round_speedups"] = origin.round_speedups;
   if (origin.best_round > 0) json["best_round"] = origin.best_round;
-  if (!origin.skills.empty()) json["skills"] = origin.skills;
+  // Of a generated task "no skill" and "no rule" are facts, not gaps.
+  const bool generated = !origin.split.empty();
+  if (generated || !origin.skills.empty()) json["skills"] = origin.skills;
   add("split", origin.split);
-  if (!origin.rules.empty()) json["rules"] = origin.rules;
+  if (generated || !origin.rules.empty()) json["rules"] = origin.rules;
   return json;
 }
 

@@ -72,8 +72,8 @@ struct Origin {
   std::vector<double> round_speedups;  // of all turns; 0: not correct
   int best_round = 0;                  // from 1; 0: none is correct
   std::vector<std::string> skills;     // injected (policy), chosen (selection), proposed (summary)
-  std::string split;                   // of generated tasks (docs/synth.md); "": not known
-  std::vector<std::string> rules;      // of the teacher behind the reply
+  std::string split;                   // of generated tasks (docs/synth.md); "": another task
+  std::vector<std::string> rules;      // of the teacher; none where a model wrote the reply
   bool operator==(const Origin&) const = default;
 };
 
@@ -88,7 +88,8 @@ struct Row {
 
 // One line. InvalidArgument says what is wrong with the row, not where it stands.
 Result<Row> ParseRow(std::string_view line);
-// The native form; keys that say nothing are left out. ParseRow gives the same row again.
+// The native form; keys that say nothing are left out, but rows of generated tasks always have
+// `split`, `rules` and `skills`. ParseRow gives the same row again.
 OrderedJson ToJson(const Row& row);
 
 // SHA-256 over what is trained: messages, tools, switch and agent.

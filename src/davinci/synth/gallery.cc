@@ -22,6 +22,21 @@ std::string Counts(std::string_view title, const json& counts) {
   return report::Folded(title, "<div class=\"scroll\"><table>" + rows + "</table></div>");
 }
 
+std::string Chips(const std::vector<std::string>& names) {
+  std::string chips;
+  for (const std::string& name : names)
+    chips += fmt::format("<span class=\"chip\">{}</span>", report::EscapeHtml(name));
+  return chips;
+}
+
+std::string Kernel(const json& candidate) {
+  return fmt::format("<div><h3>{}</h3><p><b>{}</b></p><p>{}</p>{}</div>",
+                     report::EscapeHtml(candidate["id"].get<std::string>()),
+                     report::EscapeHtml(candidate.value("verdict", "not judged")),
+                     Chips(candidate["rules"].get<std::vector<std::string>>()),
+                     report::CodeBlock(candidate["source"].get<std::string>(), kMostCodeBytes));
+}
+
 }  // namespace
 
 std::string RenderGallery(const std::vector<json>& rows, const json& manifest) {
@@ -32,24 +47,30 @@ std::string RenderGallery(const std::vector<json>& rows, const json& manifest) {
       "'unsafe-inline'\"><title>Synthetic tasks</title><style>";
   page += report::kStyle;
   page += "</style></head><body><h1>Synthetic tasks</h1>";
-  page += fmt::format(
-      "<p class=\"soft\">split {}, seed {}, {} tasks of {} candidates; {} shown</p>",
-      report::EscapeHtml(manifest.value("split", "")), manifest.value("seed", uint64_t{0}),
-      report::FormatCount(manifest["counts"]["accepted"].get<int64_t>()),
-      report::FormatCount(manifest["counts"]["tried"].get<int64_t>()), rows.size());
-  for (const char* key : {"families", "patterns", "operators", "styles", "precisions", "rejected"})
-    page += Counts(key, manifest["counts"][key]);
+  page += fmt::format("<p class=\"soft\">split {}, seed {}, {} tasks; {} shown</p>",
+                      report::EscapeHtml(manifest.value("split", "")),
+                      manifest.value("seed", uint64_t{0}),
+                      report::FormatCount(manifest["count"].get<int64_t>()), rows.size());
+  const json& counts = manifest.contains("counts") ? manifest["counts"] : manifest;
+  for (const char* key : {"families", "patterns", "operators", "styles", "precisions", "rejected",
+                          "rules", "skills", "refused"})
+    if (counts.contains(key)) page += Counts(key, counts[key]);
   for (const json& row : rows) {
     const json& synth = row["synth"];
     page += fmt::format("<h2>{}</h2><p>", report::EscapeHtml(row["id"].get<std::string>()));
-    for (const char* key : {"family", "style", "precision"})
-      page += fmt::format("<span class=\"chip\">{}</span>",
-                          report::EscapeHtml(synth[key].get<std::string>()));
+    page += Chips({synth["family"], synth["style"], synth["precision"]});
     const auto operators = synth["operators"].get<std::vector<std::string>>();
     page += fmt::format("</p><p class=\"soft\">{}</p>", report::EscapeHtml(Join(operators, " → ")));
+    // Columns as wide as a line of code, as many as the window holds.
+    page +=
+        "<div style=\"display:grid;grid-template-columns:repeat(auto-fit,minmax(34em,1fr));"
+        "gap:1em\"><div>";
     page += report::CodeBlock(row["source"].get<std::string>(), kMostCodeBytes);
     page += report::Folded("sidecar",
                            report::CodeBlock(row["sidecar"].get<std::string>(), kMostCodeBytes));
+    page += "</div>";
+    for (const json& candidate : row.value("candidates", json::array())) page += Kernel(candidate);
+    page += "</div>";
   }
   return page + "</body></html>\n";
 }

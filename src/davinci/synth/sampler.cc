@@ -138,6 +138,8 @@ class Sampler {
       task.text = RenderTask(*outcome.graph, grammar_, book_, *style, rng.Next());
       task.graph = std::move(*outcome.graph);
       task.style = style;
+      task.split = split;
+      task.text.sidecar = fmt::format("split = \"{}\"\n{}", SplitName(split), task.text.sidecar);
       candidate.signature =
           fingerprint::SignatureOf(task.text.source, fingerprint::TokenRule::kKeepNames);
       candidate.contaminated =
@@ -210,6 +212,10 @@ std::string_view SplitName(SplitKind split) {
   return "";
 }
 
+std::string_view SplitName(std::optional<SplitKind> split) {
+  return split ? SplitName(*split) : "several";
+}
+
 std::optional<SplitKind> SplitOf(const Grammar& grammar, const Graph& graph, const Style& style) {
   bool family = grammar.held_out_families.contains(graph.pattern->family);
   std::set<std::string> distinct;
@@ -232,12 +238,12 @@ Result<SampleCounts> SampleTasks(const Grammar& grammar, const StyleBook& book,
   return Sampler(grammar, book, options).Run(take);
 }
 
-nlohmann::json ToJson(const SampledTask& task, SplitKind split) {
+nlohmann::json ToJson(const SampledTask& task) {
   return {{"id", task.id},
           {"source", task.text.source},
           {"sidecar", task.text.sidecar},
           {"synth",
-           {{"split", SplitName(split)},
+           {{"split", SplitName(task.split)},
             {"family", task.graph.pattern->family},
             {"pattern", task.graph.pattern->name},
             {"style", task.style->name},

@@ -25,6 +25,8 @@ namespace davinci::synth {
 enum class SplitKind { kTrain, kCombination, kFamily, kStyle };
 std::optional<SplitKind> ParseSplit(std::string_view name);
 std::string_view SplitName(SplitKind split);
+// "several" where a task is held out in two ways at once.
+std::string_view SplitName(std::optional<SplitKind> split);
 
 // Which split a task belongs to; none where it is held out in two ways at once.
 std::optional<SplitKind> SplitOf(const Grammar& grammar, const Graph& graph, const Style& style);
@@ -37,16 +39,17 @@ struct SampleOptions {
   double near_duplicate = 0.9;             // rejected from this similarity on
   double contaminated = 0.8;               // the same against the given files
   size_t most_per_structure = 64;          // tasks of one graph that differ in sizes and text alone
-  std::string pattern;                     // only this one, when set
+  std::string pattern;                     // only this one, when set; tasks of every split
   std::vector<std::string> decontaminate;  // texts of files
   std::function<void(size_t accepted, size_t tried)> progress;  // from the calling thread
 };
 
 struct SampledTask {
   std::string id;
+  std::optional<SplitKind> split;  // SplitOf; with SampleOptions::pattern any of them
   Graph graph{0};
   const Style* style = nullptr;
-  RenderedTask text;
+  RenderedTask text;  // its sidecar says the split
 };
 
 struct SampleCounts {
@@ -61,7 +64,7 @@ Result<SampleCounts> SampleTasks(const Grammar& grammar, const StyleBook& book,
                                  const std::function<Status(const SampledTask&)>& take);
 
 // A row of a task set (task/task_set.h): id, source, sidecar, and "synth" with what made it.
-nlohmann::json ToJson(const SampledTask& task, SplitKind split);
+nlohmann::json ToJson(const SampledTask& task);
 nlohmann::json ToJson(const SampleCounts& counts);
 
 }  // namespace davinci::synth

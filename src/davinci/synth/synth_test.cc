@@ -186,6 +186,23 @@ TEST(Sampler, SplitsAreDisjoint) {
     EXPECT_TRUE(task.style->held_out);
 }
 
+TEST(Sampler, TasksOfOnePatternSayTheirOwnSplit) {
+  SampleOptions options;
+  options.count = 20;
+  options.pattern = "linear_chain";
+  std::set<std::optional<SplitKind>> splits;
+  const auto counts = SampleTasks(TheGrammar(), TheStyles(), options, [&](const SampledTask& task) {
+    EXPECT_EQ(task.split, SplitOf(TheGrammar(), task.graph, *task.style)) << task.id;
+    EXPECT_EQ(ToJson(task)["synth"]["split"], SplitName(task.split));
+    const auto config = config::ParseTaskConfig(task.text.sidecar, task.id);
+    EXPECT_EQ(config->split, SplitName(task.split));
+    splits.insert(task.split);
+    return Status::Ok();
+  });
+  ASSERT_TRUE(counts.ok()) << counts.status().ToString();
+  EXPECT_GT(splits.size(), 1U);
+}
+
 TEST(Sampler, NoTwoTasksAreAlike) {
   const auto tasks = Sample(500, SplitKind::kTrain, 21, 2);
   std::vector<fingerprint::Signature> signatures;

@@ -85,8 +85,8 @@ Result<TaskEntry> ReadPublishedRow(const json& row, int line_number) {
 
 Result<TaskEntry> ReadOwnRow(const json& row, int line_number,
                              const std::filesystem::path& folder) {
-  static const std::vector<std::string> kKeys = {"id",      "path",  "source", "level",
-                                                 "problem", "entry", "sidecar"};
+  static const std::vector<std::string> kKeys = {"id",      "path",  "source",  "level",
+                                                 "problem", "entry", "sidecar", "synth"};
   for (const auto& item : row.items()) {
     if (std::find(kKeys.begin(), kKeys.end(), item.key()) == kKeys.end())
       return InvalidArgument(

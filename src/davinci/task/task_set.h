@@ -11,8 +11,9 @@
 //              tasks. Sidecars (*.toml) stay beside them and are read by the judge.
 //   file.py    one task
 //   *.jsonl    one object per line, either our row
-//                {"id", "path" or "source", "level", "problem", "entry", "sidecar"}
+//                {"id", "path" or "source", "level", "problem", "entry", "sidecar", "synth"}
 //              (path is relative to the file; entry is the reference class when it is not "Model";
+//              synth is what made a generated task and is not read;
 //              sidecar is TOML text, which must not say entry again; only path or source is needed,
 //              and the id then is the file's name or the line), or the published RL / validation
 //              row

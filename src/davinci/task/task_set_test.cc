@@ -93,9 +93,13 @@ TEST_F(TaskSetTest, EveryFileThatIsNoTaskIsNamed) {
 
 TEST_F(TaskSetTest, RowsOfOurOwnFormNameAFileOrCarryTheirSource) {
   Put("sub/x.py", kSource);
-  const nlohmann::json inline_row = {{"id", "in line"}, {"source", "class Net:\n get_inputs"},
-                                     {"entry", "Net"},  {"level", 2},
-                                     {"problem", 4},    {"sidecar", "precision = \"fp16\"\n"}};
+  const nlohmann::json inline_row = {{"id", "in line"},
+                                     {"source", "class Net:\n get_inputs"},
+                                     {"entry", "Net"},
+                                     {"level", 2},
+                                     {"problem", 4},
+                                     {"sidecar", "precision = \"fp16\"\n"},
+                                     {"synth", {{"split", "train"}}}};
   const auto tasks =
       LoadTaskSet(Put("t.jsonl", "{\"path\": \"sub/x.py\"}\r\n\n" + inline_row.dump()));
   ASSERT_EQ(Ids(tasks), "in line x ");

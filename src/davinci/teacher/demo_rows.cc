@@ -10,7 +10,6 @@
 #include "davinci/agent/summary_agent.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
-#include "davinci/llm/token_count.h"
 #include "davinci/llm/tools.h"
 #include "davinci/sftdata/example.h"
 
@@ -26,10 +25,13 @@ bool IsCorrect(const Attempt& attempt) { return attempt.evaluation.correct.value
 
 std::string Fenced(const std::string& source) { return "```python\n" + source + "```"; }
 
-int64_t TokensOf(const Row& row) {
+int64_t TokensOf(const Row& row, const RowLimits& limits) {
   int64_t tokens = 0;
   for (const auto& message : row.messages)
-    tokens += llm::EstimateTokens(message.content) + llm::kMessageOverheadTokens;
+    tokens += limits.count_tokens(message.content) + llm::kMessageOverheadTokens;
+  for (const auto& tool : row.tools)
+    tokens += limits.count_tokens(tool.name) + limits.count_tokens(tool.description) +
+              limits.count_tokens(JsonText(tool.parameters)) + llm::kMessageOverheadTokens;
   return tokens;
 }
 
@@ -83,7 +85,7 @@ class Maker {
     // The reply is not part of the prompt.
     Row prompt = row;
     prompt.messages.pop_back();
-    if (TokensOf(prompt) > static_cast<int64_t>(most_tokens)) {
+    if (TokensOf(prompt, limits_) > static_cast<int64_t>(most_tokens)) {
       ++made_.left_out[fmt::format("{}: the prompt is too long", kind)];
       return;
     }

@@ -12,14 +12,18 @@
 // Selection and summary rows, and repairs of slow attempts, need a gain that the judge measured.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "davinci/agent/prompt_set.h"
 #include "davinci/agent/task_brief.h"
 #include "davinci/data/evaluation.h"
+#include "davinci/llm/token_count.h"
 #include "davinci/sftdata/row.h"
 #include "davinci/skill/skill.h"
 
@@ -41,10 +45,12 @@ struct Demonstration {
 };
 
 struct RowLimits {
-  size_t policy_tokens = 3500;     // of a prompt, llm::EstimateTokens
+  size_t policy_tokens = 3500;     // of a prompt: messages and tools
   size_t selection_tokens = 2500;  // likewise
-  size_t max_skills = 2;           // in a prompt of the policy
-  double min_gain = 1.1;           // speedup of the best attempt over the other
+  // Tokens of a text: by the tokenizer of the model that is trained, else an estimate.
+  std::function<int64_t(std::string_view)> count_tokens = llm::EstimateTokens;
+  size_t max_skills = 2;  // in a prompt of the policy
+  double min_gain = 1.1;  // speedup of the best attempt over the other
 };
 
 struct DemoRows {

@@ -110,5 +110,15 @@ TEST(DemoRows, TooLongPromptsAreLeftOut) {
   EXPECT_EQ(made.left_out.at("policy: the prompt is too long"), 1u);
 }
 
+TEST(DemoRows, LengthsAreThoseOfTheGivenTokenizerAndCountTools) {
+  RowLimits limits;
+  limits.count_tokens = [](std::string_view text) { return text == "select_skills" ? 2500 : 1; };
+  Demonstration wide = Softmax();
+  wide.brief.reference += std::string(20000, '#');
+  const DemoRows made = Rows(wide, limits);
+  EXPECT_THAT(Kinds(made), ElementsAre("policy0", "repair1", "summary2"));
+  EXPECT_EQ(made.left_out.at("selection: the prompt is too long"), 1u);
+}
+
 }  // namespace
 }  // namespace davinci::teacher

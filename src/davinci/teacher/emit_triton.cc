@@ -48,6 +48,7 @@ using Kind = TensorValue::Kind;
 constexpr double kMostInRegisters = 16384;  // elements of a row that one program holds
 constexpr double kTile = 4096;              // elements of a program's tile of short rows
 constexpr double kPrograms = 264;           // that keep a large device busy
+constexpr double kOnePassBlock = 1024;      // elements: five sums of each stay in registers
 constexpr double kMostSplits = 256;         // of a row over programs
 constexpr double kIndex32 = 2147483648.0;   // elements that 32 bits can count
 
@@ -412,7 +413,7 @@ class TritonWriter : private RegionReader {
       parameters.push_back("m");
       arguments.push_back(product_->batched_rows);
     }
-    parameters.push_back("depth");
+    parameters.push_back(KnowsDepth(p_, product_->value) ? "depth: tl.constexpr" : "depth");
     arguments.push_back(product_->depth);
     bool wide = FirstProgram() != "tl.program_id(0)";
     for (const Id operand : p_[product_->value].operands)
@@ -472,14 +473,26 @@ class TritonWriter : private RegionReader {
       text_.used.insert("many_rows");
     }
     const double padded = std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
-    const bool held = registers && (tile_rows == 1 || tile_rows * padded <= kMostInRegisters);
+    const bool windows = rules_.columns && !scan && IsOfWindows(cols);
+    if (windows) {
+      text_.used.insert("columns");
+      text_.used.erase("many_rows");
+      tile_rows = 1024;
+      while (tile_rows > 128 && rows / tile_rows < kPrograms) tile_rows /= 2;
+    }
+    const bool held =
+        registers && !windows && (tile_rows == 1 || tile_rows * padded <= kMostInRegisters);
     double width = inner && rules_.columns ? 128 : std::min(4096.0, 4096 / tile_rows);
-    if (!held && rules_.plane_blocks && !scan && !inner) width = PlaneBlock(width);
+    if (windows) width = 1;
     if (!held && rules_.one_pass_variance && !scan) {
       FindVariances(program_, region_, &own_form_);
-      if (!form_.variance_of.empty()) text_.used.insert("one_pass_variance");
+      if (!form_.variance_of.empty()) {
+        text_.used.insert("one_pass_variance");
+        width = std::min(width, kOnePassBlock / tile_rows);
+      }
     }
-    const double splits = scan || held || !rules_.split_rows
+    if (!held && rules_.plane_blocks && !scan && !inner && !windows) width = PlaneBlock(width);
+    const double splits = scan || held || windows || !rules_.split_rows
                               ? 1
                               : SplitsOf(std::ceil(rows / tile_rows), std::ceil(cols / width));
     const auto per = static_cast<int64_t>(tile_rows);
@@ -520,6 +533,20 @@ class TritonWriter : private RegionReader {
       if (tile_rows * taken > 2048) warps_ = 8;
     }
     Finish(parameters, arguments, fmt::format("({},)", grid), Constants(per, block));
+  }
+
+  // Short windows that loads read, as in pooling: lanes along the windows, one element of each
+  // after the other, so that neighbouring lanes read neighbouring elements.
+  bool IsOfWindows(double cols) const {
+    constexpr double kMostElements = 64;
+    if (cols > kMostElements || form_.kept.empty() || form_.num_passes > 1) return false;
+    bool loads = false;
+    for (const Id member : region_.members) {
+      const TensorValue& value = p_[member];
+      loads = loads || value.kind == Kind::kLoad;
+      if (region_.IsPerElement(member) && IsOutput(member)) return false;
+    }
+    return loads;
   }
 
   // Elements of a block that lies in a plane, the innermost reduced axis, where few of them stick
@@ -689,6 +716,7 @@ class TritonWriter : private RegionReader {
         Text(member);
     for (const KernelTensor& tensor : form_.inputs)
       if (!form_.Has(tensor, true) && !known_.contains(tensor.value) &&
+          region_.placements.contains(tensor.value) &&
           (partial == nullptr || PassNeeds(pass, tensor.value)))
         Text(tensor.value);
     std::vector<std::string> sums;

@@ -3,12 +3,13 @@
 // its template and options (TensorValue::kernel); its PyTorch text stays the answer without the
 // rule.
 //
-// | template  | operands            | options |
-// |-----------|---------------------|---------------------------------------------------------------|
+// | template  | operands            | options                                                     |
+// |-----------|---------------------|-------------------------------------------------------------|
 // | attention | q, k, v, mask or    | causal, scale (Python), groups of query heads per key head, |
-// |           | additive bias       | fill (for masked scores), keep (1: where the mask is true) |
-// | top_k     | rows                | k | | scatter   | x, index, source    | reduce: sum, mean,
-// amax, amin; along rows of two axes         | | index_add | x, index, source    | – |
+// |           | additive bias       | fill (for masked scores), keep (1: where the mask is true)  |
+// | top_k     | rows                | k                                                           |
+// | scatter   | x, index, source    | reduce: sum, mean, amax, amin; along rows of two axes       |
+// | index_add | x, index, source    |                                                             |
 #pragma once
 
 #include <functional>

@@ -107,7 +107,7 @@ struct FormFiller {
 
 // The text's result may be a view with another order of axes.
 bool MovesAxes(const std::string& text) {
-  for (const char* mover : {"einsum", "permute", "transpose", "movedim", ".t()", ".T", "["})
+  for (const char* mover : {"einsum", "permute", "transpose", "movedim", ".t()", ".T", ")[", "}["})
     if (text.find(mover) != std::string::npos) return true;
   return false;
 }

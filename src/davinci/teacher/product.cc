@@ -9,17 +9,20 @@ namespace davinci::teacher {
 namespace {
 
 constexpr double kMultiprocessors = 132;
-constexpr double kLeastSide = 16;  // tl.dot takes no smaller tiles
-constexpr double kMostColumns =
-    256;  // of a row that a tile holds, half as many in two accumulators
+constexpr double kLeastSide = 16;         // tl.dot takes no smaller tiles
+constexpr double kMostColumns = 128;      // of a row that a tile holds, in fp32
+constexpr double kMostHalfColumns = 256;  // the same in half precision
 // Half-precision products stay with the library from this depth on: reading and writing the result
 // once more is a small share of them.
 constexpr double kMostHalfDepth = 1024;
-// Along the inner dimension a tensor core adds with truncation, so a tile's sum is moved to another
-// accumulator after so many terms.
-constexpr double kChunk = 512;
-// Up to this depth one accumulator is exact enough.
-constexpr double kShortDepth = 1024;
+// With fewer terms writing the result is the work, which the library does better.
+constexpr double kLeastDepthAlone = 64;
+// Enough tiles for nearly every multiprocessor.
+constexpr double kBusy = 0.9 * kMultiprocessors;
+// Products of so few terms take the time of a launch, however few tiles there are.
+constexpr double kFewTerms = 256;
+// Elements from which on fp32 rows are read in vectors: the length of a row is a multiple.
+constexpr double kVector = 4;
 constexpr double kMostIndex32 = 2147483648.0;
 
 const std::vector<DimId>& Shape(const Program& p, Id id) { return p[id].shape; }
@@ -33,6 +36,31 @@ std::vector<int> AllAxes(const std::vector<std::vector<int>>& axes, size_t from,
   for (size_t i = from; i < to; ++i) all.insert(all.end(), axes[i].begin(), axes[i].end());
   std::sort(all.begin(), all.end());
   return all;
+}
+
+bool IsMultiple(double number, double of) { return std::fmod(number, of) == 0; }
+
+// Both operands are read in vectors. A depth that the compiler knows needs no more than kVector; a
+// size known at run time is specialised where it is a multiple of 16.
+bool ReadsVectors(const ProductShape& shape, const MatrixProduct& product) {
+  return IsMultiple(shape.depth, kVector) &&
+         (product.right_transposed || IsMultiple(shape.cols, 16)) &&
+         (!product.left_transposed || IsMultiple(shape.rows, 16));
+}
+
+double Tiles(const ProductShape& shape, const ProductTile& tile) {
+  return shape.batch * std::ceil(shape.rows / tile.rows) * std::ceil(shape.cols / tile.cols);
+}
+
+// Tiles of fp32 products, with how fast they are where there are enough of them.
+struct RatedTile {
+  ProductTile tile;
+  double rate;
+};
+const std::vector<RatedTile>& CompensatedTiles() {
+  static const std::vector<RatedTile> tiles = {
+      {{128, 128, 32, 8, 3}, 1.47}, {{64, 64, 32, 4, 3}, 1.35}, {{64, 32, 32, 4, 3}, 1.15}};
+  return tiles;
 }
 
 // A form that the kernel has: operands of equal batch, or a matrix on the right.
@@ -54,6 +82,31 @@ bool IsRegular(const Program& p, Id id, const MatrixProduct& product) {
   return p.Same(depth, right[product.right_transposed ? b - 1 : b - 2]) &&
          p.Same(out[out.size() - 2], left[product.left_transposed ? a - 1 : a - 2]) &&
          p.Same(out.back(), right[product.right_transposed ? b - 2 : b - 1]);
+}
+
+enum class Corner { kNone, kUpper, kLower };  // where elements may differ from zero
+
+// Of torch.tril(x) and torch.triu(x).
+Corner CornerOf(const Program& p, Id id) {
+  const TensorValue& value = p[id];
+  if (value.kind != TensorValue::Kind::kPoint || value.primitive->name != "where" ||
+      p[value.operands[2]].number != 0.0)
+    return Corner::kNone;
+  const TensorValue& keep = p[value.operands[0]];
+  if (keep.kind != TensorValue::Kind::kPoint ||
+      (keep.primitive->name != "ge" && keep.primitive->name != "le"))
+    return Corner::kNone;
+  const TensorValue &col = p[keep.operands[0]], &row = p[keep.operands[1]];
+  const auto rank = static_cast<int>(value.shape.size());
+  if (rank < 2 || col.kind != TensorValue::Kind::kIota || row.kind != TensorValue::Kind::kIota ||
+      col.axes != std::vector<int>{rank - 1} || row.axes != std::vector<int>{rank - 2})
+    return Corner::kNone;
+  return keep.primitive->name == "le" ? Corner::kLower : Corner::kUpper;
+}
+
+Corner Transposed(Corner corner, bool transposed) {
+  if (!transposed || corner == Corner::kNone) return corner;
+  return corner == Corner::kLower ? Corner::kUpper : Corner::kLower;
 }
 
 }  // namespace
@@ -82,12 +135,13 @@ void ChooseProducts(Program* program, const ProductRules& rules) {
     const auto before = value.product;
     value.product = product;
     const ProductShape shape = ShapeOf(*program, id);
-    const double tiles = shape.batch * std::ceil(shape.rows / 64) * std::ceil(shape.cols / 64);
     const bool large = shape.rows >= kLeastSide && shape.cols >= kLeastSide && shape.depth >= 16;
     // Few tiles and a long inner dimension: the library splits it.
-    const bool busy = tiles >= kMultiprocessors / 2 || shape.depth <= 1024;
+    const bool busy =
+        fp32 ? Tiles(shape, CompensatedTiles().back().tile) >= kBusy || shape.depth <= kFewTerms
+             : Tiles(shape, {64, 64}) >= kMultiprocessors / 2 || shape.depth <= 1024;
     // Half precision: only with an epilogue to save a pass over memory, decided by who reads it.
-    const bool pays = fp32 || shape.depth <= kMostHalfDepth;
+    const bool pays = fp32 ? ReadsVectors(shape, *product) : shape.depth <= kMostHalfDepth;
     if (!large || !busy || !pays) {
       value.product = before;
       continue;
@@ -126,9 +180,9 @@ bool IsEpilogue(const Program& p, const Region& region, Id product) {
     if (region.space[a].reduced) reduced.push_back(static_cast<int>(a));
   const ProductShape shape = ShapeOf(p, product);
   // Tiles of whole rows are few: enough of them must be left.
-  const bool two = p.graph.precision == synth::Precision::kFp32 && shape.depth > kShortDepth;
-  return reduced == columns && shape.cols <= (two ? kMostColumns / 2 : kMostColumns) &&
-         shape.batch * shape.rows / 64 >= kMultiprocessors / 2;
+  const bool fp32 = p.graph.precision == synth::Precision::kFp32;
+  return reduced == columns && shape.cols <= (fp32 ? kMostColumns : kMostHalfColumns) &&
+         shape.batch * shape.rows / 64 >= (fp32 ? kBusy : kMultiprocessors / 2);
 }
 
 Region EpilogueOf(const Program&, Region region, Id product) {
@@ -158,26 +212,69 @@ Region RegionOf(const Program& p, Id product) {
 ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
   const ProductShape shape = ShapeOf(p, product);
   const bool fp32 = p.graph.precision == synth::Precision::kFp32;
-  // Triton reads rows whose length is no multiple of 16 element by element, with addresses in
-  // registers.
-  const bool aligned = std::fmod(shape.depth, 16) == 0 && std::fmod(shape.cols, 16) == 0;
-  const int depth = !fp32 ? 64 : aligned ? 32 : 16;
+  const int depth = fp32 ? 32 : 64;
   if (whole_rows) {
     const int cols = std::max(16, static_cast<int>(std::exp2(std::ceil(std::log2(shape.cols)))));
+    if (fp32 && cols == 128 && shape.batch * shape.rows / 128 >= kBusy)
+      return {128, cols, depth, 8, 3};
     return {64, cols, cols > 128 ? depth / 2 : depth, cols > 64 ? 8 : 4, cols > 128 ? 2 : 3};
   }
+  if (fp32) {
+    // Multiprocessors take tiles in waves.
+    const auto cost = [&](const RatedTile& rated) {
+      const ProductTile& tile = rated.tile;
+      return std::ceil(Tiles(shape, tile) / kMultiprocessors) * tile.rows * tile.cols / rated.rate;
+    };
+    const auto& tiles = CompensatedTiles();
+    return std::min_element(tiles.begin(), tiles.end(),
+                            [&](const auto& a, const auto& b) { return cost(a) < cost(b); })
+        ->tile;
+  }
   // From the largest on: the first of which there are enough for every multiprocessor.
-  const std::vector<ProductTile> tiles = {
-      {128, 128, depth, 8, 3}, {128, 64, depth, 8, 3}, {64, 64, depth, 4, 3}};
-  for (const ProductTile& tile : tiles) {
-    const double count =
-        shape.batch * std::ceil(shape.rows / tile.rows) * std::ceil(shape.cols / tile.cols);
+  for (const ProductTile& tile :
+       {ProductTile{128, 128, depth, 8, 3}, ProductTile{128, 64, depth, 8, 3},
+        ProductTile{64, 64, depth, 4, 3}}) {
     const bool fits = shape.cols > tile.cols / 2 && shape.rows > tile.rows / 2;
-    // Two accumulators of the largest tile, or one with addresses, do not fit into registers.
-    const bool held = !fp32 || (aligned && shape.depth <= kShortDepth) || tile.cols < 128;
-    if (fits && held && count >= kMultiprocessors) return tile;
+    if (fits && Tiles(shape, tile) >= kMultiprocessors) return tile;
   }
   return {shape.rows > 32 ? 64 : 32, shape.cols > 32 ? 64 : 32, depth, 4, 3};
+}
+
+<<<<<<< HEAD
+bool NeedsEpilogue(const Program& p, Id product) {
+  return p.graph.precision != synth::Precision::kFp32 ||
+         ShapeOf(p, product).depth < kLeastDepthAlone;
+}
+
+bool KnowsDepth(const Program& p, Id product) {
+  return p.graph.precision == synth::Precision::kFp32 && !IsMultiple(ShapeOf(p, product).depth, 16);
+=======
+void SkipTriangles(const Program& p, ProductKernel* kernel) {
+  const MatrixProduct& product = *p[kernel->value].product;
+  // Rows of several matrices on one on the right are numbered through.
+  const bool own_rows = Batched(p, product) || Shape(p, product.left).size() == 2;
+  const Corner left =
+      own_rows ? Transposed(CornerOf(p, product.left), product.left_transposed) : Corner::kNone;
+  // A tile of whole rows needs all of the right one.
+  const Corner right = kernel->whole_rows
+                           ? Corner::kNone
+                           : Transposed(CornerOf(p, product.right), product.right_transposed);
+  const auto both = [](const char* pick, std::vector<std::string> bounds) {
+    return bounds.size() == 2 ? fmt::format("tl.{}({}, {})", pick, bounds[0], bounds[1])
+           : bounds.empty()   ? ""
+                              : bounds[0];
+  };
+  std::vector<std::string> first, last;
+  if (left == Corner::kUpper) first.emplace_back("tile_m * ROWS");
+  if (left == Corner::kLower) last.emplace_back("(tile_m + 1) * ROWS");
+  if (right == Corner::kLower) first.emplace_back("tile_n * BLOCK");
+  if (right == Corner::kUpper) last.emplace_back("(tile_n + 1) * BLOCK");
+  kernel->first = both("maximum", first);
+  kernel->last = both("minimum", last);
+  if (first.size() == 2) kernel->first = "(" + kernel->first + ")";
+  if (!first.empty()) kernel->first += " // DEPTH * DEPTH";
+  if (!last.empty()) kernel->last = fmt::format("tl.minimum({}, depth)", kernel->last);
+>>>>>>> breadth
 }
 
 std::vector<std::string> ProductLines(const Program& p, const ProductKernel& kernel,
@@ -228,20 +325,36 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
   const std::string left_step =
       product.left_transposed ? "start * " + Bracketed(own_rows) : "start";
   const std::string right_step = product.right_transposed ? "start" : "start * " + Bracketed(cols);
-  const bool chunks = kernel.compensated && ShapeOf(p, kernel.value).depth > kShortDepth;
+  // Tensor cores add with truncation. This form begins every step's sum at zero and adds steps with
+  // rounding, so the error grows with the steps alone: no other accumulator is needed.
   const std::string precision = kernel.compensated ? ", input_precision=\"tf32x3\"" : "";
   line("total = tl.zeros((ROWS, BLOCK), tl.float32)");
+<<<<<<< HEAD
+  line("for start in range(0, depth, DEPTH):");
+  line("    in_k = start + k < depth");
+  line(fmt::format("    a = tl.load(left_ptr + left + {}, mask=in_row & in_k[None, :], other=0.0)",
+                   left_step));
+  line(
+      fmt::format("    b = tl.load(right_ptr + right + {}, mask=in_k[:, None] & in_col, other=0.0)",
+                  right_step));
+  line(fmt::format("    total = tl.dot(a, b, total{})", precision));
+=======
   std::string pad, sum = "total";
+  const std::string first = kernel.first.empty() ? "0" : "first";
+  const std::string last = kernel.last.empty() ? "depth" : "last";
+  if (first == "first" || last == "last") line("# Outside of these one operand is zero.");
+  if (first == "first") line("first = " + kernel.first);
+  if (last == "last") line("last = " + kernel.last);
   if (chunks) {
     line("# A tensor core truncates as it adds: sums of some hundred terms are added outside.");
-    line(fmt::format("for chunk in range(0, depth, {:.0f}):", kChunk));
+    line(fmt::format("for chunk in range({}, {}, {:.0f}):", first, last, kChunk));
     line("    part = tl.zeros((ROWS, BLOCK), tl.float32)");
     pad = "    ";
     sum = "part";
-    line(fmt::format("    for start in range(chunk, tl.minimum(chunk + {:.0f}, depth), DEPTH):",
-                     kChunk));
+    line(fmt::format(
+        "    for start in range(chunk, tl.minimum(chunk + {:.0f}, {}), DEPTH):", kChunk, last));
   } else {
-    line("for start in range(0, depth, DEPTH):");
+    line(fmt::format("for start in range({}, {}, DEPTH):", first, last));
   }
   pad += "    ";
   line(pad + "in_k = start + k < depth");
@@ -251,6 +364,7 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
                    pad, right_step));
   line(fmt::format("{}{} = tl.dot(a, b, {}{})", pad, sum, sum, precision));
   if (chunks) line("    total += part");
+>>>>>>> breadth
   if (product.bias >= 0)
     line(fmt::format("total += tl.load(bias_ptr + col, mask=in_col, other=0.0){}",
                      p.graph.precision == synth::Precision::kFp32 ? "" : ".to(tl.float32)"));

@@ -38,6 +38,9 @@ struct ProductKernel {
   bool whole_rows = false;  // a tile holds the row: something reduces it
   bool grouped = false;
   bool compensated = false;
+  // Bounds of the inner dimension for a tile, as kernel text, where an operand is a triangle whose
+  // zeros are left out; "": from 0, to the depth. `first` is a multiple of the step.
+  std::string first, last;
   std::string left, right, bias;    // Python text at the call; bias may be ""
   std::string batch, batched_rows;  // Python text: matrices, rows of one of them; "": no batch
   std::string depth;
@@ -58,6 +61,13 @@ Region EpilogueOf(const Program& program, Region region, Id product);
 Region RegionOf(const Program& program, Id product);
 
 ProductTile TileFor(const Program& program, Id product, bool whole_rows);
+// Whether the library is faster where nothing follows in the kernel.
+bool NeedsEpilogue(const Program& program, Id product);
+// Whether the kernel is compiled for the depth, which lets it read rows of that length in vectors.
+bool KnowsDepth(const Program& program, Id product);
+
+// Fills the bounds of a kernel whose operands are torch.tril(…) or torch.triu(…).
+void SkipTriangles(const Program& program, ProductKernel* kernel);
 
 // The lines of a kernel in front of the epilogue: they define row, col, in_row, in_col and `total`.
 // `rows`, `cols`: text of the numbers of rows and columns in the kernel.

@@ -106,12 +106,13 @@ struct Program {
   std::string SizeText(DimId dim) const;
   // The size under the sizes of a target.
   double At(DimId dim, synth::Binding binding) const {
-    return static_cast<double>(graph.dims.At(dim, binding));
+    return static_cast<double>(graph.dims.At(dim, fixed_sizes ? synth::Binding::kCpu : binding));
   }
   // Of a value under the sizes of a target.
   double Elements(Id id, synth::Binding binding) const;
 
-  synth::Graph graph;  // with the sizes that lowering adds
+  synth::Graph graph;        // with the sizes that lowering adds
+  bool fixed_sizes = false;  // the task has its cpu sizes on every target
   std::vector<TensorValue> values;
   std::vector<Id> outputs;
   std::vector<Id> effects;                 // computed though nothing reads them

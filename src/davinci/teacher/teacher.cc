@@ -78,6 +78,10 @@ class Writer {
       if (synth::Replaced(text.source, " ? ", "").find('?') != std::string::npos ||
           synth::Join(text.call, "").find('?') != std::string::npos)
         return InvalidArgument("a kernel reads a size or value that is not there");
+      if (step.region >= 0)
+        launches_[step.region] = static_cast<int>(std::count_if(
+            text.call.begin(), text.call.end(),
+            [](const std::string& line) { return line.find("_kernel") != std::string::npos; }));
       Take(text);
       Note(region, text);
     }
@@ -101,7 +105,6 @@ class Writer {
     products.epilogue = Allows("product_epilogue");
     if (language_ != Language::kTriton) products.compensated = products.epilogue = false;
     const Program before = p_;
-    const bool fp32 = graph_.precision == synth::Precision::kFp32;
     for (bool again = true; again;) {
       again = false;
       p_ = before;
@@ -113,7 +116,7 @@ class Writer {
           if (p_[id].own && products.epilogue && IsEpilogue(p_, plan_.regions[r], id))
             fused_[r] = id;
       for (const Plan::Step& step : plan_.steps)
-        if (!fp32 && step.region < 0 && p_[step.value].own &&
+        if (step.region < 0 && p_[step.value].own && NeedsEpilogue(p_, step.value) &&
             std::find(fused_.begin(), fused_.end(), step.value) == fused_.end())
           again = products.vendor.insert(step.value).second || again;
     }
@@ -140,11 +143,13 @@ class Writer {
       kernel.batch = p_.SizeText(p_.Product({made.shape.begin(), made.shape.end() - 2}));
       kernel.batched_rows = p_.SizeText(made.shape[made.shape.size() - 2]);
     }
+    if (Allows("skip_triangle")) SkipTriangles(p_, &kernel);
     return kernel;
   }
   void NoteProduct(const ProductKernel& kernel, bool epilogue) {
     if (kernel.compensated) Use("compensated_tf32");
     if (kernel.grouped) Use("group_tiles");
+    if (!kernel.first.empty() || !kernel.last.empty()) Use("skip_triangle");
     if (epilogue) Use("product_epilogue");
   }
 
@@ -374,14 +379,24 @@ class Writer {
   }
 
   double Elements(Id id) const { return p_.Elements(id, synth::Binding::kCuda); }
-  // Of a vendor call that is bound by arithmetic: about 3 x 3 taps for a convolution.
+  // Of a convolution or a matrix product.
   double OpaqueFlops(const TensorValue& value, Id id) const {
     if (value.operands.empty()) return 0;
     if (value.own) return 2 * Elements(id) * ShapeOf(p_, id).depth;
     const auto& read = p_[value.operands[0]].shape;
     if (read.size() < 2) return 0;
-    const DimId depth = value.what == "conv" ? read[1] : read.back();
-    return 2 * Elements(id) * p_.At(depth, synth::Binding::kCuda) * (value.what == "conv" ? 9 : 1);
+    const auto at = [&](DimId dim) { return p_.At(dim, synth::Binding::kCuda); };
+    if (value.what != "conv" || value.node < 0) return 2 * Elements(id) * at(read.back());
+    double weights = 0;  // the largest parameter is the kernel
+    for (const synth::ValueId weight : graph_.nodes[static_cast<size_t>(value.node)].weights) {
+      double elements = 1;
+      for (const DimId dim : graph_.values[static_cast<size_t>(weight)].shape) elements *= at(dim);
+      weights = std::max(weights, elements);
+    }
+    // Transposed ones go by the positions of what they read.
+    const double positions =
+        std::min(Elements(id) / at(value.shape[1]), Elements(value.operands[0]) / at(read[1]));
+    return 2 * positions * weights;
   }
 
   // Several launches that cost the host more than the device, all of which a graph may hold:
@@ -392,20 +407,26 @@ class Writer {
     static const std::set<std::string> kHeld = {"view",      "matmul",    "conv",      "activation",
                                                 "pointwise", "norm",      "pool",      "softmax",
                                                 "resample",  "reduction", "attention", "shape"};
-    // Microseconds of the host: Triton's launcher and what allocates for it, a module's call, and
-    // copying, replaying and cloning. The device's rates are those of a large one.
-    constexpr double kOwnLaunch = 25, kCall = 8, kReplay = 20, kBytesPerUs = 3e6, kFlopsPerUs = 3e7;
-    double host_us = 0, device_us = 0;
+    // Microseconds of the host: a launch by Triton with what is allocated for it, calls of
+    // PyTorch, and a replay. The device's rates are those of a large one.
+    constexpr double kOwnLaunch = 40, kConv = 35, kCall = 15, kView = 4, kReplay = 20, kCopy = 8;
+    constexpr double kBytesPerUs = 3e6, kFlopsPerUs = 5e7, kLeast = 2;
+    const double bytes = graph_.precision == synth::Precision::kFp32 ? 4 : 2;
+    // What a caller does between two calls hides so much of the host's time.
+    constexpr double kHidden = 40;
+    double host_us = 0, device_us = 0, replay_us = kReplay;
     for (const Plan::Step& step : plan_.steps) {
-      double elements = 0;
+      double elements = 0, flops = 0, launches = 0;
       if (step.region >= 0) {
         const Region& region = plan_.regions[static_cast<size_t>(step.region)];
         if (region.outputs.empty()) continue;
         for (const auto& [id, placement] : region.placements)
           if (p_[id].kind == Kind::kLeaf || p_[id].kind == Kind::kOpaque) elements += Elements(id);
         if (const Id product = fused_[static_cast<size_t>(step.region)]; product >= 0)
-          device_us += OpaqueFlops(p_[product], product) / kFlopsPerUs;
+          flops = OpaqueFlops(p_[product], product);
         for (const Id output : region.outputs) elements += 2 * Elements(output);
+        launches = launches_.at(step.region);
+        host_us += kOwnLaunch * launches;
       } else {
         const TensorValue& value = p_[step.value];
         if (value.kind != Kind::kOpaque) continue;
@@ -413,17 +434,34 @@ class Writer {
           continue;
         if (!value.effect && !kHeld.contains(value.what) && !templates_.contains(step.value))
           return false;
-        if (value.what == "view" || value.view) continue;
+        if (value.what == "view" || value.view) {
+          host_us += kView;
+          continue;
+        }
         elements = Elements(step.value);
         for (const Id operand : value.operands) elements += Elements(operand);
         if (value.what == "matmul" || value.what == "conv" || value.what == "attention")
-          device_us += OpaqueFlops(value, step.value) / kFlopsPerUs;
+          flops = OpaqueFlops(value, step.value);
+        const bool own = value.own || templates_.contains(step.value);
+        host_us += own ? kOwnLaunch : value.what == "conv" ? kConv : kCall;
+        launches = 1;
       }
-      const bool own = step.region >= 0 || p_[step.value].own || templates_.contains(step.value);
-      host_us += own ? kOwnLaunch : kCall;
-      device_us += std::max(2.0, 4 * elements / kBytesPerUs);
+      device_us +=
+          std::max(kLeast * launches, bytes * elements / kBytesPerUs + flops / kFlopsPerUs);
     }
-    return host_us > kReplay + device_us && host_us > kOwnLaunch + kCall;
+    // Inputs are copied into the graph's, results out of it.
+    const auto copied = [&](double elements) {
+      device_us += kLeast + 2 * bytes * elements / kBytesPerUs;
+      replay_us += kCopy;
+    };
+    for (const synth::ValueId input : graph_.inputs) {
+      double elements = 1;
+      for (const DimId dim : graph_.values[static_cast<size_t>(input)].shape)
+        elements *= p_.At(dim, synth::Binding::kCuda);
+      copied(elements);
+    }
+    for (const Id output : p_.outputs) copied(Elements(output));
+    return host_us > kHidden + device_us && host_us > kCall + replay_us;
   }
 
   // The fresh result of a vendor call that an output may overwrite: nothing else reads it, and the
@@ -641,7 +679,8 @@ class Writer {
   const std::set<std::string>& allowed_;
   const MathText& math_;
   Plan plan_;
-  std::vector<Id> fused_;  // by region: the product whose epilogue it is, or -1
+  std::vector<Id> fused_;        // by region: the product whose epilogue it is, or -1
+  std::map<int, int> launches_;  // by region
   Candidate candidate_;
   std::vector<std::string> forward_;
   std::string kernels_, bindings_;
@@ -670,6 +709,7 @@ const std::vector<Rule>& Rules() {
       {"compensated_tf32", "fp32-product-as-three-tf32", {Language::kTriton}},
       {"product_epilogue", "matmul-epilogue-activation", {Language::kTriton}},
       {"group_tiles", "group-tiles-for-l2", {Language::kTriton}},
+      {"skip_triangle", "skip-triangular-tiles", {Language::kTriton}},
       {"softmax_in_registers", "softmax-row-in-registers", {Language::kTriton}},
       {"norm_in_registers", "norm-row-kept-in-registers", {Language::kTriton}},
       {"scan_tiles", "recurrence-as-tile-scan", {Language::kTriton}},
@@ -720,8 +760,9 @@ Result<Teacher> Teacher::Load(const std::filesystem::path& synth_folder) {
 Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
                                  Language language, const std::set<std::string>& allowed) const {
   const synth::Binding binding =
-      language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda;
+      language == Language::kCpp || task.fixed_sizes ? synth::Binding::kCpu : synth::Binding::kCuda;
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, {allowed, binding}));
+  program.fixed_sizes = task.fixed_sizes;
   return Writer(std::move(program), graph, task, language, allowed, tables_.math).Write();
 }
 

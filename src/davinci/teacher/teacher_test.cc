@@ -98,6 +98,22 @@ TEST(Teacher, EveryRuleShowsWithItsSkillAndNotWithout) {
   }
 }
 
+// A task whose text holds its sizes is small on every target: nothing is worth splitting.
+TEST(Teacher, SizesInTheTextAreThoseOfTheGpu) {
+  constexpr double kFew = 16384;
+  size_t seen = 0;
+  for (const auto& task : Tasks(600, 8)) {
+    if (!task.text.fixed_sizes || task.graph.Elements(synth::Binding::kCpu) > kFew) continue;
+    const auto best = All().teacher.Write(task.graph, task.text, Language::kTriton,
+                                          Teacher::RulesOf(Level::kBest, Language::kTriton));
+    if (!best.ok()) continue;
+    ++seen;
+    EXPECT_FALSE(best->rules.contains("split_rows")) << task.id;
+    EXPECT_FALSE(best->rules.contains("group_tiles")) << task.id;
+  }
+  EXPECT_GT(seen, 10u);
+}
+
 TEST(Teacher, WithoutRulesEveryOperatorIsAKernel) {
   // Templates and structure make kernels of what else is a vendor call.
   auto fusion = Teacher::RulesOf(Level::kBest, Language::kCpp);

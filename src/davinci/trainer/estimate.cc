@@ -48,17 +48,23 @@ CostEstimate EstimateMemory(const weights::ModelConfig& c, const LearnerOptions&
   if (options.zero_stage == 2 && ranks > 1)
     estimate.gradient_bytes = 4 * (estimate.trained_parameters / ranks + at_once);
   estimate.moment_bytes = 8 * estimate.trained_parameters / ranks;
-  // Of one layer and token: what autograd keeps between forward and backward pass.
+  const bool cuda = bf16 && options.device != "cpu";
+  const bool in_place = cuda && options.own_kernels && c.vocab_size % 8 == 0;
+  // Of one layer and token: what is kept between forward and backward pass, less with the kernels
+  // of training (model/train_kernels.h).
   const int64_t q = c.num_heads * c.head_dim;
   const int64_t kv = c.num_kv_heads * c.head_dim;
-  const int64_t kept = 5 * c.hidden_size + 4 * (q + kv) + 2 * q + 5 * c.intermediate_size;
+  const int64_t kept = cuda && options.own_kernels
+                           ? 4 * c.hidden_size + 3 * (q + kv) + 3 * c.intermediate_size
+                           : 5 * c.hidden_size + 4 * (q + kv) + 2 * q + 5 * c.intermediate_size;
   const int64_t recomputed = options.recomputed_layers < 0
                                  ? c.num_layers
                                  : std::min(options.recomputed_layers, c.num_layers);
   const int64_t live = c.num_layers - recomputed + (recomputed > 0 ? 1 : 0);
-  const int64_t logits = std::max<int64_t>(int64_t{64} << 20, 16 * c.vocab_size);
+  const int64_t logits = std::max(MostHeadLogits(cuda, in_place), 16 * c.vocab_size);
+  const int64_t logit_bytes = in_place ? element : 4 + 2 * element;
   estimate.activation_bytes = rows * element * (c.num_layers * c.hidden_size + live * kept) +
-                              std::min(logits, rows * c.vocab_size) * (4 + 2 * element) +
+                              std::min(logits, rows * c.vocab_size) * logit_bytes +
                               (options.lora.rank == 0 ? c.vocab_size * c.hidden_size * 4 : 0);
   return estimate;
 }

@@ -61,6 +61,13 @@ struct LoraOptions {
                                       "gate_proj", "up_proj", "down_proj"};
 };
 
+// Logits that a pass holds at a time. On CUDA every chunk also reads and writes the gradient of the
+// whole head: with derivatives in place of the logits (bf16: 5 GiB) a pass of 16,384 rows of a
+// vocabulary of 152k is one chunk, else 2 GiB of fp32 are kept.
+constexpr int64_t MostHeadLogits(bool cuda, bool in_place) {
+  return !cuda ? int64_t{64} << 20 : in_place ? int64_t{5} << 29 : int64_t{512} << 20;
+}
+
 struct LearnerOptions {
   std::string model_dir;  // Hugging Face layout; config.json alone where weights are random
   bool random_weights = false;
@@ -68,8 +75,7 @@ struct LearnerOptions {
   Compute compute = Compute::kAuto;
   // Layers whose activations are computed again in the backward pass; -1: all of them.
   int64_t recomputed_layers = -1;
-  // Rows of logits that exist at a time; 0: as many as 64 Mi logits are.
-  int64_t head_rows = 0;
+  int64_t head_rows = 0;  // rows of logits that exist at a time; 0: MostHeadLogits() are
   // The same bits for the same calls on the same machine with the same number of threads. On CUDA
   // this costs speed.
   bool deterministic = true;

@@ -56,6 +56,13 @@ void ReadCommon(config::RecipeReader* reader, CommonSettings* settings) {
   learner.attention = attention == "flash"   ? AttentionChoice::kFlash
                       : attention == "cudnn" ? AttentionChoice::kCudnn
                                              : AttentionChoice::kAuto;
+  if (learner.attention == AttentionChoice::kCudnn && learner.deterministic)
+    reader->Problem("model.attention",
+                    "\"cudnn\" has no deterministic gradients; set model.deterministic = false, or "
+                    "model.attention = \"flash\"");
+  if (learner.attention == AttentionChoice::kCudnn &&
+      (learner.device == "cpu" || learner.compute == Compute::kFloat32))
+    reader->Problem("model.attention", "\"cudnn\" needs bf16 on a CUDA device; set \"auto\"");
   reader->Read("model.threads", &learner.threads);
   reader->Read("model.tokens_per_pass", &settings->tokens_per_pass);
   AtLeast<int64_t>(reader, "model.tokens_per_pass", settings->tokens_per_pass, 1);

@@ -17,14 +17,11 @@ def linear_silu_add(x_ptr, w_ptr, bias_ptr, residual_ptr, out_ptr, m, n, depth, 
     x_at = row * depth + k[None, :]
     w_at = col * depth + k[:, None]
     total = tl.zeros((ROWS, COLS), tl.float32)
-    for chunk in range(0, depth, 512):
-        part = tl.zeros((ROWS, COLS), tl.float32)
-        for start in range(chunk, tl.minimum(chunk + 512, depth), DEPTH):
-            in_k = start + k < depth
-            x = tl.load(x_ptr + x_at + start, mask=(row < m) & in_k[None, :], other=0.0)
-            w = tl.load(w_ptr + w_at + start, mask=in_k[:, None] & (col < n), other=0.0)
-            part = tl.dot(x, w, part, input_precision="tf32x3")
-        total += part
+    for start in range(0, depth, DEPTH):
+        in_k = start + k < depth
+        x = tl.load(x_ptr + x_at + start, mask=(row < m) & in_k[None, :], other=0.0)
+        w = tl.load(w_ptr + w_at + start, mask=in_k[:, None] & (col < n), other=0.0)
+        total = tl.dot(x, w, total, input_precision="tf32x3")
     inside = (row < m) & (col < n)
     y = total + tl.load(bias_ptr + col, mask=col < n, other=0.0)
     y = y / (1.0 + tl.exp(-y)) + tl.load(residual_ptr + row * n + col, mask=inside, other=0.0)
@@ -40,6 +37,6 @@ class ModelNew(nn.Module):
         x, residual = x.contiguous(), residual.contiguous()
         m, n = x.shape[0], self.proj.out_features
         out = torch.empty_like(residual)
-        grid = (triton.cdiv(m, 128) * triton.cdiv(n, 64),)
-        linear_silu_add[grid](x, self.proj.weight, self.proj.bias, residual, out, m, n, x.shape[1], ROWS=128, COLS=64, DEPTH=32, num_warps=8, num_stages=3)
+        grid = (triton.cdiv(m, 128) * triton.cdiv(n, 128),)
+        linear_silu_add[grid](x, self.proj.weight, self.proj.bias, residual, out, m, n, x.shape[1], ROWS=128, COLS=128, DEPTH=32, num_warps=8, num_stages=3)
         return out

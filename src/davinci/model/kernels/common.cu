@@ -6,11 +6,28 @@ __device__ __forceinline__ float Widen(Bf16 bits) { return __uint_as_float((unsi
 __device__ __forceinline__ float Widen(float value) { return value; }
 
 // Rounds to the nearest, ties to even; NaN stays NaN.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+__device__ __forceinline__ Bf16 Narrow(float value) {
+  Bf16 bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+// Two values as one word, the first in its lower half.
+__device__ __forceinline__ unsigned NarrowPair(float low, float high) {
+  unsigned bits;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+  return bits;
+}
+#else
 __device__ __forceinline__ Bf16 Narrow(float value) {
   const unsigned bits = __float_as_uint(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return (Bf16)(bits >> 16 | 0x40u);
   return (Bf16)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
+__device__ __forceinline__ unsigned NarrowPair(float low, float high) {
+  return (unsigned)Narrow(low) | (unsigned)Narrow(high) << 16;
+}
+#endif
 
 __device__ __forceinline__ float WarpSum(float value) {
   for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
@@ -26,23 +43,23 @@ __device__ __forceinline__ void WidenEight(const uint4& words, float* values) {
   }
 }
 
-__device__ __forceinline__ unsigned Gate(unsigned gate, unsigned up) {
-  unsigned out = 0;
-  for (int part = 0; part < 32; part += 16) {
-    const float g = Widen((Bf16)(gate >> part & 0xffffu));
-    const float u = Widen((Bf16)(up >> part & 0xffffu));
-    out |= (unsigned)Narrow(g / (1.0f + expf(-g)) * u) << part;
-  }
-  return out;
+__device__ __forceinline__ uint4 NarrowEight(const float* values) {
+  return make_uint4(NarrowPair(values[0], values[1]), NarrowPair(values[2], values[3]), NarrowPair(values[4], values[5]),
+                    NarrowPair(values[6], values[7]));
 }
 
-// out[row][i] = silu(both[row][i]) * both[row][width + i]; eight elements a thread, width = 8 `chunks`.
+__device__ __forceinline__ float Gate(float gate, float up) { return gate / (1.0f + expf(-gate)) * up; }
+
+// out[row][i] = silu(both[row][i]) * both[row][width + i]; eight elements a thread, width = 8 `chunks`, `total` below 2^32.
 extern "C" __global__ void __launch_bounds__(256)
     dv_silu_mul(const uint4* both, uint4* out, long long total, int chunks) {
   const long long i = (long long)blockIdx.x * 256 + threadIdx.x;
   if (i >= total) return;
-  const long long row = i / chunks;
-  const uint4 g = both[i + row * chunks];
-  const uint4 u = both[i + row * chunks + chunks];
-  out[i] = make_uint4(Gate(g.x, u.x), Gate(g.y, u.y), Gate(g.z, u.z), Gate(g.w, u.w));
+  const long long gate_at = i + (long long)((unsigned)i / (unsigned)chunks) * chunks;
+  float gate[8], up[8];
+  WidenEight(both[gate_at], gate);
+  WidenEight(both[gate_at + chunks], up);
+#pragma unroll
+  for (int e = 0; e < 8; ++e) gate[e] = Gate(gate[e], up[e]);
+  out[i] = NarrowEight(gate);
 }

@@ -6,13 +6,6 @@
 // and by the host's compiler in train_kernels_test.cc, which runs every thread of a block. Elements are bf16, sums fp32.
 // Every sum has an order that depends on sizes only; there are no atomics.
 
-__device__ __forceinline__ uint4 NarrowEight(const float* values) {
-  unsigned words[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) words[i] = (unsigned)Narrow(values[2 * i]) | (unsigned)Narrow(values[2 * i + 1]) << 16;
-  return make_uint4(words[0], words[1], words[2], words[3]);
-}
-
 __device__ __forceinline__ void ReadFloats(const float* from, float* values) {
   const uint4* const words = (const uint4*)from;
 #pragma unroll
@@ -206,14 +199,16 @@ extern "C" __global__ void __launch_bounds__(1024)
   }
 }
 
+constexpr int kMostHeadThreads = 768;  // a thread of more would have too few registers
+
 // d_qkv from the gradients of q and k, rotated, and of v. qkv: before norm and rotation; without norms it is not read.
 // parts (null: not): each block's sums of d q_norm and d k_norm, fp32 [blocks, 2 dim].
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(kMostHeadThreads)
     dv_train_heads_back(const Bf16* qkv, const Bf16* d_q, const Bf16* d_k, const Bf16* d_v, Bf16* d_qkv,
                         const Bf16* q_norm, const Bf16* k_norm, float eps, const float* cos_sin,
                         const long long* positions, float* parts, long long rows, int heads, int kv_heads, int dim,
                         int lanes, int at_once) {
-  __shared__ float shared[1024];
+  __shared__ float shared[8][kMostHeadThreads + 4];  // 4: the columns of eight threads lie in other banks
   const int total = heads + 2 * kv_heads;
   const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes;
   const int head = group % total, offset = group / total;
@@ -284,22 +279,21 @@ extern "C" __global__ void __launch_bounds__(1024)
     *(uint4*)(d_qkv + to + high_at) = NarrowEight(high);
   }
   if (parts == nullptr) return;
-  // One of a thread's sixteen columns at a time: the first threads add up those of all heads of a kind, in order.
-  const int used = half / 8;
-  const int kind = threadIdx.x / used, place = threadIdx.x % used;
+  // First the lower halves of heads, then the upper ones: a thread adds up one column of all heads of a kind, in order.
 #pragma unroll
-  for (int i = 0; i < 16; ++i) {
+  for (int part = 0; part < 2; ++part) {
     __syncthreads();
-    shared[threadIdx.x] = i < 8 ? low_sum[i] : high_sum[i - 8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) shared[i][threadIdx.x] = part == 0 ? low_sum[i] : high_sum[i];
     __syncthreads();
-    if (kind >= 2) continue;
-    float sum = 0.0f;
-    for (int g = 0; g < at_once * total; ++g) {
-      const int h = g % total;
-      if (kind == 0 ? h < heads : h >= heads && h < heads + kv_heads) sum += shared[g * lanes + place];
+    for (int c = threadIdx.x; c < 2 * half; c += blockDim.x) {
+      const int kind = c / half, column = c % half;
+      const int first = kind == 0 ? 0 : heads, last = kind == 0 ? heads : heads + kv_heads;
+      float sum = 0.0f;
+      for (int o = 0; o < at_once; ++o)
+        for (int h = first; h < last; ++h) sum += shared[column % 8][(o * total + h) * lanes + column / 8];
+      parts[((long long)blockIdx.x * 2 + kind) * dim + part * half + column] = sum;
     }
-    const int column = i < 8 ? 8 * place + i : half + 8 * place + i - 8;
-    parts[((long long)blockIdx.x * 2 + kind) * dim + column] = sum;
   }
 }
 

@@ -29,8 +29,10 @@ using at::Tensor;
 // Batch sizes that decode steps are captured for.
 constexpr int kBuckets[] = {1,   2,   4,   8,   16,  32,  48,  64,  96,
                             128, 160, 192, 224, 256, 320, 384, 448, 512};
-// Where a layer's product is cuBLAS's: more rows, or weights of more elements.
-constexpr int64_t kMostProjectedRows = 256;
+// Steps of more rows are made of OwnKernels::kOperations: with 256 rows cuBLAS's products are
+// faster than what one launch less saves (docs/results/backbone.md).
+constexpr int64_t kMostRowsOfLayers = 64;
+// In a layer, a product of more weights than this is cuBLAS's.
 constexpr int64_t kMostProjectedWeights = int64_t{8} << 20;
 // Rows whose restrictions look at no more than so many tokens need no full sort.
 constexpr int64_t kSmallTopK = 128;
@@ -312,7 +314,9 @@ class CudaExecutor final : public Executor {
     DecodeAttention attention(*this, batch);
     const DecodeLayers layers(*this, batch);
     PassOptions pass = pass_;
-    if (kernels_ != nullptr && options_.own_kernels >= OwnKernels::kLayers) pass.layers = &layers;
+    if (kernels_ != nullptr && options_.own_kernels >= OwnKernels::kLayers &&
+        batch <= kMostRowsOfLayers)
+      pass.layers = &layers;
     const Tensor hidden =
         model_.Hidden(Tokens(batch), device_inputs_.positions.narrow(0, 0, batch), attention, pass);
     const Drawn into{drawn_.tokens.narrow(0, 0, batch), drawn_.logprobs.narrow(0, 0, batch)};
@@ -577,7 +581,7 @@ class CudaExecutor final : public Executor {
    private:
     float Eps() const { return static_cast<float>(owner.model_.config().rms_norm_eps); }
     bool Projects(const Linear& linear, int64_t width) const {
-      return batch <= kMostProjectedRows && linear.weight.numel() <= kMostProjectedWeights &&
+      return linear.weight.numel() <= kMostProjectedWeights &&
              DecodeKernels::CanProject(width, linear.weight.size(1));
     }
     Tensor Project(const Tensor& x, const Tensor& norm, const Linear& linear, bool gate,

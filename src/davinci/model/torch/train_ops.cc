@@ -183,7 +183,7 @@ TrainOps::Normed TrainOps::Norm(const Tensor& x, const Tensor& weight) const {
 
 TrainOps::Rotated TrainOps::Heads(const Tensor& qkv, const Tensor& q_norm, const Tensor& k_norm,
                                   const Tensor& cos_sin, const Tensor& positions) const {
-  if (!IsDense(qkv) || !TrainKernels::CanHeads(shape_)) return {};
+  if (!CanHeads()) return {};
   const auto given = [](const Tensor& x) {
     return x.defined() ? std::optional<Tensor>(x) : std::nullopt;
   };

@@ -32,6 +32,7 @@ class TrainOps {
   struct Rotated {
     at::Tensor q, k, v;
   };
+  bool CanHeads() const { return TrainKernels::CanHeads(shape_); }
   Rotated Heads(const at::Tensor& qkv, const at::Tensor& q_norm, const at::Tensor& k_norm,
                 const at::Tensor& cos_sin, const at::Tensor& positions) const;
 

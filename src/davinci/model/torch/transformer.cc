@@ -401,7 +401,9 @@ Tensor Transformer::Embed(const Tensor& tokens, const PassOptions& options) cons
 
 Transformer::Rotation Transformer::RotationOf(const Tensor& positions,
                                               const PassOptions& options) const {
-  if (OnCpuKernels(options) || options.fused != nullptr) return {};
+  if (OnCpuKernels(options) || options.fused != nullptr ||
+      (options.train != nullptr && options.train->CanHeads()))
+    return {};
   return {cos_.index_select(0, positions).unsqueeze(1),
           signed_sin_.index_select(0, positions).unsqueeze(1)};
 }

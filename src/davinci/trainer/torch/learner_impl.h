@@ -21,13 +21,13 @@ auto Guarded(const F& work) -> decltype(work()) {
     return work();
   } catch (const c10::OutOfMemoryError& error) {
     return ResourceExhausted(fmt::format(
-        "the device has no memory left for training: {}; lower batch.tokens_per_pass, raise "
+        "the device has no memory left for training: {}; lower model.tokens_per_pass, raise "
         "model.recomputed_layers, or train LoRA",
         FirstLine(error.what_without_backtrace())));
   } catch (const c10::Error& error) {
     return Internal(FirstLine(error.what_without_backtrace()));
   } catch (const std::bad_alloc&) {
-    return ResourceExhausted("no memory left for training; lower batch.tokens_per_pass");
+    return ResourceExhausted("no memory left for training; lower model.tokens_per_pass");
   } catch (const std::exception& error) {
     return Internal(FirstLine(error.what()));
   }
@@ -90,8 +90,7 @@ class LearnerImpl final : public Learner {
     at::Tensor rows, expected;     // int64 [targets]: which hidden states predict which tokens
     std::vector<int64_t> borders{0};
   };
-  // What the head computed, still on the device: it is read once the backward pass has been
-  // launched.
+  // What the head computed, still on the device.
   struct Outputs {
     at::Tensor outputs;    // fp32 [targets]
     at::Tensor entropies;  // the same, or undefined
@@ -118,11 +117,10 @@ class LearnerImpl final : public Learner {
                                    const PassOptions& options, std::span<const float> derivatives,
                                    const LossGradient* gradient);
   // Outputs of all targets, in chunks; with `d_hidden` also the derivatives of the hidden states
-  // and of the head, added to the head's slot.
+  // and of the head, added to the head's slot: from `derivatives` (fp32 [targets]), or `gradient`.
   Outputs Head(const Packed& packed, const at::Tensor& hidden, const PassOptions& options,
-               std::span<const float> derivatives, const LossGradient* gradient,
-               at::Tensor* d_hidden);
-  Outputs ValueHead(const at::Tensor& hidden, std::span<const float> derivatives,
+               const at::Tensor& derivatives, const LossGradient* gradient, at::Tensor* d_hidden);
+  Outputs ValueHead(const at::Tensor& hidden, const at::Tensor& derivatives,
                     const LossGradient* gradient, at::Tensor* d_hidden);
   void Collect(int64_t layer);
   // The slots of a layer; -1: those outside of the layers, but for an embedding that is not the

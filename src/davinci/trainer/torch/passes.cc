@@ -1,6 +1,9 @@
 // Forward and backward passes of the learner.
+#include <c10/core/Event.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "davinci/trainer/torch/learner_impl.h"
 
@@ -10,24 +13,44 @@ using at::Tensor;
 
 namespace {
 
-// Logits that exist at a time unless the caller says otherwise. On CUDA 2 GiB of fp32, or of bf16
-// where the derivatives take their place: each chunk also reads and writes the gradient of the
-// whole head.
-constexpr int64_t kHeadLogitsCpu = int64_t{64} << 20;
-constexpr int64_t kHeadLogitsCuda = int64_t{512} << 20;
-constexpr int64_t kHeadLogitsInPlace = int64_t{1} << 30;
+// Rows of logits that exist at a time unless the caller says otherwise.
+int64_t ChunkRows(const LearnerOptions& options, int64_t most_logits, int64_t vocab) {
+  return options.head_rows > 0 ? options.head_rows : std::max<int64_t>(16, most_logits / vocab);
+}
+
+// What the host reads of a pass, under way while the backward pass runs.
+class Download {
+ public:
+  explicit Download(const Tensor& from) {
+    if (!from.defined()) return;
+    if (from.is_cpu()) {
+      host_ = from.contiguous();
+      return;
+    }
+    host_ = at::empty(from.sizes(), from.options().device(at::kCPU).pinned_memory(true));
+    host_.copy_(from, /*non_blocking=*/true);
+    arrived_.emplace(from.device().type());
+    arrived_->record(c10::impl::VirtualGuardImpl(from.device().type()).getStream(from.device()));
+  }
+
+  std::vector<float> Wait() const {
+    if (!host_.defined()) return {};
+    if (arrived_.has_value()) arrived_->synchronize();
+    const auto* const values = host_.const_data_ptr<float>();
+    return {values, values + host_.numel()};
+  }
+
+ private:
+  Tensor host_;
+  std::optional<c10::Event> arrived_;
+};
 
 }  // namespace
 
 PassResult LearnerImpl::ToHost(const Outputs& from) {
   PassResult result;
-  const auto take = [](const Tensor& tensor, std::vector<float>* into) {
-    if (!tensor.defined()) return;
-    const Tensor host = tensor.to(at::kCPU).contiguous();
-    into->assign(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
-  };
-  take(from.outputs, &result.outputs);
-  take(from.entropies, &result.entropies);
+  result.outputs = Download(from.outputs).Wait();
+  result.entropies = Download(from.entropies).Wait();
   return result;
 }
 
@@ -90,6 +113,13 @@ Result<LearnerImpl::Packed> LearnerImpl::Pack(std::span<const SequenceView> sequ
   Packed packed;
   std::vector<int64_t> tokens, positions, rows, expected;
   int64_t longest = 0;
+  size_t num_tokens = 0, num_targets = 0;
+  for (const SequenceView& sequence : sequences) {
+    num_tokens += sequence.tokens.size();
+    num_targets += sequence.targets.size();
+  }
+  for (std::vector<int64_t>* each : {&tokens, &positions}) each->reserve(num_tokens);
+  for (std::vector<int64_t>* each : {&rows, &expected}) each->reserve(num_targets);
   for (const SequenceView& sequence : sequences) {
     const auto base = static_cast<int64_t>(tokens.size());
     const auto size = static_cast<int64_t>(sequence.tokens.size());
@@ -171,19 +201,19 @@ Status LearnerImpl::AssistPass() {
   return ReduceEmbedding();
 }
 
-LearnerImpl::Outputs LearnerImpl::ValueHead(const Tensor& hidden,
-                                            std::span<const float> derivatives,
+LearnerImpl::Outputs LearnerImpl::ValueHead(const Tensor& hidden, const Tensor& derivatives,
                                             const LossGradient* gradient, Tensor* d_hidden) {
   const Tensor wide = hidden.to(at::kFloat);
   const Tensor values =
       (at::matmul(wide, value_weight_.detach().t()) + value_bias_.detach()).squeeze(1);
   if (d_hidden == nullptr) return {values, {}};
-  std::vector<float> slopes(static_cast<size_t>(values.numel()));
-  if (gradient != nullptr)
+  Tensor g = derivatives;
+  if (gradient != nullptr) {
+    std::vector<float> slopes(static_cast<size_t>(values.numel()));
     (*gradient)(0, ToHost({values, {}}).outputs, slopes);
-  else
-    std::copy(derivatives.begin(), derivatives.end(), slopes.begin());
-  const Tensor g = at::tensor(slopes, at::kFloat).to(device_).unsqueeze(1);
+    g = at::tensor(slopes, at::kFloat).to(device_);
+  }
+  g = g.unsqueeze(1);
   d_hidden->copy_(at::matmul(g, value_weight_.detach()));
   AddGradient(FindSlot(value_weight_), at::matmul(g.t(), wide));
   AddGradient(FindSlot(value_bias_), g.sum(0));
@@ -191,29 +221,18 @@ LearnerImpl::Outputs LearnerImpl::ValueHead(const Tensor& hidden,
 }
 
 LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidden,
-                                       const PassOptions& options,
-                                       std::span<const float> derivatives,
+                                       const PassOptions& options, const Tensor& derivatives,
                                        const LossGradient* gradient, Tensor* d_hidden) {
   if (options_.value_head) return ValueHead(hidden, derivatives, gradient, d_hidden);
   const int64_t count = hidden.size(0);
+  const bool in_place = ops_ != nullptr && model::TrainKernels::CanScore(config_.vocab_size);
   const int64_t chunk_rows =
-      options_.head_rows > 0
-          ? options_.head_rows
-          : std::max<int64_t>(
-                16, (device_.is_cpu() ? kHeadLogitsCpu
-                     : ops_ != nullptr && model::TrainKernels::CanScore(config_.vocab_size)
-                         ? kHeadLogitsInPlace
-                         : kHeadLogitsCuda) /
-                        config_.vocab_size);
+      ChunkRows(options_, MostHeadLogits(/*cuda=*/!device_.is_cpu(), in_place), config_.vocab_size);
   const Tensor weight = model_->head().detach();
   Slot* slot = FindSlot(model_->head());
   const Tensor outputs = at::empty({count}, hidden.options().dtype(at::kFloat));
   const Tensor entropies = options.entropies ? at::empty_like(outputs) : Tensor();
-  std::vector<float> slopes(static_cast<size_t>(count));
-  std::copy(derivatives.begin(), derivatives.end(), slopes.begin());
-  Tensor device_slopes;
-  if (d_hidden != nullptr && gradient == nullptr)
-    device_slopes = at::tensor(slopes, at::kFloat).to(device_);
+  std::vector<float> slopes(gradient != nullptr ? static_cast<size_t>(count) : 0);
   for (int64_t begin = 0; begin < count; begin += chunk_rows) {
     const int64_t rows = std::min(chunk_rows, count - begin);
     const Tensor h = hidden.narrow(0, begin, rows);
@@ -221,7 +240,7 @@ LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidde
     Tensor logits = at::linear(h, weight);
     // Derivatives with respect to the log-probabilities just computed.
     const auto slopes_of = [&](const Tensor& picked) {
-      if (gradient == nullptr) return device_slopes.narrow(0, begin, rows);
+      if (gradient == nullptr) return derivatives.narrow(0, begin, rows);
       const Tensor host = picked.to(at::kCPU).contiguous();
       const auto first = static_cast<size_t>(begin);
       (*gradient)(first, {host.const_data_ptr<float>(), static_cast<size_t>(rows)},
@@ -236,10 +255,9 @@ LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidde
     };
     if (ops_ != nullptr && ops_->CanScore(logits)) {
       const Tensor wanted = packed.expected.narrow(0, begin, rows);
-      const model::TrainOps::Scores scores =
-          ops_->Score(logits, wanted, options.temperature,
-                      device_slopes.defined() ? device_slopes.narrow(0, begin, rows) : Tensor(),
-                      options.entropies);
+      const model::TrainOps::Scores scores = ops_->Score(
+          logits, wanted, options.temperature,
+          derivatives.defined() ? derivatives.narrow(0, begin, rows) : Tensor(), options.entropies);
       outputs.narrow(0, begin, rows).copy_(scores.log_probs);
       if (options.entropies) entropies.narrow(0, begin, rows).copy_(scores.entropies);
       if (d_hidden == nullptr) continue;
@@ -284,6 +302,11 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
   }
   DAVINCI_ASSIGN_OR_RETURN(const Packed packed, Pack(sequences, options));
   const c10::AutoGradMode no_gradients(false);
+  // Before the layers: a copy in their midst would wait for them.
+  Tensor slopes;
+  if (gradient == nullptr)
+    slopes = at::tensor(at::ArrayRef<float>(derivatives.data(), derivatives.size()), at::kFloat)
+                 .to(device_);
   const auto attention = Attend(packed);
   const auto rotation = model_->RotationOf(packed.positions, pass_);
   const int64_t num_layers = config_.num_layers;
@@ -319,7 +342,8 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
   }
   const Tensor seen = hidden.detach().index_select(0, packed.rows);
   Tensor d_seen = at::empty_like(seen);
-  const Outputs outputs = Head(packed, seen, options, derivatives, gradient, &d_seen);
+  const Outputs made = Head(packed, seen, options, slopes, gradient, &d_seen);
+  const Download outputs(made.outputs), entropies(made.entropies);
   Tensor d_hidden = at::zeros_like(hidden.detach());
   d_hidden.index_copy_(0, packed.rows, d_seen);
   hidden.backward(d_hidden);
@@ -345,7 +369,10 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
     AddGradient(embedding, at::embedding_dense_backward(slope.to(at::kFloat), packed.tokens,
                                                         config_.vocab_size, -1, false));
   DAVINCI_RETURN_IF_ERROR(ReduceEmbedding());
-  return ToHost(outputs);
+  PassResult result;
+  result.outputs = outputs.Wait();
+  result.entropies = entropies.Wait();
+  return result;
 }
 
 }  // namespace davinci::trainer
