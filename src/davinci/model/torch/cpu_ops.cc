@@ -116,15 +116,37 @@ Tensor LinearOp(const Tensor& x_in, const Tensor& weight, const Tensor& bias) {
   return y;
 }
 
+namespace {
+
+PackedWeight PackPanelWeight(const Tensor& weight) {
+  PackedWeight packed;
+  packed.layout = PackedLayout::kPanels;
+  packed.out = weight.size(0);
+  packed.inner = weight.size(1);
+  packed.matrix = at::empty({PanelsSize(packed.out, packed.inner)}, weight.options());
+  const float* from = weight.const_data_ptr<float>();
+  auto* to = packed.matrix.data_ptr<float>();
+  at::parallel_for(0, NumPanels(packed.out), 1, [&](int64_t begin, int64_t end) {
+    PackPanels(from, packed.out, packed.inner, to, begin, end);
+  });
+  return packed;
+}
+
+}  // namespace
+
 PackedWeight PackWeight(const Tensor& weight) {
+  if (weight.scalar_type() == at::kFloat) return PackPanelWeight(weight);
   const OneDnn* one_dnn = OneDnn::Get();
   if (one_dnn == nullptr) return {};
 #if defined(__x86_64__)
   // Without AVX-512 oneDNN emulates bf16.
-  if (weight.scalar_type() != at::kFloat && !__builtin_cpu_supports("avx512f")) return {};
+  if (!__builtin_cpu_supports("avx512f")) return {};
 #endif
   try {
-    PackedWeight packed{one_dnn->reorder.call(weight, c10::SymInt(kRowsHint))};
+    PackedWeight packed;
+    packed.matrix = one_dnn->reorder.call(weight, c10::SymInt(kRowsHint));
+    packed.out = weight.size(0);
+    packed.inner = weight.size(1);
     packed.row_step = RowStep(*one_dnn, packed.matrix);
     return packed.row_step > 0 ? packed : PackedWeight();
   } catch (const c10::Error&) {
@@ -138,7 +160,7 @@ PackedWeight PackTiledWeight(const Tensor& weight, TileOrder order) {
   if (weight.scalar_type() != at::kBFloat16 || inner % kTileInner != 0 || !HasTiles()) return {};
   PackedWeight packed;
   packed.matrix = at::empty({TiledSize(out, inner, order) / inner, inner}, weight.options());
-  packed.tiles = true;
+  packed.layout = PackedLayout::kTiles;
   packed.order = order;
   packed.out = out;
   packed.inner = inner;
@@ -168,14 +190,48 @@ void TiledLinearOp(const Tensor& x, const PackedWeight& packed, const Tensor& bi
          [&](int64_t begin, int64_t end) { MultiplyTiles(product, begin, end); });
 }
 
-Tensor TiledEmbedOp(const PackedWeight& packed, const Tensor& tokens) {
+void PanelLinearOp(const Tensor& x, const PackedWeight& packed, const Tensor& bias, Tensor y,
+                   bool add) {
+  PanelProduct all;
+  all.x = x.const_data_ptr<float>();
+  all.rows = x.size(0);
+  all.panels = packed.matrix.const_data_ptr<float>();
+  all.out = packed.out;
+  all.inner = packed.inner;
+  all.bias = bias.defined() ? bias.const_data_ptr<float>() : nullptr;
+  all.y = y.data_ptr<float>();
+  all.add = add;
+  const int64_t slabs =
+      std::max<int64_t>(1, (all.rows + PanelSlabRows(all.inner) - 1) / PanelSlabRows(all.inner));
+  const int64_t slab_rows = (all.rows + slabs - 1) / slabs;
+  const int64_t panels = NumPanels(all.out);
+  Spread(slabs * panels, kPanelColumns * all.inner * slab_rows, [&](int64_t begin, int64_t end) {
+    for (int64_t next = begin; begin < end; begin = next) {
+      const int64_t slab = begin / panels;
+      next = std::min(end, (slab + 1) * panels);
+      const int64_t row = slab * slab_rows;
+      PanelProduct part = all;
+      part.x += row * all.inner;
+      part.y += row * all.out;
+      part.rows = std::min(slab_rows, all.rows - row);
+      if (part.rows > 0) MultiplyPanels(part, begin - slab * panels, next - slab * panels);
+    }
+  });
+}
+
+Tensor PackedEmbedOp(const PackedWeight& packed, const Tensor& tokens) {
   Tensor x = at::empty({tokens.size(0), packed.inner}, at::kFloat);
-  const auto* tiles = static_cast<const uint16_t*>(packed.matrix.const_data_ptr());
+  const void* matrix = packed.matrix.const_data_ptr();
   const int64_t* rows = tokens.const_data_ptr<int64_t>();
   auto* to = x.data_ptr<float>();
   Spread(tokens.size(0), 8 * packed.inner, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      UnpackTileRow(tiles, packed.inner, rows[i], to + i * packed.inner);
+      if (packed.layout == PackedLayout::kPanels)
+        UnpackPanelRow(static_cast<const float*>(matrix), packed.inner, rows[i],
+                       to + i * packed.inner);
+      else
+        UnpackTileRow(static_cast<const uint16_t*>(matrix), packed.inner, rows[i],
+                      to + i * packed.inner);
   });
   return x;
 }

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "davinci/model/cpu_kernels.h"
+#include "davinci/model/panel_kernels.h"
 #include "davinci/model/tile_kernels.h"
 
 namespace davinci::model {
@@ -14,30 +15,37 @@ Element ElementOf(const at::Tensor& tensor);
 
 // x: fp32 [rows, in]; weight: fp32 or bf16 [out, in]; bias may be undefined. Returns fp32.
 at::Tensor LinearOp(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
-// A weight in the layout that a product reads: oneDNN's, or tile_kernels.h's where `tiles`.
+// A weight in the layout that a product reads.
+enum class PackedLayout { kOneDnn, kTiles, kPanels };
 struct PackedWeight {
   at::Tensor matrix;  // undefined: none
-  int64_t row_step =
-      0;  // oneDNN: in products of a multiple of so many rows, a row's bits are its own
-  bool tiles = false;
-  TileOrder order = TileOrder::kPlain;
+  PackedLayout layout = PackedLayout::kOneDnn;
   int64_t out = 0;
   int64_t inner = 0;
+  int64_t row_step =
+      0;  // kOneDnn: in products of a multiple of so many rows, a row's bits are its own
+  TileOrder order = TileOrder::kPlain;  // kTiles
+  // Whether there is one whose product is stored in its place or added to what is there.
+  bool can_add() const { return matrix.defined() && layout != PackedLayout::kOneDnn; }
 };
-// None where that product is not to be had for this type on this CPU, or where the bits of a row
-// depend on the number of rows whatever the step (looked at once for each shape).
+// fp32: panel_kernels.h's. bf16: oneDNN's; none where that product is not to be had on this CPU, or
+// where the bits of a row depend on the number of rows whatever the step (looked at once for each
+// shape).
 PackedWeight PackWeight(const at::Tensor& weight);
 // With tiles. None where this CPU has none, and for other types and inner sizes than they take.
 PackedWeight PackTiledWeight(const at::Tensor& weight, TileOrder order);
-// The product with a weight packed by PackWeight(): x is rounded to the weight's type, the result
-// to fp32.
+// The product with a weight in oneDNN's layout: x is rounded to the weight's type, the result to
+// fp32.
 at::Tensor PackedLinearOp(const at::Tensor& x, const PackedWeight& packed, const at::Tensor& bias);
+// The product with panels: stored in y, or added to it. All are fp32.
+void PanelLinearOp(const at::Tensor& x, const PackedWeight& packed, const at::Tensor& bias,
+                   at::Tensor y, bool add);
 // The product with tiles, x in bf16. Plain order: stored in y (fp32), or added to it. Gated order:
 // y is bf16, [rows, out / 2].
 void TiledLinearOp(const at::Tensor& x, const PackedWeight& packed, const at::Tensor& bias,
                    at::Tensor y, bool add);
-// Rows of a weight with tiles in plain order, fp32.
-at::Tensor TiledEmbedOp(const PackedWeight& packed, const at::Tensor& tokens);
+// Rows of a weight with panels or with tiles in plain order, fp32.
+at::Tensor PackedEmbedOp(const PackedWeight& packed, const at::Tensor& tokens);
 // Where there are tiles: fp32 → bf16, and the norm of fp32 rows in bf16.
 at::Tensor RoundOp(const at::Tensor& x);
 at::Tensor RoundedNormOp(const at::Tensor& x, const at::Tensor& weight, double eps);

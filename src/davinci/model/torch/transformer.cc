@@ -251,6 +251,11 @@ bool Transformer::Pack() {
       linear->packed = PackWeight(linear->weight);
       linear->weight = Tensor();
     }
+  if (dtype_ == at::kFloat) {
+    packed_head_ = PackWeight(head_);
+    head_ = Tensor();
+    if (config_.tied_embeddings) embedding_ = Tensor();
+  }
   return true;
 }
 
@@ -277,26 +282,27 @@ bool Transformer::PackTiled() {
   return true;
 }
 
-Tensor Transformer::ApplyTiled(const Linear& linear, const Tensor& x, Tensor y, bool add,
-                               const PassOptions& options) const {
-  const Tensor in = x.scalar_type() == at::kFloat ? RoundOp(x) : x.contiguous();
+Tensor Transformer::ApplyTo(const Linear& linear, const Tensor& x, Tensor y, bool add,
+                            const PassOptions& options) const {
+  const Tensor in = tiled_ && x.scalar_type() == at::kFloat ? RoundOp(x) : x.contiguous();
   const int64_t rows = in.size(0);
   const auto work_per_row = static_cast<double>(linear.packed.matrix.numel());
   const int64_t step = options.pacer == nullptr ? rows : options.pacer->Rows(rows, work_per_row);
   for (int64_t begin = 0; begin < rows; begin += step) {
     const int64_t count = std::min(step, rows - begin);
     if (options.pacer != nullptr) options.pacer->Between(work_per_row * static_cast<double>(count));
-    TiledLinearOp(in.narrow(0, begin, count), linear.packed, linear.bias, y.narrow(0, begin, count),
-                  add);
+    const auto multiply = tiled_ ? TiledLinearOp : PanelLinearOp;
+    multiply(in.narrow(0, begin, count), linear.packed, linear.bias, y.narrow(0, begin, count),
+             add);
   }
   return y;
 }
 
 Tensor Transformer::ApplyOnCpu(const Linear& linear, const Tensor& x,
                                const PassOptions& options) const {
-  if (tiled_)
-    return ApplyTiled(linear, x, at::empty({x.size(0), linear.packed.out}, at::kFloat), false,
-                      options);
+  if (linear.packed.can_add())
+    return ApplyTo(linear, x, at::empty({x.size(0), linear.packed.out}, at::kFloat), false,
+                   options);
   const Tensor& matrix = linear.packed.matrix.defined() ? linear.packed.matrix : linear.weight;
   const auto work_per_row = static_cast<double>(matrix.numel());
   const bool by_row = options.row_by_row || x.size(0) <= 4;
@@ -364,9 +370,9 @@ Tensor Transformer::Heads(const Layer& layer, int64_t index, Tensor qkv, const T
 
 Tensor Transformer::Gated(const Layer& layer, const Tensor& x, const PassOptions& options) const {
   if (OnCpuKernels(options) && tiled_)
-    return ApplyTiled(layer.gate_up, x,
-                      at::empty({x.size(0), config_.intermediate_size}, at::kBFloat16), false,
-                      options);
+    return ApplyTo(layer.gate_up, x,
+                   at::empty({x.size(0), config_.intermediate_size}, at::kBFloat16), false,
+                   options);
   const Tensor both = Apply(layer.gate_up, x, options);
   if (OnCpuKernels(options)) return SiluMulOp(both);
   if (options.fused != nullptr) return options.fused->SiluMul(both);
@@ -383,12 +389,12 @@ Tensor Transformer::AddTo(Tensor x, const Linear& linear, const Tensor& y,
   // The product's own epilogue adds, before it rounds.
   if (options.fused != nullptr && !linear.bias.defined() && linear.low_rank.empty())
     return x.addmm_(y, linear.weight.t());
-  if (OnCpuKernels(options) && tiled_) return ApplyTiled(linear, y, x, true, options);
+  if (OnCpuKernels(options) && linear.packed.can_add()) return ApplyTo(linear, y, x, true, options);
   return x + Apply(linear, y, options);
 }
 
 Tensor Transformer::Embed(const Tensor& tokens, const PassOptions& options) const {
-  if (!embedding_.defined()) return TiledEmbedOp(packed_head_, tokens);
+  if (!embedding_.defined()) return PackedEmbedOp(packed_head_, tokens);
   const Tensor x = at::embedding(embedding_, tokens);
   return OnCpuKernels(options) ? x.to(at::kFloat) : x;
 }

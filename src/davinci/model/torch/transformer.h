@@ -128,9 +128,9 @@ class Transformer {
                                              at::ScalarType dtype);
 
   // CPU: brings weights, one by one, into the layout of a product that computes each row as if it
-  // were alone: in bf16 that of the tile registers, where the CPU has them, for all weights; else
-  // oneDNN's, for the layers'. True: all rows of all passes are computed so from now on. Without
-  // gradients and StoredTensors() from then on.
+  // were alone: for all weights in fp32 panels and in bf16 tiles, where the CPU has their
+  // registers; else oneDNN's, for the layers'. True: all rows of all passes are computed so from
+  // now on. Without gradients and StoredTensors() from then on.
   bool Pack();
   // Whether Pack() chose tiles: then activations are rounded to bf16 where they enter a product.
   bool tiled() const { return tiled_; }
@@ -201,15 +201,15 @@ class Transformer {
   at::Tensor Apply(const Linear& linear, const at::Tensor& x, const PassOptions& options) const;
   at::Tensor ApplyOnCpu(const Linear& linear, const at::Tensor& x,
                         const PassOptions& options) const;
-  // TiledLinearOp() in pieces that the pacer allows; returns y.
-  at::Tensor ApplyTiled(const Linear& linear, const at::Tensor& x, at::Tensor y, bool add,
-                        const PassOptions& options) const;
+  // TiledLinearOp() or PanelLinearOp() in pieces that the pacer allows; returns y.
+  at::Tensor ApplyTo(const Linear& linear, const at::Tensor& x, at::Tensor y, bool add,
+                     const PassOptions& options) const;
   bool PackTiled();
   // Normalises and rotates the heads of one pass and attends.
   at::Tensor Heads(const Layer& layer, int64_t index, at::Tensor qkv, const at::Tensor& positions,
                    const Rotation& rotation, Attention& attention,
                    const PassOptions& options) const;
-  // x + linear(y). With `fused` and with tiles x may be overwritten, which saves a pass.
+  // x + linear(y). With `fused`, tiles and panels x may be overwritten, which saves a pass.
   at::Tensor AddTo(at::Tensor x, const Linear& linear, const at::Tensor& y,
                    const PassOptions& options) const;
   // silu(gate) * up
@@ -223,7 +223,7 @@ class Transformer {
   std::vector<Layer> layers_;
   at::Tensor final_norm_;
   at::Tensor head_;  // [vocabulary, hidden]; tied: the same as embedding_
-  // With tiles: instead of head_, and tied, of embedding_.
+  // With tiles and panels: instead of head_, and tied, of embedding_.
   PackedWeight packed_head_;
   bool tiled_ = false;
   at::Tensor cos_sin_;           // fp32 [positions, cos | sin of head_dim / 2]
