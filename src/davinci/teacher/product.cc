@@ -240,7 +240,6 @@ ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
   return {shape.rows > 32 ? 64 : 32, shape.cols > 32 ? 64 : 32, depth, 4, 3};
 }
 
-<<<<<<< HEAD
 bool NeedsEpilogue(const Program& p, Id product) {
   return p.graph.precision != synth::Precision::kFp32 ||
          ShapeOf(p, product).depth < kLeastDepthAlone;
@@ -248,7 +247,8 @@ bool NeedsEpilogue(const Program& p, Id product) {
 
 bool KnowsDepth(const Program& p, Id product) {
   return p.graph.precision == synth::Precision::kFp32 && !IsMultiple(ShapeOf(p, product).depth, 16);
-=======
+}
+
 void SkipTriangles(const Program& p, ProductKernel* kernel) {
   const MatrixProduct& product = *p[kernel->value].product;
   // Rows of several matrices on one on the right are numbered through.
@@ -274,7 +274,6 @@ void SkipTriangles(const Program& p, ProductKernel* kernel) {
   if (first.size() == 2) kernel->first = "(" + kernel->first + ")";
   if (!first.empty()) kernel->first += " // DEPTH * DEPTH";
   if (!last.empty()) kernel->last = fmt::format("tl.minimum({}, depth)", kernel->last);
->>>>>>> breadth
 }
 
 std::vector<std::string> ProductLines(const Program& p, const ProductKernel& kernel,
@@ -329,8 +328,12 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
   // rounding, so the error grows with the steps alone: no other accumulator is needed.
   const std::string precision = kernel.compensated ? ", input_precision=\"tf32x3\"" : "";
   line("total = tl.zeros((ROWS, BLOCK), tl.float32)");
-<<<<<<< HEAD
-  line("for start in range(0, depth, DEPTH):");
+  const std::string first = kernel.first.empty() ? "0" : "first";
+  const std::string last = kernel.last.empty() ? "depth" : "last";
+  if (first == "first" || last == "last") line("# Outside of these one operand is zero.");
+  if (first == "first") line("first = " + kernel.first);
+  if (last == "last") line("last = " + kernel.last);
+  line(fmt::format("for start in range({}, {}, DEPTH):", first, last));
   line("    in_k = start + k < depth");
   line(fmt::format("    a = tl.load(left_ptr + left + {}, mask=in_row & in_k[None, :], other=0.0)",
                    left_step));
@@ -338,33 +341,6 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
       fmt::format("    b = tl.load(right_ptr + right + {}, mask=in_k[:, None] & in_col, other=0.0)",
                   right_step));
   line(fmt::format("    total = tl.dot(a, b, total{})", precision));
-=======
-  std::string pad, sum = "total";
-  const std::string first = kernel.first.empty() ? "0" : "first";
-  const std::string last = kernel.last.empty() ? "depth" : "last";
-  if (first == "first" || last == "last") line("# Outside of these one operand is zero.");
-  if (first == "first") line("first = " + kernel.first);
-  if (last == "last") line("last = " + kernel.last);
-  if (chunks) {
-    line("# A tensor core truncates as it adds: sums of some hundred terms are added outside.");
-    line(fmt::format("for chunk in range({}, {}, {:.0f}):", first, last, kChunk));
-    line("    part = tl.zeros((ROWS, BLOCK), tl.float32)");
-    pad = "    ";
-    sum = "part";
-    line(fmt::format(
-        "    for start in range(chunk, tl.minimum(chunk + {:.0f}, {}), DEPTH):", kChunk, last));
-  } else {
-    line(fmt::format("for start in range({}, {}, DEPTH):", first, last));
-  }
-  pad += "    ";
-  line(pad + "in_k = start + k < depth");
-  line(fmt::format("{}a = tl.load(left_ptr + left + {}, mask=in_row & in_k[None, :], other=0.0)",
-                   pad, left_step));
-  line(fmt::format("{}b = tl.load(right_ptr + right + {}, mask=in_k[:, None] & in_col, other=0.0)",
-                   pad, right_step));
-  line(fmt::format("{}{} = tl.dot(a, b, {}{})", pad, sum, sum, precision));
-  if (chunks) line("    total += part");
->>>>>>> breadth
   if (product.bias >= 0)
     line(fmt::format("total += tl.load(bias_ptr + col, mask=in_col, other=0.0){}",
                      p.graph.precision == synth::Precision::kFp32 ? "" : ".to(tl.float32)"));
