@@ -29,11 +29,12 @@ const Made& All() {
   return made;
 }
 
-std::vector<synth::SampledTask> Tasks(size_t count, uint64_t seed) {
+std::vector<synth::SampledTask> Tasks(size_t count, uint64_t seed, std::string pattern = "") {
   std::vector<synth::SampledTask> tasks;
   synth::SampleOptions options;
   options.count = count;
   options.seed = seed;
+  options.pattern = std::move(pattern);
   EXPECT_TRUE(synth::SampleTasks(All().grammar, *All().styles, options,
                                  [&](const synth::SampledTask& task) {
                                    tasks.push_back(task);
@@ -74,7 +75,8 @@ TEST(Teacher, GivesAnAnswerToNearlyEveryTaskAndAnOwnKernelToMost) {
 
 // A demonstration uses exactly the rules whose skills are in its prompt.
 TEST(Teacher, EveryRuleShowsWithItsSkillAndNotWithout) {
-  const auto tasks = Tasks(1500, 6);
+  auto tasks = Tasks(1500, 6);
+  for (auto& task : Tasks(100, 5, "matmul")) tasks.push_back(std::move(task));  // with triangles
   for (const Rule& rule : Rules()) {
     EXPECT_TRUE(fs::is_directory(kSource / "skills" / rule.skill)) << rule.skill;
     for (const Language language : rule.languages) {
