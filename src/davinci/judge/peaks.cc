@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "davinci/base/clock.h"
+#include "davinci/numerics/memory_tools.h"
 #include "davinci/stats/summary.h"
 
 namespace davinci::judge {
@@ -149,7 +150,7 @@ size_t BufferBytes(double bytes) {
 }
 
 std::string RatesKey(int threads, double bytes) {
-  return fmt::format("rates/1/{}/{}/{}", threads, BufferBytes(bytes), ProcessorKey());
+  return fmt::format("rates/2/{}/{}/{}", threads, BufferBytes(bytes), ProcessorKey());
 }
 
 // Amount per second of `threads` threads that do their parts at once, each timed by itself, in a
@@ -256,7 +257,11 @@ Result<stats::AttainableRates> MeasureRates(int threads, double bytes) {
     return whole / kLine * static_cast<size_t>(index) / static_cast<size_t>(threads) * kLine;
   };
   char value = 0;
-  const auto fresh = [&] { std::memset(from, ++value, size); };
+  // As inputs are when a call begins: in no core's cache.
+  const auto fresh = [&] {
+    std::memset(from, ++value, size);
+    (void)numerics::FlushCacheLines(from, size);
+  };
   const auto nothing = [] {};
   std::vector<float> sink(static_cast<size_t>(threads) * kLine);
   stats::AttainableRates rates;

@@ -89,20 +89,35 @@ TEST(CachedCorePeaks, RemeasuringNeverForgetsAHigherPeak) {
   EXPECT_GE(again->fp32_flops_per_second, kept->fp32_flops_per_second - 1);
 }
 
+// Another program on the core lowers a measured peak, and the judge measures again before it calls
+// a time impossible: the highest of several counts.
 TEST(MeasureRates, WhatAllThreadsReachIsPossible) {
-  const auto peaks = MeasureCorePeaks();
+  auto peaks = MeasureCorePeaks();
   if (Skipped(peaks)) GTEST_SKIP() << peaks.status().message();
   ASSERT_TRUE(peaks.ok());
   constexpr double kMargin = 0.67;  // examination_task.cc, kCpuMargin
+  constexpr int kMostMeasurements = 20;
+  int measurements = 1;
   for (const double bytes : {1e6, 1e8})
     for (const int threads : {1, 2}) {
       const auto rates = MeasureRates(threads, bytes);
       ASSERT_TRUE(rates.ok());
       EXPECT_GT(rates->copy_bytes, 1e8);
-      EXPECT_LT(kMargin * rates->read_bytes, threads * peaks->read_bytes_per_second);
-      EXPECT_LT(kMargin * rates->copy_bytes / 2, threads * peaks->read_bytes_per_second);
-      EXPECT_LT(kMargin * rates->write_bytes, threads * peaks->write_bytes_per_second);
-      EXPECT_LT(kMargin * rates->flops, threads * peaks->fp32_flops_per_second);
+      const auto is_possible = [&] {
+        const double reads = std::max(rates->read_bytes, rates->copy_bytes / 2);
+        return kMargin * reads < threads * peaks->read_bytes_per_second &&
+               kMargin * rates->write_bytes < threads * peaks->write_bytes_per_second &&
+               kMargin * rates->flops < threads * peaks->fp32_flops_per_second;
+      };
+      for (; !is_possible() && measurements < kMostMeasurements; ++measurements) {
+        const auto again = MeasureCorePeaks();
+        ASSERT_TRUE(again.ok());
+        for (const auto peak :
+             {&CorePeaks::read_bytes_per_second, &CorePeaks::write_bytes_per_second,
+              &CorePeaks::fp32_flops_per_second})
+          (*peaks).*peak = std::max((*peaks).*peak, (*again).*peak);
+      }
+      EXPECT_TRUE(is_possible()) << bytes << " bytes, " << threads << " threads";
       // A copy takes no less than its slower half.
       EXPECT_LT(rates->copy_bytes, 4 * std::max(rates->read_bytes, rates->write_bytes));
     }

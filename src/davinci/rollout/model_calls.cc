@@ -92,7 +92,8 @@ Result<llm::TokenTrace> LoadTrace(store::RunStore& run, const std::string& name)
   return trace;
 }
 
-ModelCalls::ModelCalls(UnitLog* log, Backbones backbones, Lane* lane, int64_t policy_update)
+ModelCalls::ModelCalls(UnitLog* log, Backbones backbones, Lane* lane,
+                       std::optional<int64_t> policy_update)
     : log_(log), backbones_(backbones), lane_(lane), policy_update_(policy_update) {}
 
 int64_t ModelCalls::CountTokens(std::string_view text) const {
@@ -124,7 +125,7 @@ Result<ModelCall> ModelCalls::Call(const UnitId& id, const std::function<Result<
     const Stopwatch watch;
     llm::Backbone* backbone = backbones_.Of(id.kind);
     DAVINCI_ASSIGN_OR_RETURN(llm::Reply reply, backbone->Generate(prepared.request, cancel));
-    if (reply.trace) reply.trace->update = policy_update_;
+    if (reply.trace && policy_update_) reply.trace->update = *policy_update_;
     const double llm_seconds = watch.Seconds();
     DAVINCI_ASSIGN_OR_RETURN(json trace, KeepTrace(*log_, prepared, reply));
     json body = {{"label", prepared.request.label},

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -55,8 +56,10 @@ struct ModelCall {
 
 class ModelCalls {
  public:
-  // Nothing is owned. `policy_update`: which weights sample, recorded with each trace.
-  ModelCalls(UnitLog* log, Backbones backbones, Lane* lane, int64_t policy_update = 0);
+  // Nothing is owned. `policy_update`: which weights sample, recorded with each trace; nothing: as
+  // the backbone says.
+  ModelCalls(UnitLog* log, Backbones backbones, Lane* lane,
+             std::optional<int64_t> policy_update = std::nullopt);
 
   // The reply to what `make` builds; `make` is not called when the journal has the reply already.
   // Internal when the backbone did not continue request.prefix_tokens although it has tokens.
@@ -73,7 +76,7 @@ class ModelCalls {
   UnitLog* const log_;
   const Backbones backbones_;
   Lane* const lane_;
-  const int64_t policy_update_;
+  const std::optional<int64_t> policy_update_;
 };
 
 // The trace in blob `name` of the run, with the ones it continues.
