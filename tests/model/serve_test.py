@@ -126,10 +126,11 @@ def garbage(server):
 
 
 def overload(davinci, folder):
-    server = Server(davinci, folder, "--batch", "2", "--queue", "3")
-    results = []
+    server = Server(davinci, folder, "--batch", "1", "--queue", "2")
+    results, together = [], threading.Barrier(40)
 
     def one(i):
+        together.wait()
         status, _, response = server.post("/v1/chat/completions", {
             "messages": ask("count"), "max_tokens": 400, "temperature": 3.0, "seed": i})
         results.append((status, response.getheader("Retry-After")))
@@ -139,7 +140,7 @@ def overload(davinci, folder):
     for thread in threads:
         thread.join()
     statuses = [status for status, _ in results]
-    assert set(statuses) <= {200, 429} and statuses.count(200) >= 5 and statuses.count(429) >= 1, statuses
+    assert set(statuses) <= {200, 429} and statuses.count(200) >= 3 and statuses.count(429) >= 1, statuses
     assert all(after == "1" for status, after in results if status == 429)
     # A client that goes away: its answer is cancelled and its place is free again.
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
