@@ -2,7 +2,7 @@
 """Whole steps of davinci train, phase by phase: a model is taught three answers to each of some tasks, a fast, a slow and
 a wrong one, and then trained by reinforcement with the real judge.
 
-    rl_steps.py --davinci build/release/apps/davinci/davinci --device cuda --out FOLDER [--ranks 2] [--budget 420]
+    rl_steps.py --davinci build/release/apps/davinci/davinci --device cuda --out FOLDER [--ranks 2] [--budget 600]
         [--shape 25M] [--steps 10] [--tasks 16] [--rollouts 12] [--teach-seconds 60] [--set KEY=VALUE …]
     rl_steps.py --davinci build/dev/apps/davinci/davinci --device cpu --shape tiny --steps 2 --tasks 3 --rollouts 4 --out FOLDER
 
@@ -251,8 +251,8 @@ def main():
     parser.add_argument("--rollouts", type=int, default=12, help="of each task in a step")
     parser.add_argument("--epochs", type=int, default=12, help="of the teaching")
     parser.add_argument("--teach-seconds", type=float, default=60)
-    parser.add_argument("--budget", type=float, default=420, help="seconds for all; what is done by then is kept")
-    parser.add_argument("--learning-rate", type=float, default=1e-4)
+    parser.add_argument("--budget", type=float, default=600, help="seconds for all; what is done by then is kept")
+    parser.add_argument("--learning-rate", type=float, default=3e-5)
     parser.add_argument("--in-flight", type=int, default=8, help="judgements at once")
     parser.add_argument("--set", action="append", default=[], help="further settings of davinci train")
     parser.add_argument("--keep", action="store_true", help="FOLDER/work stays")
@@ -346,7 +346,8 @@ def main():
         "rollout.turns=1", f"rollout.in_flight={arguments.tasks * arguments.rollouts}", f"rollout.tasks_in_flight={arguments.tasks}",
         f"policy.max_tokens={max(sizes) + 64}", f"llm.concurrency={128 if cuda else 8}", "judge.verdict_cache=false",
         "judge.turn_protocol=screening", f"judge.in_flight={arguments.in_flight if cuda else 2}",
-        f"judge.threads={0 if cuda else 1}", f"optimizer.learning_rate={arguments.learning_rate}", *arguments.set])
+        f"judge.threads={0 if cuda else 1}", f"optimizer.learning_rate={arguments.learning_rate}",
+        "optimizer.warmup_fraction=0.3", *arguments.set])
     print("step  reward correct faster judged  rollout s (idle)  sampling          judging           parity           update"
           "           ckpt s  sampled/s  trained/s  parity mean/max  in band accepted", flush=True)
 

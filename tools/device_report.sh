@@ -10,7 +10,7 @@
 #   pairs     the teacher's Triton kernels for random tasks, judged (DAVINCI_PAIRS tasks of seed DAVINCI_PAIRS_SEED)
 #   teacher   tiles of fp32 products; the teacher's Triton kernels beside eager by do_bench, per family and rule (5 minutes)
 #   training  gradients on the device, one step of SFT beside PyTorch's (8 minutes)
-#   rl        ten steps of reinforcement, phase by phase (7 minutes); with two devices DAVINCI_RL_RANKS=2 uses both
+#   rl        ten steps of reinforcement, phase by phase (10 minutes); with two devices DAVINCI_RL_RANKS=2 uses both
 #   scaling   data parallel over NCCL on two devices: equality with one, a rank that dies, tokens per second (6 minutes)
 #   skills    evidence of the seed skills that have none (tools/measure_skills.sh; merge with its --merge)
 #   agents    the recorded demo, the four strategies on the recordings, 48 rollouts at once
@@ -158,8 +158,8 @@ training() {
 
 rl() {
   mkdir -p "$work/rl"
-  part 440 rl/steps "$python" bench/rl_steps.py --davinci "$davinci" --device "$target" --ranks "${DAVINCI_RL_RANKS:-1}" \
-    --budget 420 --out "$work/rl"
+  part 600 rl/steps "$python" bench/rl_steps.py --davinci "$davinci" --device "$target" --ranks "${DAVINCI_RL_RANKS:-1}" \
+    --in-flight 13 --rollouts 11 --budget 590 --out "$work/rl"
 }
 
 scaling() {
