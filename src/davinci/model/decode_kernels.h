@@ -53,11 +53,14 @@ class DecodeKernels {
   static bool CanAttend(const Shape& shape);
   bool can_attend() const { return CanAttend(shape_); }
   // One query position per row: row r sees cache positions starts[r] … starts[r] + lengths[r] - 1
-  // (one at least). The order of a row's sums depends on the number of rows. q: bf16 [rows, heads,
-  // head_dim], rows `q_stride` elements (a multiple of 8) apart; out: dense.
+  // (one at least). The order of a row's sums depends on the number of rows; its weights are
+  // rounded to bf16. q: bf16 [rows, heads, head_dim], rows `q_stride` elements (a multiple of 8)
+  // apart; out: dense. `warps`: of a block, at most 8; 0: BestAttendWarps().
   Status Attend(void* stream, const void* q, int64_t q_stride, const void* keys, const void* values,
-                const int32_t* starts, const int32_t* lengths, float scale, void* out,
-                int64_t rows) const;
+                const int32_t* starts, const int32_t* lengths, float scale, void* out, int64_t rows,
+                int warps = 0) const;
+  // Of Attend() and AttendWhole() for steps of `rows`.
+  int BestAttendWarps(int64_t rows) const;
   // Heads(), Keep() and Attend() in one, for rows of heads as the product made them: dense
   // [rows, heads + 2 kv_heads, head_dim]. Row r's key and value become the cache's position
   // starts[r] + lengths[r] - 1, which is the last that it sees; earlier ones must not come from the
@@ -66,7 +69,7 @@ class DecodeKernels {
   Status AttendWhole(void* stream, const void* qkv, const void* q_norm, const void* k_norm,
                      float eps, const float* cos_sin, const int64_t* positions, void* cached_keys,
                      void* cached_values, const int32_t* starts, const int32_t* lengths,
-                     float scale, void* out, int64_t rows) const;
+                     float scale, void* out, int64_t rows, int warps = 0) const;
 
   // A product with what lies around it, for few rows:
   // y[r][i] = sum_j norm(x)[r][j] weight[i][j] + bias[i], then out = y + residual, or with `gate`

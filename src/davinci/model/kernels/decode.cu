@@ -48,6 +48,9 @@ __device__ __forceinline__ float Squares(unsigned pair) {
   const float low = Widen((Bf16)(pair & 0xffffu)), high = Widen((Bf16)(pair >> 16));
   return low * low + high * high;
 }
+__device__ __forceinline__ float SquaresOfEight(const uint4& v) {
+  return Squares(v.x) + Squares(v.y) + Squares(v.z) + Squares(v.w);
+}
 __device__ __forceinline__ unsigned Scaled(unsigned pair, unsigned weight, float factor) {
   const float low = Widen((Bf16)(pair & 0xffffu)) * factor * Widen((Bf16)(weight & 0xffffu));
   const float high = Widen((Bf16)(pair >> 16)) * factor * Widen((Bf16)(weight >> 16));
@@ -63,10 +66,7 @@ extern "C" __global__ void __launch_bounds__(64)
   const uint4* const in = x + (long long)row * chunks;
   float squares = 0.0f;
 #pragma unroll 4
-  for (int c = lane; c < chunks; c += 32) {
-    const uint4 v = in[c];
-    squares += Squares(v.x) + Squares(v.y) + Squares(v.z) + Squares(v.w);
-  }
+  for (int c = lane; c < chunks; c += 32) squares += SquaresOfEight(in[c]);
   const float factor = rsqrtf(WarpSum(squares) / (float)(8 * chunks) + eps);
 #pragma unroll 4
   for (int c = lane; c < chunks; c += 32) {

@@ -13,10 +13,6 @@
 constexpr int kProductWarps = 8;
 constexpr int kProductStep = 32;  // elements of k of one round of loads
 
-__device__ __forceinline__ float SquaresOfEight(const uint4& v) {
-  return Squares(v.x) + Squares(v.y) + Squares(v.z) + Squares(v.w);
-}
-
 // How many of a group's kM row tiles have their partial sums in shared memory at once: at most 32 KiB of them.
 template <int kM, int kN>
 constexpr int kProductRound = 8 / kN < kM ? 8 / kN : kM;
