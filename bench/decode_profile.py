@@ -3,13 +3,14 @@
 sets of kernels (OwnKernels of src/davinci/model/engine.h).
 
     decode_profile.py --probe build/release/tests/model/model_probe [--shapes 25M,135M] [--batches 1,64,256]
-        [--kernels operations,layers,overlapped] [--prompt 512] [--new 64] [--json FILE]
+        [--kernels operations,layers,overlapped] [--projected-rows 64] [--prompt 512] [--new 64] [--json FILE]
 
 A row: the step's time without the profiler, the profiled step's, what passes between the end of a profiled step and the
 begin of the next (draws of restricted rows, copies, the host), and of each kernel its launches a step, its duration, and
 what it adds to the step: the time from the end of all kernels before it to its own end ("added"), of which "gap" passes
 before it begins. With overlapped kernels durations sum to more than the step; what is added sums to the step. Profiled
-steps and those timed without the profiler see contexts of the same mean length.
+steps and those timed without the profiler see contexts of the same mean length. --projected-rows: a list; of layers and
+overlapped there is a row for each (EngineOptions::most_projected_rows).
 """
 import argparse
 import collections
@@ -21,6 +22,9 @@ import tempfile
 
 import backbone_bench
 import torch
+
+
+FUSED = ("layers", "overlapped")
 
 
 def steps_of(activities):
@@ -74,6 +78,7 @@ def main():
     parser.add_argument("--shapes", default="25M,135M")
     parser.add_argument("--batches", default="1,64,256")
     parser.add_argument("--kernels", default="operations,layers,overlapped")
+    parser.add_argument("--projected-rows", default="64")
     parser.add_argument("--prompt", type=int, default=512)
     parser.add_argument("--new", type=int, default=64)
     parser.add_argument("--json")
@@ -94,10 +99,14 @@ def main():
             with open(os.path.join(folder, "config.json"), "w") as file:
                 json.dump(backbone_bench.config_of(shape), file)
             for batch in batches:
-                for kernels in args.kernels.split(","):
-                    print(f"{shape} batch {batch} {kernels}", flush=True)
+                limits = [int(n) for n in args.projected_rows.split(",")]
+                # Limits on the same side of the batch are the same kernels.
+                limits = list({n >= batch: n for n in reversed(limits)}.values())
+                for kernels, limit in ((k, n) for k in args.kernels.split(",") for n in (limits if k in FUSED else limits[:1])):
+                    label = f"{shape} batch {batch} {kernels}" + (f", projected rows {limit}" if kernels in FUSED else "")
+                    print(label, flush=True)
                     _, _, step_s, _, facts = backbone_bench.ours(probe, folder, shape, "bf16", "cuda", batch, prompts, args.new,
-                                                                 more, -1, True, kernels)
+                                                                 more, -1, True, kernels, projected_rows=limit)
                     trace = os.path.join(folder, "trace.json")
                     probe.ask("profile", out=trace, requests=[{"prompt": [9] + p[1:], "max_tokens": args.new}
                                                               for p in texts[:batch]])
@@ -106,11 +115,11 @@ def main():
                     steps = steps_of(recorded["activities"])
                     profiled_us, parts = breakdown(steps)
                     floor_s = backbone_bench.floor_bytes(shape, 2, batch, args.prompt + args.new + more / 2) / rate
-                    row = dict(shape=shape, batch=batch, kernels=kernels, available=facts, step_us=step_s * 1e6,
+                    row = dict(shape=shape, batch=batch, kernels=kernels, projected_rows=limit, available=facts, step_us=step_s * 1e6,
                                floor_share=floor_s / step_s, profiled_step_us=profiled_us, between_us=between_us(steps),
                                dropped=recorded["dropped"], parts=parts)
                     rows.append(row)
-                    print(f"{shape} batch {batch} {kernels}: step {step_s * 1e6:.0f} us ({floor_s / step_s:.1%} of the floor), "
+                    print(f"{label}: step {step_s * 1e6:.0f} us ({floor_s / step_s:.1%} of the floor), "
                           f"profiled {profiled_us:.0f} us and {row['between_us'] or 0:.0f} between, "
                           f"{sum(p['launches'] for p in parts.values()):.0f} launches", flush=True)
                     for name, part in parts.items():

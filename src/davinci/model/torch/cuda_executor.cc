@@ -29,9 +29,6 @@ using at::Tensor;
 // Batch sizes that decode steps are captured for.
 constexpr int kBuckets[] = {1,   2,   4,   8,   16,  32,  48,  64,  96,
                             128, 160, 192, 224, 256, 320, 384, 448, 512};
-// Steps of more rows are made of OwnKernels::kOperations: with 256 rows cuBLAS's products are
-// faster than what one launch less saves (docs/results/backbone.md).
-constexpr int64_t kMostRowsOfLayers = 64;
 // In a layer, a product of more weights than this is cuBLAS's.
 constexpr int64_t kMostProjectedWeights = int64_t{8} << 20;
 // Rows whose restrictions look at no more than so many tokens need no full sort.
@@ -314,9 +311,7 @@ class CudaExecutor final : public Executor {
     DecodeAttention attention(*this, batch);
     const DecodeLayers layers(*this, batch);
     PassOptions pass = pass_;
-    if (kernels_ != nullptr && options_.own_kernels >= OwnKernels::kLayers &&
-        batch <= kMostRowsOfLayers)
-      pass.layers = &layers;
+    if (kernels_ != nullptr && options_.own_kernels >= OwnKernels::kLayers) pass.layers = &layers;
     const Tensor hidden =
         model_.Hidden(Tokens(batch), device_inputs_.positions.narrow(0, 0, batch), attention, pass);
     const Drawn into{drawn_.tokens.narrow(0, 0, batch), drawn_.logprobs.narrow(0, 0, batch)};
@@ -552,7 +547,7 @@ class CudaExecutor final : public Executor {
     const int64_t batch;
   };
 
-  // A layer of a step in five launches, where its products are small.
+  // A layer of a step in five launches, where its products are small and the rows few.
   struct DecodeLayers final : LayerOps {
     DecodeLayers(const CudaExecutor& executor, int64_t rows) : owner(executor), batch(rows) {}
 
@@ -581,7 +576,8 @@ class CudaExecutor final : public Executor {
    private:
     float Eps() const { return static_cast<float>(owner.model_.config().rms_norm_eps); }
     bool Projects(const Linear& linear, int64_t width) const {
-      return linear.weight.numel() <= kMostProjectedWeights &&
+      return batch <= owner.options_.most_projected_rows &&
+             linear.weight.numel() <= kMostProjectedWeights &&
              DecodeKernels::CanProject(width, linear.weight.size(1));
     }
     Tensor Project(const Tensor& x, const Tensor& norm, const Linear& linear, bool gate,

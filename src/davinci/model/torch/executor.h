@@ -23,7 +23,8 @@ class Executor {
     int64_t max_context = 0;
     bool deterministic = false;
     OwnKernels own_kernels = OwnKernels::kOverlapped;
-    Pacer* pacer = nullptr;  // outlives the executor; the CPU's passes give way by it
+    int most_projected_rows = 0;  // see EngineOptions
+    Pacer* pacer = nullptr;       // outlives the executor; the CPU's passes give way by it
   };
   virtual ~Executor() = default;
 
