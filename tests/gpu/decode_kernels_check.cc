@@ -198,8 +198,9 @@ void CheckAttention(const DecodeKernels& kernels, const DecodeKernels::Shape& sh
   davinci::model::FillStep(
       requests, rows, rows * room,
       {tokens.data(), sources.data(), positions.data(), at.data(), starts.data(), lengths.data()});
-  const Buffer<uint16_t> q_norm(Normal(dim, 1)), k_norm(Normal(dim, 1)), turned(qkv), whole(qkv),
-      keys_a(keys), values_a(values), keys_b(keys), values_b(values),
+  Buffer<uint16_t> whole(qkv);
+  const Buffer<uint16_t> q_norm(Normal(dim, 1)), k_norm(Normal(dim, 1)), turned(qkv), keys_a(keys),
+      values_a(values), keys_b(keys), values_b(values),
       out_a(static_cast<size_t>(rows * heads * dim)),
       out_b(static_cast<size_t>(rows * heads * dim));
   const Buffer<float> table_at(table);
@@ -214,9 +215,17 @@ void CheckAttention(const DecodeKernels& kernels, const DecodeKernels::Shape& sh
                        stride, at_at.data(), keys_a.data(), values_a.data(), rows));
   Require(kernels.Attend(nullptr, turned.data(), stride, keys_a.data(), values_a.data(),
                          starts_at.data(), lengths_at.data(), scale, out_a.data(), rows));
-  Require(kernels.AttendWhole(nullptr, whole.data(), q_weight, k_weight, 1e-6F, table_at.data(),
-                              positions_at.data(), keys_b.data(), values_b.data(), starts_at.data(),
-                              lengths_at.data(), scale, out_b.data(), rows));
+  // For odd numbers of rows heads lack the factor of a norm: x is 2 throughout.
+  const bool late = rows % 2 == 1;
+  constexpr int64_t kInner = 72;
+  const Buffer<uint16_t> x(std::vector<uint16_t>(static_cast<size_t>(rows * kInner), Narrow(2)));
+  std::vector<uint16_t> doubled = qkv;
+  for (uint16_t& bits : doubled) bits = Narrow(2 * Widen(bits));
+  if (late) whole.Set(doubled);
+  Require(kernels.AttendWhole(nullptr, whole.data(), late ? x.data() : nullptr, kInner, q_weight,
+                              k_weight, 1e-6F, table_at.data(), positions_at.data(), keys_b.data(),
+                              values_b.data(), starts_at.data(), lengths_at.data(), scale,
+                              out_b.data(), rows));
   const auto worst = [](const std::vector<uint16_t>& a, const std::vector<uint16_t>& b,
                         double slack) {
     double most = 0;
@@ -231,6 +240,30 @@ void CheckAttention(const DecodeKernels& kernels, const DecodeKernels::Shape& sh
   Expect(worst(keys_b.Get(), keys_a.Get(), 1e-3) <= 1, what + ": keys stored");
   // Weights are rounded to bf16, relative to the largest score that a warp has seen.
   Expect(worst(out_b.Get(), out_a.Get(), 8e-3) <= 1, what + ": result");
+}
+
+void CheckNormedGate(const DecodeKernels& kernels, int64_t rows, int64_t width, int64_t inner) {
+  const std::vector<uint16_t> both = Normal(rows * 2 * width, 2), x = Normal(rows * inner, 3);
+  const Buffer<uint16_t> both_at(both), x_at(x), out(static_cast<size_t>(rows * width));
+  Require(kernels.NormedGate(nullptr, both_at.data(), x_at.data(), inner, 1e-6F, out.data(), rows,
+                             width));
+  const std::vector<uint16_t> got = out.Get();
+  double worst = 0;
+  for (int64_t r = 0; r < rows; ++r) {
+    double squares = 0;
+    for (int64_t i = 0; i < inner; ++i)
+      squares += double{Widen(x[r * inner + i])} * Widen(x[r * inner + i]);
+    const double factor = 1 / std::sqrt(squares / static_cast<double>(inner) + 1e-6);
+    for (int64_t i = 0; i < width; ++i) {
+      const double gate = factor * Widen(both[r * 2 * width + i]);
+      const double wanted =
+          gate / (1 + std::exp(-gate)) * factor * Widen(both[(r * 2 + 1) * width + i]);
+      worst = std::max(
+          worst, std::abs(Widen(got[r * width + i]) - wanted) / (1e-5 + std::abs(wanted) / 200));
+    }
+  }
+  Expect(worst <= 1, fmt::format("gate rows {} width {} inner {}: {:.2f} times the tolerance", rows,
+                                 width, inner, worst));
 }
 
 struct Layer {
@@ -297,10 +330,10 @@ nlohmann::json TimeAttention(const std::vector<std::string>& libraries) {
         });
         whole[std::to_string(warps)] = MedianUs(recorder, "dv_attend", [&] {
           driver->MemsetD8Async(flush.address(), 1, size_t{256} << 20, nullptr);
-          Require(kernels->AttendWhole(nullptr, qkv.data(), nullptr, nullptr, 1e-6F, table.data(),
-                                       positions_at.data(), keys.data(), values.data(),
-                                       starts_at.data(), lengths_at.data(), 0.1F, out.data(), rows,
-                                       warps));
+          Require(kernels->AttendWhole(nullptr, qkv.data(), nullptr, 0, nullptr, nullptr, 1e-6F,
+                                       table.data(), positions_at.data(), keys.data(),
+                                       values.data(), starts_at.data(), lengths_at.data(), 0.1F,
+                                       out.data(), rows, warps));
         });
       }
       all.push_back({{"model", layer.model},
@@ -407,6 +440,10 @@ int main(int argc, char** argv) {
       for (const int64_t rows : {1, 5, 64, 257})
         for (const bool norms : {false, true}) CheckAttention(*kernels, shape, rows, norms);
       if (shape.heads != 9) continue;
+      for (const int64_t rows : {1, 257}) {
+        CheckNormedGate(*kernels, rows, 1536, 576);
+        CheckNormedGate(*kernels, rows, 2056, 40);
+      }
       for (const bool gate : {false, true})
         for (int tile = -1;
              tile < (overlap ? 0 : static_cast<int>(DecodeKernels::Tiles(gate).size())); ++tile)

@@ -48,8 +48,8 @@ def main():
     parser.add_argument("probe")
     parser.add_argument("--cases", default=",".join(map(str, range(len(CASES)))))
     parser.add_argument("--kernels", default=",".join(KERNELS))
-    # Of one row; of several tiles with a remainder, more rows than requests.
-    parser.add_argument("--batches", default="1,41")
+    # Of one row; of several tiles with a remainder, more requests than rows; of cuBLAS's products.
+    parser.add_argument("--batches", default="1,41,81")
     args = parser.parse_args()
     probe = Probe(args.probe)
     for number in map(int, args.cases.split(",")):

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <numbers>
 
@@ -59,6 +60,7 @@ Result<std::unique_ptr<DecodeKernels>> DecodeKernels::Load(int ordinal, Shape sh
   DAVINCI_RETURN_IF_ERROR(find("dv_norm", &kernels->norm_));
   DAVINCI_RETURN_IF_ERROR(find("dv_keep", &kernels->keep_));
   DAVINCI_RETURN_IF_ERROR(find("dv_silu_mul", &kernels->silu_mul_));
+  DAVINCI_RETURN_IF_ERROR(find("dv_normed_gate", &kernels->normed_gate_));
   DAVINCI_RETURN_IF_ERROR(find("dv_draw_bf16", &kernels->draw_bf16_));
   DAVINCI_RETURN_IF_ERROR(find("dv_draw_fp32", &kernels->draw_fp32_));
   if (kernels->can_attend()) {
@@ -154,18 +156,20 @@ Status DecodeKernels::LaunchNext(gpu::CuFunction function, const char* name, voi
                                                        grid_y, threads, parameters);
 }
 
-Status DecodeKernels::AttendWhole(void* stream, const void* qkv, const void* q_norm,
-                                  const void* k_norm, float eps, const float* cos_sin,
-                                  const int64_t* positions, void* cached_keys, void* cached_values,
-                                  const int32_t* starts, const int32_t* lengths, float scale,
-                                  void* out, int64_t rows, int warps) const {
+Status DecodeKernels::AttendWhole(void* stream, const void* qkv, const void* x, int64_t width,
+                                  const void* q_norm, const void* k_norm, float eps,
+                                  const float* cos_sin, const int64_t* positions, void* cached_keys,
+                                  void* cached_values, const int32_t* starts,
+                                  const int32_t* lengths, float scale, void* out, int64_t rows,
+                                  int warps) const {
   if (warps == 0) warps = BestAttendWarps(rows);
   scale *= std::numbers::log2e_v<float>;
   int kv_heads = shape_.kv_heads;
   long long stride = int64_t{shape_.heads + 2 * kv_heads} * shape_.head_dim;
-  std::array<void*, 14> parameters = {&qkv,     &stride, &cached_keys, &cached_values, &starts,
-                                      &lengths, &scale,  &kv_heads,    &out,           &q_norm,
-                                      &k_norm,  &eps,    &cos_sin,     &positions};
+  int x_chunks = static_cast<int>(width / 8);
+  std::array<void*, 16> parameters = {
+      &qkv, &stride, &cached_keys, &cached_values, &starts,  &lengths,   &scale, &kv_heads,
+      &out, &q_norm, &k_norm,      &eps,           &cos_sin, &positions, &x,     &x_chunks};
   return LaunchNext(attend_whole_, "dv_attend_whole", stream, kv_heads, rows,
                     32 * static_cast<unsigned>(warps), parameters.data());
 }
@@ -206,6 +210,16 @@ Status DecodeKernels::SiluMul(void* stream, const void* both, void* out, int64_t
   long long total = rows * chunks;
   std::array<void*, 4> parameters = {&both, &out, &total, &chunks};
   return Launch(silu_mul_, "dv_silu_mul", stream, (total + 255) / 256, 1, 256, parameters.data());
+}
+
+Status DecodeKernels::NormedGate(void* stream, const void* both, const void* x, int64_t inner,
+                                 float eps, void* out, int64_t rows, int64_t width) const {
+  int x_chunks = static_cast<int>(inner / 8);
+  int chunks = static_cast<int>(width / 8);
+  const int threads = std::min(256, (chunks + 31) / 32 * 32);
+  std::array<void*, 6> parameters = {&both, &x, &x_chunks, &eps, &out, &chunks};
+  return LaunchNext(normed_gate_, "dv_normed_gate", stream, rows, (chunks + threads - 1) / threads,
+                    static_cast<unsigned>(threads), parameters.data());
 }
 
 Status DecodeKernels::Draw(void* stream, const void* logits, bool bf16, int64_t rows, int64_t vocab,

@@ -182,6 +182,15 @@ void CheckWholeAttention(int dim, decltype(&dv_attend) attend, decltype(&dv_atte
   const std::vector<long long> turns(filled_turns.begin(), filled_turns.end());
   const std::vector<long long> at(filled_at.begin(), filled_at.end());
   const float scale = std::numbers::log2e_v<float> / std::sqrt(static_cast<float>(dim));
+  // Heads that a norm's factor is missing of: x's row r is ±2^-r, and `small` times 2^r is qkv.
+  const int x_chunks = 5;
+  std::vector<Bf16> x, small;
+  for (int r = 0; r < rows; ++r) {
+    const float size = std::ldexp(1.0F, -r);
+    for (int i = 0; i < 8 * x_chunks; ++i) x.push_back(Narrow(i % 3 == 0 ? -size : size));
+    for (int64_t i = r * stride; i < (r + 1) * stride; ++i)
+      small.push_back(Narrow(Widen(qkv[static_cast<size_t>(i)]) * size));
+  }
   for (const bool norms : {false, true}) {
     const Bf16* const q_weight = norms ? q_norm.data() : nullptr;
     const Bf16* const k_weight = norms ? k_norm.data() : nullptr;
@@ -205,10 +214,13 @@ void CheckWholeAttention(int dim, decltype(&dv_attend) attend, decltype(&dv_atte
     std::vector<float> wanted_floats;
     for (const Bf16 bits : wanted) wanted_floats.push_back(Widen(bits));
     for (const unsigned warps : {2U, 8U}) {
+      const bool late = warps == 8;
       std::vector<Bf16> new_keys = keys, new_values = values, out(wanted.size());
       Launch({kv_heads, rows, 1}, 32 * warps, [&] {
-        whole(qkv.data(), stride, new_keys.data(), new_values.data(), starts.data(), lengths.data(),
-              scale, kv_heads, out.data(), q_weight, k_weight, 1e-6F, table.data(), turns.data());
+        whole(late ? small.data() : qkv.data(), stride, new_keys.data(), new_values.data(),
+              starts.data(), lengths.data(), scale, kv_heads, out.data(), q_weight, k_weight, 1e-6F,
+              table.data(), turns.data(), late ? reinterpret_cast<const uint4*>(x.data()) : nullptr,
+              x_chunks);
       });
       EXPECT_EQ(new_values, wanted_values);
       for (size_t i = 0; i < keys.size(); ++i)
@@ -321,6 +333,30 @@ TEST(DecodeKernels, TheGateIsSiluTimesUp) {
   std::vector<float> wanted(width * rows);
   SiluMulRows(both.data(), wanted.data(), width, 0, rows);
   ExpectNear(out, wanted);
+}
+
+TEST(DecodeKernels, TheGateAppliesTheNormOfARow) {
+  const int rows = 3, width = 280, inner = 48;
+  const std::vector<float> both = Normal(2 * width * rows, 40, 2), x = Normal(rows * inner, 41, 3);
+  const std::vector<Bf16> bits = Halves(both), x_bits = Halves(x);
+  std::vector<float> normed(both), wanted(width * rows);
+  for (int r = 0; r < rows; ++r) {
+    float squares = 0;
+    for (int i = 0; i < inner; ++i) squares += x[r * inner + i] * x[r * inner + i];
+    for (int i = 0; i < 2 * width; ++i)
+      normed[r * 2 * width + i] /= std::sqrt(squares / inner + 1e-6F);
+  }
+  SiluMulRows(normed.data(), wanted.data(), width, 0, rows);
+  for (const unsigned threads : {32U, 64U}) {
+    std::vector<Bf16> out(wanted.size());
+    const unsigned across = (width / 8 + threads - 1) / threads;
+    Launch({rows, across, 1}, threads, [&] {
+      dv_normed_gate(reinterpret_cast<const uint4*>(bits.data()),
+                     reinterpret_cast<const uint4*>(x_bits.data()), inner / 8, 1e-6F,
+                     reinterpret_cast<uint4*>(out.data()), width / 8);
+    });
+    ExpectNear(out, wanted);
+  }
 }
 
 TEST(DecodeKernels, DrawsTheTokenOfTheHost) {

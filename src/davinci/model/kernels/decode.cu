@@ -57,6 +57,14 @@ __device__ __forceinline__ unsigned Scaled(unsigned pair, unsigned weight, float
   return (unsigned)Narrow(low) | (unsigned)Narrow(high) << 16;
 }
 
+// The factor of the RMS norm of a row of 8 `chunks` values, by a warp.
+__device__ __forceinline__ float NormFactor(const uint4* x, int chunks, float eps) {
+  float squares = 0.0f;
+#pragma unroll 4
+  for (int c = threadIdx.x % 32; c < chunks; c += 32) squares += SquaresOfEight(LoadFresh(x + c));
+  return rsqrtf(WarpSum(squares) / (float)(8 * chunks) + eps);
+}
+
 // RMS norm of rows of 8 `chunks` values. A warp does one row.
 extern "C" __global__ void __launch_bounds__(64)
     dv_norm(const uint4* x, const uint4* weight, uint4* out, int rows, int chunks, float eps) {
@@ -64,10 +72,7 @@ extern "C" __global__ void __launch_bounds__(64)
   const int lane = threadIdx.x % 32;
   if (row >= rows) return;
   const uint4* const in = x + (long long)row * chunks;
-  float squares = 0.0f;
-#pragma unroll 4
-  for (int c = lane; c < chunks; c += 32) squares += SquaresOfEight(in[c]);
-  const float factor = rsqrtf(WarpSum(squares) / (float)(8 * chunks) + eps);
+  const float factor = NormFactor(in, chunks, eps);
 #pragma unroll 4
   for (int c = lane; c < chunks; c += 32) {
     const uint4 v = in[c], w = weight[c];

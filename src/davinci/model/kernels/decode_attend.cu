@@ -32,17 +32,18 @@ __device__ __forceinline__ void ReadEight(const float* from, float* values) {
   }
 }
 
-// A head's pieces of a lane, as dv_heads makes them: normalised (weight given) and rotated. All lanes of a warp take part.
-__device__ __forceinline__ void TurnHead(uint4* pieces, const Bf16* weight, float eps, const float* turn, int t) {
+// A head's pieces of a lane, times `factor`, as dv_heads makes them: normalised (weight given) and rotated. All lanes of a
+// warp take part.
+__device__ __forceinline__ void TurnHead(uint4* pieces, float factor, const Bf16* weight, float eps, const float* turn,
+                                         int t) {
   constexpr int kPairs = kAttendPieces / 2;
-  float factor = 1.0f;
   if (weight != nullptr) {
     float squares = 0.0f;
 #pragma unroll
     for (int c = 0; c < kAttendPieces; ++c) squares += SquaresOfEight(pieces[c]);
     squares += __shfl_xor_sync(0xffffffffu, squares, 1);
     squares += __shfl_xor_sync(0xffffffffu, squares, 2);
-    factor = rsqrtf(squares / (float)kAttendDim + eps);
+    factor *= rsqrtf(squares * factor * factor / (float)kAttendDim + eps);
   }
 #pragma unroll
   for (int c = 0; c < kPairs; ++c) {
@@ -50,14 +51,19 @@ __device__ __forceinline__ void TurnHead(uint4* pieces, const Bf16* weight, floa
     WidenEight(pieces[c], low);
     WidenEight(pieces[c + kPairs], high);
     const int at = 32 * c + 8 * t;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      low[i] *= factor;
+      high[i] *= factor;
+    }
     if (weight != nullptr) {
       float scale[8];
       WidenEight(*(const uint4*)(weight + at), scale);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) low[i] *= factor * scale[i];
+      for (int i = 0; i < 8; ++i) low[i] *= scale[i];
       WidenEight(*(const uint4*)(weight + kAttendDim / 2 + at), scale);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) high[i] *= factor * scale[i];
+      for (int i = 0; i < 8; ++i) high[i] *= scale[i];
     }
     float cosine[8], sine[8];
     ReadEight(turn + at, cosine);
@@ -90,11 +96,13 @@ __device__ __forceinline__ void ScoreTile(const uint4 (*key)[kAttendPieces], con
 
 // kWhole: q lies in rows of q, k and v heads as the product made them, `q_stride` apart. They are normalised and rotated
 // here, the new key and value are stored in the cache as the last of the positions, and what lies in it before is loaded
-// while the kernel ahead runs. Otherwise q is ready and the cache is whole.
+// while the kernel ahead runs. With `x`, rows of 8 `x_chunks` values that the product took as they are, heads are multiplied
+// by the factor of its RMS norm. Otherwise q is ready and the cache is whole.
 template <bool kWhole>
 __device__ __forceinline__ void Attend(const Bf16* q, long long q_stride, Bf16* keys, Bf16* values, const int* starts,
                                        const int* lengths, float scale, int kv_heads, Bf16* out, const Bf16* q_norm,
-                                       const Bf16* k_norm, float eps, const float* cos_sin, const long long* positions) {
+                                       const Bf16* k_norm, float eps, const float* cos_sin, const long long* positions,
+                                       const uint4* x, int x_chunks) {
   const int warps = blockDim.x / 32;
   const int round = warps * kAttendStep;  // positions of a block
   __shared__ float merged[kAttendWarps][DV_GROUP][kAttendDim];
@@ -157,7 +165,8 @@ __device__ __forceinline__ void Attend(const Bf16* q, long long q_stride, Bf16* 
 #pragma unroll
     for (int c = 0; c < kAttendPieces; ++c) query[c] = LoadFresh((const uint4*)(from + 32 * c));
     const float* const turn = cos_sin + positions[row] * kAttendDim;
-    TurnHead(query, q_norm, eps, turn, t);
+    const float factor = x != nullptr ? NormFactor(x + row * x_chunks, x_chunks, eps) : 1.0f;
+    TurnHead(query, factor, q_norm, eps, turn, t);
     if (warp == 0) {
       // The new position is the first that this warp sees.
       const Bf16* const new_key = q + row * q_stride + (kv_heads * DV_GROUP + kv_head) * kAttendDim;
@@ -165,7 +174,7 @@ __device__ __forceinline__ void Attend(const Bf16* q, long long q_stride, Bf16* 
       uint4 turned[2][kAttendPieces];
 #pragma unroll
       for (int c = 0; c < kAttendPieces; ++c) turned[0][c] = LoadFresh((const uint4*)(new_key + 32 * c + 8 * t));
-      TurnHead(turned[0], k_norm, eps, turn, t);
+      TurnHead(turned[0], factor, k_norm, eps, turn, t);
 #pragma unroll
       for (int c = 0; c < kAttendPieces; ++c) {
         if (g == 0) *(uint4*)(key + last + 32 * c) = turned[0][c];
@@ -178,10 +187,13 @@ __device__ __forceinline__ void Attend(const Bf16* q, long long q_stride, Bf16* 
       total[0] = total[1] = g == 0 ? 1.0f : 0.0f;
 #pragma unroll
       for (int h = 0; h < kAttendHalves; ++h) {
-        const uint4 fresh = LoadFresh((const uint4*)(new_key + stride + 64 * h + 8 * g));
-        if (t == 0) *(uint4*)(value + last + 64 * h) = fresh;
         float wide[8];
-        WidenEight(fresh, wide);
+        WidenEight(LoadFresh((const uint4*)(new_key + stride + 64 * h + 8 * g)), wide);
+#pragma unroll
+        for (int i = 0; i < 8; ++i) wide[i] *= factor;
+        const uint4 kept = NarrowEight(wide);
+        if (t == 0) *(uint4*)(value + last + 64 * h) = kept;
+        WidenEight(kept, wide);
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           sum[4 * h + j][0] = sum[4 * h + j][1] = wide[2 * j];
@@ -286,14 +298,14 @@ extern "C" __global__ void __launch_bounds__(32 * kAttendResident)
     dv_attend(const Bf16* q, long long q_stride, Bf16* keys, Bf16* values, const int* starts, const int* lengths,
               float scale, int kv_heads, Bf16* out) {
   Attend<false>(q, q_stride, keys, values, starts, lengths, scale, kv_heads, out, nullptr, nullptr, 0.0f, nullptr,
-                nullptr);
+                nullptr, nullptr, 0);
 }
 
 extern "C" __global__ void __launch_bounds__(32 * kAttendResident)
     dv_attend_whole(const Bf16* q, long long q_stride, Bf16* keys, Bf16* values, const int* starts, const int* lengths,
                     float scale, int kv_heads, Bf16* out, const Bf16* q_norm, const Bf16* k_norm, float eps,
-                    const float* cos_sin, const long long* positions) {
+                    const float* cos_sin, const long long* positions, const uint4* x, int x_chunks) {
   Attend<true>(q, q_stride, keys, values, starts, lengths, scale, kv_heads, out, q_norm, k_norm, eps, cos_sin,
-               positions);
+               positions, x, x_chunks);
 }
 #endif  // DV_GROUP

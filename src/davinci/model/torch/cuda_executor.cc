@@ -11,7 +11,7 @@ namespace davinci::model {
 
 #ifndef DAVINCI_TORCH_CUDA
 
-Result<std::unique_ptr<Executor>> MakeCudaExecutor(const Transformer*, Executor::Options) {
+Result<std::unique_ptr<Executor>> MakeCudaExecutor(Transformer*, Executor::Options) {
   return FailedPrecondition(
       "this build's LibTorch has no CUDA; use --device cpu, or set DAVINCI_PYTHON to a Python "
       "whose "
@@ -138,7 +138,7 @@ class CudaFusedOps final : public FusedOps {
 
 class CudaExecutor final : public Executor {
  public:
-  CudaExecutor(const Transformer* model, Options options)
+  CudaExecutor(Transformer* model, Options options)
       : model_(*model),
         options_(std::move(options)),
         stream_(c10::cuda::getStreamFromPool(true, model->device().index())),
@@ -163,6 +163,7 @@ class CudaExecutor final : public Executor {
         fused_ = std::make_unique<CudaFusedOps>(kernels_.get(), stream_);
         pass_.fused = fused_.get();
         note_ = "davinci";
+        if (options_.own_kernels >= OwnKernels::kLayers) model->FoldNorms();
       } else {
         note_ = "aten (" + kernels.status().message() + ")";
       }
@@ -557,17 +558,20 @@ class CudaExecutor final : public Executor {
       if (!owner.kernels_->can_attend()) return false;
       for (const Linear* linear : {&layer.qkv, &layer.o, &layer.gate_up, &layer.down})
         if (!linear->low_rank.empty()) return false;
-      const Tensor qkv = NormLinear(*x, layer.input_norm, layer.qkv);
+      const bool late = NormsLate(*x, layer.qkv, layer.qkv.weight.size(0));
+      const Tensor qkv =
+          late ? at::linear(*x, layer.qkv.weight) : NormLinear(*x, layer.input_norm, layer.qkv);
       const auto of = [](const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; };
       const StepInputs& in = owner.device_inputs_;
       const Tensor cache = owner.cache_.select(0, index);
       const Tensor seen = at::empty({batch, config.num_heads * config.head_dim}, x->options());
       Check(owner.kernels_->AttendWhole(
-          owner.stream_.stream(), qkv.data_ptr(), of(layer.q_norm), of(layer.k_norm), Eps(),
-          cos_sin.const_data_ptr<float>(), positions.const_data_ptr<int64_t>(),
-          cache.select(0, 0).data_ptr(), cache.select(0, 1).data_ptr(),
-          in.starts.const_data_ptr<int32_t>(), in.lengths.const_data_ptr<int32_t>(),
-          static_cast<float>(owner.scale_), seen.data_ptr(), batch));
+          owner.stream_.stream(), qkv.data_ptr(), late ? x->data_ptr() : nullptr, x->size(1),
+          of(layer.q_norm), of(layer.k_norm), Eps(), cos_sin.const_data_ptr<float>(),
+          positions.const_data_ptr<int64_t>(), cache.select(0, 0).data_ptr(),
+          cache.select(0, 1).data_ptr(), in.starts.const_data_ptr<int32_t>(),
+          in.lengths.const_data_ptr<int32_t>(), static_cast<float>(owner.scale_), seen.data_ptr(),
+          batch));
       AddLinear(x, layer.o, seen);
       AddLinear(x, layer.down, NormGated(*x, layer.post_norm, layer.gate_up));
       return true;
@@ -579,6 +583,12 @@ class CudaExecutor final : public Executor {
       return batch <= owner.options_.most_projected_rows &&
              linear.weight.numel() <= kMostProjectedWeights &&
              DecodeKernels::CanProject(width, linear.weight.size(1));
+    }
+    // Whether the product behind a norm takes x as it is: one of cuBLAS, whose results are
+    // multiplied by the norm's factor where they are read. FoldNorms() has made the norm's weights
+    // one.
+    bool NormsLate(const Tensor& x, const Linear& linear, int64_t width) const {
+      return !Projects(linear, width) && !linear.bias.defined() && x.size(1) % 8 == 0;
     }
     Tensor Project(const Tensor& x, const Tensor& norm, const Linear& linear, bool gate,
                    const Tensor& residual) const {
@@ -607,7 +617,15 @@ class CudaExecutor final : public Executor {
       return at::linear(Normed(x, norm), linear.weight, linear.bias);
     }
     Tensor NormGated(const Tensor& x, const Tensor& norm, const Linear& linear) const {
-      if (Projects(linear, linear.weight.size(0) / 2)) return Project(x, norm, linear, true, {});
+      const int64_t width = linear.weight.size(0) / 2;
+      if (Projects(linear, width)) return Project(x, norm, linear, true, {});
+      if (NormsLate(x, linear, width) && width % 8 == 0) {
+        const Tensor both = at::linear(x, linear.weight);
+        Tensor out = at::empty({batch, width}, x.options());
+        Check(owner.kernels_->NormedGate(owner.stream_.stream(), both.data_ptr(), x.data_ptr(),
+                                         x.size(1), Eps(), out.data_ptr(), batch, width));
+        return out;
+      }
       return owner.fused_->SiluMul(at::linear(Normed(x, norm), linear.weight, linear.bias));
     }
     // *x += linear(y)
@@ -691,8 +709,7 @@ class CudaExecutor final : public Executor {
 
 void ReturnCudaMemory() { c10::cuda::CUDACachingAllocator::emptyCache(); }
 
-Result<std::unique_ptr<Executor>> MakeCudaExecutor(const Transformer* model,
-                                                   Executor::Options options) {
+Result<std::unique_ptr<Executor>> MakeCudaExecutor(Transformer* model, Executor::Options options) {
   return std::unique_ptr<Executor>(std::make_unique<CudaExecutor>(model, std::move(options)));
 }
 
