@@ -360,7 +360,7 @@ TEST(DecodeKernels, TheGateAppliesTheNormOfARow) {
 }
 
 TEST(DecodeKernels, DrawsTheTokenOfTheHost) {
-  for (const int vocab : {1, 31, 64, 1000, 5000})
+  for (const int vocab : {1, 31, 64, 1003, 5000})
     for (const unsigned threads : {64u, 256u}) {
       const int rows = 6;
       const auto size = static_cast<size_t>(vocab);

@@ -112,6 +112,20 @@ __device__ __forceinline__ int Locate(const float* sums, int warps, float target
   return last;
 }
 
+// Eight logits from the `i`-th; NaN behind the last. `whole`: rows are made of eights, so that one load brings them.
+__device__ __forceinline__ void LoadLogits(const Bf16* logits, int i, int vocab, bool whole, float* values) {
+  if (whole) {
+    WidenEight(*(const uint4*)(logits + i), values);
+    return;
+  }
+#pragma unroll
+  for (int e = 0; e < 8; ++e) values[e] = Widen(i + e < vocab ? logits[i + e] : (Bf16)0x7fc0);
+}
+__device__ __forceinline__ void LoadLogits(const float* logits, int i, int vocab, bool whole, float* values) {
+#pragma unroll
+  for (int e = 0; e < 8; ++e) values[e] = whole || i + e < vocab ? logits[i + e] : __uint_as_float(0x7fc00000u);
+}
+
 // Draws one token of a row of logits: the first, in order of ids, at which the cumulated probability exceeds the noise;
 // where `greedy` is set, the first of the likeliest. One block a row, of two warps or more.
 template <typename T>
@@ -124,14 +138,21 @@ __device__ __forceinline__ void Draw(const T* all, int vocab, const float* inver
   const float inverse = inverse_temperature[row];
   const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
+  const bool whole = vocab % 8 == 0;
+  float eight[8];
+
   float best = 0.0f;
   int id = -1;
-#pragma unroll 4
-  for (int i = threadIdx.x; i < vocab; i += blockDim.x) {
-    const float value = Widen(logits[i]) * inverse;
-    if (value == value && (id < 0 || value > best)) {
-      best = value;
-      id = i;
+#pragma unroll 1
+  for (int i = 8 * threadIdx.x; i < vocab; i += 8 * blockDim.x) {
+    LoadLogits(logits, i, vocab, whole, eight);
+#pragma unroll
+    for (int e = 0; e < 8; ++e) {
+      const float value = eight[e] * inverse;
+      if (value == value && (id < 0 || value > best)) {
+        best = value;
+        id = i + e;
+      }
     }
   }
   for (int step = 16; step > 0; step /= 2) {
@@ -156,18 +177,22 @@ __device__ __forceinline__ void Draw(const T* all, int vocab, const float* inver
     }
   if (id < 0) id = 0;  // nothing but NaN
 
-  // Ever smaller ranges [begin, end): each warp sums a part, all find the part that holds the target.
+  // Ever smaller ranges [begin, end), begin a multiple of 8: each warp sums a part, all find the part that holds the target.
   int begin = 0, end = vocab;
   float total = 0.0f, target = 0.0f;
   for (bool first = true; first || end - begin > 32; first = false) {
-    const int part = (end - begin + warps - 1) / warps;
+    const int part = ((end - begin + warps - 1) / warps + 7) / 8 * 8;
     const int from = begin + warp * part;
     const int to = from + part < end ? from + part : end;
     float sum = 0.0f;
-#pragma unroll 4
-    for (int i = from + lane; i < to; i += 32) {
-      const float weight = expf(Widen(logits[i]) * inverse - best);
-      if (weight > 0.0f) sum += weight;  // not NaN
+#pragma unroll 1
+    for (int i = from + 8 * lane; i < to; i += 256) {
+      LoadLogits(logits, i, vocab, whole, eight);
+#pragma unroll
+      for (int e = 0; e < 8; ++e) {
+        const float weight = expf(eight[e] * inverse - best);
+        if (weight > 0.0f) sum += weight;  // not NaN
+      }
     }
     sum = WarpSum(sum);
     __syncthreads();  // the sums have been read
