@@ -143,6 +143,7 @@ class CudaExecutor final : public Executor {
         options_(std::move(options)),
         stream_(c10::cuda::getStreamFromPool(true, model->device().index())),
         guard_(stream_) {
+    c10::cuda::device_synchronize();  // the weights were brought on another stream
     const weights::ModelConfig& config = model_.config();
     scale_ = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
     half_ = model_.dtype() != at::kFloat;
