@@ -46,8 +46,8 @@ struct Slot {
 // A step whose tokens have not been collected.
 struct Pending {
   Slot* slot = nullptr;
-  std::vector<int> num_alternatives;  // by row
-  CudaSampler::Alternatives alternatives;
+  std::vector<int> num_alternatives;       // by row
+  CudaSampler::Alternatives alternatives;  // on the host
 };
 
 class CudaExecutor final : public Executor {
@@ -201,15 +201,22 @@ class CudaExecutor final : public Executor {
   void FillDraws(std::span<const DrawRow> rows) {
     auto* noise = slot_->inputs.noise.data_ptr<float>();
     auto* inverse = slot_->inputs.inverse_temperature.data_ptr<float>();
+    auto* top_k = slot_->inputs.top_k.data_ptr<int64_t>();
+    auto* top_p = slot_->inputs.top_p.data_ptr<float>();
+    auto* min_p = slot_->inputs.min_p.data_ptr<float>();
     auto* greedy = slot_->inputs.greedy.data_ptr<bool>();
+    Sampling none;
+    none.temperature = 0;
     for (int64_t i = 0; i < options_.max_batch; ++i) {
-      const bool real = i < static_cast<int64_t>(rows.size());
-      const double temperature = real ? rows[static_cast<size_t>(i)].sampling->temperature : 0;
-      greedy[i] = temperature <= 0;
-      inverse[i] = temperature <= 0 ? 1.0F : static_cast<float>(1.0 / temperature);
-      noise[i] = real ? Noise(rows[static_cast<size_t>(i)].sampling->seed,
-                              rows[static_cast<size_t>(i)].position)
-                      : 0.0F;
+      const DrawRow row =
+          i < static_cast<int64_t>(rows.size()) ? rows[static_cast<size_t>(i)] : DrawRow{&none};
+      const Sampling& s = *row.sampling;
+      greedy[i] = s.temperature <= 0;
+      inverse[i] = greedy[i] ? 1.0F : static_cast<float>(1.0 / s.temperature);
+      noise[i] = Noise(s.seed, row.position);
+      top_k[i] = greedy[i] || s.top_k <= 0 ? std::numeric_limits<int64_t>::max() : s.top_k;
+      top_p[i] = greedy[i] ? 1.0F : static_cast<float>(s.top_p);
+      min_p[i] = greedy[i] ? 0.0F : static_cast<float>(s.min_p);
     }
   }
 
@@ -262,6 +269,14 @@ class CudaExecutor final : public Executor {
   // without restrictions are in drawn_ already.
   Pending Enqueue(const Tensor& logits, std::span<const DrawRow> rows, bool drawn) {
     Pending pending{slot_, {}, sampler_->Finish(logits, rows, drawn)};
+    // Copied here: a copy behind the next step would wait for that.
+    for (Tensor* part : {&pending.alternatives.logprobs, &pending.alternatives.ids}) {
+      if (!part->defined()) continue;
+      Tensor host =
+          at::empty(part->sizes(), at::TensorOptions().dtype(part->dtype()).pinned_memory(true));
+      host.copy_(*part, true);
+      *part = std::move(host);
+    }
     for (const DrawRow& row : rows) pending.num_alternatives.push_back(row.num_alternatives);
     slot_->drawn_bytes.copy_(drawn_bytes_, true);
     slot_->done.record(stream_.unwrap());
@@ -278,8 +293,8 @@ class CudaExecutor final : public Executor {
       (*steps)[i].logprob = logprobs[i];
     }
     if (!pending.alternatives.ids.defined()) return;
-    const Tensor values = pending.alternatives.logprobs.cpu();
-    const Tensor ids = pending.alternatives.ids.cpu();
+    const Tensor& values = pending.alternatives.logprobs;
+    const Tensor& ids = pending.alternatives.ids;
     for (size_t i = 0; i < steps->size(); ++i)
       for (int64_t a = 0; a < pending.num_alternatives[i] && a < ids.size(1); ++a) {
         const auto at = static_cast<int64_t>(i) * ids.size(1) + a;

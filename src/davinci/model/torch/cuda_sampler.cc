@@ -24,24 +24,10 @@ Drawn DrawFrom(const Tensor& scaled, const Tensor& noise, const Tensor& greedy) 
 }
 
 // -inf where top_k, top_p and min_p take a token away. Ties at an edge stay. `width`: how many of
-// the likeliest have to be looked at.
-Tensor Restrict(const Tensor& scaled, std::span<const DrawRow> rows, int64_t width) {
+// the likeliest have to be looked at. k, p and m: columns, [rows, 1].
+Tensor Restrict(const Tensor& scaled, const Tensor& k, const Tensor& p, const Tensor& m,
+                int64_t width) {
   const int64_t vocab = scaled.size(1);
-  std::vector<int64_t> top_k;
-  std::vector<float> top_p, min_p;
-  for (const DrawRow& row : rows) {
-    const Sampling& s = *row.sampling;
-    const bool greedy = s.temperature <= 0;
-    top_k.push_back(!greedy && s.top_k > 0 ? std::min<int64_t>(s.top_k, vocab) : vocab);
-    top_p.push_back(greedy ? 1.0F : static_cast<float>(s.top_p));
-    min_p.push_back(greedy ? 0.0F : static_cast<float>(s.min_p));
-  }
-  const auto column = [&](const auto& values, at::ScalarType type) {
-    return at::tensor(values, type).to(scaled.device()).unsqueeze(1);
-  };
-  const Tensor k = column(top_k, at::kLong);
-  const Tensor p = column(top_p, at::kFloat);
-  const Tensor m = column(min_p, at::kFloat);
   const auto sorted_pair =
       width < vocab ? at::topk(scaled, width) : at::sort(scaled, -1, /*descending=*/true);
   const Tensor sorted = std::get<0>(sorted_pair);
@@ -107,10 +93,13 @@ CudaSampler::Alternatives CudaSampler::Finish(const Tensor& logits, std::span<co
     if (limits && limit_k && s.top_k > kSmallTopK) small = false;
     wanted = std::max(wanted, row.num_alternatives);
   }
+  const auto column = [&](const Tensor& x) { return x.narrow(0, 0, count).unsqueeze(1); };
   Tensor scaled;
   if (restricted || !drawn || wanted > 0)
-    scaled = logits.to(at::kFloat) * inputs_.inverse_temperature.narrow(0, 0, count).unsqueeze(1);
-  if (restricted) scaled = Restrict(scaled, rows, small ? std::min(kSmallTopK, vocab) : vocab);
+    scaled = logits.to(at::kFloat) * column(inputs_.inverse_temperature);
+  if (restricted)
+    scaled = Restrict(scaled, column(inputs_.top_k), column(inputs_.top_p), column(inputs_.min_p),
+                      small ? std::min(kSmallTopK, vocab) : vocab);
   if (restricted || !drawn) DrawScaled(scaled);
   Alternatives alternatives;
   if (wanted > 0)

@@ -17,15 +17,18 @@ StepInputs StepInputs::Slice(const Tensor& bytes, int64_t rows) {
   inputs.positions = take(at::kLong, rows);
   inputs.at = take(at::kLong, rows);
   inputs.sources = take(at::kLong, rows);
+  inputs.top_k = take(at::kLong, rows);
   inputs.noise = take(at::kFloat, rows);
   inputs.inverse_temperature = take(at::kFloat, rows);
+  inputs.top_p = take(at::kFloat, rows);
+  inputs.min_p = take(at::kFloat, rows);
   inputs.starts = take(at::kInt, rows + 1);
   inputs.lengths = take(at::kInt, rows);
   inputs.greedy = take(at::kBool, rows);
   return inputs;
 }
 
-int64_t StepInputs::NumBytes(int64_t rows) { return (4 * 8 + 4 * 4 + 1) * rows + 4 + 9 * 16; }
+int64_t StepInputs::NumBytes(int64_t rows) { return (5 * 8 + 6 * 4 + 1) * rows + 4 + 12 * 16; }
 
 Drawn Drawn::Slice(const Tensor& bytes, int64_t rows) {
   return {bytes.narrow(0, 0, 8 * rows).view(at::kLong),

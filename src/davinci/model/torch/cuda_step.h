@@ -15,6 +15,8 @@ struct StepInputs {
   at::Tensor tokens, positions, at;       // int64
   at::Tensor sources;                     // int64: row of the last step whose token goes in, or -1
   at::Tensor noise, inverse_temperature;  // float
+  at::Tensor top_p, min_p;                // float; 1 and 0: no restriction
+  at::Tensor top_k;                       // int64; the vocabulary's size or more: no restriction
   at::Tensor starts, lengths;             // int32; starts has one more
   at::Tensor greedy;                      // bool
 
