@@ -85,10 +85,10 @@ def floor_bytes(shape, size, batch, context):
     return size * (weights + batch * context * layers * 2 * kv * dim)
 
 
-def ours(probe, folder, shape, dtype, device, batch, prompts, new, more, deterministic, random_weights, kernels):
+def ours(probe, folder, shape, dtype, device, batch, prompts, new, more, deterministic, random_weights, kernels, **options):
     facts = probe.ask("open", model=folder, dtype=dtype, device=device, max_batch=batch, max_context=4096,
               cache_tokens=batch * (len(prompts[0]) + new + more + 64), deterministic=deterministic, random=random_weights,
-              own_kernels=KERNELS.index(kernels))
+              own_kernels=KERNELS.index(kernels), **options)
 
     def generate(first, tokens, count):  # `first` instead of each prompt's own first token: none is known already
         return probe.ask("generate", requests=[{"prompt": [first] + p[1:], "max_tokens": tokens} for p in prompts[:count]])

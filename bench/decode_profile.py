@@ -3,11 +3,14 @@
 sets of kernels (OwnKernels of src/davinci/model/engine.h).
 
     decode_profile.py --probe build/release/tests/model/model_probe [--shapes 25M,135M] [--batches 1,64,256]
-        [--kernels operations,layers,overlapped] [--prompt 512] [--new 64] [--json FILE]
+        [--kernels operations,layers,overlapped] [--projected-rows 64] [--prompt 512] [--new 64] [--json FILE]
 
-A row: the step's time without the profiler, and of each kernel its launches a step, its duration, and what it adds to the
-step: the time from the end of all kernels before it to its own end ("added"), of which "gap" passes before it begins. With
-overlapped kernels durations sum to more than the step; what is added sums to the step.
+A row: the step's time without the profiler, the profiled step's, what passes between the end of a profiled step and the
+begin of the next (draws of restricted rows, copies, the host), and of each kernel its launches a step, its duration, and
+what it adds to the step: the time from the end of all kernels before it to its own end ("added"), of which "gap" passes
+before it begins. With overlapped kernels durations sum to more than the step; what is added sums to the step. Profiled
+steps and those timed without the profiler see contexts of the same mean length. --projected-rows: a list; of layers and
+overlapped there is a row for each (EngineOptions::most_projected_rows).
 """
 import argparse
 import collections
@@ -19,6 +22,9 @@ import tempfile
 
 import backbone_bench
 import torch
+
+
+FUSED = ("layers", "overlapped")
 
 
 def steps_of(activities):
@@ -34,6 +40,12 @@ def steps_of(activities):
             steps[-1].append(kernel)
     edge = len(steps) // 4
     return steps[edge:len(steps) - edge] or steps
+
+
+def between_us(steps):
+    """Mean time from the last kernel of a step to the first of the next."""
+    gaps = [(b[0]["start_ns"] - max(k["end_ns"] for k in a)) / 1e3 for a, b in zip(steps, steps[1:])]
+    return sum(gaps) / len(gaps) if gaps else None
 
 
 def short(name):
@@ -66,6 +78,7 @@ def main():
     parser.add_argument("--shapes", default="25M,135M")
     parser.add_argument("--batches", default="1,64,256")
     parser.add_argument("--kernels", default="operations,layers,overlapped")
+    parser.add_argument("--projected-rows", default="64")
     parser.add_argument("--prompt", type=int, default=512)
     parser.add_argument("--new", type=int, default=64)
     parser.add_argument("--json")
@@ -73,32 +86,42 @@ def main():
     rate = backbone_bench.memory_rate("cuda")
     batches = [int(b) for b in args.batches.split(",")]
     more = 192
+    # The profiled steps are the middle half of --new: with so long a prompt their mean context is that of the timed ones.
+    profiled_prompt = args.prompt + args.new // 2 + more // 2
     rows = []
     probe = backbone_bench.Probe(args.probe)
     for shape in args.shapes.split(","):
         rng = random.Random(shape)
-        prompts = [[rng.randrange(10, backbone_bench.SHAPES[shape][0]) for _ in range(args.prompt)] for _ in range(max(batches))]
+        vocab = backbone_bench.SHAPES[shape][0]
+        texts = [[rng.randrange(10, vocab) for _ in range(profiled_prompt)] for _ in range(max(batches))]
+        prompts = [text[:args.prompt] for text in texts]
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "config.json"), "w") as file:
                 json.dump(backbone_bench.config_of(shape), file)
             for batch in batches:
-                for kernels in args.kernels.split(","):
-                    print(f"{shape} batch {batch} {kernels}", flush=True)
+                limits = [int(n) for n in args.projected_rows.split(",")]
+                # Limits on the same side of the batch are the same kernels.
+                limits = list({n >= batch: n for n in reversed(limits)}.values())
+                for kernels, limit in ((k, n) for k in args.kernels.split(",") for n in (limits if k in FUSED else limits[:1])):
+                    label = f"{shape} batch {batch} {kernels}" + (f", projected rows {limit}" if kernels in FUSED else "")
+                    print(label, flush=True)
                     _, _, step_s, _, facts = backbone_bench.ours(probe, folder, shape, "bf16", "cuda", batch, prompts, args.new,
-                                                                 more, -1, True, kernels)
+                                                                 more, -1, True, kernels, projected_rows=limit)
                     trace = os.path.join(folder, "trace.json")
                     probe.ask("profile", out=trace, requests=[{"prompt": [9] + p[1:], "max_tokens": args.new}
-                                                              for p in prompts[:batch]])
+                                                              for p in texts[:batch]])
                     with open(trace) as file:
                         recorded = json.load(file)
-                    profiled_us, parts = breakdown(steps_of(recorded["activities"]))
+                    steps = steps_of(recorded["activities"])
+                    profiled_us, parts = breakdown(steps)
                     floor_s = backbone_bench.floor_bytes(shape, 2, batch, args.prompt + args.new + more / 2) / rate
-                    row = dict(shape=shape, batch=batch, kernels=kernels, available=facts, step_us=step_s * 1e6,
-                               floor_share=floor_s / step_s, profiled_step_us=profiled_us, dropped=recorded["dropped"],
-                               parts=parts)
+                    row = dict(shape=shape, batch=batch, kernels=kernels, projected_rows=limit, available=facts, step_us=step_s * 1e6,
+                               floor_share=floor_s / step_s, profiled_step_us=profiled_us, between_us=between_us(steps),
+                               dropped=recorded["dropped"], parts=parts)
                     rows.append(row)
-                    print(f"{shape} batch {batch} {kernels}: step {step_s * 1e6:.0f} us ({floor_s / step_s:.1%} of the floor), "
-                          f"profiled {profiled_us:.0f} us, {sum(p['launches'] for p in parts.values()):.0f} launches", flush=True)
+                    print(f"{label}: step {step_s * 1e6:.0f} us ({floor_s / step_s:.1%} of the floor), "
+                          f"profiled {profiled_us:.0f} us and {row['between_us'] or 0:.0f} between, "
+                          f"{sum(p['launches'] for p in parts.values()):.0f} launches", flush=True)
                     for name, part in parts.items():
                         print(f"  {name:50} {part['launches']:6.1f} x {part['us_each']:7.2f} us, added {part['added_us']:8.1f} "
                               f"(gaps {part['gap_us']:7.1f})", flush=True)

@@ -86,6 +86,7 @@ backbone() {
   part 60 backbone/check "$python" tests/gpu/decode_kernels_gpu.py "$build/tests/gpu/decode_kernels_check"
   part 60 backbone/decode "$python" tests/model/decode_gpu_test.py "$probe"
   part 40 backbone/tiles "$python" tests/gpu/decode_kernels_gpu.py "$build/tests/gpu/decode_kernels_check" --time
+  part 40 backbone/attention "$python" tests/gpu/decode_kernels_gpu.py "$build/tests/gpu/decode_kernels_check" --time-attention
   part 90 backbone/profile "$python" bench/decode_profile.py --probe "$probe" --batches 1,64,256 --json "$work/backbone/profile.json"
   part 100 backbone/small taskset -c "$all" "${bench[@]}" --device cuda --prompt 512 --new 64 --shapes 25M,135M \
     --json "$work/backbone/small.json"

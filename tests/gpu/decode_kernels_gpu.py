@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs decode_kernels_check with the libraries of the Python's torch: decode_kernels_gpu.py CHECK [--time]"""
+"""Runs decode_kernels_check with the libraries of the Python's torch: decode_kernels_gpu.py CHECK [--time | --time-attention]"""
 import subprocess
 import sys
 

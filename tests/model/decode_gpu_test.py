@@ -3,7 +3,8 @@
     decode_gpu_test.py PROBE [--cases 0,2] [--kernels layers,overlapped] [--batches 1,41]
 
 Log-probabilities of what was sampled, against fp32: the error is at most 1.5 times that of transformers in bf16. In
-deterministic mode a request gives the same alone and in a batch.
+deterministic mode a request gives the same alone and in a batch, a stop token cuts it, and restrictions to one token give
+the greedy one.
 """
 import argparse
 import random
@@ -48,8 +49,8 @@ def main():
     parser.add_argument("probe")
     parser.add_argument("--cases", default=",".join(map(str, range(len(CASES)))))
     parser.add_argument("--kernels", default=",".join(KERNELS))
-    # Of one row; of several tiles with a remainder, more rows than requests.
-    parser.add_argument("--batches", default="1,41")
+    # Of one row; of several tiles with a remainder, more requests than rows; of cuBLAS's products.
+    parser.add_argument("--batches", default="1,41,81")
     args = parser.parse_args()
     probe = Probe(args.probe)
     for number in map(int, args.cases.split(",")):
@@ -84,6 +85,18 @@ def main():
             for i in (0, 5, 23):
                 alone = probe.generate(requests[i])[0]
                 assert alone["tokens"] == together[i]["tokens"] and alone["logprobs"] == together[i]["logprobs"], (family, i)
+            stopped = probe.generate(*[{**r, "stop": [a["tokens"][7]]} for r, a in zip(requests, together)])
+            for answer, whole in zip(stopped, together):
+                first = whole["tokens"].index(whole["tokens"][7])
+                assert answer["tokens"] == whole["tokens"][:first + 1], "a stop token ends the answer, steps being under way"
+            greedy = probe.generate(*[{**r, "temperature": 0.0} for r in requests[:24]])
+            limits = [{"top_k": 1}, {"top_p": 1e-6}, {"min_p": 1.0}]
+            limited = probe.generate(*[{**r, **limits[i % 3]} for i, r in enumerate(requests[:24])])
+            for answer, likeliest in zip(limited, greedy):
+                for token, wanted, logprob in zip(answer["tokens"], likeliest["tokens"], answer["logprobs"]):
+                    if logprob < -1e-3:
+                        break  # several likeliest tokens: one of them was drawn
+                    assert token == wanted, "of restrictions to the likeliest token"
             print(f"{family} {number}: error over transformers' " + ", ".join(f"{ratio:.2f}" for ratio in ratios), flush=True)
     probe.close()
     return 0

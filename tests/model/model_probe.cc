@@ -70,6 +70,7 @@ json Open(const json& in, std::unique_ptr<model::Engine>* engine) {
   options.idle_release_s = in.value("idle_release_s", -1.0);
   options.own_kernels = static_cast<model::OwnKernels>(
       in.value("own_kernels", static_cast<int>(options.own_kernels)));
+  options.most_projected_rows = in.value("projected_rows", options.most_projected_rows);
   options.random_weights = in.value("random", false);
   auto opened = model::OpenEngine(options);
   if (!opened.ok()) return Failure(opened.status());

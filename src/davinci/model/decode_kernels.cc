@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <numbers>
 
@@ -14,23 +15,14 @@ const char* const kSource =
 #include "davinci_model_decode.inc"
     ;
 constexpr unsigned kDrawThreads = 1024;
-// Warps of attention that are resident at once: 16 on each of an H200's 132 multiprocessors. A grid
-// of one wave with short blocks has no tail; more warps a block keep enough loads under way where
-// blocks are few.
-constexpr int64_t kResidentWarps = 132 * 16;
-
+// Of an H200.
+constexpr int64_t kMultiprocessors = 132;
 // The first driver that captures overlapping launches into a graph: of CUDA 12.3.
 constexpr int kOverlapDriver = 12030;
 constexpr unsigned kProductThreads = 256;
 constexpr DecodeKernels::Tile kTiles[] = {{1, 1, 1}, {2, 2, 1}, {4, 2, 1}, {4, 4, 1}, {4, 4, 2}};
 constexpr DecodeKernels::Tile kGatedTiles[] = {{1, 2, 1}, {2, 4, 1}, {4, 4, 1},
                                                {4, 4, 2}, {4, 8, 1}, {4, 8, 2}};
-
-unsigned AttendWarps(int64_t blocks) {
-  for (const unsigned warps : {8U, 4U})
-    if (blocks * warps <= kResidentWarps) return warps;
-  return 2;
-}
 
 }  // namespace
 
@@ -68,6 +60,7 @@ Result<std::unique_ptr<DecodeKernels>> DecodeKernels::Load(int ordinal, Shape sh
   DAVINCI_RETURN_IF_ERROR(find("dv_norm", &kernels->norm_));
   DAVINCI_RETURN_IF_ERROR(find("dv_keep", &kernels->keep_));
   DAVINCI_RETURN_IF_ERROR(find("dv_silu_mul", &kernels->silu_mul_));
+  DAVINCI_RETURN_IF_ERROR(find("dv_normed_gate", &kernels->normed_gate_));
   DAVINCI_RETURN_IF_ERROR(find("dv_draw_bf16", &kernels->draw_bf16_));
   DAVINCI_RETURN_IF_ERROR(find("dv_draw_fp32", &kernels->draw_fp32_));
   if (kernels->can_attend()) {
@@ -134,14 +127,25 @@ Status DecodeKernels::Keep(void* stream, const void* keys, const void* values, i
   return Launch(keep_, "dv_keep", stream, rows, 1, 128, parameters.data());
 }
 
+// A grid of one wave with short blocks has no tail; more warps a block keep enough loads under way
+// where blocks are few.
+int DecodeKernels::BestAttendWarps(int64_t rows) const {
+  // kAttendResident of kernels/decode_attend.cu.
+  const int64_t resident = kMultiprocessors * (shape_.head_dim == 64 ? 16 : 12);
+  for (const int warps : {8, 4})
+    if (rows * shape_.kv_heads * warps <= resident) return warps;
+  return 2;
+}
+
 Status DecodeKernels::Attend(void* stream, const void* q, int64_t q_stride, const void* keys,
                              const void* values, const int32_t* starts, const int32_t* lengths,
-                             float scale, void* out, int64_t rows) const {
+                             float scale, void* out, int64_t rows, int warps) const {
+  if (warps == 0) warps = BestAttendWarps(rows);
   scale *= std::numbers::log2e_v<float>;
   int kv_heads = shape_.kv_heads;
   std::array<void*, 9> parameters = {&q,       &q_stride, &keys,     &values, &starts,
                                      &lengths, &scale,    &kv_heads, &out};
-  return Launch(attend_, "dv_attend", stream, kv_heads, rows, 32 * AttendWarps(kv_heads * rows),
+  return Launch(attend_, "dv_attend", stream, kv_heads, rows, 32 * static_cast<unsigned>(warps),
                 parameters.data());
 }
 
@@ -152,19 +156,22 @@ Status DecodeKernels::LaunchNext(gpu::CuFunction function, const char* name, voi
                                                        grid_y, threads, parameters);
 }
 
-Status DecodeKernels::AttendWhole(void* stream, const void* qkv, const void* q_norm,
-                                  const void* k_norm, float eps, const float* cos_sin,
-                                  const int64_t* positions, void* cached_keys, void* cached_values,
-                                  const int32_t* starts, const int32_t* lengths, float scale,
-                                  void* out, int64_t rows) const {
+Status DecodeKernels::AttendWhole(void* stream, const void* qkv, const void* x, int64_t width,
+                                  const void* q_norm, const void* k_norm, float eps,
+                                  const float* cos_sin, const int64_t* positions, void* cached_keys,
+                                  void* cached_values, const int32_t* starts,
+                                  const int32_t* lengths, float scale, void* out, int64_t rows,
+                                  int warps) const {
+  if (warps == 0) warps = BestAttendWarps(rows);
   scale *= std::numbers::log2e_v<float>;
   int kv_heads = shape_.kv_heads;
   long long stride = int64_t{shape_.heads + 2 * kv_heads} * shape_.head_dim;
-  std::array<void*, 14> parameters = {&qkv,     &stride, &cached_keys, &cached_values, &starts,
-                                      &lengths, &scale,  &kv_heads,    &out,           &q_norm,
-                                      &k_norm,  &eps,    &cos_sin,     &positions};
+  int x_chunks = static_cast<int>(width / 8);
+  std::array<void*, 16> parameters = {
+      &qkv, &stride, &cached_keys, &cached_values, &starts,  &lengths,   &scale, &kv_heads,
+      &out, &q_norm, &k_norm,      &eps,           &cos_sin, &positions, &x,     &x_chunks};
   return LaunchNext(attend_whole_, "dv_attend_whole", stream, kv_heads, rows,
-                    32 * AttendWarps(kv_heads * rows), parameters.data());
+                    32 * static_cast<unsigned>(warps), parameters.data());
 }
 
 std::span<const DecodeKernels::Tile> DecodeKernels::Tiles(bool gate) {
@@ -203,6 +210,16 @@ Status DecodeKernels::SiluMul(void* stream, const void* both, void* out, int64_t
   long long total = rows * chunks;
   std::array<void*, 4> parameters = {&both, &out, &total, &chunks};
   return Launch(silu_mul_, "dv_silu_mul", stream, (total + 255) / 256, 1, 256, parameters.data());
+}
+
+Status DecodeKernels::NormedGate(void* stream, const void* both, const void* x, int64_t inner,
+                                 float eps, void* out, int64_t rows, int64_t width) const {
+  int x_chunks = static_cast<int>(inner / 8);
+  int chunks = static_cast<int>(width / 8);
+  const int threads = std::min(256, (chunks + 31) / 32 * 32);
+  std::array<void*, 6> parameters = {&both, &x, &x_chunks, &eps, &out, &chunks};
+  return LaunchNext(normed_gate_, "dv_normed_gate", stream, rows, (chunks + threads - 1) / threads,
+                    static_cast<unsigned>(threads), parameters.data());
 }
 
 Status DecodeKernels::Draw(void* stream, const void* logits, bool bf16, int64_t rows, int64_t vocab,

@@ -53,20 +53,26 @@ class DecodeKernels {
   static bool CanAttend(const Shape& shape);
   bool can_attend() const { return CanAttend(shape_); }
   // One query position per row: row r sees cache positions starts[r] … starts[r] + lengths[r] - 1
-  // (one at least). The order of a row's sums depends on the number of rows. q: bf16 [rows, heads,
-  // head_dim], rows `q_stride` elements (a multiple of 8) apart; out: dense.
+  // (one at least). The order of a row's sums depends on the number of rows; its weights are
+  // rounded to bf16. q: bf16 [rows, heads, head_dim], rows `q_stride` elements (a multiple of 8)
+  // apart; out: dense. `warps`: of a block, at most 8; 0: BestAttendWarps().
   Status Attend(void* stream, const void* q, int64_t q_stride, const void* keys, const void* values,
-                const int32_t* starts, const int32_t* lengths, float scale, void* out,
-                int64_t rows) const;
+                const int32_t* starts, const int32_t* lengths, float scale, void* out, int64_t rows,
+                int warps = 0) const;
+  // Of Attend() and AttendWhole() for steps of `rows`.
+  int BestAttendWarps(int64_t rows) const;
   // Heads(), Keep() and Attend() in one, for rows of heads as the product made them: dense
   // [rows, heads + 2 kv_heads, head_dim]. Row r's key and value become the cache's position
   // starts[r] + lengths[r] - 1, which is the last that it sees; earlier ones must not come from the
   // kernel ahead on the stream. lengths[r] is one at least, for rows without a request, too
-  // (FillStep). `positions`: what heads are rotated by.
-  Status AttendWhole(void* stream, const void* qkv, const void* q_norm, const void* k_norm,
-                     float eps, const float* cos_sin, const int64_t* positions, void* cached_keys,
-                     void* cached_values, const int32_t* starts, const int32_t* lengths,
-                     float scale, void* out, int64_t rows) const;
+  // (FillStep). `positions`: what heads are rotated by. `x` (null: none): [rows, width] that the
+  // product took as it is; heads are multiplied by the factor of each row's RMS norm. width is a
+  // multiple of 8.
+  Status AttendWhole(void* stream, const void* qkv, const void* x, int64_t width,
+                     const void* q_norm, const void* k_norm, float eps, const float* cos_sin,
+                     const int64_t* positions, void* cached_keys, void* cached_values,
+                     const int32_t* starts, const int32_t* lengths, float scale, void* out,
+                     int64_t rows, int warps = 0) const;
 
   // A product with what lies around it, for few rows:
   // y[r][i] = sum_j norm(x)[r][j] weight[i][j] + bias[i], then out = y + residual, or with `gate`
@@ -99,6 +105,10 @@ class DecodeKernels {
 
   // out[r][i] = silu(both[r][i]) * both[r][width + i]; width is a multiple of 8.
   Status SiluMul(void* stream, const void* both, void* out, int64_t rows, int64_t width) const;
+  // The same of both * f, f being the factor of the RMS norm of x's row: [rows, inner], inner and
+  // width multiples of 8.
+  Status NormedGate(void* stream, const void* both, const void* x, int64_t inner, float eps,
+                    void* out, int64_t rows, int64_t width) const;
   // Draws from softmax(logits * inverse_temperature), restricted logits being -inf; the likeliest
   // where `greedy`. A row's result does not depend on other rows, nor on whether logits come as
   // bf16 or, scaled in advance, as fp32.
@@ -126,6 +136,7 @@ class DecodeKernels {
   std::vector<gpu::CuFunction> norm_products_, products_, gated_products_;
   bool overlap_ = false;
   gpu::CuFunction silu_mul_ = nullptr;
+  gpu::CuFunction normed_gate_ = nullptr;
   gpu::CuFunction draw_bf16_ = nullptr;
   gpu::CuFunction draw_fp32_ = nullptr;
 };

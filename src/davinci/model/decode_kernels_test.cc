@@ -33,6 +33,15 @@ using namespace host_threads;
 #include "davinci/model/kernels/decode.cu"
 #include "davinci/model/kernels/decode_attend.cu"
 #include "davinci/model/kernels/decode_layer.cu"
+namespace heads_of_128 {
+#undef DV_LANES
+#define DV_LANES 16
+#define dv_attend dv_attend_128
+#define dv_attend_whole dv_attend_whole_128
+#include "davinci/model/kernels/decode_attend.cu"
+#undef dv_attend
+#undef dv_attend_whole
+}  // namespace heads_of_128
 #pragma GCC diagnostic pop
 #undef __shared__
 
@@ -48,11 +57,14 @@ std::vector<Bf16> Halves(const std::vector<float>& values) {
   for (const float value : values) bits.push_back(Narrow(value));
   return bits;
 }
-void ExpectNear(const std::vector<Bf16>& got, const std::vector<float>& wanted) {
+void ExpectNear(const std::vector<Bf16>& got, const std::vector<float>& wanted,
+                double slack = 1e-5) {
   ASSERT_EQ(got.size(), wanted.size());
   for (size_t i = 0; i < got.size(); ++i)
-    ASSERT_NEAR(Widen(got[i]), wanted[i], 1e-5 + std::abs(wanted[i]) / 200) << i;
+    ASSERT_NEAR(Widen(got[i]), wanted[i], slack + std::abs(wanted[i]) / 200) << i;
 }
+// Of attention over normal values, whose weights are rounded to bf16.
+constexpr double kAttendSlack = 4e-3;
 
 TEST(DecodeKernels, NarrowRoundsToTheNearestEven) {
   EXPECT_EQ(Narrow(1.0F), 0x3f80);
@@ -119,8 +131,8 @@ TEST(DecodeKernels, KeysAndValuesGoToTheirPositions) {
   EXPECT_EQ(keys[0], 0);  // other positions are left alone
 }
 
-TEST(DecodeKernels, AttentionIsThatOfTheHost) {
-  const int group = 3, dim = 64, kv_heads = 2, rows = 4, positions = 400, heads = group * kv_heads;
+void CheckAttention(int dim, decltype(&dv_attend) kernel) {
+  const int group = 3, kv_heads = 2, rows = 4, positions = 400, heads = group * kv_heads;
   const std::vector<float> keys = Normal(positions * kv_heads * dim, 8);
   const std::vector<float> values = Normal(positions * kv_heads * dim, 9);
   const int64_t q_stride = (heads + 2 * kv_heads) * dim;
@@ -136,18 +148,23 @@ TEST(DecodeKernels, AttentionIsThatOfTheHost) {
   const CacheView cache{k.data(), v.data(), Element::kFloat32, kv_heads, dim};
   AttendRows(cache, q.data(), q_stride, heads, starts.data(), lengths.data(), scale, wanted.data(),
              scratch.data(), 0, rows * kv_heads);
-  for (const unsigned warps : {2U, 4U, 8U}) {
+  for (const unsigned warps : {1U, 4U, 8U}) {
     std::fill(out.begin(), out.end(), Bf16{0});
     Launch({kv_heads, rows, 1}, 32 * warps, [&] {
-      dv_attend(q_bits.data(), q_stride, key_bits.data(), value_bits.data(), starts.data(),
-                lengths.data(), scale * std::numbers::log2e_v<float>, kv_heads, out.data());
+      kernel(q_bits.data(), q_stride, key_bits.data(), value_bits.data(), starts.data(),
+             lengths.data(), scale * std::numbers::log2e_v<float>, kv_heads, out.data());
     });
-    ExpectNear(out, wanted);
+    ExpectNear(out, wanted, kAttendSlack);
   }
 }
 
-TEST(DecodeKernels, OneLaunchTurnsKeepsAndAttends) {
-  const int group = 3, dim = 64, kv_heads = 2, rows = 4, positions = 300, heads = group * kv_heads;
+TEST(DecodeKernels, AttentionIsThatOfTheHost) {
+  CheckAttention(64, dv_attend);
+  CheckAttention(128, heads_of_128::dv_attend_128);
+}
+
+void CheckWholeAttention(int dim, decltype(&dv_attend) attend, decltype(&dv_attend_whole) whole) {
+  const int group = 3, kv_heads = 2, rows = 4, positions = 300, heads = group * kv_heads;
   const int64_t stride = (heads + 2 * kv_heads) * dim;
   const std::vector<Bf16> qkv = Halves(Normal(static_cast<size_t>(rows * stride), 20));
   const std::vector<Bf16> keys = Halves(Normal(positions * kv_heads * dim, 21));
@@ -165,6 +182,15 @@ TEST(DecodeKernels, OneLaunchTurnsKeepsAndAttends) {
   const std::vector<long long> turns(filled_turns.begin(), filled_turns.end());
   const std::vector<long long> at(filled_at.begin(), filled_at.end());
   const float scale = std::numbers::log2e_v<float> / std::sqrt(static_cast<float>(dim));
+  // Heads that a norm's factor is missing of: x's row r is ±2^-r, and `small` times 2^r is qkv.
+  const int x_chunks = 5;
+  std::vector<Bf16> x, small;
+  for (int r = 0; r < rows; ++r) {
+    const float size = std::ldexp(1.0F, -r);
+    for (int i = 0; i < 8 * x_chunks; ++i) x.push_back(Narrow(i % 3 == 0 ? -size : size));
+    for (int64_t i = r * stride; i < (r + 1) * stride; ++i)
+      small.push_back(Narrow(Widen(qkv[static_cast<size_t>(i)]) * size));
+  }
   for (const bool norms : {false, true}) {
     const Bf16* const q_weight = norms ? q_norm.data() : nullptr;
     const Bf16* const k_weight = norms ? k_norm.data() : nullptr;
@@ -182,25 +208,32 @@ TEST(DecodeKernels, OneLaunchTurnsKeepsAndAttends) {
               reinterpret_cast<uint4*>(wanted_values.data()), chunks);
     });
     Launch({kv_heads, rows, 1}, 64, [&] {
-      dv_attend(turned.data(), stride, wanted_keys.data(), wanted_values.data(), starts.data(),
-                lengths.data(), scale, kv_heads, wanted.data());
+      attend(turned.data(), stride, wanted_keys.data(), wanted_values.data(), starts.data(),
+             lengths.data(), scale, kv_heads, wanted.data());
     });
     std::vector<float> wanted_floats;
     for (const Bf16 bits : wanted) wanted_floats.push_back(Widen(bits));
     for (const unsigned warps : {2U, 8U}) {
+      const bool late = warps == 8;
       std::vector<Bf16> new_keys = keys, new_values = values, out(wanted.size());
       Launch({kv_heads, rows, 1}, 32 * warps, [&] {
-        dv_attend_whole(qkv.data(), stride, new_keys.data(), new_values.data(), starts.data(),
-                        lengths.data(), scale, kv_heads, out.data(), q_weight, k_weight, 1e-6F,
-                        table.data(), turns.data());
+        whole(late ? small.data() : qkv.data(), stride, new_keys.data(), new_values.data(),
+              starts.data(), lengths.data(), scale, kv_heads, out.data(), q_weight, k_weight, 1e-6F,
+              table.data(), turns.data(), late ? reinterpret_cast<const uint4*>(x.data()) : nullptr,
+              x_chunks);
       });
       EXPECT_EQ(new_values, wanted_values);
       for (size_t i = 0; i < keys.size(); ++i)
         ASSERT_NEAR(Widen(new_keys[i]), Widen(wanted_keys[i]),
                     std::abs(Widen(wanted_keys[i])) / 100);
-      ExpectNear(out, wanted_floats);
+      ExpectNear(out, wanted_floats, kAttendSlack);
     }
   }
+}
+
+TEST(DecodeKernels, OneLaunchTurnsKeepsAndAttends) {
+  CheckWholeAttention(64, dv_attend, dv_attend_whole);
+  CheckWholeAttention(128, heads_of_128::dv_attend_128, heads_of_128::dv_attend_whole_128);
 }
 
 // y = norm(x) w^T + bias, gated or with the residual added, in fp64.
@@ -302,8 +335,32 @@ TEST(DecodeKernels, TheGateIsSiluTimesUp) {
   ExpectNear(out, wanted);
 }
 
+TEST(DecodeKernels, TheGateAppliesTheNormOfARow) {
+  const int rows = 3, width = 280, inner = 48;
+  const std::vector<float> both = Normal(2 * width * rows, 40, 2), x = Normal(rows * inner, 41, 3);
+  const std::vector<Bf16> bits = Halves(both), x_bits = Halves(x);
+  std::vector<float> normed(both), wanted(width * rows);
+  for (int r = 0; r < rows; ++r) {
+    float squares = 0;
+    for (int i = 0; i < inner; ++i) squares += x[r * inner + i] * x[r * inner + i];
+    for (int i = 0; i < 2 * width; ++i)
+      normed[r * 2 * width + i] /= std::sqrt(squares / inner + 1e-6F);
+  }
+  SiluMulRows(normed.data(), wanted.data(), width, 0, rows);
+  for (const unsigned threads : {32U, 64U}) {
+    std::vector<Bf16> out(wanted.size());
+    const unsigned across = (width / 8 + threads - 1) / threads;
+    Launch({rows, across, 1}, threads, [&] {
+      dv_normed_gate(reinterpret_cast<const uint4*>(bits.data()),
+                     reinterpret_cast<const uint4*>(x_bits.data()), inner / 8, 1e-6F,
+                     reinterpret_cast<uint4*>(out.data()), width / 8);
+    });
+    ExpectNear(out, wanted);
+  }
+}
+
 TEST(DecodeKernels, DrawsTheTokenOfTheHost) {
-  for (const int vocab : {1, 31, 64, 1000, 5000})
+  for (const int vocab : {1, 31, 64, 1003, 5000})
     for (const unsigned threads : {64u, 256u}) {
       const int rows = 6;
       const auto size = static_cast<size_t>(vocab);

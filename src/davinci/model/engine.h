@@ -113,7 +113,8 @@ class DeviceTurn {
 enum class OwnKernels {
   kNone,        // ATen's alone
   kOperations,  // what lies between the products of a layer, one launch each
-  kLayers,      // products and what lies around them in one launch, in steps of up to 64 rows
+  kLayers,      // what lies around attention in the same launch; in steps of few rows
+                // (EngineOptions::most_projected_rows) products with what lies around them
   kOverlapped,  // these begin while the kernel ahead runs
 };
 
@@ -139,6 +140,8 @@ struct EngineOptions {
   // measuring speed.
   bool random_weights = false;
   OwnKernels own_kernels = OwnKernels::kOverlapped;
+  // Steps of more rows take cuBLAS's products instead of those of kLayers.
+  int most_projected_rows = 64;
   // Called with the bytes that will be allocated, before they are; what it returns is destroyed
   // when they have been freed.
   std::function<Result<std::shared_ptr<void>>(const std::string& device, int64_t bytes)>

@@ -73,6 +73,22 @@ inline void ReleaseNext() {}
 inline uint4 LoadFresh(const uint4* from) { return *from; }
 inline unsigned LoadFreshWord(const unsigned* from) { return *from; }
 inline void Prefetch(const void*) {}
+inline float PowerOfTwo(float exponent) { return std::exp2(exponent); }
+
+inline unsigned Transpose(unsigned pair) {
+  block.slots[threadIdx.x] = pair;
+  HandOver();
+  const unsigned warp = threadIdx.x / 32 * 32;
+  const unsigned lane = threadIdx.x % 32;
+  unsigned out = 0;
+  for (unsigned i = 0; i < 2; ++i) {
+    const unsigned row = lane % 4 * 2 + i;
+    const unsigned column = lane / 4;
+    out |= (block.slots[warp + row * 4 + column / 2] >> column % 2 * 16 & 0xffffU) << i * 16;
+  }
+  HandOver();
+  return out;
+}
 
 // mma.m16n8k16 of bf16 with fp32 sums; which lane holds what is PTX's.
 inline void Mma(float* c, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,

@@ -42,6 +42,18 @@ __device__ __forceinline__ void Mma(float* c, unsigned a0, unsigned a1, unsigned
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
+// 0 where the exponent is that of a denormal.
+__device__ __forceinline__ float PowerOfTwo(float exponent) {
+  float out;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(exponent));
+  return out;
+}
+// Of a matrix of 8 by 8 values of 16 bits, whose row g has values 2 t and 2 t + 1 in lane 4 g + t: its transpose.
+__device__ __forceinline__ unsigned Transpose(unsigned pair) {
+  unsigned out;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out) : "r"(pair));
+  return out;
+}
 #else
 __device__ __forceinline__ unsigned MulPair(unsigned a, unsigned b) {
   const unsigned low = Narrow(Widen((Bf16)(a & 0xffffu)) * Widen((Bf16)(b & 0xffffu)));

@@ -48,10 +48,21 @@ __device__ __forceinline__ float Squares(unsigned pair) {
   const float low = Widen((Bf16)(pair & 0xffffu)), high = Widen((Bf16)(pair >> 16));
   return low * low + high * high;
 }
+__device__ __forceinline__ float SquaresOfEight(const uint4& v) {
+  return Squares(v.x) + Squares(v.y) + Squares(v.z) + Squares(v.w);
+}
 __device__ __forceinline__ unsigned Scaled(unsigned pair, unsigned weight, float factor) {
   const float low = Widen((Bf16)(pair & 0xffffu)) * factor * Widen((Bf16)(weight & 0xffffu));
   const float high = Widen((Bf16)(pair >> 16)) * factor * Widen((Bf16)(weight >> 16));
   return (unsigned)Narrow(low) | (unsigned)Narrow(high) << 16;
+}
+
+// The factor of the RMS norm of a row of 8 `chunks` values, by a warp.
+__device__ __forceinline__ float NormFactor(const uint4* x, int chunks, float eps) {
+  float squares = 0.0f;
+#pragma unroll 4
+  for (int c = threadIdx.x % 32; c < chunks; c += 32) squares += SquaresOfEight(LoadFresh(x + c));
+  return rsqrtf(WarpSum(squares) / (float)(8 * chunks) + eps);
 }
 
 // RMS norm of rows of 8 `chunks` values. A warp does one row.
@@ -61,13 +72,7 @@ extern "C" __global__ void __launch_bounds__(64)
   const int lane = threadIdx.x % 32;
   if (row >= rows) return;
   const uint4* const in = x + (long long)row * chunks;
-  float squares = 0.0f;
-#pragma unroll 4
-  for (int c = lane; c < chunks; c += 32) {
-    const uint4 v = in[c];
-    squares += Squares(v.x) + Squares(v.y) + Squares(v.z) + Squares(v.w);
-  }
-  const float factor = rsqrtf(WarpSum(squares) / (float)(8 * chunks) + eps);
+  const float factor = NormFactor(in, chunks, eps);
 #pragma unroll 4
   for (int c = lane; c < chunks; c += 32) {
     const uint4 v = in[c], w = weight[c];
@@ -107,6 +112,20 @@ __device__ __forceinline__ int Locate(const float* sums, int warps, float target
   return last;
 }
 
+// Eight logits from the `i`-th; NaN behind the last. `whole`: rows are made of eights, so that one load brings them.
+__device__ __forceinline__ void LoadLogits(const Bf16* logits, int i, int vocab, bool whole, float* values) {
+  if (whole) {
+    WidenEight(*(const uint4*)(logits + i), values);
+    return;
+  }
+#pragma unroll
+  for (int e = 0; e < 8; ++e) values[e] = Widen(i + e < vocab ? logits[i + e] : (Bf16)0x7fc0);
+}
+__device__ __forceinline__ void LoadLogits(const float* logits, int i, int vocab, bool whole, float* values) {
+#pragma unroll
+  for (int e = 0; e < 8; ++e) values[e] = whole || i + e < vocab ? logits[i + e] : __uint_as_float(0x7fc00000u);
+}
+
 // Draws one token of a row of logits: the first, in order of ids, at which the cumulated probability exceeds the noise;
 // where `greedy` is set, the first of the likeliest. One block a row, of two warps or more.
 template <typename T>
@@ -119,14 +138,21 @@ __device__ __forceinline__ void Draw(const T* all, int vocab, const float* inver
   const float inverse = inverse_temperature[row];
   const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
+  const bool whole = vocab % 8 == 0;
+  float eight[8];
+
   float best = 0.0f;
   int id = -1;
-#pragma unroll 4
-  for (int i = threadIdx.x; i < vocab; i += blockDim.x) {
-    const float value = Widen(logits[i]) * inverse;
-    if (value == value && (id < 0 || value > best)) {
-      best = value;
-      id = i;
+#pragma unroll 1
+  for (int i = 8 * threadIdx.x; i < vocab; i += 8 * blockDim.x) {
+    LoadLogits(logits, i, vocab, whole, eight);
+#pragma unroll
+    for (int e = 0; e < 8; ++e) {
+      const float value = eight[e] * inverse;
+      if (value == value && (id < 0 || value > best)) {
+        best = value;
+        id = i + e;
+      }
     }
   }
   for (int step = 16; step > 0; step /= 2) {
@@ -151,18 +177,22 @@ __device__ __forceinline__ void Draw(const T* all, int vocab, const float* inver
     }
   if (id < 0) id = 0;  // nothing but NaN
 
-  // Ever smaller ranges [begin, end): each warp sums a part, all find the part that holds the target.
+  // Ever smaller ranges [begin, end), begin a multiple of 8: each warp sums a part, all find the part that holds the target.
   int begin = 0, end = vocab;
   float total = 0.0f, target = 0.0f;
   for (bool first = true; first || end - begin > 32; first = false) {
-    const int part = (end - begin + warps - 1) / warps;
+    const int part = ((end - begin + warps - 1) / warps + 7) / 8 * 8;
     const int from = begin + warp * part;
     const int to = from + part < end ? from + part : end;
     float sum = 0.0f;
-#pragma unroll 4
-    for (int i = from + lane; i < to; i += 32) {
-      const float weight = expf(Widen(logits[i]) * inverse - best);
-      if (weight > 0.0f) sum += weight;  // not NaN
+#pragma unroll 1
+    for (int i = from + 8 * lane; i < to; i += 256) {
+      LoadLogits(logits, i, vocab, whole, eight);
+#pragma unroll
+      for (int e = 0; e < 8; ++e) {
+        const float weight = expf(eight[e] * inverse - best);
+        if (weight > 0.0f) sum += weight;  // not NaN
+      }
     }
     sum = WarpSum(sum);
     __syncthreads();  // the sums have been read

@@ -13,10 +13,6 @@
 constexpr int kProductWarps = 8;
 constexpr int kProductStep = 32;  // elements of k of one round of loads
 
-__device__ __forceinline__ float SquaresOfEight(const uint4& v) {
-  return Squares(v.x) + Squares(v.y) + Squares(v.z) + Squares(v.w);
-}
-
 // How many of a group's kM row tiles have their partial sums in shared memory at once: at most 32 KiB of them.
 template <int kM, int kN>
 constexpr int kProductRound = 8 / kN < kM ? 8 / kN : kM;
@@ -212,3 +208,32 @@ DV_PRODUCT(dv_gated_product, true, true, 4, 4, 2)
 DV_PRODUCT(dv_gated_product, true, true, 4, 8, 1)
 DV_PRODUCT(dv_gated_product, true, true, 4, 8, 2)
 #undef DV_PRODUCT
+
+// The gate behind a product that took rows of x as they are: out[row][i] = silu(f both[row][i]) * f both[row][width + i],
+// f the factor of the RMS norm of that row. Eight elements a thread; 8 `chunks` = width, 8 `x_chunks` values in a row of x.
+extern "C" __global__ void __launch_bounds__(256)
+    dv_normed_gate(const uint4* both, const uint4* x, int x_chunks, float eps, uint4* out, int chunks) {
+  __shared__ float squares[8];
+  const long long row = blockIdx.x;
+  const int i = blockIdx.y * blockDim.x + threadIdx.x, warps = blockDim.x / 32;
+  ReleaseNext();
+  AwaitPrevious();
+  const int mine = i < chunks ? i : chunks - 1;
+  const uint4 gate_words = LoadFresh(both + row * 2 * chunks + mine);
+  const uint4 up_words = LoadFresh(both + (row * 2 + 1) * chunks + mine);
+  float square = 0.0f;
+  for (int c = threadIdx.x; c < x_chunks; c += blockDim.x) square += SquaresOfEight(LoadFresh(x + row * x_chunks + c));
+  square = WarpSum(square);
+  if (threadIdx.x % 32 == 0) squares[threadIdx.x / 32] = square;
+  __syncthreads();
+  square = 0.0f;
+  for (int w = 0; w < warps; ++w) square += squares[w];
+  const float factor = rsqrtf(square / (float)(8 * x_chunks) + eps);
+  if (i >= chunks) return;
+  float gate[8], up[8];
+  WidenEight(gate_words, gate);
+  WidenEight(up_words, up);
+#pragma unroll
+  for (int e = 0; e < 8; ++e) gate[e] = Gate(gate[e] * factor, up[e] * factor);
+  out[row * chunks + i] = NarrowEight(gate);
+}

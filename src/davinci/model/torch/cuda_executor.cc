@@ -1,9 +1,14 @@
-#include <cmath>
 #include <deque>
+#include <limits>
+#include <map>
 #include <set>
 
 #include "davinci/model/decode_kernels.h"
 #include "davinci/model/draw.h"
+#include "davinci/model/torch/cuda_cache.h"
+#include "davinci/model/torch/cuda_layers.h"
+#include "davinci/model/torch/cuda_sampler.h"
+#include "davinci/model/torch/cuda_step.h"
 #include "davinci/model/torch/executor.h"
 #include "davinci/model/torch/nvrtc_directories.h"
 
@@ -11,7 +16,7 @@ namespace davinci::model {
 
 #ifndef DAVINCI_TORCH_CUDA
 
-Result<std::unique_ptr<Executor>> MakeCudaExecutor(const Transformer*, Executor::Options) {
+Result<std::unique_ptr<Executor>> MakeCudaExecutor(Transformer*, Executor::Options) {
   return FailedPrecondition(
       "this build's LibTorch has no CUDA; use --device cpu, or set DAVINCI_PYTHON to a Python "
       "whose "
@@ -29,55 +34,6 @@ using at::Tensor;
 // Batch sizes that decode steps are captured for.
 constexpr int kBuckets[] = {1,   2,   4,   8,   16,  32,  48,  64,  96,
                             128, 160, 192, 224, 256, 320, 384, 448, 512};
-// Steps of more rows are made of OwnKernels::kOperations: with 256 rows cuBLAS's products are
-// faster than what one launch less saves (docs/results/backbone.md).
-constexpr int64_t kMostRowsOfLayers = 64;
-// In a layer, a product of more weights than this is cuBLAS's.
-constexpr int64_t kMostProjectedWeights = int64_t{8} << 20;
-// Rows whose restrictions look at no more than so many tokens need no full sort.
-constexpr int64_t kSmallTopK = 128;
-
-// What a step reads, one value per row. They lie in one buffer, so that one copy brings them.
-struct StepInputs {
-  Tensor tokens, positions, at;       // int64
-  Tensor sources;                     // int64: row of the last step whose token goes in, or -1
-  Tensor noise, inverse_temperature;  // float
-  Tensor starts, lengths;             // int32; starts has one more
-  Tensor greedy;                      // bool
-};
-
-StepInputs Slice(const Tensor& bytes, int64_t batch) {
-  StepInputs inputs;
-  int64_t offset = 0;
-  const auto take = [&](at::ScalarType type, int64_t count) {
-    const auto size = static_cast<int64_t>(c10::elementSize(type)) * count;
-    Tensor part = bytes.narrow(0, offset, size).view(type);
-    offset += (size + 15) / 16 * 16;
-    return part;
-  };
-  inputs.tokens = take(at::kLong, batch);
-  inputs.positions = take(at::kLong, batch);
-  inputs.at = take(at::kLong, batch);
-  inputs.sources = take(at::kLong, batch);
-  inputs.noise = take(at::kFloat, batch);
-  inputs.inverse_temperature = take(at::kFloat, batch);
-  inputs.starts = take(at::kInt, batch + 1);
-  inputs.lengths = take(at::kInt, batch);
-  inputs.greedy = take(at::kBool, batch);
-  return inputs;
-}
-int64_t SliceBytes(int64_t batch) { return (4 * 8 + 4 * 4 + 1) * batch + 4 + 9 * 16; }
-
-struct Drawn {
-  Tensor tokens;    // int64 [rows]
-  Tensor logprobs;  // float [rows]
-};
-
-// Both in one buffer, so that one copy takes them away.
-Drawn SliceDrawn(const Tensor& bytes, int64_t batch) {
-  return {bytes.narrow(0, 0, 8 * batch).view(at::kLong),
-          bytes.narrow(0, 8 * batch, 4 * batch).view(at::kFloat)};
-}
 
 // Memory of the host for one step under way.
 struct Slot {
@@ -90,72 +46,20 @@ struct Slot {
 // A step whose tokens have not been collected.
 struct Pending {
   Slot* slot = nullptr;
-  std::vector<int> num_alternatives;  // by row
-  Tensor best_values, best_ids;       // undefined: no alternatives
-};
-
-// From logits that are already scaled and restricted.
-Drawn DrawFrom(const Tensor& scaled, const Tensor& noise, const Tensor& greedy) {
-  const Tensor probabilities = at::softmax(scaled, -1);
-  const Tensor sums = at::cumsum(probabilities, -1);
-  const Tensor target = (noise * sums.select(1, sums.size(1) - 1)).unsqueeze(1);
-  const Tensor drawn = at::searchsorted(sums, target, /*out_int32=*/false, /*right=*/true)
-                           .clamp_max(sums.size(1) - 1);
-  const Tensor best = at::argmax(scaled, -1, /*keepdim=*/true);
-  const Tensor token = at::where(greedy.unsqueeze(1), best, drawn);
-  return {token.squeeze(1), probabilities.gather(1, token).squeeze(1).log()};
-}
-
-void Check(const Status& status) { TORCH_CHECK(status.ok(), status.message()); }
-
-class CudaFusedOps final : public FusedOps {
- public:
-  CudaFusedOps(const DecodeKernels* kernels, c10::cuda::CUDAStream stream)
-      : kernels_(*kernels), stream_(stream) {}
-  void Heads(const Tensor& qkv, const Tensor& q_norm, const Tensor& k_norm, double eps,
-             const Tensor& cos_sin, const Tensor& positions) const override {
-    const auto of = [](const Tensor& x) { return x.defined() ? x.data_ptr() : nullptr; };
-    Check(kernels_.Heads(stream_.stream(), qkv.data_ptr(), of(q_norm), of(k_norm),
-                         static_cast<float>(eps), cos_sin.const_data_ptr<float>(),
-                         positions.const_data_ptr<int64_t>(), qkv.size(0)));
-  }
-  Tensor Norm(const Tensor& x, const Tensor& weight, double eps) const override {
-    if (!x.is_contiguous() || !DecodeKernels::CanNorm(x.size(-1))) return {};
-    Tensor out = at::empty_like(x);
-    Check(kernels_.Norm(stream_.stream(), x.data_ptr(), weight.data_ptr(), static_cast<float>(eps),
-                        out.data_ptr(), x.numel() / x.size(-1), x.size(-1)));
-    return out;
-  }
-  Tensor SiluMul(const Tensor& both) const override {
-    const int64_t width = both.size(1) / 2;
-    if (width % 8 != 0) return at::silu(both.narrow(1, 0, width)) * both.narrow(1, width, width);
-    Tensor out = at::empty({both.size(0), width}, both.options());
-    Check(kernels_.SiluMul(stream_.stream(), both.data_ptr(), out.data_ptr(), both.size(0), width));
-    return out;
-  }
-
- private:
-  const DecodeKernels& kernels_;
-  const c10::cuda::CUDAStream stream_;
+  std::vector<int> num_alternatives;       // by row
+  CudaSampler::Alternatives alternatives;  // on the host
 };
 
 class CudaExecutor final : public Executor {
  public:
-  CudaExecutor(const Transformer* model, Options options)
+  CudaExecutor(Transformer* model, Options options)
       : model_(*model),
         options_(std::move(options)),
         stream_(c10::cuda::getStreamFromPool(true, model->device().index())),
         guard_(stream_) {
-    const weights::ModelConfig& config = model_.config();
-    scale_ = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
-    half_ = model_.dtype() != at::kFloat;
-    // Flash attention wants head sizes in steps of 8.
-    pad_ = half_ ? (8 - config.head_dim % 8) % 8 : 0;
-    // The position behind the last is where rows without a request write.
-    cache_ = at::zeros({config.num_layers, 2, options_.cache_tokens + 1, config.num_kv_heads,
-                        config.head_dim + pad_},
-                       at::TensorOptions().dtype(model_.dtype()).device(model_.device()));
-    if (half_ && options_.own_kernels != OwnKernels::kNone) {
+    c10::cuda::device_synchronize();  // the weights were brought on another stream
+    if (model_.dtype() != at::kFloat && options_.own_kernels != OwnKernels::kNone) {
+      const weights::ModelConfig& config = model_.config();
       const DecodeKernels::Shape shape{static_cast<int>(config.num_heads),
                                        static_cast<int>(config.num_kv_heads),
                                        static_cast<int>(config.head_dim)};
@@ -163,25 +67,28 @@ class CudaExecutor final : public Executor {
                                          options_.own_kernels == OwnKernels::kOverlapped);
       if (kernels.ok()) {
         kernels_ = std::move(kernels).value();
-        fused_ = std::make_unique<CudaFusedOps>(kernels_.get(), stream_);
+        fused_ = std::make_unique<CudaFusedOps>(kernels_.get(), stream_.stream());
         pass_.fused = fused_.get();
         note_ = "davinci";
+        if (options_.own_kernels >= OwnKernels::kLayers) model->FoldNorms();
       } else {
         note_ = "aten (" + kernels.status().message() + ")";
       }
     }
+    cache_.emplace(model_, options_.cache_tokens, kernels_.get(), stream_.stream());
     const auto bytes = at::TensorOptions().dtype(at::kByte);
     const int64_t batch = options_.max_batch;
     for (Slot& slot : slots_) {
-      slot.inputs_bytes = at::zeros({SliceBytes(batch)}, bytes.pinned_memory(true));
-      slot.inputs = Slice(slot.inputs_bytes, batch);
-      slot.drawn_bytes = at::zeros({12 * batch}, bytes.pinned_memory(true));
-      slot.drawn = SliceDrawn(slot.drawn_bytes, batch);
+      slot.inputs_bytes = at::zeros({StepInputs::NumBytes(batch)}, bytes.pinned_memory(true));
+      slot.inputs = StepInputs::Slice(slot.inputs_bytes, batch);
+      slot.drawn_bytes = at::zeros({Drawn::NumBytes(batch)}, bytes.pinned_memory(true));
+      slot.drawn = Drawn::Slice(slot.drawn_bytes, batch);
     }
-    device_ = at::zeros({SliceBytes(batch)}, bytes.device(model_.device()));
-    device_inputs_ = Slice(device_, batch);
-    drawn_bytes_ = at::zeros({12 * batch}, bytes.device(model_.device()));
-    drawn_ = SliceDrawn(drawn_bytes_, batch);
+    device_ = at::zeros({StepInputs::NumBytes(batch)}, bytes.device(model_.device()));
+    device_inputs_ = StepInputs::Slice(device_, batch);
+    drawn_bytes_ = at::zeros({Drawn::NumBytes(batch)}, bytes.device(model_.device()));
+    drawn_ = Drawn::Slice(drawn_bytes_, batch);
+    sampler_.emplace(kernels_.get(), stream_.stream(), device_inputs_, drawn_);
     // The batch is [0, 1, …]: one query each.
     query_borders_ = at::arange(options_.max_batch + 1, device_inputs_.starts.options());
     pool_ = at::cuda::graph_pool_handle();
@@ -189,7 +96,6 @@ class CudaExecutor final : public Executor {
 
   Tensor Prefill(std::span<const Chunk> chunks) override {
     std::vector<int64_t> tokens, positions, at, last;
-    PrefillAttention attention(*this, chunks);
     for (const Chunk& chunk : chunks) {
       for (size_t i = 0; i < chunk.tokens.size(); ++i) {
         tokens.push_back(chunk.tokens[i]);
@@ -198,7 +104,7 @@ class CudaExecutor final : public Executor {
       }
       if (chunk.last) last.push_back(static_cast<int64_t>(tokens.size()) - 1);
     }
-    attention.at = Upload(at);
+    PrefillAttention attention(&*cache_, chunks, Upload(at));
     const Tensor hidden = model_.Hidden(Upload(tokens), Upload(positions), attention, pass_);
     if (last.empty()) return {};
     return model_.Logits(hidden.index_select(0, Upload(last)));
@@ -247,7 +153,7 @@ class CudaExecutor final : public Executor {
   bool overlaps() const override { return true; }
 
   void CopyCache(int64_t from, int64_t to, int64_t count) override {
-    cache_.narrow(2, to, count).copy_(cache_.narrow(2, from, count));
+    cache_->Copy(from, to, count);
   }
   void Synchronize() override { stream_.synchronize(); }
   void WarmUp(const std::function<void()>& pause) override {
@@ -262,9 +168,7 @@ class CudaExecutor final : public Executor {
     }
   }
   std::string kernels() const override { return note_; }
-  int64_t cache_bytes() const override {
-    return cache_.numel() * static_cast<int64_t>(cache_.element_size());
-  }
+  int64_t cache_bytes() const override { return cache_->bytes(); }
 
  private:
   struct Captured {
@@ -297,40 +201,38 @@ class CudaExecutor final : public Executor {
   void FillDraws(std::span<const DrawRow> rows) {
     auto* noise = slot_->inputs.noise.data_ptr<float>();
     auto* inverse = slot_->inputs.inverse_temperature.data_ptr<float>();
+    auto* top_k = slot_->inputs.top_k.data_ptr<int64_t>();
+    auto* top_p = slot_->inputs.top_p.data_ptr<float>();
+    auto* min_p = slot_->inputs.min_p.data_ptr<float>();
     auto* greedy = slot_->inputs.greedy.data_ptr<bool>();
+    Sampling none;
+    none.temperature = 0;
     for (int64_t i = 0; i < options_.max_batch; ++i) {
-      const bool real = i < static_cast<int64_t>(rows.size());
-      const double temperature = real ? rows[static_cast<size_t>(i)].sampling->temperature : 0;
-      greedy[i] = temperature <= 0;
-      inverse[i] = temperature <= 0 ? 1.0F : static_cast<float>(1.0 / temperature);
-      noise[i] = real ? Noise(rows[static_cast<size_t>(i)].sampling->seed,
-                              rows[static_cast<size_t>(i)].position)
-                      : 0.0F;
+      const DrawRow row =
+          i < static_cast<int64_t>(rows.size()) ? rows[static_cast<size_t>(i)] : DrawRow{&none};
+      const Sampling& s = *row.sampling;
+      greedy[i] = s.temperature <= 0;
+      inverse[i] = greedy[i] ? 1.0F : static_cast<float>(1.0 / s.temperature);
+      noise[i] = Noise(s.seed, row.position);
+      top_k[i] = greedy[i] || s.top_k <= 0 ? std::numeric_limits<int64_t>::max() : s.top_k;
+      top_p[i] = greedy[i] ? 1.0F : static_cast<float>(s.top_p);
+      min_p[i] = greedy[i] ? 0.0F : static_cast<float>(s.min_p);
     }
   }
 
   // The whole step from the device's inputs to drawn tokens without restrictions, in drawn_.
   void Run(Captured* step, int64_t batch) {
-    DecodeAttention attention(*this, batch);
-    const DecodeLayers layers(*this, batch);
+    DecodeAttention attention(&*cache_, device_inputs_, slot_->inputs, batch, query_borders_,
+                              options_.max_context);
+    const DecodeLayers layers({&model_.config(), kernels_.get(), fused_.get(), &*cache_,
+                               &device_inputs_, stream_.stream(), options_.most_projected_rows},
+                              batch);
     PassOptions pass = pass_;
-    if (kernels_ != nullptr && options_.own_kernels >= OwnKernels::kLayers &&
-        batch <= kMostRowsOfLayers)
-      pass.layers = &layers;
+    if (kernels_ != nullptr && options_.own_kernels >= OwnKernels::kLayers) pass.layers = &layers;
     const Tensor hidden =
         model_.Hidden(Tokens(batch), device_inputs_.positions.narrow(0, 0, batch), attention, pass);
-    const Drawn into{drawn_.tokens.narrow(0, 0, batch), drawn_.logprobs.narrow(0, 0, batch)};
-    if (kernels_ != nullptr) {
-      step->logits = model_.RawLogits(hidden);
-      DrawRows(step->logits, device_inputs_.inverse_temperature, into);
-      return;
-    }
-    step->logits = model_.Logits(hidden);
-    const Drawn drawn = DrawFrom(
-        step->logits * device_inputs_.inverse_temperature.narrow(0, 0, batch).unsqueeze(1),
-        device_inputs_.noise.narrow(0, 0, batch), device_inputs_.greedy.narrow(0, 0, batch));
-    into.tokens.copy_(drawn.tokens);
-    into.logprobs.copy_(drawn.logprobs);
+    step->logits = kernels_ != nullptr ? model_.RawLogits(hidden) : model_.Logits(hidden);
+    sampler_->DrawUnrestricted(step->logits);
   }
 
   // What goes in: drawn by the step before, or brought by the host.
@@ -339,7 +241,7 @@ class CudaExecutor final : public Executor {
     const Tensor tokens = device_inputs_.tokens.narrow(0, 0, batch);
     if (kernels_ != nullptr) {
       Tensor out = at::empty({batch}, tokens.options());
-      Check(kernels_->Feed(
+      CheckLaunch(kernels_->Feed(
           stream_.stream(), tokens.const_data_ptr<int64_t>(), sources.const_data_ptr<int64_t>(),
           drawn_.tokens.const_data_ptr<int64_t>(), out.data_ptr<int64_t>(), batch));
       return out;
@@ -347,32 +249,11 @@ class CudaExecutor final : public Executor {
     return at::where(sources >= 0, drawn_.tokens.index_select(0, sources.clamp_min(0)), tokens);
   }
 
-  // One launch. `inverse`: what each row's logits are multiplied by.
-  void DrawRows(const Tensor& logits, const Tensor& inverse, const Drawn& into) const {
-    Check(kernels_->Draw(stream_.stream(), logits.data_ptr(), logits.scalar_type() != at::kFloat,
-                         logits.size(0), logits.size(1), inverse.const_data_ptr<float>(),
-                         device_inputs_.noise.const_data_ptr<float>(),
-                         device_inputs_.greedy.const_data_ptr<bool>(),
-                         into.tokens.data_ptr<int64_t>(), into.logprobs.data_ptr<float>()));
-  }
-  // From logits that are already scaled and restricted.
-  void DrawScaled(const Tensor& scaled, const Drawn& into) const {
-    const int64_t rows = scaled.size(0);
-    if (kernels_ != nullptr) {
-      DrawRows(scaled.contiguous(), at::ones({rows}, device_inputs_.noise.options()), into);
-      return;
-    }
-    const Drawn drawn = DrawFrom(scaled, device_inputs_.noise.narrow(0, 0, rows),
-                                 device_inputs_.greedy.narrow(0, 0, rows));
-    into.tokens.copy_(drawn.tokens);
-    into.logprobs.copy_(drawn.logprobs);
-  }
-
   // Runs a step once without requests, which takes the slot's inputs.
   Captured& CaptureOf(int bucket) {
     if (const auto found = captured_.find(bucket); found != captured_.end()) return found->second;
     Captured& step = captured_[bucket];
-    if (!half_) return step;  // the fallback of fp32 reads lengths on the host
+    if (!cache_->half()) return step;  // its attention of fp32 reads lengths on the host
     FillRows({}, bucket);
     device_.copy_(slot_->inputs_bytes, true);
     Run(&step, bucket);  // libraries initialise themselves
@@ -384,35 +265,19 @@ class CudaExecutor final : public Executor {
     return step;
   }
 
-  // Finishes the drawing of `rows` from `logits` and sends the tokens to the slot; `plain`: tokens
+  // Finishes the drawing of `rows` from `logits` and sends the tokens to the slot; `drawn`: those
   // without restrictions are in drawn_ already.
-  Pending Enqueue(const Tensor& logits, std::span<const DrawRow> rows, bool plain) {
-    const auto count = static_cast<int64_t>(rows.size());
-    const int64_t vocab = logits.size(1);
-    Pending pending{slot_, {}, {}, {}};
-    bool restricted = false;
-    bool small = true;
-    int alternatives = 0;
-    for (const DrawRow& row : rows) {
-      const Sampling& s = *row.sampling;
-      const bool limit_k = s.top_k > 0 && s.top_k < vocab;
-      const bool limits = s.temperature > 0 && (limit_k || s.top_p < 1 || s.min_p > 0);
-      restricted = restricted || limits;
-      if (limits && s.top_p < 1 && (!limit_k || s.top_k > kSmallTopK)) small = false;
-      if (limits && limit_k && s.top_k > kSmallTopK) small = false;
-      alternatives = std::max(alternatives, row.num_alternatives);
-      pending.num_alternatives.push_back(row.num_alternatives);
+  Pending Enqueue(const Tensor& logits, std::span<const DrawRow> rows, bool drawn) {
+    Pending pending{slot_, {}, sampler_->Finish(logits, rows, drawn)};
+    // Copied here: a copy behind the next step would wait for that.
+    for (Tensor* part : {&pending.alternatives.logprobs, &pending.alternatives.ids}) {
+      if (!part->defined()) continue;
+      Tensor host =
+          at::empty(part->sizes(), at::TensorOptions().dtype(part->dtype()).pinned_memory(true));
+      host.copy_(*part, true);
+      *part = std::move(host);
     }
-    Tensor scaled;
-    if (restricted || !plain || alternatives > 0)
-      scaled = logits.to(at::kFloat) *
-               device_inputs_.inverse_temperature.narrow(0, 0, count).unsqueeze(1);
-    if (restricted) scaled = Restrict(scaled, rows, small ? std::min(kSmallTopK, vocab) : vocab);
-    if (restricted || !plain)
-      DrawScaled(scaled, {drawn_.tokens.narrow(0, 0, count), drawn_.logprobs.narrow(0, 0, count)});
-    if (alternatives > 0)
-      std::tie(pending.best_values, pending.best_ids) =
-          at::topk(at::log_softmax(scaled, -1), std::min<int64_t>(alternatives, vocab));
+    for (const DrawRow& row : rows) pending.num_alternatives.push_back(row.num_alternatives);
     slot_->drawn_bytes.copy_(drawn_bytes_, true);
     slot_->done.record(stream_.unwrap());
     return pending;
@@ -427,9 +292,9 @@ class CudaExecutor final : public Executor {
       (*steps)[i].token = static_cast<TokenId>(tokens[i]);
       (*steps)[i].logprob = logprobs[i];
     }
-    if (!pending.best_ids.defined()) return;
-    const Tensor values = pending.best_values.cpu();
-    const Tensor ids = pending.best_ids.cpu();
+    if (!pending.alternatives.ids.defined()) return;
+    const Tensor& values = pending.alternatives.logprobs;
+    const Tensor& ids = pending.alternatives.ids;
     for (size_t i = 0; i < steps->size(); ++i)
       for (int64_t a = 0; a < pending.num_alternatives[i] && a < ids.size(1); ++a) {
         const auto at = static_cast<int64_t>(i) * ids.size(1) + a;
@@ -440,233 +305,6 @@ class CudaExecutor final : public Executor {
       }
   }
 
-  // -inf where top_k, top_p and min_p take a token away. Ties at an edge stay. `width`: how many of
-  // the likeliest have to be looked at.
-  Tensor Restrict(const Tensor& scaled, std::span<const DrawRow> rows, int64_t width) const {
-    const int64_t vocab = scaled.size(1);
-    std::vector<int64_t> top_k;
-    std::vector<float> top_p, min_p;
-    for (const DrawRow& row : rows) {
-      const Sampling& s = *row.sampling;
-      const bool greedy = s.temperature <= 0;
-      top_k.push_back(!greedy && s.top_k > 0 ? std::min<int64_t>(s.top_k, vocab) : vocab);
-      top_p.push_back(greedy ? 1.0F : static_cast<float>(s.top_p));
-      min_p.push_back(greedy ? 0.0F : static_cast<float>(s.min_p));
-    }
-    const auto column = [&](const auto& values, at::ScalarType type) {
-      return at::tensor(values, type).to(model_.device()).unsqueeze(1);
-    };
-    const Tensor k = column(top_k, at::kLong);
-    const Tensor p = column(top_p, at::kFloat);
-    const Tensor m = column(min_p, at::kFloat);
-    const auto sorted_pair =
-        width < vocab ? at::topk(scaled, width) : at::sort(scaled, -1, /*descending=*/true);
-    const Tensor sorted = std::get<0>(sorted_pair);
-    const Tensor rank = at::arange(width, k.options()).unsqueeze(0);
-    const Tensor in_k = rank < k;
-    const float none = -std::numeric_limits<float>::infinity();
-    const Tensor shares = at::softmax(sorted.masked_fill(in_k.logical_not(), none), -1);
-    // A token stays while the mass before it is short of top_p.
-    const Tensor before = at::cumsum(shares, -1) - shares;
-    const Tensor kept = in_k.logical_and((before < p).logical_or(p >= 1)).logical_or(rank == 0);
-    const Tensor edge =
-        sorted.masked_fill(kept.logical_not(), std::numeric_limits<float>::infinity())
-            .amin(1, true);
-    const Tensor unlimited = (k >= vocab).logical_and(p >= 1);
-    const Tensor least = sorted.narrow(1, 0, 1) + m.log();  // min_p 0: -inf
-    const Tensor limit = at::maximum(edge.masked_fill(unlimited, none), least);
-    return scaled.masked_fill(scaled < limit, none);
-  }
-
-  Tensor Padded(const Tensor& x) const { return pad_ == 0 ? x : at::constant_pad_nd(x, {0, pad_}); }
-  Tensor Unpadded(const Tensor& out, int64_t heads) const {
-    const int64_t dim = model_.config().head_dim;
-    return (pad_ == 0 ? out : out.narrow(2, 0, dim)).reshape({-1, heads * dim});
-  }
-  void Keep(int64_t layer, const Tensor& at, const Tensor& k, const Tensor& v) {
-    if (kernels_ != nullptr && pad_ == 0 && kernels_->can_keep() && k.stride(0) % 8 == 0) {
-      const Tensor cache = cache_.select(0, layer);
-      Check(kernels_->Keep(stream_.stream(), k.data_ptr(), v.data_ptr(), k.stride(0),
-                           at.const_data_ptr<int64_t>(), cache.select(0, 0).data_ptr(),
-                           cache.select(0, 1).data_ptr(), k.size(0)));
-      return;
-    }
-    cache_.select(0, layer).select(0, 0).index_copy_(0, at, Padded(k));
-    cache_.select(0, layer).select(0, 1).index_copy_(0, at, Padded(v));
-  }
-  // One request after the other, without flash attention (fp32).
-  Tensor AttendOneByOne(int64_t layer, const Tensor& q, const std::vector<int64_t>& borders,
-                        const std::vector<int64_t>& starts, const std::vector<int64_t>& lengths) {
-    std::vector<Tensor> parts;
-    for (size_t i = 0; i < starts.size(); ++i) {
-      const int64_t rows = borders[i + 1] - borders[i];
-      const auto split = [](const Tensor& x) { return x.transpose(0, 1).unsqueeze(0); };
-      const Tensor mask =
-          at::ones({rows, lengths[i]}, q.options().dtype(at::kBool)).tril(lengths[i] - rows);
-      const Tensor keys = cache_.select(0, layer).select(0, 0).narrow(0, starts[i], lengths[i]);
-      const Tensor values = cache_.select(0, layer).select(0, 1).narrow(0, starts[i], lengths[i]);
-      parts.push_back(at::scaled_dot_product_attention(split(q.narrow(0, borders[i], rows)),
-                                                       split(keys), split(values), mask, 0, false,
-                                                       scale_, true)
-                          .squeeze(0)
-                          .transpose(0, 1)
-                          .reshape({rows, -1}));
-    }
-    return at::cat(parts);
-  }
-
-  struct DecodeAttention final : Attention {
-    DecodeAttention(CudaExecutor& executor, int64_t rows) : owner(executor), batch(rows) {}
-    Tensor Attend(int64_t layer, const Tensor& q, const Tensor& k, const Tensor& v) override {
-      const StepInputs& in = owner.device_inputs_;
-      owner.Keep(layer, in.at.narrow(0, 0, batch), k, v);
-      if (!owner.half_) {
-        std::vector<int64_t> borders{0}, starts, lengths;
-        for (int64_t i = 0; i < batch; ++i) {
-          borders.push_back(i + 1);
-          starts.push_back(owner.slot_->inputs.starts.data_ptr<int32_t>()[i]);
-          lengths.push_back(owner.slot_->inputs.lengths.data_ptr<int32_t>()[i]);
-        }
-        return owner.AttendOneByOne(layer, q, borders, starts, lengths);
-      }
-      const Tensor cache = owner.cache_.select(0, layer);
-      if (owner.kernels_ != nullptr && owner.kernels_->can_attend() && owner.pad_ == 0 &&
-          q.stride(0) % 8 == 0) {
-        Tensor out = at::empty({q.size(0), q.size(1) * q.size(2)}, q.options());
-        Check(owner.kernels_->Attend(owner.stream_.stream(), q.data_ptr(), q.stride(0),
-                                     cache.select(0, 0).data_ptr(), cache.select(0, 1).data_ptr(),
-                                     in.starts.const_data_ptr<int32_t>(),
-                                     in.lengths.const_data_ptr<int32_t>(),
-                                     static_cast<float>(owner.scale_), out.data_ptr(), batch));
-        return out;
-      }
-      return owner.Unpadded(
-          std::get<0>(at::_flash_attention_forward(
-              owner.Padded(q), cache.select(0, 0), cache.select(0, 1),
-              owner.query_borders_.narrow(0, 0, batch + 1), in.starts.narrow(0, 0, batch + 1), 1,
-              owner.options_.max_context, 0, /*is_causal=*/false, false, owner.scale_, std::nullopt,
-              std::nullopt, in.lengths.narrow(0, 0, batch))),
-          q.size(1));
-    }
-    CudaExecutor& owner;
-    const int64_t batch;
-  };
-
-  // A layer of a step in five launches, where its products are small.
-  struct DecodeLayers final : LayerOps {
-    DecodeLayers(const CudaExecutor& executor, int64_t rows) : owner(executor), batch(rows) {}
-
-    bool Block(int64_t index, const Layer& layer, const Tensor& cos_sin, const Tensor& positions,
-               Tensor* x) const override {
-      const weights::ModelConfig& config = owner.model_.config();
-      if (!owner.kernels_->can_attend()) return false;
-      for (const Linear* linear : {&layer.qkv, &layer.o, &layer.gate_up, &layer.down})
-        if (!linear->low_rank.empty()) return false;
-      const Tensor qkv = NormLinear(*x, layer.input_norm, layer.qkv);
-      const auto of = [](const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; };
-      const StepInputs& in = owner.device_inputs_;
-      const Tensor cache = owner.cache_.select(0, index);
-      const Tensor seen = at::empty({batch, config.num_heads * config.head_dim}, x->options());
-      Check(owner.kernels_->AttendWhole(
-          owner.stream_.stream(), qkv.data_ptr(), of(layer.q_norm), of(layer.k_norm), Eps(),
-          cos_sin.const_data_ptr<float>(), positions.const_data_ptr<int64_t>(),
-          cache.select(0, 0).data_ptr(), cache.select(0, 1).data_ptr(),
-          in.starts.const_data_ptr<int32_t>(), in.lengths.const_data_ptr<int32_t>(),
-          static_cast<float>(owner.scale_), seen.data_ptr(), batch));
-      AddLinear(x, layer.o, seen);
-      AddLinear(x, layer.down, NormGated(*x, layer.post_norm, layer.gate_up));
-      return true;
-    }
-
-   private:
-    float Eps() const { return static_cast<float>(owner.model_.config().rms_norm_eps); }
-    bool Projects(const Linear& linear, int64_t width) const {
-      return linear.weight.numel() <= kMostProjectedWeights &&
-             DecodeKernels::CanProject(width, linear.weight.size(1));
-    }
-    Tensor Project(const Tensor& x, const Tensor& norm, const Linear& linear, bool gate,
-                   const Tensor& residual) const {
-      DecodeKernels::Projection p;
-      p.rows = batch;
-      p.inner = linear.weight.size(1);
-      p.width = linear.weight.size(0) / (gate ? 2 : 1);
-      Tensor out = residual.defined() ? residual : at::empty({batch, p.width}, x.options());
-      p.x = x.data_ptr();
-      p.norm = norm.defined() ? norm.data_ptr() : nullptr;
-      p.weight = linear.weight.data_ptr();
-      p.bias = linear.bias.defined() ? linear.bias.data_ptr() : nullptr;
-      p.residual = residual.defined() ? residual.data_ptr() : nullptr;
-      p.out = out.data_ptr();
-      p.eps = Eps();
-      p.gate = gate;
-      Check(owner.kernels_->Project(owner.stream_.stream(), p));
-      return out;
-    }
-    Tensor Normed(const Tensor& x, const Tensor& weight) const {
-      Tensor out = owner.fused_->Norm(x, weight, owner.model_.config().rms_norm_eps);
-      return out.defined() ? out : at::rms_norm(x, {x.size(1)}, weight, Eps());
-    }
-    Tensor NormLinear(const Tensor& x, const Tensor& norm, const Linear& linear) const {
-      if (Projects(linear, linear.weight.size(0))) return Project(x, norm, linear, false, {});
-      return at::linear(Normed(x, norm), linear.weight, linear.bias);
-    }
-    Tensor NormGated(const Tensor& x, const Tensor& norm, const Linear& linear) const {
-      if (Projects(linear, linear.weight.size(0) / 2)) return Project(x, norm, linear, true, {});
-      return owner.fused_->SiluMul(at::linear(Normed(x, norm), linear.weight, linear.bias));
-    }
-    // *x += linear(y)
-    void AddLinear(Tensor* x, const Linear& linear, const Tensor& y) const {
-      if (Projects(linear, linear.weight.size(0))) {
-        Project(y, {}, linear, false, *x);
-      } else if (linear.bias.defined()) {
-        x->add_(at::linear(y, linear.weight, linear.bias));
-      } else {
-        x->addmm_(y, linear.weight.t());
-      }
-    }
-
-    const CudaExecutor& owner;
-    const int64_t batch;
-  };
-
-  struct PrefillAttention final : Attention {
-    PrefillAttention(CudaExecutor& executor, std::span<const Chunk> chunks) : owner(executor) {
-      borders.push_back(0);
-      for (const Chunk& chunk : chunks) {
-        const auto count = static_cast<int64_t>(chunk.tokens.size());
-        borders.push_back(borders.back() + count);
-        starts.push_back(chunk.start);
-        lengths.push_back(chunk.position + count);
-        longest_query = std::max(longest_query, count);
-        longest = std::max(longest, lengths.back());
-      }
-      const auto ints = [&](std::vector<int64_t> values) {
-        return at::tensor(values, at::kInt).to(owner.model_.device());
-      };
-      device_borders = ints(borders);
-      std::vector<int64_t> padded = starts;
-      padded.push_back(0);
-      device_starts = ints(padded);
-      device_lengths = ints(lengths);
-    }
-    Tensor Attend(int64_t layer, const Tensor& q, const Tensor& k, const Tensor& v) override {
-      owner.Keep(layer, at, k, v);
-      if (!owner.half_) return owner.AttendOneByOne(layer, q, borders, starts, lengths);
-      const Tensor cache = owner.cache_.select(0, layer);
-      return owner.Unpadded(
-          std::get<0>(at::_flash_attention_forward(
-              owner.Padded(q), cache.select(0, 0), cache.select(0, 1), device_borders,
-              device_starts, longest_query, longest, 0, /*is_causal=*/true, false, owner.scale_,
-              std::nullopt, std::nullopt, device_lengths)),
-          q.size(1));
-    }
-    CudaExecutor& owner;
-    std::vector<int64_t> borders, starts, lengths;
-    int64_t longest_query = 0;
-    int64_t longest = 0;
-    Tensor at, device_borders, device_starts, device_lengths;
-  };
-
   const Transformer& model_;
   const Options options_;
   const c10::cuda::CUDAStream stream_;
@@ -675,10 +313,8 @@ class CudaExecutor final : public Executor {
   std::unique_ptr<CudaFusedOps> fused_;
   PassOptions pass_;
   std::string note_ = "aten";
-  double scale_ = 1;
-  bool half_ = true;
-  int64_t pad_ = 0;
-  Tensor cache_;  // [layer, keys | values, position, kv head, head_dim + pad]
+  std::optional<CudaCache> cache_;
+  std::optional<CudaSampler> sampler_;
   Slot slots_[3];
   Slot* slot_ = nullptr;  // of the step that is being made
   size_t next_slot_ = 0;
@@ -695,8 +331,7 @@ class CudaExecutor final : public Executor {
 
 void ReturnCudaMemory() { c10::cuda::CUDACachingAllocator::emptyCache(); }
 
-Result<std::unique_ptr<Executor>> MakeCudaExecutor(const Transformer* model,
-                                                   Executor::Options options) {
+Result<std::unique_ptr<Executor>> MakeCudaExecutor(Transformer* model, Executor::Options options) {
   return std::unique_ptr<Executor>(std::make_unique<CudaExecutor>(model, std::move(options)));
 }
 

@@ -541,6 +541,7 @@ Status EngineImpl::OpenMemory() {
   options.max_context = facts_.max_context;
   options.deterministic = facts_.deterministic;
   options.own_kernels = options_.own_kernels;
+  options.most_projected_rows = options_.most_projected_rows;
   if (on_cpu()) {
     options.pacer = pacer_.get();
     executor_ = MakeCpuExecutor(model_.get(), std::move(options));

@@ -23,7 +23,8 @@ class Executor {
     int64_t max_context = 0;
     bool deterministic = false;
     OwnKernels own_kernels = OwnKernels::kOverlapped;
-    Pacer* pacer = nullptr;  // outlives the executor; the CPU's passes give way by it
+    int most_projected_rows = 0;  // see EngineOptions
+    Pacer* pacer = nullptr;       // outlives the executor; the CPU's passes give way by it
   };
   virtual ~Executor() = default;
 
@@ -54,9 +55,9 @@ class Executor {
 
 // Packs the model's weights where that pays (Transformer::Pack).
 std::unique_ptr<Executor> MakeCpuExecutor(Transformer* model, Executor::Options options);
+// Folds the model's norms into its weights where its kernels use that (Transformer::FoldNorms).
 // kFailedPrecondition where this library was built without CUDA.
-Result<std::unique_ptr<Executor>> MakeCudaExecutor(const Transformer* model,
-                                                   Executor::Options options);
+Result<std::unique_ptr<Executor>> MakeCudaExecutor(Transformer* model, Executor::Options options);
 // Gives what LibTorch keeps for its next tensors back to the devices, for other processes.
 void ReturnCudaMemory();
 

@@ -259,6 +259,18 @@ bool Transformer::Pack() {
   return true;
 }
 
+void Transformer::FoldNorms() {
+  const auto fold = [](Tensor* norm, Linear* linear) {
+    if (!linear->low_rank.empty()) return;
+    linear->weight.mul_(*norm);
+    norm->fill_(1);
+  };
+  for (Layer& layer : layers_) {
+    fold(&layer.input_norm, &layer.qkv);
+    fold(&layer.post_norm, &layer.gate_up);
+  }
+}
+
 bool Transformer::PackTiled() {
   const int64_t q = config_.num_heads * config_.head_dim;
   if (dtype_ != at::kBFloat16 || !HasTiles()) return false;

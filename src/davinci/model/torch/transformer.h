@@ -135,6 +135,12 @@ class Transformer {
   // Whether Pack() chose tiles: then activations are rounded to bf16 where they enter a product.
   bool tiled() const { return tiled_; }
 
+  // Multiplies the weights of a layer's two norms into the columns of the products behind them,
+  // rounded to the weights' type, and makes them one: then a norm is a factor of each row, which
+  // may be applied behind a product without bias. Layers with low-rank additions stay as they are.
+  // Without gradients and StoredTensors() from then on.
+  void FoldNorms();
+
   // [rows] token ids and positions (int64, on the device) → [rows, hidden], normalised.
   at::Tensor Hidden(const at::Tensor& tokens, const at::Tensor& positions, Attention& attention,
                     const PassOptions& options = {}) const;
