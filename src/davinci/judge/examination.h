@@ -381,8 +381,8 @@ class Examination {
   std::vector<Pair> latency_pairs_;
   std::vector<Pair> alone_pairs_;
   int window_pairs_ = 0;  // of record or not
-  // Seconds, with the device exclusive: draw, arm, publish, call, look, verify.
-  std::map<std::string, double> window_spent_;
+  // Seconds of timing by what they went to: draw, arm, publish, call, look, verify.
+  std::map<std::string, double> spent_;
   double window_charge_ = 0;  // seconds added to every call of the candidate
   double latency_charge_ = 0;
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record

@@ -55,6 +55,7 @@ Result<std::string> Examination::DrawnInputs(const std::string& distribution) {
     call_seed_ = drawn_->at("call_seed");
     return std::exchange(drawn_, std::nullopt)->at("args").get<std::string>();
   }
+  const Spent spent(&spent_["draw"]);
   // Truth is worked out after the calls: what comes before a call never says how it is looked at.
   DAVINCI_ASSIGN_OR_RETURN(const json drawn, Prepare(distribution, 0, false));
   return drawn.at("args").get<std::string>();
@@ -69,6 +70,7 @@ Result<bool> Examination::ArmBoth(PairUnderWay* pair, const std::string& args) {
   // On cuda both at once. On cpu one after the other: their threads look for more work for some
   // milliseconds, and would keep the other one from its core.
   const bool at_once = job_.target == Target::kCuda;
+  const Spent spent(&spent_["arm"]);
   Answer answers[2];
   for (int turn : {0, 1}) {
     Timed* timed = pair->order[turn];
@@ -96,6 +98,7 @@ json Examination::VerifyPairRequest(const PairUnderWay& pair) const {
 Result<bool> Examination::LookOnHost(PairUnderWay* pair, int turn) {
   Oracle& oracle = *session_->oracle;
   const bool last = turn == 1;
+  const Spent spent(&spent_[last ? "verify" : "look"]);
   // The supervisor copies outputs while the oracle copies inputs.
   if (!last)
     DAVINCI_RETURN_IF_ERROR(oracle.Post(PublishRequest(*pair->order[1], *session_->facts[0])));
@@ -147,12 +150,18 @@ Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& di
   pair.full_check = full_check;
   DAVINCI_ASSIGN_OR_RETURN(const bool armed, ArmBoth(&pair, args));
   if (!armed) return false;
-  DAVINCI_ASSIGN_OR_RETURN(const auto published, session_->oracle->Ask(PublishRequest(
-                                                     *pair.order[0], *session_->facts[0])));
-  pair.calls.publish_ns[0] = Nanoseconds(published.ok);
+  const auto published = [&] {
+    const Spent spent(&spent_["publish"]);
+    return session_->oracle->Ask(PublishRequest(*pair.order[0], *session_->facts[0]));
+  }();
+  DAVINCI_RETURN_IF_ERROR(published.status());
+  pair.calls.publish_ns[0] = Nanoseconds(published->ok);
   for (int turn : {0, 1}) {
     CallResult& call = pair.call(turn);
-    DAVINCI_ASSIGN_OR_RETURN(call, CallPublished(pair.order[turn], false));
+    DAVINCI_ASSIGN_OR_RETURN(call, [&] {
+      const Spent spent(&spent_["call"]);
+      return CallPublished(pair.order[turn], false);
+    }());
     call.arming = pair.arming[turn];
     if (call.failure) return FailInPair(*pair.order[turn], *call.failure);
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, job_.target == Target::kCuda
@@ -221,6 +230,7 @@ Result<bool> Examination::MeasureTime() {
   const Stopwatch held;
   const auto result = MeasurePairs(std::move(lease));
   evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
+  for (const auto& [what, seconds] : spent_) evaluation_.times["spent_ms"][what] = 1e3 * seconds;
   for (worker::Process* role : roles) role->set_spin(0);
   state["after"] = MachineState(job_.target, *context_.monitor, context_.device);
   if (const std::string slowed = state["after"].value("slowed_by", ""); !slowed.empty())

@@ -43,18 +43,6 @@ stats::WindowReading ReadingOf(const CallResult& call) {
   return reading;
 }
 
-// Adds the seconds of its life to a sum.
-class Spent {
- public:
-  explicit Spent(double* sum) : sum_(sum) {}
-  Spent(const Spent&) = delete;
-  ~Spent() { *sum_ += watch_.Seconds(); }
-
- private:
-  double* sum_;
-  Stopwatch watch_;
-};
-
 TimeSummary Summarise(const std::vector<double>& seconds) {
   if (seconds.empty()) return {};
   return {1e3 * stats::Median(seconds), 1e3 * *std::min_element(seconds.begin(), seconds.end()),
@@ -137,7 +125,7 @@ Result<CallResult> Examination::CallWindow(Timed* timed, const WindowKind& kind,
   options.on_thawed = [&] {
     posted = session_->oracle->Post({{"op", "release"}, {"seconds", kind.hold_seconds}});
   };
-  const Spent spent(&window_spent_["call"]);
+  const Spent spent(&spent_["call"]);
   CallResult call = timed->runner->Call(options);
   DAVINCI_RETURN_IF_ERROR(posted);
   if (call.start_ns == 0) return call;  // it was never let go
@@ -183,7 +171,7 @@ void Examination::BeginWindow(Timed* timed, const WindowKind& kind, const json& 
 Result<CallResult> Examination::FinishWindow(Timed* timed, const WindowKind& kind,
                                              const json& drawn, Pair* pair) {
   const Answer armed = [&] {
-    const Spent spent(&window_spent_["arm"]);
+    const Spent spent(&spent_["arm"]);
     return timed->runner->FinishFrozen(CallTimeout());
   }();
   CallResult call;
@@ -198,7 +186,7 @@ Result<CallResult> Examination::FinishWindow(Timed* timed, const WindowKind& kin
                         {"cool", !kind.flush}});
   requests.push_back({{"op", "hold"}});
   const auto published = [&] {
-    const Spent spent(&window_spent_["publish"]);
+    const Spent spent(&spent_["publish"]);
     return session_->oracle->AskAll(requests);
   }();
   DAVINCI_RETURN_IF_ERROR(published.status());
@@ -231,7 +219,7 @@ bool Examination::ReturnsOneMemory(const CallResult& call, const VariantFacts& f
 Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, CallResult* call,
                                        json* layouts) {
   const VariantFacts& facts = *session_->facts[0];
-  const Spent spent(&window_spent_["look"]);
+  const Spent spent(&spent_["look"]);
   json all = json::array();
   json which = json::array();
   for (const Returned& returned : call->returned) {
@@ -270,7 +258,7 @@ Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, Cal
 
 Result<bool> Examination::VerifyWindow(const Pair& pair, const json (&layouts)[2],
                                        bool last_is_ours, bool full_check) {
-  const Spent spent(&window_spent_["verify"]);
+  const Spent spent(&spent_["verify"]);
   const size_t chosen = secret_.Below(pair.candidate.returned.size());
   json calls = json::array();
   for (size_t i = 0; i < pair.candidate.returned.size(); ++i) {
@@ -306,7 +294,7 @@ Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_f
   drawn_.reset();  // the oracle forgets them
   ++window_pairs_;
   const auto asked = [&] {
-    const Spent spent(&window_spent_["draw"]);
+    const Spent spent(&spent_["draw"]);
     return session_->oracle->Ask({{"op", "draw"}, {"seeds", seeds}});
   }();
   DAVINCI_RETURN_IF_ERROR(asked.status());
@@ -469,8 +457,6 @@ void Examination::ChargeWindows() {
       {"after_done_ms", {1e3 * after, 1e3 * latency_charge_}},
       {"charged_ms", 1e3 * window_charge_},
       {"pairs", window_pairs_}};
-  for (const auto& [what, seconds] : window_spent_)
-    evaluation_.evidence["windows"]["spent_ms"][what] = 1e3 * seconds;
 }
 
 ClockTimes Examination::Reading(const std::vector<stats::PairedSample>& samples,
