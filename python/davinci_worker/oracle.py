@@ -323,7 +323,8 @@ class Oracle:
         """Inputs for the calls of a window, each of its own seed."""
         self._set, self._sets, self._samples = None, [], None
         self._overwrite()
-        self._sets = [self._ahead.pop(seed, None) or self._draw(seed, "task", 0) for seed in message["seeds"]]
+        drawn = {seed: self._ahead.pop(seed, None) or self._draw(seed, "task", 0) for seed in dict.fromkeys(message["seeds"])}
+        self._sets = [drawn[seed] for seed in message["seeds"]]
         torch.cuda.synchronize()
         return {"args": [packing.to_blob(drawn.skeleton) for drawn in self._sets], "call_seed": self._sets[0].call_seed()}
 

@@ -144,6 +144,9 @@ class Examination {
   Result<bool> VerifyWindow(const Pair& pair, const nlohmann::json (&layouts)[2], bool last_is_ours,
                             bool full_check);
   bool ReturnsOneMemory(const CallResult& call, const VariantFacts& facts) const;
+  // What a window of so many calls of the baseline takes beyond an empty one, each from idle.
+  Result<double> BaselineFromIdle(int calls, uint64_t seed);
+  Status MeasureFirstCall();
   // What corroborates: calls alone, and from an idle queue, where they are due.
   Result<bool> Corroborate(bool baseline_first);
   std::vector<double> WindowSeconds(const std::vector<Pair>& pairs, const WindowKind& kind,
