@@ -34,7 +34,7 @@ __attribute__((visibility("default"))) void dv_fill_uniform(float* out, size_t n
                                                             int num_threads);
 __attribute__((visibility("default"))) void dv_fill_normal(float* out, size_t n, uint64_t key,
                                                            int num_threads);
-__attribute__((visibility("default"))) void dv_nudge_floats(const float* from, size_t n,
-                                                            double eps, uint64_t key, double* to,
+__attribute__((visibility("default"))) void dv_nudge_floats(const float* from, size_t n, double eps,
+                                                            uint64_t key, double* to,
                                                             int num_threads);
 }
