@@ -211,6 +211,13 @@ Status Examination::AwaitQuietDevice() {
 Result<bool> Examination::MeasureTime() {
   if (job_.target == Target::kCuda) DAVINCI_RETURN_IF_ERROR(PrepareWindows());
   share_.Release();
+  std::vector<worker::Process*> roles;
+  if (job_.target == Target::kCuda) {
+    roles = {&candidate_.runner->process(), &session_->baseline.runner->process(),
+             &session_->oracle->process()};
+    const AwakeCores awake(roles);  // as while pairs are timed
+    DAVINCI_RETURN_IF_ERROR(MeasureWaking());  // of the host alone: it needs no device
+  }
   json& state = evaluation_.evidence["device_state"];  // read while others may be timed
   state["before"] = MachineState(job_.target, *context_.monitor, context_.device);
   DAVINCI_ASSIGN_OR_RETURN(
@@ -220,12 +227,7 @@ Result<bool> Examination::MeasureTime() {
   DAVINCI_RETURN_IF_ERROR(AwaitQuietDevice());
 
   std::optional<AwakeCores> awake;
-  std::vector<worker::Process*> roles;
-  if (job_.target == Target::kCuda) {
-    roles = {&candidate_.runner->process(), &session_->baseline.runner->process(),
-             &session_->oracle->process()};
-    awake.emplace(roles);
-  }
+  if (job_.target == Target::kCuda) awake.emplace(roles);
   for (worker::Process* role : roles) role->set_spin(kSpinSeconds);
   const Stopwatch held;
   const auto result = MeasurePairs(std::move(lease));
@@ -361,7 +363,7 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
 }
 
 Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
-  DAVINCI_RETURN_IF_ERROR(MeasureWaking());
+  if (job_.target == Target::kCpu) DAVINCI_RETURN_IF_ERROR(MeasureWaking());
   DAVINCI_ASSIGN_OR_RETURN(const auto timing, PlanTiming());
   if (!timing) return false;
   // A candidate under suspicion is measured a second time: a neighbour on the machine may have
