@@ -19,7 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-// On cuda a window of calls follows (WarmWindows).
+// On cuda a window of calls follows (WarmWindows), and the pair is left out where an earlier
+// candidate of the session has shown how long a call of the baseline takes.
 constexpr int kWarmupPairsOnCpu = 2;
 constexpr int kWarmupPairsOnCuda = 1;
 // The device is busy when a small kernel's turn takes so many times the usual; a call that keeps it
@@ -242,13 +243,17 @@ Result<bool> Examination::MeasureTime() {
 
 Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   Stopwatch warmup;
-  const int num_warmup = job_.target == Target::kCuda ? kWarmupPairsOnCuda : kWarmupPairsOnCpu;
+  const bool is_known = job_.target == Target::kCuda && session_->baseline_seconds.has_value();
+  const int num_warmup = is_known                        ? 0
+                         : job_.target == Target::kCuda ? kWarmupPairsOnCuda
+                                                        : kWarmupPairsOnCpu;
   for (int i = 0; i < num_warmup; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(i % 2 == 0, "task", false, &pairs_));
     if (!go_on) return std::optional<TimingPlan>();
   }
-  double pair_seconds = warmup.Seconds() / num_warmup;
-  baseline_seconds_ = RecordSeconds(pairs_.back().baseline);
+  double pair_seconds = is_known ? 0 : warmup.Seconds() / num_warmup;
+  baseline_seconds_ =
+      is_known ? *session_->baseline_seconds : RecordSeconds(pairs_.back().baseline);
   pairs_.clear();
   if (job_.target == Target::kCuda) {
     DAVINCI_ASSIGN_OR_RETURN(bool go_on, WarmWindows());
@@ -259,6 +264,7 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
     if (!go_on) return std::optional<TimingPlan>();
     pair_seconds = watch.Seconds();
     baseline_seconds_ = WindowSamples(pairs_, full_queue_, 0).back().baseline_seconds;
+    session_->baseline_seconds = baseline_seconds_;
     pairs_.clear();
   }
 
