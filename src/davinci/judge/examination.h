@@ -215,6 +215,7 @@ class Examination {
   };
   // Pairs (pairs_, stress_pairs_) until the stopping criterion is content.
   Result<std::optional<TimingPhase>> MeasurePhase(const TimingPlan& timing);
+  Result<bool> CheckOtherWeights();
   // The number of record; `uneven`: the average, where that is the number.
   void ConcludeTiming(const stats::StoppingOptions& options, const TimingPhase& phase,
                       const std::optional<Average>& uneven);

@@ -232,7 +232,7 @@ Result<bool> Examination::MeasureTime() {
   for (worker::Process* role : roles) role->set_spin(kSpinSeconds);
   const Stopwatch held;
   const auto result = MeasurePairs(std::move(lease));
-  evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
+  evaluation_.times.emplace("held_device_ms", 1e3 * held.Seconds());  // unless it ended before
   for (const auto& [what, seconds] : spent_) evaluation_.times["spent_ms"][what] = 1e3 * seconds;
   for (worker::Process* role : roles) role->set_spin(0);
   state["after"] = MachineState(job_.target, *context_.monitor, context_.device);
@@ -361,14 +361,25 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     const double on_record = spent.Seconds() - reweighing.total_seconds() - stress.total_seconds();
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
   }
-  // However few pairs a busy machine left room for: what was kept from weights is wrong now.
-  DAVINCI_ASSIGN_OR_RETURN(const bool right_to_the_end, reweigh());
-  if (!right_to_the_end) return verdict_stands;
   evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();
   return std::optional<TimingPhase>(std::move(phase));
 }
 
+// However few pairs a busy machine left room for: what was kept from weights is wrong now. Of no
+// record, so on cuda others may share the device.
+Result<bool> Examination::CheckOtherWeights() {
+  const int before = reweighs_;
+  DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
+  if (failure) return Verdict(*failure);
+  if (reweighs_ == before) return true;
+  const std::string distribution = std::exchange(next_distribution_, "task");
+  if (distribution == "task" && job_.target == Target::kCuda)
+    return MeasureWindows(full_queue_, true, false, nullptr);
+  return MeasurePair(true, distribution, distribution != "task", nullptr);
+}
+
 Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
+  const Stopwatch held;
   if (job_.target == Target::kCpu) DAVINCI_RETURN_IF_ERROR(MeasureWaking());
   DAVINCI_ASSIGN_OR_RETURN(const auto timing, PlanTiming());
   if (!timing) return false;
@@ -389,7 +400,15 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
                                 average.ratio, median);
       continue;
     }
+    if (job_.target == Target::kCuda) {
+      lease.Release();
+      evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
+      DAVINCI_RETURN_IF_ERROR(ShareDevice());
+    }
+    DAVINCI_ASSIGN_OR_RETURN(const bool right_to_the_end, CheckOtherWeights());
+    if (!right_to_the_end) return false;
     lease.Release();
+    share_.Release();
     ConcludeTiming(timing->options, *phase, uneven ? std::optional(average) : std::nullopt);
     break;
   }
