@@ -216,7 +216,7 @@ Result<bool> Examination::MeasureTime() {
   if (job_.target == Target::kCuda) {
     roles = {&candidate_.runner->process(), &session_->baseline.runner->process(),
              &session_->oracle->process()};
-    const AwakeCores awake(roles);  // as while pairs are timed
+    const AwakeCores awake(roles);             // as while pairs are timed
     DAVINCI_RETURN_IF_ERROR(MeasureWaking());  // of the host alone: it needs no device
   }
   json& state = evaluation_.evidence["device_state"];  // read while others may be timed
@@ -244,7 +244,7 @@ Result<bool> Examination::MeasureTime() {
 Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   Stopwatch warmup;
   const bool is_known = job_.target == Target::kCuda && session_->baseline_seconds.has_value();
-  const int num_warmup = is_known                        ? 0
+  const int num_warmup = is_known                       ? 0
                          : job_.target == Target::kCuda ? kWarmupPairsOnCuda
                                                         : kWarmupPairsOnCpu;
   for (int i = 0; i < num_warmup; ++i) {
