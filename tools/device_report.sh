@@ -3,7 +3,7 @@
 #
 #   tools/device_report.sh OUT [section…]       default: skills agents backbone aa, about 6 minutes on an H200
 #
-#   judge     device time beside do_bench, CUPTI and events; twelve candidates of each of six tasks; small candidates (4 minutes)
+#   judge     device time beside do_bench, CUPTI and events; twelve candidates of each of six tasks; small candidates (6 minutes)
 #   verdicts  honest kernels, tasks against themselves, attacks on the device's clock (3 minutes)
 #   fresh     1,000 comparisons of identical code in fresh processes (5 minutes)
 #   laws      both laws of tests/corpus (5 minutes)
