@@ -79,11 +79,20 @@ def batch(davinci, jobs, target, protocol, parallel, folder):
 
 
 def stages(documents):
-    """Mean milliseconds of each stage, and of what timing was: waiting for the device, and having it."""
-    spent = [{**d["times"]["stages_ms"], **{k: d["times"][k] for k in ("waited_for_device_ms", "held_device_ms")}}
-             for d in documents if d["status"] == "ok"]
+    """Mean milliseconds of each stage, and of what timing was: waiting for the device, and having it, and what that went to."""
+    spent = [{**d["times"]["stages_ms"], **{k: d["times"][k] for k in ("waited_for_device_ms", "held_device_ms")},
+              **{f"timing: {k}": v for k, v in d["times"].get("spent_ms", {}).items()}} for d in documents if d["status"] == "ok"]
     names = sorted({name for stage in spent for name in stage})
     return {name: round(statistics.mean(s.get(name, 0) for s in spent), 1) for name in names}
+
+
+def precision(documents):
+    """Of what was judged: the middle of the 95 % intervals' widths, as a factor, and how many are significant."""
+    found = [d["speedup"] for d in documents if d["status"] == "ok" and d.get("speedup") and d["speedup"]["low"]]
+    return {"width": round(statistics.median(s["high"] / s["low"] for s in found), 3) if found else None,
+            "significant": sum(s["significant"] for s in found),
+            "pairs_of_windows": statistics.median(d["evidence"]["windows"]["pairs"] for d in documents if "windows" in d.get("evidence", {}))
+            if any("windows" in d.get("evidence", {}) for d in documents) else None}
 
 
 def statuses(documents):
@@ -161,7 +170,8 @@ def run_rate(options, folder):
     documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
     # From a quarter of them on: processes have started and tasks are known.
     running = [d["arrived"] for d in documents][len(documents) // 4:]
-    return {"candidates": len(documents), "statuses": statuses(documents), "stages_ms": stages(documents), "seconds": seconds, "per_second": len(documents) / seconds,
+    return {"candidates": len(documents), "statuses": statuses(documents), "stages_ms": stages(documents), "precision": precision(documents),
+            "seconds": seconds, "per_second": len(documents) / seconds,
             "per_second_once_running": (len(running) - 1) / (running[-1] - running[0]),
             "median_ms": statistics.median(d["times"]["total_ms"] for d in documents)}
 

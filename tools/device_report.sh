@@ -3,7 +3,7 @@
 #
 #   tools/device_report.sh OUT [section…]       default: skills agents backbone aa, about 6 minutes on an H200
 #
-#   judge     device time beside do_bench, CUPTI and events; twelve candidates of each of six tasks; small candidates (4 minutes)
+#   judge     device time beside do_bench, CUPTI and events; twelve candidates of each of six tasks; small candidates (6 minutes)
 #   verdicts  honest kernels, tasks against themselves, attacks on the device's clock (3 minutes)
 #   fresh     1,000 comparisons of identical code in fresh processes (5 minutes)
 #   laws      both laws of tests/corpus (5 minutes)
@@ -107,6 +107,9 @@ judge() {
   local numbers=("$python" bench/judge_numbers.py --davinci "$davinci" --target cuda --protocol screening)
   part 240 judge/agreement "$python" bench/time_agreement.py --davinci "$davinci" --repeat 10 \
     --repeated chain_134MB_autotuned,chain_16MB --without cuda-inline -j 4 --out "$work/judge/agreement.json"
+  # Alone, as events are measured: other judgements take cores from a host that is on the clock.
+  part 120 judge/latency "$python" bench/time_agreement.py --davinci "$davinci" --repeat 0 -j 1 --out "$work/judge/latency.json" \
+    --only chain_1MB,chain_16MB,chain_134MB_autotuned,chain_512MB,gelu_256MB,rms_norm_8192x4096,rms_norm_32768x8192,softmax_2048x4096,gemv_associated,matmul_bf16_1024_vendor,cumsum_rows,host_bound_20x2_launches
   part 60 judge/step "${numbers[@]}" -j 8 --out "$work/judge/step.json" step
   part 60 judge/rate "${numbers[@]}" -j 8 --out "$work/judge/rate.json" rate --count 160
 }

@@ -359,6 +359,12 @@ def nudge(tensor, seed, widen, precision=None):
 
         wide = device.nudged(tensor, seed, eps)
         return wide if widen else wide.to(tensor.dtype)
+    if tensor.device.type == "cpu" and tensor.dtype is torch.float32 and _is_dense(tensor):
+        wide = torch.empty_like(tensor, dtype=torch.float64, memory_format=torch.preserve_format)
+        native.lib().dv_nudge_floats(
+            ctypes.c_void_p(tensor.data_ptr()), ctypes.c_size_t(tensor.numel()), ctypes.c_double(eps),
+            ctypes.c_uint64(seed & 0xFFFFFFFFFFFFFFFF), ctypes.c_void_p(wide.data_ptr()), ctypes.c_int(torch.get_num_threads()))
+        return wide if widen else wide.to(tensor.dtype)
     wide = tensor.double() if tensor.dtype is not torch.float64 else tensor.clone(memory_format=torch.preserve_format)
     for k, part in enumerate(_pieces(wide)):  # in place, so that temporaries stay small
         noise = uniform(part.shape, seed + (k << 40), part.device)

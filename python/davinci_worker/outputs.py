@@ -80,10 +80,10 @@ def _parts(tensor):
 def same(a, b):
     """Equal up to the noise of reordered sums; NaN equals NaN."""
     for x, y in zip(flat(a), flat(b)):
-        if not x.is_floating_point():
-            if not torch.equal(x, y):
-                return False
+        if torch.equal(x, y):
             continue
+        if not x.is_floating_point():
+            return False
         scale = max((part.abs().nan_to_num(0, 0, 0).max().item() for part in _parts(x)), default=0.0)
         if not all(torch.allclose(p.double(), q.double(), rtol=1e-3, atol=1e-4 * scale + math.ulp(0.0), equal_nan=True)
                    for p, q in zip(_parts(x), _parts(y))):

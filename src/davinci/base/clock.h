@@ -26,6 +26,18 @@ class Stopwatch {
   int64_t start_ns_ = MonotonicNs();
 };
 
+// Adds the seconds of its life to a sum.
+class Spent {
+ public:
+  explicit Spent(double* sum) : sum_(sum) {}
+  Spent(const Spent&) = delete;
+  ~Spent() { *sum_ += watch_.Seconds(); }
+
+ private:
+  double* sum_;
+  Stopwatch watch_;
+};
+
 // Of the wall clock, for provenance; never used for measuring.
 inline double NowUnixSeconds() {
   timespec ts;

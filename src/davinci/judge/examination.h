@@ -144,6 +144,9 @@ class Examination {
   Result<bool> VerifyWindow(const Pair& pair, const nlohmann::json (&layouts)[2], bool last_is_ours,
                             bool full_check);
   bool ReturnsOneMemory(const CallResult& call, const VariantFacts& facts) const;
+  // What a window of so many calls of the baseline takes beyond an empty one, each from idle.
+  Result<double> BaselineFromIdle(int calls, uint64_t seed);
+  Status MeasureFirstCall();
   // What corroborates: calls alone, and from an idle queue, where they are due.
   Result<bool> Corroborate(bool baseline_first);
   std::vector<double> WindowSeconds(const std::vector<Pair>& pairs, const WindowKind& kind,
@@ -212,6 +215,7 @@ class Examination {
   };
   // Pairs (pairs_, stress_pairs_) until the stopping criterion is content.
   Result<std::optional<TimingPhase>> MeasurePhase(const TimingPlan& timing);
+  Result<bool> CheckOtherWeights();
   // The number of record; `uneven`: the average, where that is the number.
   void ConcludeTiming(const stats::StoppingOptions& options, const TimingPhase& phase,
                       const std::optional<Average>& uneven);
@@ -381,8 +385,8 @@ class Examination {
   std::vector<Pair> latency_pairs_;
   std::vector<Pair> alone_pairs_;
   int window_pairs_ = 0;  // of record or not
-  // Seconds, with the device exclusive: draw, arm, publish, call, look, verify.
-  std::map<std::string, double> window_spent_;
+  // Seconds of timing by what they went to: draw, arm, publish, call, look, verify.
+  std::map<std::string, double> spent_;
   double window_charge_ = 0;  // seconds added to every call of the candidate
   double latency_charge_ = 0;
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record

@@ -25,7 +25,7 @@ constexpr double kLowCoverageShare = 0.7;
 constexpr double kProfileSeconds = 10;
 constexpr double kProfileCalls = 100;
 // Of calls on one input, each side.
-constexpr double kHotSeconds = 0.03;
+constexpr double kHotSeconds = 0.02;
 
 // {"name", "stage", "key", "sha256"} of each artifact; the cache hands out nothing else under a
 // key.

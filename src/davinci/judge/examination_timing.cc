@@ -19,7 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-// On cuda a window of calls follows (WarmWindows).
+// On cuda a window of calls follows (WarmWindows), and the pair is left out where an earlier
+// candidate of the session has shown how long a call of the baseline takes.
 constexpr int kWarmupPairsOnCpu = 2;
 constexpr int kWarmupPairsOnCuda = 1;
 // The device is busy when a small kernel's turn takes so many times the usual; a call that keeps it
@@ -55,6 +56,7 @@ Result<std::string> Examination::DrawnInputs(const std::string& distribution) {
     call_seed_ = drawn_->at("call_seed");
     return std::exchange(drawn_, std::nullopt)->at("args").get<std::string>();
   }
+  const Spent spent(&spent_["draw"]);
   // Truth is worked out after the calls: what comes before a call never says how it is looked at.
   DAVINCI_ASSIGN_OR_RETURN(const json drawn, Prepare(distribution, 0, false));
   return drawn.at("args").get<std::string>();
@@ -69,6 +71,7 @@ Result<bool> Examination::ArmBoth(PairUnderWay* pair, const std::string& args) {
   // On cuda both at once. On cpu one after the other: their threads look for more work for some
   // milliseconds, and would keep the other one from its core.
   const bool at_once = job_.target == Target::kCuda;
+  const Spent spent(&spent_["arm"]);
   Answer answers[2];
   for (int turn : {0, 1}) {
     Timed* timed = pair->order[turn];
@@ -96,6 +99,7 @@ json Examination::VerifyPairRequest(const PairUnderWay& pair) const {
 Result<bool> Examination::LookOnHost(PairUnderWay* pair, int turn) {
   Oracle& oracle = *session_->oracle;
   const bool last = turn == 1;
+  const Spent spent(&spent_[last ? "verify" : "look"]);
   // The supervisor copies outputs while the oracle copies inputs.
   if (!last)
     DAVINCI_RETURN_IF_ERROR(oracle.Post(PublishRequest(*pair->order[1], *session_->facts[0])));
@@ -147,12 +151,18 @@ Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& di
   pair.full_check = full_check;
   DAVINCI_ASSIGN_OR_RETURN(const bool armed, ArmBoth(&pair, args));
   if (!armed) return false;
-  DAVINCI_ASSIGN_OR_RETURN(const auto published, session_->oracle->Ask(PublishRequest(
-                                                     *pair.order[0], *session_->facts[0])));
-  pair.calls.publish_ns[0] = Nanoseconds(published.ok);
+  const auto published = [&] {
+    const Spent spent(&spent_["publish"]);
+    return session_->oracle->Ask(PublishRequest(*pair.order[0], *session_->facts[0]));
+  }();
+  DAVINCI_RETURN_IF_ERROR(published.status());
+  pair.calls.publish_ns[0] = Nanoseconds(published->ok);
   for (int turn : {0, 1}) {
     CallResult& call = pair.call(turn);
-    DAVINCI_ASSIGN_OR_RETURN(call, CallPublished(pair.order[turn], false));
+    DAVINCI_ASSIGN_OR_RETURN(call, [&] {
+      const Spent spent(&spent_["call"]);
+      return CallPublished(pair.order[turn], false);
+    }());
     call.arming = pair.arming[turn];
     if (call.failure) return FailInPair(*pair.order[turn], *call.failure);
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, job_.target == Target::kCuda
@@ -202,6 +212,13 @@ Status Examination::AwaitQuietDevice() {
 Result<bool> Examination::MeasureTime() {
   if (job_.target == Target::kCuda) DAVINCI_RETURN_IF_ERROR(PrepareWindows());
   share_.Release();
+  std::vector<worker::Process*> roles;
+  if (job_.target == Target::kCuda) {
+    roles = {&candidate_.runner->process(), &session_->baseline.runner->process(),
+             &session_->oracle->process()};
+    const AwakeCores awake(roles);             // as while pairs are timed
+    DAVINCI_RETURN_IF_ERROR(MeasureWaking());  // of the host alone: it needs no device
+  }
   json& state = evaluation_.evidence["device_state"];  // read while others may be timed
   state["before"] = MachineState(job_.target, *context_.monitor, context_.device);
   DAVINCI_ASSIGN_OR_RETURN(
@@ -211,16 +228,12 @@ Result<bool> Examination::MeasureTime() {
   DAVINCI_RETURN_IF_ERROR(AwaitQuietDevice());
 
   std::optional<AwakeCores> awake;
-  std::vector<worker::Process*> roles;
-  if (job_.target == Target::kCuda) {
-    roles = {&candidate_.runner->process(), &session_->baseline.runner->process(),
-             &session_->oracle->process()};
-    awake.emplace(roles);
-  }
+  if (job_.target == Target::kCuda) awake.emplace(roles);
   for (worker::Process* role : roles) role->set_spin(kSpinSeconds);
   const Stopwatch held;
   const auto result = MeasurePairs(std::move(lease));
-  evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
+  evaluation_.times.emplace("held_device_ms", 1e3 * held.Seconds());  // unless it ended before
+  for (const auto& [what, seconds] : spent_) evaluation_.times["spent_ms"][what] = 1e3 * seconds;
   for (worker::Process* role : roles) role->set_spin(0);
   state["after"] = MachineState(job_.target, *context_.monitor, context_.device);
   if (const std::string slowed = state["after"].value("slowed_by", ""); !slowed.empty())
@@ -230,13 +243,17 @@ Result<bool> Examination::MeasureTime() {
 
 Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   Stopwatch warmup;
-  const int num_warmup = job_.target == Target::kCuda ? kWarmupPairsOnCuda : kWarmupPairsOnCpu;
+  const bool is_known = job_.target == Target::kCuda && session_->baseline_seconds.has_value();
+  const int num_warmup = is_known                       ? 0
+                         : job_.target == Target::kCuda ? kWarmupPairsOnCuda
+                                                        : kWarmupPairsOnCpu;
   for (int i = 0; i < num_warmup; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(i % 2 == 0, "task", false, &pairs_));
     if (!go_on) return std::optional<TimingPlan>();
   }
-  double pair_seconds = warmup.Seconds() / num_warmup;
-  baseline_seconds_ = RecordSeconds(pairs_.back().baseline);
+  double pair_seconds = is_known ? 0 : warmup.Seconds() / num_warmup;
+  baseline_seconds_ =
+      is_known ? *session_->baseline_seconds : RecordSeconds(pairs_.back().baseline);
   pairs_.clear();
   if (job_.target == Target::kCuda) {
     DAVINCI_ASSIGN_OR_RETURN(bool go_on, WarmWindows());
@@ -247,6 +264,7 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
     if (!go_on) return std::optional<TimingPlan>();
     pair_seconds = watch.Seconds();
     baseline_seconds_ = WindowSamples(pairs_, full_queue_, 0).back().baseline_seconds;
+    session_->baseline_seconds = baseline_seconds_;
     pairs_.clear();
   }
 
@@ -343,15 +361,26 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     const double on_record = spent.Seconds() - reweighing.total_seconds() - stress.total_seconds();
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
   }
-  // However few pairs a busy machine left room for: what was kept from weights is wrong now.
-  DAVINCI_ASSIGN_OR_RETURN(const bool right_to_the_end, reweigh());
-  if (!right_to_the_end) return verdict_stands;
   evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();
   return std::optional<TimingPhase>(std::move(phase));
 }
 
+// However few pairs a busy machine left room for: what was kept from weights is wrong now. Of no
+// record, so on cuda others may share the device.
+Result<bool> Examination::CheckOtherWeights() {
+  const int before = reweighs_;
+  DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
+  if (failure) return Verdict(*failure);
+  if (reweighs_ == before) return true;
+  const std::string distribution = std::exchange(next_distribution_, "task");
+  if (distribution == "task" && job_.target == Target::kCuda)
+    return MeasureWindows(full_queue_, true, false, nullptr);
+  return MeasurePair(true, distribution, distribution != "task", nullptr);
+}
+
 Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
-  DAVINCI_RETURN_IF_ERROR(MeasureWaking());
+  const Stopwatch held;
+  if (job_.target == Target::kCpu) DAVINCI_RETURN_IF_ERROR(MeasureWaking());
   DAVINCI_ASSIGN_OR_RETURN(const auto timing, PlanTiming());
   if (!timing) return false;
   // A candidate under suspicion is measured a second time: a neighbour on the machine may have
@@ -371,7 +400,15 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
                                 average.ratio, median);
       continue;
     }
+    if (job_.target == Target::kCuda) {
+      lease.Release();
+      evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
+      DAVINCI_RETURN_IF_ERROR(ShareDevice());
+    }
+    DAVINCI_ASSIGN_OR_RETURN(const bool right_to_the_end, CheckOtherWeights());
+    if (!right_to_the_end) return false;
     lease.Release();
+    share_.Release();
     ConcludeTiming(timing->options, *phase, uneven ? std::optional(average) : std::nullopt);
     break;
   }

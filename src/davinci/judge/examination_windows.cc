@@ -1,8 +1,6 @@
 // Time on a device: windows of several calls in a full queue, held against windows that are the
 // same but for the calls (docs/judge-internals.md, "Time of record on cuda").
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -26,41 +24,14 @@ constexpr double kHoldAloneSeconds = 6e-4;
 // device varies by some microseconds.
 constexpr double kShortSeconds = 1e-4;
 constexpr int kAloneOfShort = 3;
-// Latency of one program in two processes differs by this much.
-constexpr double kBetweenProcessSecondsOfLatency = 3e-6;
+// So often the baseline's first call after a stop is measured.
+constexpr int kFirstCalls = 3;
 // Inputs drawn before the device is exclusive: of so many windows, in so many bytes.
 constexpr int kWindowsAhead = 14;
 constexpr int64_t kBytesAhead = int64_t{2} << 30;
 // Windows in a full queue come with an empty one of the same process this often: what is taken off
 // is the median of all of them.
 constexpr size_t kPairsPerEmpty = 2;
-
-double Seconds(int64_t ns) { return 1e-9 * static_cast<double>(ns); }
-
-stats::WindowReading ReadingOf(const CallResult& call) {
-  stats::WindowReading reading{Seconds(call.window_ns), std::nullopt};
-  if (call.empty_ns) reading.empty_seconds = Seconds(*call.empty_ns);
-  return reading;
-}
-
-// Adds the seconds of its life to a sum.
-class Spent {
- public:
-  explicit Spent(double* sum) : sum_(sum) {}
-  Spent(const Spent&) = delete;
-  ~Spent() { *sum_ += watch_.Seconds(); }
-
- private:
-  double* sum_;
-  Stopwatch watch_;
-};
-
-TimeSummary Summarise(const std::vector<double>& seconds) {
-  if (seconds.empty()) return {};
-  return {1e3 * stats::Median(seconds), 1e3 * *std::min_element(seconds.begin(), seconds.end()),
-          1e3 * *std::max_element(seconds.begin(), seconds.end()),
-          static_cast<int>(seconds.size())};
-}
 
 }  // namespace
 
@@ -137,7 +108,7 @@ Result<CallResult> Examination::CallWindow(Timed* timed, const WindowKind& kind,
   options.on_thawed = [&] {
     posted = session_->oracle->Post({{"op", "release"}, {"seconds", kind.hold_seconds}});
   };
-  const Spent spent(&window_spent_["call"]);
+  const Spent spent(&spent_["call"]);
   CallResult call = timed->runner->Call(options);
   DAVINCI_RETURN_IF_ERROR(posted);
   if (call.start_ns == 0) return call;  // it was never let go
@@ -155,11 +126,13 @@ json Examination::ArmWindow(Timed* timed, const WindowKind& kind, const json& ar
     std::vector<int> slots(static_cast<size_t>(facts.num_slots));
     std::iota(slots.begin(), slots.end(), 0);
     shifts.clear();
-    for (int i = 0; i < kind.calls; ++i) {
+    for (int i = 0; i < kind.calls && !slots.empty(); ++i) {
       const size_t at = secret_.Below(slots.size());
       shifts.push_back(slots[at] * facts.slot_bytes);
       slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(at));
     }
+    // Only MeasureFirstCall() makes more calls than there are slots, all on the same inputs.
+    shifts.resize(static_cast<size_t>(kind.calls), shifts.back());
     current_shift_[static_cast<int>(timed->side)] = shifts.back();
     if (timed->side == Side::kCandidate) last_args_ = args.back().get<std::string>();
   }
@@ -183,7 +156,7 @@ void Examination::BeginWindow(Timed* timed, const WindowKind& kind, const json& 
 Result<CallResult> Examination::FinishWindow(Timed* timed, const WindowKind& kind,
                                              const json& drawn, Pair* pair) {
   const Answer armed = [&] {
-    const Spent spent(&window_spent_["arm"]);
+    const Spent spent(&spent_["arm"]);
     return timed->runner->FinishFrozen(CallTimeout());
   }();
   CallResult call;
@@ -198,7 +171,7 @@ Result<CallResult> Examination::FinishWindow(Timed* timed, const WindowKind& kin
                         {"cool", !kind.flush}});
   requests.push_back({{"op", "hold"}});
   const auto published = [&] {
-    const Spent spent(&window_spent_["publish"]);
+    const Spent spent(&spent_["publish"]);
     return session_->oracle->AskAll(requests);
   }();
   DAVINCI_RETURN_IF_ERROR(published.status());
@@ -231,7 +204,7 @@ bool Examination::ReturnsOneMemory(const CallResult& call, const VariantFacts& f
 Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, CallResult* call,
                                        json* layouts) {
   const VariantFacts& facts = *session_->facts[0];
-  const Spent spent(&window_spent_["look"]);
+  const Spent spent(&spent_["look"]);
   json all = json::array();
   json which = json::array();
   for (const Returned& returned : call->returned) {
@@ -270,7 +243,7 @@ Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, Cal
 
 Result<bool> Examination::VerifyWindow(const Pair& pair, const json (&layouts)[2],
                                        bool last_is_ours, bool full_check) {
-  const Spent spent(&window_spent_["verify"]);
+  const Spent spent(&spent_["verify"]);
   const size_t chosen = secret_.Below(pair.candidate.returned.size());
   json calls = json::array();
   for (size_t i = 0; i < pair.candidate.returned.size(); ++i) {
@@ -306,7 +279,7 @@ Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_f
   drawn_.reset();  // the oracle forgets them
   ++window_pairs_;
   const auto asked = [&] {
-    const Spent spent(&window_spent_["draw"]);
+    const Spent spent(&spent_["draw"]);
     return session_->oracle->Ask({{"op", "draw"}, {"seeds", seeds}});
   }();
   DAVINCI_RETURN_IF_ERROR(asked.status());
@@ -372,9 +345,51 @@ Result<bool> Examination::WarmWindows() {
   DAVINCI_ASSIGN_OR_RETURN(const auto calibrated, session_->oracle->Ask({{"op", "calibrate"}}));
   session_->between_events_seconds = calibrated.ok.at("between_events_seconds").get<double>();
   DAVINCI_ASSIGN_OR_RETURN(bool go_on, MeasureWindows(full_queue_, true, false, nullptr));
-  if (!go_on || !one_memory_ || full_queue_.calls == 1) return go_on;
-  full_queue_.calls = from_idle_.calls = 1;
-  return MeasureWindows(full_queue_, false, false, nullptr);
+  if (go_on && one_memory_ && full_queue_.calls > 1) {
+    full_queue_.calls = from_idle_.calls = 1;
+    DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(full_queue_, false, false, nullptr));
+  }
+  if (go_on) DAVINCI_RETURN_IF_ERROR(MeasureFirstCall());
+  return go_on;
+}
+
+Result<double> Examination::BaselineFromIdle(int calls, uint64_t seed) {
+  WindowKind kind = from_idle_;
+  kind.calls = calls;
+  WindowKind empty = kind;
+  empty.empty = true;
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto drawn,
+      session_->oracle->Ask(
+          {{"op", "draw"}, {"seeds", std::vector<uint64_t>(static_cast<size_t>(calls), seed)}}));
+  Pair pair;
+  int64_t taken_ns = 0;
+  for (const WindowKind& one : {empty, kind}) {
+    BeginWindow(&session_->baseline, one, drawn.ok);
+    DAVINCI_ASSIGN_OR_RETURN(const CallResult ran,
+                             FinishWindow(&session_->baseline, one, drawn.ok, &pair));
+    if (ran.failure) return ReferenceFailure(*ran.failure);
+    taken_ns += one.empty ? -ran.window_ns : ran.window_ns;
+  }
+  return 1e-9 * static_cast<double>(taken_ns);
+}
+
+// A process that was stopped finds its code and data out of the caches, so the first call from an
+// idle queue takes some 0.1 ms longer than the next: nothing that a running program pays. What is
+// taken off for it is measured on the baseline, with windows of one call and of two.
+Status Examination::MeasureFirstCall() {
+  if (session_->first_call_seconds || protocol_.latency_every > 1 ||
+      session_->buffers.at("count").get<int>() < 2)
+    return Status::Ok();
+  const uint64_t seed = NextSeed();
+  std::vector<double> beyond;
+  for (int i = 0; i < kFirstCalls; ++i) {
+    DAVINCI_ASSIGN_OR_RETURN(const double one, BaselineFromIdle(1, seed));
+    DAVINCI_ASSIGN_OR_RETURN(const double two, BaselineFromIdle(2, seed));
+    beyond.push_back(2 * one - two);
+  }
+  session_->first_call_seconds = std::max(0.0, stats::Median(beyond));
+  return Status::Ok();
 }
 
 Result<bool> Examination::Corroborate(bool baseline_first) {
@@ -390,118 +405,6 @@ Result<bool> Examination::Corroborate(bool baseline_first) {
       latency_pairs_.size() > pairs_.size() / static_cast<size_t>(protocol_.latency_every))
     return go_on;
   return MeasureWindows(from_idle_, baseline_first, false, &latency_pairs_);
-}
-
-std::vector<double> Examination::WindowSeconds(const std::vector<Pair>& pairs,
-                                               const WindowKind& kind, Side side) const {
-  std::vector<stats::WindowReading> readings[2];
-  for (const Pair& pair : pairs) {
-    readings[0].push_back(ReadingOf(pair.candidate));
-    readings[1].push_back(ReadingOf(pair.baseline));
-  }
-  // A call from an idle queue takes no less than the same call in a full one.
-  const std::vector<double> full =
-      kind.idle ? WindowSeconds(pairs_, full_queue_, side) : std::vector<double>();
-  const double least = full.empty() ? stats::kShortestSeconds : stats::Median(full);
-  const double usual = stats::EmptySeconds(readings[1]);
-  return side == Side::kBaseline
-             ? stats::CallSeconds(readings[1], kind.calls, usual, least)
-             : stats::CallSeconds(readings[0], kind.calls, stats::EmptySeconds(readings[0], &usual),
-                                  least);
-}
-
-std::vector<stats::PairedSample> Examination::WindowSamples(const std::vector<Pair>& pairs,
-                                                            const WindowKind& kind,
-                                                            double added_seconds) const {
-  const std::vector<double> candidate = WindowSeconds(pairs, kind, Side::kCandidate);
-  const std::vector<double> baseline = WindowSeconds(pairs, kind, Side::kBaseline);
-  // From an idle queue events show what the host does between them, too.
-  const double events = kind.idle ? 0 : session_->between_events_seconds;
-  std::vector<stats::PairedSample> samples;
-  for (size_t i = 0; i < pairs.size(); ++i)
-    samples.push_back({baseline[i] + events, candidate[i] + events + added_seconds});
-  return samples;
-}
-
-// How much longer than after the baseline's windows the oracle found the device busy, for each
-// call.
-double Examination::AfterDone(const std::vector<Pair>& pairs, const WindowKind& kind) const {
-  std::vector<double> settle[2];
-  for (const Pair& pair : pairs) {
-    settle[0].push_back(Seconds(pair.candidate.settle_ns));
-    settle[1].push_back(Seconds(pair.baseline.settle_ns));
-  }
-  if (pairs.empty()) return 0;
-  const double call = stats::Median(WindowSeconds(pairs, kind, Side::kCandidate));
-  return stats::AfterDoneSeconds(settle[0], settle[1], kind.calls, call);
-}
-
-void Examination::ChargeWindows() {
-  stats::CallBounds bounds;
-  bounds.alone = WindowSeconds(alone_pairs_, alone_, Side::kCandidate);
-  bounds.latency = WindowSeconds(latency_pairs_, from_idle_, Side::kCandidate);
-  bounds.usual_alone = WindowSeconds(alone_pairs_, alone_, Side::kBaseline);
-  const std::vector<double> usual = WindowSeconds(pairs_, full_queue_, Side::kBaseline);
-  bounds.usual_seconds = usual.empty() ? 0 : stats::Median(usual);
-  const auto empty = [](const std::vector<Pair>& pairs) {
-    std::vector<stats::WindowReading> readings;
-    for (const Pair& pair : pairs) readings.push_back(ReadingOf(pair.baseline));
-    return stats::EmptySeconds(readings);
-  };
-  bounds.flush_seconds = (empty(pairs_) - empty(alone_pairs_)) / full_queue_.calls;
-  const std::vector<double> own = WindowSeconds(pairs_, full_queue_, Side::kCandidate);
-  window_charge_ = own.empty() ? 0 : stats::ChargedSeconds(stats::Median(own), bounds);
-  const double after = AfterDone(pairs_, full_queue_);
-  window_charge_ = std::max(window_charge_, after);
-  latency_charge_ = AfterDone(latency_pairs_, from_idle_);
-  const auto middle = [](const std::vector<double>& seconds) {
-    return seconds.empty() ? json() : json(1e3 * stats::Median(seconds));
-  };
-  evaluation_.evidence["windows"] = {
-      {"calls", full_queue_.calls},
-      {"one_memory", one_memory_},
-      {"empty_ms", 1e3 * empty(pairs_)},
-      {"turn_ms", 1e3 * empty(alone_pairs_)},
-      {"flush_ms", 1e3 * bounds.flush_seconds},
-      {"between_events_ms", 1e3 * session_->between_events_seconds},
-      {"full_queue_ms", {middle(own), middle(usual)}},
-      {"alone_ms", {middle(bounds.alone), middle(bounds.usual_alone)}},
-      {"after_done_ms", {1e3 * after, 1e3 * latency_charge_}},
-      {"charged_ms", 1e3 * window_charge_},
-      {"pairs", window_pairs_}};
-  for (const auto& [what, seconds] : window_spent_)
-    evaluation_.evidence["windows"]["spent_ms"][what] = 1e3 * seconds;
-}
-
-ClockTimes Examination::Reading(const std::vector<stats::PairedSample>& samples,
-                                const stats::PairedRatio& ratio) const {
-  std::vector<double> seconds[2];
-  for (const stats::PairedSample& sample : samples) {
-    seconds[0].push_back(sample.candidate_seconds);
-    seconds[1].push_back(sample.baseline_seconds);
-  }
-  return {Summarise(seconds[0]), Summarise(seconds[1]),
-          Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, job_.baseline,
-                  ratio.decided_low, ratio.decided_high}};
-}
-
-void Examination::RecordClocks(const std::vector<stats::PairedSample>& samples,
-                               const stats::PairedRatio& ratio,
-                               const stats::PairedRatioOptions& options) {
-  ClockTimes record = Reading(samples, ratio);
-  if (job_.target == Target::kCuda) {
-    evaluation_.device = record;
-    const std::vector<stats::PairedSample> latencies =
-        WindowSamples(latency_pairs_, from_idle_, latency_charge_);
-    stats::PairedRatioOptions of_latency = options;
-    of_latency.between_process_seconds = kBetweenProcessSecondsOfLatency;
-    if (const auto latency = stats::ComputePairedRatio(latencies, of_latency); latency.ok())
-      evaluation_.latency = Reading(latencies, *latency);
-    if (protocol_.latency_is_record && evaluation_.latency) record = *evaluation_.latency;
-  }
-  evaluation_.candidate_time = record.candidate;
-  evaluation_.baseline_time = record.baseline;
-  evaluation_.speedup = record.speedup;
 }
 
 }  // namespace davinci::judge

@@ -46,6 +46,8 @@ bool Session::Strip() {
   baseline.built_variant = -1;
   baseline.has_buffers = false;
   buffers = nullptr;
+  baseline_seconds.reset();
+  first_call_seconds.reset();
   baseline.outside_cpu_ns.clear();
   ready = baseline_checked = baseline_outside_tolerance = false;
   reference_mutates = reference_hides_changes = false;

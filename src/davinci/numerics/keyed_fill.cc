@@ -117,18 +117,26 @@ void ToNormals(const uint32_t* words, float* out) {
              out + (2 * half + 1) * kBlocks);
 }
 
-using Transform = void (*)(const uint32_t* words, float* out);
+// `moved` = `values`, each by up to half of `eps` of itself, but for whole numbers, infinity among
+// them, which infinity times a negative number would not be.
+DAVINCI_CLONES void Nudge(const float* values, const float* uniform, double eps, double* moved) {
+  for (size_t i = 0; i < kBatch; ++i) {
+    const double value = values[i];
+    const double other = value + eps * value * static_cast<double>(uniform[i] - 0.5f);
+    moved[i] = __builtin_rint(value) == value ? value : other;
+  }
+}
 
-void Fill(float* out, size_t n, uint64_t key, int num_threads, Transform transform) {
+// `use`(words, first element, number of elements) for each batch.
+template <typename Use>
+void EachBatch(size_t n, uint64_t key, int num_threads, const Use& use) {
   const size_t batches = (n + kBatch - 1) / kBatch;
   auto work = [&](size_t from, size_t to) {
     alignas(64) uint32_t words[kBatch];
-    alignas(64) float values[kBatch];
     for (size_t batch = from; batch < to; ++batch) {
       Batch(batch * kBlocks, key, words);
-      transform(words, values);
       const size_t start = batch * kBatch;
-      std::copy_n(values, std::min(kBatch, n - start), out + start);
+      use(words, start, std::min(kBatch, n - start));
     }
   };
   const size_t threads =
@@ -139,6 +147,16 @@ void Fill(float* out, size_t n, uint64_t key, int num_threads, Transform transfo
   work(0, batches / threads);
 }
 
+using Transform = void (*)(const uint32_t* words, float* out);
+
+void Fill(float* out, size_t n, uint64_t key, int num_threads, Transform transform) {
+  EachBatch(n, key, num_threads, [&](const uint32_t* words, size_t start, size_t count) {
+    alignas(64) float values[kBatch];
+    transform(words, values);
+    std::copy_n(values, count, out + start);
+  });
+}
+
 }  // namespace
 
 void FillUniform(float* out, size_t n, uint64_t key, int num_threads) {
@@ -147,6 +165,23 @@ void FillUniform(float* out, size_t n, uint64_t key, int num_threads) {
 
 void FillNormal(float* out, size_t n, uint64_t key, int num_threads) {
   Fill(out, n, key, num_threads, [](const uint32_t* w, float* values) { ToNormals(w, values); });
+}
+
+void NudgeFloats(const float* from, size_t n, double eps, uint64_t key, double* to,
+                 int num_threads) {
+  EachBatch(n, key, num_threads, [&](const uint32_t* words, size_t start, size_t count) {
+    alignas(64) float uniform[kBatch];
+    ToUniform(words, uniform);
+    if (count == kBatch) {
+      Nudge(from + start, uniform, eps, to + start);
+      return;
+    }
+    float values[kBatch] = {};
+    double moved[kBatch];
+    std::copy_n(from + start, count, values);
+    Nudge(values, uniform, eps, moved);
+    std::copy_n(moved, count, to + start);
+  });
 }
 
 void PhiloxBlock(uint64_t counter_low, uint64_t counter_high, uint64_t key, uint32_t out[4]) {
@@ -175,4 +210,9 @@ extern "C" void dv_fill_uniform(float* out, size_t n, uint64_t key, int num_thre
 
 extern "C" void dv_fill_normal(float* out, size_t n, uint64_t key, int num_threads) {
   davinci::numerics::FillNormal(out, n, key, num_threads);
+}
+
+extern "C" void dv_nudge_floats(const float* from, size_t n, double eps, uint64_t key, double* to,
+                                int num_threads) {
+  davinci::numerics::NudgeFloats(from, n, eps, key, to, num_threads);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace davinci::numerics {
@@ -132,6 +133,34 @@ TEST(KeyedFill, NormalIsCloseToItsDistributionEverywhere) {
                          std::abs(cdf - static_cast<double>(i + 1) / n)});
   }
   EXPECT_LT(distance * std::sqrt(n), 1.63);  // Kolmogorov and Smirnov at 1 %
+}
+
+TEST(KeyedFill, NudgesToBothSidesByHalfAUnitAndLeavesWholeNumbers) {
+  const size_t n = 300'001;  // several threads, the last batch in part
+  const double eps = std::numeric_limits<float>::epsilon();
+  std::vector<float> from(n);
+  FillNormal(from.data(), n, 3, 2);
+  from[0] = 7;
+  from[1] = -std::numeric_limits<float>::infinity();
+  from[2] = std::numeric_limits<float>::quiet_NaN();
+  std::vector<double> to(n);
+  NudgeFloats(from.data(), n, eps, 4, to.data(), 2);
+  EXPECT_EQ(to[0], 7);
+  EXPECT_EQ(to[1], from[1]);
+  EXPECT_TRUE(std::isnan(to[2]));
+  double sum = 0;
+  double furthest = 0;
+  for (size_t i = 3; i < n; ++i) {
+    const double moved = (to[i] / from[i] - 1) / eps;
+    sum += moved;
+    furthest = std::max(furthest, std::abs(moved));
+  }
+  EXPECT_LE(furthest, 0.5 + 1e-8);
+  EXPECT_GT(furthest, 0.499);
+  EXPECT_LT(std::abs(sum), 5 * std::sqrt(n / 12.0));
+  std::vector<double> alone(n);
+  NudgeFloats(from.data(), n, eps, 4, alone.data(), 1);
+  EXPECT_TRUE(std::equal(to.begin() + 3, to.end(), alone.begin() + 3));
 }
 
 TEST(KeyedFill, AnotherKeyIsAnotherStream) {

@@ -412,6 +412,7 @@ TEST(StoppingCriterion, EndsWhereProcessesDifferByMoreThanPairsCouldTell) {
   EXPECT_EQ(reason(1, 0.02), StopReason::kNothingToGain);
   EXPECT_EQ(reason(1, 0.4), StopReason::kContinue) << "more pairs would narrow it";
   EXPECT_EQ(reason(1.2, 0.02), StopReason::kNothingToGain) << "never to be significant";
+  EXPECT_EQ(reason(1.635, 0.02), StopReason::kNothingToGain) << "not beyond the band";
   EXPECT_EQ(reason(5, 0.02), StopReason::kNothingToGain) << "significant already";
   options.sampling_share_of_width = 0;
   EXPECT_EQ(reason(1, 0.02), StopReason::kContinue);

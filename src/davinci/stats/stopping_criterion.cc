@@ -17,12 +17,14 @@ int RoundUpToEven(int n) { return n + (n & 1); }
 
 // Widths add in quadrature, on the log scale: `whole` is of sampling and of what processes differ
 // by, and the latter is there however many pairs are taken.
-bool NothingToGain(const PairedRatio& whole, const PairedRatio& sampling, double share) {
+bool NothingToGain(const PairedRatio& whole, const PairedRatio& sampling, double share,
+                   double band) {
   const double width = std::log(whole.high / whole.low) / 2;
   const double own = std::log(sampling.high / sampling.low) / 2;
   if (!std::isfinite(width) || own > share * width) return false;
   const double between = std::sqrt(width * width - own * own);
-  return whole.significant || std::abs(std::log(whole.median)) <= kSignificanceFactor * between;
+  const double needed = kSignificanceFactor * between - std::log1p(-band);
+  return whole.significant || std::abs(std::log(whole.median)) <= needed;
 }
 
 }  // namespace
@@ -102,7 +104,8 @@ Result<StopDecision> StoppingCriterion::Look(std::span<const PairedSample> pairs
   } else if (n >= plan_.min_pairs && ratio.high < options_.clearly_slow_below) {
     decision.reason = StopReason::kClearlySlow;
   } else if (n >= plan_.min_pairs &&
-             NothingToGain(ratio, sampling, options_.sampling_share_of_width)) {
+             NothingToGain(ratio, sampling, options_.sampling_share_of_width,
+                           options_.ratio.band)) {
     decision.reason = StopReason::kNothingToGain;
   }
   return decision;

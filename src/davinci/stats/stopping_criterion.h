@@ -31,7 +31,8 @@ struct StoppingOptions {
   double target_of_effect = 0;
   // … or when the sampling error is at most this share of the whole interval's width, the rest
   // being what two processes differ by, and more pairs could not make the difference significant
-  // either: 0.2 leaves the interval 2 % wider than it could be, 0.45 12 %. 0 turns it off.
+  // either: 0.2 leaves the interval 2 % wider than it could be, 0.45 12 %, 0.55 20 %. 0 turns it
+  // off.
   double sampling_share_of_width = 0;
   int min_pairs = 12;  // rounded up to even; fewer, never below kHardMinPairs, if the budget cannot
                        // hold them at the baseline's cost
