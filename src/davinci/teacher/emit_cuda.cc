@@ -157,8 +157,8 @@ class CudaWriter : private RegionReader {
       if (i == 0) {
         if (axis.index != flat) Line(fmt::format("const {} {} = {};", index_, axis.index, rest));
       } else {
-        Line(fmt::format("const {} {} = {} % {};", index_, axis.index, Bracketed(rest), axis.size));
-        rest = fmt::format("{} / {}", Bracketed(rest), axis.size);
+        Line(fmt::format("const {} {} = {} % {};", index_, axis.index, rest, axis.size));
+        rest = fmt::format("{} / {}", rest, axis.size);
       }
     }
   }
