@@ -1,9 +1,26 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "davinci/synth/text.h"
 #include "davinci/teacher/candidate_writer.h"
 
 namespace davinci::teacher {
+
+// The kernels that forward() launches get the wrapper.
+std::string CandidateWriter::Direct(std::string kernels) const {
+  static constexpr std::string_view kDefinition = "@triton.jit\ndef ";
+  for (size_t at = 0; (at = kernels.find(kDefinition, at)) != std::string::npos;) {
+    const size_t begin = at + kDefinition.size();
+    const std::string call = kernels.substr(begin, kernels.find('(', begin) - begin) + "[";
+    const bool launched =
+        std::any_of(forward_.begin(), forward_.end(),
+                    [&](const std::string& line) { return line.find(call) != std::string::npos; });
+    if (launched) kernels.insert(at, "@direct\n");
+    at = begin + (launched ? 8 : 0);
+  }
+  return kernels;
+}
 
 std::string CandidateWriter::File(const std::string& kernels, const std::string& bindings,
                                   const std::set<std::string>& helpers) {
@@ -26,12 +43,18 @@ std::string CandidateWriter::File(const std::string& kernels, const std::string&
   file += "import torch\nimport torch.nn as nn\n";
   if (body.find("F.") != std::string::npos) file += "import torch.nn.functional as F\n";
   if (!kernels.empty())
-    file += triton ? "import triton\nimport triton.language as tl\n"
-                   : "\nimport davinci_runtime as dv\n";
+    file += triton ? fmt::format("import triton\nimport triton.language as tl\n{}",
+                                 candidate_.rules.contains("direct_launch")
+                                     ? "from triton.runtime import driver\n"
+                                     : "")
+                   : std::string("\nimport davinci_runtime as dv\n");
   const auto binding =
       static_cast<size_t>(triton || cuda ? synth::Binding::kCuda : synth::Binding::kCpu);
   if (!task_.parts.constants[binding].empty()) file += "\n" + task_.parts.constants[binding];
-  if (!kernels.empty() && triton) file += "\n\n" + TritonPrelude(helpers) + kernels;
+  const bool direct = candidate_.rules.contains("direct_launch");
+  if (!kernels.empty() && triton)
+    file += fmt::format("\n\n{}{}{}", direct ? fmt::format("{}\n\n", TritonDirect()) : "",
+                        TritonPrelude(helpers), direct ? Direct(kernels) : kernels);
   if (!kernels.empty() && cuda)
     file += fmt::format("\nSOURCE = r\"\"\"\n{}{}\"\"\"\n\nkernels = dv.cuda_module(SOURCE)\n{}",
                         CudaPrelude(helpers, kernels), kernels, bindings);

@@ -174,17 +174,22 @@ void CandidateWriter::Allocate(const Region& region) {
     }
     std::vector<std::string> sizes;
     for (const DimId dim : value.shape) sizes.push_back(p_.SizeText(dim));
-    std::string type = value.dtype == DType::kBool ? "torch.bool" : "torch.int64";
+    std::string input = task_.parts.inputs[0], type;
     if (value.dtype == DType::kFloat) {
-      type = graph_.precision == synth::Precision::kFp32   ? "torch.float32"
-             : graph_.precision == synth::Precision::kBf16 ? "torch.bfloat16"
-                                                           : "torch.float16";
-      for (size_t i = graph_.inputs.size(); i-- > 0;)
-        if (InputValue(i).dtype == DType::kFloat) type = task_.parts.inputs[i] + ".dtype";
+      size_t alike = 0;
+      while (alike < graph_.inputs.size() && InputValue(alike).dtype != DType::kFloat) ++alike;
+      if (alike < graph_.inputs.size())
+        input = task_.parts.inputs[alike];
+      else
+        type = graph_.precision == synth::Precision::kFp32   ? "torch.float32"
+               : graph_.precision == synth::Precision::kBf16 ? "torch.bfloat16"
+                                                             : "torch.float16";
+    } else {
+      type = value.dtype == DType::kBool ? "torch.bool" : "torch.int64";
     }
-    Line(fmt::format("{} = torch.empty(({}{}), device={}.device, dtype={})", Variable(output),
-                     synth::Join(sizes, ", "), sizes.size() == 1 ? "," : "", task_.parts.inputs[0],
-                     type));
+    Line(fmt::format("{} = {}.new_empty(({}{}){})", Variable(output), input,
+                     synth::Join(sizes, ", "), sizes.size() == 1 ? "," : "",
+                     type.empty() ? "" : ", dtype=" + type));
   }
 }
 

@@ -71,7 +71,10 @@ Result<Candidate> CandidateWriter::Write() {
   for (const std::string& line : forward_)
     if (line.find('?') != std::string::npos) return InvalidArgument("a size that no tensor shows");
   candidate_.left.insert(candidate_.left.begin(), p_.left.begin(), p_.left.end());
-  if (Replays()) Use("replay_graph");
+  if (Replays())
+    Use("replay_graph");
+  else if (language_ == Language::kTriton && candidate_.own_kernels > 0 && Allows("direct_launch"))
+    Use("direct_launch");
   candidate_.source = File(kernels_, bindings_, helpers_);
   for (const Rule& rule : Rules())
     if (candidate_.rules.contains(rule.name)) candidate_.skills.insert(rule.skill);

@@ -82,6 +82,7 @@ class CandidateWriter {
   // forward() by a graph of compute().
   std::string Replay(const std::string& inputs) const;
 
+  std::string Direct(std::string kernels) const;
   // The whole file.
   std::string File(const std::string& kernels, const std::string& bindings,
                    const std::set<std::string>& helpers);

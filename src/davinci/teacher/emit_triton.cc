@@ -41,7 +41,7 @@ class TritonPointwise : private TritonWriter {
     for (const KernelTensor& tensor : form_.outputs) Store(tensor);
     parameters.push_back("BLOCK: tl.constexpr");
     Add(form_.name, parameters, arguments,
-        fmt::format("(triton.cdiv({}.numel(), 1024),)", form_.outputs[0].host), ", BLOCK=1024");
+        fmt::format("({},)", CeilDiv(form_.outputs[0].host + ".numel()", 1024)), ", BLOCK=1024");
     return std::move(text_);
   }
 };
@@ -85,12 +85,12 @@ class TritonProduct : private TritonWriter {
     const ProductTile& tile = product_.tile;
     const std::string cols = HostSize(form_.reduced);
     const std::string rows = batched ? product_.batched_rows : HostSize(form_.kept);
-    std::string grid = fmt::format("triton.cdiv({}, {})", rows, tile.rows);
+    std::string grid = CeilDiv(rows, tile.rows);
     std::string block = fmt::format("{}", tile.cols);
     if (product_.whole_rows)
-      block = fmt::format("max(16, triton.next_power_of_2({}))", cols);
+      block = fmt::format("max(16, {})", NextPowerOfTwo(cols));
     else
-      grid += fmt::format(" * triton.cdiv({}, {})", cols, tile.cols);
+      grid += fmt::format(" * ({})", CeilDiv(cols, tile.cols));
     grid += batched ? ", " + product_.batch : ",";
     for (const char* constant : {"ROWS", "BLOCK", "DEPTH"})
       parameters.push_back(fmt::format("{}: tl.constexpr", constant));

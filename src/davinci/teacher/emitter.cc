@@ -1,11 +1,20 @@
 #include "davinci/teacher/emitter.h"
 
+#include <fmt/format.h>
+
 #include "davinci/teacher/kernel_form.h"
 
 namespace davinci::teacher {
 
 std::string_view LanguageName(Language language) {
   return language == Language::kTriton ? "triton" : language == Language::kCuda ? "cuda" : "cpp";
+}
+
+std::string CeilDiv(const std::string& size, int64_t by) {
+  return fmt::format("({} + {}) // {}", size, by - 1, by);
+}
+std::string NextPowerOfTwo(const std::string& size) {
+  return fmt::format("1 << ({} - 1).bit_length()", size);
 }
 
 std::string Substituted(const std::string& form, const std::vector<std::string>& operands) {

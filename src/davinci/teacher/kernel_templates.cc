@@ -50,11 +50,12 @@ def {}(x_ptr, values_ptr, indices_ptr, cols, K: tl.constexpr, BLOCK: tl.constexp
                   "dtype=torch.int64))",
                   request.result, host, k),
       fmt::format("{0}[({1}.numel() // {2},)]({1}.contiguous(), {3}[0], {3}[1], {2}, K={4}, "
-                  "BLOCK=triton.next_power_of_2({2}), num_warps={5})",
+                  "BLOCK={6}, num_warps={5})",
                   request.name, host, LastSize(host), request.result, k,
                   cols > 4096   ? 16
                   : cols > 1024 ? 8
-                                : 4)};
+                                : 4,
+                  NextPowerOfTwo(LastSize(host)))};
   text.used.insert("select_largest");
   return text;
 }
@@ -144,7 +145,7 @@ def {}(x_ptr, index_ptr, source_ptr, out_ptr, picks, cols, PICKS: tl.constexpr, 
 )",
                               request.name);
     text.call.push_back(fmt::format(
-        "{0}[({1}.shape[0], triton.cdiv({1}.shape[1], 128))]({1}.contiguous(), {2}.contiguous(), "
+        "{0}[({1}.shape[0], ({1}.shape[1] + 127) // 128)]({1}.contiguous(), {2}.contiguous(), "
         "{3}.contiguous(), {4}, {2}.numel(), {1}.shape[1], PICKS=32, BLOCK=128)",
         request.name, x, index, source, request.result));
     text.used.insert("gather_into_places");
@@ -183,7 +184,7 @@ def {}(x_ptr, index_ptr, source_ptr, out_ptr, picks, cols, PICKS: tl.constexpr, 
       mean ? "        count += tl.sum(here.to(tl.float32), axis=1)[:, None]\n" : "",
       mean ? "(x + total) / count" : end);
   text.call.push_back(fmt::format(
-      "{0}[({1}.shape[0], triton.cdiv({1}.shape[1], 64))]({1}.contiguous(), {2}.contiguous(), "
+      "{0}[({1}.shape[0], ({1}.shape[1] + 63) // 64)]({1}.contiguous(), {2}.contiguous(), "
       "{3}.contiguous(), {4}, {2}.shape[1], {1}.shape[1], PICKS=64, BLOCK=64)",
       request.name, x, index, source, request.result));
   text.used.insert("gather_into_places");

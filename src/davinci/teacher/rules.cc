@@ -28,6 +28,7 @@ const std::vector<Rule>& Rules() {
       {"one_pass_variance", "one-pass-lane-variance", {Language::kTriton}},
       {"plane_blocks", "no-division-in-index", {Language::kTriton}},
       {"replay_graph", "replay-launches-as-graph", {Language::kTriton}},
+      {"direct_launch", "launch-compiled-kernel-directly", {Language::kTriton}},
       {"flash_attention_triton", "flash-attention-tiles", {Language::kTriton}},
       {"flash_attention_cpp", "attention-in-cache-tiles", {Language::kCpp}},
       {"stop_at_diagonal_triton", "causal-attention-stop-at-diagonal", {Language::kTriton}},

@@ -67,8 +67,7 @@ KernelText TritonRows::Write() {
                             ? 1
                             : SplitsOf(std::ceil(rows / tile_rows), std::ceil(cols / width));
   const auto per = static_cast<int64_t>(tile_rows);
-  const std::string grid = per == 1 ? HostSize(form_.kept)
-                                    : fmt::format("triton.cdiv({}, {})", HostSize(form_.kept), per);
+  const std::string grid = per == 1 ? HostSize(form_.kept) : CeilDiv(HostSize(form_.kept), per);
   parameters.push_back("ROWS: tl.constexpr");
   parameters.push_back("BLOCK: tl.constexpr");
   if (splits > 1) {
@@ -86,7 +85,7 @@ KernelText TritonRows::Write() {
     Decompose(form_.reduced, "col");
     ReduceInRegisters();
     for (const KernelTensor& tensor : form_.outputs) Store(tensor);
-    block = fmt::format("triton.next_power_of_2({})", HostSize(form_.reduced));
+    block = NextPowerOfTwo(HostSize(form_.reduced));
     const double tile = tile_rows * std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
     if (tile > 4096) warps_ = tile > 8192 ? 16 : 8;
   } else {

@@ -87,9 +87,9 @@ void TritonRows::SplitRows(const std::vector<std::string>& parameters,
     for (const Id reduce : reduces) {
       names.push_back(fmt::format("part{}", ++count_));
       partial.emplace_back(reduce, names.back());
-      text_.call.push_back(
-          fmt::format("{} = torch.empty(({}, {}), device={}.device, dtype=torch.float32)",
-                      names.back(), HostSize(form_.kept), splits, form_.inputs[0].host));
+      text_.call.push_back(fmt::format("{} = {}.new_empty(({}, {}), dtype=torch.float32)",
+                                       names.back(), form_.inputs[0].host, HostSize(form_.kept),
+                                       splits));
       // Pointers come first, as everywhere.
       own_parameters.insert(own_parameters.begin(), names.back() + "_ptr");
       own_arguments.insert(own_arguments.begin(), names.back());
