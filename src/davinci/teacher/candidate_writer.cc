@@ -75,6 +75,7 @@ Result<Candidate> CandidateWriter::Write() {
     Use("replay_graph");
   else if (language_ == Language::kTriton && candidate_.own_kernels > 0 && Allows("direct_launch"))
     Use("direct_launch");
+  candidate_.prefers_vendor = PrefersVendor();
   candidate_.source = File(kernels_, bindings_, helpers_);
   for (const Rule& rule : Rules())
     if (candidate_.rules.contains(rule.name)) candidate_.skills.insert(rule.skill);
@@ -110,6 +111,7 @@ EmitRules CandidateWriter::RulesFor(const Region& region) const {
   rules.split_rows = Allows("split_rows");
   rules.one_pass_variance = Allows("one_pass_variance");
   rules.plane_blocks = Allows("plane_blocks");
+  rules.constant_sizes = Allows("constant_sizes");
   rules.fast_exp = Allows("fast_exp");
   rules.inline_erf = Allows("inline_erf");
   rules.stored_values = Allows("stored_values");
@@ -132,9 +134,9 @@ void CandidateWriter::Note(const Region& region, const KernelText& text) {
   }
   if (used("many_rows")) Use("many_rows");
   if (used("columns") && language_ != Language::kCuda) Use(ByLanguage("columns"));
-  for (const char* rule :
-       {"fast_exp", "inline_erf", "stored_values", "pick_class", "partial_sums", "scan_tiles",
-        "split_rows", "one_pass_variance", "plane_blocks", "warp_rows", "wide_loads"})
+  for (const char* rule : {"fast_exp", "inline_erf", "stored_values", "pick_class", "partial_sums",
+                           "scan_tiles", "split_rows", "one_pass_variance", "plane_blocks",
+                           "constant_sizes", "warp_rows", "wide_loads"})
     if (used(rule)) Use(rule);
   std::set<int> nodes, reducing;
   bool reduces = false;

@@ -72,13 +72,21 @@ class CandidateWriter {
   Id Overwritten(const Region& region, Id output);
   void Allocate(const Region& region);
 
-  // Replay of the launches as one graph.
+  // Microseconds of a call, estimated for a large device and its host; `held`: a graph may hold all
+  // launches, as nothing waits for the device.
+  struct Costs {
+    double host_us = 0, device_us = 0, replay_host_us = 0, replay_device_us = 0;
+    bool held = true;
+  };
+  Costs OwnCosts() const;
+  double ElementsOf(const std::vector<DimId>& shape) const;
   double Elements(Id id) const;
   // Of a convolution or a matrix product.
   double OpaqueFlops(const TensorValue& value, Id id) const;
-  // Several launches that cost the host more than the device, all of which a graph may hold:
-  // nothing waits for the device.
+  // Several launches that cost the host more than the device, which a graph may hold.
   bool Replays() const;
+  // PyTorch's own kernels are expected to be as fast.
+  bool PrefersVendor() const;
   // forward() by a graph of compute().
   std::string Replay(const std::string& inputs) const;
 
@@ -91,7 +99,7 @@ class CandidateWriter {
   const synth::Graph& graph_;
   const synth::RenderedTask& task_;
   Language language_;
-  const std::set<std::string>& allowed_;
+  const std::set<std::string> allowed_;
   const MathText& math_;
   Plan plan_;
   std::vector<Id> fused_;        // by region: the product whose epilogue it is, or -1

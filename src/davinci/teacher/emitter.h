@@ -21,6 +21,7 @@ struct EmitRules {
   bool split_rows = true;         // few long rows are spread over several programs each
   bool one_pass_variance = true;  // squares about the mean are summed with the mean's sum
   bool plane_blocks = true;       // a block of reduced elements lies in one contiguous plane
+  bool constant_sizes = true;     // sizes that divide are known when the kernel is compiled
   bool fast_exp = true;           // exp, log, tanh, … without calls
   bool inline_erf = true;         // erf without calls
   bool stored_values = true;      // what several passes need is computed once

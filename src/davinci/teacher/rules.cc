@@ -27,6 +27,7 @@ const std::vector<Rule>& Rules() {
       {"split_rows", "split-few-long-rows", {Language::kTriton}},
       {"one_pass_variance", "one-pass-lane-variance", {Language::kTriton}},
       {"plane_blocks", "no-division-in-index", {Language::kTriton}},
+      {"constant_sizes", "no-division-in-index", {Language::kTriton}},
       {"replay_graph", "replay-launches-as-graph", {Language::kTriton}},
       {"direct_launch", "launch-compiled-kernel-directly", {Language::kTriton}},
       {"flash_attention_triton", "flash-attention-tiles", {Language::kTriton}},

@@ -20,4 +20,13 @@ Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::Rendere
   return CandidateWriter(std::move(program), graph, task, language, allowed, tables_.math).Write();
 }
 
+Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
+                                       Language language) const {
+  LowerOptions options;
+  options.calls_only = true;
+  DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
+  program.fixed_sizes = task.fixed_sizes;
+  return CandidateWriter(std::move(program), graph, task, language, {}, tables_.math).Write();
+}
+
 }  // namespace davinci::teacher

@@ -118,12 +118,14 @@ bool TritonRows::IsOfWindows(double cols) const {
 }
 
 double TritonRows::PlaneBlock(double otherwise) {
-  constexpr double kLeast = 128, kMostLost = 0.2;
+  constexpr double kMostLost = 0.2;
+  // With sizes that the compiler knows, larger blocks over planes are faster than small ones.
+  const double least = rules_.constant_sizes ? 512 : 128;
   if (form_.reduced.size() < 2 || !form_.axes.back().reduced) return otherwise;
   for (const KernelTensor& tensor : form_.outputs)
     if (region_.IsPerElement(tensor.value) && !HasLast(tensor)) return otherwise;
   const double plane = p_.At(form_.axes.back().dim, synth::Binding::kCuda);
-  for (double block = otherwise; block >= kLeast; block /= 2) {
+  for (double block = otherwise; block >= least; block /= 2) {
     if (std::ceil(plane / block) * block > plane / (1 - kMostLost)) continue;
     planes_ = true;
     text_.used.insert("plane_blocks");

@@ -17,7 +17,7 @@ constexpr double kMostSplits = 256;  // of a row over programs
 
 double TritonRows::SplitsOf(double programs, double blocks) {
   double splits = 1;
-  while (programs * splits < 2 * kPrograms && splits < kMostSplits && 2 * splits <= blocks)
+  while (programs * splits < 4 * kPrograms && splits < kMostSplits && 2 * splits <= blocks)
     splits *= 2;
   return splits < 4 ? 1 : splits;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "davinci/synth/render_class.h"
@@ -10,6 +11,16 @@
 namespace davinci::teacher {
 
 using Kind = TensorValue::Kind;
+
+namespace {
+
+bool IsName(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  });
+}
+
+}  // namespace
 
 std::string TritonWriter::Scalar(Id id) const {
   const TensorValue& value = p_[id];
@@ -35,8 +46,14 @@ std::string TritonWriter::Text(Id id) {
     KernelTensor place;
     for (const auto& axes : region_.placements.at(id).axes)
       for (const int axis : axes) place.axes.push_back(form_.axis_of.at(axis));
+    std::string mask = MaskOf(place);
+    if (const auto guard = guards_.find(id); guard != guards_.end()) {
+      const size_t other = mask.find(", other");
+      mask = mask.empty() ? ", mask=" + guard->second
+                          : mask.insert(std::min(other, mask.size()), " & " + guard->second);
+    }
     std::string load = fmt::format("tl.load({}_ptr + {}{})", Input(value.operands[0])->name,
-                                   LoadOffset(operands), MaskOf(place));
+                                   LoadOffset(operands), mask);
     if (value.dtype == DType::kFloat && p_.graph.precision != synth::Precision::kFp32)
       load += ".to(tl.float32)";
     if (value.dtype == DType::kBool) load += " != 0";
@@ -60,6 +77,7 @@ std::string TritonWriter::Text(Id id) {
   std::vector<std::string> operands;
   for (size_t k = 0; k < value.operands.size(); ++k) {
     std::string operand = Text(value.operands[k]);
+    if (value.primitive->name == "where" && k == 0) operand = GuardLoads(id, operand);
     const std::string slot = fmt::format("{{{}}}", k);
     const size_t first = value.primitive->triton.find(slot);
     const bool twice = value.primitive->triton.find(slot, first + 1) != std::string::npos;
@@ -76,6 +94,20 @@ std::string TritonWriter::Text(Id id) {
   if ((Uses(id) == 1 || value.virtual_) && text.size() < 60 && !IsOutput(id))
     return known_[id] = text;
   return Assign(id, text);
+}
+
+// What a selection does not take is not read.
+std::string TritonWriter::GuardLoads(Id selection, std::string condition) {
+  const auto& operands = p_[selection].operands;
+  const auto guarded = [&](Id id) {
+    return p_[id].kind == Kind::kLoad && IsMember(id) && Uses(id) == 1 && !IsOutput(id) &&
+           !known_.contains(id);
+  };
+  if (!guarded(operands[1]) && !guarded(operands[2])) return condition;
+  if (!IsName(condition)) condition = Assign(operands[0], condition);
+  if (guarded(operands[1])) guards_[operands[1]] = condition;
+  if (guarded(operands[2])) guards_[operands[2]] = fmt::format("(~{})", condition);
+  return condition;
 }
 
 std::string TritonWriter::Scan(Id id) {
@@ -256,11 +288,32 @@ void TritonWriter::ReduceInRegisters() {
   }
 }
 
+bool TritonWriter::Divides(const std::string& parameter) const {
+  if (body_.find(parameter + ".to(") != std::string::npos) return false;  // a number of its own
+  for (const LoopAxis& axis : form_.axes) {
+    if (axis.size != parameter) continue;
+    for (const char* op : {"% ", "// "})
+      for (size_t at = 0; (at = body_.find(op + parameter, at)) != std::string::npos; ++at) {
+        const size_t end = at + std::string(op).size() + parameter.size();
+        if (end == body_.size() ||
+            (std::isalnum(static_cast<unsigned char>(body_[end])) == 0 && body_[end] != '_'))
+          return true;
+      }
+  }
+  return false;
+}
+
 void TritonWriter::Add(const std::string& name, const std::vector<std::string>& parameters,
                        const std::vector<std::string>& arguments, const std::string& grid,
                        const std::string& constants) {
+  std::vector<std::string> declared = parameters;
+  for (std::string& parameter : declared) {
+    if (!rules_.constant_sizes || !Divides(parameter)) continue;
+    parameter += ": tl.constexpr";
+    text_.used.insert("constant_sizes");
+  }
   text_.source += fmt::format("{}@triton.jit\ndef {}({}):\n{}", text_.source.empty() ? "" : "\n\n",
-                              name, synth::Join(parameters, ", "), body_);
+                              name, synth::Join(declared, ", "), body_);
   text_.call.push_back(
       fmt::format("{}[{}]({}{})", name, grid, synth::Join(arguments, ", "), constants));
 }

@@ -47,9 +47,14 @@ class TritonWriter : protected RegionWriter {
   std::map<Id, std::string> runs_;  // of the scans of the pass, where a row is read in blocks
 
  private:
+  // The body divides indices by the parameter, a size.
+  bool Divides(const std::string& parameter) const;
   std::string Scalar(Id id) const;
   std::string Scan(Id id);
+  // The condition, as a name where loads behind it get it as a mask.
+  std::string GuardLoads(Id selection, std::string condition);
   std::string MaskOf(const KernelTensor& tensor) const;
+  std::map<Id, std::string> guards_;  // of loads
 };
 
 }  // namespace davinci::teacher
