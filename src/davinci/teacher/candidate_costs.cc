@@ -9,9 +9,9 @@ namespace {
 
 // Microseconds of the host: a launch by Triton with what is allocated for it, the same without
 // Triton's look-up, calls of PyTorch, and a replay with its copies.
-constexpr double kOwnLaunch = 40, kDirectLaunch = 32, kConvCall = 30, kTorchCall = 12,
+constexpr double kOwnLaunch = 60, kDirectLaunch = 38, kConvCall = 30, kTorchCall = 16,
                  kViewCall = 4;
-constexpr double kReplayed = 20, kCopy = 9;
+constexpr double kReplayed = 30, kCopy = 8;
 // The rates of a large device, and the shortest kernel.
 constexpr double kBytesPerUs = 3e6, kFlopsPerUs = 5e7, kLeastKernel = 2;
 // What a caller does between two calls hides so much of the host's time.
@@ -126,8 +126,12 @@ bool CandidateWriter::Replays() const {
   if (language_ != Language::kTriton || !Allows("replay_graph") || candidate_.own_kernels == 0)
     return false;
   const Costs costs = OwnCosts();
-  return costs.held && costs.host_us > kHidden + costs.replay_device_us &&
-         costs.host_us > kTorchCall + costs.replay_host_us;
+  constexpr double kGain = 5;  // that is worth the graph
+  const auto call_us = [](double host_us, double device_us) {
+    return std::max(host_us - kHidden, device_us);
+  };
+  return costs.held && call_us(costs.replay_host_us, costs.replay_device_us) + kGain <
+                           call_us(costs.host_us, costs.device_us);
 }
 
 bool CandidateWriter::PrefersVendor() const {
