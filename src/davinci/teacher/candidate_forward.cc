@@ -63,7 +63,7 @@ bool CandidateWriter::OwnTemplate(Id id) {
       language_);
   if (!text) {
     const bool vendor =
-        language_ == Language::kCpp && rules.flash_attention && value.kernel == "attention";
+        language_ != Language::kCuda && rules.flash_attention && value.kernel == "attention";
     if (value.node >= 0 && !vendor) {
       const synth::Operator& op = *graph_.nodes[static_cast<size_t>(value.node)].op;
       candidate_.left.push_back({op.name, op.family, "no template for these sizes or rules"});
