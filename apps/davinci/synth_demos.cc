@@ -285,6 +285,9 @@ class DemoWriter {
             if (!given.contains(rule.skill)) allowed.erase(rule.name);
           candidate = made.Write(task.graph, task.text, language, allowed);
         }
+        if (candidate.ok() && candidate->prefers_vendor && level == Level::kBest)
+          if (auto vendor = made.WriteVendor(task.graph, task.text, language); vendor.ok())
+            candidate = std::move(vendor);
         if (!candidate.ok()) {
           ++refused_[fmt::format("{}: {}", name, candidate.status().message())];
           continue;

@@ -1,13 +1,15 @@
 """Times the teacher's candidates against their eager tasks in one process, and checks that they agree: a quick ranking, no verdicts.
 
-    speed_candidates.py DEMOS.jsonl [--device cpu|cuda] [--seconds S] [--only TEXT] [--out FILE] [--rounds N] [--profile SPEEDUP] [--compile-threads N]
+    speed_candidates.py DEMOS.jsonl… [--device cpu|cuda] [--seconds S] [--only TEXT] [--out FILE] [--rounds N] [--profile SPEEDUP] [--compile-threads N]
+    speed_candidates.py DEMOS.jsonl… --summary MEASURED.jsonl…   # of --out: the table of goals again, nothing is measured
 
 cpu: C++ candidates, one thread, cpu sizes. A round times both sides in turn, each the best of several calls; the speedup is the
 median of the rounds' ratios. "Faster": a sign test over the rounds gives p < 0.01.
 cuda: Triton candidates, cuda sizes, each side by triton.testing.do_bench (its quantiles must not overlap to be "faster").
 `host` is the share of candidates whose call costs the host more than the device works. Kernels of the next candidates are
 compiled by other processes meanwhile, into Triton's cache.
-Prints a table per family, one per rule, and the slowest candidates.
+Prints a table per family, one per rule, one of the goals, and the slowest candidates. `kept`: tasks that stay PyTorch calls, not
+measured; they are in no other column.
 """
 import argparse
 import collections
@@ -143,7 +145,8 @@ def compile_ahead(demos, only, threads):
     """Processes that fill Triton's cache with the kernels that will be launched."""
     script = pathlib.Path(__file__).resolve().parent / "compile_candidates.py"
     return [
-        subprocess.Popen([sys.executable, script, demos, "--only", only, "--native", "--share", f"{i}/{threads}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.Popen([sys.executable, script, path, "--only", only, "--native", "--share", f"{i}/{threads}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for path in demos
         for i in range(threads)
     ]
 
@@ -163,9 +166,37 @@ def table(title, groups, cuda):
     print()
 
 
+# Goal -> families, or tasks of one operator; the share of its candidates that should beat eager.
+CHAINS = {"conv_chain", "matmul_chain"}
+ROWS = {"norm", "norm_chain", "softmax", "softmax_chain", "loss", "loss_chain", "reduction", "reduce_chain"}
+GOALS = [
+    ("convolution and matmul chains", 0.85, lambda task: task["family"] in CHAINS),
+    ("norm, softmax, loss, reduction", 0.85, lambda task: task["family"] in ROWS),
+    ("single operators", 0.5, lambda task: len(task["synth"]["operators"]) == 1),
+    ("networks", 0.6, lambda task: task["family"] == "network"),
+    ("all", None, lambda task: True),
+]
+
+
+def goals(tasks, rows, language):
+    """Shares per goal, from the tasks by the ids of their candidates."""
+    print("| tasks | goal | measured | faster than eager | surely | surely slower | median | kept |\n|---|---|---|---|---|---|---|---|")
+    for name, goal, holds in GOALS:
+        speeds = [row for row in rows if row["id"] in tasks and holds(tasks[row["id"]][0])]
+        kept = sum(holds(task) and candidate["language"] == language and not candidate["own_kernels"] for task, candidate in tasks.values())
+        if not speeds:
+            continue
+        above = sum(row["speedup"] > 1 for row in speeds)
+        surely = [sum(row["sure"] and (row["speedup"] > 1) == side for row in speeds) for side in (True, False)]
+        median = statistics.median(row["speedup"] for row in speeds)
+        print(f"| {name} | {f'{goal:.0%}' if goal else ''} | {len(speeds)} | {above} ({above / len(speeds):.0%}) | {surely[0]} | {surely[1]} | {median:.2f} | {kept} |")
+    print()
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("demos")
+    parser.add_argument("demos", nargs="+")
+    parser.add_argument("--summary", nargs="+", metavar="MEASURED")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--slice", type=float, default=0.004, help="seconds per side and round")
@@ -175,6 +206,13 @@ def main():
     parser.add_argument("--profile", type=float, default=0, metavar="SPEEDUP", help="cuda: the time of each kernel of both sides, below this speedup")
     parser.add_argument("--compile-threads", type=int, default=8)
     options = parser.parse_args()
+    lines = [json.loads(line) for path in options.demos for line in open(path)]
+    tasks = {candidate["id"]: (row, candidate) for row in lines for candidate in row["candidates"]}
+    if options.summary:
+        measured = [json.loads(line) for path in options.summary for line in open(path)]
+        language = measured[0]["id"].split(".")[1]
+        goals(tasks, [row for row in measured if "speedup" in row], language)
+        return
     cuda = options.device == "cuda"
     language = "triton" if cuda else "cpp"
     if not cuda:
@@ -183,8 +221,7 @@ def main():
     rows, wrong, begin = [], [], time.monotonic()
     out = open(options.out, "w") if options.out else None
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-        for line in open(options.demos):
-            row = json.loads(line)
+        for row in lines:
             for candidate in row["candidates"]:
                 if candidate["language"] != language or not candidate["own_kernels"] or options.only not in candidate["id"]:
                     continue
@@ -221,6 +258,7 @@ def main():
             rules[rule].append(row)
     table("family", [*sorted(families.items()), ("all", rows)], cuda)
     table("rule", sorted(rules.items()), cuda)
+    goals(tasks, rows, language)
     print("slowest:")
     for row in sorted(rows, key=lambda row: row["speedup"])[:40]:
         if row["speedup"] < 1:

@@ -304,7 +304,9 @@ RenderedTask RenderTask(const Graph& original, const Grammar& grammar, const Sty
   if (!task.fixed_sizes && !file.used_.empty()) {
     task.sidecar += "\n[sizes.cpu]\n" + sizes(Binding::kCpu);
     task.sidecar += "\n[sizes.cuda]\n" + sizes(Binding::kCuda);
-    task.sidecar += "\n[[variants]]\n" + sizes(Binding::kVariant);
+    const std::string variant = sizes(Binding::kVariant);
+    if (variant != sizes(Binding::kCpu) && variant != sizes(Binding::kCuda))
+      task.sidecar += "\n[[variants]]\n" + variant;
   }
   task.parts = Parts(s, &model, task.entry);
   return task;

@@ -21,6 +21,7 @@ struct EmitRules {
   bool split_rows = true;         // few long rows are spread over several programs each
   bool one_pass_variance = true;  // squares about the mean are summed with the mean's sum
   bool plane_blocks = true;       // a block of reduced elements lies in one contiguous plane
+  bool constant_sizes = true;     // sizes that divide are known when the kernel is compiled
   bool fast_exp = true;           // exp, log, tanh, … without calls
   bool inline_erf = true;         // erf without calls
   bool stored_values = true;      // what several passes need is computed once
@@ -53,8 +54,15 @@ KernelText EmitCuda(Program* program, const Region& region, const KernelForm& fo
                     const EmitRules& rules);
 // What the kernels of a file in CUDA C++ need before them.
 std::string CudaPrelude(const std::set<std::string>& helpers, const std::string& kernels);
+// The wrapper of kernels that are launched without Triton's look-up.
+std::string_view TritonDirect();
 // Definitions of helpers that the kernels of a file need; those of C++ are in math_text.h.
 std::string TritonPrelude(const std::set<std::string>& helpers);
+
+// Python text of a quotient rounded up, and of the next power of two. triton.cdiv and its like cost
+// the host more than a launch leaves time for.
+std::string CeilDiv(const std::string& size, int64_t by);
+std::string NextPowerOfTwo(const std::string& size);
 
 // "{0} + {1}" with its operands.
 std::string Substituted(const std::string& form, const std::vector<std::string>& operands);

@@ -52,6 +52,8 @@ Result<Meaning> Evaluator::Point(const std::string& name, const Meanings& operan
   if (p_->graph.precision != synth::Precision::kFp32 &&
       (name == "floor" || name == "ceil" || name == "round"))
     return Unknown("rounding in half precision");
+  if (p_->graph.precision != synth::Precision::kFp32 && name == "finite")
+    return Unknown("the largest number in half precision");
   if (operands.size() != static_cast<size_t>(primitive.arguments))
     return Unknown(name + " with other arguments");
   for (const Meaning& operand : operands)

@@ -206,7 +206,7 @@ std::optional<Result<Meaning>> Evaluator::ClassLoss(const NativeCall& call) {
     const Meaning axis = Meaning::Number(1);
     Result<Meaning> total = Meaning::Number(0);
     if (entropy) {
-      total = Apply("logsumexp", {arguments[0], axis}, {});
+      total = Apply("log_total", {arguments[0], axis}, {});
       if (!total.ok()) return total;
     }
     Result<Meaning> picked =

@@ -20,30 +20,33 @@ Result<Meaning> Evaluator::UnevenPool(Id x, size_t axes, int64_t count, bool max
   Meaning windows;
   windows.kind = Meaning::Kind::kSequence;
   for (size_t i = 0; i < axes; ++i) space.push_back(parts);
+  const std::vector<DimId> outputs = space;
   for (size_t i = 0; i < axes; ++i) {
     windows.items.push_back(Meaning::Number(static_cast<double>(space.size())));
     space.push_back(dims.Binary('+', dims.Binary('/', shape[2 + i], parts), dims.Constant(2)));
   }
   std::vector<Id> at = {Position(space, 0), Position(space, 1)};
-  std::optional<Meaning> inside, elements;
-  for (size_t i = 0; i < axes; ++i) {
-    const Id part = Position(space, 2 + i), size = p_->Size(shape[2 + i]);
+  std::optional<Meaning> inside;
+  using Bounds = std::pair<Id, Id>;
+  const auto bounds = [&](const std::vector<DimId>& of, size_t i) -> Result<Bounds> {
+    const Id part = Position(of, 2 + i), size = p_->Size(shape[2 + i]);
     DAVINCI_ASSIGN_OR_RETURN(Id begin, Integer("imul", part, size));
     DAVINCI_ASSIGN_OR_RETURN(const Id last, Integer("iadd", begin, size));
     DAVINCI_ASSIGN_OR_RETURN(begin, IntegerBy("idiv", begin, count));
     DAVINCI_ASSIGN_OR_RETURN(Id end, IntegerBy("iadd", last, count - 1));
     DAVINCI_ASSIGN_OR_RETURN(end, IntegerBy("idiv", end, count));
+    return Bounds(begin, end);
+  };
+  for (size_t i = 0; i < axes; ++i) {
+    DAVINCI_ASSIGN_OR_RETURN(const Bounds window, bounds(space, i));
+    const auto [begin, end] = window;
     DAVINCI_ASSIGN_OR_RETURN(const Id place, Integer("iadd", begin, Position(space, 2 + axes + i)));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning within,
                              Point("lt", {Meaning::Tensor(place), Meaning::Tensor(end)}));
-    DAVINCI_ASSIGN_OR_RETURN(const Id length, Integer("isub", end, begin));
-    DAVINCI_ASSIGN_OR_RETURN(const Meaning wide, Point("position", {Meaning::Tensor(length)}));
     if (inside) {
       DAVINCI_ASSIGN_OR_RETURN(*inside, Point("and", {*inside, within}));
-      DAVINCI_ASSIGN_OR_RETURN(*elements, Point("mul", {*elements, wide}));
     } else {
       inside = within;
-      elements = wide;
     }
     // Behind the end the last element is read, and not used.
     const DimId furthest = dims.Binary('-', shape[2 + i], dims.Constant(1));
@@ -55,9 +58,15 @@ Result<Meaning> Evaluator::UnevenPool(Id x, size_t axes, int64_t count, bool max
     DAVINCI_ASSIGN_OR_RETURN(element, Point("where", {*inside, element, least}));
     return Reduce(ReduceKind::kMax, element.id, windows, false);
   }
-  DAVINCI_ASSIGN_OR_RETURN(element, Point("div", {element, *elements}));
   DAVINCI_ASSIGN_OR_RETURN(element, Point("where", {*inside, element, Meaning::Number(0)}));
-  return Reduce(ReduceKind::kSum, element.id, windows, false);
+  DAVINCI_ASSIGN_OR_RETURN(Meaning mean, Reduce(ReduceKind::kSum, element.id, windows, false));
+  for (size_t i = 0; i < axes; ++i) {
+    DAVINCI_ASSIGN_OR_RETURN(const Bounds window, bounds(outputs, i));
+    DAVINCI_ASSIGN_OR_RETURN(const Id length, Integer("isub", window.second, window.first));
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning wide, Point("position", {Meaning::Tensor(length)}));
+    DAVINCI_ASSIGN_OR_RETURN(mean, Point("div", {mean, wide}));
+  }
+  return mean;
 }
 
 Result<Evaluator::Taps> Evaluator::TapsOf(const std::string& mode, bool align_corners, DimId in,

@@ -72,6 +72,15 @@ class Fuser {
           std::find(candidates.begin(), candidates.end(), region) == candidates.end())
         candidates.push_back(region);
     }
+    // Two reductions of the same elements of a tensor that exists.
+    if (value.kind == Kind::kReduce && candidates.empty())
+      for (size_t r = 0; r < regions_.size(); ++r)
+        for (const Id member : regions_[r].members)
+          if (V(member).kind == Kind::kReduce && V(member).operands == value.operands &&
+              V(member).axes == value.axes &&
+              std::find(candidates.begin(), candidates.end(), static_cast<int>(r)) ==
+                  candidates.end())
+            candidates.push_back(static_cast<int>(r));
     std::sort(candidates.rbegin(), candidates.rend());
     for (const int candidate : candidates) {
       if (!Allowed(candidate, id)) continue;

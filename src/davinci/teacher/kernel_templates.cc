@@ -50,11 +50,12 @@ def {}(x_ptr, values_ptr, indices_ptr, cols, K: tl.constexpr, BLOCK: tl.constexp
                   "dtype=torch.int64))",
                   request.result, host, k),
       fmt::format("{0}[({1}.numel() // {2},)]({1}.contiguous(), {3}[0], {3}[1], {2}, K={4}, "
-                  "BLOCK=triton.next_power_of_2({2}), num_warps={5})",
+                  "BLOCK={6}, num_warps={5})",
                   request.name, host, LastSize(host), request.result, k,
                   cols > 4096   ? 16
                   : cols > 1024 ? 8
-                                : 4)};
+                                : 4,
+                  NextPowerOfTwo(LastSize(host)))};
   text.used.insert("select_largest");
   return text;
 }
@@ -117,9 +118,16 @@ std::optional<KernelText> ScatterTriton(const TemplateRequest& request) {
   const auto& picks = p[value.operands[1]].shape;
   const double places =
       p.At(shape[0], synth::Binding::kCuda) * p.At(shape[1], synth::Binding::kCuda);
-  constexpr double kMostCompared = 4e10;  // places times indices, some milliseconds
+  constexpr double kMostCompared = 3e7;  // places times indices: some ten microseconds
   if (places * p.At(picks.back(), synth::Binding::kCuda) > kMostCompared * (rows ? 16 : 1))
     return std::nullopt;
+  // Places and indices of a tile.
+  const auto tile_of = [&](DimId dim, double least, double most) {
+    return static_cast<int>(
+        std::clamp(std::exp2(std::ceil(std::log2(p.At(dim, synth::Binding::kCuda)))), least, most));
+  };
+  const int block = tile_of(shape[1], 16, rows ? 64 : 32);
+  const int pick = tile_of(picks.back(), 16, 128);
   const std::string how = OptionOf(value, "reduce");
   KernelText text;
   const std::string x = request.host(value.operands[0]), index = request.host(value.operands[1]),
@@ -143,10 +151,11 @@ def {}(x_ptr, index_ptr, source_ptr, out_ptr, picks, cols, PICKS: tl.constexpr, 
     tl.store(out_ptr + at, x + total, mask=col < cols)
 )",
                               request.name);
-    text.call.push_back(fmt::format(
-        "{0}[({1}.shape[0], triton.cdiv({1}.shape[1], 128))]({1}.contiguous(), {2}.contiguous(), "
-        "{3}.contiguous(), {4}, {2}.numel(), {1}.shape[1], PICKS=32, BLOCK=128)",
-        request.name, x, index, source, request.result));
+    text.call.push_back(
+        fmt::format("{0}[({1}.shape[0], {5})]({1}.contiguous(), {2}.contiguous(), "
+                    "{3}.contiguous(), {4}, {2}.numel(), {1}.shape[1], PICKS={6}, BLOCK={7})",
+                    request.name, x, index, source, request.result, CeilDiv(x + ".shape[1]", block),
+                    pick, block));
     text.used.insert("gather_into_places");
     return text;
   }
@@ -182,10 +191,11 @@ def {}(x_ptr, index_ptr, source_ptr, out_ptr, picks, cols, PICKS: tl.constexpr, 
       request.name, neutral, mean ? "    count = tl.full((BLOCK, 1), 1.0, tl.float32)\n" : "", step,
       mean ? "        count += tl.sum(here.to(tl.float32), axis=1)[:, None]\n" : "",
       mean ? "(x + total) / count" : end);
-  text.call.push_back(fmt::format(
-      "{0}[({1}.shape[0], triton.cdiv({1}.shape[1], 64))]({1}.contiguous(), {2}.contiguous(), "
-      "{3}.contiguous(), {4}, {2}.shape[1], {1}.shape[1], PICKS=64, BLOCK=64)",
-      request.name, x, index, source, request.result));
+  text.call.push_back(
+      fmt::format("{0}[({1}.shape[0], {5})]({1}.contiguous(), {2}.contiguous(), "
+                  "{3}.contiguous(), {4}, {2}.shape[1], {1}.shape[1], PICKS={6}, BLOCK={7})",
+                  request.name, x, index, source, request.result, CeilDiv(x + ".shape[1]", block),
+                  pick, block));
   text.used.insert("gather_into_places");
   return text;
 }

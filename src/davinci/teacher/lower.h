@@ -18,6 +18,7 @@ namespace davinci::teacher {
 struct LowerOptions {
   std::set<std::string> rules;                     // of the teacher, that structure may follow
   synth::Binding binding = synth::Binding::kCuda;  // sizes that decide which order is cheaper
+  bool calls_only = false;                         // every operator stays a PyTorch call
 };
 
 // Fails where not even the PyTorch call can be written again (a size that no tensor shows).

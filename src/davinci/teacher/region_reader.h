@@ -118,10 +118,17 @@ class RegionReader {
       if (p_[alike].kind != TensorValue::Kind::kReduce || FirstAlike(alike) != FirstAlike(reduce))
         continue;
       if (IsOutput(alike)) return true;
+      std::vector<Id> same = {alike};  // itself, and where it is finite
+      for (const Id member : region_.members)
+        if (p_[member].kind == TensorValue::Kind::kPoint &&
+            p_[member].primitive->name == "finite_or_zero" && p_[member].operands[0] == alike)
+          same.push_back(member);
       for (const Id member : region_.members) {
         const TensorValue& reader = p_[member];
-        if (std::find(reader.operands.begin(), reader.operands.end(), alike) ==
-            reader.operands.end())
+        if (std::find(same.begin() + 1, same.end(), member) != same.end() ||
+            std::none_of(reader.operands.begin(), reader.operands.end(), [&](Id operand) {
+              return std::find(same.begin(), same.end(), operand) != same.end();
+            }))
           continue;
         if (reader.kind != TensorValue::Kind::kPoint) return true;
         const bool difference =

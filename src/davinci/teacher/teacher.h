@@ -35,6 +35,7 @@ struct Candidate {
   std::set<std::string> rules, skills;
   int own_kernels = 0;             // regions
   std::vector<LeftOperator> left;  // operators left to PyTorch
+  bool prefers_vendor = false;     // PyTorch's own kernels are expected to be as fast
 };
 
 class Teacher {
@@ -44,6 +45,9 @@ class Teacher {
   // `allowed`: names of rules. Fails where the task cannot be rewritten at all in this language.
   Result<Candidate> Write(const synth::Graph& graph, const synth::RenderedTask& task,
                           Language language, const std::set<std::string>& allowed) const;
+  // The task as calls of PyTorch alone: the answer where a candidate prefers the vendor.
+  Result<Candidate> WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
+                                Language language) const;
   // The rules of a level: naive has none.
   static std::set<std::string> RulesOf(Level level, Language language);
 

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "davinci/synth/text.h"
+#include "davinci/teacher/candidate_writer.h"
+
+namespace davinci::teacher {
+
+// The kernels that forward() launches get the wrapper.
+std::string CandidateWriter::Direct(std::string kernels) const {
+  static constexpr std::string_view kDefinition = "@triton.jit\ndef ";
+  for (size_t at = 0; (at = kernels.find(kDefinition, at)) != std::string::npos;) {
+    const size_t begin = at + kDefinition.size();
+    const std::string call = kernels.substr(begin, kernels.find('(', begin) - begin) + "[";
+    const bool launched =
+        std::any_of(forward_.begin(), forward_.end(),
+                    [&](const std::string& line) { return line.find(call) != std::string::npos; });
+    if (launched) kernels.insert(at, "@direct\n");
+    at = begin + (launched ? 8 : 0);
+  }
+  return kernels;
+}
+
+std::string CandidateWriter::File(const std::string& kernels, const std::string& bindings,
+                                  const std::set<std::string>& helpers) {
+  const bool triton = language_ == Language::kTriton, cuda = language_ == Language::kCuda;
+  std::string forward;
+  for (const std::string& line : forward_) forward += "        " + line + "\n";
+  std::string result;
+  for (size_t i = 0; i < p_.outputs.size(); ++i) {
+    const std::string name = Name(p_.outputs[i]);
+    if (task_.parts.result == "dict")
+      result += fmt::format("{}\"{}\": {}", i ? ", " : "", task_.parts.result_keys[i], name);
+    else
+      result += (i ? ", " : "") + name;
+  }
+  if (task_.parts.result == "dict") result = "{" + result + "}";
+  if (task_.parts.result == "list") result = "[" + result + "]";
+  const std::string body = task_.parts.helpers + task_.parts.constructor + forward;
+  std::string file;
+  if (body.find("math.") != std::string::npos) file += "import math\n\n";
+  file += "import torch\nimport torch.nn as nn\n";
+  if (body.find("F.") != std::string::npos) file += "import torch.nn.functional as F\n";
+  if (!kernels.empty())
+    file += triton ? fmt::format("import triton\nimport triton.language as tl\n{}",
+                                 candidate_.rules.contains("direct_launch")
+                                     ? "from triton.runtime import driver\n"
+                                     : "")
+                   : std::string("\nimport davinci_runtime as dv\n");
+  const auto binding =
+      static_cast<size_t>(triton || cuda ? synth::Binding::kCuda : synth::Binding::kCpu);
+  if (!task_.parts.constants[binding].empty()) file += "\n" + task_.parts.constants[binding];
+  const bool direct = candidate_.rules.contains("direct_launch");
+  if (!kernels.empty() && triton)
+    file += fmt::format("\n\n{}{}{}", direct ? fmt::format("{}\n\n", TritonDirect()) : "",
+                        TritonPrelude(helpers), direct ? Direct(kernels) : kernels);
+  if (!kernels.empty() && cuda)
+    file += fmt::format("\nSOURCE = r\"\"\"\n{}{}\"\"\"\n\nkernels = dv.cuda_module(SOURCE)\n{}",
+                        CudaPrelude(helpers, kernels), kernels, bindings);
+  if (!kernels.empty() && !triton && !cuda) {
+    const std::string prelude = math_.Definitions(helpers);
+    const std::string memory =
+        std::string(kernels.find("std::fill") == std::string::npos ? ""
+                                                                   : "#include <algorithm>\n") +
+        (kernels.find("std::make_unique") == std::string::npos ? "" : "#include <memory>\n");
+    file += fmt::format(
+        "\n# errno and floating-point traps keep loops from vectorising; fused products round "
+        "otherwise than PyTorch.\nFLAGS = [\"-fno-math-errno\", \"-fno-trapping-math\", "
+        "\"-ffp-contract=off\"]\nSOURCE = r\"\"\"\n#include <bit>\n#include <cmath>\n#include "
+        "<cstdint>\n{}\n{}{}{}\"\"\"\n\nkernels = dv.cpp_module(SOURCE, FLAGS)\n{}",
+        memory, prelude, prelude.empty() ? "" : "\n", kernels, bindings);
+  }
+  file += "\n\n" + task_.parts.helpers + task_.parts.constructor;
+  const std::string inputs = synth::Join(task_.parts.inputs, ", ");
+  const bool replays = candidate_.rules.contains("replay_graph");
+  file += fmt::format("    def {}(self, {}):\n", replays ? "compute" : "forward", inputs);
+  for (const std::string& input : task_.parts.inputs)
+    if (read_inputs_.contains(input))
+      file += fmt::format("        {0} = {0}.contiguous()\n", input);
+  file += forward + "        return " + result + "\n";
+  return replays ? file + Replay(inputs) : file;
+}
+
+}  // namespace davinci::teacher
