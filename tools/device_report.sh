@@ -143,12 +143,15 @@ pairs() {
 }
 
 teacher() {
-  local demos=$work/teacher/demos
+  local demos=$work/teacher/demos files=() seed
   mkdir -p "$work/teacher"
   part 120 teacher/tiles "$python" bench/product_tiles.py --json "$work/teacher/tiles.jsonl"
-  part 20 teacher/write "$davinci" synth demos --count "${DAVINCI_TEACHER:-180}" --seed "${DAVINCI_TEACHER_SEED:-4002}" \
-    --language triton --out "$demos"
-  part 215 teacher/speed "$python" tests/teacher/speed_candidates.py "$demos/demos.jsonl" --device cuda --profile 0.95 --slice 0.01 --seconds 190 \
+  for seed in ${DAVINCI_TEACHER_SEEDS:-4002 4003}; do
+    part 20 "teacher/write-$seed" "$davinci" synth demos --count "${DAVINCI_TEACHER:-180}" --seed "$seed" --language triton \
+      --out "$demos-$seed"
+    files+=("$demos-$seed/demos.jsonl")
+  done
+  part 215 teacher/speed "$python" tests/teacher/speed_candidates.py "${files[@]}" --device cuda --profile 0.95 --slice 0.01 --seconds 190 \
     --out "$work/teacher/speed.jsonl"
 }
 

@@ -50,13 +50,22 @@ ProductKernel CandidateWriter::KernelOf(Id value, const Region& region) {
     kernel.batched_rows = p_.SizeText(made.shape[made.shape.size() - 2]);
   }
   if (Allows("skip_triangle")) SkipTriangles(p_, &kernel);
+  kernel.mirrored = Allows("mirror_symmetric") && IsSymmetric(p_, region, value) &&
+                    kernel.tile.rows == kernel.tile.cols && shape.rows > kernel.tile.rows;
+  // Two layouts of a larger tile do not fit into registers.
+  if (kernel.mirrored && kernel.tile.rows > 64)
+    kernel.tile = {64, 64, kernel.tile.depth, 4, kernel.tile.stages};
+  if (kernel.mirrored) kernel.last = "tl.where(tile_n <= tile_m, depth, 0)";
   return kernel;
 }
 
 void CandidateWriter::NoteProduct(const ProductKernel& kernel, bool epilogue) {
   if (kernel.compensated) Use("compensated_tf32");
   if (kernel.grouped) Use("group_tiles");
-  if (!kernel.first.empty() || !kernel.last.empty()) Use("skip_triangle");
+  if (kernel.mirrored)
+    Use("mirror_symmetric");
+  else if (!kernel.first.empty() || !kernel.last.empty())
+    Use("skip_triangle");
   if (epilogue) Use("product_epilogue");
 }
 

@@ -82,6 +82,10 @@ class TritonProduct : private TritonWriter {
     known_[product_.value] = "total";
     ReduceInRegisters();
     for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+    if (product_.mirrored)
+      for (const KernelTensor& tensor : form_.outputs)
+        Line(fmt::format("tl.store({}_ptr + col * {} + row, {}, mask=inside)", tensor.name,
+                         Multiplied(form_.reduced), Text(tensor.value)));
     const ProductTile& tile = product_.tile;
     const std::string cols = HostSize(form_.reduced);
     const std::string rows = batched ? product_.batched_rows : HostSize(form_.kept);

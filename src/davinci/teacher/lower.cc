@@ -299,6 +299,8 @@ class Lowering {
                  two->second.right_transposed};
       return product;
     }
+    if (node.op->name == "gram" && operands.size() == 1)
+      return MatrixProduct{operands[0], operands[0], -1, false, true};
     const auto one = kWithWeight.find(node.op->name);
     if (one == kWithWeight.end() || operands.size() != 1) return std::nullopt;
     product.left = operands[0];

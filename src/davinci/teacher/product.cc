@@ -249,6 +249,19 @@ bool KnowsDepth(const Program& p, Id product) {
   return p.graph.precision == synth::Precision::kFp32 && !IsMultiple(ShapeOf(p, product).depth, 16);
 }
 
+bool IsSymmetric(const Program& p, const Region& region, Id id) {
+  const MatrixProduct& product = *p[id].product;
+  for (const Id member : region.members) {
+    if (p[member].kind != TensorValue::Kind::kPoint) return false;
+    for (const Id operand : p[member].operands)
+      if (operand != id && p[operand].kind != TensorValue::Kind::kScalar &&
+          std::find(region.members.begin(), region.members.end(), operand) == region.members.end())
+        return false;
+  }
+  return product.left == product.right && product.left_transposed != product.right_transposed &&
+         product.bias < 0 && Shape(p, product.left).size() == 2;
+}
+
 void SkipTriangles(const Program& p, ProductKernel* kernel) {
   const MatrixProduct& product = *p[kernel->value].product;
   // Rows of several matrices on one on the right are numbered through.
@@ -300,9 +313,13 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
     line("tile_m = tl.program_id(0)" + to64 + " // tiles_n");
     line("tile_n = tl.program_id(0) % tiles_n");
   }
+  if (kernel.mirrored) {
+    line("# The result is symmetric: tiles above the diagonal are written by those below it.");
+  }
   line(batched ? "r = (tile_m * ROWS + tl.arange(0, ROWS))[:, None]"
                : "row = (tile_m * ROWS + tl.arange(0, ROWS))[:, None]");
-  line(fmt::format("in_row = {} < {}", batched ? "r" : "row", own_rows));
+  line(kernel.mirrored ? fmt::format("in_row = row < tl.where(tile_n <= tile_m, {}, 0)", own_rows)
+                       : fmt::format("in_row = {} < {}", batched ? "r" : "row", own_rows));
   if (batched) {
     line("matrix = tl.program_id(1)" + to64);
     line("row = matrix * m + r");
@@ -330,7 +347,8 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
   line("total = tl.zeros((ROWS, BLOCK), tl.float32)");
   const std::string first = kernel.first.empty() ? "0" : "first";
   const std::string last = kernel.last.empty() ? "depth" : "last";
-  if (first == "first" || last == "last") line("# Outside of these one operand is zero.");
+  if (first == "first" || (last == "last" && !kernel.mirrored))
+    line("# Outside of these one operand is zero.");
   if (first == "first") line("first = " + kernel.first);
   if (last == "last") line("last = " + kernel.last);
   line(fmt::format("for start in range({}, {}, DEPTH):", first, last));

@@ -38,6 +38,7 @@ struct ProductKernel {
   bool whole_rows = false;  // a tile holds the row: something reduces it
   bool grouped = false;
   bool compensated = false;
+  bool mirrored = false;  // tiles above the diagonal are written by those below it
   // Bounds of the inner dimension for a tile, as kernel text, where an operand is a triangle whose
   // zeros are left out; "": from 0, to the depth. `first` is a multiple of the step.
   std::string first, last;
@@ -65,6 +66,10 @@ ProductTile TileFor(const Program& program, Id product, bool whole_rows);
 bool NeedsEpilogue(const Program& program, Id product);
 // Whether the kernel is compiled for the depth, which lets it read rows of that length in vectors.
 bool KnowsDepth(const Program& program, Id product);
+
+// Whether the product is a matrix times its transpose, and the region computes the same of each of
+// its elements wherever that lies.
+bool IsSymmetric(const Program& program, const Region& region, Id product);
 
 // Fills the bounds of a kernel whose operands are torch.tril(…) or torch.triu(…).
 void SkipTriangles(const Program& program, ProductKernel* kernel);

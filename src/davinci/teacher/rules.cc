@@ -18,6 +18,7 @@ const std::vector<Rule>& Rules() {
       {"compensated_tf32", "fp32-product-as-three-tf32", {Language::kTriton}},
       {"product_epilogue", "matmul-epilogue-activation", {Language::kTriton}},
       {"group_tiles", "group-tiles-for-l2", {Language::kTriton}},
+      {"mirror_symmetric", "mirror-symmetric-product", {Language::kTriton}},
       {"skip_triangle", "skip-triangular-tiles", {Language::kTriton}},
       {"softmax_in_registers", "softmax-row-in-registers", {Language::kTriton}},
       {"norm_in_registers", "norm-row-kept-in-registers", {Language::kTriton}},
