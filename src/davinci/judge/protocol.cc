@@ -52,7 +52,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     protocol.alone_every = 3;
     protocol.latency_every = 8;
     protocol.profile_warmup_seconds = 0.005;
-    protocol.timing_budget_seconds = 0.15;
+    protocol.timing_budget_seconds = 0.25;
     protocol.target_half_width = 0.06;
     protocol.stress_share = 0;  // winners are judged again
     protocol.sampling_share_of_width = 0.5;
