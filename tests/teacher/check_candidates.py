@@ -1,6 +1,6 @@
 """Runs the teacher's candidates against their tasks: Triton in the interpreter, C++ compiled, CUDA C++ as cuda_on_cpu.py does.
 
-    check_candidates.py DEMOS.jsonl [--language LANGUAGE] [--least SHARE] [--nan] [--only PART] [--seconds N]
+    check_candidates.py DEMOS.jsonl [--language LANGUAGE] [--least SHARE] [--nan | --huge] [--only PART] [--operators NAME…] [--seconds N]
 
 Sizes are the task's smallest (a variant, else cpu). A candidate passes when every output has the reference's shape and
 dtype and agrees within a tolerance far above rounding and far below a wrong formula. Exit status 1 below the share.
@@ -38,7 +38,7 @@ def dot(builder, a, b, d, *options, plain=interpreter.InterpreterBuilder.create_
 interpreter.InterpreterBuilder.create_dot = dot
 
 
-def check(row, candidate, folder, nan):
+def check(row, candidate, folder, nan, huge):
     """Nothing, or why the candidate is wrong."""
     meta = tomllib.loads(row["sidecar"])
     sizes = dict(meta.get("sizes", {}).get("cpu", {}))
@@ -67,6 +67,11 @@ def check(row, candidate, folder, nan):
             if first is None:
                 return "skipped"
             first.view(-1)[first.numel() // 2] = float("nan")
+        if huge:  # squares and exponentials overflow, the numbers themselves do not
+            inputs = [x * 1e25 if x.is_floating_point() else x for x in inputs]
+            for x in inputs:
+                if x.is_floating_point():
+                    x.view(-1)[-1] = float("inf")
         with torch.no_grad():
             want = tensors(model(*[x.clone() for x in inputs]))
             have = tensors(new(*[x.clone() for x in inputs]))
@@ -81,9 +86,11 @@ def check(row, candidate, folder, nan):
         if w.shape != h.shape or w.dtype != h.dtype:
             return f"{tuple(h.shape)} {h.dtype} for {tuple(w.shape)} {w.dtype}"
         w, h = w.double(), h.double()
-        if nan:
+        if nan or huge:
             if not torch.equal(w.isnan(), h.isnan()):
                 return f"{int(h.isnan().sum())} NaNs for {int(w.isnan().sum())}"
+            if huge and not torch.equal(w.isinf(), h.isinf()):
+                return f"{int(h.isinf().sum())} infinities for {int(w.isinf().sum())}"
             continue
         scale = w[w.isfinite()].abs().mean().item() if w.isfinite().any() else 1.0
         if not torch.allclose(h, w, rtol=4e-2 if half else 2e-3, atol=(4e-2 if half else 2e-4) * max(scale, 1e-3), equal_nan=True):
@@ -97,7 +104,9 @@ def main():
     parser.add_argument("--language")
     parser.add_argument("--least", type=float, default=1.0)
     parser.add_argument("--nan", action="store_true", help="inputs with a NaN: outputs must have theirs at the same places")
+    parser.add_argument("--huge", action="store_true", help="inputs times 1e25, the last one infinite: NaNs and infinities must be where the task's are")
     parser.add_argument("--only")
+    parser.add_argument("--operators", nargs="+", help="tasks of these operators alone")
     parser.add_argument("--seconds", type=float, default=1e9)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -107,12 +116,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for line in open(options.demos):
             row = json.loads(line)
+            if options.operators and not set(row["synth"]["operators"]) <= set(options.operators):
+                continue
             for candidate in row["candidates"]:
                 if options.language not in (None, candidate["language"]) or (options.only and options.only not in candidate["id"]):
                     continue
                 if not candidate["own_kernels"] or time.monotonic() - begin > options.seconds:
                     continue
-                why = check(row, candidate, pathlib.Path(folder), options.nan)
+                why = check(row, candidate, pathlib.Path(folder), options.nan, options.huge)
                 if why == "skipped":
                     skipped += 1
                     continue

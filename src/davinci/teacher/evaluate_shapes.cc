@@ -74,8 +74,7 @@ std::optional<Result<Meaning>> Evaluator::Viewed(const NativeCall& call) {
     if (!axes.ok() || axes->size() != 1) return Result<Meaning>(Unknown("size"));
     return Result<Meaning>(Size(shape[static_cast<size_t>((*axes)[0])]));
   }
-  if (name == "contiguous" || name == "clone" || name == "detach" || name == "nan_to_num") {
-    if (name == "nan_to_num") return Result<Meaning>(Unknown(name));
+  if (name == "contiguous" || name == "clone" || name == "detach") {
     return Result<Meaning>(arguments[0]);
   }
   if (name == "unsqueeze") {

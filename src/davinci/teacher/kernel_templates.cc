@@ -118,7 +118,7 @@ std::optional<KernelText> ScatterTriton(const TemplateRequest& request) {
   const auto& picks = p[value.operands[1]].shape;
   const double places =
       p.At(shape[0], synth::Binding::kCuda) * p.At(shape[1], synth::Binding::kCuda);
-  constexpr double kMostCompared = 3e7;  // places times indices: some ten microseconds
+  constexpr double kMostCompared = 1e8;  // places times indices: some twenty microseconds
   if (places * p.At(picks.back(), synth::Binding::kCuda) > kMostCompared * (rows ? 16 : 1))
     return std::nullopt;
   // Places and indices of a tile.

@@ -116,6 +116,38 @@ TEST(Teacher, SizesInTheTextAreThoseOfTheGpu) {
   EXPECT_GT(seen, 10u);
 }
 
+// No launch by Triton is hidden behind one kernel of some microseconds.
+TEST(Teacher, AShortSingleOperatorPrefersPyTorch) {
+  size_t preferred = 0;
+  for (const auto& task : Tasks(600, 9)) {
+    const auto best = All().teacher.Write(task.graph, task.text, Language::kTriton,
+                                          Teacher::RulesOf(Level::kBest, Language::kTriton));
+    if (!best.ok() || !best->prefers_vendor) continue;
+    ++preferred;
+    EXPECT_EQ(task.graph.pattern->family.find("chain"), std::string::npos) << task.id;
+    const auto vendor = All().teacher.WriteVendor(task.graph, task.text, Language::kTriton);
+    ASSERT_TRUE(vendor.ok()) << task.id;
+    EXPECT_EQ(vendor->own_kernels, 0) << task.id;
+    EXPECT_EQ(vendor->source.find("triton"), std::string::npos) << task.id;
+  }
+  EXPECT_GT(preferred, 5u);
+}
+
+// Kernels that forward() launches are wrapped, and a graph's are not.
+TEST(Teacher, DirectLaunchesAreOfKernelsThatForwardCalls) {
+  size_t direct = 0;
+  for (const auto& task : Tasks(200, 10)) {
+    const auto best = All().teacher.Write(task.graph, task.text, Language::kTriton,
+                                          Teacher::RulesOf(Level::kBest, Language::kTriton));
+    if (!best.ok() || best->own_kernels == 0) continue;
+    const bool wrapped = best->source.find("@direct\n@triton.jit\ndef ") != std::string::npos;
+    EXPECT_EQ(wrapped, best->rules.contains("direct_launch")) << task.id;
+    EXPECT_FALSE(wrapped && best->rules.contains("replay_graph")) << task.id;
+    direct += wrapped;
+  }
+  EXPECT_GT(direct, 20u);
+}
+
 TEST(Teacher, WithoutRulesEveryOperatorIsAKernel) {
   // Templates and structure make kernels of what else is a vendor call.
   auto fusion = Teacher::RulesOf(Level::kBest, Language::kCpp);
