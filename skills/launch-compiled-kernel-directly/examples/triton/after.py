@@ -23,7 +23,7 @@ class direct:
                 made, fixed = self.compiled[key]
                 stream = driver.active.get_current_stream(args[0].device.index)
                 place = (*grid, 1, 1)[:3]
-                made.run(*place, stream, made.function, made.packed_metadata, None, None, None, *args, *fixed)
+                made[place](*args, *fixed, stream=stream)
                 return
             made = self.kernel[grid](*args, **constants)
             if made is not None:  # Triton's interpreter compiles nothing
