@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <thread>
 #include <utility>
 
@@ -29,12 +30,15 @@ constexpr int kWarmupPairsOnCuda = 1;
 constexpr double kBusyTurns = 4;
 constexpr double kLongestBusySeconds = 5;
 constexpr double kLongestWaitForQuiet = 20;
-// Standard deviation of the log ratio of two processes of one program; it widens every interval. On
-// cuda 0.006. On cpu one process differs from the next by 0.02 to 0.045, for as long as it lives:
-// which physical pages it got (caches are indexed by them) and where its temporaries lie in them
-// (bench/process_spread.py).
+// Standard deviation of the log ratio of two processes of one program, for as long as they live; it
+// widens every interval. On cuda 0.006. On cpu 0.02 to 0.045 while the inputs of a call fit into
+// caches near a core: which physical pages a process got, by which caches are indexed, and where
+// its temporaries lie in them (bench/process_spread.py). Larger ones are read from wherever the
+// machine, and a host below it, put the pages: 0.1 for a chain on 16 MB, where either process takes
+// 10 to 25 % longer than the other (bench/aa.py).
 constexpr double kBetweenProcessLogSdOnCuda = 0.006;
-constexpr double kBetweenProcessLogSdOnCpu = 0.04;
+constexpr double kBetweenProcessLogSdOnCpu[] = {0.04, 0.1};
+constexpr double kInputBytesOnCpu[] = {4 << 20, 16 << 20};  // of which these are
 // … and by this much a call. On cuda: a kernel of 5 us in eight processes, 5.1 to 5.4. On cpu: how
 // two threads meet again, the same all through one process. A/A of calls of 0.11 ms on two busy
 // cores: the two sides differ by 10 µs (standard deviation).
@@ -44,6 +48,13 @@ constexpr double kBetweenProcessSecondsOnCpu = 7e-6;
 constexpr double kWideInterval = 2;
 // Unwritten pages of an output below which no label is set.
 constexpr int64_t kFewPages = 16;
+
+double BetweenProcessLogSdOnCpu(double input_bytes) {
+  const auto& [small, large] = kInputBytesOnCpu;
+  const double share =
+      std::log(std::clamp(input_bytes, small, large) / small) / std::log(large / small);
+  return std::lerp(kBetweenProcessLogSdOnCpu[0], kBetweenProcessLogSdOnCpu[1], share);
+}
 
 }  // namespace
 
@@ -280,7 +291,9 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   options.ratio.seed = secret_.Next();
   options.ratio.pairs_per_block = job_.target == Target::kCuda ? 1 : 2;
   options.ratio.between_process_log_sd =
-      job_.target == Target::kCuda ? kBetweenProcessLogSdOnCuda : kBetweenProcessLogSdOnCpu;
+      job_.target == Target::kCuda
+          ? kBetweenProcessLogSdOnCuda
+          : BetweenProcessLogSdOnCpu(static_cast<double>(session_->facts[0]->slot_bytes));
   options.ratio.between_process_seconds =
       job_.target == Target::kCuda ? kBetweenProcessSecondsOnCuda : kBetweenProcessSecondsOnCpu;
   DAVINCI_ASSIGN_OR_RETURN(stats::MeasurementPlan plan,
