@@ -378,7 +378,8 @@ def main():
     texts, finished = wait(start(command, arguments.ranks, arguments.device), begun + arguments.budget - 15, each, signal.SIGUSR1)
     utilisation.stop()
     result["finished"] = finished
-    result["said"] = [text[-4000:] for text in texts]
+    if not finished:
+        result["said"] = [text[-4000:] for text in texts]
     # The prompts of training are the ones that were taught.
     known = {json.dumps(row["messages"][:-1]) for row in rows}
     if os.path.exists(os.path.join(out, "blobs.sqlite")):
