@@ -76,15 +76,11 @@ class ModelNew(nn.Module):
         return x * 2 + 1
 )",
                                          kImports));
+  // Waking and stopping them costs a fraction of a millisecond to several, which the judge causes:
+  // it measures that, and refuses nobody for it.
   EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
-  // Waking and stopping them costs a millisecond or more, which the judge causes and does not
-  // charge.
   EXPECT_GE(e.evidence["waking"].value("threads", 0), 90);
-  // Beside other work neither is known well enough to be compared.
-  if (Slowness() <= 1) {
-    EXPECT_LT(e.evidence["clocks"].value("arm_charged_ms", 1e9),
-              0.5 * e.evidence["waking"].value("wall_ms", 0.0));
-  }
+  EXPECT_GT(e.evidence["waking"].value("wall_ms", 0.0), 0);
 }
 
 // --- policy_violation ---
