@@ -68,6 +68,9 @@ std::vector<pid_t> Threads(pid_t pid) {
 // one: as long as a machine with many times its cores of load may take.
 constexpr double kFreezeSeconds = 20;
 
+// A thread that ran for less went back to sleep.
+constexpr int64_t kWorkNs = 20'000;
+
 // schedstat: nanoseconds on a core, nanoseconds waiting for one, number of turns.
 int64_t WaitFromSchedstat(const std::string& text) {
   long long ran = 0;
@@ -305,15 +308,27 @@ CoreTimes Process::ReadCoreTimes() const {
     if (std::sscanf(text.c_str(), "%lld %lld", &ran, &waited) != 2) continue;
     times.ran_ns += ran;
     times.waited_ns += waited;
-    if (tid == pid_) times.main_ran_ns = ran, times.main_waited_ns = waited;
+    if (tid == pid_)
+      times.main_ran_ns = ran, times.main_waited_ns = waited;
+    else
+      times.others.push_back({tid, ran, waited});
   }
+  std::ranges::sort(times.others, {}, &CoreTimes::Thread::tid);
   return times;
 }
 
 CoreTimes CoreTimes::Since(const CoreTimes& before) const {
   const auto since = [](int64_t now, int64_t then) { return std::max(now - then, int64_t{0}); };
-  return {since(main_ran_ns, before.main_ran_ns), since(main_waited_ns, before.main_waited_ns),
-          since(ran_ns, before.ran_ns), since(waited_ns, before.waited_ns)};
+  CoreTimes times;
+  times.main_ran_ns = since(main_ran_ns, before.main_ran_ns);
+  times.ran_ns = since(ran_ns, before.ran_ns);
+  times.waited_ns = times.main_waited_ns = since(main_waited_ns, before.main_waited_ns);
+  for (const Thread& now : others) {
+    const auto then = std::ranges::lower_bound(before.others, now.tid, {}, &Thread::tid);
+    const Thread was = then != before.others.end() && then->tid == now.tid ? *then : Thread();
+    if (now.ran_ns - was.ran_ns >= kWorkNs) times.waited_ns += since(now.waited_ns, was.waited_ns);
+  }
+  return times;
 }
 
 int64_t CoreTimes::OthersNs() const {

@@ -40,11 +40,19 @@ struct Death {
 
 // Nanoseconds on a core and waiting for one, of the main thread and of all threads together.
 struct CoreTimes {
+  struct Thread {
+    pid_t tid = 0;
+    int64_t ran_ns = 0;
+    int64_t waited_ns = 0;
+  };
   int64_t main_ran_ns = 0;
   int64_t main_waited_ns = 0;
   int64_t ran_ns = 0;
   int64_t waited_ns = 0;
-  // Since `before`. Threads that have ended since are not counted.
+  std::vector<Thread> others;  // by tid; of a reading, empty in a difference
+  // Since `before`. Threads that have ended since are not counted, nor is the wait of one that did
+  // no more than go back to sleep: all wake when a process goes on, and those with nothing to do
+  // wait behind those that compute.
   CoreTimes Since(const CoreTimes& before) const;
   // Of the main thread's wait what threads of its own process cannot have caused: they ran for
   // less.
