@@ -581,6 +581,8 @@ class Oracle(oracle_windows.Windows):
             if torch.cuda.memory_reserved() > _KEEP_WHILE_RESTING_BYTES:
                 torch.cuda.empty_cache()
         else:
+            for name in set(self._arenas) - {"baseline"}:  # of further launches
+                os.close(self._arenas.pop(name).fd)
             self._keep(gone)
             memory.give_freed_back(_KEEP_WHILE_RESTING_BYTES)
         return {}

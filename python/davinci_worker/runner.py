@@ -184,8 +184,10 @@ class Runner:
         return {"ok": {"seconds": time.monotonic() - started}}
 
     def _op_construct(self, message, fds):
-        """Builds the module for one shape variant, weights drawn after ``torch.manual_seed(seed)``."""
+        """Builds the module for one shape variant, weights drawn after ``torch.manual_seed(seed)``. ``padding``: bytes that lie below
+        all that is allocated from here on."""
         message["stage"] = "load_error"
+        self._padding = torch.empty(message.get("padding", 0), dtype=torch.uint8)
         arguments = packing.from_blob(message["init"])
         torch.manual_seed(message["seed"])
         device = "cuda" if self._cuda else "cpu"

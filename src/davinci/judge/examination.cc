@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kReadyTimeoutSeconds = 60;
 constexpr double kLockTimeoutSeconds = 10;
+constexpr uint64_t kMostPadding = 1 << 21;  // bytes: a huge page
 // Raise it when the parts of device_memory.h or the oracle's estimate become others.
 constexpr int kFootprintVersion = 3;
 }  // namespace
@@ -194,20 +194,33 @@ Result<bool> Examination::StartRoles() {
   candidate_imports_.package.clear();
   if (job_.candidate_has_neighbours)
     candidate_imports_.Add(task::FindLocalImports(job_.candidate, job_.candidate_path));
+  uses_triton_ = job_.candidate.find("triton") != std::string::npos;
+  DAVINCI_RETURN_IF_ERROR(StartCandidate());
+  return true;
+}
+
+Status Examination::StartCandidate() {
   DAVINCI_ASSIGN_OR_RETURN(
       candidate_home_,
       context_.runner_pool->Take(job_.target, job_.compile_only, protocol_.device_connections,
                                  task::WithoutTask(candidate_imports_.visible, task_.files),
                                  candidate_imports_.names));
   candidate_.runner = std::move(candidate_home_.runner);
-  uses_triton_ = job_.candidate.find("triton") != std::string::npos;
   candidate_.runner->process().SetMemoryLimit(MemoryBytes());
   CompileLimits compiling;
   compiling.seconds = protocol_.compile_timeout_seconds;
   candidate_.runner->set_compile_limits(compiling);
-  DAVINCI_RETURN_IF_ERROR(
-      WriteFileAtomic(candidate_home_.source_path(), job_.candidate, Durability::kFastest));
-  return true;
+  return WriteFileAtomic(candidate_home_.source_path(), job_.candidate, Durability::kFastest);
+}
+
+void Examination::PostCandidate() {
+  candidate_.runner->Post({{"op", "load"},
+                           {"path", candidate_home_.source_path().string()},
+                           {"entry", task_.candidate_entry},
+                           {"function", task_.candidate_function},
+                           {"module", "candidate"},
+                           {"imports", ToJson(candidate_imports_)},
+                           {"compile_only", job_.compile_only ? CompileOnlyOptions() : json()}});
 }
 
 // The reference is loaded by both of its roles at once, and while a candidate starts.
@@ -280,13 +293,7 @@ Result<bool> Examination::LoadReference() {
   bool fresh = session_ && !session_->ready;
   if (fresh) DAVINCI_RETURN_IF_ERROR(BeginReference());
   if (auto failure = candidate_.runner->AwaitReady(kReadyTimeoutSeconds)) return Verdict(*failure);
-  candidate_.runner->Post({{"op", "load"},
-                           {"path", candidate_home_.source_path().string()},
-                           {"entry", task_.candidate_entry},
-                           {"function", task_.candidate_function},
-                           {"module", "candidate"},
-                           {"imports", ToJson(candidate_imports_)},
-                           {"compile_only", job_.compile_only ? CompileOnlyOptions() : json()}});
+  PostCandidate();
   if (!session_) {  // the candidate loads while we wait for processes
     DAVINCI_RETURN_IF_ERROR(TakeSession(context_.sessions->TryClaimSoon(SessionKey(), HostKey())));
     fresh = session_ && !session_->ready;
@@ -461,6 +468,8 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
                     {"init", facts->init},
                     {"seed", session_->init_seed},
                     {"mode", facts->mode}};
+  // Where a process's tensors lie decides some per cent of its calls: another place in each.
+  if (job_.target == Target::kCpu) construct["padding"] = secret_.Below(kMostPadding) / 64 * 64;
   if (protocol_.published) construct["cast"] = config::PrecisionName(task_.config.precision);
   if (timed == &session_->baseline && IsCompiled(job_.baseline))
     construct["compile"] =

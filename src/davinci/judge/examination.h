@@ -66,6 +66,7 @@ class Examination {
     CallResult candidate;
     // cuda: writing the inputs and cooling the caches, by turn; of windows by Side
     int64_t publish_ns[2] = {};
+    int launch = 0;
   };
   // A pair while it is measured.
   struct PairUnderWay {
@@ -191,6 +192,9 @@ class Examination {
   Result<bool> LoadReference();
   // Waits for the candidate's module, and serves its compilations meanwhile.
   const Answer& Loaded();
+  // A process for the candidate and its source; what it is asked to load.
+  Status StartCandidate();
+  void PostCandidate();
   Result<bool> LoadCandidate();
   Result<bool> LockEarly();
   Result<bool> LockLate();
@@ -216,6 +220,22 @@ class Examination {
   // Pairs (pairs_, stress_pairs_) until the stopping criterion is content.
   Result<std::optional<TimingPhase>> MeasurePhase(const TimingPlan& timing);
   Result<bool> CheckOtherWeights();
+  // Several launches (examination_launches.cc): the current one is session_->baseline, candidate_
+  // and candidate_home_; the others are parked in launches_.
+  struct Launch {
+    PrewarmedRunner home;  // of the candidate; removed after its process is gone
+    Timed baseline;
+    Timed candidate;
+  };
+  bool MayLaunchMore();
+  // As many as the protocol asks for, loaded and warm, where they are cheap; the first is current.
+  Result<bool> LaunchMore();
+  // False: it did not load, or failure_ holds the verdict.
+  Result<bool> StartLaunch(size_t launch);
+  Result<bool> WarmLaunch();
+  void UseLaunch(size_t launch);
+  std::vector<Timed*> TimedOf(Side side);  // of all launches
+  nlohmann::json LaunchRatios(const std::vector<stats::PairedSample>& samples) const;
   // The number of record; `uneven`: the average, where that is the number.
   void ConcludeTiming(const stats::StoppingOptions& options, const TimingPhase& phase,
                       const std::optional<Average>& uneven);
@@ -355,6 +375,8 @@ class Examination {
   SecretStream secret_{secret_seed_};
   std::string last_args_;
   Timed candidate_;
+  std::vector<Launch> launches_ = std::vector<Launch>(1);  // that of launch_ is empty
+  size_t launch_ = 0;
   task::LocalImports candidate_imports_;
   std::optional<Answer> loaded_;  // what came of loading the candidate, once asked
   bool uses_triton_ = false;

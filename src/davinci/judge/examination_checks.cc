@@ -434,11 +434,13 @@ Result<std::optional<Failure>> Examination::Reweigh(std::optional<uint64_t> seed
   std::vector<int> fds;
   for (const UniqueFd& fd : drawn.fds) fds.push_back(fd.get());
   // The baseline first: the candidate could write into what both read.
-  for (Timed* timed : {&session_->baseline, &candidate_}) {
-    const Answer copied = timed->runner->AskFrozen(message, protocol_.load_timeout_seconds, fds);
-    if (!copied.failure) continue;
-    if (timed == &candidate_) return Maybe(copied.failure);
-    return Internal(copied.failure->message);
+  for (const Side side : {Side::kBaseline, Side::kCandidate}) {
+    for (const Timed* timed : TimedOf(side)) {
+      const Answer copied = timed->runner->AskFrozen(message, protocol_.load_timeout_seconds, fds);
+      if (!copied.failure) continue;
+      if (side == Side::kCandidate) return Maybe(copied.failure);
+      return Internal(copied.failure->message);
+    }
   }
   ++reweighs_;
   right_since_reweigh_ = false;

@@ -26,6 +26,8 @@ namespace {
 // may wait beyond that.
 constexpr double kUsualShare = 0.05;
 constexpr double kSlackShare = 0.03;
+// A quiet machine's waits lie within a factor of two (0.09 to 0.24 ms of a call of 1 ms).
+constexpr int64_t kUsualSpread = 2;
 // The same, nanoseconds: waking one thread on a core of a virtual machine.
 constexpr int64_t kWakeNs = 20'000;
 
@@ -34,21 +36,25 @@ constexpr int64_t kWakeNs = 20'000;
 void Examination::LearnWaits() {
   usual_wait_ns_ = 0;
   for (CallResult Pair::*side : {&Pair::baseline, &Pair::candidate}) {
-    std::vector<double> waits;
-    std::vector<double> walls;
-    for (const Pair& pair : pairs_) {
-      waits.push_back(static_cast<double>((pair.*side).cores.waited_ns));
-      walls.push_back(static_cast<double>((pair.*side).wall_ns));
+    for (int launch = 0; launch < static_cast<int>(launches_.size()); ++launch) {
+      std::vector<double> waits;
+      std::vector<double> walls;
+      for (const Pair& pair : pairs_) {
+        if (pair.launch != launch) continue;
+        waits.push_back(static_cast<double>((pair.*side).cores.waited_ns));
+        walls.push_back(static_cast<double>((pair.*side).wall_ns));
+      }
+      if (waits.empty()) continue;
+      const double most = kUsualShare * stats::Percentile(walls, 0.1) + kWakeNs * context_.threads;
+      usual_wait_ns_ = std::max(
+          usual_wait_ns_, static_cast<int64_t>(std::min(stats::Percentile(waits, 0.1), most)));
     }
-    const double most = kUsualShare * stats::Percentile(walls, 0.1) + kWakeNs * context_.threads;
-    usual_wait_ns_ = std::max(usual_wait_ns_,
-                              static_cast<int64_t>(std::min(stats::Percentile(waits, 0.1), most)));
   }
 }
 
 bool Examination::IsUndisturbed(const CallResult& call) const {
   const auto slack = static_cast<int64_t>(kSlackShare * static_cast<double>(call.wall_ns));
-  return call.cores.waited_ns <= usual_wait_ns_ + slack + kWakeNs;
+  return call.cores.waited_ns <= kUsualSpread * usual_wait_ns_ + slack + kWakeNs;
 }
 
 double Examination::LeastSeconds(const CallResult& call) const {
@@ -61,27 +67,43 @@ double Examination::LeastSeconds(const CallResult& call) const {
 }
 
 std::vector<stats::PairedSample> Examination::HostSamples() {
-  std::vector<double> seconds[2];
+  struct Calls {
+    std::vector<double> baseline, candidate;
+    size_t fewer() const { return std::min(baseline.size(), candidate.size()); }
+  };
+  std::vector<Calls> undisturbed(launches_.size());
   for (const Pair& pair : pairs_) {
-    if (IsUndisturbed(pair.baseline)) seconds[0].push_back(RecordSeconds(pair.baseline));
+    Calls& calls = undisturbed[static_cast<size_t>(pair.launch)];
+    if (IsUndisturbed(pair.baseline)) calls.baseline.push_back(RecordSeconds(pair.baseline));
     if (IsUndisturbed(pair.candidate))
-      seconds[1].push_back(RecordSeconds(pair.candidate) + arm_charge_);
+      calls.candidate.push_back(RecordSeconds(pair.candidate) + arm_charge_);
   }
-  const size_t fewer = std::min(seconds[0].size(), seconds[1].size());
+  size_t of_baseline = 0;
+  size_t of_candidate = 0;
+  size_t usable = 0;
+  for (const Calls& calls : undisturbed) {
+    of_baseline += calls.baseline.size();
+    of_candidate += calls.candidate.size();
+    usable += calls.fewer();
+  }
   evaluation_.evidence["undisturbed_calls"] = {
-      {"baseline", seconds[0].size()}, {"candidate", seconds[1].size()}, {"of", pairs_.size()}};
-  undisturbed_ = fewer >= static_cast<size_t>(protocol_.min_pairs);
+      {"baseline", of_baseline}, {"candidate", of_candidate}, {"of", pairs_.size()}};
+  undisturbed_ = usable >= static_cast<size_t>(protocol_.min_pairs);
   std::vector<stats::PairedSample> samples;
-  if (!undisturbed_ || fewer == pairs_.size()) {
+  if (!undisturbed_ || usable == pairs_.size()) {
     for (const Pair& pair : pairs_)
       samples.push_back(
-          {RecordSeconds(pair.baseline), RecordSeconds(pair.candidate) + arm_charge_});
+          {RecordSeconds(pair.baseline), RecordSeconds(pair.candidate) + arm_charge_, pair.launch});
     return samples;
   }
   // Those of the side that has more are taken evenly, so that both run through the same minutes.
-  for (size_t i = 0; i < fewer; ++i)
-    samples.push_back(
-        {seconds[0][i * seconds[0].size() / fewer], seconds[1][i * seconds[1].size() / fewer]});
+  for (int launch = 0; const Calls& calls : undisturbed) {
+    const size_t fewer = calls.fewer() & ~size_t{1};  // whole blocks
+    for (size_t i = 0; i < fewer; ++i)
+      samples.push_back({calls.baseline[i * calls.baseline.size() / fewer],
+                         calls.candidate[i * calls.candidate.size() / fewer], launch});
+    ++launch;
+  }
   return samples;
 }
 
@@ -91,8 +113,10 @@ stats::PairedRatio Examination::WithinLoad(const stats::PairedRatio& ratio,
   std::vector<stats::PairedSample> slow;
   std::vector<stats::PairedSample> fast;
   for (const Pair& pair : pairs_) {
-    slow.push_back({LeastSeconds(pair.baseline), RecordSeconds(pair.candidate) + arm_charge_});
-    fast.push_back({RecordSeconds(pair.baseline), LeastSeconds(pair.candidate) + arm_charge_});
+    slow.push_back(
+        {LeastSeconds(pair.baseline), RecordSeconds(pair.candidate) + arm_charge_, pair.launch});
+    fast.push_back(
+        {RecordSeconds(pair.baseline), LeastSeconds(pair.candidate) + arm_charge_, pair.launch});
   }
   const auto low = stats::ComputePairedRatio(slow, options);
   const auto high = stats::ComputePairedRatio(fast, options);

@@ -23,6 +23,7 @@ using nlohmann::json;
 // On cuda a window of calls follows (WarmWindows), and the pair is left out where an earlier
 // candidate of the session has shown how long a call of the baseline takes.
 constexpr int kWarmupPairsOnCpu = 2;
+constexpr int kPairsOfLaunch = 4;  // at least: two blocks
 constexpr int kWarmupPairsOnCuda = 1;
 // The device is busy when a small kernel's turn takes so many times the usual; a call that keeps it
 // busy for so long is ended, and a measurement waits no longer than that for the device to be
@@ -31,11 +32,12 @@ constexpr double kBusyTurns = 4;
 constexpr double kLongestBusySeconds = 5;
 constexpr double kLongestWaitForQuiet = 20;
 // Standard deviation of the log ratio of two processes of one program, for as long as they live; it
-// widens every interval. On cuda 0.006. On cpu 0.02 to 0.045 while the inputs of a call fit into
-// caches near a core: which physical pages a process got, by which caches are indexed, and where
-// its temporaries lie in them (bench/process_spread.py). Larger ones are read from wherever the
-// machine, and a host below it, put the pages: 0.1 for a chain on 16 MB, where either process takes
-// 10 to 25 % longer than the other (bench/aa.py).
+// widens every interval, less where several launches were timed (stats/paired_ratio.h). On cuda
+// 0.006. On cpu 0.02 to 0.045 while the inputs of a call fit into caches near a core: which
+// physical pages a process got, by which caches are indexed, and where its temporaries lie in them
+// (bench/process_spread.py). Larger ones are read from wherever the machine, and a host below it,
+// put the pages: 0.1 for a chain on 16 MB, where either process takes 10 to 25 % longer than the
+// other (bench/aa.py).
 constexpr double kBetweenProcessLogSdOnCuda = 0.006;
 constexpr double kBetweenProcessLogSdOnCpu[] = {0.04, 0.1};
 constexpr double kInputBytesOnCpu[] = {4 << 20, 16 << 20};  // of which these are
@@ -193,6 +195,7 @@ Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& di
   }
   right_since_reweigh_ = true;
   if (auto failure = SharedOutput()) return Verdict(*failure);
+  pair.calls.launch = static_cast<int>(launch_);
   if (into != nullptr) into->push_back(std::move(pair.calls));
   return true;
 }
@@ -266,6 +269,8 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   baseline_seconds_ =
       is_known ? *session_->baseline_seconds : RecordSeconds(pairs_.back().baseline);
   pairs_.clear();
+  DAVINCI_ASSIGN_OR_RETURN(const bool launched, LaunchMore());
+  if (!launched) return std::optional<TimingPlan>();
   if (job_.target == Target::kCuda) {
     DAVINCI_ASSIGN_OR_RETURN(bool go_on, WarmWindows());
     const Stopwatch watch;
@@ -283,7 +288,8 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   options.target_relative_half_width = protocol_.target_half_width;
   options.target_of_effect = protocol_.target_of_effect;
   options.sampling_share_of_width = protocol_.sampling_share_of_width;
-  options.min_pairs = protocol_.min_pairs;
+  options.min_pairs =
+      std::max(protocol_.min_pairs, kPairsOfLaunch * static_cast<int>(launches_.size()));
   options.max_pairs = protocol_.max_pairs;
   options.budget_seconds = protocol_.timing_budget_seconds;
   options.per_call_overhead_seconds = std::max(0.0, pair_seconds / 2 - baseline_seconds_);
@@ -345,7 +351,9 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
     if (failure) return Verdict(*failure);
     bool go_on = true;
-    if (reweighs_ > before) {  // who keeps something by version renews it off the record
+    // Who keeps something by version renews it off the record.
+    for (size_t launch = 0; go_on && reweighs_ > before && launch < launches_.size(); ++launch) {
+      UseLaunch(launch);
       DAVINCI_ASSIGN_OR_RETURN(go_on, measure(true, false, nullptr));
     }
     reweighing.Took(watch.Seconds());
@@ -359,8 +367,12 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
       if (!go_on) return verdict_stands;
       next_reweigh = pairs_.size() + 1 + secret_.Below(pairs_.size() + 1);
     }
-    // A B B A: what drifts hits both sides alike.
-    const bool baseline_first = pairs_.size() % 2 == 0;
+    // A B B A: what drifts hits both sides alike. On cpu B A A B follows: whatever came between two
+    // blocks (another launch, other weights) makes the next call a cold one.
+    const size_t block = pairs_.size() / 2;
+    const bool turned = job_.target == Target::kCpu && block / launches_.size() % 2 == 1;
+    const bool baseline_first = (pairs_.size() % 2 == 0) != turned;
+    UseLaunch(block % launches_.size());
     const bool chosen = secret_.Uniform() < protocol_.full_check_share;
     const bool first = pairs_.size() == first_truth && !stresses;
     const bool full_check = first || (chosen && truth.Fits(spent.Seconds()));
@@ -381,6 +393,7 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
 // However few pairs a busy machine left room for: what was kept from weights is wrong now. Of no
 // record, so on cuda others may share the device.
 Result<bool> Examination::CheckOtherWeights() {
+  UseLaunch(0);
   const int before = reweighs_;
   DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
   if (failure) return Verdict(*failure);
@@ -432,6 +445,7 @@ void Examination::ConcludeTiming(const stats::StoppingOptions& options, const Ti
                                  const std::optional<Average>& uneven) {
   evaluation_.evidence["stopped_because"] = stats::StopReasonName(phase.decision.reason);
   stats::PairedRatio ratio = *phase.decision.ratio;
+  if (launches_.size() > 1) evaluation_.evidence["launches"] = LaunchRatios(phase.samples);
   const double median_seconds = [&] {
     std::vector<double> seconds;
     for (const stats::PairedSample& sample : phase.samples)

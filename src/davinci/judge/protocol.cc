@@ -37,6 +37,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
   Protocol protocol;
   protocol.name = std::string(name);
   if (name == "davinci") {
+    protocol.launches = 3;
     protocol.steps = {{"task"},     {"heavy_tailed"}, {"log_uniform"},       {"small_scale"},
                       {"outliers"}, {"task", true},   {"heavy_tailed", true}};
     return protocol;

@@ -41,11 +41,14 @@ struct Protocol {
       2.5;                          // wall clock of the whole phase, drawing and checking included
   double target_half_width = 0.02;  // stop when the 95 % interval is this tight, relative
   double target_of_effect = 0.03;   // … or this share of |ln speedup|: 3.8 % for 3.5 times
-  double sampling_share_of_width = 0.55;  // … or the processes differ by far more than the samples
+  double sampling_share_of_width = 0.6;  // … or the processes differ by far more than the samples
   double full_check_share = 0.1;  // secret share of timed calls also compared with float64 truth
   // Secret share of pairs that are not timed but checked on stress inputs: who knows that timing
   // has begun does not know that the rest is ordinary. One at least, where it is above 0.
   double stress_share = 0.05;
+  // CPU: pairs of processes of baseline and candidate that are timed by turns, what a process is
+  // born with being different in each (examination_launches.cc).
+  int launches = 1;
   double give_up_below = 0.0;  // screening: stop early when the speedup is surely below this
 
   // CUDA: `speedup` and the times are of latency (as published), else of the device in a full

@@ -24,6 +24,9 @@
 
 namespace davinci::judge {
 
+// Within which a process that was forked is ready.
+inline constexpr double kReadyTimeoutSeconds = 60;
+
 struct Answer {
   nlohmann::json ok;
   std::vector<UniqueFd> fds;

@@ -11,7 +11,6 @@ namespace {
 constexpr size_t kMostKept = 6;
 // Each takes half a second, of which the driver makes contexts one at a time.
 constexpr size_t kMostPreparing = 4;
-constexpr double kReadyTimeoutSeconds = 60;
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -86,12 +87,25 @@ std::vector<double> Seconds(std::span<const PairedSample> pairs, double PairedSa
   return seconds;
 }
 
-double BetweenLogSd(std::span<const PairedSample> pairs, double unsteadiness,
-                    const PairedRatioOptions& options) {
+// Of the median over the launches that `pairs` are of, as the log of a ratio.
+double BetweenLogSd(std::span<const PairedSample> pairs, const std::vector<double>& blocks,
+                    double unsteadiness, const PairedRatioOptions& options) {
   const double shares = std::hypot(1 / Median(Seconds(pairs, &PairedSample::baseline_seconds)),
                                    1 / Median(Seconds(pairs, &PairedSample::candidate_seconds)));
-  return std::hypot(options.between_process_log_sd, options.between_process_seconds * shares,
-                    std::log(std::max(unsteadiness / kSteady, 1.0)));
+  double sd = std::hypot(options.between_process_log_sd, options.between_process_seconds * shares);
+  std::map<int, std::vector<double>> by_launch;
+  const auto each = static_cast<size_t>(options.pairs_per_block);
+  for (size_t i = 0; i < blocks.size(); ++i) by_launch[pairs[i * each].launch].push_back(blocks[i]);
+  if (const auto launches = static_cast<double>(by_launch.size()); launches > 1 && sd > 0) {
+    std::vector<double> medians;
+    for (const auto& [launch, own] : by_launch) medians.push_back(Median(own));
+    const double mean = std::accumulate(medians.begin(), medians.end(), 0.0) / launches;
+    double squares = kAssumedFreedom * sd * sd;
+    for (const double median : medians) squares += (median - mean) * (median - mean);
+    sd = std::sqrt(squares / (kAssumedFreedom + launches - 1)) * kMedianInefficiency /
+         std::sqrt(launches);
+  }
+  return std::hypot(sd, std::log(std::max(unsteadiness / kSteady, 1.0)));
 }
 
 double Unsteadiness(std::span<const PairedSample> pairs) {
@@ -155,7 +169,7 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   } else if (std::ssize(blocks) < kAmpleBlocks) {
     interval = Hull(interval, RobustStudentAround(blocks, center));
   }
-  const double between_log_sd = BetweenLogSd(pairs, ratio.unsteadiness, options);
+  const double between_log_sd = BetweenLogSd(pairs, blocks, ratio.unsteadiness, options);
   const double extra = kNormal975 * between_log_sd;
   ratio.low =
       std::exp(center - std::hypot((center - interval.low) * options.half_width_factor, extra));

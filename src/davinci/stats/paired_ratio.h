@@ -20,8 +20,11 @@
 // often.
 //
 // A second process of the same program runs systematically faster or slower (addresses, page
-// colours, clocks). When its standard deviation is known, it widens the interval in quadrature: the
-// blocks of one process cannot show it.
+// colours, clocks). What its standard deviation is assumed to be widens the interval in quadrature:
+// the blocks of one process cannot show it. Where the pairs come from several launches, their
+// medians show it: the variance is then the mean of the assumed one, which counts as
+// kAssumedFreedom launches beyond the first, and of the observed ones, and it widens the interval
+// by that of a median over the launches.
 //
 // A neighbour on the machine can hit one process for the whole measurement (two threads of it
 // placed on a core that another process uses): blocks are then no independent samples, and a kernel
@@ -44,10 +47,13 @@ namespace davinci::stats {
 struct PairedSample {
   double baseline_seconds = 0;
   double candidate_seconds = 0;
+  int launch = 0;  // which processes these are of; those of a block are of one launch
 };
 
 constexpr int kMinBootstrapBlocks = 6;  // 1 - 2 * 2^-6 is the first to exceed 95 %
 constexpr int kAmpleBlocks = 12;
+// Degrees of freedom that the assumed spread between processes is worth.
+constexpr int kAssumedFreedom = 8;
 // The median call of an undisturbed process over its fastest tenth is below this.
 constexpr double kSteady = 1.25;
 
@@ -55,8 +61,8 @@ struct PairedRatioOptions {
   uint64_t seed = 1;
   int num_resamples = 2000;
   int pairs_per_block = 2;  // or 1
-  // Standard deviation of log(ratio) between launches of the same two processes, divided by
-  // sqrt(launches) when the pairs come from several. 0: unknown or already contained in the pairs.
+  // Assumed standard deviation of log(ratio) between launches of the same two processes. 0: unknown
+  // or already contained in the pairs, whatever launches they name.
   double between_process_log_sd = 0;
   // The same in seconds of one call, for either side: what a process needs to wake, above all. Its
   // share of a short call is large.

@@ -156,6 +156,30 @@ TEST(PairedRatio, BetweenProcessSpreadAddsInQuadrature) {
   EXPECT_NEAR(std::log(r->low), -0.0196, 1e-4);
 }
 
+TEST(PairedRatio, SeveralLaunchesNarrowWhatIsAssumedOfThem) {
+  // Three launches that agree, sd 0.1 assumed: sqrt(8 * 0.01 / 10) = 0.08944; of a median of three
+  // 1.2533 * 0.08944 / sqrt 3 = 0.06472.
+  std::vector<PairedSample> pairs;
+  for (int i = 0; i < 24; ++i) pairs.push_back({2, 1, i / 2 % 3});
+  const PairedRatioOptions options{.between_process_log_sd = 0.1};
+  const auto agree = ComputePairedRatio(pairs, options);
+  EXPECT_NEAR(std::log(agree->high / 2), 1.959964 * 0.06472, 1e-4);
+  for (PairedSample& pair : pairs) pair.launch = 0;
+  EXPECT_NEAR(std::log(ComputePairedRatio(pairs, options)->high / 2), 1.959964 * 0.1, 1e-4);
+}
+
+TEST(PairedRatio, LaunchesThatDifferByMoreThanAssumedWidenTheInterval) {
+  // Log ratios -0.2, 0 and 0.2 of three launches, 0.01 assumed: (8 * 0.0001 + 0.08) / 10 = 0.00808,
+  // its root 0.08989; of a median of three 0.06504.
+  std::vector<PairedSample> pairs;
+  for (int i = 0; i < 60; ++i) pairs.push_back({std::exp(0.2 * (i / 2 % 3 - 1)), 1, i / 2 % 3});
+  const auto ratio = ComputePairedRatio(pairs, {.between_process_log_sd = 0.01});
+  EXPECT_NEAR(ratio->median, 1, 1e-12);
+  EXPECT_GT(std::log(ratio->high), 1.959964 * 0.06504);
+  // The blocks alone would show a fifth of it as noise of the median.
+  EXPECT_FALSE(ratio->significant);
+}
+
 TEST(PairedRatio, SecondsBetweenProcessesMatterToShortCalls) {
   // 25 us on calls of 0.2 ms and 0.1 ms: hypot(0.125, 0.25) = 0.2795 in the log.
   const PairedRatioOptions options{.between_process_seconds = 25e-6};
