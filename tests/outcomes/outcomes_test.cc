@@ -16,6 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 // --- ok ---
 
@@ -29,6 +30,30 @@ TEST_F(Outcomes, ACorrectCandidateIsOkWithAnInterval) {
   EXPECT_GE(e.speedup->high, e.speedup->median);
   ASSERT_TRUE(e.candidate_time.has_value());
   EXPECT_GT(e.candidate_time->num_calls, 5);
+}
+
+TEST_F(Outcomes, SeveralLaunchesAreTimedWithTheSameWeights) {
+  const auto module = [](std::string_view name) {
+    return fmt::format(R"({}
+class {}(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+
+    def forward(self, x):
+        return self.layer(x)
+)",
+                       kImports, name);
+  };
+  const std::string inputs =
+      "\ndef get_inputs():\n    return [torch.randn(64, 64)]\n\ndef get_init_inputs():\n"
+      "    return []\n";
+  const Evaluation e = Judge(module("ModelNew"), module("Model") + inputs, "davinci");
+  EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
+  EXPECT_THAT(e.evidence["launches"], SizeIs(3)) << "weights change while they are timed";
+  const Evaluation screened = Judge(module("ModelNew"), module("Model") + inputs);
+  EXPECT_EQ(screened.outcome, Outcome::kOk) << screened.message;
+  EXPECT_FALSE(screened.evidence.contains("launches"));
 }
 
 // --- parse_error ---
