@@ -77,7 +77,7 @@ class ModelNew(nn.Module):
 )",
                                          kImports));
   // Waking and stopping them costs a fraction of a millisecond to several, which the judge causes:
-  // it measures that, and refuses nobody for it.
+  // that is measured, and no reason to refuse a candidate.
   EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
   EXPECT_GE(e.evidence["waking"].value("threads", 0), 90);
   EXPECT_GT(e.evidence["waking"].value("wall_ms", 0.0), 0);
