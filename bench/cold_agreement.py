@@ -8,7 +8,7 @@ judgement has two kernels of which the ratio is known to be about F. Of each, me
          share and evicted from all caches, by its own clock; one call each, sides by turns, median over --calls of each process, then
          over --processes. Memory that is freed stays with the process, as in the judge's
   hot    the fastest of many calls on the same inputs
-  judge  `davinci judge`, time of record, median of --judgements
+  judge  `davinci judge`, time of record; of it and of cold the median over --rounds
 Both have all cores, as the judge's default is. The last lines count how many of the kernels between 50 us and 50 ms are within 5, 10 and
 25 %. The plain measurement has the judge's allocator, threads and state of caches; what it lacks is the judge: its clocks, its sandbox,
 and the oracle's work between two calls, which leaves the code of a kernel colder.
@@ -43,6 +43,7 @@ LARGE = {
     "mlp_large": ("self.b(torch.nn.functional.gelu(self.a(x)))", "torch.randn(512, 512),", "self.a = nn.Linear(512, 2048); self.b = nn.Linear(2048, 512)"),
 }
 LOWEST_MS, HIGHEST_MS, ALLOWED = 0.05, 50, (0.05, 0.1, 0.25)
+READY = b"ready\n"
 WARM_UP = 16  # calls of a process until it has all the memory it will use
 
 
@@ -64,7 +65,7 @@ class Caller:
         if self._pid:
             os.close(receive), os.close(send)
             self._text = b""
-            self._until(b"ready\n")
+            self._await_ready()
             return
         os.close(self._ask), os.close(self._answer)
         try:
@@ -87,7 +88,7 @@ class Caller:
             while True:
                 kept = None
                 place.arrange()
-                os.write(send, b"ready\n")
+                os.write(send, READY)
                 order = os.read(receive, 1)
                 if order == b"q":
                     return
@@ -101,22 +102,22 @@ class Caller:
                 os.write(send, f"{fastest * 1e3:.6f}\n".encode())
         del kept
 
-    def _until(self, line):
-        """Reads what the process says until it is ready for an order, then stops it; what it said before."""
-        while not self._text.endswith(line):
+    def _await_ready(self):
+        """Reads what the process says until it is ready for an order, then stops it; what it said before that."""
+        while not self._text.endswith(READY):
             if not (text := os.read(self._answer, 64)):
                 sys.exit("a process of the plain measurement ended: see above")
             self._text += text
         os.kill(self._pid, signal.SIGSTOP)
         os.waitpid(self._pid, os.WUNTRACED)
-        said, self._text = self._text[:-len(line)], b""
+        said, self._text = self._text[:-len(READY)], b""
         return said
 
     def time(self, order):
         """Milliseconds: 'c' of one call on what lies in the shared memory, 'h' of the fastest of many."""
         os.write(self._ask, order)
         os.kill(self._pid, signal.SIGCONT)
-        return float(self._until(b"ready\n"))
+        return float(self._await_ready())
 
     def end(self):
         os.write(self._ask, b"q")
