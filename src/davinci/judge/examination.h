@@ -235,13 +235,14 @@ class Examination {
   Result<bool> WarmLaunch();
   void UseLaunch(size_t launch);
   std::vector<Timed*> TimedOf(Side side);  // of all launches
-  nlohmann::json LaunchRatios(const std::vector<stats::PairedSample>& samples) const;
   // The number of record; `uneven`: the average, where that is the number.
   void ConcludeTiming(const stats::StoppingOptions& options, const TimingPhase& phase,
                       const std::optional<Average>& uneven);
   void CollectEvidence();
   void CollectProfile();
   void CollectHotTimes();
+  // Calls of a runner by itself, for so long, on its last inputs: {"ms": of the fastest}.
+  Answer CallHot(const Timed& timed, double seconds, double timeout_seconds);
   // About the task and the number (examination_task.cc).
   Result<bool> Weigh();
   void LearnTask();

@@ -93,6 +93,14 @@ double Examination::ProfileTimeout() const {
   return std::min(CallTimeout(), kProfileSeconds + kProfileCalls * call);
 }
 
+Answer Examination::CallHot(const Timed& timed, double seconds, double timeout_seconds) {
+  return timed.runner->AskFrozen({{"op", "hot"},
+                                  {"args", last_args_},
+                                  {"shift", current_shift_[static_cast<int>(timed.side)]},
+                                  {"seconds", seconds}},
+                                 timeout_seconds);
+}
+
 // cpu: what a loop over one input shows, where caches hold it. Reported by the runners about
 // themselves; for comparison with what people measure first, never for a verdict.
 void Examination::CollectHotTimes() {
@@ -100,16 +108,10 @@ void Examination::CollectHotTimes() {
       !evaluation_.candidate_time || candidate_.built_variant != 0 || last_args_.empty())
     return;
   double ms[2];
-  for (const Side side : {Side::kCandidate, Side::kBaseline}) {
-    Runner* runner =
-        side == Side::kCandidate ? candidate_.runner.get() : session_->baseline.runner.get();
-    const Answer answer = runner->AskFrozen({{"op", "hot"},
-                                             {"args", last_args_},
-                                             {"shift", current_shift_[static_cast<int>(side)]},
-                                             {"seconds", kHotSeconds}},
-                                            ProfileTimeout());
+  for (const Timed* timed : {&candidate_, &session_->baseline}) {
+    const Answer answer = CallHot(*timed, kHotSeconds, ProfileTimeout());
     if (answer.failure) return;
-    ms[static_cast<int>(side)] = NumberIn(answer.ok, "ms", 0);
+    ms[static_cast<int>(timed->side)] = NumberIn(answer.ok, "ms", 0);
   }
   if (ms[0] > 0 && ms[1] > 0)
     evaluation_.times["hot_ms"] = {{"candidate", ms[0]}, {"baseline", ms[1]}};

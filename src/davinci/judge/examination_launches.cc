@@ -4,12 +4,9 @@
 #include <utility>
 
 #include "davinci/judge/examination.h"
-#include "davinci/stats/summary.h"
 
 namespace davinci::judge {
 namespace {
-
-using nlohmann::json;
 
 // A launch costs what loading costs. Beyond these the spread between processes is assumed instead:
 // seconds of one import, seconds of one call, and bytes that one more pair of processes may need.
@@ -38,17 +35,6 @@ void Examination::UseLaunch(size_t launch) {
   session_->baseline = std::move(launches_[launch].baseline);
   candidate_ = std::move(launches_[launch].candidate);
   candidate_home_ = std::move(launches_[launch].home);
-}
-
-json Examination::LaunchRatios(const std::vector<stats::PairedSample>& samples) const {
-  std::vector<std::vector<double>> ratios(launches_.size());
-  for (const stats::PairedSample& sample : samples)
-    ratios[static_cast<size_t>(sample.launch)].push_back(sample.baseline_seconds /
-                                                         sample.candidate_seconds);
-  json medians = json::array();
-  for (const std::vector<double>& own : ratios)
-    if (!own.empty()) medians.push_back(stats::Median(own));
-  return medians;
 }
 
 std::vector<Timed*> Examination::TimedOf(Side side) {
@@ -117,16 +103,9 @@ Result<bool> Examination::StartLaunch(size_t launch) {
 Result<bool> Examination::WarmLaunch() {
   DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(true, "task", false, nullptr));
   if (!go_on) return false;
-  for (const Side side : {Side::kBaseline, Side::kCandidate}) {
-    const Timed& timed = side == Side::kBaseline ? session_->baseline : candidate_;
-    const Answer warmed =
-        timed.runner->AskFrozen({{"op", "hot"},
-                                 {"args", last_args_},
-                                 {"shift", current_shift_[static_cast<int>(side)]},
-                                 {"seconds", kWarmSeconds}},
-                                CallTimeout());
-    if (warmed.failure) return FailInPair(timed, *warmed.failure);
-  }
+  for (const Timed* timed : {&session_->baseline, &candidate_})
+    if (const Answer warmed = CallHot(*timed, kWarmSeconds, CallTimeout()); warmed.failure)
+      return FailInPair(*timed, *warmed.failure);
   return true;
 }
 

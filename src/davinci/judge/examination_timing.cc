@@ -445,7 +445,7 @@ void Examination::ConcludeTiming(const stats::StoppingOptions& options, const Ti
                                  const std::optional<Average>& uneven) {
   evaluation_.evidence["stopped_because"] = stats::StopReasonName(phase.decision.reason);
   stats::PairedRatio ratio = *phase.decision.ratio;
-  if (launches_.size() > 1) evaluation_.evidence["launches"] = LaunchRatios(phase.samples);
+  if (ratio.launches.size() > 1) evaluation_.evidence["launches"] = ratio.launches;
   const double median_seconds = [&] {
     std::vector<double> seconds;
     for (const stats::PairedSample& sample : phase.samples)

@@ -87,18 +87,23 @@ std::vector<double> Seconds(std::span<const PairedSample> pairs, double PairedSa
   return seconds;
 }
 
-// Of the median over the launches that `pairs` are of, as the log of a ratio.
-double BetweenLogSd(std::span<const PairedSample> pairs, const std::vector<double>& blocks,
+std::vector<double> LogMedianOfLaunches(std::span<const PairedSample> pairs,
+                                        const std::vector<double>& blocks, size_t pairs_per_block) {
+  std::map<int, std::vector<double>> by_launch;
+  for (size_t i = 0; i < blocks.size(); ++i)
+    by_launch[pairs[i * pairs_per_block].launch].push_back(blocks[i]);
+  std::vector<double> medians;
+  for (const auto& [launch, own] : by_launch) medians.push_back(Median(own));
+  return medians;
+}
+
+// Of the median over the launches, as the log of a ratio; `medians`: of each.
+double BetweenLogSd(std::span<const PairedSample> pairs, const std::vector<double>& medians,
                     double unsteadiness, const PairedRatioOptions& options) {
   const double shares = std::hypot(1 / Median(Seconds(pairs, &PairedSample::baseline_seconds)),
                                    1 / Median(Seconds(pairs, &PairedSample::candidate_seconds)));
   double sd = std::hypot(options.between_process_log_sd, options.between_process_seconds * shares);
-  std::map<int, std::vector<double>> by_launch;
-  const auto each = static_cast<size_t>(options.pairs_per_block);
-  for (size_t i = 0; i < blocks.size(); ++i) by_launch[pairs[i * each].launch].push_back(blocks[i]);
-  if (const auto launches = static_cast<double>(by_launch.size()); launches > 1 && sd > 0) {
-    std::vector<double> medians;
-    for (const auto& [launch, own] : by_launch) medians.push_back(Median(own));
+  if (const auto launches = static_cast<double>(medians.size()); launches > 1 && sd > 0) {
     const double mean = std::accumulate(medians.begin(), medians.end(), 0.0) / launches;
     double squares = kAssumedFreedom * sd * sd;
     for (const double median : medians) squares += (median - mean) * (median - mean);
@@ -158,6 +163,8 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   ratio.median = std::exp(center);
   ratio.block_log_sd = ScaledMad(blocks);
   ratio.unsteadiness = Unsteadiness(pairs);
+  const std::vector<double> medians = LogMedianOfLaunches(pairs, blocks, each);
+  for (const double median : medians) ratio.launches.push_back(std::exp(median));
   if (blocks.size() < 2) {
     ratio.low = 0;
     ratio.high = ratio.decided_high = std::numeric_limits<double>::infinity();
@@ -169,7 +176,7 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
   } else if (std::ssize(blocks) < kAmpleBlocks) {
     interval = Hull(interval, RobustStudentAround(blocks, center));
   }
-  const double between_log_sd = BetweenLogSd(pairs, blocks, ratio.unsteadiness, options);
+  const double between_log_sd = BetweenLogSd(pairs, medians, ratio.unsteadiness, options);
   const double extra = kNormal975 * between_log_sd;
   ratio.low =
       std::exp(center - std::hypot((center - interval.low) * options.half_width_factor, extra));

@@ -39,6 +39,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "davinci/base/status.h"
 
@@ -81,9 +82,10 @@ struct PairedRatio {
   // 99.9 % interval: decides `significant`, and is the one that people read.
   double decided_low = 0;
   double decided_high = 0;
-  bool significant = false;  // decided_low … decided_high lies outside the band
-  int n = 0;                 // pairs used (an unpaired last one is left out)
-  double block_log_sd = 0;   // robust spread of the blocks' log ratios, for reports
+  bool significant = false;           // decided_low … decided_high lies outside the band
+  int n = 0;                          // pairs used (an unpaired last one is left out)
+  double block_log_sd = 0;            // robust spread of the blocks' log ratios, for reports
+  std::vector<double> launches = {};  // the median ratio of each
   double unsteadiness = 1;  // median call over the fastest tenth, of the process where it is larger
 };
 

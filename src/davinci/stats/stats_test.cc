@@ -175,6 +175,9 @@ TEST(PairedRatio, LaunchesThatDifferByMoreThanAssumedWidenTheInterval) {
   for (int i = 0; i < 60; ++i) pairs.push_back({std::exp(0.2 * (i / 2 % 3 - 1)), 1, i / 2 % 3});
   const auto ratio = ComputePairedRatio(pairs, {.between_process_log_sd = 0.01});
   EXPECT_NEAR(ratio->median, 1, 1e-12);
+  ASSERT_EQ(ratio->launches.size(), 3U);
+  for (int launch = 0; launch < 3; ++launch)
+    EXPECT_NEAR(std::log(ratio->launches[static_cast<size_t>(launch)]), 0.2 * (launch - 1), 1e-12);
   EXPECT_GT(std::log(ratio->high), 1.959964 * 0.06504);
   // The blocks alone would show a fifth of it as noise of the median.
   EXPECT_FALSE(ratio->significant);
