@@ -29,6 +29,7 @@
 #include "davinci/base/table.h"
 #include "davinci/data/shown_interval.h"
 #include "davinci/judge/batch_job.h"
+#include "davinci/judge/batch_order.h"
 #include "davinci/judge/judge_pool.h"
 #include "davinci/orchestrator/run_folder.h"
 #include "davinci/store/journal.h"
@@ -118,7 +119,7 @@ class Batch {
   const bool live_ = isatty(STDERR_FILENO) != 0;
   const bool color_ = UseColor(STDOUT_FILENO);
 
-  std::atomic<size_t> next_{0};
+  std::optional<judge::BatchOrder> order_;  // of questions; made by Run()
   std::atomic<int> in_flight_{0};
   std::atomic<bool> stopping_{false};
 
@@ -226,10 +227,11 @@ Evaluation Batch::Answer(const BatchEntry& entry, int* attempts) {
 }
 
 void Batch::Work() {
+  std::optional<size_t> index;
   while (!stopping_ && interrupts == 0) {
-    const size_t index = next_++;
-    if (index >= questions_.size()) break;
-    const Question& question = questions_[index];
+    index = order_->Next(index);
+    if (!index) break;
+    const Question& question = questions_[*index];
     const BatchEntry& leader = entries_[question.entries.front()];
     ++in_flight_;
     int attempts = 0;
@@ -408,6 +410,10 @@ int Batch::Run() {
     judge_options_.triton =
         judge_options_.triton || (entry.bad.ok() && entry.job.target == Target::kCuda);
   Plan();
+  std::vector<std::string> tasks;
+  for (const Question& question : questions_)
+    tasks.push_back(entries_[question.entries.front()].job.reference_path);
+  order_.emplace(tasks);
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int wanted = options_.in_flight > 0 ? options_.in_flight : std::max(1, cores / 2);
   workers_left_ = std::min(wanted, static_cast<int>(questions_.size()));

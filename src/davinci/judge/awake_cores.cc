@@ -28,8 +28,9 @@ AwakeCores::AwakeCores(std::span<worker::Process* const> processes) {
   const auto most = static_cast<size_t>(CPU_COUNT(&allowed)) / 2;
   std::set<int> cores;
   for (const worker::Process* process : processes)
-    for (const int core : process->Cores())
-      if (CPU_ISSET(core, &allowed) && cores.size() < most) cores.insert(core);
+    if (const int core = process->Core();
+        core >= 0 && CPU_ISSET(core, &allowed) && cores.size() < most)
+      cores.insert(core);
   for (const int core : cores)
     spinners_.emplace_back([core](const std::stop_token& stop) { SpinOn(stop, core); });
 }

@@ -12,7 +12,7 @@ namespace {
 // seconds of one import, seconds of one call, and bytes that one more pair of processes may need.
 constexpr double kLongestImport = 0.3;
 constexpr double kLongestCall = 0.1;
-constexpr int64_t kMostBytes = int64_t{1} << 30;
+constexpr int64_t kMostBytesOfLaunch = int64_t{1} << 30;
 // Calls by the process itself until it has all the memory it will use.
 constexpr double kWarmSeconds = 0.01;
 
@@ -23,8 +23,8 @@ bool Examination::MayLaunchMore() {
       session_->spoilt || baseline_seconds_ > kLongestCall ||
       evaluation_.times.value("import_ms", 0.0) > 1e3 * kLongestImport)
     return false;
-  return session_->baseline.runner->process().ResidentBytes() < kMostBytes &&
-         candidate_.runner->process().ResidentBytes() < kMostBytes;
+  return session_->baseline.runner->process().ResidentBytes() < kMostBytesOfLaunch &&
+         candidate_.runner->process().ResidentBytes() < kMostBytesOfLaunch;
 }
 
 void Examination::UseLaunch(size_t launch) {

@@ -62,11 +62,11 @@ SessionPool::SessionPool(size_t capacity, int per_key) : capacity_(capacity), pe
       while (changed_.wait(lock, stop, [&] { return !returned_.empty(); })) {
         Returned returned = std::move(returned_.front());
         returned_.pop_front();
-        ++taking_back_;
+        const auto taken = taking_back_.insert(returned.key);
         lock.unlock();
         TakeBack(std::move(returned));
         lock.lock();
-        --taking_back_;
+        taking_back_.erase(taken);
         changed_.notify_all();
       }
     });
@@ -114,24 +114,27 @@ SessionClaim SessionPool::ClaimLocked(const std::string& key, const std::string&
   return claim;
 }
 
-// Processes are about to come back, and none that would do is here.
-bool SessionPool::IsWorthWaitingLocked(const std::string& key) const {
-  const bool coming = !returned_.empty() || taking_back_ > 0;
-  return coming && stripped_.empty() && resting_.size() < kKeptForTheirTask &&
-         std::none_of(resting_.begin(), resting_.end(),
-                      [&](const auto& session) { return session->key == key; });
+// A session of the key is about to come back, or processes are, and none that would do is here.
+bool SessionPool::IsWorthWaitingLocked(const std::string& key, const std::string& host) const {
+  const auto is_its_own = [&](const auto& session) { return session->key == key; };
+  if (std::any_of(resting_.begin(), resting_.end(), is_its_own)) return false;
+  const auto returns_its_own = [&](const Returned& one) { return one.key == key; };
+  if (taking_back_.contains(key) ||
+      std::any_of(returned_.begin(), returned_.end(), returns_its_own))
+    return true;
+  const bool coming = !returned_.empty() || !taking_back_.empty();
+  return !host.empty() && coming && stripped_.empty() && resting_.size() < kKeptForTheirTask;
 }
 
 SessionClaim SessionPool::TryClaim(const std::string& key, const std::string& host) {
   std::lock_guard lock(mutex_);
-  if (!host.empty() && IsWorthWaitingLocked(key)) return {};
+  if (IsWorthWaitingLocked(key, host)) return {};
   return ClaimLocked(key, host);
 }
 
 SessionClaim SessionPool::TryClaimSoon(const std::string& key, const std::string& host) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, kWaitForProcesses,
-                    [&] { return host.empty() || !IsWorthWaitingLocked(key); });
+  changed_.wait_for(lock, kWaitForProcesses, [&] { return !IsWorthWaitingLocked(key, host); });
   return ClaimLocked(key, host);
 }
 
@@ -189,7 +192,7 @@ void SessionPool::TakeBack(Returned returned) {
 
 void SessionPool::Settle() {
   std::unique_lock lock(mutex_);
-  while (!returned_.empty() || taking_back_ > 0) changed_.wait(lock);
+  while (!returned_.empty() || !taking_back_.empty()) changed_.wait(lock);
 }
 
 void SessionPool::Clear() {

@@ -19,6 +19,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -107,8 +108,9 @@ class SessionPool {
   SessionPool(size_t capacity, int per_key);
   ~SessionPool();
 
-  // `host`: whose processes would do for a new session; empty: none. Grants nothing while some are
-  // about to come back: TryClaimSoon() waits for them, half a second at most.
+  // `host`: whose processes would do for a new session; empty: none. Grants nothing while a session
+  // of this key, or processes that would do, are about to come back: TryClaimSoon() waits for them,
+  // half a second at most.
   SessionClaim TryClaim(const std::string& key, const std::string& host = "");
   SessionClaim TryClaimSoon(const std::string& key, const std::string& host);
   // Blocks until the claim is granted.
@@ -142,7 +144,7 @@ class SessionPool {
   void TakeBack(Returned returned);
   void Expire();
   SessionClaim ClaimLocked(const std::string& key, const std::string& host);
-  bool IsWorthWaitingLocked(const std::string& key) const;
+  bool IsWorthWaitingLocked(const std::string& key, const std::string& host) const;
   // Of the resting sessions those for which `holds` does: to be stripped by a taker. The rest of
   // them is returned, to be ended outside the lock.
   template <typename Predicate>
@@ -152,7 +154,7 @@ class SessionPool {
   const int per_key_;
   std::mutex mutex_;
   std::condition_variable_any changed_;             // with mutex_
-  int taking_back_ = 0;                             // guarded by mutex_
+  std::multiset<std::string> taking_back_;          // keys; guarded by mutex_
   std::deque<Returned> returned_;                   // guarded by mutex_
   std::map<std::string, int> in_use_;               // guarded by mutex_
   std::map<std::string, int> limits_;               // guarded by mutex_

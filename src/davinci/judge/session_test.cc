@@ -54,6 +54,18 @@ TEST(SessionPool, ProcessesAboutToComeBackAreWaitedForRatherThanMadeAnew) {
   for (const char* key : {"task", "another task"}) GiveBackNothing(&pool, key);
 }
 
+// Nothing is granted while it is taken back, and leave to make one when nothing came of it.
+TEST(SessionPool, OnesOwnSessionIsWaitedForWithoutAHostToo) {
+  SessionPool pool(4, 4);
+  ASSERT_TRUE(pool.TryClaim("task").may_make);
+  for (int i = 0; i < 20; ++i) {
+    pool.Return("task", nullptr, PrewarmedRunner());
+    EXPECT_TRUE(pool.TryClaimSoon("task", "").may_make);
+  }
+  EXPECT_TRUE(pool.TryClaim("another task").may_make);
+  for (const char* key : {"task", "another task"}) GiveBackNothing(&pool, key);
+}
+
 TEST(SessionPool, ALimitHoldsForItsKeyAndNeverShutsItOut) {
   SessionPool pool(4, 3);
   pool.Limit("large", 0);

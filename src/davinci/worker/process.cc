@@ -347,16 +347,13 @@ int64_t Process::ResidentBytes() const {
 
 int Process::NumThreads() const { return static_cast<int>(Threads(pid_).size()); }
 
-std::vector<int> Process::Cores() const {
+int Process::Core() const {
   constexpr int kSpacesBefore = 37;  // of field 39, counted from the ')' behind the name
-  std::vector<int> cores;
-  for (pid_t tid : Threads(pid_)) {
-    const std::string stat = ReadProc(fmt::format("/proc/{}/task/{}/stat", pid_.load(), tid));
-    size_t at = stat.rfind(')');
-    for (int i = 0; i < kSpacesBefore && at != std::string::npos; ++i) at = stat.find(' ', at + 1);
-    if (at != std::string::npos) cores.push_back(atoi(stat.c_str() + at));
-  }
-  return cores;
+  const pid_t pid = pid_;
+  const std::string stat = ReadProc(fmt::format("/proc/{}/task/{}/stat", pid, pid));
+  size_t at = stat.rfind(')');
+  for (int i = 0; i < kSpacesBefore && at != std::string::npos; ++i) at = stat.find(' ', at + 1);
+  return at == std::string::npos ? -1 : atoi(stat.c_str() + at);
 }
 
 std::vector<pid_t> Process::OtherProcesses() const {

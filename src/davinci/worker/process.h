@@ -101,8 +101,8 @@ class Process {
   CoreTimes ReadCoreTimes() const;
   int64_t ResidentBytes() const;
   int NumThreads() const;
-  // The core on which each thread ran last, the main thread's first.
-  std::vector<int> Cores() const;
+  // The core on which the main thread ran last; -1 where /proc does not tell.
+  int Core() const;
   // Processes other than the child itself inside its pid namespace (its descendants).
   std::vector<pid_t> OtherProcesses() const;
   // Installed seccomp filters, from /proc; the minimum over all threads.
