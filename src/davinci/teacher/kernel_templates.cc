@@ -108,98 +108,6 @@ extern "C" void {0}(const float* x, float* values, int64_t* indices, int64_t row
   return text;
 }
 
-// Each program owns places of the result and gathers what the index sends there, in order: no
-// atomics, the same sum in every run.
-std::optional<KernelText> ScatterTriton(const TemplateRequest& request) {
-  Program& p = *request.program;
-  const TensorValue& value = p[request.value];
-  const bool rows = value.kernel == "index_add";
-  const auto& shape = p[value.operands[0]].shape;
-  const auto& picks = p[value.operands[1]].shape;
-  const double places =
-      p.At(shape[0], synth::Binding::kCuda) * p.At(shape[1], synth::Binding::kCuda);
-  constexpr double kMostCompared = 1e8;  // places times indices: some twenty microseconds
-  if (places * p.At(picks.back(), synth::Binding::kCuda) > kMostCompared * (rows ? 16 : 1))
-    return std::nullopt;
-  // Places and indices of a tile.
-  const auto tile_of = [&](DimId dim, double least, double most) {
-    return static_cast<int>(
-        std::clamp(std::exp2(std::ceil(std::log2(p.At(dim, synth::Binding::kCuda)))), least, most));
-  };
-  const int block = tile_of(shape[1], 16, rows ? 64 : 32);
-  const int pick = tile_of(picks.back(), 16, 128);
-  const std::string how = OptionOf(value, "reduce");
-  KernelText text;
-  const std::string x = request.host(value.operands[0]), index = request.host(value.operands[1]),
-                    source = request.host(value.operands[2]);
-  text.call.push_back(fmt::format(
-      "{0} = torch.empty({1}.shape, device={1}.device, dtype={1}.dtype)", request.result, x));
-  if (rows) {
-    text.source = fmt::format(R"(@triton.jit
-def {}(x_ptr, index_ptr, source_ptr, out_ptr, picks, cols, PICKS: tl.constexpr, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    col = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]
-    total = tl.zeros((1, BLOCK), tl.float32)
-    for start in range(0, picks, PICKS):
-        pick = start + tl.arange(0, PICKS)[:, None]
-        here = tl.load(index_ptr + pick, mask=pick < picks, other=-1) == row
-        # Rows that go elsewhere are not read.
-        source = tl.load(source_ptr + pick.to(tl.int64) * cols + col, mask=here & (col < cols), other=0.0)
-        total += tl.sum(source, axis=0)[None, :]
-    at = row.to(tl.int64) * cols + col
-    x = tl.load(x_ptr + at, mask=col < cols, other=0.0)
-    tl.store(out_ptr + at, x + total, mask=col < cols)
-)",
-                              request.name);
-    text.call.push_back(
-        fmt::format("{0}[({1}.shape[0], {5})]({1}.contiguous(), {2}.contiguous(), "
-                    "{3}.contiguous(), {4}, {2}.numel(), {1}.shape[1], PICKS={6}, BLOCK={7})",
-                    request.name, x, index, source, request.result, CeilDiv(x + ".shape[1]", block),
-                    pick, block));
-    text.used.insert("gather_into_places");
-    return text;
-  }
-  const bool max = how == "amax", min = how == "amin", mean = how == "mean";
-  const std::string neutral = max ? "float(\"-inf\")" : min ? "float(\"inf\")" : "0.0";
-  std::string step, end;
-  if (max || min) {
-    const std::string helper = max ? "larger" : "smaller";
-    text.helpers.insert(helper);
-    step =
-        fmt::format("total = {0}(total, tl.reduce(tl.where(here, source, {1}), 1, {0})[:, None])",
-                    helper, neutral);
-    end = fmt::format("{}(x, total)", helper);
-  } else {
-    step = "total += tl.sum(tl.where(here, source, 0.0), axis=1)[:, None]";
-    end = "x + total";
-  }
-  text.source = fmt::format(
-      R"(@triton.jit
-def {}(x_ptr, index_ptr, source_ptr, out_ptr, picks, cols, PICKS: tl.constexpr, BLOCK: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64)
-    col = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[:, None]
-    total = tl.full((BLOCK, 1), {}, tl.float32)
-{}    for start in range(0, picks, PICKS):
-        pick = start + tl.arange(0, PICKS)[None, :]
-        place = tl.load(index_ptr + row * picks + pick, mask=pick < picks, other=-1)
-        source = tl.load(source_ptr + row * picks + pick, mask=pick < picks, other=0.0)
-        here = place == col
-        {}
-{}    x = tl.load(x_ptr + row * cols + col, mask=col < cols, other=0.0)
-    tl.store(out_ptr + row * cols + col, {}, mask=col < cols)
-)",
-      request.name, neutral, mean ? "    count = tl.full((BLOCK, 1), 1.0, tl.float32)\n" : "", step,
-      mean ? "        count += tl.sum(here.to(tl.float32), axis=1)[:, None]\n" : "",
-      mean ? "(x + total) / count" : end);
-  text.call.push_back(
-      fmt::format("{0}[({1}.shape[0], {5})]({1}.contiguous(), {2}.contiguous(), "
-                  "{3}.contiguous(), {4}, {2}.shape[1], {1}.shape[1], PICKS={6}, BLOCK={7})",
-                  request.name, x, index, source, request.result, CeilDiv(x + ".shape[1]", block),
-                  pick, block));
-  text.used.insert("gather_into_places");
-  return text;
-}
-
 // Rows of the result belong to one thread each, so sums are taken in the index' order.
 std::optional<KernelText> ScatterCpp(const TemplateRequest& request) {
   const TensorValue& value = (*request.program)[request.value];
@@ -279,8 +187,8 @@ std::optional<KernelText> EmitTemplate(const TemplateRequest& request, Language 
     return triton ? EmitAttentionTriton(request) : EmitAttentionCpp(request);
   if (kernel == "top_k" && request.rules.select_largest)
     return triton ? TopKTriton(request) : TopKCpp(request);
-  if ((kernel == "scatter" || kernel == "index_add") && request.rules.gather_into_places)
-    return triton ? ScatterTriton(request) : ScatterCpp(request);
+  if ((kernel == "scatter" || kernel == "index_add") && request.rules.gather_into_places && !triton)
+    return ScatterCpp(request);
   return std::nullopt;
 }
 

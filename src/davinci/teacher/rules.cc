@@ -36,7 +36,7 @@ const std::vector<Rule>& Rules() {
       {"stop_at_diagonal_triton", "causal-attention-stop-at-diagonal", {Language::kTriton}},
       {"stop_at_diagonal_cpp", "skip-masked-triangle", {Language::kCpp}},
       {"select_largest", "largest-k-in-one-read", {Language::kTriton, Language::kCpp}},
-      {"gather_into_places", "scatter-by-owner", {Language::kTriton, Language::kCpp}},
+      {"gather_into_places", "scatter-by-owner", {Language::kCpp}},
       {"columns_triton", "lanes-along-contiguous-dim", {Language::kTriton}},
       {"columns_cpp", "reduce-columns-row-by-row", {Language::kCpp}},
       {"fast_exp", "branch-free-exp", {Language::kCpp}},

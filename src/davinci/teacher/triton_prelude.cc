@@ -47,7 +47,7 @@ std::string TritonPrelude(const std::set<std::string>& helpers) {
        "@triton.jit\ndef log1p(x):\n"
        "    # The rounding of 1 + x, corrected to first order.\n"
        "    u = 1.0 + x\n"
-       "    return tl.where(u == 1.0, x, tl.log(u) * (x / (u - 1.0)))\n"},
+       "    return tl.where((u == 1.0) | (u == float(\"inf\")), x, tl.log(u) * (x / (u - 1.0)))\n"},
       {"expm1",
        "@triton.jit\ndef expm1(x):\n"
        "    small = x * (1.0 + x * (0.5 + x * (0.16666667 + x * (0.041666668 + x * (0.008333334 + "
@@ -78,7 +78,8 @@ std::string TritonPrelude(const std::set<std::string>& helpers) {
        "    a = tl.abs(x)\n"
        "    b = tl.abs(y)\n"
        "    most = tl.where(a > b, a, b)\n"
-       "    t = atan(tl.where(most == 0.0, 0.0, tl.where(a > b, b, a) / most))\n"
+       "    t = tl.where(a == b, 1.0, tl.where(a > b, b, a) / most)\n"
+       "    t = atan(tl.where(most == 0.0, 0.0, t))\n"
        "    t = tl.where(b > a, 1.5707963267948966 - t, t)\n"
        "    t = tl.where(x < 0.0, 3.141592653589793 - t, t)\n"
        "    return tl.where((x != x) | (y != y), x + y, tl.where(y < 0.0, -t, t))\n"},

@@ -1,4 +1,4 @@
-"""Batch normalisation: a block lies in one image, which a scalar names."""
+"""Pixel shuffle: sizes are constants, so the compiler multiplies."""
 import torch
 import torch.nn as nn
 import triton
@@ -6,63 +6,27 @@ import triton.language as tl
 
 
 @triton.jit
-def first_mean(x_ptr, area, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    return tl.sum(tl.load(x_ptr + i, mask=i < area, other=0.0), axis=0) / tl.minimum(area, BLOCK)
-
-
-@triton.jit
-def statistics(x_ptr, sums_ptr, channels, batch, area, BLOCK: tl.constexpr, SPLITS: tl.constexpr):
-    channel, split = tl.program_id(0), tl.program_id(1)
-    total = tl.zeros((BLOCK,), tl.float32)
-    squares = tl.zeros((BLOCK,), tl.float32)
-    shift = first_mean(x_ptr + channel * area, area, BLOCK)
-    blocks = tl.cdiv(area, BLOCK)
-    for step in range(split, batch * blocks, SPLITS):
-        i = step % blocks * BLOCK + tl.arange(0, BLOCK)
-        inside = i < area
-        at = (step // blocks * channels + channel) * area + i
-        x = tl.load(x_ptr + at, mask=inside, other=0.0)
-        away = tl.where(inside, x - shift, 0.0)
-        total += away
-        squares += away * away
-    at = (channel * SPLITS + split) * 2
-    tl.store(sums_ptr + at, tl.sum(total, axis=0))
-    tl.store(sums_ptr + at + 1, tl.sum(squares, axis=0))
-
-
-@triton.jit
-def normalise(x_ptr, sums_ptr, weight_ptr, bias_ptr, out_ptr, channels, batch, area, BLOCK: tl.constexpr, SPLITS: tl.constexpr):
-    channel, split = tl.program_id(0), tl.program_id(1)
-    part = (channel * SPLITS + tl.arange(0, SPLITS)) * 2
-    count = batch * area
-    away = tl.sum(tl.load(sums_ptr + part), axis=0) / count
-    var = tl.sum(tl.load(sums_ptr + part + 1), axis=0) / count - away * away
-    mean = first_mean(x_ptr + channel * area, area, BLOCK) + away
-    scale = tl.load(weight_ptr + channel) / tl.sqrt(var + 1e-5)
-    bias = tl.load(bias_ptr + channel)
-    blocks = tl.cdiv(area, BLOCK)
-    for step in range(split, batch * blocks, SPLITS):
-        i = step % blocks * BLOCK + tl.arange(0, BLOCK)
-        inside = i < area
-        at = (step // blocks * channels + channel) * area + i
-        x = tl.load(x_ptr + at, mask=inside, other=0.0)
-        y = (x - mean) * scale + bias
-        tl.store(out_ptr + at, tl.where(y < 0.0, 0.0, y), mask=inside)
+def shuffle_kernel(x_ptr, out_ptr, n, height: tl.constexpr, width: tl.constexpr, factor: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    # The place of the result, from the last axis to the first.
+    col = i % (width * factor)
+    row = i // (width * factor) % (height * factor)
+    plane = i // (width * factor * height * factor)
+    inner = row % factor * factor + col % factor
+    at = ((plane * factor * factor + inner) * height + row // factor) * width + col // factor
+    tl.store(out_ptr + i, tl.load(x_ptr + at, mask=inside), mask=inside)
 
 
 class ModelNew(nn.Module):
-    def __init__(self, channels):
+    def __init__(self, factor):
         super().__init__()
-        self.weight = nn.Parameter(torch.ones(channels))
-        self.bias = nn.Parameter(torch.zeros(channels))
+        self.factor = factor
 
     def forward(self, x):
         x = x.contiguous()
-        batch, channels, area = x.shape[0], x.shape[1], x.shape[2] * x.shape[3]
-        sums = torch.empty(channels, 16, 2, device=x.device)
-        out = torch.empty_like(x)
-        grid = (channels, 16)
-        statistics[grid](x, sums, channels, batch, area, BLOCK=2048, SPLITS=16, num_warps=8)
-        normalise[grid](x, sums, self.weight, self.bias, out, channels, batch, area, BLOCK=2048, SPLITS=16, num_warps=8)
+        batch, channels, height, width = x.shape
+        factor = self.factor
+        out = torch.empty(batch, channels // factor**2, height * factor, width * factor, device=x.device, dtype=x.dtype)
+        shuffle_kernel[(triton.cdiv(out.numel(), 1024),)](x, out, out.numel(), height, width, factor, BLOCK=1024)
         return out
