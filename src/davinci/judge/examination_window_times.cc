@@ -45,11 +45,15 @@ std::vector<double> Examination::WindowSeconds(const std::vector<Pair>& pairs,
       kind.idle ? WindowSeconds(pairs_, full_queue_, side) : std::vector<double>();
   const double least = full.empty() ? stats::kShortestSeconds : stats::Median(full);
   const double usual = stats::EmptySeconds(readings[1]);
+  const double own = stats::EmptySeconds(readings[0], &usual);
   const double first = kind.idle ? session_->first_call_seconds.value_or(0) : 0;
-  return side == Side::kBaseline
-             ? stats::CallSeconds(readings[1], kind.calls, usual + first, least)
-             : stats::CallSeconds(readings[0], kind.calls,
-                                  stats::EmptySeconds(readings[0], &usual) + first, least);
+  const std::vector<double> seconds =
+      side == Side::kBaseline ? stats::CallSeconds(readings[1], kind.calls, usual + first, least)
+                              : stats::CallSeconds(readings[0], kind.calls, own + first, least);
+  std::vector<double> kept;
+  for (const size_t i : stats::PairsThatWereHeld(readings[0], readings[1], kind.calls, own, usual))
+    kept.push_back(seconds[i]);
+  return kept;
 }
 
 std::vector<stats::PairedSample> Examination::WindowSamples(const std::vector<Pair>& pairs,
@@ -60,7 +64,7 @@ std::vector<stats::PairedSample> Examination::WindowSamples(const std::vector<Pa
   // From an idle queue events show what the host does between them, too.
   const double events = kind.idle ? 0 : session_->between_events_seconds;
   std::vector<stats::PairedSample> samples;
-  for (size_t i = 0; i < pairs.size(); ++i)
+  for (size_t i = 0; i < candidate.size(); ++i)
     samples.push_back({baseline[i] + events, candidate[i] + events + added_seconds});
   return samples;
 }
@@ -113,6 +117,7 @@ void Examination::ChargeWindows() {
       {"alone_ms", {middle(bounds.alone), middle(bounds.usual_alone)}},
       {"after_done_ms", {1e3 * after, 1e3 * latency_charge_}},
       {"charged_ms", 1e3 * window_charge_},
+      {"not_held", pairs_.size() - own.size()},
       {"pairs", window_pairs_}};
 }
 

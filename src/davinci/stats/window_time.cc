@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "davinci/stats/summary.h"
 
@@ -35,6 +36,30 @@ std::vector<double> CallSeconds(std::span<const WindowReading> readings, int cal
     seconds.push_back(
         std::max(least_seconds, (reading.with_calls_seconds - empty_seconds) / calls));
   return seconds;
+}
+
+std::vector<size_t> PairsThatWereHeld(std::span<const WindowReading> candidate,
+                                      std::span<const WindowReading> baseline, int calls,
+                                      double candidate_empty, double baseline_empty) {
+  std::vector<bool> held(candidate.size(), true);
+  const auto look = [&](std::span<const WindowReading> readings, double empty) {
+    const std::vector<double> seconds = CallSeconds(readings, calls, empty);
+    if (seconds.empty()) return;
+    const double least = kLeastOfMedian * Median(seconds);
+    for (size_t i = 0; i < seconds.size(); ++i)
+      if (readings[i].with_calls_seconds < empty - kSoonerThanEmptySeconds || seconds[i] < least)
+        held[i] = false;
+  };
+  look(candidate, candidate_empty);
+  look(baseline, baseline_empty);
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < held.size(); ++i)
+    if (held[i]) kept.push_back(i);
+  if (2 * kept.size() < held.size()) {
+    kept.resize(held.size());
+    std::iota(kept.begin(), kept.end(), size_t{0});
+  }
+  return kept;
 }
 
 double ChargedSeconds(double call_seconds, const CallBounds& bounds) {

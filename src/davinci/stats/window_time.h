@@ -25,6 +25,17 @@ inline constexpr double kShortestSeconds = 1e-6;
 std::vector<double> CallSeconds(std::span<const WindowReading> readings, int calls,
                                 double empty_seconds, double least_seconds = kShortestSeconds);
 
+// Pairs, by position, of which both windows kept the device until they were let go: neither is over
+// much sooner than an empty one, or takes a small part of what its side's calls take in the middle.
+// One that does began early, because another process' work took the device from who held it.
+// All of them where fewer than half are left. `…_empty`: of EmptySeconds(). What a candidate leaves
+// out here are its fastest windows.
+std::vector<size_t> PairsThatWereHeld(std::span<const WindowReading> candidate,
+                                      std::span<const WindowReading> baseline, int calls,
+                                      double candidate_empty, double baseline_empty);
+inline constexpr double kSoonerThanEmptySeconds = 2e-5;
+inline constexpr double kLeastOfMedian = 0.25;
+
 // What corroborates the time of one call in a full queue.
 struct CallBounds {
   // One call a window, behind the oracle's own flush: cannot be shared with another call, nor

@@ -39,6 +39,32 @@ TEST(WindowTime, DawdlingInEmptyWindowsGainsLittle) {
   EXPECT_DOUBLE_EQ(EmptySeconds(quicker, &usual), 1090e-6);
 }
 
+TEST(WindowTime, WindowsThatBeganEarlyAreLeftOutWithTheirPairs) {
+  std::vector<WindowReading> candidate(8, {1600e-6, 600e-6});
+  std::vector<WindowReading> baseline(8, {2600e-6, 600e-6});
+  EXPECT_EQ(PairsThatWereHeld(candidate, baseline, 8, 600e-6, 600e-6).size(), 8U);
+  candidate[2].with_calls_seconds = 20e-6;    // over before an empty one
+  baseline[5].with_calls_seconds = 700e-6;    // a twentieth of its work was left
+  candidate[6].with_calls_seconds = 5600e-6;  // slow: its own doing, for all we know
+  const std::vector<size_t> expected = {0, 1, 3, 4, 6, 7};
+  EXPECT_EQ(PairsThatWereHeld(candidate, baseline, 8, 600e-6, 600e-6), expected);
+}
+
+TEST(WindowTime, ACandidateWhoseWindowsMostlyBeginEarlyKeepsThem) {
+  std::vector<WindowReading> candidate(8, {20e-6, 600e-6});
+  candidate[0].with_calls_seconds = candidate[3].with_calls_seconds = 1600e-6;
+  const std::vector<WindowReading> baseline(8, {2600e-6, 600e-6});
+  EXPECT_EQ(PairsThatWereHeld(candidate, baseline, 8, 600e-6, 600e-6).size(), 8U);
+}
+
+TEST(WindowTime, NoiseOfShortKernelsLeavesNothingOut) {
+  // 2.5 us a call, windows that vary by 15 us.
+  std::vector<WindowReading> readings;
+  for (const double noise : {-15e-6, -9e-6, -2e-6, 0.0, 3e-6, 8e-6, 14e-6, 15e-6})
+    readings.push_back({620e-6 + noise, 600e-6});
+  EXPECT_EQ(PairsThatWereHeld(readings, readings, 8, 600e-6, 600e-6).size(), readings.size());
+}
+
 CallBounds Bounds(double alone, double latency) {
   CallBounds bounds;
   bounds.alone.assign(6, alone);
