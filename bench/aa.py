@@ -4,6 +4,10 @@
     python bench/aa.py --davinci BIN --out aa.jsonl [--comparisons 1000] [--load 2] [--target cpu] [-j 1]
     python bench/aa.py --summary aa.jsonl
 
+`--batch`: all comparisons are jobs of one `davinci judge --batch`, each of a task of its own (its text differs in a remark), so each has a
+session and a candidate's process of its own; the baseline's process has served other tasks. On cuda, where five processes with contexts
+for each comparison take longer than what is compared.
+
 `--slower F` repeats the body of the reference F times instead, for kernels of which the ratio is known to be about F: every
 verdict should be significant.
 """
@@ -88,6 +92,14 @@ def loops(count):
             one.kill()
 
 
+def row_of(options, name, d, seconds):
+    times = d.get("times", {})
+    return {"task": name, "load": options.load, "status": d["status"], "message": d.get("message", ""), "speedup": d.get("speedup"),
+            "labels": d.get("labels", []), "seconds": seconds, "baseline_ms": (times.get("baseline") or {}).get("median_ms"),
+            "undisturbed": d.get("evidence", {}).get("undisturbed_calls"),
+            "stages_ms": times.get("stages_ms"), "stopped_because": d.get("evidence", {}).get("stopped_because")}
+
+
 def compare(options, name, files):
     one = time.monotonic()
     done = subprocess.run([options.davinci, "judge", "-r", files[name][0], "-c", files[name][1], "-t", options.target, "--protocol",
@@ -96,11 +108,25 @@ def compare(options, name, files):
         d = json.loads(done.stdout)
     except json.JSONDecodeError:
         d = {"status": "no verdict", "message": done.stderr[-300:]}
-    times = d.get("times", {})
-    return {"task": name, "load": options.load, "status": d["status"], "message": d.get("message", ""), "speedup": d.get("speedup"),
-            "labels": d.get("labels", []), "seconds": time.monotonic() - one, "baseline_ms": (times.get("baseline") or {}).get("median_ms"),
-            "undisturbed": d.get("evidence", {}).get("undisturbed_calls"),
-            "stages_ms": times.get("stages_ms"), "stopped_because": d.get("evidence", {}).get("stopped_because")}
+    return row_of(options, name, d, time.monotonic() - one)
+
+
+def compare_in_batch(options, folder, files, names):
+    """Rows of comparisons numbered by `names`, as they are judged."""
+    jobs = pathlib.Path(folder) / "jobs.jsonl"
+    with jobs.open("w") as out:
+        for number, name in names.items():
+            paths = []
+            for path in files[name]:
+                paths.append(path.with_stem(f"{path.stem}_{number}"))
+                paths[-1].write_text(f"{path.read_text()}\n# {number}\n")
+            out.write(json.dumps({"id": f"{number}", "reference": str(paths[0]), "candidate": str(paths[1]), "target": options.target,
+                                  "protocol": options.protocol}) + "\n")
+    with subprocess.Popen([options.davinci, "judge", "--batch", jobs, "-j", str(options.jobs), "--json"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True) as process:
+        for line in process.stdout:
+            d = json.loads(line)
+            yield row_of(options, names[int(d["id"])], d, 1e-3 * d.get("times", {}).get("total_ms", 0))
 
 
 def main():
@@ -111,6 +137,7 @@ def main():
     parser.add_argument("--load", type=int, default=0, help="endless loops beside it")
     parser.add_argument("--target", default="cpu")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="comparisons at once; they take the device in turns")
+    parser.add_argument("--batch", action="store_true", help="one process judges them all")
     parser.add_argument("--slower", type=int, default=1)
     parser.add_argument("--protocol", default="davinci")
     parser.add_argument("--tasks", default="", help="names, with commas; all otherwise")
@@ -124,9 +151,13 @@ def main():
     started, before, order = time.monotonic(), len(rows), itertools.count(len(rows))
     with tempfile.TemporaryDirectory() as folder, loops(options.load), options.out.open("a") as out, ThreadPoolExecutor(options.jobs) as pool:
         files = {name: write(folder, name, options.slower) for name in names}
-        compared = (pool.submit(lambda: compare(options, names[next(order) % len(names)], files)) for _ in range(options.comparisons - before))
-        for one in as_completed(list(compared)):
-            rows.append(one.result())
+        if options.batch:
+            compared = compare_in_batch(options, folder, files, {i: names[i % len(names)] for i in range(before, options.comparisons)})
+        else:
+            asked = [pool.submit(lambda: compare(options, names[next(order) % len(names)], files)) for _ in range(options.comparisons - before)]
+            compared = (one.result() for one in as_completed(asked))
+        for one in compared:
+            rows.append(one)
             out.write(json.dumps(rows[-1]) + "\n")
             out.flush()
             if len(rows) % 10 == 0:

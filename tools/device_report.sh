@@ -5,9 +5,9 @@
 #
 #   judge     device time beside do_bench, CUPTI and events; twelve candidates of each of six tasks; small candidates (6 minutes)
 #   verdicts  honest kernels, tasks against themselves, attacks on the device's clock (3 minutes)
-#   fresh     1,000 comparisons of identical code in fresh processes (5 minutes)
+#   fresh     1,000 comparisons of identical code, each a session and a process of its own in one batch (7 minutes)
 #   laws      both laws of tests/corpus (5 minutes)
-#   pairs     the teacher's Triton kernels for random tasks, judged (DAVINCI_PAIRS tasks of seed DAVINCI_PAIRS_SEED)
+#   pairs     the teacher's kernels in Triton and CUDA C++ for random tasks, judged on all devices (DAVINCI_PAIRS tasks of seed DAVINCI_PAIRS_SEED)
 #   teacher   tiles of fp32 products; the teacher's Triton kernels beside eager by do_bench, per family and rule (5 minutes)
 #   training  gradients on the device, one step of SFT beside PyTorch's (8 minutes)
 #   rl        ten steps of reinforcement, phase by phase (10 minutes); with two devices DAVINCI_RL_RANKS=2 uses both
@@ -123,7 +123,7 @@ verdicts() {
 
 fresh() {
   mkdir -p "$work/fresh"
-  part 300 fresh/aa "$python" bench/aa.py --davinci "$davinci" --target cuda -j 12 --comparisons 1000 --out "$work/fresh/aa.jsonl"
+  part 420 fresh/aa "$python" bench/aa.py --davinci "$davinci" --target cuda --batch -j 14 --comparisons 1000 --out "$work/fresh/aa.jsonl"
   part 20 fresh/summary "$python" bench/aa.py --summary "$work/fresh/aa.jsonl"
 }
 
@@ -137,9 +137,11 @@ laws() {
 pairs() {
   local out=$work/pairs/demos
   mkdir -p "$work/pairs"
-  part "${DAVINCI_PAIRS_SECONDS:-170}" pairs/judge "$davinci" synth demos --count "${DAVINCI_PAIRS:-600}" --seed "${DAVINCI_PAIRS_SEED:-3001}" \
-    --language triton --judge -j "${DAVINCI_PAIRS_JOBS:-6}" --out "$out"
-  part 20 pairs/table "$davinci" synth demos --table --out "$out"
+  part 30 pairs/write "$davinci" synth demos --count "${DAVINCI_PAIRS:-600}" --seed "${DAVINCI_PAIRS_SEED:-3001}" --language triton cuda \
+    --level naive best --out "$out"
+  part "${DAVINCI_PAIRS_SECONDS:-170}" pairs/judge "$davinci" judge --batch "$out/jobs.jsonl" --out "$out/results.jsonl" \
+    -j "${DAVINCI_PAIRS_JOBS:-14}"
+  part 20 pairs/table "$python" tests/teacher/pairs_table.py "$out" --out "$work/pairs/rows.jsonl"
 }
 
 teacher() {

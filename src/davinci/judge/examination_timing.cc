@@ -23,7 +23,11 @@ using nlohmann::json;
 // On cuda a window of calls follows (WarmWindows), and the pair is left out where an earlier
 // candidate of the session has shown how long a call of the baseline takes.
 constexpr int kWarmupPairsOnCpu = 2;
-constexpr int kPairsOfLaunch = 4;  // at least: two blocks
+// A launch is timed for a visit of two blocks, A B B A and B A A B, behind a pair off the record:
+// while others were visited, its code and what it has freed have left the caches, so that its first
+// calls take up to half as long again (bench/cold_agreement.py).
+constexpr int kBlocksOfVisit = 2;
+constexpr int kPairsOfLaunch = 2 * kBlocksOfVisit;  // at least
 constexpr int kWarmupPairsOnCuda = 1;
 // The device is busy when a small kernel's turn takes so many times the usual; a call that keeps it
 // busy for so long is ended, and a measurement waits no longer than that for the device to be
@@ -325,6 +329,8 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
   const uint64_t first_stress = secret_.Below(min_pairs - 1);
   const bool stresses = protocol_.stress_share > 0 && !stress_.empty();
   uint64_t num_measured = 0;
+  size_t num_visits = 0;
+  double off_record = 0;  // seconds of the pairs that begin visits
   const auto measure = [&](bool baseline_first, bool full_check,
                            std::vector<Pair>* into) -> Result<bool> {
     const std::string distribution = std::exchange(next_distribution_, "task");
@@ -361,18 +367,31 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
   };
   uint64_t next_reweigh = 1 + secret_.Below(min_pairs - 1);
   const uint64_t first_truth = secret_.Below(min_pairs);
+  const auto visit = [&](size_t launch) -> Result<bool> {
+    if (launches_.size() < 2) return true;
+    UseLaunch(launch);
+    const Stopwatch watch;
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, measure(true, false, nullptr));
+    off_record += watch.Seconds();
+    return go_on;
+  };
   while (!phase.decision.stop()) {
     if (pairs_.size() >= next_reweigh && reweighing.Fits(spent.Seconds())) {
       DAVINCI_ASSIGN_OR_RETURN(const bool go_on, reweigh());
       if (!go_on) return verdict_stands;
       next_reweigh = pairs_.size() + 1 + secret_.Below(pairs_.size() + 1);
     }
-    // A B B A: what drifts hits both sides alike. On cpu B A A B follows: whatever came between two
-    // blocks (another launch, other weights) makes the next call a cold one.
+    // A B B A: what drifts hits both sides alike. On cpu B A A B follows: what came between two
+    // blocks, as other weights, makes the next call a cold one.
     const size_t block = pairs_.size() / 2;
-    const bool turned = job_.target == Target::kCpu && block / launches_.size() % 2 == 1;
+    const bool turned = job_.target == Target::kCpu && block % 2 == 1;
     const bool baseline_first = (pairs_.size() % 2 == 0) != turned;
-    UseLaunch(block % launches_.size());
+    if (const size_t visited = block / kBlocksOfVisit; visited >= num_visits) {
+      num_visits = visited + 1;
+      DAVINCI_ASSIGN_OR_RETURN(const bool go_on, visit(visited % launches_.size()));
+      if (!go_on) return verdict_stands;
+    }
+    UseLaunch(block / kBlocksOfVisit % launches_.size());
     const bool chosen = secret_.Uniform() < protocol_.full_check_share;
     const bool first = pairs_.size() == first_truth && !stresses;
     const bool full_check = first || (chosen && truth.Fits(spent.Seconds()));
@@ -383,7 +402,8 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     if (pairs_.size() == num_pairs) continue;
     if (full_check) truth.Took(watch.Seconds());
     phase.samples = Samples();
-    const double on_record = spent.Seconds() - reweighing.total_seconds() - stress.total_seconds();
+    const double on_record =
+        spent.Seconds() - reweighing.total_seconds() - stress.total_seconds() - off_record;
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
   }
   evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();
