@@ -13,16 +13,7 @@ import json
 import pathlib
 import statistics
 
-# As in speed_candidates.py, by what a row holds.
-CHAINS = {"conv_chain", "matmul_chain"}
-ROWS = {"norm", "norm_chain", "softmax", "softmax_chain", "loss", "loss_chain", "reduction", "reduce_chain"}
-GOALS = [
-    ("convolution and matmul chains", "85 %", lambda r: r["family"] in CHAINS),
-    ("norm, softmax, loss, reduction", "85 %", lambda r: r["family"] in ROWS),
-    ("single operators", "50 %", lambda r: r["operators"] == 1),
-    ("networks", "60 %", lambda r: r["family"] == "network"),
-    ("all", "", lambda r: True),
-]
+from goals import GOALS
 
 
 def read(folder):
@@ -62,12 +53,12 @@ def best_of(rows):
 def goals(what, best):
     print(f"\n| tasks, {what} | goal | tasks | faster in the middle | of all | significantly faster | slower | p10 | median | p90 | PyTorch's own calls |\n|---|---|---|---|---|---|---|---|---|---|---|")
     for name, goal, holds in GOALS:
-        chosen = [r for r in best if holds(r)]
+        chosen = [r for r in best if holds(r["family"], r["operators"])]
         own = [r for r in chosen if r["own"]]
         if chosen:
             share = sum(r["speedup"]["median"] > 1 for r in own) / len(chosen)
             faster, rest = columns(own).split(" | ", 1)
-            print(f"| {name} | {goal} | {len(chosen)} | {faster} | {share:.0%} | {rest} | {len(chosen) - len(own)} |")
+            print(f"| {name} | {f'{goal:.0%}' if goal else ''} | {len(chosen)} | {faster} | {share:.0%} | {rest} | {len(chosen) - len(own)} |")
 
 
 def main():

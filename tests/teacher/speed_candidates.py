@@ -32,6 +32,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 
 import torch  # noqa: E402
 from candidates import load, tensors  # noqa: E402
+from goals import GOALS  # noqa: E402
 
 
 def best_of(call, seconds):
@@ -166,22 +167,13 @@ def table(title, groups, cuda):
     print()
 
 
-# Goal -> families, or tasks of one operator; the share of its candidates that should beat eager.
-CHAINS = {"conv_chain", "matmul_chain"}
-ROWS = {"norm", "norm_chain", "softmax", "softmax_chain", "loss", "loss_chain", "reduction", "reduce_chain"}
-GOALS = [
-    ("convolution and matmul chains", 0.85, lambda task: task["family"] in CHAINS),
-    ("norm, softmax, loss, reduction", 0.85, lambda task: task["family"] in ROWS),
-    ("single operators", 0.5, lambda task: len(task["synth"]["operators"]) == 1),
-    ("networks", 0.6, lambda task: task["family"] == "network"),
-    ("all", None, lambda task: True),
-]
-
-
 def goals(tasks, rows, language):
     """Shares per goal, from the tasks by the ids of their candidates."""
     print("| tasks | goal | measured | faster than eager | surely | surely slower | median | kept |\n|---|---|---|---|---|---|---|---|")
-    for name, goal, holds in GOALS:
+    for name, goal, of_kind in GOALS:
+        def holds(task):
+            return of_kind(task["family"], len(task["synth"]["operators"]))
+
         speeds = [row for row in rows if row["id"] in tasks and holds(tasks[row["id"]][0])]
         kept = sum(holds(task) and candidate["language"] == language and not candidate["own_kernels"] for task, candidate in tasks.values())
         if not speeds:
