@@ -55,7 +55,7 @@ std::vector<size_t> PairsThatWereHeld(std::span<const WindowReading> candidate,
   std::vector<size_t> kept;
   for (size_t i = 0; i < held.size(); ++i)
     if (held[i]) kept.push_back(i);
-  if (2 * kept.size() < held.size()) {
+  if (2 * kept.size() < held.size() || kept.size() < kLeastAlone) {
     kept.resize(held.size());
     std::iota(kept.begin(), kept.end(), size_t{0});
   }

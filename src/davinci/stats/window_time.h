@@ -28,7 +28,8 @@ std::vector<double> CallSeconds(std::span<const WindowReading> readings, int cal
 // Pairs, by position, of which both windows kept the device until they were let go: neither is over
 // much sooner than an empty one, or takes a small part of what its side's calls take in the middle.
 // One that does began early, because another process' work took the device from who held it.
-// All of them where fewer than half are left. `…_empty`: of EmptySeconds(). What a candidate leaves
+// All of them where fewer than half are left, or fewer than three, without which calls alone bound
+// nothing. `…_empty`: of EmptySeconds(). What a candidate leaves
 // out here are its fastest windows.
 std::vector<size_t> PairsThatWereHeld(std::span<const WindowReading> candidate,
                                       std::span<const WindowReading> baseline, int calls,

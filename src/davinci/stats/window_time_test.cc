@@ -57,6 +57,12 @@ TEST(WindowTime, ACandidateWhoseWindowsMostlyBeginEarlyKeepsThem) {
   EXPECT_EQ(PairsThatWereHeld(candidate, baseline, 8, 600e-6, 600e-6).size(), 8U);
 }
 
+TEST(WindowTime, ThreePairsAreNotMadeFewer) {
+  const WindowReading candidate[] = {{1600e-6, 600e-6}, {20e-6, 600e-6}, {1600e-6, 600e-6}};
+  const std::vector<WindowReading> baseline(3, {2600e-6, 600e-6});
+  EXPECT_EQ(PairsThatWereHeld(candidate, baseline, 8, 600e-6, 600e-6).size(), 3U);
+}
+
 TEST(WindowTime, NoiseOfShortKernelsLeavesNothingOut) {
   // 2.5 us a call, windows that vary by 15 us.
   std::vector<WindowReading> readings;
