@@ -72,30 +72,50 @@ def classify(error, stage):
 
 
 class _Gate:
-    """Asks for the device right before the first Triton kernel is launched: until then, while the compiler works, others
-    may be timed on it. Only a courtesy; who does not ask disturbs, and gains nothing."""
+    """Gives the device up while Triton compiles, and asks for it again right before the next of its kernels is launched: others may be
+    timed on it meanwhile. Only a courtesy; who leaves it out disturbs, and gains nothing."""
+
+    _MOST_PAUSES = 8  # then it is kept: an autotuner compiles many
 
     def __init__(self, peer):
-        self._peer = peer
-        self._hooks = None
+        self._peer, self._held, self._pauses, self._hooks, self._jit = peer, True, 0, None, None
         try:
             from triton import knobs
+            from triton.runtime.jit import JITFunction
 
-            self._hooks = knobs.runtime.launch_enter_hook
-            self._hooks.add(self)
+            compile_it = JITFunction._do_compile
         except (ImportError, AttributeError):
-            self._hooks = None
+            return
+
+        def do_compile(*arguments, **options):
+            self.give_up()
+            return compile_it(*arguments, **options)
+
+        self._jit, self._compile_it, JITFunction._do_compile = JITFunction, compile_it, do_compile
+        self._hooks = knobs.runtime.launch_enter_hook
+        self._hooks.add(self)
+
+    def give_up(self):
+        # A stream that is being captured must not be waited for.
+        if not self._held or self._pauses == self._MOST_PAUSES or torch.cuda.is_current_stream_capturing():
+            return
+        torch.cuda.synchronize()
+        self._pauses += 1
+        self._ask(0)
 
     def __call__(self, metadata=None):
-        if self._peer is None:
-            return
-        peer, self._peer = self._peer, None
-        peer.send({"gate": 1})
-        peer.recv()
+        if not self._held:
+            self._ask(1)
+
+    def _ask(self, wanted):
+        self._peer.send({"gate": wanted})
+        self._peer.recv()
+        self._held = bool(wanted)
 
     def close(self):
         if self._hooks is not None:
             self._hooks.remove(self)
+            self._jit._do_compile = self._compile_it
 
 
 class Runner:

@@ -54,6 +54,50 @@ class RunnerTest(unittest.TestCase):
         self.assertEqual([d["value"] for d in described], ["nan", "inf", "-inf", 1.5, 3, 1])
         json.dumps(described, allow_nan=False)
 
+    def test_gives_the_device_up_while_triton_compiles(self):
+        try:
+            from triton import knobs
+            from triton.runtime.jit import JITFunction
+        except ImportError:
+            self.skipTest("this Python has no Triton")
+        said = []
+
+        class Peer:
+            def send(self, message):
+                said.append(message["gate"])
+
+            def recv(self):
+                said.append("open")
+
+        before = JITFunction._do_compile
+        self.addCleanup(setattr, JITFunction, "_do_compile", before)
+        JITFunction._do_compile = lambda kernel, name, warmup=False: said.append((name, warmup))
+        stands, launch = JITFunction._do_compile, knobs.runtime.launch_enter_hook
+        capturing, synchronize = torch.cuda.is_current_stream_capturing, torch.cuda.synchronize
+        self.addCleanup(lambda: (setattr(torch.cuda, "is_current_stream_capturing", capturing), setattr(torch.cuda, "synchronize", synchronize)))
+        torch.cuda.is_current_stream_capturing, torch.cuda.synchronize = lambda: False, lambda: said.append("done")
+        gate = runner._Gate(Peer())
+        launch(None)  # it has the device: nothing is asked
+        JITFunction._do_compile(None, "a", warmup=True)
+        JITFunction._do_compile(None, "b")  # it has given it up
+        launch(None)
+        launch(None)
+        self.assertEqual(said, ["done", 0, "open", ("a", True), ("b", False), 1, "open"])
+        del said[:]
+        torch.cuda.is_current_stream_capturing = lambda: True
+        JITFunction._do_compile(None, "c")
+        self.assertEqual(said, [("c", False)])
+        torch.cuda.is_current_stream_capturing = lambda: False
+        for _ in range(20):
+            JITFunction._do_compile(None, "d")
+            launch(None)
+        self.assertEqual(said.count(0), runner._Gate._MOST_PAUSES - 1)
+        gate.close()
+        del said[:]
+        self.assertIs(JITFunction._do_compile, stands)
+        launch(None)
+        self.assertEqual(said, [])
+
     def test_says_when_no_device_of_this_size_would_do(self):
         def refused(text):
             error = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate " + text)

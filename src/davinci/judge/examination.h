@@ -298,7 +298,7 @@ class Examination {
                                 uint64_t seed) const;
   // Lets an armed runner see the drawn inputs.
   nlohmann::json PublishRequest(const Timed& timed, const VariantFacts& facts) const;
-  // Calls a runner whose inputs are there. `gated`: it asks for the device when it has compiled.
+  // Calls a runner whose inputs are there. `gated`: it gives the device up while it compiles.
   std::optional<Failure> KeepsDeviceBusy(const SlowCall& call) const;
   Result<CallResult> CallPublished(Timed* timed, bool gated);
   // Arms a runner and calls it.

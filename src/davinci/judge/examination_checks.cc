@@ -136,7 +136,7 @@ Result<CallResult> Examination::CallPublished(Timed* timed, bool gated) {
     };
     options.while_slow = [&] { return slow ? KeepsDeviceBusy(*slow) : std::nullopt; };
     if (gated) {
-      share_.Release();
+      options.on_compile = [&] { share_.Release(); };
       options.on_gate = [&] { shared = ShareDevice(); };
       options.spin_seconds = 0;
     }

@@ -329,7 +329,7 @@ CallResult Runner::Call(const CallOptions& options) {
   int64_t compiling_ns = 0;  // the clock of the deadline stands meanwhile
   double put_off = 0;
   bool slow = false;
-  bool gate_used = false;
+  int num_gates = 0;
   if (const Status status = process_->Thaw(); !status.ok()) return fail(status);
   result.start_ns = start;
   if (options.on_thawed) options.on_thawed();
@@ -421,11 +421,12 @@ CallResult Runner::Call(const CallOptions& options) {
       if (const Status thawed = process_->Thaw(); !thawed.ok()) return fail(thawed);
       continue;
     }
-    if (body.contains("gate") && options.on_gate && !gate_used) {
-      gate_used = true;
+    if (const auto gate = body.find("gate"); gate != body.end() && options.on_gate) {
       result.compiled = true;
       const int64_t asked = MonotonicNs();
-      options.on_gate();
+      const bool gives_up = *gate == 0;
+      if (num_gates++ < kMostGates) (gives_up ? options.on_compile : options.on_gate)();
+      if (!gives_up) slow = false;
       compiling_ns += MonotonicNs() - asked;
       if (const Status sent = process_->control().Send({{"open", 1}}); !sent.ok())
         return fail(sent);

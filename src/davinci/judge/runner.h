@@ -99,6 +99,8 @@ struct CompileLimits {
   int requests = 256;
 };
 
+inline constexpr int kMostGates = 64;
+
 struct CallOptions {
   double timeout_seconds = 0;
   // Wait for the end without sleeping for that long, where a core is to spare.
@@ -113,13 +115,15 @@ struct CallOptions {
   bool is_empty = false;
   // Called as soon as the process has been let go.
   std::function<void()> on_thawed = nullptr;
-  // Called once when the call is not over after this long.
+  // Called once when the call is not over after this long, and once more after each on_gate().
   double patience_seconds = 1;
   std::function<void()> on_slow = nullptr;
   // Asked from then on, several times a second: a failure stops the process and is the call's.
   std::function<std::optional<Failure>()> while_slow = nullptr;
-  // Called once when the runner asks for the device, before the first kernel it has compiled is
-  // launched; it is let go on when this returns.
+  // Called when the runner gives the device up, because a compiler is about to work, and when it
+  // asks for it again, before a kernel is launched; it is let go on when they return. Both or none;
+  // from kMostGates requests on they are not called any more.
+  std::function<void()> on_compile = nullptr;
   std::function<void()> on_gate = nullptr;
 };
 
