@@ -3,9 +3,9 @@
 // A core of a virtual machine that has nothing to do is given back to its host, and to wake a
 // thread there takes 0.1 to 0.2 ms: in the middle of a timed call, now and then. While an
 // AwakeCores lives, a thread of the lowest class (SCHED_IDLE) spins on each core where the main
-// thread of one of the processes ran last; a thread that wakes there displaces it at once. Other
-// threads of theirs sleep by the dozen: to keep their cores awake, too, took half of the machine
-// from those who compile.
+// thread of one of the processes ran last; a thread that wakes there displaces it at once. The
+// cores of their other threads are left alone: there are dozens, most asleep, and compilers need
+// the cores.
 #pragma once
 
 #include <span>

@@ -2,48 +2,24 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <memory>
 #include <thread>
 
 #include "davinci/base/clock.h"
-#include "davinci/worker/protocol.h"
+#include "davinci/judge/test_support.h"
 
 namespace davinci::judge {
 namespace {
 
-// A child bound to one core, seen as the fork server would show it; ended with the Process.
-std::unique_ptr<worker::Process> SleepingOn(int core) {
-  int status[2];
-  int output[2];
-  int control[2];
-  EXPECT_EQ(pipe(status), 0);
-  EXPECT_EQ(pipe(output), 0);
-  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, control), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(core, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    [[maybe_unused]] const ssize_t told = write(control[1], "x", 1);
-    while (true) pause();
-  }
-  char byte = 0;
-  EXPECT_EQ(read(control[0], &byte, 1), 1);  // it runs where it should
-  const worker::StatusRecord record{worker::kStatusPid, static_cast<uint32_t>(child)};
-  EXPECT_EQ(write(status[1], &record, sizeof record), static_cast<ssize_t>(sizeof record));
-  const worker::StatusRecord ended{worker::kStatusExit, 9};
-  auto process = std::make_unique<worker::Process>(worker::Channel(UniqueFd(control[0])),
-                                                   UniqueFd(status[0]), UniqueFd(output[0]));
-  EXPECT_FALSE(process->WaitForDeath());  // reads the pid
-  EXPECT_EQ(write(status[1], &ended, sizeof ended), static_cast<ssize_t>(sizeof ended));
-  close(output[1]);
-  close(control[1]);
-  close(status[1]);
-  return process;
+// Binds the child to a core, and says so when it runs there.
+void BindTo(int core, int control) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  [[maybe_unused]] const ssize_t told = write(control, "x", 1);
 }
 
 int LastCore() {
@@ -62,14 +38,18 @@ int NumCores() {
 }
 
 TEST(AwakeCores, AreThoseOfTheProcesses) {
-  const auto process = SleepingOn(LastCore());
+  const ScriptedChild child([](int control) { BindTo(LastCore(), control); });
+  const std::shared_ptr<worker::Process>& process = child.process();
+  ASSERT_TRUE(process->control().Wait(10).ok());  // it runs where it should
   EXPECT_EQ(process->Core(), LastCore());
   worker::Process* const roles[] = {process.get(), process.get()};
   EXPECT_EQ(AwakeCores(roles).num_cores(), NumCores() > 1 ? 1 : 0);
 }
 
 TEST(AwakeCores, EndWithTheirOwner) {
-  const auto process = SleepingOn(LastCore());
+  const ScriptedChild child([](int control) { BindTo(LastCore(), control); });
+  const std::shared_ptr<worker::Process>& process = child.process();
+  ASSERT_TRUE(process->control().Wait(10).ok());  // it runs where it should
   worker::Process* const roles[] = {process.get()};
   const Stopwatch watch;
   for (int i = 0; i < 3; ++i) const AwakeCores awake(roles);

@@ -3,8 +3,8 @@
 // secret inputs, the baseline's first calls) then serves each of them; several at once would each
 // make a session of their own.
 //
-// A worker goes on with the task it has. When that is done it takes the first one that nobody has
-// begun, and when there is none, helps where most is left.
+// A worker takes the remaining questions of its task, then those of the first task that no worker
+// has begun, and when all are begun, a question of the task with the most left.
 //
 // Threads: any number may ask.
 #pragma once
