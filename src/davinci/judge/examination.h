@@ -27,6 +27,7 @@
 #include "davinci/stats/paired_ratio.h"
 #include "davinci/stats/roofline.h"
 #include "davinci/stats/stopping_criterion.h"
+#include "davinci/stats/window_time.h"
 #include "davinci/store/kv_cache.h"
 #include "davinci/task/task.h"
 #include "davinci/worker/fork_server.h"
@@ -145,9 +146,9 @@ class Examination {
   Result<bool> VerifyWindow(const Pair& pair, const nlohmann::json (&layouts)[2], bool last_is_ours,
                             bool full_check);
   bool ReturnsOneMemory(const CallResult& call, const VariantFacts& facts) const;
-  // What a window of so many calls of the baseline takes beyond an empty one, each from idle.
-  Result<double> BaselineFromIdle(int calls, uint64_t seed);
   Status MeasureFirstCall();
+  // What the first call of a process that was stopped takes beyond the next; 0 where not measured.
+  double FirstCallSeconds() const;
   // What corroborates: calls alone, and from an idle queue, where they are due.
   Result<bool> Corroborate(bool baseline_first);
   std::vector<double> WindowSeconds(const std::vector<Pair>& pairs, const WindowKind& kind,
@@ -406,6 +407,8 @@ class Examination {
   std::vector<int64_t> window_shifts_[2];
   std::vector<uint64_t> ahead_;  // seeds of inputs that the oracle has drawn
   std::vector<Pair> latency_pairs_;
+  // Of the baseline, beside those, of another number of calls (MeasureFirstCall).
+  std::vector<stats::WindowReading> first_call_windows_;
   std::vector<Pair> alone_pairs_;
   int window_pairs_ = 0;  // of record or not
   // Seconds of timing by what they went to: draw, arm, publish, call, look, verify.

@@ -320,6 +320,7 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
   pairs_.clear();
   stress_pairs_.clear();
   latency_pairs_.clear();
+  first_call_windows_.clear();
   alone_pairs_.clear();
   const Stopwatch spent;
   stats::Occasional reweighing;

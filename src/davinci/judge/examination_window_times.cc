@@ -33,6 +33,14 @@ TimeSummary Summarise(const std::vector<double>& seconds) {
 
 }  // namespace
 
+double Examination::FirstCallSeconds() const {
+  std::vector<stats::WindowReading> readings;
+  for (const Pair& pair : latency_pairs_) readings.push_back(ReadingOf(pair.baseline));
+  if (readings.empty() || first_call_windows_.empty()) return 0;
+  return stats::FirstCallSeconds(readings, from_idle_.calls, first_call_windows_,
+                                 from_idle_.calls > 1 ? 1 : 2);
+}
+
 std::vector<double> Examination::WindowSeconds(const std::vector<Pair>& pairs,
                                                const WindowKind& kind, Side side) const {
   std::vector<stats::WindowReading> readings[2];
@@ -46,7 +54,7 @@ std::vector<double> Examination::WindowSeconds(const std::vector<Pair>& pairs,
   const double least = full.empty() ? stats::kShortestSeconds : stats::Median(full);
   const double usual = stats::EmptySeconds(readings[1]);
   const double own = stats::EmptySeconds(readings[0], &usual);
-  const double first = kind.idle ? session_->first_call_seconds.value_or(0) : 0;
+  const double first = kind.idle ? FirstCallSeconds() : 0;
   const std::vector<double> seconds =
       side == Side::kBaseline ? stats::CallSeconds(readings[1], kind.calls, usual + first, least)
                               : stats::CallSeconds(readings[0], kind.calls, own + first, least);
@@ -86,7 +94,7 @@ void Examination::ChargeWindows() {
   stats::CallBounds bounds;
   bounds.alone = WindowSeconds(alone_pairs_, alone_, Side::kCandidate);
   bounds.latency = WindowSeconds(latency_pairs_, from_idle_, Side::kCandidate);
-  const double first = session_->first_call_seconds.value_or(0);
+  const double first = FirstCallSeconds();
   for (double& seconds : bounds.latency) seconds += first / from_idle_.calls;  // it is a bound here
   bounds.usual_alone = WindowSeconds(alone_pairs_, alone_, Side::kBaseline);
   const std::vector<double> usual = WindowSeconds(pairs_, full_queue_, Side::kBaseline);

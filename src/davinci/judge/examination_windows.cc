@@ -24,8 +24,6 @@ constexpr double kHoldAloneSeconds = 6e-4;
 // device varies by some microseconds.
 constexpr double kShortSeconds = 1e-4;
 constexpr int kAloneOfShort = 3;
-// So often the baseline's first call after a stop is measured.
-constexpr int kFirstCalls = 3;
 // Inputs drawn before the device is exclusive: of so many windows, in so many bytes.
 constexpr int kWindowsAhead = 14;
 constexpr int64_t kBytesAhead = int64_t{2} << 30;
@@ -349,46 +347,40 @@ Result<bool> Examination::WarmWindows() {
     full_queue_.calls = from_idle_.calls = 1;
     DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(full_queue_, false, false, nullptr));
   }
-  if (go_on) DAVINCI_RETURN_IF_ERROR(MeasureFirstCall());
   return go_on;
-}
-
-Result<double> Examination::BaselineFromIdle(int calls, uint64_t seed) {
-  WindowKind kind = from_idle_;
-  kind.calls = calls;
-  WindowKind empty = kind;
-  empty.empty = true;
-  DAVINCI_ASSIGN_OR_RETURN(
-      const auto drawn,
-      session_->oracle->Ask(
-          {{"op", "draw"}, {"seeds", std::vector<uint64_t>(static_cast<size_t>(calls), seed)}}));
-  Pair pair;
-  int64_t taken_ns = 0;
-  for (const WindowKind& one : {empty, kind}) {
-    BeginWindow(&session_->baseline, one, drawn.ok);
-    DAVINCI_ASSIGN_OR_RETURN(const CallResult ran,
-                             FinishWindow(&session_->baseline, one, drawn.ok, &pair));
-    if (ran.failure) return ReferenceFailure(*ran.failure);
-    taken_ns += one.empty ? -ran.window_ns : ran.window_ns;
-  }
-  return 1e-9 * static_cast<double>(taken_ns);
 }
 
 // A process that was stopped finds its code and data out of the caches, so the first call from an
 // idle queue takes some 0.1 ms longer than the next: nothing that a running program pays. What is
-// taken off for it is measured on the baseline, with windows of one call and of two.
+// taken off for it is measured on the baseline, beside each pair: windows of one call where a pair
+// has several, and of two where it has one.
 Status Examination::MeasureFirstCall() {
-  if (session_->first_call_seconds || protocol_.latency_every > 1 ||
-      session_->buffers.at("count").get<int>() < 2)
+  if (protocol_.latency_every > 1 || session_->buffers.at("count").get<int>() < 2)
     return Status::Ok();
-  const uint64_t seed = NextSeed();
-  std::vector<double> beyond;
-  for (int i = 0; i < kFirstCalls; ++i) {
-    DAVINCI_ASSIGN_OR_RETURN(const double one, BaselineFromIdle(1, seed));
-    DAVINCI_ASSIGN_OR_RETURN(const double two, BaselineFromIdle(2, seed));
-    beyond.push_back(2 * one - two);
+  WindowKind kind = from_idle_;
+  kind.calls = from_idle_.calls > 1 ? 1 : 2;
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto drawn,
+      session_->oracle->Ask(
+          {{"op", "draw"},
+           {"seeds", std::vector<uint64_t>(static_cast<size_t>(kind.calls), NextSeed())}}));
+  drawn_.reset();  // the oracle forgets them
+  WindowKind empty = kind;
+  empty.empty = true;
+  Pair pair;
+  stats::WindowReading reading;
+  for (const WindowKind* one : {&empty, &kind}) {
+    BeginWindow(&session_->baseline, *one, drawn.ok);
+    DAVINCI_ASSIGN_OR_RETURN(const CallResult ran,
+                             FinishWindow(&session_->baseline, *one, drawn.ok, &pair));
+    if (ran.failure) return ReferenceFailure(*ran.failure);
+    const double seconds = 1e-9 * static_cast<double>(ran.window_ns);
+    if (one->empty)
+      reading.empty_seconds = seconds;
+    else
+      reading.with_calls_seconds = seconds;
   }
-  session_->first_call_seconds = std::max(0.0, stats::Median(beyond));
+  first_call_windows_.push_back(reading);
   return Status::Ok();
 }
 
@@ -404,6 +396,7 @@ Result<bool> Examination::Corroborate(bool baseline_first) {
   if (!go_on ||
       latency_pairs_.size() > pairs_.size() / static_cast<size_t>(protocol_.latency_every))
     return go_on;
+  DAVINCI_RETURN_IF_ERROR(MeasureFirstCall());
   return MeasureWindows(from_idle_, baseline_first, false, &latency_pairs_);
 }
 

@@ -47,7 +47,6 @@ bool Session::Strip() {
   baseline.has_buffers = false;
   buffers = nullptr;
   baseline_seconds.reset();
-  first_call_seconds.reset();
   baseline.outside_cpu_ns.clear();
   ready = baseline_checked = baseline_outside_tolerance = false;
   reference_mutates = reference_hides_changes = false;

@@ -71,8 +71,6 @@ struct Session {
   double between_events_seconds = 0;
   // cuda: device time of a call of the baseline, once measured; plans the next candidate's windows.
   std::optional<double> baseline_seconds;
-  // cuda: what the first call of a process that was stopped takes beyond the next ones, once known.
-  std::optional<double> first_call_seconds;
   bool reference_mutates = false;        // it changes its inputs
   bool reference_hides_changes = false;  // … and does not return all that it changed
   bool ready = false;                    // the reference is loaded and the baseline is bound

@@ -62,6 +62,17 @@ std::vector<size_t> PairsThatWereHeld(std::span<const WindowReading> candidate,
   return kept;
 }
 
+double FirstCallSeconds(std::span<const WindowReading> readings, int calls,
+                        std::span<const WindowReading> others, int other_calls) {
+  const auto added = [](std::span<const WindowReading> windows) {
+    return Median(CallSeconds(windows, 1, EmptySeconds(windows)));
+  };
+  const double usual = added(readings);
+  const double other = added(others);
+  const double next = (usual - other) / (calls - other_calls);
+  return std::max(0.0, (calls == 1 ? usual : other) - next);
+}
+
 double ChargedSeconds(double call_seconds, const CallBounds& bounds) {
   const double free = std::max(kBelievedSeconds, kBelievedShare * call_seconds);
   const double host = bounds.latency.empty() ? 0 : Median(bounds.latency) - call_seconds;

@@ -37,6 +37,11 @@ std::vector<size_t> PairsThatWereHeld(std::span<const WindowReading> candidate,
 inline constexpr double kSoonerThanEmptySeconds = 2e-5;
 inline constexpr double kLeastOfMedian = 0.25;
 
+// What the first call of a window from an idle queue takes beyond the next, from windows of `calls`
+// and of `other_calls`, one of the numbers being 1; 0 where the first takes less.
+double FirstCallSeconds(std::span<const WindowReading> readings, int calls,
+                        std::span<const WindowReading> others, int other_calls);
+
 // What corroborates the time of one call in a full queue.
 struct CallBounds {
   // One call a window, behind the oracle's own flush: cannot be shared with another call, nor

@@ -25,6 +25,17 @@ TEST(WindowTime, WindowsWithoutAnEmptyOneAreHeldAgainstThoseOfOthers) {
   EXPECT_EQ(EmptySeconds(none), 0);
 }
 
+TEST(WindowTime, WhatTheFirstCallTakesLongerShowsInWindowsOfOneCallAndOfSeveral) {
+  // Calls of 40 us, 130 us more for the first; an empty window of several flushes takes longer.
+  const std::vector<WindowReading> eight(5, {1350e-6, 900e-6});
+  const std::vector<WindowReading> one(5, {370e-6, 200e-6});
+  const std::vector<WindowReading> two(5, {510e-6, 300e-6});
+  EXPECT_NEAR(FirstCallSeconds(eight, 8, one, 1), 130e-6, 1e-12);
+  EXPECT_NEAR(FirstCallSeconds(one, 1, two, 2), 130e-6, 1e-12);
+  const std::vector<WindowReading> sooner(5, {230e-6, 200e-6});
+  EXPECT_EQ(FirstCallSeconds(eight, 8, sooner, 1), 0);
+}
+
 TEST(WindowTime, NothingIsNeverFast) {
   const WindowReading faster[] = {{90e-6, 100e-6}};
   EXPECT_DOUBLE_EQ(CallSeconds(faster, 4, EmptySeconds(faster))[0], kShortestSeconds);
