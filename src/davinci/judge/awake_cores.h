@@ -2,10 +2,8 @@
 //
 // A core of a virtual machine that has nothing to do is given back to its host, and to wake a
 // thread there takes 0.1 to 0.2 ms: in the middle of a timed call, now and then. While an
-// AwakeCores lives, a thread of the lowest class (SCHED_IDLE) spins on each core where the main
-// thread of one of the processes ran last; a thread that wakes there displaces it at once. The
-// cores of their other threads are left alone: there are dozens, most asleep, and compilers need
-// the cores.
+// AwakeCores lives, a thread of the lowest class (SCHED_IDLE) spins on each of some cores; a thread
+// that wakes there displaces it at once.
 #pragma once
 
 #include <span>
@@ -16,10 +14,15 @@
 
 namespace davinci::judge {
 
+// Where the main threads of the processes ran last: each core once, at most half of those that the
+// calling thread may use. The cores of their other threads are left alone: there are dozens, most
+// asleep, and compilers need the cores.
+std::vector<int> CoresOf(std::span<worker::Process* const> processes);
+
 class AwakeCores {
  public:
-  // At most half of the cores that the calling thread may use; none where the system refuses.
-  explicit AwakeCores(std::span<worker::Process* const> processes);
+  // None where the system refuses.
+  explicit AwakeCores(std::span<const int> cores);
   int num_cores() const { return static_cast<int>(spinners_.size()); }
 
  private:

@@ -24,6 +24,7 @@
 #include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
 #include "davinci/judge/slow_calls.h"
+#include "davinci/judge/timing_cores.h"
 #include "davinci/stats/paired_ratio.h"
 #include "davinci/stats/roofline.h"
 #include "davinci/stats/stopping_criterion.h"
@@ -128,6 +129,8 @@ class Examination {
   };
   Status BindBuffers();
   void PlanWindows();
+  bool HasTimingCores() const;
+  std::vector<int> TakeTimingCores(std::span<worker::Process* const> roles);
   Status PrepareWindows();
   Status DrawAhead();
   // Of inputs of a timed call: drawn ahead, if any are left.
@@ -413,6 +416,7 @@ class Examination {
   int window_pairs_ = 0;  // of record or not
   // Seconds of timing by what they went to: draw, arm, publish, call, look, verify.
   std::map<std::string, double> spent_;
+  std::optional<TimingCores::Taken> timing_cores_;  // while pairs are timed on a device
   double window_charge_ = 0;  // seconds added to every call of the candidate
   double latency_charge_ = 0;
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record

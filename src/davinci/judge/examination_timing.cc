@@ -227,6 +227,18 @@ Status Examination::AwaitQuietDevice() {
   return Status::Ok();
 }
 
+bool Examination::HasTimingCores() const {
+  return context_.timing_cores->exist() && context_.RunnerThreads(job_.target) == 1;
+}
+
+// Who is timed, with the device held for it, gets cores of its own; those to be kept awake.
+std::vector<int> Examination::TakeTimingCores(std::span<worker::Process* const> roles) {
+  if (!HasTimingCores()) return CoresOf(roles);
+  const TimingCores& cores = *context_.timing_cores;
+  timing_cores_.emplace(cores, roles.first(2), roles[2]);
+  return {cores.place().runner.front(), cores.place().oracle};
+}
+
 Result<bool> Examination::MeasureTime() {
   if (job_.target == Target::kCuda) DAVINCI_RETURN_IF_ERROR(PrepareWindows());
   share_.Release();
@@ -234,7 +246,7 @@ Result<bool> Examination::MeasureTime() {
   if (job_.target == Target::kCuda) {
     roles = {&candidate_.runner->process(), &session_->baseline.runner->process(),
              &session_->oracle->process()};
-    const AwakeCores awake(roles);             // as while pairs are timed
+    const AwakeCores awake(CoresOf(roles));    // as while pairs are timed
     DAVINCI_RETURN_IF_ERROR(MeasureWaking());  // of the host alone: it needs no device
   }
   json& state = evaluation_.evidence["device_state"];  // read while others may be timed
@@ -246,12 +258,13 @@ Result<bool> Examination::MeasureTime() {
   DAVINCI_RETURN_IF_ERROR(AwaitQuietDevice());
 
   std::optional<AwakeCores> awake;
-  if (job_.target == Target::kCuda) awake.emplace(roles);
+  if (job_.target == Target::kCuda) awake.emplace(TakeTimingCores(roles));
   for (worker::Process* role : roles) role->set_spin(kSpinSeconds);
   const Stopwatch held;
   const auto result = MeasurePairs(std::move(lease));
   evaluation_.times.emplace("held_device_ms", 1e3 * held.Seconds());  // unless it ended before
   for (const auto& [what, seconds] : spent_) evaluation_.times["spent_ms"][what] = 1e3 * seconds;
+  timing_cores_.reset();
   for (worker::Process* role : roles) role->set_spin(0);
   state["after"] = MachineState(job_.target, *context_.monitor, context_.device);
   if (const std::string slowed = state["after"].value("slowed_by", ""); !slowed.empty())
@@ -448,6 +461,7 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
       continue;
     }
     if (job_.target == Target::kCuda) {
+      timing_cores_.reset();
       lease.Release();
       evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
       DAVINCI_RETURN_IF_ERROR(ShareDevice());

@@ -126,6 +126,7 @@ void Examination::ChargeWindows() {
       {"after_done_ms", {1e3 * after, 1e3 * latency_charge_}},
       {"charged_ms", 1e3 * window_charge_},
       {"not_held", pairs_.size() - own.size()},
+      {"own_cores", HasTimingCores()},
       {"pairs", window_pairs_}};
 }
 

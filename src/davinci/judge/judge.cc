@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <mutex>
 #include <thread>
@@ -21,6 +22,7 @@
 #include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
 #include "davinci/judge/slow_calls.h"
+#include "davinci/judge/timing_cores.h"
 #include "davinci/sandbox/layers.h"
 
 namespace davinci::judge {
@@ -72,6 +74,7 @@ struct Judge::Impl {
       facts;  // null when the disk says no: everything is then found out again
   std::unique_ptr<gpu::DeviceMonitor> monitor = gpu::DeviceMonitor::Create();
   std::string device;  // uuid; empty where there is none
+  std::unique_ptr<TimingCores> timing_cores;
   std::mutex mutex;
   std::unique_ptr<JudgeContext> context;  // guarded by mutex until built, then constant
   SessionPool sessions{kRestingSessions, kSessionsPerTask};
@@ -141,6 +144,7 @@ struct Judge::Impl {
     built->leases = leases.get();
     built->monitor = monitor.get();
     built->device = device;
+    built->timing_cores = timing_cores.get();
     built->facts = facts.get();
     built->sessions = &sessions;
     built->slow_calls = &slow_calls;
@@ -170,6 +174,10 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   } else if (!visible.empty()) {
     impl->device = visible.front().uuid;
   }
+  const std::vector<gpu::DeviceInfo>& devices = impl->monitor->devices();
+  const auto device = std::ranges::find(devices, impl->device, &gpu::DeviceInfo::uuid);
+  impl->timing_cores = std::make_unique<TimingCores>(static_cast<int>(device - devices.begin()),
+                                                     static_cast<int>(devices.size()));
   worker::ForkServerOptions server;
   server.python = options.python;
   server.module_path = options.python_path;
@@ -295,6 +303,7 @@ Result<Evaluation> Judge::EvaluateOnce(const EvaluationRequest& request, MemoryB
       job.target = Target::kCpu;
       job.compile_only = true;
     }
+    if (job.target == Target::kCuda) impl_->timing_cores->KeepOff();
     DAVINCI_ASSIGN_OR_RETURN(evaluation, job.compile_only
                                              ? EvaluateCompileOnly(*context, job, protocol)
                                              : Examination(*context, job, protocol, budget).Run());

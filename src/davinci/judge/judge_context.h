@@ -12,15 +12,17 @@
 
 namespace davinci::judge {
 
+class RunnerPool;
 class SessionPool;
 class SlowCalls;
-class RunnerPool;
+class TimingCores;
 
 struct JudgeContext {
   worker::ForkServer* server = nullptr;
   gpu::DeviceLeases* leases = nullptr;
   const gpu::DeviceMonitor* monitor = nullptr;
   std::string device;  // uuid of the GPU; empty where there is none
+  const TimingCores* timing_cores = nullptr;
   SessionPool* sessions = nullptr;
   RunnerPool* runner_pool = nullptr;
   SlowCalls* slow_calls = nullptr;

@@ -54,16 +54,6 @@ std::string ReadProc(const std::string& path) {
   return text;
 }
 
-std::vector<pid_t> Threads(pid_t pid) {
-  std::vector<pid_t> threads;
-  DIR* dir = opendir(fmt::format("/proc/{}/task", pid).c_str());
-  if (dir == nullptr) return threads;
-  while (const dirent* entry = readdir(dir))
-    if (const int tid = atoi(entry->d_name); tid > 0) threads.push_back(tid);
-  closedir(dir);
-  return threads;
-}
-
 // Until every thread of a process has stopped, seconds. One that has no core stops when it gets
 // one: as long as a machine with many times its cores of load may take.
 constexpr double kFreezeSeconds = 20;
@@ -335,6 +325,37 @@ int64_t CoreTimes::OthersNs() const {
   return std::max(main_waited_ns - std::max(ran_ns - main_ran_ns, int64_t{0}), int64_t{0});
 }
 
+std::vector<pid_t> Threads(pid_t pid) {
+  std::vector<pid_t> threads;
+  DIR* dir = opendir(fmt::format("/proc/{}/task", pid).c_str());
+  if (dir == nullptr) return threads;
+  while (const dirent* entry = readdir(dir))
+    if (const int tid = atoi(entry->d_name); tid > 0) threads.push_back(tid);
+  closedir(dir);
+  return threads;
+}
+
+std::vector<pid_t> Descendants(pid_t pid) {
+  std::vector<pid_t> found;
+  std::vector<pid_t> queue = {pid};
+  while (!queue.empty()) {
+    const pid_t parent = queue.back();
+    queue.pop_back();
+    for (pid_t tid : Threads(parent)) {
+      const std::string children = ReadProc(fmt::format("/proc/{}/task/{}/children", parent, tid));
+      const char* cursor = children.c_str();
+      char* end = nullptr;
+      for (long child = strtol(cursor, &end, 10); end != cursor;
+           child = strtol(cursor, &end, 10)) {
+        found.push_back(static_cast<pid_t>(child));
+        queue.push_back(static_cast<pid_t>(child));
+        cursor = end;
+      }
+    }
+  }
+  return found;
+}
+
 int64_t OwnCoreWaitNs() { return WaitFromSchedstat(ReadProc("/proc/thread-self/schedstat")); }
 
 int64_t Process::ResidentBytes() const {
@@ -356,25 +377,7 @@ int Process::Core() const {
   return at == std::string::npos ? -1 : atoi(stat.c_str() + at);
 }
 
-std::vector<pid_t> Process::OtherProcesses() const {
-  std::vector<pid_t> found;
-  std::vector<pid_t> queue = {pid_};
-  while (!queue.empty()) {
-    const pid_t parent = queue.back();
-    queue.pop_back();
-    for (pid_t tid : Threads(parent)) {
-      const std::string children = ReadProc(fmt::format("/proc/{}/task/{}/children", parent, tid));
-      const char* cursor = children.c_str();
-      char* end = nullptr;
-      for (long pid = strtol(cursor, &end, 10); end != cursor; pid = strtol(cursor, &end, 10)) {
-        found.push_back(static_cast<pid_t>(pid));
-        queue.push_back(static_cast<pid_t>(pid));
-        cursor = end;
-      }
-    }
-  }
-  return found;
-}
+std::vector<pid_t> Process::OtherProcesses() const { return Descendants(pid_); }
 
 int Process::NumSeccompFilters() const {
   int least = std::numeric_limits<int>::max();

@@ -160,4 +160,9 @@ class Process {
 // does not count it.
 int64_t OwnCoreWaitNs();
 
+// Of a process: its threads, and all processes that it or those have started and that still belong
+// to them. Empty when it is gone.
+std::vector<pid_t> Threads(pid_t pid);
+std::vector<pid_t> Descendants(pid_t pid);
+
 }  // namespace davinci::worker
