@@ -426,7 +426,10 @@ class Runner:
             synchronize()
             ended = clock()
             if empty and self._told is not None:  # what telling them takes belongs to the window
-                peer.send({"done": self._describe_all(self._told, ended - started)})
+                held = self._held  # the oracle still looks at these
+                done = self._describe_all(self._told, ended - started)
+                self._held = held
+                peer.send({"done": done})
             elif pointers:
                 peer.send_raw(struct.pack(f"<cq{len(pointers)}Q", b"D", ended - started, *pointers))
             else:

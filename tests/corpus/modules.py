@@ -54,6 +54,8 @@ for op in ("sum", "mean", "cumsum", "softmax", "logsumexp"):
     rows(f"{op}_1m", f"torch.{op}(x, -1)", cpu=(2, 1 << 20), cuda=(256, 1 << 20))
 for op in ("sum", "mean", "var", "prod", "cumsum", "cumprod", "softmax", "amax", "cummax"):
     rows(f"{op}_columns", f"torch.{op}(x, 0)" + (".values" if op == "cummax" else ""), cpu=(4096, 128), cuda=(32768, 4096))
+rows("view_strided", "x[..., 1::2]", x="randn(R, N)")
+rows("view_cropped", "x.narrow(-1, 4, x.shape[-1] - 8)[1:]", x="randn(R, N)")
 rows("cumprod_uniform", "torch.cumprod(x, -1)", x="0.9 + 0.2 * rand(R, N)")
 rows("cumprod_signs", "torch.cumprod(x, 1)", x="randn(R, N).sign() * (1 + 0.01 * rand(R, N))")
 rows("cumsum_exclusive", "torch.cat((torch.zeros_like(x[:, :1]), x.cumsum(1)[:, :-1]), 1)")

@@ -61,6 +61,7 @@ static float __shfl_xor_sync(unsigned, float x, int mask) {
   return other;
 }
 static float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
+[[gnu::noinline]] static float __fsub_rn(float a, float b) { return a - b; }
 static float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 struct __half { _Float16 value; __half() = default; explicit __half(float x) : value(x) {} operator float() const { return value; } };
 struct __nv_bfloat16 {

@@ -35,6 +35,22 @@ bool Builder::Reject(std::string why) {
   return true;
 }
 
+// One result under two names: the same operator on the same values.
+bool Builder::ReturnsTwice() const {
+  std::vector<const Node*> nodes;
+  for (const ValueId output : graph_.outputs) {
+    const Value& value = graph_.values[static_cast<size_t>(output)];
+    if (value.origin == Value::Origin::kNode && value.output == 0)
+      nodes.push_back(&graph_.nodes[static_cast<size_t>(value.node)]);
+  }
+  for (size_t i = 0; i < nodes.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (nodes[i]->op == nodes[j]->op && nodes[i]->inputs == nodes[j]->inputs &&
+          nodes[i]->attrs == nodes[j]->attrs && nodes[i]->weights.empty())
+        return true;
+  return false;
+}
+
 bool Builder::Final() {
   // Results that nothing uses are not computed; a graph that has them is a pattern's mistake
   // only where a whole node is unused.
@@ -44,6 +60,7 @@ bool Builder::Final() {
     for (const ValueId output : node.outputs) used = used || uses[static_cast<size_t>(output)] > 0;
     if (!used) return !Reject("unused");
   }
+  if (ReturnsTwice()) return !Reject("same output");
   for (const ValueId input : graph_.inputs)
     if (uses[static_cast<size_t>(input)] == 0) return !Reject("unused");
   for (size_t i = 0; i < kNumBindings; ++i) {

@@ -38,6 +38,7 @@ class Builder {
 
   BuildOutcome Rejected();
   bool Reject(std::string why);
+  bool ReturnsTwice() const;
   bool Final();
   template <typename T>
   const T& Pick(const std::vector<T>& from) {

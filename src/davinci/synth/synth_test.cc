@@ -148,6 +148,27 @@ TEST(Builder, ConvolutionShapesFollowTheFormula) {
   EXPECT_GT(seen, 10);
 }
 
+// What is no work is no task: a result that is there already, or a view of the input.
+TEST(Builder, NothingIsReturnedTwiceOrWithoutWork) {
+  const auto build = [](const char* pattern, uint64_t seed) {
+    BuildOptions options;
+    options.seed = seed;
+    options.reach = options.reach_cpu = 0.3;
+    return BuildGraph(TheGrammar(), TheGrammar().patterns.find(pattern)->second, options);
+  };
+  int twice = 0;
+  std::set<std::string> moves;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    twice += build("pair", seed).rejected == "same output";
+    if (const auto moved = build("data_move", seed); moved.graph)
+      for (const Node& node : moved.graph->nodes) moves.insert(node.op->name);
+  }
+  EXPECT_GT(twice, 0);
+  EXPECT_GT(moves.size(), 5u);
+  for (const char* view : {"slice_stride", "narrow", "crop2d"})
+    EXPECT_FALSE(moves.contains(view)) << view;
+}
+
 TEST(Builder, SmallTargetsStayWithinTheirBudget) {
   for (const SampledTask& task : Sample(200, SplitKind::kTrain, 3, 1)) {
     EXPECT_LE(task.graph.Flops(Binding::kCpu), TheGrammar().budgets[1].flops) << task.id;

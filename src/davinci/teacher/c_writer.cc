@@ -59,7 +59,7 @@ std::string CWriter::Text(Id id) {
   if (value.kind == Kind::kReshape) return known_[id] = Text(value.operands[0]);
   if (value.kind == Kind::kReduce) return "?";
   if (value.kind == Kind::kScan) return Scan(id);
-  const std::string form = PrimitiveForm(*value.primitive);
+  const std::string form = PrimitiveForm(value);
   std::vector<std::string> operands;
   for (size_t k = 0; k < value.operands.size(); ++k) {
     std::string operand = Text(value.operands[k]);

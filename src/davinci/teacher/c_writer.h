@@ -19,7 +19,7 @@ class CWriter : protected RegionWriter {
   // The type of an element in memory.
   virtual std::string StoredType(DType type) = 0;
   // The form of a primitive in the language; notes what it needs.
-  virtual std::string PrimitiveForm(const Primitive& primitive) = 0;
+  virtual std::string PrimitiveForm(const TensorValue& value) = 0;  // of a kPoint
   // An element of memory as what is computed with, and back.
   virtual std::string AsFloat(Id id, const std::string& text) const = 0;
   virtual std::string AsStored(Id id, const std::string& text);

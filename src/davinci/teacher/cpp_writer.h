@@ -20,7 +20,7 @@ class CppWriter : private CWriter {
   static constexpr int kLanes = 64;  // columns that one task reduces side by side
 
   std::string StoredType(DType type) override;
-  std::string PrimitiveForm(const Primitive& primitive) override;
+  std::string PrimitiveForm(const TensorValue& value) override;
   std::string AsFloat(Id, const std::string& text) const override { return text; }
   std::string IndexText(int axis) const override;
   std::string Scan(Id id) override;

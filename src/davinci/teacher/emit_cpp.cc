@@ -40,7 +40,8 @@ std::string CppWriter::StoredType(DType type) {
   return half;
 }
 
-std::string CppWriter::PrimitiveForm(const Primitive& primitive) {
+std::string CppWriter::PrimitiveForm(const TensorValue& value) {
+  const Primitive& primitive = *value.primitive;
   const bool allowed = primitive.cpp_rule == "inline_erf" ? rules_.inline_erf : rules_.fast_exp;
   if (!primitive.cpp_library.empty() && !allowed) return primitive.cpp_library;
   if (!primitive.cpp_rule.empty()) text_.used.insert(primitive.cpp_rule);

@@ -48,9 +48,18 @@ class CudaWriter : private CWriter {
                                                            : "__half";
   }
   // The device's own functions are overloads for float.
-  std::string PrimitiveForm(const Primitive& primitive) override {
+  std::string PrimitiveForm(const TensorValue& value) override {
+    const Primitive& primitive = *value.primitive;
+    if (primitive.name == "sub" && IsProduct(value.operands[0])) return kRoundedDifference;
     return synth::Replaced(primitive.cpp_library.empty() ? primitive.cpp : primitive.cpp_library,
                            "std::", "");
+  }
+  // Fused with the product, the largest scaled score less itself would not be 0, but as wrong as
+  // the product was rounded.
+  static constexpr const char* kRoundedDifference = "__fsub_rn({0}, {1})";
+  bool IsProduct(Id id) const {
+    while (p_[id].kind == Kind::kReshape) id = p_[id].operands[0];
+    return p_[id].kind == Kind::kPoint && p_[id].primitive->name == "mul";
   }
   std::string AsFloat(Id id, const std::string& text) const override {
     return p_[id].dtype == DType::kFloat && p_.graph.precision != synth::Precision::kFp32
