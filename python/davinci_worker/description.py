@@ -168,11 +168,11 @@ def _for_windows(inputs, written):
 
 def _work(reference, model, drawn):
     """Bytes and operations of one call, for the roofline."""
-    (output, _), flops, dense, surely, names = trace.work(lambda: reference.forward(model, drawn))
+    (output, _), flops, dense, surely, names, leaves = trace.work(lambda: reference.forward(model, drawn))
     found = []
     packing.flatten(output, found)
     reference.multiplies = trace.multiplies(names)
     reference.chains_products = trace.chains_products(names)
     reference.selects = trace.selects(names, not all(t.is_floating_point() for t in found))
-    return {"flops": int(flops), "input_bytes": _bytes(drawn.tensors), "weight_bytes": _bytes(t for _, t in weights.state(model)),
+    return {"flops": int(flops), "operators": leaves, "input_bytes": _bytes(drawn.tensors), "weight_bytes": _bytes(t for _, t in weights.state(model)),
             "output_bytes": _bytes(found), "reads_everything": surely, "reads_whole_operands": dense}

@@ -31,7 +31,8 @@ _WHOLE_VIEWS = {"transpose", "permute", "expand", "squeeze", "unsqueeze"}
 
 
 def operators(function):
-    """Runs ``function`` under the profiler: (its result, [(name, calls, self seconds, flops)], total seconds)."""
+    """Runs ``function`` under the profiler: (its result, [(name, calls, self seconds, flops)], total seconds, how many of the calls compute
+    without calling another that does: about as many as there are kernels)."""
     # Library calls on helper threads count like those of the main thread.
     everywhere = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
     with torch.autograd.profiler.profile(use_cpu=True, with_flops=True, experimental_config=everywhere) as profiler:
@@ -39,7 +40,8 @@ def operators(function):
         result = function()
         total = time.perf_counter() - started
     rows = [(e.key, e.count, 1e-6 * e.self_cpu_time_total, int(e.flops or 0)) for e in profiler.key_averages()]
-    return result, rows, total
+    leaves = sum(_is_compute(e.name) and not any(_is_compute(c.name) for c in e.cpu_children) for e in profiler.function_events)
+    return result, rows, total, leaves
 
 
 def _is_compute(key):
@@ -131,8 +133,9 @@ def selects(names, tells_whole_numbers):
 
 
 def work(function):
-    """(result, flops, whether every operator reads its operands whole: by its name, and surely; names of the operators) of a reference forward."""
-    result, rows, _ = operators(function)
+    """(result, flops, whether every operator reads its operands whole: by its name, and surely; names of the operators, how many compute) of
+    a reference forward."""
+    result, rows, _, leaves = operators(function)
     calls = {}
     for key, count, _, _ in rows:
         name = key.partition("::")[2]
@@ -140,4 +143,4 @@ def work(function):
     own_views = calls.get("as_strided", 0) - sum(calls.get(name, 0) for name in _WHOLE_VIEWS)
     dense = not any(name in _SPARSE_READERS for name in calls)
     names = {name.lstrip("_") for name in calls}
-    return result, sum(row[3] for row in rows), dense, dense and own_views <= 0, names
+    return result, sum(row[3] for row in rows), dense, dense and own_views <= 0, names, leaves

@@ -45,7 +45,8 @@ constexpr double kLongestWaitForQuiet = 20;
 constexpr double kBetweenProcessLogSdOnCuda = 0.006;
 constexpr double kBetweenProcessLogSdOnCpu[] = {0.04, 0.1};
 constexpr double kInputBytesOnCpu[] = {4 << 20, 16 << 20};  // of which these are
-// … and by this much a call. On cuda: a kernel of 5 us in eight processes, 5.1 to 5.4. On cpu: how
+// … and by this much a call. On cuda: a kernel of 5 us in eight processes, 5.1 to 5.4; of several
+// launches, each gap as much (chains of six on small tensors: 0.5 to 0.8 us a side). On cpu: how
 // two threads meet again, the same all through one process. A/A of calls of 0.11 ms on two busy
 // cores: the two sides differ by 10 µs (standard deviation).
 constexpr double kBetweenProcessSecondsOnCuda = 3e-7;
@@ -319,6 +320,9 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
           : BetweenProcessLogSdOnCpu(static_cast<double>(session_->facts[0]->slot_bytes));
   options.ratio.between_process_seconds =
       job_.target == Target::kCuda ? kBetweenProcessSecondsOnCuda : kBetweenProcessSecondsOnCpu;
+  if (job_.target == Target::kCuda)
+    options.ratio.launches =
+        std::max(1, session_->facts[0]->raw.value("work", json::object()).value("operators", 1));
   DAVINCI_ASSIGN_OR_RETURN(stats::MeasurementPlan plan,
                            stats::PlanMeasurement(baseline_seconds_, options));
   return std::optional<TimingPlan>({options, std::move(plan)});

@@ -94,8 +94,10 @@ void Examination::ChargeWindows() {
   stats::CallBounds bounds;
   bounds.alone = WindowSeconds(alone_pairs_, alone_, Side::kCandidate);
   bounds.latency = WindowSeconds(latency_pairs_, from_idle_, Side::kCandidate);
+  bounds.usual_latency = WindowSeconds(latency_pairs_, from_idle_, Side::kBaseline);
   const double first = FirstCallSeconds();
-  for (double& seconds : bounds.latency) seconds += first / from_idle_.calls;  // it is a bound here
+  for (auto* latency : {&bounds.latency, &bounds.usual_latency})  // they are bounds here
+    for (double& seconds : *latency) seconds += first / from_idle_.calls;
   bounds.usual_alone = WindowSeconds(alone_pairs_, alone_, Side::kBaseline);
   const std::vector<double> usual = WindowSeconds(pairs_, full_queue_, Side::kBaseline);
   bounds.usual_seconds = usual.empty() ? 0 : stats::Median(usual);

@@ -23,7 +23,7 @@ constexpr double kHoldAloneSeconds = 6e-4;
 // Calls as short as this are made alone so many times for each window of several: the turn of the
 // device varies by some microseconds.
 constexpr double kShortSeconds = 1e-4;
-constexpr int kAloneOfShort = 3;
+constexpr size_t kAloneOfShort = 3;
 // Inputs drawn before the device is exclusive: of so many windows, in so many bytes.
 constexpr int kWindowsAhead = 14;
 constexpr int64_t kBytesAhead = int64_t{2} << 30;
@@ -385,12 +385,11 @@ Status Examination::MeasureFirstCall() {
 }
 
 Result<bool> Examination::Corroborate(bool baseline_first) {
-  const bool is_short = protocol_.alone_every == 1 && baseline_seconds_ < kShortSeconds;
+  const size_t each = baseline_seconds_ < kShortSeconds ? kAloneOfShort : 1;
+  const bool alone_is_due =
+      alone_pairs_.size() <= each * (pairs_.size() / static_cast<size_t>(protocol_.alone_every));
   bool go_on = true;
-  for (int i = 0; go_on && i < (is_short ? kAloneOfShort : 1); ++i) {
-    if (alone_pairs_.size() > pairs_.size() / static_cast<size_t>(protocol_.alone_every) &&
-        !is_short)
-      break;
+  for (size_t i = 0; go_on && alone_is_due && i < each; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(alone_, baseline_first, false, &alone_pairs_));
   }
   if (!go_on ||

@@ -15,6 +15,8 @@ constexpr double kNoise = 3;  // standard errors
 // launch are otherwise believed on a busy machine.
 constexpr double kNoiseAlone = 1.5;
 constexpr size_t kLeastAlone = 3;
+// The spread of a handful is badly known itself: that of four counts twice.
+constexpr double kBadlyKnown = 4;
 // A window need not be longer than this.
 constexpr double kAmpleSeconds = 1e-2;
 
@@ -77,10 +79,17 @@ double ChargedSeconds(double call_seconds, const CallBounds& bounds) {
   const double free = std::max(kBelievedSeconds, kBelievedShare * call_seconds);
   const double host = bounds.latency.empty() ? 0 : Median(bounds.latency) - call_seconds;
   if (host > kHiddenHostSeconds) {
-    // A host that takes so long sets the pace, but for what a flush hides.
-    const double pace = host - bounds.flush_seconds;
-    const double noise = kNoise * MedianStandardError(bounds.latency);
-    return pace - noise > call_seconds + free ? pace - call_seconds : 0;
+    // A host that takes so long sets the pace, but for what a flush hides. Where a window holds one
+    // call, its hold hides the host of both sides.
+    const double behind = host - bounds.flush_seconds - call_seconds;
+    const double usual =
+        bounds.usual_latency.empty()
+            ? 0
+            : std::max(0.0, Median(bounds.usual_latency) - bounds.flush_seconds -
+                                2 * bounds.usual_seconds);
+    const double noise = kNoise * std::hypot(MedianStandardError(bounds.latency),
+                                             MedianStandardError(bounds.usual_latency));
+    return behind - usual - noise > free ? behind - usual : 0;
   }
   if (bounds.alone.size() < kLeastAlone) return 0;
   // Not charged: what calls alone take longer for every kernel.
@@ -90,7 +99,8 @@ double ChargedSeconds(double call_seconds, const CallBounds& bounds) {
   const double excess = Median(bounds.alone) - call_seconds - usual;
   // Of the windows with calls and of the empty ones, which differ by about as much.
   const double noise =
-      kNoiseAlone * std::numbers::sqrt2 *
+      kNoiseAlone * (1 + kBadlyKnown / static_cast<double>(bounds.alone.size())) *
+      std::numbers::sqrt2 *
       std::hypot(MedianStandardError(bounds.alone), MedianStandardError(bounds.usual_alone));
   return excess - noise > free ? excess : 0;
 }

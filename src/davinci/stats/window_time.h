@@ -50,14 +50,15 @@ struct CallBounds {
   // The same of the baseline, and what a call of it takes in a full queue.
   std::vector<double> usual_alone;
   double usual_seconds = 0;
-  // From an idle queue.
+  // From an idle queue; the same of the baseline.
   std::vector<double> latency;
+  std::vector<double> usual_latency;
   double flush_seconds = 0;  // by which a host runs ahead in a full queue
 };
 
 // What is added to `call_seconds` because calls alone took longer, beyond noise, kBelieved… and by
 // what the baseline's do; where the host is so slow that it shows in those, because it cannot keep
-// that pace.
+// that pace, again beyond what the baseline's host falls behind its own.
 double ChargedSeconds(double call_seconds, const CallBounds& bounds);
 inline constexpr double kBelievedSeconds = 2e-6;
 inline constexpr double kBelievedShare = 0.03;

@@ -122,6 +122,25 @@ TEST(WindowTime, PretendingASlowHostCostsWhatItPretends) {
   EXPECT_NEAR(ChargedSeconds(30e-6, Bounds(100e-6, 430e-6)), 310e-6, 1e-9);
 }
 
+TEST(WindowTime, OfTheHostCountsWhatItFallsBehindMoreThanTheBaselines) {
+  CallBounds bounds = Bounds(30e-6, 430e-6);
+  bounds.usual_latency.assign(6, 470e-6);
+  // Launches at one pace, so calls at one pace: 70 us, as the baseline's time says.
+  EXPECT_NEAR(ChargedSeconds(30e-6, bounds), 40e-6, 1e-9);
+  bounds.usual_latency.assign(6, 600e-6);
+  EXPECT_EQ(ChargedSeconds(30e-6, bounds), 0);
+}
+
+TEST(WindowTime, TheSpreadOfAHandfulCountsMore) {
+  CallBounds bounds = Bounds(20e-6, 60e-6);
+  bounds.alone = {20e-6, 27e-6, 35e-6, 28e-6};
+  EXPECT_EQ(ChargedSeconds(14e-6, bounds), 0);
+  std::vector<double> many;
+  for (int i = 0; i < 12; ++i) many.insert(many.end(), bounds.alone.begin(), bounds.alone.end());
+  bounds.alone = many;
+  EXPECT_GT(ChargedSeconds(14e-6, bounds), 10e-6);
+}
+
 TEST(WindowTime, NoiseExcuses) {
   CallBounds bounds = Bounds(20e-6, 60e-6);
   bounds.alone = {10e-6, 20e-6, 30e-6, 40e-6, 50e-6};
