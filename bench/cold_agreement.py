@@ -10,7 +10,8 @@ judgement has two kernels of which the ratio is known to be about F. Of each, me
   hot    the fastest of many calls on the same inputs
   judge  `davinci judge`, time of record; of it and of cold the median over --rounds
 Both have all cores, as the judge's default is. The last lines count how many of the kernels between 50 us and 50 ms are within 5, 10 and
-25 %. The plain measurement has the judge's allocator, threads and state of caches; what it lacks is the judge: its clocks, its sandbox,
+25 %, and in how many the first two rounds of one measure, which run in other processes, are as near to each other: no two measures can be
+nearer. The plain measurement has the judge's allocator, threads and state of caches; what it lacks is the judge: its clocks, its sandbox,
 and the oracle's work between two calls, which leaves the code of a kernel colder.
 """
 import argparse
@@ -202,14 +203,19 @@ def main():
             middle = statistics.median
             sides = [(middle(p[k][0] for p in plain), min(p[k][1] for p in plain), middle(j[k] for j in judged)) for k in range(2)]
             for k, (cold, hot, ours) in enumerate(sides):
-                rows.append({"kernel": name + ("" if k else f" x{options.slower}"), "cold_ms": cold, "hot_ms": hot, "judge_ms": ours, "ratio": ours / cold})
+                rows.append({"kernel": name + ("" if k else f" x{options.slower}"), "cold_ms": cold, "hot_ms": hot, "judge_ms": ours, "ratio": ours / cold,
+                             "rounds": {"cold": [p[k][0] for p in plain], "judge": [j[k] for j in judged]}})
                 print(f"{rows[-1]['kernel']:26} {cold:9.3f} {hot:9.3f} {ours:9.3f} {ours / cold:10.3f}", flush=True)
             ratios.append({"task": name, "cold": sides[0][0] / sides[1][0], "hot": sides[0][1] / sides[1][1], "judge": middle(speedups)})
-    inside = [row["ratio"] for row in rows if LOWEST_MS <= row["cold_ms"] <= HIGHEST_MS]
-    result = {"kernels": rows, "ratios": ratios, "inside": len(inside), "middle": statistics.median(inside), "torch_threads": os.cpu_count(),
+    kept = [row for row in rows if LOWEST_MS <= row["cold_ms"] <= HIGHEST_MS]
+    inside = [row["ratio"] for row in kept]
+    again = {what: {f"{a:.0%}": sum(abs(row["rounds"][what][1] / row["rounds"][what][0] - 1) <= a for row in kept) for a in ALLOWED}
+             for what in ("cold", "judge")} if options.rounds > 1 else {}
+    result = {"kernels": rows, "ratios": ratios, "inside": len(inside), "middle": statistics.median(inside), "torch_threads": os.cpu_count(), "again": again,
               "within": {f"{a:.0%}": sum(abs(r - 1) <= a for r in inside) for a in ALLOWED},
               "ratios_within": {f"{a:.0%}": sum(abs(r["judge"] / r["cold"] - 1) <= a for r in ratios) for a in ALLOWED}}
-    print(f"of {len(inside)} kernels between 50 us and 50 ms {result['within']} of cold, {result['middle']:.3f} in the middle; of {len(ratios)} ratios {result['ratios_within']}")
+    print(f"of {len(inside)} kernels between 50 us and 50 ms {result['within']} of cold, {result['middle']:.3f} in the middle; of {len(ratios)} ratios {result['ratios_within']}; "
+          f"two rounds of one measure: {again}")
     if options.out:
         pathlib.Path(options.out).write_text(json.dumps(result, indent=1) + "\n")
 
