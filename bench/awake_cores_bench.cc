@@ -65,8 +65,8 @@ void BindTo(int core) {
 }
 
 void Measure(const char* what, int core, const std::vector<int>& awake_cores, double seconds) {
-  auto* const shared = static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
-                                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* const shared = static_cast<Shared*>(
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   pid_t processes[kProcesses];
   for (int i = 0; i < kProcesses; ++i) {
     processes[i] = fork();

@@ -417,7 +417,7 @@ class Examination {
   // Seconds of timing by what they went to: draw, arm, publish, call, look, verify.
   std::map<std::string, double> spent_;
   std::optional<TimingCores::Taken> timing_cores_;  // while pairs are timed on a device
-  double window_charge_ = 0;  // seconds added to every call of the candidate
+  double window_charge_ = 0;                        // seconds added to every call of the candidate
   double latency_charge_ = 0;
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record
   int64_t overhead_ns_ = 0;

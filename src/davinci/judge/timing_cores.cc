@@ -21,7 +21,8 @@ void Bind(pid_t thread, std::span<const int> cores) {
 }
 
 void BindProcess(pid_t pid, std::span<const int> main_thread, std::span<const int> others) {
-  for (const pid_t thread : worker::Threads(pid)) Bind(thread, thread == pid ? main_thread : others);
+  for (const pid_t thread : worker::Threads(pid))
+    Bind(thread, thread == pid ? main_thread : others);
 }
 
 // "0-1,4" in /sys.

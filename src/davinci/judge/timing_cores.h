@@ -1,7 +1,7 @@
 // TimingCores: cores of the host for what is timed on a device.
 //
-// A window of calls is as long as its host is slow, and its clock starts when the oracle says so. On
-// a machine full of compilers and of other candidates a runner shares its core, or the other
+// A window of calls is as long as its host is slow, and its clock starts when the oracle says so.
+// On a machine full of compilers and of other candidates a runner shares its core, or the other
 // hardware thread of it, with them: the same eight calls are queued in 0.8 or in 1.4 ms, and an
 // oracle that waits 3 ms for a core says so too late. So each device has cores of its own, the last
 // ones of the machine: one with all its hardware threads for the runners, of which one runs at a

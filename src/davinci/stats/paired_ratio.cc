@@ -102,8 +102,7 @@ double BetweenLogSd(std::span<const PairedSample> pairs, const std::vector<doubl
                     double unsteadiness, const PairedRatioOptions& options) {
   const double baseline = Median(Seconds(pairs, &PairedSample::baseline_seconds));
   const double candidate = Median(Seconds(pairs, &PairedSample::candidate_seconds));
-  const double own_launches =
-      std::max(1.0, options.launches * std::min(1.0, candidate / baseline));
+  const double own_launches = std::max(1.0, options.launches * std::min(1.0, candidate / baseline));
   const double shares =
       std::hypot(std::sqrt(options.launches) / baseline, std::sqrt(own_launches) / candidate);
   double sd = std::hypot(options.between_process_log_sd, options.between_process_seconds * shares);
@@ -138,7 +137,8 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
                                        const PairedRatioOptions& options) {
   if (options.num_resamples < 100 || !(options.between_process_log_sd >= 0) ||
       !std::isfinite(options.between_process_log_sd) || !(options.between_process_seconds >= 0) ||
-      !std::isfinite(options.between_process_seconds) || options.launches < 1 || !(options.band >= 0 && options.band < 1) ||
+      !std::isfinite(options.between_process_seconds) || options.launches < 1 ||
+      !(options.band >= 0 && options.band < 1) ||
       !(options.half_width_factor >= 1 && options.half_width_factor < 100) ||
       (options.pairs_per_block != 1 && options.pairs_per_block != 2))
     return InvalidArgument(

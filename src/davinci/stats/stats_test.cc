@@ -201,8 +201,8 @@ TEST(PairedRatio, EachLaunchOfACallVariesBetweenProcesses) {
   EXPECT_NEAR(std::log(same->high), 1.959964 * std::sqrt(2.0) * 2 / 40, 1e-6);
   // A quarter of the time, so one launch.
   const auto fused = ComputePairedRatio(Repeat({{4e-5, 1e-5}}, 40), options);
-  EXPECT_NEAR(std::log(fused->high / fused->median),
-              1.959964 * std::hypot(2.0 / 40, 1.0 / 10), 1e-6);
+  EXPECT_NEAR(std::log(fused->high / fused->median), 1.959964 * std::hypot(2.0 / 40, 1.0 / 10),
+              1e-6);
   options.launches = 0;
   EXPECT_FALSE(ComputePairedRatio(Repeat({{1, 1}}, 4), options).ok());
 }

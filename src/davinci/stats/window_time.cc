@@ -82,11 +82,10 @@ double ChargedSeconds(double call_seconds, const CallBounds& bounds) {
     // A host that takes so long sets the pace, but for what a flush hides. Where a window holds one
     // call, its hold hides the host of both sides.
     const double behind = host - bounds.flush_seconds - call_seconds;
-    const double usual =
-        bounds.usual_latency.empty()
-            ? 0
-            : std::max(0.0, Median(bounds.usual_latency) - bounds.flush_seconds -
-                                2 * bounds.usual_seconds);
+    const double usual = bounds.usual_latency.empty()
+                             ? 0
+                             : std::max(0.0, Median(bounds.usual_latency) - bounds.flush_seconds -
+                                                 2 * bounds.usual_seconds);
     const double noise = kNoise * std::hypot(MedianStandardError(bounds.latency),
                                              MedianStandardError(bounds.usual_latency));
     return behind - usual - noise > free ? behind - usual : 0;

@@ -345,8 +345,7 @@ std::vector<pid_t> Descendants(pid_t pid) {
       const std::string children = ReadProc(fmt::format("/proc/{}/task/{}/children", parent, tid));
       const char* cursor = children.c_str();
       char* end = nullptr;
-      for (long child = strtol(cursor, &end, 10); end != cursor;
-           child = strtol(cursor, &end, 10)) {
+      for (long child = strtol(cursor, &end, 10); end != cursor; child = strtol(cursor, &end, 10)) {
         found.push_back(static_cast<pid_t>(child));
         queue.push_back(static_cast<pid_t>(child));
         cursor = end;
