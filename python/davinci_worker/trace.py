@@ -64,9 +64,9 @@ def profile(model, arguments, warmup_seconds=None):
     cuda = warmup_seconds is not None
     # Device activity first: torch's profiler leaves hooks behind that double the time of kernels.
     on_device = device_profile(model, arguments, warmup_seconds) if cuda else None
-    _, rows, total = operators(lambda: packing.called(model, arguments))
+    _, rows, total, _ = operators(lambda: packing.called(model, arguments))
     if not cuda and total < _LONG_FORWARD_SECONDS:  # the first one pays for caches and for the profiler itself
-        _, rows, total = operators(lambda: packing.called(model, arguments))
+        _, rows, total, _ = operators(lambda: packing.called(model, arguments))
     listed = [{"op": key, "calls": calls, "ms": 1e3 * seconds, "compute": _is_compute(key)}
               for key, calls, seconds, _ in sorted(rows, key=lambda row: -row[2]) if "::" in key]
     compute = sum(o["ms"] for o in listed if o["compute"])
