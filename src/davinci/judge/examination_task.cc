@@ -266,8 +266,9 @@ Result<bool> Examination::CheckRoofline() {
                                         {"flops", perfect.flops},
                                         {"impossible_ms", bounds ? 1e3 * least_seconds : 0.0},
                                         {"peaks", measured}};
-    if (below && !again) {
-      // Before anyone is accused: peaks once more, and the task's tags whatever they cost.
+    if ((below || !bounds) && !again) {
+      // Before anyone is accused or let go: peaks once more, which may have been measured beside
+      // other work, and the task's tags whatever they cost.
       if (!admission_.contains("tags") && !protocol_.published)
         if (auto asked = AskAdmission(std::nullopt); asked.ok()) admission_ = *asked;
       continue;
