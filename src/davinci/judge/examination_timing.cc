@@ -321,7 +321,7 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   options.ratio.between_process_seconds =
       job_.target == Target::kCuda ? kBetweenProcessSecondsOnCuda : kBetweenProcessSecondsOnCpu;
   if (job_.target == Target::kCuda)
-    options.ratio.launches =
+    options.ratio.baseline_kernels =
         std::max(1, session_->facts[0]->raw.value("work", json::object()).value("operators", 1));
   DAVINCI_ASSIGN_OR_RETURN(stats::MeasurementPlan plan,
                            stats::PlanMeasurement(baseline_seconds_, options));

@@ -102,9 +102,10 @@ double BetweenLogSd(std::span<const PairedSample> pairs, const std::vector<doubl
                     double unsteadiness, const PairedRatioOptions& options) {
   const double baseline = Median(Seconds(pairs, &PairedSample::baseline_seconds));
   const double candidate = Median(Seconds(pairs, &PairedSample::candidate_seconds));
-  const double own_launches = std::max(1.0, options.launches * std::min(1.0, candidate / baseline));
-  const double shares =
-      std::hypot(std::sqrt(options.launches) / baseline, std::sqrt(own_launches) / candidate);
+  const double own_kernels =
+      std::max(1.0, options.baseline_kernels * std::min(1.0, candidate / baseline));
+  const double shares = std::hypot(std::sqrt(options.baseline_kernels) / baseline,
+                                   std::sqrt(own_kernels) / candidate);
   double sd = std::hypot(options.between_process_log_sd, options.between_process_seconds * shares);
   if (const auto launches = static_cast<double>(medians.size()); launches > 1 && sd > 0) {
     const double mean = std::accumulate(medians.begin(), medians.end(), 0.0) / launches;
@@ -137,7 +138,7 @@ Result<PairedRatio> ComputePairedRatio(std::span<const PairedSample> pairs,
                                        const PairedRatioOptions& options) {
   if (options.num_resamples < 100 || !(options.between_process_log_sd >= 0) ||
       !std::isfinite(options.between_process_log_sd) || !(options.between_process_seconds >= 0) ||
-      !std::isfinite(options.between_process_seconds) || options.launches < 1 ||
+      !std::isfinite(options.between_process_seconds) || options.baseline_kernels < 1 ||
       !(options.band >= 0 && options.band < 1) ||
       !(options.half_width_factor >= 1 && options.half_width_factor < 100) ||
       (options.pairs_per_block != 1 && options.pairs_per_block != 2))

@@ -70,7 +70,7 @@ struct PairedRatioOptions {
   double between_process_seconds = 0;
   // What a call of the baseline launches one after the other: the gap at each varies by as much. A
   // candidate that takes a part of the time is taken to launch that part.
-  int launches = 1;
+  int baseline_kernels = 1;
   // Multiplies the half widths (log scale) before the process spread is added; above 1 when the
   // number of pairs was chosen by looking at the interval.
   double half_width_factor = 1;

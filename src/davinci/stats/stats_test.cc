@@ -195,15 +195,15 @@ TEST(PairedRatio, SecondsBetweenProcessesMatterToShortCalls) {
   EXPECT_FALSE(ComputePairedRatio(Repeat({{1, 1}}, 4), {.between_process_seconds = -1}).ok());
 }
 
-TEST(PairedRatio, EachLaunchOfACallVariesBetweenProcesses) {
-  PairedRatioOptions options{.between_process_seconds = 1e-6, .launches = 4};
+TEST(PairedRatio, EachKernelOfACallVariesBetweenProcesses) {
+  PairedRatioOptions options{.between_process_seconds = 1e-6, .baseline_kernels = 4};
   const auto same = ComputePairedRatio(Repeat({{4e-5, 4e-5}}, 40), options);
   EXPECT_NEAR(std::log(same->high), 1.959964 * std::sqrt(2.0) * 2 / 40, 1e-6);
   // A quarter of the time, so one launch.
   const auto fused = ComputePairedRatio(Repeat({{4e-5, 1e-5}}, 40), options);
   EXPECT_NEAR(std::log(fused->high / fused->median), 1.959964 * std::hypot(2.0 / 40, 1.0 / 10),
               1e-6);
-  options.launches = 0;
+  options.baseline_kernels = 0;
   EXPECT_FALSE(ComputePairedRatio(Repeat({{1, 1}}, 4), options).ok());
 }
 
