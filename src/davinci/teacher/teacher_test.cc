@@ -148,6 +148,19 @@ TEST(Teacher, DirectLaunchesAreOfKernelsThatForwardCalls) {
   EXPECT_GT(direct, 20u);
 }
 
+// nvcc would fuse a scaled score with the subtraction of its maximum, and the largest less itself
+// would not be 0.
+TEST(Teacher, AProductLessSomethingIsRoundedFirstInCuda) {
+  size_t rounded = 0;
+  for (const auto& task : Tasks(60, 12, "attention_chain")) {
+    const auto best = All().teacher.Write(task.graph, task.text, Language::kCuda,
+                                          Teacher::RulesOf(Level::kBest, Language::kCuda));
+    if (!best.ok()) continue;
+    rounded += best->source.find("__fsub_rn(v") != std::string::npos;
+  }
+  EXPECT_GT(rounded, 5u);
+}
+
 TEST(Teacher, WithoutRulesEveryOperatorIsAKernel) {
   // Templates and structure make kernels of what else is a vendor call.
   auto fusion = Teacher::RulesOf(Level::kBest, Language::kCpp);
