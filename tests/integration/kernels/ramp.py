@@ -1,15 +1,16 @@
-"""A chain of activations; eager execution makes six passes."""
+"""F.hardswish and F.leaky_relu, written out; eager execution makes ten passes."""
 import torch
 import torch.nn as nn
-import torch.nn.functional as F
 
 COUNT = 300000
 
 
 class Model(nn.Module):
     def forward(self, x):
-        y = F.hardswish(x + 0.5)
-        y = F.leaky_relu(y - 0.25, negative_slope=0.1)
+        y = x + 0.5
+        y = y * torch.clamp(y + 3.0, 0.0, 6.0) / 6.0
+        y = y - 0.25
+        y = torch.where(y > 0.0, y, 0.1 * y)
         return y * x
 
 
