@@ -25,6 +25,7 @@ _KEEP_WHILE_RESTING_BYTES = 1 << 30
 # reserved for a task.
 _MOST_KEPT_BYTES = {"cpu": 1 << 30, "cuda": 256 << 20}
 _KEPT_ARENA_BYTES = 256 << 20
+_ASSERTED = "device-side assert"  # what torch says from then on to whatever is asked of the device
 
 
 class Oracle(oracle_windows.Windows):
@@ -97,6 +98,9 @@ class Oracle(oracle_windows.Windows):
         hint += self.reference.sizes_in_force() if message["op"] != "load" else ""
         if isinstance(error, TypeError) and "argument" in str(error) and ("forward()" in str(error) or "__init__()" in str(error)):
             hint += "; forward is called with what get_inputs() returns, the constructor with what get_init_inputs() returns"
+        if self._device == "cuda" and _ASSERTED in str(error) and message["op"] not in ("load", "describe") \
+                and not self.reference.spec.get("domain_on_host"):
+            return {"kind": "device_assert", "message": f"{where}{error}"}
         crowded = (self._device == "cuda" or self.reference.spec.get("compile_only")) and memory.ran_out(error)
         return {"kind": "out_of_memory" if crowded else "reference_error", "op": message["op"],
                 "message": f"{where}{type(error).__name__}: {error}{hint}",

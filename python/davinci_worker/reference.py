@@ -295,6 +295,8 @@ class Reference:
         writes to buffers, they are put back first, and copies of what they hold afterwards are part of the output."""
         tensors = [t.clone(memory_format=torch.preserve_format) if convert is None else convert(t) for t in drawn.tensors]
         arguments = packing.unflatten(drawn.skeleton, tensors)
+        if self.spec.get("domain_on_host") and (convert is not None or drawn.distribution != "task"):
+            self._insist_on_domain(model, arguments)
         built = self._instances.get(drawn.variant)
         kept = built.kept.get(id(model)) if built is not None else None
         if kept is not None:
@@ -304,6 +306,14 @@ class Reference:
             output, *after = kept.joined(output)
             output = (output, *(t.clone() for t in after))
         return output, tensors
+
+    @staticmethod
+    def _insist_on_domain(model, arguments):
+        """Raises where the model, on the host, does: what its kernels only assert on a device ends the process' context there."""
+        try:
+            packing.called(copy.deepcopy(model).cpu(), packing.with_leaves(arguments, lambda leaf: leaf.cpu() if isinstance(leaf, torch.Tensor) else leaf))
+        except Exception as error:
+            raise RuntimeError(f"outside of the reference's domain: {error}") from error
 
     def _called(self, model, arguments, drawn, converted):
         if not self.spec.get("reseed_calls"):

@@ -53,6 +53,9 @@ def examine(name, case, target, seeds, with_compiled, law=1):
     spec = {"path": f"/corpus/{name}.py", "source": text, "entry": config.get("entry", "Model"), "function": config.get("function"),
             "op_path": config.get("op"), "precision": config.get("precision", "fp32"), "mode": config.get("mode"), "init_seed": 11, "state_seed": 12,
             "tolerance_multiple": config.get("tolerance_multiple"), "globals": sizes}
+    module = modules.MODULES.get(name.removeprefix("modules/"))
+    if module is not None and module.asserts:
+        spec["domain_on_host"] = True  # one that asserts would take the others of this process along
     judge._op_load(spec, ())
     judge._op_describe({"seed": 3}, ())
     built = judge.reference.instance(0)

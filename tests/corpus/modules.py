@@ -19,6 +19,7 @@ class Module:
     precision: str = "fp32"
     mode: str = ""
     extra: str = ""  # what stands above the class
+    asserts: bool = False  # on a device, where its inputs are outside of its domain: which ends the process' context
 
     def text(self, target):
         body = self.forward if "\n" in self.forward or self.forward.startswith("return") else "return " + self.forward
@@ -213,6 +214,9 @@ LOSSES = {"mse": ("F.mse_loss(x, y)", pair), "l1": ("F.l1_loss(x, y)", pair), "h
 for op, (form, given) in LOSSES.items():
     add("loss_" + op, form, given, {"R": 256, "N": 512}, {"R": 8192, "N": 4096})
 
+add("loss_bce_of_probabilities", "F.binary_cross_entropy(x, y)", {"x": "0.02 + 0.96 * rand(R, N)", "y": "(rand(R, N) < 0.5).float()"},
+    {"R": 256, "N": 512}, {"R": 8192, "N": 4096}, asserts=True)
+
 # --- gather and scatter ------------------------------------------------------------------------------------------------------------
 
 table = dict(cpu={"V": 2048, "D": 64, "L": 512}, cuda={"V": 131072, "D": 512, "L": 65536})
@@ -224,6 +228,7 @@ add("segment_mean", "s = torch.zeros(V, D, device=x.device, dtype=x.dtype).index
     {"x": "randn(L, D)", "i": "randint(0, V, (L,))"}, **table)
 add("take_along", "torch.take_along_dim(x, x.argsort(-1), -1)", {"x": "randn(L, D)"}, **table)
 add("one_hot_product", "F.one_hot(i, V).to(w.dtype) @ w", {"i": "randint(0, V, (L,))", "w": "randn(V, D)"}, {"V": 256, "D": 64, "L": 512}, {"V": 1024, "D": 512, "L": 8192})
+add("lookup_by_level", "self.f((x * V).long()) * y", {"x": "rand(L)", "y": "randn(L, D)"}, state={"f": "nn.Embedding(V, D)"}, asserts=True, **table)
 add("masked_fill", "x.masked_fill(m, -1e9).softmax(-1)", {"x": "randn(L, D)", "m": "rand(L, D) < 0.3"}, **table)
 add("histogram", "torch.bincount(i, minlength=V)", {"i": "randint(0, V, (64 * L,))"}, **table)
 add("searchsorted", "torch.searchsorted(x.cumsum(-1), y)", {"x": "rand(L, D)", "y": "rand(L, 8) * D / 2"}, **table)

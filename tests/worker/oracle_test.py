@@ -55,6 +55,23 @@ def get_init_inputs(): return []
 '''
 
 
+# The copy on the host insists on what this one, as kernels on a device, does not say.
+GUARDED_TASK = '''
+import torch, torch.nn as nn
+class Model(nn.Module):
+    insists = False
+    def cpu(self):
+        self.insists = True
+        return self
+    def forward(self, x):
+        if self.insists and bool((x > 1).any()):
+            raise ValueError("a number above 1")
+        return x * 2
+def get_inputs(): return [torch.rand(64, 64)]
+def get_init_inputs(): return []
+'''
+
+
 class ComparatorTest(unittest.TestCase):
     def comparator(self, answer):
         made = compare.Comparator("cpu", 2)
@@ -317,6 +334,18 @@ class OracleTest(unittest.TestCase):
                 self.assertFalse(self.oracle._compare_with_truth([model(x.bfloat16().float(), y.bfloat16().float())])["passed"])
             self.ask("prepare", seed=5, truth=True)
             self.assertTrue(all(torch.equal(t, t.round()) for t in self.oracle._set.tensors))
+
+    def test_a_model_is_asked_on_the_host_first_where_its_kernels_assert(self):
+        self.oracle = oracle.Oracle(None, {"threads": 1})
+        self.load(GUARDED_TASK)
+        reference = self.oracle.reference
+        self.assertEqual(self.ask("prepare", seed=5, distribution="heavy_tailed", truth=True)["distribution"], "heavy_tailed")
+        reference.spec["domain_on_host"] = True
+        for distribution in ("task", "heavy_tailed"):
+            self.assertEqual(self.ask("prepare", seed=5, distribution=distribution, truth=True)["distribution"], "task")
+        drawn, model = self.oracle._draw(5, "heavy_tailed", 0), reference.instance(0).model
+        with self.assertRaisesRegex(RuntimeError, "outside of the reference's domain: a number above 1"):
+            reference.forward(model, drawn)
 
     def test_state_outside_of_buffers_cannot_be_judged(self):
         self.oracle = oracle.Oracle(None, {"threads": 1})

@@ -170,7 +170,10 @@ Status Examination::TakeSession(SessionClaim claim) {
 
 void Examination::ReturnSession(bool well) {
   share_.Release();
-  if (session_ && !well) session_->spoilt = true;
+  const bool asserted = session_ && session_->oracle && session_->oracle->asserted();
+  if (session_ && (!well || asserted)) session_->spoilt = true;
+  if (asserted && context_.facts != nullptr)
+    (void)context_.facts->Put("domain", AdmissionKey(), true);  // on the host from now on
   candidate_home_.runner = std::move(candidate_.runner);
   if (claimed_)
     context_.sessions->Return(SessionKey(), std::move(session_), std::move(candidate_home_));
@@ -279,6 +282,9 @@ json Examination::ReferenceSpec() {
                {"call_seconds", CallTimeout()},
                {"imports", ToJson(task_.imports)},
                {"precision", config::PrecisionName(c.precision)}};
+  if (context_.facts != nullptr)
+    if (const auto found = context_.facts->Get("domain", AdmissionKey()); found.ok() && *found)
+      load["domain_on_host"] = true;
   if (job_.compile_only) CompileOnlySpec(&load);
   if (!c.op.empty()) load["op_path"] = c.op;
   if (c.mode != config::ModuleMode::kAsConstructed) load["mode"] = config::ModuleModeName(c.mode);

@@ -128,6 +128,8 @@ class Examination {
     bool empty = false;
   };
   Status BindBuffers();
+  // Does a call leave something in buffers that the next begins with?
+  bool KeepsState() const;
   void PlanWindows();
   bool HasTimingCores() const;
   std::vector<int> TakeTimingCores(std::span<worker::Process* const> roles);
@@ -161,6 +163,8 @@ class Examination {
                                                  double added_seconds) const;
   double AfterDone(const std::vector<Pair>& pairs, const WindowKind& kind) const;
   void ChargeWindows();
+  // Before anyone is charged, more of what charges: fifteen calls alone still err by some µs.
+  Result<bool> ConfirmCharge();
   ClockTimes Reading(const std::vector<stats::PairedSample>& samples,
                      const stats::PairedRatio& ratio) const;
   // Which clock is the time of record.

@@ -423,6 +423,13 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     const double on_record =
         spent.Seconds() - reweighing.total_seconds() - stress.total_seconds() - off_record;
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
+    if (!phase.decision.stop() || window_charge_ == 0) continue;
+    const Stopwatch confirming;
+    DAVINCI_ASSIGN_OR_RETURN(const bool confirmed, ConfirmCharge());
+    if (!confirmed) return verdict_stands;
+    off_record += confirming.Seconds();
+    phase.samples = Samples();
+    DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
   }
   evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();
   return std::optional<TimingPhase>(std::move(phase));

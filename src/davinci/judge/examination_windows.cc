@@ -24,6 +24,9 @@ constexpr double kHoldAloneSeconds = 6e-4;
 // device varies by some microseconds.
 constexpr double kShortSeconds = 1e-4;
 constexpr size_t kAloneOfShort = 3;
+// Nobody is charged for fewer, but where they take longer than this.
+constexpr size_t kAloneToCharge = 45;
+constexpr double kConfirmSeconds = 0.5;
 // Inputs drawn before the device is exclusive: of so many windows, in so many bytes.
 constexpr int kWindowsAhead = 14;
 constexpr int64_t kBytesAhead = int64_t{2} << 30;
@@ -57,11 +60,15 @@ Status Examination::BindBuffers() {
   return Status::Ok();
 }
 
+bool Examination::KeepsState() const {
+  return !session_->facts[0]->raw.value("kept", json::array()).empty();
+}
+
 void Examination::PlanWindows() {
   const VariantFacts& facts = *session_->facts[0];
   // What a call leaves in buffers is part of its answer, and of what the next begins with; and one
   // seed comes with GO.
-  const bool one = facts.reseed_calls || !facts.raw.value("kept", json::array()).empty();
+  const bool one = facts.reseed_calls || KeepsState();
   const int most =
       std::min({protocol_.window_calls, facts.num_slots, session_->buffers.at("count").get<int>()});
   full_queue_.calls = one ? 1 : stats::CallsPerWindow(baseline_seconds_, most);
@@ -317,10 +324,11 @@ Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_f
       one_memory_ = true;
       return true;
     }
-    // The baseline is armed meanwhile. Never the candidate: what its finalisers start on the device
-    // shows in the oracle's first work after arming (CheckIdleDevice).
-    const bool is_next =
-        i + 1 < windows.size() && windows[i + 1].timed != now.timed && now.timed == &candidate_;
+    // The baseline is armed meanwhile, but where it puts buffers back, which the oracle would find
+    // the device busy with after the candidate's window. Never the candidate: what its finalisers
+    // start on the device shows in the oracle's first work after arming (CheckIdleDevice).
+    const bool is_next = i + 1 < windows.size() && windows[i + 1].timed != now.timed &&
+                         now.timed == &candidate_ && !KeepsState();
     armed = is_next ? &windows[i + 1] : nullptr;
     if (armed != nullptr) BeginWindow(armed->timed, *armed->kind, drawn);
     const auto go_on =
@@ -397,6 +405,20 @@ Result<bool> Examination::Corroborate(bool baseline_first) {
     return go_on;
   DAVINCI_RETURN_IF_ERROR(MeasureFirstCall());
   return MeasureWindows(from_idle_, baseline_first, false, &latency_pairs_);
+}
+
+Result<bool> Examination::ConfirmCharge() {
+  const Stopwatch watch;
+  while (window_charge_ > 0 && alone_pairs_.size() < kAloneToCharge &&
+         watch.Seconds() < kConfirmSeconds) {
+    for (size_t i = 0; i < kAloneOfShort; ++i) {
+      DAVINCI_ASSIGN_OR_RETURN(const bool go_on,
+                               MeasureWindows(alone_, i % 2 == 0, false, &alone_pairs_));
+      if (!go_on) return false;
+    }
+    ChargeWindows();
+  }
+  return true;
 }
 
 }  // namespace davinci::judge

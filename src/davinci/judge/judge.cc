@@ -197,7 +197,7 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   if (auto folder = CacheDir("facts"); folder.ok())
     if (auto facts = store::KvCache::Open(*folder / "facts.db"); facts.ok()) {
       impl->facts = std::move(*facts);
-      for (const char* space : {"admission", "footprint"})
+      for (const char* space : {"admission", "domain", "footprint"})
         (void)impl->facts->Prune(space, kMostFacts);  // what is lost is found out again
     }
   return std::unique_ptr<Judge>(new Judge(std::move(impl)));

@@ -24,9 +24,13 @@ bool SaysNoMemory(std::string_view message) {
 
 }  // namespace
 
-Status Oracle::FromError(const json& error) const {
+Status Oracle::FromError(const json& error) {
   std::string message = error.value("message", std::string("unknown"));
   const std::string kind = error.value("kind", std::string());
+  if (kind == "device_assert") {
+    asserted_ = true;
+    return Unavailable("the oracle lost its device: " + message);
+  }
   if (kind == "judge_error") return Internal("oracle: " + message);
   if (kind == "out_of_memory" || kind == "too_large") return ResourceExhausted(std::move(message));
   if (kind != "reference_error") return InvalidArgument(std::move(message));

@@ -70,6 +70,9 @@ class Oracle {
   const nlohmann::json& seconds() const { return seconds_; }
   // Between two examinations: stage timings count for none, timeouts are the default.
   void Rest();
+  // A kernel of the reference asserted something about its inputs, so there is no context any more.
+  // One that is loaded with "domain_on_host" asks the host first.
+  bool asserted() const { return asserted_; }
   void set_timeout(double seconds) { timeout_seconds_ = seconds; }
 
  private:
@@ -77,7 +80,7 @@ class Oracle {
   enum class Stage { kImport, kDescribe, kLater };
   Result<worker::Process::Reply> Receive() { return Receive(Stage::kLater, timeout_seconds_); }
   Result<worker::Process::Reply> Receive(Stage stage, double timeout_seconds);
-  Status FromError(const nlohmann::json& error) const;
+  Status FromError(const nlohmann::json& error);
   std::string Late(Stage stage, double timeout_seconds) const;
   std::string SmallerSizes() const;
   void Book(const std::string& op, const nlohmann::json& answer);
@@ -88,6 +91,7 @@ class Oracle {
   nlohmann::json seconds_ = nlohmann::json::object();
   double timeout_seconds_ = kTimeoutSeconds;
   bool ready_ = false;
+  bool asserted_ = false;
 };
 
 }  // namespace davinci::judge

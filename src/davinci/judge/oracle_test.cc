@@ -77,6 +77,15 @@ TEST(Oracle, OneThatIsKilledMostLikelyWantedMemory) {
   EXPECT_THAT(dead.message(), HasSubstr("want of memory; use smaller sizes ([sizes.cuda] in "));
 }
 
+TEST(Oracle, AKernelThatAssertsEndsTheProcessButNotTheJudgement) {
+  Played played;
+  EXPECT_FALSE(played.oracle->asserted());
+  const nlohmann::json error = {{"kind", "device_assert"}, {"message", "x.py: CUDA error"}};
+  EXPECT_TRUE(played.peer.Send({{"error", error}}).ok());
+  EXPECT_EQ(played.oracle->Ask({{"op", "prepare"}}).status().code(), StatusCode::kUnavailable);
+  EXPECT_TRUE(played.oracle->asserted());
+}
+
 TEST(Oracle, AReferenceThatRaisesIsToldWhatWouldHelp) {
   const auto told = [](const char* op, const char* message) {
     Played played;
