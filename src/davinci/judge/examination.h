@@ -159,11 +159,14 @@ class Examination {
   std::vector<double> WindowSeconds(const std::vector<Pair>& pairs, const WindowKind& kind,
                                     Side side) const;
   std::vector<stats::PairedSample> WindowSamples(const std::vector<Pair>& pairs,
-                                                 const WindowKind& kind,
-                                                 double added_seconds) const;
+                                                 const WindowKind& kind, double to_candidate = 0,
+                                                 double to_baseline = 0) const;
+  // In a full queue, with what is charged and the hosts' pace.
+  std::vector<stats::PairedSample> SamplesOfRecord() const;
   double AfterDone(const std::vector<Pair>& pairs, const WindowKind& kind) const;
   void ChargeWindows();
-  // Before anyone is charged, more of what charges: fifteen calls alone still err by some µs.
+  // More of what charges, before anyone is charged or let go in doubt: fifteen calls alone still
+  // err by some µs.
   Result<bool> ConfirmCharge();
   ClockTimes Reading(const std::vector<stats::PairedSample>& samples,
                      const stats::PairedRatio& ratio) const;
@@ -423,6 +426,8 @@ class Examination {
   std::optional<TimingCores::Taken> timing_cores_;  // while pairs are timed on a device
   double window_charge_ = 0;                        // seconds added to every call of the candidate
   double latency_charge_ = 0;
+  bool charge_in_doubt_ = false;    // until calls alone are many
+  stats::HostPace host_pace_;       // seconds added to every call where a window holds one
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record
   int64_t overhead_ns_ = 0;
   int64_t usual_wait_ns_ = 0;  // of all threads for a core, in a call that nothing held up

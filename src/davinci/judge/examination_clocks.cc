@@ -69,7 +69,7 @@ Examination::Average Examination::OnAverage() const {
   std::vector<double> baseline;
   std::vector<double> candidate;
   if (job_.target == Target::kCuda)
-    for (const stats::PairedSample& sample : WindowSamples(pairs_, full_queue_, window_charge_)) {
+    for (const stats::PairedSample& sample : SamplesOfRecord()) {
       baseline.push_back(sample.baseline_seconds);
       candidate.push_back(sample.candidate_seconds);
     }
@@ -109,7 +109,7 @@ std::vector<stats::PairedSample> Examination::Samples() {
                             kMaxOverheadNs);
   if (job_.target == Target::kCuda) {
     ChargeWindows();
-    return WindowSamples(pairs_, full_queue_, window_charge_);
+    return SamplesOfRecord();
   }
   std::vector<double> own;
   for (const Pair& pair : pairs_) own.push_back(RecordSeconds(pair.candidate));

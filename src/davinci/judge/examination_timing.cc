@@ -297,7 +297,7 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
     }
     if (!go_on) return std::optional<TimingPlan>();
     pair_seconds = watch.Seconds();
-    baseline_seconds_ = WindowSamples(pairs_, full_queue_, 0).back().baseline_seconds;
+    baseline_seconds_ = WindowSamples(pairs_, full_queue_).back().baseline_seconds;
     session_->baseline_seconds = baseline_seconds_;
     pairs_.clear();
   }
@@ -348,7 +348,8 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
   const bool stresses = protocol_.stress_share > 0 && !stress_.empty();
   uint64_t num_measured = 0;
   size_t num_visits = 0;
-  double off_record = 0;  // seconds of the pairs that begin visits
+  double off_record = 0;  // seconds of the pairs that begin visits, and of ConfirmCharge()
+  bool is_confirmed = false;
   const auto measure = [&](bool baseline_first, bool full_check,
                            std::vector<Pair>* into) -> Result<bool> {
     const std::string distribution = std::exchange(next_distribution_, "task");
@@ -423,13 +424,17 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     const double on_record =
         spent.Seconds() - reweighing.total_seconds() - stress.total_seconds() - off_record;
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
-    if (!phase.decision.stop() || window_charge_ == 0) continue;
+    const double charged = window_charge_;
+    if (!phase.decision.stop() || is_confirmed || !(charged > 0 || charge_in_doubt_)) continue;
+    is_confirmed = true;
     const Stopwatch confirming;
-    DAVINCI_ASSIGN_OR_RETURN(const bool confirmed, ConfirmCharge());
-    if (!confirmed) return verdict_stands;
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on_still, ConfirmCharge());
+    if (!go_on_still) return verdict_stands;
     off_record += confirming.Seconds();
+    if (window_charge_ == charged) continue;
     phase.samples = Samples();
-    DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
+    stats::StoppingCriterion anew(timing.plan, timing.options);  // the other looked at this already
+    DAVINCI_ASSIGN_OR_RETURN(phase.decision, anew.Look(phase.samples, on_record));
   }
   evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();
   return std::optional<TimingPhase>(std::move(phase));
@@ -511,6 +516,10 @@ void Examination::ConcludeTiming(const stats::StoppingOptions& options, const Ti
     ratio = stats::WithDoubtfulCharge(ratio, median_seconds, arm_charge_, options.ratio.band);
     evaluation_.AddLabel(fmt::format("work between calls: {:.3f} ms charged", 1e3 * arm_charge_));
   }
+  if (host_pace_.ratio_log_sd > 0)
+    ratio = stats::WithError(ratio, host_pace_.ratio_log_sd, options.ratio.band);
+  if (host_pace_.with_one_pace != 1)
+    ratio = stats::WithDoubt(ratio, host_pace_.with_one_pace, options.ratio.band);
   if (window_charge_ > 0) {
     // A call alone varies by some microseconds, so an honest kernel may be charged.
     ratio = stats::WithDoubtfulCharge(ratio, median_seconds, window_charge_, options.ratio.band);

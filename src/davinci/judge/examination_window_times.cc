@@ -66,15 +66,21 @@ std::vector<double> Examination::WindowSeconds(const std::vector<Pair>& pairs,
 
 std::vector<stats::PairedSample> Examination::WindowSamples(const std::vector<Pair>& pairs,
                                                             const WindowKind& kind,
-                                                            double added_seconds) const {
+                                                            double to_candidate,
+                                                            double to_baseline) const {
   const std::vector<double> candidate = WindowSeconds(pairs, kind, Side::kCandidate);
   const std::vector<double> baseline = WindowSeconds(pairs, kind, Side::kBaseline);
   // From an idle queue events show what the host does between them, too.
   const double events = kind.idle ? 0 : session_->between_events_seconds;
   std::vector<stats::PairedSample> samples;
   for (size_t i = 0; i < candidate.size(); ++i)
-    samples.push_back({baseline[i] + events, candidate[i] + events + added_seconds});
+    samples.push_back({baseline[i] + events + to_baseline, candidate[i] + events + to_candidate});
   return samples;
+}
+
+std::vector<stats::PairedSample> Examination::SamplesOfRecord() const {
+  return WindowSamples(pairs_, full_queue_, window_charge_ + host_pace_.candidate_seconds,
+                       host_pace_.baseline_seconds);
 }
 
 // How much longer than after the baseline's windows the oracle found the device busy, for each
@@ -95,9 +101,7 @@ void Examination::ChargeWindows() {
   bounds.alone = WindowSeconds(alone_pairs_, alone_, Side::kCandidate);
   bounds.latency = WindowSeconds(latency_pairs_, from_idle_, Side::kCandidate);
   bounds.usual_latency = WindowSeconds(latency_pairs_, from_idle_, Side::kBaseline);
-  const double first = FirstCallSeconds();
-  for (auto* latency : {&bounds.latency, &bounds.usual_latency})  // they are bounds here
-    for (double& seconds : *latency) seconds += first / from_idle_.calls;
+  bounds.one_call = full_queue_.calls == 1;
   bounds.usual_alone = WindowSeconds(alone_pairs_, alone_, Side::kBaseline);
   const std::vector<double> usual = WindowSeconds(pairs_, full_queue_, Side::kBaseline);
   bounds.usual_seconds = usual.empty() ? 0 : stats::Median(usual);
@@ -108,7 +112,12 @@ void Examination::ChargeWindows() {
   };
   bounds.flush_seconds = (empty(pairs_) - empty(alone_pairs_)) / full_queue_.calls;
   const std::vector<double> own = WindowSeconds(pairs_, full_queue_, Side::kCandidate);
+  host_pace_ = own.empty() ? stats::HostPace() : stats::HostPaceSeconds(stats::Median(own), bounds);
+  const double first = FirstCallSeconds();
+  for (auto* latency : {&bounds.latency, &bounds.usual_latency})  // they are bounds here
+    for (double& seconds : *latency) seconds += first / from_idle_.calls;
   window_charge_ = own.empty() ? 0 : stats::ChargedSeconds(stats::Median(own), bounds);
+  charge_in_doubt_ = !own.empty() && stats::ChargeIsInDoubt(stats::Median(own), bounds);
   const double after = AfterDone(pairs_, full_queue_);
   window_charge_ = std::max(window_charge_, after);
   latency_charge_ = AfterDone(latency_pairs_, from_idle_);
@@ -127,6 +136,7 @@ void Examination::ChargeWindows() {
       {"alone_ms", {middle(bounds.alone), middle(bounds.usual_alone)}},
       {"after_done_ms", {1e3 * after, 1e3 * latency_charge_}},
       {"charged_ms", 1e3 * window_charge_},
+      {"host_ms", {1e3 * host_pace_.candidate_seconds, 1e3 * host_pace_.baseline_seconds}},
       {"not_held", pairs_.size() - own.size()},
       {"own_cores", HasTimingCores()},
       {"pairs", window_pairs_}};

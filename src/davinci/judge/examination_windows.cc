@@ -24,8 +24,10 @@ constexpr double kHoldAloneSeconds = 6e-4;
 // device varies by some microseconds.
 constexpr double kShortSeconds = 1e-4;
 constexpr size_t kAloneOfShort = 3;
-// Nobody is charged for fewer, but where they take longer than this.
-constexpr size_t kAloneToCharge = 45;
+// Of windows of one call, whose hosts only latency tells of, so many have one from an idle queue.
+constexpr int kLatencyOfOneCall = 3;
+// So many decide whether they are charged for, but where they take longer than this.
+constexpr size_t kAloneToDecide = 45;
 constexpr double kConfirmSeconds = 0.5;
 // Inputs drawn before the device is exclusive: of so many windows, in so many bytes.
 constexpr int kWindowsAhead = 14;
@@ -363,8 +365,8 @@ Result<bool> Examination::WarmWindows() {
 // taken off for it is measured on the baseline, beside each pair: windows of one call where a pair
 // has several, and of two where it has one.
 Status Examination::MeasureFirstCall() {
-  if (protocol_.latency_every > 1 || session_->buffers.at("count").get<int>() < 2)
-    return Status::Ok();
+  const bool is_asked = protocol_.latency_every == 1 || from_idle_.calls == 1;
+  if (!is_asked || session_->buffers.at("count").get<int>() < 2) return Status::Ok();
   WindowKind kind = from_idle_;
   kind.calls = from_idle_.calls > 1 ? 1 : 2;
   DAVINCI_ASSIGN_OR_RETURN(
@@ -400,24 +402,28 @@ Result<bool> Examination::Corroborate(bool baseline_first) {
   for (size_t i = 0; go_on && alone_is_due && i < each; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(alone_, baseline_first, false, &alone_pairs_));
   }
-  if (!go_on ||
-      latency_pairs_.size() > pairs_.size() / static_cast<size_t>(protocol_.latency_every))
-    return go_on;
+  const int every = full_queue_.calls == 1 ? std::min(protocol_.latency_every, kLatencyOfOneCall)
+                                           : protocol_.latency_every;
+  if (!go_on || latency_pairs_.size() > pairs_.size() / static_cast<size_t>(every)) return go_on;
   DAVINCI_RETURN_IF_ERROR(MeasureFirstCall());
   return MeasureWindows(from_idle_, baseline_first, false, &latency_pairs_);
 }
 
 Result<bool> Examination::ConfirmCharge() {
   const Stopwatch watch;
-  while (window_charge_ > 0 && alone_pairs_.size() < kAloneToCharge &&
-         watch.Seconds() < kConfirmSeconds) {
-    for (size_t i = 0; i < kAloneOfShort; ++i) {
-      DAVINCI_ASSIGN_OR_RETURN(const bool go_on,
-                               MeasureWindows(alone_, i % 2 == 0, false, &alone_pairs_));
-      if (!go_on) return false;
+  while (alone_pairs_.size() < kAloneToDecide && watch.Seconds() < kConfirmSeconds) {
+    bool go_on = true;
+    const bool baseline_first = alone_pairs_.size() % 2 == 0;
+    for (size_t i = 0; go_on && i < kAloneOfShort; ++i) {
+      DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(alone_, baseline_first, false, &alone_pairs_));
     }
-    ChargeWindows();
+    if (go_on) {
+      DAVINCI_ASSIGN_OR_RETURN(go_on,
+                               MeasureWindows(from_idle_, baseline_first, false, &latency_pairs_));
+    }
+    if (!go_on) return false;
   }
+  ChargeWindows();
   return true;
 }
 

@@ -205,21 +205,33 @@ PairedRatio AtAverage(PairedRatio ratio, double average, double band) {
   return ratio;
 }
 
-PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, double charge,
-                               double band) {
-  constexpr double kLeastSeconds = 1e-9;
-  const double uncharged = candidate_seconds / std::max(candidate_seconds - charge, kLeastSeconds);
-  ratio.high *= uncharged;
-  ratio.decided_high *= uncharged;
+PairedRatio WithDoubt(PairedRatio ratio, double factor, double band) {
+  (factor > 1 ? ratio.high : ratio.low) *= factor;
+  (factor > 1 ? ratio.decided_high : ratio.decided_low) *= factor;
   ratio.significant = ratio.significant && Outside(ratio, band);
   return ratio;
 }
 
+PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, double charge,
+                               double band) {
+  constexpr double kLeastSeconds = 1e-9;
+  return WithDoubt(ratio, candidate_seconds / std::max(candidate_seconds - charge, kLeastSeconds),
+                   band);
+}
+
 PairedRatio WithCostlierCalls(PairedRatio ratio, double candidate_seconds, double more,
                               double band) {
-  const double costlier = candidate_seconds / (candidate_seconds + more);
-  ratio.low *= costlier;
-  ratio.decided_low *= costlier;
+  return WithDoubt(ratio, candidate_seconds / (candidate_seconds + more), band);
+}
+
+PairedRatio WithError(PairedRatio ratio, double log_sd, double band) {
+  const auto away = [&](double end, double quantile) {
+    return std::exp(std::hypot(std::log(end / ratio.median), quantile * log_sd));
+  };
+  ratio.low = ratio.median / away(ratio.low, kNormal975);
+  ratio.high = ratio.median * away(ratio.high, kNormal975);
+  ratio.decided_low = ratio.median / away(ratio.decided_low, kNormal9995);
+  ratio.decided_high = ratio.median * away(ratio.decided_high, kNormal9995);
   ratio.significant = ratio.significant && Outside(ratio, band);
   return ratio;
 }

@@ -111,6 +111,12 @@ PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, doub
 PairedRatio WithCostlierCalls(PairedRatio ratio, double candidate_seconds, double more,
                               double band);
 
+// Where it may as well be `factor` times as much: the interval reaches there.
+PairedRatio WithDoubt(PairedRatio ratio, double factor, double band);
+
+// Where both times contain something of which the ratio is known to exp(±log_sd) only.
+PairedRatio WithError(PairedRatio ratio, double log_sd, double band);
+
 // Where calls were held up by other programs, by an unknown part of their waits: `ratio` with both
 // ends as far out as those of `slowest` and `fastest`.
 PairedRatio WithBounds(PairedRatio ratio, const PairedRatio& slowest, const PairedRatio& fastest,

@@ -344,6 +344,34 @@ TEST(PairedRatio, WhatNoiseMayHideLetsItBeginLower) {
   EXPECT_TRUE(WithCostlierCalls(faster, 1e-3, 1e-4, 0.02).significant);
 }
 
+TEST(PairedRatio, ADoubtReachesToOneSide) {
+  const PairedRatio ratio{.median = 2,
+                          .low = 1.9,
+                          .high = 2.1,
+                          .decided_low = 1.8,
+                          .decided_high = 2.2,
+                          .significant = true};
+  EXPECT_DOUBLE_EQ(WithDoubt(ratio, 1.5, 0.02).decided_high, 3.3);
+  EXPECT_DOUBLE_EQ(WithDoubt(ratio, 1.5, 0.02).low, 1.9);
+  EXPECT_DOUBLE_EQ(WithDoubt(ratio, 0.5, 0.02).decided_low, 0.9);
+  EXPECT_FALSE(WithDoubt(ratio, 0.5, 0.02).significant);
+}
+
+TEST(PairedRatio, AnErrorOfBothTimesWidensItToBothSides) {
+  const PairedRatio faster{.median = 2,
+                           .low = 1.9,
+                           .high = 2.1,
+                           .decided_low = 1.8,
+                           .decided_high = 2.2,
+                           .significant = true};
+  const PairedRatio doubtful = WithError(faster, 0.3, 0.02);
+  EXPECT_NEAR(doubtful.low, 2 / std::exp(std::hypot(std::log(2 / 1.9), 1.96 * 0.3)), 1e-4);
+  EXPECT_NEAR(doubtful.high, 2 * std::exp(std::hypot(std::log(2.1 / 2), 1.96 * 0.3)), 1e-4);
+  EXPECT_DOUBLE_EQ(doubtful.median, 2);
+  EXPECT_FALSE(doubtful.significant);
+  EXPECT_TRUE(WithError(faster, 0.05, 0.02).significant);
+}
+
 TEST(Occasional, TakesAFifthOfTheTimeAtMost) {
   Occasional task;
   EXPECT_TRUE(task.Fits(0)) << "the first time it is due, whatever it costs";

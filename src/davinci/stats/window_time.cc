@@ -20,6 +20,22 @@ constexpr double kBadlyKnown = 4;
 // A window need not be longer than this.
 constexpr double kAmpleSeconds = 1e-2;
 
+double Believed(double call_seconds) {
+  return std::max(kBelievedSeconds, kBelievedShare * call_seconds);
+}
+
+double HostSeconds(double call_seconds, const CallBounds& bounds) {
+  return bounds.latency.empty() ? 0 : Median(bounds.latency) - call_seconds;
+}
+
+// By what calls alone take longer than in a full queue, less what they do for every kernel.
+double ExcessAlone(double call_seconds, const CallBounds& bounds) {
+  const double usual = bounds.usual_alone.empty()
+                           ? 0
+                           : std::max(0.0, Median(bounds.usual_alone) - bounds.usual_seconds);
+  return Median(bounds.alone) - call_seconds - usual;
+}
+
 }  // namespace
 
 double EmptySeconds(std::span<const WindowReading> readings, const double* usual) {
@@ -75,33 +91,58 @@ double FirstCallSeconds(std::span<const WindowReading> readings, int calls,
   return std::max(0.0, (calls == 1 ? usual : other) - next);
 }
 
+HostPace HostPaceSeconds(double call_seconds, const CallBounds& bounds) {
+  HostPace pace;
+  if (!bounds.one_call || bounds.latency.empty() || bounds.usual_latency.empty()) return pace;
+  const auto behind = [&](const std::vector<double>& latency, double call) {
+    return std::max(0.0, Median(latency) - bounds.flush_seconds - 2 * call);
+  };
+  const double own_error = MedianStandardError(bounds.latency);
+  const double usual_error = MedianStandardError(bounds.usual_latency);
+  const double noise = kNoise * std::hypot(own_error, usual_error);
+  double own = behind(bounds.latency, call_seconds);
+  double usual = behind(bounds.usual_latency, bounds.usual_seconds);
+  if (std::max(own, usual) <= std::max(noise, kBelievedSeconds)) return pace;
+  const double middle = std::midpoint(own, usual);
+  if (std::abs(own - usual) <= noise) own = usual = middle;
+  pace.candidate_seconds = own;
+  pace.baseline_seconds = usual;
+  pace.ratio_log_sd = std::hypot(own > 0 ? own_error / (call_seconds + own) : 0,
+                                 usual > 0 ? usual_error / (bounds.usual_seconds + usual) : 0);
+  pace.with_one_pace = (bounds.usual_seconds + middle) / (bounds.usual_seconds + usual) *
+                       (call_seconds + own) / (call_seconds + middle);
+  return pace;
+}
+
 double ChargedSeconds(double call_seconds, const CallBounds& bounds) {
-  const double free = std::max(kBelievedSeconds, kBelievedShare * call_seconds);
-  const double host = bounds.latency.empty() ? 0 : Median(bounds.latency) - call_seconds;
+  const double host = HostSeconds(call_seconds, bounds);
   if (host > kHiddenHostSeconds) {
-    // A host that takes so long sets the pace, but for what a flush hides. Where a window holds one
-    // call, its hold hides the host of both sides.
+    if (bounds.one_call) return 0;
+    // A host that takes so long sets the pace, but for what a flush hides.
     const double behind = host - bounds.flush_seconds - call_seconds;
     const double usual = bounds.usual_latency.empty()
                              ? 0
                              : std::max(0.0, Median(bounds.usual_latency) - bounds.flush_seconds -
                                                  2 * bounds.usual_seconds);
-    const double noise = kNoise * std::hypot(MedianStandardError(bounds.latency),
-                                             MedianStandardError(bounds.usual_latency));
-    return behind - usual - noise > free ? behind - usual : 0;
+    const double noise =
+        kNoise * (1 + kBadlyKnown / static_cast<double>(bounds.latency.size())) *
+        std::hypot(MedianStandardError(bounds.latency), MedianStandardError(bounds.usual_latency));
+    return behind - usual - noise > Believed(call_seconds) ? behind - usual : 0;
   }
   if (bounds.alone.size() < kLeastAlone) return 0;
-  // Not charged: what calls alone take longer for every kernel.
-  const double usual = bounds.usual_alone.empty()
-                           ? 0
-                           : std::max(0.0, Median(bounds.usual_alone) - bounds.usual_seconds);
-  const double excess = Median(bounds.alone) - call_seconds - usual;
+  const double excess = ExcessAlone(call_seconds, bounds);
   // Of the windows with calls and of the empty ones, which differ by about as much.
   const double noise =
       kNoiseAlone * (1 + kBadlyKnown / static_cast<double>(bounds.alone.size())) *
       std::numbers::sqrt2 *
       std::hypot(MedianStandardError(bounds.alone), MedianStandardError(bounds.usual_alone));
-  return excess - noise > free ? excess : 0;
+  return excess - noise > Believed(call_seconds) ? excess : 0;
+}
+
+bool ChargeIsInDoubt(double call_seconds, const CallBounds& bounds) {
+  return HostSeconds(call_seconds, bounds) <= kHiddenHostSeconds &&
+         bounds.alone.size() >= kLeastAlone &&
+         ExcessAlone(call_seconds, bounds) > Believed(call_seconds);
 }
 
 double AfterDoneSeconds(std::span<const double> candidate, std::span<const double> baseline,
@@ -109,7 +150,7 @@ double AfterDoneSeconds(std::span<const double> candidate, std::span<const doubl
   if (candidate.empty() || baseline.empty() || calls < 1) return 0;
   const double noise = std::hypot(MedianStandardError(candidate), MedianStandardError(baseline));
   const double each = (Median(candidate) - Median(baseline) - kNoise * noise) / calls;
-  return each > std::max(kBelievedSeconds, kBelievedShare * call_seconds) ? each : 0;
+  return each > Believed(call_seconds) ? each : 0;
 }
 
 int CallsPerWindow(double call_seconds, int most) {

@@ -54,12 +54,30 @@ struct CallBounds {
   std::vector<double> latency;
   std::vector<double> usual_latency;
   double flush_seconds = 0;  // by which a host runs ahead in a full queue
+  // Each window holds one call, so what its host takes is hidden: HostPaceSeconds() tells it.
+  bool one_call = false;
 };
+
+// What is added to the time of one call on either side where windows hold one call each: by so much
+// a full queue would wait for the host. A lower bound, from latency less the call and one flush.
+// Where the two differ by noise, both get their mean.
+struct HostPace {
+  double candidate_seconds = 0;
+  double baseline_seconds = 0;
+  double ratio_log_sd = 0;  // how well the ratio of the two sums is known
+  // Baseline over candidate with one pace for both, over the same with its own for each. Hosts of
+  // two processes that do the same may differ by more than noise.
+  double with_one_pace = 1;
+};
+HostPace HostPaceSeconds(double call_seconds, const CallBounds& bounds);
 
 // What is added to `call_seconds` because calls alone took longer, beyond noise, kBelieved… and by
 // what the baseline's do; where the host is so slow that it shows in those, because it cannot keep
-// that pace, again beyond what the baseline's host falls behind its own.
+// that pace, again beyond what the baseline's host falls behind its own. In windows of one call
+// that is part of HostPaceSeconds().
 double ChargedSeconds(double call_seconds, const CallBounds& bounds);
+// Do calls alone take so much longer that more of them should decide, whatever the noise?
+bool ChargeIsInDoubt(double call_seconds, const CallBounds& bounds);
 inline constexpr double kBelievedSeconds = 2e-6;
 inline constexpr double kBelievedShare = 0.03;
 // What the host takes beyond the device may show in a call alone where it is more than this.

@@ -122,6 +122,12 @@ TEST(WindowTime, PretendingASlowHostCostsWhatItPretends) {
   EXPECT_NEAR(ChargedSeconds(30e-6, Bounds(100e-6, 430e-6)), 310e-6, 1e-9);
 }
 
+TEST(WindowTime, OneSlowHostOfTwoIsNoPretence) {
+  CallBounds bounds = Bounds(100e-6, 0);
+  bounds.latency = {400e-6, 520e-6};
+  EXPECT_EQ(ChargedSeconds(30e-6, bounds), 0);
+}
+
 TEST(WindowTime, OfTheHostCountsWhatItFallsBehindMoreThanTheBaselines) {
   CallBounds bounds = Bounds(30e-6, 430e-6);
   bounds.usual_latency.assign(6, 470e-6);
@@ -129,6 +135,42 @@ TEST(WindowTime, OfTheHostCountsWhatItFallsBehindMoreThanTheBaselines) {
   EXPECT_NEAR(ChargedSeconds(30e-6, bounds), 40e-6, 1e-9);
   bounds.usual_latency.assign(6, 600e-6);
   EXPECT_EQ(ChargedSeconds(30e-6, bounds), 0);
+}
+
+TEST(WindowTime, HostsThatWindowsOfOneCallHideCountOnBothSides) {
+  CallBounds bounds = Bounds(30e-6, 340e-6);
+  bounds.usual_latency.assign(6, 480e-6);
+  EXPECT_EQ(HostPaceSeconds(30e-6, bounds).baseline_seconds, 0);  // several calls show their host
+  bounds.one_call = true;
+  EXPECT_EQ(ChargedSeconds(30e-6, bounds), 0);
+  HostPace pace = HostPaceSeconds(30e-6, bounds);
+  EXPECT_NEAR(30e-6 + pace.candidate_seconds, 250e-6, 1e-9);
+  EXPECT_NEAR(70e-6 + pace.baseline_seconds, 350e-6, 1e-9);
+  EXPECT_EQ(pace.ratio_log_sd, 0);
+  // Pace of 220 and of 280 us; of 250 for both 320 over 280, for 350 over 250.
+  EXPECT_NEAR(pace.with_one_pace * 350 / 250, 320.0 / 280, 1e-9);
+  // One that is bound by the device waits for no host.
+  bounds.latency.assign(6, 430e-6);
+  pace = HostPaceSeconds(400e-6, bounds);
+  EXPECT_EQ(pace.candidate_seconds, 0);
+  EXPECT_NEAR(pace.baseline_seconds, 280e-6, 1e-9);
+}
+
+TEST(WindowTime, HostsThatDifferByNoiseAreOne) {
+  CallBounds bounds = Bounds(70e-6, 0);
+  bounds.one_call = true;
+  bounds.latency = {300e-6, 320e-6, 340e-6, 360e-6, 380e-6};
+  bounds.usual_latency = {310e-6, 330e-6, 350e-6, 370e-6, 390e-6};
+  HostPace pace = HostPaceSeconds(70e-6, bounds);
+  EXPECT_NEAR(pace.candidate_seconds, 145e-6, 1e-9);
+  EXPECT_EQ(pace.candidate_seconds, pace.baseline_seconds);
+  EXPECT_GT(pace.ratio_log_sd, 0.05);
+  EXPECT_EQ(pace.with_one_pace, 1);
+  for (auto* latency : {&bounds.latency, &bounds.usual_latency})
+    for (double& seconds : *latency) seconds -= 130e-6;
+  pace = HostPaceSeconds(70e-6, bounds);
+  EXPECT_EQ(pace.candidate_seconds, 0);  // within noise of none
+  EXPECT_EQ(pace.baseline_seconds, 0);
 }
 
 TEST(WindowTime, TheSpreadOfAHandfulCountsMore) {
@@ -139,6 +181,17 @@ TEST(WindowTime, TheSpreadOfAHandfulCountsMore) {
   for (int i = 0; i < 12; ++i) many.insert(many.end(), bounds.alone.begin(), bounds.alone.end());
   bounds.alone = many;
   EXPECT_GT(ChargedSeconds(14e-6, bounds), 10e-6);
+}
+
+TEST(WindowTime, WhatNoiseExcusesIsLookedAtForLonger) {
+  CallBounds bounds = Bounds(20e-6, 60e-6);
+  EXPECT_TRUE(ChargeIsInDoubt(17e-6, bounds));
+  EXPECT_FALSE(ChargeIsInDoubt(19e-6, bounds));
+  bounds.alone = {10e-6, 20e-6, 30e-6};
+  EXPECT_EQ(ChargedSeconds(14e-6, bounds), 0);
+  EXPECT_TRUE(ChargeIsInDoubt(14e-6, bounds));
+  bounds.latency.assign(6, 430e-6);
+  EXPECT_FALSE(ChargeIsInDoubt(14e-6, bounds));  // the host tells more
 }
 
 TEST(WindowTime, NoiseExcuses) {
