@@ -424,14 +424,13 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     const double on_record =
         spent.Seconds() - reweighing.total_seconds() - stress.total_seconds() - off_record;
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
-    const double charged = window_charge_;
-    if (!phase.decision.stop() || is_confirmed || !(charged > 0 || charge_in_doubt_)) continue;
+    const bool is_settled = is_confirmed || !(window_charge_ > 0 || charge_in_doubt_);
+    if (!phase.decision.stop() || is_settled) continue;
     is_confirmed = true;
     const Stopwatch confirming;
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on_still, ConfirmCharge());
     if (!go_on_still) return verdict_stands;
     off_record += confirming.Seconds();
-    if (window_charge_ == charged) continue;
     phase.samples = Samples();
     stats::StoppingCriterion anew(timing.plan, timing.options);  // the other looked at this already
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, anew.Look(phase.samples, on_record));
