@@ -309,6 +309,15 @@ TEST(PairedRatio, UnevenCallsCountWithTheirAverage) {
   EXPECT_FALSE(AtAverage(measured, 0.9, 0.02).significant) << "neither faster nor slower";
 }
 
+PairedRatio TwiceAsFast() {
+  return {.median = 2,
+          .low = 1.9,
+          .high = 2.1,
+          .decided_low = 1.8,
+          .decided_high = 2.2,
+          .significant = true};
+}
+
 TEST(PairedRatio, WhatIsChargedWidensItToWhereNothingIs) {
   const PairedRatio slower{.median = 0.7,
                            .low = 0.65,
@@ -321,55 +330,32 @@ TEST(PairedRatio, WhatIsChargedWidensItToWhereNothingIs) {
   EXPECT_DOUBLE_EQ(doubtful.high, 1.5) << "half of the call is charged";
   EXPECT_FALSE(doubtful.significant);
   EXPECT_TRUE(WithDoubtfulCharge(slower, 2e-3, 1e-4, 0.02).significant);
-  const PairedRatio faster{.median = 2,
-                           .low = 1.9,
-                           .high = 2.1,
-                           .decided_low = 1.8,
-                           .decided_high = 2.2,
-                           .significant = true};
-  EXPECT_TRUE(WithDoubtfulCharge(faster, 2e-3, 1e-3, 0.02).significant) << "with all of it charged";
+  EXPECT_TRUE(WithDoubtfulCharge(TwiceAsFast(), 2e-3, 1e-3, 0.02).significant)
+      << "with all of it charged";
 }
 
 TEST(PairedRatio, WhatNoiseMayHideLetsItBeginLower) {
-  const PairedRatio faster{.median = 2,
-                           .low = 1.9,
-                           .high = 2.1,
-                           .decided_low = 1.8,
-                           .decided_high = 2.2,
-                           .significant = true};
-  const PairedRatio doubtful = WithCostlierCalls(faster, 1e-3, 1e-3, 0.02);
+  const PairedRatio doubtful = WithCostlierCalls(TwiceAsFast(), 1e-3, 1e-3, 0.02);
   EXPECT_DOUBLE_EQ(doubtful.low, 0.95);
   EXPECT_DOUBLE_EQ(doubtful.median, 2);
   EXPECT_FALSE(doubtful.significant);
-  EXPECT_TRUE(WithCostlierCalls(faster, 1e-3, 1e-4, 0.02).significant);
+  EXPECT_TRUE(WithCostlierCalls(TwiceAsFast(), 1e-3, 1e-4, 0.02).significant);
 }
 
 TEST(PairedRatio, ADoubtReachesToOneSide) {
-  const PairedRatio ratio{.median = 2,
-                          .low = 1.9,
-                          .high = 2.1,
-                          .decided_low = 1.8,
-                          .decided_high = 2.2,
-                          .significant = true};
-  EXPECT_DOUBLE_EQ(WithDoubt(ratio, 1.5, 0.02).decided_high, 3.3);
-  EXPECT_DOUBLE_EQ(WithDoubt(ratio, 1.5, 0.02).low, 1.9);
-  EXPECT_DOUBLE_EQ(WithDoubt(ratio, 0.5, 0.02).decided_low, 0.9);
-  EXPECT_FALSE(WithDoubt(ratio, 0.5, 0.02).significant);
+  EXPECT_DOUBLE_EQ(WithDoubt(TwiceAsFast(), 1.5, 0.02).decided_high, 3.3);
+  EXPECT_DOUBLE_EQ(WithDoubt(TwiceAsFast(), 1.5, 0.02).low, 1.9);
+  EXPECT_DOUBLE_EQ(WithDoubt(TwiceAsFast(), 0.5, 0.02).decided_low, 0.9);
+  EXPECT_FALSE(WithDoubt(TwiceAsFast(), 0.5, 0.02).significant);
 }
 
 TEST(PairedRatio, AnErrorOfBothTimesWidensItToBothSides) {
-  const PairedRatio faster{.median = 2,
-                           .low = 1.9,
-                           .high = 2.1,
-                           .decided_low = 1.8,
-                           .decided_high = 2.2,
-                           .significant = true};
-  const PairedRatio doubtful = WithError(faster, 0.3, 0.02);
+  const PairedRatio doubtful = WithError(TwiceAsFast(), 0.3, 0.02);
   EXPECT_NEAR(doubtful.low, 2 / std::exp(std::hypot(std::log(2 / 1.9), 1.96 * 0.3)), 1e-4);
   EXPECT_NEAR(doubtful.high, 2 * std::exp(std::hypot(std::log(2.1 / 2), 1.96 * 0.3)), 1e-4);
   EXPECT_DOUBLE_EQ(doubtful.median, 2);
   EXPECT_FALSE(doubtful.significant);
-  EXPECT_TRUE(WithError(faster, 0.05, 0.02).significant);
+  EXPECT_TRUE(WithError(TwiceAsFast(), 0.05, 0.02).significant);
 }
 
 TEST(Occasional, TakesAFifthOfTheTimeAtMost) {

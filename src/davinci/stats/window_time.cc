@@ -28,6 +28,14 @@ double HostSeconds(double call_seconds, const CallBounds& bounds) {
   return bounds.latency.empty() ? 0 : Median(bounds.latency) - call_seconds;
 }
 
+// What a full queue would wait for the host, beyond the call: latency less one flush is the host's
+// time and at most the call's.
+double BehindSeconds(const std::vector<double>& latency, double flush_seconds,
+                     double call_seconds) {
+  if (latency.empty()) return 0;
+  return std::max(0.0, Median(latency) - flush_seconds - 2 * call_seconds);
+}
+
 // By what calls alone take longer than in a full queue, less what they do for every kernel.
 double ExcessAlone(double call_seconds, const CallBounds& bounds) {
   const double usual = bounds.usual_alone.empty()
@@ -94,14 +102,11 @@ double FirstCallSeconds(std::span<const WindowReading> readings, int calls,
 HostPace HostPaceSeconds(double call_seconds, const CallBounds& bounds) {
   HostPace pace;
   if (!bounds.one_call || bounds.latency.empty() || bounds.usual_latency.empty()) return pace;
-  const auto behind = [&](const std::vector<double>& latency, double call) {
-    return std::max(0.0, Median(latency) - bounds.flush_seconds - 2 * call);
-  };
   const double own_error = MedianStandardError(bounds.latency);
   const double usual_error = MedianStandardError(bounds.usual_latency);
   const double noise = kNoise * std::hypot(own_error, usual_error);
-  double own = behind(bounds.latency, call_seconds);
-  double usual = behind(bounds.usual_latency, bounds.usual_seconds);
+  double own = BehindSeconds(bounds.latency, bounds.flush_seconds, call_seconds);
+  double usual = BehindSeconds(bounds.usual_latency, bounds.flush_seconds, bounds.usual_seconds);
   if (std::max(own, usual) <= std::max(noise, kBelievedSeconds)) return pace;
   const double middle = std::midpoint(own, usual);
   if (std::abs(own - usual) <= noise) own = usual = middle;
@@ -119,11 +124,9 @@ double ChargedSeconds(double call_seconds, const CallBounds& bounds) {
   if (host > kHiddenHostSeconds) {
     if (bounds.one_call) return 0;
     // A host that takes so long sets the pace, but for what a flush hides.
-    const double behind = host - bounds.flush_seconds - call_seconds;
-    const double usual = bounds.usual_latency.empty()
-                             ? 0
-                             : std::max(0.0, Median(bounds.usual_latency) - bounds.flush_seconds -
-                                                 2 * bounds.usual_seconds);
+    const double behind = BehindSeconds(bounds.latency, bounds.flush_seconds, call_seconds);
+    const double usual =
+        BehindSeconds(bounds.usual_latency, bounds.flush_seconds, bounds.usual_seconds);
     const double noise =
         kNoise * (1 + kBadlyKnown / static_cast<double>(bounds.latency.size())) *
         std::hypot(MedianStandardError(bounds.latency), MedianStandardError(bounds.usual_latency));
