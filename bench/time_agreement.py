@@ -186,7 +186,7 @@ def cases():
     add("host_bound_item", "python", "return x / x.abs().sum()", randn(1 << 18), "s = x.abs().sum().item(); return x / s")
     add("conv2d_vendor", "python", "return F.relu(F.conv2d(x, self.w, padding=1))", randn(16, 64, 56, 56), "return F.conv2d(x, self.w, padding=1).relu_()",
         init="self.w = nn.Parameter(torch.randn(64, 64, 3, 3) * 0.05)", task_init="self.w = nn.Parameter(torch.randn(64, 64, 3, 3) * 0.05)")
-    # What batch norms keep in training gets windows of one call, which hide hosts of less than 0.3 ms.
+    # Batch norms in training keep state, so they get windows of one call, which hide up to 0.3 ms of host time.
     for blocks in (1, 6):
         layers = f"self.c = nn.ModuleList(nn.Conv2d(16, 16, 3, padding=1) for _ in range({blocks}))\nself.n = nn.ModuleList(nn.BatchNorm2d(16) for _ in range({blocks}))"
         block = "for c, n in zip(self.c, self.n):\n    x = {0}\nreturn x"

@@ -14,8 +14,8 @@ from davinci_worker import distributions, packing, rounding
 _AS_HONEST = 4  # times the error of the worst honest answer in the same place and to the same side, and the worst one's root mean square
 _FEW = 1e-4  # of the numbers: as many are looked at patiently
 _MANY = 1e-2  # of the numbers
-# Times an honest answer's root mean square: where many are wrong, no other honest form errs by so much. TF32, which cuDNN takes for
-# convolutions in one memory format and not in another, errs by up to 2**13.
+# Times an honest answer's root mean square error: above it, where many elements are wrong, no other honest form is tried. TF32, which
+# cuDNN uses for convolutions in some memory formats only, errs by up to 2**13.
 _HOPELESS = 1 << 14
 _MOST_ROUNDS = 8  # of honest answers, half as many where those show nothing
 _SECONDS = {True: 20, False: 5}  # for few and for many

@@ -25,7 +25,7 @@ _KEEP_WHILE_RESTING_BYTES = 1 << 30
 # reserved for a task.
 _MOST_KEPT_BYTES = {"cpu": 1 << 30, "cuda": 256 << 20}
 _KEPT_ARENA_BYTES = 256 << 20
-_ASSERTED = "device-side assert"  # what torch says from then on to whatever is asked of the device
+_ASSERTED = "device-side assert"  # in the text of every CUDA error after a failed device assertion
 
 
 class Oracle(oracle_windows.Windows):

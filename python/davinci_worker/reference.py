@@ -309,7 +309,7 @@ class Reference:
 
     @staticmethod
     def _insist_on_domain(model, arguments):
-        """Raises where the model, on the host, does: what its kernels only assert on a device ends the process' context there."""
+        """Raises where a copy of the model on the host raises: on a device a failed assertion would end the process' CUDA context."""
         try:
             packing.called(copy.deepcopy(model).cpu(), packing.with_leaves(arguments, lambda leaf: leaf.cpu() if isinstance(leaf, torch.Tensor) else leaf))
         except Exception as error:

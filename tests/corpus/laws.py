@@ -53,9 +53,9 @@ def examine(name, case, target, seeds, with_compiled, law=1):
     spec = {"path": f"/corpus/{name}.py", "source": text, "entry": config.get("entry", "Model"), "function": config.get("function"),
             "op_path": config.get("op"), "precision": config.get("precision", "fp32"), "mode": config.get("mode"), "init_seed": 11, "state_seed": 12,
             "tolerance_multiple": config.get("tolerance_multiple"), "globals": sizes}
-    module = modules.MODULES.get(name.removeprefix("modules/"))
-    if module is not None and module.asserts:
-        spec["domain_on_host"] = True  # one that asserts would take the others of this process along
+    known = modules.MODULES.get(name.removeprefix("modules/"))
+    if known is not None and known.asserts:
+        spec["domain_on_host"] = True  # a failed assertion would end the context that the process' other modules need
     judge._op_load(spec, ())
     judge._op_describe({"seed": 3}, ())
     built = judge.reference.instance(0)
@@ -108,8 +108,8 @@ def examine(name, case, target, seeds, with_compiled, law=1):
 
 
 def shifted(tensor):
-    """The same values elsewhere: memory that begins at another address modulo a vector register, 16 bytes on: with fewer, attention in
-    bfloat16 on a device answers with numbers that are nobody's (H100, torch 2.11)."""
+    """The same values in memory that begins at another address modulo a vector register: 16 bytes further, because attention in bfloat16
+    returns garbage for inputs aligned to 8 bytes (H100, torch 2.11)."""
     import torch
 
     by = 16 // tensor.element_size()

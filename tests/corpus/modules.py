@@ -19,7 +19,7 @@ class Module:
     precision: str = "fp32"
     mode: str = ""
     extra: str = ""  # what stands above the class
-    asserts: bool = False  # on a device, where its inputs are outside of its domain: which ends the process' context
+    asserts: bool = False  # its CUDA kernels assert that inputs are in its domain; a failed assertion ends the process' CUDA context
 
     def text(self, target):
         body = self.forward if "\n" in self.forward or self.forward.startswith("return") else "return " + self.forward

@@ -55,7 +55,7 @@ def get_init_inputs(): return []
 '''
 
 
-# The copy on the host insists on what this one, as kernels on a device, does not say.
+# Checks its inputs in a copy on the host only, as if its CUDA kernels did not report what they assert.
 GUARDED_TASK = '''
 import torch, torch.nn as nn
 class Model(nn.Module):

@@ -173,7 +173,7 @@ void Examination::ReturnSession(bool well) {
   const bool asserted = session_ && session_->oracle && session_->oracle->asserted();
   if (session_ && (!well || asserted)) session_->spoilt = true;
   if (asserted && context_.facts != nullptr)
-    (void)context_.facts->Put("domain", AdmissionKey(), true);  // on the host from now on
+    (void)context_.facts->Put("domain", AdmissionKey(), true);  // see ReferenceSpec()
   candidate_home_.runner = std::move(candidate_.runner);
   if (claimed_)
     context_.sessions->Return(SessionKey(), std::move(session_), std::move(candidate_home_));

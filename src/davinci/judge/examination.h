@@ -165,8 +165,7 @@ class Examination {
   std::vector<stats::PairedSample> SamplesOfRecord() const;
   double AfterDone(const std::vector<Pair>& pairs, const WindowKind& kind) const;
   void ChargeWindows();
-  // More of what charges, before anyone is charged or let go in doubt: fifteen calls alone still
-  // err by some µs.
+  // Measures more windows of one call and more latencies, and decides the charge by them.
   Result<bool> ConfirmCharge();
   ClockTimes Reading(const std::vector<stats::PairedSample>& samples,
                      const stats::PairedRatio& ratio) const;
@@ -426,7 +425,7 @@ class Examination {
   std::optional<TimingCores::Taken> timing_cores_;  // while pairs are timed on a device
   double window_charge_ = 0;                        // seconds added to every call of the candidate
   double latency_charge_ = 0;
-  bool charge_in_doubt_ = false;    // until calls alone are many
+  bool charge_in_doubt_ = false;    // stats::ChargeIsInDoubt()
   stats::HostPace host_pace_;       // seconds added to every call where a window holds one
   std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record
   int64_t overhead_ns_ = 0;

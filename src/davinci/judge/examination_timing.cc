@@ -432,7 +432,8 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     if (!go_on_still) return verdict_stands;
     off_record += confirming.Seconds();
     phase.samples = Samples();
-    stats::StoppingCriterion anew(timing.plan, timing.options);  // the other looked at this already
+    // `criterion` looks again only after further pairs.
+    stats::StoppingCriterion anew(timing.plan, timing.options);
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, anew.Look(phase.samples, on_record));
   }
   evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();

@@ -24,9 +24,11 @@ constexpr double kHoldAloneSeconds = 6e-4;
 // device varies by some microseconds.
 constexpr double kShortSeconds = 1e-4;
 constexpr size_t kAloneOfShort = 3;
-// Of windows of one call, whose hosts only latency tells of, so many have one from an idle queue.
+// Full-queue pairs for each latency pair where a window holds one call: only latency shows the
+// host's time there.
 constexpr int kLatencyOfOneCall = 3;
-// So many decide whether they are charged for, but where they take longer than this.
+// Windows of one call that decide a charge, and the seconds they may take: the median of nine to
+// fifteen errs by 2 to 5 µs.
 constexpr size_t kAloneToDecide = 45;
 constexpr double kConfirmSeconds = 0.5;
 // Inputs drawn before the device is exclusive: of so many windows, in so many bytes.
@@ -326,9 +328,9 @@ Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_f
       one_memory_ = true;
       return true;
     }
-    // The baseline is armed meanwhile, but where it puts buffers back, which the oracle would find
-    // the device busy with after the candidate's window. Never the candidate: what its finalisers
-    // start on the device shows in the oracle's first work after arming (CheckIdleDevice).
+    // The baseline is armed meanwhile, unless it restores buffers: the oracle would count that work
+    // on the device as the candidate's. Never the candidate: what its finalisers start on the
+    // device shows in the oracle's first work after arming (CheckIdleDevice).
     const bool is_next = i + 1 < windows.size() && windows[i + 1].timed != now.timed &&
                          now.timed == &candidate_ && !KeepsState();
     armed = is_next ? &windows[i + 1] : nullptr;

@@ -70,8 +70,8 @@ class Oracle {
   const nlohmann::json& seconds() const { return seconds_; }
   // Between two examinations: stage timings count for none, timeouts are the default.
   void Rest();
-  // A kernel of the reference asserted something about its inputs, so there is no context any more.
-  // One that is loaded with "domain_on_host" asks the host first.
+  // A device assertion of the reference failed, which ended this process' CUDA context. With
+  // "domain_on_host" in the load request another oracle checks inputs on the host first.
   bool asserted() const { return asserted_; }
   void set_timeout(double seconds) { timeout_seconds_ = seconds; }
 

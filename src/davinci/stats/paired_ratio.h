@@ -111,10 +111,10 @@ PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, doub
 PairedRatio WithCostlierCalls(PairedRatio ratio, double candidate_seconds, double more,
                               double band);
 
-// Where it may as well be `factor` times as much: the interval reaches there.
+// Multiplies the upper ends of the intervals by a `factor` above 1, the lower ends by one below 1.
 PairedRatio WithDoubt(PairedRatio ratio, double factor, double band);
 
-// Where both times contain something of which the ratio is known to exp(±log_sd) only.
+// Adds an error of the ratio in quadrature; `log_sd`: the standard deviation of its logarithm.
 PairedRatio WithError(PairedRatio ratio, double log_sd, double band);
 
 // Where calls were held up by other programs, by an unknown part of their waits: `ratio` with both

@@ -59,14 +59,14 @@ struct CallBounds {
 };
 
 // What is added to the time of one call on either side where windows hold one call each: by so much
-// a full queue would wait for the host. A lower bound, from latency less the call and one flush.
-// Where the two differ by noise, both get their mean.
+// a full queue would wait for the host. A lower bound: latency less one flush and two calls. Where
+// the two differ by noise, both get their mean.
 struct HostPace {
   double candidate_seconds = 0;
   double baseline_seconds = 0;
   double ratio_log_sd = 0;  // how well the ratio of the two sums is known
-  // Baseline over candidate with one pace for both, over the same with its own for each. Hosts of
-  // two processes that do the same may differ by more than noise.
+  // By what the ratio baseline / candidate changes if both sides get the mean pace: host times of
+  // identical code in two processes can differ by more than noise.
   double with_one_pace = 1;
 };
 HostPace HostPaceSeconds(double call_seconds, const CallBounds& bounds);
@@ -76,7 +76,8 @@ HostPace HostPaceSeconds(double call_seconds, const CallBounds& bounds);
 // that pace, again beyond what the baseline's host falls behind its own. In windows of one call
 // that is part of HostPaceSeconds().
 double ChargedSeconds(double call_seconds, const CallBounds& bounds);
-// Do calls alone take so much longer that more of them should decide, whatever the noise?
+// Whether calls alone take longer by more than is believed, noise included. Then more of them
+// should be measured.
 bool ChargeIsInDoubt(double call_seconds, const CallBounds& bounds);
 inline constexpr double kBelievedSeconds = 2e-6;
 inline constexpr double kBelievedShare = 0.03;
