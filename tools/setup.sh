@@ -32,6 +32,7 @@ libcpp-httplib-dev   header   httplib.h
 libseccomp-dev       header   seccomp.h
 libpcre2-dev         header   pcre2.h
 libutf8proc-dev      header   utf8proc.h
+libyaml-cpp-dev      header   yaml-cpp/yaml.h
 openmpi-bin          program  mpirun
 libgtest-dev         header   gtest/gtest.h
 libgmock-dev         header   gmock/gmock.h

@@ -1,11 +1,8 @@
-// The block between two "---" lines at the head of a Markdown file: a small, strict part of YAML.
+// The block between two "---" lines at the head of a Markdown file: YAML, read with yaml-cpp.
 //
-// Understood: "key: value"; plain, 'single' and "double" quoted scalars; plain scalars that go on
-// in deeper indented lines; block scalars "|" and ">" with "-" or "+"; lists "[a, b]" and "- a";
-// nested mappings; comments. Every scalar is text: nothing here is a number or a date. Anchors,
-// aliases, type tags, "{…}", quoted scalars over several lines and tabs for indentation are errors
-// that say so. (A YAML library was not taken: it would accept far more than may appear here, and
-// resolve types that Agent Skills does not have.)
+// Every scalar is text: nothing here is a number, a date or a null (an empty value is ""). Keys are
+// text. Tags and comments are ignored; an alias is a copy of what it names. The block has bounds:
+// 64 KiB, 256 KiB of values after aliases are replaced, 16 levels.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +15,7 @@
 namespace davinci::skill {
 
 struct FrontMatter {
-  OrderedJson values = OrderedJson::object();  // text, lists of text, objects of these
+  OrderedJson values = OrderedJson::object();  // text, and lists and objects of these
   size_t body_offset = 0;                      // first byte after the closing line
 };
 

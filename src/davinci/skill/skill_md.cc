@@ -43,14 +43,26 @@ Result<std::string> TextOf(const OrderedJson& value, std::string_view key,
   return InvalidArgument(fmt::format("{}: {} must be text", source, key));
 }
 
-// "a, b" or a list.
-Result<std::vector<std::string>> TagsOf(const OrderedJson& value, std::string_view source) {
-  if (value.is_array()) return value.get<std::vector<std::string>>();
-  DAVINCI_ASSIGN_OR_RETURN(const std::string text, TextOf(value, "tags", source));
+// Block scalars have line breaks; a description is one line.
+std::string OneLine(std::string_view text) {
+  std::string line;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view part = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (end == text.size() && line.empty()) return std::string(part);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ') || part.ends_with('\r')) part.remove_suffix(1);
+    if (!part.empty()) line += (line.empty() ? "" : " ") + std::string(part);
+  }
+  return line;
+}
+
+std::vector<std::string> SplitTags(std::string_view text) {
   std::vector<std::string> tags;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    std::string_view tag = std::string_view(text).substr(begin, end - begin);
+    std::string_view tag = text.substr(begin, end - begin);
     while (tag.starts_with(' ')) tag.remove_prefix(1);
     while (tag.ends_with(' ')) tag.remove_suffix(1);
     if (!tag.empty()) tags.emplace_back(tag);
@@ -59,9 +71,30 @@ Result<std::vector<std::string>> TagsOf(const OrderedJson& value, std::string_vi
   return tags;
 }
 
+// Text where that gives the same tags again, else a list.
+std::string TagsYaml(const std::vector<std::string>& tags) {
+  const std::string text = fmt::format("{}", fmt::join(tags, ", "));
+  return SplitTags(text) == tags ? YamlScalar(text) : JsonText(OrderedJson(tags));
+}
+
+// "a, b" or a list.
+Result<std::vector<std::string>> TagsOf(const OrderedJson& value, std::string_view source) {
+  if (value.is_array()) {
+    std::vector<std::string> items;
+    for (const OrderedJson& item : value) {
+      DAVINCI_ASSIGN_OR_RETURN(std::string tag, TextOf(item, "each of tags", source));
+      items.push_back(std::move(tag));
+    }
+    return items;
+  }
+  DAVINCI_ASSIGN_OR_RETURN(const std::string text, TextOf(value, "tags", source));
+  return SplitTags(text);
+}
+
 Status ReadMetadata(const OrderedJson& metadata, std::string_view source, Skill* skill) {
+  if (metadata == "") return Status::Ok();
   if (!metadata.is_object())
-    return InvalidArgument(fmt::format("{}: metadata must be a block of \"key: value\"", source));
+    return InvalidArgument(fmt::format("{}: metadata must be a mapping of \"key: value\"", source));
   OrderedJson others = OrderedJson::object();
   OrderedJson extra = OrderedJson::object();
   for (const auto& [key, value] : metadata.items()) {
@@ -95,8 +128,7 @@ Result<Skill> ReadFields(const OrderedJson& values, std::string_view source) {
       DAVINCI_ASSIGN_OR_RETURN(skill.name, TextOf(value, key, source));
     } else if (key == "description") {
       DAVINCI_ASSIGN_OR_RETURN(skill.description, TextOf(value, key, source));
-      // A block scalar may end in a line break.
-      while (skill.description.ends_with('\n')) skill.description.pop_back();
+      skill.description = OneLine(skill.description);
     } else if (key == "scope") {
       DAVINCI_ASSIGN_OR_RETURN(skill.scope, TextOf(value, key, source));
     } else if (key == "tags") {
@@ -131,7 +163,7 @@ std::string Canonical(const Skill& skill) {
   }
   text += fmt::format("metadata:\n  scope: {}\n", YamlScalar(skill.scope));
   if (!skill.tags.empty())
-    text += fmt::format("  tags: {}\n", YamlScalar(fmt::format("{}", fmt::join(skill.tags, ", "))));
+    text += fmt::format("  tags: {}\n", TagsYaml(skill.tags));
   if (folder != skill.name) text += fmt::format("  {}: {}\n", kNameKey, YamlScalar(skill.name));
   for (const auto& [key, value] : metadata.items())
     text += fmt::format("  {}: {}\n", key, YamlScalar(value.get<std::string>()));

@@ -85,6 +85,38 @@ TEST(SkillMd, CarriesEverythingThePublishedFormatCan) {
   EXPECT_EQ(*again, skill);
 }
 
+TEST(SkillMd, FilesOfOtherToolsAreRead) {
+  constexpr char kForeign[] = R"md(---
+name: profile-kernels
+description: |
+  Use when a kernel is slow: measure first.
+  Covers "nsys" and perf.
+license: Apache-2.0
+allowed-tools:
+  - Bash(nsys:*)
+  - Read
+metadata: {version: 1.2, tags: [profiling, cuda], authors: [{name: A, mail: "a@b.c"}]}
+---
+# Profile
+
+Measure, then change.
+)md";
+  const auto skill = ParseSkillMd(kForeign, "SKILL.md");
+  ASSERT_TRUE(skill.ok()) << skill.status().message();
+  EXPECT_EQ(skill->description,
+            "Use when a kernel is slow: measure first. Covers \"nsys\" and perf.");
+  EXPECT_THAT(skill->tags, ElementsAre("profiling", "cuda"));
+  EXPECT_EQ(skill->extra.dump(),
+            R"x({"license":"Apache-2.0","allowed-tools":["Bash(nsys:*)","Read"],)x"
+            R"x("metadata":{"version":"1.2","authors":[{"name":"A","mail":"a@b.c"}]}})x");
+  EXPECT_EQ(FormatSkillMd(*skill), kForeign);
+  Skill changed = *skill;
+  changed.tags = {"profiling"};
+  const auto again = ParseSkillMd(FormatSkillMd(changed), "SKILL.md");
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(*again, changed);
+}
+
 TEST(SkillMd, ErrorsNameTheFile) {
   EXPECT_EQ(ParseSkillMd("---\nname: a\n---\nx", "s/SKILL.md").status().message(),
             "s/SKILL.md: the front matter lacks \"description\"");
@@ -94,6 +126,10 @@ TEST(SkillMd, ErrorsNameTheFile) {
             "SKILL.md: the content is empty");
   EXPECT_EQ(ParseSkillMd("---\nname: [a]\ndescription: d\n---\nx", "SKILL.md").status().message(),
             "SKILL.md: name must be text");
+  EXPECT_EQ(ParseSkillMd("---\nname: a\ndescription: d\ntags: [{b: c}]\n---\nx", "SKILL.md")
+                .status()
+                .message(),
+            "SKILL.md: each of tags must be text");
 }
 
 TEST(SkillMd, FolderNamesAreKebabCase) {
