@@ -10,6 +10,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/weights/inert_fields.h"
 
 namespace davinci::weights {
 namespace {
@@ -21,73 +22,6 @@ constexpr uint64_t kLargestConfig_bytes = 10 << 20;
 // Above these a file is corrupt, and products of its numbers may overflow.
 constexpr int64_t kLargestSize = int64_t{1} << 28;
 constexpr int64_t kMostLayers = 4096;
-
-// Fields that change nothing about the numbers computed: training, output selection, bookkeeping,
-// and what older versions of transformers wrote into every file.
-const std::set<std::string, std::less<>>& IgnoredFields() {
-  static const auto* const kFields =
-      new std::set<std::string, std::less<>>{"_attn_implementation",
-                                             "_attn_implementation_autoset",
-                                             "_commit_hash",
-                                             "_name_or_path",
-                                             "add_cross_attention",
-                                             "architectures",
-                                             "attention_dropout",
-                                             "auto_map",
-                                             "bad_words_ids",
-                                             "begin_suppress_tokens",
-                                             "chunk_size_feed_forward",
-                                             "cross_attention_hidden_size",
-                                             "decoder_start_token_id",
-                                             "diversity_penalty",
-                                             "do_sample",
-                                             "early_stopping",
-                                             "encoder_no_repeat_ngram_size",
-                                             "exponential_decay_length_penalty",
-                                             "finetuning_task",
-                                             "forced_bos_token_id",
-                                             "forced_eos_token_id",
-                                             "id2label",
-                                             "initializer_range",
-                                             "is_decoder",
-                                             "is_encoder_decoder",
-                                             "label2id",
-                                             "length_penalty",
-                                             "max_length",
-                                             "min_length",
-                                             "model_type",
-                                             "no_repeat_ngram_size",
-                                             "num_beam_groups",
-                                             "num_beams",
-                                             "num_return_sequences",
-                                             "output_attentions",
-                                             "output_hidden_states",
-                                             "output_scores",
-                                             "prefix",
-                                             "pretraining_tp",
-                                             "problem_type",
-                                             "pruned_heads",
-                                             "remove_invalid_values",
-                                             "repetition_penalty",
-                                             "return_dict",
-                                             "return_dict_in_generate",
-                                             "sep_token_id",
-                                             "suppress_tokens",
-                                             "task_specific_params",
-                                             "temperature",
-                                             "tf_legacy_loss",
-                                             "tie_encoder_decoder",
-                                             "tokenizer_class",
-                                             "top_k",
-                                             "top_p",
-                                             "torchscript",
-                                             "transformers_version",
-                                             "typical_p",
-                                             "unsloth_fixed",
-                                             "use_bfloat16",
-                                             "use_cache"};
-  return *kFields;
-}
 
 // The members of an object, each read once; what is left over at the end is an error.
 class Fields {
@@ -145,10 +79,11 @@ class Fields {
     return value->get<std::string>();
   }
 
-  Status NothingElse(const std::set<std::string, std::less<>>* ignored) const {
+  // `is_inert(key, value)`: such a member may be left over.
+  template <typename IsInert>
+  Status NothingElse(IsInert is_inert) const {
     for (const auto& [key, value] : object_.items())
-      if (!taken_.contains(key) && (ignored == nullptr || !ignored->contains(key)) &&
-          !value.is_null())
+      if (!taken_.contains(key) && !value.is_null() && !is_inert(key, value))
         return Bad(key, "is not known here, and may change what the model computes");
     return Status::Ok();
   }
@@ -247,7 +182,14 @@ Status ReadRope(Fields& fields, const std::string& where, ModelConfig* config) {
 
   using Kind = RopeScaling::Kind;
   RopeScaling& scaling = config->rope_scaling;
-  if (kind == "default") return rope.NothingElse(nullptr);
+  // What is said of a kind that does not use it.
+  const auto is_inert = [&](std::string_view field, const json& value) {
+    if (field == "finetuned") return true;
+    if (field == "factor" || field == "attention_factor") return value == 1;
+    return field == "original_max_position_embeddings" &&
+           (scaling.kind != Kind::kDynamic || value == scaling.original_max_positions);
+  };
+  if (kind == "default") return rope.NothingElse(is_inert);
   if (kind == "linear")
     scaling.kind = Kind::kLinear;
   else if (kind == "dynamic")
@@ -278,7 +220,7 @@ Status ReadRope(Fields& fields, const std::string& where, ModelConfig* config) {
     if (scaling.high_freq_factor <= scaling.low_freq_factor)
       return rope.Bad("high_freq_factor", "is not above low_freq_factor");
   }
-  return rope.NothingElse(nullptr);
+  return rope.NothingElse(is_inert);
 }
 
 // Sliding windows are not supported; fields that switch them off are fine.
@@ -356,7 +298,8 @@ Result<ModelConfig> Parse(const json& root, const std::string& where) {
       return fields.Bad("architectures", fmt::format("is {}, expected [\"{}\"]",
                                                      JsonText(*architectures), expected));
   }
-  if (fields.Take("quantization_config") != nullptr)
+  if (const json* quantization = fields.Take("quantization_config");
+      quantization != nullptr && !IsInertQuantization(*quantization))
     return fields.Bad("quantization_config",
                       "is set; quantized checkpoints are supported as GGUF only");
   DAVINCI_ASSIGN_OR_RETURN(const std::string activation, fields.Text("hidden_act", "silu"));
@@ -403,7 +346,9 @@ Result<ModelConfig> Parse(const json& root, const std::string& where) {
   DAVINCI_RETURN_IF_ERROR(ReadSlidingWindow(fields, config));
   DAVINCI_RETURN_IF_ERROR(ReadTokenIds(fields, &config));
   DAVINCI_RETURN_IF_ERROR(ReadStoredType(fields, &config));
-  DAVINCI_RETURN_IF_ERROR(fields.NothingElse(&IgnoredFields()));
+  DAVINCI_RETURN_IF_ERROR(fields.NothingElse([&](std::string_view field, const json& value) {
+    return IsInertField(field, value, config);
+  }));
   DAVINCI_RETURN_IF_ERROR(CheckShapes(config, where));
   return config;
 }

@@ -1,7 +1,7 @@
 // What a dense decoder of the Llama, Qwen2 (2.5) or Qwen3 family looks like, from config.json or
 // from the metadata of a GGUF file.
 //
-// Nothing is guessed: an unknown architecture, a field outside the lists of model_config.cc, a
+// Nothing is guessed: an unknown architecture, a field that may matter (inert_fields.h), a
 // missing field without a documented default, or a value that asks for something unsupported is an
 // InvalidArgument that names file and field.
 //

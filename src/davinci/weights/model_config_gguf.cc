@@ -10,7 +10,7 @@
 namespace davinci::weights {
 namespace {
 
-constexpr int64_t kLargestSize = int64_t{1} << 28;
+constexpr int64_t kLargestGgufSize = int64_t{1} << 28;
 
 // The rule of Llama 3.1 to 3.3, whose parameters a GGUF does not keep. Accepted only if it gives
 // every factor of the file.
@@ -40,8 +40,8 @@ class Keys {
   }
   Result<std::optional<int64_t>> Optional(std::string_view key) const {
     DAVINCI_ASSIGN_OR_RETURN(const auto value, header_.Integer(prefix_ + std::string(key)));
-    if (value && (*value < 1 || *value > kLargestSize))
-      return Bad(key, fmt::format("is {}, expected 1 to {}", *value, kLargestSize));
+    if (value && (*value < 1 || *value > kLargestGgufSize))
+      return Bad(key, fmt::format("is {}, expected 1 to {}", *value, kLargestGgufSize));
     return value;
   }
   Result<int64_t> Size(std::string_view key) const {
@@ -114,7 +114,7 @@ Status ReadScaling(const Keys& keys, const TensorFile& file, ModelConfig* config
 Status ReadTokens(const GgufHeader& header, ModelConfig* config) {
   const auto id = [&](std::string_view key) -> Result<int64_t> {
     DAVINCI_ASSIGN_OR_RETURN(const auto value, header.Integer(key));
-    if (value.value_or(0) < 0 || value.value_or(0) > kLargestSize)
+    if (value.value_or(0) < 0 || value.value_or(0) > kLargestGgufSize)
       return InvalidArgument(fmt::format("{} is {}", key, *value));
     return value.value_or(-1);
   };
@@ -177,7 +177,7 @@ Result<ModelConfig> ModelConfigFromGguf(const TensorFile& file) {
   if (rotated.value_or(config.head_dim) != config.head_dim)
     return keys.Bad("rope.dimension_count", "differs from the size of a head: not supported");
   if (config.num_heads % config.num_kv_heads != 0 || config.head_dim % 2 != 0 ||
-      config.num_heads * config.head_dim > kLargestSize)
+      config.num_heads * config.head_dim > kLargestGgufSize)
     return keys.Bad("attention.head_count", "and head_count_kv or key_length do not fit");
   for (const char* key : {"expert_count", "attention.sliding_window"}) {
     DAVINCI_ASSIGN_OR_RETURN(const auto value, keys.Optional(key));

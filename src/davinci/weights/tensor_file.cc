@@ -48,7 +48,8 @@ std::optional<PartName> ParsePartName(std::string_view name) {
 
 Result<fs::path> ChooseInFolder(const fs::path& folder) {
   std::error_code error;
-  for (const std::string_view name : {kIndexName, std::string_view("model.safetensors")})
+  // The order of transformers: the index of former shards may lie beside one whole file.
+  for (const std::string_view name : {std::string_view("model.safetensors"), kIndexName})
     if (fs::exists(folder / name, error)) return folder / name;
   DAVINCI_ASSIGN_OR_RETURN(const auto ggufs, ListFiles(folder, ".gguf"));
   std::set<std::string> models;

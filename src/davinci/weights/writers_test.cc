@@ -63,6 +63,21 @@ TEST(SafetensorsWriter, ShardsAreReadBackThroughTheIndex) {
   EXPECT_EQ(file->Find("d"), nullptr);
 }
 
+TEST(SafetensorsWriter, AWholeFileCountsMoreThanAnIndexOfFormerShards) {
+  const auto folder = MakeTempDir("weights");
+  ASSERT_TRUE(folder.ok());
+  auto writer = SafetensorsWriter::Create(folder->path(), {{"a", DType::kF32, {4}}}, {});
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer->Write("a", BytesOf(Ramp(4))).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  ASSERT_TRUE(WriteFileAtomic(folder->path() / "model.safetensors.index.json",
+                              R"({"weight_map": {"a": "model-00001-of-00002.safetensors"}})")
+                  .ok());
+  const auto file = TensorFile::Open(folder->path());
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  EXPECT_EQ(Read(*file, "a"), Ramp(4));
+}
+
 TEST(GgufWriter, QueriesOfLlamaAreInterleavedInTheFileAlone) {
   const auto folder = MakeTempDir("weights");
   ASSERT_TRUE(folder.ok());
