@@ -111,7 +111,7 @@ def garbage(server):
     good = {"messages": ask("ping")}
     for extra in ({"n": 0}, {"n": 1e9}, {"top_p": 0}, {"top_p": "x"}, {"stop": 1}, {"seed": 1.5}, {"stream": 1},
                   {"tools": 1}, {"tools": [{}]}, {"logprobs": "a"}, {"top_logprobs": 21, "logprobs": True},
-                  {"max_tokens": "9"}, {"presence_penalty": 1}, {"stream_options": []}, {"top_k": 2.5},
+                  {"max_tokens": "9"}, {"presence_penalty": 1}, {"stream_options": []}, {"top_k": 2.5}, {"response_format": {"type": "json_object"}}, {"tool_choice": "required"},
                   {"messages": ask("x " * 5000)}):
         bodies.append(json.dumps({**good, **extra}).encode())
     for body in bodies:

@@ -164,21 +164,26 @@ Attempt TryEndpoint(HttpEndpoint& endpoint, const AttemptInput& input, Dialect* 
       (answer.end != HttpEnd::kComplete && answer.end != HttpEnd::kStopped && !said_all)) {
     return finish(FromBrokenExchange(answer, where));
   }
+  const auto refused = [&](const EndpointError& error) {
+    attempt.adapted = AdaptTo(error, body, dialect);
+    return attempt.adapted.has_value();
+  };
   if (answer.status != 200) {
     const EndpointError error = ParseEndpointError(answer.body);
-    if (answer.status == 400 || answer.status == 422 || answer.status == 500 ||
-        answer.status == 501) {
-      if (auto adapted = AdaptTo(error, body, dialect)) {
-        attempt.adapted = std::move(adapted);
-        return fail(Verdict::kAdapt, InvalidArgument(Shown(error.message, *input.key)));
-      }
-    }
+    // 404: routers that know no endpoint with the feature.
+    const bool may_adapt = answer.status == 400 || answer.status == 404 || answer.status == 422 ||
+                           answer.status == 500 || answer.status == 501;
+    if (may_adapt && refused(error))
+      return fail(Verdict::kAdapt, InvalidArgument(Shown(error.message, *input.key)));
     return finish(FromErrorDocument(answer.status, error, answer, where, input));
   }
   const bool streamed = answer.content_type.find("text/event-stream") != std::string::npos;
   if (!streamed) garbage = assembler.AddDocument(answer.body);
-  if (assembler.error())
+  if (assembler.error()) {
+    if (!assembler.began() && refused(*assembler.error()))
+      return fail(Verdict::kAdapt, InvalidArgument(Shown(assembler.error()->message, *input.key)));
     return finish(FromErrorDocument(200, *assembler.error(), answer, where, input));
+  }
   if (!garbage.ok()) {
     return fail(Verdict::kRetry,
                 Unavailable(fmt::format("{}: {}{}", where, garbage.message(),
@@ -215,16 +220,25 @@ Result<std::vector<std::string>> ListModels(HttpEndpoint& endpoint, const ApiKey
         .status;
   }
   const Json document = Json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
-  const bool has_list =
-      document.is_object() && document.contains("data") && document["data"].is_array();
-  if (!has_list) {
+  // {"data": […]}, {"models": […]}, or the list itself.
+  const Json* list = document.is_array() ? &document : nullptr;
+  for (const char* member : {"data", "models"})
+    if (list == nullptr && document.is_object() && document.contains(member) &&
+        document[member].is_array())
+      list = &document[member];
+  if (list == nullptr) {
     return Unavailable(
         fmt::format("{}/models does not answer like an OpenAI-compatible endpoint: {}", where,
                     Shown(answer.body, key)));
   }
-  for (const Json& model : document["data"]) {
-    if (model.is_object() && model.contains("id") && model["id"].is_string())
-      models.push_back(model["id"].get<std::string>());
+  for (const Json& model : *list) {
+    if (model.is_string()) models.push_back(model.get<std::string>());
+    if (!model.is_object()) continue;
+    for (const char* member : {"id", "name"}) {
+      if (!model.contains(member) || !model[member].is_string()) continue;
+      models.push_back(model[member].get<std::string>());
+      break;
+    }
   }
   return models;
 }

@@ -141,7 +141,7 @@ Result<std::vector<Reply>> OpenAiClient::Impl::Call(const Request& request, cons
   int num_adapted = 0;
   int pauses = 0;
   double paused_s = 0;
-  constexpr int kMaxAdapted = 12;  // more than there are fields to leave out
+  constexpr int kMaxAdapted = 16;  // more than there are fields to leave out
   Status last;
   for (int failures = 0; failures < options.retry.max_attempts;) {
     auto lease = pool->Acquire(avoid, kForever_s, cancel);

@@ -164,6 +164,40 @@ TEST_F(OpenAiClientTest, ProbeNamesTheModelsThereAre) {
   EXPECT_THAT(Client(options)->Probe({}).message(), HasSubstr("there are 2 models"));
 }
 
+TEST_F(OpenAiClientTest, ModelsAreReadFromEveryShapeOfTheList) {
+  for (const char* list : {R"([{"id": "only", "object": "model"}])", R"(["only"])",
+                           R"({"models": [{"name": "only", "size": 3}]})"}) {
+    auto http = std::make_unique<httplib::Server>();
+    http->Get("/v1/models", [list](const httplib::Request&, httplib::Response& response) {
+      response.set_content(list, "application/json");
+    });
+    HttpServer server([](const auto&, auto& response) { StreamText(response, "ok"); }, {},
+                      std::move(http));
+    OpenAiOptions options = Quick({server.url()});
+    options.model.clear();
+    auto client = Client(std::move(options));
+    const Status probed = client->Probe({});
+    ASSERT_TRUE(probed.ok()) << list << probed.message();
+    EXPECT_THAT(client->Name(), testing::StartsWith("only at "));
+  }
+}
+
+TEST_F(OpenAiClientTest, AnErrorInsideTheAnswerIsAdaptedToAsWell) {
+  HttpServer server([](const httplib::Request& request, auto& response) {
+    if (Json::parse(request.body)["messages"][0]["role"] != "system")
+      return StreamText(response, "ok");
+    Stream(response, {Event({{"error", {{"message", "System role not supported"}, {"code", 400}}}}),
+                      "data: [DONE]\n\n"});
+  });
+  auto client = Client(Quick({server.url()}));
+  Request request = Ask();
+  request.messages.insert(request.messages.begin(), {Role::kSystem, "be brief", {}, {}});
+  ASSERT_TRUE(client->Generate(request, {}).ok());
+  ASSERT_TRUE(client->Generate(request, {}).ok());
+  EXPECT_EQ(server.num_requests(), 3u);
+  EXPECT_EQ(server.requests()[2]["messages"][0]["content"], "be brief\n\nhello");
+}
+
 TEST_F(OpenAiClientTest, OnlyModelNeedsNoName) {
   HttpServer server([](const auto&, auto& response) { StreamText(response, "x"); }, {"the-one"});
   OpenAiOptions options = Quick({server.url()});

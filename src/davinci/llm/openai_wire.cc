@@ -42,6 +42,48 @@ bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> 
                      [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
+bool HasSystemMessage(const Json& messages) {
+  return std::any_of(messages.begin(), messages.end(),
+                     [](const Json& message) { return message.value("role", "") == "system"; });
+}
+
+// System texts, in order, before the text of the first message of the user.
+Json WithoutSystemRole(const Json& messages) {
+  std::string system;
+  Json rest = Json::array();
+  for (const Json& message : messages) {
+    if (message.value("role", "") != "system") {
+      rest.push_back(message);
+    } else {
+      system += (system.empty() ? "" : "\n\n") + message.value("content", "");
+    }
+  }
+  const auto user = std::find_if(rest.begin(), rest.end(), [](const Json& message) {
+    return message.value("role", "") == "user";
+  });
+  if (user == rest.end()) {
+    rest.insert(rest.begin(), Json{{"role", "user"}, {"content", std::move(system)}});
+  } else if (!system.empty()) {
+    (*user)["content"] = system + "\n\n" + user->value("content", "");
+  }
+  return rest;
+}
+
+// Does the error say that the system role, by whatever name, is not taken?
+bool RefusesSystemRole(std::string_view text) {
+  if (ContainsAny(text, {"system role", "system message", "system prompt", "system instruction",
+                         "system field", "developer instruction", "developer role", "'system'",
+                         "\"system\"", "`system`", "role: system", "role system"}))
+    return ContainsAny(
+        text, {"support", "not allowed", "not enabled", "not permitted", "unexpected", "unknown",
+               "invalid", "not accept", "not available", "must be one of", "alternate"});
+  // Templates that count roles: "Conversation roles must alternate user/assistant/…",
+  // "Only user and assistant roles are supported!".
+  return ContainsAny(text,
+                     {"roles must alternate", "only user and assistant", "only user, assistant",
+                      "first message must be from user", "first message must be a user"});
+}
+
 // The member as text when it is text, "" otherwise; numbers are written out (codes are either).
 std::string TextMember(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -118,6 +160,7 @@ Json RequestBody(const Request& request, const std::string& model, int n, bool s
     for (const Message& message : MessagesWithToolsAsText(request))
       messages.push_back(MessageJson(message));
   }
+  if (!dialect.system_role && HasSystemMessage(messages)) messages = WithoutSystemRole(messages);
   Json body = {{"model", model}, {"messages", std::move(messages)}};
   if (dialect.native_tools && !request.tools.empty()) {
     Json tools = Json::array();
@@ -147,7 +190,7 @@ Json RequestBody(const Request& request, const std::string& model, int n, bool s
   if (!request.stop.empty()) body["stop"] = request.stop;
   if (request.logprobs && dialect.logprobs) body["logprobs"] = true;
   if (n > 1 && dialect.n) body["n"] = n;
-  if (stream) {
+  if (stream && dialect.stream) {
     body["stream"] = true;
     if (dialect.stream_options) body["stream_options"] = {{"include_usage", true}};
   }
@@ -179,14 +222,28 @@ EndpointError ParseEndpointError(std::string_view body) {
 
 std::optional<std::string> AdaptTo(const EndpointError& error, const Json& body, Dialect* dialect) {
   const std::string text = Lower(error.message + ' ' + error.param + ' ' + error.code);
-  if (!ContainsAny(text,
-                   {"support", "unrecognized", "unknown", "not permitted", "not allowed",
-                    "extra field", "extra input", "unexpected", "requires", "only the default",
-                    "not implemented", "must be 1", "--enable-auto-tool-choice", "--jinja"})) {
-    return std::nullopt;
-  }
   const auto sent = [&](const char* key) { return body.contains(key); };
   const auto mentioned = [&](std::string_view word) { return text.find(word) != text.npos; };
+  if (sent("temperature") && sent("top_p") && mentioned("temperature") && mentioned("top_p") &&
+      ContainsAny(text, {"both", "only one", "one of", "either", "mutually", "together",
+                         "same time", "simultaneous", "exclusive", "not and"})) {
+    dialect->top_p = false;
+    return "takes temperature or top_p, not both; top_p is left out";
+  }
+  if (sent("messages") && HasSystemMessage(body["messages"]) && RefusesSystemRole(text)) {
+    dialect->system_role = false;
+    return "has no system role; the system text opens the first message";
+  }
+  if (!ContainsAny(text, {"support",          "unrecognized",     "unknown",
+                          "not permitted",    "not allowed",      "extra field",
+                          "extra input",      "unexpected",       "requires",
+                          "only the default", "not implemented",  "must be 1",
+                          "may only be",      "deprecated",       "not accept",
+                          "not available",    "not enabled",      "incompatible",
+                          "not compatible",   "must be verified", "--enable-auto-tool-choice",
+                          "--jinja"})) {
+    return std::nullopt;
+  }
   if (sent("max_tokens") && mentioned("max_completion_tokens")) {
     dialect->max_completion_tokens = true;
     return "wants max_completion_tokens for max_tokens; renamed";
@@ -212,6 +269,12 @@ std::optional<std::string> AdaptTo(const EndpointError& error, const Json& body,
                        seed ? ": replies cannot be repeated, and the pairs of a skill's experiment "
                               "do not share a seed"
                             : "");
+  }
+  if (sent("stream") &&
+      (error.param == "stream" ||
+       ContainsAny(text, {"'stream'", "\"stream\"", "`stream`", "to stream", "streaming"}))) {
+    dialect->stream = false;
+    return "does not stream; replies arrive as a whole";
   }
   if (sent("tool_choice") && mentioned("tool_choice") && !mentioned("\"auto\"")) {
     dialect->tool_choice = false;

@@ -17,6 +17,7 @@ namespace davinci::llm {
 
 // What one endpoint takes. Starts with everything; AdaptTo() strikes what the endpoint refuses.
 struct Dialect {
+  bool system_role = true;  // else the system text opens the first message of the user
   bool native_tools = true;
   bool tool_choice = true;  // naming the required tool
   bool stream_options = true;
@@ -28,6 +29,7 @@ struct Dialect {
   bool min_p = true;     // llama-server
   bool thinking = true;  // as chat_template_kwargs.enable_thinking
   bool n = true;
+  bool stream = true;
   bool max_completion_tokens = false;  // the newer name of max_tokens
 };
 
@@ -45,8 +47,9 @@ struct EndpointError {
 };
 EndpointError ParseEndpointError(std::string_view body);
 
-// When `error` refuses an optional field of a body that was sent, strikes it from the dialect and
-// says so ("does not accept seed; it is left out"); nothing when the error is about something else.
+// When `error` refuses an optional field of a body that was sent, or the system role, strikes it
+// from the dialect and says so ("does not accept seed; it is left out"); nothing when the error is
+// about something else. Proxies wrap the error of what is behind them: its text decides.
 std::optional<std::string> AdaptTo(const EndpointError& error, const nlohmann::json& body,
                                    Dialect* dialect);
 

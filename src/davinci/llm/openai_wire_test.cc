@@ -115,6 +115,12 @@ TEST(AdaptTo, StrikesTheFieldThatIsRefused) {
       {"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
        &Dialect::native_tools, false},
       {"tools param requires --jinja flag", &Dialect::native_tools, false},
+      {"`temperature` is deprecated for this model.", &Dialect::temperature, false},
+      {"litellm.UnsupportedParamsError: openai does not support parameters: ['top_p'], for "
+       "model=x. To drop these, set `litellm.drop_params=True`",
+       &Dialect::top_p, false},
+      {"Unsupported value: 'stream' does not support true with this model.", &Dialect::stream,
+       false},
       {"this model does not support 'n' > 1", &Dialect::n, false}};
   for (const auto& [message, flag, value] : cases) {
     Dialect dialect;
@@ -126,6 +132,51 @@ TEST(AdaptTo, StrikesTheFieldThatIsRefused) {
                         "context_length_exceeded", "", ""},
                        body, &dialect));
   EXPECT_FALSE(AdaptTo({"temperature must be at most 2", "", "", "temperature"}, body, &dialect));
+}
+
+TEST(AdaptTo, TemperatureOrTopPWhereBothAreRefused) {
+  for (const char* message :
+       {"`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
+        "litellm.BadRequestError: BedrockException - {\"message\": \"The model returned the "
+        "following errors: temperature and top_p cannot both be set\"}",
+        "Specify either temperature or top_p", "top_p and temperature are mutually exclusive"}) {
+    Dialect dialect;
+    const Json body = RequestBody(Ask(), "m", 1, true, dialect);
+    EXPECT_TRUE(AdaptTo({message, "", "", ""}, body, &dialect)) << message;
+    const Json next = RequestBody(Ask(), "m", 1, true, dialect);
+    EXPECT_TRUE(next.contains("temperature")) << message;
+    EXPECT_FALSE(next.contains("top_p")) << message;
+  }
+}
+
+TEST(AdaptTo, SystemTextMovesToTheUserWhereTheRoleIsRefused) {
+  Request request = Ask();
+  request.messages = {{Role::kSystem, "be brief", {}, {}},
+                      {Role::kUser, "hello", {}, {}},
+                      {Role::kAssistant, "hi", {}, {}},
+                      {Role::kUser, "more", {}, {}}};
+  for (const char* message :
+       {"System role not supported", "Only user and assistant roles are supported!",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+        "Developer instruction is not enabled for models/small",
+        "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+        "litellm.BadRequestError: {\"error\": \"This model doesn't support the system field\"}"}) {
+    Dialect dialect;
+    const Json body = RequestBody(request, "m", 1, true, dialect);
+    EXPECT_TRUE(AdaptTo({message, "", "", ""}, body, &dialect)) << message;
+    const Json messages = RequestBody(request, "m", 1, true, dialect)["messages"];
+    ASSERT_EQ(messages.size(), 3u) << message;
+    EXPECT_EQ(messages[0].dump(), R"({"content":"be brief\n\nhello","role":"user"})");
+    EXPECT_EQ(messages[2]["content"], "more");
+    EXPECT_FALSE(AdaptTo({message, "", "", ""}, {{"messages", messages}}, &dialect)) << message;
+  }
+  Dialect dialect;
+  const Json body = RequestBody(request, "m", 1, true, dialect);
+  EXPECT_FALSE(AdaptTo({"the system is overloaded", "", "", ""}, body, &dialect));
+  request.messages = {{Role::kSystem, "alone", {}, {}}};
+  dialect.system_role = false;
+  EXPECT_EQ(RequestBody(request, "m", 1, true, dialect)["messages"].dump(),
+            R"([{"content":"alone","role":"user"}])");
 }
 
 Result<std::vector<Reply>> Assemble(const std::vector<std::string>& chunks, int n = 1,

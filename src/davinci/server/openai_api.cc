@@ -62,6 +62,57 @@ class Fields {
   Status status_;
 };
 
+// Fields that ask for what cannot be done, with the values that ask for nothing. The first of them
+// is the one to name.
+struct Unsupported {
+  const char* key;
+  std::vector<Json> neutral;
+};
+
+const std::vector<Unsupported>& UnsupportedFields() {
+  static const std::vector<Unsupported> fields = {
+      {"response_format", {Json::object({{"type", "text"}})}},
+      {"tool_choice", {"auto", "none"}},
+      {"function_call", {"auto", "none"}},
+      {"functions", {Json::array()}},
+      {"echo", {false}},
+      {"best_of", {1}},
+      {"suffix", {""}},
+      {"logit_bias", {Json::object()}},
+      {"presence_penalty", {0}},
+      {"frequency_penalty", {0}},
+      {"repetition_penalty", {1}},
+      {"length_penalty", {1}},
+      {"min_tokens", {0}},
+      {"ignore_eos", {false}},
+      {"use_beam_search", {false}},
+      {"modalities", {Json::array({"text"})}},
+      {"audio", {}},
+      {"prediction", {}},
+      {"guided_json", {}},
+      {"guided_regex", {}},
+      {"guided_choice", {}},
+      {"guided_grammar", {}},
+      {"structured_outputs", {}},
+      {"json_schema", {}},
+      {"grammar", {""}},
+      {"prompt_logprobs", {}},
+      {"continue_final_message", {false}},
+      {"add_generation_prompt", {true}}};
+  return fields;
+}
+
+void RefuseUnsupported(Fields* fields) {
+  for (const Unsupported& field : UnsupportedFields()) {
+    const Json* value = fields->Find(field.key);
+    const auto& neutral = field.neutral;
+    if (value == nullptr || std::find(neutral.begin(), neutral.end(), *value) != neutral.end())
+      continue;
+    fields->Problem(fmt::format("\"{}\" is not supported; leave it out{}", field.key,
+                                neutral.empty() ? "" : " or send " + JsonText(neutral.front())));
+  }
+}
+
 Result<Json> ParseObject(std::string_view body) {
   Json json = Json::parse(body, nullptr, false);
   if (json.is_discarded()) return InvalidArgument("the body is no JSON");
@@ -109,10 +160,7 @@ void ReadSampling(Fields* fields, CompletionCall* call) {
       fields->Problem("\"stream_options\" must be an object");
     }
   }
-  for (const char* key : {"presence_penalty", "frequency_penalty"}) {
-    std::optional<double> penalty;
-    fields->Read(key, 0, 0, &penalty);  // anything else would be ignored silently
-  }
+  RefuseUnsupported(fields);
 }
 
 Result<std::string> ContentText(const Json& content, size_t index) {
@@ -293,6 +341,11 @@ Result<CompletionCall> ParseChat(std::string_view body) {
   const bool none = choice != nullptr && *choice == "none";
   if (const Json* tools = fields.Find("tools"); tools != nullptr && !none)
     DAVINCI_RETURN_IF_ERROR(ParseTools(*tools, &call.request));
+  bool parallel = true;
+  fields.Read("parallel_tool_calls", &parallel);
+  if (!parallel && !call.request.tools.empty())
+    fields.Problem("\"parallel_tool_calls\": false is not supported; leave it out");
+  DAVINCI_RETURN_IF_ERROR(fields.status());
   return call;
 }
 
@@ -307,13 +360,6 @@ Result<CompletionCall> ParseCompletion(std::string_view body) {
   fields.Read("logprobs", 0, 20, &top);
   call.request.logprobs = top.has_value();
   call.top_logprobs = top.value_or(0);
-  bool echo = false;
-  fields.Read("echo", &echo);
-  if (echo) fields.Problem("\"echo\" is not supported");
-  std::optional<int> best_of;
-  fields.Read("best_of", 1, 1, &best_of);
-  if (const Json* suffix = fields.Find("suffix"); suffix != nullptr)
-    fields.Problem("\"suffix\" is not supported");
   DAVINCI_RETURN_IF_ERROR(fields.status());
   const Json* prompt = fields.Find("prompt");
   const auto is_ids = [](const Json& list) {

@@ -33,7 +33,8 @@ struct CompletionCall {
 };
 
 // Known fields of a wrong type or out of range are errors, unknown fields are ignored, and known
-// fields that ask for what cannot be done ("echo", "best_of" above n, images) are errors.
+// fields that ask for what cannot be done ("echo", "response_format", a required tool, images) are
+// errors that name the field.
 Result<CompletionCall> ParseChat(std::string_view body);
 Result<CompletionCall> ParseCompletion(std::string_view body);
 

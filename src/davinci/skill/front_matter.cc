@@ -151,10 +151,8 @@ std::string Explain(const YAML::ParserException& error, std::string_view line,
         key.empty() ? std::string(line) : key);
   if (begins("illegal document indicator") || begins("illegal EOF"))
     return fmt::format("the quoted value of \"{}\" is not closed", key);
-  if (begins("end of sequence flow"))
-    return "the list is not closed with ]";
-  if (begins("end of map flow"))
-    return "the mapping is not closed with }";
+  if (begins("end of sequence flow")) return "the list is not closed with ]";
+  if (begins("end of map flow")) return "the mapping is not closed with }";
   if (begins("unknown token") || begins("alias not found") || begins("anchor not found") ||
       begins("the referenced anchor"))
     return fmt::format("a value that begins with {} needs quotes",

@@ -162,8 +162,7 @@ std::string Canonical(const Skill& skill) {
     }
   }
   text += fmt::format("metadata:\n  scope: {}\n", YamlScalar(skill.scope));
-  if (!skill.tags.empty())
-    text += fmt::format("  tags: {}\n", TagsYaml(skill.tags));
+  if (!skill.tags.empty()) text += fmt::format("  tags: {}\n", TagsYaml(skill.tags));
   if (folder != skill.name) text += fmt::format("  {}: {}\n", kNameKey, YamlScalar(skill.name));
   for (const auto& [key, value] : metadata.items())
     text += fmt::format("  {}: {}\n", key, YamlScalar(value.get<std::string>()));
