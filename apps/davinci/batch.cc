@@ -48,6 +48,23 @@ constexpr size_t kIdWidth = 24;
 
 std::atomic<int> interrupts{0};
 
+// FigureText() in nine columns: "3.05x", ">2.98x", "<0.41x"; "?" where nothing is decided, and with
+// a "?" what is not significant.
+std::string ShortFigure(const Speedup& speedup) {
+  const SpeedFigure figure = FigureOf(speedup);
+  switch (figure.kind) {
+    case SpeedFigure::Kind::kMedian:
+      return fmt::format("{:.3g}x{}", figure.value, speedup.significant ? "" : "?");
+    case SpeedFigure::Kind::kAtLeast:
+      return fmt::format(">{:.3g}x", figure.value);
+    case SpeedFigure::Kind::kAtMost:
+      return fmt::format("<{:.3g}x", figure.value);
+    case SpeedFigure::Kind::kNone:
+      break;
+  }
+  return "?";
+}
+
 // The first interrupt lets what is in flight finish; the second one is the shell's.
 void OnInterrupt(int signal) {
   if (interrupts.fetch_add(1) > 0) {
@@ -262,7 +279,9 @@ void Batch::Count(const Evaluation& evaluation) {
   else if (evaluation.outcome == Outcome::kJudgeError)
     ++num_ours_;
   if (evaluation.outcome == Outcome::kOk && evaluation.speedup && evaluation.speedup->median > 0) {
-    speedups_.push_back(evaluation.speedup->median);
+    if (const SpeedFigure figure = FigureOf(*evaluation.speedup);
+        figure.kind != SpeedFigure::Kind::kNone)
+      speedups_.push_back(figure.value);
     if (evaluation.speedup->significant) ++num_significant_;
   }
 }
@@ -319,8 +338,7 @@ void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
   std::string interval;
   std::string time;
   if (evaluation.speedup) {
-    speedup = fmt::format("{:.3g}x{}", evaluation.speedup->median,
-                          evaluation.speedup->significant ? "" : "?");
+    speedup = ShortFigure(*evaluation.speedup);
     interval = BoundsText(Shown(*evaluation.speedup));
   }
   if (evaluation.candidate_time)

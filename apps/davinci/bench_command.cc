@@ -10,6 +10,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/plural.h"
 #include "davinci/base/table.h"
+#include "davinci/data/shown_interval.h"
 #include "davinci/orchestrator/generations.h"
 #include "davinci/score/protocol.h"
 #include "davinci/task/task_set.h"
@@ -117,7 +118,7 @@ std::string RenderTasks(const report::RunView& view, bool color) {
         const Evaluation& evaluation = turn.evaluation;
         if (evaluation.outcome != Outcome::kOk) continue;
         any = true;
-        if (evaluation.speedup && (!best || evaluation.speedup->median > best->median))
+        if (evaluation.speedup && (!best || SureSpeedup(*evaluation.speedup) > SureSpeedup(*best)))
           best = evaluation.speedup;
       }
       correct += any;
@@ -125,8 +126,7 @@ std::string RenderTasks(const report::RunView& view, bool color) {
     LlmCost cost;
     for (const auto& [agent, spent] : report::CostsByAgent(task)) cost += spent;
     table.AddRow({task.task.id, std::to_string(task.trajectories.size()), std::to_string(correct),
-                  best ? fmt::format("{:.3g}x", best->median) : "",
-                  best ? fmt::format("{:.3g} – {:.3g}", best->low, best->high) : "",
+                  best ? FigureText(*best) : "", best ? BoundsText(Shown(*best)) : "",
                   cost.calls > 0 ? MoneyText(cost) : ""});
   }
   Table::Options options;

@@ -12,6 +12,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/plural.h"
 #include "davinci/base/table.h"
+#include "davinci/data/shown_interval.h"
 #include "davinci/judge/judge_pool.h"
 #include "report.h"
 
@@ -51,7 +52,8 @@ std::optional<Ratio> Combine(const std::vector<Ratio>& ratios) {
 Ratio Of(const Speedup& speedup) { return {speedup.median, speedup.low, speedup.high}; }
 
 std::string Text(const Ratio& ratio) {
-  return fmt::format("{:.3g}x ({:.3g} – {:.3g})", ratio.median, ratio.low, ratio.high);
+  const Speedup speedup{ratio.median, ratio.low, ratio.high, ratio.low > 1 || ratio.high < 1, ""};
+  return fmt::format("{} ({})", FigureText(speedup), BoundsText(Shown(speedup)));
 }
 
 json ToJson(const Ratio& ratio) {

@@ -31,6 +31,7 @@ struct OptimizeArguments {
   bool progress = false;
   std::string start;
   std::string more;
+  std::string recertify;
 };
 
 int Show(const OptimizeArguments& arguments, const orchestrator::RunResult& result) {
@@ -75,9 +76,7 @@ Result<orchestrator::RunResult> RunMore(const OptimizeArguments& arguments,
   orchestrator::RunHeader& header = request.header;
   for (const report::TaskView& task : before.view.tasks) {
     header.tasks.push_back(task.task);
-    const report::Winner* best = task.winner       ? &*task.winner
-                                 : task.not_faster ? &*task.not_faster
-                                                   : nullptr;
+    const report::Winner* best = report::BestKernel(task);
     if (best == nullptr) continue;
     const auto source = before.view.sources.find(best->code_hash);
     if (source != before.view.sources.end()) request.start[task.task.id] = source->second;
@@ -89,10 +88,33 @@ Result<orchestrator::RunResult> RunMore(const OptimizeArguments& arguments,
   return ExecuteIn(flags, resolved, global, std::move(request), console->Events());
 }
 
+// Judges the best kernels of a run again. No model is opened.
+Result<orchestrator::RunResult> Recertify(const OptimizeArguments& arguments,
+                                          const GlobalOptions& global, RunConsole* console) {
+  if (!arguments.files.empty() || !arguments.start.empty() || !arguments.more.empty())
+    return InvalidArgument(
+        "--recertify names a run, which has its tasks and kernels; leave out FILE, --start and "
+        "--more");
+  if (!store::RunStore::IsRun(arguments.recertify))
+    return NotFound(fmt::format("{} holds no run; see: davinci runs list", arguments.recertify));
+  std::string resolved;
+  DAVINCI_ASSIGN_OR_RETURN(orchestrator::RunRecipe recipe,
+                           orchestrator::RecipeOf(arguments.recertify, &resolved));
+  recipe.judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox || arguments.flags.no_sandbox;
+  RunFlags flags = arguments.flags;
+  flags.backbone = NoModel("--recertify asks no model");
+  const orchestrator::RunEvents events = console->Events();
+  DAVINCI_ASSIGN_OR_RETURN(Workplace place, OpenWorkplace(flags, recipe, global, events.note));
+  rollout::StopFlag stop;
+  const InterruptWatch watch(&stop);
+  return orchestrator::RecertifyRun(arguments.recertify, arguments.out, place.parts, &stop, events);
+}
+
 Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const GlobalOptions& global,
                                     RunConsole* console) {
   if (!arguments.flags.replay.empty())
     return orchestrator::ReplayRun(arguments.flags.replay, {nullptr, nullptr});
+  if (!arguments.recertify.empty()) return Recertify(arguments, global, console);
   if (!arguments.more.empty()) return RunMore(arguments, global, console);
   if (arguments.files.empty())
     return InvalidArgument(
@@ -159,6 +181,9 @@ void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->add_option("--more", arguments->more,
                       "A finished run: search on from its best kernels, with its tasks and "
                       "settings; --rollouts and --turns say how much more");
+  command->add_option("--recertify", arguments->recertify,
+                      "A run: measure its best kernels again, without any model call; for "
+                      "results that a busy machine left undecided");
   command->add_option("--out,-o", arguments->out,
                       "Folder for the exported kernels (default: RUN/results)");
   command->add_flag("--progress", arguments->progress,
@@ -166,8 +191,9 @@ void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
                     "terminal");
   command->footer(
       "Exit status: 0 every task has a certified kernel, 1 some task has none, 2 bad usage or\n"
-      "input, 3 not finished, 4 some kernel is correct but not significantly faster. Interrupted "
-      "or killed, the same command continues where it was.\n"
+      "input, 3 not finished, 4 some kernel is correct but not significantly faster, or the\n"
+      "machine was too busy to decide it. Interrupted or killed, the same command continues where\n"
+      "it was; of a finished run it measures again what was not decided.\n"
       "Examples:\n"
       "  davinci optimize my_module.py --llm http://127.0.0.1:8000/v1 --model qwen3-32b\n"
       "  davinci optimize net.py:Net --init '1024' --inputs 'torch.randn(8, 1024)' --llm URL "

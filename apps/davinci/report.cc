@@ -24,7 +24,7 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::JobFiles
   row("correct", !evaluation.correct ? "not compared" : *evaluation.correct ? "yes" : "no");
   if (evaluation.speedup) {
     const Speedup& s = *evaluation.speedup;
-    row("speedup", fmt::format("{:.3g}x over {} ({})", s.median, s.baseline, ShownText(s)));
+    row("speedup", SpeedupText(s));
   }
   const auto all = evaluation.evidence.find("speedups");
   for (size_t i = 1; all != evaluation.evidence.end() && i < all->size(); ++i) {
@@ -33,8 +33,7 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::JobFiles
     if (one.contains("error"))
       row("", fmt::format("not timed against {}: {}", name, one.value("error", "")));
     else
-      row("", fmt::format("{:.3g}x over {} ({})", one.value("median", 0.0), name,
-                          ShownText(SpeedupFromJson(one))));
+      row("", SpeedupText(SpeedupFromJson(one)));
   }
   if (evaluation.candidate_time && evaluation.baseline_time)
     row("time",
@@ -44,9 +43,9 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::JobFiles
                     evaluation.baseline_time->median_ms, evaluation.candidate_time->num_calls));
   const auto clock = [&](std::string_view name, const std::optional<ClockTimes>& times) {
     if (!times) return;
-    row(name, fmt::format("{:.4g} ms, {} {:.4g} ms: {:.3g}x ({})", times->candidate.median_ms,
-                          times->speedup.baseline, times->baseline.median_ms, times->speedup.median,
-                          BoundsText(Shown(times->speedup))));
+    row(name, fmt::format("{:.4g} ms, {} {:.4g} ms: {} ({})", times->candidate.median_ms,
+                          times->speedup.baseline, times->baseline.median_ms,
+                          FigureText(times->speedup), BoundsText(Shown(times->speedup))));
   };
   if (const auto hot = evaluation.times.find("hot_ms"); hot != evaluation.times.end())
     row("hot loop",

@@ -25,8 +25,8 @@ void OnInterrupt(int signal) {
   }
 }
 
-std::string SpeedupText(const Speedup& speedup) {
-  return fmt::format("{:.3g}x ({})", speedup.median, BoundsText(Shown(speedup)));
+std::string FigureWithBounds(const Speedup& speedup) {
+  return fmt::format("{} ({})", FigureText(speedup), BoundsText(Shown(speedup)));
 }
 
 // Where a kernel was found, for people who have not read the ids' grammar.
@@ -75,7 +75,7 @@ void RunConsole::Repaint() {
   if (quiet_ || !live_) return;
   std::string best;
   for (const auto& [task, kernel] : best_)
-    best += fmt::format("  {} {:.3g}x", Printable(task), kernel.speedup.median);
+    best += fmt::format("  {} {}", Printable(task), FigureText(kernel.speedup));
   const std::string text = fmt::format(
       "{}  {} replies, {} judged, {} rollouts over, {} tasks over{}", Seconds(watch_.Seconds()),
       generated_, judged_, rollouts_over_, tasks_over_, best);
@@ -109,13 +109,14 @@ void RunConsole::On(const rollout::StepEvent& event) {
       std::string text = fmt::format("  {:<28} {}", Printable(ToString(*event.turn)),
                                      Styled(std::string(OutcomeName(evaluation.outcome)),
                                             good ? TextStyle::kGood : TextStyle::kBad, color_));
-      if (evaluation.speedup) text += "  " + SpeedupText(*evaluation.speedup);
+      if (evaluation.speedup) text += "  " + FigureWithBounds(*evaluation.speedup);
       if (event.kind == Kind::kConfirmed) text += "  (full protocol)";
       if (event.from_journal) text += "  (known)";
       if (!event.text.empty()) text += "  (" + event.text + ")";
       if (evaluation.speedup) {
         const auto best = best_.find(event.task);
-        if (best == best_.end() || evaluation.speedup->median > best->second.speedup.median)
+        if (best == best_.end() ||
+            SureSpeedup(*evaluation.speedup) > SureSpeedup(best->second.speedup))
           best_[event.task] = {*event.turn, *evaluation.speedup};
       } else if (!good) {
         text += "  " + Ellipsize(Printable(evaluation.message), 60);
@@ -184,19 +185,18 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
                {"also"},
                {"found in"}});
   for (const report::TaskView& task : result.view.tasks) {
-    if (task.not_faster) {
-      const Speedup& speedup = *task.not_faster->certified.speedup;
-      table.AddRow({task.task.id,
-                    {"not faster", TextStyle::kWarn},
-                    BoundsText(Shown(speedup)),
-                    "",
-                    "",
-                    "",
-                    FoundIn(task, task.not_faster->turn)});
-      continue;
-    }
     if (!task.winner) {
-      table.AddRow({task.task.id, {"none", TextStyle::kWarn}});
+      const report::Winner* best = report::BestKernel(task);
+      if (best == nullptr)
+        table.AddRow({task.task.id, {"none", TextStyle::kWarn}});
+      else
+        table.AddRow({task.task.id,
+                      {task.not_decided ? "not decided" : "not faster", TextStyle::kWarn},
+                      BoundsText(Shown(*best->certified.speedup)),
+                      "",
+                      "",
+                      "",
+                      FoundIn(task, best->turn)});
       continue;
     }
     const report::Winner& winner = *task.winner;
@@ -205,12 +205,12 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
     for (const Evaluation& other : winner.also)
       if (other.speedup)
         also +=
-            fmt::format("{}{:.3g}x over {} ({})", also.empty() ? "" : ", ", other.speedup->median,
+            fmt::format("{}{} over {} ({})", also.empty() ? "" : ", ", FigureText(*other.speedup),
                         other.speedup->baseline, BoundsText(Shown(*other.speedup)));
     const bool sure = certified.speedup && certified.speedup->significant;
     table.AddRow(
         {task.task.id,
-         {certified.speedup ? fmt::format("{:.3g}x", certified.speedup->median) : "not timed",
+         {certified.speedup ? FigureText(*certified.speedup) : "not timed",
           sure ? TextStyle::kGood : TextStyle::kWarn},
          certified.speedup
              ? BoundsText(Shown(*certified.speedup)) + (sure ? "" : " (not significant)")
@@ -227,9 +227,7 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
   for (const report::TaskView& task : result.view.tasks) {
     if (!task.remark.empty())
       text += Printable(fmt::format("{}: {}", task.task.id, task.remark)) + "\n";
-    const report::Winner* shown = task.winner       ? &*task.winner
-                                  : task.not_faster ? &*task.not_faster
-                                                    : nullptr;
+    const report::Winner* shown = report::BestKernel(task);
     if (shown != nullptr && !shown->certified.labels.empty())
       text += Printable(fmt::format("{}: labels: {}", task.task.id,
                                     fmt::join(shown->certified.labels, "; "))) +
@@ -291,12 +289,12 @@ std::string RenderStages(const orchestrator::RunStages& stages, bool color) {
 int ExitCode(const orchestrator::RunResult& result) {
   if (!result.trouble.ok() && result.stopped != TrajectoryEnd::kBudget) return 3;
   if (!result.finished() && result.stopped != TrajectoryEnd::kBudget) return 3;
-  bool not_faster = false;
+  bool all_faster = true;
   for (const report::TaskView& task : result.view.tasks) {
-    if (!task.winner && !task.not_faster) return 1;
-    not_faster = not_faster || !task.winner;
+    if (report::BestKernel(task) == nullptr) return 1;
+    all_faster = all_faster && task.winner;
   }
-  return not_faster ? 4 : 0;
+  return all_faster ? 0 : 4;
 }
 
 }  // namespace davinci::app

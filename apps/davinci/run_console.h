@@ -67,7 +67,8 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color);
 std::string RenderStages(const orchestrator::RunStages& stages, bool color);
 
 // 0: every task has a winner; 1: some task has no correct kernel that held; 4: all have one, but
-// some is not significantly faster than the baseline; 3: not finished, or davinci failed.
+// some is not significantly faster than the baseline, or could not be measured; 3: not finished, or
+// davinci failed.
 int ExitCode(const orchestrator::RunResult& result);
 
 }  // namespace davinci::app

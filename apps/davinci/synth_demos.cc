@@ -13,6 +13,7 @@
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
 #include "davinci/data/evaluation.h"
+#include "davinci/data/shown_interval.h"
 #include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/mutation.h"
@@ -208,9 +209,7 @@ class DemoWriter {
         if (!evaluation.ok()) return evaluation.status();
         const auto& speedup = evaluation->speedup;
         candidate["verdict"] =
-            speedup ? fmt::format("{}: {:.2f}x ({:.2f} – {:.2f}){}",
-                                  OutcomeName(evaluation->outcome), speedup->median, speedup->low,
-                                  speedup->high, speedup->significant ? "" : ", not significant")
+            speedup ? fmt::format("{}: {}", OutcomeName(evaluation->outcome), SpeedupText(*speedup))
                     : fmt::format("{}: {}", OutcomeName(evaluation->outcome), evaluation->message);
       }
       shown.push_back(std::move(row));

@@ -30,20 +30,6 @@ struct TrainArguments : TrainingFlags {
   bool no_sandbox = false;
 };
 
-// The workplace wants a model; training opens its own for each step.
-class NoModel final : public llm::Backbone {
- public:
-  Result<llm::Reply> Generate(const llm::Request&, const CancelToken&) override {
-    return Internal("training samples from its own model");
-  }
-  Result<std::vector<llm::Reply>> GenerateMany(const llm::Request&, int,
-                                               const CancelToken&) override {
-    return Internal("training samples from its own model");
-  }
-  int64_t ContextTokens() const override { return 0; }
-  std::string Name() const override { return "none"; }
-};
-
 Result<orchestrator::TrainRequest> Prepare(const TrainArguments& arguments) {
   DAVINCI_ASSIGN_OR_RETURN(config::Recipe recipe, LoadRecipe(arguments));
   if (arguments.no_sandbox)
@@ -62,7 +48,8 @@ Result<orchestrator::TrainRequest> Prepare(const TrainArguments& arguments) {
 Result<Workplace> OpenPlace(const orchestrator::TrainRequest& request,
                             const GlobalOptions& global) {
   RunFlags flags;
-  flags.backbone = std::make_shared<NoModel>();
+  // Training opens its own model for each step.
+  flags.backbone = NoModel("training samples from its own model");
   return OpenWorkplace(flags, request.recipe.run, global,
                        [](const std::string& notice) { fmt::print(stderr, "{}\n", notice); });
 }

@@ -212,7 +212,28 @@ Status FindLibrary(const RunFlags& flags, const orchestrator::RunRecipe& recipe,
   return Status::Ok();
 }
 
+class RefusingBackbone final : public llm::Backbone {
+ public:
+  explicit RefusingBackbone(std::string why) : why_(std::move(why)) {}
+  Result<llm::Reply> Generate(const llm::Request&, const CancelToken&) override {
+    return Internal(why_);
+  }
+  Result<std::vector<llm::Reply>> GenerateMany(const llm::Request&, int,
+                                               const CancelToken&) override {
+    return Internal(why_);
+  }
+  int64_t ContextTokens() const override { return 0; }
+  std::string Name() const override { return "none"; }
+
+ private:
+  const std::string why_;
+};
+
 }  // namespace
+
+std::shared_ptr<llm::Backbone> NoModel(std::string why) {
+  return std::make_shared<RefusingBackbone>(std::move(why));
+}
 
 void AddRunFlags(CLI::App* command, RunFlags* flags) {
   const orchestrator::RunRecipe usual;

@@ -47,6 +47,9 @@ struct RunFlags {
   bool no_sandbox = false;
 };
 
+// For RunFlags::backbone where no model may be asked: every call fails with `why`.
+std::shared_ptr<llm::Backbone> NoModel(std::string why);
+
 void AddRunFlags(CLI::App* command, RunFlags* flags);
 
 struct ResolvedRecipe {

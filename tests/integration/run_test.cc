@@ -13,6 +13,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/llm/ledger.h"
+#include "davinci/orchestrator/certify.h"
 #include "davinci/skill/formats.h"
 #include "scenario.h"
 
@@ -22,6 +23,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+
+namespace fs = std::filesystem;
 
 class RunTest : public ::testing::Test {
  protected:
@@ -245,6 +249,111 @@ TEST_F(RunTest, AKernelThatIsNotSignificantlyFasterIsNoWinner) {
   EXPECT_TRUE(result->view.tasks[0].winner);
 }
 
+// One task, so that certifications have an order.
+class CertificationTest : public RunTest {
+ protected:
+  void SetUp() override {
+    RunTest::SetUp();
+    scenario_.tasks.resize(1);
+    scenario_.recipe.certify_attempts = 1;
+  }
+  nlohmann::json Task(const orchestrator::RunResult& result) {
+    return orchestrator::ToJson(result)["tasks"][0];
+  }
+  std::string Page() { return *ReadFile(dir_.path() / "run/report.html"); }
+};
+
+TEST_F(CertificationTest, WhatABusyMachineCouldNotMeasureIsMeasuredUpToThreeTimes) {
+  evaluator_.busy = 2;
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(evaluator_.num_afresh, 3);
+  ASSERT_TRUE(result->view.tasks[0].winner);
+  EXPECT_DOUBLE_EQ(result->view.tasks[0].winner->certified.speedup->median, 4.5);
+  EXPECT_THAT(result->view.tasks[0].remark, Not(HasSubstr("busy")));
+  // A replay takes the measurement that decided.
+  const auto replay = orchestrator::ReplayRun(dir_.path() / "run", {});
+  ASSERT_TRUE(replay.ok());
+  EXPECT_EQ(Task(*replay)["winner"]["certified"], Task(*result)["winner"]["certified"]);
+}
+
+TEST_F(CertificationTest, NotDecidedIsNoNoAndTheSameCommandMeasuresAgainWithoutAModel) {
+  evaluator_.busy = 100;
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(evaluator_.num_afresh, orchestrator::kCertificationMeasurements);
+  const report::TaskView& task = result->view.tasks[0];
+  EXPECT_FALSE(task.winner || task.not_faster);
+  ASSERT_TRUE(task.not_decided);
+  EXPECT_THAT(task.remark, HasSubstr("is not decided: machine busy"));
+  EXPECT_THAT(task.remark, Not(HasSubstr("not significantly faster")));
+  EXPECT_EQ(Task(*result)["state"], "not_decided");
+  // The page says what the console says, and holds no median of a useless interval.
+  EXPECT_THAT(Page(), HasSubstr("<td>not decided: machine busy</td>"));
+  EXPECT_THAT(Page(), Not(HasSubstr("9.00×")));
+  EXPECT_EQ(Task(*orchestrator::ReplayRun(dir_.path() / "run", {}))["state"], "not_decided");
+  EXPECT_EQ(evaluator_.num_afresh, orchestrator::kCertificationMeasurements);
+
+  const int calls = NumCalls();
+  evaluator_.busy = 0;
+  const auto again = Execute();
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(NumCalls(), calls);
+  ASSERT_TRUE(again->view.tasks[0].winner);
+  EXPECT_TRUE(std::filesystem::exists(again->view.tasks[0].winner->exported_path));
+  EXPECT_THAT(Page(), HasSubstr("<td>certified</td>"));
+  // Decided now: nothing is measured any more.
+  const int measured = evaluator_.num_afresh;
+  ASSERT_TRUE(Execute().ok());
+  EXPECT_EQ(evaluator_.num_afresh, measured);
+}
+
+TEST_F(CertificationTest, RecertifyAsksNoModelAndItsLatestDecisionCounts) {
+  ASSERT_TRUE(Execute()->view.tasks[0].winner);
+  const fs::path exported = dir_.path() / "run/results/alpha.py";
+  EXPECT_TRUE(fs::exists(exported));
+  const int measured = evaluator_.num_afresh;
+  const int calls = NumCalls();
+  const auto recertify = [&] {
+    orchestrator::RunParts parts = scenario_.Parts(nullptr, &evaluator_);
+    return orchestrator::RecertifyRun(dir_.path() / "run", "", parts, &stop_, {});
+  };
+  // Undecided: what was decided before stays.
+  evaluator_.busy = 3;
+  auto result = recertify();
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  EXPECT_TRUE(result->finished()) << orchestrator::ToJson(*result).dump();
+  EXPECT_TRUE(result->view.tasks[0].winner);
+  EXPECT_EQ(evaluator_.num_afresh, measured + 3);
+  // Wrong when measured again: no winner, and its file goes.
+  evaluator_.before = [](const judge::EvaluationRequest& request) {
+    return request.afresh ? InvalidArgument("no such input") : Status::Ok();
+  };
+  result = recertify();
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->view.tasks[0].winner) << "a judge that fails takes nothing back";
+  evaluator_.before = nullptr;
+  evaluator_.wrong_afresh = true;
+  result = recertify();
+  ASSERT_TRUE(result.ok());
+  EXPECT_FALSE(result->view.tasks[0].winner);
+  EXPECT_EQ(Task(*result)["state"], "none_held");
+  EXPECT_FALSE(fs::exists(exported));
+  EXPECT_EQ(NumCalls(), calls);
+  ASSERT_TRUE(WriteFileAtomic(dir_.path() / "alpha.py", "another = 1\n").ok());
+  EXPECT_THAT(recertify().status().message(), HasSubstr("alpha.py has changed"));
+}
+
+TEST_F(CertificationTest, AKernelThatIsSurelyNotFasterIsMeasuredOnce) {
+  for (auto& [label, text] : scenario_.replies)
+    if (label.starts_with("alpha@1#")) text = Reply("ok 1.01", label);
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(evaluator_.num_afresh, 1);
+  EXPECT_EQ(Task(*result)["state"], "not_faster");
+  EXPECT_THAT(Page(), HasSubstr("<td>not faster</td>"));
+}
+
 TEST_F(RunTest, AKernelThatIsOnlyPyTorchIsLabelledAndRefusedWhereOneIsAsked) {
   const auto labelled = Execute();
   ASSERT_TRUE(labelled.ok());
@@ -333,9 +442,10 @@ TEST_F(RunTest, ANoisyTimeIsMeasuredAgainAndTheNarrowestIntervalShared) {
   EXPECT_EQ(measured.size(), size_t{rollout::kMostMeasurements});
   EXPECT_EQ(taken_over.size(), 12u - measured.size());
   for (const double high : taken_over) EXPECT_DOUBLE_EQ(high, 1.1 * 1.3);
-  const int calls = evaluator_.num_calls;
+  // Certification alone is tried again, because such intervals decide nothing.
+  const int calls = evaluator_.num_calls - evaluator_.num_afresh;
   ASSERT_TRUE(Execute().ok());
-  EXPECT_EQ(evaluator_.num_calls, calls);
+  EXPECT_EQ(evaluator_.num_calls - evaluator_.num_afresh, calls);
 }
 
 TEST_F(RunTest, AFailedComparisonIsNotRepeatedWhenTheRunIsShownAgain) {

@@ -17,7 +17,8 @@
 namespace davinci::integration {
 
 // Judges by a line of the candidate: "# verdict: ok 3.0" (speedup, interval ±2 %), "# verdict:
-// mismatch". Takes `delay_ms` for it.
+// mismatch". Takes `delay_ms` for it. While `busy` is above 0, each verdict of a judge started for
+// it alone (certification) takes one from it and has an interval that decides nothing.
 class ScriptedEvaluator : public judge::Judges {
  public:
   explicit ScriptedEvaluator(int delay_ms) : delay_ms_(delay_ms) {}
@@ -27,6 +28,9 @@ class ScriptedEvaluator : public judge::Judges {
 
   std::atomic<int> num_noisy = 0;  // verdicts "ok X noisy"
   std::atomic<int> num_calls = 0;
+  std::atomic<int> num_afresh = 0;
+  std::atomic<int> busy = 0;
+  std::atomic<bool> wrong_afresh = false;  // certification finds a mismatch
   // Called before the verdict; a Status instead of one when it returns such.
   std::function<Status(const judge::EvaluationRequest&)> before;
 

@@ -39,10 +39,9 @@ std::string InsightsShown(const std::vector<ShownInsight>& insights) {
   std::string text;
   for (const ShownInsight& insight : insights) {
     const Evaluation& evaluation = *insight.evaluation;
-    const std::string came_of_it =
-        evaluation.speedup
-            ? fmt::format("{:.2f} times as fast as the reference", evaluation.speedup->median)
-            : "the candidate " + OutcomeText(evaluation.outcome);
+    const std::string came_of_it = evaluation.speedup
+                                       ? TimesAsFast(*evaluation.speedup)
+                                       : "the candidate " + OutcomeText(evaluation.outcome);
     text += fmt::format("{}- {} ({})", text.empty() ? "" : "\n", insight.text, came_of_it);
   }
   return text;

@@ -17,8 +17,8 @@ constexpr size_t kMinMessageBytes = 200;
 
 std::string BestText(const Progress& progress) {
   if (progress.best_turn <= 0) return "";
-  return fmt::format("turn {}, {:.2f} times as fast as the reference", progress.best_turn,
-                     progress.best_speedup);
+  return fmt::format("turn {}, {}", progress.best_turn,
+                     progress.best ? TimesAsFast(*progress.best) : "correct, not timed");
 }
 
 Result<std::string> RenderFeedback(const PromptSet& prompts, const TaskBrief& task,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "davinci/agent/prompt_set.h"
@@ -28,10 +29,10 @@ struct Progress {
   int num_turns = 1;  // planned in all
   // The best correct turn so far, this one included; 0: none is correct.
   int best_turn = 0;
-  double best_speedup = 0;
+  std::optional<Speedup> best = {};  // of that turn; nothing where it was not timed
 };
 
-// "turn 2, 1.83 times as fast as the reference", or "" while nothing is correct.
+// "turn 2, 1.83 times as fast as the reference" (TimesAsFast), or "" while nothing is correct.
 std::string BestText(const Progress& progress);
 
 Result<std::string> RenderFeedback(const PromptSet& prompts, const TaskBrief& task,

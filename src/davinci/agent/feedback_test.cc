@@ -25,9 +25,9 @@ const PromptSet& Installed() {
 }
 
 std::string Feedback(const Evaluation& evaluation, const FeedbackOptions& options = {}) {
-  const auto text =
-      RenderFeedback(Installed(), TaskBrief{}, evaluation,
-                     {.turn = 2, .num_turns = 3, .best_turn = 1, .best_speedup = 1.5}, options);
+  const auto text = RenderFeedback(
+      Installed(), TaskBrief{}, evaluation,
+      {.turn = 2, .num_turns = 3, .best_turn = 1, .best = Timed(1.5).speedup}, options);
   return text.ok() ? *text : text.status().ToString();
 }
 
@@ -78,8 +78,32 @@ TEST(Feedback, StaysWithinItsBudgetWhateverItHolds) {
 
 TEST(TimingText, SaysWhatTheIntervalSays) {
   EXPECT_THAT(TimingText(Timed(1.01, 0.95, 1.07)), HasSubstr("does not tell the two apart"));
-  EXPECT_THAT(TimingText(Timed(3.0, 0.0, kUnbounded)), HasSubstr("0.00 to unbounded"));
+  EXPECT_THAT(TimingText(Timed(3.0, 1.9, 3.4)), HasSubstr("Speedup 3.00, 95 % interval 1.90"));
   EXPECT_EQ(TimingText(Failed(Outcome::kMismatch)), "");
+}
+
+TEST(TimingText, OfAUselessIntervalHoldsNoMedianAndNoTimes) {
+  const std::string lost = TimingText(Timed(5.72, 0.863, 35));
+  EXPECT_EQ(lost,
+            "The machine was too busy to measure the speed. The 95 % interval of the speedup over "
+            "eager is 0.863 – 35.");
+  EXPECT_THAT(TimingText(Timed(1.0, 0.000106, 4.81e5)), HasSubstr("is unbounded."));
+  EXPECT_EQ(TimingText(Timed(7.68, 2.98, 16.5)),
+            "It is at least 2.98 times as fast as the reference; the machine was too busy to say "
+            "more. The 95 % interval of the speedup over eager is 2.98 – 16.5.");
+  EXPECT_THAT(TimingText(Timed(0.2, 0.05, 0.5)), HasSubstr("at most 0.50 times"));
+  Evaluation evaluation = Timed(5.72, 0.863, 35);
+  evaluation.evidence["roofline"] = {{"attainable_ms", 0.2}};
+  EXPECT_EQ(RooflineText(evaluation), "");
+}
+
+TEST(BestText, HoldsANumberOnlyWhereTheIntervalCarriesOne) {
+  EXPECT_EQ(BestText({.best_turn = 2, .best = Timed(1.83).speedup}),
+            "turn 2, 1.83 times as fast as the reference");
+  EXPECT_EQ(BestText({.best_turn = 2, .best = Timed(5.72, 0.863, 35).speedup}),
+            "turn 2, correct; the machine was too busy to measure its speed");
+  EXPECT_EQ(BestText({.best_turn = 1}), "turn 1, correct, not timed");
+  EXPECT_EQ(BestText({}), "");
 }
 
 TEST(KernelsText, AddsUpLaunchesAndShowsTheLongest) {

@@ -153,7 +153,7 @@ TEST_P(GoldenPrompts, Policy) {
                       {.turn = 1, .num_turns = 3});
   const std::string measured =
       *RenderFeedback(ShippedPrompts(), task_, Measured(task_.target, 1.8),
-                      {.turn = 2, .num_turns = 3, .best_turn = 2, .best_speedup = 1.8});
+                      {.turn = 2, .num_turns = 3, .best_turn = 2, .best = Timed(1.8).speedup});
   conversation->turns = {{"(the first reply)", failed}, {"(the second reply)", measured}};
   const auto request = BuildPolicyRequest(*conversation, 100'000);
   ASSERT_TRUE(request.ok()) << request.status().ToString();
@@ -197,7 +197,7 @@ TEST(GoldenFeedback, OfEveryKind) {
     text += fmt::format(
         "=== {} ===\n{}\n\n", name,
         *RenderFeedback(ShippedPrompts(), task, evaluation,
-                        {.turn = 2, .num_turns = 3, .best_turn = 1, .best_speedup = 1.5}));
+                        {.turn = 2, .num_turns = 3, .best_turn = 1, .best = Timed(1.5).speedup}));
   llm::Extraction missing;
   missing.outcome = llm::ExtractionOutcome::kNoFence;
   missing.diagnosis = "The reply holds no fenced block.";

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "davinci/data/shown_interval.h"
 #include "davinci/data/turn_facts.h"
 
 namespace davinci::agent {
@@ -50,6 +51,11 @@ std::string ShortName(std::string name) {
   std::ranges::replace_if(
       name, [](char c) { return c == '|' || c == '\n' || c == '`'; }, ' ');
   return name.size() <= kMaxKernelName ? name : name.substr(0, kMaxKernelName - 3) + "...";
+}
+
+// Do the times of this evaluation carry a number? What was not compared has nothing against it.
+bool HasNumber(const Evaluation& evaluation) {
+  return !evaluation.speedup || IsNarrow(Shown(*evaluation.speedup));
 }
 
 struct Row {
@@ -110,9 +116,33 @@ std::string OutcomeText(Outcome outcome) {
   return "";
 }
 
+std::string TimesAsFast(const Speedup& speedup) {
+  const SpeedFigure figure = FigureOf(speedup);
+  switch (figure.kind) {
+    case SpeedFigure::Kind::kMedian:
+      return fmt::format("{:.2f} times as fast as the reference", figure.value);
+    case SpeedFigure::Kind::kAtLeast:
+      return fmt::format("at least {:.2f} times as fast as the reference", figure.value);
+    case SpeedFigure::Kind::kAtMost:
+      return fmt::format("at most {:.2f} times as fast as the reference", figure.value);
+    case SpeedFigure::Kind::kNone:
+      break;
+  }
+  return "correct; the machine was too busy to measure its speed";
+}
+
 std::string TimingText(const Evaluation& evaluation) {
   if (!evaluation.speedup) return "";
   const Speedup& speedup = *evaluation.speedup;
+  if (!HasNumber(evaluation)) {
+    const ShownInterval shown = Shown(speedup);
+    const bool sure = FindingOf(speedup) != SpeedFinding::kNotDecided;
+    return fmt::format(
+        "{} The {} interval of the speedup over {} is {}.",
+        sure ? fmt::format("It is {}; the machine was too busy to say more.", TimesAsFast(speedup))
+             : "The machine was too busy to measure the speed.",
+        shown.level, speedup.baseline, BoundsText(shown));
+  }
   std::string text;
   if (evaluation.candidate_time && evaluation.baseline_time)
     text = fmt::format("{:.3g} ms per call; {} takes {:.3g} ms. ",
@@ -172,7 +202,8 @@ std::string CoverageText(const Evaluation& evaluation) {
 
 std::string RooflineText(const Evaluation& evaluation) {
   const auto attainable_ms = AttainableMs(evaluation);
-  if (!attainable_ms || !evaluation.candidate_time || !(evaluation.candidate_time->median_ms > 0))
+  if (!attainable_ms || !evaluation.candidate_time || !(evaluation.candidate_time->median_ms > 0) ||
+      !HasNumber(evaluation))
     return "";
   const bool arithmetic = Text(*Find(evaluation.evidence, {"roofline"}), "bound") == "compute";
   return fmt::format(

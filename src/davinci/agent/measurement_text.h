@@ -12,8 +12,13 @@ namespace davinci::agent {
 // "does not compile": what happened, to be read after "The candidate ".
 std::string OutcomeText(Outcome outcome);
 
+// "1.83 times as fast as the reference", "at least 1.4 times as fast as the reference": no number
+// where the interval does not carry one (data/shown_interval.h).
+std::string TimesAsFast(const Speedup& speedup);
+
 // "0.412 ms per call; eager takes 1.03 ms. Speedup 2.50, 95 % interval 2.41 to 2.58." Says so when
-// the interval does not exclude "no difference".
+// the interval does not exclude "no difference"; gives neither times nor a median where it is too
+// wide for a number.
 std::string TimingText(const Evaluation& evaluation);
 
 // A table of the device kernels that took longest (cuda) or of the library operators (cpu), at most

@@ -7,6 +7,7 @@
 #include "davinci/agent/measurement_text.h"
 #include "davinci/agent/messages.h"
 #include "davinci/agent/proposal_check.h"
+#include "davinci/data/shown_interval.h"
 
 namespace davinci::agent {
 namespace {
@@ -35,7 +36,9 @@ std::string Listed(const std::vector<skill::Skill>& skills) {
 }
 
 std::string Gain(const Evaluation& first, const Evaluation& best) {
-  if (!first.speedup || !best.speedup || !(first.speedup->median > 0)) return "";
+  if (!first.speedup || !best.speedup || !IsNarrow(Shown(*first.speedup)) ||
+      !IsNarrow(Shown(*best.speedup)))
+    return "";
   return fmt::format("{:.2f}", best.speedup->median / first.speedup->median);
 }
 

@@ -9,15 +9,14 @@ namespace {
 
 bool HasSpeedup(const Evaluation& turn) { return turn.speedup && turn.speedup->median > 0; }
 
-// Lower end of later / first, both with their intervals.
-double GainLow(const Speedup& later, const Speedup& first) {
+}  // namespace
+
+double SureGain(const Speedup& later, const Speedup& first) {
   if (!(later.low > 0) || !std::isfinite(first.high)) return 0;
   const double down = std::log(later.median / later.low);
   const double up = std::log(first.high / first.median);
   return later.median / first.median * std::exp(-std::hypot(down, up));
 }
-
-}  // namespace
 
 TriggerDecision DecideTrigger(std::span<const Evaluation> turns, const TriggerOptions& options) {
   TriggerDecision decision;
@@ -41,7 +40,7 @@ TriggerDecision DecideTrigger(std::span<const Evaluation> turns, const TriggerOp
   const Evaluation& best = turns[decision.best];
   if (HasSpeedup(first)) {
     decision.gain = best.speedup->median / first.speedup->median;
-    decision.gain_low = GainLow(*best.speedup, *first.speedup);
+    decision.gain_low = SureGain(*best.speedup, *first.speedup);
   } else if (options.require_first_correct) {
     decision.reason = "turn 1 has no speedup";
     return decision;

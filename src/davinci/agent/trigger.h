@@ -32,4 +32,8 @@ struct TriggerDecision {
 // `turns` in order. A turn without a speedup (incorrect, or checked without a device) counts as 0.
 TriggerDecision DecideTrigger(std::span<const Evaluation> turns, const TriggerOptions& options);
 
+// Lower end of the 95 % interval of later / first: two independent measurements, whose half widths
+// add in quadrature on the log scale. 0 where either is unbounded.
+double SureGain(const Speedup& later, const Speedup& first);
+
 }  // namespace davinci::agent

@@ -30,4 +30,55 @@ std::string ShownText(const Speedup& speedup) {
                      speedup.significant ? "" : "; not significant");
 }
 
+bool IsNarrow(const ShownInterval& interval) {
+  return interval.low > 0 && interval.high <= kWidestForANumber * interval.low;
+}
+
+SpeedFigure FigureOf(const Speedup& speedup) {
+  using Kind = SpeedFigure::Kind;
+  const ShownInterval shown = Shown(speedup);
+  if (IsNarrow(shown)) return {Kind::kMedian, speedup.median};
+  switch (FindingOf(speedup)) {
+    case SpeedFinding::kFaster:
+      return {Kind::kAtLeast, shown.low};
+    case SpeedFinding::kSlower:
+      return {Kind::kAtMost, shown.high};
+    default:
+      return {};
+  }
+}
+
+std::string FigureText(const Speedup& speedup, std::string_view sign) {
+  const SpeedFigure figure = FigureOf(speedup);
+  switch (figure.kind) {
+    case SpeedFigure::Kind::kMedian:
+      return fmt::format("{:.3g}{}", figure.value, sign);
+    case SpeedFigure::Kind::kAtLeast:
+      return fmt::format("at least {:.3g}{}", figure.value, sign);
+    case SpeedFigure::Kind::kAtMost:
+      return fmt::format("at most {:.3g}{}", figure.value, sign);
+    case SpeedFigure::Kind::kNone:
+      break;
+  }
+  return "not decided";
+}
+
+double SureSpeedup(const Speedup& speedup) {
+  const ShownInterval shown = Shown(speedup);
+  return IsUnbounded(shown) ? 0 : shown.low;
+}
+
+SpeedFinding FindingOf(const Speedup& speedup) {
+  const ShownInterval shown = Shown(speedup);
+  // The ends are asked as well: a document may hold one that contradicts its own flag.
+  if (speedup.significant && shown.low > 1) return SpeedFinding::kFaster;
+  if (speedup.significant && shown.high < 1) return SpeedFinding::kSlower;
+  return shown.high > 0 && shown.high < kGainToRuleOut ? SpeedFinding::kNoGain
+                                                       : SpeedFinding::kNotDecided;
+}
+
+std::string SpeedupText(const Speedup& speedup) {
+  return fmt::format("{} over {} ({})", FigureText(speedup), speedup.baseline, ShownText(speedup));
+}
+
 }  // namespace davinci

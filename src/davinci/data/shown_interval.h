@@ -1,13 +1,17 @@
-// The interval of a speedup in tables, reports and messages: the one `significant` is decided with.
+// A speedup in tables, reports, messages and prompts: which interval is shown, whether its median
+// may stand as a number, and what it says of the two sides. One definition each, for all of them.
+// Pure.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "davinci/data/evaluation.h"
 
 namespace davinci {
 
-// 99.9 % interval; of documents that hold only a 95 % interval, that one.
+// 99.9 % interval, which `significant` is decided with; of documents that hold only a 95 %
+// interval, that one.
 struct ShownInterval {
   double low = 0;
   double high = 0;  // may be infinite
@@ -22,5 +26,41 @@ std::string BoundsText(const ShownInterval& interval);
 
 // "99.9 % interval 1.21 – 1.36" (BoundsText); "…; not significant" where it is not.
 std::string ShownText(const Speedup& speedup);
+
+// Widest interval, upper over lower end, whose median is printed. A wider one does not tell
+// whether the median is right within 40 %.
+inline constexpr double kWidestForANumber = 2;
+bool IsNarrow(const ShownInterval& interval);
+
+// What may stand as the number of a speedup.
+struct SpeedFigure {
+  enum class Kind {
+    kMedian,   // narrow interval
+    kAtLeast,  // wide, but surely faster: the lower end
+    kAtMost,   // wide, but surely slower: the upper end
+    kNone,     // wide, and either may be faster
+  };
+  Kind kind = Kind::kNone;
+  double value = 0;  // 0 with kNone
+};
+SpeedFigure FigureOf(const Speedup& speedup);
+// "3.05x", "at least 2.98x", "at most 0.412x", "not decided".
+std::string FigureText(const Speedup& speedup, std::string_view sign = "x");
+
+// The speedup that is sure: the lower end of the shown interval, 0 where nothing bounds it. Orders
+// kernels wherever the best of several is shown.
+double SureSpeedup(const Speedup& speedup);
+
+enum class SpeedFinding {
+  kFaster,      // significant
+  kSlower,      // significant
+  kNoGain,      // not significant, and the interval ends below kGainToRuleOut
+  kNotDecided,  // not significant, and a gain worth having may be there: measure again
+};
+inline constexpr double kGainToRuleOut = 1.25;
+SpeedFinding FindingOf(const Speedup& speedup);
+
+// "3.05x over eager (99.9 % interval 3.01 – 3.1)".
+std::string SpeedupText(const Speedup& speedup);
 
 }  // namespace davinci

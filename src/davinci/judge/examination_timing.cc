@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "davinci/data/shown_interval.h"
 #include "davinci/judge/awake_cores.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/machine_state.h"
@@ -51,8 +52,6 @@ constexpr double kInputBytesOnCpu[] = {4 << 20, 16 << 20};  // of which these ar
 // cores: the two sides differ by 10 µs (standard deviation).
 constexpr double kBetweenProcessSecondsOnCuda = 3e-7;
 constexpr double kBetweenProcessSecondsOnCpu = 7e-6;
-// An interval whose ends differ by more than this factor is labelled inconclusive.
-constexpr double kWideInterval = 2;
 // Unwritten pages of an output below which no label is set.
 constexpr int64_t kFewPages = 16;
 
@@ -529,7 +528,7 @@ void Examination::ConcludeTiming(const stats::StoppingOptions& options, const Ti
   RecordClocks(phase.samples, ratio, options.ratio);
   if (const int64_t pages = pairs_.back().candidate.unwritten_pages; pages > kFewPages)
     evaluation_.AddLabel(fmt::format("{} pages of the outputs are not written", pages));
-  if (!ratio.significant && ratio.decided_high > kWideInterval * ratio.decided_low)
+  if (!ratio.significant && !IsNarrow({ratio.decided_low, ratio.decided_high, ""}))
     evaluation_.AddLabel(fmt::format("inconclusive: {:.3g} to {:.3g} x, busy machine",
                                      ratio.decided_low, ratio.decided_high));
   if (ratio.unsteadiness > stats::kSteady)

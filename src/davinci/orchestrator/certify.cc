@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -22,28 +23,66 @@ using rollout::Kernel;
 
 constexpr size_t kMaxProseBytes = 1500;
 
-// With `may_fail` a failure of the judge is recorded as well, so that it is not repeated each time
-// the run is shown.
-Result<Evaluation> CertifyOne(const Certifier& certifier, int step, const rollout::TaskInput& task,
-                              const Kernel& kernel, const std::string& baseline, bool may_fail,
-                              const CancelToken& cancel) {
-  rollout::UnitId id = rollout::UnitOf(rollout::UnitKind::kCertification, step, kernel.turn);
-  id.variant = baseline;
+// Judges one kernel of a task against one baseline, through the journal.
+class Measurer {
+ public:
+  Measurer(const Certifier& certifier, int step, const rollout::TaskInput& task,
+           const Kernel& kernel, const std::string& baseline, const CancelToken& cancel)
+      : certifier_(certifier),
+        step_(step),
+        task_(task),
+        kernel_(kernel),
+        baseline_(baseline),
+        cancel_(cancel) {}
+
+  // The measurement numbered `number` from 0, known or made. With `may_fail` a failure of the judge
+  // is recorded as well, so that it is not repeated each time the run is shown.
+  Result<Evaluation> Measure(int number, bool may_fail) const;
+  // How many the journal knows.
+  Result<int> NumKnown() const;
+
+ private:
+  rollout::UnitId Unit(int number) const {
+    rollout::UnitId id = rollout::UnitOf(rollout::UnitKind::kCertification, step_, kernel_.turn);
+    id.variant = baseline_;
+    if (number > 0) id.sample = number;
+    return id;
+  }
+
+  const Certifier& certifier_;
+  const int step_;
+  const rollout::TaskInput& task_;
+  const Kernel& kernel_;
+  const std::string& baseline_;
+  const CancelToken& cancel_;
+};
+
+Result<int> Measurer::NumKnown() const {
+  for (int number = 0;; ++number) {
+    DAVINCI_ASSIGN_OR_RETURN(const json known, certifier_.log->Find(Unit(number)));
+    if (known.is_null()) return number;
+  }
+}
+
+Result<Evaluation> Measurer::Measure(int number, bool may_fail) const {
+  const Certifier& certifier = certifier_;
+  const Kernel& kernel = kernel_;
+  const rollout::UnitId id = Unit(number);
   DAVINCI_ASSIGN_OR_RETURN(const json body, certifier.log->Do(id, [&]() -> Result<json> {
     DAVINCI_ASSIGN_OR_RETURN(const std::string source,
                              certifier.log->run().GetBlob(kernel.code_hash));
     const rollout::StepSettings& settings = certifier.recipe->step;
     judge::EvaluationRequest request;
-    request.task = task.task;
+    request.task = task_.task;
     request.target = settings.target;
     request.language = kernel.language;
     request.candidate =
         StandaloneSource(source, certifier.runtime_source, certifier.harness_source);
     request.protocol = settings.final_protocol;
-    request.baseline = baseline;
+    request.baseline = baseline_;
     request.afresh = true;
     request.urgency = Urgency::kFinal;
-    auto reply = certifier.service->Evaluate(request, cancel);
+    auto reply = certifier.service->Evaluate(request, cancel_);
     if (!reply.ok()) {
       if (!may_fail || reply.status().code() == StatusCode::kCancelled) return reply.status();
       return json{{"problem", reply.status().message()}};
@@ -60,8 +99,60 @@ Result<Evaluation> CertifyOne(const Certifier& certifier, int step, const rollou
   return certified;
 }
 
-std::string SpeedupText(const Speedup& speedup) {
-  return fmt::format("{:.3g}x over {} ({})", speedup.median, speedup.baseline, ShownText(speedup));
+bool Held(const Evaluation& evaluation) {
+  return evaluation.correct.value_or(false) && evaluation.outcome != Outcome::kPolicyViolation;
+}
+
+// Nothing that another measurement could change.
+bool Decides(const Evaluation& evaluation) {
+  return !Held(evaluation) || !evaluation.speedup ||
+         FindingOf(*evaluation.speedup) != SpeedFinding::kNotDecided;
+}
+
+double Width(const Evaluation& evaluation) {
+  const ShownInterval shown = Shown(*evaluation.speedup);
+  return IsUnbounded(shown) ? std::numeric_limits<double>::infinity() : shown.high / shown.low;
+}
+
+// The measurement that counts: the latest that decides, else the one with the narrowest interval.
+class Counting {
+ public:
+  void Add(Evaluation evaluation) {
+    ++num_;
+    if (Decides(evaluation) || (!decided() && (!counts_ || Width(evaluation) < Width(*counts_))))
+      counts_ = std::move(evaluation);
+  }
+  bool decided() const { return counts_ && Decides(*counts_); }
+  int num() const { return num_; }
+  const Evaluation& counts() const { return *counts_; }
+
+ private:
+  std::optional<Evaluation> counts_;
+  int num_ = 0;
+};
+
+// Against the run's baseline: what the journal knows, and live as many more as it takes.
+Result<Counting> MeasureWinner(const Certifier& certifier, const Measurer& measurer) {
+  Counting counting;
+  DAVINCI_ASSIGN_OR_RETURN(const int known, measurer.NumKnown());
+  for (int number = 0; number < known; ++number) {
+    DAVINCI_ASSIGN_OR_RETURN(Evaluation evaluation, measurer.Measure(number, false));
+    counting.Add(std::move(evaluation));
+  }
+  if (certifier.log->replaying()) return counting;
+  bool enough = counting.decided() && !certifier.again;
+  const int most = certifier.hurry ? 1 : kCertificationMeasurements;
+  for (int i = 0; i < most && !enough; ++i) {
+    auto evaluation = measurer.Measure(known + i, false);
+    if (!evaluation.ok()) {
+      // What was measured before stays.
+      if (counting.num() > 0 && counting.decided()) break;
+      return evaluation.status();
+    }
+    enough = Decides(*evaluation);
+    counting.Add(std::move(evaluation).value());
+  }
+  return counting;
 }
 
 // What the model wrote around its code, shortened.
@@ -122,51 +213,69 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
                           const std::vector<Kernel>& best,
                           const std::vector<Trajectory>& trajectories, const CancelToken& cancel,
                           std::string* remark) {
-  Certified none;
   if (best.empty()) {
     *remark = WhyNoKernel(trajectories);
-    return none;
+    return Certified{};
   }
+  Certified none;
   const std::string& baseline = certifier.recipe->step.baseline;
   const size_t attempts =
       std::min(best.size(), static_cast<size_t>(certifier.recipe->certify_attempts));
   for (size_t i = 0; i < attempts; ++i) {
     const Kernel& kernel = best[i];
-    DAVINCI_ASSIGN_OR_RETURN(Evaluation certified,
-                             CertifyOne(certifier, step, task, kernel, baseline, false, cancel));
-    if (!certified.correct.value_or(false) || certified.outcome == Outcome::kPolicyViolation) {
+    DAVINCI_ASSIGN_OR_RETURN(
+        const Counting measured,
+        MeasureWinner(certifier, Measurer(certifier, step, task, kernel, baseline, cancel)));
+    if (measured.num() == 0) {
+      // A replay.
+      if (i == 0) return Cancelled("the run that is replayed ends before its certification");
+      break;
+    }
+    const Evaluation& certified = measured.counts();
+    if (!Held(certified)) {
       *remark += fmt::format("{} did not hold when judged again ({}); ", ToString(kernel.turn),
                              OutcomeName(certified.outcome));
       continue;
     }
     const bool timed = certified.speedup.has_value();
-    const bool faster = !timed || (certified.speedup->median > 1 && certified.speedup->significant);
     report::Winner winner;
     winner.turn = kernel.turn;
     winner.code_hash = kernel.code_hash;
     winner.roofline_share = RooflineShare(certified);
-    if (!faster) {
+    winner.certified = certified;
+    if (!measured.decided()) {
+      *remark += fmt::format(
+          "{} is correct, but whether it is faster is not decided: machine busy ({}); the same "
+          "command or --recertify measures again, without any model call; ",
+          ToString(kernel.turn),
+          measured.num() == 1 ? ShownText(*certified.speedup)
+                              : fmt::format("{}, the narrowest of {} measurements",
+                                            ShownText(*certified.speedup), measured.num()));
+      // A slower kernel would fare no better.
+      none.not_decided = std::move(winner);
+      break;
+    }
+    if (timed && FindingOf(*certified.speedup) != SpeedFinding::kFaster) {
       *remark += fmt::format("{} is correct, but not significantly faster: {}; ",
                              ToString(kernel.turn), SpeedupText(*certified.speedup));
-      const bool better = !none.not_faster ||
-                          certified.speedup->median > none.not_faster->certified.speedup->median;
-      winner.certified = std::move(certified);
+      const bool better = !none.not_faster || SureSpeedup(*certified.speedup) >
+                                                  SureSpeedup(*none.not_faster->certified.speedup);
       if (better) none.not_faster = std::move(winner);
       continue;
     }
-    winner.certified = std::move(certified);
     for (const std::string& other : certifier.recipe->also_against) {
       if (!timed || other == baseline) continue;
       // An interrupted user waits for one number, not for all; a replay has what there was.
       if (certifier.hurry && !certifier.log->replaying()) break;
-      auto evaluation = CertifyOne(certifier, step, task, kernel, other, true, cancel);
+      const Measurer measurer(certifier, step, task, kernel, other, cancel);
+      auto evaluation = measurer.Measure(0, true);
       if (evaluation.ok())
         winner.also.push_back(std::move(evaluation).value());
       else
         *remark += fmt::format("no comparison with {}: {}; ", other, evaluation.status().message());
     }
     if (remark->ends_with("; ")) remark->resize(remark->size() - 2);
-    return Certified{std::move(winner), std::nullopt};
+    return Certified{std::move(winner), std::nullopt, std::nullopt};
   }
   if (remark->ends_with("; ")) remark->resize(remark->size() - 2);
   return none;
@@ -214,7 +323,7 @@ std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory
       before = &turn;
     text += fmt::format(
         "  turn {}: {}{}\n", turn.id.turn, OutcomeName(turn.evaluation.outcome),
-        turn.evaluation.speedup ? fmt::format(", {:.3g}x", turn.evaluation.speedup->median) : "");
+        turn.evaluation.speedup ? ", " + FigureText(*turn.evaluation.speedup) : std::string());
   }
   if (after == nullptr) return text;
   if (const std::string prose = Prose(after->reply); !prose.empty())

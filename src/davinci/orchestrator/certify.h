@@ -1,8 +1,13 @@
 // The winner of a task: the best kernel that holds when it is judged again.
 //
 // What is certified is what is exported: the stand-alone text (export_kernel.h), judged under the
-// full protocol by a judge started for it alone, under new secret seeds. A kernel that fails, or is
-// not significantly faster than the baseline, gives way to the next best.
+// full protocol by a judge started for it alone, under new secret seeds. A measurement that decides
+// nothing (SpeedFinding::kNotDecided) is repeated, at most kCertificationMeasurements times in one
+// process. A kernel that fails, or turns out not to be faster than the baseline, gives way to
+// the next best; one that is not decided ends the search.
+//
+// A run whose certification decided nothing is measured again by every process that carries it
+// out; nothing of that asks a model.
 #pragma once
 
 #include <optional>
@@ -17,21 +22,28 @@
 
 namespace davinci::orchestrator {
 
+inline constexpr int kCertificationMeasurements = 3;
+
 struct Certifier {
   rollout::UnitLog* log = nullptr;
   judge::EvaluationService* service = nullptr;  // not asked in a replay
   std::string runtime_source;                   // davinci_runtime's text
   std::string harness_source;                   // davinci_runtime/harness.py's text
   const RunRecipe* recipe = nullptr;
-  // After an interrupt only the run's own baseline is measured.
+  // After an interrupt only the run's own baseline is measured, and once.
   bool hurry = false;
+  // Measures again what was decided, too. The latest measurement that decides counts.
+  bool again = false;
 };
 
 struct Certified {
   // Correct and significantly faster (data/evaluation.h), or correct where there is no device to
   // time it on.
   std::optional<report::Winner> winner;
-  std::optional<report::Winner> not_faster;  // else the best correct kernel, if one held
+  // Else the best correct kernel that the machine was too busy to measure, and the best one that
+  // was measured and is not faster.
+  std::optional<report::Winner> not_decided;
+  std::optional<report::Winner> not_faster;
 };
 
 // `*remark` says why there is no winner; a Status when the judge failed. The winner's explanation

@@ -21,6 +21,26 @@ json CostsBody(const std::map<std::string, LlmCost>& costs) {
   return body;
 }
 
+std::string_view StateName(report::TaskState state) {
+  switch (state) {
+    case report::TaskState::kCertified:
+      return "certified";
+    case report::TaskState::kNotDecided:
+      return "not_decided";
+    case report::TaskState::kNotFaster:
+      return "not_faster";
+    case report::TaskState::kNoneHeld:
+      return "none_held";
+    case report::TaskState::kConfirmed:
+      return "confirmed";
+    case report::TaskState::kScreened:
+      return "screened";
+    case report::TaskState::kUnsolved:
+      return "unsolved";
+  }
+  return "";
+}
+
 json WinnerBody(const report::TaskView& task, const report::Winner& winner) {
   json body = {{"turn", ToString(winner.turn)},
                {"code", winner.code_hash},
@@ -59,7 +79,9 @@ json ToJson(const RunResult& result) {
                  {"rollouts", task.trajectories.size()},
                  {"verifications", json::array()}};
     if (task.task.level) body["level"] = *task.task.level;
+    body["state"] = StateName(report::StateOf(task));
     body["winner"] = task.winner ? WinnerBody(task, *task.winner) : json();
+    if (task.not_decided) body["not_decided"] = WinnerBody(task, *task.not_decided);
     if (task.not_faster) body["not_faster"] = WinnerBody(task, *task.not_faster);
     body["costs"] = CostsBody(report::CostsByAgent(task));
     for (const Verification& verification : task.verifications) {

@@ -10,6 +10,7 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
+#include "davinci/data/shown_interval.h"
 #include "davinci/skill/library_in_force.h"
 #include "davinci/skill/uplift.h"
 
@@ -63,7 +64,8 @@ skill::Evidence EvidenceOf(const Verification& verification, const rollout::Step
     (sample.with_skill ? correctness.with_skill : correctness.without_skill) += correct;
     if (!sample.with_skill) continue;
     ++evidence.num_generations;
-    if (sample.evaluation.speedup) best = std::max(best, sample.evaluation.speedup->median);
+    if (sample.evaluation.speedup)
+      best = std::max(best, FigureOf(*sample.evaluation.speedup).value);
     if (evidence.device.empty()) evidence.device = DeviceName(sample.evaluation);
   }
   evidence.tasks.assign(tasks.begin(), tasks.end());

@@ -65,10 +65,14 @@ class Loop {
         stop_(stop),
         events_(events),
         run_(std::move(run)),
-        replaying_(!run_->writable()),
+        replaying_(!run_->writable() || request_.recertify),
         engine_(run_.get(),
                 replaying_ ? rollout::UnitLog::Mode::kReplay : rollout::UnitLog::Mode::kLive,
                 request_.recipe, parts.judges, parts.verdict_cache, parts.num_cores, stop),
+        certification_log_(
+            run_.get(),
+            run_->writable() ? rollout::UnitLog::Mode::kLive : rollout::UnitLog::Mode::kReplay,
+            [stop](const Status& why) { stop->Stop(TrajectoryEnd::kFailed, why); }),
         calls_(&engine_.log, parts.backbones, &engine_.llm_lane) {}
 
   Result<RunResult> Run();
@@ -94,8 +98,9 @@ class Loop {
   rollout::StopFlag* const stop_;
   const RunEvents& events_;
   const std::unique_ptr<store::RunStore> run_;
-  const bool replaying_;
+  const bool replaying_;  // the steps; whether anything is written is the run's writable()
   StepEngine engine_;
+  rollout::UnitLog certification_log_;
   rollout::ModelCalls calls_;
 
   std::unique_ptr<skill::Library> library_;
@@ -114,7 +119,13 @@ Status Loop::Prepare() {
       DAVINCI_ASSIGN_OR_RETURN(auto input, InputFromRecord(entry, request_.recipe.step));
       inputs_.push_back(std::move(input));
     }
+    if (request_.recertify) {
+      DAVINCI_RETURN_IF_ERROR(PlaceTaskRows(run_->folder(), &request_.header.tasks));
+      DAVINCI_ASSIGN_OR_RETURN(inputs_,
+                               MakeTaskInputs(request_.header.tasks, request_.recipe.step));
+    }
     DAVINCI_ASSIGN_OR_RETURN(result_.stages, MeasureStages(*run_));
+    rollouts_before_ = result_.stages.rollouts;
     for (const SessionTimes& session : result_.stages.sessions)
       if (const auto end = ParseTrajectoryEnd(session.ended)) stop_->Presume(*end);
     return Status::Ok();
@@ -246,12 +257,13 @@ void Loop::CertifyTask(size_t index) {
   const rollout::TaskOutcome& outcome = outcomes_[index];
   report::TaskView& task = result_.view.tasks[index];
   Certifier certifier;
-  certifier.log = &engine_.log;
+  certifier.log = &certification_log_;
   certifier.service = &engine_.service;
   certifier.runtime_source = parts_.runtime_source;
   certifier.harness_source = parts_.harness_source;
   certifier.recipe = &request_.recipe;
-  certifier.hurry = stop_->stopped();
+  certifier.hurry = stop_->stopped() && !request_.recertify;
+  certifier.again = request_.recertify;
   std::string remark;
   // Not the run's token: a run that was stopped still certifies its best.
   auto certified = Certify(certifier, steps_[index], input, outcome.best, task.trajectories,
@@ -261,7 +273,9 @@ void Loop::CertifyTask(size_t index) {
   if (!remark.empty()) task.remark += (task.remark.empty() ? "" : "; ") + remark;
   if (!certified.ok()) return;
   task.winner = std::move(certified->winner);
+  task.not_decided = std::move(certified->not_decided);
   task.not_faster = std::move(certified->not_faster);
+  task.none_held = !outcome.best.empty() && report::BestKernel(task) == nullptr;
   if (!task.winner) return;
   task.winner->explanation = Explain(input, task.trajectories, *task.winner, *run_);
 }
@@ -287,7 +301,14 @@ void Loop::CertifyWinners() {
 
 Status Loop::Export(size_t index) {
   report::TaskView& task = result_.view.tasks[index];
-  if (!task.winner) return Status::Ok();
+  if (!task.winner) {
+    // What an earlier certification exported is not a result of this run any more.
+    std::error_code error;
+    if (request_.recertify)
+      for (const char* extension : {".py", ".txt"})
+        fs::remove(ResultsFolder() / (FileNameFor(task.task.id) + extension), error);
+    return Status::Ok();
+  }
   const fs::path folder = request_.export_folder.empty() ? ResultsFolder() : request_.export_folder;
   DAVINCI_RETURN_IF_ERROR(MakeDirs(folder));
   const fs::path file = folder / (FileNameFor(task.task.id) + ".py");
@@ -311,7 +332,7 @@ Status Loop::Export(size_t index) {
 }
 
 Status Loop::WriteResults() {
-  if (replaying_) return Status::Ok();
+  if (!run_->writable()) return Status::Ok();
   DAVINCI_RETURN_IF_ERROR(MakeDirs(ResultsFolder()));
   for (size_t i = 0; i < result_.view.tasks.size(); ++i) DAVINCI_RETURN_IF_ERROR(Export(i));
   report::HtmlInput html;
@@ -327,7 +348,7 @@ Status Loop::WriteResults() {
 }
 
 Status Loop::EndSession() {
-  if (!replaying_ && engine_.log.broken().ok()) {
+  if (run_->writable() && engine_.log.broken().ok() && certification_log_.broken().ok()) {
     SessionTimes session;
     session.started_unix_s = started_unix_s_;
     session.wall_seconds = watch_.Seconds();
@@ -345,7 +366,7 @@ Status Loop::EndSession() {
       rollout::UnitId id;
       id.kind = UnitKind::kSession;
       id.step = static_cast<int>(now.sessions.size()) + 1;
-      DAVINCI_RETURN_IF_ERROR(engine_.log.Record(id, SessionBody(session)));
+      DAVINCI_RETURN_IF_ERROR(certification_log_.Record(id, SessionBody(session)));
     }
   }
   DAVINCI_ASSIGN_OR_RETURN(result_.stages, MeasureStages(*run_));
@@ -390,6 +411,7 @@ Result<RunResult> Loop::Run() {
                std::string(TargetName(request_.recipe.step.target)), std::move(moved), *run_));
   if (request_.winners) CertifyWinners();
   for (const auto& [agent, cost] : report::CostsByAgent(result_.view)) result_.cost += cost;
+  if (result_.trouble.ok()) result_.trouble = certification_log_.broken();
   DAVINCI_RETURN_IF_ERROR(EndSession());
   // A full disk is reported once, by what it stopped.
   const Status written = WriteResults();
@@ -407,13 +429,54 @@ Result<RunResult> ExecuteRun(RunRequest request, const RunParts& parts, rollout:
   return Loop(std::move(request), parts, stop, events, std::move(run)).Run();
 }
 
+namespace {
+
+// The request that the run in `folder` was made with.
+Result<RunRequest> RequestOf(store::RunStore& run) {
+  RunRequest request;
+  request.folder = run.folder();
+  DAVINCI_ASSIGN_OR_RETURN(request.header, HeaderFrom(run));
+  DAVINCI_ASSIGN_OR_RETURN(request.recipe, RecipeOf(request.folder, &request.resolved_recipe));
+  request.winners = request.header.command == "optimize";
+  return request;
+}
+
+// The files of the tasks must be what the run judged.
+Status CheckTaskFiles(const RunHeader& header) {
+  for (const task::TaskEntry& task : header.tasks) {
+    if (task.path.empty()) continue;
+    std::vector<task::TaskEntry> now = {task};
+    now[0].source.clear();
+    now[0].sidecar.clear();
+    const Status read = KeepSources(&now);
+    if (!read.ok() || now[0].source != task.source || now[0].sidecar != task.sidecar)
+      return InvalidArgument(fmt::format(
+          "{} {} since the run was made; its kernels can be measured again only against the same "
+          "reference: restore the file",
+          task.path.string(), read.ok() ? "has changed" : "is gone"));
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<RunResult> RecertifyRun(const fs::path& folder, const fs::path& export_folder,
+                               const RunParts& parts, rollout::StopFlag* stop,
+                               const RunEvents& events) {
+  DAVINCI_ASSIGN_OR_RETURN(auto run, store::RunStore::Open(folder));
+  DAVINCI_ASSIGN_OR_RETURN(RunRequest request, RequestOf(*run));
+  if (!request.winners)
+    return InvalidArgument(fmt::format("{} is a run of `davinci {}`, which certifies no kernels",
+                                       folder.string(), request.header.command));
+  DAVINCI_RETURN_IF_ERROR(CheckTaskFiles(request.header));
+  request.recertify = true;
+  request.export_folder = export_folder;
+  return Loop(std::move(request), parts, stop, events, std::move(run)).Run();
+}
+
 Result<RunResult> ReplayRun(const fs::path& folder, const RunEvents& events) {
   DAVINCI_ASSIGN_OR_RETURN(auto run, store::RunStore::OpenForReading(folder));
-  RunRequest request;
-  DAVINCI_ASSIGN_OR_RETURN(request.header, HeaderFrom(*run));
-  DAVINCI_ASSIGN_OR_RETURN(request.recipe, RecipeOf(folder, &request.resolved_recipe));
-  request.folder = folder;
-  request.winners = request.header.command == "optimize";
+  DAVINCI_ASSIGN_OR_RETURN(RunRequest request, RequestOf(*run));
   RunParts parts;
   rollout::StopFlag stop;
   return Loop(std::move(request), parts, &stop, events, std::move(run)).Run();

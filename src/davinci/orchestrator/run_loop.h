@@ -38,6 +38,7 @@ struct RunRequest {
   std::map<std::string, int> rollouts;       // per scheme of single tasks, instead of the recipe's
   std::map<std::string, std::string> start;  // kernels to start from, by task: source
   bool winners = true;                       // certify and export the best kernel of each task
+  bool recertify = false;  // the steps are replayed, and their best kernels are certified anew
   std::filesystem::path export_folder;       // "" = <folder>/results
   std::vector<std::string> library_sources;  // what the run's library is filled from; none = empty
   std::filesystem::path publish_library;     // what was learned goes there, too; "" = nowhere
@@ -80,6 +81,12 @@ struct RunEvents {
 
 Result<RunResult> ExecuteRun(RunRequest request, const RunParts& parts, rollout::StopFlag* stop,
                              const RunEvents& events);
+
+// Measures the best kernels of the run in `folder` again, replaying all else: no model is asked.
+// InvalidArgument where the run has no certification, or a task file has changed since.
+Result<RunResult> RecertifyRun(const std::filesystem::path& folder,
+                               const std::filesystem::path& export_folder, const RunParts& parts,
+                               rollout::StopFlag* stop, const RunEvents& events);
 
 // The finished (or unfinished) run in `folder` once more, from its journal.
 Result<RunResult> ReplayRun(const std::filesystem::path& folder, const RunEvents& events);

@@ -82,34 +82,29 @@ std::string Cards(const HtmlInput& input) {
 std::string Overview(const RunView& run) {
   RatioAxis axis;
   for (const TaskView& task : run.tasks) {
-    const std::optional<Evaluation> headline = HeadlineOf(task);
-    if (!headline || !headline->speedup) continue;
-    axis.Include(headline->speedup->low);
-    axis.Include(headline->speedup->median);
-    axis.Include(headline->speedup->high);
+    const Evaluation* headline = HeadlineOf(task);
+    if (headline != nullptr && headline->speedup) axis.Include(*headline->speedup);
   }
   std::string html =
       "<h2>Tasks</h2>\n<div class=\"scroll\"><table><tr><th>task</th><th class=\"n\">speedup</th>"
       "<th></th><th>over</th><th class=\"n\">latency</th><th "
       "class=\"n\">rollouts</th><th>state</th></tr>\n";
   for (const TaskView& task : run.tasks) {
-    const std::optional<Evaluation> headline = HeadlineOf(task);
-    const bool timed = headline && headline->speedup;
-    const std::string state = task.winner               ? "certified"
-                              : !task.confirmed.empty() ? "judged under the full protocol"
-                              : headline                ? "first verdict only"
-                                                        : "unsolved";
+    const Evaluation* headline = HeadlineOf(task);
+    const bool timed = headline != nullptr && headline->speedup;
+    const TaskState state = StateOf(task);
+    const bool wrong = state == TaskState::kUnsolved || state == TaskState::kNoneHeld;
     html += fmt::format(
         "<tr><td><a href=\"#{}\">{}</a></td><td class=\"n {}\">{}</td><td>{}</td><td>{}</td>"
         "<td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
         TaskAnchor(task), EscapeHtml(task.task.id),
-        headline ? VerdictClass(*headline) : std::string_view("bad"),
+        headline != nullptr ? VerdictClass(*headline) : std::string_view(wrong ? "bad" : "even"),
         timed ? EscapeHtml(FormatSpeedup(*headline->speedup)) : std::string("–"),
         timed ? IntervalMark(*headline->speedup, axis) : std::string(),
         timed ? EscapeHtml(headline->speedup->baseline) : std::string(),
         timed && headline->latency ? EscapeHtml(FormatSpeedup(headline->latency->speedup))
                                    : std::string("–"),
-        task.trajectories.size(), state);
+        task.trajectories.size(), StateText(state));
   }
   return html + "</table></div>\n";
 }

@@ -19,6 +19,15 @@ double HighEnd(const Speedup& speedup, const RatioAxis& axis) {
 
 }  // namespace
 
+void RatioAxis::Include(const Speedup& speedup) {
+  const SpeedFigure figure = FigureOf(speedup);
+  if (figure.kind == SpeedFigure::Kind::kNone) return;
+  Include(figure.value);
+  if (figure.kind != SpeedFigure::Kind::kMedian) return;
+  Include(Shown(speedup).low);
+  Include(Shown(speedup).high);
+}
+
 void RatioAxis::Include(double ratio) {
   if (!std::isfinite(ratio) || ratio <= 0) return;
   low = std::min(low, ratio / 1.1);
@@ -41,13 +50,17 @@ std::vector<double> RatioAxis::Ticks() const {
 std::string IntervalMark(const Speedup& speedup, const RatioAxis& axis) {
   constexpr double kWidth = 220;
   const auto x = [&](double ratio) { return 4 + (kWidth - 8) * axis.Place(ratio); };
+  const SpeedFigure figure = FigureOf(speedup);
   return fmt::format(
       "<svg class=\"mark\" viewBox=\"0 0 {0} 20\" width=\"{0}\" height=\"20\" role=\"img\">"
       "<title>{1}</title><line class=\"one\" x1=\"{2:.1f}\" y1=\"0\" x2=\"{2:.1f}\" y2=\"20\"/>"
-      "<line class=\"range\" x1=\"{3:.1f}\" y1=\"10\" x2=\"{4:.1f}\" y2=\"10\"/>"
-      "<circle class=\"dot\" cx=\"{5:.1f}\" cy=\"10\" r=\"4\"/></svg>",
+      "<line class=\"range\" x1=\"{3:.1f}\" y1=\"10\" x2=\"{4:.1f}\" y2=\"10\"/>{5}</svg>",
       kWidth, EscapeHtml(FormatSpeedup(speedup)), x(1), x(Shown(speedup).low),
-      x(HighEnd(speedup, axis)), x(speedup.median));
+      x(HighEnd(speedup, axis)),
+      figure.kind == SpeedFigure::Kind::kNone
+          ? std::string()
+          : fmt::format("<circle class=\"dot\" cx=\"{:.1f}\" cy=\"10\" r=\"4\"/>",
+                        x(figure.value)));
 }
 
 std::string TurnPlot(const std::vector<Trajectory>& trajectories) {
@@ -62,10 +75,7 @@ std::string TurnPlot(const std::vector<Trajectory>& trajectories) {
   for (const Trajectory& trajectory : trajectories) {
     num_turns = std::max(num_turns, trajectory.turns.size());
     for (const Turn& turn : trajectory.turns) {
-      if (!turn.evaluation.speedup) continue;
-      axis.Include(turn.evaluation.speedup->median);
-      axis.Include(turn.evaluation.speedup->low);
-      axis.Include(turn.evaluation.speedup->high);
+      if (turn.evaluation.speedup) axis.Include(*turn.evaluation.speedup);
     }
   }
   if (num_turns == 0) return "";
@@ -114,11 +124,17 @@ std::string TurnPlot(const std::vector<Trajectory>& trajectories) {
         continue;
       }
       const Speedup& s = *evaluation.speedup;
-      points += fmt::format("{:.1f},{:.1f} ", cx, y(s.median));
       marks += fmt::format(
           "<g><title>{0}</title><line class=\"range\" x1=\"{1:.1f}\" y1=\"{2:.1f}\" x2=\"{1:.1f}\" "
-          "y2=\"{3:.1f}\"/><circle class=\"dot\" cx=\"{1:.1f}\" cy=\"{4:.1f}\" r=\"4\"/></g>",
-          title, cx, y(Shown(s).low), y(HighEnd(s, axis)), y(s.median));
+          "y2=\"{3:.1f}\"/>",
+          title, cx, y(Shown(s).low), y(HighEnd(s, axis)));
+      // What the interval carries no number for has a range and no dot.
+      if (const SpeedFigure figure = FigureOf(s); figure.kind != SpeedFigure::Kind::kNone) {
+        points += fmt::format("{:.1f},{:.1f} ", cx, y(figure.value));
+        marks += fmt::format("<circle class=\"dot\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"/>", cx,
+                             y(figure.value));
+      }
+      marks += "</g>";
     }
     svg += fmt::format("<g class=\"s{}\">", trajectory.id.scheme % kNumSchemeColors);
     if (!points.empty()) svg += fmt::format("<polyline points=\"{}\"/>", points);

@@ -16,6 +16,8 @@ struct RatioAxis {
   double high = 2;
   // Makes room for `ratio`; ignores what is not positive and finite.
   void Include(double ratio);
+  // … for what is drawn of a speedup: nothing where its interval carries no number.
+  void Include(const Speedup& speedup);
   // Where `ratio` lies, from 0 to 1; clamped.
   double Place(double ratio) const;
   // 1, 2, 5, 10, … within the range.

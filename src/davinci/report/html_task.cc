@@ -38,11 +38,14 @@ std::string Source(const RunView& run, const std::string& code_hash, std::string
 }
 
 std::string WinnerPart(const RunView& run, const TaskView& task, size_t max_text_bytes) {
-  if (!task.winner) return "";
-  const Winner& winner = *task.winner;
+  const Winner* best = BestKernel(task);
+  if (best == nullptr) return "";
+  const Winner& winner = *best;
   std::string html = fmt::format(
-      "<h3>Winner: <a href=\"#{}\">{}</a></h3>\n<p>Judged again in fresh processes, new "
+      "<h3>{}: <a href=\"#{}\">{}</a></h3>\n<p>Judged again in fresh processes, new "
       "seeds:</p>\n<ul>",
+      task.winner ? std::string("Winner")
+                  : fmt::format("Best correct kernel, {}", StateText(StateOf(task))),
       Anchor("turn", ToString(winner.turn)), EscapeHtml(ToString(winner.turn)));
   const auto item = [&](const Evaluation& evaluation) {
     html +=
@@ -179,20 +182,6 @@ std::string SkillPart(const RunView& run, const TaskView& task, size_t max_text_
 }  // namespace
 
 std::string TaskAnchor(const TaskView& task) { return Anchor("task", task.task.id); }
-
-std::optional<Evaluation> HeadlineOf(const TaskView& task) {
-  if (task.winner) return task.winner->certified;
-  std::optional<Evaluation> best;
-  const auto consider = [&](const Evaluation& evaluation) {
-    if (!evaluation.speedup) return;
-    if (!best || evaluation.speedup->median > best->speedup->median) best = evaluation;
-  };
-  for (const auto& [hash, evaluation] : task.confirmed) consider(evaluation);
-  if (best) return best;
-  for (const Trajectory& trajectory : task.trajectories)
-    for (const Turn& turn : trajectory.turns) consider(turn.evaluation);
-  return best;
-}
 
 std::string TaskSection(const RunView& run, const TaskView& task, size_t max_text_bytes) {
   std::string html =

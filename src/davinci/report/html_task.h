@@ -11,8 +11,5 @@ namespace davinci::report {
 std::string TaskSection(const RunView& run, const TaskView& task, size_t max_text_bytes);
 
 std::string TaskAnchor(const TaskView& task);
-// The verdict that counts: the certified one, else the fastest one that was confirmed, else the
-// fastest of its turns; nothing when no turn was correct and timed.
-std::optional<Evaluation> HeadlineOf(const TaskView& task);
 
 }  // namespace davinci::report

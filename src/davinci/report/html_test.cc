@@ -1,5 +1,6 @@
 #include "davinci/report/html.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 namespace davinci::report {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -208,7 +210,7 @@ TEST(RenderHtml, LinksLeadToElementsAndIdsAreUnique) {
 TEST(RenderHtml, SaysWhatItShould) {
   const std::string page = Render(MakeRun("TEXT"));
   for (const char* part :
-       {"replies were recorded earlier", "was interrupted", "1.50× [1.40, ∞]",
+       {"replies were recorded earlier", "was interrupted", "≥ 1.40× [1.40, ∞]",
         "70 % of the roofline", "control: no skills", "same skills as skill set 1", "1 h 2 min",
         "Skills used", "Stage times", "policy", "verification", "Scores: davinci bench",
         "Compared with another run", "unsolved"})
@@ -251,6 +253,43 @@ TEST(Confirmed, TheFullProtocolsVerdictIsTheOneThatIsScoredAndShown) {
   EXPECT_THAT(page, HasSubstr("1.23× [1.20, 1.26]"));
   EXPECT_THAT(page, HasSubstr("judged under the full protocol"));
   EXPECT_THAT(page, HasSubstr("Judged again under the full protocol"));
+}
+
+TEST(RenderHtml, StateAndColourOfATaskAreThoseOfItsCertification) {
+  RunView run = MakeRun("x");
+  TaskView& task = run.tasks[0];
+  const Winner certified = *task.winner;
+  const auto row = [&] {
+    const std::string page = Render(run);
+    const size_t begin = page.find(fmt::format("<a href=\"#{}\">", Anchor("task", task.task.id)));
+    return page.substr(begin, page.find("</tr>", begin) - begin);
+  };
+  EXPECT_THAT(row(), AllOf(HasSubstr("n good"), HasSubstr("<td>certified</td>")));
+  // A confirmed verdict of the run does not stand in for a certification that decided nothing.
+  task.confirmed["code"] = certified.certified;
+  task.winner.reset();
+  task.not_decided = certified;
+  task.not_decided->certified.speedup = Speedup{5.72, 0.863, 35, false, "eager"};
+  EXPECT_THAT(row(), AllOf(HasSubstr("n even"), HasSubstr("not decided [0.86, 35.00]"),
+                           HasSubstr("<td>not decided: machine busy</td>"), Not(HasSubstr("5.72")),
+                           Not(HasSubstr("circle"))));
+  task.not_decided.reset();
+  task.not_faster = certified;
+  task.not_faster->certified.speedup = Speedup{1.01, 0.95, 1.07, false, "eager"};
+  EXPECT_THAT(row(), AllOf(HasSubstr("n even"), HasSubstr("<td>not faster</td>")));
+  task.not_faster.reset();
+  task.none_held = true;
+  EXPECT_THAT(row(), AllOf(HasSubstr("n bad"), HasSubstr("none held when judged again")));
+}
+
+TEST(RenderHtml, AWideIntervalBlowsUpNoAxisAndHoldsNoMedian) {
+  RunView run = MakeRun("x");
+  run.tasks[0].trajectories[0].turns[1].evaluation.speedup =
+      Speedup{5.72, 0.000106, 4.81e5, false, "eager"};
+  const std::string page = RenderHtml({&run, {}, nullptr});
+  EXPECT_THAT(page, AllOf(HasSubstr("not decided [unbounded]"), Not(HasSubstr("5.72")),
+                          Not(HasSubstr("481000"))));
+  EXPECT_EQ(page.find("50000×"), std::string::npos);
 }
 
 TEST(CostsByAgent, AddsEveryRecordOnce) {

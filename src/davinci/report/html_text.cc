@@ -68,12 +68,28 @@ std::string SettingsHtml(const std::vector<std::pair<std::string, std::string>>&
   return "<h2>Settings</h2>\n" + Folded("Everything as resolved", rows + "</table></div>");
 }
 
+std::string FormatFigure(const Speedup& speedup) {
+  const SpeedFigure figure = FigureOf(speedup);
+  switch (figure.kind) {
+    case SpeedFigure::Kind::kMedian:
+      return fmt::format("{:.2f}×", figure.value);
+    case SpeedFigure::Kind::kAtLeast:
+      return fmt::format("≥ {:.2f}×", figure.value);
+    case SpeedFigure::Kind::kAtMost:
+      return fmt::format("≤ {:.2f}×", figure.value);
+    case SpeedFigure::Kind::kNone:
+      break;
+  }
+  return "not decided";
+}
+
 std::string FormatSpeedup(const Speedup& speedup) {
   const ShownInterval shown = Shown(speedup);
-  if (IsUnbounded(shown)) return fmt::format("{:.2f}× [unbounded]", speedup.median);
+  const std::string figure = FormatFigure(speedup);
+  if (IsUnbounded(shown)) return figure + " [unbounded]";
   const std::string high =
       std::isfinite(shown.high) ? fmt::format("{:.2f}", shown.high) : std::string("∞");
-  return fmt::format("{:.2f}× [{:.2f}, {}]", speedup.median, shown.low, high);
+  return fmt::format("{} [{:.2f}, {}]", figure, shown.low, high);
 }
 
 std::string FormatSeconds(double seconds) {
@@ -102,14 +118,15 @@ std::string FormatUnixTime(double unix_s) {
 }
 
 std::string ShortVerdict(const Evaluation& evaluation) {
-  if (evaluation.speedup) return fmt::format("{:.2f}×", evaluation.speedup->median);
+  if (evaluation.speedup) return FormatFigure(*evaluation.speedup);
   return std::string(OutcomeName(evaluation.outcome));
 }
 
 std::string_view VerdictClass(const Evaluation& evaluation) {
   switch (evaluation.outcome) {
     case Outcome::kOk:
-      return evaluation.speedup && evaluation.speedup->low > 1 ? "good" : "even";
+      return evaluation.speedup && FindingOf(*evaluation.speedup) == SpeedFinding::kFaster ? "good"
+                                                                                           : "even";
     case Outcome::kCompileOnly:
       return "even";
     case Outcome::kJudgeError:

@@ -12,12 +12,14 @@
 
 namespace davinci::report {
 
+// "1.43×", "≥ 2.98×", "≤ 0.41×", "not decided" (data/shown_interval.h).
+std::string FormatFigure(const Speedup& speedup);
 std::string FormatSpeedup(const Speedup& speedup);  // "1.43× [1.40, 1.46]"
 std::string FormatSeconds(double seconds);          // "0.8 s", "3 min 20 s", "2 h 5 min"
 std::string FormatCount(int64_t count);             // "12,345"
 std::string FormatUnixTime(double unix_s);          // "2025-06-07 08:09 UTC"; "" for 0
 
-// A verdict in one or two words: its speedup, or the outcome's name.
+// A verdict in one or two words: FormatFigure() of its speedup, or the outcome's name.
 std::string ShortVerdict(const Evaluation& evaluation);
 // CSS class of a verdict: "good" (faster for sure), "even", "bad" (not correct), "off" (our
 // failure).

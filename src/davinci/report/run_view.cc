@@ -1,5 +1,7 @@
 #include "davinci/report/run_view.h"
 
+#include "davinci/data/shown_interval.h"
+
 namespace davinci::report {
 
 std::vector<Trajectory> WithConfirmedVerdicts(const TaskView& task) {
@@ -11,6 +13,62 @@ std::vector<Trajectory> WithConfirmedVerdicts(const TaskView& task) {
     }
   }
   return trajectories;
+}
+
+TaskState StateOf(const TaskView& task) {
+  if (task.winner) return TaskState::kCertified;
+  if (task.not_decided) return TaskState::kNotDecided;
+  if (task.not_faster) return TaskState::kNotFaster;
+  if (task.none_held) return TaskState::kNoneHeld;
+  const auto correct = [](const Evaluation& e) { return e.correct.value_or(false); };
+  for (const auto& [hash, evaluation] : task.confirmed)
+    if (correct(evaluation)) return TaskState::kConfirmed;
+  for (const Trajectory& trajectory : task.trajectories)
+    for (const Turn& turn : trajectory.turns)
+      if (correct(turn.evaluation)) return TaskState::kScreened;
+  return TaskState::kUnsolved;
+}
+
+std::string_view StateText(TaskState state) {
+  switch (state) {
+    case TaskState::kCertified:
+      return "certified";
+    case TaskState::kNotDecided:
+      return "not decided: machine busy";
+    case TaskState::kNotFaster:
+      return "not faster";
+    case TaskState::kNoneHeld:
+      return "none held when judged again";
+    case TaskState::kConfirmed:
+      return "judged under the full protocol";
+    case TaskState::kScreened:
+      return "first verdict only";
+    case TaskState::kUnsolved:
+      return "unsolved";
+  }
+  return "";
+}
+
+const Winner* BestKernel(const TaskView& task) {
+  for (const auto* kernel : {&task.winner, &task.not_decided, &task.not_faster})
+    if (*kernel) return &**kernel;
+  return nullptr;
+}
+
+const Evaluation* HeadlineOf(const TaskView& task) {
+  if (const Winner* best = BestKernel(task)) return &best->certified;
+  if (task.none_held) return nullptr;
+  const Evaluation* best = nullptr;
+  const auto consider = [&](const Evaluation& evaluation) {
+    if (!evaluation.speedup) return;
+    if (best == nullptr || SureSpeedup(*evaluation.speedup) > SureSpeedup(*best->speedup))
+      best = &evaluation;
+  };
+  for (const auto& [hash, evaluation] : task.confirmed) consider(evaluation);
+  if (best != nullptr) return best;
+  for (const Trajectory& trajectory : task.trajectories)
+    for (const Turn& turn : trajectory.turns) consider(turn.evaluation);
+  return best;
 }
 
 std::map<std::string, LlmCost> CostsByAgent(const TaskView& task) {

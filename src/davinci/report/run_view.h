@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,11 +44,33 @@ struct TaskView {
   std::vector<SkillProposal> proposals;
   std::vector<Verification> verifications;
   std::optional<Winner> winner;
-  // Correct, but not significantly faster than the baseline: the best such kernel where there is no
-  // winner. Not exported.
+  // Where there is no winner: the best correct kernel that the machine was too busy to measure, and
+  // the best one that was measured and is not significantly faster than the baseline. Not exported.
+  std::optional<Winner> not_decided;
   std::optional<Winner> not_faster;
+  // Kernels that were correct in the run were judged again, and none of them held.
+  bool none_held = false;
   std::string remark;  // why there is no winner, or why it ended early; for people
 };
+
+// What a task came to, for table, page and JSON alike.
+enum class TaskState {
+  kCertified,   // a winner
+  kNotDecided,  // certification could not measure: no answer, neither yes nor no
+  kNotFaster,   // certification measured, and no kernel is significantly faster
+  kNoneHeld,    // correct at first, wrong when judged again
+  kConfirmed,   // without certification: judged under the full protocol
+  kScreened,    // … or by a turn's own verdict alone
+  kUnsolved,    // no correct kernel
+};
+TaskState StateOf(const TaskView& task);
+// "certified", "not decided: machine busy", …
+std::string_view StateText(TaskState state);
+// The kernel that certification ended with: winner, else not decided, else not faster; else null.
+const Winner* BestKernel(const TaskView& task);
+// The verdict that stands for the task: BestKernel()'s, and without certification the one whose
+// speedup is the largest for sure. Null for an unsolved task, and where none held.
+const Evaluation* HeadlineOf(const TaskView& task);
 
 struct RunView {
   std::string title;      // "davinci optimize softmax.py"

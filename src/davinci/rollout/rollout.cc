@@ -14,6 +14,7 @@
 #include "davinci/agent/policy_agent.h"
 #include "davinci/base/clock.h"
 #include "davinci/base/hash.h"
+#include "davinci/data/shown_interval.h"
 #include "davinci/data/turn_facts.h"
 #include "davinci/llm/code_extraction.h"
 #include "davinci/rollout/policy_check.h"
@@ -92,10 +93,10 @@ agent::Progress RolloutRun::ProgressAt(size_t index) const {
   for (size_t i = 0; i <= index; ++i) {
     const Evaluation& evaluation = trajectory_.turns[i].evaluation;
     if (!evaluation.correct.value_or(false)) continue;
-    const double speedup = evaluation.speedup ? evaluation.speedup->median : 0;
-    if (progress.best_turn == 0 || speedup > progress.best_speedup) {
+    const double sure = evaluation.speedup ? SureSpeedup(*evaluation.speedup) : 0;
+    if (progress.best_turn == 0 || sure > (progress.best ? SureSpeedup(*progress.best) : 0)) {
       progress.best_turn = static_cast<int>(i) + 1;
-      progress.best_speedup = speedup;
+      progress.best = evaluation.speedup;
     }
   }
   return progress;

@@ -8,6 +8,7 @@
 
 #include "davinci/agent/evolution_prompt.h"
 #include "davinci/base/utf8.h"
+#include "davinci/data/shown_interval.h"
 #include "davinci/data/turn_facts.h"
 #include "davinci/rollout/kernels.h"
 #include "davinci/rollout/parallel.h"
@@ -142,12 +143,11 @@ Status Probe(StepRun& run, const TaskRun& task, TaskOutcome* outcome) {
   return Status::Ok();
 }
 
-// "ok, 1.32x over eager (95 % interval 1.28 – 1.36)", "mismatch: …".
+// "ok, 1.32x over eager (99.9 % interval 1.28 – 1.36).", "mismatch: …".
 std::string StartMeasurement(const Evaluation& evaluation) {
   std::string text(OutcomeName(evaluation.outcome));
   if (const auto& speedup = evaluation.speedup)
-    return text + fmt::format(", {:.3g}x over {} (95 % interval {:.3g} – {:.3g}).", speedup->median,
-                              speedup->baseline, speedup->low, speedup->high);
+    return text + fmt::format(", {}.", SpeedupText(*speedup));
   constexpr size_t kMaxMessageBytes = 2000;
   return text + ": " +
          evaluation.message.substr(
