@@ -8,8 +8,10 @@
 #include "davinci/agent/policy_agent.h"
 #include "davinci/agent/selection_agent.h"
 #include "davinci/agent/summary_agent.h"
+#include "davinci/agent/trigger.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/data/shown_interval.h"
 #include "davinci/llm/tools.h"
 #include "davinci/sftdata/example.h"
 
@@ -18,10 +20,18 @@ namespace {
 
 using sftdata::Row;
 
+// What may stand as its number; 0 where it has none.
 double SpeedupOf(const Attempt& attempt) {
-  return attempt.evaluation.speedup ? attempt.evaluation.speedup->median : 0;
+  return attempt.evaluation.speedup ? FigureOf(*attempt.evaluation.speedup).value : 0;
 }
 bool IsCorrect(const Attempt& attempt) { return attempt.evaluation.correct.value_or(false); }
+
+bool Gains(const Attempt& best, const Attempt& other, double min_gain) {
+  const auto& later = best.evaluation.speedup;
+  const auto& first = other.evaluation.speedup;
+  return later && first && first->median > 0 && later->median >= min_gain * first->median &&
+         agent::SureGain(*later, *first) > 1;
+}
 
 std::string Fenced(const std::string& source) { return "```python\n" + source + "```"; }
 
@@ -47,6 +57,10 @@ class Maker {
       ++made_.left_out["the best attempt is not correct"];
       return std::move(made_);
     }
+    if (best.evaluation.speedup && FindingOf(*best.evaluation.speedup) != SpeedFinding::kFaster) {
+      ++made_.left_out["the best attempt is not significantly faster than PyTorch"];
+      return std::move(made_);
+    }
     if (best.skills.size() > limits_.max_skills) {
       ++made_.left_out["more skills than a prompt holds"];
       return std::move(made_);
@@ -60,8 +74,7 @@ class Maker {
       if (other.source == best.source) continue;
       DAVINCI_RETURN_IF_ERROR(Repair(start, other, best));
       // What a mistake costs says nothing about a skill.
-      if (other.mutation.empty() && IsCorrect(other) &&
-          SpeedupOf(best) >= limits_.min_gain * SpeedupOf(other) && SpeedupOf(other) > 0) {
+      if (other.mutation.empty() && IsCorrect(other) && Gains(best, other, limits_.min_gain)) {
         if (!selected_) DAVINCI_RETURN_IF_ERROR(Selection(best));
         DAVINCI_RETURN_IF_ERROR(Summary(other, best));
       }
@@ -114,17 +127,15 @@ class Maker {
   }
 
   Status Repair(const agent::Conversation& start, const Attempt& other, const Attempt& best) {
-    const bool slower = IsCorrect(other) && SpeedupOf(other) > 0 &&
-                        SpeedupOf(best) >= limits_.min_gain * SpeedupOf(other);
-    if (IsCorrect(other) && !slower) {
-      ++made_.left_out["repair: no measured gain"];
+    if (IsCorrect(other) && !Gains(best, other, limits_.min_gain)) {
+      ++made_.left_out["repair: no significant gain"];
       return Status::Ok();
     }
     agent::Progress progress;
     progress.num_turns = 2;
     if (IsCorrect(other)) {
       progress.best_turn = 1;
-      progress.best_speedup = SpeedupOf(other);
+      progress.best = other.evaluation.speedup;
     }
     DAVINCI_ASSIGN_OR_RETURN(
         const std::string feedback,

@@ -9,7 +9,9 @@
 // | selection | task, skills of the library                                  | skills that help  |
 // | summary   | two attempts with their measurements                         | the skill between |
 //
-// Selection and summary rows, and repairs of slow attempts, need a gain that the judge measured.
+// Only significant measurements count. A best attempt that was timed and is not significantly
+// faster than PyTorch gives no row; selection and summary rows, and repairs of slow attempts, need
+// a gain whose 95 % interval lies above 1.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +52,7 @@ struct RowLimits {
   // Tokens of a text: by the tokenizer of the model that is trained, else an estimate.
   std::function<int64_t(std::string_view)> count_tokens = llm::EstimateTokens;
   size_t max_skills = 2;  // in a prompt of the policy
-  double min_gain = 1.1;  // speedup of the best attempt over the other
+  double min_gain = 1.1;  // of the best attempt over the other, by the medians
 };
 
 struct DemoRows {

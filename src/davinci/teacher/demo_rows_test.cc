@@ -18,12 +18,13 @@ using ::testing::HasSubstr;
 
 const fs::path kProject = DAVINCI_SOURCE_DIR;
 
-Evaluation Judged(double speedup) {
+// `spread`: of the interval's ends from the median, as a factor.
+Evaluation Judged(double speedup, double spread = 1.05) {
   Evaluation evaluation;
   evaluation.correct = true;
-  evaluation.speedup.emplace();
-  evaluation.speedup->median = speedup;
-  evaluation.speedup->baseline = "eager";
+  const double low = speedup / spread;
+  const double high = speedup * spread;
+  evaluation.speedup = Speedup{speedup, low, high, low > 1.02 || high < 0.98, "eager"};
   return evaluation;
 }
 
@@ -100,6 +101,23 @@ TEST(DemoRows, WithoutGainOnlyThePolicyLearns) {
   Demonstration wrong = Softmax();
   wrong.attempts[1].evaluation.correct = false;
   EXPECT_TRUE(Rows(wrong).rows.empty());
+}
+
+TEST(DemoRows, OnlySignificantMeasurementsCount) {
+  Demonstration slow = Softmax();
+  slow.attempts[1].evaluation = Judged(0.57);
+  for (const double spread : {1.05, 1.5, 30.0}) {
+    slow.attempts[1].evaluation = Judged(0.57, spread);
+    EXPECT_TRUE(Rows(slow).rows.empty()) << spread;
+  }
+  EXPECT_EQ(Rows(slow).left_out.at("the best attempt is not significantly faster than PyTorch"),
+            1u);
+  // Twice as fast by the medians, and perhaps as fast: no gain.
+  Demonstration unsure = Softmax();
+  unsure.attempts[0].evaluation = Judged(1.0, 6);
+  const DemoRows made = Rows(unsure);
+  EXPECT_THAT(Kinds(made), ElementsAre("policy0"));
+  EXPECT_EQ(made.left_out.at("repair: no significant gain"), 1u);
 }
 
 TEST(DemoRows, TooLongPromptsAreLeftOut) {
