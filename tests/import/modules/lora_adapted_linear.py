@@ -5,7 +5,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 IN_FEATURES, OUT_FEATURES, RANK, ALPHA = 192, 256, 8, 16
-TOKENS = 256
+TOKENS = 512
 
 
 class LoRALayer():

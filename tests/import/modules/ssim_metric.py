@@ -61,7 +61,7 @@ class Model(torch.nn.Module):
 
 
 def get_inputs():
-    a = torch.rand(1, CHANNEL, H, W)
+    a = torch.rand(1, CHANNEL, H, W) * torch.rand(1)
     return [a, (a + 0.1 * torch.randn_like(a)).clamp(0, 1)]
 
 
