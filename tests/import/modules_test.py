@@ -111,4 +111,4 @@ class FamiliesTest(unittest.TestCase):
 
 if __name__ == "__main__":
     torch.set_num_threads(1)  # threads of one process wait for each other on a busy machine
-    unittest.main()
+    unittest.main(warnings="ignore")
