@@ -28,8 +28,12 @@ constexpr double kAskWhileSlowSeconds = 0.1;
 constexpr double kLeastPutOff = 0.01;
 constexpr size_t kMessageBytes = 4000;
 constexpr size_t kLastWordsBytes = 400;
-constexpr size_t kMaxOutputs = 256;
-constexpr size_t kMaxExports = 4096;
+// Outputs and buffers of one call that are read: more than any network has.
+constexpr size_t kMaxOutputs = 1 << 14;
+constexpr size_t kMaxExports = 1 << 16;
+// Bytes of a message that surely fit into a control socket, whose buffer has 208 KiB by default:
+// whether sent by a process that is stopped next or to one that is stopped, all of it is there.
+constexpr size_t kSentAtOnceBytes = 64 << 10;
 
 // What the runner's exception says, as a Failure. Only outcomes a candidate may claim for itself
 // are accepted.
@@ -254,7 +258,11 @@ Failure Runner::Classify(const Status& status, Outcome stage, double timeout_sec
 }
 
 void Runner::Post(const json& message, std::span<const int> fds) {
-  if (const Status status = process_->Post(message, fds); !status.ok()) post_error_ = status;
+  Send(worker::EncodeFrame(message), fds);
+}
+
+void Runner::Send(std::string_view frame, std::span<const int> fds) {
+  if (const Status sent = process_->control().SendFrame(frame, fds); !sent.ok()) post_error_ = sent;
 }
 
 Answer Runner::Await(double timeout_seconds, Outcome stage) {
@@ -364,8 +372,13 @@ CallResult Runner::Call(const CallOptions& options) {
         continue;
       }
     }
-    const int64_t done = MonotonicNs();
     if (!waited.ok()) return fail(waited);
+    // A longer reply is read while the process writes it, and the clock runs until all of it is
+    // there.
+    std::optional<Result<worker::Message>> early;
+    if (process_->control().WaitingBytes() > kSentAtOnceBytes)
+      early = process_->control().Receive(allowed, process_->status_fd());
+    const int64_t done = MonotonicNs();
     const int64_t cpu_when_done = process_->CpuNs();
     const Status stopped = process_->Freeze();
     const int64_t frozen = MonotonicNs();
@@ -378,9 +391,8 @@ CallResult Runner::Call(const CallOptions& options) {
     result.cpu_ns = cpu_when_frozen_ns_ - cpu_before;
     result.tail_cpu_ns = cpu_when_frozen_ns_ - cpu_when_done;
 
-    // The whole reply is in the socket unless it is large; a process that stopped in the middle of
-    // it must go on writing.
-    auto message = process_->control().Receive(0.05, process_->status_fd());
+    auto message =
+        early ? std::move(*early) : process_->control().Receive(0.05, process_->status_fd());
     if (!message.ok() && message.status().code() == StatusCode::kDeadlineExceeded) {
       Failure failure;
       failure.outcome = Outcome::kPolicyViolation;
@@ -466,13 +478,17 @@ Answer Runner::AskFrozen(const json& message, double timeout_seconds, std::span<
 }
 
 void Runner::BeginFrozen(const json& message, std::span<const int> fds) {
-  Post(message, fds);
+  const std::string frame = worker::EncodeFrame(message);
+  // A stopped process reads nothing, so that a longer message would wait for it.
+  const bool at_once = frame.size() <= kSentAtOnceBytes;
+  if (at_once) Send(frame, fds);
   if (frozen_) {
     cores_when_asked_ = process_->ReadCoreTimes();
     own_wait_when_asked_ns_ = worker::OwnCoreWaitNs();
   }
   asked_ns_ = MonotonicNs();
   if (frozen_) (void)process_->Thaw();
+  if (!at_once) Send(frame, fds);
 }
 
 Answer Runner::FinishFrozen(double timeout_seconds) {

@@ -172,6 +172,7 @@ class Runner {
   Failure Classify(const Status& status, Outcome stage, double timeout_seconds);
   Failure FromError(const nlohmann::json& error, Outcome stage) const;
   nlohmann::json Build(const nlohmann::json& request);
+  void Send(std::string_view frame, std::span<const int> fds);
 
   std::shared_ptr<worker::Process> process_;
   worker::BuildHandler build_;

@@ -52,5 +52,47 @@ TEST(Runner, IsAnsweredForEverButHeardSoManyTimes) {
             std::string(static_cast<size_t>(kMostGates), '1'));
 }
 
+// Reads one frame of any length and answers with `reply`, again and again.
+void Answer(int control, const nlohmann::json& reply) {
+  worker::Channel peer{UniqueFd(control)};
+  const std::string frame = worker::EncodeFrame(reply);
+  while (peer.Receive(60).ok())
+    if (!peer.SendFrame(frame).ok()) return;
+}
+
+// More than a socket holds.
+constexpr size_t kLong = 4u << 20;
+
+TEST(Runner, ReadsALongMessageThoughItWasStopped) {
+  const ScriptedChild child([](int control) {
+    Answer(control, {{"ok", nlohmann::json::object()}});
+  });
+  Runner runner(child.process(), nullptr);
+  ASSERT_FALSE(runner.StartCalls());
+  for (const size_t size : {size_t{10}, kLong}) {
+    const auto answer = runner.AskFrozen({{"op", std::string(size, 'x')}}, 20);
+    EXPECT_FALSE(answer.failure) << size << ": " << answer.failure->message;
+  }
+}
+
+TEST(Runner, IsHeardOutWhenWhatItReturnsIsMoreThanASocketHolds) {
+  const ScriptedChild child([](int control) {
+    char go[worker::kGo.size()];
+    if (read(control, go, sizeof go) != static_cast<ssize_t>(sizeof go)) _exit(1);
+    nlohmann::json outputs = nlohmann::json::array();
+    const nlohmann::json one = {{"ptr", 4096u}, {"dtype", "f32"}, {"shape", {4}}, {"stride", {1}}};
+    for (int i = 0; i < 10'000; ++i) outputs.push_back(one);
+    worker::Channel peer{UniqueFd(control)};
+    (void)peer.Send({{"done", {{"structure", "T"}, {"outputs", outputs}, {"inner_ns", 1}}}});
+  });
+  Runner runner(child.process(), nullptr);
+  ASSERT_FALSE(runner.StartCalls());
+  CallOptions options;
+  options.timeout_seconds = 20;
+  const CallResult result = runner.Call(options);
+  ASSERT_FALSE(result.failure) << result.failure->message;
+  EXPECT_EQ(result.outputs.size(), 10'000u);
+}
+
 }  // namespace
 }  // namespace davinci::judge

@@ -23,6 +23,12 @@ using nlohmann::json;
 constexpr int kMaxDepth = 64;
 constexpr size_t kHeaderBytes = 4;
 
+uint32_t LengthIn(const unsigned char (&header)[kHeaderBytes]) {
+  uint32_t length = 0;
+  for (size_t i = 0; i < kHeaderBytes; ++i) length |= uint32_t{header[i]} << (8 * i);
+  return length;
+}
+
 int RemainingMs(double deadline_seconds) {
   const double left = deadline_seconds - MonotonicSeconds();
   return left <= 0 ? 0 : static_cast<int>(std::min(left * 1000.0 + 1.0, 1e9));
@@ -138,6 +144,12 @@ bool Channel::SpinUntilReadable(double seconds) const {
   return false;
 }
 
+size_t Channel::WaitingBytes() const {
+  unsigned char header[kHeaderBytes];
+  if (recv(socket_.get(), header, kHeaderBytes, MSG_PEEK | MSG_DONTWAIT) != kHeaderBytes) return 0;
+  return LengthIn(header);
+}
+
 Status Channel::ReadExactly(char* data, size_t size, double deadline, int alarm_fd,
                             std::vector<UniqueFd>* fds) {
   size_t done = 0;
@@ -177,8 +189,7 @@ Result<Message> Channel::Receive(double timeout_seconds, int alarm_fd) {
   unsigned char header[kHeaderBytes];
   DAVINCI_RETURN_IF_ERROR(
       ReadExactly(reinterpret_cast<char*>(header), kHeaderBytes, deadline, alarm_fd, &message.fds));
-  uint32_t length = 0;
-  for (size_t i = 0; i < kHeaderBytes; ++i) length |= uint32_t{header[i]} << (8 * i);
+  const uint32_t length = LengthIn(header);
   if (length > kMaxFrameBytes)
     return InvalidArgument(fmt::format("frame of {} bytes exceeds {}", length, kMaxFrameBytes));
   std::string payload(length, '\0');

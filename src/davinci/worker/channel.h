@@ -57,6 +57,9 @@ class Channel {
   // Wait without sleeping, for up to `seconds`: the first byte is seen within a microsecond, at the
   // price of a core. True when something can be read.
   bool SpinUntilReadable(double seconds) const;
+  // Payload bytes of the frame that waits to be read, as its header says; 0 where none waits. Reads
+  // nothing.
+  size_t WaitingBytes() const;
   // Reads one frame; the deadline covers all of it.
   Result<Message> Receive(double timeout_seconds, int alarm_fd = -1);
 

@@ -47,6 +47,19 @@ TEST(Channel, TellsAShortReplyFromAMessage) {
   EXPECT_EQ(message->body, nlohmann::json({{"ok", 1}}));
 }
 
+TEST(Channel, TellsHowLongTheNextFrameIsAndLeavesItThere) {
+  auto pair = Channel::CreatePair();
+  ASSERT_TRUE(pair.ok());
+  Channel peer(std::move(pair->second));
+  EXPECT_EQ(pair->first.WaitingBytes(), 0);
+  ASSERT_TRUE(peer.SendFrame(Framed(Done(300))).ok());
+  EXPECT_EQ(pair->first.WaitingBytes(), Done(300).size());
+  auto done = pair->first.Receive(1);
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->done, Done(300));
+  EXPECT_EQ(pair->first.WaitingBytes(), 0);
+}
+
 TEST(Channel, AMarkOfTheWrongLengthIsNoMessage) {
   auto pair = Channel::CreatePair();
   ASSERT_TRUE(pair.ok());

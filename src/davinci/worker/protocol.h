@@ -34,7 +34,7 @@ struct StatusRecord {
 inline constexpr std::string_view kGo = "\xff\xff\xff\xff";
 inline constexpr char kDoneMark = 'D';
 inline constexpr size_t kDoneHeadBytes = 9;
-inline constexpr size_t kMaxDonePointers = 512;
+inline constexpr size_t kMaxDonePointers = 1 << 14;
 // Pointers in a DONE payload; 0 when it is none. No JSON begins with its mark.
 constexpr size_t NumDonePointers(std::string_view payload) {
   if (payload.size() <= kDoneHeadBytes || payload[0] != kDoneMark) return 0;
