@@ -92,6 +92,7 @@ int RunRepeated(const judge::JobFiles& job, const std::shared_ptr<const task::Ta
   int code = 0;
   for (int i = 0; i < repeat.times; ++i) {
     std::vector<std::optional<Speedup>> pair;
+    judges.LetGo();  // a session keeps the inputs of its checks
     for (size_t side = 0; side < jobs.size(); ++side) {
       // A B, B A, …: neither is always the first.
       const size_t which = i % 2 == 0 ? side : jobs.size() - 1 - side;

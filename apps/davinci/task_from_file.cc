@@ -48,15 +48,66 @@ bool Contains(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-// Python's arguments of a call as a value: [a, b], or dict(a=…, b=…).
+// Past the Python string that begins at `at` with its quote.
+size_t AfterString(std::string_view text, size_t at) {
+  const std::string_view thrice = text.substr(at, 3);
+  const bool is_long = thrice == "\"\"\"" || thrice == "'''";
+  const std::string_view quote = is_long ? thrice : text.substr(at, 1);
+  for (at += quote.size(); at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text.substr(at, quote.size()) == quote) {
+      return at + quote.size();
+    }
+  }
+  return text.size();
+}
+
+// Python's arguments of a call, one by one: what lies between the commas outside of all brackets.
+std::vector<std::string_view> EachArgument(std::string_view text) {
+  std::vector<std::string_view> parts;
+  size_t begin = 0;
+  int depth = 0;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      at = AfterString(text, at);
+      continue;
+    }
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (c == ',' && depth == 0) {
+      parts.push_back(text.substr(begin, at - begin));
+      begin = at + 1;
+    }
+    ++at;
+  }
+  parts.push_back(text.substr(begin));
+  std::erase_if(parts, [](std::string_view part) {
+    return part.find_first_not_of(" \t\n") == std::string_view::npos;
+  });
+  return parts;
+}
+
+// "name=value", or "**names".
+bool IsKeyword(std::string_view argument) {
+  argument.remove_prefix(std::min(argument.find_first_not_of(" \t\n"), argument.size()));
+  if (argument.starts_with("**")) return true;
+  size_t end = 0;
+  while (end < argument.size() && InName(argument[end])) ++end;
+  const size_t next = argument.find_first_not_of(" \t", end);
+  return end > 0 && next != std::string_view::npos && argument[next] == '=' &&
+         next + 1 < argument.size() && argument[next + 1] != '=';
+}
+
+// Python's arguments of a call as what get_inputs() and get_init_inputs() return: [a, b],
+// dict(a=…, b=…), or [[a], {"b": …}].
 std::string AsValue(std::string_view arguments) {
-  size_t end = arguments.find_first_not_of(" \t");
-  if (end == std::string_view::npos) return "[]";
-  while (end < arguments.size() && InName(arguments[end])) ++end;
-  const size_t next = arguments.find_first_not_of(" \t", end);
-  const bool keywords = next != std::string_view::npos && arguments[next] == '=' &&
-                        next + 1 < arguments.size() && arguments[next + 1] != '=';
-  return keywords ? fmt::format("dict({})", arguments) : fmt::format("[{}]", arguments);
+  const std::vector<std::string_view> each = EachArgument(arguments);
+  const auto keywords = std::count_if(each.begin(), each.end(), IsKeyword);
+  if (keywords == 0) return fmt::format("[{}]", each.empty() ? "" : arguments);
+  if (keywords == std::ssize(each)) return fmt::format("dict({})", arguments);
+  return fmt::format("(lambda *args, **kwargs: [args, kwargs])({})", arguments);
 }
 
 std::string Defining(std::string_view function, std::string_view arguments) {

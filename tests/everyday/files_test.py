@@ -120,6 +120,12 @@ class Files(unittest.TestCase):
                              "--inputs", "x=torch.randn(256, 64), shift={'by': torch.randn(64)}", "-c", "project/candidate.py")
         self.assertEqual((verdict["status"], verdict["correct"]), ("ok", True), verdict.get("message"))
 
+    def test_arguments_by_position_and_by_keyword(self):
+        for init, inputs in (("64, bias=True", "torch.randn(256, 64), shift={'by': torch.randn(64)}"),
+                             ("*[64], **{'bias': True}", "torch.randn(256, 64), **{'shift': dict(by=torch.rand(64))}")):
+            verdict = self.judge("-r", "project/net.py:Net", "--init", init, "--inputs", inputs, "-c", "project/candidate.py")
+            self.assertEqual((verdict["status"], verdict["correct"]), ("ok", True), verdict.get("message"))
+
     def test_editable_installs_and_relative_imports(self):
         venv = self.here / "venv"
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=60)
