@@ -5,7 +5,7 @@ import time
 
 import torch
 
-from davinci_worker import arena, memory, outputs, packing, signature, source, trace, weights
+from davinci_worker import arena, eager, memory, outputs, packing, signature, source, trace, weights
 
 _SLOTS = 3
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
@@ -27,6 +27,7 @@ def describe(reference, drawn, seed):
     _insist_on_time(reference, time.monotonic() - started)
     _insist_on_output(reference, first)
     from_inputs = outputs.lie_in(first, used)
+    reference.learn_changes(drawn, first, used)
     del used
     if reference.device == "cpu":
         _insist_on_room(reference, built.model, drawn, first)
@@ -55,10 +56,11 @@ def describe(reference, drawn, seed):
         "footprint_bytes": _footprint(built.model, drawn, first, forward_bytes),
         "lent": [a or b or i >= len(described) - len(kept) for i, (a, b) in enumerate(
             zip(from_inputs, outputs.lie_in(first, outputs.of_module(built.model, state))))],
-        "kept": kept,
+        "kept": kept, "left_in": list(reference.left_in(variant)),
         "begins": outputs.begins(first), "regions": outputs.regions(first),
         "stochastic": reference.stochastic, "reseed_calls": bool(reference.spec.get("reseed_calls")), "mode": reference.spec.get("mode"),
-        "training": bool(built.model.training), "verified": signature.case(built, drawn), "work": _work(reference, built.model, drawn) if variant == 0 else None,
+        "compiles": eager.asked_for_a_compiler(), "training": bool(built.model.training), "verified": signature.case(built, drawn, reference.factory),
+        "work": _work(reference, built.model, drawn) if variant == 0 else None,
     }
 
 

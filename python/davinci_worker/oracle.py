@@ -13,7 +13,7 @@ import time
 
 import torch
 
-from davinci_worker import (admission, arena, channel, description, distributions, forms, handover, memory, nearby, nonfinite, outputs, packing,
+from davinci_worker import (admission, arena, channel, description, distributions, eager, forms, handover, memory, nearby, nonfinite, outputs, packing,
                             oracle_windows, published, rounding, source, trace, weights)
 from davinci_worker.compare import Comparator, bits_of
 from davinci_worker.reference import InputSet, Reference, widen
@@ -50,6 +50,7 @@ class Oracle(oracle_windows.Windows):
         self._nonfinite = None
         self._comparator = Comparator(self._device, int(request.get("threads", 1)))
         torch.set_grad_enabled(False)
+        eager.install()
         if self._device == "cpu":
             _let_threads_sleep()
 
@@ -95,6 +96,8 @@ class Oracle(oracle_windows.Windows):
         if not frames and isinstance(error, (NameError, AttributeError, KeyError, IndexError, ImportError)):
             where += "a fault of davinci's own, please report it: "
         hint = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+        remedy = source.remedy(error)
+        hint += remedy
         hint += self.reference.sizes_in_force() if message["op"] != "load" else ""
         if isinstance(error, TypeError) and "argument" in str(error) and ("forward()" in str(error) or "__init__()" in str(error)):
             hint += "; forward is called with what get_inputs() returns, the constructor with what get_init_inputs() returns"
@@ -102,7 +105,7 @@ class Oracle(oracle_windows.Windows):
                 and not self.reference.spec.get("domain_on_host"):
             return {"kind": "device_assert", "message": f"{where}{error}"}
         crowded = (self._device == "cuda" or self.reference.spec.get("compile_only")) and memory.ran_out(error)
-        return {"kind": "out_of_memory" if crowded else "reference_error", "op": message["op"],
+        return {"kind": "out_of_memory" if crowded else "reference_error", "op": "" if remedy else message["op"],
                 "message": f"{where}{type(error).__name__}: {error}{hint}",
                 "traceback": "".join(traceback.format_exception(error)[-4:])[-2000:]}
 
@@ -324,7 +327,7 @@ class Oracle(oracle_windows.Windows):
         """Fills the comparator with truth and honest errors of ``drawn``."""
         started = time.monotonic()
         model, precise = built.model, built.precise
-        honest = self.reference.forward(model, drawn)[0]  # and not its inputs, for whose float64 twins there may be no room
+        honest, left = self.reference.answer(model, drawn)  # and not its other inputs, for whose float64 twins there may be no room
         shapes = [list(t.shape) for t in outputs.flat(honest)]
         built.shapes = built.shapes or shapes
         if shapes != built.shapes:
@@ -332,10 +335,10 @@ class Oracle(oracle_windows.Windows):
                                        "cannot be judged, return tensors of fixed shape")
         exact = True
         try:
-            truth = self.reference.forward(precise, drawn, widen)[0]
+            truth, left_truth = self.reference.answer(precise, drawn, widen)
         except RuntimeError as error:
             self._insist_on_memory(error)
-            truth, exact = honest, False
+            truth, left_truth, exact = honest, left, False
         except Exception as error:
             error.__notes__ = ["forward was called again, with inputs and weights in float64, to find what is right; take out what insists on "
                                "another type"]
@@ -343,8 +346,8 @@ class Oracle(oracle_windows.Windows):
         # Of the sums behind one output, about.
         terms = max(sum(t.numel() for t in drawn.tensors) // max(1, outputs.numel(truth)), built.terms)
         given = [*drawn.tensors, *(t for _, t in weights.state(model))]
-        drawn.reference = outputs.flat(honest, _number_type(given))
-        drawn.truth = self._comparator.truth(outputs.flat(truth), drawn.reference, exact)
+        drawn.reference = outputs.flat(honest, _number_type(given)) + left
+        drawn.truth = self._comparator.truth(outputs.flat(truth) + left_truth, drawn.reference, exact)
         if drawn.distribution != "task":
             drawn.truth.forgive_undefined(drawn.tensors)
         try:
@@ -419,10 +422,10 @@ class Oracle(oracle_windows.Windows):
         """One look at all a call has left behind: the outputs against the baseline's (with the tolerance of the own
         distribution, twice as wide; where that fails, truth decides), against truth, or both; ``settled``: did a store land after
         done; ``intact``: which input was changed first, if any."""
-        tensors = self._candidate_tensors(message["outputs"])
+        tensors = self._answer_of(message, "outputs", self._set)
         comparison = None
         if message.get("baseline") is not None:
-            baseline = self._candidate_tensors(message["baseline"])
+            baseline = self._answer_of(message, "baseline", self._set)
             comparison = published.compare(baseline, tensors, self.reference.published) if self.reference.published \
                 else self._comparator.compare_pair(baseline, tensors)
         # The tolerance was measured on other inputs and weights, where few elements may have been as ill-conditioned.
@@ -453,8 +456,10 @@ class Oracle(oracle_windows.Windows):
         """Does the reference itself change its inputs, and any that it does not return?"""
         drawn = self._draw(message["seed"], "task", 0)
         returned, used = self.reference.forward(self.reference.instance(0).model, drawn)
+        self.reference.learn_changes(drawn, returned, used)
         changed = [a for a, b in zip(used, drawn.tensors) if not self._comparator.same_bytes(a, b)]
-        return {"mutates": bool(changed), "hides": not all(outputs.lie_in(changed, outputs.flat(returned)))}
+        hides = not self.reference.spec.get("inplace") and not all(outputs.lie_in(changed, outputs.flat(returned)))
+        return {"mutates": bool(changed), "hides": hides}
 
     # --- comparison -------------------------------------------------------------------------------------------
 
@@ -465,10 +470,19 @@ class Oracle(oracle_windows.Windows):
             return [device.import_tensor(d) for d in descriptors]
         return [self._outputs.view(d) for d in descriptors]
 
+    def _answer_of(self, message, side, drawn):
+        """All that is compared of a call with ``drawn``: what it returned, and what it left in the inputs (``Reference.left_in``), which lie in
+        an arena of ours."""
+        tensors, places = self._candidate_tensors(message[side]), self.reference.left_in(drawn.variant)
+        if places:
+            where, (layout, _) = message["left"][side], arena.plan(drawn.tensors)
+            tensors = tensors + [self._arenas[where["name"]].view(layout[i], where["shift"]) for i in places]
+        return tensors
+
     def _op_compare(self, message, fds):
         """Outputs in the output arena (CPU) or in a frozen runner's device memory, against truth; ``at_a_glance``: without asking what other
         honest answers there are."""
-        tensors = self._candidate_tensors(message["outputs"])
+        tensors = self._answer_of(message, "outputs", self._set)
         if message.get("at_a_glance") and not self.reference.published:
             return self._comparator.compare(self._set.truth, tensors)
         return self._compare_with_truth(tensors)
@@ -518,7 +532,8 @@ class Oracle(oracle_windows.Windows):
 
     def _op_published_compare(self, message, fds):
         """A second opinion on the outputs just compared: torch.allclose against the reference's own output."""
-        return published.compare(self._set.reference, self._candidate_tensors(message["outputs"]), message["tolerance"])
+        tensors = self._candidate_tensors(message["outputs"])
+        return published.compare(self._set.reference[:len(tensors)], tensors, message["tolerance"])
 
     def _op_admit(self, message, fds):
         return admission.check(self, message["seed"], self.reference.stochastic, message.get("budget_seconds"))

@@ -129,7 +129,7 @@ class Windows:
             if request.get("baseline") is None or request.get("truth"):
                 continue
             outputs_of = self._comparator.for_a_glance(
-                *(self._candidate_tensors(request[side]) for side in ("baseline", "outputs")))
+                *(self._answer_of(request, side, self._sets[i]) for side in ("baseline", "outputs")))
             pairs = self._published_inputs(self._sets[i], request["intact"]) if request.get("intact") else []
             if outputs_of is not None and None not in pairs:
                 whose.append((i, len(outputs_of), len(pairs)))

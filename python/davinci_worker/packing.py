@@ -10,6 +10,7 @@ is handed to a forward: inputs, state and outputs are drawn, moved and compared 
 import base64
 import math
 import pickle
+import typing
 
 import torch
 
@@ -89,13 +90,23 @@ def unflatten(skeleton, tensors):
     return with_leaves(skeleton, lambda leaf: leaf.of(tensors) if isinstance(leaf, Slot) else leaf)
 
 
-def is_keywords(arguments):
-    """Are these the arguments of a call by keyword, a dict at the top? Else they are positional."""
-    return type(arguments) is dict
+class Arguments(typing.NamedTuple):
+    """Of a call that has arguments by position and by keyword."""
+
+    positional: list
+    keywords: dict
+
+
+def split(arguments):
+    """(positional, by keyword) of a list of positional arguments, a dict of those by keyword, or ``Arguments``."""
+    if type(arguments) is Arguments:
+        return arguments
+    return ((), arguments) if type(arguments) is dict else (arguments, {})
 
 
 def called(function, arguments):
-    return function(**arguments) if is_keywords(arguments) else function(*arguments)
+    positional, keywords = split(arguments)
+    return function(*positional, **keywords)
 
 
 def to_blob(value):

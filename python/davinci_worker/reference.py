@@ -9,8 +9,9 @@ import hashlib
 
 import torch
 
-from davinci_worker import (admission, distributions, handover, kept_state, memory, outputs, packing, process_state, published, rounding, smaller,
-                            source, twin_draws, weights)
+from davinci_worker import (admission, arguments, distributions, eager, handover, kept_state, memory, on_target, outputs, packing, process_state,
+                            published, rounding, smaller, source, twin_draws, weights)
+from davinci_worker.compare import bits_of
 from davinci_worker.wide_numbers import WideNumbers
 
 _SCAN_TERMS = 4  # errors of a scan's steps add up: it counts as a sum of so many times its length
@@ -67,10 +68,12 @@ class Reference:
         self.multiplies = self.selects = False  # does it multiply matrices, pick the largest of something?
         self.chains_products = False  # does it multiply the numbers along a dimension?
         self._module = None
-        self._factory = None
+        self.factory = None
         self._own_sizes = {}
+        self._given_both = None  # does get_inputs() return what forward takes by position and by keyword? where that was tried
         self._instances = {}
         self._kept_names = {}  # variant: of buffers that forward writes to
+        self._left_in = {}  # variant: places of the inputs whose values after a call are part of the answer
         self._snapshot = None
 
     def load(self, spec):
@@ -78,16 +81,18 @@ class Reference:
         Returns the sizes that had to become smaller."""
         self.spec = spec
         compile_only = spec.get("compile_only")
-        self.sizes_of = 0
+        self.sizes_of, self._given_both = 0, None
+        eager.forget()
         if self.device == "cuda":
             torch.cuda.synchronize()  # the only device that this process sees
         self._snapshot = self._snapshot or process_state.Snapshot()
-        self._module = source.load_module(spec["path"], "davinci_task", spec.get("globals"), spec["source"], spec.get("imports"))
-        self._factory = source.factory(self._module, spec.get("entry"), spec.get("function"), spec.get("op_path"))
+        with on_target.OnTarget(self.device):
+            self._module = source.load_module(spec["path"], "davinci_task", spec.get("globals"), spec["source"], spec.get("imports"))
+        self.factory = source.factory(self._module, spec.get("entry"), spec.get("function"), spec.get("op_path"))
         for name, returned in (("get_inputs", "inputs of forward"), ("get_init_inputs", "arguments of the constructor")):
             if not callable(getattr(self._module, name, list if name == "get_init_inputs" else None)):
                 raise self.error(f"def {name}() is missing; it returns the list of {returned}")
-        fitted = smaller.fit(self._module, lambda init: packing.called(self._factory, init), compile_only) if compile_only else {}
+        fitted = smaller.fit(self._module, lambda init: packing.called(self.factory, self._constructing(init)), compile_only) if compile_only else {}
         if compile_only:
             memory.bound(compile_only["memory"])
         changed = {name for sizes in spec.get("variants") or () for name in sizes}
@@ -96,9 +101,10 @@ class Reference:
 
     def forget(self):
         """Lets go of all that belonged to the task; True: nothing of it is left in this process."""
-        self._module, self._factory, self.spec, self._own_sizes = None, None, {}, {}
+        self._module, self.factory, self.spec, self._own_sizes = None, None, {}, {}
         self._instances.clear()
         self._kept_names.clear()
+        self._left_in.clear()
         self.stochastic = False
         return source.forget_task(self._snapshot)
 
@@ -138,7 +144,7 @@ class Reference:
         if not isinstance(init, (list, tuple, dict)):
             raise self.error(f"get_init_inputs() must return the list of positional arguments of the constructor, or a dict of those by keyword; it "
                              f"returned {type(init).__name__}")
-        init = dict(init) if isinstance(init, dict) else list(init)
+        init = self._constructing(init)
         if self.published:
             init = published.cast_arguments(init, self.spec["precision"])
         init = packing.to_blob(init)  # a constructor may change what it is given
@@ -229,8 +235,14 @@ class Reference:
                 buffer.copy_(own[name])
         return model
 
+    def _constructing(self, init):
+        """The constructor's arguments."""
+        with on_target.OnTarget(self.device):
+            return arguments.of(init, self.factory, arguments.run_through(self.factory))
+
     def _make(self, init):
-        return packing.called(self._factory, packing.from_blob(init))
+        with on_target.OnTarget(self.device):
+            return packing.called(self.factory, packing.from_blob(init))
 
     def _twin(self, model, init):
         try:
@@ -254,13 +266,12 @@ class Reference:
     def own_inputs(self, seed, trial, variant):
         """(skeleton, tensors on the device) of what the task draws under the secret seed, or in a trial as published."""
         self._set_sizes(variant)
-        if trial is not None:
-            torch.manual_seed(published.trial_seed(trial))
+        torch.manual_seed(seed if trial is None else published.trial_seed(trial))
+        modes = [] if trial is not None else [torch.device(self.device) if self.device == "cuda" else distributions.KeyedDraws(seed)]
+        with contextlib.ExitStack() as active:
+            for mode in (*modes, on_target.OnTarget(self.device)):
+                active.enter_context(mode)
             drawn = self._module.get_inputs()
-        else:
-            torch.manual_seed(seed)
-            with torch.device(self.device) if self.device == "cuda" else distributions.KeyedDraws(seed):
-                drawn = self._module.get_inputs()
         if isinstance(drawn, torch.Tensor):
             drawn = [drawn]
         if not isinstance(drawn, (list, tuple, dict)):
@@ -271,11 +282,23 @@ class Reference:
         if outputs.holds_array(drawn):
             raise self.error("get_inputs() returns a numpy.ndarray; return torch tensors (torch.randn, or torch.from_numpy)")
         tensors = []
-        skeleton = packing.flatten(dict(drawn) if isinstance(drawn, dict) else list(drawn), tensors)
+        skeleton = packing.flatten(self._calling(drawn, variant), tensors)
         self.insist_on_supported((f"input {i} of get_inputs()", t) for i, t in enumerate(tensors))
         tensors = [t.detach().to(self.device) for t in tensors]
         # What broadcasts cannot be written to, and a runner gets tensors of its own.
         return skeleton, [t.contiguous() if packing.span_elements(t.shape, t.stride()) < t.numel() else t for t in tensors]
+
+    def _calling(self, drawn, variant):
+        """The arguments of forward that get_inputs() has drawn."""
+        model = self.instance(variant).model
+
+        def runs(given):
+            moved = packing.with_leaves(given, lambda leaf: leaf.to(self.device, copy=True) if isinstance(leaf, torch.Tensor) else leaf)
+            with kept_state.Watch(model):
+                self._given_both = arguments.run_through(model)(moved)
+            return self._given_both
+
+        return arguments.of(drawn, source.callee(model), runs if self._given_both is None else lambda given: self._given_both)
 
     def changes_nothing(self, variant, seed):
         """Do the sizes of a variant reach neither inputs nor outputs nor the constructor?"""
@@ -323,9 +346,26 @@ class Reference:
         with twin_draws.TwinDraws(own) if converted and own is not torch.float64 else contextlib.nullcontext():
             return packing.called(model, arguments)
 
+    def answer(self, model, drawn, convert=None):
+        """(the output of ``forward``, what it leaves in ``left_in``)"""
+        output, used = self.forward(model, drawn, convert)
+        return output, [used[i] for i in self.left_in(drawn.variant)]
+
     def outputs(self, model, drawn, convert=None):
-        """The tensors that ``forward`` returns."""
-        return outputs.flat(self.forward(model, drawn, convert)[0])
+        """The tensors of an ``answer``."""
+        output, left = self.answer(model, drawn, convert)
+        return outputs.flat(output) + left
+
+    def left_in(self, variant):
+        return self._left_in.get(variant, ())
+
+    def learn_changes(self, drawn, output, used):
+        """After a forward with ``drawn``: may it change its inputs (sidecar), then what it leaves in those it does not return is compared."""
+        if not self.spec.get("inplace") or self.published:
+            return
+        changed = [i for i, (after, before) in enumerate(zip(used, drawn.tensors)) if not torch.equal(bits_of(after), bits_of(before))]
+        hidden = [i for i in changed if not outputs.lie_in([used[i]], outputs.flat(output))[0]]
+        self._left_in[drawn.variant] = sorted({*self.left_in(drawn.variant), *hidden})
 
     def partial_products_overflow(self, built, drawn):
         """Does fp32 hold what it multiplies along a dimension only where that is begun at the first number?"""

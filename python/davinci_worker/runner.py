@@ -14,10 +14,10 @@ import traceback
 
 import torch
 
-from davinci_worker import arena, channel, handover, kept_state, memory, packing, placement, process_state, source, weights, window
+from davinci_worker import arena, channel, handover, kept_state, memory, on_target, packing, placement, process_state, source, weights, window
 
 _MESSAGE_BYTES = 16000  # the supervisor leaves out what is too much for a verdict
-_MOST_POINTERS = 16
+_MOST_POINTERS = 1024
 _UNREGISTERED = re.compile(r"Could not run '(\w+)::\S+' with arguments from the '(\w+)' backend\.")
 # Mark, own nanoseconds, data pointers; everything else as last described.
 _DONE = [struct.Struct(f"<cq{n}Q") for n in range(_MOST_POINTERS + 1)]
@@ -175,7 +175,7 @@ class Runner:
         return {"error": {
             "never_fits": memory.never_fits(error),
             "kind": classify(error, stage), "type": type(error).__name__,
-            "message": _clip(f"{name}{_text(error)}{_hint(error)}"), "line": line, "traceback": _clip("".join(own[-6:])),
+            "message": _clip(f"{name}{_text(error)}{_hint(error) or source.remedy(error)}"), "line": line, "traceback": _clip("".join(own[-6:])),
         }}
 
     # --- life cycle -------------------------------------------------------------------------------------------
@@ -196,6 +196,7 @@ class Runner:
         if self._cuda:
             torch.cuda.synchronize()  # the only device that this process sees
         if "source" in message:  # a reference: this process may serve another one later
+            self._user_code = lambda: on_target.OnTarget("cuda" if self._cuda else "cpu")
             self._snapshot = self._snapshot or process_state.Snapshot()
         with self._user_code():
             module = source.load_module(
@@ -360,7 +361,7 @@ class Runner:
             peer.send(self._failure(error, "runtime_error"))
             return
         model, clock, synchronize = self._guard(self._model), time.perf_counter_ns, torch.cuda.synchronize
-        positional, keywords = ((), arguments) if packing.is_keywords(arguments) else (arguments, {})
+        positional, keywords = packing.split(arguments)
         peer.send({"ok": {}})
         if not peer.wait_go():
             raise EOFError
@@ -408,8 +409,12 @@ class Runner:
         model, clock, synchronize = self._guard(self._model), time.perf_counter_ns, torch.cuda.synchronize
         pointers = [0] * (asked["calls"] * len(self._known[1]) if self._known else 1)
 
+        by_keyword = any(packing.split(given)[1] for given in arguments)
+        if by_keyword:
+            arguments = [packing.split(given) for given in arguments]
+
         def forward(*given):
-            output = model(*given)
+            output = model(*given[0], **given[1]) if by_keyword else model(*given)
             return self._laid_out(output if kept is None else kept.joined(output))
 
         peer.send({"ok": {}})

@@ -2,7 +2,7 @@
 
 import torch
 
-from davinci_worker import packing
+from davinci_worker import arguments, packing, source
 
 
 def of(value, tensors):
@@ -24,10 +24,10 @@ def _tensor(tensor):
     return {"kind": "tensor", "dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape), "stride": list(tensor.stride())}
 
 
-def case(built, drawn):
+def case(built, drawn, factory):
     """Inputs, constructor's arguments, state and mode of one verified shape."""
-    return {"inputs": of(list(drawn.skeleton) if isinstance(drawn.skeleton, tuple) else drawn.skeleton, drawn.tensors),
-            "init": of(list(packing.from_blob(built.init)), []),
+    return {"inputs": of(arguments.positional(source.callee(built.model), drawn.skeleton), drawn.tensors),
+            "init": of(arguments.positional(factory, packing.from_blob(built.init)), []),
             "state": [[name, str(t.dtype).removeprefix("torch."), list(t.shape)]
                       for name, t in (*built.model.named_parameters(remove_duplicate=False), *built.model.named_buffers(remove_duplicate=False))],
             "training": bool(built.model.training)}

@@ -6,7 +6,7 @@ import time
 
 import torch
 
-from davinci_worker import memory, outputs, packing, source
+from davinci_worker import arguments, memory, on_target, outputs, packing, source
 
 _KEPT_FACTOR = 16  # powers of two up to it that divide a size go on dividing it
 _QUICK_SECONDS = 2  # one that takes longer on the meta device, such as a loop over time steps, is asked once
@@ -77,9 +77,9 @@ def _look(module, make):
     if inputs in (None, math.inf) or make is None:
         return inputs, False
     try:
-        with torch.device("meta"):
+        with torch.device("meta"), on_target.OnTarget("meta"):
             model = _built(module, make)
-            held = [*outputs.flat(packing.called(model, _drawn(module))), *model.parameters(), *model.buffers()]
+            held = [*outputs.flat(_answer(model, module)), *model.parameters(), *model.buffers()]
         return inputs + _bytes(held), True
     except Exception:  # noqa: BLE001  it is user code, on a device that it does not know
         return inputs, False
@@ -89,7 +89,7 @@ def _input_bytes(module):
     for device in ("meta", "cpu"):
         try:
             tensors = []
-            with torch.device(device):
+            with torch.device(device), on_target.OnTarget(device):
                 packing.flatten(_drawn(module), tensors)
             return _bytes(tensors)
         except Exception as error:  # noqa: BLE001  it is user code
@@ -105,7 +105,11 @@ def _drawn(module):
 
 def _built(module, make):
     init = getattr(module, "get_init_inputs", list)()
-    return make(dict(init) if isinstance(init, dict) else list(init))
+    return make(init)
+
+
+def _answer(model, module):
+    return packing.called(model, arguments.of(_drawn(module), source.callee(model), arguments.run_through(model)))
 
 
 def _bytes(tensors):
@@ -115,7 +119,8 @@ def _bytes(tensors):
 def _trouble(module, make):
     """What the reference says to real numbers of these sizes: what is looked up may lie outside a table that has become smaller."""
     try:
-        packing.called(_built(module, make), _drawn(module))
+        with on_target.OnTarget("cpu"):
+            _answer(_built(module, make), module)
         return None
     except Exception as error:  # noqa: BLE001  it is user code
         error = source.readable(error)

@@ -33,6 +33,19 @@ def readable(error):
     return error
 
 
+# Of torch.autograd, where nothing was recorded.
+_NOT_RECORDED = ("does not require grad", "does not have a grad_fn", "appears to not have been used in the graph")
+
+
+def remedy(error):
+    """What to write instead, for exceptions of torch that a judged forward meets and a plain script does not; else nothing."""
+    text = str(error)
+    if isinstance(error, RuntimeError) and any(part in text for part in _NOT_RECORDED):
+        return ("; forward runs under torch.no_grad(): put what differentiates under with torch.enable_grad():, and let it begin with "
+                "x = x.detach().requires_grad_()")
+    return ""
+
+
 def did_you_mean(name, known):
     nearest = {other.lower(): other for other in known if not other.startswith("_")}
     found = difflib.get_close_matches(name.lower(), nearest, 1)
@@ -117,6 +130,11 @@ class Function(torch.nn.Module):
 
     def forward(self, *args, **kwargs):
         return self._function(*args, **kwargs)
+
+
+def callee(model):
+    """What a call of the model runs, with its own signature."""
+    return model._function if isinstance(model, Function) else model.forward
 
 
 def _resolve_op(path, module):

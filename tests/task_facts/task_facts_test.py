@@ -75,6 +75,37 @@ ONE_ROW_CANDIDATE = """
 """
 
 
+STEP_TASK = """
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, p, g, m):
+            m.lerp_(g, 0.1)
+            return p.sub_(m, alpha=0.01)
+
+    def get_inputs():
+        return [torch.randn(256, 256) for _ in range(3)]
+"""
+# Their names and values are more than a socket holds.
+COUNTS_TASK = """
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            for i in range(800):
+                self.register_buffer(f"count_of_calls_that_this_part_has_seen_{i}", torch.rand(2))
+
+        def forward(self, x):
+            for buffer in self.buffers():
+                buffer.add_(1)
+            return x * 2
+
+    def get_inputs():
+        return [torch.randn(64, 64)]
+"""
+
+
 class TaskFactsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -175,6 +206,31 @@ class TaskFactsTest(unittest.TestCase):
         roofline = verdict["evidence"]["roofline"]
         self.assertLess(roofline["impossible_ms"], verdict["times"]["candidate"]["median_ms"])
         self.assertLess(roofline["impossible_ms"], roofline["attainable_ms"])
+
+    def test_repeated_judgements_are_of_other_inputs(self):
+        task = self.write("scale.py", SCALE_TASK)
+        candidate = self.write("scale_new.py", SCALE_CANDIDATE.format(body="torch.where(x > 1, x, torch.relu(x * self.scale))"))
+        document = self.run_davinci("-r", task, "-c", candidate, "--repeat", "3", codes=(1,))
+        self.assertEqual(len({e["message"] for e in document["evaluations"]}), 3)
+
+    def test_a_step_in_place_is_judged_by_what_it_leaves(self):
+        task = self.write("step.py", STEP_TASK)
+        self.write("step.toml", "inplace = true\n")
+        right = textwrap.dedent(STEP_TASK).replace("class Model(", "class ModelNew(")
+        self.assertEqual(self.run_davinci("-r", task, "-c", self.write("right.py", right), "-p", "screening")["status"], "ok")
+        forgets = self.write("forgets.py", right.replace("m.lerp_(g, 0.1)", "m = m.lerp(g, 0.1)"))
+        verdict = self.run_davinci("-r", task, "-c", forgets, "-p", "screening", codes=(1,))
+        self.assertEqual(verdict["status"], "mismatch")
+        self.assertIn("input 2 after the call", verdict["message"])
+
+    def test_hundreds_of_buffers_are_compared(self):
+        task = self.write("counts.py", COUNTS_TASK)
+        right = textwrap.dedent(COUNTS_TASK).replace("class Model(", "class ModelNew(")
+        self.assertEqual(self.run_davinci("-r", task, "-c", self.write("right.py", right), "-p", "screening")["status"], "ok")
+        one_less = self.write("one_less.py", right.replace("self.buffers():", "list(self.buffers())[:-1]:"))
+        verdict = self.run_davinci("-r", task, "-c", one_less, "-p", "screening", codes=(1,))
+        self.assertEqual(verdict["status"], "mismatch")
+        self.assertIn("buffer count_of_calls_that_this_part_has_seen_799 after the call", verdict["message"])
 
     def test_library_of_another_package_is_named(self):
         task = ROOT / "tests/exploits/_tasks/matmul.py"

@@ -281,7 +281,8 @@ json Examination::ReferenceSpec() {
                {"alone", IsAlone()},
                {"call_seconds", CallTimeout()},
                {"imports", ToJson(task_.imports)},
-               {"precision", config::PrecisionName(c.precision)}};
+               {"precision", config::PrecisionName(c.precision)},
+               {"inplace", c.inplace}};
   if (context_.facts != nullptr)
     if (const auto found = context_.facts->Get("domain", AdmissionKey()); found.ok() && *found)
       load["domain_on_host"] = true;
@@ -589,6 +590,11 @@ double Examination::CallTimeout() const {
   // The first calls on cuda include Triton's compilation and tuning.
   const double least = protocol_.call_timeout_seconds * (job_.target == Target::kCuda ? 3 : 1);
   return std::max(least, protocol_.call_timeout_factor * baseline_seconds_);
+}
+
+bool Examination::BaselineCompiles() const {
+  const auto& facts = session_->facts[0];
+  return IsCompiled(job_.baseline) || (facts && facts->raw.value("compiles", false));
 }
 
 }  // namespace davinci::judge

@@ -337,6 +337,10 @@ class Examination {
   // else is wrong in `broken`.
   nlohmann::json VerifyRequest(const nlohmann::json& layout, const nlohmann::json& baseline_layout,
                                bool against_truth, bool samples_are_the_candidates) const;
+  // Where the inputs of the last call lie, in an arena of the oracle's.
+  nlohmann::json InputsOf(const Timed& timed) const;
+  // What a call has left behind against truth.
+  nlohmann::json CompareRequest(const Timed& timed, const nlohmann::json& layout) const;
   static nlohmann::json Verified(const nlohmann::json& found, std::optional<Failure>* broken);
   static Failure LateWrites();
   static Failure InputMutation(int input);
@@ -355,6 +359,8 @@ class Examination {
   Result<bool> CheckCompileOnly();
   void DescribeCompileOnly(const nlohmann::json& report, Evaluation* evaluation) const;
   double CallTimeout() const;
+  // Is the baseline compiled at its first call, by the judge or by the reference itself?
+  bool BaselineCompiles() const;
   double ProfileTimeout() const;
   std::string DeviceKey() const;
   void Stage(std::string_view name);

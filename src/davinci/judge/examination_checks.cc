@@ -46,6 +46,24 @@ bool OtherValuesAreWrong(const json& first, const json& second) {
   return static_cast<double>(more - fewer) > kAtTheEdge * static_cast<double>(more);
 }
 
+// The part of an answer with this number, as the beginning of a sentence: what forward returned
+// comes first, then the buffers that it writes to, then the inputs.
+std::string WhereInAnswer(const VariantFacts& facts, size_t part, size_t num_parts) {
+  const size_t num_outputs = facts.outputs.size();
+  const json kept = facts.raw.value("kept", json::array());
+  const json left = facts.raw.value("left_in", json::array());
+  const size_t first_kept = num_outputs - std::min(num_outputs, kept.size());
+  if (part >= num_outputs) {
+    const size_t at = part - num_outputs;
+    return at < left.size() ? fmt::format("input {} after the call: ", left[at].get<int>())
+                            : "an input after the call: ";
+  }
+  if (part >= first_kept)
+    return fmt::format("buffer {} after the call: ",
+                       kept[part - first_kept].get_ref<const std::string&>());
+  return num_parts > 1 ? fmt::format("output {}: ", part) : std::string();
+}
+
 }  // namespace
 
 Result<json> Examination::Prepare(const std::string& distribution, int variant, bool truth,
@@ -120,7 +138,7 @@ std::optional<Failure> Examination::KeepsDeviceBusy(const SlowCall& call) const 
 Result<CallResult> Examination::CallPublished(Timed* timed, bool gated) {
   CallOptions options;
   options.timeout_seconds = CallTimeout();
-  if (timed->side == Side::kBaseline && IsCompiled(job_.baseline))  // at the first call of a shape
+  if (timed->side == Side::kBaseline && BaselineCompiles())  // at the first call of a shape
     options.timeout_seconds =
         std::max(options.timeout_seconds, protocol_.baseline_compile_timeout_seconds);
   options.spin_seconds = job_.target == Target::kCuda ? kSpinSeconds : 0.0;
@@ -329,10 +347,18 @@ json Examination::VerifyRequest(const json& layout, const json& baseline_layout,
                   {"truth", against_truth},
                   {"settled", samples_are_the_candidates && job_.target == Target::kCuda}};
   if (!baseline_layout.is_null()) request["baseline"] = baseline_layout;
+  request["left"] = {{"outputs", InputsOf(candidate_)}, {"baseline", InputsOf(session_->baseline)}};
   if (!session_->reference_mutates && !task_.config.inplace)
-    request["intact"] = {{"name", candidate_.name},
-                         {"shift", current_shift_[static_cast<int>(Side::kCandidate)]}};
+    request["intact"] = InputsOf(candidate_);
   return request;
+}
+
+json Examination::InputsOf(const Timed& timed) const {
+  return {{"name", timed.name}, {"shift", current_shift_[static_cast<int>(timed.side)]}};
+}
+
+json Examination::CompareRequest(const Timed& timed, const json& layout) const {
+  return {{"op", "compare"}, {"outputs", layout}, {"left", {{"outputs", InputsOf(timed)}}}};
 }
 
 json Examination::Verified(const json& found, std::optional<Failure>* broken) {
@@ -373,13 +399,8 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
   for (size_t i = 0; i < outputs.size(); ++i) {
     const json& o = outputs[i];
     if (o.value("passed", false)) continue;
-    std::string where = outputs.size() > 1 ? fmt::format("output {}: ", i) : std::string();
-    const json kept =
-        session_->facts[static_cast<size_t>(variant)]->raw.value("kept", json::array());
-    if (const size_t first_kept = outputs.size() - std::min(outputs.size(), kept.size());
-        i >= first_kept && !kept.empty())
-      where = fmt::format("buffer {} after the call: ",
-                          kept[i - first_kept].get_ref<const std::string&>());
+    const std::string where =
+        WhereInAnswer(*session_->facts[static_cast<size_t>(variant)], i, outputs.size());
     std::string shapes;
     if (variant > 0)
       shapes = fmt::format(" with {}",
@@ -502,7 +523,7 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
                              Collect(&session_->baseline, &own, variant, &own_layout));
     if (unreadable) return ReferenceFailure(*unreadable);
     DAVINCI_ASSIGN_OR_RETURN(auto own_compared,
-                             session_->oracle->Ask({{"op", "compare"}, {"outputs", own_layout}}));
+                             session_->oracle->Ask(CompareRequest(session_->baseline, own_layout)));
     session_->baseline_outside_tolerance = !own_compared.ok.at("passed").get<bool>();
     session_->baseline_checked = true;
   }
@@ -522,9 +543,9 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
     DAVINCI_ASSIGN_OR_RETURN(CallResult again, Call(&candidate_, variant, args));
     DAVINCI_ASSIGN_OR_RETURN(auto gone, Collect(&candidate_, &again, variant, &layout));
     if (gone) break;
-    DAVINCI_ASSIGN_OR_RETURN(
-        auto repeat,
-        session_->oracle->Ask({{"op", "compare"}, {"outputs", layout}, {"at_a_glance", true}}));
+    json compare = CompareRequest(candidate_, layout);
+    compare["at_a_glance"] = true;
+    DAVINCI_ASSIGN_OR_RETURN(auto repeat, session_->oracle->Ask(compare));
     if (repeat.ok.at("passed").get<bool>() || OtherValuesAreWrong(compared, repeat.ok)) {
       failure.outcome = Outcome::kNondeterministic;
       failure.message +=

@@ -203,6 +203,7 @@ Evaluation Examination::Conclude() {
                               ? "task: stochastic reference, reseeded before every call"
                               : "task: not repeatable in training mode, judged in eval mode");
     if (session_->reference_hides_changes) evaluation.AddLabel("task: side effects not compared");
+    if (facts.raw.value("compiles", false)) evaluation.AddLabel("task: compiles itself");
     evaluation.evidence["work"] = facts.raw.value("work", json());
   }
   for (auto& [name, seconds] : stage_seconds_.items())

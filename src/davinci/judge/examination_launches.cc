@@ -19,7 +19,7 @@ constexpr double kWarmSeconds = 0.01;
 }  // namespace
 
 bool Examination::MayLaunchMore() {
-  if (job_.target != Target::kCpu || protocol_.launches < 2 || job_.baseline != "eager" ||
+  if (job_.target != Target::kCpu || protocol_.launches < 2 || BaselineCompiles() ||
       session_->spoilt || baseline_seconds_ > kLongestCall ||
       evaluation_.times.value("import_ms", 0.0) > 1e3 * kLongestImport)
     return false;

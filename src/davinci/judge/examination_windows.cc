@@ -261,6 +261,8 @@ Result<bool> Examination::VerifyWindow(const Pair& pair, const json (&layouts)[2
                                  full_check && i == chosen, last_is_ours);
     if (request.contains("intact"))
       request["intact"]["shift"] = window_shifts_[static_cast<int>(Side::kCandidate)][i];
+    request["left"]["outputs"]["shift"] = window_shifts_[static_cast<int>(Side::kCandidate)][i];
+    request["left"]["baseline"]["shift"] = window_shifts_[static_cast<int>(Side::kBaseline)][i];
     calls.push_back(std::move(request));
   }
   DAVINCI_ASSIGN_OR_RETURN(
