@@ -11,6 +11,8 @@ from davinci_worker.native_compare import HostBackend
 _MAX_SUSPECTS = 0.01  # of an integer output
 _RESIDUE = 1 / 64  # of them: what no honest answer explains
 _ZERO_BUCKET = 320  # numerics/element_rules.h
+_LOOKED_AT = 1 << 20  # elements
+_MOST_LOST, _MOST_FLIPS = 1 / 64, 1e-3  # of an answer: root mean square error over its spread, and share of other whole numbers
 
 
 class _Float:
@@ -105,6 +107,18 @@ class _Integer:
         return self._backend.compare_integers(self.truth, self.honest, candidate, self.dtype, self.residue)
 
 
+def _is_well_conditioned(value, honest):
+    """Does the reference's own precision keep what differs between the numbers of its answer? Where it does not, two honest answers need have
+    little in common."""
+    if not honest.is_floating_point():
+        return float((honest.to(torch.int64) != value.to(torch.int64)).double().mean()) <= _MOST_FLIPS if value.numel() else True
+    wide, own = (t.reshape(-1)[:_LOOKED_AT].double() for t in (value, honest))
+    both = wide.isfinite() & own.isfinite()
+    wide, own = wide[both], own[both]
+    differs = (wide - wide.mean()).norm() if wide.numel() > 1 else wide.norm()
+    return bool((own - wide).norm() <= max(_MOST_LOST, 16 * torch.finfo(honest.dtype).eps) * differs)
+
+
 class Truth:
     """Everything known about the right answer of one input set. It learns from honest answers, one after the other, so that
     none has to be kept, and then settles on its tolerances."""
@@ -131,6 +145,10 @@ class Truth:
         if undefined and all(t.isfinite().all() for t in inputs if t.is_floating_point()):
             for output, places in undefined:
                 output.forgive(places)
+
+    def is_well_conditioned(self, honest):
+        """Is ``honest``, the reference in task precision, near the truth for the most part?"""
+        return all(_is_well_conditioned(output.truth, value) for output, value in zip(self.outputs, honest))
 
     def growth(self, usual):
         """How many powers of two its largest value is above that of ``usual``, magnitudes of the same outputs."""

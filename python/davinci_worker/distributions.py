@@ -11,7 +11,7 @@ import math
 import torch
 from torch.overrides import TorchFunctionMode
 
-from davinci_worker import native, packing, structure
+from davinci_worker import degenerate, native, packing, structure
 
 _MIN_KEYED = 1 << 14
 _MIN_SLICES, _MOST_SLICES = 4, 64
@@ -89,14 +89,15 @@ _LADDERS = {
     "heavy_tailed": ("heavy_tailed", "heavy_tailed_sided", "positive", "task"),
     "log_uniform": ("log_uniform", "log_uniform_mild", "positive", "task"),
     "outliers": ("outliers", "outliers_small", "boundary", "task"),
+    "degenerate": ("degenerate", "degenerate_values", "degenerate_masks", "task"),
 }
 _LAST = 0.93  # the last outlier is above this share of their range, the others below
 _NEAR_OWN = ("outliers", "outliers_small", "boundary")
 VARYING = ("heavy_tailed", "heavy_tailed_sided", "outliers", "outliers_small")  # in which what the task draws alike every time is drawn otherwise
 
 
-# A softmax underflows to zeros, even in float64; all probabilities are alike; slices of zeros, equal values.
-_TYING = ("log_uniform", "small_scale", "outliers", "boundary")
+# A softmax underflows to zeros, even in float64; all probabilities are alike; slices of zeros, equal values; few bits that differ.
+_TYING = ("log_uniform", "small_scale", "outliers", "boundary", *degenerate.NAMES)
 
 
 def ladder(name, selects=False):

@@ -13,8 +13,8 @@ import time
 
 import torch
 
-from davinci_worker import (admission, arena, channel, description, distributions, eager, forms, handover, memory, nearby, nonfinite, outputs, packing,
-                            oracle_windows, published, rounding, source, trace, weights)
+from davinci_worker import (admission, arena, channel, degenerate, description, distributions, eager, forms, handover, memory, nearby, nonfinite,
+                            outputs, packing, oracle_windows, published, rounding, source, trace, weights)
 from davinci_worker.compare import Comparator, bits_of
 from davinci_worker.reference import InputSet, Reference, widen
 
@@ -36,6 +36,7 @@ class Oracle(oracle_windows.Windows):
         self.reference = Reference(self._device)
         self._never_vary = {}  # variant: places of the inputs that get_inputs makes alike for every seed
         self._fixed_whole = {}  # the same of whole numbers; none where the reference can do with no others
+        self._alike = {}  # variant: places of the inputs that are the same for two seeds
         self._fractions = {}  # variant: of inputs that are whole numbers, those that may be others (_takes_fractions)
         self._set = None
         self._weights = None  # seed of the last change of weights
@@ -114,6 +115,7 @@ class Oracle(oracle_windows.Windows):
     def _op_load(self, message, fds):
         self._never_vary.clear()
         self._fixed_whole.clear()
+        self._alike.clear()
         self._fractions.clear()
         return self.reference.load(message)
 
@@ -160,6 +162,7 @@ class Oracle(oracle_windows.Windows):
         if other is not None:
             self._never_vary[variant] = distributions.never_vary(other, distributions.fingerprint(tensors))
             self._fixed_whole[variant] = distributions.fixed_whole(others, tensors)
+            self._alike[variant] = frozenset(i for i, (a, b) in enumerate(zip(others, tensors)) if a.shape == b.shape and torch.equal(a, b))
             del others
         for i in self._never_vary.get(variant, ()) if distribution == "task" else ():
             tensors[i] = distributions.scaled(tensors[i], seed + (i << 32))
@@ -169,13 +172,17 @@ class Oracle(oracle_windows.Windows):
             generator = torch.Generator(device=self._device)
             generator.manual_seed(seed ^ 0x5DEECE66D)
             coarse = self.reference.multiplies and self.reference.spec.get("precision") != "tf32"
-            own = tensors
+            own, sizes = tensors, {size for t in tensors for size in t.shape}
+            if distribution in degenerate.NAMES:
+                alike = self._alike.get(variant, self._alike.get(0, ()))
+                tensors = [degenerate.restyle(t, distribution, generator, sizes, i in alike) for i, t in enumerate(tensors)]
+                return InputSet(skeleton, tensors, variant, seed, distribution)
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
             if coarse and distribution == "heavy_tailed" and all(a is b for a, b in zip(own, tensors)):
                 takes = self._takes_fractions(own, skeleton, variant) or [False] * len(own)
                 tensors = [distributions.round_down(distributions.with_fractions(t, generator)) if may else t for t, may in zip(own, takes)]
             for i in self._fixed_whole.get(variant, ()) if distribution in distributions.VARYING else ():
-                tensors[i] = distributions.other_whole(tensors[i], generator, {size for t in tensors for size in t.shape})
+                tensors[i] = distributions.other_whole(tensors[i], generator, sizes)
             if distribution.startswith("outliers"):
                 skeleton = distributions.other_numbers(skeleton, generator)
         return InputSet(skeleton, tensors, variant, seed, distribution)
@@ -301,12 +308,35 @@ class Oracle(oracle_windows.Windows):
             found = self._judged(built, seed, used, variant)
             if found is None and self._fixed_whole.pop(variant, None):  # other lengths or positions may be what it cannot do with
                 found = self._judged(built, seed, used, variant)
-            if used == "task" or (found is not None and found[1]["defined_share"] >= 0.5 and (
-                    used == "log_uniform" or found[0].truth.growth(built.magnitudes) <= _MOST_GROWTH)  # those ask about overflow, too
-                    and not self.reference.partial_products_overflow(built, found[0])):
+            if used == "task" or found is not None and self._tells(built, found):
                 break
         drawn, judged = found
         return drawn, used, judged
+
+    def _tells(self, built, found):
+        """Is the reference in its domain with these inputs, so that honest answers have something in common?"""
+        drawn, judged = found
+        if judged["defined_share"] < 0.5 or drawn.distribution == "large_mean" and not self._is_well_conditioned(built, drawn):
+            return False
+        if drawn.distribution != "log_uniform" and drawn.truth.growth(built.magnitudes) > _MOST_GROWTH:  # those ask about overflow, too
+            return False
+        return not self.reference.partial_products_overflow(built, drawn)
+
+    def _is_well_conditioned(self, built, drawn):
+        """Is the reference near truth in its own precision, and PyTorch's other ways to the same answer within the tolerance? A norm of
+        channels-last inputs may take the variance as a difference of squares."""
+        if not drawn.truth.is_well_conditioned(drawn.reference):
+            return False
+        for context, convert in forms.of(drawn.tensors, self.reference.multiplies, 0)[1:]:
+            try:
+                with context():
+                    other = self.reference.outputs(built.model, drawn, lambda t: convert(t.clone(memory_format=torch.preserve_format)))  # noqa: B023
+            except RuntimeError as error:  # it cannot be done in this form
+                self._insist_on_memory(error)
+                continue
+            if not self._comparator.compare(drawn.truth, other)["passed"]:
+                return False
+        return True
 
     # What admission asks about the reference.
     def reference_outputs(self, drawn):
@@ -365,8 +395,8 @@ class Oracle(oracle_windows.Windows):
                     drawn.truth.learn(self.reference.outputs(precise if exact else model, drawn, widen if exact else None))
         except RuntimeError as error:
             self._insist_on_memory(error)
-        # Where all inputs are small, biases make the terms of a sum alike, and one loop rounds all of them to one side.
-        one_sided = drawn.distribution.startswith(("log_uniform", "small_scale"))
+        # Where all inputs are small, biases make the terms of a sum alike, as a large mean does, and one loop rounds all of them to one side.
+        one_sided = drawn.distribution.startswith(("log_uniform", "small_scale", "large_mean"))
         drawn.truth.settle(self.reference.spec.get("tolerance_multiple"), terms, one_sided)
         if drawn.distribution == "task":
             built.magnitudes = built.magnitudes or drawn.truth.magnitudes()

@@ -191,6 +191,11 @@ class Structure:
     def ordered(self):
         return self._order != 0
 
+    @property
+    def is_bound(self):
+        """Is there more to it than zeros in their places: can an element not change alone?"""
+        return bool(self.keeps_all or self.solvable or self.symmetric or self._order or self._probabilities or self._unit or self._columns)
+
     def other_system(self, generator):
         """Other values of what is ``solvable``, as well conditioned or nearly so, in which the diagonal tells less: the rows in another
         order, or, where it is definite, the outer product of a vector more. Where zeros are structural the own ones."""

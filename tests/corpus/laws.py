@@ -1,7 +1,7 @@
 """Both laws without the clock: the oracle is asked, in this process, what it says to PyTorch's own answers, and to lesser ones.
 
     python tests/corpus/laws.py --library build/dev/lib/libdavinci_worker.so [--target cpu] [--seeds 5] [--only REGEX] [--compiled REGEX]
-        [-j N] [--out rows.jsonl] [--no-tasks | --no-modules] [--law 1|2]
+        [--distributions NAME,…] [-j N] [--out rows.jsonl] [--no-tasks | --no-modules] [--law 1|2]
 
 For every task of tasks/ and every module of modules.py: each relative (relatives.py), on each distribution, with so many secret seeds and
 weights written anew for each, against truth and, on own inputs, against the baseline's answer. A refused answer is a fault of ours.
@@ -23,7 +23,7 @@ import traceback
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "python")]
-DISTRIBUTIONS = ("task", "heavy_tailed", "log_uniform", "small_scale", "outliers")
+DISTRIBUTIONS = ("task", "heavy_tailed", "log_uniform", "small_scale", "degenerate", "large_mean", "outliers")
 
 import modules  # noqa: E402
 import relatives  # noqa: E402
@@ -40,7 +40,7 @@ def cases(target, only, tasks=True, others=True):
     return {name: case for name, case in found.items() if re.search(only, name)}
 
 
-def examine(name, case, target, seeds, with_compiled, law=1):
+def examine(name, case, target, seeds, with_compiled, law=1, distributions=DISTRIBUTIONS):
     """Rows {"module", "relative", "worst", "refused": [{"seed", "distribution", "text"}], "seconds"}."""
     import torch
     from davinci_worker import kept_state, oracle, outputs, packing, source, weights
@@ -48,7 +48,9 @@ def examine(name, case, target, seeds, with_compiled, law=1):
     text, config, sizes = case
     started = time.monotonic()
     torch.manual_seed(1)
+    compiler = torch.compile, torch.nn.Module.compile
     judge = oracle.Oracle(None, {"threads": torch.get_num_threads(), "target": target})
+    torch.compile, torch.nn.Module.compile = compiler  # for relatives: an oracle compiles nothing
     judge._candidate_tensors = lambda tensors: tensors
     spec = {"path": f"/corpus/{name}.py", "source": text, "entry": config.get("entry", "Model"), "function": config.get("function"),
             "op_path": config.get("op"), "precision": config.get("precision", "fp32"), "mode": config.get("mode"), "init_seed": 11, "state_seed": 12,
@@ -71,7 +73,7 @@ def examine(name, case, target, seeds, with_compiled, law=1):
     for seed in range(seeds):
         if seed:
             judge.reference.reweigh(100 + seed, True)
-        for distribution in DISTRIBUTIONS:
+        for distribution in distributions:
             judge._set = None
             drawn, used, judged = judge.draw_judged((seed + 1) * 7919 + 17, distribution, 0)
             judge._set = drawn
@@ -148,6 +150,7 @@ def main():
     parser.add_argument("--no-tasks", action="store_true")
     parser.add_argument("--no-modules", action="store_true")
     parser.add_argument("--law", type=int, default=1, choices=(1, 2))
+    parser.add_argument("--distributions", default=",".join(DISTRIBUTIONS), help="those to draw, task among them")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds after which no further case is begun")
     parser.add_argument("-j", "--jobs", type=int, default=1)
@@ -157,7 +160,8 @@ def main():
     if out and out.exists():
         rows = [json.loads(line) for line in out.read_text().splitlines()]
     known = {row["module"] for row in rows}
-    work = [(name, case, options.target, options.seeds, bool(options.compiled and re.search(options.compiled, name)), options.law)
+    work = [(name, case, options.target, options.seeds, bool(options.compiled and re.search(options.compiled, name)), options.law,
+             options.distributions.split(","))
             for name, case in cases(options.target, options.only, not options.no_tasks, not options.no_modules).items() if name not in known]
     started = time.monotonic()
     with multiprocessing.get_context("spawn").Pool(options.jobs, _start, (os.path.abspath(options.library), options.threads)) as pool:

@@ -21,8 +21,9 @@ using nlohmann::json;
 // the kernel books the time of a thread that is just stopping up to a scheduler tick late. The
 // median over all calls is held to a far tighter bound.
 constexpr int64_t kMaxOutsideCpuNs = 20'000'000;
-// Skip the small-scale distribution above this size: it needs another copy of the inputs.
-constexpr int64_t kFaintBytes = int64_t{1} << 30;
+// Distributions that need another copy of the inputs are left out above this size.
+constexpr int64_t kCopiedBytes = int64_t{1} << 30;
+constexpr std::string_view kCopied[] = {"small_scale", "degenerate", "large_mean"};
 constexpr int kRepeatsToTellNondeterminism = 2;
 // A library that adds in another order the next time moves a few values over the tolerance's edge:
 // this much of the wrong ones says nothing about a race.
@@ -532,7 +533,8 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   if (compared.at("passed").get<bool>()) {
     right_since_reweigh_ = true;
     // Those in which what hardly ever varies does.
-    if (variant == 0 && distribution != "task" && !distribution.starts_with("log_uniform"))
+    if (variant == 0 && distribution != "task" && distribution != "large_mean" &&
+        !distribution.starts_with("log_uniform"))
       stress_.push_back(distribution);
     return SharedOutput();
   }
@@ -564,7 +566,8 @@ Result<bool> Examination::CheckVariant(int variant, bool own_size) {
     if (own_size && !step.every_variant) last = &step;
   for (const CheckStep& step : protocol_.steps) {
     if (step.every_variant == own_size) continue;
-    if (step.distribution == "small_scale" && session_->facts[0]->slot_bytes > kFaintBytes)
+    if (session_->facts[0]->slot_bytes > kCopiedBytes &&
+        std::ranges::find(kCopied, step.distribution) != std::end(kCopied))
       continue;
     if (&step == last) {
       DAVINCI_ASSIGN_OR_RETURN(auto failure, Reweigh(session_->CheckSeed("weights, last check")));

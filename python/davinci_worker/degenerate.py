@@ -1,0 +1,152 @@
+"""Values at the end of what an input may hold, which a task's own draws hardly ever reach: a row of a mask that hides or shows all, a sequence or
+group without elements, silence, a constant stretch, and a mean that is large beside the spread.
+
+``degenerate`` has all of the first; ``degenerate_values`` those of floating inputs alone, ``degenerate_masks`` those of masks and lengths alone.
+``large_mean`` has the last.
+"""
+
+import torch
+
+from davinci_worker import structure
+
+NAMES = ("degenerate", "degenerate_values", "degenerate_masks", "large_mean")
+_ROWS = 16  # one in so many rows of a mask hides all, one shows all; one in half as many lengths is zero
+_LEAST_STRETCH = 8  # elements; a shorter dimension has no silence
+# Times the spread: a variance taken as a difference of squares is wrong in its first digits, and enough bits of the spread are left.
+_MEAN = {torch.float64: 4096.0, torch.float32: 4096.0, torch.float16: 32.0, torch.bfloat16: 8.0}
+
+
+def restyle(tensor, distribution, generator, sizes=(), alike=False):
+    """The tensor, or another of its kind, shape, strides and type. ``sizes``: of the dimensions of all inputs; ``alike``: the task draws it alike
+    every time, so what it looks like is structure."""
+    if tensor.numel() == 0 or tensor.dim() == 0:
+        return tensor
+    masks, values = distribution in ("degenerate", "degenerate_masks"), distribution in ("degenerate", "degenerate_values")
+    pair = _two_values(tensor)
+    if pair is not None:
+        return _mask(tensor, *pair, generator) if masks and not alike and not _is_one_hot(tensor) else tensor
+    if not tensor.is_floating_point():
+        return _counts(tensor, generator, sizes) if masks and tensor.dim() == 1 and tensor.numel() > 1 else tensor
+    if distribution != "large_mean" and not values:
+        return tensor
+    some = structure.sample(tensor)
+    if not torch.isfinite(some).all() or structure.has_few_values(some):
+        return tensor
+    kind = structure.Structure(tensor)
+    if kind.is_bound:
+        return tensor
+    return kind.keep(_large_mean(tensor, some, generator) if distribution == "large_mean" else _with_silence(tensor, generator))
+
+
+def _uniform(shape, generator):
+    return torch.rand(shape, generator=generator, device=generator.device)
+
+
+def _two_values(tensor):
+    """The two values of a mask of any type, the lower one first; None of another tensor."""
+    if tensor.dtype is torch.bool:
+        low, high = torch.tensor(False, device=tensor.device), torch.tensor(True, device=tensor.device)
+        return (low, high) if bool(tensor.any()) and not bool(tensor.all()) else None
+    found = torch.unique(structure.sample(tensor))
+    if found.numel() != 2 or tensor.numel() < structure.MIN_CONSTANT:
+        return None
+    low, high = found
+    return (low, high) if all(bool(((part == low) | (part == high)).all()) for part in structure.blocks(tensor)) else None
+
+
+def _is_one_hot(tensor):
+    rows = tensor != tensor.amin() if tensor.dtype is not torch.bool else tensor
+    return tensor.shape[-1] > 1 and any(bool((rows.sum(axis) == 1).all()) for axis in {tensor.dim() - 1, 0})
+
+
+def _mask(tensor, low, high, generator):
+    """Some rows all of one value, some all of the other. In a square mask a triangle or diagonal of one value stays."""
+    result = tensor.clone(memory_format=torch.preserve_format)
+    if tensor.dim() == 1:
+        return result.fill_(low if bool(_uniform((), generator) < 0.5) else high)
+    count = tensor.numel() // tensor.shape[-1]
+    order = _uniform((count,), generator).argsort().reshape(tensor.shape[:-1])  # a number for each row
+    most = max(1, count // _ROWS)
+    result[order < most] = low
+    result[(order >= most) & (order < 2 * most)] = high
+    if tensor.shape[-2] == tensor.shape[-1] > 1:
+        whole = torch.ones(tensor.shape[-2:], dtype=torch.bool, device=tensor.device)
+        for part in (whole.triu(1), whole.tril(-1), torch.eye(tensor.shape[-1], dtype=torch.bool, device=tensor.device)):
+            own = tensor[..., part]
+            if bool((own == low).all() | (own == high).all()):
+                result[..., part] = own
+    return result
+
+
+def _counts(tensor, generator, sizes):
+    """Lengths, of which some become zero; groups that make up one of the ``sizes``, and their begins, of which one becomes empty. All other whole
+    numbers stay."""
+    steps = tensor[1:] - tensor[:-1]
+    rising = bool((steps >= 0).all())
+    if int(tensor[0]) == 0 and rising and int(steps.max()) > 1:
+        lengths = _one_empty(steps)
+        return torch.cat([tensor[:1], lengths.cumsum(0).to(tensor.dtype)])
+    low, high = int(tensor.min()), int(tensor.max())
+    if low < 1 or high > max(sizes, default=0) or tensor.numel() not in sizes:
+        return tensor
+    if tensor.unique().numel() == tensor.numel() and high - low + 1 == tensor.numel():  # an order
+        return tensor
+    if int(tensor.sum()) in sizes:
+        return _one_empty(tensor)
+    count = max(1, 2 * tensor.numel() // _ROWS)
+    places = _uniform((tensor.numel(),), generator).argsort()
+    if rising:
+        places = torch.arange(tensor.numel(), device=tensor.device)
+    elif bool((steps <= 0).all()):
+        places = torch.arange(tensor.numel(), device=tensor.device).flip(0)
+    result = tensor.clone()
+    result[places[:count]] = 0
+    return result
+
+
+def _one_empty(lengths):
+    """The same sum, and no group larger than the largest: the smallest gives all to the next one."""
+    order = lengths.argsort()
+    give, take = order[0], order[min(1, lengths.numel() - 1)]
+    if lengths.numel() < 3 or int(lengths[give] + lengths[take]) > int(lengths.max()):
+        return lengths
+    result = lengths.clone()
+    result[take] += result[give]
+    result[give] = 0
+    return result
+
+
+def _with_silence(tensor, generator):
+    """Each sample at a loudness of its own, with a stretch of zeros and one of a constant along its longest dimension."""
+    along = max(range(min(1, tensor.dim() - 1), tensor.dim()), key=lambda d: tensor.shape[d])
+    length, samples = tensor.shape[along], tensor.shape[0] if tensor.dim() > 1 else 1
+    result = tensor.clone(memory_format=torch.preserve_format)
+    if length < _LEAST_STRETCH:
+        return result
+    shape = [1] * tensor.dim()
+    shape[along] = length
+    place = torch.arange(length, device=tensor.device).reshape(shape)
+    shape[along], shape[0] = 1, samples
+
+    def drawn(low, high):
+        return low + (_uniform(shape, generator) * (high - low + 1)).long()
+
+    if tensor.dim() > 1:
+        result.mul_((2.0 ** -drawn(0, 2)).to(tensor.dtype))
+    least = max(1, length // 8)
+    silent, same, gap = drawn(least, 2 * least), drawn(least, 2 * least), drawn(1, least)
+    after = (place - drawn(0, length - 1)) % length  # places behind the beginning of the silence
+    constant = (after >= silent + gap) & (after < silent + gap + same)
+    result.copy_(torch.where(constant, result.narrow(along, 0, 1), result))
+    return result.masked_fill_(after < silent, 0)
+
+
+def _large_mean(tensor, some, generator):
+    """All of it moved to one side by much more than its spread."""
+    spread = some.double().std().item() if some.numel() > 1 else 0.0
+    mean = spread * _MEAN[tensor.dtype] * (0.75 + 0.5 * _uniform((), generator).item())
+    both_sides = bool((some < 0).any()) and bool((some > 0).any())
+    if (both_sides and _uniform((), generator).item() < 0.5) or bool((some <= 0).all()):
+        mean = -mean
+    result = tensor.clone(memory_format=torch.preserve_format)
+    return result if abs(mean) > torch.finfo(tensor.dtype).max / 16 else result.add_(mean)
