@@ -186,5 +186,42 @@ class VerdictTest(Judged):
         self.assertEqual(self.verdicts(squares, "torch.randn(64, 512)", "x", [], "large_mean")[0], "task", "the reference's own way")
 
 
+CODES = "torch.randn(2048, 16), torch.rand(128, 16) / 64"
+EXPANDED = "d = z.square().sum(1, keepdim=True) + c.square().sum(1) - 2 * z @ c.T; "
+DIRECT = "d = (z[:, None] - c).square().sum(-1); "
+
+
+class ChoiceTest(Judged):
+    def chosen(self, ends, wrong, right=(DIRECT,), reference=EXPANDED, inputs=CODES, given=("z", "c")):
+        """All honest forms are right on all seeds, and each wrong one is refused on some."""
+        refused = [0] * len(wrong)
+        for seed in range(4):
+            _, found = self.verdicts(reference + ends, inputs, given, [*(r + ends for r in right), *wrong], "task", seed)
+            self.assertEqual(found[:len(right)], [True] * len(right), (ends, seed))
+            refused = [count + (not passed) for count, passed in zip(refused, found[len(right):])]
+        self.assertTrue(all(refused), (ends, refused))
+
+    def test_the_nearest_code_is_decided_by_its_distance(self):
+        without_norm = "d = -(z @ c.T); "
+        for ends in ("i = d.argmin(1); return F.embedding(i, c), i", "i = d.argmin(1); return i.to(torch.int32).view(32, 64)",
+                     "return F.embedding(d.argmin(1), c)", "v, i = d.min(1); return v, i", "v, i = (-d).topk(2, 1); return i, c[i].sum(1)"):
+            wrong = [without_norm + ends]
+            if ends.endswith(", i") and "argmin" in ends:
+                wrong += [DIRECT + "i = d.argmin(1); return F.embedding(i, c), i.roll(1)", DIRECT + "i = d.argmin(1); return F.embedding(i.roll(1), c), i",
+                          DIRECT + "i = torch.where(torch.arange(2048) == 99, 5, d.argmin(1)); return F.embedding(i, c), i"]
+            self.chosen(ends, wrong)
+
+    def test_experts_of_a_router(self):
+        reference, inputs = "s = (x @ w).softmax(-1); ", "torch.randn(512, 64), torch.randn(64, 16) / 64"
+        ends = "p, i = s.topk(2); return p / p.sum(-1, keepdim=True), i"
+        in_double = "s = (x.double() @ w.double()).softmax(-1).float(); "
+        coarse = "s = (x.bfloat16() @ w.bfloat16()).float().softmax(-1); "
+        twice = ends.replace("return", "i = i[:, :1].expand_as(i); return")
+        self.chosen(ends, [coarse + ends, reference + twice], [in_double, reference], reference, inputs, ("x", "w"))
+
+    def test_what_is_not_rounded_has_no_near_ties(self):
+        self.chosen("return x.argmax(-1)", ["return (x + 1e-6 * torch.rand(x.shape)).bfloat16().argmax(-1)"], ["x = x + 0; "], "", "torch.randn(4096, 64)", "x")
+
+
 if __name__ == "__main__":
     unittest.main()
