@@ -514,17 +514,13 @@ class Oracle(oracle_windows.Windows):
         honest answers there are."""
         tensors = self._answer_of(message, "outputs", self._set)
         if message.get("at_a_glance") and not self.reference.published:
-            return self._comparator.compare(self._set.truth, tensors)
+            return self._compared(tensors)[1]
         return self._compare_with_truth(tensors)
 
     def _compare_with_truth(self, tensors):
         if self.reference.published:
             return published.compare(self._set.reference, tensors, self.reference.published)
-        truth = self._set.truth
-        comparison = self._comparator.compare(truth, tensors)
-        if not comparison["passed"] and self.reference.selects and truth.exact:
-            truth = self._for_its_choices(truth, tensors)
-            comparison = self._comparator.compare(truth, tensors)
+        truth, comparison = self._compared(tensors)
         if comparison["passed"]:
             return comparison
         inputs = sum(t.numel() for t in self._set.tensors)
@@ -533,6 +529,15 @@ class Oracle(oracle_windows.Windows):
         if not few and any(map(nearby.is_hopeless, comparison["outputs"])):
             return comparison
         return nearby.look(truth, tensors, comparison, self._comparator, self._honest_rounds(few), few)
+
+    def _compared(self, tensors):
+        """(the truth they are held against, the comparison)"""
+        truth = self._set.truth
+        comparison = self._comparator.compare(truth, tensors)
+        if not comparison["passed"] and self.reference.selects and truth.exact:
+            truth = self._for_its_choices(truth, tensors)
+            comparison = self._comparator.compare(truth, tensors)
+        return truth, comparison
 
     def _for_its_choices(self, truth, tensors):
         """The truth for what the candidate has chosen, where that is as good as what the reference chooses."""
