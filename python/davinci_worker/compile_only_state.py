@@ -1,0 +1,20 @@
+"""What a check without a device keeps between calls."""
+
+
+class State:
+    arch = 90
+    seconds = 10.0      # of one call, compilation excepted
+    redirected = False
+    blocked = None      # {"reason", "detail"} of the last call or load
+    any_size = False    # the last call or load failed in a way that no size of the inputs leads to
+    kernels = {}        # (name, constants) -> report
+    builds = []
+    last_request = None
+    deadline = 0.0
+    calls = 0           # of the model
+
+
+state = State()
+MOST_LISTED = 64
+# Of a block, by architecture.
+SHARED_LIMIT_BYTES = {80: 166912, 86: 101376, 89: 101376, 90: 232448, 100: 232448, 103: 232448, 120: 101376}

@@ -1,0 +1,227 @@
+"""Triton kernels where there is no device. Every launch compiles the kernel with the types and constants of that launch (Triton's own
+binder, an explicit target) down to a cubin, and then runs it in Triton's interpreter. The interpreter is normally chosen by an environment
+variable before Triton is imported, and then nothing can be compiled; here both are done by the same function object.
+"""
+
+import dataclasses
+import math
+import time
+
+import torch
+
+from davinci_worker import interpreted_memory, interpreted_numbers
+from davinci_worker.compile_only_native import refused_grid
+from davinci_worker.compile_only_state import MOST_LISTED, SHARED_LIMIT_BYTES, state
+from davinci_worker.undecided import NeedsDevice, NotInterpretable, TooSlow, Undecided
+
+_PROBE_PROGRAMS = 4
+_MAX_INTERPRETED_BYTES = 1 << 30  # the interpreter copies what a launch is given
+
+
+class LaunchError(RuntimeError):
+    """No device takes this launch."""
+
+
+class _TargetDriver:
+    """What Triton's compiler asks its driver for, with no device behind it."""
+
+    def __init__(self, arch):
+        from triton.backends.compiler import GPUTarget
+
+        self._target = GPUTarget("cuda", arch, 32)
+
+    def get_current_target(self):
+        return self._target
+
+    def get_current_device(self):
+        return 0
+
+    def get_active_torch_device(self):
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self):
+        return torch.cuda
+
+    def get_current_stream(self, device):
+        return 0
+
+    def get_benchmarker(self):
+        raise NeedsDevice("a benchmark of the candidate's own")
+
+    def __getattr__(self, name):
+        raise NeedsDevice(f"Triton's driver was asked for {name}")
+
+
+def _constants(kernel, bound):
+    return {name: value if isinstance(value, (bool, int, float, str)) else str(value)
+            for name, value in bound.items() if name in kernel}
+
+
+def _record(jit, kwargs, kernel, warps):
+    constants = {jit.arg_names[i] for i in jit.constexprs}
+    key = (jit.__name__, str(sorted(_constants(constants, kwargs).items(), key=str)))
+    report = state.kernels.get(key)
+    if report is None:
+        report = {"kernel": jit.__name__, "constants": _constants(constants, kwargs), "warps": warps,
+                  "shared_bytes": getattr(kernel.metadata, "shared", 0), "cubin_bytes": len(kernel.asm.get("cubin", b"")),
+                  "ptx_bytes": len(kernel.asm.get("ptx", "")), "launches": 0, "programs": 0, "interpreted": 0}
+        if len(state.kernels) < MOST_LISTED:
+            state.kernels[key] = report
+    report["launches"] += 1
+    return report
+
+
+class _Progress:
+    """Of the launch that is being interpreted: how long it has taken and which of its programs comes next. Programs of a device come in no
+    particular order, so every call of the model has another one: upwards, downwards, mixed."""
+
+    def __init__(self):
+        self.programs, self.total, self.started, self.memory = 0, 0, 0.0, None
+
+    def begin(self, name, sizes, memory):
+        self.programs, self.started, self.memory, self._name = 0, time.monotonic(), memory, name
+        self._sizes = (*sizes, 1, 1)[:3]
+        self.total = math.prod(self._sizes)
+        self._step = int(self.total * 0.618) | 1
+        while math.gcd(self._step, self.total) > 1:
+            self._step += 2
+
+    def end(self):
+        self.memory = None
+
+    def check(self):
+        if time.monotonic() > state.deadline:
+            raise TooSlow(f"{self._name}: {self.programs} of {self.total} programs took {time.monotonic() - self.started:.0f} s")
+
+    def next(self):
+        """Coordinates of the next program."""
+        if self.programs == _PROBE_PROGRAMS or self.programs % 64 == 63:
+            expected = (time.monotonic() - self.started) / self.programs * self.total
+            if self.started + expected > state.deadline:
+                raise TooSlow(f"{self.total} programs would take about {expected:.0f} s")
+        order = state.calls % 3
+        program = self.programs if order == 1 else self.total - 1 - self.programs if order == 2 else self.programs * self._step % self.total
+        self.programs += 1
+        if self.memory is not None:
+            self.memory.begin(program)
+        x, rest = divmod(program, self._sizes[1] * self._sizes[2])
+        return x, *divmod(rest, self._sizes[2])
+
+
+def _tensors(value):
+    """All tensors in an argument of a launch; a tensor descriptor's is its base."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [t for item in value for t in _tensors(item)]
+    base = getattr(value, "base", None)  # TensorDescriptor, TensorWrapper
+    return [base] if isinstance(base, torch.Tensor) else []
+
+
+def install():
+    """Raises ImportError where there is no Triton."""
+    import triton
+    from triton import knobs
+    from triton.runtime import autotuner, driver, errors, interpreter, jit
+
+    driver.set_active(_TargetDriver(state.arch))
+    compile_only = jit.JITFunction.run
+    open_scopes = []   # patches of triton.language while a kernel is being interpreted
+    patched = set()
+    rewritten = {}
+    progress = _Progress()
+    builder = interpreter.interpreter_builder
+    set_grid_idx = builder.set_grid_idx
+    builder.set_grid_idx = lambda x, y, z: set_grid_idx(*progress.next())
+    interpreted_numbers.install(interpreter)
+    interpreted_memory.install(interpreter, lambda: progress.memory, progress.check)
+
+    def enter(function):
+        marker = id(function.__globals__)
+        if marker in patched:
+            return
+        scope = interpreter._patch_lang(function)
+        if not hasattr(scope, "restore"):
+            raise NotInterpretable(f"Triton {triton.__version__} cannot both compile and interpret in one process")
+        patched.add(marker)
+        open_scopes.append(scope)
+
+    def rewrite(function):
+        if function not in rewritten:
+            rewritten[function] = interpreter.FunctionRewriter(function).rewrite_ast()
+        return rewritten[function]
+
+    def device_call(self, *args, **kwargs):
+        if not open_scopes:
+            raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+        enter(self.fn)
+        return rewrite(self.fn)(*args, **kwargs)
+
+    def run(self, *args, grid, warmup, **kwargs):
+        given = dict(zip(self.arg_names, args)) | kwargs
+        began = time.monotonic()
+        kernel = compile_only(self, *args, grid=grid, warmup=True, **kwargs)
+        state.deadline += time.monotonic() - began
+        warps = getattr(kernel.metadata, "num_warps", 4)
+        limit = SHARED_LIMIT_BYTES.get(state.arch, 101376)
+        if kernel.metadata.shared > limit:
+            raise errors.OutOfResources(kernel.metadata.shared, limit, "shared memory")
+        if warps * 32 > 1024:
+            raise errors.OutOfResources(warps * 32, 1024, "threads")
+        report = _record(self, given, kernel, warps)
+        if warmup:
+            return kernel
+        shape = {name: p.default for name, p in self.signature.parameters.items() if p.default is not p.empty} | given
+        sizes = tuple(int(g) for g in (grid(shape) if callable(grid) else grid))
+        if why := refused_grid(sizes):
+            raise LaunchError(f"{self.__name__}: {why}")
+        tensors = _tensors(tuple(given.values()))
+        size = sum(t.numel() * t.element_size() for t in tensors)
+        if size > _MAX_INTERPRETED_BYTES:
+            raise TooSlow(f"{self.__name__} is launched on tensors of {size / 1e9:.3g} GB")
+        function = rewrite(self.fn)
+        memory = interpreted_memory.Launch(self.__name__, tensors, (*sizes, 1, 1)[:3]) if math.prod(sizes) > 1 else None
+        progress.begin(self.__name__, sizes, memory)
+        report["programs"] = progress.total
+        default_precision = getattr(kernel.metadata, "default_dot_input_precision", "tf32")
+        builder.options = dataclasses.replace(builder.options, default_dot_input_precision=default_precision)
+        knobs.runtime.interpret = True
+        patched.clear()
+        try:
+            enter(self.fn)
+            interpreter.GridExecutor(function, self.arg_names, sizes, self.pre_run_hooks)(*args, **kwargs)
+        except (errors.InterpreterError, AttributeError, NotImplementedError, TypeError) as error:
+            if isinstance(error.__cause__, Undecided):
+                raise error.__cause__ from None
+            raise NotInterpretable(f"{self.__name__}: {error}"[:500]) from None
+        finally:
+            progress.end()
+            while open_scopes:
+                open_scopes.pop().restore()
+            knobs.runtime.interpret = False
+        report["interpreted"] += 1
+        return kernel
+
+    def tune(self, *args, **kwargs):
+        """The first configuration that compiles; the fastest one is known on a device only."""
+        self.nargs = dict(zip(self.arg_names, args))
+        last = None
+        for config in self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs:
+            current = dict(kwargs, **config.all_kwargs())
+            full = {**self.nargs, **current}
+            try:
+                if config.pre_hook:
+                    config.pre_hook(full)
+                self.pre_hook(full, reset_only=True) if not self.user_defined_pre_hook else self.pre_hook(full)
+                result = self.fn.run(*args, **current)
+            except (errors.OutOfResources, errors.PTXASError, triton.compiler.CompilationError) as error:
+                last = error
+                continue
+            self.best_config = config
+            self.nargs = None
+            return result
+        raise last
+
+    jit.JITFunction.__call__ = device_call
+    jit.JITFunction.run = run
+    autotuner.Autotuner.run = tune
