@@ -120,8 +120,14 @@ int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job,
     if (!written.ok()) return FailCommand("judge", written);
   }
   const Evaluation verdict = evaluation.ok() ? *evaluation : FailedEvaluation(evaluation.status());
-  const int code =
-      evaluation.ok() ? ExitCode(*evaluation) : FailCommand("judge", evaluation.status());
+  int code = evaluation.ok() ? ExitCode(*evaluation) : FailCommand("judge", evaluation.status());
+  if (evaluation.ok() && !arguments.export_to.empty() && verdict.outcome == Outcome::kCompileOnly) {
+    fmt::print(stderr,
+               "davinci judge: {} is not written: a check without a GPU certifies nothing; judge "
+               "the candidate where there is one\n",
+               arguments.export_to);
+    code = 4;
+  }
   if (arguments.json)
     fmt::print("{}\n", JsonText(ToJson(verdict), 2));
   else if (evaluation.ok()) {

@@ -21,7 +21,9 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::JobFiles
   };
   text += fmt::format("{}{}{}  {} against {}\n", tint, OutcomeName(evaluation.outcome), plain,
                       job.candidate_path, job.reference_path);
-  row("correct", !evaluation.correct ? "not compared" : *evaluation.correct ? "yes" : "no");
+  row("correct", evaluation.correct ? (*evaluation.correct ? "yes" : "no")
+                 : unproven         ? "not decided"
+                                    : "not compared");
   if (evaluation.speedup) {
     const Speedup& s = *evaluation.speedup;
     row("speedup", SpeedupText(s));

@@ -16,7 +16,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from davinci_worker import compile_only_native
-from davinci_worker.compile_only_state import MOST_LISTED, SHARED_LIMIT_BYTES, state
+from davinci_worker.compile_only_state import MOST_LISTED, SHARED_LIMIT_BYTES, is_on_host, state
 from davinci_worker.undecided import Undecided
 
 _SM_COUNT = 132
@@ -38,38 +38,64 @@ _IS_CUDA = torch.Tensor.is_cuda.__get__
 _DEVICE = torch.Tensor.device.__get__
 
 
+# What makes a tensor of no other one: on the host, unless a device is named.
+_FACTORIES = frozenset((
+    torch.arange, torch.empty, torch.empty_strided, torch.eye, torch.from_numpy, torch.full, torch.linspace, torch.logspace, torch.ones, torch.rand,
+    torch.randint, torch.randn, torch.randperm, torch.scalar_tensor, torch.tensor, torch.zeros))
+
+
 class _Redirect(TorchFunctionMode):
-    """Asking for a CUDA tensor yields a CPU one that calls itself CUDA, so that unchanged candidates can be interpreted."""
+    """Asking for a CUDA tensor yields a CPU one that calls itself CUDA, so that unchanged candidates can be interpreted. In a call of the
+    model, tensors that a device would not hold are marked: those made without a device, copies to the CPU, and what is made of them alone.
+    Before, there is no telling: the model moves to the device after it was constructed."""
+
+    def __init__(self, calling):
+        super().__init__()
+        self._calling = calling
 
     def __torch_function__(self, func, types_, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
         if func == _IS_CUDA:
-            return True
+            return not is_on_host(args[0])
         if func == _DEVICE:
-            return torch.device("cuda", 0)
+            return torch.device("cpu") if is_on_host(args[0]) else torch.device("cuda", 0)
         if func is torch.Tensor.cpu:
-            return args[0].clone()
+            return self._mark(args[0].clone())
         if func is torch.Tensor.cuda:
             state.redirected = True
-            return args[0]
-        if _is_cuda(kwargs.get("device")):
-            state.redirected = True
+            return args[0].clone() if is_on_host(args[0]) else args[0]
+        to_device = _is_cuda(kwargs.get("device"))
+        if to_device:
             kwargs["device"] = torch.device("cpu")
-        if func in (torch.Tensor.to,) and any(_is_cuda(a) for a in args[1:]):
-            state.redirected = True
+        if func is torch.Tensor.to and any(_is_cuda(a) for a in args[1:]):
+            to_device = True
             args = tuple(torch.device("cpu") if _is_cuda(a) else a for a in args)
+        state.redirected = state.redirected or to_device
         kwargs.pop("pin_memory", None)
-        return func(*args, **kwargs)
+        result = func(*args, **kwargs)
+        if not self._calling or not isinstance(result, torch.Tensor):
+            return result
+        if to_device:
+            return result.clone() if is_on_host(result) else result
+        if func in _FACTORIES:
+            return self._mark(result) if torch.get_default_device().type == "cpu" else result
+        given = [a for a in (*args, *kwargs.values()) if isinstance(a, torch.Tensor)]
+        return self._mark(result) if given and all(map(is_on_host, given)) else result
+
+    def _mark(self, tensor):
+        if self._calling:
+            tensor._davinci_on_host = True
+        return tensor
 
 
 @contextlib.contextmanager
-def user_code():
+def user_code(calling=False):
     """Around everything of the candidate: redirection on, the reason for stopping noted."""
     state.blocked = None
     state.any_size = False
     state.deadline = time.monotonic() + state.seconds
     try:
-        with _Redirect():
+        with _Redirect(calling):
             yield
     except BaseException as error:  # noqa: BLE001  noted and passed on
         state.blocked = _why_blocked(error)
@@ -80,7 +106,7 @@ def user_code():
 def guarded(model):
     def call(*args, **kwargs):
         state.calls += 1
-        with user_code():
+        with user_code(calling=True):
             return model(*args, **kwargs)
 
     return call

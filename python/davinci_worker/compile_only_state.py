@@ -15,6 +15,13 @@ class State:
 
 
 state = State()
+
+
+def is_on_host(tensor):
+    """Would a device not hold it? The redirection of torch's functions marks such tensors (compile_only.py)."""
+    return getattr(tensor, "_davinci_on_host", False)
+
+
 MOST_LISTED = 64
 # Of a block, by architecture.
 SHARED_LIMIT_BYTES = {80: 166912, 86: 101376, 89: 101376, 90: 232448, 100: 232448, 103: 232448, 120: 101376}

@@ -7,11 +7,12 @@ import dataclasses
 import math
 import time
 
+import numpy as np
 import torch
 
 from davinci_worker import interpreted_memory, interpreted_numbers
 from davinci_worker.compile_only_native import refused_grid
-from davinci_worker.compile_only_state import MOST_LISTED, SHARED_LIMIT_BYTES, state
+from davinci_worker.compile_only_state import MOST_LISTED, SHARED_LIMIT_BYTES, is_on_host, state
 from davinci_worker.undecided import NeedsDevice, NotInterpretable, TooSlow, Undecided
 
 _PROBE_PROGRAMS = 4
@@ -176,6 +177,9 @@ def install():
         if why := refused_grid(sizes):
             raise LaunchError(f"{self.__name__}: {why}")
         tensors = _tensors(tuple(given.values()))
+        for position, value in enumerate(given.values()):
+            if isinstance(value, torch.Tensor) and is_on_host(value):
+                raise ValueError(f"Pointer argument (at {position}) cannot be accessed from Triton (cpu tensor?)")
         size = sum(t.numel() * t.element_size() for t in tensors)
         if size > _MAX_INTERPRETED_BYTES:
             raise TooSlow(f"{self.__name__} is launched on tensors of {size / 1e9:.3g} GB")
@@ -189,7 +193,8 @@ def install():
         patched.clear()
         try:
             enter(self.fn)
-            interpreter.GridExecutor(function, self.arg_names, sizes, self.pre_run_hooks)(*args, **kwargs)
+            with np.errstate(all="ignore"):
+                interpreter.GridExecutor(function, self.arg_names, sizes, self.pre_run_hooks)(*args, **kwargs)
         except (errors.InterpreterError, AttributeError, NotImplementedError, TypeError) as error:
             if isinstance(error.__cause__, Undecided):
                 raise error.__cause__ from None

@@ -123,6 +123,8 @@ class Launch:
 
     def _note_read(self, elements):
         before = self._reader[elements]
+        if (before == _SEVERAL).all():
+            return
         unordered = self._unordered(before)
         several = np.isin(before, unordered) if unordered else False
         self._reader[elements] = np.where(several, np.int32(_SEVERAL), np.int32(self._segment))

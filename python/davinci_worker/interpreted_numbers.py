@@ -92,11 +92,11 @@ def _reduced(data, axis, combine):
 def _scanned(data, axis, combine):
     """Inclusive: every element takes in what lies 1, 2, 4, … elements before it."""
     data = [np.moveaxis(d, axis, -1) for d in data]
-    step = 1
-    while step < data[0].shape[-1]:
-        done = [d[..., :step] for d in data]
-        data = combine([d[..., :-step] for d in data], [d[..., step:] for d in data])
-        data = [np.concatenate([first, d], axis=-1) for first, d in zip(done, data)]
+    step, place = 1, np.arange(data[0].shape[-1])
+    while step < place.size:
+        # Blocks have a power of two of elements; what the first ones are combined with is not used.
+        combined = combine([np.roll(d, step, axis=-1) for d in data], data)
+        data = [np.where(place < step, d, c) for d, c in zip(data, combined)]
         step *= 2
     return [np.moveaxis(d, -1, axis) for d in data]
 

@@ -509,6 +509,7 @@ __global__ void scale_kernel(const float* x, float* y, float s, int64_t n) {
 torch::Tensor scale(torch::Tensor x, double s) {
   const at::cuda::OptionalCUDAGuard guard(device_of_tensor(x));
   c10::cuda::CUDAGuard other(x.device());
+  const c10::cuda::OptionalCUDAGuard found(device_of(x));
   auto y = torch::empty_like(x);
   cudaStream_t stream = at::cuda::getCurrentCUDAStream();
   scale_kernel<<<1024, 256, 0, stream>>>(x.data_ptr<float>(), y.data_ptr<float>(), s, x.numel());

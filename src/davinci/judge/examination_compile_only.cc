@@ -24,6 +24,7 @@ constexpr size_t kMaxReportBytes = 64 << 10;
 constexpr const char* kDistributions[] = {"task", "heavy_tailed", "log_uniform"};
 constexpr const char* kTooSlow = "too slow to interpret";
 constexpr const char* kNoReference = "the reference does not run here";
+constexpr const char* kNoKernel = "no kernel of its own";
 // Of each process: oracle, baseline, candidate.
 constexpr int64_t kMemoryBytes = int64_t{4} << 30;
 // Of inputs, weights and outputs: the most that is drawn (the oracle holds some tens of times as
@@ -258,11 +259,10 @@ void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation
     evidence["bytes"] = (Shrunk() != nullptr ? *Shrunk() : session_->fitted)["bytes"];
   evidence["not_checked"] = {"time",
                              "the task's cuda sizes",
-                             "races and memory ordering between threads",
-                             "rounding of tensor cores (the interpreter multiplies in float32)",
-                             "the work of CUDA C++ kernels",
+                             "races and memory ordering between the threads of a program",
+                             "the order in which a device adds",
+                             "the work of C++ and CUDA C++",
                              "streams, graphs and the driver"};
-  if (!compile_only_blocked_.is_null()) evidence["blocked"] = compile_only_blocked_;
   for (const char* key : {"import_ms"}) evaluation->times.erase(key);
   evaluation->candidate_time.reset();
   evaluation->baseline_time.reset();
@@ -282,6 +282,15 @@ void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation
     for (const json& build : *builds)
       if (build.is_object() && build.value("ok", json()) == true) ++compiled;
 
+  json blocked = compile_only_blocked_;
+  if (blocked.is_null() && evaluation->correct == true && interpreted == 0)
+    blocked = {{"reason", kNoKernel},
+               {"detail", "its forward ran PyTorch on CPU tensors, and nothing of its own"}};
+  if (!blocked.is_null()) {
+    evidence["blocked"] = blocked;
+    if (!failure_) evaluation->correct.reset();
+  }
+
   std::vector<std::string> checks = {"parsed"};
   if (loaded_ && !loaded_->failure) checks.emplace_back("imported");
   if (candidate_.built_variant >= 0) checks.emplace_back("constructed");
@@ -296,18 +305,16 @@ void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation
   if (failure_) return;
 
   evaluation->outcome = Outcome::kCompileOnly;
-  if (!compile_only_blocked_.is_null()) evaluation->correct.reset();
   const char* what = interpreted > 0         ? "compiled and interpreted, never timed"
                      : triton + compiled > 0 ? "compiled, never run or timed"
-                     : evaluation->correct   ? "run on CPU tensors, never timed"
-                                             : "loaded, never run or timed";
+                     : Text(blocked, "reason") == kNoKernel ? "run on CPU tensors, never timed"
+                                                            : "loaded, never run or timed";
   evaluation->message = fmt::format("compile only: {} ({})", what, fmt::join(checks, ", "));
   if (Shrunk() != nullptr)
     evaluation->message += fmt::format("; at smaller sizes than the task's own: {}", ShrunkText());
-  if (!compile_only_blocked_.is_null())
-    evaluation->message +=
-        fmt::format("; correctness not decided: {}: {}", Text(compile_only_blocked_, "reason"),
-                    Text(compile_only_blocked_, "detail"));
+  if (!blocked.is_null())
+    evaluation->message += fmt::format("; correctness not decided: {}: {}", Text(blocked, "reason"),
+                                       Text(blocked, "detail"));
 }
 
 }  // namespace davinci::judge
