@@ -6,8 +6,10 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
 
 #include "davinci/base/utf8.h"
+#include "davinci/build/extension_commands.h"
 
 namespace davinci::build {
 namespace {
@@ -143,6 +145,62 @@ bool LooksLikeMacro(const std::string& name) {
          std::none_of(name.begin(), name.end(), [](unsigned char c) { return std::islower(c); });
 }
 
+// "x.h" of "x.h: No such file or directory" and "cannot open source file \"x.h\"".
+std::string HeaderNotFound(const std::string& message) {
+  if (const size_t at = message.find(": No such file"); at != std::string::npos)
+    return message.substr(0, at);
+  if (!Contains(message, "not open source file")) return "";
+  const auto names = Quoted(message);
+  return names.empty() ? "" : names.front();
+}
+
+// The header of CUDA or of one of its libraries that `name` (a header, a library, a function, a
+// type) belongs to; empty for all other names.
+std::string_view LibraryOf(std::string_view name) {
+  struct Library {
+    std::string_view prefix, header;
+  };
+  // The longer prefix first.
+  static constexpr std::array kLibraries = std::to_array<Library>({
+      {"cublasLt", "cublasLt.h"},
+      {"cublasXt", "cublasXt.h"},
+      {"cublas", "cublas_v2.h"},
+      {"CUBLAS_", "cublas_v2.h"},
+      {"cusparseLt", "cusparseLt.h"},
+      {"cusparse", "cusparse.h"},
+      {"CUSPARSE_", "cusparse.h"},
+      {"cusolver", "cusolverDn.h"},
+      {"CUSOLVER_", "cusolverDn.h"},
+      {"curand", "curand_kernel.h"},
+      {"CURAND_", "curand.h"},
+      {"cufft", "cufft.h"},
+      {"CUFFT_", "cufft.h"},
+      {"cudnn", "cudnn.h"},
+      {"CUDNN_", "cudnn.h"},
+      {"cutensor", "cutensor.h"},
+      {"nccl", "nccl.h"},
+      {"nvToolsExt", "nvToolsExt.h"},
+      {"nvtx3/", "nvtx3/nvtx3.hpp"},
+      {"nvjpeg", "nvjpeg.h"},
+      {"nvml.h", "nvml.h"},
+      {"nvrtc.h", "nvrtc.h"},
+      {"thrust/", "thrust/version.h"},
+      {"cub/", "cub/cub.cuh"},
+      {"cuda/", "cuda/std/version"},
+      {"cuda.h", "cuda.h"},
+      {"cuda_fp16.h", "cuda_fp16.h"},
+      {"cuda_bf16.h", "cuda_bf16.h"},
+      {"cuda_fp8.h", "cuda_fp8.h"},
+      {"cuda_runtime", "cuda_runtime.h"},
+      {"cuda_pipeline", "cuda_pipeline.h"},
+      {"cooperative_groups", "cooperative_groups.h"},
+      {"mma.h", "mma.h"},
+  });
+  for (const Library& library : kLibraries)
+    if (name.starts_with(library.prefix)) return library.header;
+  return "";
+}
+
 }  // namespace
 
 std::vector<Diagnostic> ParseErrors(std::string_view output) {
@@ -182,6 +240,34 @@ std::string ReadableErrors(std::string_view output, const std::vector<std::strin
     if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') c = '?';
   while (!clean.empty() && std::isspace(static_cast<unsigned char>(clean.back()))) clean.pop_back();
   return ElideMiddle(clean, max_bytes);
+}
+
+std::string MissingHere(const std::vector<Diagnostic>& errors, const std::string& cuda_include) {
+  if (errors.empty()) return "";
+  const Diagnostic& first = errors.front();
+  static constexpr std::string_view kNoLibrary = "cannot find -l";
+  if (first.message.starts_with(kNoLibrary)) {
+    const std::string library = first.message.substr(
+        kNoLibrary.size(),
+        first.message.find_first_of(": ", kNoLibrary.size()) - kNoLibrary.size());
+    return LibraryOf(library).empty() ? "" : "lib" + library;
+  }
+  if (const std::string header = HeaderNotFound(first.message); !header.empty()) {
+    const bool is_included_by_a_header = first.line > 0 && !IsUserFile(first.file);
+    return is_included_by_a_header || !LibraryOf(header).empty() ? header : "";
+  }
+  // A function or type of a library whose header is a stand-in.
+  for (const std::string& name : Quoted(first.message)) {
+    const std::string header(LibraryOf(LastName(name)));
+    std::error_code error;
+    const auto exists = [&](const std::filesystem::path& folder) {
+      return std::filesystem::exists(folder / header, error);
+    };
+    if (!header.empty() && !exists("/usr/include") &&
+        (cuda_include.empty() || !exists(cuda_include)))
+      return header;
+  }
+  return "";
 }
 
 Blame WhoIsToBlame(const std::vector<Diagnostic>& errors, const BlameContext& context) {

@@ -25,6 +25,11 @@ std::vector<Diagnostic> ParseErrors(std::string_view output);
 std::string ReadableErrors(std::string_view output, const std::vector<std::string>& hidden,
                            size_t max_bytes);
 
+// What the source needs and this machine lacks, by the first error: a header or a library of CUDA,
+// or a header that another one, not the source, includes. Empty: it is the source's own error.
+// `cuda_include`: the toolkit's folder of headers; empty without one.
+std::string MissingHere(const std::vector<Diagnostic>& errors, const std::string& cuda_include);
+
 enum class Blame {
   kSource,  // the source is wrong; no other set of headers would help
   kUnsure,  // plausibly something that a leaner header set lacks

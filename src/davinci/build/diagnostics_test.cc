@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "davinci/base/files.h"
+
 namespace davinci::build {
 namespace {
 
@@ -114,6 +116,40 @@ TEST_F(BlameTest, TypoInAKernelDoesNotCostAnotherNvccRun) {
   EXPECT_EQ(Of(line), Blame::kUnsure);
   context_.is_cuda = true;
   EXPECT_EQ(Of(line), Blame::kSource);
+}
+
+std::string Missing(const char* output, const std::string& cuda_include = "") {
+  return MissingHere(ParseErrors(output), cuda_include);
+}
+
+TEST(MissingHere, HeadersAndLibrariesOfCuda) {
+  EXPECT_EQ(Missing("cuda_sources:2:10: fatal error: cufft.h: No such file or directory"),
+            "cufft.h");
+  EXPECT_EQ(Missing("cuda_sources(2): catastrophic error: cannot open source file \"cudnn.h\""),
+            "cudnn.h");
+  EXPECT_EQ(Missing("/usr/bin/ld: cannot find -lcusparse: No such file or directory"),
+            "libcusparse");
+  EXPECT_EQ(Missing("cuda_sources(7): error: identifier \"curand_init\" is undefined", "/nowhere"),
+            "curand_kernel.h");
+}
+TEST(MissingHere, HeaderThatAHeaderOfTorchIncludes) {
+  EXPECT_EQ(Missing("/t/include/ATen/cuda/X.h:5:10: fatal error: nvfoo.h: No such file"),
+            "nvfoo.h");
+}
+TEST(MissingHere, TheSourcesOwnErrorsAreNot) {
+  EXPECT_EQ(Missing("cuda_sources:2:10: fatal error: my_kernels.h: No such file or directory"), "");
+  EXPECT_EQ(Missing("cuda_sources(3): error: identifier \"scael\" is undefined\n"
+                    "cuda_sources(9): error: identifier \"curand_init\" is undefined"),
+            "");
+  EXPECT_EQ(Missing("/usr/bin/ld: cannot find -lmine: No such file or directory"), "");
+}
+TEST(MissingHere, AMistakenNameWhereTheHeaderIsThere) {
+  auto folder = MakeTempDir("headers");
+  ASSERT_TRUE(folder.ok());
+  ASSERT_TRUE(WriteFileAtomic(folder->path() / "curand_kernel.h", "").ok());
+  EXPECT_EQ(Missing("cuda_sources(7): error: identifier \"curand_initt\" is undefined",
+                    folder->path().string()),
+            "");
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ struct ExtensionBuilder::Job {
   fs::path dir;
   std::stop_token stop;
   std::vector<BuildStep> steps;
+  std::string cuda_include;            // empty without a toolkit
   Flags cflags, cuda_cflags, ldflags;  // checked
   std::string arch;
 
@@ -71,6 +72,9 @@ struct ExtensionBuilder::Job {
     BuildOutcome out;
     out.error = step.error == BuildError::kNone ? BuildError::kCompileError : step.error;
     const auto errors = ParseErrors(step.output);
+    const std::string missing =
+        step.error == BuildError::kNone ? MissingHere(errors, cuda_include) : "";
+    if (!missing.empty()) out.error = BuildError::kUnavailable;
     for (const Diagnostic& d : errors) {
       if (!IsUserFile(d.file)) continue;
       out.file = d.file;
@@ -78,7 +82,13 @@ struct ExtensionBuilder::Job {
       break;
     }
     out.message = ReadableErrors(step.output, {dir.string() + "/"}, kMaxErrorBytes);
-    if (step.error == BuildError::kTimeout) {
+    if (!missing.empty()) {
+      out.message = ElideMiddle(
+          fmt::format("this machine lacks {}, which the source needs; install CUDA's libraries "
+                      "with their headers, or judge it where they are\n{}",
+                      missing, out.message),
+          kMaxErrorBytes);
+    } else if (step.error == BuildError::kTimeout) {
       out.message = ElideMiddle(
           fmt::format("{} did not finish within its time limit\n{}", step.name, out.message),
           kMaxErrorBytes);
@@ -326,15 +336,16 @@ Status ExtensionBuilder::WarmUp(std::stop_token stop) {
     return Status::Ok();
   DAVINCI_ASSIGN_OR_RETURN(TempDir dir, MakeTempDir("support", options_.support_dir));
   const BuildRequest none;
-  Job job{none, dir.path(), stop, {}, {}, {}, {}, {}};
+  Job job{none, dir.path(), stop, {}, {}, {}, {}, {}, {}};
   auto object = SupportObject(&job);
   return object.ok() ? Status::Ok() : object.status();
 }
 
 Result<BuildOutcome> ExtensionBuilder::Build(const BuildRequest& request, const fs::path& work_dir,
                                              std::stop_token stop) {
-  Job job{request, work_dir, stop, {}, {}, {}, {}, {}};
   const Toolchain& t = options_.toolchain;
+  Job job{request, work_dir, stop, {}, t.cuda_home.empty() ? "" : t.cuda_home + "/include",
+          {},      {},       {},   {}};
   job.arch = request.cuda_arch.empty() ? options_.default_cuda_arch : request.cuda_arch;
 
   std::vector<fs::path> dirs = {"/usr/include", "/usr/local/include", "/usr/lib", "/usr/lib64",
@@ -615,7 +626,12 @@ Result<BuildOutcome> ExtensionBuilder::BuildExtension(Job* job) {
   for (const std::string& stage : ladder) {
     const bool thin = stage == "compat";
     DAVINCI_ASSIGN_OR_RETURN(Flags includes, WriteStageHeaders(*job, stage, scan));
-    const ExtensionStage setup{request, options_.toolchain, with_cuda, thin, std::move(includes)};
+    const ExtensionStage setup{request,
+                               options_.toolchain,
+                               with_cuda,
+                               thin,
+                               std::move(includes),
+                               with_cuda && !thin ? (compat_dir_ / "cuda_libraries").string() : ""};
     DAVINCI_ASSIGN_OR_RETURN(const auto steps, CompileStage(job, setup, thin));
     const StageEnd end = EndOfStage(job, stage, steps, stage == ladder.back(), blame);
     if (end.climb) continue;

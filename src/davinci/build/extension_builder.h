@@ -8,6 +8,8 @@
 //            bindings without pybind11
 //   slim     LibTorch's own types through single headers, the same bindings
 //   full     what torch.utils.cpp_extension does: torch/extension.h and pybind11
+// slim and full find stand-ins (torch_compat/cuda_libraries) for headers of CUDA's libraries that
+// LibTorch's own headers include and that this machine lacks.
 // All translation units of a request are compiled at the same step; .cpp and .cu parts at the same
 // time.
 //

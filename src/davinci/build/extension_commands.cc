@@ -122,6 +122,7 @@ Flags CppCommand(const ExtensionStage& stage, const Flags& cflags) {
     argv.push_back("-DDAVINCI_NEED_PYTHON");
   Append(&argv, {"-fPIC", "-pipe", "-fdiagnostics-color=never", "-fmax-errors=20"});
   if (stage.hide_symbols) argv.push_back("-fvisibility=hidden");
+  if (!stage.library_headers.empty()) Append(&argv, {"-idirafter", stage.library_headers});
   Append(&argv, cflags);
   Append(&argv, {"-c", "main.cpp", "-o", "main.o"});
   return argv;
@@ -142,6 +143,8 @@ Flags CudaCommand(const ExtensionStage& stage, const std::string& arch, const Fl
   }
   Append(&argv, {"-ccbin", stage.toolchain.cxx.path, "-Xcompiler=-fPIC"});
   if (stage.hide_symbols) argv.push_back("-Xcompiler=-fvisibility=hidden");
+  if (!stage.library_headers.empty())
+    argv.push_back("-Xcompiler=-idirafter," + stage.library_headers);
   Append(&argv, cuda_cflags);
   Append(&argv, {"-c", "cuda.cu", "-o", "cuda.o"});
   return argv;

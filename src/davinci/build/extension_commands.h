@@ -41,6 +41,7 @@ struct ExtensionStage {
   // module.
   bool hide_symbols = false;
   Flags includes;  // of the stage; torch's, CUDA's and Python's own come after them
+  std::string library_headers = "";  // folder that is searched last; empty: none
 };
 
 // main.cpp to main.o. `cflags` are the candidate's, checked.

@@ -100,7 +100,7 @@ Result<Evaluation> Measurer::Measure(int number, bool may_fail) const {
 }
 
 bool Held(const Evaluation& evaluation) {
-  return evaluation.correct.value_or(false) && evaluation.outcome != Outcome::kPolicyViolation;
+  return evaluation.correct.value_or(false) && evaluation.outcome == Outcome::kOk;
 }
 
 // Nothing that another measurement could change.
@@ -209,10 +209,32 @@ std::string WhyNoKernel(const std::vector<Trajectory>& trajectories) {
   return text;
 }
 
+std::string WhyNotCertified(const std::vector<Trajectory>& trajectories) {
+  int replies = 0, checked = 0, correct = 0;
+  for (const Trajectory& trajectory : trajectories)
+    for (const Turn& turn : trajectory.turns) {
+      ++replies;
+      if (turn.code_hash.empty() || turn.evaluation.outcome != Outcome::kCompileOnly) continue;
+      ++checked;
+      correct += turn.evaluation.correct.value_or(false);
+    }
+  if (checked == 0) return "";
+  return fmt::format(
+      "nothing can be certified or exported here: there is no GPU, so kernels are compiled and "
+      "interpreted, never timed. {} of {} repl{} compile_only, {} of them with correct answers in "
+      "the interpreter; judge them where there is a GPU",
+      checked, replies, replies == 1 ? "y is" : "ies are", correct);
+}
+
 Result<Certified> Certify(const Certifier& certifier, int step, const rollout::TaskInput& task,
                           const std::vector<Kernel>& best,
                           const std::vector<Trajectory>& trajectories, const CancelToken& cancel,
                           std::string* remark) {
+  const bool without_device = std::any_of(best.begin(), best.end(), [](const Kernel& kernel) {
+    return kernel.screening.outcome == Outcome::kCompileOnly;
+  });
+  if (best.empty() || without_device) *remark = WhyNotCertified(trajectories);
+  if (!remark->empty()) return Certified{};
   if (best.empty()) {
     *remark = WhyNoKernel(trajectories);
     return Certified{};
@@ -287,7 +309,7 @@ std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory
   if (winner.certified.speedup)
     text += fmt::format("{}: {}", task.id, SpeedupText(*winner.certified.speedup));
   else
-    text += fmt::format("{}: correct; checked without a device, so there is no time", task.id);
+    text += fmt::format("{}: correct, not timed", task.id);
   for (const Evaluation& other : winner.also)
     if (other.speedup) text += "; " + SpeedupText(*other.speedup);
   if (winner.roofline_share)

@@ -4,7 +4,8 @@
 // full protocol by a judge started for it alone, under new secret seeds. A measurement that decides
 // nothing (SpeedFinding::kNotDecided) is repeated, at most kCertificationMeasurements times in one
 // process. A kernel that fails, or turns out not to be faster than the baseline, gives way to
-// the next best; one that is not decided ends the search.
+// the next best; one that is not decided ends the search. What was checked without a device
+// (compile_only) is never certified.
 //
 // A run whose certification decided nothing is measured again by every process that carries it
 // out; nothing of that asks a model.
@@ -37,8 +38,8 @@ struct Certifier {
 };
 
 struct Certified {
-  // Correct and significantly faster (data/evaluation.h), or correct where there is no device to
-  // time it on.
+  // Correct and significantly faster (data/evaluation.h), or correct where the protocol times
+  // nothing.
   std::optional<report::Winner> winner;
   // Else the best correct kernel that the machine was too busy to measure, and the best one that
   // was measured and is not faster.
@@ -56,6 +57,9 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
 
 // "no correct kernel in 12 replies: 4 without code, 5 mismatch, 3 compile_error".
 std::string WhyNoKernel(const std::vector<Trajectory>& trajectories);
+
+// Why kernels that were checked without a device have no winner among them; "" where none was.
+std::string WhyNotCertified(const std::vector<Trajectory>& trajectories);
 
 // Attainable time (AttainableMs()) over the kernel's time (medians); nothing without a roofline.
 std::optional<double> RooflineShare(const Evaluation& evaluation);

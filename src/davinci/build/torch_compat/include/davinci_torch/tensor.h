@@ -244,6 +244,13 @@ class Tensor {
 
 inline bool is_defined(const Tensor& t) { return t.defined(); }
 
+inline std::optional<Device> device_of(const Tensor& t) {
+  return t.defined() ? std::optional<Device>(t.device()) : std::nullopt;
+}
+inline std::optional<Device> device_of(const std::optional<Tensor>& t) {
+  return t ? device_of(*t) : std::nullopt;
+}
+
 namespace _ops {
 #define DAVINCI_OPERATOR_DECLARATIONS
 #include <davinci_request/methods.inc>
