@@ -230,13 +230,9 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
                           const std::vector<Kernel>& best,
                           const std::vector<Trajectory>& trajectories, const CancelToken& cancel,
                           std::string* remark) {
-  const bool without_device = std::any_of(best.begin(), best.end(), [](const Kernel& kernel) {
-    return kernel.screening.outcome == Outcome::kCompileOnly;
-  });
-  if (best.empty() || without_device) *remark = WhyNotCertified(trajectories);
-  if (!remark->empty()) return Certified{};
   if (best.empty()) {
-    *remark = WhyNoKernel(trajectories);
+    *remark = WhyNotCertified(trajectories);
+    if (remark->empty()) *remark = WhyNoKernel(trajectories);
     return Certified{};
   }
   Certified none;
@@ -254,6 +250,10 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
       break;
     }
     const Evaluation& certified = measured.counts();
+    if (certified.outcome == Outcome::kCompileOnly) {
+      *remark = WhyNotCertified(trajectories);
+      return Certified{};
+    }
     if (!Held(certified)) {
       *remark += fmt::format("{} did not hold when judged again ({}); ", ToString(kernel.turn),
                              OutcomeName(certified.outcome));
