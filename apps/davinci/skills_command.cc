@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/plural.h"
 #include "davinci/base/suggest.h"
 #include "davinci/skill/difference.h"
 #include "davinci/skill/reference_query.h"
@@ -32,6 +33,7 @@ constexpr uint64_t kMaxReferenceBytes = 16 << 20;
 struct SkillsArguments {
   EditOptions edit;  // --library, --json
   bool all = false;
+  bool mine = false;
   std::vector<std::string> words;
   std::string reference;
   size_t k = 20;
@@ -63,7 +65,20 @@ void PrintJson(const Items& items, ToDocument to_document) {
   fmt::print("{}\n", JsonText(list, 2));
 }
 
+int ListMine(const SkillsArguments& arguments) {
+  const auto records = OwnRecords(arguments.edit.library, arguments.all);
+  if (!records.ok()) return FailSkills(records.status());
+  if (arguments.edit.json) {
+    PrintJson(*records, [](const skill::Record& record) { return ToJson(record); });
+    return 0;
+  }
+  if (!records->empty()) fmt::print("{}", RenderRecords(*records, ViewOfStdout()));
+  fmt::print("{} of your own\n", Counted(static_cast<int64_t>(records->size()), "skill"));
+  return 0;
+}
+
 int List(const SkillsArguments& arguments) {
+  if (arguments.mine) return ListMine(arguments);
   const auto opened = OpenForReading(arguments.edit.library);
   if (!opened.ok()) return FailSkills(opened.status());
   const auto records = opened->library->All(arguments.all);
@@ -260,6 +275,7 @@ void AddSkillsCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
               "interval.\nselected: times chosen / times shown to a model. mean: uplift "
               "observed in rollouts.\nExample:\n  davinci skills list --all");
   list->add_flag("--all", a->all, "Retired and evicted ones too");
+  list->add_flag("--mine", a->mine, "Only those that do not ship with davinci");
   list->callback([a, exit_code] { *exit_code = List(*a); });
 
   CLI::App* search = AddVerb(

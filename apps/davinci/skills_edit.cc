@@ -11,6 +11,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/skill/formats.h"
+#include "davinci/skill/library_in_force.h"
 #include "skills_library.h"
 #include "skills_view.h"
 
@@ -58,6 +59,40 @@ int ReportAdmissions(const std::vector<std::pair<std::string, AdmissionResult>>&
   return counts[Admission::kRefused] > 0 ? 1 : 0;
 }
 
+// The last event, which a rollback to undoes what comes next; 0 in a new library.
+Result<int64_t> LastEvent(skill::Library& library) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto history, library.History("", 1));
+  return history.empty() ? 0 : history.back().sequence;
+}
+
+std::string UndoText(int64_t event, const std::string& chosen) {
+  return fmt::format("; `davinci skills rollback event:{}{}` takes it back", event,
+                     chosen.empty() ? "" : " --library " + chosen);
+}
+
+using Newcomers = std::vector<std::pair<skill::Skill, std::vector<skill::Evidence>>>;
+
+// Newcomers to the user's own library also meet the shipped skills: what those refuse, or hold
+// already, does not enter, and what improves one enters as its next version.
+Result<std::vector<AdmissionResult>> Admit(skill::Library& library, const std::string& chosen,
+                                           const Newcomers& skills) {
+  if (!chosen.empty()) return library.AddAll(skills);
+  DAVINCI_ASSIGN_OR_RETURN(std::vector<AdmissionResult> results, AdmissionsInForce(skills));
+  Newcomers welcome;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < skills.size(); ++i) {
+    if (results[i].admission == Admission::kMerged)
+      DAVINCI_RETURN_IF_ERROR(TakeOver(library, results[i].name, chosen).status());
+    if (results[i].admission != Admission::kAdded && results[i].admission != Admission::kMerged)
+      continue;
+    welcome.push_back(skills[i]);
+    places.push_back(i);
+  }
+  DAVINCI_ASSIGN_OR_RETURN(const std::vector<AdmissionResult> entered, library.AddAll(welcome));
+  for (size_t i = 0; i < entered.size(); ++i) results[places[i]] = entered[i];
+  return results;
+}
+
 int BadInput(const std::string& message) {
   fmt::print(stderr, "davinci skills: {}\n", message);
   return 2;
@@ -79,6 +114,8 @@ int AddSkill(const EditOptions& options, const std::string& path, bool replace,
   const auto opened = OpenForWriting(options.library);
   if (!opened.ok()) return FailSkills(opened.status());
   if (replace) {
+    const auto before = LastEvent(*opened->library);
+    if (!before.ok()) return FailSkills(before.status());
     if (const auto taken = TakeOver(*opened->library, document.skill.name, options.library);
         !taken.ok())
       return FailSkills(taken.status());
@@ -88,13 +125,14 @@ int AddSkill(const EditOptions& options, const std::string& path, bool replace,
     if (options.json) {
       fmt::print("{}\n", JsonText(json({{"name", document.skill.name}, {"replaced", true}})));
     } else {
-      fmt::print("replaced {}\n", document.skill.name);
+      fmt::print("replaced {}{}\n", document.skill.name, UndoText(*before, options.library));
     }
     return 0;
   }
-  const auto result = opened->library->Add(document.skill, document.evidence);
-  if (!result.ok()) return FailSkills(result.status());
-  return ReportAdmissions({{document.skill.name, *result}}, opened->what, options.json);
+  const auto results =
+      Admit(*opened->library, options.library, {{document.skill, document.evidence}});
+  if (!results.ok()) return FailSkills(results.status());
+  return ReportAdmissions({{document.skill.name, results->front()}}, opened->what, options.json);
 }
 
 int ImportSkills(const EditOptions& options, const std::string& path, bool skip_invalid,
@@ -110,12 +148,24 @@ int ImportSkills(const EditOptions& options, const std::string& path, bool skip_
   const auto opened = OpenForWriting(options.library);
   if (!opened.ok()) return FailSkills(opened.status());
   if (exact) {
+    std::vector<skill::Record> shipped;
+    if (options.library.empty()) {
+      auto in_force = ShippedRecords();
+      if (!in_force.ok()) return FailSkills(in_force.status());
+      shipped = std::move(*in_force);
+    }
+    // A copy of a shipped skill would hide its later versions.
     std::vector<skill::Record> records;
-    for (const skill::Document& document : read->documents)
-      records.push_back({document.skill, document.evidence, {}, skill::SkillState::kActive, 0});
+    for (const skill::Document& document : read->documents) {
+      const bool ships = std::any_of(shipped.begin(), shipped.end(), [&](const auto& one) {
+        return skill::SameAdvice(one.skill, document.skill);
+      });
+      if (!ships)
+        records.push_back({document.skill, document.evidence, {}, skill::SkillState::kActive, 0});
+    }
     const auto added = opened->library->AddExactly(records);
     if (!added.ok()) return FailSkills(added.status());
-    const auto unchanged = static_cast<int64_t>(records.size()) - *added;
+    const auto unchanged = static_cast<int64_t>(read->documents.size()) - *added;
     if (options.json) {
       fmt::print(
           "{}\n",
@@ -125,10 +175,10 @@ int ImportSkills(const EditOptions& options, const std::string& path, bool skip_
     }
     return 0;
   }
-  std::vector<std::pair<skill::Skill, std::vector<skill::Evidence>>> skills;
+  Newcomers skills;
   for (const skill::Document& document : read->documents)
     skills.emplace_back(document.skill, document.evidence);
-  const auto results = opened->library->AddAll(skills);
+  const auto results = Admit(*opened->library, options.library, skills);
   if (!results.ok()) return FailSkills(results.status());
   std::vector<std::pair<std::string, AdmissionResult>> named;
   for (size_t i = 0; i < skills.size(); ++i)
@@ -167,6 +217,8 @@ int ExportSkills(const EditOptions& options, const std::string& path, const std:
 int RetireSkill(const EditOptions& options, const std::string& name, const std::string& reason) {
   const auto opened = OpenForWriting(options.library);
   if (!opened.ok()) return FailSkills(opened.status());
+  const auto before = LastEvent(*opened->library);
+  if (!before.ok()) return FailSkills(before.status());
   if (const auto taken = TakeOver(*opened->library, name, options.library); !taken.ok())
     return FailSkills(taken.status());
   if (const Status retired = opened->library->Retire(name, reason); !retired.ok())
@@ -174,7 +226,7 @@ int RetireSkill(const EditOptions& options, const std::string& name, const std::
   if (options.json) {
     fmt::print("{}\n", JsonText(json({{"name", name}, {"state", "retired"}})));
   } else {
-    fmt::print("retired {}\n", name);
+    fmt::print("retired {}{}\n", name, UndoText(*before, options.library));
   }
   return 0;
 }
@@ -184,16 +236,15 @@ int RollBack(const EditOptions& options, const std::string& moment, const std::s
   if (!parsed.ok()) return FailSkills(parsed.status());
   const auto opened = OpenForWriting(options.library);
   if (!opened.ok()) return FailSkills(opened.status());
-  const auto history = opened->library->History("", 1);
-  if (!history.ok()) return FailSkills(history.status());
+  const auto before = LastEvent(*opened->library);
+  if (!before.ok()) return FailSkills(before.status());
   const auto changed = opened->library->Rollback(*parsed, reason);
   if (!changed.ok()) return FailSkills(changed.status());
-  const int64_t was = history->empty() ? 0 : history->back().sequence;
   if (options.json) {
-    fmt::print("{}\n", JsonText(json({{"moment", moment}, {"changed", *changed}, {"was", was}})));
+    fmt::print("{}\n",
+               JsonText(json({{"moment", moment}, {"changed", *changed}, {"was", *before}})));
   } else {
-    fmt::print("{} records changed; `davinci skills rollback event:{}` takes it back\n", *changed,
-               was);
+    fmt::print("{} records changed{}\n", *changed, UndoText(*before, options.library));
   }
   return 0;
 }

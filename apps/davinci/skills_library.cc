@@ -88,6 +88,42 @@ Result<bool> TakeOver(skill::Library& library, const std::string& name, const st
   return false;
 }
 
+Result<std::vector<skill::AdmissionResult>> AdmissionsInForce(
+    const std::vector<std::pair<skill::Skill, std::vector<skill::Evidence>>>& skills) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto sources, SourcesInForce(""));
+  DAVINCI_ASSIGN_OR_RETURN(const OpenedLibrary together, ReadIntoMemory(sources));
+  return together.library->AddAll(skills);
+}
+
+Result<std::vector<skill::Record>> ShippedRecords() {
+  DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
+  const fs::path shipped = home / "skills";
+  std::error_code error;
+  if (!fs::exists(shipped, error) || fs::is_empty(shipped, error))
+    return std::vector<skill::Record>();
+  return skill::ReadTogether({shipped.string()});
+}
+
+Result<std::vector<skill::Record>> OwnRecords(const std::string& chosen, bool with_inactive) {
+  DAVINCI_ASSIGN_OR_RETURN(const std::string path, LibraryPath(chosen));
+  std::error_code error;
+  std::vector<skill::Record> own;
+  if (fs::exists(path, error)) {
+    DAVINCI_ASSIGN_OR_RETURN(own, skill::ReadTogether({path}));
+  } else if (!chosen.empty()) {
+    return NotFound(fmt::format("no such skill library: {}", path));
+  }
+  DAVINCI_ASSIGN_OR_RETURN(const std::vector<skill::Record> shipped, ShippedRecords());
+  std::erase_if(own, [&](const skill::Record& record) {
+    if (!with_inactive && record.state != skill::SkillState::kActive) return true;
+    return record.state == skill::SkillState::kActive &&
+           std::any_of(shipped.begin(), shipped.end(), [&](const skill::Record& one) {
+             return skill::SameAdvice(one.skill, record.skill);
+           });
+  });
+  return own;
+}
+
 Result<OpenedLibrary> OpenForWriting(const std::string& chosen) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string path, LibraryPath(chosen));
   if (!IsDatabase(path))

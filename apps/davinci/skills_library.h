@@ -30,6 +30,14 @@ Result<OpenedLibrary> OpenOwn(const std::string& chosen);
 // Copies a shipped skill into the user's library, so that a change to it has a place. False: it is
 // there already, or no such skill ships, or the library was chosen and stands for itself.
 Result<bool> TakeOver(skill::Library& library, const std::string& name, const std::string& chosen);
+// The skills that ship with davinci.
+Result<std::vector<skill::Record>> ShippedRecords();
+// What would become of newcomers if the user's library and the shipped skills were one library: the
+// shipped ones are asked, too, before something takes their place. Nothing is written.
+Result<std::vector<skill::AdmissionResult>> AdmissionsInForce(
+    const std::vector<std::pair<skill::Skill, std::vector<skill::Evidence>>>& skills);
+// The records of the user's library that do not ship with davinci as they are.
+Result<std::vector<skill::Record>> OwnRecords(const std::string& chosen, bool with_inactive);
 // The database at LibraryPath(chosen), created on demand.
 Result<OpenedLibrary> OpenForWriting(const std::string& chosen);
 

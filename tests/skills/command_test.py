@@ -150,6 +150,37 @@ class Skills(unittest.TestCase):
         left = {skill["name"] for skill in json.loads(self.own("list", "--json"))}
         self.assertEqual(left, set(both) - {name})
 
+    def test_an_export_that_comes_back_hides_nothing(self):
+        shipped = {skill["name"]: skill for skill in json.loads(self.own("list", "--json"))}
+        self.own("export", "all.jsonl")
+        self.assertIn(f"0 added, 0 merged, {len(shipped)} unchanged", self.own("import", "all.jsonl"))
+        self.assertIn(f"0 added, {len(shipped)} unchanged", self.own("import", "all.jsonl", "--exact"))
+        # Lines without evidence, as others publish them, do not take the place of a shipped skill.
+        lines = [json.loads(line) for line in (self.folder / "all.jsonl").read_text().splitlines()]
+        for line in lines:
+            line.pop("davinci_evidence", None)
+        self.put("bare.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        self.run_skills("import", "bare.jsonl", library="", HOME=str(self.folder), XDG_DATA_HOME="", DAVINCI_LIBRARY="")
+        self.run_skills("import", "bare.jsonl", "--exact", library="", HOME=str(self.folder), XDG_DATA_HOME="", DAVINCI_LIBRARY="")
+        again = {skill["name"]: skill["evidence"] for skill in json.loads(self.own("list", "--json"))}
+        self.assertEqual(again, {name: skill["evidence"] for name, skill in shipped.items()})
+        self.assertEqual(json.loads(self.own("list", "--mine", "--json")), [])
+        # Into another library, evidence comes along.
+        self.skills("import", "all.jsonl", "--exact", library="second.db")
+        second = {skill["name"]: skill["evidence"] for skill in json.loads(self.skills("list", "--json", library="second.db"))}
+        self.assertEqual(second, again)
+
+    def test_mine_are_those_that_do_not_ship(self):
+        self.own("add", "walk-rows")
+        self.assertEqual([skill["name"] for skill in json.loads(self.own("list", "--mine", "--json"))], ["walk-rows"])
+
+    def test_the_first_change_can_be_taken_back(self):
+        name = "online-logsumexp"
+        said = self.own("retire", name, "--reason", "not here")
+        self.assertIn("rollback event:0", said)
+        self.own("rollback", "event:0")
+        self.assertIn(name, {skill["name"] for skill in json.loads(self.own("list", "--json"))})
+
     def test_search_asks_for_target_and_language_first(self):
         def found(*options):
             return json.loads(self.own("search", "row", "softmax", "matmul", "reduction", "--json", "-k", "20", *options))

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "davinci/base/files.h"
+#include "davinci/base/json_text.h"
 #include "davinci/skill/seed_folder.h"
 #include "davinci/skill/skill_json.h"
 #include "davinci/skill/skill_md.h"
@@ -16,6 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kMaxJsonlBytes = uint64_t{1} << 30;
 constexpr uint64_t kMaxSkillMdBytes = 1 << 20;
+constexpr std::string_view kEvidenceFile = "evidence.json";
 
 Status ReadJsonl(const fs::path& file, ReadResult* result) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxJsonlBytes));
@@ -28,7 +31,8 @@ Status ReadJsonl(const fs::path& file, ReadResult* result) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     const std::string where = fmt::format("{}:{}", file.string(), number);
-    auto skill = ParseSkillJson(line);
+    std::vector<Evidence> evidence;
+    auto skill = ParseSkillJson(line, &evidence);
     if (!skill.ok()) {
       result->problems.push_back({where, skill.status().message()});
       continue;
@@ -39,9 +43,28 @@ Status ReadJsonl(const fs::path& file, ReadResult* result) {
                                                      skill->name, first->second)});
       continue;
     }
-    result->documents.push_back({std::move(*skill), {}});
+    result->documents.push_back({std::move(*skill), std::move(evidence)});
   }
   return Status::Ok();
+}
+
+// Of a folder that WriteFolders() wrote; none without the file.
+Result<std::vector<Evidence>> ReadExportedEvidence(const fs::path& folder) {
+  std::vector<Evidence> evidence;
+  const fs::path file = folder / kEvidenceFile;
+  std::error_code error;
+  if (!fs::exists(file, error)) return evidence;
+  DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxSkillMdBytes));
+  const auto list = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!list.is_array()) return InvalidArgument(file.string() + ": not a JSON list");
+  for (const nlohmann::json& entry : list) {
+    auto one = EvidenceFromJson(entry);
+    if (one.ok())
+      if (const Status valid = Validate(*one); !valid.ok()) one = valid;
+    if (!one.ok()) return one.status().Annotate(file.string());
+    evidence.push_back(std::move(*one));
+  }
+  return evidence;
 }
 
 void ReadFolder(const fs::path& file, ReadResult* result) {
@@ -50,6 +73,11 @@ void ReadFolder(const fs::path& file, ReadResult* result) {
     Document document;
     DAVINCI_ASSIGN_OR_RETURN(document.skill, ParseSkillMd(text, file.string()));
     DAVINCI_ASSIGN_OR_RETURN(document.evidence, ReadEvidence(file.parent_path()));
+    DAVINCI_ASSIGN_OR_RETURN(const auto exported, ReadExportedEvidence(file.parent_path()));
+    for (const Evidence& one : exported)
+      if (std::none_of(document.evidence.begin(), document.evidence.end(),
+                       [&](const Evidence& known) { return SameSubject(known, one); }))
+        document.evidence.push_back(one);
     result->documents.push_back(std::move(document));
     return Status::Ok();
   };
@@ -88,13 +116,8 @@ Result<ReadResult> ReadSkills(const fs::path& path) {
 
 Status WriteJsonl(const fs::path& file, const std::vector<Document>& documents) {
   std::string text;
-  for (const Document& document : documents) {
-    std::optional<double> speedup;
-    for (const Evidence& evidence : document.evidence)
-      if (evidence.speedup && (!speedup || *evidence.speedup > *speedup))
-        speedup = evidence.speedup;
-    text += FormatSkillJson(document.skill, speedup) + "\n";
-  }
+  for (const Document& document : documents)
+    text += FormatSkillJson(document.skill, document.evidence) + "\n";
   return WriteFileAtomic(file, text);
 }
 
@@ -112,6 +135,10 @@ Status WriteFolders(const fs::path& folder, const std::vector<Document>& documen
     const fs::path target = folder / FolderName(document.skill);
     DAVINCI_RETURN_IF_ERROR(MakeDirs(target));
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(target / "SKILL.md", FormatSkillMd(document.skill)));
+    if (document.evidence.empty()) continue;
+    nlohmann::json list = nlohmann::json::array();
+    for (const Evidence& one : document.evidence) list.push_back(ToJson(one));
+    DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(target / kEvidenceFile, JsonText(list, 2) + "\n"));
   }
   return Status::Ok();
 }

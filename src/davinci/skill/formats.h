@@ -17,7 +17,8 @@ namespace davinci::skill {
 
 struct Document {
   Skill skill;
-  std::vector<Evidence> evidence;  // of <folder>/evidence/*.json (seed_folder.h)
+  // Of <folder>/evidence/*.json (seed_folder.h) and <folder>/evidence.json, or of the line.
+  std::vector<Evidence> evidence;
 };
 
 struct ReadProblem {
@@ -36,8 +37,8 @@ Result<ReadResult> ReadSkills(const std::filesystem::path& path);
 
 // One line per skill, replaced atomically.
 Status WriteJsonl(const std::filesystem::path& file, const std::vector<Document>& documents);
-// <folder>/<name>/SKILL.md each, replaced atomically. Two names that give one folder are refused
-// before anything is written.
+// <folder>/<name>/SKILL.md each, with evidence.json where there is evidence, replaced atomically.
+// Two names that give one folder are refused before anything is written.
 Status WriteFolders(const std::filesystem::path& folder, const std::vector<Document>& documents);
 
 }  // namespace davinci::skill

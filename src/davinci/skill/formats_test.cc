@@ -107,7 +107,51 @@ TEST_F(FormatsTest, MeasuredSpeedupsArePublished) {
   document.evidence.resize(1);
   document.evidence[0].speedup = 1.75;
   ASSERT_TRUE(WriteJsonl(scratch_.path() / "m.jsonl", {document}).ok());
-  EXPECT_THAT(*ReadFile(scratch_.path() / "m.jsonl"), HasSubstr("\"verify_speedup\":1.75}"));
+  EXPECT_THAT(*ReadFile(scratch_.path() / "m.jsonl"), HasSubstr("\"verify_speedup\":1.75,"));
+}
+
+TEST_F(FormatsTest, EvidenceTravelsWithTheSkill) {
+  Document document;
+  document.skill.name = "a";
+  document.skill.description = "d";
+  document.skill.content = "c";
+  Evidence cpu;
+  cpu.uplift = {1.5, 1.25, 2};
+  cpu.language = "cpp";
+  cpu.device = "a CPU";
+  cpu.speedup = 1.75;
+  Evidence cuda = cpu;
+  cuda.target = "cuda";
+  cuda.language = "triton";
+  cuda.speedup = 3;
+  document.evidence = {cpu, cuda};
+  const fs::path file = scratch_.path() / "m.jsonl";
+  const fs::path folder = scratch_.path() / "folders";
+  ASSERT_TRUE(WriteJsonl(file, {document}).ok());
+  ASSERT_TRUE(WriteFolders(folder, {document}).ok());
+  for (const fs::path& path : {file, folder}) {
+    const auto read = ReadSkills(path);
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    ASSERT_TRUE(read->problems.empty()) << read->problems[0].what;
+    EXPECT_EQ(read->documents[0].skill, document.skill);
+    EXPECT_EQ(read->documents[0].evidence, document.evidence);
+  }
+  const auto read = ReadSkills(file);
+  EXPECT_THAT(*ReadFile(file), HasSubstr("\"verify_speedup\":3"));
+  // Newer evidence is written in the place of that of the line.
+  Document newer = read->documents[0];
+  newer.evidence.pop_back();
+  ASSERT_TRUE(WriteJsonl(file, {newer}).ok());
+  EXPECT_EQ(ReadSkills(file)->documents[0].evidence, newer.evidence);
+}
+
+TEST_F(FormatsTest, EvidenceThatIsNoneIsAProblem) {
+  const auto read = ReadSkills(Put(
+      "bad.jsonl",
+      R"({"name": "a", "description": "d", "content": "c", "davinci_evidence": [{"uplift": 1}]})"));
+  ASSERT_TRUE(read.ok());
+  ASSERT_EQ(read->problems.size(), 1u);
+  EXPECT_THAT(read->problems[0].what, HasSubstr("davinci_evidence"));
 }
 
 }  // namespace

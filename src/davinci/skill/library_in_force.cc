@@ -59,6 +59,14 @@ void JoinEvidence(const Record& later, Record* record) {
 
 }  // namespace
 
+bool SameAdvice(const Skill& a, const Skill& b) {
+  Skill left = a;
+  Skill right = b;
+  left.extra.erase("verify_speedup");
+  right.extra.erase("verify_speedup");
+  return left == right;
+}
+
 Result<std::vector<Record>> ReadTogether(const std::vector<std::string>& sources) {
   std::vector<Record> together;
   std::map<std::string, size_t> place;
@@ -68,7 +76,7 @@ Result<std::vector<Record>> ReadTogether(const std::vector<std::string>& sources
       const auto [at, fresh] = place.try_emplace(record.skill.name, together.size());
       if (fresh) {
         together.push_back(std::move(record));
-      } else if (together[at->second].skill == record.skill) {
+      } else if (SameAdvice(together[at->second].skill, record.skill)) {
         JoinEvidence(record, &together[at->second]);
       }
     }

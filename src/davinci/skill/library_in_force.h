@@ -20,4 +20,7 @@ namespace davinci::skill {
 // of them; a source that is not there is NotFound.
 Result<std::vector<Record>> ReadTogether(const std::vector<std::string>& sources);
 
+// The same skill: all fields but a published verify_speedup, which is a result and no advice.
+bool SameAdvice(const Skill& a, const Skill& b);
+
 }  // namespace davinci::skill

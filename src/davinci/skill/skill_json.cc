@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "davinci/base/json_text.h"
 
 namespace davinci::skill {
 namespace {
+
+constexpr std::string_view kEvidenceKey = "davinci_evidence";
 
 // Throws OrderedJson::exception for members of the wrong type.
 Skill ReadFields(const OrderedJson& document) {
@@ -28,14 +32,36 @@ Skill ReadFields(const OrderedJson& document) {
   return skill;
 }
 
+// Takes the evidence out of a line, and with it verify_speedup, which follows from it.
+Result<std::vector<Evidence>> TakeEvidence(OrderedJson* document) {
+  std::vector<Evidence> evidence;
+  const auto found = document->find(std::string(kEvidenceKey));
+  if (found == document->end()) return evidence;
+  const auto wrong = [](std::string_view what) {
+    return InvalidArgument(fmt::format("{}: {}", kEvidenceKey, what));
+  };
+  if (!found->is_array()) return wrong("not a list");
+  for (const OrderedJson& entry : *found) {
+    auto one = EvidenceFromJson(nlohmann::json(entry));
+    if (!one.ok()) return wrong(one.status().message());
+    if (const Status valid = Validate(*one); !valid.ok()) return wrong(valid.message());
+    evidence.push_back(std::move(*one));
+  }
+  document->erase(std::string(kEvidenceKey));
+  document->erase("verify_speedup");
+  return evidence;
+}
+
 }  // namespace
 
-Result<Skill> ParseSkillJson(std::string_view line) {
-  const OrderedJson document = OrderedJson::parse(line, nullptr, /*allow_exceptions=*/false);
+Result<Skill> ParseSkillJson(std::string_view line, std::vector<Evidence>* evidence) {
+  OrderedJson document = OrderedJson::parse(line, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded()) return InvalidArgument("not valid JSON");
   if (!document.is_object()) return InvalidArgument("not a JSON object");
   for (const char* key : {"name", "description", "content"})
     if (!document.contains(key)) return InvalidArgument(fmt::format("\"{}\" is missing", key));
+  DAVINCI_ASSIGN_OR_RETURN(const std::vector<Evidence> own, TakeEvidence(&document));
+  if (evidence != nullptr) *evidence = own;
   DAVINCI_ASSIGN_OR_RETURN(Skill skill, SkillFromFields(document));
   DAVINCI_RETURN_IF_ERROR(Validate(skill, Strictness::kPublished));
   skill.json_line = line;
@@ -60,14 +86,21 @@ OrderedJson FieldsJson(const Skill& skill) {
   return document;
 }
 
-std::string FormatSkillJson(const Skill& skill, std::optional<double> verify_speedup) {
+std::string FormatSkillJson(const Skill& skill, const std::vector<Evidence>& evidence) {
   if (!skill.json_line.empty()) {
-    const auto written = ParseSkillJson(skill.json_line);
-    if (written.ok() && *written == skill) return skill.json_line;
+    std::vector<Evidence> known;
+    const auto written = ParseSkillJson(skill.json_line, &known);
+    if (written.ok() && *written == skill && known == evidence) return skill.json_line;
   }
   OrderedJson document = FieldsJson(skill);
-  if (verify_speedup && !document.contains("verify_speedup"))
-    document["verify_speedup"] = *verify_speedup;
+  std::optional<double> speedup;
+  OrderedJson list = OrderedJson::array();
+  for (const Evidence& one : evidence) {
+    if (one.speedup && (!speedup || *one.speedup > *speedup)) speedup = one.speedup;
+    list.push_back(OrderedJson(ToJson(one)));
+  }
+  if (speedup && !document.contains("verify_speedup")) document["verify_speedup"] = *speedup;
+  if (!list.empty()) document[std::string(kEvidenceKey)] = std::move(list);
   return JsonText(document);
 }
 

@@ -160,8 +160,8 @@ TEST(SkillJson, AChangedSkillKeepsItsUnknownFields) {
   auto skill = *ParseSkillJson(R"({"name":"n","source_uuid":7,"description":"d","content":"c"})");
   skill.description = "e";
   EXPECT_EQ(
-      FormatSkillJson(skill, 1.5),
-      R"({"name":"n","description":"e","scope":"general","tags":[],"content":"c","source_uuid":7,"verify_speedup":1.5})");
+      FormatSkillJson(skill),
+      R"({"name":"n","description":"e","scope":"general","tags":[],"content":"c","source_uuid":7})");
 }
 
 TEST(SkillJson, BadLinesSayWhatIsWrong) {
