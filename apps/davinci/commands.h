@@ -20,6 +20,7 @@ void AddBenchCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddRunsCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddReportCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddModelCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+void AddCompletionCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddCollectCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSftDataCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSftCommand(CLI::App& app, GlobalOptions& global, int* exit_code);

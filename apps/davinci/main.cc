@@ -84,6 +84,7 @@ int main(int argc, char** argv) {
   davinci::app::AddSftDataCommand(app, global, &exit_code);
   davinci::app::AddSftCommand(app, global, &exit_code);
   davinci::app::AddTrainCommand(app, global, &exit_code);
+  davinci::app::AddCompletionCommand(app, global, &exit_code);
   // Behind the commands: one that has none of its own would inherit it.
   app.footer(
       "Examples:\n"
@@ -94,6 +95,7 @@ int main(int argc, char** argv) {
       "  davinci judge -r task.py -c kernel.py --json       the same as one JSON document\n"
       "  davinci judge --batch jobs.jsonl -j 4 -o out.jsonl many; run again to go on where it "
       "stopped\n"
+      "`source <(davinci completion bash)` completes commands and options; zsh and fish, too.\n"
       "`davinci COMMAND --help` has options, examples and exit statuses.");
   try {
     app.parse(argc, argv);

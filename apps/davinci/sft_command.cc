@@ -19,7 +19,7 @@
 namespace davinci::app {
 namespace {
 
-std::atomic<int> interrupts = 0;
+std::atomic<int> stop_signals = 0;
 
 // The first SIGINT or SIGTERM ends the run behind the update under way, the second ends the
 // process. SIGUSR1, which mpirun passes on to all ranks and Slurm can send before a time limit,
@@ -28,8 +28,8 @@ void HandleSignals() {
   struct sigaction action {};
   action.sa_handler = [](int number) {
     if (number == SIGUSR1)
-      interrupts = std::max(1, interrupts.load());
-    else if (++interrupts > 1)
+      stop_signals = std::max(1, stop_signals.load());
+    else if (++stop_signals > 1)
       ::_exit(130);
   };
   for (const int number : {SIGINT, SIGTERM, SIGUSR1}) ::sigaction(number, &action, nullptr);
@@ -53,7 +53,7 @@ Status Train(const trainer::SftRun& run, bool speaks) {
   HandleSignals();
   std::jthread watcher([&](const std::stop_token& ended) {
     while (SleepUnlessCancelled(0.1, ended))
-      if (interrupts > 0) cancel.request_stop();
+      if (stop_signals > 0) cancel.request_stop();
   });
   DAVINCI_ASSIGN_OR_RETURN(const trainer::SftOutcome outcome,
                            trainer::RunSft(run, cancel.get_token()));
