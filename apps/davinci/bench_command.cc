@@ -154,11 +154,10 @@ int RunBench(const BenchArguments& arguments, const GlobalOptions& global) {
     for (const std::string& notice : result->notices) fmt::print("note: {}\n", Printable(notice));
     fmt::print("{}, {} prompt + {} reply tokens, {}\n", Counted(result->cost.calls, "model call"),
                result->cost.prompt_tokens, result->cost.completion_tokens, MoneyText(result->cost));
-    for (const auto& [task, status] : result->failed_tasks)
-      fmt::print("failed: {}: {}\n", Printable(task), Printable(status.message()));
-    fmt::print("run: {}\n", result->view.folder);
+    fmt::print("{}{}run: {}\n", LostText(*result), RemarksText(result->view), result->view.folder);
   }
-  if (!result->trouble.ok()) fmt::print(stderr, "davinci bench: {}\n", result->trouble.ToString());
+  const Status trouble = arguments.flags.json ? result->trouble : UntoldTrouble(*result);
+  if (!trouble.ok()) fmt::print(stderr, "davinci bench: {}\n", trouble.ToString());
   return result->finished() && result->trouble.ok() ? 0 : 3;
 }
 

@@ -19,6 +19,7 @@
 #include "davinci/base/table.h"
 #include "davinci/build/toolchain.h"
 #include "davinci/gpu/device.h"
+#include "davinci/orchestrator/user_config.h"
 #include "davinci/sandbox/layers.h"
 #include "davinci/sandbox/policy.h"
 #include "davinci/worker/fork_server.h"
@@ -397,6 +398,30 @@ void AddStorage(DoctorReport* report) {
   }
 }
 
+// Endpoint, keys and prices that every run starts from.
+void AddConfiguration(DoctorReport* report) {
+  const char* const kSection = "configuration";
+  const auto user = orchestrator::LoadUserConfig();
+  if (!user.ok()) {
+    report->checks.push_back(Problem(CheckState::kWarn, kSection, "file", user.status().message(),
+                                     "correct the file that the message names (docs/llm.md)"));
+    return;
+  }
+  std::string value = "none";
+  const nlohmann::json& values = user->recipe.tree().values;
+  if (user->exists) {
+    value = user->file.string();
+    const nlohmann::json llm = values.value("llm", nlohmann::json::object());
+    for (const auto& [key, entry] : llm.items())
+      if (key == "endpoints" || key == "model" || key == "prices")
+        value += fmt::format("; {} = {}", key, config::TomlLiteral(entry));
+  } else if (!user->file.empty()) {
+    value += fmt::format("; {} would be read", user->file.string());
+  }
+  report->checks.push_back(
+      Ok(kSection, "file", value, {{"path", user->file.string()}, {"exists", user->exists}}));
+}
+
 DoctorReport Examine(const GlobalOptions& global) {
   DoctorReport report;
   auto installation = FindInstallation(global.python);
@@ -440,6 +465,7 @@ DoctorReport Examine(const GlobalOptions& global) {
   AddSandbox(&report);
   AddGpus(*tools, &report);
   AddStorage(&report);
+  AddConfiguration(&report);
   HostOptions host;
   host.cpus = UsableCpus();
   for (Check& check : HostChecks(host)) report.checks.push_back(std::move(check));

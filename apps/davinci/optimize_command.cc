@@ -42,8 +42,9 @@ int Show(const OptimizeArguments& arguments, const orchestrator::RunResult& resu
       fmt::print("The model's replies were recorded earlier; the judge measured live.\n");
     fmt::print("{}", RenderResult(result, UseColor(STDOUT_FILENO)));
   }
-  if (!result.trouble.ok() && result.stopped != TrajectoryEnd::kStopped)
-    fmt::print(stderr, "davinci optimize: {}\n", result.trouble.ToString());
+  const Status trouble = arguments.flags.json ? result.trouble : UntoldTrouble(result);
+  if (!trouble.ok() && result.stopped != TrajectoryEnd::kStopped)
+    fmt::print(stderr, "davinci optimize: {}\n", trouble.ToString());
   return ExitCode(result);
 }
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -126,17 +127,15 @@ void RunConsole::On(const rollout::StepEvent& event) {
     }
     case Kind::kTrajectoryEnded:
       ++rollouts_over_;
-      if (!event.text.empty())
-        Line(Styled(
-            Printable(fmt::format("  {} ended: {}", ToString(event.turn->rollout), event.text)),
-            TextStyle::kDim, color_));
+      if (!event.text.empty())  // the reason stands in the result
+        Line(Styled(Printable(fmt::format("  {} ended early", ToString(event.turn->rollout))),
+                    TextStyle::kDim, color_));
       break;
     case Kind::kVerified:
       Line(Printable(fmt::format("  skill {}", event.text)));
       break;
     case Kind::kTaskEnded:
-      ++tasks_over_;
-      if (!event.text.empty()) Line(Printable(fmt::format("{}: {}", event.task, event.text)));
+      ++tasks_over_;  // why one failed stands in the result
       break;
   }
   Repaint();
@@ -173,6 +172,29 @@ InterruptWatch::~InterruptWatch() {
   watcher_.join();
   for (size_t i = 0; i < Handlers::kSignals.size(); ++i)
     sigaction(Handlers::kSignals[i], &previous_->previous[i], nullptr);
+}
+
+std::string RemarksText(const report::RunView& view) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> tasks_of;
+  for (const report::TaskView& task : view.tasks) {
+    if (task.remark.empty()) continue;
+    auto same = std::find_if(tasks_of.begin(), tasks_of.end(),
+                             [&](const auto& entry) { return entry.first == task.remark; });
+    if (same == tasks_of.end()) same = tasks_of.insert(same, {task.remark, {}});
+    same->second.push_back(task.task.id);
+  }
+  constexpr size_t kNamed = 4;
+  std::string text;
+  for (const auto& [remark, tasks] : tasks_of) {
+    const size_t shown = std::min(tasks.size(), kNamed);
+    text +=
+        Printable(fmt::format(
+            "{}{}: {}", fmt::join(tasks.begin(), tasks.begin() + static_cast<long>(shown), ", "),
+            tasks.size() > shown ? fmt::format(" and {} more", tasks.size() - shown) : "",
+            remark)) +
+        "\n";
+  }
+  return text;
 }
 
 std::string RenderResult(const orchestrator::RunResult& result, bool color) {
@@ -224,9 +246,8 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
   Table::Options options;
   options.color = color;
   text += table.Render(options);
+  text += RemarksText(result.view);
   for (const report::TaskView& task : result.view.tasks) {
-    if (!task.remark.empty())
-      text += Printable(fmt::format("{}: {}", task.task.id, task.remark)) + "\n";
     const report::Winner* shown = report::BestKernel(task);
     if (shown != nullptr && !shown->certified.labels.empty())
       text += Printable(fmt::format("{}: labels: {}", task.task.id,
@@ -247,6 +268,7 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
   for (const auto& [agent, cost] : report::CostsByAgent(result.view))
     text += fmt::format("  {}: {}, {} + {} tokens, {}\n", agent, Counted(cost.calls, "call"),
                         cost.prompt_tokens, cost.completion_tokens, MoneyText(cost));
+  text += LostText(result);
   text += fmt::format("run: {}\n", result.view.folder);
   if (result.stopped && result.trouble.ok())
     text += fmt::format("stopped early ({}); the same command continues from here\n",
@@ -254,6 +276,20 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
   else if (!result.finished())
     text += "not finished; the same command continues from here\n";
   return text;
+}
+
+std::string LostText(const orchestrator::RunResult& result) {
+  const LlmCost lost = orchestrator::LostCost(result.stages);
+  if (lost.calls == 0) return "";
+  return fmt::format("  lost: {} broke off, {} + {} tokens (estimated), {}\n",
+                     Counted(lost.calls, "stream"), lost.prompt_tokens, lost.completion_tokens,
+                     MoneyText(lost));
+}
+
+Status UntoldTrouble(const orchestrator::RunResult& result) {
+  for (const report::TaskView& task : result.view.tasks)
+    if (task.remark.find(result.trouble.message()) != std::string::npos) return Status::Ok();
+  return result.trouble;
 }
 
 std::string RenderStages(const orchestrator::RunStages& stages, bool color) {

@@ -63,6 +63,12 @@ class InterruptWatch {
 
 // The table of winners, what was learned, what it cost and where things lie.
 std::string RenderResult(const orchestrator::RunResult& result, bool color);
+// Why tasks have no kernel, and what went wrong with them: tasks with the same text in one line.
+std::string RemarksText(const report::RunView& view);
+// What was spent on answers that broke off; "" for none.
+std::string LostText(const orchestrator::RunResult& result);
+// The trouble of the run unless RemarksText() says it already.
+Status UntoldTrouble(const orchestrator::RunResult& result);
 // "412 rollouts, 33.1 per minute; …" and a table of stages.
 std::string RenderStages(const orchestrator::RunStages& stages, bool color);
 

@@ -16,6 +16,7 @@
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/llm/recorded.h"
+#include "davinci/orchestrator/user_config.h"
 #include "davinci/search/strategy.h"
 #include "python_syntax.h"
 #include "run_console.h"
@@ -94,6 +95,20 @@ judge::JudgeVersions VersionsOf(const Installation& installation, const agent::D
   return versions;
 }
 
+// A budget in dollars can be kept for models of known price only.
+Status CheckPrice(double budget_usd, const llm::PriceTable& prices, const std::string& model) {
+  if (!(budget_usd > 0) || prices.Find(model)) return Status::Ok();
+  return InvalidArgument(
+      fmt::format("a budget of ${0:g} needs the price of \"{1}\"; write a TOML file with\n"
+                  "  [models.\"{1}\"]\n"
+                  "  input_usd_per_million = …\n"
+                  "  output_usd_per_million = …\n"
+                  "and name it with --set llm.prices=FILE, or put the table into "
+                  "~/.config/davinci/config.toml; or "
+                  "limit --max-calls instead of dollars",
+                  budget_usd, model));
+}
+
 // One model, as [llm] or a role's table says.
 Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSettings& llm,
                                                     const orchestrator::RunRecipe& recipe,
@@ -135,6 +150,9 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
   if (!llm.api_key_env.empty()) options.api_key_env = llm.api_key_env;
   options.api_key_file = llm.api_key_file;
   options.ca_file = llm.ca_file;
+  options.extra_body = llm.extra_body;
+  options.headers.assign(llm.headers.begin(), llm.headers.end());
+  options.proxy = llm.proxy;
   options.stream = llm.stream;
   options.max_in_flight = recipe.llm.concurrency;
   options.attempt_timeout_s = llm.attempt_timeout_seconds;
@@ -144,8 +162,11 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
   if (!llm.prices.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(options.prices, llm::PriceTable::Load(llm.prices));
   }
+  const llm::PriceTable prices = options.prices;
+  if (!llm.model.empty()) DAVINCI_RETURN_IF_ERROR(CheckPrice(recipe.budget.usd, prices, llm.model));
   DAVINCI_ASSIGN_OR_RETURN(auto client, llm::OpenAiClient::Create(std::move(options)));
   DAVINCI_RETURN_IF_ERROR(client->Probe(CancelToken()));
+  DAVINCI_RETURN_IF_ERROR(CheckPrice(recipe.budget.usd, prices, client->model()));
   place->clients.push_back(client.get());
   *identity = llm.model;
   return std::unique_ptr<llm::Backbone>(std::move(client));
@@ -259,6 +280,17 @@ void AddRunFlags(CLI::App* command, RunFlags* flags) {
       ->allow_extra_args(false);
   command->add_option("--model", flags->model,
                       "Model name at the endpoint; with --llm embedded a folder or a GGUF file");
+  command
+      ->add_option(
+          "--llm-header", flags->llm_headers,
+          "Header of every request, \"Name: value\"; the value \"$NAME\" is that variable's")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--llm-body", flags->llm_body,
+                   "Member of every request's body: --llm-body reasoning_effort=low")
+      ->allow_extra_args(false);
+  command->add_option("--llm-proxy", flags->llm_proxy,
+                      "Proxy for endpoints: http://HOST:PORT, or \"$NAME\" of a variable");
   command->add_option("--record", flags->record,
                       "Record every reply to FILE, for --llm recorded:FILE");
   command->add_option(
@@ -321,6 +353,18 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   text("task.language", flags.language);
   if (!flags.language.empty()) overrides.emplace_back("policy.require_language=true");
   text("llm.model", flags.model);
+  text("llm.proxy", flags.llm_proxy);
+  for (const std::string& header : flags.llm_headers) {
+    const size_t colon = header.find(':');
+    if (colon == std::string::npos)
+      return InvalidArgument(
+          fmt::format("--llm-header \"{}\": write it as \"Name: value\"", header));
+    size_t begin = header.find_first_not_of(' ', colon + 1);
+    begin = std::min(begin, header.size());
+    overrides.push_back("llm.headers=" + config::TomlLiteral(nlohmann::json{
+                                             {header.substr(0, colon), header.substr(begin)}}));
+  }
+  for (const std::string& member : flags.llm_body) overrides.push_back("llm.extra_body." + member);
   text("search.strategy", flags.strategy);
   if (!flags.shapes.empty())
     overrides.push_back("task.shapes=" + config::TomlLiteral(nlohmann::json(flags.shapes)));
@@ -341,6 +385,10 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   if (flags.learn) overrides.emplace_back("learn.enabled=true");
   if (flags.no_sandbox) overrides.emplace_back("judge.unsafe_no_sandbox=true");
   for (const std::string& line : overrides) DAVINCI_RETURN_IF_ERROR(recipe.Override(line));
+  if (flags.backbone == nullptr) {
+    DAVINCI_ASSIGN_OR_RETURN(const orchestrator::UserConfig user, orchestrator::LoadUserConfig());
+    recipe = orchestrator::OverUserConfig(recipe, user);
+  }
   if (!recipe.tree().values.contains("task") || !recipe.tree().values["task"].contains("target")) {
     const bool gpu = !gpu::DeviceMonitor::Create()->devices().empty();
     DAVINCI_RETURN_IF_ERROR(
@@ -437,7 +485,7 @@ std::string Forecast(const orchestrator::RunRequest& request, const Workplace& p
   std::optional<double> usd;
   if (!recipe.llm.prices.empty())
     if (const auto prices = llm::PriceTable::Load(recipe.llm.prices); prices.ok())
-      usd = prices->Cost(place.llm_identity, worst);
+      usd = prices->Cost(place.clients.front()->model(), worst);
   text += usd ? fmt::format(", at most ${:.2f}", *usd)
               : std::string(", price unknown (llm.prices names a file with prices)");
   if (recipe.budget.usd > 0) text += fmt::format("; budget ${:g}", recipe.budget.usd);

@@ -27,6 +27,9 @@ struct RunFlags {
   std::string hints;                // text, or @FILE
   std::vector<std::string> llm;     // URLs, "recorded:FILE", "embedded"
   std::string model;
+  std::vector<std::string> llm_headers;  // "Name: value"
+  std::vector<std::string> llm_body;     // "KEY=VALUE"
+  std::string llm_proxy;
   std::string strategy;
   // In the place of --llm: a backbone made by the command, and what of it decides a run's content.
   std::shared_ptr<llm::Backbone> backbone;
@@ -57,7 +60,8 @@ struct ResolvedRecipe {
   std::string toml;
   bool concurrency_is_set = false;  // llm.concurrency, by a recipe or flag
 };
-// Recipe files, then --set, then flags; the later one wins.
+// The user's configuration (orchestrator/user_config.h), recipe files, --set, then flags; the later
+// one wins.
 Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags);
 
 // Owns everything that orchestrator::RunParts points to.

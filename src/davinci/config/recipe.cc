@@ -126,6 +126,19 @@ Status Recipe::Override(std::string_view assignment) {
   return Status::Ok();
 }
 
+void Recipe::Drop(std::string_view key) {
+  const size_t dot = key.rfind('.');
+  Json* table = &tree_.values;
+  if (dot != std::string_view::npos) {
+    for (const std::string& part : SplitKey(key.substr(0, dot))) {
+      if (!table->is_object() || !table->contains(part)) return;
+      table = &(*table)[part];
+    }
+  }
+  if (table->is_object()) table->erase(std::string(key.substr(dot + 1)));
+  DropLocations(tree_, PointerOf(key));
+}
+
 const Json* RecipeReader::Find(std::string_view key) {
   const Json* place = &recipe_.tree().values;
   for (const std::string& part : SplitKey(key)) {
@@ -207,6 +220,10 @@ void RecipeReader::Read(std::string_view key, std::vector<int64_t>* value) {
 }
 void RecipeReader::Read(std::string_view key, std::vector<double>* value) {
   ReadAs(key, value, "a list of numbers", ListOf(IsNumber));
+}
+
+void RecipeReader::ReadTable(std::string_view key, Json* table) {
+  ReadAs(key, table, "a table", [](const Json& v) { return v.is_object(); });
 }
 
 void RecipeReader::ReadChoice(std::string_view key, std::string* value,

@@ -44,6 +44,9 @@ class Recipe {
   // is text.
   Status Override(std::string_view assignment);
 
+  // Takes the value at dotted `key` out, if there is one.
+  void Drop(std::string_view key);
+
   const TomlTree& tree() const { return tree_; }
 
  private:
@@ -66,6 +69,8 @@ class RecipeReader {
   void Read(std::string_view key, std::vector<std::string>* value);
   void Read(std::string_view key, std::vector<int64_t>* value);
   void Read(std::string_view key, std::vector<double>* value);
+  // A table whose keys are the user's own.
+  void ReadTable(std::string_view key, Json* table);
   // As text, one of `choices`.
   void ReadChoice(std::string_view key, std::string* value,
                   const std::vector<std::string>& choices);

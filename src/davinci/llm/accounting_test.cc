@@ -144,5 +144,19 @@ TEST(Ledger, NeverAdmitsMoreCallsThanAllowedUnderConcurrency) {
   EXPECT_EQ(ledger.Total().num_calls, 100);
 }
 
+TEST(Ledger, WhatBrokeOffIsKeptApartAndInTheSum) {
+  Ledger ledger;
+  ledger.Restore({{"m", {2, 1, 0, 20, 0, 10, 0.5}}});
+  {
+    auto entry = ledger.Open("m", 1, 0.1, {});
+    ASSERT_TRUE(entry.ok());
+    entry->ChargeLost("m", {7, 0, 3, true}, 0.25);
+  }
+  EXPECT_EQ(ledger.Lost()["m"].num_lost, 1);
+  EXPECT_EQ(ledger.Lost()["m"].prompt_tokens, 7);
+  EXPECT_EQ(ledger.Total().num_lost, 2);
+  EXPECT_DOUBLE_EQ(ledger.Total().usd, 0.75);
+}
+
 }  // namespace
 }  // namespace davinci::llm

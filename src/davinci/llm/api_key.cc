@@ -66,12 +66,14 @@ std::string ApiKey::Scrub(std::string_view text) const {
   std::string clean(text);
   // Local servers are given words like "x" for a key; there is nothing to hide in them.
   constexpr size_t kShortestSecret = 6;
-  if (value_.size() >= kShortestSecret) {
-    for (size_t at = clean.find(value_); at != std::string::npos;
-         at = clean.find(value_, at + kHidden.size())) {
-      clean.replace(at, value_.size(), kHidden);
-    }
-  }
+  const auto hide = [&](const std::string& secret) {
+    if (secret.size() < kShortestSecret) return;
+    for (size_t at = clean.find(secret); at != std::string::npos;
+         at = clean.find(secret, at + kHidden.size()))
+      clean.replace(at, secret.size(), kHidden);
+  };
+  hide(value_);
+  for (const std::string& other : others_) hide(other);
   HideAfter("sk-", 8, &clean);
   HideAfter("Bearer ", 8, &clean);
   return clean;

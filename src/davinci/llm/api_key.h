@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "davinci/base/status.h"
 
@@ -26,12 +27,17 @@ class ApiKey {
   bool empty() const { return value_.empty(); }
   // "Bearer …", for the Authorization header and nothing else.
   std::string AuthorizationHeader() const { return "Bearer " + value_; }
+  // The secret alone, as the value of another header.
+  const std::string& ForHeader() const { return value_; }
+  // Scrub() takes this secret out, too.
+  void AlsoHide(const ApiKey& other) { others_.push_back(other.value_); }
   // `text` without the key, and without anything that looks like a key ("sk-…", "Bearer …").
   std::string Scrub(std::string_view text) const;
 
  private:
   static Result<ApiKey> Make(std::string value, const std::string& origin);
   std::string value_;
+  std::vector<std::string> others_;
 };
 
 }  // namespace davinci::llm

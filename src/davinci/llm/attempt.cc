@@ -114,7 +114,9 @@ Attempt TryEndpoint(HttpEndpoint& endpoint, const AttemptInput& input, Dialect* 
   const Json body = RequestBody(request, input.model, input.n, input.stream, *dialect);
   HttpRequest http = Filled(input.http, *input.key);
   http.path = "/chat/completions";
-  http.body = JsonText(body);
+  Json whole = body;
+  if (input.extra_body != nullptr) whole.update(*input.extra_body, /*merge_objects=*/true);
+  http.body = JsonText(whole);
 
   std::function<void(std::string_view)> on_text;
   bool delivered = false;

@@ -37,9 +37,10 @@ struct AttemptInput {
   std::string model;
   int n = 1;
   bool stream = true;
-  const ApiKey* key = nullptr;  // may be empty; sent when not
-  std::string key_origin;       // for messages: "the environment variable X"
-  HttpRequest http;             // time-outs and token; the rest is filled in
+  const ApiKey* key = nullptr;                 // may be empty; sent when not
+  std::string key_origin;                      // for messages: "the environment variable X"
+  const nlohmann::json* extra_body = nullptr;  // members in the place of ours; may be null
+  HttpRequest http;                            // time-outs and token; the rest is filled in
 };
 Attempt TryEndpoint(HttpEndpoint& endpoint, const AttemptInput& input, Dialect* dialect);
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/files.h"
 #include "davinci/llm/socket_watch.h"
 
 namespace davinci::llm {
@@ -56,24 +57,31 @@ struct Connection {
   SocketWatch::Watched* watched = nullptr;
 };
 
-std::string Describe(httplib::Error error) {
+std::string Describe(httplib::Error error, const HttpRoute& route) {
+  const std::string proxy =
+      route.proxy ? " (through the proxy " + route.proxy->ToString() + ")" : "";
   switch (error) {
     case httplib::Error::Connection:
-      return "connection refused, or no such host";
+      return "connection refused, or no such host" + proxy;
     case httplib::Error::ConnectionTimeout:
-      return "the connection timed out";
+      return "the connection timed out" + proxy;
     case httplib::Error::SSLConnection:
       return "the TLS handshake failed";
     case httplib::Error::SSLLoadingCerts:
-      return "the trusted certificates cannot be loaded";
+      return route.ca_file.empty()
+                 ? "the system's certificates cannot be loaded; name a PEM file with llm.ca_file"
+                 : fmt::format("the certificates of llm.ca_file {} cannot be loaded",
+                               route.ca_file.string());
     case httplib::Error::SSLServerVerification:
-      return "the server's TLS certificate is not trusted (a private authority needs its "
-             "certificate "
-             "in the ca file)";
+      return fmt::format(
+          "the server's TLS certificate is not trusted by {}; set llm.ca_file to the PEM file with "
+          "the "
+          "certificate of the authority that signed it",
+          route.ca_file.empty() ? "this system" : "llm.ca_file " + route.ca_file.string());
     case httplib::Error::Write:
       return "the connection broke while sending";
     default:
-      return "the connection broke off";
+      return "the connection broke off" + proxy;
   }
 }
 
@@ -143,7 +151,7 @@ bool BaseUrl::loopback() const {
 }
 
 struct HttpEndpoint::Impl {
-  std::filesystem::path ca_file;
+  HttpRoute route;
   SocketWatch* watch = nullptr;
   std::mutex mutex;                               // guards idle
   std::vector<std::unique_ptr<Connection>> idle;  // kept alive, most recently used last
@@ -161,9 +169,23 @@ struct HttpEndpoint::Impl {
   }
 };
 
-HttpEndpoint::HttpEndpoint(BaseUrl url, std::filesystem::path ca_file, SocketWatch* watch)
+Status CheckCaFile(const std::filesystem::path& file) {
+  constexpr uint64_t kMaxFile_bytes = 16 << 20;
+  constexpr std::string_view kRemedy =
+      "llm.ca_file names a PEM file with the certificate of the authority that signed the "
+      "endpoint's "
+      "(-----BEGIN CERTIFICATE-----)";
+  const auto text = ReadFile(file, kMaxFile_bytes);
+  if (!text.ok()) return InvalidArgument(fmt::format("{}; {}", text.status().message(), kRemedy));
+  if (text->find("-----BEGIN CERTIFICATE-----") == std::string::npos &&
+      text->find("-----BEGIN TRUSTED CERTIFICATE-----") == std::string::npos)
+    return InvalidArgument(fmt::format("{}: no certificate in it; {}", file.string(), kRemedy));
+  return Status::Ok();
+}
+
+HttpEndpoint::HttpEndpoint(BaseUrl url, HttpRoute route, SocketWatch* watch)
     : url_(std::move(url)), impl_(std::make_unique<Impl>()) {
-  impl_->ca_file = std::move(ca_file);
+  impl_->route = std::move(route);
   impl_->watch = watch;
 }
 
@@ -198,7 +220,13 @@ HttpAnswer HttpEndpoint::SendOnce(const HttpRequest& request,
     client.set_keep_alive(true);
     client.set_tcp_nodelay(true);
     client.set_follow_location(false);
-    if (!impl_->ca_file.empty()) client.set_ca_cert_path(impl_->ca_file.string());
+    const HttpRoute& route = impl_->route;
+    if (!route.ca_file.empty()) client.set_ca_cert_path(route.ca_file.string());
+    if (route.proxy) {
+      client.set_proxy(route.proxy->host, route.proxy->port);
+      if (!route.proxy->user.empty())
+        client.set_proxy_basic_auth(route.proxy->user, route.proxy->password);
+    }
     client.enable_server_certificate_verification(true);
     client.set_socket_options([holder = connection.get()](int fd) {
       if (holder->watched != nullptr) holder->watched->Use(fd);
@@ -227,6 +255,10 @@ HttpAnswer HttpEndpoint::SendOnce(const HttpRequest& request,
   out.set_header("User-Agent", "davinci-kernel");
   if (!request.body.empty()) out.set_header("Content-Type", "application/json");
   if (!request.authorization.empty()) out.set_header("Authorization", request.authorization);
+  for (const auto& [name, value] : request.headers) {
+    out.headers.erase(name);
+    out.set_header(name, value);
+  }
   out.response_handler = [&](const httplib::Response& response) {
     last_arrival_s = MonotonicSeconds();
     answer.status = response.status;
@@ -279,18 +311,18 @@ HttpAnswer HttpEndpoint::SendOnce(const HttpRequest& request,
     impl_->GiveBack(std::move(connection));
   } else if (error == httplib::Error::ConnectionTimeout) {
     answer.end = HttpEnd::kTimeout;
-    answer.error = Describe(error);
+    answer.error = Describe(error, impl_->route);
   } else if (error == httplib::Error::Connection || error == httplib::Error::SSLConnection ||
              error == httplib::Error::SSLLoadingCerts ||
              error == httplib::Error::SSLServerVerification) {
     answer.end = HttpEnd::kNoConnect;
-    answer.error = Describe(error);
+    answer.error = Describe(error, impl_->route);
   } else if (now_s - last_arrival_s >= 0.98 * request.idle_timeout_s) {
     answer.end = HttpEnd::kTimeout;
     answer.error = fmt::format("nothing arrived for {:g} s", request.idle_timeout_s);
   } else {
     answer.end = HttpEnd::kBrokenOff;
-    answer.error = Describe(error);
+    answer.error = Describe(error, impl_->route);
   }
   return answer;
 }

@@ -11,12 +11,15 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davinci/base/cancel.h"
 #include "davinci/base/status.h"
+#include "davinci/llm/request_extras.h"
 
 namespace davinci::llm {
 
@@ -36,9 +39,10 @@ struct BaseUrl {
 
 struct HttpRequest {
   std::string method = "POST";
-  std::string path;           // after the base URL's
-  std::string authorization;  // header value; empty: none
-  std::string body;           // JSON; empty: none
+  std::string path;                                          // after the base URL's
+  std::string authorization;                                 // header value; empty: none
+  std::vector<std::pair<std::string, std::string>> headers;  // further ones; they win
+  std::string body;                                          // JSON; empty: none
   double connect_timeout_s = 10;
   double idle_timeout_s = 300;
   double deadline_s = 0;  // MonotonicSeconds()
@@ -75,9 +79,17 @@ struct HttpAnswer {
 
 class SocketWatch;
 
+// How an endpoint is reached.
+struct HttpRoute {
+  std::filesystem::path ca_file;  // certificates to trust instead of the system's
+  std::optional<HttpProxy> proxy;
+};
+// InvalidArgument, naming file and remedy, unless `file` holds a certificate in PEM.
+Status CheckCaFile(const std::filesystem::path& file);
+
 class HttpEndpoint {
  public:
-  HttpEndpoint(BaseUrl url, std::filesystem::path ca_file, SocketWatch* watch);
+  HttpEndpoint(BaseUrl url, HttpRoute route, SocketWatch* watch);
   ~HttpEndpoint();
 
   // `on_bytes` (may be empty) gets the body of answers of status 200 and type text/event-stream as

@@ -78,24 +78,26 @@ void Ledger::Entry::Charge(const std::string& model, const Usage& usage,
 
 void Ledger::Entry::ChargeLost(const std::string& model, const Usage& usage,
                                std::optional<double> usd) {
+  const Spending lost{0,
+                      1,
+                      usd ? 0 : 1,
+                      usage.prompt_tokens,
+                      usage.cached_prompt_tokens,
+                      usage.completion_tokens,
+                      usd.value_or(0)};
   const std::lock_guard lock(ledger_->mutex_);
-  ledger_->by_model_[model] += Spending{0,
-                                        1,
-                                        usd ? 0 : 1,
-                                        usage.prompt_tokens,
-                                        usage.cached_prompt_tokens,
-                                        usage.completion_tokens,
-                                        usd.value_or(0)};
+  ledger_->by_model_[model] += lost;
+  ledger_->lost_[model] += lost;
 }
 
 Result<Ledger::Entry> Ledger::Open(const std::string& model, int num_calls,
                                    std::optional<double> worst_usd, const CancelToken& cancel) {
   if (budget_.max_usd && !worst_usd) {
-    return FailedPrecondition(
-        fmt::format("the price of model \"{}\" is unknown, so a budget of ${:g} cannot be kept; "
-                    "add the model to "
-                    "the price table, or drop the budget",
-                    model, *budget_.max_usd));
+    return FailedPrecondition(fmt::format(
+        "the price of model \"{0}\" is unknown, so a budget of ${1:g} cannot be kept; name "
+        "a TOML file with llm.prices that holds\n  [models.\"{0}\"]\n  "
+        "input_usd_per_million = …\n  output_usd_per_million = …\nor drop the budget",
+        model, *budget_.max_usd));
   }
   const double worst = worst_usd.value_or(0);
   std::unique_lock lock(mutex_);
@@ -139,6 +141,11 @@ Spending Ledger::Total() const {
   Spending total;
   for (const auto& [model, spending] : by_model_) total += spending;
   return total;
+}
+
+std::map<std::string, Spending> Ledger::Lost() const {
+  const std::lock_guard lock(mutex_);
+  return lost_;
 }
 
 std::map<std::string, Spending> Ledger::ByModel() const {

@@ -82,6 +82,8 @@ class Ledger {
   void Restore(const std::map<std::string, Spending>& by_model);
 
   Spending Total() const;
+  // What broke half-way since this ledger was made. No reply carries it, so a run keeps it apart.
+  std::map<std::string, Spending> Lost() const;
   std::map<std::string, Spending> ByModel() const;
 
  private:
@@ -89,7 +91,8 @@ class Ledger {
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable_any settled_;
   std::map<std::string, Spending> by_model_;
-  double reserved_usd_ = 0;  // by open entries
+  std::map<std::string, Spending> lost_;  // of the sums in by_model_
+  double reserved_usd_ = 0;               // by open entries
   int64_t reserved_calls_ = 0;
 };
 

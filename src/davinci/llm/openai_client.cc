@@ -49,6 +49,8 @@ struct OpenAiClient::Impl {
 
   OpenAiOptions options;
   ApiKey key;
+  ApiKey no_key;  // hides the secrets of `extras` all the same
+  RequestExtras extras;
   std::string key_origin;
   SocketWatch watch;                // outlives the endpoints
   std::vector<Endpoint> endpoints;  // fixed after Create, but for the dialects
@@ -60,10 +62,7 @@ struct OpenAiClient::Impl {
   SplitMix64 jitter{0};
   std::vector<std::string> notices;
 
-  const ApiKey& KeyFor(const Endpoint& endpoint) const {
-    static const ApiKey none;
-    return endpoint.send_key ? key : none;
-  }
+  const ApiKey& KeyFor(const Endpoint& endpoint) const { return endpoint.send_key ? key : no_key; }
 
   void Notice(const std::string& text) {
     {
@@ -80,6 +79,7 @@ struct OpenAiClient::Impl {
     http.idle_timeout_s = options.idle_timeout_s;
     http.deadline_s = MonotonicSeconds() + options.attempt_timeout_s;
     http.cancel = cancel;
+    http.headers = extras.headers;
     return http;
   }
 
@@ -157,6 +157,7 @@ Result<std::vector<Reply>> OpenAiClient::Impl::Call(const Request& request, cons
     input.model = name;
     input.n = n;
     input.stream = options.stream;
+    input.extra_body = &extras.body;
     input.key = &KeyFor(endpoint);
     input.key_origin = key_origin;
     input.http = Http(cancel);
@@ -253,6 +254,14 @@ Result<std::unique_ptr<OpenAiClient>> OpenAiClient::Create(OpenAiOptions options
       return key.status();
     }
   }
+  DAVINCI_ASSIGN_OR_RETURN(impl->extras,
+                           ResolveExtras(options.extra_body, options.headers, options.proxy));
+  for (const ApiKey& secret : impl->extras.secrets) {
+    impl->key.AlsoHide(secret);
+    impl->no_key.AlsoHide(secret);
+  }
+  if (!options.ca_file.empty()) DAVINCI_RETURN_IF_ERROR(CheckCaFile(options.ca_file));
+  const HttpRoute route{options.ca_file, impl->extras.proxy};
   std::vector<std::string> urls;
   for (const std::string& text : options.endpoints) {
     DAVINCI_ASSIGN_OR_RETURN(BaseUrl url, BaseUrl::Parse(text));
@@ -265,7 +274,7 @@ Result<std::unique_ptr<OpenAiClient>> OpenAiClient::Create(OpenAiOptions options
           url.ToString(), kDefaultKeyVariable));
     }
     urls.push_back(url.ToString());
-    endpoint.http = std::make_unique<HttpEndpoint>(std::move(url), options.ca_file, &impl->watch);
+    endpoint.http = std::make_unique<HttpEndpoint>(std::move(url), route, &impl->watch);
   }
   impl->pool = std::make_unique<EndpointPool>(urls, options.max_in_flight, options.breaker);
   impl->model = options.model;
@@ -374,6 +383,11 @@ std::string OpenAiClient::Name() const {
     urls += (urls.empty() ? "" : ", ") + endpoint.http->url().ToString();
   const std::lock_guard lock(impl_->mutex);
   return fmt::format("{} at {}", impl_->model.empty() ? "the only model" : impl_->model, urls);
+}
+
+std::string OpenAiClient::model() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->model;
 }
 
 std::vector<EndpointHealth> OpenAiClient::Health() const { return impl_->pool->Health(); }

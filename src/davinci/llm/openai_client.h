@@ -24,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "davinci/base/status.h"
@@ -65,6 +66,11 @@ struct OpenAiOptions {
   std::filesystem::path api_key_file;
   std::filesystem::path ca_file;  // certificates to trust instead of the system's
 
+  // What users add to every request (request_extras.h).
+  nlohmann::json extra_body = nlohmann::json::object();
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string proxy;
+
   bool stream = true;
   int max_in_flight = 64;  // per endpoint; further callers wait
   double connect_timeout_s = 10;
@@ -93,7 +99,8 @@ struct EndpointHealth {
 class OpenAiClient : public Backbone {
  public:
   // InvalidArgument for URLs that are none (or hold a password or a query), FailedPrecondition when
-  // a key that was asked for is not there. Sends nothing.
+  // a key that was asked for is not there. Certificates, headers and proxy are checked, too. Sends
+  // nothing.
   static Result<std::unique_ptr<OpenAiClient>> Create(OpenAiOptions options);
   ~OpenAiClient() override;
 
@@ -109,6 +116,8 @@ class OpenAiClient : public Backbone {
                                           const CancelToken& cancel) override;
   std::string Name() const override;
 
+  // As asked for, or the one that Probe() found; "" before.
+  std::string model() const;
   std::vector<EndpointHealth> Health() const;
   // What the user should know once: fields an endpoint refused, keys not sent, endpoints left out.
   std::vector<std::string> Notices() const;

@@ -119,6 +119,85 @@ TEST_F(OpenAiClientTest, KeyInGarbageIsScrubbedToo) {
   EXPECT_THAT(client->Health()[0].last_error, Not(HasSubstr("abcDEF")));
 }
 
+TEST_F(OpenAiClientTest, HeadersAndMembersOfTheUserAreSent) {
+  std::string team, key;
+  HttpServer server([&](const httplib::Request& request, auto& response) {
+    team = request.get_header_value("X-Team");
+    key = request.get_header_value("api-key");
+    if (team == "refused") return Fail(response, 400, "no entry for " + key);
+    StreamText(response, "ok");
+  });
+  OpenAiOptions options = Quick({server.url()});
+  ::setenv("DAVINCI_TEST_GATEWAY_KEY", "gateway-secret-1", 1);
+  options.headers = {{"X-Team", "kernels"}, {"api-key", "$DAVINCI_TEST_GATEWAY_KEY"}};
+  options.extra_body = {{"reasoning_effort", "low"}, {"max_tokens", 5}};
+  Request request = Ask();
+  request.max_tokens = 100;
+  ASSERT_TRUE(Client(options)->Generate(request, {}).ok());
+  EXPECT_EQ(team, "kernels");
+  EXPECT_EQ(key, "gateway-secret-1");
+  EXPECT_EQ(server.requests()[0]["reasoning_effort"], "low");
+  EXPECT_EQ(server.requests()[0]["max_tokens"], 5);
+
+  options.headers[0].second = "refused";
+  const auto refused = Client(options)->Generate(request, {});
+  EXPECT_THAT(refused.status().message(), HasSubstr("no entry for [key]"));
+  ::unsetenv("DAVINCI_TEST_GATEWAY_KEY");
+  EXPECT_THAT(OpenAiClient::Create(options).status().message(),
+              HasSubstr("DAVINCI_TEST_GATEWAY_KEY is not set"));
+}
+
+TEST_F(OpenAiClientTest, WhatDavinciSetsItselfIsNotTheUsers) {
+  OpenAiOptions options = Quick({"http://127.0.0.1:1"});
+  options.extra_body = {{"messages", Json::array()}};
+  EXPECT_THAT(OpenAiClient::Create(options).status().message(), HasSubstr("extra_body: messages"));
+  options.extra_body = Json::object();
+  options.headers = {{"Host", "x"}};
+  EXPECT_THAT(OpenAiClient::Create(options).status().message(), HasSubstr("headers: Host"));
+  options.headers = {{"X-A", "b\r\nX-B: c"}};
+  EXPECT_THAT(OpenAiClient::Create(options).status().message(), HasSubstr("control characters"));
+  options.headers.clear();
+  options.proxy = "https://proxy";
+  EXPECT_THAT(OpenAiClient::Create(options).status().message(), HasSubstr("llm.proxy"));
+}
+
+TEST_F(OpenAiClientTest, AProxyIsAskedInTheEndpointsPlace) {
+  std::string path, login;
+  httplib::Server proxy;
+  const auto answer = [&](const httplib::Request& request, httplib::Response& response) {
+    path = request.path;
+    login = request.get_header_value("Proxy-Authorization");
+    StreamText(response, "through the proxy");
+  };
+  proxy.Post(".*", answer);
+  const int port = proxy.bind_to_any_port("127.0.0.1");
+  std::thread thread([&] { proxy.listen_after_bind(); });
+  ::setenv("DAVINCI_TEST_PROXY", fmt::format("http://me:word@127.0.0.1:{}", port).c_str(), 1);
+  OpenAiOptions options = Quick({"http://endpoint.invalid/v1"});
+  options.proxy = "$DAVINCI_TEST_PROXY";
+  const auto reply = Client(std::move(options))->Generate(Ask(), {});
+  proxy.stop();
+  thread.join();
+  ::unsetenv("DAVINCI_TEST_PROXY");
+  ASSERT_TRUE(reply.ok()) << reply.status().message();
+  EXPECT_EQ(reply->text, "through the proxy");
+  EXPECT_THAT(path, HasSubstr("endpoint.invalid"));
+  EXPECT_THAT(login, testing::StartsWith("Basic "));
+}
+
+TEST_F(OpenAiClientTest, AFileWithoutCertificatesIsNamedAtOnce) {
+  const TempDir dir = std::move(MakeTempDir("ca")).value();
+  OpenAiOptions options = Quick({"https://127.0.0.1:1"});
+  options.ca_file = dir.path() / "none.pem";
+  EXPECT_THAT(OpenAiClient::Create(options).status().message(),
+              testing::AllOf(HasSubstr("none.pem"), HasSubstr("llm.ca_file names a PEM file")));
+  options.ca_file = dir.path() / "text.pem";
+  ASSERT_TRUE(WriteFileAtomic(options.ca_file, "not a certificate").ok());
+  EXPECT_THAT(
+      OpenAiClient::Create(options).status().message(),
+      testing::AllOf(HasSubstr("text.pem: no certificate"), HasSubstr("BEGIN CERTIFICATE")));
+}
+
 TEST_F(OpenAiClientTest, KeyFromAFileOrANamedVariable) {
   HttpServer server([](const auto&, auto& response) { StreamText(response, "x"); });
   const TempDir dir = std::move(MakeTempDir("key")).value();

@@ -28,6 +28,7 @@ Result<PriceTable> PriceTable::Parse(std::string_view toml, std::string_view sou
   };
   PriceTable table;
   for (const auto& [key, models] : tree.values.items()) {
+    if (key == "llm" && models.is_object()) continue;  // the table lies in a user's configuration
     const std::string top = "/" + config::PointerStep(key);
     if (key != "models" || !models.is_object()) {
       return wrong(top, fmt::format("unknown key \"{}\"; a price table holds [models.\"NAME\"] "

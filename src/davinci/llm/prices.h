@@ -9,6 +9,8 @@
 //   input_usd_per_million = 0
 //   output_usd_per_million = 0
 //
+// It may lie in a user's configuration, whose table [llm] is skipped.
+//
 // A model without an entry has an unknown price; that is never taken for zero.
 #pragma once
 

@@ -70,6 +70,7 @@ TEST(Tls, CertificatesAreVerified) {
   const auto refused = (*stranger)->Generate({}, {});
   EXPECT_EQ(refused.status().code(), StatusCode::kUnavailable);
   EXPECT_THAT(refused.status().message(), testing::HasSubstr("certificate is not trusted"));
+  EXPECT_THAT(refused.status().message(), testing::HasSubstr("set llm.ca_file to the PEM file"));
   EXPECT_EQ(server.num_requests(), 0u);
 
   options.ca_file = dir.path() / "ca.pem";

@@ -71,6 +71,8 @@ json ToJson(const RunResult& result) {
                    {"learned", result.learned},
                    {"stages", ToJson(result.stages)},
                    {"tasks", json::array()}};
+  if (const LlmCost lost = LostCost(result.stages); lost.calls > 0)
+    document["costs"]["lost"] = ToJson(lost);
   if (result.stopped) document["stopped"] = TrajectoryEndName(*result.stopped);
   if (!result.trouble.ok()) document["trouble"] = result.trouble.message();
   for (const report::TaskView& task : result.view.tasks) {

@@ -361,8 +361,9 @@ Status Loop::EndSession() {
                                 : result_.finished() ? "finished"
                                                      : "not finished");
     if (parts_.notices) session.notices = parts_.notices();
+    if (parts_.ledger != nullptr) session.lost = parts_.ledger->Lost();
     // A session that found everything done has nothing to tell.
-    if (session.journal.num_units > 0) {
+    if (session.journal.num_units > 0 || !session.lost.empty()) {
       rollout::UnitId id;
       id.kind = UnitKind::kSession;
       id.step = static_cast<int>(now.sessions.size()) + 1;
@@ -413,6 +414,7 @@ Result<RunResult> Loop::Run() {
   for (const auto& [agent, cost] : report::CostsByAgent(result_.view)) result_.cost += cost;
   if (result_.trouble.ok()) result_.trouble = certification_log_.broken();
   DAVINCI_RETURN_IF_ERROR(EndSession());
+  result_.cost += LostCost(result_.stages);
   // A full disk is reported once, by what it stopped.
   const Status written = WriteResults();
   if (result_.trouble.ok()) result_.trouble = written;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "davinci/base/json_text.h"
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/protocol.h"
 #include "davinci/search/strategy.h"
@@ -22,11 +23,11 @@ class Reader {
   Reader(const config::Recipe& recipe, RecipeReader* reader) : given_(recipe), reader_(*reader) {}
 
   RunRecipe Read();
+  void ReadLlm();
 
  private:
   void ReadTask();
   void ReadModel(const std::string& table, LlmSettings* llm);
-  void ReadLlm();
   void ReadSearch();
   void ReadAgents();
   void ReadRollout();
@@ -92,6 +93,17 @@ void Reader::ReadModel(const std::string& table, LlmSettings* llm) {
   reader_.Read(key("api_key_file"), &llm->api_key_file);
   reader_.Read(key("ca_file"), &llm->ca_file);
   reader_.Read(key("prices"), &llm->prices);
+  reader_.ReadTable(key("extra_body"), &llm->extra_body);
+  nlohmann::json headers = llm->headers;
+  reader_.ReadTable(key("headers"), &headers);
+  llm->headers.clear();
+  for (const auto& [name, value] : headers.items()) {
+    if (value.is_string())
+      llm->headers[name] = value.get<std::string>();
+    else
+      reader_.Problem(key("headers"), fmt::format("{} must be text in quotes", name));
+  }
+  reader_.Read(key("proxy"), &llm->proxy);
   reader_.Read(key("stream"), &llm->stream);
   Number(key("attempt_timeout_seconds").c_str(), &llm->attempt_timeout_seconds, 1);
   Number(key("max_attempts").c_str(), &llm->max_attempts, 1, 100);
@@ -272,6 +284,12 @@ Result<RunRecipe> ReadRecipe(const config::Recipe& recipe, std::string* resolved
   return made;
 }
 
+Status CheckLlmTables(const config::Recipe& recipe) {
+  RecipeReader reader(recipe);
+  Reader(recipe, &reader).ReadLlm();
+  return reader.Finish();
+}
+
 RunRecipe ReadRunKeys(const config::Recipe& recipe, RecipeReader* reader) {
   return Reader(recipe, reader).Read();
 }
@@ -315,7 +333,11 @@ std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
   }
   put("rollout.conversation", static_cast<int>(s.conversation));
   put("llm.logprobs", s.logprobs);
-  for (const auto& [role, llm] : recipe.roles) identity["llm." + role] = llm.model;
+  for (const auto& [role, llm] : recipe.roles) {
+    identity["llm." + role] = llm.model;
+    if (llm.extra_body != recipe.llm.extra_body)
+      identity["llm." + role + ".extra_body"] = JsonText(llm.extra_body);
+  }
   put("rollout.rollouts", s.rollouts);
   put("rollout.turns", s.turns);
   put("rollout.iterations", s.iterations);
@@ -350,6 +372,7 @@ std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
   put("policy.require_own_kernel", s.require_own_kernel);
   put("policy.require_language", s.require_language);
   put("llm.model", recipe.llm.model);
+  if (!recipe.llm.extra_body.empty()) put("llm.extra_body", JsonText(recipe.llm.extra_body));
   put("skills.library", recipe.skills);
   return identity;
 }

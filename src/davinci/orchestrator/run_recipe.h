@@ -23,6 +23,10 @@ struct LlmSettings {
   std::string api_key_file;
   std::string ca_file;
   std::string prices;  // TOML file (llm/prices.h)
+  // Of every request to an endpoint (llm/request_extras.h).
+  nlohmann::json extra_body = nlohmann::json::object();
+  std::map<std::string, std::string> headers;
+  std::string proxy;
   bool stream = true;
   double attempt_timeout_seconds = 1800;
   int max_attempts = 6;
@@ -68,6 +72,9 @@ Result<RunRecipe> ReadRecipe(const config::Recipe& recipe, std::string* resolved
 
 // Reads the same keys for a recipe that has others besides; the caller finishes `reader`.
 RunRecipe ReadRunKeys(const config::Recipe& recipe, config::RecipeReader* reader);
+
+// Problems of the [llm] tables of `recipe`, as ReadRecipe() names them, and keys outside of them.
+Status CheckLlmTables(const config::Recipe& recipe);
 
 // What decides the content of a run: everything that changes what it asks of model and judge, by
 // dotted key (prompts, feedback, context size and stop rules among it), without what only says how

@@ -32,6 +32,35 @@ LaneStats LaneFrom(const json& body) {
   return lane;
 }
 
+json SpendingBody(const std::map<std::string, llm::Spending>& by_model) {
+  json body = json::object();
+  for (const auto& [model, spent] : by_model) {
+    body[model] = {{"calls", spent.num_calls},
+                   {"unpriced", spent.num_unpriced},
+                   {"prompt_tokens", spent.prompt_tokens},
+                   {"cached_prompt_tokens", spent.cached_prompt_tokens},
+                   {"completion_tokens", spent.completion_tokens},
+                   {"usd", spent.usd}};
+    if (spent.num_lost > 0) body[model]["lost"] = spent.num_lost;
+  }
+  return body;
+}
+
+std::map<std::string, llm::Spending> SpendingFrom(const json& body) {
+  std::map<std::string, llm::Spending> by_model;
+  for (const auto& [model, spent] : body.items()) {
+    llm::Spending& spending = by_model[model];
+    spending.num_calls = spent.value("calls", int64_t{0});
+    spending.num_lost = spent.value("lost", int64_t{0});
+    spending.num_unpriced = spent.value("unpriced", int64_t{0});
+    spending.prompt_tokens = spent.value("prompt_tokens", int64_t{0});
+    spending.cached_prompt_tokens = spent.value("cached_prompt_tokens", int64_t{0});
+    spending.completion_tokens = spent.value("completion_tokens", int64_t{0});
+    spending.usd = spent.value("usd", 0.0);
+  }
+  return by_model;
+}
+
 SessionTimes SessionFrom(const json& body) {
   SessionTimes session;
   session.started_unix_s = body.value("started_unix_s", 0.0);
@@ -39,6 +68,8 @@ SessionTimes SessionFrom(const json& body) {
   session.rollouts = body.value("rollouts", int64_t{0});
   session.ended = body.value("ended", "");
   session.notices = body.value("notices", std::vector<std::string>());
+  const json lost = body.value("lost", json::object());
+  session.lost = SpendingFrom(lost);
   session.llm = LaneFrom(body.value("llm", json::object()));
   session.judge = LaneFrom(body.value("judge", json::object()));
   const json journal = body.value("journal", json::object());
@@ -95,15 +126,7 @@ SegmentTotals TotalsFrom(const json& body) {
     times.queue_seconds = stage.value("queue_seconds", 0.0);
     times.taken_over = stage.value("taken_over", int64_t{0});
   }
-  for (const auto& [model, spent] : spent_by_model.items()) {
-    llm::Spending& spending = totals.spending[model];
-    spending.num_calls = spent.value("calls", int64_t{0});
-    spending.num_unpriced = spent.value("unpriced", int64_t{0});
-    spending.prompt_tokens = spent.value("prompt_tokens", int64_t{0});
-    spending.cached_prompt_tokens = spent.value("cached_prompt_tokens", int64_t{0});
-    spending.completion_tokens = spent.value("completion_tokens", int64_t{0});
-    spending.usd = spent.value("usd", 0.0);
-  }
+  totals.spending = SpendingFrom(spent_by_model);
   return totals;
 }
 
@@ -120,17 +143,19 @@ json StagesJson(const std::map<std::string, StageTimes>& stages) {
 }  // namespace
 
 json SessionBody(const SessionTimes& session) {
-  return {{"started_unix_s", session.started_unix_s},
-          {"wall_seconds", session.wall_seconds},
-          {"rollouts", session.rollouts},
-          {"ended", session.ended},
-          {"notices", session.notices},
-          {"llm", LaneBody(session.llm)},
-          {"judge", LaneBody(session.judge)},
-          {"journal",
-           {{"units", session.journal.num_units},
-            {"seconds", session.journal.seconds},
-            {"bytes", session.journal.bytes}}}};
+  json body = {{"started_unix_s", session.started_unix_s},
+               {"wall_seconds", session.wall_seconds},
+               {"rollouts", session.rollouts},
+               {"ended", session.ended},
+               {"notices", session.notices},
+               {"llm", LaneBody(session.llm)},
+               {"judge", LaneBody(session.judge)},
+               {"journal",
+                {{"units", session.journal.num_units},
+                 {"seconds", session.journal.seconds},
+                 {"bytes", session.journal.bytes}}}};
+  if (!session.lost.empty()) body["lost"] = SpendingBody(session.lost);
+  return body;
 }
 
 SegmentTotals& SegmentTotals::operator+=(const SegmentTotals& other) {
@@ -159,13 +184,7 @@ json ToJson(const SegmentTotals& totals) {
                    {"last_unix_s", totals.last_unix_s},
                    {"stages", StagesJson(totals.stages)},
                    {"spending", json::object()}};
-  for (const auto& [model, spent] : totals.spending)
-    document["spending"][model] = {{"calls", spent.num_calls},
-                                   {"unpriced", spent.num_unpriced},
-                                   {"prompt_tokens", spent.prompt_tokens},
-                                   {"cached_prompt_tokens", spent.cached_prompt_tokens},
-                                   {"completion_tokens", spent.completion_tokens},
-                                   {"usd", spent.usd}};
+  document["spending"] = SpendingBody(totals.spending);
   return document;
 }
 
@@ -179,8 +198,12 @@ Result<SegmentTotals> TotalsOf(store::RunStore& run, int segment) {
   }
   SegmentTotals totals;
   DAVINCI_RETURN_IF_ERROR(run.ForEachIn(segment, [&](const store::Unit& unit) {
-    if (unit.kind != UnitKindName(UnitKind::kSession) && unit.kind != UnitKindName(UnitKind::kStep))
+    if (unit.kind == UnitKindName(UnitKind::kSession)) {
+      for (const auto& [model, spent] : SessionFrom(unit.body).lost)
+        totals.spending[model] += spent;
+    } else if (unit.kind != UnitKindName(UnitKind::kStep)) {
       AddUnit(unit, &totals);
+    }
     return true;
   }));
   return totals;
@@ -193,6 +216,19 @@ Result<SegmentTotals> TotalsOf(store::RunStore& run) {
     sum += totals;
   }
   return sum;
+}
+
+LlmCost LostCost(const RunStages& stages) {
+  LlmCost cost;
+  for (const SessionTimes& session : stages.sessions)
+    for (const auto& [model, spent] : session.lost) {
+      cost.calls += static_cast<int>(spent.num_lost);
+      cost.prompt_tokens += spent.prompt_tokens;
+      cost.completion_tokens += spent.completion_tokens;
+      cost.usd += spent.usd;
+      cost.unpriced += static_cast<int>(spent.num_unpriced);
+    }
+  return cost;
 }
 
 Result<RunStages> MeasureStages(store::RunStore& run) {

@@ -10,6 +10,7 @@
 
 #include "davinci/base/lane.h"
 #include "davinci/base/status.h"
+#include "davinci/data/rollout.h"
 #include "davinci/llm/ledger.h"
 #include "davinci/store/run_store.h"
 
@@ -32,7 +33,8 @@ struct SessionTimes {
   store::WriteCost journal;
   std::string
       ended;  // TrajectoryEndName, "finished", or "not finished" (some rollout or task failed)
-  std::vector<std::string> notices;  // about the endpoints
+  std::vector<std::string> notices;           // about the endpoints
+  std::map<std::string, llm::Spending> lost;  // answers that broke off, by model
 };
 
 struct RunStages {
@@ -70,6 +72,8 @@ Result<SegmentTotals> TotalsOf(store::RunStore& run);
 nlohmann::json ToJson(const SegmentTotals& totals);
 
 Result<RunStages> MeasureStages(store::RunStore& run);
+// Of answers that broke off, in all sessions; no reply carries it.
+LlmCost LostCost(const RunStages& stages);
 nlohmann::json ToJson(const RunStages& stages);
 
 nlohmann::json SessionBody(const SessionTimes& session);
