@@ -37,7 +37,8 @@ TEST(ModelConfig, ValuesThatChangeNothingAreAccepted) {
   for (const std::string member :
        {R"("partial_rotary_factor": 1.0)", R"("use_mrope": false)", R"("num_experts": 0)",
         R"("logit_scale": 1.0)", R"("final_logit_softcapping": null)", R"("is_causal": true)",
-        R"("qkv_bias": false)", R"("original_max_position_embeddings": 64)",
+        R"("qkv_bias": false)", R"("n_layer": 1)", R"("load_in_8bit": false)",
+        R"("norm_eps": 1e-06)", R"("original_max_position_embeddings": 64)",
         R"("quantization_config": {})",
         R"("quantization_config": {"quant_method": "bitsandbytes", "load_in_4bit": false,
                                    "load_in_8bit": false, "bnb_4bit_quant_type": "fp4"})"})
@@ -48,9 +49,9 @@ TEST(ModelConfig, ValuesThatChangeNothingAreAccepted) {
 
 TEST(ModelConfig, FieldsThatMayMatterAreRefused) {
   for (const std::string name :
-       {"final_logit_softcapping", "partial_rotary_factor", "use_mrope", "num_experts",
-        "logit_scale", "is_causal", "qkv_bias", "use_qk_norm", "some_field_of_mine",
-        "attention_version", "quantization_config"}) {
+       {"final_logit_softcapping", "n_layer", "norm_eps", "load_in_8bit", "partial_rotary_factor",
+        "use_mrope", "num_experts", "logit_scale", "is_causal", "qkv_bias", "use_qk_norm",
+        "some_field_of_mine", "attention_version", "quantization_config"}) {
     const bool flag = name.starts_with("use_") || name == "qkv_bias";
     EXPECT_THAT(With("\"" + name + "\": " + (flag ? "true" : "0.5")), HasSubstr(name)) << name;
   }
