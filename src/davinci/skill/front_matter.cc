@@ -157,6 +157,12 @@ std::string Explain(const YAML::ParserException& error, std::string_view line,
       begins("the referenced anchor"))
     return fmt::format("a value that begins with {} needs quotes",
                        column < line.size() ? line.substr(column, 1) : "a special character");
+  const size_t value = line.find_first_not_of(' ', line.find(':') + 1);
+  if (begins("end of map not found") && line.find(':') != std::string_view::npos &&
+      value != std::string_view::npos &&
+      std::string_view("[{\"'").find(line[value]) != std::string_view::npos)
+    return fmt::format("text stands behind the closing {}; put the whole value of \"{}\" in quotes",
+                       line[value] == '[' || line[value] == '{' ? "bracket" : "quote", key);
   if (begins("end of map not found"))
     return "expected \"key: value\", indented like the lines before it";
   return std::string(what);

@@ -94,7 +94,9 @@ TEST(FrontMatter, ErrorsNameTheLine) {
   EXPECT_EQ(Values("  a: b\nc: d\n"),
             "f:3: expected \"key: value\", indented like the lines before it");
   EXPECT_EQ(Values("a: 'x' y\n"),
-            "f:2: expected \"key: value\", indented like the lines before it");
+            "f:2: text stands behind the closing quote; put the whole value of \"a\" in quotes");
+  EXPECT_EQ(Values("a: [x] [y]\n"),
+            "f:2: text stands behind the closing bracket; put the whole value of \"a\" in quotes");
   EXPECT_EQ(Values("{a: b}\nc: d\n"),
             "f:3: expected \"key: value\", indented like the lines before it");
   EXPECT_EQ(Values("a: b\n--- c\n"), "f:3: a second document: --- c");
