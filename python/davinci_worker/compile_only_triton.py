@@ -77,10 +77,10 @@ class _Progress:
     particular order, so every call of the model has another one: upwards, downwards, mixed."""
 
     def __init__(self):
-        self.programs, self.total, self.started, self.memory = 0, 0, 0.0, None
+        self.programs, self.total, self.started, self.memory, self.report = 0, 0, 0.0, None, {}
 
-    def begin(self, name, sizes, memory):
-        self.programs, self.started, self.memory, self._name = 0, time.monotonic(), memory, name
+    def begin(self, report, sizes, memory):
+        self.programs, self.started, self.memory, self.report = 0, time.monotonic(), memory, report
         self._sizes = (*sizes, 1, 1)[:3]
         self.total = math.prod(self._sizes)
         self._step = int(self.total * 0.618) | 1
@@ -92,7 +92,7 @@ class _Progress:
 
     def check(self):
         if time.monotonic() > state.deadline:
-            raise TooSlow(f"{self._name}: {self.programs} of {self.total} programs took {time.monotonic() - self.started:.0f} s")
+            raise TooSlow(f"{self.report['kernel']}: {self.programs} of {self.total} programs took {time.monotonic() - self.started:.0f} s")
 
     def next(self):
         """Coordinates of the next program."""
@@ -134,7 +134,7 @@ def install():
     builder = interpreter.interpreter_builder
     set_grid_idx = builder.set_grid_idx
     builder.set_grid_idx = lambda x, y, z: set_grid_idx(*progress.next())
-    interpreted_numbers.install(interpreter)
+    interpreted_numbers.install(interpreter, lambda precision: progress.report.update(fp32_products=precision))
     interpreted_memory.install(interpreter, lambda: progress.memory, progress.check)
 
     def enter(function):
@@ -185,7 +185,7 @@ def install():
             raise TooSlow(f"{self.__name__} is launched on tensors of {size / 1e9:.3g} GB")
         function = rewrite(self.fn)
         memory = interpreted_memory.Launch(self.__name__, tensors, (*sizes, 1, 1)[:3]) if math.prod(sizes) > 1 else None
-        progress.begin(self.__name__, sizes, memory)
+        progress.begin(report, sizes, memory)
         report["programs"] = progress.total
         default_precision = getattr(kernel.metadata, "default_dot_input_precision", "tf32")
         builder.options = dataclasses.replace(builder.options, default_dot_input_precision=default_precision)

@@ -101,8 +101,8 @@ def _scanned(data, axis, combine):
     return [np.moveaxis(d, -1, axis) for d in data]
 
 
-def install(interpreter):
-    """Patches the module ``triton.runtime.interpreter``."""
+def install(interpreter, multiplied):
+    """Patches the module ``triton.runtime.interpreter``. ``multiplied(precision)`` is called with the precision of every product of fp32."""
     import dataclasses
 
     import triton.language as tl
@@ -179,7 +179,10 @@ def install(interpreter):
     def dot(self, a, b, d, input_precision, max_num_imprecise_acc):
         left, right, added = numbers(a), numbers(b), numbers(d)
         if a.dtype.scalar.is_floating() and left.dtype != np.float64:
-            precision = getattr(input_precision, "name", str(input_precision)) if a.dtype.scalar == tl.float32 else "IEEE"
+            precision = "IEEE"
+            if a.dtype.scalar == tl.float32:
+                precision = getattr(input_precision, "name", str(input_precision))
+                multiplied(precision)
             result = product(left.astype(np.float32), right.astype(np.float32), precision) + added
         else:
             result = np.matmul(left, right, dtype=added.dtype) + added

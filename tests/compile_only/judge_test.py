@@ -19,6 +19,11 @@ EXPECTED = {
     "triton_wrong": ("mismatch", False, "outside the tolerance"),
     "triton_compile_error": ("compile_error", None, "colz"),
     "triton_autotuned": (CHECKED, True, "compiled and interpreted, never timed"),
+    "triton_ordered": (CHECKED, None, "correctness not decided: programs depend on each other"),
+    "triton_grid": ("launch_error", None, "a device takes at most 65535 in y"),
+    "product_tf32": ("mismatch", False, "tl.dot of fp32 blocks is TF32"),
+    "product_ieee": (CHECKED, True, "compiled and interpreted, never timed"),
+    "product_bf16": (CHECKED, True, "compiled and interpreted, never timed"),
     "inline_right": (CHECKED, None, "compiled, never run or timed"),
     "inline_compile_error": ("compile_error", None, "rows"),
     "inline_wrong_arity": ("runtime_error", None, "takes 2, 1 were given"),
@@ -42,7 +47,8 @@ EXPECTED = {
 # Task and candidate of others than task.py and a candidate of that name.
 OTHERS = {"large_right": ("large", "relu_right"), "large_fixed": ("large", "large_fixed"), "large_undefined": ("large", "large_undefined"),
           "large_literal": ("large_literal", "relu_right"), "large_variant": ("large_variant", "relu_library"),
-          "medium_slow": ("medium", "relu_right")}
+          "medium_slow": ("medium", "relu_right"), "product_tf32": ("product", "product_tf32"), "product_ieee": ("product", "product_ieee"),
+          "product_bf16": ("product_bf16", "product_bf16")}
 
 
 def toolchain_missing(document):

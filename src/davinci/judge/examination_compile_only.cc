@@ -269,6 +269,7 @@ void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation
   evaluation->speedup.reset();
   evaluation->AddLabel("compile_only");
 
+  bool tf32 = false;
   int64_t triton = 0;
   int64_t interpreted = 0;
   int64_t compiled = 0;
@@ -277,6 +278,7 @@ void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation
       if (!kernel.is_object()) continue;
       ++triton;
       if (Count(kernel, "interpreted") > 0) ++interpreted;
+      tf32 = tf32 || Text(kernel, "fp32_products") == "TF32";
     }
   if (const auto builds = report.find("builds"); builds != report.end() && builds->is_array())
     for (const json& build : *builds)
@@ -302,6 +304,9 @@ void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation
     checks.emplace_back(*evaluation->correct ? "outputs correct on CPU tensors"
                                              : "outputs compared");
   evidence["ran"] = checks;
+  if (failure_ && tf32 && IsWrongAnswer(failure_->outcome))
+    evaluation->message +=
+        "; tl.dot of fp32 blocks is TF32, input_precision=\"ieee\" or \"tf32x3\" is more precise";
   if (failure_) return;
 
   evaluation->outcome = Outcome::kCompileOnly;
