@@ -17,13 +17,15 @@ from davinci_worker.rounding import EagerMode
 _ATEN = torch.ops.aten
 _BEST = {_ATEN.argmin.default: False, _ATEN.argmax.default: True}  # is the largest chosen?
 _BEST_OF = {_ATEN.min.dim: False, _ATEN.max.dim: True}
+_SORTS = (_ATEN.sort.default, _ATEN.sort.stable)  # the second is the first where it is not asked to be stable
+_CHOOSE = frozenset((*_BEST, *_BEST_OF, *_SORTS, _ATEN.topk.default))
 _AS_HONEST = 4  # times the largest error of the reference's own scores in the row
 _ULPS = 2  # of the largest score of a row, at least, where scores are rounded at all
 _ALTERNATIVES = (1, 2)
 
 
 class _Choice:
-    """One choice of a forward: along ``dim`` of the scores, the first ``count`` from the best on."""
+    """One choice of a forward: along ``dim`` of the scores, the first ``count`` from the best on, which are all of them for a sort."""
 
     def __init__(self, func, args, kwargs):
         self.scores, self.largest = args[0], _BEST.get(func, _BEST_OF.get(func))
@@ -32,6 +34,9 @@ class _Choice:
         if func is _ATEN.topk.default:
             named = {"dim": -1, "largest": True, **dict(zip(("k", "dim", "largest", "sorted"), args[1:])), **kwargs}
             self.dim, self.largest, self.keeps, self.count = named["dim"], named["largest"], True, named["k"]
+        if func in _SORTS:
+            named = {"dim": -1, "descending": False, **dict(zip(("dim", "descending"), args[1:])), **kwargs}
+            self.dim, self.largest, self.keeps, self.count = named["dim"], named["descending"], True, args[0].shape[named["dim"]] if args[0].dim() else 1
         if self.dim is None:
             self.scores, self.dim, self.keeps = self.scores.reshape(-1), 0, False
         self.with_values = func not in _BEST
@@ -82,7 +87,7 @@ class _Watched(EagerMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
-        if func not in _BEST and func not in _BEST_OF and func is not _ATEN.topk.default:
+        if func not in _CHOOSE or (kwargs or {}).get("stable"):
             return result
         choice = _Choice(func, args, kwargs or {})
         if not choice.is_usable:

@@ -17,20 +17,13 @@ from torch.overrides import TorchFunctionMode
 
 from davinci_worker import compile_only_native
 from davinci_worker.compile_only_state import MOST_LISTED, SHARED_LIMIT_BYTES, is_on_host, state
+from davinci_worker.on_target import is_cuda
 from davinci_worker.undecided import Undecided
 
 _SM_COUNT = 132
 
 
 # ---- what stands in for the device --------------------------------------------------------------------------
-
-
-def _is_cuda(device):
-    if isinstance(device, str):
-        return device.split(":")[0] == "cuda"
-    if isinstance(device, torch.device):
-        return device.type == "cuda"
-    return False
 
 
 # A getter is made anew whenever it is asked for: these compare equal, but are not the same object.
@@ -64,12 +57,12 @@ class _Redirect(TorchFunctionMode):
         if func is torch.Tensor.cuda:
             state.redirected = True
             return args[0].clone() if is_on_host(args[0]) else args[0]
-        to_device = _is_cuda(kwargs.get("device"))
+        to_device = is_cuda(kwargs.get("device"))
         if to_device:
             kwargs["device"] = torch.device("cpu")
-        if func is torch.Tensor.to and any(_is_cuda(a) for a in args[1:]):
+        if func is torch.Tensor.to and any(is_cuda(a) for a in args[1:]):
             to_device = True
-            args = tuple(torch.device("cpu") if _is_cuda(a) else a for a in args)
+            args = tuple(torch.device("cpu") if is_cuda(a) else a for a in args)
         state.redirected = state.redirected or to_device
         kwargs.pop("pin_memory", None)
         result = func(*args, **kwargs)

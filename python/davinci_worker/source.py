@@ -35,6 +35,7 @@ def readable(error):
 
 # Of torch.autograd, where nothing was recorded.
 _NOT_RECORDED = ("does not require grad", "does not have a grad_fn", "appears to not have been used in the graph")
+_NO_GPU = ("not compiled with CUDA enabled", "Found no NVIDIA driver", "No CUDA GPUs are available", "No NVIDIA GPU")
 
 
 def remedy(error):
@@ -43,6 +44,9 @@ def remedy(error):
     if isinstance(error, RuntimeError) and any(part in text for part in _NOT_RECORDED):
         return ("; forward runs under torch.no_grad(): put what differentiates under with torch.enable_grad():, and let it begin with "
                 "x = x.detach().requires_grad_()")
+    if isinstance(error, (RuntimeError, AssertionError)) and any(part in text for part in _NO_GPU):
+        return ("; leave the device to the judge, which puts inputs and weights on the target: no default device, and in forward device=x.device in place "
+                "of device=\"cuda\" and .cuda()")
     return ""
 
 

@@ -204,7 +204,8 @@ class ChoiceTest(Judged):
     def test_the_nearest_code_is_decided_by_its_distance(self):
         without_norm = "d = -(z @ c.T); "
         for ends in ("i = d.argmin(1); return F.embedding(i, c), i", "i = d.argmin(1); return i.to(torch.int32).view(32, 64)",
-                     "return F.embedding(d.argmin(1), c)", "v, i = d.min(1); return v, i", "v, i = (-d).topk(2, 1); return i, c[i].sum(1)"):
+                     "return F.embedding(d.argmin(1), c)", "v, i = d.min(1); return v, i", "v, i = (-d).topk(2, 1); return i, c[i].sum(1)",
+                     "i = d[:, :16].argsort(1); return i, c[i[:, 0]]"):
             wrong = [without_norm + ends]
             if ends.endswith(", i") and "argmin" in ends:
                 wrong += [DIRECT + "i = d.argmin(1); return F.embedding(i, c), i.roll(1)", DIRECT + "i = d.argmin(1); return F.embedding(i.roll(1), c), i",

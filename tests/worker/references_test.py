@@ -102,6 +102,15 @@ class PlacesTest(ReferencesTest):
             self.answers_itself(task("return x * self.table", inputs, made="self.register_buffer('table', torch.arange(16., device='cuda'))"))
             self.assertEqual(self.oracle._set.tensors[0].device.type, "cpu")
 
+    @unittest.skipIf(torch.cuda.is_available(), "this machine has a GPU")
+    def test_what_cannot_be_moved_there_is_told_what_to_write(self):
+        for text in (task("return x + torch.ones(16, device='cuda')"), task("return x.cuda() * 2")):
+            try:
+                self.load(text)
+            except (RuntimeError, AssertionError) as error:
+                said = self.oracle._explain(error, {"op": "describe"})
+            self.assertIn("in forward device=x.device", said["message"])
+
 
 class GradientsTest(ReferencesTest):
     def test_a_backward_without_grad_mode_is_told_what_to_write(self):
