@@ -16,17 +16,29 @@ _LEAST_STRETCH = 8  # elements; a shorter dimension has no silence
 _MEAN = {torch.float64: 4096.0, torch.float32: 4096.0, torch.float16: 32.0, torch.bfloat16: 8.0}
 
 
-def restyle(tensor, distribution, generator, sizes=(), alike=False):
-    """The tensor, or another of its kind, shape, strides and type. ``sizes``: of the dimensions of all inputs; ``alike``: the task draws it alike
-    every time, so what it looks like is structure."""
+class Habits:
+    """What two draws of an input have in common, which is structure. ``alike``: all of it. ``begins``: a first number of zero, as begins of groups
+    have."""
+
+    def __init__(self, one=None, other=None):
+        same = one is not None and one.shape == other.shape and one.numel() > 0
+        self.alike = same and torch.equal(one, other)
+        self.begins = same and one.dim() == 1 and not one.is_floating_point() and int(one[0]) == int(other[0]) == 0
+
+
+NONE = Habits()
+
+
+def restyle(tensor, distribution, generator, sizes=(), habits=NONE):
+    """The tensor, or another of its kind, shape, strides and type. ``sizes``: of the dimensions of all inputs."""
     if tensor.numel() == 0 or tensor.dim() == 0:
         return tensor
     masks, values = distribution in ("degenerate", "degenerate_masks"), distribution in ("degenerate", "degenerate_values")
     pair = _two_values(tensor)
     if pair is not None:
-        return _mask(tensor, *pair, generator) if masks and not alike and not _is_one_hot(tensor) else tensor
+        return _mask(tensor, *pair, generator) if masks and not habits.alike and not _is_one_hot(tensor) else tensor
     if not tensor.is_floating_point():
-        return _counts(tensor, generator, sizes) if masks and tensor.dim() == 1 and tensor.numel() > 1 else tensor
+        return _counts(tensor, generator, sizes, habits.begins) if masks and tensor.dim() == 1 and tensor.numel() > 1 else tensor
     if distribution != "large_mean" and not values:
         return tensor
     some = structure.sample(tensor)
@@ -78,12 +90,12 @@ def _mask(tensor, low, high, generator):
     return result
 
 
-def _counts(tensor, generator, sizes):
+def _counts(tensor, generator, sizes, begins):
     """Lengths, of which some become zero; groups that make up one of the ``sizes``, and their begins, of which one becomes empty. All other whole
     numbers stay."""
     steps = tensor[1:] - tensor[:-1]
     rising = bool((steps >= 0).all())
-    if int(tensor[0]) == 0 and rising and int(steps.max()) > 1:
+    if begins and rising and int(steps.max()) > 1:
         lengths = _one_empty(steps)
         return torch.cat([tensor[:1], lengths.cumsum(0).to(tensor.dtype)])
     low, high = int(tensor.min()), int(tensor.max())

@@ -36,7 +36,7 @@ class Oracle(oracle_windows.Windows):
         self.reference = Reference(self._device)
         self._never_vary = {}  # variant: places of the inputs that get_inputs makes alike for every seed
         self._fixed_whole = {}  # the same of whole numbers; none where the reference can do with no others
-        self._alike = {}  # variant: places of the inputs that are the same for two seeds
+        self._habits = {}  # variant: of each input
         self._fractions = {}  # variant: of inputs that are whole numbers, those that may be others (_takes_fractions)
         self._set = None
         self._weights = None  # seed of the last change of weights
@@ -115,7 +115,7 @@ class Oracle(oracle_windows.Windows):
     def _op_load(self, message, fds):
         self._never_vary.clear()
         self._fixed_whole.clear()
-        self._alike.clear()
+        self._habits.clear()
         self._fractions.clear()
         return self.reference.load(message)
 
@@ -162,7 +162,7 @@ class Oracle(oracle_windows.Windows):
         if other is not None:
             self._never_vary[variant] = distributions.never_vary(other, distributions.fingerprint(tensors))
             self._fixed_whole[variant] = distributions.fixed_whole(others, tensors)
-            self._alike[variant] = frozenset(i for i, (a, b) in enumerate(zip(others, tensors)) if a.shape == b.shape and torch.equal(a, b))
+            self._habits[variant] = [degenerate.Habits(a, b) for a, b in zip(others, tensors)]
             del others
         for i in self._never_vary.get(variant, ()) if distribution == "task" else ():
             tensors[i] = distributions.scaled(tensors[i], seed + (i << 32))
@@ -174,8 +174,8 @@ class Oracle(oracle_windows.Windows):
             coarse = self.reference.multiplies and self.reference.spec.get("precision") != "tf32"
             own, sizes = tensors, {size for t in tensors for size in t.shape}
             if distribution in degenerate.NAMES:
-                alike = self._alike.get(variant, self._alike.get(0, ()))
-                tensors = [degenerate.restyle(t, distribution, generator, sizes, i in alike) for i, t in enumerate(tensors)]
+                habits = self._habits.get(variant) or self._habits.get(0) or itertools.repeat(degenerate.NONE)
+                tensors = [degenerate.restyle(t, distribution, generator, sizes, habit) for t, habit in zip(tensors, habits)]
                 return InputSet(skeleton, tensors, variant, seed, distribution)
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
             if coarse and distribution == "heavy_tailed" and all(a is b for a, b in zip(own, tensors)):

@@ -36,9 +36,11 @@ class ValuesTest(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(5)
 
-    def restyled(self, own, name="degenerate", sizes=(), alike=False):
+    def restyled(self, own, name="degenerate", sizes=(), drawn_before=None):
         before = own.clone()
-        other = degenerate.restyle(own, name, generator(), sizes, alike)
+        if drawn_before is None:
+            drawn_before = ~own if own.dtype is torch.bool else own + 1
+        other = degenerate.restyle(own, name, generator(), sizes, degenerate.Habits(own, drawn_before))
         self.assertEqual((other.shape, other.stride(), other.dtype), (own.shape, own.stride(), own.dtype))
         self.assertTrue(torch.equal(own, before))
         return other
@@ -51,7 +53,7 @@ class ValuesTest(unittest.TestCase):
             self.assertTrue((other == low).all(-1).any() and (other == high).all(-1).any(), own.dtype)
             self.assertTrue(((other == low) | (other == high)).all())
             self.assertGreater((other == own).double().mean(), 0.6)
-            self.assertTrue(torch.equal(own, self.restyled(own, alike=True)), "always the same: structure")
+            self.assertTrue(torch.equal(own, self.restyled(own, drawn_before=own)), "always the same: structure")
             self.assertTrue(torch.equal(own, self.restyled(own, "degenerate_values")))
 
     def test_structure_of_a_mask_stays(self):
@@ -72,7 +74,8 @@ class ValuesTest(unittest.TestCase):
             falling = self.restyled(own.sort(descending=True).values, sizes={32, 50})
             self.assertTrue((falling[1:] <= falling[:-1]).all() and falling[-1] == 0)
             begins = torch.tensor([0, 3, 9, 30, 34, 40]).to(dtype)
-            lengths = self.restyled(begins, sizes={40}).diff()
+            self.assertTrue(torch.equal(begins, self.restyled(begins, sizes={40})), "by chance")
+            lengths = self.restyled(begins, drawn_before=begins.roll(1).sort().values).diff()
             self.assertEqual((int(lengths.sum()), int((lengths == 0).sum()), int(lengths.max())), (40, 1, 21))
             counts = self.restyled(torch.tensor([5, 9, 2, 14]).to(dtype), sizes={4, 30})
             self.assertEqual((int(counts.sum()), counts.min().item(), counts.max().item()), (30, 0, 14))
