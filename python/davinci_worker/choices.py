@@ -22,6 +22,7 @@ _CHOOSE = frozenset((*_BEST, *_BEST_OF, *_SORTS, _ATEN.topk.default))
 _AS_HONEST = 4  # times the largest error of the reference's own scores in the row
 _ULPS = 2  # of the largest score of a row, at least, where scores are rounded at all
 _ALTERNATIVES = (1, 2)
+_MOST_SCORES = 1 << 26  # several copies of them are held at once
 
 
 class _Choice:
@@ -43,7 +44,7 @@ class _Choice:
 
     @property
     def is_usable(self):
-        return self.scores.is_floating_point() and self.scores.dim() > 0 and self.scores.numel() > 0
+        return self.scores.is_floating_point() and self.scores.dim() > 0 and 0 < self.scores.numel() <= _MOST_SCORES
 
     def kept(self, indices):
         """With the dimension of the choice."""

@@ -25,6 +25,8 @@ class OnTarget(TorchFunctionMode):
             kwargs["device"] = self._target
         if function is torch.Tensor.to and any(map(is_cuda, args[1:])):
             args = (args[0], *(self._target if is_cuda(a) else a for a in args[1:]))
-        if self._target.type == "cpu":
+        if self._target.type != "cuda":  # the host's memory is pinned for a GPU
+            if function is torch.Tensor.pin_memory:
+                return args[0]
             kwargs.pop("pin_memory", None)
         return function(*args, **kwargs)

@@ -16,6 +16,7 @@ import torch
 from davinci_worker import (admission, arena, channel, choices, degenerate, description, distributions, eager, forms, handover, memory, nearby,
                             nonfinite, outputs, packing, oracle_windows, published, rounding, source, trace, weights)
 from davinci_worker.compare import Comparator, bits_of
+from davinci_worker.from_the_end import FromTheEnd
 from davinci_worker.reference import InputSet, Reference, widen
 
 _OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examination_checks.cc does it
@@ -320,7 +321,26 @@ class Oracle(oracle_windows.Windows):
             return False
         if drawn.distribution != "log_uniform" and drawn.truth.growth(built.magnitudes) > _MOST_GROWTH:  # those ask about overflow, too
             return False
+        if drawn.distribution in ("degenerate", "degenerate_masks") and self._reads_from_the_end(built, drawn):
+            return False
         return not self.reference.partial_products_overflow(built, drawn)
+
+    def _reads_from_the_end(self, built, drawn):
+        """Does a length of zero become an index of -1, and with it the last number of another row?"""
+        if not any(not t.is_floating_point() and t.dtype is not torch.bool for t in drawn.tensors):
+            return False
+
+        def count(inputs):
+            try:
+                with FromTheEnd() as watch:
+                    self.reference.outputs(built.model, inputs)
+            except Exception as error:  # noqa: BLE001  operators that take no dispatch mode
+                if memory.ran_out(error):
+                    raise
+            return watch.count
+
+        found = count(drawn)
+        return found > 0 and found > count(self._draw(drawn.seed, "task", drawn.variant))
 
     def _is_well_conditioned(self, built, drawn):
         """Is the reference near truth in its own precision, and PyTorch's other ways to the same answer within the tolerance? A norm of

@@ -35,7 +35,7 @@ def readable(error):
 
 # Of torch.autograd, where nothing was recorded.
 _NOT_RECORDED = ("does not require grad", "does not have a grad_fn", "appears to not have been used in the graph")
-_NO_GPU = ("not compiled with CUDA enabled", "Found no NVIDIA driver", "No CUDA GPUs are available", "No NVIDIA GPU")
+_NO_GPU = ("not compiled with CUDA enabled", "Found no NVIDIA driver", "No CUDA GPUs are available", "Cannot get CUDA generator")
 
 
 def remedy(error):

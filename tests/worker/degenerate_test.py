@@ -166,6 +166,15 @@ class VerdictTest(Judged):
                    ["return x.masked_fill(pad[..., None], -torch.inf).amax(1)"],
                    ["return torch.stack([t[~p].amax(0) if (~p).any() else torch.zeros(8) for t, p in zip(x, pad)])"])
 
+    def test_the_last_step_of_no_steps_is_not_asked_for(self):
+        """It is the last one of the padding, by an index of -1, which a kernel need not imitate."""
+        inputs, given = "torch.randn(16, 30, 8), torch.randint(1, 31, (16,))", ("x", "n")
+        for last in ("x[torch.arange(16), n - 1]", "torch.stack([t[k - 1] for t, k in zip(x, n.tolist())])"):
+            self.assertEqual(self.verdicts("return " + last, inputs, given, ["return x[torch.arange(16), (n - 1).clamp(min=0)]"], "degenerate"),
+                             ("degenerate_values", [True]))
+        meant = "return x[torch.arange(16), -n]"
+        self.assertEqual(self.verdicts(meant, inputs, given, [meant], "degenerate"), ("degenerate", [True]))
+
     def test_an_empty_group(self):
         groups = "torch.randn(60, 8), torch.cat((torch.tensor([0]), (torch.randperm(59)[:9] + 1).sort().values, torch.tensor([60])))"
         of_group = "torch.stack([x[a:b].amax(0) if b > a else torch.zeros_like(x[0]) for a, b in zip(begins[:-1].tolist(), begins[1:].tolist())])"

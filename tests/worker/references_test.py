@@ -98,7 +98,7 @@ class ArgumentsTest(ReferencesTest):
 class PlacesTest(ReferencesTest):
     def test_inputs_and_tables_asked_of_a_gpu_are_on_the_target(self):
         for inputs in ("[torch.randn(32, 16, device='cuda')]", "[torch.randn(32, 16).cuda()]", "[torch.randn(32, 16).to('cuda:0')]",
-                       "[torch.randn(32, 16).to(device=torch.device('cuda'), dtype=torch.float32)]"):
+                       "[torch.randn(32, 16, pin_memory=True).pin_memory().to(device=torch.device('cuda'), dtype=torch.float32)]"):
             self.answers_itself(task("return x * self.table", inputs, made="self.register_buffer('table', torch.arange(16., device='cuda'))"))
             self.assertEqual(self.oracle._set.tensors[0].device.type, "cpu")
 
