@@ -196,6 +196,7 @@ class Launch:
         self._clocks.append(clock)
         self._clock[elements] = len(self._clocks) - 1
         if releases:
+            self._known |= 1 << self._segment
             self._next_segment()
 
 
@@ -218,19 +219,19 @@ def install(interpreter, watched, check):
     def content(addresses, dtype):
         return native.load(addresses, np.ones(addresses.shape, bool), np.zeros(addresses.shape, dtype), dtype)
 
-    def masked_load(self, pointers, mask, other, *rest):
+    def masked_load(self, pointers, mask, other, *rest, **named):
         check()
-        result = load(self, pointers, mask, other, *rest)
+        result = load(self, pointers, mask, other, *rest, **named)
         if (launch := watched()) is not None:
             launch.loaded(*chosen(mask, pointers, result.data))
         return result
 
-    def masked_store(self, pointers, value, mask, *rest):
+    def masked_store(self, pointers, value, mask, *rest, **named):
         check()
         if (launch := watched()) is not None:
             addresses, after = chosen(mask, pointers, value.data)
             launch.stored(addresses, content(addresses, after.dtype), after)
-        return store(self, pointers, value, mask, *rest)
+        return store(self, pointers, value, mask, *rest, **named)
 
     def atomic(kind, pointers, mask, value, sem, operate):
         check()

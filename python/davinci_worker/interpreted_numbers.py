@@ -190,6 +190,19 @@ def install(interpreter, multiplied):
 
     builder.create_dot = dot
 
+    plain_load = getattr(builder, "create_descriptor_load", None)
+
+    def descriptor_load(self, descriptor, indices, cache_policy):
+        element = descriptor.base.dtype.element_ty
+        if element != tl.bfloat16 or descriptor.padding != interpreter._ir.PADDING_OPTION.PAD_NAN:
+            return plain_load(self, descriptor, indices, cache_policy)
+        pointers, mask = descriptor.materialize_pointers(indices)
+        padding = Handle(rounded(np.full(pointers.data.shape, np.nan)), element)
+        return self.create_masked_load(pointers, mask, padding, cache_policy, False)
+
+    if plain_load is not None:
+        builder.create_descriptor_load = descriptor_load
+
     swap = builder.create_atomic_rmw
 
     def atomic_rmw(self, operation, pointers, value, mask, *rest):

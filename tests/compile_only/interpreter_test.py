@@ -23,6 +23,7 @@ from davinci_worker.undecided import OrderMatters, TooSlow  # noqa: E402
 
 compile_only.install({"arch": 90, "seconds": 60})
 import kernels  # noqa: E402
+from triton.tools.tensor_descriptor import TensorDescriptor  # noqa: E402
 
 BF16, HALF, FLOAT = torch.bfloat16, torch.float16, torch.float32
 
@@ -116,6 +117,15 @@ class Interpreter(unittest.TestCase):
         want = torch.cat([x[1:], torch.zeros(1, 100)])
         self.same(kernels.next_row, (9,), want, x, torch.empty_like(x), 9, 100, at=1, BLOCK=128)
 
+    def test_tensor_descriptors(self):
+        for dtype in (BF16, FLOAT):
+            for padding, past in (("zero", 0.0), ("nan", float("nan"))):
+                x, out = torch.randn(24, 32).to(dtype), torch.empty(32, 32, dtype=dtype)
+                tiles = [TensorDescriptor(t, list(t.shape), list(t.stride()), [16, 32], padding) for t in (x, out)]
+                compile_only.guarded(lambda: kernels.doubled_tiles[(2,)](*tiles, BLOCK=16))()
+                want = torch.cat([x * 2, torch.full((8, 32), past, dtype=dtype)])
+                self.assertTrue(torch.equal(out.nan_to_num(7), want.nan_to_num(7)), f"{dtype}, {padding}")
+
     def test_atomic_additions_in_bf16(self):
         x = torch.ones(4, 128, dtype=BF16)
         self.same(kernels.add_rows, (4,), torch.full((32,), 16.0), x, torch.zeros(32, dtype=BF16), 32, at=1, BLOCK=128)
@@ -144,6 +154,7 @@ class Interpreter(unittest.TestCase):
     def test_atomic_operations_order_programs(self):
         x, count = torch.randn(1024), torch.zeros(1, dtype=torch.int32)
         self.same(kernels.under_a_lock, (8,), x.view(8, 128).sum(0), x, torch.zeros(128), count, at=1, tolerance=1e-5, BLOCK=128)
+        self.same(kernels.first_under_a_lock_sets, (8,), x.view(8, 128).sum(0), x, torch.empty(128), count, count.clone(), at=1, tolerance=1e-5, BLOCK=128)
         self.same(kernels.last_one_adds_up, (8,), x.sum().reshape(1), x, torch.empty(8), count, torch.empty(1), at=3, tolerance=1e-4, PARTS=8, BLOCK=128)
 
     def test_sums_whose_order_is_free(self):

@@ -93,6 +93,12 @@ def next_row(x_ptr, o_ptr, count, n, BLOCK: tl.constexpr):
     tl.store(o_ptr + r * n + c, x, (r >= 0) & (c < n))
 
 
+@triton.jit
+def doubled_tiles(x, o, BLOCK: tl.constexpr):
+    p = tl.program_id(0) * BLOCK
+    o.store([p, 0], x.load([p, 0]) * 2)
+
+
 # ---- programs and their order
 
 
@@ -161,6 +167,21 @@ def under_a_lock(x_ptr, o_ptr, lock_ptr, BLOCK: tl.constexpr):
     while tl.atomic_cas(lock_ptr, 0, 1) == 1:
         pass
     tl.store(o_ptr + i, tl.load(o_ptr + i) + x)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock_ptr, 0)
+
+
+@triton.jit
+def first_under_a_lock_sets(x_ptr, o_ptr, lock_ptr, any_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + i)
+    while tl.atomic_cas(lock_ptr, 0, 1) == 1:
+        pass
+    if tl.load(any_ptr) == 0:
+        tl.atomic_xchg(any_ptr, 1)
+    else:
+        x += tl.load(o_ptr + i)
+    tl.store(o_ptr + i, x)
     tl.debug_barrier()
     tl.atomic_xchg(lock_ptr, 0)
 
