@@ -14,6 +14,7 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
+#include "davinci/llm/proxy_tunnel.h"
 #include "davinci/llm/socket_watch.h"
 
 namespace davinci::llm {
@@ -53,7 +54,8 @@ class NoSigPipe {
 
 // A connection and the watched exchange that uses it now.
 struct Connection {
-  std::unique_ptr<httplib::Client> client;
+  std::unique_ptr<httplib::ClientImpl> client;
+  TunnelClient* tunnel = nullptr;  // `client`, where it is one
   SocketWatch::Watched* watched = nullptr;
 };
 
@@ -212,17 +214,22 @@ HttpAnswer HttpEndpoint::SendOnce(const HttpRequest& request,
   *reused = connection != nullptr;
   if (connection == nullptr) {
     connection = std::make_unique<Connection>();
-    const bool v6 = url_.host.find(':') != std::string::npos;
-    connection->client = std::make_unique<httplib::Client>(
-        fmt::format("{}://{}{}{}:{}", url_.https ? "https" : "http", v6 ? "[" : "", url_.host,
-                    v6 ? "]" : "", url_.port));
-    httplib::Client& client = *connection->client;
+    const HttpRoute& route = impl_->route;
+    if (url_.https && route.proxy) {
+      auto tunnel = std::make_unique<TunnelClient>(url_.host, url_.port, *route.proxy);
+      connection->tunnel = tunnel.get();
+      connection->client = std::move(tunnel);
+    } else if (url_.https) {
+      connection->client = std::make_unique<httplib::SSLClient>(url_.host, url_.port);
+    } else {
+      connection->client = std::make_unique<httplib::ClientImpl>(url_.host, url_.port);
+    }
+    httplib::ClientImpl& client = *connection->client;
     client.set_keep_alive(true);
     client.set_tcp_nodelay(true);
     client.set_follow_location(false);
-    const HttpRoute& route = impl_->route;
     if (!route.ca_file.empty()) client.set_ca_cert_path(route.ca_file.string());
-    if (route.proxy) {
+    if (route.proxy && !url_.https) {
       client.set_proxy(route.proxy->host, route.proxy->port);
       if (!route.proxy->user.empty())
         client.set_proxy_basic_auth(route.proxy->user, route.proxy->password);
@@ -232,7 +239,7 @@ HttpAnswer HttpEndpoint::SendOnce(const HttpRequest& request,
       if (holder->watched != nullptr) holder->watched->Use(fd);
     });
   }
-  httplib::Client& client = *connection->client;
+  httplib::ClientImpl& client = *connection->client;
   connection->watched = &watched;
   if (client.is_socket_open() != 0) watched.Use(client.socket());
 
@@ -317,6 +324,9 @@ HttpAnswer HttpEndpoint::SendOnce(const HttpRequest& request,
              error == httplib::Error::SSLServerVerification) {
     answer.end = HttpEnd::kNoConnect;
     answer.error = Describe(error, impl_->route);
+    if (connection->tunnel != nullptr && !connection->tunnel->refusal().empty())
+      answer.error = fmt::format("the proxy {} opens no connection: {}",
+                                 impl_->route.proxy->ToString(), connection->tunnel->refusal());
   } else if (now_s - last_arrival_s >= 0.98 * request.idle_timeout_s) {
     answer.end = HttpEnd::kTimeout;
     answer.error = fmt::format("nothing arrived for {:g} s", request.idle_timeout_s);

@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+#include <poll.h>
 
 #include "davinci/base/files.h"
 #include "davinci/llm/openai_client.h"
@@ -79,6 +80,59 @@ TEST(Tls, CertificatesAreVerified) {
   const auto reply = (*friendly)->Generate({}, {});
   ASSERT_TRUE(reply.ok()) << reply.status().message();
   EXPECT_EQ(reply->text, "private");
+}
+
+// What one side says goes to the other, until one of them has enough.
+void Relay(int a, int b) {
+  char buffer[4096];
+  while (true) {
+    pollfd both[2] = {{a, POLLIN, 0}, {b, POLLIN, 0}};
+    if (::poll(both, 2, 20'000) <= 0) return;
+    for (int side = 0; side < 2; ++side) {
+      if ((both[side].revents & (POLLIN | POLLHUP)) == 0) continue;
+      const ssize_t n = ::recv(both[side].fd, buffer, sizeof buffer, 0);
+      if (n <= 0) return;
+      RawServer::Send(both[1 - side].fd, std::string(buffer, static_cast<size_t>(n)));
+    }
+  }
+}
+
+TEST(Tls, AProxyOpensATunnelHoweverItEndsItsAnswer) {
+  Certificate made;
+  Make(&made);
+  const TempDir dir = std::move(MakeTempDir("tls")).value();
+  ASSERT_TRUE(WriteFileAtomic(dir.path() / "ca.pem", Pem(made.certificate)).ok());
+  HttpServer server([](const auto&, auto& response) { StreamText(response, "private"); }, {"m"},
+                    std::make_unique<httplib::SSLServer>(made.certificate, made.key));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const std::string url = server.url("https");
+  address.sin_port = htons(static_cast<uint16_t>(std::stoi(url.substr(url.rfind(':') + 1))));
+  RawServer proxy([&](int fd, int) {
+    const UniqueFd target(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(target.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+              0);
+    RawServer::Send(fd, "HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n");
+    Relay(fd, target.get());
+  });
+  RawServer closed([](int fd, int) {
+    RawServer::Send(fd, "HTTP/1.1 407 Proxy Authentication Required\r\nConnection: close\r\n\r\n");
+  });
+  OpenAiOptions options;
+  options.endpoints = {url};
+  options.model = "m";
+  options.retry.max_attempts = 1;
+  options.ca_file = dir.path() / "ca.pem";
+  options.proxy = proxy.url();
+  {
+    const auto reply = std::move(OpenAiClient::Create(options)).value()->Generate({}, {});
+    ASSERT_TRUE(reply.ok()) << reply.status().message();
+    EXPECT_EQ(reply->text, "private");
+  }
+  options.proxy = closed.url();
+  const auto refused = std::move(OpenAiClient::Create(options)).value()->Generate({}, {});
+  EXPECT_THAT(refused.status().message(), testing::HasSubstr("407 Proxy Authentication"));
 }
 
 }  // namespace
