@@ -177,6 +177,11 @@ std::string Trouble(const json& record) {
 
 Status Batch::Open() {
   DAVINCI_ASSIGN_OR_RETURN(entries_, judge::ReadBatchFile(options_.jobs_path, options_.defaults));
+  for (BatchEntry& entry : entries_) {
+    if (options_.export_folder.empty() || !entry.bad.ok()) continue;
+    DAVINCI_RETURN_IF_ERROR(PrepareExport(*options_.installation, &entry.request));
+    entry.hash = entry.request.Hash();
+  }
   if (options_.out_path.empty()) return Status::Ok();
   std::error_code error;
   if (std::filesystem::equivalent(options_.jobs_path, options_.out_path, error))

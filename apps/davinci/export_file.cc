@@ -11,19 +11,46 @@
 
 namespace davinci::app {
 
-Status WriteExport(const judge::EvaluationRequest& request, const std::string& candidate,
-                   const Evaluation& evaluation, const Installation& installation,
-                   const std::filesystem::path& file) {
-  if (evaluation.outcome != Outcome::kOk) return Status::Ok();
+namespace {
+
+Result<orchestrator::ExportParts> PartsOfExport(const task::Task& task,
+                                                const Installation& installation) {
   const std::filesystem::path runtime = installation.home / "python" / "davinci_runtime";
   orchestrator::ExportParts parts;
   DAVINCI_ASSIGN_OR_RETURN(parts.runtime_source, ReadFile(runtime / "__init__.py"));
   DAVINCI_ASSIGN_OR_RETURN(parts.guard_source, ReadFile(runtime / "guard.py"));
   DAVINCI_ASSIGN_OR_RETURN(parts.harness_source, ReadFile(runtime / "harness.py"));
-  parts.reference_source = request.task->source;
+  parts.reference_source = task.source;
+  parts.package = task.imports.package;
+  return parts;
+}
+
+}  // namespace
+
+Status PrepareExport(const Installation& installation, judge::EvaluationRequest* request) {
+  DAVINCI_ASSIGN_OR_RETURN(const orchestrator::ExportParts parts,
+                           PartsOfExport(*request->task, installation));
+  request->export_of = [parts, task = request->task, source = request->candidate,
+                        target = request->target](const Evaluation& verified) {
+    return orchestrator::ExportSource(source, task->config, target, verified, parts, {});
+  };
+  return Status::Ok();
+}
+
+Status WriteExport(const judge::EvaluationRequest& request, const std::string& candidate,
+                   const Evaluation& evaluation, const Installation& installation,
+                   const std::filesystem::path& file) {
+  if (const std::string why = orchestrator::WhyNotExported(evaluation); !why.empty()) {
+    if (evaluation.outcome == Outcome::kOk || evaluation.outcome == Outcome::kCompileOnly)
+      fmt::print(stderr, "davinci judge: {}: no export, because {}\n", candidate, why);
+    return Status::Ok();
+  }
+  DAVINCI_ASSIGN_OR_RETURN(const orchestrator::ExportParts parts,
+                           PartsOfExport(*request.task, installation));
+  const std::string name = std::filesystem::path(request.task->path).filename().string();
   std::vector<std::string> remarks = {fmt::format(
       "{} for {}, verified by davinci judge. Runs in plain PyTorch; davinci is not needed.",
-      candidate, std::filesystem::path(request.task->path).filename().string())};
+      candidate, name)};
   if (file.has_parent_path()) DAVINCI_RETURN_IF_ERROR(MakeDirs(file.parent_path()));
   return WriteFileAtomic(
       file, orchestrator::ExportSource(request.candidate, request.task->config, request.target,

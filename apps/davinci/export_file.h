@@ -10,8 +10,12 @@
 
 namespace davinci::app {
 
-// Writes the candidate of `job`, which the user named as `candidate`, with its guard to `file`;
-// nothing for a candidate that is not correct.
+// Has the judge call the candidate's export, too. Before the request is judged.
+Status PrepareExport(const Installation& installation, judge::EvaluationRequest* request);
+
+// Writes the candidate of `request`, which the user named as `candidate`, with its guard to `file`.
+// Nothing for a candidate that is not correct; for one that is and has no export, the reason goes
+// to standard error.
 Status WriteExport(const judge::EvaluationRequest& request, const std::string& candidate,
                    const Evaluation& evaluation, const Installation& installation,
                    const std::filesystem::path& file);

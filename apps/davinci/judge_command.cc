@@ -103,6 +103,10 @@ int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job,
   Lane lane("judge", 1);
   judge::LocalService service(&judges, &lane, nullptr);
   auto request = judge::ReadRequest(job, task);
+  if (request.ok() && !arguments.export_to.empty()) {
+    const Status prepared = PrepareExport(installation, &*request);
+    if (!prepared.ok()) return FailCommand("judge", prepared);
+  }
   Result<Evaluation> evaluation = request.status();
   if (request.ok()) {
     request->progress = [&](std::string_view stage) {

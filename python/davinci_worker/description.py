@@ -59,7 +59,7 @@ def describe(reference, drawn, seed):
         "kept": kept, "left_in": list(reference.left_in(variant)),
         "begins": outputs.begins(first), "regions": outputs.regions(first),
         "stochastic": reference.stochastic, "reseed_calls": bool(reference.spec.get("reseed_calls")), "mode": reference.spec.get("mode"),
-        "compiles": eager.asked_for_a_compiler(), "training": bool(built.model.training), "verified": signature.case(built, drawn, reference.factory),
+        "compiles": eager.asked_for_a_compiler(), "training": bool(built.model.training), "verified": signature.case(built, drawn, reference.spec.get("mode")),
         "work": _work(reference, built.model, drawn) if variant == 0 else None,
     }
 

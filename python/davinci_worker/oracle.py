@@ -14,7 +14,7 @@ import time
 import torch
 
 from davinci_worker import (admission, arena, channel, choices, degenerate, description, distributions, eager, forms, handover, memory, nearby,
-                            nonfinite, outputs, packing, oracle_windows, published, rounding, source, trace, weights)
+                            nonfinite, outputs, packing, oracle_windows, published, reads, rounding, source, trace, weights)
 from davinci_worker.compare import Comparator, bits_of
 from davinci_worker.from_the_end import FromTheEnd
 from davinci_worker.reference import InputSet, Reference, widen
@@ -146,6 +146,11 @@ class Oracle(oracle_windows.Windows):
             placed.update(item)
             shared.view(placed).copy_(tensor)
         return {"tensors": layout, "bytes": shared.num_bytes}, [shared.fd]
+
+    def _op_unread(self, message, fds):
+        """Names of parameters and buffers that forward does not read: a candidate need not hold them."""
+        variant = message["variant"]
+        return {"names": reads.unread(self.reference, self._draw(message["seed"], "task", variant))}
 
     def _op_unrandomise(self, message, fds):
         self.reference.keep_initial_weights()

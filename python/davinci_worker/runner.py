@@ -252,7 +252,7 @@ class Runner:
         own = self._state(self._models[message["variant"]])
         wanted = message["tensors"]
         self._wanted = [w["name"] for w in wanted]
-        if message["variant"] not in self._plans:
+        if message["variant"] not in self._plans or message.get("again"):  # again: fewer are wanted, and nothing was copied
             self._plans[message["variant"]] = handover.plan(own, wanted)
         pairs, how = self._plans[message["variant"]]
         shared, by_name = arena.HostArena(fds[0], message["bytes"]), dict(own)
@@ -262,7 +262,15 @@ class Runner:
             handover.copy(by_name[name], shared.view(wanted[index]), order)
         if kept is not None:
             kept.save()
-        return {"ok": {"matched": how, "copied": len(pairs), "wanted": len(wanted), "own": len(own)}}
+        return {"ok": {"matched": how, "pairs": pairs, "copied": len(pairs), "wanted": len(wanted), "own": len(own)}}
+
+    def _op_export(self, message, fds):
+        """Calls an exported file as its user does (exported.py)."""
+        message["stage"] = "runtime_error"
+        from davinci_worker import exported, hooks
+
+        hooks.install(self._peer, self._cuda)
+        return {"ok": {"why": exported.why_reference(message, self._cuda)}}
 
     def _op_bind(self, message, fds):
         """Maps the input arena of one variant; calls name a slot of it."""

@@ -48,7 +48,7 @@ def make(training=CASE["training"]):
     if not IS_CLASS:
         return ENTRY, ENTRY.__wrapped__
     torch.manual_seed(1)
-    init = value_of(CASE["init"])
+    init = [value_of(item) for item in CASE["init"]["positional"]]
     module = ENTRY(*init)
     reference = ENTRY.__bases__[0](*init)
     reference.load_state_dict(module.state_dict())  # the original's state_dict is the export's
@@ -138,8 +138,7 @@ def same(a, b):
 
 def fresh():
     torch.manual_seed(2)
-    inputs = value_of(CASE["inputs"])
-    return inputs if isinstance(inputs, list) else list(inputs)
+    return [value_of(item) for item in CASE["inputs"]["positional"]]
 
 
 def copied(arguments):
@@ -307,7 +306,7 @@ def guard_us():
         ask = module._davinci_why if IS_CLASS else None
         if ask is None:
             guard = next(c.cell_contents for c in ENTRY.__closure__ if type(c.cell_contents).__name__ == "_Guard")
-            ask = lambda a, k: (exported._guard._transformed() or guard.why_arguments(a, guard.cases) or guard.why_device(),)  # noqa: E731
+            ask = lambda a, k: (exported._guard._transformed() or guard.match(a, k, guard.cases)[0] or guard.why_device(),)  # noqa: E731
         best = float("inf")
         for _ in range(20):
             begun = time.perf_counter()

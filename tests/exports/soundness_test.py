@@ -72,6 +72,57 @@ class Soundness(unittest.TestCase):
             with self.subTest(name):
                 self.attack(self.folder / "exports" / f"{name}.py", done.stderr)
 
+    def test_exports_are_copied_pickled_saved_and_compiled(self):
+        if OPTIONS.only or OPTIONS.target != "cpu":
+            self.skipTest("once")
+        row = next(row for row in tomllib.loads((ROOT / "tests/honest/manifest.toml").read_text())["kernel"] if row["name"] == "layer_norm")
+        export = self.folder / "copied.py"
+        done = self.davinci("judge", "-r", ROOT / "tasks" / (row["task"] + ".py"), "-c", ROOT / "tests/honest" / row["file"], "-p", "screening",
+                            "--export", export)
+        self.assertTrue(export.exists(), done.stdout + done.stderr)
+        used = subprocess.run([python(), str(HERE / "copies.py"), str(export)], capture_output=True, text=True, timeout=200)
+        self.assertEqual(used.returncode, 0, used.stderr[-3000:])
+        text = export.read_text()
+        self.assertLess(text.index("class ModelNew"), text.index("_DAVINCI_RUNTIME_1") if "_DAVINCI_RUNTIME_1" in text else len(text))
+        self.assertLess(text.index("class ModelNew"), text.index("_GUARD_SOURCE"))
+        self.assertIn((ROOT / "tasks" / (row["task"] + ".py")).read_text(), text)  # as it is, to be read
+
+    def test_kernels_with_other_weights_than_the_reference_run_from_their_exports(self):
+        """One leaves out what the reference does not use, one draws the weights itself, and one cannot run from its export."""
+        if OPTIONS.only or OPTIONS.target != "cpu":
+            self.skipTest("once")
+        head = "import torch\nfrom torch import nn\n\n\nclass ModelNew(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
+        drawn = "        nn.Linear(n, n)\n        self.pair = (nn.Linear(n, n, bias=False), nn.Linear(n, n, bias=False))\n"
+        forward = "\n    def forward(self, x):\n        return 2.0 * ({0}(x) + {1}(x))\n"
+        kernels = {"unused": head + "".join(f"        self.{part} = nn.Linear(n, n, bias=False)\n" for part in ("one", "other")) +
+                   forward.format("self.one", "self.other"),
+                   "drawn": head + drawn + forward.format("self.pair[0]", "self.pair[1]"),
+                   "late": head + drawn + "        import sys\n        if 'exported' in sys.modules:\n            raise RuntimeError('not here')\n" +
+                   forward.format("self.pair[0]", "self.pair[1]")}
+        uses = ("import importlib.util, sys, torch; spec = importlib.util.spec_from_file_location('used', sys.argv[1])\n"
+                "m = importlib.util.module_from_spec(spec); sys.modules['used'] = m; spec.loader.exec_module(m)\n"
+                "torch.set_grad_enabled(False); net = m.ModelNew(128); x = torch.randn(64, 128)\n"
+                "for call in (lambda f: f(x), lambda f: f(x=x), lambda f: f(x, 2.0)):\n"
+                "    assert call(net.why_reference) is None, call(net.why_reference)\n"
+                "    torch.testing.assert_close(call(net), call(m._guard.reference_of(net)), rtol=1e-4, atol=1e-5)\n"
+                "assert net.why_reference(x, 3.0) is not None\n"
+                "net.one.weight.mul_(2)\n"
+                "torch.testing.assert_close(net(x), m._guard.reference_of(net)(x), rtol=1e-4, atol=1e-5)\n"
+                "print(net.why_reference(x) is None)\n")
+        for name, text in kernels.items():
+            with self.subTest(name):
+                (self.folder / f"{name}.py").write_text(text)
+                export = self.folder / f"{name}_export.py"
+                done = self.davinci("judge", "-r", HERE / "weights_task.py", "-c", f"{name}.py", "-p", "screening", "--export", export)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertEqual(export.exists(), name != "late", done.stderr)
+                if name == "late":
+                    self.assertIn("would run the reference: the kernel could not be made: RuntimeError: not here", done.stderr)
+                    continue
+                used = subprocess.run([python(), "-W", "ignore", "-c", uses, str(export)], capture_output=True, text=True, timeout=100)
+                self.assertEqual(used.returncode, 0, used.stderr[-2000:])
+                self.assertEqual(used.stdout, f"{name == 'unused'}\n")  # other weights than those drawn: only where they were handed over
+
     def test_exports_of_kernels_alone(self):
         if OPTIONS.only:
             self.skipTest("--only")

@@ -354,6 +354,18 @@ TEST_F(CertificationTest, AKernelThatIsSurelyNotFasterIsMeasuredOnce) {
   EXPECT_THAT(Page(), HasSubstr("<td>not faster</td>"));
 }
 
+TEST_F(RunTest, AKernelThatItsExportDoesNotRunIsNoWinner) {
+  for (auto& [label, text] : scenario_.replies)
+    if (label.starts_with("beta@1#")) text = Reply("ok 3.0 falls back", label);
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  const report::TaskView& beta = result->view.tasks[1];
+  EXPECT_FALSE(beta.winner);
+  EXPECT_THAT(beta.remark, HasSubstr("its export would run the reference: weight is gone"));
+  EXPECT_FALSE(std::filesystem::exists(dir_.path() / "run/results/beta.py"));
+  EXPECT_TRUE(result->view.tasks[0].winner);
+}
+
 TEST_F(RunTest, AKernelThatIsOnlyPyTorchIsLabelledAndRefusedWhereOneIsAsked) {
   const auto labelled = Execute();
   ASSERT_TRUE(labelled.ok());

@@ -118,6 +118,10 @@ Result<Evaluation> ScriptedEvaluator::Evaluate(const judge::EvaluationRequest& r
     else
       busy = 0;
   }
+  if (request.export_of) {
+    evaluation.evidence["export"] = {{"runs_kernel", !verdict.ends_with(" falls back")}};
+    if (verdict.ends_with(" falls back")) evaluation.evidence["export"]["why"] = "weight is gone";
+  }
   evaluation.baseline_time = TimeSummary{8, 8, 8, 10};
   evaluation.candidate_time = TimeSummary{8 / speedup, 8 / speedup, 8 / speedup, 10};
   return evaluation;

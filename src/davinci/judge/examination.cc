@@ -82,7 +82,10 @@ Result<Evaluation> Examination::Examine() {
   Stage("concluding");
   CollectEvidence();
   Stage("");
-  return Conclude();
+  Evaluation evaluation = Conclude();
+  if (job_.export_of && evaluation.outcome == Outcome::kOk)
+    DAVINCI_RETURN_IF_ERROR(CheckExport(&evaluation));
+  return evaluation;
 }
 
 Result<bool> Examination::Verdict(Failure failure) {
@@ -494,8 +497,13 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
     std::vector<int> fds;
     for (const UniqueFd& fd : exported.fds) fds.push_back(fd.get());
     Answer copied = ask(message, fds);
+    if (timed == &candidate_ && !copied.failure && TextIn(copied.ok, "matched") == "reseeded") {
+      DAVINCI_ASSIGN_OR_RETURN(const bool fewer, MarkUnread(variant, &message));
+      if (fewer) copied = ask(message, fds);
+    }
     if (copied.failure) return Maybe(copied.failure);
     const std::string matched = TextIn(copied.ok, "matched");
+    if (timed == &candidate_) KeepHandover(variant, copied.ok, state.size());
     if (matched != "names" && matched != "values" && matched != "shapes" && matched != "reseeded") {
       Failure failure{
           Outcome::kPolicyViolation, "the candidate tampered with how weights are handed over", {}};

@@ -268,6 +268,8 @@ class Examination {
                           const nlohmann::json& layout, const nlohmann::json& compared);
   void ProbeNonfinite();
   Evaluation Conclude();
+  // With a correct evaluation: does the kernel run from its export? (examination_export.cc)
+  Status CheckExport(Evaluation* evaluation);
 
   Result<bool> Verdict(Failure failure);
   std::string SessionKey() const;
@@ -289,6 +291,11 @@ class Examination {
   // arena.
   Result<std::optional<Failure>> BindVariant(Timed* timed, int variant);
   Result<const VariantFacts*> Facts(int variant);
+  // Which of the reference's tensors each of the candidate's took over in a variant, as the runner
+  // says: [[name, index, order of dimensions]], null where its weights were reseeded.
+  void KeepHandover(int variant, const nlohmann::json& answer, size_t num_wanted);
+  // Marks those tensors of a state message that the reference does not read; false: there are none.
+  Result<bool> MarkUnread(int variant, nlohmann::json* message);
   // The reference failed: the task's fault, unless the device's memory ran out.
   Status ReferenceFailure(const Failure& failure) const;
   // Before the task is described, and with what is known about it afterwards.
@@ -395,7 +402,8 @@ class Examination {
   std::vector<Launch> launches_ = std::vector<Launch>(1);  // that of launch_ is empty
   size_t launch_ = 0;
   task::LocalImports candidate_imports_;
-  std::optional<Answer> loaded_;  // what came of loading the candidate, once asked
+  std::map<int, nlohmann::json> handovers_;  // by variant; see KeepHandover()
+  std::optional<Answer> loaded_;             // what came of loading the candidate, once asked
   bool uses_triton_ = false;
   int gate_variant_ = -1;  // whose first call has been gated
   int64_t current_shift_[2] = {0, 0};

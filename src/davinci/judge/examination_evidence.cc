@@ -192,9 +192,14 @@ Evaluation Examination::Conclude() {
     if (evaluation.message.empty()) evaluation.message = "correct on every check";
     // What an export of the candidate may be called with (davinci_runtime/guard.py).
     if (session_ && !job_.compile_only)
-      for (const auto& facts : session_->facts)
-        if (facts && facts->raw.contains("verified"))
-          evaluation.evidence["verified"].push_back(facts->raw["verified"]);
+      for (size_t variant = 0; variant < session_->facts.size(); ++variant) {
+        const auto& facts = session_->facts[variant];
+        if (!facts || !facts->raw.contains("verified")) continue;
+        json verified = facts->raw["verified"];
+        const auto handover = handovers_.find(static_cast<int>(variant));
+        verified["handover"] = handover == handovers_.end() ? json::array() : handover->second;
+        evaluation.evidence["verified"].push_back(std::move(verified));
+      }
   }
   if (session_ && session_->facts[0]) {
     const VariantFacts& facts = *session_->facts[0];

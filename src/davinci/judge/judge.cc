@@ -232,6 +232,7 @@ Result<Evaluation> Judge::Evaluate(const EvaluationRequest& request) {
   auto evaluation = EvaluateAgainst(one);
   if (baselines.size() == 1 || !evaluation.ok() || !evaluation->speedup) return evaluation;
   BeginSpeedups(&evaluation.value());
+  one.export_of = nullptr;
   for (size_t i = 1; i < baselines.size() && evaluation->speedup; ++i) {
     one.baseline = baselines[i];
     if (one.progress) one.progress("timing against " + one.baseline);

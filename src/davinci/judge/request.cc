@@ -16,6 +16,7 @@ std::string EvaluationRequest::Hash() const {
   const auto known = ProtocolByName(protocol);
   Sha256 hash;
   if (repetition > 0) hash.Field("repetition").Field(std::to_string(repetition));
+  if (export_of) hash.Field("export");
   return hash.Field(task == nullptr ? "" : task->hash)
       .Field(candidate)
       .Field(TargetName(target))

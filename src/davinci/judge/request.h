@@ -43,6 +43,9 @@ struct EvaluationRequest {
   Urgency urgency = Urgency::kNewWork;
   int64_t order = 0;  // among requests of one urgency: small first
   Progress progress;
+  // The text of the candidate's export, made of a correct evaluation. Where it is set, the export
+  // is called once, and evidence.export says whether its kernel ran (examination_export.cc).
+  std::function<std::string(const Evaluation&)> export_of;
   // Called with the evaluation of this request, unless it is taken over from an identical one under
   // way, before those that wait for it are answered.
   std::function<void(const ServiceReply&)> on_judged;

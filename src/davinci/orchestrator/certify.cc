@@ -11,7 +11,6 @@
 #include "davinci/base/utf8.h"
 #include "davinci/data/shown_interval.h"
 #include "davinci/data/turn_facts.h"
-#include "davinci/orchestrator/export_kernel.h"
 #include "davinci/orchestrator/line_diff.h"
 #include "davinci/rollout/policy_check.h"
 
@@ -76,8 +75,14 @@ Result<Evaluation> Measurer::Measure(int number, bool may_fail) const {
     request.task = task_.task;
     request.target = settings.target;
     request.language = kernel.language;
-    request.candidate =
-        StandaloneSource(source, certifier.runtime_source, certifier.harness_source);
+    ExportParts parts = certifier.parts;
+    parts.reference_source = task_.task->source;
+    parts.package = task_.task->imports.package;
+    request.candidate = StandaloneSource(source, parts);
+    if (baseline_ == settings.baseline)
+      request.export_of = [&](const Evaluation& verified) {
+        return ExportSource(source, task_.task->config, settings.target, verified, parts, {});
+      };
     request.protocol = settings.final_protocol;
     request.baseline = baseline_;
     request.afresh = true;
@@ -254,12 +259,15 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
       *remark = WhyNotCertified(trajectories);
       return Certified{};
     }
-    if (!Held(certified)) {
+    if (!Held(certified) || !certified.speedup) {
       *remark += fmt::format("{} did not hold when judged again ({}); ", ToString(kernel.turn),
                              OutcomeName(certified.outcome));
       continue;
     }
-    const bool timed = certified.speedup.has_value();
+    if (const std::string why = WhyNotExported(certified); !why.empty()) {
+      *remark += fmt::format("{} is correct, but {}; ", ToString(kernel.turn), why);
+      continue;
+    }
     report::Winner winner;
     winner.turn = kernel.turn;
     winner.code_hash = kernel.code_hash;
@@ -277,7 +285,7 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
       none.not_decided = std::move(winner);
       break;
     }
-    if (timed && FindingOf(*certified.speedup) != SpeedFinding::kFaster) {
+    if (FindingOf(*certified.speedup) != SpeedFinding::kFaster) {
       *remark += fmt::format("{} is correct, but not significantly faster: {}; ",
                              ToString(kernel.turn), SpeedupText(*certified.speedup));
       const bool better = !none.not_faster || SureSpeedup(*certified.speedup) >
@@ -286,7 +294,7 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
       continue;
     }
     for (const std::string& other : certifier.recipe->also_against) {
-      if (!timed || other == baseline) continue;
+      if (other == baseline) continue;
       // An interrupted user waits for one number, not for all; a replay has what there was.
       if (certifier.hurry && !certifier.log->replaying()) break;
       const Measurer measurer(certifier, step, task, kernel, other, cancel);
@@ -308,8 +316,6 @@ std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory
   std::string text;
   if (winner.certified.speedup)
     text += fmt::format("{}: {}", task.id, SpeedupText(*winner.certified.speedup));
-  else
-    text += fmt::format("{}: correct, not timed", task.id);
   for (const Evaluation& other : winner.also)
     if (other.speedup) text += "; " + SpeedupText(*other.speedup);
   if (winner.roofline_share)

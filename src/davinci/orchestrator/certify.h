@@ -1,11 +1,12 @@
 // The winner of a task: the best kernel that holds when it is judged again.
 //
 // What is certified is what is exported: the stand-alone text (export_kernel.h), judged under the
-// full protocol by a judge started for it alone, under new secret seeds. A measurement that decides
-// nothing (SpeedFinding::kNotDecided) is repeated, at most kCertificationMeasurements times in one
-// process. A kernel that fails, or turns out not to be faster than the baseline, gives way to
-// the next best; one that is not decided ends the search. What was checked without a device
-// (compile_only) is never certified.
+// full protocol by a judge started for it alone, under new secret seeds. The exported file itself
+// is then called once, and its guard must run the kernel. A measurement that decides nothing
+// (SpeedFinding::kNotDecided) is repeated, at most kCertificationMeasurements times in one process.
+// A kernel that fails, that its export does not run, or that turns out not to be faster than the
+// baseline, gives way to the next best; one that is not decided ends the search. What was checked
+// without a device (compile_only) is never certified.
 //
 // A run whose certification decided nothing is measured again by every process that carries it
 // out; nothing of that asks a model.
@@ -17,6 +18,7 @@
 #include "davinci/base/cancel.h"
 #include "davinci/base/status.h"
 #include "davinci/judge/service.h"
+#include "davinci/orchestrator/export_kernel.h"
 #include "davinci/orchestrator/run_recipe.h"
 #include "davinci/report/run_view.h"
 #include "davinci/rollout/step.h"
@@ -28,8 +30,7 @@ inline constexpr int kCertificationMeasurements = 3;
 struct Certifier {
   rollout::UnitLog* log = nullptr;
   judge::EvaluationService* service = nullptr;  // not asked in a replay
-  std::string runtime_source;                   // davinci_runtime's text
-  std::string harness_source;                   // davinci_runtime/harness.py's text
+  ExportParts parts;                            // without the reference's text
   const RunRecipe* recipe = nullptr;
   // After an interrupt only the run's own baseline is measured, and once.
   bool hurry = false;
@@ -38,8 +39,7 @@ struct Certifier {
 };
 
 struct Certified {
-  // Correct and significantly faster (data/evaluation.h), or correct where the protocol times
-  // nothing.
+  // Correct and significantly faster (data/evaluation.h).
   std::optional<report::Winner> winner;
   // Else the best correct kernel that the machine was too busy to measure, and the best one that
   // was measured and is not faster.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "davinci/base/json_text.h"
 
 namespace davinci::orchestrator {
@@ -38,47 +40,70 @@ void SplitFuture(std::string_view source, std::string* future, std::string* rest
 
 }  // namespace
 
-// As a Python literal in three quotes. Backslashes and quotes are escaped, so any text survives.
+// A raw literal holds neither its own quotes nor a backslash or a quote as its last character.
 std::string PythonLiteral(std::string_view text) {
+  const bool ends_badly = text.ends_with('\\') || text.ends_with('"') || text.ends_with('\'');
+  const bool readable = !ends_badly && text.find('\r') == std::string_view::npos;
+  for (const std::string_view quotes : {"\'\'\'", "\"\"\""})
+    if (readable && text.find(quotes) == std::string_view::npos)
+      return fmt::format("r{0}{1}{0}", quotes, text);
   std::string literal = "\"\"\"";
   for (const char c : text) {
     if (c == '\\' || c == '"') literal += '\\';
-    literal += c;
+    if (c == '\r')
+      literal += "\\r";
+    else
+      literal += c;
   }
   return literal + "\"\"\"";
 }
 
-std::string StandaloneSource(std::string_view source, std::string_view runtime_source,
-                             std::string_view harness_source) {
+std::string StandaloneSource(std::string_view source, const ExportParts& parts) {
   if (!ImportsRuntime(source)) return std::string(source);
-  std::string harness;
+  std::vector<std::pair<std::string_view, std::string_view>> helpers = {
+      {"davinci_runtime", parts.runtime_source}};
   if (source.find(kHarnessImport) != std::string_view::npos)
-    harness = fmt::format(
-        "_HARNESS_SOURCE = {}\n"
-        "if not hasattr(_sys.modules[\"davinci_runtime\"], \"harness\"):\n"
-        "    _harness = _types.ModuleType(\"davinci_runtime.harness\")\n"
-        "    exec(compile(_HARNESS_SOURCE, \"davinci_runtime/harness.py\", \"exec\"), "
-        "_harness.__dict__)\n"
-        "    _sys.modules[\"davinci_runtime\"].harness = _harness\n",
-        PythonLiteral(harness_source));
+    helpers.emplace_back("davinci_runtime.harness", parts.harness_source);
   std::string future;
   std::string rest;
   SplitFuture(source, &future, &rest);
-  return fmt::format(
+  std::string text = fmt::format(
       "{}import sys as _sys\n"
       "import types as _types\n"
       "\n"
-      "# davinci_runtime (Apache-2.0): compiles the kernels below; needs g++ or a CUDA toolkit.\n"
-      "_RUNTIME_SOURCE = {}\n"
-      "if \"davinci_runtime\" not in _sys.modules:\n"
-      "    _runtime = _types.ModuleType(\"davinci_runtime\")\n"
-      "    exec(compile(_RUNTIME_SOURCE, \"davinci_runtime.py\", \"exec\"), _runtime.__dict__)\n"
-      "    _sys.modules[\"davinci_runtime\"] = _runtime\n"
-      "{}"
+      "# davinci_runtime (Apache-2.0) compiles the kernels; needs g++ or a CUDA toolkit. Its text "
+      "stands below, and is a constant of this file.\n"
+      "for _text in _sys._getframe().f_code.co_consts:\n"
+      "    if isinstance(_text, str) and _text.startswith(\"# module davinci_runtime\") and "
+      "\"\\n\" in "
+      "_text:\n"
+      "        _name = _text.split()[2]\n"
+      "        if _name not in _sys.modules:\n"
+      "            _sys.modules[_name] = _types.ModuleType(_name)\n"
+      "            exec(compile(_text, _name + \".py\", \"exec\"), "
+      "_sys.modules[_name].__dict__)\n"
+      "        if _name.endswith(\".harness\"):\n"
+      "            _sys.modules[\"davinci_runtime\"].harness = _sys.modules[_name]\n"
       "\n"
       "# ---- the kernel ----\n"
       "{}",
-      future, PythonLiteral(runtime_source), harness, rest);
+      future, rest);
+  for (int number = 1; const auto& [name, helper] : helpers)
+    text += fmt::format("\n\n# ---- {0} ----\n_DAVINCI_RUNTIME_{1} = {2}\n", name, number++,
+                        PythonLiteral(fmt::format("# module {}\n{}", name, helper)));
+  return text;
+}
+
+std::string WhyNotExported(const Evaluation& evaluation) {
+  if (evaluation.outcome == Outcome::kCompileOnly)
+    return "it was checked without a device, which verifies too little for an export";
+  if (evaluation.outcome != Outcome::kOk)
+    return fmt::format("its verdict is {}", OutcomeName(evaluation.outcome));
+  const json told = evaluation.evidence.value("export", json::object());
+  if (!told.value("runs_kernel", false))
+    return fmt::format("its export would run the reference: {}",
+                       told.value("why", std::string("it was not called")));
+  return "";
 }
 
 std::string WithRemarks(std::string_view standalone, const std::vector<std::string>& remarks) {
@@ -95,8 +120,10 @@ std::string WithRemarks(std::string_view standalone, const std::vector<std::stri
 
 namespace {
 
-// {"entry", "op", "globals", "kernel", "kernel_function", "target", "capability", "cases"}
-json GuardFacts(const config::TaskConfig& config, Target target, const Evaluation& verified) {
+// {"entry", "op", "package", "globals", "kernel", "kernel_function", "target", "capability",
+// "cases"}
+json GuardFacts(const config::TaskConfig& config, Target target, const Evaluation& verified,
+                const std::string& package) {
   const bool is_class = config.function.empty() && config.op.empty();
   json facts = {{"entry", is_class ? config.entry : config.function},
                 {"kernel", is_class ? config.CandidateEntry() : std::string("ModelNew")},
@@ -104,6 +131,7 @@ json GuardFacts(const config::TaskConfig& config, Target target, const Evaluatio
                 {"target", TargetName(target)},
                 {"cases", verified.evidence.value("verified", json::array())}};
   if (!config.op.empty()) facts["op"] = config.op;
+  if (!package.empty()) facts["package"] = package;
   if (!is_class)
     facts["kernel_function"] =
         (config.op.empty() ? config.function : config.op.substr(config.op.rfind('.') + 1)) + "_new";
@@ -125,40 +153,54 @@ std::string SpecText(const json& spec) {
   return text;
 }
 
+// Of {"positional", "keywords"}.
+std::string CallText(const json& call) {
+  std::string text;
+  for (const json& item : call.value("positional", json::array()))
+    text += (text.empty() ? "" : ", ") + SpecText(item);
+  const json keywords = call.value("keywords", json::object());
+  for (const auto& [name, item] : keywords.items())
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, SpecText(item));
+  return text;
+}
+
 }  // namespace
 
 std::string ExportSource(std::string_view source, const config::TaskConfig& config, Target target,
                          const Evaluation& verified, const ExportParts& parts,
                          std::vector<std::string> remarks) {
-  const std::string standalone =
-      StandaloneSource(source, parts.runtime_source, parts.harness_source);
-  const json facts = GuardFacts(config, target, verified);
+  const std::string standalone = StandaloneSource(source, parts);
+  const json facts = GuardFacts(config, target, verified, parts.package);
   if (facts["cases"].empty() || parts.guard_source.empty()) return WithRemarks(standalone, remarks);
   remarks.push_back(
       fmt::format("Verified on {} in {} for these inputs; other calls run the "
                   "reference:",
                   TargetName(target), config::PrecisionName(config.precision)));
   for (const json& one : facts["cases"])
-    remarks.push_back("  " + SpecText(one.value("inputs", json::object())));
+    remarks.push_back("  " + CallText(one.value("inputs", json::object())));
   remarks.emplace_back(
       "With on_unverified = \"raise\" or on_grad = \"raise\" (class or instance) they raise "
       "NotVerified.");
   return WithRemarks(
-      fmt::format("{}\n\n"
-                  "# ---- the guard (Apache-2.0) ----\n"
-                  "import json as _json\n"
-                  "import types as _guard_types\n"
-                  "\n"
-                  "_GUARD_SOURCE = {}\n"
-                  "_REFERENCE_SOURCE = {}\n"
-                  "_VERIFIED = _json.loads({})\n"
-                  "_guard = _guard_types.ModuleType(\"davinci_guard\")\n"
-                  "exec(compile(_GUARD_SOURCE, \"davinci_guard.py\", \"exec\"), "
-                  "_guard.__dict__)\n"
-                  "NotVerified = _guard.NotVerified\n"
-                  "_guard.install(globals(), _REFERENCE_SOURCE, _VERIFIED)\n",
-                  standalone, PythonLiteral(parts.guard_source),
-                  PythonLiteral(parts.reference_source), PythonLiteral(JsonText(facts))),
+      fmt::format(
+          "{}\n\n"
+          "# ---- the reference, for calls that the kernel was not verified for ----\n"
+          "_REFERENCE_SOURCE = {}\n\n"
+          "# ---- the guard (Apache-2.0): which calls run the kernel ----\n"
+          "import json as _json\n"
+          "import sys as _guard_sys\n"
+          "import types as _guard_types\n"
+          "\n"
+          "_VERIFIED = _json.loads({})\n"
+          "_GUARD_SOURCE = {}\n"
+          "_guard = _guard_types.ModuleType(__name__ + \"_guard\")\n"
+          "_guard_sys.modules[_guard.__name__] = _guard  # where torch.compile looks for it\n"
+          "exec(compile(_GUARD_SOURCE, _guard.__name__ + \".py\", \"exec\"), "
+          "_guard.__dict__)\n"
+          "NotVerified = _guard.NotVerified\n"
+          "_reference = _guard.install(globals(), _REFERENCE_SOURCE, _VERIFIED)\n",
+          standalone, PythonLiteral(parts.reference_source), PythonLiteral(JsonText(facts)),
+          PythonLiteral(parts.guard_source)),
       remarks);
 }
 

@@ -259,8 +259,7 @@ void Loop::CertifyTask(size_t index) {
   Certifier certifier;
   certifier.log = &certification_log_;
   certifier.service = &engine_.service;
-  certifier.runtime_source = parts_.runtime_source;
-  certifier.harness_source = parts_.harness_source;
+  certifier.parts = {parts_.runtime_source, parts_.guard_source, "", parts_.harness_source, ""};
   certifier.recipe = &request_.recipe;
   certifier.hurry = stop_->stopped() && !request_.recertify;
   certifier.again = request_.recertify;
@@ -321,8 +320,9 @@ Status Loop::Export(size_t index) {
     remarks.push_back(fmt::format("Measured on {}.", result_.view.device));
   DAVINCI_ASSIGN_OR_RETURN(const config::TaskConfig config,
                            config::ParseTaskConfig(task.task.sidecar, task.task.id + ".toml"));
+  const auto& read = inputs_[index].task;
   const ExportParts parts{parts_.runtime_source, parts_.guard_source, task.reference,
-                          parts_.harness_source};
+                          parts_.harness_source, read == nullptr ? "" : read->imports.package};
   DAVINCI_RETURN_IF_ERROR(
       WriteFileAtomic(file, ExportSource(source, config, request_.recipe.step.target,
                                          task.winner->certified, parts, std::move(remarks))));
