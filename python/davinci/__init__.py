@@ -9,6 +9,7 @@ docs/python.md has the rest. The program does the work; this package writes its 
 
 from __future__ import annotations
 
+import importlib
 import os
 import pathlib
 import tempfile
@@ -19,25 +20,30 @@ from ._errors import BadInput, DavinciError, NotReproducible
 from ._progress import Progress
 
 if TYPE_CHECKING:
-    from ._results import Optimized, Report, Speedup, Verdict
+    import torch
 
-__all__ = ["BadInput", "DavinciError", "NotReproducible", "Optimized", "Report", "Speedup", "Verdict", "benchmark", "judge", "optimize"]
+    from ._profile import Profile
+    from ._results import Optimized, Report, Speedup, Verdict
+    from ._whole import OptimizedModel
+
+__all__ = ["BadInput", "DavinciError", "NotReproducible", "Optimized", "OptimizedModel", "Profile", "Report", "Speedup", "Verdict", "benchmark",
+           "judge", "optimize", "profile"]
+_OF_MODULES = {"Optimized": "_results", "Report": "_results", "Speedup": "_results", "Verdict": "_results", "Profile": "_profile",
+               "OptimizedModel": "_whole"}
 
 _FINISHED = (0, 1, 4)  # a certified kernel, none, one that is not faster
 
 
 def __getattr__(name: str) -> Any:
     """What needs torch is imported when it is asked for: the command line does without."""
-    if name in ("Optimized", "Report", "Speedup", "Verdict"):
-        from . import _results
-
-        return getattr(_results, name)
+    if name in _OF_MODULES:
+        return getattr(importlib.import_module(f".{_OF_MODULES[name]}", __name__), name)
     raise AttributeError(f"module 'davinci' has no attribute {name!r}")
 
 
 def optimize(module: Any, example_inputs: Any = None, *, llm: str | list[str] | None = None, model: str | None = None, target: str | None = None,
              name: str | None = None, run: str | os.PathLike[str] | None = None, task_folder: str | os.PathLike[str] = "davinci-runs/tasks",
-             progress: bool | Callable[[str], None] = True, **options: Any) -> Optimized:
+             top: int | None = None, progress: bool | Callable[[str], None] = True, **options: Any) -> Any:
     """The fastest kernel for a live module or function that a language model can write and the judge certifies.
 
     ``module``: a torch.nn.Module, a function, or a task file ("net.py" or "net.py:Net"). ``example_inputs``: what it is called with, a tensor, a
@@ -45,22 +51,49 @@ def optimize(module: Any, example_inputs: Any = None, *, llm: str | list[str] | 
     each call; where values are structured (masks, sorted indices) the example itself is used. ``options`` are those of ``davinci optimize``:
     ``turns=3``, ``budget_usd=2``, ``recipe="…"``, ``set={"run.seed": 1}``.
 
+    Returns an Optimized. With ``top=3`` the module is a whole model: its three most expensive submodules (``profile``) are optimised on the
+    inputs that they get from it, all in one run, and an OptimizedModel comes back.
+
     Interrupted, or out of budget, the same call continues where it was. Raises BadInput, NotReproducible or DavinciError with what the
     program says."""
     from ._results import Optimized
 
+    if top is not None:
+        from ._whole import optimize_parts
+
+        if name is not None:
+            raise BadInput("name= names one task; with top= the submodules' paths name them")
+
+        def run_all(paths: list[str], where: str | None) -> dict[str, Any]:
+            return _optimized(paths, {"llm": llm, "model": model, "target": target or where, "run": run, **options}, progress)
+
+        return optimize_parts(module, example_inputs, top, pathlib.Path(task_folder), run_all)
     path, given, task_target = _task(module, example_inputs, name, pathlib.Path(task_folder))
-    listener = Progress() if progress is True else progress if callable(progress) else None
-    arguments = [path, *_program.flags({**given, "llm": llm, "model": model, "target": target or task_target, "run": run, **options}), "--progress"]
-    try:
-        document = _program.run("optimize", arguments, listener, _FINISHED)
-    finally:
-        if isinstance(listener, Progress):
-            listener.done()
+    document = _optimized([path], {**given, "llm": llm, "model": model, "target": target or task_target, "run": run, **options}, progress)
     task = document["tasks"][0]
     if task.get("failed"):
         raise DavinciError(task["failed"])
     return Optimized(module, task, document, path)
+
+
+def _optimized(paths: list[str], options: dict[str, Any], progress: bool | Callable[[str], None]) -> dict[str, Any]:
+    """The document of ``davinci optimize``."""
+    listener = Progress() if progress is True else progress if callable(progress) else None
+    try:
+        document: dict[str, Any] = _program.run("optimize", [*paths, *_program.flags(options), "--progress"], listener, _FINISHED)
+    finally:
+        if isinstance(listener, Progress):
+            listener.done()
+    return document
+
+
+def profile(model: torch.nn.Module, example_inputs: Any) -> Profile:
+    """Which submodules cost most: a table of their own times and shares, calls, paths and classes (``document``: the same as plain values).
+
+    ``example_inputs`` as for ``optimize``. The model is called a few times, in the mode that it is in, under ``torch.no_grad()``."""
+    from ._profile import profile as measured
+
+    return measured(model, example_inputs)
 
 
 def judge(reference: Any, candidate: Any, example_inputs: Any = None, *, target: str | None = None, **options: Any) -> Verdict:

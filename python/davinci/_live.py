@@ -11,13 +11,14 @@ import pathlib
 import re
 import sys
 import types
+import warnings
 from typing import Any, Callable, NamedTuple
 
 import torch
 
 from . import _program
 from ._errors import BadInput, NotReproducible
-from ._source import Collector, constant, describe, is_installed
+from ._source import Collector, constant, is_importable, package_sources
 
 
 def live() -> Any:
@@ -41,6 +42,8 @@ def write(model: Any, inputs: Any, folder: pathlib.Path, name: str | None = None
         raise BadInput(f"{model.__qualname__} is a class; pass an instance of it, or a task file")
     collector = Collector()
     is_module = isinstance(model, torch.nn.Module)
+    if isinstance(model, types.FunctionType) and hasattr(model, "_torchdynamo_orig_callable"):
+        raise NotReproducible(f"{model.__name__} is compiled by torch.compile; pass the original function")
     if not is_module and not isinstance(model, types.FunctionType):
         raise NotReproducible(f"{model!r} is neither a torch.nn.Module nor a Python function, so there is no source to write down; "
                               "wrap the call in a function defined with def, or pass a module")
@@ -50,18 +53,21 @@ def write(model: Any, inputs: Any, folder: pathlib.Path, name: str | None = None
         title = name or type(model).__name__
     else:
         body, writer, described = "", worker.Writer(_path_of(collector, worker)), None
-        title = name or collector.add(model)
+        title = name or model.__name__
     inputs_text, examples = _inputs(model, inputs, collector, worker)
-    if not is_module and name is not None:
-        collector.add(model)
+    function = "" if is_module else _base(model, collector) if is_importable(model) else collector.add(model)
     named = {key: writer.tensor(value) for key, value in {**collector.tensors, **examples}.items()}
     text = f'"""{title}, a live {"module" if is_module else "function"} that was handed to davinci."""\n' + collector.text() + body + inputs_text
+    text += package_sources([worker.own_class(part) for part in model.modules()] if is_module else [model])
     sidecar = [f'precision = "{_precision(model, inputs)}"']
     if is_module and _entry(collector) != "Model":
         sidecar.append(f'entry = "{_entry(collector)}"')
     if not is_module:
-        sidecar.append(f'function = "{collector.names[id(model)]}"')
-    content = _digest(text, sidecar, writer.tensors)
+        sidecar.append(f'function = "{function}"')
+        sidecar += ["inplace = true"] * _changes_its_arguments(model, inputs)
+    elif not any(part.training for part in model.modules()):
+        sidecar.append('mode = "eval"')  # a kernel's modules are constructed in training mode
+    content = _digest([text, *sidecar, repr(described)], writer.tensors)
     safe = re.sub(r"\W", "_", title) or "module"
     place = folder / f"{safe}-{content[:12]}"
     path = place / f"{safe}.py"
@@ -76,43 +82,66 @@ def write(model: Any, inputs: Any, folder: pathlib.Path, name: str | None = None
 
 
 def _module(model: torch.nn.Module, collector: Collector, worker: Any) -> tuple[str, Any, Any]:
-    for part in model.modules():
-        kind = type(part)
-        if isinstance(part, torch.jit.ScriptModule):
-            raise NotReproducible("a scripted module has no Python source; pass the module that it was made from")
-        if "forward" in vars(part):
-            raise NotReproducible(f"forward of a {kind.__qualname__} was replaced on the instance; define it in the class")
-        if not kind.__module__.startswith("torch."):
+    for name, part in model.named_modules():
+        _insist_on_source(part, name or "the module", worker)
+        kind = worker.own_class(part)
+        if not is_importable(kind):
             collector.add(kind)
-        elif kind.__module__.startswith("torch.fx"):
-            raise NotReproducible(f"{describe(kind)} was generated, and has no source; pass the module that it was made from")
-    own = collector.names.get(id(type(model)))
-    base = own
-    if base is None:  # a module of torch's
-        base = type(model).__qualname__
-        collector._imports[base] = f"from {type(model).__module__} import {base}"
+    base = _base(worker.own_class(model), collector)
     writer = worker.Writer(_path_of(collector, worker))
     try:
         described = writer.module(model)
     except worker.Unsupported as error:
         raise NotReproducible(f"{error}, which cannot be written down; keep plain values, tensors, buffers and modules in a module, or optimise "
                               "it as a task file: davinci tasks new") from None
-    collector._imports["_live"] = "from davinci_worker import live as _live"
-    collector._imports["nn"] = collector._imports.get("nn") or "from torch import nn"
+    collector.import_from("davinci_worker", "live", "_live")
     entry = _entry(collector)
     body = (f"\n\nclass {entry}({base}):\n"
             f'    """The live module. It has no constructor arguments; its attributes, parameters and buffers:\n\n{_outline(model)}\n    """\n\n'
-            "    def __init__(self):\n        _live.restore(self, __file__)\n")
+            "    def __init__(self):\n        _live.restore(self, __file__, globals())\n")
     return body, writer, described
+
+
+def _insist_on_source(part: torch.nn.Module, name: str, worker: Any) -> None:
+    kind = type(part)
+    if isinstance(part, torch.jit.ScriptModule):
+        raise NotReproducible(f"{name} is scripted, and has no Python source; pass the module that it was made from")
+    if is_compiled(part):
+        raise NotReproducible(f"{name} is compiled by torch.compile; pass the original: it is the compiled module's ._orig_mod")
+    if kind.__module__.startswith("torch.fx"):
+        raise NotReproducible(f"{name} is a {kind.__qualname__}, which was generated, and has no source; pass the module that it was made from")
+    if "forward" in vars(part):
+        raise NotReproducible(f"forward of {name}, a {kind.__qualname__}, was replaced on the instance; define it in the class")
+    if any(torch.nn.parameter.is_lazy(value) for value in part._parameters.values() if value is not None):
+        raise NotReproducible(f"{name}, a {kind.__qualname__}, has no parameters before its first call; call it once")
+    hooks = [hook for hook in (*part._forward_pre_hooks.values(), *part._forward_hooks.values()) if not worker.computes_weights(hook)]
+    if hooks and name != "the module":  # those of the module itself are called around the kernel, too
+        warnings.warn(f"davinci: {name} has forward hooks, which are not judged; while it has them, the original runs instead of the kernel",
+                      stacklevel=5)
+
+
+def is_compiled(part: torch.nn.Module) -> bool:
+    """By torch.compile? By name, because importing the compiler takes seconds."""
+    return any((kind.__module__, kind.__qualname__) == ("torch._dynamo.eval_frame", "OptimizedModule") for kind in type(part).__mro__)
+
+
+def _base(kind: type, collector: Collector) -> str:
+    """The name that the text of the task has for a module's class."""
+    if id(kind) in collector.names:
+        return collector.names[id(kind)]
+    outer, _, inner = kind.__qualname__.partition(".")
+    bound = collector.import_from(kind.__module__, outer)
+    return f"{bound}.{inner}" if inner else bound
 
 
 def _path_of(collector: Collector, worker: Any) -> Callable[[Any], str]:
     def path(kind: Any) -> str:
         if id(kind) in collector.names:
             return collector.names[id(kind)]
-        if isinstance(kind, (type, types.FunctionType)) and not is_installed(kind):
+        if isinstance(kind, (type, types.FunctionType)) and not is_importable(kind):
             return collector.add(kind)
         found: str = worker.import_path(kind)
+        collector.import_package(found.partition(":")[0])
         return found
 
     return path
@@ -159,7 +188,7 @@ def _inputs(model: Any, inputs: Any, collector: Collector, worker: Any) -> tuple
                 return str(drawn)
             key = "example " + name
             examples[key] = value
-            collector._imports["_live"] = "from davinci_worker import live as _live"
+            collector.import_from("davinci_worker", "live", "_live")
             shape = f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
             return f"_live.tensor(__file__, {key!r}).clone()  # {shape}, as in the example\n        "
         if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
@@ -196,19 +225,49 @@ def _argument_names(model: Any, count: int) -> list[str]:
     return [names[i] if i < len(names) else f"argument {i}" for i in range(count)]
 
 
-def _tensors(value: Any) -> list[torch.Tensor]:
+def called(model: Any, inputs: Any) -> Any:
+    """The model's answer to example inputs as ``optimize`` takes them."""
+    if isinstance(inputs, types.FunctionType):
+        inputs = inputs()
+    if isinstance(inputs, dict):
+        return model(**inputs)
+    return model(*(inputs if isinstance(inputs, (list, tuple)) else (inputs,)))
+
+
+def copied(value: Any) -> Any:
+    """The same arguments with copies of the tensors, as they are now."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if type(value) in (list, tuple):
+        return type(value)(map(copied, value))
+    return {key: copied(item) for key, item in value.items()} if type(value) is dict else value
+
+
+def _changes_its_arguments(function: Callable[..., Any], inputs: Any) -> bool:
+    """Does it write to the tensors that it is called with, as a step of an optimiser does? Asked with copies."""
+    given = copied(inputs() if isinstance(inputs, types.FunctionType) else inputs)
+    before = [tensor._version for tensor in tensors_in(given)]
+    with torch.no_grad(), torch.random.fork_rng():
+        try:
+            called(function, given)
+        except Exception:  # noqa: BLE001  the program says what is wrong with it
+            return False
+    return [tensor._version for tensor in tensors_in(given)] != before
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, (list, tuple)):
-        return [t for v in value for t in _tensors(v)]
+        return [t for v in value for t in tensors_in(v)]
     if isinstance(value, dict):
-        return _tensors(list(value.values()))
+        return tensors_in(list(value.values()))
     return []
 
 
 def _all_tensors(model: Any, inputs: Any) -> list[torch.Tensor]:
     own = [*model.parameters(), *model.buffers()] if isinstance(model, torch.nn.Module) else []
-    return [*own, *_tensors(inputs() if isinstance(inputs, types.FunctionType) else inputs)]
+    return [*own, *tensors_in(inputs() if isinstance(inputs, types.FunctionType) else inputs)]
 
 
 def _precision(model: Any, inputs: Any) -> str:
@@ -221,11 +280,16 @@ def _target(model: Any, inputs: Any) -> str:
     return "cuda" if any(t.is_cuda for t in _all_tensors(model, inputs)) else "cpu"
 
 
-def _digest(text: str, sidecar: list[str], tensors: list[torch.Tensor]) -> str:
-    digest = hashlib.sha256("\0".join([text, *sidecar]).encode())
+def _digest(texts: list[str], tensors: list[torch.Tensor]) -> str:
+    digest = hashlib.sha256("\0".join(texts).encode())
     for tensor in tensors:
-        value = tensor.detach().cpu().contiguous()
-        digest.update(f"{value.dtype} {tuple(value.shape)} {tensor.stride()}".encode())
-        if value.numel():
-            digest.update((ctypes.c_char * (value.numel() * value.element_size())).from_address(value.data_ptr()))
+        digest.update(f"{tensor.dtype} {tuple(tensor.shape)} {tensor.stride()}".encode())
+        digest.update(content_of(tensor))
     return digest.hexdigest()
+
+
+def content_of(tensor: torch.Tensor) -> bytes:
+    """SHA-256 of a tensor's values."""
+    value = tensor.detach().cpu().contiguous()
+    held = (ctypes.c_char * (value.numel() * value.element_size())).from_address(value.data_ptr()) if value.numel() else b""
+    return hashlib.sha256(held).digest()

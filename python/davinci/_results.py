@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
-import importlib.util
+import linecache
 import os
 import pathlib
 import sys
-import warnings
-from typing import Any, Callable, NamedTuple
+import types
+from typing import Any, NamedTuple
 
 import torch
 
-from ._errors import DavinciError
+from ._live import live
 
 
 class Speedup(NamedTuple):
@@ -101,12 +102,17 @@ class Optimized:
 
     @property
     def file(self) -> pathlib.Path | None:
-        """The kernel as a file that runs without davinci."""
+        """The export, a file that runs without davinci: kernel, reference and guard."""
         return pathlib.Path(self.document["run"], self._winner["file"]) if self.found and self._winner else None
 
     @property
     def source(self) -> str | None:
         return self.file.read_text(encoding="utf-8") if self.file else None
+
+    @property
+    def kernel(self) -> str | None:
+        """The kernel alone, as the model wrote it."""
+        return _kernel_of(self.source) if self.source else None
 
     @property
     def report(self) -> Report:
@@ -122,24 +128,18 @@ class Optimized:
 
     def _load(self) -> Any:
         assert self.file is not None
-        name = f"davinci_kernel_{self.file.stem}"
-        spec = importlib.util.spec_from_file_location(name, self.file)
-        assert spec is not None and spec.loader is not None
-        loaded = importlib.util.module_from_spec(spec)
-        loaded.__file__ = self._task_file  # a reference inside reads its state beside the task
-        sys.modules[name] = loaded
-        spec.loader.exec_module(loaded)
-        if not isinstance(self.original, torch.nn.Module):
-            function = getattr(loaded, f"{self.original.__name__}_new", None)
-            return function if function is not None else loaded.ModelNew()
-        made = getattr(loaded, "ModelNew", None) or loaded.LiveModelNew
-        if hasattr(made, "why_reference"):
-            return guarded(made, self.original)
-        module = made()
-        if not isinstance(module, torch.nn.Module):
-            return _Callable(module, self.original)
-        adopt(module, self.original)
-        return module
+        if isinstance(self.original, torch.nn.Module):
+            return self.around(self.original)
+        loaded = loaded_export(self.file.read_text(encoding="utf-8"), self._task_file)
+        function = getattr(loaded, f"{self.original.__name__}_new", None)
+        return function if function is not None else loaded.ModelNew()
+
+    def around(self, original: torch.nn.Module) -> torch.nn.Module:
+        """The kernel in the place of a module like the one that was optimised: of its class and its sizes, with parameters of its own."""
+        if self.file is None:
+            return original
+        made: torch.nn.Module = _class_of(loaded_export(self.file.read_text(encoding="utf-8"), self._task_file)).around(original)
+        return made
 
     def __repr__(self) -> str:
         if not self.found:
@@ -154,62 +154,49 @@ class Optimized:
         return f"<table>{body}</table>"
 
 
-class _Callable(torch.nn.Module):
-    """A kernel whose class is no module of torch's."""
-
-    def __init__(self, function: Callable[..., Any], original: torch.nn.Module) -> None:
-        super().__init__()
-        self._function = function
-        for name, value in original.named_parameters():
-            self.register_parameter(name.replace(".", "_"), value)
-
-    def forward(self, *arguments: Any, **keywords: Any) -> Any:
-        return self._function(*arguments, **keywords)
+_KERNEL = "# ---- the kernel ----\n"
+_BEHIND = ("\n\n# ---- davinci_runtime ----\n", "\n\n# ---- the reference, ")
 
 
-def _owner(module: torch.nn.Module, name: str) -> tuple[torch.nn.Module, str]:
-    path, _, last = name.rpartition(".")
-    return module.get_submodule(path), last
+def _kernel_of(export: str) -> str:
+    """The kernel's text in an exported file (orchestrator/export_kernel.h)."""
+    remarks = next((i for i, line in enumerate(export.splitlines(keepends=True)) if not line.startswith("#")), 0)
+    text = "".join(export.splitlines(keepends=True)[remarks:]).lstrip("\n")
+    head, marker, rest = text.partition(_KERNEL)
+    if marker:
+        text = "".join(line for line in head.splitlines(keepends=True) if line.startswith("from __future__")) + rest
+    ends = [text.find(behind) for behind in _BEHIND if behind in text]
+    return text[:min(ends)].rstrip("\n") + "\n" if ends else text
 
 
-def guarded(made: Any, original: torch.nn.Module) -> torch.nn.Module:
-    """An instance of an export's guarded class, which is a subclass of the reference, around the original's own state."""
-    module: torch.nn.Module = made.__new__(made)
-    for key, value in vars(original).items():
-        module.__dict__[key] = value.copy() if key in ("_parameters", "_buffers", "_modules") else value
-    module.__dict__["_davinci"] = (None, ())  # the kernel is made at the first call
-    return module
+def loaded_export(text: str, task_file: str) -> types.ModuleType:
+    """An exported file as a module, once a process. Its name follows from the text, so that what was pickled is found again."""
+    live()  # where the reference finds what it imports
+    name = f"davinci_kernel_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    if name not in sys.modules:
+        module = types.ModuleType(name)
+        module.__file__ = task_file  # a reference inside reads its state beside the task
+        place = f"{name}.py"
+        linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+        sys.modules[name] = module
+        try:
+            exec(compile(text, place, "exec"), module.__dict__)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        made = _class_of(module)
+        if made is not None:
+            made.__reduce_ex__ = lambda self, protocol: (_unpickled, (text, task_file), self.__getstate__())
+    return sys.modules[name]
 
 
-def adopt(module: torch.nn.Module, original: torch.nn.Module) -> None:
-    """Gives ``module`` the parameters and buffers of the original, the same objects: training one trains the other. By name; what is left over
-    by type and shape in order, as the judge did."""
-    for kind in ("parameters", "buffers"):
-        own = dict(getattr(module, f"named_{kind}")(remove_duplicate=False))
-        theirs = dict(getattr(original, f"named_{kind}")(remove_duplicate=False))
-        pairs = {name: name for name in own if name in theirs and own[name].shape == theirs[name].shape}
-        free = [name for name in own if name not in pairs]
-        used = {id(theirs[name]) for name in pairs.values()}
-        for name, value in theirs.items():
-            if name in pairs or id(value) in used:
-                continue
-            match = next((n for n in free if own[n].shape == value.shape and own[n].dtype == value.dtype), None)
-            if match is not None:
-                pairs[match] = name
-                free.remove(match)
-                used.add(id(value))
-            elif kind == "parameters":
-                raise DavinciError(f"the kernel has no parameter for {name} {tuple(value.shape)} of the original, so it cannot take its place; "
-                                   "its source is in .source")
-        if free and kind == "parameters":
-            warnings.warn(f"parameters of the kernel that the original does not have: {', '.join(free)}", stacklevel=3)
-        for name, source in pairs.items():
-            owner, last = _owner(module, name)
-            registered = owner._parameters if kind == "parameters" else owner._buffers
-            registered[last] = theirs[source]
-    if not any(own.training != original.training for own in original.modules()):
-        module.train(original.training)
-    else:
-        modes = {name: part.training for name, part in original.named_modules()}
-        for name, part in module.named_modules():
-            part.training = modes.get(name, original.training)
+def _class_of(loaded: types.ModuleType) -> Any:
+    """The guarded class of an export; None for a function."""
+    made = getattr(loaded, "ModelNew", None) or getattr(loaded, "LiveModelNew", None)
+    return made if isinstance(made, type) and hasattr(made, "around") else None
+
+
+def _unpickled(text: str, task_file: str) -> Any:
+    """A copied or pickled module brings the text of its kernel along, so that another process needs no file of the run."""
+    made = _class_of(loaded_export(text, task_file))
+    return made.__new__(made)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import importlib
 import inspect
 import linecache
+import logging
 import math
 import sys
 import sysconfig
@@ -21,6 +23,7 @@ from ._errors import NotReproducible
 _REMEDY = "; define it with def or class in a file or a cell, or optimise it as a task file: davinci tasks new"
 _CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
 _LARGEST_CONSTANT = 4000  # characters
+_LARGEST_SOURCES = 30000  # characters: of what packages define and a task imports
 
 
 def _text_of(kind: Any) -> str:
@@ -53,7 +56,7 @@ def describe(kind: Any) -> str:
 
 
 def is_installed(kind: Any) -> bool:
-    """Does its code lie in the standard library or in site-packages? Then the task imports it."""
+    """Does its code lie in the standard library or in site-packages?"""
     module = sys.modules.get(str(getattr(kind, "__module__", None)))
     if module is None:
         return False
@@ -63,6 +66,37 @@ def is_installed(kind: Any) -> bool:
     paths = sysconfig.get_paths()
     return any(file.startswith(paths[key]) for key in ("stdlib", "platstdlib", "purelib", "platlib")) or \
         "site-packages" in file or "dist-packages" in file
+
+
+def is_importable(kind: Any) -> bool:
+    """Is it of an installed package, and can any process that has the package import it by its name? Then no source of it is needed."""
+    value: Any = sys.modules.get(str(getattr(kind, "__module__", None)))
+    for part in str(getattr(kind, "__qualname__", "")).split("."):
+        value = getattr(value, part, None)
+    return value is kind and is_installed(kind)
+
+
+def package_sources(kinds: Iterable[Any]) -> str:
+    """Comments with the source of classes and functions of installed packages, torch's left out, and of the functions that they call in their
+    own module: who reads the task sees what it computes."""
+    found: dict[str, str] = {}
+    waiting = [kind for kind in kinds if is_importable(kind)]
+    while waiting:
+        kind = waiting.pop(0)
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        if kind.__module__.partition(".")[0] in ("torch", "builtins", *sys.stdlib_module_names) or name in found:
+            continue
+        try:
+            text = _text_of(kind).rstrip()
+        except NotReproducible:
+            continue
+        if sum(map(len, found.values())) + len(text) > _LARGEST_SOURCES:
+            continue
+        found[name] = text
+        scope = vars(sys.modules[kind.__module__])
+        waiting += [value for value in map(scope.get, _used(ast.parse(text))) if isinstance(value, types.FunctionType) and is_importable(value)]
+    parts = [f"# {name}, as installed:\n" + "\n".join(f"#     {line}".rstrip() for line in text.splitlines()) for name, text in found.items()]
+    return "".join(f"\n\n{part}\n" for part in parts)
 
 
 def _importable(value: Any) -> str | None:
@@ -75,6 +109,13 @@ def _importable(value: Any) -> str | None:
         if getattr(sys.modules.get(place), short, None) is value:
             return f"from {place} import {short}"
     return None
+
+
+def _import_of_object(name: str, value: Any) -> str | None:
+    """The same for a value that an installed package keeps under this name: a table of functions, say."""
+    places = [module for module in list(sys.modules.values()) if isinstance(module, types.ModuleType) and vars(module).get(name) is value]
+    places = [module for module in places if module.__name__ != "__main__" and is_installed(types.SimpleNamespace(__module__=module.__name__))]
+    return f"from {min((module.__name__ for module in places), key=len)} import {name}" if places else None
 
 
 def constant(value: Any) -> str | None:
@@ -128,17 +169,47 @@ class Collector:
         self._claim(own, kind)
         self.names[id(kind)] = own
         self._kept.append(kind)
+        try:
+            text = self._with_what_it_uses(kind, own)
+        except NotReproducible:
+            del self.names[id(kind)], self._taken[own]  # its user may do without it
+            raise
+        self._parts += ["", text.rstrip(), ""]
+        return own
+
+    def _with_what_it_uses(self, kind: Any, own: str) -> str:
+        """Its text; what that refers to is in the file then."""
         text = _text_of(kind)
         tree = ast.parse(text)
         scope = _Scope(kind)
+        # A module's state is restored, so its constructor never runs: what it alone refers to may be missing.
+        needed = _used(_without_constructor(tree) if isinstance(kind, type) and issubclass(kind, torch.nn.Module) else tree)
         for used in _used(tree):
             if used == own or used == kind.__name__:
                 continue
             found, value = scope.find(used)
-            if found:
+            if not found:
+                continue
+            try:
                 self._refer(used, value, describe(kind))
-        self._parts += ["", text.rstrip(), ""]
-        return own
+            except NotReproducible:
+                if used in needed:
+                    raise
+        return text
+
+    def import_from(self, module: str, name: str, bound: str | None = None) -> str:
+        """Imports a name, under another one where the file has it already. Returns the one to use."""
+        value = getattr(importlib.import_module(module), name)
+        bound = bound or (name if self._taken.get(name, value) is value else f"{name}_of_{module.rpartition('.')[2]}")
+        self._claim(bound, value)
+        self._imports[bound] = f"from {module} import {name}" + (f" as {bound}" if bound != name else "")
+        return bound
+
+    def import_package(self, module: str) -> None:
+        """What the state refers to is imported by name; the text names its package, so that the sandbox shows it."""
+        top = module.partition(".")[0]
+        if top not in ("torch", "builtins", *sys.stdlib_module_names) and self._taken.get(top) is None:
+            self._imports.setdefault(top, f"import {top}")
 
     def _claim(self, name: str, value: Any) -> bool:
         """Whether the name is new; another value of the same name cannot be in one file."""
@@ -168,7 +239,12 @@ class Collector:
             if made != name and self._claim(name, value):
                 self._parts.append(f"{name} = {made}")
             return
-        line = _importable(value)
+        if isinstance(value, logging.Logger):
+            if self._claim(name, value):
+                self._imports["logging"] = "import logging"
+                self._parts.append(f"{name} = logging.getLogger({value.name!r})")
+            return
+        line = _importable(value) or _import_of_object(name, value)
         if line is not None:
             if self._claim(name, value):
                 bound = line.rpartition(" ")[2]
@@ -177,7 +253,7 @@ class Collector:
         if isinstance(value, torch.Tensor):
             if self._claim(name, value):
                 self.tensors[name] = value
-                self._imports["_live"] = "from davinci_worker import live as _live"
+                self.import_from("davinci_worker", "live", "_live")
                 self._parts.append(f"{name} = _live.tensor(__file__, {name!r})")
             return
         raise NotReproducible(f"{user} uses {name}, a {type(value).__module__}.{type(value).__qualname__}, which cannot be written down as source"
@@ -191,6 +267,14 @@ def _import_of(module: str, name: str) -> str:
     if parent and last == name:
         return f"from {parent} import {last}"
     return f"import {module} as {name}"
+
+
+def _without_constructor(tree: ast.Module) -> ast.Module:
+    kept = ast.parse(ast.unparse(tree))
+    for node in kept.body:
+        if isinstance(node, ast.ClassDef):
+            node.body = [part for part in node.body if not (isinstance(part, ast.FunctionDef) and part.name == "__init__")]
+    return kept
 
 
 def _used(tree: ast.AST) -> list[str]:

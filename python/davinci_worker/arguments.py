@@ -75,16 +75,3 @@ def run_through(function):
         return True
 
     return runs
-
-
-def positional(function, arguments):
-    """The same arguments by position alone; as they are where one has no place there."""
-    given, keywords = packing.split(arguments)
-    signature = _parameters(function)
-    if not keywords or signature is None:
-        return list(given) if not keywords else arguments
-    try:
-        bound = signature.bind(*given, **keywords)
-    except TypeError:
-        return arguments
-    return arguments if bound.kwargs else list(bound.args)

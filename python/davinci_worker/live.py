@@ -1,20 +1,28 @@
 """A live module's state, handed over in a file beside its task: written by ``davinci.optimize``, read by the reference alone.
 
-The file holds tensors and plain values only and is read with ``weights_only``: no code is ever unpickled. Classes are named, and found in
-the task file or imported.
+The file holds tensors and plain values only and is read with ``weights_only``: no code is ever unpickled. Objects are described by the names
+of their classes, which are found in the task file or imported, and by their state. Only the sandboxed processes of a reference read it.
 """
 
-import enum
+import copyreg
 import importlib
 import math
 import os
 import sys
+import threading
+import types
+import weakref
 
 import torch
+import torch.nn.utils.parametrize
 
-FORMAT = 1
+FORMAT = 2
 _PLAIN = (type(None), bool, int, float, str, bytes, complex)
-_INTERNAL = frozenset(vars(torch.nn.Module())) - {"training"}
+_INTERNAL = frozenset(vars(torch.nn.Module())) - {"training"} | {"_compiled_call_impl"}
+_SINGLE = ("dtype", "device", "layout", "memory_format")  # types of torch whose values have a name
+_MAKERS = ("copyreg:__newobj__", "re:_compile", "logging:getLogger", "collections:OrderedDict")  # besides classes, what may make an object
+_LOCKS = {type(threading.Lock()): "Lock", type(threading.RLock()): "RLock"}
+_HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 
 
 class Unsupported(Exception):
@@ -36,12 +44,26 @@ def import_path(kind):
     raise Unsupported(f"{kind!r}, which cannot be imported by a name")
 
 
+def own_class(model):
+    """The class of a module, without what torch.nn.utils.parametrize has put in front of it."""
+    kind = type(model)
+    return kind.__bases__[0] if torch.nn.utils.parametrize.is_parametrized(model) else kind
+
+
+def computes_weights(hook):
+    """Is it a hook of torch.nn.utils (weight_norm, spectral_norm, prune)? Such ones are part of what a module computes."""
+    return type(hook).__module__.startswith("torch.nn.utils")
+
+
 class Writer:
     def __init__(self, path_of):
         """``path_of`` a class or function: how it is found again, by its name in the task or as ``import_path`` says."""
         self._path_of = path_of
         self.tensors = []
         self._index = {}
+        self._modules = {}  # id: number, in the order in which the reader makes them
+        self._objects = {}  # likewise, of what may be referred to twice
+        self._kept = []  # so that no id comes again
 
     def tensor(self, value):
         if id(value) not in self._index:
@@ -50,54 +72,104 @@ class Writer:
         return self._index[id(value)]
 
     def value(self, value, where):
-        if type(value) in _PLAIN:
+        kind = type(value)
+        if kind in _PLAIN:
             return value
         if isinstance(value, torch.nn.Module):
-            raise Unsupported(f"{where} is a module outside of a ModuleList or ModuleDict")
+            return {"module": self.module(value, where)}
         if isinstance(value, torch.Tensor):
-            if type(value) not in (torch.Tensor, torch.nn.Parameter):
-                raise Unsupported(f"{where} is a {type(value).__name__}")
-            return {"tensor": self.tensor(value)}
-        if type(value) in (torch.dtype, torch.device):
-            return {"torch": str(value).removeprefix("torch."), "is": type(value).__name__}
-        if type(value) in (list, tuple, set, frozenset, torch.Size):
-            return {"items": [self.value(v, f"{where}[{i}]") for i, v in enumerate(value)], "is": type(value).__name__}
-        if isinstance(value, dict):
-            return {"dict": [[self.value(k, where), self.value(v, f"{where}[{k!r}]")] for k, v in value.items()]}
-        if isinstance(value, type) or callable(value) and hasattr(value, "__qualname__"):
-            try:
-                return {"name": self._path_of(value)}
-            except Unsupported as error:
-                raise Unsupported(f"{where} is {error}") from None
-        kind = type(value)
-        try:
-            if isinstance(value, enum.Enum):
-                return {"member": self._path_of(kind), "of": value.name}
-            if isinstance(value, tuple) and hasattr(kind, "_fields"):
-                return {"object": self._path_of(kind), "items": [self.value(v, where) for v in value]}
-            if hasattr(value, "__dict__") and kind.__module__.partition(".")[0] not in ("torch", "builtins", "_io"):
-                return {"object": self._path_of(kind), "state": self.value(vars(value), where)}
-        except Unsupported as error:
-            raise Unsupported(f"{where} is a {kind.__qualname__}: {error}") from None
-        raise Unsupported(f"{where} is a {type(value).__module__}.{type(value).__qualname__}")
+            if kind not in (torch.Tensor, torch.nn.Parameter):
+                raise Unsupported(f"{where} is a {kind.__name__}")
+            number = self.tensor(value)
+            return {"parameter": number, "requires_grad": value.requires_grad} if kind is torch.nn.Parameter else {"tensor": number}
+        if kind.__module__ == "torch" and kind.__name__ in _SINGLE:
+            return {"torch": str(value).removeprefix("torch."), "is": kind.__name__}
+        if kind in (tuple, frozenset, torch.Size):
+            return {"items": self._items(value, where), "is": kind.__name__}
+        if isinstance(value, types.ModuleType):
+            return {"imported": value.__name__}
+        if isinstance(value, types.MethodType):
+            return {"method": value.__name__, "of": self.value(value.__self__, where)}
+        if isinstance(value, type) or isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
+            return {"name": self._found(value, where)}
+        if id(value) in self._objects:
+            return {"again": self._objects[id(value)]}
+        number = self._objects[id(value)] = len(self._objects)
+        self._kept.append(value)
+        return dict(self._object(value, where), number=number)
 
-    def module(self, model, name="the module", seen=None):
-        seen = {} if seen is None else seen
-        if id(model) in seen:
-            return {"shared": seen[id(model)]}
-        seen[id(model)] = len(seen)
-        hooks = [key for key, value in vars(model).items() if key.endswith(("_hooks", "_pre_hooks")) and value]
-        if hooks:
-            raise Unsupported(f"{name} has hooks ({', '.join(hooks)}), whose code is no part of the class; remove them first")
-        return {
-            "class": self._path_of(type(model)), "training": model.training,
-            "attributes": {key: self.value(value, f"{name}.{key}") for key, value in vars(model).items() if key not in _INTERNAL and key != "training"},
+    def _items(self, value, where):
+        """Those of a set in an order that does not change from process to process."""
+        items = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
+        return [self.value(v, f"{where}[{i}]") for i, v in enumerate(items)]
+
+    def _found(self, value, where):
+        try:
+            return self._path_of(value)
+        except Unsupported as error:
+            raise Unsupported(f"{where} is {error}") from None
+
+    def _object(self, value, where):
+        kind = type(value)
+        if kind in (list, set):
+            return {"items": self._items(value, where), "is": kind.__name__}
+        if kind is dict:
+            return {"dict": [[self.value(k, where), self.value(v, f"{where}[{k!r}]")] for k, v in value.items()]}
+        if kind in _LOCKS:
+            return {"lock": _LOCKS[kind]}
+        if kind is weakref.ref:
+            return {"weak": self.value(value(), where)}
+        if kind.__module__ == "numpy" and hasattr(value, "dtype"):
+            return {"array": self.tensor(torch.as_tensor(value)), "scalar": kind.__name__ != "ndarray"}
+        try:
+            return self._reduced(value, where)
+        except Unsupported as error:
+            text = str(error)
+            raise Unsupported(text if text.startswith(where) else f"{where} is a {kind.__qualname__}: {text}") from None
+
+    def _reduced(self, value, where):
+        """As pickle sees it, but by names of classes and plain values: what makes it, and what its state is."""
+        kind = type(value)
+        unsupported = Unsupported(f"{where} is a {kind.__module__}.{kind.__qualname__}")
+        try:
+            reduced = value.__reduce_ex__(2)
+        except Exception:  # noqa: BLE001  files, threads, generators
+            raise unsupported from None
+        if not isinstance(reduced, tuple):
+            raise unsupported
+        function, arguments, state, items, pairs = (*reduced, None, None, None)[:5]
+        if isinstance(function, types.FunctionType) and function.__name__ == "__newobj__":
+            function = copyreg.__newobj__
+        if not isinstance(function, type) and import_path(function) not in _MAKERS:
+            raise unsupported
+        return {"made_by": self._path_of(function), "of": [self.value(v, where) for v in arguments],
+                "state": None if state is None else self._state(state, where),
+                "items": None if items is None else [self.value(v, where) for v in items],
+                "pairs": None if pairs is None else [[self.value(k, where), self.value(v, where)] for k, v in pairs]}
+
+    def _state(self, state, where):
+        if type(state) is dict and all(type(key) is str for key in state):
+            return {"dict": [[key, self.value(v, f"{where}.{key}")] for key, v in state.items()], "number": None}
+        return self.value(state, where)
+
+    def module(self, model, name="the module"):
+        if id(model) in self._modules:
+            return {"shared": self._modules[id(model)]}
+        number = self._modules[id(model)] = len(self._modules)
+        described = {
+            "number": number, "class": self._found(own_class(model), name), "training": model.training,
             "parameters": [[key, None if value is None else self.tensor(value), value is not None and value.requires_grad]
                            for key, value in model._parameters.items()],
             "buffers": [[key, None if value is None else self.tensor(value), key not in model._non_persistent_buffers_set]
                         for key, value in model._buffers.items()],
-            "modules": [[key, None if value is None else self.module(value, f"{name}.{key}", seen)] for key, value in model._modules.items()],
+            "modules": [[key, None if value is None else self.module(value, f"{name}.{key}")] for key, value in model._modules.items()],
+            "attributes": {key: self.value(value, f"{name}.{key}") for key, value in vars(model).items() if key not in _INTERNAL and key != "training"},
+            "hooks": [[field, self.value(hook, f"a hook of {name}")] for field in _HOOKS for hook in getattr(model, field).values()
+                      if computes_weights(hook)],
         }
+        if own_class(model) is not type(model):
+            described["parametrized"] = list(model.parametrizations)
+        return described
 
     def write(self, path, **parts):
         """``tensors`` that share memory do so again when they are read; those on a device are written from the host."""
@@ -109,7 +181,8 @@ class Writer:
 
 class Reader:
     def __init__(self, scope, content):
-        self._scope, self._tensors, self._made, self._parameters = scope, content["tensors"], [], {}
+        self._scope, self._tensors, self._parameters = scope, content["tensors"], {}
+        self._modules, self._objects = {}, {}
 
     def find(self, path):
         module, colon, name = path.partition(":")
@@ -123,25 +196,66 @@ class Reader:
     def value(self, value):
         if type(value) is not dict:
             return value
+        if "again" in value:
+            return self._objects[value["again"]]
+        if "made_by" in value:
+            return self._reduced(value)
+        if "dict" in value:
+            made = self._objects[value["number"]] = {}
+            made.update((self.value(k), self.value(v)) for k, v in value["dict"])
+            return made
+        if value.get("is") in ("list", "set"):
+            made = self._objects[value["number"]] = [] if value["is"] == "list" else set()
+            (made.extend if value["is"] == "list" else made.update)(map(self.value, value["items"]))
+            return made
+        made = self._single(value)
+        if "number" in value:
+            self._objects[value["number"]] = made
+        return made
+
+    def _single(self, value):
         if "tensor" in value:
             return self._tensors[value["tensor"]]
+        if "parameter" in value:
+            return self._parameter(value["parameter"], value["requires_grad"])
+        if "module" in value:
+            return self.module(value["module"])
         if "torch" in value:
-            return getattr(torch, value["torch"]) if value["is"] == "dtype" else torch.device(value["torch"])
-        if "dict" in value:
-            return {self.value(k): self.value(v) for k, v in value["dict"]}
+            return torch.device(value["torch"]) if value["is"] == "device" else getattr(torch, value["torch"])
         if "name" in value:
             return self.find(value["name"])
-        if "member" in value:
-            return self.find(value["member"])[value["of"]]
-        if "object" in value:
-            kind = self.find(value["object"])
-            if "items" in value:
-                return kind(*map(self.value, value["items"]))
-            made = object.__new__(kind)
-            vars(made).update(self.value(value["state"]))
-            return made
-        kinds = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset, "Size": torch.Size}
-        return kinds[value["is"]](map(self.value, value["items"]))
+        if "imported" in value:
+            return importlib.import_module(value["imported"])
+        if "method" in value:
+            return getattr(self.value(value["of"]), value["method"])
+        if "lock" in value:
+            return getattr(threading, value["lock"])()
+        if "weak" in value:
+            return weakref.ref(self.value(value["weak"]))
+        if "array" in value:
+            array = self._tensors[value["array"]].numpy()
+            return array[()] if value["scalar"] else array
+        return {"tuple": tuple, "frozenset": frozenset, "Size": torch.Size}[value["is"]](map(self.value, value["items"]))
+
+    def _reduced(self, value):
+        function = self.find(value["made_by"])
+        if not isinstance(function, type) and value["made_by"] not in _MAKERS:
+            raise RuntimeError(f"{value['made_by']} is no class")
+        made = function(*map(self.value, value["of"]))
+        self._objects[value["number"]] = made
+        state = self.value(value["state"])
+        if hasattr(made, "__setstate__") and state is not None:
+            made.__setstate__(state)
+        elif state is not None:
+            plain, slots = state if isinstance(state, tuple) else (state, None)
+            vars(made).update(plain or {})
+            for name, item in (slots or {}).items():
+                setattr(made, name, item)
+        for item in value["items"] or ():
+            made.append(self.value(item))
+        for key, item in value["pairs"] or ():
+            made[self.value(key)] = self.value(item)
+        return made
 
     def _parameter(self, index, requires_grad):
         if index not in self._parameters:
@@ -149,22 +263,32 @@ class Reader:
         return self._parameters[index]
 
     def module(self, described, made=None):
+        """In the order of ``Writer.module``, so that what refers to a module or an object finds it."""
         if "shared" in described:
-            return self._made[described["shared"]]
+            return self._modules[described["shared"]]
         if made is None:
             kind = self.find(described["class"])
             made = kind.__new__(kind)
         torch.nn.Module.__init__(made)
-        self._made.append(made)
+        self._modules[described["number"]] = made
         made.training = described["training"]
         for key, index, requires_grad in described["parameters"]:
-            made.register_parameter(key, None if index is None else self._parameter(index, requires_grad))
+            made._parameters[key] = None if index is None else self._parameter(index, requires_grad)
         for key, index, persistent in described["buffers"]:
-            made.register_buffer(key, None if index is None else self._tensors[index], persistent)
+            made._buffers[key] = None if index is None else self._tensors[index]
+            if not persistent:
+                made._non_persistent_buffers_set.add(key)
         for key, child in described["modules"]:
             made._modules[key] = None if child is None else self.module(child)
         for key, value in described["attributes"].items():
             made.__dict__[key] = self.value(value)
+        for field, hook in described["hooks"]:
+            hooks = getattr(made, field)
+            hooks[torch.utils.hooks.RemovableHandle(hooks).id] = self.value(hook)
+        if "parametrized" in described:
+            torch.nn.utils.parametrize._inject_new_class(made)
+            for name in described["parametrized"]:
+                torch.nn.utils.parametrize._inject_property(made, name)
         return made
 
 
@@ -172,10 +296,10 @@ def _content(task_file):
     return torch.load(os.path.splitext(task_file)[0] + ".weights.pt", weights_only=True)
 
 
-def restore(module, task_file):
-    """In place of a constructor: gives ``module`` the state that lies next to the task, tensors of its own."""
+def restore(module, task_file, scope):
+    """In place of a constructor: gives ``module`` the state that lies next to the task, tensors of its own. ``scope``: the globals of the
+    task, with the classes that it defines."""
     content = _content(task_file)
-    scope = vars(sys.modules[type(module).__module__])
     Reader(scope, content).module(content["module"], module)
 
 
