@@ -16,7 +16,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from davinci_worker import compile_only_native
-from davinci_worker.compile_only_state import MOST_LISTED, SHARED_LIMIT_BYTES, is_on_host, state
+from davinci_worker.compile_only_state import LEAST_SHARED_LIMIT_BYTES, MOST_LISTED, SHARED_LIMIT_BYTES, is_on_host, state
 from davinci_worker.on_target import is_cuda
 from davinci_worker.undecided import Undecided
 
@@ -151,7 +151,7 @@ def _patch_torch():
     properties = types.SimpleNamespace(
         name=f"sm_{state.arch} (absent)", major=state.arch // 10, minor=state.arch % 10, multi_processor_count=_SM_COUNT,
         total_memory=140 << 30, warp_size=32, max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536,
-        shared_memory_per_block=48 << 10, shared_memory_per_block_optin=SHARED_LIMIT_BYTES.get(state.arch, 101376),
+        shared_memory_per_block=48 << 10, shared_memory_per_block_optin=SHARED_LIMIT_BYTES.get(state.arch, LEAST_SHARED_LIMIT_BYTES),
         shared_memory_per_multiprocessor=233472, L2_cache_size=50 << 20)
     cuda = torch.cuda
     cuda.is_available = lambda: True

@@ -8,7 +8,7 @@ import re
 import struct
 import types
 
-from davinci_worker.compile_only_state import state
+from davinci_worker.compile_only_state import LEAST_SHARED_LIMIT_BYTES, SHARED_LIMIT_BYTES, state
 from davinci_worker.undecided import NeedsDevice, NeedsToolchain
 
 _MOST_PROGRAMS = (2**31 - 1, 65535, 65535)  # blocks of a grid, by axis
@@ -148,6 +148,8 @@ class _Kernel:
 
         def call(*arguments, shared=0):
             self._runtime._convert(self._kinds, arguments, self._name)
+            if shared > (limit := SHARED_LIMIT_BYTES.get(state.arch, LEAST_SHARED_LIMIT_BYTES)):
+                raise self._runtime.LaunchError(f"{self._name}: {shared} bytes of shared memory, of {limit} that a block may have")
             raise NeedsDevice(f"{self._name} is compiled CUDA code")
 
         return call

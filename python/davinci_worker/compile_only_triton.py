@@ -12,7 +12,7 @@ import torch
 
 from davinci_worker import interpreted_memory, interpreted_numbers
 from davinci_worker.compile_only_native import refused_grid
-from davinci_worker.compile_only_state import MOST_LISTED, SHARED_LIMIT_BYTES, is_on_host, state
+from davinci_worker.compile_only_state import LEAST_SHARED_LIMIT_BYTES, MOST_LISTED, SHARED_LIMIT_BYTES, is_on_host, state
 from davinci_worker.undecided import NeedsDevice, NotInterpretable, TooSlow, Undecided
 
 _PROBE_PROGRAMS = 4
@@ -164,7 +164,7 @@ def install():
         kernel = compile_only(self, *args, grid=grid, warmup=True, **kwargs)
         state.deadline += time.monotonic() - began
         warps = getattr(kernel.metadata, "num_warps", 4)
-        limit = SHARED_LIMIT_BYTES.get(state.arch, 101376)
+        limit = SHARED_LIMIT_BYTES.get(state.arch, LEAST_SHARED_LIMIT_BYTES)
         if kernel.metadata.shared > limit:
             raise errors.OutOfResources(kernel.metadata.shared, limit, "shared memory")
         if warps * 32 > 1024:

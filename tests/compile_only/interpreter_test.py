@@ -126,9 +126,10 @@ class Interpreter(unittest.TestCase):
                 want = torch.cat([x * 2, torch.full((8, 32), past, dtype=dtype)])
                 self.assertTrue(torch.equal(out.nan_to_num(7), want.nan_to_num(7)), f"{dtype}, {padding}")
 
-    def test_atomic_additions_in_bf16(self):
-        x = torch.ones(4, 128, dtype=BF16)
-        self.same(kernels.add_rows, (4,), torch.full((32,), 16.0), x, torch.zeros(32, dtype=BF16), 32, at=1, BLOCK=128)
+    def test_atomic_additions(self):
+        for dtype in (BF16, HALF, FLOAT):
+            x = torch.ones(4, 128, dtype=dtype)
+            self.same(kernels.add_rows, (4,), torch.full((32,), 16.0), x, torch.zeros(32, dtype=dtype), 32, at=1, BLOCK=128)
 
     # ---- programs
 
