@@ -3,6 +3,7 @@ binder, an explicit target) down to a cubin, and then runs it in Triton's interp
 variable before Triton is imported, and then nothing can be compiled; here both are done by the same function object.
 """
 
+import ast
 import dataclasses
 import math
 import time
@@ -109,6 +110,44 @@ class _Progress:
         return x, *divmod(rest, self._sizes[2])
 
 
+def _install_logic(interpreter):
+    """``a and b``, ``a or b`` and ``not a`` of tensors are operations on every element, as Triton compiles them; Python would ask for one
+    truth and take one of the two."""
+    def is_tensor(value):
+        return isinstance(value, interpreter.tl.tensor)
+
+    def both(first, second):
+        other = second() if is_tensor(first) or first else first
+        return first.logical_and(other) if is_tensor(first) else other.logical_and(first) if is_tensor(other) else other
+
+    def either(first, second):
+        other = second() if is_tensor(first) or not first else first
+        return first.logical_or(other) if is_tensor(first) else other.logical_or(first) if is_tensor(other) else other
+
+    def negated(value):
+        return value.__not__() if is_tensor(value) else not value
+
+    class Logic(interpreter.ASTTransformer):
+        def visit_BoolOp(self, node):
+            node = self.generic_visit(node)
+            name = "_davinci_both" if isinstance(node.op, ast.And) else "_davinci_either"
+            result = node.values[0]
+            for value in node.values[1:]:
+                later = ast.Lambda(args=ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]), body=value)
+                result = ast.copy_location(ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=[result, later], keywords=[]), node)
+            return result
+
+        def visit_UnaryOp(self, node):
+            node = self.generic_visit(node)
+            if not isinstance(node.op, ast.Not):
+                return node
+            return ast.copy_location(ast.Call(func=ast.Name(id="_davinci_negated", ctx=ast.Load()), args=[node.operand], keywords=[]), node)
+
+    # A rewritten function finds what the interpreter's module has.
+    interpreter._davinci_both, interpreter._davinci_either, interpreter._davinci_negated = both, either, negated
+    interpreter.FunctionRewriter.ast_transformer = Logic()
+
+
 def _tensors(value):
     """All tensors in an argument of a launch; a tensor descriptor's is its base."""
     if isinstance(value, torch.Tensor):
@@ -135,6 +174,7 @@ def install():
     set_grid_idx = builder.set_grid_idx
     builder.set_grid_idx = lambda x, y, z: set_grid_idx(*progress.next())
     interpreted_numbers.install(interpreter, lambda precision: progress.report.update(fp32_products=precision))
+    _install_logic(interpreter)
     interpreted_memory.install(interpreter, lambda: progress.memory, progress.check)
 
     def enter(function):

@@ -116,6 +116,8 @@ class Interpreter(unittest.TestCase):
         x = torch.randn(9, 100)
         want = torch.cat([x[1:], torch.zeros(1, 100)])
         self.same(kernels.next_row, (9,), want, x, torch.empty_like(x), 9, 100, at=1, BLOCK=128)
+        want[-1] = x[-1]
+        self.same(kernels.next_row_in_words, (9,), want, x, torch.empty_like(x), 9, 100, at=1, BLOCK=128)
 
     def test_tensor_descriptors(self):
         for dtype in (BF16, FLOAT):

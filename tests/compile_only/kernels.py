@@ -94,6 +94,14 @@ def next_row(x_ptr, o_ptr, count, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def next_row_in_words(x_ptr, o_ptr, count, n, BLOCK: tl.constexpr):
+    r, c = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + (r + 1) * n + c, c < n and r + 1 < count, other=0.0)
+    x += tl.load(x_ptr + r * n + c, not (c >= n or r + 1 < count), other=0.0)
+    tl.store(o_ptr + r * n + c, x, r >= 0 and c < n)
+
+
+@triton.jit
 def doubled_tiles(x, o, BLOCK: tl.constexpr):
     p = tl.program_id(0) * BLOCK
     o.store([p, 0], x.load([p, 0]) * 2)
