@@ -26,6 +26,11 @@ _SM_COUNT = 132
 # ---- what stands in for the device --------------------------------------------------------------------------
 
 
+def _names_device(value):
+    """A number is what torch.cuda.current_device() returns."""
+    return is_cuda(value) or isinstance(value, int) and not isinstance(value, bool)
+
+
 # A getter is made anew whenever it is asked for: these compare equal, but are not the same object.
 _IS_CUDA = torch.Tensor.is_cuda.__get__
 _DEVICE = torch.Tensor.device.__get__
@@ -57,12 +62,14 @@ class _Redirect(TorchFunctionMode):
         if func is torch.Tensor.cuda:
             state.redirected = True
             return args[0].clone() if is_on_host(args[0]) else args[0]
-        to_device = is_cuda(kwargs.get("device"))
+        to_device = _names_device(kwargs.get("device"))
         if to_device:
             kwargs["device"] = torch.device("cpu")
-        if func is torch.Tensor.to and any(is_cuda(a) for a in args[1:]):
+        if func is torch.Tensor.to and any(_names_device(a) for a in args[1:]):
             to_device = True
-            args = tuple(torch.device("cpu") if is_cuda(a) else a for a in args)
+            args = tuple(torch.device("cpu") if _names_device(a) else a for a in args)
+        if func in (torch.Tensor.to, torch.Tensor.type_as):  # where another tensor is
+            to_device = to_device or any(isinstance(a, torch.Tensor) and not is_on_host(a) for a in args[1:])
         state.redirected = state.redirected or to_device
         kwargs.pop("pin_memory", None)
         result = func(*args, **kwargs)

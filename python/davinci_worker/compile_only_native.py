@@ -24,7 +24,6 @@ def refused_grid(grid):
     return ""
 
 
-
 def _build(request):
     from davinci_worker import hooks
 

@@ -190,7 +190,9 @@ class Interpreter(unittest.TestCase):
         on_host = {"made without a device": lambda: torch.zeros(8), "derived from such": lambda: torch.zeros(4, 2).view(8) + 1,
                    "copied to the host": lambda: x.cpu(), "made of numbers": lambda: torch.tensor([1.0] * 8)}
         on_device = {"like an input": lambda: torch.empty_like(x), "on its device": lambda: torch.zeros(8, device=x.device),
-                     "moved": lambda: torch.zeros(8).cuda(), "moved by name": lambda: torch.zeros(8).to("cuda"), "with an input": lambda: x + torch.tensor(1.0)}
+                     "moved": lambda: torch.zeros(8).cuda(), "moved by name": lambda: torch.zeros(8).to("cuda"),
+                     "moved to an input": lambda: torch.zeros(8).to(x), "typed as an input": lambda: torch.zeros(8).type_as(x),
+                     "on the current device": lambda: torch.zeros(8, device=torch.cuda.current_device()), "with an input": lambda: x + torch.tensor(1.0)}
         for name, make in (on_host | on_device).items():
             with self.subTest(name):
                 call = compile_only.guarded(lambda: kernels.mark[(8,)](make()))
