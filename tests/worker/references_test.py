@@ -78,7 +78,8 @@ class ArgumentsTest(ReferencesTest):
         for inputs in ("[[torch.randn(8, 4)], {'scale': torch.rand(4), 'shift': 2.0}]", "((torch.randn(8, 4),), dict(shift=2.0, scale=torch.rand(4)))",
                        "[torch.randn(8, 4), torch.rand(4), 2.0]", "dict(x=torch.randn(8, 4), scale=torch.rand(4), shift=2.0)"):
             described = self.answers_itself(task("return x * scale + shift", inputs, ", x, scale, shift=0.0"))
-            self.assertEqual([item["kind"] for item in described["verified"]["inputs"]["items"]], ["tensor", "tensor", "value"], inputs)
+            call = described["verified"]["inputs"]
+            self.assertEqual(sorted(item["kind"] for item in (*call["positional"], *call["keywords"].values())), ["tensor", "tensor", "value"], inputs)
         pair = task("return xs[0] * options['scale'] + xs[1]", "[[torch.randn(8), torch.randn(8)], {'scale': 2.0}]", ", xs, options")
         self.answers_itself(pair)
         self.answers_itself(pair.replace("options['scale']", "options.get('scale', 2.0)").replace("{'scale': 2.0}", "{}"))
