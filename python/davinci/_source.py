@@ -32,7 +32,8 @@ def _text_of(kind: Any) -> str:
         for member in vars(kind).values():
             function = inspect.unwrap(member) if callable(member) else getattr(member, "__func__", None) or getattr(member, "fget", None)
             code: Any = getattr(function, "__code__", None)
-            if code is None or not getattr(function, "__qualname__", "").startswith(kind.__qualname__ + "."):
+            if code is None or getattr(function, "__module__", None) != kind.__module__ or \
+                    not getattr(function, "__qualname__", "").startswith(kind.__qualname__ + "."):
                 continue
             text = "".join(linecache.getlines(code.co_filename))
             try:
@@ -44,6 +45,8 @@ def _text_of(kind: Any) -> str:
                 node = found[-1]
                 first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
                 return textwrap.dedent("".join(text.splitlines(keepends=True)[first - 1:node.end_lineno]))
+    if isinstance(kind, type) and kind.__bases__ == (tuple,) and hasattr(kind, "_fields"):  # of collections.namedtuple
+        return f"{kind.__name__} = __import__('collections').namedtuple({kind.__name__!r}, {kind._fields!r})\n"
     try:
         return textwrap.dedent(inspect.getsource(kind))
     except (OSError, TypeError):

@@ -86,6 +86,8 @@ class Writer:
             return {"torch": str(value).removeprefix("torch."), "is": kind.__name__}
         if kind in (tuple, frozenset, torch.Size):
             return {"items": self._items(value, where), "is": kind.__name__}
+        if value is ...:
+            return {"name": "builtins:Ellipsis"}
         if isinstance(value, types.ModuleType):
             return {"imported": value.__name__}
         if isinstance(value, types.MethodType):
@@ -132,7 +134,7 @@ class Writer:
         kind = type(value)
         unsupported = Unsupported(f"{where} is a {kind.__module__}.{kind.__qualname__}")
         try:
-            reduced = value.__reduce_ex__(2)
+            reduced = copyreg.dispatch_table[kind](value) if kind in copyreg.dispatch_table else value.__reduce_ex__(2)
         except Exception:  # noqa: BLE001  files, threads, generators
             raise unsupported from None
         if not isinstance(reduced, tuple):
@@ -248,9 +250,10 @@ class Reader:
             made.__setstate__(state)
         elif state is not None:
             plain, slots = state if isinstance(state, tuple) else (state, None)
-            vars(made).update(plain or {})
+            if plain:
+                vars(made).update(plain)
             for name, item in (slots or {}).items():
-                setattr(made, name, item)
+                object.__setattr__(made, name, item)
         for item in value["items"] or ():
             made.append(self.value(item))
         for key, item in value["pairs"] or ():

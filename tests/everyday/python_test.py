@@ -3,12 +3,17 @@
     python tests/everyday/python_test.py --davinci build/dev/apps/davinci/davinci     (a Python with torch)
 """
 import argparse
+import collections
 import copy
+import dataclasses
+import enum
+import functools
 import importlib
 import json
 import os
 import pathlib
 import pickle
+import re
 import signal
 import socket
 import subprocess
@@ -30,6 +35,7 @@ import davinci  # noqa: E402
 from davinci import _live  # noqa: E402
 
 SCALE = 0.5
+Pair = collections.namedtuple("Pair", "a b")
 TABLE = torch.linspace(0, 1, 1024)
 
 
@@ -291,6 +297,41 @@ class Python(unittest.TestCase):
             torch.testing.assert_close(own, theirs)
         self.assertEqual([(n, p.requires_grad) for n, p in made.named_parameters()], [(n, p.requires_grad) for n, p in model.named_parameters()])
         return task.path.read_text()
+
+    def test_attributes_of_many_kinds_are_reproduced(self):
+        class Kind(enum.Enum):
+            A, B = 1, 2
+
+        class Slots:
+            __slots__ = ("own",)
+
+        @dataclasses.dataclass(frozen=True)
+        class Config:
+            width: int
+            act: object = torch.relu
+
+        class Odd(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.kind, self.pair, self.config, self.slots, self.above = Kind.B, Pair(1, torch.ones(2)), Config(8), Slots(), [self]
+                self.slots.own = [2.5]
+                self.ordered, self.counted = collections.OrderedDict(a=1), collections.Counter("aab")
+                self.places, self.path, self.pattern = collections.deque([1], maxlen=3), pathlib.Path("here"), re.compile("a+")
+                self.layout, self.rest, self.part = torch.strided, (..., slice(1, 3), range(4)), functools.partial(torch.clamp, min=0)
+                self.lin = nn.Linear(8, 8)
+                self.same_weight, self.listed = self.lin.weight, nn.ParameterList([nn.Parameter(torch.rand(8))])
+
+            def forward(self, x):
+                return self.part(self.lin(x)) + self.listed[0] + self.pair.b.sum() + self.slots.own[0]
+
+        model = Odd()
+        self.answers_the_same(model, (torch.randn(2, 8),))
+        made = self.rebuilt(model, (torch.randn(2, 8),))[0].Model()
+        self.assertIs(made.above[0], made)
+        self.assertIs(made.same_weight, made.lin.weight)
+        self.assertEqual((made.kind.name, made.pair.a, made.config.act, made.places.maxlen), ("B", 1, torch.relu, 3))
+        for name in ("ordered", "counted", "places", "path", "pattern", "layout", "rest"):
+            self.assertEqual(getattr(made, name), getattr(model, name), name)
 
     def test_modules_of_torch_are_reproduced(self):
         x = torch.randn(4, 6, 8)
