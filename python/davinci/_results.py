@@ -175,7 +175,7 @@ def loaded_export(text: str, task_file: str) -> types.ModuleType:
     name = f"davinci_kernel_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     if name not in sys.modules:
         module = types.ModuleType(name)
-        module.__file__ = task_file  # a reference inside reads its state beside the task
+        module.__file__ = task_file  # a reference inside reads its state next to the task
         place = f"{name}.py"
         linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
         sys.modules[name] = module

@@ -35,7 +35,7 @@ def _load(message):
     sys.path.extend(folder for folder in imports.get("folders", ()) if folder not in sys.path)
     spec = importlib.util.spec_from_file_location("exported", path)
     module = importlib.util.module_from_spec(spec)
-    module.__file__ = message["task"]  # beside which a reference finds its data
+    module.__file__ = message["task"]  # a reference finds its data next to it
     sys.modules["exported"] = module
     spec.loader.exec_module(module)
     return module

@@ -20,7 +20,7 @@ FORMAT = 2
 _PLAIN = (type(None), bool, int, float, str, bytes, complex)
 _INTERNAL = frozenset(vars(torch.nn.Module())) - {"training"} | {"_compiled_call_impl"}
 _SINGLE = ("dtype", "device", "layout", "memory_format")  # types of torch whose values have a name
-_MAKERS = ("copyreg:__newobj__", "re:_compile", "logging:getLogger", "collections:OrderedDict")  # besides classes, what may make an object
+_MAKERS = ("copyreg:__newobj__", "re:_compile", "logging:getLogger", "collections:OrderedDict")  # functions that may make an object, as classes may
 _LOCKS = {type(threading.Lock()): "Lock", type(threading.RLock()): "RLock"}
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 
