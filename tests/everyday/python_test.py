@@ -449,7 +449,8 @@ class Python(unittest.TestCase):
         self.assertLess(rows["1"].self_ms, rows["1"].total_ms)
         self.assertIn("1.slow", str(found))
         self.assertEqual(json.loads(json.dumps(found.document))["modules"][0]["path"], "1.slow")
-        self.assertEqual({row.path for row in found.candidates} - {"0"}, {"1.slow", "1"} & {row.path for row in found.candidates})
+        self.assertEqual(found.candidates[0].path, "1.slow")
+        self.assertNotIn("1.mix", [row.path for row in found.candidates])  # a module of torch counts for the one that calls it
         self.assertFalse(any(part._forward_hooks or part._forward_pre_hooks for part in model.modules()))
         with self.assertRaisesRegex(davinci.BadInput, "pass the original"):
             davinci.profile(torch.compile(model), torch.randn(2, 256))
