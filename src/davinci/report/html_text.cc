@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "davinci/base/duration.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/utf8.h"
 #include "davinci/data/shown_interval.h"
@@ -92,14 +93,7 @@ std::string FormatSpeedup(const Speedup& speedup) {
   return fmt::format("{} [{:.2f}, {}]", figure, shown.low, high);
 }
 
-std::string FormatSeconds(double seconds) {
-  if (seconds < 0 || !std::isfinite(seconds)) return "?";
-  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<int64_t>(std::llround(seconds));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
-}
+std::string FormatSeconds(double seconds) { return DurationText(seconds); }
 
 std::string FormatCount(int64_t count) {
   const std::string digits = std::to_string(count);

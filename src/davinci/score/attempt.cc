@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "davinci/data/shown_interval.h"
 #include "davinci/data/turn_facts.h"
 
 namespace davinci::score {
@@ -26,6 +27,8 @@ Attempt JudgedAttempt(const Turn& turn) {
   if (protocol.is_object() && protocol.value("name", json()).is_string())
     attempt.protocol = protocol["name"].get<std::string>();
   attempt.coverage = Coverage(evaluation);
+  attempt.only_pytorch = IsDecoy(turn);
+  attempt.wide = attempt.speedup > 0 && !IsNarrow(Shown(*evaluation.speedup));
   if (attempt.correct) {
     const BaselineSpeedups over = SpeedupsOf(evaluation);
     attempt.over_eager = over.eager;

@@ -34,7 +34,9 @@ struct Attempt {
   // compared with several.
   std::optional<double> over_eager;
   std::optional<double> over_compile;
-  std::string protocol;  // of the judge: "davinci", "screening"; "" when it is not recorded
+  bool only_pytorch = false;  // no kernel of its own (IsDecoy)
+  bool wide = false;          // a speedup whose interval carries no number (data/shown_interval.h)
+  std::string protocol;       // of the judge: "davinci", "screening"; "" when it is not recorded
 };
 
 struct Sample {

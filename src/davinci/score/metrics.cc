@@ -81,6 +81,12 @@ Metric Correctness(const Reading& reading) {
                [](const Attempt& a) { return a.correct; });
 }
 
+Metric OwnKernel(const Reading& reading) {
+  return Share(reading, KeyOf("own_kernel", reading),
+               TitleOf("correct, with a kernel of its own", reading),
+               [](const Attempt& a) { return a.correct && !a.only_pytorch; });
+}
+
 Metric FastP(const Reading& reading, double p, Compare compare) {
   const bool strict = compare == Compare::kGreater;
   return Share(reading, KeyOf(fmt::format("fast_{:g}{}", p, strict ? "" : "_ge"), reading),

@@ -44,6 +44,8 @@ struct Reading {
 enum class Compare { kGreater, kAtLeast };
 
 Metric Correctness(const Reading& reading);
+// Correct, with a kernel of its own.
+Metric OwnKernel(const Reading& reading);
 // Correct and speedup > p (or >= p). Without a speedup only p < 0 would be passed under kGreater,
 // p <= 0 under kAtLeast; so fast_0 with ">" leaves out what is correct but was not timed.
 Metric FastP(const Reading& reading, double p, Compare compare);

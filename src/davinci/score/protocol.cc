@@ -8,6 +8,7 @@
 
 #include "davinci/base/rng.h"
 #include "davinci/base/suggest.h"
+#include "davinci/data/shown_interval.h"
 
 namespace davinci::score {
 namespace {
@@ -47,15 +48,22 @@ std::vector<std::string> NotesOf(const CollectedRun& run) {
   std::map<std::string, int> timed_under;
   size_t fewest = run.most_samples;
   int without = 0;
+  int correct = 0;
+  int only_pytorch = 0;
+  int wide = 0;
   for (const TaskSamples& task : run.tasks) {
     without += task.samples.empty() ? 1 : 0;
     if (!task.samples.empty()) fewest = std::min(fewest, task.samples.size());
     for (const Sample& sample : task.samples)
-      for (const Attempt& attempt : sample.attempts)
+      for (const Attempt& attempt : sample.attempts) {
+        correct += attempt.correct;
+        only_pytorch += attempt.correct && attempt.only_pytorch;
         if (attempt.speedup > 0) {
           baselines.insert(attempt.baseline);
           ++timed_under[attempt.protocol.empty() ? "unknown protocol" : attempt.protocol];
+          wide += attempt.wide;
         }
+      }
   }
   if (!baselines.empty())
     notes.push_back(fmt::format("baseline of this log: {}", fmt::join(baselines, ", ")));
@@ -65,6 +73,15 @@ std::vector<std::string> NotesOf(const CollectedRun& run) {
       notes.push_back(fmt::format("{} speedups of this log were measured under {}{}", count, name,
                                   name == "screening" ? " (few calls, wide intervals)" : ""));
   }
+  if (only_pytorch > 0)
+    notes.push_back(fmt::format(
+        "{} of {} attempts that count as correct only call PyTorch, without a kernel of their own",
+        only_pytorch, correct));
+  if (wide > 0)
+    notes.push_back(
+        fmt::format("{} speedups have intervals wider than a factor of {:g}, and count with their "
+                    "medians: measure on a quiet machine",
+                    wide, kWidestForANumber));
   if (without > 0)
     notes.push_back(fmt::format("{} tasks have no judged sample and are left out", without));
   if (run.num_unfinished > 0)

@@ -14,9 +14,10 @@ Attempt BenchRule(const Turn& turn, const std::string*) { return JudgedAttempt(t
 std::vector<Metric> BenchMetrics(const RunShape& shape) {
   const Reading best{"best turn", BestUpTo(0)};
   const Reading last{"last turn", Last()};
-  std::vector<Metric> metrics = {Correctness(best),    Correctness(last), GeomeanSpeedup(best),
-                                 GeomeanSpeedup(last), MeanSpeedup(best), MeanSpeedup(last),
-                                 SurelyFaster(best),   SurelyFaster(last)};
+  std::vector<Metric> metrics = {Correctness(best), Correctness(last),    OwnKernel(best),
+                                 OwnKernel(last),   GeomeanSpeedup(best), GeomeanSpeedup(last),
+                                 MeanSpeedup(best), MeanSpeedup(last),    SurelyFaster(best),
+                                 SurelyFaster(last)};
   for (const Reading& reading : {best, last}) {
     for (const Compare compare : {Compare::kGreater, Compare::kAtLeast})
       for (const double p : kThresholds) metrics.push_back(FastP(reading, p, compare));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <charconv>
@@ -176,17 +177,41 @@ Status CheckIdsUnique(const std::vector<TaskEntry>& tasks) {
   return problems.ToStatus();
 }
 
+std::string LastPart(const std::string& id) { return id.substr(id.rfind('/') + 1); }
+
+bool Fits(const std::string& wanted, const std::string& id) {
+  if (wanted == id || wanted == LastPart(id)) return true;
+  return fnmatch(wanted.c_str(), id.c_str(), 0) == 0 ||
+         fnmatch(wanted.c_str(), LastPart(id).c_str(), 0) == 0;
+}
+
+// What `wanted` may have meant: the nearest id, else a few that there are.
+std::string Known(const std::string& wanted, const std::vector<std::string>& known) {
+  if (std::string near = DidYouMean(wanted, known); !near.empty()) return near;
+  std::vector<std::string> last;
+  for (const std::string& id : known) last.push_back(LastPart(id));
+  if (std::string near = DidYouMean(wanted, last); !near.empty()) return near;
+  constexpr size_t kMostShown = 5;
+  const size_t shown = std::min(known.size(), kMostShown);
+  return fmt::format("; there are {}{}",
+                     fmt::join(known.begin(), known.begin() + static_cast<ptrdiff_t>(shown), ", "),
+                     known.size() > shown ? fmt::format(" and {} more", known.size() - shown) : "");
+}
+
 Status ApplyFilter(const TaskFilter& filter, std::string_view where,
                    std::vector<TaskEntry>* tasks) {
   if (!filter.ids.empty()) {
     std::vector<std::string> known;
     for (const TaskEntry& task : *tasks) known.push_back(task.id);
-    const std::set<std::string> wanted(filter.ids.begin(), filter.ids.end());
-    for (const std::string& id : wanted) {
-      if (std::find(known.begin(), known.end(), id) == known.end())
-        return NotFound(fmt::format("{}: no task \"{}\"{}", where, id, DidYouMean(id, known)));
+    for (const std::string& wanted : filter.ids) {
+      if (std::none_of(known.begin(), known.end(),
+                       [&](const std::string& id) { return Fits(wanted, id); }))
+        return NotFound(fmt::format("{}: no task \"{}\"{}", where, wanted, Known(wanted, known)));
     }
-    std::erase_if(*tasks, [&](const TaskEntry& task) { return !wanted.contains(task.id); });
+    std::erase_if(*tasks, [&](const TaskEntry& task) {
+      return std::none_of(filter.ids.begin(), filter.ids.end(),
+                          [&](const std::string& wanted) { return Fits(wanted, task.id); });
+    });
   }
   if (filter.levels.empty()) return Status::Ok();
   std::set<int> levels;

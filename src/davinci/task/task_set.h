@@ -45,8 +45,10 @@ struct TaskEntry {
 };
 
 struct TaskFilter {
-  std::vector<int> levels;       // empty: all
-  std::vector<std::string> ids;  // empty: all; every one must exist
+  std::vector<int> levels;  // empty: all
+  // Ids, what follows an id's last '/', or patterns of either with * ? [ ]; empty: all. Each must
+  // fit a task.
+  std::vector<std::string> ids;
 };
 
 // All tasks of `path`, ordered by level, problem number, id. Errors (all naming file and line):

@@ -67,6 +67,20 @@ TEST_F(TaskSetTest, LevelsAndIdsChoose) {
               HasSubstr("did you mean \"level2/1_B\"?"));
 }
 
+TEST_F(TaskSetTest, IdsMayBePatternsAndLastPartsAndWhatFitsNothingIsExplained) {
+  for (const char* name : {"level1/1_Soft.py", "level1/2_Gelu.py", "level2/3_Soft.py"})
+    Put(name, kSource);
+  const auto only = [&](const std::string& id) {
+    return Ids(LoadTaskSet(temp_.path(), {{}, {id}}));
+  };
+  EXPECT_EQ(only("*Soft"), "level1/1_Soft level2/3_Soft ");
+  EXPECT_EQ(only("level1/*"), "level1/1_Soft level1/2_Gelu ");
+  EXPECT_EQ(only("[12]_*"), "level1/1_Soft level1/2_Gelu ");
+  EXPECT_EQ(only("3_Soft"), "level2/3_Soft ");
+  EXPECT_THAT(only("2_Gele"), HasSubstr("no task \"2_Gele\" (did you mean \"2_Gelu\"?)"));
+  EXPECT_THAT(only("*Norm*"), HasSubstr("there are level1/1_Soft, level1/2_Gelu, level2/3_Soft"));
+}
+
 TEST_F(TaskSetTest, LevelsOfASetWithoutLevelsAreAnError) {
   Put("a.py", kSource);
   EXPECT_THAT(Ids(LoadTaskSet(temp_.path(), {{1}, {}})), HasSubstr("no task has a level"));
