@@ -7,12 +7,15 @@
 #include <optional>
 
 #include "commands.h"
+#include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/plural.h"
 #include "davinci/base/table.h"
 #include "davinci/data/shown_interval.h"
+#include "davinci/orchestrator/bench_results.h"
 #include "davinci/orchestrator/generations.h"
 #include "davinci/score/protocol.h"
+#include "davinci/task/shrink.h"
 #include "davinci/task/task_set.h"
 #include "report.h"
 #include "run_console.h"
@@ -29,7 +32,10 @@ struct BenchArguments {
   int samples = -1;
   std::string protocol = "bench";
   std::string generations;
-  std::string skills;  // greedy, bm25, random, none; "" = as the recipe says
+  std::string csv;
+  double task_minutes = -1;
+  double shrink_mb = 0;  // 0: sizes as the tasks have them
+  std::string skills;    // greedy, bm25, random, none; "" = as the recipe says
 };
 
 // One way of using skills as settings. "greedy" is the published validation: one greedy selection,
@@ -72,6 +78,21 @@ Status UseGenerations(const BenchArguments& arguments, RunFlags* flags,
   return Status::Ok();
 }
 
+// Tasks whose inputs are too large for this machine get smaller sizes, and say so.
+Status Shrink(double most_mb, std::vector<task::TaskEntry>* tasks) {
+  constexpr double kBytesPerElement = 4;
+  const auto most = static_cast<int64_t>(most_mb * (1 << 20) / kBytesPerElement);
+  for (task::TaskEntry& task : *tasks) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto sizes, task::ShrinkForCpu(&task, most));
+    if (sizes.empty()) continue;
+    const std::string text = task::ShrunkText(sizes);
+    const size_t table = task.sidecar.rfind("[sizes.cpu]");
+    task.sidecar.insert(table, fmt::format("{}{}\n", orchestrator::kScaledComment, text));
+    fmt::print(stderr, "davinci bench: {}: scaled down: {}\n", Printable(task.id), Printable(text));
+  }
+  return Status::Ok();
+}
+
 Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const GlobalOptions& global,
                                     RunConsole* console) {
   if (!arguments.flags.replay.empty())
@@ -85,6 +106,8 @@ Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const Globa
                     "stop.roofline_share=0", "stop.stagnant_turns=0", "stop.shared=false"};
   for (const std::string& set : SkillSettings(arguments.skills)) flags.sets.push_back(set);
   if (arguments.samples > 0) flags.rollouts = arguments.samples;
+  if (arguments.task_minutes >= 0)
+    flags.sets.push_back(fmt::format("budget.task_minutes={}", arguments.task_minutes));
   orchestrator::RunRequest request;
   orchestrator::RunHeader& header = request.header;
   DAVINCI_ASSIGN_OR_RETURN(header.tasks,
@@ -93,6 +116,12 @@ Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const Globa
     DAVINCI_RETURN_IF_ERROR(UseGenerations(arguments, &flags, &request));
   }
   DAVINCI_ASSIGN_OR_RETURN(ResolvedRecipe resolved, ResolveRecipe(flags));
+  if (arguments.shrink_mb > 0) {
+    if (resolved.recipe.step.target != Target::kCpu)
+      return InvalidArgument("--shrink is for --target cpu");
+    DAVINCI_RETURN_IF_ERROR(Shrink(arguments.shrink_mb, &header.tasks));
+  }
+  console->Expect(header.tasks.size());
   DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&header.tasks));
   header.command = "bench";
   header.title = "davinci bench " + arguments.tasks;
@@ -102,59 +131,70 @@ Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const Globa
 }
 
 // A line per task: what its samples came to and what they cost.
-std::string RenderTasks(const report::RunView& view, bool color) {
+std::string RenderTasks(const std::vector<orchestrator::BenchTask>& tasks, bool color) {
   Table table({{"task"},
                {"samples", Align::kRight},
                {"correct", Align::kRight},
+               {"only PyTorch", Align::kRight},
                {"best speedup", Align::kRight},
                {"99.9 % interval"},
                {"cost"}});
-  for (const report::TaskView& task : view.tasks) {
-    int correct = 0;
-    std::optional<Speedup> best;
-    for (const Trajectory& trajectory : report::WithConfirmedVerdicts(task)) {
-      bool any = false;
-      for (const Turn& turn : trajectory.turns) {
-        const Evaluation& evaluation = turn.evaluation;
-        if (evaluation.outcome != Outcome::kOk) continue;
-        any = true;
-        if (evaluation.speedup && (!best || SureSpeedup(*evaluation.speedup) > SureSpeedup(*best)))
-          best = evaluation.speedup;
-      }
-      correct += any;
-    }
-    LlmCost cost;
-    for (const auto& [agent, spent] : report::CostsByAgent(task)) cost += spent;
-    table.AddRow({task.task.id, std::to_string(task.trajectories.size()), std::to_string(correct),
-                  best ? FigureText(*best) : "", best ? BoundsText(Shown(*best)) : "",
-                  cost.calls > 0 ? MoneyText(cost) : ""});
+  for (const orchestrator::BenchTask& task : tasks) {
+    const orchestrator::BenchSample* best = task.best();
+    const std::optional<Speedup> speedup = best != nullptr ? best->verdict->speedup : std::nullopt;
+    table.AddRow({task.task, std::to_string(task.samples.size()), std::to_string(task.num_correct),
+                  task.num_only_pytorch > 0
+                      ? Table::Cell(std::to_string(task.num_only_pytorch), TextStyle::kWarn)
+                      : Table::Cell("0"),
+                  speedup ? FigureText(*speedup) : "", speedup ? BoundsText(Shown(*speedup)) : "",
+                  task.cost.calls > 0 ? MoneyText(task.cost) : ""});
   }
   Table::Options options;
   options.color = color;
-  return table.Render(options);
+  options.max_width = TerminalWidth(STDOUT_FILENO);
+  std::string text = table.Render(options);
+  int only_pytorch = 0;
+  for (const orchestrator::BenchTask& task : tasks) {
+    only_pytorch += task.num_only_pytorch;
+    if (!task.scaled.empty())
+      text += fmt::format("scaled down: {}: {}\n", Printable(task.task), Printable(task.scaled));
+  }
+  if (only_pytorch > 0)
+    text += fmt::format("only PyTorch: {} without a kernel of its own\n",
+                        Counted(only_pytorch, "correct sample"));
+  return text;
 }
 
 int RunBench(const BenchArguments& arguments, const GlobalOptions& global) {
   const auto protocol = score::ProtocolByName(arguments.protocol);
   if (!protocol.ok()) return FailCommand("bench", protocol.status(), arguments.flags.json);
-  RunConsole console(arguments.flags.json && isatty(STDERR_FILENO) == 0);
+  RunConsole console(/*quiet=*/false);
   auto result = Run(arguments, global, &console);
   console.Done();
   if (!result.ok()) return FailCommand("bench", result.status(), arguments.flags.json);
   const score::ScoreReport report = score::Score(report::ScoreInputOf(result->view), **protocol);
+  const std::vector<orchestrator::BenchTask> tasks = orchestrator::BenchTasksOf(result->view);
+  if (!arguments.csv.empty())
+    if (const Status written = WriteFileAtomic(arguments.csv, orchestrator::SamplesCsv(tasks));
+        !written.ok())
+      return FailCommand("bench", written, arguments.flags.json);
   if (arguments.flags.json) {
     nlohmann::json document = score::ToJson(report);
+    document["tasks"] = orchestrator::ToJson(tasks);
     document["run"] = orchestrator::ToJson(*result);
     fmt::print("{}\n", JsonText(document, 2));
   } else {
     const bool color = UseColor(STDOUT_FILENO);
-    fmt::print("{}", RenderTasks(result->view, color));
+    fmt::print("{}", RenderTasks(tasks, color));
     fmt::print("\n{}", score::ScoreTable(report, color, TerminalWidth(STDOUT_FILENO)));
     fmt::print("{}", RenderStages(result->stages, color));
     for (const std::string& notice : result->notices) fmt::print("note: {}\n", Printable(notice));
     fmt::print("{}, {} prompt + {} reply tokens, {}\n", Counted(result->cost.calls, "model call"),
                result->cost.prompt_tokens, result->cost.completion_tokens, MoneyText(result->cost));
-    fmt::print("{}{}run: {}\n", LostText(*result), RemarksText(result->view), result->view.folder);
+    fmt::print(
+        "{}{}run: {}; a line per sample: {}\n", LostText(*result), RemarksText(result->view),
+        result->view.folder,
+        arguments.csv.empty() ? result->view.folder + "/results/samples.csv" : arguments.csv);
   }
   const Status trouble = arguments.flags.json ? result->trouble : UntoldTrouble(*result);
   if (!trouble.ok()) fmt::print(stderr, "davinci bench: {}\n", trouble.ToString());
@@ -169,8 +209,26 @@ void AddBenchCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       "bench", "Score a language model on a set of tasks: fast_p, pass@k, speedups, intervals");
   command->add_option("--tasks", arguments->tasks, "Folder (KernelBench layout) or JSONL");
   command->add_option("--levels", arguments->levels, "Only these levels")->delimiter(',');
-  command->add_option("--only", arguments->ids, "Only these tasks")->delimiter(',');
+  command
+      ->add_option("--only", arguments->ids,
+                   "Only these tasks: ids, their last parts, or patterns with * ? [ ]")
+      ->delimiter(',');
   AddRunFlags(command, &arguments->flags);
+  command
+      ->add_option("--task-minutes", arguments->task_minutes,
+                   "Model calls and judgements of one task; then its samples get no further turn "
+                   "(default: no limit)")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--shrink", arguments->shrink_mb,
+                   "For a machine that is too small for the tasks: halve their sizes (module-level "
+                   "integers) until the inputs take at most so many MB; the result says which "
+                   "(only --target cpu; without a number 16)")
+      ->expected(0, 1)
+      ->default_str("16")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--csv", arguments->csv,
+                      "File for a line per sample (default: RUN/results/samples.csv)");
   command
       ->add_option("--samples,-n", arguments->samples,
                    fmt::format("Samples (rollouts) per task (default: {})",

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -27,6 +28,7 @@
 #include "kernel_file.h"
 #include "python_syntax.h"
 #include "report.h"
+#include "silence_watch.h"
 #include "task_from_file.h"
 
 namespace davinci::app {
@@ -76,6 +78,19 @@ Target DefaultTarget() {
   return gpu::VisibleDevices(*gpu::DeviceMonitor::Create()).empty() ? Target::kCpu : Target::kCuda;
 }
 
+// Another language than the user named is judged all the same: no verdict depends on it.
+void WarnOfLanguage(const JudgeArguments& arguments, const judge::EvaluationRequest& request) {
+  const Language found = DetectLanguage(request.candidate);
+  if (request.language == Language::kAuto || request.language == found) return;
+  fmt::print(
+      stderr,
+      "davinci judge: warning: --language is {}, but {} is {}; it is judged as what it is. "
+      "Leave --language out, or name {}\n",
+      LanguageName(request.language), Printable(arguments.candidate),
+      found == Language::kPython ? "python (it builds no kernel of its own)" : LanguageName(found),
+      LanguageName(found));
+}
+
 // `task`: that of the job, where it has been read.
 int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job,
            const std::shared_ptr<const task::Task>& task, const std::string& against,
@@ -109,8 +124,21 @@ int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job,
   }
   Result<Evaluation> evaluation = request.status();
   if (request.ok()) {
-    request->progress = [&](std::string_view stage) {
-      if (terminal) fmt::print(stderr, "\r\033[K{} …", stage);
+    WarnOfLanguage(arguments, *request);
+    std::mutex mutex;  // guards the stage
+    std::string stage = "starting the processes that load torch";
+    const auto say = [&](double silent) {
+      std::lock_guard lock(mutex);
+      if (!terminal)
+        fmt::print(stderr, "davinci judge: {} … ({:.0f} s)\n", Printable(stage), silent);
+    };
+    SilenceWatch silence(say);
+    request->progress = [&](std::string_view now) {
+      {
+        std::lock_guard lock(mutex);
+        stage = now;
+      }
+      if (terminal) fmt::print(stderr, "\r\033[K{} …", now);
     };
     auto reply = service.Evaluate(*request);
     evaluation = reply.ok() ? Result<Evaluation>(std::move(reply->evaluation)) : reply.status();

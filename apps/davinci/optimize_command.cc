@@ -136,6 +136,7 @@ Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const Gl
   header.title = "davinci optimize";
   for (const std::string& file : arguments.files) header.title += " " + file;
   request.export_folder = arguments.out;
+  console->Expect(header.tasks.size());
   if (!arguments.start.empty()) {
     if (header.tasks.size() != 1)
       return InvalidArgument(

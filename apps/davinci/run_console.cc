@@ -13,6 +13,7 @@
 #include "davinci/base/plural.h"
 #include "davinci/base/table.h"
 #include "davinci/data/shown_interval.h"
+#include "report.h"
 
 namespace davinci::app {
 namespace {
@@ -48,15 +49,52 @@ std::string Seconds(double seconds) {
 }  // namespace
 
 RunConsole::RunConsole(bool quiet)
-    : quiet_(quiet), live_(isatty(STDERR_FILENO) != 0), color_(UseColor(STDERR_FILENO)) {}
+    : quiet_(quiet), live_(isatty(STDERR_FILENO) != 0), color_(UseColor(STDERR_FILENO)) {
+  if (!quiet)
+    silence_ = std::make_unique<SilenceWatch>([this](double silent) { SayAwaited(silent); });
+}
+
+void RunConsole::Expect(size_t num_tasks) {
+  std::lock_guard lock(mutex_);
+  num_tasks_ = num_tasks;
+}
+
+std::string RunConsole::Counts() const {
+  return fmt::format("{} replies, {} judged, {} rollouts over, {}{} tasks over", generated_,
+                     judged_, rollouts_over_, tasks_over_,
+                     num_tasks_ > 0 ? fmt::format(" of {}", num_tasks_) : "");
+}
+
+std::string RunConsole::Awaited() const {
+  const int in_judge = generated_ - judged_ - not_judged_;
+  if (generated_ == 0)
+    return "references are judged first (the first use of a device or of Triton takes minutes), "
+           "then the first replies";
+  if (num_tasks_ > 0 && static_cast<size_t>(tasks_over_) >= num_tasks_)
+    return "the best kernels are measured again";
+  if (in_judge > 0) return Counted(in_judge, "verdict");
+  return "replies of the model";
+}
+
+void RunConsole::SayAwaited(double silent_seconds) {
+  std::lock_guard lock(mutex_);
+  if (live_) {
+    Repaint();
+    return;
+  }
+  Line(fmt::format("{}  {}; silent for {:.0f} s, awaiting: {}", Seconds(watch_.Seconds()), Counts(),
+                   silent_seconds, Awaited()),
+       /*speaks=*/false);
+}
 
 orchestrator::RunEvents RunConsole::Events() {
   return {[this](const rollout::StepEvent& event) { On(event); },
           [this](const std::string& text) { Note(text); }};
 }
 
-void RunConsole::Line(const std::string& text) {
+void RunConsole::Line(const std::string& text, bool speaks) {
   if (quiet_) return;
+  if (speaks && silence_) silence_->Spoke();
   fmt::print(stderr, "{}{}\n", live_ ? "\r\033[K" : "", text);
 }
 
@@ -77,9 +115,7 @@ void RunConsole::Repaint() {
   std::string best;
   for (const auto& [task, kernel] : best_)
     best += fmt::format("  {} {}", Printable(task), FigureText(kernel.speedup));
-  const std::string text = fmt::format(
-      "{}  {} replies, {} judged, {} rollouts over, {} tasks over{}", Seconds(watch_.Seconds()),
-      generated_, judged_, rollouts_over_, tasks_over_, best);
+  const std::string text = fmt::format("{}  {}{}", Seconds(watch_.Seconds()), Counts(), best);
   fmt::print(stderr, "\r\033[K{}", Ellipsize(text, TerminalWidth(STDERR_FILENO) - 1));
   std::fflush(stderr);
 }
@@ -92,6 +128,7 @@ void RunConsole::On(const rollout::StepEvent& event) {
       ++generated_;
       break;
     case Kind::kNotJudged:
+      ++not_judged_;
       Legend();
       Line(fmt::format(
           "  {:<28} {}  {}", Printable(ToString(*event.turn)),
@@ -197,6 +234,26 @@ std::string RemarksText(const report::RunView& view) {
   return text;
 }
 
+const Status* BrokenReference(const orchestrator::RunResult& result, const std::string& task) {
+  for (const auto& [name, status] : result.failed_tasks)
+    if (name == task && status.code() == StatusCode::kInvalidArgument) return &status;
+  return nullptr;
+}
+
+bool OnlyBroken(const orchestrator::RunResult& result) {
+  if (result.failed_tasks.empty() || result.stopped || !result.trouble.ok()) return false;
+  for (const report::TaskView& task : result.view.tasks) {
+    if (BrokenReference(result, task.task.id) != nullptr) continue;
+    for (const auto& [name, status] : result.failed_tasks)
+      if (name == task.task.id) return false;
+    for (const Trajectory& trajectory : task.trajectories)
+      if (trajectory.end == TrajectoryEnd::kFailed || trajectory.end == TrajectoryEnd::kStopped ||
+          trajectory.end == TrajectoryEnd::kBudget)
+        return false;
+  }
+  return true;
+}
+
 std::string RenderResult(const orchestrator::RunResult& result, bool color) {
   std::string text;
   Table table({{"task"},
@@ -248,6 +305,11 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
   text += table.Render(options);
   text += RemarksText(result.view);
   for (const report::TaskView& task : result.view.tasks) {
+    if (BrokenReference(result, task.task.id) != nullptr)
+      text += Printable(fmt::format(
+                  "{}: its reference cannot be judged; mend {}", task.task.id,
+                  task.task.path.empty() ? task.task.origin : task.task.path.string())) +
+              "\n";
     const report::Winner* shown = report::BestKernel(task);
     if (shown != nullptr && !shown->certified.labels.empty())
       text += Printable(fmt::format("{}: labels: {}", task.task.id,
@@ -274,7 +336,11 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
     text += fmt::format("stopped early ({}); the same command continues from here\n",
                         TrajectoryEndName(*result.stopped));
   else if (!result.finished())
-    text += "not finished; the same command continues from here\n";
+    text += OnlyBroken(result)
+                ? std::string(
+                      "broken references end their tasks; once they are mended, the same "
+                      "command begins a new run\n")
+                : std::string("not finished; the same command continues from here\n");
   return text;
 }
 
@@ -323,6 +389,7 @@ std::string RenderStages(const orchestrator::RunStages& stages, bool color) {
 }
 
 int ExitCode(const orchestrator::RunResult& result) {
+  if (OnlyBroken(result)) return 2;
   if (!result.trouble.ok() && result.stopped != TrajectoryEnd::kBudget) return 3;
   if (!result.finished() && result.stopped != TrajectoryEnd::kBudget) return 3;
   bool all_faster = true;

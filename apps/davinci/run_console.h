@@ -10,23 +10,32 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/orchestrator/run_loop.h"
+#include "silence_watch.h"
 
 namespace davinci::app {
 
-// Prints to stderr. A terminal gets a line that is repainted; anything else a line per event.
+// Prints to stderr. A terminal gets a line that is repainted; anything else a line per event, and
+// after ten silent seconds one that says what is awaited.
 class RunConsole {
  public:
   explicit RunConsole(bool quiet);
+  // How many tasks there are, for "3 of 12 tasks over".
+  void Expect(size_t num_tasks);
   orchestrator::RunEvents Events();
   void Done();
 
  private:
   void On(const rollout::StepEvent& event);
   void Note(const std::string& text);
-  void Line(const std::string& text);
+  // `speaks`: counts as something said.
+  void Line(const std::string& text, bool speaks = true);
   // What the ids of turns mean; once.
   void Legend();
   void Repaint();
+  void SayAwaited(double silent_seconds);
+  // "12 replies, 10 judged, 3 rollouts over, 1 of 4 tasks over".
+  std::string Counts() const;
+  std::string Awaited() const;
 
   const bool quiet_;
   const bool live_;
@@ -38,11 +47,14 @@ class RunConsole {
   int judged_ = 0;
   int rollouts_over_ = 0;
   int tasks_over_ = 0;
+  int not_judged_ = 0;
+  size_t num_tasks_ = 0;
   struct Best {
     TurnId turn;
     Speedup speedup;
   };
-  std::map<std::string, Best> best_;  // by task
+  std::map<std::string, Best> best_;       // by task
+  std::unique_ptr<SilenceWatch> silence_;  // last: its thread uses all of the above
 };
 
 // While it lives, the first SIGINT, SIGTERM or SIGUSR1 (from mpirun or Slurm) stops the run in an
@@ -72,9 +84,14 @@ Status UntoldTrouble(const orchestrator::RunResult& result);
 // "412 rollouts, 33.1 per minute; …" and a table of stages.
 std::string RenderStages(const orchestrator::RunStages& stages, bool color);
 
-// 0: every task has a winner; 1: some task has no correct kernel that held; 4: all have one, but
-// some is not significantly faster than the baseline, or could not be measured; 3: not finished, or
-// davinci failed.
+// The failure of a task whose reference (or its file) is to be mended; null for other tasks.
+const Status* BrokenReference(const orchestrator::RunResult& result, const std::string& task);
+// Is nothing left to do but to mend references?
+bool OnlyBroken(const orchestrator::RunResult& result);
+
+// 2: nothing is missing but tasks whose references are broken. 0: every task has a winner; 1: some
+// task has no correct kernel that held; 4: all have one, but some is not significantly faster than
+// the baseline, or could not be measured; 3: not finished, or davinci failed.
 int ExitCode(const orchestrator::RunResult& result);
 
 }  // namespace davinci::app

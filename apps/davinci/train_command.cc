@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "commands.h"
 #include "davinci/base/hash.h"
@@ -17,6 +18,7 @@
 #include "davinci/embedded/embedded_backbone.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
+#include "davinci/orchestrator/train_forecast.h"
 #include "davinci/orchestrator/train_loop.h"
 #include "report.h"
 #include "run_console.h"
@@ -160,9 +162,17 @@ Status Lead(const TrainArguments& arguments, orchestrator::TrainRequest request,
 }
 
 Status DryRun(const orchestrator::TrainRequest& request) {
-  DAVINCI_ASSIGN_OR_RETURN(const std::string text, orchestrator::DescribeTraining(request.recipe));
-  fmt::print("{}\n{}", request.resolved, text);
-  return Status::Ok();
+  // What is missing is said with what can be said of the rest.
+  const Status complete = orchestrator::CheckTraining(request.recipe);
+  orchestrator::TrainMachine machine;
+  const std::string& device = request.recipe.common.learner.device;
+  machine.cuda = device.starts_with("cuda") ||
+                 (device == "auto" && !gpu::VisibleDevices(*gpu::DeviceMonitor::Create()).empty());
+  machine.num_cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const auto text = orchestrator::DescribeTraining(request.recipe, machine);
+  if (text.ok()) fmt::print("{}\n{}", request.resolved, *text);
+  DAVINCI_RETURN_IF_ERROR(complete);
+  return text.status();
 }
 
 // The exit status. What all ranks agree on is said by rank 0 alone.

@@ -159,6 +159,7 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
   options.retry.max_attempts = llm.max_attempts;
   options.ledger = place->ledger.get();
   options.on_notice = place->on_notice;
+  options.on_wait = place->on_notice;
   if (!llm.prices.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(options.prices, llm::PriceTable::Load(llm.prices));
   }

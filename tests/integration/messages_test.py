@@ -184,9 +184,43 @@ class Messages(unittest.TestCase):
             done = self.davinci("bench", "--tasks", ".", "-t", "cpu", "--llm", endpoint.url, "--model", "stand-in", "--samples", "2", "--turns", "1",
                                 "--set", "judge.turn_protocol=screening", "--set", "judge.final_protocol=screening", "--run", "run")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"(?m)^task +2 +2 +[0-9.]+x .*price unknown")
-        self.assertRegex(done.stdout, r"(?m)^other +2 +0 +price unknown")
+        self.assertRegex(done.stdout, r"(?m)^task +2 +2 +2 +([0-9.]+x|at least|at most|not decided) .*price unknown")
+        self.assertRegex(done.stdout, r"(?m)^other +2 +0 +0 +price unknown")
+        self.assertIn("only PyTorch: 2 correct samples without a kernel", done.stdout)
+        # Progress, and a line per sample.
+        self.assertIn("task@1#s0r0t1", done.stderr)
+        lines = (self.folder / "run" / "results" / "samples.csv").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(len(lines), 5, lines)
+        self.assertTrue(lines[0].startswith("task,level,scheme,rollout,"))
+        listed = self.davinci("runs", "list", "--in", ".").stdout
+        self.assertRegex(listed, r"(?m)^run +bench +other and 1 more ")
+        shown = self.davinci("runs", "show", "run", "--turn", "s0r1t1").stdout
+        for part in ("task@1#s0r1t1: ok", "other@1#s0r1t1: mismatch", "--- prompt: user ---", "--- reply ---", "class ModelNew"):
+            self.assertIn(part, shown)
+        self.assertIn("did you mean", self.davinci("runs", "show", "run", "--turn", "task@1#s0r1t3").stderr)
+        again = self.davinci("bench", "--replay", "run", "--json")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        task = json.loads(again.stdout)["tasks"][1]
+        self.assertEqual((task["task"], task["correct"], task["only_pytorch"], len(task["results"])), ("task", 2, 2, 2))
         self.assertIn("4 model calls, 400 prompt + 80 reply tokens, price unknown", done.stdout)
+
+    def test_a_broken_reference_is_named_and_no_continuation_is_promised(self):
+        self.put("task.py", TASK.replace("torch.relu(x)", "torch.rellu(x)"))
+        with Endpoint(lambda request, number: RIGHT) as endpoint:
+            done = self.optimize(endpoint, "--rollouts", "1", "--turns", "1")
+            self.assertEqual(endpoint.requests, [])
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        for part in ("rellu", "task: its reference cannot be judged; mend " + str(self.folder / "task.py")):
+            self.assertIn(part, done.stdout)
+        self.assertNotIn("continues from here", done.stdout)
+
+    def test_a_language_that_the_text_is_not_in_is_said(self):
+        self.code("right.py", RIGHT)
+        judge = ["judge", "-r", "task.py", "-c", "right.py", "-t", "cpu", "-p", "screening"]
+        done = self.davinci(*judge, "-l", "triton")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--language is triton, but right.py is python", done.stderr)
+        self.assertNotIn("warning", self.davinci(*judge).stderr)
 
     def code(self, name, text):
         self.put(name, text.replace("```python\n", "").replace("```", ""))
@@ -260,7 +294,7 @@ class Messages(unittest.TestCase):
         self.assertGreater(document["summary"]["candidate_over_against"]["median"], 5)
         alone = self.davinci(*judge, "right.py", "--repeat", "2")
         self.assertEqual(alone.returncode, 0, alone.stderr)
-        self.assertRegex(alone.stdout, r"(?m)^right\.py: .*x \(.*\) over eager, 2 judgements$")
+        self.assertRegex(alone.stdout, r"(?m)^right\.py: .* \(.*\) over eager, 2 judgements$")
         wrong = self.davinci(*judge, "right.py", "--against", "wrong.py")
         self.assertEqual(wrong.returncode, 1, wrong.stderr)
         self.assertRegex(wrong.stdout, r"(?m)^  1  mismatch  wrong\.py  \d+ of 4096 values")

@@ -17,6 +17,21 @@ ROOT = os.path.join(HERE, "../..")
 sys.path.insert(0, os.path.join(HERE, "../model"))
 from models import transformers  # noqa: E402
 from chat_models import make_tokenizer  # noqa: E402
+TASK = """import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+
+def get_inputs():
+    return [torch.randn(8, 8)]
+
+
+def get_init_inputs():
+    return []
+"""
 
 
 def dry_run(davinci, command, recipe, *sets, code=0):
@@ -39,10 +54,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         model, rows = os.path.join(folder, "model"), os.path.join(folder, "rows.jsonl")
         tokenizer = make_tokenizer(["a kernel is a loop"] * 3, model, vocab=300)
-        transformers.Qwen3Config(
+        config = transformers.Qwen3Config(
             vocab_size=tokenizer.get_vocab_size(), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
             num_key_value_heads=1, head_dim=16, max_position_embeddings=4096, tie_word_embeddings=True, bos_token_id=0, eos_token_id=2,
-            pad_token_id=0, architectures=["Qwen3ForCausalLM"]).save_pretrained(model)
+            pad_token_id=0, architectures=["Qwen3ForCausalLM"])
+        transformers.Qwen3ForCausalLM(config).save_pretrained(model)
+        with open(os.path.join(folder, "task.py"), "w") as file:
+            file.write(TASK)
         with open(rows, "w") as file:
             for i in range(10):
                 file.write(json.dumps({"messages": [{"role": "user", "content": f"kernel {i}"}, {"role": "assistant", "content": "a loop"}]}) + "\n")
@@ -63,13 +81,24 @@ def main():
                         if (table, key) not in (("model", "path"), ("data", "train"), ("train", "tasks")):
                             assert resolved[table][key] == value, (path, table, key, value, resolved[table][key])
             assert resolved["model"]["path"] == model
-            for word in ("updates", "model  ", "memory ") if supervised else ("rollouts", "turns a step", "model  ", "memory ", "update  "):
+            for word in ("updates", "model  ", "memory ") if supervised else ("rollouts", "turns a step", "judging  ", "model  ", "memory ", "keys and values",
+                                                                              "sampling  ", "update  ", "time  "):
                 assert word in shapes, (path, word, shapes)
             assert ("critic " in shapes) == (not supervised and resolved["advantage"]["kind"] == "gae"), (path, shapes)
             again = os.path.join(folder, "resolved.toml")
             with open(again, "w") as file:
                 file.write(text)
             assert dry_run(davinci, command, again) == said, path
+        ci = os.path.join(ROOT, "recipes/train/ci/train.toml")
+        tasks = f'train.tasks=["{folder}"]'
+        shapes = dry_run(davinci, "train", ci, f"model.path={model}", tasks, "model.device=cpu", "model.compute=auto")
+        assert ", fp32 on the CPU" in shapes, shapes
+        said = dry_run(davinci, "train", ci, f"model.path={folder}/none", 'train.tasks=["nowhere"]', code=2)
+        assert "model.path: " in said and "none" in said and "train.tasks: " in said and "nowhere" in said, said
+        os.rename(os.path.join(model, "model.safetensors"), os.path.join(folder, "kept"))
+        said = dry_run(davinci, "train", ci, f"model.path={model}", tasks, code=2)
+        assert "model.path: " in said and "safetensors" in said, said
+        os.rename(os.path.join(folder, "kept"), os.path.join(model, "model.safetensors"))
         davinci_recipe = os.path.join(ROOT, "recipes/train/davinci.toml")
         said = dry_run(davinci, "train", davinci_recipe, "train.stepz=3", "critic.lamda=0.9", code=2)
         assert "train.steps" in said and "critic.lambda" in said, said

@@ -61,6 +61,7 @@ struct OpenAiClient::Impl {
   double retry_stock = 0;
   SplitMix64 jitter{0};
   std::vector<std::string> notices;
+  double wait_said_s = 0;
 
   const ApiKey& KeyFor(const Endpoint& endpoint) const { return endpoint.send_key ? key : no_key; }
 
@@ -71,6 +72,20 @@ struct OpenAiClient::Impl {
       notices.push_back(text);
     }
     if (options.on_notice) options.on_notice(text);
+  }
+
+  void SayWait(const Endpoint& endpoint, const Status& why, double seconds) {
+    constexpr double kShortest = 2;
+    constexpr double kBetween = 10;
+    if (!options.on_wait || seconds < kShortest) return;
+    {
+      const std::lock_guard lock(mutex);
+      const double now = MonotonicSeconds();
+      if (wait_said_s > 0 && now - wait_said_s < kBetween) return;
+      wait_said_s = now;
+    }
+    options.on_wait(fmt::format("{}: {}; the call waits {:.0f} s and is made again",
+                                endpoint.http->url().ToString(), why.message(), seconds));
   }
 
   HttpRequest Http(const CancelToken& cancel) const {
@@ -210,6 +225,7 @@ Result<std::vector<Reply>> OpenAiClient::Impl::Call(const Request& request, cons
           return Unavailable(fmt::format("{} (asked to wait {} times, {:.0f} s in all)",
                                          attempt.status.message(), pauses, paused_s - pause_s));
         }
+        SayWait(endpoint, attempt.status, pause_s);
         lease->ReportPause(pause_s, attempt.status.message());
         avoid = lease->index();
         continue;
@@ -224,7 +240,9 @@ Result<std::vector<Reply>> OpenAiClient::Impl::Call(const Request& request, cons
                                              "used up)",
                                              last.message()));
     }
-    if (!SleepUnlessCancelled(Delay(failures), cancel))
+    const double delay_s = Delay(failures);
+    SayWait(endpoints[avoid], last, delay_s);
+    if (!SleepUnlessCancelled(delay_s, cancel))
       return Cancelled("waiting to try again after: " + last.message());
   }
   return Status(last.code(),

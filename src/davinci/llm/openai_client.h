@@ -82,6 +82,9 @@ struct OpenAiOptions {
 
   // Each of Notices() when it comes up after Create, from the thread that makes the call.
   std::function<void(const std::string&)> on_notice;
+  // "URL: busy (429 …); the call waits 40 s and is made again": before a call waits for at least
+  // two seconds, at most once in ten seconds. Not among Notices().
+  std::function<void(const std::string&)> on_wait;
 
   PriceTable prices;
   Ledger* ledger = nullptr;  // not owned; may be null

@@ -13,6 +13,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/plural.h"
 #include "davinci/config/task_config.h"
+#include "davinci/orchestrator/bench_results.h"
 #include "davinci/orchestrator/certify.h"
 #include "davinci/orchestrator/export_kernel.h"
 #include "davinci/orchestrator/run_library.h"
@@ -284,6 +285,7 @@ void Loop::CertifyWinners() {
     if (stop_->reason() == TrajectoryEnd::kFailed) return;
     Note("certifying the best kernels so far (interrupt again to leave at once)");
   }
+  if (run_->writable()) Note("judging the best kernels again, in fresh processes");
   const size_t workers =
       std::min<size_t>(inputs_.size(), static_cast<size_t>(engine_.judge_places) + 1);
   std::atomic<size_t> next{0};
@@ -341,6 +343,8 @@ Status Loop::WriteResults() {
     html.scores.push_back(score::Score(report::ScoreInputOf(result_.view), score::BenchProtocol()));
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(ResultsFolder() / "score.json",
                                             JsonText(score::ToJson(html.scores.front()), 2)));
+    DAVINCI_RETURN_IF_ERROR(
+        WriteFileAtomic(ResultsFolder() / "samples.csv", SamplesCsv(BenchTasksOf(result_.view))));
   }
   DAVINCI_RETURN_IF_ERROR(
       WriteFileAtomic(run_->folder() / "report.html", report::RenderHtml(html)));

@@ -240,6 +240,8 @@ void Reader::ReadJudge() {
   Number("certify.attempts", &recipe_.certify_attempts, 1, 100);
   Number("budget.usd", &recipe_.budget.usd, 0);
   Number("budget.minutes", &recipe_.budget.minutes, 0);
+  Number("budget.task_minutes", &recipe_.budget.task_minutes, 0);
+  recipe_.step.task_seconds = 60 * recipe_.budget.task_minutes;
   Number("budget.calls", &recipe_.budget.calls, 0);
 }
 

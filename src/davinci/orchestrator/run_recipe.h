@@ -46,7 +46,8 @@ struct JudgeSettings {
 
 struct BudgetSettings {  // 0 = no limit
   double usd = 0;
-  double minutes = 0;  // of one process
+  double minutes = 0;       // of one process
+  double task_minutes = 0;  // StepSettings::task_seconds
   int64_t calls = 0;
 };
 

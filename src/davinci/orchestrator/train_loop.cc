@@ -9,6 +9,7 @@
 #include <set>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/duration.h"
 #include "davinci/base/files.h"
 #include "davinci/comm/agree.h"
 #include "davinci/orchestrator/ahead.h"
@@ -23,7 +24,6 @@
 #include "davinci/rl/group_filter.h"
 #include "davinci/trainer/checkpoint.h"
 #include "davinci/trainer/epoch.h"
-#include "davinci/trainer/estimate.h"
 #include "davinci/trainer/run_log.h"
 
 namespace davinci::orchestrator {
@@ -149,6 +149,7 @@ class Training {
   std::optional<int64_t> best_;          // the step whose checkpoint did best on the held-out tasks
   double best_score_ = 0;
   double saving_seconds_ = 0;  // of the newest checkpoint
+  std::optional<Eta> eta_;     // of the steps
   TrainOutcome outcome_;
 };
 
@@ -445,16 +446,17 @@ Status Training::TrainStep(int step, Prepared* prepared) {
   events_.say(fmt::format(
       "step {}/{}  reward {:.3f}  correct {:.0f} %  faster {:.0f} %  {} sequences trained  "
       "parity "
-      "{:.1e}  norm {:.3g}  rollouts {:.0f} s, update {:.1f} s",
+      "{:.1e}  norm {:.3g}  rollouts {:.0f} s, update {:.1f} s{}",
       step, recipe_.steps, batch.figures["reward/policy"], 100 * batch.figures["turns/correct"],
       100 * batch.figures["turns/faster"], line["trained_sequences"].get<int64_t>(),
       line.contains("parity") ? line["parity"]["mean"].get<double>() : 0.0,
       line.value("gradient_norm", 0.0), line["seconds"]["rollout"].get<double>(),
-      line["seconds"]["update"].get<double>()));
+      line["seconds"]["update"].get<double>(), eta_->Text(step)));
   return Status::Ok();
 }
 
 Status Training::TrainSteps() {
+  eta_.emplace(done_, recipe_.steps);
   next_segment_ = batches_ + 1;
   Ahead<Prepared> ahead(
       done_, recipe_.steps, recipe_.max_staleness,
@@ -543,44 +545,6 @@ Status AssistTraining(const TrainRequest& request) {
     DAVINCI_RETURN_IF_ERROR(save(step));
   }
   return Status::Ok();
-}
-
-Result<std::string> DescribeTraining(const TrainRecipe& recipe) {
-  const rollout::StepSettings& step = recipe.run.step;
-  const int schemes = step.schemes + (step.null_scheme ? 1 : 0);
-  const int64_t rollouts = int64_t{recipe.tasks_per_step} * schemes * step.rollouts;
-  std::string text;
-  text += fmt::format("steps      {} of {} tasks, {} update(s) each\n", recipe.steps,
-                      recipe.tasks_per_step, recipe.updates_per_step);
-  text += fmt::format(
-      "rollouts   {} schemes x {} x {} turns: {} selection calls, {} rollouts, {} turns a step\n",
-      schemes, step.rollouts, step.turns, recipe.tasks_per_step * step.schemes, rollouts,
-      rollouts * step.turns);
-  if (recipe.common.learner.model_dir.empty()) return text + "model      model.path is not set\n";
-  DAVINCI_ASSIGN_OR_RETURN(const auto config,
-                           weights::LoadModelConfig(recipe.common.learner.model_dir));
-  const trainer::LearnerOptions& learner = recipe.common.learner;
-  const bool bf16 = learner.compute == trainer::Compute::kBfloat16 ||
-                    (learner.compute == trainer::Compute::kAuto && learner.device != "cpu");
-  const auto cost = trainer::EstimateMemory(config, learner, bf16, recipe.common.tokens_per_pass);
-  const auto gib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
-  const int64_t trained = rollouts * step.turns * step.policy_sampling.max_tokens;
-  text += fmt::format("model      {} {} M parameters, {} M trained, {}\n",
-                      weights::FamilyName(config.family), cost.parameters / 1000000,
-                      cost.trained_parameters / 1000000, bf16 ? "bf16" : "fp32");
-  text +=
-      fmt::format("memory     about {:.2f} GiB for training, {:.2f} GiB of weights for sampling\n",
-                  gib(cost.total_bytes()), gib(cost.parameters * (bf16 ? 2 : 4)));
-  if (recipe.algorithm.critic.enabled) {
-    const auto critic =
-        trainer::EstimateMemory(config, CriticOptions(recipe), bf16, recipe.common.tokens_per_pass);
-    text += fmt::format("critic     about {:.2f} GiB more for its training\n",
-                        gib(critic.total_bytes()));
-  }
-  text += fmt::format(
-      "update     at most {} sampled tokens; {:.3g} s on one H200 (at 400 TFLOP/s)\n", trained,
-      8.0 * static_cast<double>(cost.parameters) * static_cast<double>(trained) / 4e14);
-  return text;
 }
 
 }  // namespace davinci::orchestrator

@@ -67,7 +67,4 @@ Result<TrainOutcome> ExecuteTraining(const TrainRequest& request, const TrainPar
 // request they need recipe, resolved text, folder and ranks.
 Status AssistTraining(const TrainRequest& request);
 
-// Step shapes, memory; opens no library.
-Result<std::string> DescribeTraining(const TrainRecipe& recipe);
-
 }  // namespace davinci::orchestrator

@@ -52,6 +52,7 @@ class RolloutRun {
   Trajectory Run();
 
  private:
+  bool OutOfTime();
   Status TakeTurn(int turn, const search::TurnPlan& plan);
   // Why there is no further turn, or nothing; sets the trajectory's end.
   Result<bool> EndsBefore(int turn, const search::TurnPlan& plan);
@@ -313,6 +314,15 @@ Result<bool> RolloutRun::EndsBefore(int turn, const search::TurnPlan& plan) {
   return true;
 }
 
+// Such an end is not recorded: a run that goes on with more time takes the turn.
+bool RolloutRun::OutOfTime() {
+  const double limit = run_.settings.task_seconds;
+  if (limit <= 0 || task_.spent_seconds < limit) return false;
+  trajectory_.end = TrajectoryEnd::kBudget;
+  trajectory_.problem = fmt::format("the {:.3g} minutes of this task are over", limit / 60);
+  return true;
+}
+
 Status RolloutRun::TakeTurn(int turn_number, const search::TurnPlan& plan) {
   Turn turn;
   turn.id = {planned_.id, turn_number};
@@ -344,6 +354,8 @@ Status RolloutRun::TakeTurn(int turn_number, const search::TurnPlan& plan) {
   trajectory_.turns.push_back(std::move(turn));
   replies_.push_back(std::move(call.reply));
   feedback_.emplace_back();
+  task_.spent_seconds +=
+      trajectory_.turns.back().cost.seconds + trajectory_.turns.back().judge_seconds;
   return Status::Ok();
 }
 
@@ -362,6 +374,7 @@ Trajectory RolloutRun::Run() {
         plan = *std::move(next);
         DAVINCI_ASSIGN_OR_RETURN(const bool ends, EndsBefore(turn, plan));
         if (ends) break;
+        if (OutOfTime()) return Status::Ok();
       }
       DAVINCI_RETURN_IF_ERROR(TakeTurn(turn, plan));
     }

@@ -100,6 +100,10 @@ struct StepSettings {
   agent::FeedbackOptions feedback;
   StopSettings stop;
 
+  // Seconds of model calls and judgements that a task's rollouts may take together, waiting for
+  // places left out; then it gets no further turn. 0: no limit.
+  double task_seconds = 0;
+
   // Judging.
   std::string turn_protocol = "screening";
   std::string final_protocol = "davinci";

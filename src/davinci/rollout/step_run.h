@@ -38,6 +38,7 @@ struct TaskRun {
   const TaskInput& input;
   int index = 0;                          // of the task in the step; orders the lanes
   std::string device = {};                // DescribeDevice()
+  std::atomic<double> spent_seconds = 0;  // StepSettings::task_seconds
   std::atomic<bool> at_roofline = false;  // some rollout is there: no new turns
   search::TaskContext search_context = {};
   // Rollouts of former rounds, and the trajectories they are taken from; unchanged during a round.

@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 
+#include "davinci/base/duration.h"
 #include "davinci/base/files.h"
 #include "davinci/comm/agree.h"
 #include "davinci/trainer/checkpoint.h"
@@ -250,6 +251,8 @@ class SftLoop {
     said_ = fmt::format("update {}/{}  loss {:.4f}  lr {:.2e}  norm {:.3g}  {:.3g} tok/s", update_,
                         total_, sums.Mean(), rate, done.gradient_norm,
                         static_cast<double>(tokens) / seconds);
+    if (!eta_) eta_.emplace(update_ - 1, total_);
+    said_ += eta_->Text(update_, run_seconds_ += seconds);
     if (!done.applied) said_ += "  skipped: the gradient is not finite";
     return sums.stops > 0;
   }
@@ -318,6 +321,8 @@ class SftLoop {
   // Of the update that was done last.
   ordered_json line_;
   std::string said_;
+  std::optional<Eta> eta_;  // of the updates
+  double run_seconds_ = 0;  // of this process's updates
 };
 
 }  // namespace

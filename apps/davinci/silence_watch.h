@@ -1,0 +1,38 @@
+// Says on standard error what is awaited while nothing else is said.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "davinci/base/clock.h"
+
+namespace davinci::app {
+
+// Seconds without a line after which one says what is awaited, and from then on between two.
+inline constexpr double kLongestSilenceSeconds = 10;
+inline constexpr double kSilenceRepeatSeconds = 30;
+
+// While it lives, a thread of its own calls `say` with the seconds since Spoke() when these are
+// over. `say` prints; Spoke() is called for every other line.
+class SilenceWatch {
+ public:
+  explicit SilenceWatch(std::function<void(double silent_seconds)> say,
+                        double first_seconds = kLongestSilenceSeconds,
+                        double repeat_seconds = kSilenceRepeatSeconds);
+  ~SilenceWatch();
+  SilenceWatch(const SilenceWatch&) = delete;
+  SilenceWatch& operator=(const SilenceWatch&) = delete;
+
+  void Spoke();
+
+ private:
+  std::mutex mutex_;  // guards the two below
+  Stopwatch since_;
+  double next_seconds_;
+  const double first_seconds_;
+  std::jthread thread_;
+};
+
+}  // namespace davinci::app
