@@ -35,8 +35,18 @@ def files_of(root):
     return [p for p in root.rglob("*") if not skip & set(p.relative_to(root).parts)]
 
 
+def skills_in_readme(root):
+    """README's number of skills is the number of SKILL.md."""
+    readme = root / "README.md"
+    stated = re.search(r"\[skills/\]\(skills\) starts with (\d+)", readme.read_text(encoding="utf-8")) if readme.is_file() else None
+    there = len(list((root / "skills").glob("*/SKILL.md")))
+    if stated and int(stated[1]) != there:
+        return [f"README.md: says {stated[1]} skills; ls skills/*/SKILL.md | wc -l says {there}"]
+    return []
+
+
 def check(root):
-    problems = []
+    problems = skills_in_readme(root)
     for file in sorted(files_of(root)):
         if not file.is_file() or file.is_symlink():
             continue
