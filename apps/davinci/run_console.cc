@@ -41,6 +41,17 @@ std::string FoundIn(const report::TaskView& task, const TurnId& id) {
                      id.turn);
 }
 
+// The judge's message in what a turn's line leaves of the terminal; a log gets more of it.
+std::string MessageCell(const TurnId& turn, const Evaluation& evaluation) {
+  constexpr size_t kIdWidth = 28;
+  constexpr size_t kLeast = 40;
+  constexpr size_t kLogWidth = 200;
+  const size_t used = 2 + std::max(kIdWidth, DisplayWidth(ToString(turn))) + 1 +
+                      OutcomeName(evaluation.outcome).size() + 2;
+  const size_t width = TerminalWidth(STDERR_FILENO, kLogWidth);
+  return Ellipsize(Printable(evaluation.message), width > used + kLeast ? width - used : kLeast);
+}
+
 std::string Seconds(double seconds) {
   const int whole = static_cast<int>(seconds);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
@@ -133,7 +144,7 @@ void RunConsole::On(const rollout::StepEvent& event) {
       Line(fmt::format(
           "  {:<28} {}  {}", Printable(ToString(*event.turn)),
           Styled(std::string(OutcomeName(event.evaluation->outcome)), TextStyle::kBad, color_),
-          Ellipsize(Printable(event.evaluation->message), 90)));
+          MessageCell(*event.turn, *event.evaluation)));
       break;
     case Kind::kSelected:
       Line(Printable(fmt::format("{}: {}", event.task, event.text)));
@@ -157,7 +168,7 @@ void RunConsole::On(const rollout::StepEvent& event) {
             SureSpeedup(*evaluation.speedup) > SureSpeedup(best->second.speedup))
           best_[event.task] = {*event.turn, *evaluation.speedup};
       } else if (!good) {
-        text += "  " + Ellipsize(Printable(evaluation.message), 60);
+        text += "  " + MessageCell(*event.turn, evaluation);
       }
       Line(text);
       break;

@@ -214,6 +214,12 @@ class Messages(unittest.TestCase):
             self.assertIn(part, done.stdout)
         self.assertNotIn("continues from here", done.stdout)
 
+    def test_a_wait_of_ten_seconds_says_what_is_awaited(self):
+        with Endpoint(lambda request, number: time.sleep(14) or WRONG) as endpoint:
+            done = self.optimize(endpoint, "--rollouts", "1", "--turns", "1")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^\d+:\d\d  0 replies, .* silent for 1\d s, awaiting: .*first replies")
+
     def test_a_language_that_the_text_is_not_in_is_said(self):
         self.code("right.py", RIGHT)
         judge = ["judge", "-r", "task.py", "-c", "right.py", "-t", "cpu", "-p", "screening"]
