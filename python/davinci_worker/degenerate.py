@@ -12,6 +12,10 @@ from davinci_worker import structure
 NAMES = ("degenerate", "degenerate_values", "degenerate_masks", "large_mean")
 _ROWS = 16  # one in so many rows of a mask hides all, one shows all; one in half as many lengths is zero
 _LEAST_STRETCH = 8  # elements; a shorter dimension has no silence
+# Elements of a constant stretch: a loop that adds up more equal numbers rounds all of them to one side.
+_MOST_ALIKE = 64
+# Terms of a sum times the mean over the spread: a serial loop over more of them no longer sees the spread.
+_MOST_OF_LOOP = 1 << 22
 # Times the spread: a variance taken as a difference of squares is wrong in its first digits, and enough bits of the spread are left.
 _MEAN = {torch.float64: 4096.0, torch.float32: 4096.0, torch.float16: 32.0, torch.bfloat16: 8.0}
 
@@ -29,8 +33,9 @@ class Habits:
 NONE = Habits()
 
 
-def restyle(tensor, distribution, generator, sizes=(), habits=NONE):
-    """The tensor, or another of its kind, shape, strides and type. ``sizes``: of the dimensions of all inputs."""
+def restyle(tensor, distribution, generator, sizes=(), habits=NONE, terms=0):
+    """The tensor, or another of its kind, shape, strides and type. ``sizes``: of the dimensions of all inputs; ``terms``: how many numbers the
+    reference sums up into one, about."""
     if tensor.numel() == 0 or tensor.dim() == 0:
         return tensor
     masks, values = distribution in ("degenerate", "degenerate_masks"), distribution in ("degenerate", "degenerate_values")
@@ -47,7 +52,7 @@ def restyle(tensor, distribution, generator, sizes=(), habits=NONE):
     kind = structure.Structure(tensor)
     if kind.is_bound:
         return tensor
-    return kind.keep(_large_mean(tensor, some, generator) if distribution == "large_mean" else _with_silence(tensor, generator))
+    return kind.keep(_large_mean(tensor, some, generator, terms) if distribution == "large_mean" else _with_silence(tensor, generator))
 
 
 def _uniform(shape, generator):
@@ -145,18 +150,18 @@ def _with_silence(tensor, generator):
 
     if tensor.dim() > 1:
         result.mul_((2.0 ** -drawn(0, 2)).to(tensor.dtype))
-    least = max(1, length // 8)
-    silent, same, gap = drawn(least, 2 * least), drawn(least, 2 * least), drawn(1, least)
+    least = max(1, length // 16)  # what is long and all alike, once centred, a serial loop rounds to one side
+    silent, same, gap = drawn(least, 2 * least), drawn(least, 2 * least).clamp(max=_MOST_ALIKE), drawn(1, least)
     after = (place - drawn(0, length - 1)) % length  # places behind the beginning of the silence
     constant = (after >= silent + gap) & (after < silent + gap + same)
     result.copy_(torch.where(constant, result.narrow(along, 0, 1), result))
     return result.masked_fill_(after < silent, 0)
 
 
-def _large_mean(tensor, some, generator):
+def _large_mean(tensor, some, generator, terms):
     """All of it moved to one side by much more than its spread."""
     spread = some.double().std().item() if some.numel() > 1 else 0.0
-    mean = spread * _MEAN[tensor.dtype] * (0.75 + 0.5 * _uniform((), generator).item())
+    mean = spread * min(_MEAN[tensor.dtype], _MOST_OF_LOOP / max(terms, 1)) * (0.75 + 0.5 * _uniform((), generator).item())
     both_sides = bool((some < 0).any()) and bool((some > 0).any())
     if (both_sides and _uniform((), generator).item() < 0.5) or bool((some <= 0).all()):
         mean = -mean

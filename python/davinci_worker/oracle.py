@@ -181,7 +181,8 @@ class Oracle(oracle_windows.Windows):
             own, sizes = tensors, {size for t in tensors for size in t.shape}
             if distribution in degenerate.NAMES:
                 habits = self._habits.get(variant) or self._habits.get(0) or itertools.repeat(degenerate.NONE)
-                tensors = [degenerate.restyle(t, distribution, generator, sizes, habit) for t, habit in zip(tensors, habits)]
+                terms = self.reference.instance(variant).terms
+                tensors = [degenerate.restyle(t, distribution, generator, sizes, habit, terms) for t, habit in zip(tensors, habits)]
                 return InputSet(skeleton, tensors, variant, seed, distribution)
             tensors = [distributions.restyle(t, distribution, generator, coarse) for t in tensors]
             if coarse and distribution == "heavy_tailed" and all(a is b for a, b in zip(own, tensors)):
@@ -420,8 +421,8 @@ class Oracle(oracle_windows.Windows):
                     drawn.truth.learn(self.reference.outputs(precise if exact else model, drawn, widen if exact else None))
         except RuntimeError as error:
             self._insist_on_memory(error)
-        # Where all inputs are small, biases make the terms of a sum alike, as a large mean does, and one loop rounds all of them to one side.
-        one_sided = drawn.distribution.startswith(("log_uniform", "small_scale", "large_mean"))
+        # Where all inputs are small, biases make the terms of a sum alike, as a large mean or a constant stretch does, and one loop rounds all of them to one side.
+        one_sided = drawn.distribution.startswith(("log_uniform", "small_scale", "degenerate", "large_mean"))
         drawn.truth.settle(self.reference.spec.get("tolerance_multiple"), terms, one_sided)
         if drawn.distribution == "task":
             built.magnitudes = built.magnitudes or drawn.truth.magnitudes()

@@ -91,8 +91,8 @@ class ValuesTest(unittest.TestCase):
             length = steps.shape[1]
             silent = (steps == 0).all(-1).sum(1)
             constant = ((steps[:, 1:] == steps[:, :-1]) & (steps[:, 1:] != 0)).all(-1).sum(1)
-            self.assertTrue((silent >= length // 8).all() and (silent <= length // 2).all())
-            self.assertTrue((constant >= length // 8 - 2).all())
+            self.assertTrue((silent >= length // 16).all() and (silent <= length // 2).all())
+            self.assertTrue((constant >= min(64, length // 16) - 2).all())
             self.assertTrue(torch.equal(own, self.restyled(own, "degenerate_masks")))
 
     def test_a_large_mean_leaves_the_spread(self):
@@ -183,7 +183,7 @@ class VerdictTest(Judged):
         self.tells("return " + of_group, groups, ("x", "begins"), [scattered + "return y"], [scattered + "return y.nan_to_num(neginf=0.0)"])
 
     def test_a_variance_far_from_zero(self):
-        for shape, dims in (("64, 512", (-1,)), ("16, 32, 50", (0, 2)), ("4096,", (0,))):
+        for shape, dims in (("64, 512", (-1,)), ("16, 32, 50", (0, 2)), ("1024,", (0,))):
             mean = f"m = x.mean({dims}, keepdim=True); "
             ends = "return (x - m) * torch.rsqrt(v + 1e-5)"
             squares, loop = mean + f"v = (x * x).mean({dims}, keepdim=True) - m * m; ", mean + f"v = (x - m).square().mean({dims}, keepdim=True); "
