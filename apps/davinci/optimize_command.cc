@@ -98,6 +98,9 @@ Result<orchestrator::RunResult> Recertify(const OptimizeArguments& arguments,
         "--more");
   if (!store::RunStore::IsRun(arguments.recertify))
     return NotFound(fmt::format("{} holds no run; see: davinci runs list", arguments.recertify));
+  if (const auto run = store::RunStore::OpenForReading(arguments.recertify); run.ok())
+    if (const auto header = orchestrator::HeaderFrom(**run); header.ok())
+      console->Expect(header->tasks.size());
   std::string resolved;
   DAVINCI_ASSIGN_OR_RETURN(orchestrator::RunRecipe recipe,
                            orchestrator::RecipeOf(arguments.recertify, &resolved));
