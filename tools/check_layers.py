@@ -18,8 +18,8 @@ LAYER = {
     "gpu": 2, "store": 2, "text": 2, "worker": 2, "worker_lib": 2, "task": 2, "rl": 2, "score": 2,
     "build": 3, "comm": 3, "skill": 3, "report": 3, "model": 3, "llm": 3,  # llm keeps recordings in a store journal
     "judge": 4, "agent": 4, "search": 4, "embedded": 4, "sftdata": 4, "synth": 4,
-    "rollout": 5, "teacher": 5, "trainer": 5,
-    "orchestrator": 6, "server": 6,
+    "import": 5, "rollout": 5, "teacher": 5, "trainer": 5,
+    "expert": 6, "orchestrator": 6, "server": 6,
     "apps": 7,
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](davinci/[^">]+)[">]', re.M)

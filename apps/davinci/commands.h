@@ -21,6 +21,7 @@ void AddRunsCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddReportCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddModelCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddCompletionCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
+void AddCoverageCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddCollectCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSftDataCommand(CLI::App& app, GlobalOptions& global, int* exit_code);
 void AddSftCommand(CLI::App& app, GlobalOptions& global, int* exit_code);

@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
   davinci::app::AddDoctorCommand(app, global, &exit_code);
   davinci::app::AddSkillsCommand(app, global, &exit_code);
   davinci::app::AddModelCommand(app, global, &exit_code);
+  davinci::app::AddCoverageCommand(app, global, &exit_code);
   davinci::app::AddSynthCommand(app, global, &exit_code);
   davinci::app::AddRunsCommand(app, global, &exit_code);
   davinci::app::AddReportCommand(app, global, &exit_code);

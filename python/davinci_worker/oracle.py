@@ -13,7 +13,7 @@ import time
 
 import torch
 
-from davinci_worker import (admission, arena, channel, choices, degenerate, description, distributions, eager, forms, handover, memory, nearby,
+from davinci_worker import (admission, arena, channel, choices, degenerate, description, distributions, eager, forms, handover, memory, module_graph, nearby,
                             nonfinite, outputs, packing, oracle_windows, published, reads, rounding, source, trace, weights)
 from davinci_worker.compare import Comparator, bits_of
 from davinci_worker.from_the_end import FromTheEnd
@@ -125,6 +125,10 @@ class Oracle(oracle_windows.Windows):
         variant = message.get("variant", 0)
         self.reference.instance(variant)
         return description.describe(self.reference, self._draw(message["seed"], "task", variant), message["seed"])
+
+    def _op_graph(self, message, fds):
+        """What the reference computes, as calls of PyTorch (module_graph.py); {"untraceable": why} where that cannot be said."""
+        return self.reference.graph(message["seed"], message.get("variant", 0))
 
     def _op_reweigh(self, message, fds):
         """Draws new parameters (and, with ``buffers``, floating buffers) around those of the start and exports them as

@@ -6,10 +6,11 @@ It is user code: what it does wrong is reported with the file's name (``source.S
 import contextlib
 import copy
 import hashlib
+import itertools
 
 import torch
 
-from davinci_worker import (admission, arguments, distributions, eager, handover, kept_state, memory, on_target, outputs, packing, process_state,
+from davinci_worker import (admission, arguments, distributions, eager, handover, kept_state, memory, module_graph, on_target, outputs, packing, process_state,
                             published, rounding, smaller, source, twin_draws, weights)
 from davinci_worker.compare import bits_of
 from davinci_worker.wide_numbers import WideNumbers
@@ -310,6 +311,32 @@ class Reference:
         (one, those), (other, these) = (self.own_inputs(seed, None, v) for v in (0, variant))
         return packing.to_blob(one) == packing.to_blob(other) and len(those) == len(these) and all(
             x.dtype is y.dtype and torch.equal(x, y) for x, y in zip(those, these))
+
+    # --- what it computes -------------------------------------------------------------------------------------
+
+    def graph(self, seed, variant):
+        """module_graph.graph_of this reference, with what a candidate keeps of its file."""
+        built, draws = self.instance(variant), itertools.count(seed)
+
+        def fresh():
+            arguments = packing.unflatten(*self.own_inputs(next(draws), None, variant))
+            model = copy.deepcopy(built.model)
+            return (model, (), arguments) if packing.is_keywords(arguments) else (model, tuple(arguments), {})
+
+        entry = getattr(self._module, self.spec.get("entry") or "", None)
+        try:
+            if not isinstance(built.model, source.Function) and not isinstance(entry, type):
+                raise module_graph.Untraceable(f"{self.spec.get('entry')} is a function that makes a module; only classes can be extended")
+            if type(built.model) is not entry and not isinstance(built.model, source.Function):
+                raise module_graph.Untraceable(f"{self.spec.get('entry')} makes a {type(built.model).__name__}")
+            found = module_graph.graph_of(*fresh(), vars(self._module), fresh)
+        except module_graph.Untraceable as error:
+            return {"untraceable": str(error)}
+        text = self.spec["source"]
+        sizes = dict(self.spec.get("globals") or {}, **(self.spec["variants"][variant - 1] if variant else {}))
+        found["source"] = module_graph.source_of(text, {name: getattr(self._module, name) for name in sizes})
+        found["training"] = built.model.training
+        return found
 
     # --- forward ----------------------------------------------------------------------------------------------
 

@@ -276,7 +276,7 @@ json Examination::ReferenceSpec() {
                {"source", task_.source},
                {"entry", ReferenceEntry()},
                {"function", c.function},
-               {"globals", c.Globals(TargetName(job_.target))},
+               {"globals", c.Globals(TargetName(job_.sizes_of.value_or(job_.target)))},
                {"variants", c.variants},
                {"init_seed", session_->init_seed},
                {"state_seed", session_->secret.Next() >> 1},

@@ -47,6 +47,8 @@ struct Job : EvaluationRequest {
   int compile_only_arch =
       90;  // compute capability that kernels are compiled for then, major * 10 + minor
   int compile_only_try = 0;  // 0: at the task's own size where it fits, then at ever smaller ones
+  // Whose sizes the reference is traced at: a device's on a machine without one, too.
+  std::optional<Target> sizes_of = std::nullopt;
 };
 
 class Examination {
@@ -61,6 +63,8 @@ class Examination {
   Result<Evaluation> RunCompileOnly();
   // Task admission instead of an evaluation: starts the oracle alone.
   Result<nlohmann::json> Admit();
+  // What the reference computes (python/davinci_worker/module_graph.py), likewise.
+  Result<nlohmann::json> Trace();
 
  private:
   struct Pair {

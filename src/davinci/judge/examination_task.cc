@@ -66,6 +66,16 @@ Result<json> Examination::Admit() {
   return AskAdmission(std::nullopt);
 }
 
+Result<json> Examination::Trace() {
+  DAVINCI_RETURN_IF_ERROR(StartSession());
+  DAVINCI_RETURN_IF_ERROR(session_->oracle->AwaitReady(60));
+  DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask(ReferenceSpec()).status());
+  DAVINCI_RETURN_IF_ERROR(ShareDevice());
+  DAVINCI_ASSIGN_OR_RETURN(
+      auto answer, session_->oracle->Ask({{"op", "graph"}, {"seed", secret_.Next() >> 1}}));
+  return answer.ok;
+}
+
 Result<json> Examination::AskAdmission(std::optional<double> budget_seconds) {
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
   json request = {{"op", "admit"}, {"seed", secret_.Next() >> 1}};

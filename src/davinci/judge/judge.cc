@@ -34,6 +34,8 @@ constexpr size_t kRestingSessions = 16;
 constexpr int kSessionsPerTask = 8;
 // Of each kind, from one life of the program to the next; those used last stay.
 constexpr int64_t kMostFacts = 20'000;
+// Raise it when python/davinci_worker/module_graph.py answers otherwise.
+constexpr int kTraceVersion = 1;
 
 Evaluation Refused(Outcome outcome, std::string message) {
   Evaluation evaluation;
@@ -197,7 +199,7 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   if (auto folder = CacheDir("facts"); folder.ok())
     if (auto facts = store::KvCache::Open(*folder / "facts.db"); facts.ok()) {
       impl->facts = std::move(*facts);
-      for (const char* space : {"admission", "domain", "footprint"})
+      for (const char* space : {"admission", "domain", "footprint", "graph"})
         (void)impl->facts->Prune(space, kMostFacts);  // what is lost is found out again
     }
   return std::unique_ptr<Judge>(new Judge(std::move(impl)));
@@ -222,6 +224,24 @@ Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target)
   Examination examination(*context, job, protocol);
   DAVINCI_ASSIGN_OR_RETURN(json found, examination.Admit());
   found["sidecar_tags"] = job.task->config.tags;
+  return found;
+}
+
+Result<nlohmann::json> Judge::Trace(const std::shared_ptr<const task::Task>& task, Target target) {
+  DAVINCI_ASSIGN_OR_RETURN(const JudgeContext* context, impl_->Ready());
+  const std::string key =
+      fmt::format("{}/{}/{}/{}/{}", task->hash, TargetName(target), context->hello.value("torch", ""),
+                  kTraceVersion, impl_->device.empty() ? "host" : "device");
+  if (impl_->facts)
+    if (auto known = impl_->facts->Get("graph", key); known.ok() && *known) return **known;
+  Job job;
+  job.task = task;
+  job.target = impl_->device.empty() ? Target::kCpu : target;
+  job.sizes_of = target;
+  DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName("davinci"));
+  Examination examination(*context, job, protocol);
+  DAVINCI_ASSIGN_OR_RETURN(json found, examination.Trace());
+  if (impl_->facts) (void)impl_->facts->Put("graph", key, found);
   return found;
 }
 

@@ -73,6 +73,10 @@ class Judge {
   // Task admission (guarantee 9): which wrong answers would pass? Tags of the task on this target.
   Result<nlohmann::json> Admit(const std::string& task_path, Target target);
 
+  // What the task's reference computes, as calls of PyTorch at the target's sizes: the JSON that
+  // import/traced_module.h reads. Found once per task, sizes and version of torch.
+  Result<nlohmann::json> Trace(const std::shared_ptr<const task::Task>& task, Target target);
+
  private:
   struct Impl;
   explicit Judge(std::unique_ptr<Impl> impl);

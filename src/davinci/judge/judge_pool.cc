@@ -66,6 +66,20 @@ Result<Evaluation> JudgePool::Evaluate(const EvaluationRequest& request,
   return evaluation;
 }
 
+Result<nlohmann::json> JudgePool::Trace(const std::shared_ptr<const task::Task>& task,
+                                        Target target) {
+  EvaluationRequest request;
+  request.task = task;
+  request.target = target;
+  Seat* seat = Take(request);
+  auto judge = JudgeOf(seat);
+  Result<nlohmann::json> traced = judge.ok() ? (*judge)->Trace(task, target)
+                                             : Result<nlohmann::json>(judge.status());
+  std::lock_guard lock(mutex_);
+  --seat->under_way;
+  return traced;
+}
+
 std::vector<std::shared_ptr<Judge>> JudgePool::Started() {
   std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<Judge>> judges;

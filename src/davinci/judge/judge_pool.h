@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class JudgePool : public Judges {
   // As Judge::Evaluate(), or why no judge could be started.
   Result<Evaluation> Evaluate(const EvaluationRequest& request, const CancelToken& cancel) override;
   std::string Identity() override { return identity_; }
+  // As Judge::Trace().
+  Result<nlohmann::json> Trace(const std::shared_ptr<const task::Task>& task, Target target);
 
   // Of every judge that was started.
   void Settle();

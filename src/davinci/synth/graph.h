@@ -42,6 +42,8 @@ struct Value {
   size_t draw = 0;
   DimId bound = kNoDim;
   const ParamSpec* param = nullptr;  // weights
+  // Why no kernel may read or write the value; "": it may. Of imported modules.
+  std::string foreign;
 };
 
 struct Node {
@@ -53,6 +55,7 @@ struct Node {
   std::map<std::string, DimId, std::less<>> dims;  // what the operator's shapes have bound
   std::vector<DimId> star;
   int32_t scope = 0;
+  bool effect = false;  // changes the module's state and gives nothing
 };
 
 // One use of a pattern inside another one; scope 0 is the whole graph.

@@ -5,7 +5,10 @@
 
 #include <array>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "davinci/synth/graph.h"
@@ -19,6 +22,24 @@ struct NodeText {
   std::string constructor;                     // of a module, a spelling of the operator
   std::string module;                          // below self: "blocks[0].conv"
   std::map<std::string, std::string> weights;  // parameter of the operator -> below self
+  // Of an imported module: what stands behind the result's name for each output, and the line of
+  // the user's file.
+  std::vector<std::string> items = {};
+  std::string place = {};
+};
+
+// A class or function that is made from a user's own file: all of the file stays, and what is new
+// follows it.
+struct ImportedParts {
+  std::string future;           // "from __future__ import …" lines
+  std::string source;           // the file without what draws inputs
+  std::set<std::string> bound;  // names that it binds
+  std::string base;             // the class that is extended; "": a function is defined
+  std::string defined;          // its name
+  std::string signature;        // of forward, without self
+  std::string result;           // Python text with {0}, … for the outputs
+  std::string first_lines;      // of forward: names for tensors within its arguments
+  bool plain_inputs = false;    // the tensors are the parameters of forward, no more and no less
 };
 
 // What another class needs in order to take the place of the task's: the same constructor, inputs
@@ -32,6 +53,9 @@ struct ClassParts {
   std::vector<std::string> inputs;                  // of forward
   std::string result = "tuple";                     // or "list", "dict" where there are several
   std::vector<std::string> result_keys;
+  // Names in Python of weights that are values of their own.
+  std::vector<std::pair<ValueId, std::string>> weights;
+  std::optional<ImportedParts> imported;
 };
 
 struct RenderedTask {

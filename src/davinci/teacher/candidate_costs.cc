@@ -122,8 +122,19 @@ double CandidateWriter::ElementsOf(const std::vector<DimId>& shape) const {
   return elements;
 }
 
+// One tensor, or a tuple of tensors: what a replay can hand out.
+bool CandidateWriter::PlainResult() const {
+  std::string tuple = "(";
+  for (size_t i = 0; i < p_.outputs.size(); ++i) tuple += fmt::format("{}{{{}}}", i ? ", " : "", i);
+  const std::string& text = task_.parts.imported->result;
+  return text == "{0}" || (p_.outputs.size() > 1 && text == tuple + ")");
+}
+
 bool CandidateWriter::Replays() const {
   if (language_ != Language::kTriton || !Allows("replay_graph") || candidate_.own_kernels == 0)
+    return false;
+  if (const auto& from = task_.parts.imported;
+      from && (!from->plain_inputs || from->base.empty() || !PlainResult()))
     return false;
   const Costs costs = OwnCosts();
   constexpr double kGain = 5;  // that is worth the graph

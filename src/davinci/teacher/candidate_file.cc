@@ -22,11 +22,12 @@ std::string CandidateWriter::Direct(std::string kernels) const {
   return kernels;
 }
 
-std::string CandidateWriter::File(const std::string& kernels, const std::string& bindings,
-                                  const std::set<std::string>& helpers) {
-  const bool triton = language_ == Language::kTriton, cuda = language_ == Language::kCuda;
-  std::string forward;
-  for (const std::string& line : forward_) forward += "        " + line + "\n";
+std::string CandidateWriter::ResultText() const {
+  if (task_.parts.imported) {
+    std::vector<std::string> names;
+    for (const Id output : p_.outputs) names.push_back(Name(output));
+    return Filled(task_.parts.imported->result, names);
+  }
   std::string result;
   for (size_t i = 0; i < p_.outputs.size(); ++i) {
     const std::string name = Name(p_.outputs[i]);
@@ -37,20 +38,13 @@ std::string CandidateWriter::File(const std::string& kernels, const std::string&
   }
   if (task_.parts.result == "dict") result = "{" + result + "}";
   if (task_.parts.result == "list") result = "[" + result + "]";
-  const std::string body = task_.parts.helpers + task_.parts.constructor + forward;
+  return result;
+}
+
+std::string CandidateWriter::KernelSection(const std::string& kernels, const std::string& bindings,
+                                           const std::set<std::string>& helpers) const {
+  const bool triton = language_ == Language::kTriton, cuda = language_ == Language::kCuda;
   std::string file;
-  if (body.find("math.") != std::string::npos) file += "import math\n\n";
-  file += "import torch\nimport torch.nn as nn\n";
-  if (body.find("F.") != std::string::npos) file += "import torch.nn.functional as F\n";
-  if (!kernels.empty())
-    file += triton ? fmt::format("import triton\nimport triton.language as tl\n{}",
-                                 candidate_.rules.contains("direct_launch")
-                                     ? "from triton.runtime import driver\n"
-                                     : "")
-                   : std::string("\nimport davinci_runtime as dv\n");
-  const auto binding =
-      static_cast<size_t>(triton || cuda ? synth::Binding::kCuda : synth::Binding::kCpu);
-  if (!task_.parts.constants[binding].empty()) file += "\n" + task_.parts.constants[binding];
   const bool direct = candidate_.rules.contains("direct_launch");
   if (!kernels.empty() && triton)
     file += fmt::format("\n\n{}{}{}", direct ? fmt::format("{}\n\n", TritonDirect()) : "",
@@ -71,6 +65,25 @@ std::string CandidateWriter::File(const std::string& kernels, const std::string&
         "<cstdint>\n{}\n{}{}{}\"\"\"\n\nkernels = dv.cpp_module(SOURCE, FLAGS)\n{}",
         memory, prelude, prelude.empty() ? "" : "\n", kernels, bindings);
   }
+  return file;
+}
+
+std::string CandidateWriter::File(const std::string& kernels, const std::string& bindings,
+                                  const std::set<std::string>& helpers) {
+  if (task_.parts.imported) return ImportedFile(kernels, bindings, helpers);
+  const bool triton = language_ == Language::kTriton, cuda = language_ == Language::kCuda;
+  std::string forward;
+  for (const std::string& line : forward_) forward += "        " + line + "\n";
+  const std::string body = task_.parts.helpers + task_.parts.constructor + forward;
+  std::string file;
+  if (body.find("math.") != std::string::npos) file += "import math\n\n";
+  file += "import torch\nimport torch.nn as nn\n";
+  if (body.find("F.") != std::string::npos) file += "import torch.nn.functional as F\n";
+  file += KernelImports(kernels);
+  const auto binding =
+      static_cast<size_t>(triton || cuda ? synth::Binding::kCuda : synth::Binding::kCpu);
+  if (!task_.parts.constants[binding].empty()) file += "\n" + task_.parts.constants[binding];
+  file += KernelSection(kernels, bindings, helpers);
   file += "\n\n" + task_.parts.helpers + task_.parts.constructor;
   const std::string inputs = synth::Join(task_.parts.inputs, ", ");
   const bool replays = candidate_.rules.contains("replay_graph");
@@ -78,8 +91,44 @@ std::string CandidateWriter::File(const std::string& kernels, const std::string&
   for (const std::string& input : task_.parts.inputs)
     if (read_inputs_.contains(input))
       file += fmt::format("        {0} = {0}.contiguous()\n", input);
-  file += forward + "        return " + result + "\n";
+  file += forward + "        return " + ResultText() + "\n";
   return replays ? file + Replay(inputs) : file;
+}
+
+std::string CandidateWriter::KernelImports(const std::string& kernels) const {
+  if (kernels.empty()) return "";
+  return language_ == Language::kTriton
+             ? fmt::format("import triton\nimport triton.language as tl\n{}",
+                           candidate_.rules.contains("direct_launch")
+                               ? "from triton.runtime import driver\n"
+                               : "")
+             : std::string("\nimport davinci_runtime as dv\n");
+}
+
+// The user's file, then the kernels, then a class that differs in its forward alone.
+std::string CandidateWriter::ImportedFile(const std::string& kernels, const std::string& bindings,
+                                          const std::set<std::string>& helpers) {
+  const synth::ImportedParts& from = *task_.parts.imported;
+  const bool replays = candidate_.rules.contains("replay_graph");
+  std::string file = from.future + from.source + "\n\nimport torch\n" + KernelImports(kernels) +
+                     KernelSection(kernels, bindings, helpers) + "\n\n";
+  std::string indent = "    ";
+  const std::string self = from.base.empty() ? "" : from.signature.empty() ? "self" : "self, ";
+  if (from.base.empty()) {
+    file += fmt::format("def {}({}):\n", from.defined, from.signature);
+  } else {
+    file += fmt::format("class {}({}):\n    def {}({}{}):\n", from.defined, from.base,
+                        replays ? "compute" : "forward", self, from.signature);
+    indent = "        ";
+  }
+  const auto add = [&](const std::string& line) { file += indent + line + "\n"; };
+  for (const std::string_view line : synth::Split(from.first_lines, '\n'))
+    if (!line.empty()) add(std::string(line));
+  for (const std::string& input : task_.parts.inputs)
+    if (read_inputs_.contains(input)) add(fmt::format("{0} = {0}.contiguous()", input));
+  for (const std::string& line : forward_) add(line);
+  add("return " + ResultText());
+  return replays ? file + Replay(synth::Join(task_.parts.inputs, ", ")) : file;
 }
 
 }  // namespace davinci::teacher

@@ -10,6 +10,23 @@ namespace davinci::teacher {
 
 using Kind = TensorValue::Kind;
 
+std::string Filled(const std::string& form, const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < form.size(); ++i) {
+    size_t end = i + 1;
+    while (end < form.size() && std::isdigit(static_cast<unsigned char>(form[end])) != 0) ++end;
+    if (form[i] == '{' && end > i + 1 && end < form.size() && form[end] == '}') {
+      text += names[std::stoul(form.substr(i + 1, end - i - 1))];
+      i = end;
+      continue;
+    }
+    text += form[i];
+    // A doubled brace is one brace of an imported text.
+    if ((form[i] == '{' || form[i] == '}') && i + 1 < form.size() && form[i + 1] == form[i]) ++i;
+  }
+  return text;
+}
+
 std::string CandidateWriter::Host(Id id) {
   const TensorValue& value = p_[id];
   if (value.kind == Kind::kLeaf) {
@@ -22,7 +39,8 @@ std::string CandidateWriter::Host(Id id) {
 void CandidateWriter::Opaque(Id id) {
   const TensorValue& value = p_[id];
   if (value.kind == Kind::kItem) {
-    Line(fmt::format("{} = {}[{}]", Variable(id), Variable(value.operands[0]), value.item));
+    Line(fmt::format("{} = {}{}", Variable(id), Variable(value.operands[0]),
+                     value.text.empty() ? fmt::format("[{}]", value.item) : value.text));
   } else if (value.kind == Kind::kReshape) {
     std::vector<std::string> sizes;
     for (const DimId dim : value.shape) sizes.push_back(p_.SizeText(dim));
@@ -32,18 +50,7 @@ void CandidateWriter::Opaque(Id id) {
   } else {
     std::vector<std::string> names;
     for (const Id operand : value.operands) names.push_back(Name(operand));
-    std::string text;
-    for (size_t i = 0; i < value.text.size(); ++i) {
-      const bool slot = value.text[i] == '{' && i + 2 < value.text.size() &&
-                        std::isdigit(static_cast<unsigned char>(value.text[i + 1])) &&
-                        value.text[i + 2] == '}';
-      if (slot) {
-        text += names[static_cast<size_t>(value.text[i + 1] - '0')];
-        i += 2;
-      } else {
-        text += value.text[i];
-      }
-    }
+    const std::string text = Filled(value.text, names);
     Line(value.effect ? text : fmt::format("{} = {}", Variable(id), text));
     if (value.effect) return;
   }
@@ -162,6 +169,7 @@ void CandidateWriter::Allocate(const Region& region) {
     for (size_t i = 0; i < graph_.inputs.size() && like.empty(); ++i) {
       const auto& input = InputValue(i);
       bool same = input.dtype == DType::kFloat && value.dtype == DType::kFloat &&
+                  input.foreign.empty() &&
                   input.shape.size() == value.shape.size() && !value.shape.empty();
       for (size_t k = 0; same && k < value.shape.size(); ++k)
         same = p_.Same(value.shape[k], input.shape[k]);
@@ -177,7 +185,9 @@ void CandidateWriter::Allocate(const Region& region) {
     std::string input = task_.parts.inputs[0], type;
     if (value.dtype == DType::kFloat) {
       size_t alike = 0;
-      while (alike < graph_.inputs.size() && InputValue(alike).dtype != DType::kFloat) ++alike;
+      while (alike < graph_.inputs.size() && (InputValue(alike).dtype != DType::kFloat ||
+                                              !InputValue(alike).foreign.empty()))
+        ++alike;
       if (alike < graph_.inputs.size())
         input = task_.parts.inputs[alike];
       else

@@ -15,6 +15,9 @@
 
 namespace davinci::teacher {
 
+// `form` with names in place of {0}, {1}, …
+std::string Filled(const std::string& form, const std::vector<std::string>& names);
+
 class CandidateWriter {
  public:
   CandidateWriter(Program program, const synth::Graph& graph, const synth::RenderedTask& task,
@@ -85,12 +88,19 @@ class CandidateWriter {
   double OpaqueFlops(const TensorValue& value, Id id) const;
   // Several launches that cost the host more than the device, which a graph may hold.
   bool Replays() const;
+  bool PlainResult() const;
   // PyTorch's own kernels are expected to be as fast.
   bool PrefersVendor() const;
   // forward() by a graph of compute().
   std::string Replay(const std::string& inputs) const;
 
   std::string Direct(std::string kernels) const;
+  std::string ResultText() const;
+  std::string KernelImports(const std::string& kernels) const;
+  std::string KernelSection(const std::string& kernels, const std::string& bindings,
+                            const std::set<std::string>& helpers) const;
+  std::string ImportedFile(const std::string& kernels, const std::string& bindings,
+                           const std::set<std::string>& helpers);
   // The whole file.
   std::string File(const std::string& kernels, const std::string& bindings,
                    const std::set<std::string>& helpers);

@@ -2,6 +2,7 @@
 // what needs shapes (reductions, views, normalizations), by the other evaluate_*.cc. Internal.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -145,8 +146,12 @@ class Evaluator {
   Result<Meaning> Reshape(Id x, std::vector<DimId> shape);
   Result<Meaning> Normalized(Id x, std::vector<int> axes, const Meaning& eps, bool centred);
   Result<Meaning> Affine(Meaning x, const Meaning& weight, const Meaning& bias, size_t axis);
+  // The running statistics by name; none: they are not kept.
+  using Running = std::function<Meaning(const char*)>;
   Result<Meaning> BatchNorm(Id x, const Meaning& weight, const Meaning& bias, const Meaning& eps,
-                            const Meaning& momentum, bool track);
+                            const Meaning& momentum, const Running& running);
+  Result<Meaning> BatchNormOf(const Meaning& x, const Meaning& weight, const Meaning& bias,
+                              const Meaning& eps, const Running& running);
   Result<Meaning> PickClass(Id x, Id index, size_t axis, bool keepdim);
   Meaning View(Id x, const std::string& text, std::vector<DimId> shape);
   Result<std::vector<int>> Axes(const Meaning& dim, size_t rank);

@@ -45,9 +45,10 @@ Result<Meaning> Evaluator::Affine(Meaning x, const Meaning& weight, const Meanin
   return x;
 }
 
-// By the statistics of the batch, which also move the running ones.
+// By the statistics of the batch, which also move the running ones, where there are any.
 Result<Meaning> Evaluator::BatchNorm(Id x, const Meaning& weight, const Meaning& bias,
-                                     const Meaning& eps, const Meaning& momentum, bool track) {
+                                     const Meaning& eps, const Meaning& momentum,
+                                     const Running& running) {
   std::vector<int> axes = {0};
   Meaning dims;
   dims.kind = Meaning::Kind::kSequence;
@@ -55,30 +56,36 @@ Result<Meaning> Evaluator::BatchNorm(Id x, const Meaning& weight, const Meaning&
   for (const int axis : axes) dims.items.push_back(Meaning::Number(axis));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning normed, Normalized(x, axes, eps, true));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning result, Affine(normed, weight, bias, 1));
-  if (!track) return result;
+  if (!running) return result;
   if (!momentum.number) return Unknown("batch norm without momentum");
   DAVINCI_ASSIGN_OR_RETURN(const Meaning wide, Mean(x, dims, true));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning mean, Reshape(wide.id, {(*p_)[x].shape[1]}));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning var, Apply("var", {Meaning::Tensor(x), dims}, {}));
-  const auto effect = [&](const std::string& text, const std::vector<Id>& operands) {
-    TensorValue value;
-    value.kind = TensorValue::Kind::kOpaque;
-    value.effect = true;
-    value.text = path_ + text;
-    value.operands = operands;
-    p_->effects.push_back(p_->Add(std::move(value)));
-  };
   // Stored by the kernel that has the statistics, which are not rounded on their way.
   for (const auto& [name, value] :
        {std::pair<const char*, Meaning>{"running_mean", mean}, {"running_var", var}}) {
-    const Meaning before = Weight(name, {(*p_)[x].shape[1]});
+    const Meaning before = running(name);
     DAVINCI_ASSIGN_OR_RETURN(const Meaning change, Binary("-", value, before));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning step, Binary("*", change, momentum));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning moved, Binary("+", before, step));
     p_->updates.emplace_back(moved.id, before.id);
   }
-  effect(".num_batches_tracked.add_(1)", {});
   return result;
+}
+
+// By the statistics that training has left.
+Result<Meaning> Evaluator::BatchNormOf(const Meaning& x, const Meaning& weight, const Meaning& bias,
+                                       const Meaning& eps, const Running& running) {
+  const auto shape = (*p_)[x.id].shape;
+  std::vector<DimId> wide(shape.size() - 1, p_->graph.dims.Constant(1));
+  wide[0] = shape[1];
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning mean, Reshape(running("running_mean").id, wide));
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning var, Reshape(running("running_var").id, wide));
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning centred, Binary("-", x, mean));
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning safe, Binary("+", var, eps));
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning scale, Point("rsqrt", {safe}));
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning normed, Binary("*", centred, scale));
+  return Affine(normed, weight, bias, 1);
 }
 
 std::optional<Result<Meaning>> Evaluator::Normalization(const NativeCall& call) {
@@ -140,12 +147,20 @@ std::optional<Result<Meaning>> Evaluator::Normalization(const NativeCall& call) 
     return Affine(normed, weight, bias, 1);
   }
   if (name == "batch_norm" && rank >= 2) {
-    if (argument(1, "running_mean").kind != Meaning::Kind::kNone ||
-        !IsTrue(argument(5, "training")))
-      return Result<Meaning>(Unknown(name));
+    const Meaning mean = argument(1, "running_mean"), var = argument(2, "running_var");
+    const Meaning weight = argument(3, "weight"), bias = argument(4, "bias");
     Meaning eps = argument(7, "eps");
     if (eps.kind == Meaning::Kind::kNone) eps = Meaning::Number(1e-5);
-    return BatchNorm(x, argument(3, "weight"), argument(4, "bias"), eps, {}, false);
+    Meaning momentum = argument(6, "momentum");
+    if (momentum.kind == Meaning::Kind::kNone) momentum = Meaning::Number(0.1);
+    const bool tracked = mean.kind == Meaning::Kind::kTensor && var.kind == Meaning::Kind::kTensor;
+    const Running running = [&](const char* which) {
+      return std::string_view(which) == "running_mean" ? mean : var;
+    };
+    if (IsTrue(argument(5, "training")))
+      return BatchNorm(x, weight, bias, eps, momentum, tracked ? running : Running());
+    if (!tracked) return Result<Meaning>(Unknown(name));
+    return BatchNormOf(arguments[0], weight, bias, eps, running);
   }
   if (name == "prelu" && second_tensor) {
     const auto weights = (*p_)[arguments[1].id].shape;
@@ -213,20 +228,21 @@ Result<Meaning> Evaluator::Module(const Names&, const Meanings& inputs) {
       auto result = Native(group ? "group_norm" : "instance_norm", all, passed);
       return result ? std::move(*result) : Result<Meaning>(Unknown(name));
     }
-    if (training_)
-      return BatchNorm(x, weight, bias, keyword("eps", 1e-5), keyword("momentum", 0.1),
-                       IsTrue(keyword("track_running_stats", 1)));
-    std::vector<DimId> wide(rank - 1, p_->graph.dims.Constant(1));
-    wide[0] = shape[1];
-    DAVINCI_ASSIGN_OR_RETURN(const Meaning mean,
-                             Reshape(Weight("running_mean", {shape[1]}).id, wide));
-    DAVINCI_ASSIGN_OR_RETURN(const Meaning var,
-                             Reshape(Weight("running_var", {shape[1]}).id, wide));
-    DAVINCI_ASSIGN_OR_RETURN(const Meaning centred, Binary("-", inputs[0], mean));
-    DAVINCI_ASSIGN_OR_RETURN(const Meaning safe, Binary("+", var, keyword("eps", 1e-5)));
-    DAVINCI_ASSIGN_OR_RETURN(const Meaning scale, Point("rsqrt", {safe}));
-    DAVINCI_ASSIGN_OR_RETURN(const Meaning normed, Binary("*", centred, scale));
-    return Affine(normed, weight, bias, 1);
+    const bool track = IsTrue(keyword("track_running_stats", 1));
+    const Running running = [&](const char* which) { return Weight(which, {shape[1]}); };
+    if (!training_)
+      return BatchNormOf(inputs[0], weight, bias, keyword("eps", 1e-5), running);
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning result, BatchNorm(x, weight, bias, keyword("eps", 1e-5),
+                                                             keyword("momentum", 0.1),
+                                                             track ? running : Running()));
+    if (track) {
+      TensorValue counted;
+      counted.kind = TensorValue::Kind::kOpaque;
+      counted.effect = true;
+      counted.text = path_ + ".num_batches_tracked.add_(1)";
+      p_->effects.push_back(p_->Add(std::move(counted)));
+    }
+    return result;
   }
   if (name == "nn.PReLU") {
     DAVINCI_ASSIGN_OR_RETURN(const Meaning positive, Binary(">", inputs[0], Meaning::Number(0)));

@@ -74,6 +74,9 @@ struct FormFiller {
       for (size_t i = 0; i < node.inputs.size(); ++i) inputs.push_back(Input(i));
       return synth::Join(inputs, ", ");
     }
+    if (!name.empty() && std::all_of(name.begin(), name.end(),
+                                     [](char c) { return c >= '0' && c <= '9'; }))
+      return Input(std::stoul(name));
     for (size_t k = 0; k < node.op->inputs.size() && k < node.inputs.size(); ++k)
       if (node.op->inputs[k].name == name) return Input(k);
     for (const auto& param : node.op->params)
@@ -125,6 +128,8 @@ class Lowering {
       const auto& value = graph.values[static_cast<size_t>(graph.inputs[i])];
       ids_[static_cast<size_t>(graph.inputs[i])] = Leaf(parts_.inputs[i], value);
     }
+    for (const auto& [id, name] : parts_.weights)
+      ids_[static_cast<size_t>(id)] = Leaf(name, graph.values[static_cast<size_t>(id)]);
     for (size_t i = 0; i < graph.nodes.size(); ++i) Sources(i);
     for (size_t i = 0; i < graph.nodes.size(); ++i)
       DAVINCI_RETURN_IF_ERROR(LowerNode(static_cast<int>(i)));
@@ -173,7 +178,10 @@ class Lowering {
     const NodeText& text = parts_.nodes[static_cast<size_t>(index)];
     if (text.form.empty()) return InvalidArgument("a node without text");
     const size_t before = program_.values.size();
+    const std::string foreign = ForeignOf(node);
     auto result = options_.calls_only ? Result<Meaning>(InvalidArgument("PyTorch is as fast"))
+                  : node.effect       ? Result<Meaning>(InvalidArgument("it changes state"))
+                  : !foreign.empty()  ? Result<Meaning>(InvalidArgument(foreign))
                                       : Evaluated(node, text);
     std::vector<Id> ids;
     if (result.ok()) {
@@ -187,15 +195,25 @@ class Lowering {
       if (!fits) ids.clear();
     }
     if (ids.empty()) {
-      if (!node.op->view)
-        program_.left.push_back(
-            {node.op->name, node.op->family,
-             result.ok() ? "another shape or type" : result.status().message()});
+      if (!node.op->view && !node.effect)
+        program_.left.push_back({node.op->name, node.op->family,
+                                 result.ok() ? "another shape or type" : result.status().message(),
+                                 text.place});
       DAVINCI_RETURN_IF_ERROR(Whole(node, text, &ids));
     }
     for (size_t i = 0; i < ids.size(); ++i) ids_[static_cast<size_t>(node.outputs[i])] = ids[i];
     for (size_t i = before; i < program_.values.size(); ++i) program_.values[i].node = index;
     return Status::Ok();
+  }
+
+  // Why no kernel may touch a tensor of the node; "": one may.
+  std::string ForeignOf(const Node& node) const {
+    for (const auto* values : {&node.inputs, &node.outputs})
+      for (const ValueId value : *values) {
+        const std::string& why = program_.graph.values[static_cast<size_t>(value)].foreign;
+        if (!why.empty()) return why;
+      }
+    return "";
   }
 
   bool SameShape(Id id, ValueId value) {
@@ -247,7 +265,12 @@ class Lowering {
     call.contiguous =
         !node.op->view && !MovesAxes(call.text) &&
         (node.op->family == "conv" || node.op->family == "matmul" || node.op->family == "pool");
-    if (node.outputs.size() == 1) {
+    if (node.effect) {
+      call.effect = true;
+      program_.effects.push_back(program_.Add(std::move(call)));
+      return Status::Ok();
+    }
+    if (node.outputs.size() == 1 && (text.items.empty() || text.items[0].empty())) {
       const auto& value = program_.graph.values[static_cast<size_t>(node.outputs[0])];
       call.shape = value.shape;
       call.dtype = value.dtype;
@@ -266,6 +289,7 @@ class Lowering {
       item.kind = TensorValue::Kind::kItem;
       item.operands = {tuple};
       item.item = static_cast<int>(i);
+      if (!text.items.empty()) item.text = text.items[i];
       item.shape = value.shape;
       item.dtype = value.dtype;
       item.contiguous = false;

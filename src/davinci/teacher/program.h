@@ -62,7 +62,9 @@ struct TensorValue {
   ReduceKind reduce = ReduceKind::kSum;
   std::vector<int> axes;
   bool keepdim = false;
-  std::string text;  // kLeaf: Python name; kScalar, kOpaque: Python text
+  // kLeaf: Python name; kScalar, kOpaque: Python text; kItem: what stands behind the tuple's name
+  // where it is more than [item].
+  std::string text;
   std::optional<double> number;
   int item = 0;
   bool contiguous = true;  // kLeaf, kOpaque: known to be
@@ -81,6 +83,7 @@ struct TensorValue {
 // An operator that stays one PyTorch call.
 struct LeftOperator {
   std::string op, family, why;
+  std::string place = {};  // the line of an imported module
 };
 
 struct Program {

@@ -1,0 +1,96 @@
+#include "davinci/expert/expert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace davinci::expert {
+namespace {
+
+// The kernels' module-level names, which the user's file may not bind to something else.
+constexpr const char* kOwnNames[] = {"kernels", "SOURCE", "FLAGS", "dv", "tl", "triton", "driver",
+                                     "direct"};
+
+// Rules whose gain depends on sizes and machine: a variant without one of them is worth a
+// measurement. In the order in which they are tried.
+constexpr const char* kCostlyRules[] = {
+    "replay_graph",    "compensated_tf32",       "vendor_matmul_epilogue", "product_epilogue",
+    "stored_values",   "fuse_around_reduction",  "split_rows",             "columns_cpp",
+    "columns_triton",  "vendor_conv_epilogue",   "flash_attention_triton", "flash_attention_cpp",
+    "one_pass_variance", "many_rows",            "norm_in_registers",      "softmax_in_registers",
+    "fuse_reductions", "select_largest",         "reassociate",            "fast_exp",
+    "wide_loads",      "warp_rows",              "read_slices"};
+
+}  // namespace
+
+std::optional<teacher::Language> TeacherLanguage(Language language) {
+  if (language == Language::kTriton) return teacher::Language::kTriton;
+  if (language == Language::kCpp) return teacher::Language::kCpp;
+  if (language == Language::kCuda) return teacher::Language::kCuda;
+  return std::nullopt;
+}
+
+Result<Expert> Expert::Load(const std::filesystem::path& synth_folder) {
+  DAVINCI_ASSIGN_OR_RETURN(auto teacher, teacher::Teacher::Load(synth_folder));
+  Expert expert(std::move(teacher));
+  DAVINCI_ASSIGN_OR_RETURN(expert.families_, import::LoadCallFamilies(synth_folder));
+  return expert;
+}
+
+Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task& task) const {
+  DAVINCI_ASSIGN_OR_RETURN(const import::TracedModule module, import::ParseTracedModule(traced));
+  import::CandidateName name;
+  const bool function = !task.config.function.empty() || !task.config.op.empty();
+  if (!function) name.entry = task.config.entry.empty() ? "Model" : task.config.entry;
+  name.defined = function ? task.candidate_function : task.candidate_entry;
+  for (const char* own : kOwnNames)
+    if (std::find(module.bound.begin(), module.bound.end(), own) != module.bound.end() &&
+        std::string_view(own) != "triton" && std::string_view(own) != "tl")
+      return InvalidArgument(fmt::format(
+          "{} is a name in the task's file that kernels need; give it another name there", own));
+  ExpertTask imported;
+  DAVINCI_ASSIGN_OR_RETURN(imported.imported, import::ImportGraph(module, name, families_));
+  imported.kept = module.kept;
+  return imported;
+}
+
+std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language, size_t most,
+                                      std::string* why) const {
+  std::vector<Variant> variants;
+  std::set<std::string> texts;
+  const auto target = TeacherLanguage(language);
+  if (!target) {
+    if (why != nullptr) *why = fmt::format("no rules for {}", LanguageName(language));
+    return variants;
+  }
+  const auto& [graph, text, operators] = task.imported;
+  const auto add = [&](const std::string& name, const std::set<std::string>& rules) {
+    if (variants.size() >= most) return;
+    auto candidate = teacher_.Write(graph, text, *target, rules);
+    if (!candidate.ok()) {
+      if (why != nullptr && why->empty()) *why = candidate.status().message();
+      return;
+    }
+    if (candidate->own_kernels == 0) {
+      if (why != nullptr && why->empty()) *why = "every call stays PyTorch's";
+      return;
+    }
+    if (texts.insert(candidate->source).second)
+      variants.push_back({name, language, std::move(candidate).value()});
+  };
+  const auto best = teacher::Teacher::RulesOf(teacher::Level::kBest, *target);
+  add("best", best);
+  if (variants.empty()) return variants;
+  const std::set<std::string> used = variants.front().candidate.rules;
+  for (const char* rule : kCostlyRules) {
+    if (!used.contains(rule)) continue;
+    auto without = best;
+    without.erase(rule);
+    add(fmt::format("best without {}", rule), without);
+  }
+  add("better", teacher::Teacher::RulesOf(teacher::Level::kBetter, *target));
+  return variants;
+}
+
+}  // namespace davinci::expert

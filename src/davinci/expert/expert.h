@@ -1,0 +1,60 @@
+// The expert: kernels for any PyTorch module, without a language model. What the judge's oracle
+// traces of a task (judge::Judge::Trace) is imported, and the teacher's rules write kernels for it.
+// The front header of this module.
+//
+// It never decides: candidates go to the judge like anybody's. What the rules do not cover stays a
+// PyTorch call, with its reason. Threads may share an Expert.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "davinci/base/status.h"
+#include "davinci/data/language.h"
+#include "davinci/import/import_graph.h"
+#include "davinci/task/task.h"
+#include "davinci/teacher/teacher.h"
+
+namespace davinci::expert {
+
+// One way to write the kernels of a task.
+struct Variant {
+  std::string name;  // "best", "best without compensated_tf32", "better"
+  Language language = Language::kTriton;
+  teacher::Candidate candidate;
+};
+
+// A task that was imported.
+struct ExpertTask {
+  import::ImportedTask imported;
+  std::vector<import::TracedModule::Kept> kept;  // submodules that stay one call
+};
+
+class Expert {
+ public:
+  // `synth_folder`: the installation's synth/.
+  static Result<Expert> Load(const std::filesystem::path& synth_folder);
+
+  // kInvalidArgument: the module cannot be traced; one line with the place.
+  Result<ExpertTask> Import(const nlohmann::json& traced, const task::Task& task) const;
+
+  // The ways to write the task's kernels in `language`, the one that promises most first; at most
+  // `most`, no text twice. Empty where no kernel of one's own comes of it; `why`, if not null, then
+  // says why.
+  std::vector<Variant> Variants(const ExpertTask& task, Language language, size_t most,
+                                std::string* why = nullptr) const;
+
+ private:
+  explicit Expert(teacher::Teacher teacher) : teacher_(std::move(teacher)) {}
+  teacher::Teacher teacher_;
+  import::CallFamilies families_;
+};
+
+// The teacher's name of a language that it writes; nothing: another one.
+std::optional<teacher::Language> TeacherLanguage(Language language);
+
+}  // namespace davinci::expert

@@ -1,0 +1,181 @@
+#include "davinci/import/import_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "davinci/synth/table_reader.h"
+
+namespace davinci::import {
+namespace {
+
+using synth::DType;
+using synth::Precision;
+
+std::optional<Precision> PrecisionOf(const std::string& dtype) {
+  if (dtype == "float32") return Precision::kFp32;
+  if (dtype == "float16") return Precision::kFp16;
+  if (dtype == "bfloat16") return Precision::kBf16;
+  return std::nullopt;
+}
+
+// The floating type of most elements that calls give.
+Precision MainPrecision(const TracedModule& module) {
+  std::map<Precision, double> elements;
+  const auto count = [&](int id, double weight) {
+    const TracedValue& value = module.values[static_cast<size_t>(id)];
+    double all = weight;
+    for (const int64_t size : value.shape) all *= static_cast<double>(size);
+    if (const auto precision = PrecisionOf(value.dtype)) elements[*precision] += all + weight;
+  };
+  for (const TracedName& input : module.inputs) count(input.id, 1);
+  for (const TracedCall& call : module.calls)
+    for (const TracedCall::Given& given : call.gives) count(given.id, 1);
+  Precision most = Precision::kFp32;
+  for (const auto& [precision, number] : elements)
+    if (number > elements[most]) most = precision;
+  return most;
+}
+
+class Importer {
+ public:
+  Importer(const TracedModule& module, const CallFamilies& families)
+      : module_(module), families_(families) {
+    made_.operators = std::make_unique<std::deque<synth::Operator>>();
+  }
+
+  Result<ImportedTask> Run(const CandidateName& name) {
+    synth::Graph& graph = made_.graph;
+    graph.precision = MainPrecision(module_);
+    graph.mode = module_.training ? "train" : "eval";
+    graph.scopes.emplace_back();
+    for (const TracedValue& value : module_.values) AddValue(value);
+    synth::ClassParts& parts = made_.task.parts;
+    synth::ImportedParts imported;
+    for (const TracedName& input : module_.inputs) {
+      graph.values[static_cast<size_t>(input.id)].origin = synth::Value::Origin::kInput;
+      graph.inputs.push_back(input.id);
+      const bool plain =
+          std::find(module_.names.begin(), module_.names.end(), input.text) != module_.names.end();
+      // A part of an argument gets a name: nothing of the caller's is changed.
+      parts.inputs.push_back(plain ? input.text : fmt::format("part_{}", graph.inputs.size()));
+      if (!plain) imported.first_lines += fmt::format("{} = {}\n", parts.inputs.back(), input.text);
+    }
+    std::set<int> weights;
+    for (const TracedName& weight : module_.weights) {
+      synth::Value& value = graph.values[static_cast<size_t>(weight.id)];
+      value.origin = synth::Value::Origin::kParameter;
+      parts.weights.emplace_back(weight.id, weight.text);
+      weights.insert(weight.id);
+      // Kernels read weights where they lie.
+      if (!weight.contiguous) value.foreign = "a weight that is not contiguous";
+    }
+    for (const TracedCall& call : module_.calls) AddCall(call, weights);
+    for (const int output : module_.outputs) graph.outputs.push_back(output);
+    imported.future = module_.future;
+    imported.source = module_.source;
+    if (module_.changes)
+      imported.source +=
+          "\n\ndef changed(tensor, change):\n    tensor = tensor.clone()\n    change(tensor)\n"
+          "    return tensor\n";
+    imported.bound = {module_.bound.begin(), module_.bound.end()};
+    imported.base = name.entry;
+    imported.defined = name.defined;
+    imported.signature = module_.signature;
+    imported.result = module_.result;
+    imported.plain_inputs = parts.inputs == module_.names &&
+                            module_.signature.find('*') == std::string::npos;
+    parts.imported = std::move(imported);
+    if (parts.inputs.empty()) return InvalidArgument("forward gets no tensor");
+    made_.task.entry = name.entry;
+    made_.task.fixed_sizes = true;
+    return std::move(made_);
+  }
+
+ private:
+  void AddValue(const TracedValue& traced) {
+    synth::Graph& graph = made_.graph;
+    synth::Value value;
+    for (const int64_t size : traced.shape) value.shape.push_back(graph.dims.Constant(size));
+    if (traced.dtype == "int64") {
+      value.dtype = DType::kIndex;
+    } else if (traced.dtype == "bool") {
+      value.dtype = DType::kBool;
+    } else {
+      value.dtype = traced.dtype.find("int") != std::string::npos ? DType::kIndex : DType::kFloat;
+      if (PrecisionOf(traced.dtype) != graph.precision)
+        value.foreign = traced.dtype + " elements";
+    }
+    if (std::find(traced.shape.begin(), traced.shape.end(), 0) != traced.shape.end())
+      value.foreign = "an empty tensor";
+    graph.values.push_back(std::move(value));
+  }
+
+  const synth::Operator* OperatorOf(const TracedCall& call) {
+    const auto found = families_.find(call.name);
+    const std::string family = call.view                ? "shape"
+                               : call.name == "module" ? "module"
+                               : found != families_.end() ? found->second
+                                                          : "other";
+    const auto [known, added] = known_.try_emplace({call.name, call.view}, nullptr);
+    if (added) {
+      synth::Operator op;
+      op.name = call.name;
+      op.family = family;
+      op.view = call.view;
+      made_.operators->push_back(std::move(op));
+      known->second = &made_.operators->back();
+    }
+    return known->second;
+  }
+
+  void AddCall(const TracedCall& call, const std::set<int>& weights) {
+    synth::Graph& graph = made_.graph;
+    synth::Node node;
+    node.op = OperatorOf(call);
+    node.effect = call.effect;
+    synth::NodeText text;
+    text.form = call.text;
+    const auto index = static_cast<int32_t>(graph.nodes.size());
+    for (const int read : call.reads) {
+      node.inputs.push_back(read);
+      if (weights.contains(read)) node.weights.push_back(read);
+    }
+    for (size_t i = 0; i < call.gives.size(); ++i) {
+      synth::Value& value = graph.values[static_cast<size_t>(call.gives[i].id)];
+      value.node = index;
+      value.output = static_cast<int32_t>(i);
+      node.outputs.push_back(call.gives[i].id);
+      text.items.push_back(call.gives[i].item);
+    }
+    text.place = call.place;
+    graph.nodes.push_back(std::move(node));
+    made_.task.parts.nodes.push_back(std::move(text));
+  }
+
+  const TracedModule& module_;
+  const CallFamilies& families_;
+  ImportedTask made_;
+  std::map<std::pair<std::string, bool>, const synth::Operator*> known_;
+};
+
+}  // namespace
+
+Result<CallFamilies> LoadCallFamilies(const std::filesystem::path& synth_folder) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto tree,
+                           synth::LoadTable(synth_folder / "teacher" / "families.toml"));
+  synth::TableReader table(tree);
+  CallFamilies families;
+  for (const std::string& family : table.Keys())
+    for (const std::string& name : table.Texts(family)) families[name] = family;
+  DAVINCI_RETURN_IF_ERROR(table.Finish());
+  return families;
+}
+
+Result<ImportedTask> ImportGraph(const TracedModule& module, const CandidateName& name,
+                                 const CallFamilies& families) {
+  return Importer(module, families).Run(name);
+}
+
+}  // namespace davinci::import

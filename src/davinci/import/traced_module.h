@@ -1,0 +1,70 @@
+// What the tracer (python/davinci_worker/module_graph.py) says that a module computes. Outside
+// input: the process that writes it runs the user's code, so everything is bounded and every number
+// is checked before anything is made of it. Fuzzed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "davinci/base/status.h"
+
+namespace davinci::import {
+
+inline constexpr size_t kMostValues = 20'000;
+inline constexpr size_t kMostTextBytes = 4'000;
+inline constexpr size_t kMostSourceBytes = 4u << 20;
+
+struct TracedValue {
+  std::vector<int64_t> shape;
+  std::string dtype;  // "float32"
+};
+
+// An input or a weight: a tensor with a name in Python.
+struct TracedName {
+  int id = -1;
+  std::string text;  // "x", "batch['mask']", "self.conv.weight"
+  bool contiguous = true;
+};
+
+// One call of PyTorch.
+struct TracedCall {
+  struct Given {
+    int id = -1;
+    std::string item;  // behind the result's name: "", "[1]"
+  };
+  std::string text;  // Python, with {0}, {1}, … for `reads`
+  std::string name;  // "conv2d", "__getitem__", "module"
+  std::vector<int> reads;
+  std::vector<Given> gives;
+  bool view = false;
+  bool effect = false;  // changes the module's state, gives nothing
+  std::string place;    // "net.py:12", for people
+  std::string module;   // the submodule's path
+};
+
+struct TracedModule {
+  std::vector<TracedValue> values;
+  std::vector<TracedName> inputs, weights;
+  std::vector<TracedCall> calls;
+  std::vector<int> outputs;
+  std::string result;              // Python, with {0}, … for `outputs`
+  std::string signature;           // of forward, without self
+  std::vector<std::string> names;  // of its parameters
+  std::string future, source;      // what a candidate keeps of the task's file
+  std::vector<std::string> bound;  // names that the source binds
+  bool training = false;
+  bool changes = false;  // some text calls the helper changed()
+  struct Kept {
+    std::string module, why;
+  };
+  std::vector<Kept> kept;  // submodules that stay one call
+};
+
+// kInvalidArgument: the tracer's own refusal, one line with the place; kInternal: JSON that no
+// tracer of ours writes.
+Result<TracedModule> ParseTracedModule(const nlohmann::json& json);
+
+}  // namespace davinci::import
