@@ -23,6 +23,8 @@ import weakref
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
+from davinci_worker import attention_parts
+
 _MOST_CALLS = 2_000
 _SEED = 20  # of what kept calls draw while they are compared
 _MOST_LITERAL = 64  # elements
@@ -45,6 +47,13 @@ _METHOD_OF_SIGN = {"add": "+", "sub": "-", "mul": "*", "div": "/", "matmul": "@"
 _VIEWS = frozenset("""view reshape view_as reshape_as flatten unflatten permute transpose t T mT H swapaxes swapdims movedim moveaxis unsqueeze
     squeeze expand expand_as broadcast_to narrow select chunk split unbind tensor_split diagonal unfold detach size adjoint ravel
     contiguous as_strided view_as_real view_as_complex real imag data hsplit vsplit dsplit atleast_1d atleast_2d atleast_3d""".split())
+# Keywords that change nothing where they have these values.
+_USUAL = {"out": None, "dtype": None, "device": None, "layout": None, "size_average": None, "reduce": None, "inplace": False, "ceil_mode": False,
+          "return_indices": False, "count_include_pad": True, "divisor_override": None, "padding_idx": None, "max_norm": None,
+          "scale_grad_by_freq": False, "sparse": False, "weight": None, "pos_weight": None, "recompute_scale_factor": None, "antialias": False,
+          "requires_grad": False, "pin_memory": False, "non_blocking": False, "copy": False, "memory_format": None}
+_SAME_TYPE = frozenset(f"{owner}.{name}" for owner in ("torch", "torch.Tensor", "torch.nn.functional")
+                       for name in ("softmax", "log_softmax", "softmin", "sum", "mean", "cumsum", "cumprod", "prod", "zeros_like", "ones_like", "full_like"))
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -270,7 +279,10 @@ class Recorder(TorchFunctionMode):
 
     def _call_text(self, name, args, kwargs, reads):
         """(text, the function's last name) of a call by the public name of a function."""
-        kwargs = {k: v for k, v in kwargs.items() if not (k.startswith("_") or (v is None and k in ("out", "dtype", "device", "layout")))}
+        kwargs = {k: v for k, v in kwargs.items() if not k.startswith("_") and not (k in _USUAL and v is _USUAL[k])}
+        if kwargs.get("dtype") is not None and args and isinstance(args[0], torch.Tensor) and args[0].dtype is kwargs["dtype"] and name in _SAME_TYPE:
+            kwargs.pop("dtype")
+        name = name.replace("torch.functional.", "torch.", 1)
         short = name.rpartition(".")[2]
 
         def listed(arguments):
@@ -318,6 +330,11 @@ class Recorder(TorchFunctionMode):
                 raise Untraceable(f"{_place()}: {member} makes what follows depend on numbers")
             return func(*args, **kwargs)
         self._refuse(name, member, func, args, kwargs)
+        if member == "multi_head_attention_forward" and self._autocasts() == self._autocast:
+            with self:  # its parts are what is recorded
+                parts = attention_parts.multi_head_attention(*args, **kwargs)
+            if parts is not None:
+                return parts
         if self._autocasts() != self._autocast:
             raise Untraceable(f"{_place()}: autocast")
         result = func(*args, **kwargs)
@@ -591,9 +608,9 @@ def _result_text(value, outputs, recorder):
     if isinstance(value, torch.Tensor):
         outputs.append(recorder.value_of(value))
         return f"{{{len(outputs) - 1}}}"
+    if type(value).__module__ == "torch.return_types":  # of torch.max and its like
+        return "(" + ", ".join(_result_text(v, outputs, recorder) for v in value) + ")"
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        if type(value).__module__.startswith("torch"):  # torch.max and its like
-            return "(" + ", ".join(_result_text(v, outputs, recorder) for v in value) + ")"
         raise Untraceable(f"forward returns a {type(value).__name__}")
     if type(value) in (tuple, list):
         inside = ", ".join(_result_text(v, outputs, recorder) for v in value)
@@ -749,8 +766,7 @@ def source_of(text, sizes):
         else:
             names.update(_bound_names(node))
     kept = "".join(line for i, line in enumerate(lines) if i not in drop).strip("\n") + "\n"
-    for name, value in sizes.items():
-        kept += f"{name} = {value!r}\n"
+    kept += "\n" * bool(sizes) + "".join(f"{name} = {value!r}\n" for name, value in sizes.items())
     while "\n\n\n\n" in kept:
         kept = kept.replace("\n\n\n\n", "\n\n\n")
     return {"future": "".join(future), "text": kept, "names": sorted(names)}

@@ -165,6 +165,8 @@ Result<Meaning> Evaluator::Binary(const std::string& op, const Meaning& a, const
       if (op == "/") return Meaning::Number(x / y);
       if (op == "//") return Meaning::Number(std::floor(x / y));
       if (op == "**") return Meaning::Number(std::pow(x, y));
+      if (op == "<") return Meaning::Number(x < y);
+      if (op == ">") return Meaning::Number(x > y);
       return Unknown(op);
     }
     Meaning result = Meaning::Number(0);
@@ -186,6 +188,22 @@ Result<Meaning> Evaluator::Binary(const std::string& op, const Meaning& a, const
                    (*b.number == 1 && (op == "*" || op == "/"))))
     return a;
   if (a.number && *a.number == 1 && op == "*") return b;
+  // Indices stay indices.
+  const auto index = [&](const Meaning& value) {
+    return value.kind == Kind::kTensor ? (*p_)[value.id].dtype == DType::kIndex
+                                       : value.number && *value.number == std::floor(*value.number);
+  };
+  if ((op == "+" || op == "-" || op == "*") && index(a) && index(b)) {
+    const auto whole = [&](const Meaning& value) {
+      return value.kind == Kind::kTensor
+                 ? value.id
+                 : p_->Size(p_->graph.dims.Constant(static_cast<int64_t>(*value.number)));
+    };
+    DAVINCI_ASSIGN_OR_RETURN(
+        const Id result,
+        Integer(op == "+" ? "iadd" : op == "-" ? "isub" : "imul", whole(a), whole(b)));
+    return Meaning::Tensor(result);
+  }
   if (op == "@") {
     if (a.kind != Kind::kTensor || b.kind != Kind::kTensor) return Unknown("@");
     return Matmul(a.id, b.id);

@@ -81,6 +81,7 @@ class Evaluator {
   // evaluate_moves.cc: tensors made of numbers, and elements that change place.
   std::optional<Result<Meaning>> Created(const std::string& name, const Meanings& arguments,
                                          const Keywords& keywords);
+  Result<Meaning> Counted(const Meanings& arguments, const Meaning& type);
   std::optional<Result<Meaning>> Moved(const NativeCall& call);
   Result<Meaning> Spread(const Meanings& arguments);
   Result<Meaning> Triangle(const Meaning& x, bool upper, int64_t diagonal);

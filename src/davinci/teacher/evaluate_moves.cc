@@ -22,6 +22,25 @@ bool Says(const Meaning& value, std::string_view text) {
 
 }  // namespace
 
+// arange(end), arange(start, end) of whole numbers.
+Result<Meaning> Evaluator::Counted(const Meanings& arguments, const Meaning& type) {
+  if (arguments.empty() || arguments.size() > 3) return Unknown("arange");
+  if (arguments.size() == 3 && Integral(arguments[2]) != 1) return Unknown("arange with a step");
+  const auto begin = arguments.size() == 1 ? std::optional<int64_t>(0) : Integral(arguments[0]);
+  const auto end = Integral(arguments[arguments.size() == 1 ? 0 : 1]);
+  if (!begin || !end || *end <= *begin) return Unknown("arange");
+  const bool real = Says(type, "torch.float32");
+  if (type.kind != Meaning::Kind::kNone && !real && !Says(type, "torch.int64") &&
+      !Says(type, "torch.long"))
+    return Unknown("arange of this type");
+  if (real && p_->graph.precision != synth::Precision::kFp32) return Unknown("arange of this type");
+  Id index = Position({p_->graph.dims.Constant(*end - *begin)}, 0);
+  if (*begin != 0) {
+    DAVINCI_ASSIGN_OR_RETURN(index, IntegerBy("iadd", index, *begin));
+  }
+  return real ? Point("float", {Meaning::Tensor(index)}) : Result<Meaning>(Meaning::Tensor(index));
+}
+
 std::optional<Result<Meaning>> Evaluator::Created(const std::string& name,
                                                   const Meanings& arguments,
                                                   const Keywords& keywords) {
@@ -37,6 +56,11 @@ std::optional<Result<Meaning>> Evaluator::Created(const std::string& name,
   }
   if (name == "einsum" && arguments.size() >= 2 && arguments[0].kind == Meaning::Kind::kText)
     return Einsum(arguments[0].text, {arguments.begin() + 1, arguments.end()});
+  if ((name == "new_zeros" || name == "new_ones" || name == "new_full") && arguments.size() > 1 &&
+      arguments[0].kind == Meaning::Kind::kTensor && !keywords.contains("dtype") &&
+      (*p_)[arguments[0].id].dtype == DType::kFloat)
+    return Created(name.substr(4), {arguments.begin() + 1, arguments.end()}, keywords);
+  if (name == "arange") return Counted(arguments, keyword("dtype"));
   const bool full = name == "full";
   if (full || name == "ones" || name == "zeros") {
     Meanings sizes = arguments;

@@ -133,8 +133,10 @@ class Lowering {
     for (size_t i = 0; i < graph.nodes.size(); ++i) Sources(i);
     for (size_t i = 0; i < graph.nodes.size(); ++i)
       DAVINCI_RETURN_IF_ERROR(LowerNode(static_cast<int>(i)));
-    for (const ValueId output : graph.outputs)
+    for (const ValueId output : graph.outputs) {
+      DAVINCI_RETURN_IF_ERROR(Materialize(output));
       program_.outputs.push_back(ids_[static_cast<size_t>(output)]);
+    }
     return std::move(program_);
   }
 
@@ -183,6 +185,17 @@ class Lowering {
                   : node.effect       ? Result<Meaning>(InvalidArgument("it changes state"))
                   : !foreign.empty()  ? Result<Meaning>(InvalidArgument(foreign))
                                       : Evaluated(node, text);
+    if (result.ok() && IsLight(*result, node)) {
+      light_[node.outputs[0]] = {*result, index};
+      for (size_t i = before; i < program_.values.size(); ++i) program_.values[i].node = index;
+      return Status::Ok();
+    }
+    // What knows no numbers in the place of tensors gets the tensors.
+    if (!result.ok() && std::any_of(node.inputs.begin(), node.inputs.end(),
+                                    [&](ValueId input) { return light_.contains(input); })) {
+      for (const ValueId input : node.inputs) DAVINCI_RETURN_IF_ERROR(Materialize(input));
+      if (!options_.calls_only && !node.effect && foreign.empty()) result = Evaluated(node, text);
+    }
     std::vector<Id> ids;
     if (result.ok()) {
       std::vector<Meaning> all =
@@ -216,6 +229,39 @@ class Lowering {
     return "";
   }
 
+  // Is the one result of a node a tensor full of one number, or made of indices alone? It exists
+  // only where something reads it that has to have a tensor.
+  bool IsLight(const Meaning& meaning, const Node& node) {
+    if (node.outputs.size() != 1) return false;
+    const synth::Value& value = program_.graph.values[static_cast<size_t>(node.outputs[0])];
+    if (meaning.kind == Meaning::Kind::kTensor)
+      return (program_[meaning.id].kind == TensorValue::Kind::kIota ||
+              program_[meaning.id].virtual_) &&
+             SameShape(meaning.id, node.outputs[0]);
+    if (meaning.kind != Meaning::Kind::kNumber || !meaning.number) return false;
+    if (value.dtype != (meaning.boolean ? DType::kBool : DType::kFloat)) return false;
+    bool same = meaning.filled.size() == value.shape.size();
+    for (size_t i = 0; same && i < value.shape.size(); ++i)
+      same = program_.Same(meaning.filled[i], value.shape[i]);
+    return same;
+  }
+
+  // The tensor itself, by the PyTorch call.
+  Status Materialize(ValueId value) {
+    if (ids_[static_cast<size_t>(value)] >= 0) return Status::Ok();
+    const auto found = light_.find(value);
+    if (found == light_.end()) return Internal("a value that nothing computes");
+    const int index = found->second.second;
+    const size_t before = program_.values.size();
+    std::vector<Id> ids;
+    const Node node = program_.graph.nodes[static_cast<size_t>(index)];
+    DAVINCI_RETURN_IF_ERROR(Whole(node, parts_.nodes[static_cast<size_t>(index)], &ids));
+    ids_[static_cast<size_t>(value)] = ids[0];
+    light_.erase(value);
+    for (size_t i = before; i < program_.values.size(); ++i) program_.values[i].node = index;
+    return Status::Ok();
+  }
+
   bool SameShape(Id id, ValueId value) {
     const auto& want = program_.graph.values[static_cast<size_t>(value)];
     const auto& have = program_[id].shape;
@@ -232,7 +278,10 @@ class Lowering {
                              PythonExpression::Parse(filler.Fill(text.form)));
     Names names;
     for (size_t i = 0; i < node.inputs.size(); ++i)
-      names[fmt::format("in_{}", i)] = Meaning::Tensor(ids_[static_cast<size_t>(node.inputs[i])]);
+      names[fmt::format("in_{}", i)] =
+          light_.contains(node.inputs[i])
+              ? light_[node.inputs[i]].first
+              : Meaning::Tensor(ids_[static_cast<size_t>(node.inputs[i])]);
     for (const auto& [name, path] : text.weights) {
       for (const ValueId id : node.weights) {
         const auto& value = program_.graph.values[static_cast<size_t>(id)];
@@ -257,8 +306,10 @@ class Lowering {
     call.text = filler.Fill(text.form);
     if (call.text.find('?') != std::string::npos)
       return InvalidArgument(fmt::format("a size of {} that no tensor shows", node.op->name));
-    for (const ValueId input : node.inputs)
+    for (const ValueId input : node.inputs) {
+      DAVINCI_RETURN_IF_ERROR(Materialize(input));
       call.operands.push_back(ids_[static_cast<size_t>(input)]);
+    }
     call.what = node.op->view ? "view" : node.op->family;
     call.product = ProductOf(node, text, call.operands);
     call.view = node.op->view;
@@ -349,7 +400,8 @@ class Lowering {
   const synth::ClassParts& parts_;
   const Tables& tables_;
   const LowerOptions& options_;
-  std::vector<Id> ids_;  // by value of the graph
+  std::vector<Id> ids_;  // by value of the graph; -1: see light_
+  std::map<ValueId, std::pair<Meaning, int>> light_;  // and the node
 };
 
 }  // namespace
