@@ -196,6 +196,12 @@ std::optional<Result<Meaning>> Evaluator::Viewed(const NativeCall& call) {
 std::optional<Result<Meaning>> Evaluator::Native(const std::string& name, Meanings& arguments,
                                                  Keywords& keywords) {
   const NativeCall call{name, arguments, keywords};
+  // Lists are of tensors: cat, stack, einsum.
+  for (const Meaning& list : arguments)
+    if (list.kind == Meaning::Kind::kSequence &&
+        std::any_of(list.items.begin(), list.items.end(),
+                    [](const Meaning& item) { return !item.filled.empty(); }))
+      return Result<Meaning>(Unknown(name + " of numbers"));
   const auto argument = [&](size_t at, const char* keyword) { return call.Argument(at, keyword); };
   if ((name == "cat" || name == "concat") && !arguments.empty() &&
       arguments[0].kind == Meaning::Kind::kSequence) {
