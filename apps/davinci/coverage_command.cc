@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "commands.h"
 #include "davinci/base/clock.h"
@@ -62,12 +66,25 @@ class CoverageRun {
     if (!arguments_.out.empty())
       DAVINCI_RETURN_IF_ERROR(MakeDirs(fs::path(arguments_.out) / "candidates"));
     const bool terminal = isatty(STDERR_FILENO) != 0;
-    json found = json::array();
-    for (size_t i = 0; i < tasks.size(); ++i) {
-      if (terminal)
-        fmt::print(stderr, "\r\033[K{} of {}: {} …", i + 1, tasks.size(), tasks[i].id);
-      found.push_back(Look(expert, *judge, tasks[i], target, language));
+    json found(std::vector<json>(tasks.size()));
+    std::atomic<size_t> next = 0;
+    std::mutex mutex;
+    const auto work = [&] {
+      for (size_t i = next++; i < tasks.size(); i = next++) {
+        json row = Look(expert, *judge, tasks[i], target, language);
+        const std::lock_guard lock(mutex);
+        found[i] = std::move(row);
+        if (terminal)
+          fmt::print(stderr, "\r\033[K{} of {}: {}", i + 1, tasks.size(), tasks[i].id);
+      }
+    };
+    {
+      const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+      std::vector<std::jthread> threads;
+      for (size_t i = 0; i < std::min(cores, tasks.size()); ++i) threads.emplace_back(work);
     }
+    for (const json& row : found) jobs_ += row.value("jobs", "");
+    for (json& row : found) row.erase("jobs");
     if (terminal) fmt::print(stderr, "\r\033[K");
     if (!arguments_.out.empty())
       DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(fs::path(arguments_.out) / "jobs.jsonl", jobs_));
@@ -85,7 +102,7 @@ class CoverageRun {
 
  private:
   json Look(const expert::Expert& expert, judge::Judge& judge, const task::TaskEntry& entry,
-            Target target, Language language) {
+            Target target, Language language) const {
     json row = {{"task", entry.id}};
     const auto fail = [&](const char* stage, const Status& status) {
       row["status"] = stage;
@@ -120,14 +137,18 @@ class CoverageRun {
       for (const auto& left : variant.candidate.left)
         candidate["left"].push_back(
             {{"call", left.op}, {"family", left.family}, {"why", left.why}, {"at", left.place}});
-      if (!arguments_.out.empty()) Keep(entry, variant, target, &candidate);
+      if (!arguments_.out.empty()) {
+        const std::string job = Keep(entry, variant, target, &candidate);
+        row["jobs"] = row.value("jobs", "") + job;
+      }
       row["candidates"].push_back(std::move(candidate));
     }
     return row;
   }
 
-  void Keep(const task::TaskEntry& entry, const expert::Variant& variant, Target target,
-            json* candidate) {
+  // Writes the candidate; its line of jobs.jsonl.
+  std::string Keep(const task::TaskEntry& entry, const expert::Variant& variant, Target target,
+                   json* candidate) const {
     const std::string id = fmt::format("{}.{}.{}", entry.id, LanguageName(variant.language),
                                        (*candidate)["name"].get<std::string>());
     std::string file = id;
@@ -137,7 +158,7 @@ class CoverageRun {
                           variant.candidate.source);
     (*candidate)["file"] = "candidates/" + file + ".py";
     std::error_code error;
-    jobs_ += JsonText(json{{"id", id},
+    return JsonText(json{{"id", id},
                            {"reference", fs::absolute(entry.path, error).string()},
                            {"candidate", "candidates/" + file + ".py"},
                            {"target", TargetName(target)},
