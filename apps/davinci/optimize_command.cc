@@ -165,12 +165,14 @@ void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   const orchestrator::RunRecipe usual;
   CLI::App* command = app.add_subcommand(
       "optimize",
-      "Let a language model write faster kernels for PyTorch modules; the judge decides");
+      "Let the expert or a language model write faster kernels for PyTorch modules; the judge "
+      "decides");
   command->add_option(
       "FILE", arguments->files,
       "Task files (class Model, get_inputs(), get_init_inputs()), FILE.py:NAME, folders or JSONL");
   AddEntryFlags(command, &arguments->entry);
   AddRunFlags(command, &arguments->flags);
+  arguments->flags.expert_by_default = true;
   command
       ->add_option("--rollouts", arguments->flags.rollouts,
                    fmt::format("Rollouts per skill set (default: {})", usual.step.rollouts))
@@ -200,6 +202,7 @@ void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       "machine was too busy to decide it. Interrupted or killed, the same command continues where\n"
       "it was; of a finished run it measures again what was not decided.\n"
       "Examples:\n"
+      "  davinci optimize my_module.py\n"
       "  davinci optimize my_module.py --llm http://127.0.0.1:8000/v1 --model qwen3-32b\n"
       "  davinci optimize net.py:Net --init '1024' --inputs 'torch.randn(8, 1024)' --llm URL "
       "--model NAME\n"

@@ -13,6 +13,7 @@
 #include "davinci/base/hash.h"
 #include "davinci/base/plural.h"
 #include "davinci/embedded/embedded_backbone.h"
+#include "davinci/expert/expert_backbone.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/llm/recorded.h"
@@ -28,6 +29,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kRecorded[] = "recorded:";
+constexpr char kExpert[] = "expert";
+// What the expert's runs have where nothing else is set: one turn for each of its variants, no
+// skills that a model would read, and all languages of the target.
+constexpr std::pair<const char*, const char*> kExpertDefaults[] = {
+    {"selection.schemes", "0"}, {"rollout.rollouts", "8"}, {"rollout.turns", "1"}};
 
 std::string Quoted(const std::string& text) { return config::TomlLiteral(nlohmann::json(text)); }
 
@@ -116,6 +122,7 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
   if (llm.endpoints.empty())
     return InvalidArgument(
         "no language model; say which:\n"
+        "  --llm expert   no model: the rules of the expert, which reads any module\n"
         "  --llm http://127.0.0.1:8000/v1 --model NAME   any OpenAI-compatible endpoint (its key: "
         "$OPENAI_API_KEY)\n"
         "  --llm recorded:examples/replies_cpu.jsonl   replies from a file\n"
@@ -132,6 +139,31 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
     *identity = "embedded:" + model->weights_digest();
     place->default_concurrency = model->Facts().max_batch;
     return std::unique_ptr<llm::Backbone>(std::move(model));
+  }
+  if (first == kExpert) {
+    DAVINCI_ASSIGN_OR_RETURN(auto expert,
+                             expert::Expert::Load(place->installation.home / "synth"));
+    const rollout::StepSettings& step = recipe.step;
+    std::vector<Language> languages = {step.language};
+    if (!step.require_language && step.target == Target::kCuda)
+      for (const Language other : {Language::kTriton, Language::kCuda})
+        if (other != step.language) languages.push_back(other);
+    // The judges are made later; a Workplace is moved, its pool is not.
+    auto made = std::make_unique<expert::ExpertBackbone>(
+        std::move(expert), std::move(languages),
+        [pool = place->pool, target = step.target](const auto& task) {
+          return (*pool)->Trace(task, target);
+        });
+    *identity = kExpert;
+    place->parts.prepare_tasks = [expert = made.get(), most = static_cast<size_t>(step.rollouts)](
+                                     std::vector<rollout::TaskInput>* inputs) {
+      std::vector<std::pair<std::string, std::shared_ptr<const task::Task>>> tasks;
+      for (const rollout::TaskInput& input : *inputs) tasks.emplace_back(input.id, input.task);
+      expert->Prepare(tasks, most);
+      for (rollout::TaskInput& input : *inputs)
+        input.rollouts = static_cast<int>(std::max<size_t>(1, expert->NumVariants(input.id)));
+    };
+    return std::unique_ptr<llm::Backbone>(std::move(made));
   }
   if (first.starts_with(kRecorded)) {
     const std::string file = first.substr(sizeof(kRecorded) - 1);
@@ -276,8 +308,8 @@ void AddRunFlags(CLI::App* command, RunFlags* flags) {
       ->allow_extra_args(false);
   command
       ->add_option("--llm", flags->llm,
-                   "URL of an OpenAI-compatible endpoint (several share the load), "
-                   "embedded (--model names its folder or GGUF file), or recorded:FILE")
+                   "expert (no model: rules for any module; the default), the URL of an "
+                   "OpenAI-compatible endpoint (several share the load), embedded (--model names its folder or GGUF file), or recorded:FILE")
       ->allow_extra_args(false);
   command->add_option("--model", flags->model,
                       "Model name at the endpoint; with --llm embedded a folder or a GGUF file");
@@ -334,6 +366,34 @@ void AddRunFlags(CLI::App* command, RunFlags* flags) {
   command->add_flag("--json", flags->json, "One JSON document on stdout, nothing else");
   command->add_flag("--unsafe-no-sandbox", flags->no_sandbox, "Run candidates without isolation");
 }
+
+namespace {
+
+bool IsSet(const config::Recipe& recipe, const std::string& key) {
+  const size_t dot = key.find('.');
+  const auto table = recipe.tree().values.find(key.substr(0, dot));
+  return table != recipe.tree().values.end() && table->contains(key.substr(dot + 1));
+}
+
+// Without a model the expert writes the kernels; whether that was so. Its settings are filled in.
+Result<bool> ChooseExpert(const RunFlags& flags, config::Recipe* recipe) {
+  const bool named = IsSet(*recipe, "llm.endpoints");
+  const bool roles = IsSet(*recipe, "llm.policy") || IsSet(*recipe, "llm.selection") ||
+                     IsSet(*recipe, "llm.summary");
+  const bool by_default = flags.expert_by_default && !named && !roles && flags.model.empty();
+  if (by_default)
+    DAVINCI_RETURN_IF_ERROR(recipe->Override(fmt::format("llm.endpoints=[\"{}\"]", kExpert)));
+  if (!by_default) {
+    const nlohmann::json& values = recipe->tree().values;
+    if (!named || values["llm"]["endpoints"] != nlohmann::json::array({kExpert})) return false;
+  }
+  for (const auto& [key, value] : kExpertDefaults)
+    if (!IsSet(*recipe, key))
+      DAVINCI_RETURN_IF_ERROR(recipe->Override(fmt::format("{}={}", key, value)));
+  return by_default;
+}
+
+}  // namespace
 
 Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   config::Recipe recipe;
@@ -395,7 +455,9 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
     DAVINCI_RETURN_IF_ERROR(
         recipe.Override(fmt::format("task.target=\"{}\"", gpu ? "cuda" : "cpu")));
   }
+  DAVINCI_ASSIGN_OR_RETURN(const bool by_default, ChooseExpert(flags, &recipe));
   ResolvedRecipe resolved;
+  resolved.expert_by_default = by_default;
   const nlohmann::json& values = recipe.tree().values;
   resolved.concurrency_is_set = values.contains("llm") && values["llm"].contains("concurrency");
   DAVINCI_ASSIGN_OR_RETURN(resolved.recipe, orchestrator::ReadRecipe(recipe, &resolved.toml));
@@ -427,6 +489,7 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
   place.judges = std::make_unique<judge::JudgePool>(
       judge, devices,
       judge::JudgeIdentityOf(VersionsOf(place.installation, parts.device, recipe, num_cores)));
+  *place.pool = place.judges.get();
   if (recipe.judge.verdict_cache) {
     DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, CacheDir("verdicts"));
     DAVINCI_ASSIGN_OR_RETURN(place.verdict_cache, store::KvCache::Open(folder / "verdicts.db"));
@@ -521,6 +584,10 @@ Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedR
   if (flags.publish) request.publish_library = place.publish_library;
   rollout::StopFlag stop;
   const InterruptWatch watch(&stop);
+  if (events.note && resolved.expert_by_default)
+    events.note(
+        "no --llm: the expert writes the kernels by its rules; --llm URL --model NAME asks a "
+        "language model");
   if (events.note) events.note(Forecast(request, place));
   return orchestrator::ExecuteRun(std::move(request), place.parts, &stop, events);
 }

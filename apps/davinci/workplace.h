@@ -34,6 +34,7 @@ struct RunFlags {
   // In the place of --llm: a backbone made by the command, and what of it decides a run's content.
   std::shared_ptr<llm::Backbone> backbone;
   std::string backbone_identity;
+  bool expert_by_default = false;  // without a model the expert writes the kernels
   std::string record;   // file that replies are recorded to
   std::string library;  // skills
   int turns = -1;
@@ -58,6 +59,7 @@ void AddRunFlags(CLI::App* command, RunFlags* flags);
 struct ResolvedRecipe {
   orchestrator::RunRecipe recipe;
   std::string toml;
+  bool expert_by_default = false;    // nothing named a model
   bool concurrency_is_set = false;  // llm.concurrency, by a recipe or flag
 };
 // The user's configuration (orchestrator/user_config.h), recipe files, --set, then flags; the later
@@ -74,6 +76,8 @@ struct Workplace {
   std::vector<const llm::OpenAiClient*> clients;               // those of the above at endpoints
   std::function<void(const std::string&)> on_notice;           // of the clients; may be empty
   std::unique_ptr<judge::JudgePool> judges;
+  // `judges`, for who is made before them and outlives a move of this.
+  std::shared_ptr<judge::JudgePool*> pool = std::make_shared<judge::JudgePool*>(nullptr);
   std::unique_ptr<agent::PromptSet> prompts;
   std::unique_ptr<store::KvCache> verdict_cache;
   orchestrator::RunParts parts;

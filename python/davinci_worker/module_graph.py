@@ -139,6 +139,7 @@ class Recorder(TorchFunctionMode):
         self._globals = names_of_globals  # id of a tensor -> name in the task's module
         self._paused = False
         self._stack = [""]
+        self._view_of = {}  # a view -> (the tensor behind it, text with {0} for that, id of the Python object)
         self._devices = {}  # id of an input or weight -> the type of its device
         self._changed_state = {}  # id of a weight that a call has changed -> that call
         self._read_by = {}  # id of a weight -> calls that read it
@@ -317,7 +318,8 @@ class Recorder(TorchFunctionMode):
         kwargs = kwargs or {}
         if self._paused:
             return func(*args, **kwargs)
-        name = None if isinstance(func, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)) else resolve_name(func)
+        own = isinstance(func, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)) or str(getattr(func, "__module__", "")).startswith("torch._C._nn")
+        name = None if own else resolve_name(func)
         if name is None:
             name = _name_of_operator(func)
         if name is None:
@@ -330,13 +332,11 @@ class Recorder(TorchFunctionMode):
                 raise Untraceable(f"{_place()}: {member} makes what follows depend on numbers")
             return func(*args, **kwargs)
         self._refuse(name, member, func, args, kwargs)
-        if member == "multi_head_attention_forward" and self._autocasts() == self._autocast:
+        if member == "multi_head_attention_forward":
             with self:  # its parts are what is recorded
                 parts = attention_parts.multi_head_attention(*args, **kwargs)
             if parts is not None:
                 return parts
-        if self._autocasts() != self._autocast:
-            raise Untraceable(f"{_place()}: autocast")
         result = func(*args, **kwargs)
         changed = [t for t, version in zip(tensors, before) if t._version != version]
         given = [t for t in _leaves(result)]
@@ -377,13 +377,23 @@ class Recorder(TorchFunctionMode):
         elif member in _DRAWS:
             raise Untraceable(f"{_place()}: {member} draws random numbers")
 
-    def _append(self, text, member, reads, given, changed_reads=(), place="", effect=False, view=False):
+    def _append(self, text, member, reads, given, place="", effect=False, view=False):
+        if self._autocasts() != self._autocast:
+            text, member = self._autocast_text(text, reads), "autocast"
         if len(self.calls) >= _MOST_CALLS:
             raise Untraceable(f"{place or _place()}: more than {_MOST_CALLS} calls")
         for index in reads:
             self._read_by.setdefault(index, []).append(len(self.calls))
         self.calls.append({"text": text, "name": member, "reads": reads, "gives": given, "view": view, "effect": effect,
                            "place": place or _place(), "module": self._stack[-1]})
+
+    def _autocast_text(self, text, reads):
+        """The call as it runs within the autocast that is in force: it stays PyTorch's."""
+        kind = "cuda" if torch.is_autocast_enabled("cuda") != self._autocast[1] else "cpu"
+        if not reads:
+            raise Untraceable(f"{_place()}: autocast")
+        enabled = torch.is_autocast_enabled(kind)
+        return f"autocast({{0}}.device.type, {torch.get_autocast_dtype(kind)}, {enabled}, lambda: {text})"
 
     def _results(self, result, reads, view_of):
         live = any(self._numbers[r] for r in reads)
@@ -410,6 +420,9 @@ class Recorder(TorchFunctionMode):
             reads = reads[:1]
             text, member = (f"{{0}}.expand({shape})", "expand") if member == "expand" else (f"{{0}}.reshape({shape})", "reshape")
         given = self._results(result, reads, list(_leaves((args, kwargs))))
+        if len(given) == 1 and len(reads) == 1 and isinstance(result, torch.Tensor) and args and isinstance(args[0], torch.Tensor) \
+                and self._roots[given[0]["id"]] == self._roots[reads[0]]:
+            self._view_of[given[0]["id"]] = (reads[0], text, id(args[0]))
         self._append(text, member, reads, given, view=member in _VIEWS or member in ("__getitem__", "identity") and _is_view(args))
 
     def _record_change(self, name, member, args, kwargs, result, changed):
@@ -434,6 +447,8 @@ class Recorder(TorchFunctionMode):
             raise Untraceable(f"{_place()}: {member} changes an input in place")
         if self._roots[index] in weights:
             raise Untraceable(f"{_place()}: {member} changes a view of the module's state in place")
+        if index in self._view_of:
+            return self._record_change_of_view(name, member, args, kwargs, target, index)
         reads = []
         plain = member.removesuffix("_") if member.endswith("_") and not member.startswith("__") else {
             "__iadd__": "add", "__isub__": "sub", "__imul__": "mul", "__itruediv__": "div"}.get(member)
@@ -475,6 +490,38 @@ class Recorder(TorchFunctionMode):
             self._stale.add(self._by_id[key])
         self._by_id[id(target)] = new
         self._append(text, member, reads, [{"id": new, "item": ""}])
+
+    def _record_change_of_view(self, name, member, args, kwargs, target, index):
+        """What is written to a view is written to the tensor behind it: a changed copy of that, of which the view is made again."""
+        base, view, key = self._view_of[index]
+        if not name.startswith("torch.Tensor.") or not args or args[0] is not target or not (member.endswith("_") or member == "__setitem__"):
+            raise Untraceable(f"{_place()}: {member} changes a view in place")
+        if self._by_id.get(key) != base or base in self._view_of or self._roots[base] != self._roots[index]:
+            raise Untraceable(f"{_place()}: {member} changes a view of a view in place")
+        reads = [base]
+        part = view.format("t")
+        if member in ("__iadd__", "__isub__", "__imul__", "__itruediv__"):
+            member = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_"}[member]
+        if member == "__setitem__":
+            rest = [self.text(args[1], reads), self.text(args[2], reads)]
+        else:
+            rest = [self.text(a, reads) for a in args[1:]] + [f"{k}={self.text(v, reads)}" for k, v in kwargs.items()]
+        live = any(self._numbers[r] for r in reads)
+        root = self._roots[base]
+        self._stale.update(i for i, r in enumerate(self._roots) if r == root)
+        new = len(self.values)
+        self.values.append(dict(self.values[base]))
+        self._roots.append(new)
+        self._numbers.append(live)
+        self._by_id[key] = new
+        self._append(f"changed({{0}}, lambda t: {part}.{member}({', '.join(rest)}))", "changed", reads, [{"id": new, "item": ""}])
+        again = len(self.values)
+        self.values.append(_described(target))
+        self._roots.append(new)
+        self._numbers.append(live)
+        self._by_id[id(target)] = again
+        self._view_of[again] = (new, view, key)
+        self._append(view.replace("{0}", "{0}"), "view", [new], [{"id": again, "item": ""}], view=True)
 
     # --- modules --------------------------------------------------------------------------------------------------
 
@@ -545,7 +592,7 @@ def _name_of_operator(func):
     name = getattr(func, "__name__", "")
     module = getattr(func, "__module__", None) or "torch"
     if module.startswith("torch._C._nn"):
-        return f"torch.nn.functional.{name}"
+        return f"torch.nn.functional.{name}" if hasattr(torch.nn.functional, name) else f"torch._C._nn.{name}"
     if name and getattr(torch, name, None) is func:
         return f"torch.{name}"
     if name == "__get__" or name == "__set__":
@@ -610,8 +657,6 @@ def _result_text(value, outputs, recorder):
         return f"{{{len(outputs) - 1}}}"
     if type(value).__module__ == "torch.return_types":  # of torch.max and its like
         return "(" + ", ".join(_result_text(v, outputs, recorder) for v in value) + ")"
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        raise Untraceable(f"forward returns a {type(value).__name__}")
     if type(value) in (tuple, list):
         inside = ", ".join(_result_text(v, outputs, recorder) for v in value)
         return f"[{inside}]" if type(value) is list else f"({inside},)" if len(value) == 1 else f"({inside})"
@@ -619,12 +664,17 @@ def _result_text(value, outputs, recorder):
         return "{{" + ", ".join(f"{k!r}: {_result_text(v, outputs, recorder)}" for k, v in value.items()) + "}}"
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value)
-    raise Untraceable(f"forward returns a {type(value).__name__}")
+    kind = type(value).__name__
+    fields = getattr(value, "_fields", None) if isinstance(value, tuple) else getattr(value, "__dataclass_fields__", None)
+    if fields is not None and recorder.scope.get(kind) is type(value):
+        return kind + "(" + ", ".join(f"{name}={_result_text(getattr(value, name), outputs, recorder)}" for name in fields) + ")"
+    raise Untraceable(f"forward returns a {kind}")
 
 
-def record(model, args, kwargs, kept, names_of_globals):
-    """One forward: (recorder, graph without what belongs to the task file)."""
-    recorder = Recorder(model, kept, names_of_globals)
+def record(model, args, kwargs, kept, scope):
+    """One forward: (graph without what belongs to the task file, its result)."""
+    recorder = Recorder(model, kept, {id(v): k for k, v in scope.items() if isinstance(v, torch.Tensor)})
+    recorder.scope = scope
     forward = model.forward if isinstance(model, torch.nn.Module) else model
     target = getattr(model, "_function", None) if type(model).__name__ == "Function" else None
     try:
@@ -669,7 +719,7 @@ def run(graph, model, args, kwargs, scope):
         _, _, values = _bound(target or model.forward, args, kwargs)
     except ValueError:
         values = list(zip(graph["names"], [*args, *kwargs.values()]))
-    names = dict(scope, self=model, torch=torch, changed=changed, **dict(values))
+    names = dict(scope, self=model, torch=torch, changed=changed, autocast=autocast, **dict(values))
     known = {}
     for entry in [*graph["inputs"], *graph["weights"]]:
         known[entry["id"]] = eval(entry["text"], names)  # noqa: S307  text of this module's own making
@@ -691,6 +741,12 @@ def changed(tensor, change):
     return tensor
 
 
+def autocast(kind, dtype, enabled, call):
+    """What ``call`` gives under autocast."""
+    with torch.autocast(kind, dtype=dtype, enabled=enabled):
+        return call()
+
+
 def same(a, b):
     """Do two results agree, but for what threads round differently?"""
     if isinstance(a, torch.Tensor):
@@ -704,6 +760,8 @@ def same(a, b):
     if isinstance(a, (list, tuple)):
         return type(b) is type(a) and len(a) == len(b) and all(map(same, a, b)) or \
             isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b) and all(map(same, a, b))
+    if hasattr(a, "__dataclass_fields__"):
+        return type(a) is type(b) and same(vars(a), vars(b))
     if isinstance(a, dict):
         return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
     return a == b
@@ -718,11 +776,10 @@ def graph_of(model, args, kwargs, scope, fresh):
     """The graph of a module, checked: evaluated on other inputs it gives what the module gives.
 
     ``scope``: globals of the task's module. ``fresh()``: (a copy of the model, positional, keyword arguments) drawn anew."""
-    globals_of = {id(v): k for k, v in scope.items() if isinstance(v, torch.Tensor)}
     kept, why = set(), []
     while True:
         try:
-            graph, _ = record(model, args, kwargs, kept, globals_of)
+            graph, _ = record(model, args, kwargs, kept, scope)
             break
         except _Kept as error:
             if len(kept) >= _MOST_RETRIES:
@@ -732,7 +789,8 @@ def graph_of(model, args, kwargs, scope, fresh):
             model, args, kwargs = fresh()
     _prune(graph)
     graph["kept"] = why
-    graph["changes"] = any(call["name"] == "changed" for call in graph["calls"])
+    graph["helpers"] = "".join("\n\n" + inspect.getsource(helper) for helper in (changed, autocast)
+                               if any(call["name"] == helper.__name__ for call in graph["calls"]))
     other, args, kwargs = fresh()
     torch.manual_seed(_SEED)
     with torch.no_grad():

@@ -319,9 +319,8 @@ class Reference:
         built, draws = self.instance(variant), itertools.count(seed)
 
         def fresh():
-            arguments = packing.unflatten(*self.own_inputs(next(draws), None, variant))
-            model = copy.deepcopy(built.model)
-            return (model, (), arguments) if packing.is_keywords(arguments) else (model, tuple(arguments), {})
+            positional, keywords = packing.split(packing.unflatten(*self.own_inputs(next(draws), None, variant)))
+            return copy.deepcopy(built.model), tuple(positional), keywords
 
         entry = getattr(self._module, self.spec.get("entry") or "", None)
         try:

@@ -75,10 +75,7 @@ class Importer {
     for (const int output : module_.outputs) graph.outputs.push_back(output);
     imported.future = module_.future;
     imported.source = module_.source;
-    if (module_.changes)
-      imported.source +=
-          "\n\ndef changed(tensor, change):\n    tensor = tensor.clone()\n    change(tensor)\n"
-          "    return tensor\n";
+    imported.source += module_.helpers;
     imported.bound = {module_.bound.begin(), module_.bound.end()};
     imported.base = name.entry;
     imported.defined = name.defined;

@@ -209,7 +209,7 @@ Result<TracedModule> ParseTracedModule(const json& document) {
   module.signature = reader.Text("signature");
   module.names = reader.Texts("names");
   module.training = reader.Flag("training");
-  module.changes = reader.Flag("changes");
+  module.helpers = reader.Text("helpers");
   for (const json& item : reader.List("kept", 1000)) {
     Reader part(item);
     module.kept.push_back({part.Text("module"), part.Text("why")});

@@ -56,7 +56,7 @@ struct TracedModule {
   std::string future, source;      // what a candidate keeps of the task's file
   std::vector<std::string> bound;  // names that the source binds
   bool training = false;
-  bool changes = false;  // some text calls the helper changed()
+  std::string helpers;  // Python functions that the texts call
   struct Kept {
     std::string module, why;
   };
