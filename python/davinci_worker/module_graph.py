@@ -140,6 +140,7 @@ class Recorder(TorchFunctionMode):
         self._paused = False
         self._stack = [""]
         self._view_of = {}  # a view -> (the tensor behind it, text with {0} for that, id of the Python object)
+        self._device = None  # type of the first input's
         self._devices = {}  # id of an input or weight -> the type of its device
         self._changed_state = {}  # id of a weight that a call has changed -> that call
         self._read_by = {}  # id of a weight -> calls that read it
@@ -166,7 +167,7 @@ class Recorder(TorchFunctionMode):
 
     def new_value(self, tensor, root, live):
         index = len(self.values)
-        self.values.append(_described(tensor))
+        self.values.append(_described(tensor, self._device))
         self._roots.append(index if root is None else root)
         self._numbers.append(live)
         self._name(tensor, index)
@@ -178,6 +179,7 @@ class Recorder(TorchFunctionMode):
         self._refs[key] = weakref.ref(tensor, lambda _, key=key: (self._by_id.pop(key, None), self._refs.pop(key, None)))
 
     def add_input(self, tensor):
+        self._device = self._device or tensor.device.type
         index = self.new_value(tensor, None, True)
         self._devices[index] = tensor.device.type
         return index
@@ -278,13 +280,15 @@ class Recorder(TorchFunctionMode):
                 texts.append(self.text(part, reads))
         return ", ".join(texts) + ("," if isinstance(index, tuple) and len(parts) == 1 else "")
 
-    def _call_text(self, name, args, kwargs, reads):
+    def _call_text(self, name, args, kwargs, reads, func=None):
         """(text, the function's last name) of a call by the public name of a function."""
         kwargs = {k: v for k, v in kwargs.items() if not k.startswith("_") and not (k in _USUAL and v is _USUAL[k])}
         if kwargs.get("dtype") is not None and args and isinstance(args[0], torch.Tensor) and args[0].dtype is kwargs["dtype"] and name in _SAME_TYPE:
             kwargs.pop("dtype")
         name = name.replace("torch.functional.", "torch.", 1)
         short = name.rpartition(".")[2]
+        if name.startswith("torch.nn.functional.") and len(args) > 2:
+            args, kwargs = _by_keyword(func, args, kwargs)
 
         def listed(arguments):
             texts = [self.text(a, reads) for a in arguments] + [f"{k}={self.text(v, reads)}" for k, v in kwargs.items()]
@@ -349,7 +353,7 @@ class Recorder(TorchFunctionMode):
         if changed:
             self._record_change(name, member, args, kwargs, result, changed)
         else:
-            self._record(name, args, kwargs, result)
+            self._record(name, args, kwargs, result, func)
         return result
 
     @staticmethod
@@ -406,14 +410,14 @@ class Recorder(TorchFunctionMode):
             given.append({"id": self.new_value(tensor, root, live), "item": item})
         return given
 
-    def _record(self, name, args, kwargs, result):
+    def _record(self, name, args, kwargs, result, func):
         reads = []
         member = name.removesuffix(".__get__").rpartition(".")[2]
         if member in _DROPOUTS:
             args, kwargs = args[:1] or (kwargs["input"],), {}
             text, member = f"{self.text(args[0], reads)}", "identity"
         else:
-            text, member = self._call_text(name, args, kwargs, reads)
+            text, member = self._call_text(name, args, kwargs, reads, func)
         if member in ("view", "reshape", "flatten", "unflatten", "expand", "view_as", "reshape_as", "ravel") and isinstance(result, torch.Tensor) \
                 and not any(isinstance(a, torch.dtype) for a in args):
             shape = ", ".join(map(str, result.shape)) or "()"
@@ -482,7 +486,7 @@ class Recorder(TorchFunctionMode):
         live = any(self._numbers[r] for r in reads) or self._numbers[index]
         self._stale.update(i for i, r in enumerate(self._roots) if r == root)
         new = len(self.values)
-        self.values.append(_described(target))
+        self.values.append(_described(target, self._device))
         self._roots.append(new)
         self._numbers.append(live)
         others = [key for key, value in self._by_id.items() if self._roots[value] == root and key != id(target)]
@@ -516,7 +520,7 @@ class Recorder(TorchFunctionMode):
         self._by_id[key] = new
         self._append(f"changed({{0}}, lambda t: {part}.{member}({', '.join(rest)}))", "changed", reads, [{"id": new, "item": ""}])
         again = len(self.values)
-        self.values.append(_described(target))
+        self.values.append(_described(target, self._device))
         self._roots.append(new)
         self._numbers.append(live)
         self._by_id[id(target)] = again
@@ -569,13 +573,29 @@ class Recorder(TorchFunctionMode):
                 raise Untraceable(f"{self.calls[at]['place']}: the module's state is changed and read in one forward")
 
 
-def _described(tensor):
+def _described(tensor, device):
     kind = str(tensor.dtype).removeprefix("torch.")
-    return {"shape": list(tensor.shape), "dtype": kind if tensor.layout is torch.strided else f"sparse {kind}"}
+    if tensor.layout is not torch.strided:
+        kind = f"sparse {kind}"
+    elif device is not None and tensor.device.type != device:
+        kind = f"{tensor.device.type} {kind}"
+    return {"shape": list(tensor.shape), "dtype": kind}
 
 
 def _is_view(args):
     return all(not isinstance(part, torch.Tensor) for part in (args[1:] or ()) for part in (part if isinstance(part, tuple) else (part,)))
+
+
+def _by_keyword(func, args, kwargs):
+    """Arguments behind the second by keyword, where the function says their names; those at their default are left out."""
+    try:
+        parameters = list(inspect.signature(func).parameters.values())
+    except (TypeError, ValueError):
+        return args, kwargs
+    if len(args) > len(parameters) or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters[:len(args)]):
+        return args, kwargs
+    named = {p.name: value for p, value in zip(parameters[2:], args[2:]) if isinstance(value, torch.Tensor) or value is not p.default}
+    return args[:2], {**named, **{k: v for k, v in kwargs.items() if k not in _USUAL or v is not _USUAL[k]}}
 
 
 def _same_storage(a, b):
@@ -734,6 +754,60 @@ def run(graph, model, args, kwargs, scope):
         return eval(graph["result"].format(*local), dict(names, **local))  # noqa: S307
 
 
+def _guard(graph, model, args, kwargs):
+    """When a candidate's kernels are the answer: for what was traced, in sizes, types, other arguments and configuration. Else the module's own
+    forward is."""
+    function = getattr(model, "_function", None) if type(model).__name__ == "Function" else None
+    try:
+        _, _, values = _bound(function or model.forward, args, kwargs)
+    except ValueError:
+        values = list(zip(graph["names"], [*args, *kwargs.values()]))
+    tests = []
+    for name, value in values:
+        for suffix, tensor in _paths(value):
+            tests.append(f"{name}{suffix}.shape == {tuple(tensor.shape)} and {name}{suffix}.dtype is {tensor.dtype}")
+        if value is None or isinstance(value, (bool, str)):
+            tests.append(f"{name} is {value!r}" if not isinstance(value, str) else f"{name} == {value!r}")
+        elif isinstance(value, (int, float)):
+            tests.append(f"{name} == {value!r}")
+    if function is None:
+        tests.append(f"self.training is {model.training}")
+        tests.append(f"configuration(self) == {configuration(model)!r}")
+    graph["guard"] = " and ".join(tests)
+    call = ", ".join(name for name in graph["names"])
+    for part in graph["signature"].split(", "):
+        if part.startswith("*") and part != "*":
+            call = ", ".join(part if name == part.lstrip("*") else name for name in call.split(", "))
+    after = graph["signature"].split(", ")
+    if "*" in after:  # keyword-only arguments
+        first = after.index("*")
+        names = call.split(", ")
+        call = ", ".join(name if i < first else f"{name}={name}" for i, name in enumerate(names))
+    graph["fallback"] = f"super().forward({call})" if function is None else f"{_function_name(function)}({call})"
+
+
+def _function_name(function):
+    name = resolve_name(function)
+    return name or getattr(function, "__name__", "")
+
+
+def configuration(model):
+    """A digest of all that a forward may depend on but its tensors' numbers: sizes and plain attributes. Found once for a module."""
+    import hashlib
+
+    known = vars(model).get("configuration_digest")
+    if known is None:
+        parts = []
+        for path, module in model.named_modules():
+            for name, value in sorted(vars(module).items()):
+                if not name.startswith("_") and name != "training" and (value is None or type(value) in (bool, int, float, str, tuple)):
+                    parts.append((path, name, repr(value)))
+            for table in (module._parameters, module._buffers):
+                parts += [(path, name, tuple(t.shape), str(t.dtype)) for name, t in table.items() if t is not None]
+        known = vars(model)["configuration_digest"] = hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()
+    return known
+
+
 def changed(tensor, change):
     """A copy of ``tensor`` after ``change``."""
     tensor = tensor.clone()
@@ -789,8 +863,9 @@ def graph_of(model, args, kwargs, scope, fresh):
             model, args, kwargs = fresh()
     _prune(graph)
     graph["kept"] = why
-    graph["helpers"] = "".join("\n\n" + inspect.getsource(helper) for helper in (changed, autocast)
-                               if any(call["name"] == helper.__name__ for call in graph["calls"]))
+    _guard(graph, model, args, kwargs)
+    graph["helpers"] = "".join("\n\n" + inspect.getsource(helper) for helper in (changed, autocast, configuration)
+                               if any(call["name"] == helper.__name__ for call in graph["calls"]) or helper.__name__ + "(" in graph["guard"])
     other, args, kwargs = fresh()
     torch.manual_seed(_SEED)
     with torch.no_grad():

@@ -76,6 +76,8 @@ class Importer {
     imported.future = module_.future;
     imported.source = module_.source;
     imported.source += module_.helpers;
+    imported.guard = module_.guard;
+    imported.fallback = module_.fallback;
     imported.bound = {module_.bound.begin(), module_.bound.end()};
     imported.base = name.entry;
     imported.defined = name.defined;
@@ -118,7 +120,10 @@ class Importer {
     const auto [known, added] = known_.try_emplace({call.name, call.view}, nullptr);
     if (added) {
       synth::Operator op;
-      op.name = call.name;
+      // "__getitem__" would be mangled where a class uses it.
+      const size_t begin = call.name.find_first_not_of('_');
+      const size_t end = call.name.find_last_not_of('_');
+      op.name = begin == std::string::npos ? "call" : call.name.substr(begin, end - begin + 1);
       op.family = family;
       op.view = call.view;
       made_.operators->push_back(std::move(op));

@@ -210,6 +210,8 @@ Result<TracedModule> ParseTracedModule(const json& document) {
   module.names = reader.Texts("names");
   module.training = reader.Flag("training");
   module.helpers = reader.Text("helpers");
+  module.guard = reader.Text("guard", 64 * kMostTextBytes);
+  module.fallback = reader.Text("fallback");
   for (const json& item : reader.List("kept", 1000)) {
     Reader part(item);
     module.kept.push_back({part.Text("module"), part.Text("why")});

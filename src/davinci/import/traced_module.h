@@ -57,6 +57,9 @@ struct TracedModule {
   std::vector<std::string> bound;  // names that the source binds
   bool training = false;
   std::string helpers;  // Python functions that the texts call
+  // Python: is this call like the one that was traced (shapes, types, configuration)? And the call
+  // of the module's own forward.
+  std::string guard, fallback;
   struct Kept {
     std::string module, why;
   };

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "davinci/synth/text.h"
 #include "davinci/teacher/candidate_writer.h"
@@ -105,6 +106,26 @@ std::string CandidateWriter::KernelImports(const std::string& kernels) const {
              : std::string("\nimport davinci_runtime as dv\n");
 }
 
+namespace {
+
+// "F." may be somebody else's name in the user's file.
+std::string WithFullNames(const std::string& line) {
+  std::string text;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const bool begins = i == 0 || (std::isalnum(static_cast<unsigned char>(line[i - 1])) == 0 &&
+                                   line[i - 1] != '_' && line[i - 1] != '.');
+    if (begins && line.compare(i, 2, "F.") == 0) {
+      text += "torch.nn.functional.";
+      ++i;
+    } else {
+      text += line[i];
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 // The user's file, then the kernels, then a class that differs in its forward alone.
 std::string CandidateWriter::ImportedFile(const std::string& kernels, const std::string& bindings,
                                           const std::set<std::string>& helpers) {
@@ -117,16 +138,27 @@ std::string CandidateWriter::ImportedFile(const std::string& kernels, const std:
   if (from.base.empty()) {
     file += fmt::format("def {}({}):\n", from.defined, from.signature);
   } else {
-    file += fmt::format("class {}({}):\n    def {}({}{}):\n", from.defined, from.base,
-                        replays ? "compute" : "forward", self, from.signature);
+    file += fmt::format("class {}({}):\n", from.defined, from.base);
+    if (from.guard.find("configuration(self)") != std::string::npos)
+      file +=
+          "    def __setattr__(self, name, value):\n"
+          "        self.__dict__.pop(\"configuration_digest\", None)\n"
+          "        super().__setattr__(name, value)\n\n";
+    file += fmt::format("    def {}({}{}):\n", replays ? "compute" : "forward", self,
+                        from.signature);
     indent = "        ";
   }
   const auto add = [&](const std::string& line) { file += indent + line + "\n"; };
+  // What the kernels were not written for goes the module's own way.
+  if (!from.guard.empty()) {
+    add(fmt::format("if not ({}):", from.guard));
+    add(fmt::format("    return {}", from.fallback));
+  }
   for (const std::string_view line : synth::Split(from.first_lines, '\n'))
     if (!line.empty()) add(std::string(line));
   for (const std::string& input : task_.parts.inputs)
     if (read_inputs_.contains(input)) add(fmt::format("{0} = {0}.contiguous()", input));
-  for (const std::string& line : forward_) add(line);
+  for (const std::string& line : forward_) add(WithFullNames(line));
   add("return " + ResultText());
   return replays ? file + Replay(synth::Join(task_.parts.inputs, ", ")) : file;
 }

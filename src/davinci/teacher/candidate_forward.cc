@@ -46,6 +46,11 @@ void CandidateWriter::Opaque(Id id) {
     for (const DimId dim : value.shape) sizes.push_back(p_.SizeText(dim));
     Line(fmt::format("{} = {}.reshape({})", Variable(id), Name(value.operands[0]),
                      sizes.empty() ? "()" : synth::Join(sizes, ", ")));
+    // It stays a view of what it was made of.
+    if (task_.parts.imported && IsStrided(value.operands[0])) {
+      strided_.insert(id);
+      MakeContiguous(id);
+    }
     return;
   } else {
     std::vector<std::string> names;
@@ -87,9 +92,15 @@ bool CandidateWriter::OwnTemplate(Id id) {
   return true;
 }
 
+bool CandidateWriter::IsStrided(Id id) const {
+  const TensorValue& value = p_[id];
+  return strided_.contains(id) ||
+         ((value.kind == Kind::kOpaque || value.kind == Kind::kItem) && !value.contiguous);
+}
+
 void CandidateWriter::MakeContiguous(Id id) {
   const TensorValue& value = p_[id];
-  if (value.contiguous || value.shape.empty()) return;
+  if ((value.contiguous && !strided_.contains(id)) || value.shape.empty()) return;
   bool read = false;
   for (const TensorValue& other : p_.values)
     read = read || (other.own && std::find(other.operands.begin(), other.operands.end(), id) !=

@@ -27,13 +27,18 @@ std::string CandidateWriter::Replay(const std::string& inputs) const {
                                   ? ""
                                   : "            for value, before in zip(self.buffers(), state):\n"
                                     "                value.copy_(before)\n";
+  const auto& from = task_.parts.imported;
+  const std::string on_device = task_.parts.inputs[0] + ".is_cuda";
+  const std::string condition =
+      from && !from->guard.empty() ? fmt::format("({} and {})", on_device, from->guard) : on_device;
+  const std::string otherwise = fmt::format("self.compute({})", inputs);
   return fmt::format(R"(
     key = None
     weights = ()
 
     def forward(self, {0}):
-        if not {1}.is_cuda:
-            return self.compute({0})
+        if not {1}:
+            return {8}
         # The graph reads weights where they lie: other places or other shapes need another one.
         key = [{2}*map(torch.Tensor.data_ptr, self.weights)]
         if key != self.key:
@@ -55,7 +60,7 @@ std::string CandidateWriter::Replay(const std::string& inputs) const {
             with torch.cuda.graph(self.graph):
                 self.result = self.compute(*self.inputs)
 )",
-                     inputs, task_.parts.inputs[0], shapes, copies, result, clones, save, restore);
+                     inputs, condition, shapes, copies, result, clones, save, restore, otherwise);
 }
 
 }  // namespace davinci::teacher

@@ -68,6 +68,8 @@ class CandidateWriter {
   bool OwnTemplate(Id id);
   // Where a region reads the value.
   void MakeContiguous(Id id);
+  // A tensor of PyTorch's that may not be contiguous.
+  bool IsStrided(Id id) const;
   std::string Name(Id id) const;
   const synth::Value& InputValue(size_t i) const;
   // The fresh result of a vendor call that an output may overwrite: nothing else reads it, and the
@@ -121,6 +123,7 @@ class CandidateWriter {
   std::set<std::string> read_inputs_, kernel_names_;
   std::set<Id> templates_;  // values that a template computes
   std::set<Id> overwritten_;
+  std::set<Id> strided_;  // reshapes of views
   std::map<Id, Id> slices_;  // loads that read a slice, and the view that PyTorch makes of it
 };
 

@@ -385,7 +385,15 @@ Result<Meaning> Evaluator::Apply(const std::string& name, Meanings arguments, Ke
       return result;
     }
   }
-  if (auto native = Native(name, arguments, keywords)) return std::move(*native);
+  keywords.asked.clear();
+  if (auto native = Native(name, arguments, keywords)) {
+    // Generated tasks have only the keywords that their grammar has.
+    if (native->ok() && p_->graph.pattern == nullptr)
+      for (const auto& [keyword, value] : keywords)
+        if (value.kind != Meaning::Kind::kNone && !keywords.asked.contains(keyword))
+          return Unknown(name + " with " + keyword);
+    return std::move(*native);
+  }
   const auto found = tables_.functions.find(name);
   if (found == tables_.functions.end()) return Unknown(name);
   return ApplyTable(found->second, std::move(arguments), std::move(keywords), {}, name);

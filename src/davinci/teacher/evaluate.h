@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,17 @@ class Evaluator {
   Result<Meaning> Evaluate(const PythonExpression& expression, const Names& names);
 
  private:
-  using Keywords = std::map<std::string, Meaning>;
+  // Remembers what it was asked for: a function that does not know a keyword does not ignore it.
+  class Keywords : public std::map<std::string, Meaning> {
+   public:
+    using map = std::map<std::string, Meaning>;
+    using map::map;
+    iterator find(const std::string& key) { return asked.insert(key), map::find(key); }
+    const_iterator find(const std::string& key) const { return asked.insert(key), map::find(key); }
+    bool contains(const std::string& key) const { return asked.insert(key), map::contains(key); }
+    Meaning& operator[](const std::string& key) { return asked.insert(key), map::operator[](key); }
+    mutable std::set<std::string> asked;
+  };
 
   Result<Meaning> Call(const PythonExpression& call, const Names& names);
   Result<Meaning> Apply(const std::string& name, Meanings arguments, Keywords keywords);

@@ -40,6 +40,18 @@ Result<std::vector<int>> Evaluator::Axes(const Meaning& dim, size_t rank) {
 }
 
 Result<Meaning> Evaluator::Reshape(Id x, std::vector<DimId> shape) {
+  // An index with further axes of size 1 is an index. No other value of indices alone exists in
+  // memory.
+  if (p_->graph.pattern == nullptr && (*p_)[x].kind == TensorValue::Kind::kIota) {
+    size_t axis = shape.size();
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (!p_->IsOne(shape[i])) {
+        if (axis < shape.size()) return Unknown("an index in another shape");
+        axis = i;
+      }
+    if (axis < shape.size()) return Meaning::Tensor(Position(shape, axis));
+  }
+  if (p_->graph.pattern == nullptr && (*p_)[x].virtual_) return Unknown("an index that is computed");
   TensorValue value;
   value.kind = TensorValue::Kind::kReshape;
   value.operands = {x};

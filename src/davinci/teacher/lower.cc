@@ -185,6 +185,8 @@ class Lowering {
                   : node.effect       ? Result<Meaning>(InvalidArgument("it changes state"))
                   : !foreign.empty()  ? Result<Meaning>(InvalidArgument(foreign))
                                       : Evaluated(node, text);
+    if (result.ok() && ReadsLight(before))
+      result = InvalidArgument("an index that has to be a tensor");
     if (result.ok() && IsLight(*result, node)) {
       light_[node.outputs[0]] = {*result, index};
       for (size_t i = before; i < program_.values.size(); ++i) program_.values[i].node = index;
@@ -244,6 +246,22 @@ class Lowering {
     for (size_t i = 0; same && i < value.shape.size(); ++i)
       same = program_.Same(meaning.filled[i], value.shape[i]);
     return same;
+  }
+
+  // Does a value behind `begin` need in memory what is made of indices alone?
+  bool ReadsLight(size_t begin) const {
+    if (parts_.imported == std::nullopt) return false;
+    for (size_t i = begin; i < program_.values.size(); ++i) {
+      const TensorValue& value = program_.values[i];
+      const bool all = value.kind == TensorValue::Kind::kOpaque ||
+                       value.kind == TensorValue::Kind::kReshape;
+      if (!all && value.kind != TensorValue::Kind::kLoad) continue;
+      for (size_t k = 0; k < (all ? value.operands.size() : 1); ++k) {
+        const TensorValue& read = program_[value.operands[k]];
+        if (read.kind == TensorValue::Kind::kIota || read.virtual_) return true;
+      }
+    }
+    return false;
   }
 
   // The tensor itself, by the PyTorch call.
