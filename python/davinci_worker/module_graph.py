@@ -51,7 +51,8 @@ _VIEWS = frozenset("""view reshape view_as reshape_as flatten unflatten permute 
 _USUAL = {"out": None, "dtype": None, "device": None, "layout": None, "size_average": None, "reduce": None, "inplace": False, "ceil_mode": False,
           "return_indices": False, "count_include_pad": True, "divisor_override": None, "padding_idx": None, "max_norm": None,
           "scale_grad_by_freq": False, "sparse": False, "weight": None, "pos_weight": None, "recompute_scale_factor": None, "antialias": False,
-          "requires_grad": False, "pin_memory": False, "non_blocking": False, "copy": False, "memory_format": None}
+          "requires_grad": False, "pin_memory": False, "non_blocking": False, "copy": False, "memory_format": None, "norm_type": 2.0, "ignore_index": -100, "label_smoothing": 0.0, "enable_gqa": False,
+          "need_weights": None, "scale": None, "attn_mask": None, "stacklevel": 3}
 _SAME_TYPE = frozenset(f"{owner}.{name}" for owner in ("torch", "torch.Tensor", "torch.nn.functional")
                        for name in ("softmax", "log_softmax", "softmin", "sum", "mean", "cumsum", "cumprod", "prod", "zeros_like", "ones_like", "full_like"))
 _TORCH = os.path.dirname(torch.__file__) + os.sep
@@ -282,7 +283,7 @@ class Recorder(TorchFunctionMode):
 
     def _call_text(self, name, args, kwargs, reads, func=None):
         """(text, the function's last name) of a call by the public name of a function."""
-        kwargs = {k: v for k, v in kwargs.items() if not k.startswith("_") and not (k in _USUAL and v is _USUAL[k])}
+        kwargs = {k: v for k, v in kwargs.items() if not k.startswith("_") and not _is_usual(k, v)}
         if kwargs.get("dtype") is not None and args and isinstance(args[0], torch.Tensor) and args[0].dtype is kwargs["dtype"] and name in _SAME_TYPE:
             kwargs.pop("dtype")
         name = name.replace("torch.functional.", "torch.", 1)
@@ -451,7 +452,7 @@ class Recorder(TorchFunctionMode):
             raise Untraceable(f"{_place()}: {member} changes an input in place")
         if self._roots[index] in weights:
             raise Untraceable(f"{_place()}: {member} changes a view of the module's state in place")
-        if index in self._view_of:
+        if index in self._view_of and self._behind(index, name, args, target, member):
             return self._record_change_of_view(name, member, args, kwargs, target, index)
         reads = []
         plain = member.removesuffix("_") if member.endswith("_") and not member.startswith("__") else {
@@ -495,13 +496,17 @@ class Recorder(TorchFunctionMode):
         self._by_id[id(target)] = new
         self._append(text, member, reads, [{"id": new, "item": ""}])
 
+    def _behind(self, index, name, args, target, member):
+        """Is the tensor behind a view still somebody's, and can its change be written down? Where it is not, the view's own copy is changed, and
+        whoever reads the tensor all the same is refused."""
+        base, _, key = self._view_of[index]
+        alive = key in self._refs and not isinstance(self._refs[key], torch.Tensor) and self._refs[key]() is not None
+        return (alive and self._by_id.get(key) == base and base not in self._view_of and self._roots[base] == self._roots[index]
+                and name.startswith("torch.Tensor.") and bool(args) and args[0] is target and (member.endswith("_") or member == "__setitem__"))
+
     def _record_change_of_view(self, name, member, args, kwargs, target, index):
         """What is written to a view is written to the tensor behind it: a changed copy of that, of which the view is made again."""
         base, view, key = self._view_of[index]
-        if not name.startswith("torch.Tensor.") or not args or args[0] is not target or not (member.endswith("_") or member == "__setitem__"):
-            raise Untraceable(f"{_place()}: {member} changes a view in place")
-        if self._by_id.get(key) != base or base in self._view_of or self._roots[base] != self._roots[index]:
-            raise Untraceable(f"{_place()}: {member} changes a view of a view in place")
         reads = [base]
         part = view.format("t")
         if member in ("__iadd__", "__isub__", "__imul__", "__itruediv__"):
@@ -594,8 +599,16 @@ def _by_keyword(func, args, kwargs):
         return args, kwargs
     if len(args) > len(parameters) or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters[:len(args)]):
         return args, kwargs
-    named = {p.name: value for p, value in zip(parameters[2:], args[2:]) if isinstance(value, torch.Tensor) or value is not p.default}
-    return args[:2], {**named, **{k: v for k, v in kwargs.items() if k not in _USUAL or v is not _USUAL[k]}}
+    named = {p.name: value for p, value in zip(parameters[2:], args[2:]) if not _same_number(value, p.default)}
+    return args[:2], {**named, **{k: v for k, v in kwargs.items() if not _is_usual(k, v)}}
+
+
+def _same_number(value, usual):
+    return value is usual or type(value) is type(usual) and isinstance(value, (bool, int, float, str)) and value == usual
+
+
+def _is_usual(keyword, value):
+    return keyword in _USUAL and _same_number(value, _USUAL[keyword])
 
 
 def _same_storage(a, b):

@@ -48,6 +48,7 @@ std::optional<Result<Meaning>> Evaluator::Created(const std::string& name,
     const auto found = keywords.find(key);
     return found == keywords.end() ? Meaning{} : found->second;
   };
+  (void)keyword("device");  // it is the inputs' device, or the tensor is foreign
   if (name == "tensor" && arguments.size() == 1 && arguments[0].kind == Meaning::Kind::kNumber)
     return Result<Meaning>(arguments[0]);
   if ((name == "stack") && !arguments.empty() && arguments[0].kind == Meaning::Kind::kSequence) {
