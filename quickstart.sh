@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh machine to a faster kernel: installs what is missing, builds, and optimises one example on the best target
-# of this machine (CUDA when there is a GPU, else cpu). The language model's replies are recorded ones; the judge compiles,
-# checks and times every kernel here and now. Run it as often as you like; arguments go to davinci optimize.
+# of this machine (CUDA when there is a GPU, else cpu). No language model: the expert writes the kernels, the judge compiles,
+# checks and times them. Run it as often as you like; arguments go to davinci optimize.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/tools/setup.sh"
 
@@ -12,10 +12,8 @@ DAVINCI=$DAVINCI_ROOT/build/release/apps/davinci/davinci
 target=cpu
 if compgen -G '/dev/nvidia[0-9]*' >/dev/null; then target=cuda; fi
 # A run of its own each time, because a finished run would only be shown again.
-SHOWCASE=(optimize examples/gated_gelu.py --target "$target" --recipe examples/recorded.toml
-  --llm "recorded:examples/replies_$target.jsonl" --library skills --set judge.verdict_cache=false
+SHOWCASE=(optimize examples/gated_gelu.py --target "$target" --llm expert --library skills --set judge.verdict_cache=false
   --run "build/quickstart/$(date +%Y%m%d-%H%M%S)")
 
 say "davinci ${SHOWCASE[*]}"
-say "note: the model's replies are recorded (examples/replies_$target.jsonl); every kernel is judged live on this machine"
 exec "$DAVINCI" "${SHOWCASE[@]}" "$@" 9>&-

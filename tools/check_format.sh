@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 wanted=14
 
-clang_format=$(command -v "clang-format-$wanted" || command -v clang-format || true)
+clang_format=$(command -v "clang-format-$wanted" || command -v .venv/bin/clang-format || command -v clang-format || true)
 if [[ -z $clang_format ]] || ! "$clang_format" --version | grep -q "version $wanted\."; then
   echo "skipped: clang-format $wanted is not installed (apt-get install clang-format-$wanted)"
   exit 77

@@ -200,6 +200,8 @@ make_python_environment() {
     say "note: pip found no transformers, tokenizers, safetensors, gguf or openai; tests of the model are skipped here"
   run_logged "installing pyarrow (Parquet in and out of davinci sft-data)" "${pip[@]}" pyarrow==26.0.1 >/dev/null ||
     say "note: pip found no pyarrow; davinci sft-data reads and writes JSONL only"
+  run_logged "installing clang-format (tests check the sources' format)" "${pip[@]}" clang-format==14.0.6 >/dev/null ||
+    say "note: pip found no clang-format 14; the test of the format is skipped here"
   run_logged "installing NVRTC (tests compile the CUDA kernels)" "${pip[@]}" nvidia-cuda-nvrtc==13.5.37 >/dev/null ||
     say "note: pip found no nvidia-cuda-nvrtc; the tests that compile the CUDA kernels are skipped here"
   run_logged "installing the build backend of the Python package" "${pip[@]}" scikit-build-core==1.1.2 >/dev/null ||

@@ -49,8 +49,7 @@ class CoverageRun {
 
   Result<int> Run() {
     DAVINCI_ASSIGN_OR_RETURN(const Installation installation, FindInstallation(global_.python));
-    DAVINCI_ASSIGN_OR_RETURN(const auto expert,
-                             expert::Expert::Load(installation.home / "synth"));
+    DAVINCI_ASSIGN_OR_RETURN(const auto expert, expert::Expert::Load(installation.home / "synth"));
     const bool gpu = !gpu::DeviceMonitor::Create()->devices().empty();
     const Target target = arguments_.target.empty() ? (gpu ? Target::kCuda : Target::kCpu)
                                                     : *ParseTarget(arguments_.target);
@@ -74,8 +73,7 @@ class CoverageRun {
         json row = Look(expert, *judge, tasks[i], target, language);
         const std::lock_guard lock(mutex);
         found[i] = std::move(row);
-        if (terminal)
-          fmt::print(stderr, "\r\033[K{} of {}: {}", i + 1, tasks.size(), tasks[i].id);
+        if (terminal) fmt::print(stderr, "\r\033[K{} of {}: {}", i + 1, tasks.size(), tasks[i].id);
       }
     };
     {
@@ -159,11 +157,11 @@ class CoverageRun {
     (*candidate)["file"] = "candidates/" + file + ".py";
     std::error_code error;
     return JsonText(json{{"id", id},
-                           {"reference", fs::absolute(entry.path, error).string()},
-                           {"candidate", "candidates/" + file + ".py"},
-                           {"target", TargetName(target)},
-                           {"protocol", "screening"}}) +
-             "\n";
+                         {"reference", fs::absolute(entry.path, error).string()},
+                         {"candidate", "candidates/" + file + ".py"},
+                         {"target", TargetName(target)},
+                         {"protocol", "screening"}}) +
+           "\n";
   }
 
   static void Print(const json& found) {
@@ -186,9 +184,9 @@ class CoverageRun {
       }
       if (row.contains("kept_modules"))
         for (const json& kept : row["kept_modules"])
-          left += fmt::format("{}self.{}: {}", left.empty() ? "" : "; ",
-                              kept.at("module").get<std::string>(),
-                              kept.at("why").get<std::string>());
+          left +=
+              fmt::format("{}self.{}: {}", left.empty() ? "" : "; ",
+                          kept.at("module").get<std::string>(), kept.at("why").get<std::string>());
       const bool own = row.contains("candidates") && !row["candidates"].empty();
       table.AddRow({{row.at("task").get<std::string>()},
                     {status, own ? TextStyle::kPlain : TextStyle::kWarn},

@@ -141,8 +141,7 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
     return std::unique_ptr<llm::Backbone>(std::move(model));
   }
   if (first == kExpert) {
-    DAVINCI_ASSIGN_OR_RETURN(auto expert,
-                             expert::Expert::Load(place->installation.home / "synth"));
+    DAVINCI_ASSIGN_OR_RETURN(auto expert, expert::Expert::Load(place->installation.home / "synth"));
     const rollout::StepSettings& step = recipe.step;
     std::vector<Language> languages = {step.language};
     if (!step.require_language && step.target == Target::kCuda)
@@ -309,7 +308,8 @@ void AddRunFlags(CLI::App* command, RunFlags* flags) {
   command
       ->add_option("--llm", flags->llm,
                    "expert (no model: rules for any module; the default), the URL of an "
-                   "OpenAI-compatible endpoint (several share the load), embedded (--model names its folder or GGUF file), or recorded:FILE")
+                   "OpenAI-compatible endpoint (several share the load), embedded (--model names "
+                   "its folder or GGUF file), or recorded:FILE")
       ->allow_extra_args(false);
   command->add_option("--model", flags->model,
                       "Model name at the endpoint; with --llm embedded a folder or a GGUF file");

@@ -35,8 +35,8 @@ struct RunFlags {
   std::shared_ptr<llm::Backbone> backbone;
   std::string backbone_identity;
   bool expert_by_default = false;  // without a model the expert writes the kernels
-  std::string record;   // file that replies are recorded to
-  std::string library;  // skills
+  std::string record;              // file that replies are recorded to
+  std::string library;             // skills
   int turns = -1;
   int rollouts = -1;
   int schemes = -1;
@@ -59,7 +59,7 @@ void AddRunFlags(CLI::App* command, RunFlags* flags);
 struct ResolvedRecipe {
   orchestrator::RunRecipe recipe;
   std::string toml;
-  bool expert_by_default = false;    // nothing named a model
+  bool expert_by_default = false;   // nothing named a model
   bool concurrency_is_set = false;  // llm.concurrency, by a recipe or flag
 };
 // The user's configuration (orchestrator/user_config.h), recipe files, --set, then flags; the later

@@ -9,18 +9,34 @@ namespace davinci::expert {
 namespace {
 
 // The kernels' module-level names, which the user's file may not bind to something else.
-constexpr const char* kOwnNames[] = {"kernels", "SOURCE", "FLAGS", "dv", "tl", "triton", "driver",
-                                     "direct"};
+constexpr const char* kOwnNames[] = {"kernels", "SOURCE", "FLAGS",  "dv",
+                                     "tl",      "triton", "driver", "direct"};
 
 // Rules whose gain depends on sizes and machine: a variant without one of them is worth a
 // measurement. In the order in which they are tried.
-constexpr const char* kCostlyRules[] = {
-    "replay_graph",    "compensated_tf32",       "vendor_matmul_epilogue", "product_epilogue",
-    "stored_values",   "fuse_around_reduction",  "split_rows",             "columns_cpp",
-    "columns_triton",  "vendor_conv_epilogue",   "flash_attention_triton", "flash_attention_cpp",
-    "one_pass_variance", "many_rows",            "norm_in_registers",      "softmax_in_registers",
-    "fuse_reductions", "select_largest",         "reassociate",            "fast_exp",
-    "wide_loads",      "warp_rows",              "read_slices"};
+constexpr const char* kCostlyRules[] = {"replay_graph",
+                                        "compensated_tf32",
+                                        "vendor_matmul_epilogue",
+                                        "product_epilogue",
+                                        "stored_values",
+                                        "fuse_around_reduction",
+                                        "split_rows",
+                                        "columns_cpp",
+                                        "columns_triton",
+                                        "vendor_conv_epilogue",
+                                        "flash_attention_triton",
+                                        "flash_attention_cpp",
+                                        "one_pass_variance",
+                                        "many_rows",
+                                        "norm_in_registers",
+                                        "softmax_in_registers",
+                                        "fuse_reductions",
+                                        "select_largest",
+                                        "reassociate",
+                                        "fast_exp",
+                                        "wide_loads",
+                                        "warp_rows",
+                                        "read_slices"};
 
 }  // namespace
 

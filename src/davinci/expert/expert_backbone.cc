@@ -95,8 +95,8 @@ Result<llm::Reply> ExpertBackbone::Generate(const llm::Request& request, const C
   const Variant& variant = variants[(index + step) % variants.size()];
   llm::Reply reply;
   reply.text = fmt::format("{} ({}; rules: {}).\n\n```python\n{}```\n", variant.name,
-                           LanguageName(variant.language),
-                           fmt::join(variant.candidate.rules, ", "), variant.candidate.source);
+                           LanguageName(variant.language), fmt::join(variant.candidate.rules, ", "),
+                           variant.candidate.source);
   reply.finish_reason = llm::FinishReason::kStop;
   reply.cost_usd = 0;
   reply.model = "expert";

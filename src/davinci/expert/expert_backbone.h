@@ -20,8 +20,7 @@
 namespace davinci::expert {
 
 // What the reference of a task computes (judge::JudgePool::Trace).
-using Tracer =
-    std::function<Result<nlohmann::json>(const std::shared_ptr<const task::Task>& task)>;
+using Tracer = std::function<Result<nlohmann::json>(const std::shared_ptr<const task::Task>& task)>;
 
 class ExpertBackbone : public llm::Backbone {
  public:

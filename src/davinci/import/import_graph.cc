@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "davinci/synth/table_reader.h"
 
@@ -83,8 +84,8 @@ class Importer {
     imported.defined = name.defined;
     imported.signature = module_.signature;
     imported.result = module_.result;
-    imported.plain_inputs = parts.inputs == module_.names &&
-                            module_.signature.find('*') == std::string::npos;
+    imported.plain_inputs =
+        parts.inputs == module_.names && module_.signature.find('*') == std::string::npos;
     parts.imported = std::move(imported);
     if (parts.inputs.empty()) return InvalidArgument("forward gets no tensor");
     made_.task.entry = name.entry;
@@ -103,21 +104,33 @@ class Importer {
       value.dtype = DType::kBool;
     } else {
       value.dtype = traced.dtype.find("int") != std::string::npos ? DType::kIndex : DType::kFloat;
-      if (PrecisionOf(traced.dtype) != graph.precision)
-        value.foreign = traced.dtype + " elements";
+      if (PrecisionOf(traced.dtype) != graph.precision) value.foreign = traced.dtype + " elements";
     }
     if (std::find(traced.shape.begin(), traced.shape.end(), 0) != traced.shape.end())
       value.foreign = "an empty tensor";
     graph.values.push_back(std::move(value));
   }
 
+  // Between a device and the host: no graph of launches may hold it.
+  bool Transfers(const TracedCall& call) const {
+    const auto elsewhere = [&](int id) {
+      const std::string& dtype = module_.values[static_cast<size_t>(id)].dtype;
+      return dtype.starts_with("cpu ") || dtype.starts_with("cuda ");
+    };
+    return std::any_of(call.reads.begin(), call.reads.end(), elsewhere) ||
+           std::any_of(call.gives.begin(), call.gives.end(),
+                       [&](const TracedCall::Given& given) { return elsewhere(given.id); });
+  }
+
   const synth::Operator* OperatorOf(const TracedCall& call) {
     const auto found = families_.find(call.name);
-    const std::string family = call.view                ? "shape"
-                               : call.name == "module" ? "module"
+    const bool transfers = Transfers(call);
+    const std::string family = transfers                  ? "other"
+                               : call.view                ? "shape"
+                               : call.name == "module"    ? "module"
                                : found != families_.end() ? found->second
                                                           : "other";
-    const auto [known, added] = known_.try_emplace({call.name, call.view}, nullptr);
+    const auto [known, added] = known_.try_emplace({call.name, call.view, transfers}, nullptr);
     if (added) {
       synth::Operator op;
       // "__getitem__" would be mangled where a class uses it.
@@ -159,7 +172,7 @@ class Importer {
   const TracedModule& module_;
   const CallFamilies& families_;
   ImportedTask made_;
-  std::map<std::pair<std::string, bool>, const synth::Operator*> known_;
+  std::map<std::tuple<std::string, bool, bool>, const synth::Operator*> known_;
 };
 
 }  // namespace

@@ -33,8 +33,8 @@ struct ImportedTask {
 
 // What the candidate has to define: a class derived from `entry`, or a function.
 struct CandidateName {
-  std::string entry;     // "Model"; "": a function
-  std::string defined;   // "ModelNew"
+  std::string entry;    // "Model"; "": a function
+  std::string defined;  // "ModelNew"
 };
 
 Result<ImportedTask> ImportGraph(const TracedModule& module, const CandidateName& name,

@@ -22,7 +22,8 @@ class Reader {
   std::string Text(const char* key, size_t most = kMostTextBytes) {
     const json* value = Find(key);
     if (value == nullptr) return "";
-    if (!value->is_string() || value->get_ref<const std::string&>().size() > most) return Wrong(key);
+    if (!value->is_string() || value->get_ref<const std::string&>().size() > most)
+      return Wrong(key);
     return value->get<std::string>();
   }
   bool Flag(const char* key) {
@@ -195,8 +196,7 @@ Result<TracedModule> ParseTracedModule(const json& document) {
   }
   const size_t count = module.values.size();
   std::set<int> defined;
-  DAVINCI_RETURN_IF_ERROR(
-      ReadNames(reader.List("inputs"), count, false, &defined, &module.inputs));
+  DAVINCI_RETURN_IF_ERROR(ReadNames(reader.List("inputs"), count, false, &defined, &module.inputs));
   DAVINCI_RETURN_IF_ERROR(
       ReadNames(reader.List("weights"), count, true, &defined, &module.weights));
   for (const json& item : reader.List("calls")) {

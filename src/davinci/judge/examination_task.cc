@@ -71,8 +71,8 @@ Result<json> Examination::Trace() {
   DAVINCI_RETURN_IF_ERROR(session_->oracle->AwaitReady(60));
   DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask(ReferenceSpec()).status());
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
-  DAVINCI_ASSIGN_OR_RETURN(
-      auto answer, session_->oracle->Ask({{"op", "graph"}, {"seed", secret_.Next() >> 1}}));
+  DAVINCI_ASSIGN_OR_RETURN(auto answer,
+                           session_->oracle->Ask({{"op", "graph"}, {"seed", secret_.Next() >> 1}}));
   return answer.ok;
 }
 

@@ -229,9 +229,9 @@ Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target)
 
 Result<nlohmann::json> Judge::Trace(const std::shared_ptr<const task::Task>& task, Target target) {
   DAVINCI_ASSIGN_OR_RETURN(const JudgeContext* context, impl_->Ready());
-  const std::string key =
-      fmt::format("{}/{}/{}/{}/{}", task->hash, TargetName(target), context->hello.value("torch", ""),
-                  kTraceVersion, impl_->device.empty() ? "host" : "device");
+  const std::string key = fmt::format("{}/{}/{}/{}/{}", task->hash, TargetName(target),
+                                      context->hello.value("torch", ""), kTraceVersion,
+                                      impl_->device.empty() ? "host" : "device");
   if (impl_->facts)
     if (auto known = impl_->facts->Get("graph", key); known.ok() && *known) return **known;
   Job job;

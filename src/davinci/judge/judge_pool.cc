@@ -73,8 +73,8 @@ Result<nlohmann::json> JudgePool::Trace(const std::shared_ptr<const task::Task>&
   request.target = target;
   Seat* seat = Take(request);
   auto judge = JudgeOf(seat);
-  Result<nlohmann::json> traced = judge.ok() ? (*judge)->Trace(task, target)
-                                             : Result<nlohmann::json>(judge.status());
+  Result<nlohmann::json> traced =
+      judge.ok() ? (*judge)->Trace(task, target) : Result<nlohmann::json>(judge.status());
   std::lock_guard lock(mutex_);
   --seat->under_way;
   return traced;

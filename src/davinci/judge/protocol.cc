@@ -38,9 +38,9 @@ Result<Protocol> ProtocolByName(std::string_view name) {
   protocol.name = std::string(name);
   if (name == "davinci") {
     protocol.launches = 3;
-    protocol.steps = {{"task"},       {"heavy_tailed"}, {"log_uniform"}, {"small_scale"},
-                      {"degenerate"}, {"large_mean"},   {"outliers"},    {"task", true},
-                      {"heavy_tailed", true}};
+    protocol.steps = {{"task"},        {"heavy_tailed"}, {"log_uniform"},
+                      {"small_scale"}, {"degenerate"},   {"large_mean"},
+                      {"outliers"},    {"task", true},   {"heavy_tailed", true}};
     return protocol;
   }
   if (name == "screening") {

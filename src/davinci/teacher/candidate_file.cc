@@ -144,8 +144,8 @@ std::string CandidateWriter::ImportedFile(const std::string& kernels, const std:
           "    def __setattr__(self, name, value):\n"
           "        self.__dict__.pop(\"configuration_digest\", None)\n"
           "        super().__setattr__(name, value)\n\n";
-    file += fmt::format("    def {}({}{}):\n", replays ? "compute" : "forward", self,
-                        from.signature);
+    file +=
+        fmt::format("    def {}({}{}):\n", replays ? "compute" : "forward", self, from.signature);
     indent = "        ";
   }
   const auto add = [&](const std::string& line) { file += indent + line + "\n"; };

@@ -58,6 +58,10 @@ void CandidateWriter::Opaque(Id id) {
     const std::string text = Filled(value.text, names);
     Line(value.effect ? text : fmt::format("{} = {}", Variable(id), text));
     if (value.effect) return;
+    // A library answers in the order of its operands' memory.
+    if (task_.parts.imported && value.contiguous && !value.operands.empty() &&
+        IsStrided(value.operands[0]))
+      strided_.insert(id);
   }
   MakeContiguous(id);
 }
@@ -130,6 +134,23 @@ const synth::Value& CandidateWriter::InputValue(size_t i) const {
   return graph_.values[static_cast<size_t>(graph_.inputs[i])];
 }
 
+// Within the region: then the operand's element is read before the output's is written.
+bool CandidateWriter::DependsOn(const Region& region, Id output, Id operand) const {
+  std::vector<Id> open = {output};
+  std::set<Id> seen;
+  while (!open.empty()) {
+    const Id id = open.back();
+    open.pop_back();
+    if (!seen.insert(id).second) continue;
+    for (const Id read : p_[id].operands) {
+      if (read == operand) return true;
+      if (std::find(region.members.begin(), region.members.end(), read) != region.members.end())
+        open.push_back(read);
+    }
+  }
+  return false;
+}
+
 Id CandidateWriter::Overwritten(const Region& region, Id output) {
   if (region.HasReduction() || p_[output].dtype != DType::kFloat) return -1;
   for (const Id member : region.members)
@@ -139,8 +160,8 @@ Id CandidateWriter::Overwritten(const Region& region, Id output) {
                                : value.what == "matmul" ? "vendor_matmul_epilogue"
                                                         : "";
       if (value.kind != Kind::kOpaque || rule.empty() || !Allows(rule) || value.view || value.own ||
-          !value.contiguous || value.dtype != DType::kFloat || overwritten_.contains(operand) ||
-          !region.placements.contains(operand) ||
+          !value.contiguous || strided_.contains(operand) || value.dtype != DType::kFloat ||
+          overwritten_.contains(operand) || !region.placements.contains(operand) ||
           region.placements.at(operand).axes != region.placements.at(output).axes)
         continue;
       if (std::any_of(region.members.begin(), region.members.end(), [&](Id reader) {
@@ -155,7 +176,7 @@ Id CandidateWriter::Overwritten(const Region& region, Id output) {
                 region.members.end())
           only_here = false;
       }
-      if (!only_here) continue;
+      if (!only_here || !DependsOn(region, output, operand)) continue;
       overwritten_.insert(operand);
       Use(rule);
       return operand;
@@ -180,8 +201,8 @@ void CandidateWriter::Allocate(const Region& region) {
     for (size_t i = 0; i < graph_.inputs.size() && like.empty(); ++i) {
       const auto& input = InputValue(i);
       bool same = input.dtype == DType::kFloat && value.dtype == DType::kFloat &&
-                  input.foreign.empty() &&
-                  input.shape.size() == value.shape.size() && !value.shape.empty();
+                  input.foreign.empty() && input.shape.size() == value.shape.size() &&
+                  !value.shape.empty();
       for (size_t k = 0; same && k < value.shape.size(); ++k)
         same = p_.Same(value.shape[k], input.shape[k]);
       if (same) like = task_.parts.inputs[i];
@@ -196,8 +217,8 @@ void CandidateWriter::Allocate(const Region& region) {
     std::string input = task_.parts.inputs[0], type;
     if (value.dtype == DType::kFloat) {
       size_t alike = 0;
-      while (alike < graph_.inputs.size() && (InputValue(alike).dtype != DType::kFloat ||
-                                              !InputValue(alike).foreign.empty()))
+      while (alike < graph_.inputs.size() &&
+             (InputValue(alike).dtype != DType::kFloat || !InputValue(alike).foreign.empty()))
         ++alike;
       if (alike < graph_.inputs.size())
         input = task_.parts.inputs[alike];

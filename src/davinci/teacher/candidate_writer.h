@@ -75,6 +75,7 @@ class CandidateWriter {
   // The fresh result of a vendor call that an output may overwrite: nothing else reads it, and the
   // kernel reads each of its elements where it writes. -1: none.
   Id Overwritten(const Region& region, Id output);
+  bool DependsOn(const Region& region, Id output, Id operand) const;
   void Allocate(const Region& region);
 
   // Microseconds of a call, estimated for a large device and its host; `held`: a graph may hold all
@@ -123,7 +124,7 @@ class CandidateWriter {
   std::set<std::string> read_inputs_, kernel_names_;
   std::set<Id> templates_;  // values that a template computes
   std::set<Id> overwritten_;
-  std::set<Id> strided_;  // reshapes of views
+  std::set<Id> strided_;     // reshapes of views
   std::map<Id, Id> slices_;  // loads that read a slice, and the view that PyTorch makes of it
 };
 

@@ -199,9 +199,10 @@ Result<Meaning> Evaluator::Binary(const std::string& op, const Meaning& a, const
                  ? value.id
                  : p_->Size(p_->graph.dims.Constant(static_cast<int64_t>(*value.number)));
     };
-    DAVINCI_ASSIGN_OR_RETURN(
-        const Id result,
-        Integer(op == "+" ? "iadd" : op == "-" ? "isub" : "imul", whole(a), whole(b)));
+    DAVINCI_ASSIGN_OR_RETURN(const Id result, Integer(op == "+"   ? "iadd"
+                                                      : op == "-" ? "isub"
+                                                                  : "imul",
+                                                      whole(a), whole(b)));
     return Meaning::Tensor(result);
   }
   if (op == "@") {

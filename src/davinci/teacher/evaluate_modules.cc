@@ -230,11 +230,10 @@ Result<Meaning> Evaluator::Module(const Names&, const Meanings& inputs) {
     }
     const bool track = IsTrue(keyword("track_running_stats", 1));
     const Running running = [&](const char* which) { return Weight(which, {shape[1]}); };
-    if (!training_)
-      return BatchNormOf(inputs[0], weight, bias, keyword("eps", 1e-5), running);
-    DAVINCI_ASSIGN_OR_RETURN(const Meaning result, BatchNorm(x, weight, bias, keyword("eps", 1e-5),
-                                                             keyword("momentum", 0.1),
-                                                             track ? running : Running()));
+    if (!training_) return BatchNormOf(inputs[0], weight, bias, keyword("eps", 1e-5), running);
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning result,
+                             BatchNorm(x, weight, bias, keyword("eps", 1e-5),
+                                       keyword("momentum", 0.1), track ? running : Running()));
     if (track) {
       TensorValue counted;
       counted.kind = TensorValue::Kind::kOpaque;

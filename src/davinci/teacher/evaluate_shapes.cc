@@ -51,7 +51,8 @@ Result<Meaning> Evaluator::Reshape(Id x, std::vector<DimId> shape) {
       }
     if (axis < shape.size()) return Meaning::Tensor(Position(shape, axis));
   }
-  if (p_->graph.pattern == nullptr && (*p_)[x].virtual_) return Unknown("an index that is computed");
+  if (p_->graph.pattern == nullptr && (*p_)[x].virtual_)
+    return Unknown("an index that is computed");
   TensorValue value;
   value.kind = TensorValue::Kind::kReshape;
   value.operands = {x};

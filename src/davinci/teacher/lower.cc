@@ -74,8 +74,8 @@ struct FormFiller {
       for (size_t i = 0; i < node.inputs.size(); ++i) inputs.push_back(Input(i));
       return synth::Join(inputs, ", ");
     }
-    if (!name.empty() && std::all_of(name.begin(), name.end(),
-                                     [](char c) { return c >= '0' && c <= '9'; }))
+    if (!name.empty() &&
+        std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
       return Input(std::stoul(name));
     for (size_t k = 0; k < node.op->inputs.size() && k < node.inputs.size(); ++k)
       if (node.op->inputs[k].name == name) return Input(k);
@@ -253,8 +253,8 @@ class Lowering {
     if (parts_.imported == std::nullopt) return false;
     for (size_t i = begin; i < program_.values.size(); ++i) {
       const TensorValue& value = program_.values[i];
-      const bool all = value.kind == TensorValue::Kind::kOpaque ||
-                       value.kind == TensorValue::Kind::kReshape;
+      const bool all =
+          value.kind == TensorValue::Kind::kOpaque || value.kind == TensorValue::Kind::kReshape;
       if (!all && value.kind != TensorValue::Kind::kLoad) continue;
       for (size_t k = 0; k < (all ? value.operands.size() : 1); ++k) {
         const TensorValue& read = program_[value.operands[k]];
@@ -418,7 +418,7 @@ class Lowering {
   const synth::ClassParts& parts_;
   const Tables& tables_;
   const LowerOptions& options_;
-  std::vector<Id> ids_;  // by value of the graph; -1: see light_
+  std::vector<Id> ids_;                               // by value of the graph; -1: see light_
   std::map<ValueId, std::pair<Meaning, int>> light_;  // and the node
 };
 

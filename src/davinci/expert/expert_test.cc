@@ -1,0 +1,127 @@
+#include "davinci/expert/expert.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "davinci/data/rollout.h"
+#include "davinci/expert/expert_backbone.h"
+
+namespace davinci::expert {
+namespace {
+
+using nlohmann::json;
+
+const std::filesystem::path kSynth = std::filesystem::path(DAVINCI_SOURCE_DIR) / "synth";
+
+// relu(x) * self.scale, or something that no rule knows.
+json Traced(const std::string& first = "torch.relu({0})", const std::string& name = "relu") {
+  json document = json::parse(R"json({
+    "inputs": [{"id": 0, "text": "x"}],
+    "weights": [{"id": 1, "text": "self.scale", "contiguous": true}],
+    "values": [{"shape": [64, 512], "dtype": "float32"}, {"shape": [512], "dtype": "float32"},
+               {"shape": [64, 512], "dtype": "float32"}, {"shape": [64, 512], "dtype": "float32"}],
+    "calls": [{"reads": [0], "gives": [{"id": 2, "item": ""}], "view": false, "effect": false,
+               "place": "net.py:3", "module": ""}],
+    "outputs": [2], "result": "{0}", "signature": "x", "names": ["x"],
+    "source": {"future": "", "text": "import torch\n\n\nclass Model(torch.nn.Module):\n    pass\n",
+               "names": ["Model", "torch"]},
+    "training": true, "helpers": "", "guard": "x.shape == (64, 512)",
+    "fallback": "super().forward(x)", "kept": []})json");
+  document["calls"][0]["text"] = first;
+  document["calls"][0]["name"] = name;
+  return document;
+}
+
+json WithProduct() {
+  json document = Traced();
+  document["calls"].push_back({{"text", "{0} * {1}"},
+                               {"name", "mul"},
+                               {"reads", {2, 1}},
+                               {"gives", {{{"id", 3}, {"item", ""}}}},
+                               {"view", false},
+                               {"effect", false},
+                               {"place", "net.py:4"},
+                               {"module", ""}});
+  document["outputs"] = {3};
+  return document;
+}
+
+task::Task ATask() {
+  task::Task task;
+  task.candidate_entry = "ModelNew";
+  return task;
+}
+
+TEST(Expert, ACandidateExtendsTheUsersClass) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok()) << expert.status().ToString();
+  const auto task = expert->Import(WithProduct(), ATask());
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  for (const Language language : {Language::kCpp, Language::kTriton, Language::kCuda}) {
+    const auto variants = expert->Variants(*task, language, 8);
+    ASSERT_FALSE(variants.empty());
+    const std::string& source = variants[0].candidate.source;
+    EXPECT_EQ(variants[0].candidate.own_kernels, 1);  // both calls are one kernel
+    EXPECT_NE(source.find("class ModelNew(Model):"), std::string::npos) << source;
+    EXPECT_NE(source.find("if not (x.shape == (64, 512)):"), std::string::npos) << source;
+    EXPECT_EQ(source.find("class Model(torch.nn.Module)"), source.rfind("class Model("));
+  }
+}
+
+TEST(Expert, WhatNoRuleKnowsStaysACallWithItsReason) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  const auto task = expert->Import(Traced("torch.special.airy_ai({0})", "airy_ai"), ATask());
+  ASSERT_TRUE(task.ok());
+  std::string why;
+  EXPECT_TRUE(expert->Variants(*task, Language::kCpp, 8, &why).empty());
+  EXPECT_EQ(why, "every call stays PyTorch's");
+}
+
+TEST(Expert, AKeywordThatAFunctionDoesNotKnowIsNotIgnored) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document = Traced("torch.nn.functional.layer_norm({0}, (512,), wide=True)", "layer_norm");
+  const auto task = expert->Import(document, ATask());
+  ASSERT_TRUE(task.ok());
+  EXPECT_TRUE(expert->Variants(*task, Language::kCpp, 8).empty());
+}
+
+TEST(ExpertBackbone, EachRolloutIsAnotherWay) {
+  auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  ExpertBackbone backbone(std::move(expert).value(), {Language::kCpp},
+                          [](const auto&) { return Result<json>(WithProduct()); });
+  backbone.Prepare({{"net", std::make_shared<task::Task>(ATask())}}, 8);
+  const size_t count = backbone.NumVariants("net");
+  ASSERT_GE(count, 1u);
+  std::set<std::string> texts;
+  for (size_t i = 0; i < count; ++i) {
+    llm::Request request;
+    request.label = ToString(TurnId{{"net", 0, static_cast<int>(i), 1}, 1});
+    const auto reply = backbone.Generate(request, CancelToken());
+    ASSERT_TRUE(reply.ok()) << reply.status().ToString();
+    EXPECT_NE(reply->text.find("```python"), std::string::npos);
+    texts.insert(reply->text);
+  }
+  EXPECT_EQ(texts.size(), count);
+}
+
+TEST(ExpertBackbone, ATaskThatCannotBeTracedFailsWithThePlace) {
+  auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  ExpertBackbone backbone(std::move(expert).value(), {Language::kCpp}, [](const auto&) {
+    return Result<json>(
+        json{{"untraceable", "net.py:9: item makes what follows depend on numbers"}});
+  });
+  backbone.Prepare({{"net", std::make_shared<task::Task>(ATask())}}, 8);
+  EXPECT_EQ(backbone.NumVariants("net"), 0u);
+  llm::Request request;
+  request.label = ToString(TurnId{{"net", 0, 0, 1}, 1});
+  const auto reply = backbone.Generate(request, CancelToken());
+  EXPECT_NE(reply.status().message().find("net.py:9"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace davinci::expert

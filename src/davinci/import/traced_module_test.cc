@@ -1,0 +1,108 @@
+#include "davinci/import/traced_module.h"
+
+#include <gtest/gtest.h>
+
+#include "davinci/import/import_graph.h"
+
+namespace davinci::import {
+namespace {
+
+using nlohmann::json;
+
+json Relu() {
+  return json::parse(R"json({
+    "inputs": [{"id": 0, "text": "x"}],
+    "weights": [{"id": 1, "text": "self.scale", "contiguous": true}],
+    "values": [{"shape": [4, 8], "dtype": "float32"}, {"shape": [8], "dtype": "float32"},
+               {"shape": [4, 8], "dtype": "float32"}, {"shape": [4, 8], "dtype": "float64"}],
+    "calls": [{"text": "{0} * {1}", "name": "mul", "reads": [0, 1],
+               "gives": [{"id": 2, "item": ""}], "view": false, "effect": false,
+               "place": "net.py:3", "module": ""},
+              {"text": "{0}.double()", "name": "__double__", "reads": [2],
+               "gives": [{"id": 3, "item": ""}], "view": false, "effect": false,
+               "place": "net.py:4", "module": ""}],
+    "outputs": [3], "result": "{{'y': {0}}}", "signature": "x", "names": ["x"],
+    "source": {"future": "", "text": "import torch\n", "names": ["torch"]},
+    "training": true, "helpers": "", "guard": "x.shape == (4, 8)",
+    "fallback": "super().forward(x)", "kept": []
+  })json");
+}
+
+TEST(TracedModule, IsReadAsItWasWritten) {
+  const auto module = ParseTracedModule(Relu());
+  ASSERT_TRUE(module.ok()) << module.status().ToString();
+  EXPECT_EQ(module->calls.size(), 2u);
+  EXPECT_EQ(module->calls[0].reads, (std::vector<int>{0, 1}));
+  EXPECT_EQ(module->weights[0].text, "self.scale");
+  EXPECT_TRUE(module->training);
+}
+
+TEST(TracedModule, ARefusalIsBadInputWithItsReason) {
+  const auto module = ParseTracedModule({{"untraceable", "net.py:7: item"}});
+  EXPECT_EQ(module.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(module.status().message(), "net.py:7: item");
+}
+
+TEST(TracedModule, ATensorIsThereBeforeItIsRead) {
+  json document = Relu();
+  document["calls"][0]["reads"] = {0, 3};
+  EXPECT_EQ(ParseTracedModule(document).status().code(), StatusCode::kInternal);
+}
+
+TEST(TracedModule, ATextReadsOnlyWhatItsCallReads) {
+  for (const char* text : {"{0} * {2}", "{x}", "{", "{99999999}", "{0"}) {
+    json document = Relu();
+    document["calls"][0]["text"] = text;
+    EXPECT_FALSE(ParseTracedModule(document).ok()) << text;
+  }
+}
+
+TEST(TracedModule, SizesAreBounded) {
+  for (const json& shape : {json{-1}, json{"4"}, json{1e6}, json{1 << 30, 1 << 30}}) {
+    json document = Relu();
+    document["values"][0]["shape"] = shape;
+    EXPECT_FALSE(ParseTracedModule(document).ok()) << shape;
+  }
+}
+
+TEST(TracedModule, EveryMemberIsNeeded) {
+  const json document = Relu();
+  for (const auto& [key, value] : document.items()) {
+    json less = document;
+    less.erase(key);
+    EXPECT_FALSE(ParseTracedModule(less).ok()) << key;
+  }
+}
+
+TEST(ImportGraph, CallsBecomeNodesAndOtherElementTypesAreForeign) {
+  const auto module = ParseTracedModule(Relu());
+  ASSERT_TRUE(module.ok());
+  const auto imported = ImportGraph(*module, {"Model", "ModelNew"}, {{"mul", "pointwise"}});
+  ASSERT_TRUE(imported.ok()) << imported.status().ToString();
+  const synth::Graph& graph = imported->graph;
+  ASSERT_EQ(graph.nodes.size(), 2u);
+  EXPECT_EQ(graph.nodes[0].op->family, "pointwise");
+  EXPECT_EQ(graph.nodes[1].op->name, "double");  // underscores would be mangled in a class
+  EXPECT_EQ(graph.precision, synth::Precision::kFp32);
+  EXPECT_TRUE(graph.values[2].foreign.empty());
+  EXPECT_EQ(graph.values[3].foreign, "float64 elements");
+  EXPECT_EQ(graph.inputs, (std::vector<synth::ValueId>{0}));
+  EXPECT_TRUE(imported->task.parts.imported->plain_inputs);
+}
+
+TEST(ImportGraph, PartsOfAnArgumentGetNamesOfTheirOwn) {
+  json document = Relu();
+  document["inputs"][0]["text"] = "batch['x']";
+  document["names"] = {"batch"};
+  document["signature"] = "batch";
+  const auto module = ParseTracedModule(document);
+  ASSERT_TRUE(module.ok());
+  const auto imported = ImportGraph(*module, {"Model", "ModelNew"}, {});
+  ASSERT_TRUE(imported.ok());
+  EXPECT_EQ(imported->task.parts.inputs[0], "part_1");
+  EXPECT_EQ(imported->task.parts.imported->first_lines, "part_1 = batch['x']\n");
+  EXPECT_FALSE(imported->task.parts.imported->plain_inputs);
+}
+
+}  // namespace
+}  // namespace davinci::import

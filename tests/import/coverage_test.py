@@ -1,0 +1,55 @@
+"""Modules as people write them are imported: ``davinci coverage`` on the corpus, on tasks/ and on what must be refused.
+
+    coverage_test.py DAVINCI
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+DAVINCI = sys.argv.pop(1)
+# Arguments of the constructor are objects of the task file, which no candidate can see.
+NO_TASKS = {"bert_layer", "efficientnet_mbconv", "gpt_block", "latent_kv_attention"}
+IMPORTED = {"whole", "parts", "kept"}
+
+
+def coverage(*paths):
+    done = subprocess.run([DAVINCI, "coverage", *map(str, paths), "-t", "cpu", "--json"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise AssertionError(f"davinci coverage: {done.returncode}\n{done.stderr[-2000:]}")
+    return {task["task"]: task for task in json.loads(done.stdout)["tasks"]}
+
+
+class CoverageTest(unittest.TestCase):
+    def test_modules_as_people_write_them_are_imported(self):
+        found = coverage(HERE / "modules")
+        tasks = {name: task for name, task in found.items() if name not in NO_TASKS}
+        missing = {name: task.get("why") for name, task in tasks.items() if task["status"] not in IMPORTED}
+        self.assertGreaterEqual(len(tasks) - len(missing), 0.97 * len(tasks), missing)
+        self.assertFalse([name for name in missing if tasks[name]["status"] == "broken"], missing)
+        own = [name for name, task in tasks.items() if task.get("candidates")]
+        self.assertGreaterEqual(len(own), 0.95 * len(tasks))
+
+    def test_what_cannot_be_traced_is_refused_with_the_place_or_kept(self):
+        found = coverage(HERE / "refused")
+        for name in ("boolean_mask_rows", "branch_on_sum", "item_loop_iterations", "numpy_round_trip", "input_changed_in_place",
+                     "ten_thousand_nodes", "running_state_buffer"):
+            self.assertEqual(found[name]["status"], "refused", found[name])
+            self.assertRegex(found[name]["why"], rf"{name}\.py:\d+: ")
+        self.assertEqual(found["global_call_counter"]["status"], "refused")
+        for name, module in (("early_exit_submodule", "gate"), ("nonzero_submodule", "moe")):
+            self.assertEqual(found[name]["status"], "parts", found[name])
+            self.assertEqual(found[name]["kept_modules"][0]["module"], module)
+
+    def test_the_suite_of_tasks_is_imported(self):
+        found = coverage(ROOT / "tasks")
+        missing = {name: task.get("why") for name, task in found.items() if task["status"] not in IMPORTED}
+        self.assertEqual(set(missing), {"pointwise/clamp_inplace"}, missing)
+
+
+if __name__ == "__main__":
+    unittest.main()
