@@ -88,6 +88,50 @@ TEST(Expert, AKeywordThatAFunctionDoesNotKnowIsNotIgnored) {
   EXPECT_TRUE(expert->Variants(*task, Language::kCpp, 8).empty());
 }
 
+// relu(x), then its rows beside one another: two axes of the result are one axis of relu's.
+TEST(Expert, AValueAgainstItselfIsNoAxisTwice) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document = Traced();
+  document["values"] = json::parse(R"json([
+    {"shape": [16], "dtype": "float32"}, {"shape": [16], "dtype": "float32"},
+    {"shape": [16], "dtype": "float32"}, {"shape": [16, 1], "dtype": "float32"},
+    {"shape": [1, 16], "dtype": "float32"}, {"shape": [16, 16], "dtype": "float32"}])json");
+  const auto add = [&](const char* text, const char* name, std::vector<int> reads, int gives) {
+    document["calls"].push_back({{"text", text},
+                                 {"name", name},
+                                 {"reads", reads},
+                                 {"gives", {{{"id", gives}, {"item", ""}}}},
+                                 {"view", std::string_view(name) == "unsqueeze"},
+                                 {"effect", false},
+                                 {"place", "net.py:4"},
+                                 {"module", ""}});
+  };
+  add("{0}.unsqueeze(1)", "unsqueeze", {2}, 3);
+  add("{0}.unsqueeze(0)", "unsqueeze", {2}, 4);
+  add("{0} * {1}", "mul", {3, 4}, 5);
+  document["outputs"] = {5};
+  const auto task = expert->Import(document, ATask());
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  const auto variants = expert->Variants(*task, Language::kCpp, 1);
+  ASSERT_FALSE(variants.empty());
+  EXPECT_EQ(variants[0].candidate.own_kernels, 2);  // relu, and the product
+}
+
+TEST(Expert, APoolingWindowThatCountsOtherwiseStaysACall) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  for (const bool usual : {true, false}) {
+    json document = Traced(std::string("torch.nn.functional.avg_pool2d({0}, 3, 1, 1, False, ") +
+                               (usual ? "True" : "False") + ", None)",
+                           "avg_pool2d");
+    for (json& value : document["values"]) value["shape"] = {2, 4, 8, 8};
+    const auto task = expert->Import(document, ATask());
+    ASSERT_TRUE(task.ok());
+    EXPECT_EQ(expert->Variants(*task, Language::kCpp, 1).empty(), !usual);
+  }
+}
+
 TEST(ExpertBackbone, EachRolloutIsAnotherWay) {
   auto expert = Expert::Load(kSynth);
   ASSERT_TRUE(expert.ok());

@@ -105,6 +105,13 @@ Result<Meaning> Evaluator::Pool(Id x, const std::string& name, const Meanings& a
         !(max && keyword == "dilation"))
       return Unknown(name + " with " + keyword);
   if (!stride || !padding || !dilation) return Unknown(name);
+  // Behind those: ceil_mode; count_include_pad and divisor_override, or return_indices.
+  for (size_t at = max ? 5 : 4; at < arguments.size(); ++at) {
+    const Meaning& more = arguments[at];
+    const bool usual =
+        !max && at == 5 ? IsTrue(more) : more.kind == Meaning::Kind::kNone || more.number == 0.0;
+    if (!usual) return Unknown(fmt::format("{} with argument {}", name, at + 1));
+  }
   auto& dims = p_->graph.dims;
   const auto constant = [&](int64_t value) { return dims.Constant(value); };
   // N, C, O1, …, window 1, …, window n, On.

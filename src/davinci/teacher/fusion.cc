@@ -236,6 +236,11 @@ class Fuser {
   // Registers the leaves that `id` reads, then the value itself.
   bool Accept(int r, Id id, const Placement& placement) {
     Region& region = R(r);
+    // x[:, None] * x[None, :] of a value of the region: two axes cannot be one axis of the space.
+    std::set<int> seen;
+    for (const Axes& axes : placement.axes)
+      for (const int axis : axes)
+        if (!seen.insert(axis).second) return false;
     PlaceOperands(&region, id, placement);
     // A value that leaves the region must have one element per kept position.
     if (!CoversKept(region, placement)) return false;
