@@ -226,7 +226,6 @@ class Python(unittest.TestCase):
         self.assertEqual((wrong.status, wrong.correct), ("mismatch", False), wrong)
         for call, part in ((lambda: davinci.judge(self.here / "nothing.py", KERNEL), "nothing.py"),
                            (lambda: davinci.judge(model, KERNEL, x, protocol="davinchi"), "davinchi"),
-                           (lambda: davinci.optimize(model, x, progress=False, target="cpu", task_folder=self.here), "no language model; say which"),
                            (lambda: davinci.benchmark(self.here / "no_tasks", llm="recorded:x"), "no_tasks")):
             with self.assertRaises(davinci.BadInput) as caught:
                 call()
