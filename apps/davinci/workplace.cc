@@ -154,13 +154,23 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
           return (*pool)->Trace(task, target);
         });
     *identity = kExpert;
-    place->parts.prepare_tasks = [expert = made.get(), most = static_cast<size_t>(step.rollouts)](
-                                     std::vector<rollout::TaskInput>* inputs) {
+    place->parts.prepare_tasks = [expert = made.get(), note = place->on_notice,
+                                  most = static_cast<size_t>(step.rollouts)](
+                                     std::vector<rollout::TaskInput>* inputs) -> Status {
       std::vector<std::pair<std::string, std::shared_ptr<const task::Task>>> tasks;
       for (const rollout::TaskInput& input : *inputs) tasks.emplace_back(input.id, input.task);
       expert->Prepare(tasks, most);
-      for (rollout::TaskInput& input : *inputs)
-        input.rollouts = static_cast<int>(std::max<size_t>(1, expert->NumVariants(input.id)));
+      size_t none = 0;
+      for (rollout::TaskInput& input : *inputs) {
+        const size_t count = expert->NumVariants(input.id);
+        input.rollouts = static_cast<int>(std::max<size_t>(1, count));
+        if (count > 0) continue;
+        ++none;
+        if (inputs->size() == 1) return expert->WhyNone(input.id);
+        if (note) note(fmt::format("{}: {}", input.id, expert->WhyNone(input.id).message()));
+      }
+      return none < inputs->size() ? Status::Ok()
+                                   : InvalidArgument("the expert has no kernel for any task");
     };
     return std::unique_ptr<llm::Backbone>(std::move(made));
   }

@@ -66,6 +66,12 @@ size_t ExpertBackbone::NumVariants(const std::string& task) const {
   return found == tasks_.end() ? 0 : found->second.variants.size();
 }
 
+Status ExpertBackbone::WhyNone(const std::string& task) const {
+  const auto found = tasks_.find(task);
+  return found == tasks_.end() ? NotFound("the expert was not given this task")
+                               : found->second.status;
+}
+
 const Variant* ExpertBackbone::Best(const std::string& task) const {
   const auto found = tasks_.find(task);
   return found == tasks_.end() || found->second.variants.empty() ? nullptr
@@ -88,19 +94,22 @@ Result<llm::Reply> ExpertBackbone::Generate(const llm::Request& request, const C
   const auto found = tasks_.find(turn.rollout.task);
   if (found == tasks_.end())
     return NotFound(fmt::format("{}: the expert was not given this task", turn.rollout.task));
-  DAVINCI_RETURN_IF_ERROR(found->second.status);
-  const std::vector<Variant>& variants = found->second.variants;
-  const auto index = static_cast<size_t>(turn.rollout.rollout) % variants.size();
-  const size_t step = static_cast<size_t>(turn.turn) - 1;
-  const Variant& variant = variants[(index + step) % variants.size()];
   llm::Reply reply;
-  reply.text = fmt::format("{} ({}; rules: {}).\n\n```python\n{}```\n", variant.name,
-                           LanguageName(variant.language), fmt::join(variant.candidate.rules, ", "),
-                           variant.candidate.source);
   reply.finish_reason = llm::FinishReason::kStop;
   reply.cost_usd = 0;
   reply.model = "expert";
   reply.endpoint = "expert";
+  const std::vector<Variant>& variants = found->second.variants;
+  if (variants.empty()) {
+    reply.text = found->second.status.message();
+    return reply;
+  }
+  const auto index = static_cast<size_t>(turn.rollout.rollout) % variants.size();
+  const size_t step = static_cast<size_t>(turn.turn) - 1;
+  const Variant& variant = variants[(index + step) % variants.size()];
+  reply.text = fmt::format("{} ({}; rules: {}).\n\n```python\n{}```\n", variant.name,
+                           LanguageName(variant.language), fmt::join(variant.candidate.rules, ", "),
+                           variant.candidate.source);
   if (request.on_token) request.on_token({.text = reply.text});
   return reply;
 }

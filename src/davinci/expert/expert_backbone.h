@@ -1,8 +1,8 @@
 // The expert in the place of a language model: rollout r of a task gets the r-th way to write its
 // kernels. The judge chooses among them, as among anybody's.
 //
-// Tasks are traced and imported before the first call (Prepare). A task that cannot be imported, or
-// that no rule covers, fails with one line that says why.
+// Tasks are traced and imported before the first call (Prepare). For a task that cannot be
+// imported, or that no rule covers, the reply is one line that says why (WhyNone).
 //
 // Threads: Prepare() once, then any number may call Generate().
 #pragma once
@@ -33,6 +33,8 @@ class ExpertBackbone : public llm::Backbone {
                size_t most);
   // How many ways there are; 0: none, or the task is unknown.
   size_t NumVariants(const std::string& task) const;
+  // Why a task has none.
+  Status WhyNone(const std::string& task) const;
   // The first of them; null: none.
   const Variant* Best(const std::string& task) const;
   // Calls that stay PyTorch's in it, and why; "" where there are none.

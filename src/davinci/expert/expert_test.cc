@@ -164,7 +164,9 @@ TEST(ExpertBackbone, ATaskThatCannotBeTracedFailsWithThePlace) {
   llm::Request request;
   request.label = ToString(TurnId{{"net", 0, 0, 1}, 1});
   const auto reply = backbone.Generate(request, CancelToken());
-  EXPECT_NE(reply.status().message().find("net.py:9"), std::string::npos);
+  ASSERT_TRUE(reply.ok());
+  EXPECT_NE(reply->text.find("net.py:9"), std::string::npos);
+  EXPECT_EQ(backbone.WhyNone("net").code(), StatusCode::kInvalidArgument);
 }
 
 }  // namespace

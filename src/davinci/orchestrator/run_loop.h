@@ -57,8 +57,8 @@ struct RunParts {
   std::string harness_source;               // python/davinci_runtime/harness.py, likewise
   int num_cores = 1;
   // Called with the tasks before the first rollout: may set their numbers of rollouts and the
-  // kernels to start from. May be empty.
-  std::function<void(std::vector<rollout::TaskInput>*)> prepare_tasks;
+  // kernels to start from; an error ends the run before it begins. May be empty.
+  std::function<Status(std::vector<rollout::TaskInput>*)> prepare_tasks;
   // What the user should know about the models (OpenAiClient::Notices); may be empty.
   std::function<std::vector<std::string>()> notices;
 };
