@@ -214,6 +214,7 @@ void AddBenchCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
                    "Only these tasks: ids, their last parts, or patterns with * ? [ ]")
       ->delimiter(',');
   AddRunFlags(command, &arguments->flags);
+  arguments->flags.expert_by_default = true;
   command
       ->add_option("--task-minutes", arguments->task_minutes,
                    "Model calls and judgements of one task; then its samples get no further turn "

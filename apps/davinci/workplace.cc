@@ -166,11 +166,10 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
         input.rollouts = static_cast<int>(std::max<size_t>(1, count));
         if (count > 0) continue;
         ++none;
-        if (inputs->size() == 1) return expert->WhyNone(input.id);
-        if (note) note(fmt::format("{}: {}", input.id, expert->WhyNone(input.id).message()));
+        if (note && inputs->size() > 1)
+          note(fmt::format("{}: {}", input.id, expert->WhyNone(input.id).message()));
       }
-      return none < inputs->size() ? Status::Ok()
-                                   : InvalidArgument("the expert has no kernel for any task");
+      return none < inputs->size() ? Status::Ok() : expert->WhyNone(inputs->front().id);
     };
     return std::unique_ptr<llm::Backbone>(std::move(made));
   }
@@ -390,7 +389,8 @@ Result<bool> ChooseExpert(const RunFlags& flags, config::Recipe* recipe) {
   const bool named = IsSet(*recipe, "llm.endpoints");
   const bool roles = IsSet(*recipe, "llm.policy") || IsSet(*recipe, "llm.selection") ||
                      IsSet(*recipe, "llm.summary");
-  const bool by_default = flags.expert_by_default && !named && !roles && flags.model.empty();
+  const bool by_default = flags.expert_by_default && flags.backbone == nullptr && !named &&
+                          !roles && flags.model.empty();
   if (by_default)
     DAVINCI_RETURN_IF_ERROR(recipe->Override(fmt::format("llm.endpoints=[\"{}\"]", kExpert)));
   if (!by_default) {
