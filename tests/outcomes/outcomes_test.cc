@@ -50,7 +50,9 @@ class {}(nn.Module):
       "    return []\n";
   const Evaluation e = Judge(module("ModelNew"), module("Model") + inputs, "davinci");
   EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
-  EXPECT_THAT(e.evidence["launches"], SizeIs(3)) << "weights change while they are timed";
+  // A launch that does not start in time on a busy machine is left out.
+  EXPECT_THAT(e.evidence["launches"], SizeIs(::testing::Ge(2u)))
+      << "weights change while they are timed";
   const Evaluation screened = Judge(module("ModelNew"), module("Model") + inputs);
   EXPECT_EQ(screened.outcome, Outcome::kOk) << screened.message;
   EXPECT_FALSE(screened.evidence.contains("launches"));
