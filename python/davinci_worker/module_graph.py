@@ -145,6 +145,8 @@ class Recorder(TorchFunctionMode):
         self._devices = {}  # id of an input or weight -> the type of its device
         self._changed_state = {}  # id of a weight that a call has changed -> that call
         self._read_by = {}  # id of a weight -> calls that read it
+        self._changed_by_kept = {}  # id of a tensor -> the kept submodule that changes it
+        self._last_of = {}  # path of a kept submodule -> what its last call gave
         self._paths = {id(m): p for p, m in model.named_modules()} if isinstance(model, torch.nn.Module) else {}
         self._state = {}
         for path, module in model.named_modules():
@@ -556,26 +558,41 @@ class Recorder(TorchFunctionMode):
     def _keep(self, module, path, call, args, kwargs):
         reads = []
         listed = [self.text(a, reads) for a in args] + [f"{k}={self.text(v, reads)}" for k, v in kwargs.items()]
+        # Calls of one submodule keep their order, which its state may depend on.
+        reads += [index for index in self._last_of.get(path, ())[:1] if index not in reads]
         tensors = list(_leaves((args, kwargs)))
-        before = [t._version for t in tensors]
+        state = [*module.parameters(), *module.buffers()]
+        before = [t._version for t in tensors + state]
         self._paused = True
         try:
             result = call(module, *args, **kwargs)
         finally:
             self._paused = False
-        if any(t._version != version for t, version in zip(tensors, before)):
+        changed = [t._version != version for t, version in zip(tensors + state, before)]
+        if any(changed[:len(tensors)]):
             raise Untraceable(f"{path}: it changes its arguments in place")
+        self._changed_by_kept.update((id(t), path) for t, new in zip(state, changed[len(tensors):]) if new)
         self._paused = True
         given = self._results(result, reads, tensors)
         self._paused = False
+        self._last_of[path] = [value["id"] for value in given]
         self._append(f"{accessor(self.model, path)}({', '.join(listed)})", "module", reads, given, place=path)
         return result
 
     def check_state(self):
         """State that a call changes is read by no other call: the order of the two could become another."""
         for index, at in self._changed_state.items():
-            if any(call != at for call in self._read_by.get(index, ())):
-                raise Untraceable(f"{self.calls[at]['place']}: the module's state is changed and read in one forward")
+            calls = self._read_by.get(index, ())
+            if any(call != at for call in calls):
+                paths = {self.calls[call]["module"] for call in (*calls, at)}
+                why = f"{self.calls[at]['place']}: the module's state is changed and read in one forward"
+                if len(paths) == 1 and "" not in paths:  # one submodule, called several times
+                    raise _Kept(paths.pop(), why)
+                raise Untraceable(why)
+        for weight in self.weights:
+            path = self._changed_by_kept.get(id(self._refs[("weight", weight["id"])]))
+            if path is not None:
+                raise Untraceable(f"{path}: it changes {weight['text']}, which forward reads elsewhere")
 
 
 def _described(tensor, device):

@@ -33,6 +33,10 @@ class CoverageTest(unittest.TestCase):
         self.assertFalse([name for name in missing if tasks[name]["status"] == "broken"], missing)
         own = [name for name, task in tasks.items() if task.get("candidates")]
         self.assertGreaterEqual(len(own), 0.95 * len(tasks))
+        # Calls of one batch norm change its state one after the other.
+        twice = found["barlow_twins_vicreg"]
+        self.assertEqual([kept["module"] for kept in twice["kept_modules"]], ["bn"])
+        self.assertTrue(twice["candidates"])
 
     def test_what_cannot_be_traced_is_refused_with_the_place_or_kept(self):
         found = coverage(HERE / "refused")

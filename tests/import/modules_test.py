@@ -12,6 +12,8 @@ import unittest
 
 try:
     import torch
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._pytree import tree_leaves, tree_map
 except ModuleNotFoundError:
     sys.exit(77)
 
@@ -62,6 +64,20 @@ def same(first, second):
         a.dtype == b.dtype and torch.allclose(a, b, rtol=1e-4, atol=1e-6) for a, b in zip(first, second))
 
 
+class OneDevice(TorchFunctionMode):
+    """Refuses a call of tensors on two devices, where a GPU would."""
+
+    MAY_MIX = {"type_as", "to", "__getitem__", "expand_as", "view_as", "reshape_as", "broadcast_tensors"}
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        devices = {t.device.type for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor) and t.dim() > 0}
+        name = getattr(func, "__name__", "")
+        if len(devices) > 1 and name not in self.MAY_MIX:
+            raise AssertionError(f"{name} of tensors on {sorted(devices)}")
+        return func(*args, **kwargs)
+
+
 class ModulesTest(unittest.TestCase):
     def setUp(self):
         self.enterContext(torch.no_grad())
@@ -81,6 +97,23 @@ class ModulesTest(unittest.TestCase):
                     self.assertLess(time.process_time() - start, FORWARD_CPU_S)
                     self.assertTrue(same(first, second))
                     self.assertTrue(same(kept, inputs))
+
+    def test_make_their_tensors_on_the_device_of_their_inputs(self):
+        ran = 0
+        for path in MODULES:
+            model, inputs = build(path)
+            with self.subTest(module=path.stem):
+                inputs = tree_map(lambda t: t.to("meta") if isinstance(t, torch.Tensor) else t, inputs)
+                model = model.to("meta")
+                try:
+                    with OneDevice():
+                        result = model(*inputs)
+                except (NotImplementedError, RuntimeError) as error:  # functions without a meta kernel
+                    self.assertRegex(str(error), "[Mm]eta")
+                    continue
+                self.assertEqual({t.device.type for t in flat(result)}, {"meta"})
+                ran += 1
+        self.assertGreaterEqual(ran, 0.95 * len(MODULES))
 
     def test_are_small_and_have_a_size_to_scale(self):
         for path in MODULES:

@@ -35,7 +35,7 @@ class Model(nn.Module):
 
     def forward(self, encoder_outputs, encoder_hidden, target_tensor=None):
         batch_size = encoder_outputs.size(0)
-        decoder_input = torch.empty(batch_size, dtype=torch.long).fill_(1)
+        decoder_input = torch.empty(batch_size, dtype=torch.long, device=encoder_outputs.device).fill_(1)
         decoder_hidden = encoder_hidden
         decoder_outputs = []
         attentions = []

@@ -22,10 +22,10 @@ class Model(nn.Module):
         beam_idx = torch.div(idx, self.vocab, rounding_mode='floor')
         tok = idx % self.vocab
         # finished hypotheses sink to the end, order otherwise kept
-        key = (tok == self.eos).to(torch.int64) * 1000 + torch.arange(2 * self.beams)
+        key = (tok == self.eos).to(torch.int64) * 1000 + torch.arange(2 * self.beams, device=tok.device)
         order = key.argsort(dim=1)[:, :self.beams]
         tok, beam_idx, best = (t.gather(1, order) for t in (tok, beam_idx, best))
-        rows = (beam_idx + torch.arange(b).unsqueeze(1) * self.beams).view(-1)
+        rows = (beam_idx + torch.arange(b, device=tok.device).unsqueeze(1) * self.beams).view(-1)
         new_prefix = torch.cat([prefix.index_select(0, rows), tok.view(-1, 1)], dim=-1)
         return new_prefix, (best * lp).view(-1), state[rows]
 

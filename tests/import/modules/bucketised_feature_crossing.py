@@ -21,7 +21,7 @@ class Model(nn.Module):
     def forward(self, a, b):
         ia = torch.bucketize(a, self.edges)
         ib = torch.searchsorted(self.edges, b, right=True)
-        onehot = torch.cat([nn.functional.one_hot(i, self.n) for i in (ia, ib)], -1).type(a.type())
+        onehot = torch.cat([nn.functional.one_hot(i, self.n) for i in (ia, ib)], -1).type(a.dtype)
         deep = torch.cat([self.single(ia), self.single(ib), self.cross(ia * self.n + ib)], dim=-1)
         logit = self.wide(onehot) + self.deep(deep)
         return logit.squeeze(-1).sigmoid()

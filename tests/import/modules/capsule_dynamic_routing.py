@@ -22,7 +22,7 @@ class Model(nn.Module):
     def forward(self, x):
         x_hat = torch.squeeze(torch.matmul(self.weight, x[:, None, :, :, None]), dim=-1)
         x_hat_detached = x_hat.detach()
-        b = torch.zeros(x.size(0), self.out_num_caps, self.in_num_caps)
+        b = torch.zeros(x.size(0), self.out_num_caps, self.in_num_caps, device=x.device)
         assert self.routings > 0, 'The \'routings\' should be > 0.'
         for i in range(self.routings):
             c = F.softmax(b, dim=1)

@@ -14,12 +14,12 @@ class RelativePosition(nn.Module):
         nn.init.xavier_uniform_(self.embeddings_table)
 
     def forward(self, length_q, length_k):
-        range_vec_q = torch.arange(length_q)
-        range_vec_k = torch.arange(length_k)
+        range_vec_q = torch.arange(length_q, device=self.embeddings_table.device)
+        range_vec_k = torch.arange(length_k, device=self.embeddings_table.device)
         distance_mat = range_vec_k[None, :] - range_vec_q[:, None]
         distance_mat_clipped = torch.clamp(distance_mat, -self.max_relative_position, self.max_relative_position)
         final_mat = distance_mat_clipped + self.max_relative_position
-        final_mat = torch.LongTensor(final_mat)
+        final_mat = final_mat.long()
         embeddings = self.embeddings_table[final_mat]
         return embeddings
 
@@ -38,7 +38,7 @@ class Model(nn.Module):
         self.fc_v = nn.Linear(hid_dim, hid_dim)
         self.fc_o = nn.Linear(hid_dim, hid_dim)
         self.dropout = nn.Dropout(0.0)
-        self.scale = torch.sqrt(torch.FloatTensor([self.head_dim]))
+        self.register_buffer("scale", torch.sqrt(torch.FloatTensor([self.head_dim])))
 
     def forward(self, query, key, value, mask=None):
         batch_size = query.shape[0]

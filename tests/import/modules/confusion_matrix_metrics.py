@@ -18,7 +18,7 @@ class Model(nn.Module):
         n = self.num_classes
         # ignored pixels fall in an extra bin that is cut off
         index = torch.where(keep, n * target + prediction, n * n)
-        counts = torch.zeros(n * n + 1, dtype=torch.int64)
+        counts = torch.zeros(n * n + 1, dtype=torch.int64, device=index.device)
         counts = counts.index_add(0, index.flatten(), torch.ones_like(index.flatten()))
         cm = counts[:-1].reshape(n, n).double()
         tp = cm.diagonal()

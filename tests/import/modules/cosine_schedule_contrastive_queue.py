@@ -32,7 +32,7 @@ class Model(nn.Module):
         l_neg = torch.einsum('nc,ck->nk', [q, self.queue.clone().detach()])
         logits = torch.cat([l_pos, l_neg], dim=1)
         logits /= self.T
-        labels = torch.zeros(logits.shape[0], dtype=torch.long)
+        labels = torch.zeros(logits.shape[0], dtype=torch.long, device=logits.device)
         new_queue = torch.cat([k.T, self.queue[:, :-k.shape[0]]], dim=1)
         return F.cross_entropy(logits, labels), new_queue
 

@@ -33,12 +33,12 @@ class Model(nn.Module):
         seq_length, batch_size = tags.shape
         mask = mask.float()
         score = self.start_transitions[tags[0]]
-        score = score + emissions[0, torch.arange(batch_size), tags[0]]
+        score = score + emissions[0, torch.arange(batch_size, device=tags.device), tags[0]]
         for i in range(1, seq_length):
             score = score + self.transitions[tags[i - 1], tags[i]] * mask[i]
-            score = score + emissions[i, torch.arange(batch_size), tags[i]] * mask[i]
+            score = score + emissions[i, torch.arange(batch_size, device=tags.device), tags[i]] * mask[i]
         seq_ends = mask.long().sum(dim=0) - 1
-        last_tags = tags[seq_ends, torch.arange(batch_size)]
+        last_tags = tags[seq_ends, torch.arange(batch_size, device=tags.device)]
         return score + self.end_transitions[last_tags]
 
     def _compute_normalizer(self, emissions, mask):

@@ -15,8 +15,8 @@ class Model(nn.Module):
         self.final = nn.LayerNorm(d)
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int):
-        mask = (torch.triu(torch.ones(sz, sz)) == 1).transpose(0, 1)
+    def generate_square_subsequent_mask(sz: int, device):
+        mask = (torch.triu(torch.ones(sz, sz, device=device)) == 1).transpose(0, 1)
         return mask.float().masked_fill(mask == 0, float('-inf')).masked_fill(mask == 1, float(0.0))
 
     def forward(self, src, tgt, src_padding=None):
@@ -24,7 +24,7 @@ class Model(nn.Module):
         if src_padding is not None:
             float_padding = torch.zeros_like(src_padding, dtype=src.dtype).masked_fill(src_padding, float("-inf"))
         memory = self.enc(src, src_key_padding_mask=float_padding)
-        out = self.dec(tgt, memory, tgt_mask=self.generate_square_subsequent_mask(tgt.size(1)),
+        out = self.dec(tgt, memory, tgt_mask=self.generate_square_subsequent_mask(tgt.size(1), tgt.device),
                        memory_key_padding_mask=float_padding)
         return self.final(out)
 

@@ -26,7 +26,7 @@ class Model(nn.Module):
 
     def forward(self, z):
         p = self.params
-        s = torch.full((z.shape[1],), p.S0)
+        s = torch.full((z.shape[1],), p.S0, device=z.device)
         v = torch.full_like(s, p.v0)
         alive = torch.ones_like(s, dtype=torch.bool)
         for k in range(self.n_steps):
@@ -37,7 +37,7 @@ class Model(nn.Module):
             v = v + p.kappa * (p.theta - vp) * self.dt + p.xi * torch.sqrt(vp * self.dt) * z2
             alive &= s > self.barrier
         payoff = torch.relu(s - p.K) * alive
-        disc = torch.exp(torch.tensor(-p.r * p.T))
+        disc = torch.exp(torch.tensor(-p.r * p.T, device=z.device))
         return disc * payoff.mean(), disc * payoff.std() / payoff.numel() ** 0.5
 
 

@@ -39,7 +39,7 @@ def coord_map(shape, start=-1, end=1):
 class Model(nn.Module):
   def __init__(self, dim, cond, n):
     super(Model, self).__init__()
-    self.coords = coord_map((HW, HW))
+    self.register_buffer("coords", coord_map((HW, HW)))
     self.gen = nn.Linear(cond, n * 2 * dim)
     self.blocks = {}
     self.n, self.dim = n, dim

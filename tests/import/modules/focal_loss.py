@@ -23,7 +23,7 @@ class Model(nn.Module):
     def forward(self, x, y):
         log_p = F.log_softmax(x, dim=-1)
         ce = F.nll_loss(log_p, y, weight=self.alpha, reduction='none', ignore_index=self.ignore_index)
-        all_rows = torch.arange(len(x))
+        all_rows = torch.arange(len(x), device=x.device)
         log_pt = log_p[all_rows, y]
         pt = log_pt.exp()
         focal_term = (1 - pt) ** self.gamma

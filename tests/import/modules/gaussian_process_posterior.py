@@ -34,7 +34,7 @@ class Model(torch.nn.Module):
 
     def forward(self, X, y, Xs):
         n = X.shape[0]
-        K = self.kernel(X, X) + self.noise * torch.eye(n, dtype=X.dtype)
+        K = self.kernel(X, X) + self.noise * torch.eye(n, dtype=X.dtype, device=X.device)
         L = torch.linalg.cholesky(K)
         alpha = torch.cholesky_solve(y.unsqueeze(-1), L)
         Ks = self.kernel(X, Xs)

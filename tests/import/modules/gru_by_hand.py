@@ -24,7 +24,7 @@ class Model(Module):
         return x @ self.weights["w_" + name] + h @ self.weights["u_" + name] + self.bias["b_" + name]
 
     def forward(self, sequence, reverse=False):
-        h = torch.zeros(sequence.shape[0], self.bias["b_cand"].shape[0], dtype=sequence.dtype)
+        h = torch.zeros(sequence.shape[0], self.bias["b_cand"].shape[0], dtype=sequence.dtype, device=sequence.device)
         steps = sequence.unbind(dim=1)
         if reverse:
             steps = steps[::-1]

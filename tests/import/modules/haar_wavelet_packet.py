@@ -22,7 +22,7 @@ def dwt_init(x):
 
 def iwt_init(ll, hl, lh, hh):
     b, c, h, w = ll.shape
-    out = torch.zeros([b, c, 2 * h, 2 * w], dtype=ll.dtype)
+    out = torch.zeros([b, c, 2 * h, 2 * w], dtype=ll.dtype, device=ll.device)
     out[:, :, 0::2, 0::2] = (ll - hl - lh + hh) / 2
     out[:, :, 1::2, 0::2] = (ll - hl + lh - hh) / 2
     out[:, :, 0::2, 1::2] = (ll + hl - lh - hh) / 2

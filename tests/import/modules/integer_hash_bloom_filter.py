@@ -15,7 +15,7 @@ class Model(nn.Module):
         x = (x ^ (x >> 16)) * (seed & 0x7FFFFFF) & 0xFFFFFFFF
         return x ^ (x >> 16)
     def forward(self, members, queries):
-        table = torch.zeros(self.bits, dtype=torch.uint8)
+        table = torch.zeros(self.bits, dtype=torch.uint8, device=members.device)
         present = torch.ones_like(queries, dtype=torch.bool)
         for s in self.seeds:
             slot = self.mix(members, s) % self.bits

@@ -27,7 +27,7 @@ class Model(nn.Module):
         S = self.H @ P @ self.H.mT + self.log_r.exp().diag()
         K = torch.linalg.solve(S, self.H @ P).mT
         x = x + (K @ innovation[..., None]).squeeze(-1)
-        identity = torch.eye(STATE).expand_as(P)
+        identity = torch.eye(STATE, device=P.device).expand_as(P)
         P = (identity - K @ self.H) @ P
         return x, 0.5 * (P + P.mT)
 

@@ -21,7 +21,7 @@ class Model(torch.nn.Module):
     def forward(self, r):
         d = self.minimum_image(r[:, None, :] - r[None, :, :])
         r2 = d.square().sum(-1)
-        not_self = ~torch.eye(r.shape[0], dtype=torch.bool)
+        not_self = ~torch.eye(r.shape[0], dtype=torch.bool, device=r.device)
         within = (r2 < self.cutoff ** 2) & not_self
         safe = torch.where(within, r2, torch.ones_like(r2)).clamp(min=0.5)
         inv2 = SIGMA ** 2 / safe

@@ -22,7 +22,7 @@ def compute_deltas(specgram, win_length=5, mode="replicate"):
     n = (win_length - 1) // 2
     denom = n * (n + 1) * (2 * n + 1) / 3
     specgram = nn.functional.pad(specgram, (n, n), mode=mode)
-    kernel = torch.arange(-n, n + 1, 1, dtype=specgram.dtype).repeat(specgram.shape[1], 1, 1)
+    kernel = torch.arange(-n, n + 1, 1, dtype=specgram.dtype, device=specgram.device).repeat(specgram.shape[1], 1, 1)
     output = nn.functional.conv1d(specgram, kernel, groups=specgram.shape[1]) / denom
     return output.reshape(shape)
 

@@ -51,7 +51,7 @@ class Model(nn.Module):
     def forward(self, xs):
         b = xs.size(1)
         memory = self.mem_bias.clone().repeat(b, 1, 1)
-        wr = ww = torch.full((b, self.n), 1.0 / self.n)
+        wr = ww = torch.full((b, self.n), 1.0 / self.n, device=xs.device)
         r = xs.new_zeros(b, self.m)
         state = None
         reads = []

@@ -36,12 +36,12 @@ class NTXentLoss(nn.Module):
         l_pos = torch.diag(similarity_matrix, self.batch_size)
         r_pos = torch.diag(similarity_matrix, -self.batch_size)
         positives = torch.cat([l_pos, r_pos]).view(n, 1)
-        eye = torch.eye(n, dtype=torch.bool)
+        eye = torch.eye(n, dtype=torch.bool, device=zis.device)
         eye = eye | eye.roll(self.batch_size, 0)
         negatives = similarity_matrix.masked_fill(eye, -1e4)
         logits = torch.cat((positives, negatives), dim=1)
         logits /= self.temperature
-        labels = torch.zeros(n).long()
+        labels = torch.zeros(n, device=zis.device).long()
         loss = self.criterion(logits, labels)
         return loss / n
 

@@ -17,16 +17,16 @@ class Model(nn.Module):
         self.max_width = max_width
 
     def batched_index_select(self, target, indices):
-        flat = indices + torch.arange(target.size(0)).view(-1, *[1] * (indices.dim() - 1)) * target.size(1)
+        flat = indices + torch.arange(target.size(0), device=target.device).view(-1, *[1] * (indices.dim() - 1)) * target.size(1)
         return target.reshape(-1, target.size(-1)).index_select(0, flat.reshape(-1)).view(*indices.shape, -1)
 
     def forward(self, sequences, spans):
         x = pad_sequence(sequences, batch_first=True)
-        lengths = torch.tensor([s.shape[0] for s in sequences])
+        lengths = torch.tensor([s.shape[0] for s in sequences], device=x.device)
         spans = torch.minimum(spans, (lengths - 1).view(-1, 1, 1))
         start, end = spans.split(1, dim=-1)
         widths = (end - start).clamp(0, self.max_width - 1)
-        offsets = torch.arange(self.max_width).view(1, 1, -1)
+        offsets = torch.arange(self.max_width, device=x.device).view(1, 1, -1)
         inside = offsets <= widths
         idx = (end - offsets).clamp(min=0)
         tokens = self.batched_index_select(x, idx)

@@ -10,7 +10,7 @@ class PartialConv2d(nn.Conv2d):
     def __init__(self, *args, **kwargs):
         self.return_mask = kwargs.pop("return_mask", False)
         super().__init__(*args, **kwargs)
-        self.weight_maskUpdater = torch.ones(1, 1, self.kernel_size[0], self.kernel_size[1])
+        self.register_buffer("weight_maskUpdater", torch.ones(1, 1, self.kernel_size[0], self.kernel_size[1]))
         self.slide_winsize = self.weight_maskUpdater.shape[2] * self.weight_maskUpdater.shape[3]
 
     def forward(self, input, mask_in=None):

@@ -41,7 +41,7 @@ class Model(nn.Module):
         self.bwd = LayerNormLSTMCell(input_size, hidden_size)
 
     def _run(self, cell, inputs: List[Tensor]) -> List[Tensor]:
-        zeros = torch.zeros(inputs[0].size(0), cell.weight_hh.size(1))
+        zeros = torch.zeros(inputs[0].size(0), cell.weight_hh.size(1), device=inputs[0].device)
         state = (zeros, zeros)
         outputs = torch.jit.annotate(List[Tensor], [])
         for x in inputs:

@@ -29,7 +29,7 @@ class STN3d(nn.Module):
         x = x.view(-1, 128)
         x = F.relu(self.bn4(self.fc1(x)))
         x = self.fc2(x)
-        iden = torch.eye(3).flatten().view(1, 9).repeat(batchsize, 1)
+        iden = torch.eye(3, device=x.device).flatten().view(1, 9).repeat(batchsize, 1)
         x = x + iden
         x = x.view(-1, 3, 3)
         return x

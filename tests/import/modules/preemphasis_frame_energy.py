@@ -19,7 +19,7 @@ class Model(nn.Module):
 
     def frame(self, x):
         num = 1 + (x.shape[-1] - self.frame_len) // self.frame_step
-        idx = torch.arange(self.frame_len)[None, :] + self.frame_step * torch.arange(num)[:, None]
+        idx = torch.arange(self.frame_len, device=x.device)[None, :] + self.frame_step * torch.arange(num, device=x.device)[:, None]
         return x[..., idx]
 
     def forward(self, x):

@@ -5,7 +5,7 @@ DOCS = 200
 K = 10
 
 def dcg_at_k(rel, k):
-    discounts = 1.0 / torch.log2(torch.arange(2, k + 2, dtype=rel.dtype))
+    discounts = 1.0 / torch.log2(torch.arange(2, k + 2, dtype=rel.dtype, device=rel.device))
     return ((2.0 ** rel[:, :k] - 1.0) * discounts).sum(dim=-1)
 
 def pairwise_auc(scores, labels):
@@ -27,7 +27,7 @@ class Model(torch.nn.Module):
         hits = (ranked > 0).float()
         first = (hits.cumsum(-1) == 0).sum(-1)
         mrr = 1.0 / (first + 1)
-        prec = hits.cumsum(-1) / torch.arange(1, hits.shape[-1] + 1)
+        prec = hits.cumsum(-1) / torch.arange(1, hits.shape[-1] + 1, device=hits.device)
         ap = (prec * hits).sum(-1) / hits.sum(-1).clamp(min=1)
         return ndcg.mean(), mrr.mean(), ap.mean(), pairwise_auc(scores, (relevance > 0).float())
 

@@ -24,7 +24,7 @@ class Model(nn.Module):
         B, T, C = k.shape
         w = -torch.exp(self.time_decay)
         u = self.time_first
-        aa = torch.zeros(B, C); bb = torch.zeros(B, C); pp = torch.full((B, C), -1e38)
+        aa = k.new_zeros(B, C); bb = k.new_zeros(B, C); pp = torch.full((B, C), -1e38, device=k.device)
         out = []
         for t in range(T):
             kk, vv = k[:, t], v[:, t]

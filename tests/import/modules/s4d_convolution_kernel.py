@@ -44,7 +44,8 @@ class Model(nn.Module):
     def forward(self, u):
         L = u.size(-1)
         k = self.kernel(L=L)
-        lag = torch.arange(L)[:, None] - torch.arange(L)[None, :]
+        lag = torch.arange(L, device=u.device)
+        lag = lag[:, None] - lag[None, :]
         toeplitz = torch.where(lag >= 0, k[:, lag.clamp(min=0)], 0.0)
         y = torch.einsum('hij,bhj->bhi', toeplitz, u)
         y = y + u * self.D.unsqueeze(-1)

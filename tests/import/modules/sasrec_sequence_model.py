@@ -39,12 +39,12 @@ class Model(torch.nn.Module):
     def log2feats(self, log_seqs):
         seqs = self.item_emb(log_seqs)
         seqs *= self.item_emb.embedding_dim ** 0.5
-        positions = torch.arange(log_seqs.shape[1]).expand(log_seqs.shape[0], -1)
+        positions = torch.arange(log_seqs.shape[1], device=log_seqs.device).expand(log_seqs.shape[0], -1)
         seqs = seqs + self.pos_emb(positions)
         timeline_mask = log_seqs == 0
         seqs = seqs * ~timeline_mask.unsqueeze(-1)  # broadcast in last dim
         tl = seqs.shape[1]
-        attention_mask = ~torch.tril(torch.ones((tl, tl), dtype=torch.bool))
+        attention_mask = ~torch.tril(torch.ones((tl, tl), dtype=torch.bool, device=seqs.device))
         for i in range(len(self.attention_layers)):
             seqs = torch.transpose(seqs, 0, 1)
             Q = self.attention_layernorms[i](seqs)

@@ -24,8 +24,8 @@ class SinkhornDistance(nn.Module):
             batch_size = x.shape[0]
 
         # both marginals are fixed with equal weights
-        mu = torch.empty(batch_size, x_points, dtype=torch.float, requires_grad=False).fill_(1.0 / x_points).squeeze()
-        nu = torch.empty(batch_size, y_points, dtype=torch.float, requires_grad=False).fill_(1.0 / y_points).squeeze()
+        mu = torch.empty(batch_size, x_points, dtype=torch.float, device=x.device).fill_(1.0 / x_points).squeeze()
+        nu = torch.empty(batch_size, y_points, dtype=torch.float, device=y.device).fill_(1.0 / y_points).squeeze()
 
         u = torch.zeros_like(mu)
         v = torch.zeros_like(nu)

@@ -20,7 +20,7 @@ class Model(nn.Module):
         cost = (a.unsqueeze(2) - b.unsqueeze(1)).pow(2).sum(-1)
         n, m = cost.shape[1:]
         # skew: row i shifts right by i, so that diagonals become columns
-        skew = torch.full((cost.shape[0], n, n + m - 1), BIG)
+        skew = torch.full((cost.shape[0], n, n + m - 1), BIG, device=a.device)
         for i in range(n):
             skew[:, i, i:i + m] = cost[:, i]
         before = torch.full_like(skew[:, :, 0], BIG)

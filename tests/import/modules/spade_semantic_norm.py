@@ -40,7 +40,7 @@ class Model(nn.Module):
         self.a = SPADE('spadeinstance3x3', norm_nc, label_nc)
         self.b = SPADE('spadebatch3x3', norm_nc, label_nc)
     def forward(self, x, labels):
-        seg = torch.zeros(labels.size(0), LABEL_NC, *labels.shape[1:]).scatter_(1, labels.unsqueeze(1), 1.0)
+        seg = torch.zeros(labels.size(0), LABEL_NC, *labels.shape[1:], device=x.device).scatter_(1, labels.unsqueeze(1), 1.0)
         return self.b(F.leaky_relu(self.a(x, seg), 2e-1), seg)
 
 def get_inputs():

@@ -23,7 +23,7 @@ class SupConLoss(nn.Module):
         if labels is not None and mask is not None:
             raise ValueError('Cannot define both `labels` and `mask`')
         elif labels is None and mask is None:
-            mask = torch.eye(batch_size, dtype=torch.float32)
+            mask = torch.eye(batch_size, dtype=torch.float32, device=features.device)
         elif labels is not None:
             labels = labels.contiguous().view(-1, 1)
             if labels.shape[0] != batch_size:
@@ -51,7 +51,7 @@ class SupConLoss(nn.Module):
 
         mask = mask.repeat(anchor_count, contrast_count)
         logits_mask = torch.scatter(torch.ones_like(mask), 1,
-                                    torch.arange(batch_size * anchor_count).view(-1, 1), 0)
+                                    torch.arange(batch_size * anchor_count, device=features.device).view(-1, 1), 0)
         mask = mask * logits_mask
 
         exp_logits = torch.exp(logits) * logits_mask

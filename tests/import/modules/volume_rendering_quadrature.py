@@ -9,7 +9,7 @@ def sample_pdf(bins, weights, N_samples):
     pdf = weights / torch.sum(weights, -1, keepdim=True)
     cdf = torch.cumsum(pdf, -1)
     cdf = torch.cat([torch.zeros_like(cdf[...,:1]), cdf], -1)
-    u = torch.linspace(0., 1., steps=N_samples)
+    u = torch.linspace(0., 1., steps=N_samples, device=cdf.device)
     u = u.expand(list(cdf.shape[:-1]) + [N_samples]).contiguous()
     inds = torch.searchsorted(cdf, u, right=True)
     below = torch.max(torch.zeros_like(inds-1), inds-1)
@@ -31,11 +31,11 @@ class Model(torch.nn.Module):
     def forward(self, raw, z_vals, rays_d):
         raw2alpha = lambda raw, dists, act_fn=F.relu: 1.-torch.exp(-act_fn(raw)*dists)
         dists = z_vals[...,1:] - z_vals[...,:-1]
-        dists = torch.cat([dists, torch.Tensor([1e10]).expand(dists[...,:1].shape)], -1)
+        dists = torch.cat([dists, torch.tensor([1e10], device=dists.device).expand(dists[...,:1].shape)], -1)
         dists = dists * torch.norm(rays_d[...,None,:], dim=-1)
         rgb = torch.sigmoid(raw[...,:3])
         alpha = raw2alpha(raw[...,3], dists)
-        weights = alpha * torch.cumprod(torch.cat([torch.ones((alpha.shape[0], 1)), 1.-alpha + 1e-10], -1), -1)[:, :-1]
+        weights = alpha * torch.cumprod(torch.cat([torch.ones((alpha.shape[0], 1), device=alpha.device), 1.-alpha + 1e-10], -1), -1)[:, :-1]
         rgb_map = torch.sum(weights[...,None] * rgb, -2)
         depth_map = torch.sum(weights * z_vals, -1)
         acc_map = torch.sum(weights, -1)
