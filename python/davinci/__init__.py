@@ -1,6 +1,6 @@
-"""davinci: faster kernels for PyTorch modules, written by a language model and judged in a sandbox.
+"""davinci: faster kernels for PyTorch modules, written by rules or by a language model and judged in a sandbox.
 
-    result = davinci.optimize(module, (x,), llm="http://127.0.0.1:8000/v1", model="qwen3-32b")
+    result = davinci.optimize(module, (x,))      # by rules; llm="http://127.0.0.1:8000/v1", model="qwen3-32b" asks a model
     print(result.speedup)          # 3.1x (3.02 – 3.18)
     net.block = result.module      # the same parameters
 
@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
 def optimize(module: Any, example_inputs: Any = None, *, llm: str | list[str] | None = None, model: str | None = None, target: str | None = None,
              name: str | None = None, run: str | os.PathLike[str] | None = None, task_folder: str | os.PathLike[str] = "davinci-runs/tasks",
              top: int | None = None, progress: bool | Callable[[str], None] = True, **options: Any) -> Any:
-    """The fastest kernel for a live module or function that a language model can write and the judge certifies.
+    """The fastest kernel for a live module or function that the judge certifies. A language model writes it, or, without ``llm``, the expert's rules.
 
     ``module``: a torch.nn.Module, a function, or a task file ("net.py" or "net.py:Net"). ``example_inputs``: what it is called with, a tensor, a
     tuple of arguments, a dict of keyword arguments, or a function that draws them. Other tensors of the same shape, type and range are drawn for

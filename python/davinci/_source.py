@@ -10,6 +10,7 @@ import inspect
 import linecache
 import logging
 import math
+import symtable
 import sys
 import sysconfig
 import textwrap
@@ -280,15 +281,23 @@ def _without_constructor(tree: ast.Module) -> ast.Module:
     return kept
 
 
+def _outer_names(table: symtable.SymbolTable) -> set[str]:
+    """Names that the text reads and does not bind itself where it reads them."""
+    names = {symbol.get_name() for symbol in table.get_symbols()
+             if symbol.is_referenced() and (table.get_type() == "module" or symbol.is_global())}
+    return names.union(*map(_outer_names, table.get_children()))
+
+
 def _used(tree: ast.AST) -> list[str]:
-    """Names that are read, annotations left out, in the order in which they appear."""
+    """Names that are read from outside, annotations left out, in the order in which they appear: no arguments and no local variables."""
     skipped: set[int] = set()
     for node in ast.walk(tree):
         for annotation in (getattr(node, "annotation", None), getattr(node, "returns", None)):
             if annotation is not None:
                 skipped.update(id(part) for part in ast.walk(annotation))
     names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in skipped)
-    return list(dict.fromkeys(names))
+    outer = _outer_names(symtable.symtable(ast.unparse(tree), "source", "exec"))
+    return [name for name in dict.fromkeys(names) if name in outer]
 
 
 class _Scope:

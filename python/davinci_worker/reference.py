@@ -10,7 +10,7 @@ import itertools
 
 import torch
 
-from davinci_worker import (admission, arguments, distributions, eager, handover, kept_state, memory, module_graph, on_target, outputs, packing, process_state,
+from davinci_worker import (admission, arguments, distributions, eager, handover, kept_state, live_structure, memory, module_graph, on_target, outputs, packing, process_state,
                             published, rounding, smaller, source, twin_draws, weights)
 from davinci_worker.compare import bits_of
 from davinci_worker.wide_numbers import WideNumbers
@@ -331,7 +331,10 @@ class Reference:
             found = module_graph.graph_of(*fresh(), vars(self._module), fresh)
         except module_graph.Untraceable as error:
             return {"untraceable": str(error)}
-        text = self.spec["source"]
+        try:
+            text = live_structure.with_structure(self.spec["source"], self._module.__file__)
+        except live_structure.TooLarge as error:
+            return {"untraceable": str(error)}
         sizes = dict(self.spec.get("globals") or {}, **(self.spec["variants"][variant - 1] if variant else {}))
         found["source"] = module_graph.source_of(text, {name: getattr(self._module, name) for name in sizes})
         found["training"] = built.model.training

@@ -10,6 +10,7 @@ import enum
 import functools
 import importlib
 import json
+import linecache
 import os
 import pathlib
 import pickle
@@ -217,6 +218,51 @@ class Python(unittest.TestCase):
             for again in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
                 self.assertIsNone(again.why_reference(x))
                 torch.testing.assert_close(again(x), made(x))
+
+    def test_without_a_model_the_expert_writes_the_kernel(self):
+        """Of a class in a notebook's cell, which holds a plain tensor and names another one."""
+        cell = textwrap.dedent("""
+            class Cell(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.steps, self.last = Steps(1024), nn.Sequential(nn.LayerNorm(1024), nn.ReLU())
+                    self.plain, self.kinds = torch.rand(1024), {"a": (1, float("inf"))}
+
+                def forward(self, x):
+                    return self.last(self.steps(x) + self.plain + TABLE)
+            """)
+        linecache.cache["<cell>"] = (len(cell), None, cell.splitlines(keepends=True), "<cell>")
+        exec(compile(cell, "<cell>", "exec"), globals())
+        model, x = Cell().eval(), torch.randn(512, 1024)
+        options = {**self.options, "llm": None, "rollouts": 2}
+        for run in ("by_rules", "by_rules_again"):
+            result = davinci.optimize(model, (x,), run=self.here / run, progress=False, **options)
+            if result.found:
+                break
+        self.assertTrue(result.found, result.remark)
+        self.assertIn("class ModelNew(Model):", result.kernel)
+        self.assertIn("class Steps(", result.kernel)
+        self.assertNotIn("davinci_worker", result.kernel)
+        made = result.module
+        self.assertIs(made.steps.weight, model.steps.weight)
+        with torch.no_grad():
+            self.assertIsNone(made.why_reference(x))
+            torch.testing.assert_close(made(x), model(x), rtol=1e-4, atol=1e-4)
+            model.steps.weight.mul_(2)
+            torch.testing.assert_close(made(x), model(x), rtol=1e-4, atol=1e-4)
+            again = pickle.loads(pickle.dumps(made))
+            torch.testing.assert_close(again(x), made(x))
+
+    def test_large_tensors_outside_of_parameters_and_buffers_are_named(self):
+        model = Gate(1024)
+        model.table = torch.rand(1 << 17)
+        with self.assertRaisesRegex(davinci.BadInput, "neither parameters nor buffers"):
+            davinci.optimize(model, torch.randn(64, 1024), run=self.here / "large", progress=False, **{**self.options, "llm": None})
+
+    def test_an_argument_is_no_global_of_the_same_name(self):
+        globals()["x"] = torch.rand(4, 4)
+        self.addCleanup(globals().pop, "x")
+        self.assertNotIn("tensor(__file__", _live.write(gated, {"x": torch.randn(4, 4), "power": 2}, self.here / "tasks").path.read_text())
 
     def test_judges_a_candidate_and_says_what_the_program_says(self):
         model, x = Gated(1024), torch.randn(64, 1024)

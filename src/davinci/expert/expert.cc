@@ -56,11 +56,6 @@ Result<Expert> Expert::Load(const std::filesystem::path& synth_folder) {
 
 Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task& task) const {
   DAVINCI_ASSIGN_OR_RETURN(const import::TracedModule module, import::ParseTracedModule(traced));
-  // Its class gets its state from a file that no candidate can see.
-  if (module.source.find("from davinci_worker import live") != std::string::npos)
-    return InvalidArgument(
-        "a live module; name the file of its class (FILE.py:CLASS --init ARGUMENTS --inputs "
-        "ARGUMENTS), or a language model");
   import::CandidateName name;
   const bool function = !task.config.function.empty() || !task.config.op.empty();
   if (!function) name.entry = task.config.entry.empty() ? "Model" : task.config.entry;
