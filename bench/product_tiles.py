@@ -2,7 +2,7 @@
 
     product_tiles.py [--shapes MxNxK,…] [--json FILE]
 
-The kernel is the teacher's (src/davinci/teacher/product.cc) with a ReLU as its epilogue, the library's side is
+The kernel is the teacher's (src/davinci/teacher/regions/product.cc) with a ReLU as its epilogue, the library's side is
 torch.relu(torch.matmul(…)) without TF32. Errors are RMS against fp64, as multiples of the library's. About 70 s on an H200.
 """
 import argparse

@@ -1,7 +1,7 @@
-# davinci_module(<name> [DEPS <module>...] [LIBS <target>...])
-#   one folder = one static library = one namespace; every *.cc except *_test.cc belongs to it.
-# davinci_tests(<name> [LIBS <target>...])
-#   all *_test.cc of the folder in one GoogleTest binary <name>_test, registered with CTest one case at a time.
+# davinci_module(<name> [FOLDERS <sub-folder>...] [DEPS <module>...] [LIBS <target>...])
+#   one folder = one static library = one namespace; every *.cc except *_test.cc belongs to it, as do those of FOLDERS.
+# davinci_tests(<name> [FOLDERS <sub-folder>...] [LIBS <target>...])
+#   all *_test.cc of the folder and of FOLDERS in one GoogleTest binary <name>_test, registered with CTest one case at a time.
 include(GNUInstallDirs)
 # A test that hangs ends after this. Tests are bounded by their work, not by time: a busy machine checks as much as an idle one.
 set(DAVINCI_HANG_SECONDS 3600)
@@ -42,8 +42,9 @@ if(DAVINCI_TIDY)
 endif()
 
 function(davinci_module name)
-  cmake_parse_arguments(ARG "" "" "DEPS;LIBS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  cmake_parse_arguments(ARG "" "" "FOLDERS;DEPS;LIBS" ${ARGN})
+  list(TRANSFORM ARG_FOLDERS REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1/*.cc" OUTPUT_VARIABLE patterns)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${patterns})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   add_library(davinci_${name} STATIC ${sources})
   if(DAVINCI_TIDY)
@@ -59,8 +60,9 @@ function(davinci_tests name)
   if(NOT DAVINCI_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
+  cmake_parse_arguments(ARG "" "" "FOLDERS;LIBS" ${ARGN})
+  list(TRANSFORM ARG_FOLDERS REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1/*_test.cc" OUTPUT_VARIABLE patterns)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc ${patterns})
   if(NOT sources)
     return()
   endif()

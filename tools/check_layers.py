@@ -24,7 +24,7 @@ LAYER = {
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](davinci/[^">]+)[">]', re.M)
 MODULE = re.compile(r"davinci_module\(\s*(\w+)\s*([^)]*)\)")
-KEYWORDS = {"DEPS", "LIBS"}
+KEYWORDS = {"FOLDERS", "DEPS", "LIBS"}
 
 
 def declaration(cmake_file):

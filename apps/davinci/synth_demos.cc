@@ -16,7 +16,7 @@
 #include "davinci/data/shown_interval.h"
 #include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
-#include "davinci/teacher/mutation.h"
+#include "davinci/teacher/demos/mutation.h"
 #include "davinci/teacher/teacher.h"
 #include "installation.h"
 #include "report.h"

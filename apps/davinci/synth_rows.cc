@@ -12,7 +12,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/skill/formats.h"
 #include "davinci/synth/text.h"
-#include "davinci/teacher/demo_rows.h"
+#include "davinci/teacher/demos/demo_rows.h"
 #include "davinci/text/tokenizer.h"
 #include "installation.h"
 #include "report.h"

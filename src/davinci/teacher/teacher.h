@@ -15,8 +15,8 @@
 
 #include "davinci/base/status.h"
 #include "davinci/synth/sampler.h"
-#include "davinci/teacher/emitter.h"
-#include "davinci/teacher/tables.h"
+#include "davinci/teacher/emit/emitter.h"
+#include "davinci/teacher/semantics/tables.h"
 
 namespace davinci::teacher {
 

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "davinci/teacher/python_expression.h"
+#include "davinci/teacher/semantics/python_expression.h"
 
 namespace davinci::teacher {
 namespace {

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "davinci/teacher/candidate/candidate_writer.h"
+
+namespace davinci::teacher {
+namespace {
+
+using Kind = TensorValue::Kind;
+
+// Microseconds of the host: a launch by Triton with what is allocated for it, the same without
+// Triton's look-up, calls of PyTorch, and a replay with its copies.
+constexpr double kOwnLaunch = 60, kDirectLaunch = 38, kConvCall = 30, kTorchCall = 16,
+                 kViewCall = 4;
+constexpr double kReplayed = 30, kCopy = 8;
+// The rates of a large device, and the shortest kernel.
+constexpr double kBytesPerUs = 3e6, kFlopsPerUs = 5e7, kLeastKernel = 2;
+// What a caller does between two calls hides so much of the host's time.
+constexpr double kHidden = 40;
+
+// How many kernels PyTorch launches for an operator that is written so.
+int EagerKernels(std::string_view form) {
+  static const std::set<std::string_view> kViews = {
+      "reshape", "view",      "permute", "transpose", "unsqueeze", "squeeze", "expand", "t",
+      "flatten", "unflatten", "movedim", "size",      "chunk",     "split",   "unbind", "diagonal",
+      "narrow",  "select",    "unfold",  "swapaxes",  "expand_as", "detach"};
+  int kernels = 0;
+  for (size_t i = 0; i < form.size(); ++i) {
+    if (form[i] == '(' && i > 0) {
+      size_t begin = i;
+      while (begin > 0 && (std::isalnum(static_cast<unsigned char>(form[begin - 1])) != 0 ||
+                           form[begin - 1] == '_'))
+        --begin;
+      const std::string_view name = form.substr(begin, i - begin);
+      kernels += (!name.empty() || form[i - 1] == '}') && !kViews.contains(name) ? 1 : 0;
+    }
+    for (const std::string_view sign : {" + ", " - ", " * ", " / ", " ** ", " @ ", " < ", " > "})
+      kernels += form.substr(i).starts_with(sign) ? 1 : 0;
+  }
+  return std::max(kernels, 1);
+}
+
+}  // namespace
+
+double CandidateWriter::Elements(Id id) const { return p_.Elements(id, synth::Binding::kCuda); }
+
+double CandidateWriter::OpaqueFlops(const TensorValue& value, Id id) const {
+  if (value.operands.empty()) return 0;
+  if (value.own) return 2 * Elements(id) * ShapeOf(p_, id).depth;
+  const auto& read = p_[value.operands[0]].shape;
+  if (read.size() < 2) return 0;
+  const auto at = [&](DimId dim) { return p_.At(dim, synth::Binding::kCuda); };
+  if (value.what != "conv" || value.node < 0) return 2 * Elements(id) * at(read.back());
+  double weights = 0;  // the largest parameter is the kernel
+  for (const synth::ValueId weight : graph_.nodes[static_cast<size_t>(value.node)].weights) {
+    double elements = 1;
+    for (const DimId dim : graph_.values[static_cast<size_t>(weight)].shape) elements *= at(dim);
+    weights = std::max(weights, elements);
+  }
+  // Transposed ones go by the positions of what they read.
+  const double positions =
+      std::min(Elements(id) / at(value.shape[1]), Elements(value.operands[0]) / at(read[1]));
+  return 2 * positions * weights;
+}
+
+CandidateWriter::Costs CandidateWriter::OwnCosts() const {
+  static const std::set<std::string> kHeld = {"view",      "matmul",    "conv",      "activation",
+                                              "pointwise", "norm",      "pool",      "softmax",
+                                              "resample",  "reduction", "attention", "shape"};
+  const double bytes = graph_.precision == synth::Precision::kFp32 ? 4 : 2;
+  const double launch = Allows("direct_launch") ? kDirectLaunch : kOwnLaunch;
+  Costs costs;
+  for (const Plan::Step& step : plan_.steps) {
+    double elements = 0, flops = 0, launches = 0;
+    if (step.region >= 0) {
+      const Region& region = plan_.regions[static_cast<size_t>(step.region)];
+      if (region.outputs.empty()) continue;
+      for (const auto& [id, placement] : region.placements)
+        if (p_[id].kind == Kind::kLeaf || p_[id].kind == Kind::kOpaque) elements += Elements(id);
+      if (const Id product = fused_[static_cast<size_t>(step.region)]; product >= 0)
+        flops = OpaqueFlops(p_[product], product);
+      for (const Id output : region.outputs) elements += 2 * Elements(output);
+      launches = launches_.at(step.region);
+      costs.host_us += launch * launches;
+    } else {
+      const TensorValue& value = p_[step.value];
+      if (value.kind != Kind::kOpaque) continue;
+      if (value.own && std::find(fused_.begin(), fused_.end(), step.value) != fused_.end())
+        continue;
+      if (!value.effect && !kHeld.contains(value.what) && !templates_.contains(step.value))
+        costs.held = false;
+      if (value.what == "view" || value.view) {
+        costs.host_us += kViewCall;
+        continue;
+      }
+      elements = Elements(step.value);
+      for (const Id operand : value.operands) elements += Elements(operand);
+      if (value.what == "matmul" || value.what == "conv" || value.what == "attention")
+        flops = OpaqueFlops(value, step.value);
+      const bool own = value.own || templates_.contains(step.value);
+      costs.host_us += own ? launch : value.what == "conv" ? kConvCall : kTorchCall;
+      launches = 1;
+    }
+    costs.device_us +=
+        std::max(kLeastKernel * launches, bytes * elements / kBytesPerUs + flops / kFlopsPerUs);
+  }
+  // Inputs are copied into the graph's, results out of it.
+  costs.replay_host_us = kReplayed;
+  costs.replay_device_us = costs.device_us;
+  const auto copied = [&](double elements) {
+    costs.replay_device_us += kLeastKernel + 2 * bytes * elements / kBytesPerUs;
+    costs.replay_host_us += kCopy;
+  };
+  for (const synth::ValueId input : graph_.inputs)
+    copied(ElementsOf(graph_.values[static_cast<size_t>(input)].shape));
+  for (const Id output : p_.outputs) copied(Elements(output));
+  return costs;
+}
+
+double CandidateWriter::ElementsOf(const std::vector<DimId>& shape) const {
+  double elements = 1;
+  for (const DimId dim : shape) elements *= p_.At(dim, synth::Binding::kCuda);
+  return elements;
+}
+
+// One tensor, or a tuple of tensors: what a replay can hand out.
+bool CandidateWriter::PlainResult() const {
+  std::string tuple = "(";
+  for (size_t i = 0; i < p_.outputs.size(); ++i) tuple += fmt::format("{}{{{}}}", i ? ", " : "", i);
+  const std::string& text = task_.parts.imported->result;
+  return text == "{0}" || (p_.outputs.size() > 1 && text == tuple + ")");
+}
+
+bool CandidateWriter::Replays() const {
+  if (language_ != Language::kTriton || !Allows("replay_graph") || candidate_.own_kernels == 0)
+    return false;
+  if (const auto& from = task_.parts.imported;
+      from && (!from->plain_inputs || from->base.empty() || !PlainResult()))
+    return false;
+  const Costs costs = OwnCosts();
+  constexpr double kGain = 5;  // that is worth the graph
+  const auto call_us = [](double host_us, double device_us) {
+    return std::max(host_us - kHidden, device_us);
+  };
+  return costs.held && call_us(costs.replay_host_us, costs.replay_device_us) + kGain <
+                           call_us(costs.host_us, costs.device_us);
+}
+
+bool CandidateWriter::PrefersVendor() const {
+  if (language_ != Language::kTriton || candidate_.own_kernels == 0) return false;
+  // Operators that PyTorch computes by one kernel at the speed of memory.
+  static const std::set<std::string_view> kFamilies = {"activation", "pointwise", "softmax",
+                                                       "gather",     "shape",     "scan"};
+  constexpr double kShort = 8;  // microseconds of the device: a launch by Triton is not hidden
+  const double bytes = graph_.precision == synth::Precision::kFp32 ? 4 : 2;
+  int kernels = 0;
+  double device_us = 0;
+  for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+    const synth::Node& node = graph_.nodes[i];
+    if (node.op->view) continue;
+    if (!kFamilies.contains(node.op->family)) return false;
+    kernels += EagerKernels(task_.parts.nodes[i].form) + (node.op->name == "softmin" ? 1 : 0);
+    for (const auto* values : {&node.inputs, &node.outputs})
+      for (const synth::ValueId value : *values)
+        device_us +=
+            bytes * ElementsOf(graph_.values[static_cast<size_t>(value)].shape) / kBytesPerUs;
+  }
+  return kernels <= 1 && device_us < kShort;
+}
+
+}  // namespace davinci::teacher

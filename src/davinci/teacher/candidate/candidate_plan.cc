@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "davinci/teacher/candidate/candidate_writer.h"
+
+namespace davinci::teacher {
+
+void CandidateWriter::MakePlan(const FusionRules& rules) {
+  ProductRules products;
+  products.compensated = Allows("compensated_tf32");
+  products.epilogue = Allows("product_epilogue");
+  if (language_ != Language::kTriton) products.compensated = products.epilogue = false;
+  const Program before = p_;
+  for (bool again = true; again;) {
+    again = false;
+    p_ = before;
+    ChooseProducts(&p_, products);
+    plan_ = Fuse(&p_, rules);
+    fused_.assign(plan_.regions.size(), -1);
+    for (size_t r = 0; r < plan_.regions.size(); ++r)
+      for (const auto& [id, placement] : plan_.regions[r].placements)
+        if (p_[id].own && products.epilogue && IsEpilogue(p_, plan_.regions[r], id)) fused_[r] = id;
+    for (const Plan::Step& step : plan_.steps)
+      if (step.region < 0 && p_[step.value].own && NeedsEpilogue(p_, step.value) &&
+          std::find(fused_.begin(), fused_.end(), step.value) == fused_.end())
+        again = products.vendor.insert(step.value).second || again;
+  }
+}
+
+ProductKernel CandidateWriter::KernelOf(Id value, const Region& region) {
+  ProductKernel kernel;
+  const TensorValue& made = p_[value];
+  const MatrixProduct& product = *made.product;
+  kernel.value = value;
+  kernel.whole_rows = !region.members.empty() && region.HasReduction();
+  kernel.tile = TileFor(p_, value, kernel.whole_rows);
+  kernel.compensated = graph_.precision == synth::Precision::kFp32;
+  const ProductShape shape = ShapeOf(p_, value);
+  // Where operands do not stay in the cache anyway.
+  kernel.grouped = Allows("group_tiles") && !kernel.whole_rows &&
+                   shape.rows >= 8 * kernel.tile.rows && shape.cols >= 8 * kernel.tile.cols;
+  kernel.left = Host(product.left);
+  kernel.right = Host(product.right);
+  if (product.bias >= 0) kernel.bias = Host(product.bias);
+  const auto& left = p_[product.left].shape;
+  kernel.depth = p_.SizeText(left[left.size() - (product.left_transposed ? 2 : 1)]);
+  if (p_[product.right].shape.size() > 2) {
+    kernel.batch = p_.SizeText(p_.Product({made.shape.begin(), made.shape.end() - 2}));
+    kernel.batched_rows = p_.SizeText(made.shape[made.shape.size() - 2]);
+  }
+  if (Allows("skip_triangle")) SkipTriangles(p_, &kernel);
+  kernel.mirrored = Allows("mirror_symmetric") && IsSymmetric(p_, region, value) &&
+                    kernel.tile.rows == kernel.tile.cols && shape.rows > kernel.tile.rows;
+  // Two layouts of a larger tile do not fit into registers.
+  if (kernel.mirrored && kernel.tile.rows > 64)
+    kernel.tile = {64, 64, kernel.tile.depth, 4, kernel.tile.stages};
+  if (kernel.mirrored) kernel.last = "tl.where(tile_n <= tile_m, depth, 0)";
+  return kernel;
+}
+
+void CandidateWriter::NoteProduct(const ProductKernel& kernel, bool epilogue) {
+  if (kernel.compensated) Use("compensated_tf32");
+  if (kernel.grouped) Use("group_tiles");
+  if (kernel.mirrored)
+    Use("mirror_symmetric");
+  else if (!kernel.first.empty() || !kernel.last.empty())
+    Use("skip_triangle");
+  if (epilogue) Use("product_epilogue");
+}
+
+void CandidateWriter::ReadSlices() {
+  for (const auto& [view, load] : p_.read_as) slices_[load] = view;
+  if (Allows("read_slices")) return;
+  for (TensorValue& value : p_.values)
+    for (Id& operand : value.operands)
+      if (const auto found = slices_.find(operand); found != slices_.end()) operand = found->second;
+}
+
+void CandidateWriter::LeaveOutProducts() {
+  std::vector<bool> live(p_.values.size());
+  for (const auto* ends : {&p_.outputs, &p_.effects})
+    for (const Id end : *ends) live[static_cast<size_t>(end)] = true;
+  std::vector<int> readers(p_.values.size());
+  for (const Id output : p_.outputs) ++readers[static_cast<size_t>(output)];
+  for (const auto& [value, buffer] : p_.updates) live[static_cast<size_t>(value)] = true;
+  for (size_t i = p_.values.size(); i-- > 0;) {
+    if (!live[i]) continue;
+    for (const Id operand : p_.values[i].operands) {
+      live[static_cast<size_t>(operand)] = true;
+      ++readers[static_cast<size_t>(operand)];
+    }
+  }
+  for (const auto& [sum, instead] : p_.cheaper) {
+    if (!live[static_cast<size_t>(sum)] || readers[static_cast<size_t>(p_[sum].operands[0])] != 1)
+      continue;
+    for (size_t i = static_cast<size_t>(instead) + 1; i < p_.values.size(); ++i)
+      for (Id& operand : p_.values[i].operands)
+        if (operand == sum) operand = instead;
+    for (Id& output : p_.outputs)
+      if (output == sum) output = instead;
+    for (auto& [value, buffer] : p_.updates)
+      if (value == sum) value = instead;
+  }
+}
+
+}  // namespace davinci::teacher

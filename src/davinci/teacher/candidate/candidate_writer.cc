@@ -1,0 +1,182 @@
+#include "davinci/teacher/candidate/candidate_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "davinci/synth/text.h"
+
+namespace davinci::teacher {
+
+using Kind = TensorValue::Kind;
+
+Result<Candidate> CandidateWriter::Write() {
+  FusionRules rules;
+  rules.pointwise = Allows("fuse_pointwise");
+  rules.around = Allows("fuse_around_reduction");
+  rules.reductions = Allows("fuse_reductions");
+  rules.matmul = Allows("vendor_matmul_epilogue");
+  rules.conv = Allows("vendor_conv_epilogue");
+  rules.product = Allows("product_epilogue");
+  ReadSlices();
+  LeaveOutProducts();
+  if (Allows(ByLanguage("flash_attention"))) RecognizeAttention(&p_);
+  MakePlan(rules);
+  for (const Plan::Step& step : plan_.steps) {
+    Region region;
+    std::optional<ProductKernel> product;
+    if (step.region < 0) {
+      if (!p_[step.value].own) {
+        NoteStructure(step.value);
+        if (!OwnTemplate(step.value)) Opaque(step.value);
+        continue;
+      }
+      if (std::find(fused_.begin(), fused_.end(), step.value) != fused_.end()) continue;
+      region = RegionOf(p_, step.value);
+      product = KernelOf(step.value, region);
+    } else {
+      region = plan_.regions[static_cast<size_t>(step.region)];
+      if (region.outputs.empty()) continue;
+      if (const Id value = fused_[static_cast<size_t>(step.region)]; value >= 0) {
+        product = KernelOf(value, region);
+        region = EpilogueOf(p_, std::move(region), value);
+      }
+    }
+    Allocate(region);
+    static const std::set<std::string> kProductNames = {"left", "right", "bias", "total"};
+    KernelForm form = MakeForm(
+        &p_, region, KernelName(region, product ? product->value : -1),
+        [&](Id id) { return Host(id); }, product ? kProductNames : std::set<std::string>());
+    if (product)
+      std::erase_if(form.inputs,
+                    [&](const KernelTensor& tensor) { return tensor.value == product->value; });
+    const EmitRules emit = RulesFor(region);
+    const KernelText text = language_ == Language::kTriton
+                                ? EmitTriton(&p_, region, form, emit, product ? &*product : nullptr)
+                            : language_ == Language::kCuda ? EmitCuda(&p_, region, form, emit)
+                                                           : EmitCpp(&p_, region, form, emit);
+    if (text.source.empty())
+      return InvalidArgument("CUDA C++ is not the tool for a scan or few long rows");
+    if (product) NoteProduct(*product, step.region >= 0);
+    if (synth::Replaced(text.source, " ? ", "").find('?') != std::string::npos ||
+        synth::Join(text.call, "").find('?') != std::string::npos)
+      return InvalidArgument("a kernel reads a size or value that is not there");
+    if (step.region >= 0)
+      launches_[step.region] = static_cast<int>(std::count_if(
+          text.call.begin(), text.call.end(),
+          [](const std::string& line) { return line.find("_kernel") != std::string::npos; }));
+    Take(text);
+    Note(region, text);
+  }
+  for (const std::string& line : forward_)
+    if (line.find('?') != std::string::npos) return InvalidArgument("a size that no tensor shows");
+  candidate_.left.insert(candidate_.left.begin(), p_.left.begin(), p_.left.end());
+  if (Replays())
+    Use("replay_graph");
+  else if (language_ == Language::kTriton && candidate_.own_kernels > 0 && Allows("direct_launch"))
+    Use("direct_launch");
+  candidate_.prefers_vendor = PrefersVendor();
+  candidate_.source = File(kernels_, bindings_, helpers_);
+  for (const Rule& rule : Rules())
+    if (candidate_.rules.contains(rule.name)) candidate_.skills.insert(rule.skill);
+  return std::move(candidate_);
+}
+
+void CandidateWriter::Take(const KernelText& text) {
+  kernels_ += (kernels_.empty()                 ? ""
+               : language_ == Language::kTriton ? "\n\n"
+                                                : "\n") +
+              text.source;
+  if (!text.binding.empty()) bindings_ += text.binding + "\n";
+  for (const std::string& line : text.call) Line(line);
+  helpers_.insert(text.helpers.begin(), text.helpers.end());
+  ++candidate_.own_kernels;
+}
+
+bool CandidateWriter::HasMax(const Program& p, const Region& region) {
+  return std::any_of(region.members.begin(), region.members.end(), [&](Id id) {
+    return p[id].kind == Kind::kReduce && p[id].reduce == ReduceKind::kMax;
+  });
+}
+
+EmitRules CandidateWriter::RulesFor(const Region& region) const {
+  EmitRules rules;
+  rules.rows_in_registers =
+      Allows(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
+  rules.scan_tiles = Allows("scan_tiles");
+  rules.many_rows = Allows("many_rows");
+  rules.columns = language_ == Language::kCuda || Allows(ByLanguage("columns"));
+  rules.warp_rows = Allows("warp_rows");
+  rules.wide_loads = Allows("wide_loads");
+  rules.split_rows = Allows("split_rows");
+  rules.one_pass_variance = Allows("one_pass_variance");
+  rules.plane_blocks = Allows("plane_blocks");
+  rules.constant_sizes = Allows("constant_sizes");
+  rules.fast_exp = Allows("fast_exp");
+  rules.inline_erf = Allows("inline_erf");
+  rules.stored_values = Allows("stored_values");
+  rules.pick_class = Allows("pick_class");
+  rules.partial_sums = Allows("partial_sums");
+  return rules;
+}
+
+void CandidateWriter::NoteStructure(Id id) {
+  if (const auto found = p_.by_rule.find(id); found != p_.by_rule.end()) Use(found->second);
+}
+
+void CandidateWriter::Note(const Region& region, const KernelText& text) {
+  const auto used = [&](const std::string& name) { return text.used.contains(name); };
+  if (used("rows_in_registers"))
+    Use(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
+  for (const Id member : region.members) {
+    NoteStructure(member);
+    if (slices_.contains(member)) Use("read_slices");
+  }
+  if (used("many_rows")) Use("many_rows");
+  if (used("columns") && language_ != Language::kCuda) Use(ByLanguage("columns"));
+  for (const char* rule : {"fast_exp", "inline_erf", "stored_values", "pick_class", "partial_sums",
+                           "scan_tiles", "split_rows", "one_pass_variance", "plane_blocks",
+                           "constant_sizes", "warp_rows", "wide_loads"})
+    if (used(rule)) Use(rule);
+  std::set<int> nodes, reducing;
+  bool reduces = false;
+  for (const Id member : region.members) {
+    if (p_[member].kind == Kind::kReshape) continue;
+    nodes.insert(p_[member].node);
+    if (p_[member].kind == Kind::kReduce || p_[member].kind == Kind::kScan) {
+      reduces = true;
+      reducing.insert(p_[member].node);
+    }
+  }
+  if (nodes.size() < 2) return;
+  for (const Id member : region.members)
+    for (const Id operand : p_[member].operands) {
+      if (p_[operand].what == "matmul" && !p_[operand].own) Use("vendor_matmul_epilogue");
+      if (p_[operand].what == "conv") Use("vendor_conv_epilogue");
+    }
+  if (!reduces) Use("fuse_pointwise");
+  if (reduces && nodes.size() > reducing.size()) Use("fuse_around_reduction");
+  if (reducing.size() > 1) Use("fuse_reductions");
+}
+
+std::string CandidateWriter::KernelName(const Region& region, Id product) {
+  std::vector<std::string> parts;
+  if (product >= 0 && p_[product].node >= 0)
+    parts.push_back(graph_.nodes[static_cast<size_t>(p_[product].node)].op->name);
+  for (const Id member : region.members) {
+    const int node = p_[member].node;
+    if (node < 0) continue;
+    const std::string& name = graph_.nodes[static_cast<size_t>(node)].op->name;
+    if (parts.size() < 3 && (parts.empty() || parts.back() != name)) parts.push_back(name);
+  }
+  return UniqueName(synth::Join(parts, "_"));
+}
+
+std::string CandidateWriter::UniqueName(const std::string& what) {
+  const std::string base = what + "_kernel";
+  std::string name = base;
+  for (int n = 2; !kernel_names_.insert(name).second; ++n) name = fmt::format("{}{}", base, n);
+  return name;
+}
+
+}  // namespace davinci::teacher

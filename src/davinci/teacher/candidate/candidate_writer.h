@@ -1,0 +1,131 @@
+// One task as the text of a candidate in one language: the plan of its kernels, the lines of
+// forward(), and the file. Internal.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "davinci/teacher/regions/fusion.h"
+#include "davinci/teacher/regions/product.h"
+#include "davinci/teacher/teacher.h"
+
+namespace davinci::teacher {
+
+// `form` with names in place of {0}, {1}, …
+std::string Filled(const std::string& form, const std::vector<std::string>& names);
+
+class CandidateWriter {
+ public:
+  CandidateWriter(Program program, const synth::Graph& graph, const synth::RenderedTask& task,
+                  Language language, const std::set<std::string>& allowed, const MathText& math)
+      : p_(std::move(program)),
+        graph_(graph),
+        task_(task),
+        language_(language),
+        allowed_(allowed),
+        math_(math) {}
+
+  Result<Candidate> Write();
+
+ private:
+  bool Allows(const std::string& rule) const { return allowed_.contains(rule); }
+  // Of a rule that different skills state in the languages.
+  std::string ByLanguage(const std::string& rule) const {
+    return fmt::format("{}_{}", rule, LanguageName(language_));
+  }
+  void Line(const std::string& line) { forward_.push_back(line); }
+  std::string Variable(Id id) const { return p_.Variable(id); }
+  void Use(const std::string& rule) { candidate_.rules.insert(rule); }
+
+  // Which products get a kernel, and what follows in it. One whose kernel needs an epilogue to gain
+  // anything stays with the library where it has none.
+  void MakePlan(const FusionRules& rules);
+  ProductKernel KernelOf(Id value, const Region& region);
+  void NoteProduct(const ProductKernel& kernel, bool epilogue);
+  // Kernels read slices where they lie, or, without the rule, copies of them.
+  void ReadSlices();
+  // Takes the cheaper of two ways to a sum of a product's results where only the sum reads them.
+  void LeaveOutProducts();
+
+  // Kernels, and which rules their texts show.
+  void Take(const KernelText& text);
+  static bool HasMax(const Program& p, const Region& region);
+  EmitRules RulesFor(const Region& region) const;
+  void NoteStructure(Id id);
+  // Which rules the text shows.
+  void Note(const Region& region, const KernelText& text);
+  std::string KernelName(const Region& region, Id product);
+  std::string UniqueName(const std::string& what);
+
+  // Lines of forward().
+  std::string Host(Id id);
+  void Opaque(Id id);
+  // The value by a kernel template, where there is one and its rule is allowed.
+  bool OwnTemplate(Id id);
+  // Where a region reads the value.
+  void MakeContiguous(Id id);
+  // A tensor of PyTorch's that may not be contiguous.
+  bool IsStrided(Id id) const;
+  std::string Name(Id id) const;
+  const synth::Value& InputValue(size_t i) const;
+  // The fresh result of a vendor call that an output may overwrite: nothing else reads it, and the
+  // kernel reads each of its elements where it writes. -1: none.
+  Id Overwritten(const Region& region, Id output);
+  bool DependsOn(const Region& region, Id output, Id operand) const;
+  void Allocate(const Region& region);
+
+  // Microseconds of a call, estimated for a large device and its host; `held`: a graph may hold all
+  // launches, as nothing waits for the device.
+  struct Costs {
+    double host_us = 0, device_us = 0, replay_host_us = 0, replay_device_us = 0;
+    bool held = true;
+  };
+  Costs OwnCosts() const;
+  double ElementsOf(const std::vector<DimId>& shape) const;
+  double Elements(Id id) const;
+  // Of a convolution or a matrix product.
+  double OpaqueFlops(const TensorValue& value, Id id) const;
+  // Several launches that cost the host more than the device, which a graph may hold.
+  bool Replays() const;
+  bool PlainResult() const;
+  // PyTorch's own kernels are expected to be as fast.
+  bool PrefersVendor() const;
+  // forward() by a graph of compute().
+  std::string Replay(const std::string& inputs) const;
+
+  std::string Direct(std::string kernels) const;
+  std::string ResultText() const;
+  std::string KernelImports(const std::string& kernels) const;
+  std::string KernelSection(const std::string& kernels, const std::string& bindings,
+                            const std::set<std::string>& helpers) const;
+  std::string ImportedFile(const std::string& kernels, const std::string& bindings,
+                           const std::set<std::string>& helpers);
+  // The whole file.
+  std::string File(const std::string& kernels, const std::string& bindings,
+                   const std::set<std::string>& helpers);
+
+  Program p_;
+  const synth::Graph& graph_;
+  const synth::RenderedTask& task_;
+  Language language_;
+  const std::set<std::string> allowed_;
+  const MathText& math_;
+  Plan plan_;
+  std::vector<Id> fused_;        // by region: the product whose epilogue it is, or -1
+  std::map<int, int> launches_;  // by region
+  Candidate candidate_;
+  std::vector<std::string> forward_;
+  std::string kernels_, bindings_;
+  std::set<std::string> helpers_;
+  std::set<std::string> read_inputs_, kernel_names_;
+  std::set<Id> templates_;  // values that a template computes
+  std::set<Id> overwritten_;
+  std::set<Id> strided_;     // reshapes of views
+  std::map<Id, Id> slices_;  // loads that read a slice, and the view that PyTorch makes of it
+};
+
+}  // namespace davinci::teacher

@@ -1,0 +1,249 @@
+#include "davinci/teacher/demos/demo_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "davinci/agent/feedback.h"
+#include "davinci/agent/policy_agent.h"
+#include "davinci/agent/selection_agent.h"
+#include "davinci/agent/summary_agent.h"
+#include "davinci/agent/trigger.h"
+#include "davinci/base/hash.h"
+#include "davinci/base/json_text.h"
+#include "davinci/data/shown_interval.h"
+#include "davinci/llm/tools.h"
+#include "davinci/sftdata/example.h"
+
+namespace davinci::teacher {
+namespace {
+
+using sftdata::Row;
+
+// What may stand as its number; 0 where it has none.
+double SpeedupOf(const Attempt& attempt) {
+  return attempt.evaluation.speedup ? FigureOf(*attempt.evaluation.speedup).value : 0;
+}
+bool IsCorrect(const Attempt& attempt) { return attempt.evaluation.correct.value_or(false); }
+
+bool Gains(const Attempt& best, const Attempt& other, double min_gain) {
+  const auto& later = best.evaluation.speedup;
+  const auto& first = other.evaluation.speedup;
+  return later && first && first->median > 0 && later->median >= min_gain * first->median &&
+         agent::SureGain(*later, *first) > 1;
+}
+
+std::string Fenced(const std::string& source) { return "```python\n" + source + "```"; }
+
+int64_t TokensOf(const Row& row, const RowLimits& limits) {
+  int64_t tokens = 0;
+  for (const auto& message : row.messages)
+    tokens += limits.count_tokens(message.content) + llm::kMessageOverheadTokens;
+  for (const auto& tool : row.tools)
+    tokens += limits.count_tokens(tool.name) + limits.count_tokens(tool.description) +
+              limits.count_tokens(JsonText(tool.parameters)) + llm::kMessageOverheadTokens;
+  return tokens;
+}
+
+class Maker {
+ public:
+  Maker(const agent::PromptSet& prompts, const Demonstration& demonstration,
+        const std::map<std::string, skill::Skill>& library, const RowLimits& limits)
+      : prompts_(prompts), demo_(demonstration), library_(library), limits_(limits) {}
+
+  Result<DemoRows> Make() {
+    const Attempt& best = demo_.attempts.back();
+    if (!IsCorrect(best)) {
+      ++made_.left_out["the best attempt is not correct"];
+      return std::move(made_);
+    }
+    if (best.evaluation.speedup && FindingOf(*best.evaluation.speedup) != SpeedFinding::kFaster) {
+      ++made_.left_out["the best attempt is not significantly faster than PyTorch"];
+      return std::move(made_);
+    }
+    if (best.skills.size() > limits_.max_skills) {
+      ++made_.left_out["more skills than a prompt holds"];
+      return std::move(made_);
+    }
+    DAVINCI_ASSIGN_OR_RETURN(const auto given, Skills(best.skills));
+    DAVINCI_ASSIGN_OR_RETURN(const agent::Conversation start,
+                             agent::StartConversation(prompts_, demo_.brief, demo_.device, given));
+    DAVINCI_RETURN_IF_ERROR(Policy(start, best));
+    for (size_t i = 0; i + 1 < demo_.attempts.size(); ++i) {
+      const Attempt& other = demo_.attempts[i];
+      if (other.source == best.source) continue;
+      DAVINCI_RETURN_IF_ERROR(Repair(start, other, best));
+      // What a mistake costs says nothing about a skill.
+      if (other.mutation.empty() && IsCorrect(other) && Gains(best, other, limits_.min_gain)) {
+        if (!selected_) DAVINCI_RETURN_IF_ERROR(Selection(best));
+        DAVINCI_RETURN_IF_ERROR(Summary(other, best));
+      }
+    }
+    return std::move(made_);
+  }
+
+ private:
+  Result<std::vector<skill::Skill>> Skills(const std::vector<std::string>& names) const {
+    std::vector<skill::Skill> skills;
+    for (const std::string& name : names) {
+      const auto found = library_.find(name);
+      if (found == library_.end())
+        return InvalidArgument(fmt::format("no skill {} in the library", name));
+      skills.push_back(found->second);
+    }
+    return skills;
+  }
+
+  void Keep(Row row, const char* kind, const Attempt& best, size_t most_tokens) {
+    // The reply is not part of the prompt.
+    Row prompt = row;
+    prompt.messages.pop_back();
+    if (TokensOf(prompt, limits_) > static_cast<int64_t>(most_tokens)) {
+      ++made_.left_out[fmt::format("{}: the prompt is too long", kind)];
+      return;
+    }
+    row.origin.id = fmt::format("{}.{}{}", best.id, kind, made_.rows.size());
+    row.origin.task = demo_.brief.id;
+    row.origin.family = demo_.family;
+    row.origin.reference = demo_.brief.reference;
+    row.origin.entry_point = demo_.brief.entry;
+    row.origin.split = demo_.split;
+    row.origin.rules = best.rules;
+    if (row.origin.skills.empty()) row.origin.skills = best.skills;
+    if (SpeedupOf(best) > 0) row.origin.speedup = SpeedupOf(best);
+    row.enable_thinking = false;
+    made_.rows.push_back(std::move(row));
+  }
+
+  Status Policy(const agent::Conversation& start, const Attempt& best) {
+    DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
+                             agent::BuildPolicyRequest(start, kNoLimit));
+    DAVINCI_ASSIGN_OR_RETURN(Row row, sftdata::RowOfRequest(llm::ToJson(request)));
+    row.messages.push_back(sftdata::MessageOfReply(Says(Fenced(best.source)), 1));
+    row.origin.round_speedups = {SpeedupOf(best)};
+    row.origin.best_round = 1;
+    Keep(std::move(row), "policy", best, limits_.policy_tokens);
+    return Status::Ok();
+  }
+
+  Status Repair(const agent::Conversation& start, const Attempt& other, const Attempt& best) {
+    if (IsCorrect(other) && !Gains(best, other, limits_.min_gain)) {
+      ++made_.left_out["repair: no significant gain"];
+      return Status::Ok();
+    }
+    agent::Progress progress;
+    progress.num_turns = 2;
+    if (IsCorrect(other)) {
+      progress.best_turn = 1;
+      progress.best = other.evaluation.speedup;
+    }
+    DAVINCI_ASSIGN_OR_RETURN(
+        const std::string feedback,
+        agent::RenderFeedback(prompts_, demo_.brief, other.evaluation, progress));
+    agent::Conversation conversation = start;
+    conversation.turns.push_back({Fenced(other.source), feedback});
+    DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
+                             agent::BuildPolicyRequest(conversation, kNoLimit));
+    DAVINCI_ASSIGN_OR_RETURN(Row row, sftdata::RowOfRequest(llm::ToJson(request)));
+    row.messages.push_back(sftdata::MessageOfReply(Says(Fenced(best.source)), 1));
+    row.origin.round_speedups = {IsCorrect(other) ? SpeedupOf(other) : 0, SpeedupOf(best)};
+    row.origin.best_round = 2;
+    Keep(std::move(row), "repair", best, limits_.policy_tokens);
+    return Status::Ok();
+  }
+
+  // The skills that helped among others, in an order that the task decides.
+  Status Selection(const Attempt& best) {
+    selected_ = true;
+    if (best.skills.empty()) return Status::Ok();
+    std::vector<std::pair<std::string, std::string>> order;
+    for (const auto& [name, skill] : library_)
+      if (std::find(best.skills.begin(), best.skills.end(), name) == best.skills.end())
+        order.emplace_back(Sha256Hex(best.id + name), name);
+    std::sort(order.begin(), order.end());
+    order.resize(std::min(order.size(), agent::kNumCandidates - best.skills.size()));
+    for (const std::string& name : best.skills) order.emplace_back(Sha256Hex(best.id + name), name);
+    std::sort(order.begin(), order.end());
+    std::vector<std::string> shown;
+    for (const auto& [hash, name] : order) shown.push_back(name);
+    DAVINCI_ASSIGN_OR_RETURN(const auto candidates, Skills(shown));
+    DAVINCI_ASSIGN_OR_RETURN(
+        const llm::Request request,
+        agent::BuildSelectionRequest(prompts_, demo_.brief, demo_.device, candidates));
+    nlohmann::ordered_json arguments = {{"think", ""},
+                                        {"selected_skills", nlohmann::ordered_json::array()}};
+    for (const std::string& name : best.skills)
+      arguments["selected_skills"].push_back(
+          {{"name", name}, {"reason", library_.at(name).description}});
+    DAVINCI_ASSIGN_OR_RETURN(Row prompt, sftdata::RowOfRequest(llm::ToJson(request)));
+    auto example = sftdata::SelectionExample(std::move(prompt),
+                                             Calls(llm::kSelectSkillsTool, JsonText(arguments)),
+                                             shown, agent::kMaxSelectedSkills);
+    if (!example.problem.empty()) return InvalidArgument(example.problem);
+    Keep(std::move(example.row), "selection", best, limits_.selection_tokens);
+    return Status::Ok();
+  }
+
+  Status Summary(const Attempt& other, const Attempt& best) {
+    std::vector<std::string> added;
+    for (const std::string& name : best.skills)
+      if (std::find(other.skills.begin(), other.skills.end(), name) == other.skills.end())
+        added.push_back(name);
+    if (added.size() != 1) {
+      ++made_.left_out["summary: the attempts differ in several skills"];
+      return Status::Ok();
+    }
+    DAVINCI_ASSIGN_OR_RETURN(const auto injected, Skills(other.skills));
+    const skill::Skill& skill = library_.at(added[0]);
+    DAVINCI_ASSIGN_OR_RETURN(
+        const llm::Request request,
+        agent::BuildSummaryRequest(prompts_, demo_.brief, demo_.device, injected, {},
+                                   {1, other.source, other.evaluation},
+                                   {2, best.source, best.evaluation}));
+    const nlohmann::ordered_json arguments = {{"think", ""},
+                                              {"new_skills",
+                                               {{{"name", skill.name},
+                                                 {"description", skill.description},
+                                                 {"scope", skill.scope},
+                                                 {"tags", skill.tags},
+                                                 {"content", skill.content}}}}};
+    DAVINCI_ASSIGN_OR_RETURN(Row prompt, sftdata::RowOfRequest(llm::ToJson(request)));
+    auto example = sftdata::SummaryExample(std::move(prompt),
+                                           Calls(llm::kUpdateSkillLibraryTool, JsonText(arguments)),
+                                           {0}, agent::kMaxNewSkills);
+    if (!example.problem.empty()) return InvalidArgument(example.problem);
+    Keep(std::move(example.row), "summary", best, limits_.policy_tokens);
+    return Status::Ok();
+  }
+
+  static llm::Reply Says(std::string text) {
+    llm::Reply reply;
+    reply.text = std::move(text);
+    return reply;
+  }
+  static llm::Reply Calls(std::string_view tool, std::string arguments) {
+    llm::Reply reply;
+    reply.tool_calls.push_back({"", std::string(tool), std::move(arguments)});
+    return reply;
+  }
+
+  static constexpr size_t kNoLimit = 1 << 20;  // lengths are checked by Keep
+
+  const agent::PromptSet& prompts_;
+  const Demonstration& demo_;
+  const std::map<std::string, skill::Skill>& library_;
+  const RowLimits& limits_;
+  DemoRows made_;
+  bool selected_ = false;
+};
+
+}  // namespace
+
+Result<DemoRows> RowsOf(const agent::PromptSet& prompts, const Demonstration& demonstration,
+                        const std::map<std::string, skill::Skill>& library,
+                        const RowLimits& limits) {
+  if (demonstration.attempts.empty()) return InvalidArgument("a demonstration without attempts");
+  return Maker(prompts, demonstration, library, limits).Make();
+}
+
+}  // namespace davinci::teacher

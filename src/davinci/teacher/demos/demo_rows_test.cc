@@ -1,0 +1,142 @@
+#include "davinci/teacher/demos/demo_rows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "davinci/base/json_text.h"
+#include "davinci/skill/formats.h"
+
+namespace davinci::teacher {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const fs::path kProject = DAVINCI_SOURCE_DIR;
+
+// `spread`: of the interval's ends from the median, as a factor.
+Evaluation Judged(double speedup, double spread = 1.05) {
+  Evaluation evaluation;
+  evaluation.correct = true;
+  const double low = speedup / spread;
+  const double high = speedup * spread;
+  evaluation.speedup = Speedup{speedup, low, high, low > 1.02 || high < 0.98, "eager"};
+  return evaluation;
+}
+
+Demonstration Softmax() {
+  Demonstration made;
+  made.brief.id = "softmax-1";
+  made.brief.reference = "class Model: pass\n";
+  made.brief.language = davinci::Language::kCpp;
+  made.family = "softmax";
+  made.split = "train";
+  made.attempts = {{"a.naive", "class ModelNew: pass  # slow\n", {}, {}, "", Judged(0.8)},
+                   {"a.best",
+                    "class ModelNew: pass  # fast\n",
+                    {"branch-free-exp"},
+                    {"fast_exp"},
+                    "",
+                    Judged(2.0)}};
+  return made;
+}
+
+DemoRows Rows(const Demonstration& demonstration, const RowLimits& limits = {}) {
+  const auto prompts = agent::PromptSet::Load(kProject / "prompts", kProject / "prompts/compact");
+  EXPECT_TRUE(prompts.ok()) << prompts.status().ToString();
+  std::map<std::string, skill::Skill> library;
+  const auto read = skill::ReadSkills(kProject / "skills");
+  for (const auto& document : read->documents) library[document.skill.name] = document.skill;
+  auto rows = RowsOf(*prompts, demonstration, library, limits);
+  EXPECT_TRUE(rows.ok()) << rows.status().ToString();
+  return *rows;
+}
+
+std::vector<std::string> Kinds(const DemoRows& made) {
+  std::vector<std::string> kinds;
+  for (const auto& row : made.rows)
+    kinds.push_back(row.origin.id.substr(row.origin.id.rfind('.') + 1));
+  return kinds;
+}
+
+TEST(DemoRows, MistakeGivesARepairAloneAndTellsNothingAboutSkills) {
+  Demonstration made = Softmax();
+  made.attempts[0].mutation = "slow";
+  std::set<std::string> kinds;
+  for (std::string kind : Kinds(Rows(made))) {
+    while (std::isdigit(static_cast<unsigned char>(kind.back()))) kind.pop_back();
+    kinds.insert(kind);
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"policy", "repair"}));
+}
+
+TEST(DemoRows, MeasuredGainGivesRowsOfAllAgentsThatReadBackAlike) {
+  const DemoRows made = Rows(Softmax());
+  EXPECT_THAT(Kinds(made), ElementsAre("policy0", "repair1", "selection2", "summary3"));
+  for (const auto& row : made.rows) {
+    EXPECT_EQ(row.origin.split, "train");
+    EXPECT_THAT(row.origin.rules, ElementsAre("fast_exp"));
+    EXPECT_THAT(row.origin.skills, ElementsAre("branch-free-exp"));
+    const auto again = sftdata::ParseRow(JsonText(sftdata::ToJson(row)));
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(*again, row);
+  }
+  // The slow attempt is context, the fast one is trained.
+  const auto& repair = made.rows[1].messages;
+  EXPECT_THAT(repair[2].content, HasSubstr("slow"));
+  EXPECT_EQ(repair[2].weight, 0);
+  EXPECT_THAT(repair[3].content, HasSubstr("Turn 1 of 2"));
+  EXPECT_THAT(repair[4].content, HasSubstr("fast"));
+  EXPECT_EQ(repair[4].weight, 1);
+}
+
+TEST(DemoRows, WithoutGainOnlyThePolicyLearns) {
+  Demonstration same = Softmax();
+  same.attempts[0].evaluation = Judged(2.0);
+  EXPECT_THAT(Kinds(Rows(same)), ElementsAre("policy0"));
+  Demonstration wrong = Softmax();
+  wrong.attempts[1].evaluation.correct = false;
+  EXPECT_TRUE(Rows(wrong).rows.empty());
+}
+
+TEST(DemoRows, OnlySignificantMeasurementsCount) {
+  Demonstration slow = Softmax();
+  slow.attempts[1].evaluation = Judged(0.57);
+  for (const double spread : {1.05, 1.5, 30.0}) {
+    slow.attempts[1].evaluation = Judged(0.57, spread);
+    EXPECT_TRUE(Rows(slow).rows.empty()) << spread;
+  }
+  EXPECT_EQ(Rows(slow).left_out.at("the best attempt is not significantly faster than PyTorch"),
+            1u);
+  // Twice as fast by the medians, and perhaps as fast: no gain.
+  Demonstration unsure = Softmax();
+  unsure.attempts[0].evaluation = Judged(1.0, 6);
+  const DemoRows made = Rows(unsure);
+  EXPECT_THAT(Kinds(made), ElementsAre("policy0"));
+  EXPECT_EQ(made.left_out.at("repair: no significant gain"), 1u);
+}
+
+TEST(DemoRows, TooLongPromptsAreLeftOut) {
+  Demonstration wide = Softmax();
+  wide.brief.reference = std::string(20000, 'x');
+  const DemoRows made = Rows(wide);
+  EXPECT_TRUE(made.rows.empty());
+  EXPECT_EQ(made.left_out.at("policy: the prompt is too long"), 1u);
+}
+
+TEST(DemoRows, LengthsAreThoseOfTheGivenTokenizerAndCountTools) {
+  RowLimits limits;
+  limits.count_tokens = [](std::string_view text) { return text == "select_skills" ? 2500 : 1; };
+  Demonstration wide = Softmax();
+  wide.brief.reference += std::string(20000, '#');
+  const DemoRows made = Rows(wide, limits);
+  EXPECT_THAT(Kinds(made), ElementsAre("policy0", "repair1", "summary2"));
+  EXPECT_EQ(made.left_out.at("selection: the prompt is too long"), 1u);
+}
+
+}  // namespace
+}  // namespace davinci::teacher

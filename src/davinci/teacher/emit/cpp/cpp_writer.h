@@ -1,0 +1,83 @@
+// Kernels in C++: loops of rows, of columns and of single elements. Internal.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "davinci/teacher/emit/c_writer.h"
+
+namespace davinci::teacher {
+
+class CppWriter : private CWriter {
+ public:
+  CppWriter(Program* program, const Region& region, const KernelForm& form, const EmitRules& rules)
+      : CWriter(program, region, form, rules, "int64_t") {}
+  KernelText Write();
+
+ private:
+  static constexpr int kLanes = 64;  // columns that one task reduces side by side
+
+  std::string StoredType(DType type) override;
+  std::string PrimitiveForm(const TensorValue& value) override;
+  std::string AsFloat(Id, const std::string& text) const override { return text; }
+  std::string IndexText(int axis) const override;
+  std::string Scan(Id id) override;
+
+  // Threads cost more than they bring below some tens of microseconds of work.
+  std::string Parallel(const std::string& kind = "", const std::string& clause = "") const;
+  static std::string Loop(const LoopAxis& axis);
+  void Pointwise();
+
+  // A value per element that is costly and that several passes need stays in an output's memory,
+  // or in a buffer for one row, between the first and the last of them: softmax computes its
+  // exponentials once.
+  struct Stored {
+    Id value = -1;
+    const KernelTensor* tensor = nullptr;  // null: the buffer
+    std::string buffer;
+    std::set<int> passes;  // that need it
+    int First() const { return *passes.begin(); }
+    int Last() const { return *passes.rbegin(); }
+  };
+  std::string StoredElement(const Stored& stored) const;
+  bool IsCostly(Id id) const;
+  void Needed(Id id, int pass, std::map<Id, std::set<int>>* needed) const;
+  void PlanStored();
+  bool Reads(Id value, Id operand) const;
+
+  static std::string Clause(ReduceKind kind);
+  static std::string Accumulate(ReduceKind kind, const std::string& sum, const std::string& what);
+  // What a pass computes from one element.
+  void ElementStatements(int pass, const std::vector<Id>& reduces,
+                         const std::vector<std::string>& sums, const std::string& lane);
+  // Where one row is computed at a time, a sum of what stands at one index is that element.
+  bool IsPick(Id reduce) const;
+  bool OneRow() const;
+  // Of a pass: reductions that need its loop.
+  std::vector<Id> LoopReduces(int pass) const;
+  void Picks(int pass);
+  // Sums of a pass, set to their neutral values; `clause` gets them for OpenMP.
+  std::vector<std::string> Sums(const std::vector<Id>& reduces, const std::string& prefix,
+                                std::string* clause);
+  // Every pass over one row, or over all elements where `whole`.
+  void RowPasses(bool whole);
+  // What scans of a pass have gathered so far. Sums and products in double: PyTorch does so.
+  void DeclareRuns(const std::vector<Id>& scans, bool lanes);
+  // One row at a time; the innermost loop runs along the row.
+  void Rows();
+  void Whole();
+
+  void LaneStatements(int after);
+  // Many columns side by side: the innermost loop runs along the contiguous kept axis.
+  void Columns();
+
+  int lane_axis_ = -1;
+  int picked_axis_ = -1;  // whose index is `picked_index_`
+  std::string picked_index_;
+  std::vector<Stored> stored_;
+  std::map<Id, std::string> runs_;  // of the scans of the pass
+};
+
+}  // namespace davinci::teacher

@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include "davinci/synth/render_class.h"
+#include "davinci/synth/text.h"
+#include "davinci/teacher/emit/cpp/cpp_writer.h"
+
+namespace davinci::teacher {
+
+using Kind = TensorValue::Kind;
+
+namespace {
+
+constexpr int kLeastParallel = 16384;  // elements below which one thread computes all
+
+}  // namespace
+
+KernelText CppWriter::Write() {
+  if (rules_.stored_values) PlanStored();
+  if (form_.reduced.empty())
+    Pointwise();
+  else if (form_.kept.empty())
+    HasScan() ? RowPasses(false) : Whole();
+  else if (form_.axes.back().reduced || !rules_.columns)
+    Rows();
+  else
+    Columns();
+  const Signature signature = MakeSignature();
+  const std::string symbol = synth::CamelCase(form_.name);
+  text_.source = fmt::format("extern \"C\" void {}({}) {{\n{}}}\n", symbol,
+                             synth::Join(signature.parameters, ", "), body_);
+  Bind(symbol, signature);
+  text_.call.push_back(fmt::format("{}({})", form_.name, synth::Join(signature.arguments, ", ")));
+  return std::move(text_);
+}
+
+std::string CppWriter::StoredType(DType type) {
+  if (type != DType::kFloat || p_.graph.precision == synth::Precision::kFp32) return Type(type);
+  const std::string half = p_.graph.precision == synth::Precision::kBf16 ? "Bf16" : "Fp16";
+  text_.helpers.insert(half);
+  return half;
+}
+
+std::string CppWriter::PrimitiveForm(const TensorValue& value) {
+  const Primitive& primitive = *value.primitive;
+  const bool allowed = primitive.cpp_rule == "inline_erf" ? rules_.inline_erf : rules_.fast_exp;
+  if (!primitive.cpp_library.empty() && !allowed) return primitive.cpp_library;
+  if (!primitive.cpp_rule.empty()) text_.used.insert(primitive.cpp_rule);
+  text_.helpers.insert(primitive.helpers.begin(), primitive.helpers.end());
+  return primitive.cpp;
+}
+
+std::string CppWriter::IndexText(int axis) const {
+  if (axis == picked_axis_) return picked_index_;
+  if (axis == lane_axis_)
+    return fmt::format("({} + l)", form_.axes[static_cast<size_t>(axis)].index);
+  return form_.axes[static_cast<size_t>(axis)].index;
+}
+
+std::string CppWriter::Scan(Id id) {
+  const TensorValue& value = p_[id];
+  const auto run = runs_.find(id);
+  if (run == runs_.end()) return "?";
+  const std::string element = Assign(value.operands[0], Text(value.operands[0]));
+  if (value.reduce == ReduceKind::kMax || value.reduce == ReduceKind::kMin) {
+    const std::string pick = value.reduce == ReduceKind::kMax ? "Maximum" : "Minimum";
+    text_.helpers.insert(pick);
+    Line(fmt::format("{0} = {1}({0}, {2});", run->second, pick, element));
+  } else if (value.reduce == ReduceKind::kLogSum) {
+    text_.helpers.insert("LogAdd");
+    Line(fmt::format("{0} = LogAdd({0}, {1});", run->second, element));
+  } else {
+    Line(Accumulate(value.reduce, run->second, element));
+  }
+  return Assign(id, value.reduce == ReduceKind::kSum || value.reduce == ReduceKind::kProd
+                        ? fmt::format("static_cast<float>({})", run->second)
+                        : run->second);
+}
+
+std::string CppWriter::Parallel(const std::string& kind, const std::string& clause) const {
+  std::string work;
+  for (const LoopAxis& axis : form_.axes) work += (work.empty() ? "" : " * ") + axis.size;
+  return fmt::format("#pragma omp parallel for{} schedule(static){} if (parallel : {} > {})", kind,
+                     clause, work, kLeastParallel);
+}
+
+std::string CppWriter::Loop(const LoopAxis& axis) {
+  return fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0})", axis.index, axis.size);
+}
+
+void CppWriter::Pointwise() {
+  if (form_.kept.empty()) {
+    for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+    return;
+  }
+  const LoopAxis& last = form_.axes.back();
+  if (form_.kept.size() == 1) {
+    Line(Parallel(" simd"));
+    Open(Loop(last));
+  } else {
+    Line(Parallel());
+    const std::vector<int> outer(form_.kept.begin(), form_.kept.end() - 1);
+    Open(fmt::format("for (int64_t row = 0; row < {}; ++row)", Multiplied(outer)));
+    Decompose(outer, "row");
+    Line("#pragma omp simd");
+    Open(Loop(last));
+  }
+  for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+  Close();
+  if (form_.kept.size() > 1) Close();
+}
+
+KernelText EmitCpp(Program* program, const Region& region, const KernelForm& form,
+                   const EmitRules& rules) {
+  return CppWriter(program, region, form, rules).Write();
+}
+
+}  // namespace davinci::teacher

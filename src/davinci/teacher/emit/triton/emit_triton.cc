@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include "davinci/teacher/emit/triton/triton_rows.h"
+#include "davinci/teacher/emit/triton/triton_writer.h"
+
+namespace davinci::teacher {
+namespace {
+
+constexpr double kCount32 = 2147483648.0;  // elements that 32 bits can count
+
+class TritonPointwise : private TritonWriter {
+ public:
+  TritonPointwise(Program* program, const Region& region, const KernelForm& form,
+                  const EmitRules& rules)
+      : TritonWriter(program, region, form, rules) {}
+
+  KernelText Write() {
+    std::vector<std::string> parameters = Parameters(), arguments = Arguments();
+    if (form_.kept.empty()) {  // one element
+      Line("inside = tl.program_id(0) == 0");
+      for (const KernelTensor& tensor : form_.outputs) {
+        const std::string value = Text(tensor.value);
+        Line(fmt::format("tl.store({}_ptr, {})", tensor.name, value));
+      }
+      Add(form_.name, parameters, arguments, "(1,)", "");
+      return std::move(text_);
+    }
+    const bool several = form_.kept.size() > 1;
+    Line(fmt::format("i = {} * BLOCK + tl.arange(0, BLOCK)", FirstProgram()));
+    Line("inside = i < n");
+    Decompose(form_.kept, "i");
+    parameters.push_back("n");
+    arguments.push_back(form_.outputs[0].host + ".numel()");
+    if (several) {
+      for (size_t k = 0; k < form_.kept.size(); ++k) {
+        const LoopAxis& axis = form_.axes[static_cast<size_t>(form_.kept[k])];
+        parameters.push_back(axis.size);
+        arguments.push_back(program_->SizeText(axis.dim));
+      }
+    }
+    for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+    parameters.push_back("BLOCK: tl.constexpr");
+    Add(form_.name, parameters, arguments,
+        fmt::format("({},)", CeilDiv(form_.outputs[0].host + ".numel()", 1024)), ", BLOCK=1024");
+    return std::move(text_);
+  }
+};
+
+// A matrix product, and the region on its tiles.
+class TritonProduct : private TritonWriter {
+ public:
+  TritonProduct(Program* program, const Region& region, const KernelForm& form,
+                const EmitRules& rules, const ProductKernel& product)
+      : TritonWriter(program, region, form, rules), product_(product) {}
+
+  KernelText Write() {
+    std::vector<std::string> parameters = {"left_ptr", "right_ptr"};
+    std::vector<std::string> arguments = {product_.left, product_.right};
+    if (!product_.bias.empty()) {
+      parameters.push_back("bias_ptr");
+      arguments.push_back(product_.bias);
+    }
+    for (const std::string& name : Parameters()) parameters.push_back(name);
+    for (const std::string& text : Arguments()) arguments.push_back(text);
+    SizesOfAxes(&parameters, &arguments);
+    const bool batched = !product_.batched_rows.empty();
+    if (batched) {
+      parameters.push_back("m");
+      arguments.push_back(product_.batched_rows);
+    }
+    parameters.push_back(KnowsDepth(p_, product_.value) ? "depth: tl.constexpr" : "depth");
+    arguments.push_back(product_.depth);
+    bool wide = !Counts32();
+    for (const Id operand : p_[product_.value].operands)
+      wide = wide || p_.Elements(operand, synth::Binding::kCuda) >= kCount32;
+    for (const std::string& line :
+         ProductLines(p_, product_, Multiplied(form_.kept), Multiplied(form_.reduced), wide))
+      Line(line);
+    Line("inside = in_row & in_col");
+    Decompose(form_.kept, "row");
+    Decompose(form_.reduced, "col");
+    known_[product_.value] = "total";
+    ReduceInRegisters();
+    for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+    if (product_.mirrored)
+      for (const KernelTensor& tensor : form_.outputs)
+        Line(fmt::format("tl.store({}_ptr + col * {} + row, {}, mask=inside)", tensor.name,
+                         Multiplied(form_.reduced), Text(tensor.value)));
+    const ProductTile& tile = product_.tile;
+    const std::string cols = HostSize(form_.reduced);
+    const std::string rows = batched ? product_.batched_rows : HostSize(form_.kept);
+    std::string grid = CeilDiv(rows, tile.rows);
+    std::string block = fmt::format("{}", tile.cols);
+    if (product_.whole_rows)
+      block = fmt::format("max(16, {})", NextPowerOfTwo(cols));
+    else
+      grid += fmt::format(" * ({})", CeilDiv(cols, tile.cols));
+    grid += batched ? ", " + product_.batch : ",";
+    for (const char* constant : {"ROWS", "BLOCK", "DEPTH"})
+      parameters.push_back(fmt::format("{}: tl.constexpr", constant));
+    Add(form_.name, parameters, arguments, fmt::format("({})", grid),
+        fmt::format(", ROWS={}, BLOCK={}, DEPTH={}, num_warps={}, num_stages={}", tile.rows, block,
+                    tile.depth, tile.warps, tile.stages));
+    return std::move(text_);
+  }
+
+ private:
+  const ProductKernel& product_;
+};
+
+}  // namespace
+
+KernelText EmitTriton(Program* program, const Region& region, const KernelForm& form,
+                      const EmitRules& rules, const ProductKernel* product) {
+  if (product != nullptr) return TritonProduct(program, region, form, rules, *product).Write();
+  if (form.reduced.empty()) return TritonPointwise(program, region, form, rules).Write();
+  KernelForm own = form;
+  return TritonRows(program, region, &own, rules).Write();
+}
+
+}  // namespace davinci::teacher

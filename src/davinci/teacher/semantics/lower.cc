@@ -1,0 +1,432 @@
+#include "davinci/teacher/semantics/lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "davinci/synth/render_class.h"
+#include "davinci/synth/text.h"
+#include "davinci/teacher/semantics/evaluate.h"
+
+namespace davinci::teacher {
+namespace {
+
+using synth::AttrSpec;
+using synth::Node;
+using synth::NodeText;
+using synth::ValueId;
+
+// Python text of a spelling's placeholders.
+struct FormFiller {
+  const Program& program;
+  const Node& node;
+  const NodeText& text;
+  bool evaluate;  // names for the evaluator, or Python text with {0}, {1} for the inputs
+
+  std::string Dim(DimId dim) const {
+    return evaluate ? fmt::format("dimid_{}", dim) : program.SizeText(dim);
+  }
+  std::string Attr(const AttrSpec& spec) const {
+    const auto& value = node.attrs.find(spec.name)->second;
+    if (const auto* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
+    if (const auto* real = std::get_if<double>(&value)) return synth::FloatText(*real);
+    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "True" : "False";
+    if (const auto* word = std::get_if<std::string>(&value)) return '"' + *word + '"';
+    if (const auto* size = std::get_if<synth::SizeAttr>(&value)) return Dim(size->dim);
+    const auto& axes = std::get<std::vector<int>>(value);
+    if (axes.size() == 1) return std::to_string(axes[0]);
+    return fmt::format("({})", fmt::join(axes, ", "));
+  }
+  std::string Weight(const std::string& name) const {
+    const auto found = text.weights.find(name);
+    if (found == text.weights.end()) return "None";
+    return evaluate ? "w_" + name : "self." + found->second;
+  }
+  std::string Input(size_t index) const {
+    return evaluate ? fmt::format("in_{}", index) : fmt::format("{{{}}}", index);
+  }
+  std::string Dims(const std::vector<DimId>& dims) const {
+    std::vector<std::string> parts;
+    for (const DimId dim : dims) parts.push_back(Dim(dim));
+    return synth::Join(parts, ", ");
+  }
+
+  std::string Value(const std::string& name) const {
+    const synth::Graph& graph = program.graph;
+    if (name == "m") return evaluate ? "module_" : "self." + text.module;
+    if (name.starts_with("kw:")) {
+      std::string all;
+      for (const auto attr : synth::Split(std::string_view(name).substr(3), ','))
+        if (const AttrSpec* spec = node.op->Attr(attr))
+          all += fmt::format(", {}={}", spec->py, Attr(*spec));
+      return all;
+    }
+    if (name.starts_with("opt:")) {
+      const std::string weight = Weight(name.substr(4));
+      return weight == "None" ? "" : ", " + weight;
+    }
+    if (name == "out") return Dims(graph.values[static_cast<size_t>(node.outputs[0])].shape);
+    if (name == "star") return Dims(node.star);
+    if (name == "all") {
+      std::vector<std::string> inputs;
+      for (size_t i = 0; i < node.inputs.size(); ++i) inputs.push_back(Input(i));
+      return synth::Join(inputs, ", ");
+    }
+    if (!name.empty() &&
+        std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
+      return Input(std::stoul(name));
+    for (size_t k = 0; k < node.op->inputs.size() && k < node.inputs.size(); ++k)
+      if (node.op->inputs[k].name == name) return Input(k);
+    for (const auto& param : node.op->params)
+      if (param.name == name) return Weight(name);
+    if (const AttrSpec* spec = node.op->Attr(name)) {
+      const std::string value = Attr(*spec);
+      return value.starts_with('-') || value.find(' ') != std::string::npos ? "(" + value + ")"
+                                                                            : value;
+    }
+    if (const auto dim = node.dims.find(name); dim != node.dims.end()) {
+      const std::string value = Dim(dim->second);
+      return value.find(' ') == std::string::npos ? value : "(" + value + ")";
+    }
+    return "?";
+  }
+
+  std::string Fill(std::string_view form) const {
+    std::string filled;
+    for (size_t i = 0; i < form.size();) {
+      if (form[i] != '{') {
+        filled += form[i++];
+        continue;
+      }
+      const size_t end = form.find('}', i);
+      filled += Value(std::string(form.substr(i + 1, end - i - 1)));
+      i = end + 1;
+    }
+    return synth::Replaced(std::move(filled), "(, ", "(");
+  }
+};
+
+// The text's result may be a view with another order of axes.
+bool MovesAxes(const std::string& text) {
+  for (const char* mover : {"einsum", "permute", "transpose", "movedim", ".t()", ".T", ")[", "}["})
+    if (text.find(mover) != std::string::npos) return true;
+  return false;
+}
+
+class Lowering {
+ public:
+  Lowering(const synth::Graph& graph, const synth::ClassParts& parts, const Tables& tables,
+           const LowerOptions& options)
+      : program_(graph), parts_(parts), tables_(tables), options_(options) {}
+
+  Result<Program> Run() {
+    const synth::Graph& graph = program_.graph;
+    ids_.assign(graph.values.size(), -1);
+    for (size_t i = 0; i < graph.inputs.size(); ++i) {
+      const auto& value = graph.values[static_cast<size_t>(graph.inputs[i])];
+      ids_[static_cast<size_t>(graph.inputs[i])] = Leaf(parts_.inputs[i], value);
+    }
+    for (const auto& [id, name] : parts_.weights)
+      ids_[static_cast<size_t>(id)] = Leaf(name, graph.values[static_cast<size_t>(id)]);
+    for (size_t i = 0; i < graph.nodes.size(); ++i) Sources(i);
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      DAVINCI_RETURN_IF_ERROR(LowerNode(static_cast<int>(i)));
+    for (const ValueId output : graph.outputs) {
+      DAVINCI_RETURN_IF_ERROR(Materialize(output));
+      program_.outputs.push_back(ids_[static_cast<size_t>(output)]);
+    }
+    return std::move(program_);
+  }
+
+ private:
+  Id Leaf(const std::string& name, const synth::Value& value) {
+    TensorValue leaf;
+    leaf.text = name;
+    leaf.shape = value.shape;
+    leaf.dtype = value.dtype;
+    for (size_t axis = 0; axis < value.shape.size(); ++axis)
+      if (!program_.graph.dims.IsConstant(value.shape[axis]))
+        program_.size_sources.emplace_back(value.shape[axis],
+                                           fmt::format("{}.shape[{}]", name, axis));
+    return program_.Add(std::move(leaf));
+  }
+
+  // Sizes that weights show.
+  void Sources(size_t index) {
+    const Node& node = program_.graph.nodes[index];
+    const NodeText& text = parts_.nodes[index];
+    const bool standard =
+        text.constructor.starts_with("nn.Linear") || text.constructor.starts_with("nn.Conv1d") ||
+        text.constructor.starts_with("nn.Conv2d") || text.constructor.starts_with("nn.Conv3d");
+    for (const ValueId id : node.weights) {
+      const auto& value = program_.graph.values[static_cast<size_t>(id)];
+      std::string path;
+      if (const auto found = text.weights.find(value.hint); found != text.weights.end())
+        path = found->second;
+      else if (standard && value.hint == "weight")
+        path = text.module + ".weight";
+      if (path.empty()) continue;
+      for (size_t axis = 0; axis < value.shape.size(); ++axis)
+        if (!program_.graph.dims.IsConstant(value.shape[axis]))
+          program_.size_sources.emplace_back(value.shape[axis],
+                                             fmt::format("self.{}.shape[{}]", path, axis));
+    }
+  }
+
+  Status LowerNode(int index) {
+    const Node node = program_.graph.nodes[static_cast<size_t>(index)];
+    const NodeText& text = parts_.nodes[static_cast<size_t>(index)];
+    if (text.form.empty()) return InvalidArgument("a node without text");
+    const size_t before = program_.values.size();
+    const std::string foreign = ForeignOf(node);
+    auto result = options_.calls_only ? Result<Meaning>(InvalidArgument("PyTorch is as fast"))
+                  : node.effect       ? Result<Meaning>(InvalidArgument("it changes state"))
+                  : !foreign.empty()  ? Result<Meaning>(InvalidArgument(foreign))
+                                      : Evaluated(node, text);
+    if (result.ok() && ReadsLight(before))
+      result = InvalidArgument("an index that has to be a tensor");
+    if (result.ok() && IsLight(*result, node)) {
+      light_[node.outputs[0]] = {*result, index};
+      for (size_t i = before; i < program_.values.size(); ++i) program_.values[i].node = index;
+      return Status::Ok();
+    }
+    // What knows no numbers in the place of tensors gets the tensors.
+    if (!result.ok() && std::any_of(node.inputs.begin(), node.inputs.end(),
+                                    [&](ValueId input) { return light_.contains(input); })) {
+      for (const ValueId input : node.inputs) DAVINCI_RETURN_IF_ERROR(Materialize(input));
+      if (!options_.calls_only && !node.effect && foreign.empty()) result = Evaluated(node, text);
+    }
+    std::vector<Id> ids;
+    if (result.ok()) {
+      std::vector<Meaning> all =
+          result->kind == Meaning::Kind::kSequence ? result->items : std::vector<Meaning>{*result};
+      bool fits = all.size() == node.outputs.size();
+      for (size_t i = 0; fits && i < all.size(); ++i) {
+        fits = all[i].kind == Meaning::Kind::kTensor && SameShape(all[i].id, node.outputs[i]);
+        ids.push_back(all[i].id);
+      }
+      if (!fits) ids.clear();
+    }
+    if (ids.empty()) {
+      if (!node.op->view && !node.effect)
+        program_.left.push_back({node.op->name, node.op->family,
+                                 result.ok() ? "another shape or type" : result.status().message(),
+                                 text.place});
+      DAVINCI_RETURN_IF_ERROR(Whole(node, text, &ids));
+    }
+    for (size_t i = 0; i < ids.size(); ++i) ids_[static_cast<size_t>(node.outputs[i])] = ids[i];
+    for (size_t i = before; i < program_.values.size(); ++i) program_.values[i].node = index;
+    return Status::Ok();
+  }
+
+  // Why no kernel may touch a tensor of the node; "": one may.
+  std::string ForeignOf(const Node& node) const {
+    for (const auto* values : {&node.inputs, &node.outputs})
+      for (const ValueId value : *values) {
+        const std::string& why = program_.graph.values[static_cast<size_t>(value)].foreign;
+        if (!why.empty()) return why;
+      }
+    return "";
+  }
+
+  // Is the one result of a node a tensor full of one number, or made of indices alone? It exists
+  // only where something reads it that has to have a tensor.
+  bool IsLight(const Meaning& meaning, const Node& node) {
+    if (node.outputs.size() != 1) return false;
+    const synth::Value& value = program_.graph.values[static_cast<size_t>(node.outputs[0])];
+    if (meaning.kind == Meaning::Kind::kTensor)
+      return (program_[meaning.id].kind == TensorValue::Kind::kIota ||
+              program_[meaning.id].virtual_) &&
+             SameShape(meaning.id, node.outputs[0]);
+    if (meaning.kind != Meaning::Kind::kNumber || !meaning.number) return false;
+    if (value.dtype != (meaning.boolean ? DType::kBool : DType::kFloat)) return false;
+    bool same = meaning.filled.size() == value.shape.size();
+    for (size_t i = 0; same && i < value.shape.size(); ++i)
+      same = program_.Same(meaning.filled[i], value.shape[i]);
+    return same;
+  }
+
+  // Does a value behind `begin` need in memory what is made of indices alone?
+  bool ReadsLight(size_t begin) const {
+    if (parts_.imported == std::nullopt) return false;
+    for (size_t i = begin; i < program_.values.size(); ++i) {
+      const TensorValue& value = program_.values[i];
+      const bool all =
+          value.kind == TensorValue::Kind::kOpaque || value.kind == TensorValue::Kind::kReshape;
+      if (!all && value.kind != TensorValue::Kind::kLoad) continue;
+      for (size_t k = 0; k < (all ? value.operands.size() : 1); ++k) {
+        const TensorValue& read = program_[value.operands[k]];
+        if (read.kind == TensorValue::Kind::kIota || read.virtual_) return true;
+      }
+    }
+    return false;
+  }
+
+  // The tensor itself, by the PyTorch call.
+  Status Materialize(ValueId value) {
+    if (ids_[static_cast<size_t>(value)] >= 0) return Status::Ok();
+    const auto found = light_.find(value);
+    if (found == light_.end()) return Internal("a value that nothing computes");
+    const int index = found->second.second;
+    const size_t before = program_.values.size();
+    std::vector<Id> ids;
+    const Node node = program_.graph.nodes[static_cast<size_t>(index)];
+    DAVINCI_RETURN_IF_ERROR(Whole(node, parts_.nodes[static_cast<size_t>(index)], &ids));
+    ids_[static_cast<size_t>(value)] = ids[0];
+    light_.erase(value);
+    for (size_t i = before; i < program_.values.size(); ++i) program_.values[i].node = index;
+    return Status::Ok();
+  }
+
+  bool SameShape(Id id, ValueId value) {
+    const auto& want = program_.graph.values[static_cast<size_t>(value)];
+    const auto& have = program_[id].shape;
+    if (have.size() != want.shape.size()) return false;
+    if ((program_[id].dtype == DType::kFloat) != (want.dtype == DType::kFloat)) return false;
+    for (size_t i = 0; i < have.size(); ++i)
+      if (!program_.Same(have[i], want.shape[i])) return false;
+    return true;
+  }
+
+  Result<Meaning> Evaluated(const Node& node, const NodeText& text) {
+    const FormFiller filler{program_, node, text, true};
+    DAVINCI_ASSIGN_OR_RETURN(const auto expression,
+                             PythonExpression::Parse(filler.Fill(text.form)));
+    Names names;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      names[fmt::format("in_{}", i)] =
+          light_.contains(node.inputs[i])
+              ? light_[node.inputs[i]].first
+              : Meaning::Tensor(ids_[static_cast<size_t>(node.inputs[i])]);
+    for (const auto& [name, path] : text.weights) {
+      for (const ValueId id : node.weights) {
+        const auto& value = program_.graph.values[static_cast<size_t>(id)];
+        if (value.hint != name) continue;
+        names["w_" + name] = Meaning::Tensor(Leaf("self." + path, value));
+      }
+    }
+    Evaluator evaluator(&program_, tables_, options_);
+    if (!text.module.empty()) {
+      DAVINCI_ASSIGN_OR_RETURN(auto constructor,
+                               PythonExpression::Parse(filler.Fill(text.constructor)));
+      evaluator.SetModule(std::move(constructor), "self." + text.module);
+    }
+    return evaluator.Evaluate(expression, names);
+  }
+
+  // The operator as one PyTorch call.
+  Status Whole(const Node& node, const NodeText& text, std::vector<Id>* ids) {
+    const FormFiller filler{program_, node, text, false};
+    TensorValue call;
+    call.kind = TensorValue::Kind::kOpaque;
+    call.text = filler.Fill(text.form);
+    if (call.text.find('?') != std::string::npos)
+      return InvalidArgument(fmt::format("a size of {} that no tensor shows", node.op->name));
+    for (const ValueId input : node.inputs) {
+      DAVINCI_RETURN_IF_ERROR(Materialize(input));
+      call.operands.push_back(ids_[static_cast<size_t>(input)]);
+    }
+    call.what = node.op->view ? "view" : node.op->family;
+    call.product = ProductOf(node, text, call.operands);
+    call.view = node.op->view;
+    call.contiguous =
+        !node.op->view && !MovesAxes(call.text) &&
+        (node.op->family == "conv" || node.op->family == "matmul" || node.op->family == "pool");
+    if (node.effect) {
+      call.effect = true;
+      program_.effects.push_back(program_.Add(std::move(call)));
+      return Status::Ok();
+    }
+    if (node.outputs.size() == 1 && (text.items.empty() || text.items[0].empty())) {
+      const auto& value = program_.graph.values[static_cast<size_t>(node.outputs[0])];
+      call.shape = value.shape;
+      call.dtype = value.dtype;
+      const Id id = program_.Add(std::move(call));
+      for (size_t axis = 0; axis < value.shape.size(); ++axis)
+        if (program_.SizeText(value.shape[axis]).find('?') != std::string::npos)
+          program_.size_sources.emplace_back(
+              value.shape[axis], fmt::format("{}.shape[{}]", program_.Variable(id), axis));
+      ids->push_back(id);
+      return Status::Ok();
+    }
+    const Id tuple = program_.Add(std::move(call));
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const auto& value = program_.graph.values[static_cast<size_t>(node.outputs[i])];
+      TensorValue item;
+      item.kind = TensorValue::Kind::kItem;
+      item.operands = {tuple};
+      item.item = static_cast<int>(i);
+      if (!text.items.empty()) item.text = text.items[i];
+      item.shape = value.shape;
+      item.dtype = value.dtype;
+      item.contiguous = false;
+      ids->push_back(program_.Add(std::move(item)));
+    }
+    return Status::Ok();
+  }
+
+  // A matrix product by the operator, whatever its spelling.
+  std::optional<MatrixProduct> ProductOf(const Node& node, const NodeText& text,
+                                         const std::vector<Id>& operands) {
+    struct Form {
+      bool left_transposed = false, right_transposed = false;
+    };
+    static const std::map<std::string, Form> kWithWeight = {
+        {"linear", {false, true}}, {"linear_param", {}}, {"linear_param_t", {false, true}}};
+    static const std::map<std::string, Form> kOfTwo = {{"matmul", {}},
+                                                       {"matmul_square", {}},
+                                                       {"matmul_tall", {}},
+                                                       {"matmul_inner", {}},
+                                                       {"matmul_3d", {}},
+                                                       {"matmul_4d", {}},
+                                                       {"bmm", {}},
+                                                       {"matmul_ta", {true}},
+                                                       {"matmul_tb", {false, true}},
+                                                       {"bmm_tb", {false, true}},
+                                                       {"matmul_tatb", {true, true}}};
+    MatrixProduct product;
+    if (const auto two = kOfTwo.find(node.op->name); two != kOfTwo.end() && operands.size() == 2) {
+      product = {operands[0], operands[1], -1, two->second.left_transposed,
+                 two->second.right_transposed};
+      return product;
+    }
+    if (node.op->name == "gram" && operands.size() == 1)
+      return MatrixProduct{operands[0], operands[0], -1, false, true};
+    const auto one = kWithWeight.find(node.op->name);
+    if (one == kWithWeight.end() || operands.size() != 1) return std::nullopt;
+    product.left = operands[0];
+    product.right_transposed = one->second.right_transposed;
+    for (const ValueId id : node.weights) {
+      const auto& value = program_.graph.values[static_cast<size_t>(id)];
+      std::string path;
+      if (const auto found = text.weights.find(value.hint); found != text.weights.end())
+        path = found->second;
+      else if (text.constructor.starts_with("nn.Linear"))
+        path = text.module + "." + value.hint;
+      else
+        return std::nullopt;
+      if (value.hint == "weight") product.right = Leaf("self." + path, value);
+      if (value.hint == "bias") product.bias = Leaf("self." + path, value);
+    }
+    if (product.right < 0) return std::nullopt;
+    return product;
+  }
+
+  Program program_;
+  const synth::ClassParts& parts_;
+  const Tables& tables_;
+  const LowerOptions& options_;
+  std::vector<Id> ids_;                               // by value of the graph; -1: see light_
+  std::map<ValueId, std::pair<Meaning, int>> light_;  // and the node
+};
+
+}  // namespace
+
+Result<Program> Lower(const synth::Graph& graph, const synth::ClassParts& parts,
+                      const Tables& tables, const LowerOptions& options) {
+  return Lowering(graph, parts, tables, options).Run();
+}
+
+}  // namespace davinci::teacher

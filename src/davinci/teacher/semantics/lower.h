@@ -1,0 +1,28 @@
+// From an operator graph, and how its text spells the operators, to tensor primitives.
+//
+// The spelling decides the meaning: an operator's spellings may differ ("floor" is also written as
+// torch.ceil), so each node's text is parsed and evaluated by the tables' definitions of PyTorch's
+// functions. An operator whose text uses something unknown stays one opaque PyTorch call.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "davinci/base/status.h"
+#include "davinci/synth/render.h"
+#include "davinci/teacher/program/program.h"
+#include "davinci/teacher/semantics/tables.h"
+
+namespace davinci::teacher {
+
+struct LowerOptions {
+  std::set<std::string> rules;                     // of the teacher, that structure may follow
+  synth::Binding binding = synth::Binding::kCuda;  // sizes that decide which order is cheaper
+  bool calls_only = false;                         // every operator stays a PyTorch call
+};
+
+// Fails where not even the PyTorch call can be written again (a size that no tensor shows).
+Result<Program> Lower(const synth::Graph& graph, const synth::ClassParts& parts,
+                      const Tables& tables, const LowerOptions& options = {});
+
+}  // namespace davinci::teacher

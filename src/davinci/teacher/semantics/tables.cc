@@ -1,0 +1,72 @@
+#include "davinci/teacher/semantics/tables.h"
+
+#include <fmt/format.h>
+
+#include "davinci/synth/table_reader.h"
+
+namespace davinci::teacher {
+
+using synth::LoadTable;
+using synth::TableReader;
+
+namespace {
+
+Status AddFunction(TableReader row, Tables* tables) {
+  const std::string def = row.Text("def", ""), is = row.Text("is", "");
+  Function function;
+  auto signature = PythonExpression::Parse(def);
+  if (!signature.ok()) return row.Error(signature.status().message());
+  auto body = PythonExpression::Parse(is);
+  if (!body.ok()) return row.Error(body.status().message());
+  if (signature->kind != PythonExpression::Kind::kCall) return row.Error("def wants NAME(…)");
+  for (size_t i = 1; i < signature->parts.size(); ++i)
+    function.parameters.push_back(signature->parts[i].text);
+  for (auto& [name, value] : signature->keywords) {
+    function.parameters.push_back(name);
+    function.defaults.emplace(name, value);
+  }
+  function.body = std::move(*body);
+  for (const std::string& condition : row.Texts("when")) {
+    const size_t at = condition.find("==");
+    if (at == std::string::npos) return row.Error("when wants PARAMETER==VALUE");
+    function.when[condition.substr(0, at)] = condition.substr(at + 2);
+  }
+  DAVINCI_RETURN_IF_ERROR(row.Finish());
+  auto& all = tables->functions[signature->parts[0].DottedName()];
+  if (function.when.empty())
+    all.push_back(std::move(function));
+  else
+    all.insert(all.begin(), std::move(function));
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<Tables> LoadTables(const std::filesystem::path& folder) {
+  Tables tables;
+  DAVINCI_ASSIGN_OR_RETURN(tables.math, MathText::Load(folder / "math.cpp"));
+  DAVINCI_ASSIGN_OR_RETURN(const auto primitives, LoadTable(folder / "primitives.toml"));
+  TableReader top(primitives);
+  for (TableReader& row : top.Rows("primitive")) {
+    Primitive primitive;
+    primitive.name = row.Text("name", "");
+    primitive.arguments = static_cast<int>(row.Integer("args", 1));
+    primitive.triton = row.Text("triton", "");
+    primitive.cpp = row.Text("cpp", "");
+    primitive.gives_bool = row.Number("bool", 0) != 0;
+    primitive.integer = row.Number("integer", 0) != 0;
+    primitive.cpp_library = row.Text("cpp_library", "");
+    primitive.cpp_rule = row.Text("cpp_rule", "");
+    primitive.helpers = tables.math.CalledBy(primitive.cpp);
+    DAVINCI_RETURN_IF_ERROR(row.Finish());
+    tables.primitives[primitive.name] = primitive;
+  }
+  DAVINCI_RETURN_IF_ERROR(top.Finish());
+  DAVINCI_ASSIGN_OR_RETURN(const auto functions, LoadTable(folder / "functions.toml"));
+  TableReader list(functions);
+  for (TableReader& row : list.Rows("function")) DAVINCI_RETURN_IF_ERROR(AddFunction(row, &tables));
+  DAVINCI_RETURN_IF_ERROR(list.Finish());
+  return tables;
+}
+
+}  // namespace davinci::teacher
