@@ -11,6 +11,50 @@ bool Continues(const std::vector<int32_t>& prompt, const std::vector<int32_t>& h
          std::equal(history.begin(), history.end(), prompt.begin());
 }
 
+// The room that is left in bins, as a tournament: the first bin with enough is found in the
+// logarithm of their number.
+class FirstFit {
+ public:
+  explicit FirstFit(int64_t capacity) : capacity_(capacity) {}
+
+  // The first bin with room for `length`, else a new one. A length above the capacity fills a bin
+  // alone.
+  size_t Take(int64_t length) {
+    if (most_.empty() || most_[1] < length) {
+      if (count_ == leaves_) Grow();
+      Set(count_, capacity_ - length);
+      return count_++;
+    }
+    size_t at = 1;
+    while (at < leaves_) at = 2 * at + (most_[2 * at] >= length ? 0 : 1);
+    Set(at - leaves_, most_[at] - length);
+    return at - leaves_;
+  }
+
+ private:
+  static constexpr int64_t kNone = -1;  // below every length: no room for an empty sequence
+
+  void Grow() {
+    const std::vector<int64_t> before = std::move(most_);
+    const size_t old = leaves_;
+    leaves_ = std::max<size_t>(1, 2 * leaves_);
+    most_.assign(2 * leaves_, kNone);
+    for (size_t i = 0; i < count_; ++i) most_[leaves_ + i] = before[old + i];
+    for (size_t at = leaves_ - 1; at > 0; --at)
+      most_[at] = std::max(most_[2 * at], most_[2 * at + 1]);
+  }
+  void Set(size_t bin, int64_t room) {
+    size_t at = leaves_ + bin;
+    most_[at] = std::max(room, kNone);
+    while ((at /= 2) > 0) most_[at] = std::max(most_[2 * at], most_[2 * at + 1]);
+  }
+
+  const int64_t capacity_;
+  size_t leaves_ = 0;  // a power of two
+  size_t count_ = 0;   // bins
+  std::vector<int64_t> most_;
+};
+
 int64_t CommonPrefix(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
   const size_t most = std::min(a.size(), b.size());
   size_t n = 0;
@@ -72,16 +116,11 @@ std::vector<std::vector<size_t>> PackBins(std::span<const int64_t> lengths, int6
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return lengths[a] > lengths[b]; });
   std::vector<std::vector<size_t>> bins;
-  std::vector<int64_t> used;
+  FirstFit room(max_tokens);
   for (const size_t i : order) {
-    size_t bin = 0;
-    while (bin < bins.size() && used[bin] + lengths[i] > max_tokens) ++bin;
-    if (bin == bins.size()) {
-      bins.emplace_back();
-      used.push_back(0);
-    }
+    const size_t bin = room.Take(lengths[i]);
+    if (bin == bins.size()) bins.emplace_back();
     bins[bin].push_back(i);
-    used[bin] += lengths[i];
   }
   return bins;
 }

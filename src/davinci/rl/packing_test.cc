@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 namespace davinci::rl {
 namespace {
 
@@ -81,6 +84,29 @@ TEST(Bins, FillUpToTheLimitAndKeepWhatIsTooLongAlone) {
   const int64_t lengths[] = {30, 70, 120, 50, 20};
   EXPECT_THAT(PackBins(lengths, 100),
               ElementsAre(ElementsAre(2), ElementsAre(1, 0), ElementsAre(3, 4)));
+}
+
+// Each sequence, longest first, goes to the first bin that has room for it.
+TEST(Bins, AreThoseOfFirstFitForManyLengths) {
+  std::vector<int64_t> lengths;
+  for (int64_t i = 0; i < 500; ++i) lengths.push_back(i * i * 7919 % 131);
+  std::vector<size_t> order(lengths.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return lengths[a] > lengths[b]; });
+  for (const int64_t room : {100, 131, 1000}) {
+    std::vector<std::vector<size_t>> bins;
+    std::vector<int64_t> used;
+    for (const size_t i : order) {
+      size_t bin = 0;
+      while (bin < bins.size() && used[bin] + lengths[i] > room) ++bin;
+      bins.resize(std::max(bins.size(), bin + 1));
+      used.resize(bins.size());
+      bins[bin].push_back(i);
+      used[bin] += lengths[i];
+    }
+    EXPECT_EQ(PackBins(lengths, room), bins) << room;
+  }
 }
 
 }  // namespace
