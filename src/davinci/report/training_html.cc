@@ -30,6 +30,8 @@ const std::vector<PlotSpec>& Plots() {
       {"fast_p of held-out tasks", {"held_out/"}, true},
       {"loss", {"loss", "eval_loss", "loss/"}},
       {"loss by agent", {"agent_loss/"}},
+      {"share of held-out tokens that the model finds likeliest", {"accuracy/"}},
+      {"loss of held-out tokens by split", {"split_loss/"}},
       {"KL to the sampling policy", {"kl/"}, true},
       {"entropy of tokens, nats", {"entropy/"}, true},
       {"share of clipped tokens",
@@ -98,9 +100,10 @@ std::string PlotsHtml(const TrainingView& view, const std::set<std::string>& nam
 }
 
 std::string CardsHtml(const TrainingView& view) {
-  constexpr std::array<std::pair<const char*, const char*>, 7> kShown = {{
+  constexpr std::array<std::pair<const char*, const char*>, 8> kShown = {{
       {"loss", "loss"},
       {"eval_loss", "evaluation loss"},
+      {"accuracy/all", "accuracy of held-out tokens"},
       {"reward/policy", "reward"},
       {"turns/correct", "correct turns"},
       {"turns/faster", "faster turns"},

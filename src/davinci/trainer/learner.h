@@ -104,12 +104,14 @@ struct SequenceView {
 struct PassOptions {
   double temperature = 1;  // of the distribution whose log-probabilities are meant; > 0
   bool entropies = false;
+  bool hits = false;  // Evaluate() of a language model: whether the likeliest token is the target
 };
 
 // One entry for each target, sequence by sequence.
 struct PassResult {
   std::vector<float> outputs;    // log-probabilities, or a critic's values
   std::vector<float> entropies;  // nats, if asked for
+  std::vector<float> hits;       // 1 or 0, if asked for
 };
 
 // Fills d loss / d output of targets first, first + 1, …, given their outputs.
@@ -190,7 +192,7 @@ class Learner {
 Result<std::unique_ptr<Learner>> OpenLearner(const LearnerOptions& options);
 
 // What crosses the border to the library; counted up when a type of this header changes.
-inline constexpr int kTrainerAbi = 3;
+inline constexpr int kTrainerAbi = 4;
 inline constexpr char kTrainerSymbol[] = "davinci_trainer_library";
 struct TrainerApi {
   int abi = 0;

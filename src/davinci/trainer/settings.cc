@@ -116,6 +116,14 @@ Result<SftSettings> ReadSftRecipe(const config::Recipe& recipe, std::string* res
   config::RecipeReader reader(recipe);
   ReadCommon(&reader, &settings.common);
   reader.Read("data.train", &settings.train);
+  reader.Read("data.weights", &settings.weights);
+  if (!settings.weights.empty() && settings.weights.size() != settings.train.size())
+    reader.Problem("data.weights", fmt::format("has {} numbers, data.train {} entries",
+                                               settings.weights.size(), settings.train.size()));
+  for (const double weight : settings.weights)
+    if (!(weight >= 0 && weight <= 1000)) reader.Problem("data.weights", "must lie in 0 … 1000");
+  reader.Read("data.curriculum", &settings.curriculum);
+  Share(&reader, "data.curriculum", settings.curriculum);
   reader.Read("data.eval", &settings.eval);
   reader.Read("data.max_tokens", &settings.max_tokens);
   AtLeast<int64_t>(&reader, "data.max_tokens", settings.max_tokens, 2);

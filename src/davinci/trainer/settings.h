@@ -42,8 +42,10 @@ void ReadCommon(config::RecipeReader* reader, CommonSettings* settings);
 
 struct SftSettings {
   CommonSettings common;
-  std::vector<std::string> train;  // JSONL files (sft_rows.h)
-  std::string eval;                // JSONL file; "": none
+  std::vector<std::string> train;  // files of rows (row_files.h, sft_rows.h)
+  std::vector<double> weights;     // of each; empty: 1
+  std::string eval;                // like one of `train`; "": none
+  double curriculum = 0;           // sft_order.h
   int64_t max_tokens = 8192;       // of an example
   std::string overlong = "error";  // "error", "skip": what an example above that is
   int64_t examples_per_update = 64;

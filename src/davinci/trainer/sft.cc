@@ -13,9 +13,10 @@
 #include "davinci/base/files.h"
 #include "davinci/comm/agree.h"
 #include "davinci/trainer/checkpoint.h"
-#include "davinci/trainer/epoch.h"
 #include "davinci/trainer/estimate.h"
 #include "davinci/trainer/run_log.h"
+#include "davinci/trainer/sft_data.h"
+#include "davinci/trainer/sft_order.h"
 #include "davinci/trainer/sft_passes.h"
 #include "davinci/trainer/sft_rows.h"
 
@@ -30,7 +31,13 @@ using Clock = std::chrono::steady_clock;
 struct Data {
   SftData train;
   SftData eval;
+  std::vector<int64_t> lengths;  // of the examples of `train`, where a curriculum needs them
 };
+
+std::vector<size_t> OrderOf(const SftSettings& settings, const Data& data, int64_t epoch) {
+  return SftOrder(settings.common.seed, epoch, data.train.sections(), data.lengths,
+                  settings.curriculum);
+}
 
 Result<Data> LoadData(const SftSettings& settings) {
   if (settings.common.learner.model_dir.empty())
@@ -41,19 +48,26 @@ Result<Data> LoadData(const SftSettings& settings) {
                            SftEncoder::Open(settings.common.learner.model_dir));
   const bool skip = settings.overlong == "skip";
   Data data;
-  DAVINCI_ASSIGN_OR_RETURN(data.train, LoadSftData({settings.train.begin(), settings.train.end()},
-                                                   encoder, settings.max_tokens, skip));
+  DAVINCI_ASSIGN_OR_RETURN(data.train, SftData::Load(settings.train, settings.weights, encoder,
+                                                     settings.max_tokens, skip));
+  if (EpochSize(data.train.sections()) == 0)
+    return InvalidArgument("data.weights leave no example; raise one of them");
   if (!settings.eval.empty()) {
-    DAVINCI_ASSIGN_OR_RETURN(data.eval,
-                             LoadSftData({settings.eval}, encoder, settings.max_tokens, skip));
+    DAVINCI_ASSIGN_OR_RETURN(data.eval, SftData::Load(std::span(&settings.eval, 1), {}, encoder,
+                                                      settings.max_tokens, skip));
   }
+  if (settings.curriculum > 0)
+    for (size_t i = 0; i < data.train.size(); ++i) data.lengths.push_back(data.train.num_tokens(i));
   return data;
 }
 
+int64_t UpdatesPerEpoch(const SftSettings& settings, size_t num_examples) {
+  return (static_cast<int64_t>(num_examples) + settings.examples_per_update - 1) /
+         settings.examples_per_update;
+}
+
 int64_t NumUpdates(const SftSettings& settings, size_t num_examples) {
-  const auto per_epoch = (static_cast<int64_t>(num_examples) + settings.examples_per_update - 1) /
-                         settings.examples_per_update;
-  const int64_t all = per_epoch * settings.epochs;
+  const int64_t all = UpdatesPerEpoch(settings, num_examples) * settings.epochs;
   return settings.max_updates > 0 ? std::min(settings.max_updates, all) : all;
 }
 
@@ -127,18 +141,24 @@ class SftLoop {
   }
 
   Status Prepare() {
+    const auto begun = Clock::now();
     DAVINCI_ASSIGN_OR_RETURN(data_, LoadData(settings_));
+    run_.say(fmt::format("{} examples, {:.4g} M tokens, {} encoded in {:.1f} s", data_.train.size(),
+                         static_cast<double>(data_.train.total_tokens()) * 1e-6,
+                         data_.train.num_encoded() + data_.eval.num_encoded(),
+                         std::chrono::duration<double>(Clock::now() - begun).count()));
     const LearnerOptions& options = settings_.common.learner;
     DAVINCI_ASSIGN_OR_RETURN(config_, weights::LoadModelConfig(options.model_dir));
-    if (settings_.max_tokens > config_.max_positions && data_.train.longest > config_.max_positions)
+    if (settings_.max_tokens > config_.max_positions &&
+        data_.train.longest() > config_.max_positions)
       return InvalidArgument(fmt::format(
           "an example has {} tokens, the model's context ends at {}; lower data.max_tokens and set "
           "data.overlong = \"skip\"",
-          data_.train.longest, config_.max_positions));
+          data_.train.longest(), config_.max_positions));
     const comm::World world = ranks_ == nullptr ? comm::World() : ranks_->world();
-    const CostEstimate cost =
-        EstimateMemory(config_, options, options.compute == Compute::kBfloat16,
-                       std::max(settings_.common.tokens_per_pass, data_.train.longest), world.size);
+    const CostEstimate cost = EstimateMemory(
+        config_, options, options.compute == Compute::kBfloat16,
+        std::max(settings_.common.tokens_per_pass, data_.train.longest()), world.size);
     const int64_t memory =
         static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
     if (options.device == "cpu" && cost.total_bytes() * world.local_size > memory)
@@ -146,9 +166,9 @@ class SftLoop {
           fmt::format("this training needs about {} GiB of memory, the machine has {}; lower "
                       "model.tokens_per_pass, or train LoRA (lora.rank)",
                       cost.total_bytes() * world.local_size >> 30, memory >> 30));
-    const auto count = static_cast<int64_t>(data_.train.examples.size());
-    per_epoch_ = (count + settings_.examples_per_update - 1) / settings_.examples_per_update;
-    total_ = NumUpdates(settings_, data_.train.examples.size());
+    const size_t count = EpochSize(data_.train.sections());
+    per_epoch_ = UpdatesPerEpoch(settings_, count);
+    total_ = NumUpdates(settings_, count);
     if (!writes_) return Status::Ok();
     DAVINCI_RETURN_IF_ERROR(OpenFolder(run_, Digest()));
     DAVINCI_ASSIGN_OR_RETURN(const auto steps, ListCheckpoints(checkpoints_));
@@ -156,7 +176,7 @@ class SftLoop {
     return Status::Ok();
   }
 
-  std::string Digest() const { return data_.train.digest + data_.eval.digest; }
+  std::string Digest() const { return data_.train.digest() + data_.eval.digest(); }
 
   // Agreed. All ranks train the same; rank 0 says from where on.
   Status CompareRanks() {
@@ -193,11 +213,11 @@ class SftLoop {
 
   // Those of the update that comes, of all ranks.
   std::span<const size_t> NextExamples() {
-    const size_t count = data_.train.examples.size();
     if (const int64_t epoch = update_ / per_epoch_; epoch != order_epoch_) {
-      order_ = EpochOrder(settings_.common.seed, epoch, count);
+      order_ = OrderOf(settings_, data_, epoch);
       order_epoch_ = epoch;
     }
+    const size_t count = order_.size();
     const auto from = static_cast<size_t>(update_ % per_epoch_ * settings_.examples_per_update);
     return std::span(order_).subspan(
         from, std::min<size_t>(static_cast<size_t>(settings_.examples_per_update), count - from));
@@ -209,14 +229,11 @@ class SftLoop {
     int64_t tokens = 0;
     double flops = 0;
     for (const size_t i : chosen) {
-      const SftExample& example = data_.train.examples[i];
-      tokens += static_cast<int64_t>(example.tokens.size());
-      flops += ModelFlops(config_, static_cast<int64_t>(example.tokens.size()),
-                          static_cast<int64_t>(example.targets.size()));
+      tokens += data_.train.num_tokens(i);
+      flops += ModelFlops(config_, data_.train.num_tokens(i), data_.train.num_targets(i));
     }
     SftSums sums;
-    DAVINCI_RETURN_IF_ERROR(
-        AccumulateSft(*learner_, settings_, data_.train.examples, chosen, &sums));
+    DAVINCI_RETURN_IF_ERROR(AccumulateSft(*learner_, settings_, data_.train, chosen, &sums));
     const double rate = LearningRate(settings_.common.schedule, update_, total_);
     DAVINCI_ASSIGN_OR_RETURN(const trainer::Update done, learner_->Step(rate));
     learner_->Synchronize();
@@ -260,11 +277,17 @@ class SftLoop {
   Status Evaluate(bool saves, bool stopped) {
     const bool ends = update_ == total_ || stopped;
     const bool due = settings_.eval_every > 0 ? update_ % settings_.eval_every == 0 || ends : saves;
-    if (data_.eval.examples.empty() || !due) return Status::Ok();
-    DAVINCI_ASSIGN_OR_RETURN(const double loss, EvaluateSft(*learner_, data_.eval.examples,
-                                                            settings_.common.tokens_per_pass));
+    if (data_.eval.empty() || !due) return Status::Ok();
+    DAVINCI_ASSIGN_OR_RETURN(const SftEvaluation found,
+                             EvaluateSft(*learner_, data_.eval, settings_.common.tokens_per_pass));
+    const double loss = found.all.loss;
     line_["eval_loss"] = loss;
-    said_ += fmt::format("  eval {:.4f}", loss);
+    line_["accuracy"]["all"] = found.all.accuracy;
+    for (const auto& [split, share] : found.splits) {
+      line_["accuracy"][split] = share.accuracy;
+      line_["split_loss"][split] = share.loss;
+    }
+    said_ += fmt::format("  eval {:.4f}, {:.2f} % of tokens", loss, 100 * found.all.accuracy);
     if (saves && loss < best_loss_) {
       best_loss_ = loss;
       best_ = update_;
@@ -287,7 +310,7 @@ class SftLoop {
                   {"examples_of_epoch", last % per_epoch_ * settings_.examples_per_update +
                                             static_cast<int64_t>(num_chosen)},
                   {"seed", settings_.common.seed},
-                  {"data", data_.train.digest},
+                  {"data", data_.train.digest()},
                   {"first_loss", outcome_.first_loss},
                   {"last_loss", outcome_.last_loss}};
     if (best_) state["best"] = {{"step", *best_}, {"loss", best_loss_}};
@@ -331,25 +354,24 @@ Result<std::string> DescribeSft(const SftSettings& settings, int ranks) {
   DAVINCI_ASSIGN_OR_RETURN(const Data data, LoadData(settings));
   const LearnerOptions& learner = settings.common.learner;
   DAVINCI_ASSIGN_OR_RETURN(const auto config, weights::LoadModelConfig(learner.model_dir));
-  const int64_t updates = NumUpdates(settings, data.train.examples.size());
-  const auto order = EpochOrder(settings.common.seed, 0, data.train.examples.size());
+  const auto order = OrderOf(settings, data, 0);
+  const int64_t updates = NumUpdates(settings, order.size());
   const auto count =
       std::min<size_t>(order.size(), static_cast<size_t>(settings.examples_per_update));
   const auto bins =
-      SftBins(data.train.examples, std::span(order).first(count), settings.common.tokens_per_pass);
+      SftBins(data.train, std::span(order).first(count), settings.common.tokens_per_pass);
   int64_t largest = 0;
   double flops = 0;
   for (const auto& bin : bins) {
     int64_t tokens = 0;
     for (const size_t i : bin) {
-      const SftExample& example = data.train.examples[order[i]];
-      tokens += static_cast<int64_t>(example.tokens.size());
-      flops += ModelFlops(config, static_cast<int64_t>(example.tokens.size()),
-                          static_cast<int64_t>(example.targets.size()));
+      tokens += data.train.num_tokens(order[i]);
+      flops +=
+          ModelFlops(config, data.train.num_tokens(order[i]), data.train.num_targets(order[i]));
     }
     largest = std::max(largest, tokens);
   }
-  largest = std::max(largest, std::min(settings.common.tokens_per_pass, data.train.num_tokens));
+  largest = std::max(largest, std::min(settings.common.tokens_per_pass, data.train.total_tokens()));
   const bool bf16 = learner.compute == Compute::kBfloat16 ||
                     (learner.compute == Compute::kAuto && learner.device != "cpu");
   const CostEstimate cost = EstimateMemory(config, learner, bf16, largest, ranks);
@@ -359,8 +381,8 @@ Result<std::string> DescribeSft(const SftSettings& settings, int ranks) {
   const double gpu_rate = 4e14;
   std::string text;
   text += fmt::format("examples   {} of {} tokens, {} trained, longest {}, {} left out\n",
-                      data.train.examples.size(), data.train.num_tokens, data.train.num_trained,
-                      data.train.longest, data.train.num_skipped);
+                      data.train.size(), data.train.total_tokens(), data.train.total_targets(),
+                      data.train.longest(), data.train.num_skipped());
   text += fmt::format("updates    {} of {} examples; the first in {} passes, largest {} tokens\n",
                       updates, settings.examples_per_update, bins.size(), largest);
   text += fmt::format("model      {} {} M parameters, {} M trained, {}\n",

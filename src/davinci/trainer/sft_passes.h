@@ -4,13 +4,15 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "davinci/comm/rank_group.h"
 #include "davinci/trainer/learner.h"
 #include "davinci/trainer/settings.h"
-#include "davinci/trainer/sft_rows.h"
+#include "davinci/trainer/sft_data.h"
 
 namespace davinci::trainer {
 
@@ -28,17 +30,26 @@ struct SftSums {
 Status SumOverRanks(comm::RankGroup* ranks, SftSums* sums);
 
 // Passes of at most `tokens_per_pass` tokens over the examples `chosen`; indices into `chosen`.
-std::vector<std::vector<size_t>> SftBins(const std::vector<SftExample>& examples,
-                                         std::span<const size_t> chosen, int64_t tokens_per_pass);
+std::vector<std::vector<size_t>> SftBins(const SftData& data, std::span<const size_t> chosen,
+                                         int64_t tokens_per_pass);
 
 // Adds the gradients of this rank's share of the examples `chosen`. The normaliser is that of all
 // of them.
-Status AccumulateSft(Learner& learner, const SftSettings& settings,
-                     const std::vector<SftExample>& examples, std::span<const size_t> chosen,
-                     SftSums* sums);
+Status AccumulateSft(Learner& learner, const SftSettings& settings, const SftData& data,
+                     std::span<const size_t> chosen, SftSums* sums);
 
-// The mean loss of a token of all examples. Collective.
-Result<double> EvaluateSft(Learner& learner, const std::vector<SftExample>& examples,
-                           int64_t tokens_per_pass);
+// Of the trained tokens of held-out examples.
+struct SftEvaluation {
+  struct Share {
+    double loss = 0;      // mean
+    double accuracy = 0;  // share of tokens that the model finds likeliest
+    int64_t tokens = 0;
+  };
+  Share all;
+  std::map<std::string, Share> splits;  // of the examples that name one
+};
+
+// All examples. Collective.
+Result<SftEvaluation> EvaluateSft(Learner& learner, const SftData& data, int64_t tokens_per_pass);
 
 }  // namespace davinci::trainer

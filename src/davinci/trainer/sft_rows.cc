@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
 #include "davinci/llm/tool_prompt.h"
 #include "davinci/sftdata/row.h"
@@ -108,6 +106,7 @@ Result<SftExample> SftEncoder::Encode(std::string_view line) const {
                            template_.RenderSegments(all, row.tools, options, tokenizer_));
   SftExample example;
   example.agent = read.agent;
+  example.split = read.origin.split;
   size_t next = 0;  // message whose ids come next
   for (const text::ChatSegment& segment : segments) {
     if (!segment.is_ids) {
@@ -131,46 +130,6 @@ Result<SftExample> SftEncoder::Encode(std::string_view line) const {
   // What stands behind the last trained token predicts nothing.
   example.tokens.resize(static_cast<size_t>(example.targets.back()) + 1);
   return example;
-}
-
-Result<SftData> LoadSftData(const std::vector<std::filesystem::path>& files,
-                            const SftEncoder& encoder, int64_t max_tokens, bool skip_overlong) {
-  SftData data;
-  Sha256 hash;
-  hash.Field(encoder.tokenizer().digest()).Field(encoder.tokenizer().chat_template());
-  for (const std::filesystem::path& path : files) {
-    std::ifstream file(path);
-    if (!file) return NotFound(fmt::format("{}: cannot be read", path.string()));
-    int64_t number = 0;
-    for (std::string line; std::getline(file, line);) {
-      ++number;
-      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-      hash.Field(line);
-      auto example = encoder.Encode(line);
-      if (!example.ok())
-        return example.status().Annotate(fmt::format("{}:{}", path.string(), number));
-      const auto size = static_cast<int64_t>(example->tokens.size());
-      if (size > max_tokens) {
-        if (!skip_overlong)
-          return InvalidArgument(fmt::format(
-              "{}:{}: an example of {} tokens; data.max_tokens is {}: raise it, or leave such "
-              "examples out with data.overlong = \"skip\"",
-              path.string(), number, size, max_tokens));
-        ++data.num_skipped;
-        continue;
-      }
-      data.num_tokens += size;
-      data.num_trained += static_cast<int64_t>(example->targets.size());
-      data.longest = std::max(data.longest, size);
-      data.examples.push_back(std::move(example).value());
-    }
-  }
-  if (data.examples.empty())
-    return InvalidArgument(
-        fmt::format("data.train: no example in {} file(s), {} left out as too long", files.size(),
-                    data.num_skipped));
-  data.digest = hash.FinishHex();
-  return data;
 }
 
 }  // namespace davinci::trainer

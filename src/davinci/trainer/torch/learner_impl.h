@@ -94,6 +94,7 @@ class LearnerImpl final : public Learner {
   struct Outputs {
     at::Tensor outputs;    // fp32 [targets]
     at::Tensor entropies;  // the same, or undefined
+    at::Tensor hits;       // the same, or undefined
   };
 
   Status ChooseDevice();

@@ -51,6 +51,7 @@ PassResult LearnerImpl::ToHost(const Outputs& from) {
   PassResult result;
   result.outputs = Download(from.outputs).Wait();
   result.entropies = Download(from.entropies).Wait();
+  result.hits = Download(from.hits).Wait();
   return result;
 }
 
@@ -206,18 +207,18 @@ LearnerImpl::Outputs LearnerImpl::ValueHead(const Tensor& hidden, const Tensor& 
   const Tensor wide = hidden.to(at::kFloat);
   const Tensor values =
       (at::matmul(wide, value_weight_.detach().t()) + value_bias_.detach()).squeeze(1);
-  if (d_hidden == nullptr) return {values, {}};
+  if (d_hidden == nullptr) return {values, {}, {}};
   Tensor g = derivatives;
   if (gradient != nullptr) {
     std::vector<float> slopes(static_cast<size_t>(values.numel()));
-    (*gradient)(0, ToHost({values, {}}).outputs, slopes);
+    (*gradient)(0, ToHost({values, {}, {}}).outputs, slopes);
     g = at::tensor(slopes, at::kFloat).to(device_);
   }
   g = g.unsqueeze(1);
   d_hidden->copy_(at::matmul(g, value_weight_.detach()));
   AddGradient(FindSlot(value_weight_), at::matmul(g.t(), wide));
   AddGradient(FindSlot(value_bias_), g.sum(0));
-  return {values, {}};
+  return {values, {}, {}};
 }
 
 LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidden,
@@ -232,12 +233,15 @@ LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidde
   Slot* slot = FindSlot(model_->head());
   const Tensor outputs = at::empty({count}, hidden.options().dtype(at::kFloat));
   const Tensor entropies = options.entropies ? at::empty_like(outputs) : Tensor();
+  const Tensor hits = options.hits && d_hidden == nullptr ? at::empty_like(outputs) : Tensor();
   std::vector<float> slopes(gradient != nullptr ? static_cast<size_t>(count) : 0);
   for (int64_t begin = 0; begin < count; begin += chunk_rows) {
     const int64_t rows = std::min(chunk_rows, count - begin);
     const Tensor h = hidden.narrow(0, begin, rows);
     const Tensor expected = packed.expected.narrow(0, begin, rows).unsqueeze(1);
     Tensor logits = at::linear(h, weight);
+    if (hits.defined())
+      hits.narrow(0, begin, rows).copy_(logits.argmax(1, /*keepdim=*/true).eq(expected).squeeze(1));
     // Derivatives with respect to the log-probabilities just computed.
     const auto slopes_of = [&](const Tensor& picked) {
       if (gradient == nullptr) return derivatives.narrow(0, begin, rows);
@@ -288,7 +292,7 @@ LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidde
     d_logits.scatter_(1, expected, at_expected.to(dtype_));
     backward(d_logits);
   }
-  return {outputs, entropies};
+  return {outputs, entropies, hits};
 }
 
 Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequences,
