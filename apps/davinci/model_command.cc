@@ -19,6 +19,7 @@
 #include "davinci/weights/tensor_file.h"
 #include "installation.h"
 #include "model_convert.h"
+#include "model_make.h"
 #include "report.h"
 
 namespace davinci::app {
@@ -35,6 +36,7 @@ struct ModelArguments {
   std::string lora;
   std::string revision;
   double file_gib = 5;
+  uint64_t split_bytes = 0;  // 0: file_gib
   bool tensors = false;
   bool json = false;
 };
@@ -238,7 +240,9 @@ int Convert(const ModelArguments& arguments) {
   options.from = arguments.path;
   options.to = arguments.to;
   options.lora = arguments.lora;
-  options.max_file_bytes = static_cast<int64_t>(arguments.file_gib * (1 << 30));
+  options.max_file_bytes = arguments.split_bytes > 0
+                               ? static_cast<int64_t>(arguments.split_bytes)
+                               : static_cast<int64_t>(arguments.file_gib * (1 << 30));
   if (!arguments.type.empty()) {
     for (const weights::DType dtype :
          {weights::DType::kF32, weights::DType::kF16, weights::DType::kBF16, weights::DType::kQ8_0})
@@ -265,7 +269,7 @@ int Pull(const ModelArguments& arguments, const GlobalOptions& global) {
 void AddModelCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   auto* model = app.add_subcommand("model",
                                    "language models on this machine: list, inspect, "
-                                   "convert, pull");
+                                   "convert, pull, make");
   model->require_subcommand(1);
   auto* arguments = new ModelArguments;  // lives as long as the process
   auto* list = model->add_subcommand("list", "models in folders, with family and size");
@@ -287,14 +291,19 @@ void AddModelCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   convert->add_option("from", arguments->path, "folder or *.gguf")->required();
   convert->add_option("to", arguments->to, "*.gguf, or a folder to be made")->required();
   convert
-      ->add_option("--type", arguments->type,
+      ->add_option("--type,--quantize", arguments->type,
                    "element type of matrices (default: as they are; quantized ones BF16)")
-      ->check(CLI::IsMember({"F32", "F16", "BF16", "Q8_0"}));
+      ->transform(CLI::IsMember({"F32", "F16", "BF16", "Q8_0"}, CLI::ignore_case));
   convert->add_option("--lora", arguments->lora, "PEFT adapter folder to merge");
   convert->add_option("--file-gib", arguments->file_gib, "largest shard or part, GiB")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  convert->add_option("--split", arguments->split_bytes, "the same with a unit: 8MiB")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))
+      ->excludes("--file-gib");
   convert->callback([=] { *exit_code = Convert(*arguments); });
+
+  AddModelMakers(model, exit_code);
 
   auto* pull = model->add_subcommand(
       "pull", "fetch ORG/NAME through huggingface_hub (HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE)");
