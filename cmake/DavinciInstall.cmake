@@ -5,6 +5,9 @@ include(GNUInstallDirs)
 install(DIRECTORY ${CMAKE_CURRENT_LIST_DIR}/../prompts ${CMAKE_CURRENT_LIST_DIR}/../recipes ${CMAKE_CURRENT_LIST_DIR}/../skills ${CMAKE_CURRENT_LIST_DIR}/../synth
   ${CMAKE_CURRENT_LIST_DIR}/../examples ${CMAKE_CURRENT_LIST_DIR}/../tasks ${CMAKE_CURRENT_LIST_DIR}/../python
   DESTINATION share/davinci PATTERN __pycache__ EXCLUDE PATTERN "*/python/davinci" EXCLUDE)
+if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/../models/davinci-nano)
+  install(DIRECTORY ${CMAKE_CURRENT_LIST_DIR}/../models/davinci-nano DESTINATION share/davinci/models)
+endif()
 
 if(DAVINCI_PREBUILT)
   install(PROGRAMS ${DAVINCI_PREBUILT}/apps/davinci/davinci DESTINATION bin)

@@ -65,6 +65,16 @@ Result<Installation> FindInstallation(const std::string& python) {
   return found;
 }
 
+Result<std::string> ShippedModel(const fs::path& home) {
+  const fs::path folder = home / "models" / "davinci-nano";
+  std::error_code error;
+  if (fs::is_directory(folder, error)) return folder.string();
+  return NotFound(fmt::format(
+      "davinci's own model is not in {}; name a model with --model DIR|FILE.gguf, or make that one "
+      "with tools/train_nano.sh",
+      folder.string()));
+}
+
 Result<int> RunPython(const Installation& installation, const std::string& script,
                       const std::vector<std::string>& arguments) {
   std::vector<std::string> command = {installation.python, (installation.home / script).string()};

@@ -22,6 +22,10 @@ Result<Installation> FindInstallation(const std::string& python);
 // <home> alone, for commands that judge nothing: DAVINCI_HOME, the installation's, the checkout's.
 Result<std::filesystem::path> FindHome();
 
+// The model that comes with davinci, below `home`. NotFound, with the remedy, where it is not
+// there.
+Result<std::string> ShippedModel(const std::filesystem::path& home);
+
 // Runs a Python program of `home` in the place of a command: the terminal is its own. Its exit
 // status.
 Result<int> RunPython(const Installation& installation, const std::string& script,

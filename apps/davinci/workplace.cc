@@ -126,11 +126,15 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
         "  --llm http://127.0.0.1:8000/v1 --model NAME   any OpenAI-compatible endpoint (its key: "
         "$OPENAI_API_KEY)\n"
         "  --llm recorded:examples/replies_cpu.jsonl   replies from a file\n"
-        "  --llm embedded --model DIR|FILE.gguf   a model in this process");
+        "  --llm embedded [--model DIR|FILE.gguf]   a model in this process; davinci's own without "
+        "--model");
   const std::string& first = llm.endpoints.front();
   if (first == "embedded") {
     embedded::EmbeddedOptions options;
     options.engine.model_dir = llm.model;
+    if (llm.model.empty()) {
+      DAVINCI_ASSIGN_OR_RETURN(options.engine.model_dir, ShippedModel(place->installation.home));
+    }
     options.engine.lora_dir = llm.lora;
     options.engine.idle_release_s = llm.release_after_seconds;
     options.engine.device = recipe.step.target == Target::kCuda ? "auto" : "cpu";
@@ -318,7 +322,7 @@ void AddRunFlags(CLI::App* command, RunFlags* flags) {
       ->add_option("--llm", flags->llm,
                    "expert (no model: rules for any module; the default), the URL of an "
                    "OpenAI-compatible endpoint (several share the load), embedded (--model names "
-                   "its folder or GGUF file), or recorded:FILE")
+                   "its folder or GGUF file; without it davinci's own model), or recorded:FILE")
       ->allow_extra_args(false);
   command->add_option("--model", flags->model,
                       "Model name at the endpoint; with --llm embedded a folder or a GGUF file");
