@@ -8,7 +8,7 @@
 
 #include "davinci/synth/render_class.h"
 #include "davinci/synth/text.h"
-#include "davinci/teacher/semantics/evaluate.h"
+#include "davinci/teacher/semantics/evaluator.h"
 
 namespace davinci::teacher {
 namespace {

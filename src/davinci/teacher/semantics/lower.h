@@ -5,21 +5,13 @@
 // functions. An operator whose text uses something unknown stays one opaque PyTorch call.
 #pragma once
 
-#include <set>
-#include <string>
-
 #include "davinci/base/status.h"
 #include "davinci/synth/render.h"
 #include "davinci/teacher/program/program.h"
+#include "davinci/teacher/semantics/lower_options.h"
 #include "davinci/teacher/semantics/tables.h"
 
 namespace davinci::teacher {
-
-struct LowerOptions {
-  std::set<std::string> rules;                     // of the teacher, that structure may follow
-  synth::Binding binding = synth::Binding::kCuda;  // sizes that decide which order is cheaper
-  bool calls_only = false;                         // every operator stays a PyTorch call
-};
 
 // Fails where not even the PyTorch call can be written again (a size that no tensor shows).
 Result<Program> Lower(const synth::Graph& graph, const synth::ClassParts& parts,

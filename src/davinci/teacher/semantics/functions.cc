@@ -1,0 +1,18 @@
+#include "davinci/teacher/semantics/functions.h"
+
+namespace davinci::teacher {
+
+const FunctionRegistry& Functions() {
+  static const FunctionRegistry registry = [] {
+    FunctionRegistry all;
+    for (const auto add :
+         {AddAttention, AddCreation, AddEinsum, AddElementwise, AddJoins, AddLosses, AddMatmul,
+          AddMoves, AddNorms, AddPadding, AddPatches, AddPools, AddReads, AddReductions,
+          AddResampling, AddScatters, AddShuffles, AddViews})
+      add(&all);
+    return all;
+  }();
+  return registry;
+}
+
+}  // namespace davinci::teacher
