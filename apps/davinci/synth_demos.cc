@@ -9,9 +9,11 @@
 #include <sstream>
 
 #include "batch.h"
+#include "davinci/agent/delta_reply.h"
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/config/task_config.h"
 #include "davinci/data/evaluation.h"
 #include "davinci/data/shown_interval.h"
 #include "davinci/synth/gallery.h"
@@ -41,6 +43,7 @@ struct DemoArguments {
   std::string protocol = "screening";
   size_t skills = 0;  // most in a candidate; 0: any number
   int jobs = 0;
+  std::string reply = "file";
   bool mutated = false;  // also candidates with a mistake
   bool judge = false;
   bool table = false;
@@ -87,6 +90,13 @@ class DemoWriter {
     DAVINCI_ASSIGN_OR_RETURN(const auto grammar, synth::LoadGrammar(folder));
     DAVINCI_ASSIGN_OR_RETURN(const auto styles, synth::LoadStyles(folder));
     DAVINCI_ASSIGN_OR_RETURN(const auto made, teacher::Teacher::Load(folder));
+    if (arguments_.reply == "delta") {
+      if (arguments_.languages != std::vector<std::string>{"triton"})
+        return InvalidArgument("--reply delta is for --language triton");
+      DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
+      DAVINCI_ASSIGN_OR_RETURN(
+          prelude_, agent::Prelude::Load(home / "python" / "davinci_runtime" / "prelude.py"));
+    }
     const fs::path out = arguments_.out;
     for (const char* part : {"tasks", "candidates"}) {
       DAVINCI_RETURN_IF_ERROR(RemoveAll(out / part));
@@ -271,7 +281,8 @@ class DemoWriter {
                                                      : Level::kBest;
         auto allowed = teacher::Teacher::RulesOf(level, language);
         for (const std::string& rule : arguments_.without) allowed.erase(rule);
-        auto candidate = made.Write(task.graph, task.text, language, allowed);
+        const ReplyForm form = prelude_ ? ReplyForm::kDelta : ReplyForm::kFile;
+        auto candidate = made.Write(task.graph, task.text, language, allowed, form);
         // Rules of so many skills alone, in the order of the list of rules.
         if (candidate.ok() && arguments_.skills > 0 &&
             candidate->skills.size() > arguments_.skills) {
@@ -282,14 +293,24 @@ class DemoWriter {
           }
           for (const teacher::Rule& rule : teacher::Rules())
             if (!given.contains(rule.skill)) allowed.erase(rule.name);
-          candidate = made.Write(task.graph, task.text, language, allowed);
+          candidate = made.Write(task.graph, task.text, language, allowed, form);
         }
         if (candidate.ok() && candidate->prefers_vendor && level == Level::kBest)
-          if (auto vendor = made.WriteVendor(task.graph, task.text, language); vendor.ok())
+          if (auto vendor = made.WriteVendor(task.graph, task.text, language, form);
+              vendor.ok())
             candidate = std::move(vendor);
         if (!candidate.ok()) {
           ++refused_[fmt::format("{}: {}", name, candidate.status().message())];
           continue;
+        }
+        const std::string reply = candidate->source;
+        if (prelude_) {
+          DAVINCI_ASSIGN_OR_RETURN(const auto config,
+                                   config::ParseTaskConfig(sidecar, task.id + ".toml"));
+          agent::TaskBrief brief = agent::BriefOf(config, config.CandidateEntry(), Target::kCuda,
+                                                  davinci::Language::kTriton, form);
+          brief.reference = task.text.source;
+          candidate->source = agent::AssembleCandidate(*prelude_, brief, reply);
         }
         if (arguments_.mutated && level_name == arguments_.levels.back())
           DAVINCI_RETURN_IF_ERROR(AddMutated(task, language, *candidate, &row, jobs));
@@ -304,6 +325,7 @@ class DemoWriter {
                                      {"skills", candidate->skills},
                                      {"own_kernels", candidate->own_kernels},
                                      {"torch_calls", candidate->left.size()}});
+        if (prelude_) row["candidates"].back()["reply"] = reply;
         *jobs += JobOf(task.id, id, language);
         for (const std::string& rule : candidate->rules) ++rules_[rule];
         for (const std::string& skill : candidate->skills) ++skills_[skill];
@@ -366,6 +388,7 @@ class DemoWriter {
   }
 
   DemoArguments arguments_;
+  std::optional<agent::Prelude> prelude_;  // of --reply delta
   std::map<std::string, Demo> demos_;
   std::map<std::string, size_t> refused_, rules_, skills_, own_;
 };
@@ -389,6 +412,10 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
   demos->add_option("--without", arguments->without, "rules that are not applied");
   demos->add_option("--skills", arguments->skills,
                     "most skills whose rules one candidate uses (default: any number)");
+  demos->add_option("--reply", arguments->reply,
+                    "file (default) or delta: candidates are made of short replies, which "
+                    "demos.jsonl holds as well")
+      ->check(CLI::IsMember({"file", "delta"}));
   demos->add_flag("--mutated", arguments->mutated,
                   "also the last level's candidate with one mistake, for repair rows");
   demos->add_flag("--judge", arguments->judge,

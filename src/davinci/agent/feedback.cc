@@ -40,6 +40,7 @@ Result<std::string> RenderFeedback(const PromptSet& prompts, const TaskBrief& ta
       {"labels", fmt::format("{}", fmt::join(evaluation.labels, "; "))},
       {"best", BestText(progress)},
       {"class_name", task.class_name},
+      {"delta", DeltaText(task)},
   };
   DAVINCI_ASSIGN_OR_RETURN(std::string text, prompts.Render("feedback", values));
   if (text.size() <= options.max_bytes) return text;

@@ -6,10 +6,24 @@
 #include "davinci/llm/thinking.h"
 
 namespace davinci::agent {
+namespace {
+
+Result<std::string> Contract(const PromptSet& prompts, const TaskBrief& task) {
+  if (task.reply == ReplyForm::kFile)
+    return prompts.Render(fmt::format("contract_{}", LanguageName(task.language)),
+                          {{"class_name", task.class_name}});
+  if (task.language != Language::kTriton || prompts.prelude() == nullptr)
+    return InvalidArgument(fmt::format(
+        "agents.reply = \"delta\" is for kernels in Triton{}; set it to \"file\"",
+        prompts.prelude() == nullptr ? ", and python/davinci_runtime/prelude.py is missing" : ""));
+  return prompts.Render("delta_triton", {{"class_name", task.class_name}, {"entry", task.entry}});
+}
+
+}  // namespace
 
 Result<PromptValues> TaskValues(const PromptSet& prompts, const TaskBrief& task,
                                 const std::vector<skill::Skill>& skills) {
-  const WorkedExample* example = prompts.Example(task.language);
+  const WorkedExample* example = prompts.Example(task.language, task.reply);
   if (example == nullptr)
     return Internal(fmt::format("no worked example for {}", LanguageName(task.language)));
   return PromptValues{{"language", std::string(LanguageTitle(task.language))},
@@ -37,9 +51,7 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
                                        const std::string& device,
                                        const std::vector<skill::Skill>& skills) {
   DAVINCI_RETURN_IF_ERROR(CheckLanguage(task));
-  DAVINCI_ASSIGN_OR_RETURN(std::string contract,
-                           prompts.Render(fmt::format("contract_{}", LanguageName(task.language)),
-                                          {{"class_name", task.class_name}}));
+  DAVINCI_ASSIGN_OR_RETURN(std::string contract, Contract(prompts, task));
   const std::string language(LanguageTitle(task.language));
   Conversation conversation;
   DAVINCI_ASSIGN_OR_RETURN(conversation.system,
@@ -48,8 +60,10 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
                                                             {"device", device},
                                                             {"entry", task.entry},
                                                             {"class_name", task.class_name},
-                                                            {"precision", task.precision}}));
-  DAVINCI_ASSIGN_OR_RETURN(const PromptValues values, TaskValues(prompts, task, skills));
+                                                            {"precision", task.precision},
+                                                            {"delta", DeltaText(task)}}));
+  DAVINCI_ASSIGN_OR_RETURN(PromptValues values, TaskValues(prompts, task, skills));
+  values["delta"] = DeltaText(task);
   DAVINCI_ASSIGN_OR_RETURN(conversation.task, prompts.Render("policy_task", values));
   DAVINCI_ASSIGN_OR_RETURN(const std::string notes, UserNotes(prompts, task));
   conversation.task += notes;
@@ -77,7 +91,8 @@ Result<std::string> RenderNoCode(const PromptSet& prompts, const TaskBrief& task
                                     {"num_turns", std::to_string(progress.num_turns)},
                                     {"problem", extraction.diagnosis},
                                     {"best", BestText(progress)},
-                                    {"class_name", task.class_name}});
+                                    {"class_name", task.class_name},
+                                    {"delta", DeltaText(task)}});
 }
 
 }  // namespace davinci::agent

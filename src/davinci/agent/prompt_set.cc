@@ -22,10 +22,11 @@ const std::map<std::string, std::vector<std::string>, std::less<>>& Contracts() 
   static const auto* contracts = new std::map<std::string, std::vector<std::string>, std::less<>>{
       {"selection_system", {"max_skills"}},
       {"selection_task", {"language", "device", "reference", "sizes", "candidates", "max_skills"}},
-      {"policy_system", {"language", "contract", "device", "entry", "class_name", "precision"}},
+      {"policy_system",
+       {"language", "contract", "device", "entry", "class_name", "precision", "delta"}},
       {"policy_task",
        {"language", "example_reference", "example_candidate", "skills", "reference", "sizes",
-        "other_shapes", "class_name"}},
+        "other_shapes", "class_name", "delta"}},
       {"kevin_task",
        {"language", "example_reference", "example_candidate", "skills", "reference", "sizes",
         "other_shapes", "class_name"}},
@@ -36,13 +37,14 @@ const std::map<std::string, std::vector<std::string>, std::less<>>& Contracts() 
         "other_shapes", "best", "solutions", "insights", "mutation", "crossover", "class_name"}},
       {"user_notes", {"hints", "start", "start_measurement", "class_name"}},
       {"contract_triton", {"class_name"}},
+      {"delta_triton", {"class_name", "entry"}},
       {"contract_cuda", {"class_name"}},
       {"contract_cuda-inline", {"class_name"}},
       {"contract_cpp", {"class_name"}},
       {"feedback",
        {"turn", "num_turns", "correct", "outcome", "message", "timing", "kernels", "coverage",
-        "roofline", "labels", "best", "class_name"}},
-      {"no_code", {"turn", "num_turns", "problem", "best", "class_name"}},
+        "roofline", "labels", "best", "class_name", "delta"}},
+      {"no_code", {"turn", "num_turns", "problem", "best", "class_name", "delta"}},
       {"device_cuda",
        {"name", "compute_capability", "num_sms", "memory", "l2", "shared", "bandwidth", "fp32"}},
       {"device_cpu", {"name", "num_cores", "isa", "l1", "l2", "l3", "memory"}},
@@ -62,6 +64,7 @@ const std::vector<Language>& WrittenLanguages() {
 }
 
 constexpr char kExampleReference[] = "example/reference.py";
+constexpr char kDeltaExample[] = "example/delta-triton.py";
 
 std::string ExampleFile(Language language) {
   return fmt::format("example/{}.py", LanguageName(language));
@@ -71,6 +74,7 @@ std::vector<std::string> KnownFiles() {
   std::vector<std::string> files;
   for (const auto& [name, variables] : Contracts()) files.push_back(name + ".md");
   files.emplace_back(kExampleReference);
+  files.emplace_back(kDeltaExample);
   for (const Language language : WrittenLanguages()) files.push_back(ExampleFile(language));
   return files;
 }
@@ -128,7 +132,18 @@ Result<PromptSet> PromptSet::Load(const fs::path& installed_folder,
   const auto reference = read(kExampleReference);
   for (const Language language : WrittenLanguages()) {
     const auto candidate = read(ExampleFile(language));
-    if (reference && candidate) set.examples_[language] = {reference->second, candidate->second};
+    if (reference && candidate)
+      set.examples_[{language, ReplyForm::kFile}] = {reference->second, candidate->second};
+  }
+  const auto delta = read(kDeltaExample);
+  if (reference && delta)
+    set.examples_[{Language::kTriton, ReplyForm::kDelta}] = {reference->second, delta->second};
+  const fs::path prelude =
+      installed_folder.lexically_normal().parent_path() / "python/davinci_runtime/prelude.py";
+  std::error_code error;
+  if (fs::exists(prelude, error)) {
+    DAVINCI_ASSIGN_OR_RETURN(set.prelude_, Prelude::Load(prelude));
+    hash.Field("prelude").Field(set.prelude_->hash());
   }
   if (!problems.empty())
     return InvalidArgument(fmt::format("prompts: {}", fmt::join(problems, "\n")));
@@ -142,8 +157,8 @@ Result<std::string> PromptSet::Render(std::string_view name, const PromptValues&
   return found->second.Render(values);
 }
 
-const WorkedExample* PromptSet::Example(Language language) const {
-  const auto found = examples_.find(language);
+const WorkedExample* PromptSet::Example(Language language, ReplyForm reply) const {
+  const auto found = examples_.find({language, reply});
   return found == examples_.end() ? nullptr : &found->second;
 }
 

@@ -9,7 +9,9 @@
 //   selection_system.md  selection_task.md          the Selection agent
 //   policy_system.md     policy_task.md             the Policy agent
 //   contract_<language>.md                          what a candidate of that language looks like
+//   delta_triton.md                                 what a delta reply looks like
 //   example/reference.py, example/<language>.py     a task and candidates that the judge accepts
+//   example/delta-triton.py                         the same as a delta reply
 //   kevin_task.md        kevin_verdict.md           the Policy agent under the strategy kevin
 //   evolve_task.md                                  … and under evolve
 //   feedback.md          no_code.md                 what the Policy agent hears after a turn
@@ -22,12 +24,15 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "davinci/agent/delta_reply.h"
 #include "davinci/agent/prompt_template.h"
 #include "davinci/base/status.h"
 #include "davinci/data/language.h"
+#include "davinci/data/reply_form.h"
 
 namespace davinci::agent {
 
@@ -45,15 +50,19 @@ class PromptSet {
   // `name` without ".md"; an unknown one is an internal error. Values as PromptTemplate::Render.
   Result<std::string> Render(std::string_view name, const PromptValues& values) const;
 
+  // Of delta replies; null where the installation has none.
+  const Prelude* prelude() const { return prelude_ ? &*prelude_ : nullptr; }
+
   // Null for a language that no candidate is written in on purpose (auto, python).
-  const WorkedExample* Example(Language language) const;
+  const WorkedExample* Example(Language language, ReplyForm reply = ReplyForm::kFile) const;
 
   // SHA-256 over every file in force: which prompts a run used.
   const std::string& hash() const { return hash_; }
 
  private:
   std::map<std::string, PromptTemplate, std::less<>> templates_;
-  std::map<Language, WorkedExample> examples_;
+  std::map<std::pair<Language, ReplyForm>, WorkedExample> examples_;
+  std::optional<Prelude> prelude_;
   std::string hash_;
 };
 

@@ -2,7 +2,26 @@
 
 #include <fmt/format.h>
 
+#include "davinci/base/json_text.h"
+
 namespace davinci::agent {
+
+TaskBrief BriefOf(const config::TaskConfig& config, const std::string& class_name, Target target,
+                  Language language, ReplyForm reply) {
+  TaskBrief brief;
+  brief.entry = !config.function.empty() ? config.function
+                : !config.op.empty()     ? config.op
+                                         : config.entry;
+  brief.class_name = class_name;
+  brief.target = target;
+  brief.language = language;
+  brief.precision = std::string(config::PrecisionName(config.precision));
+  const auto& sizes = target == Target::kCuda ? config.sizes_cuda : config.sizes_cpu;
+  for (const auto& [name, value] : sizes.items()) brief.sizes.emplace_back(name, JsonText(value));
+  brief.other_shapes = !config.variants.empty();
+  brief.reply = reply;
+  return brief;
+}
 
 std::string_view LanguageTitle(Language language) {
   switch (language) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/config/task_config.h"
 #include "davinci/data/language.h"
+#include "davinci/data/reply_form.h"
 
 namespace davinci::agent {
 
@@ -25,13 +27,24 @@ struct TaskBrief {
   std::string start;              // kernel of the user's to start from; "" = none
   std::string start_measurement;  // what the judge said about it
   bool other_shapes = false;      // correctness is checked at further shapes, too
+  ReplyForm reply = ReplyForm::kFile;  // what the Policy agent is asked for
 };
+
+// What a sidecar says of a task. `class_name`: task::Task::candidate_entry. The rest is the
+// caller's: id, reference, hints, start, and further shapes of its own.
+TaskBrief BriefOf(const config::TaskConfig& config, const std::string& class_name, Target target,
+                  Language language, ReplyForm reply);
 
 // "Triton", "CUDA C++", …: how prompts call a language; "" for auto and python.
 std::string_view LanguageTitle(Language language);
 
 // InvalidArgument unless candidates of the task's language can run on its target.
 Status CheckLanguage(const TaskBrief& task);
+
+// The value of the prompts' variable `delta`: "yes", or "" where a whole file is asked for.
+inline std::string DeltaText(const TaskBrief& task) {
+  return task.reply == ReplyForm::kDelta ? "yes" : "";
+}
 
 // "ROWS = 16384, COLS = 8192", or "".
 std::string SizesText(const TaskBrief& task);

@@ -130,6 +130,9 @@ void Reader::ReadLlm() {
 void Reader::ReadAgents() {
   rollout::StepSettings& step = recipe_.step;
   reader_.Read("agents.prompts", &recipe_.prompts);
+  Named("agents.reply", &step.reply, "file", {"file", "delta"}, [](std::string_view name) {
+    return std::optional(name == "delta" ? ReplyForm::kDelta : ReplyForm::kFile);
+  });
   Number("selection.schemes", &step.schemes, 0, 64);
   Named("selection.method", &step.selection, "agent", {"agent", "bm25", "random"},
         rollout::ParseSelectionMethod);
@@ -197,6 +200,11 @@ void Reader::ReadRollout() {
   Number("rollout.turns", &step.turns, 1, 1000);
   Number("rollout.iterations", &step.iterations, 1, 1000);
   Number("rollout.carried_turns", &step.carried_turns, 0, 100);
+  if (step.reply == ReplyForm::kDelta &&
+      (step.strategy == "kevin" || step.strategy == "evolve"))
+    reader_.Problem("agents.reply", fmt::format("\"delta\" is not for search.strategy = \"{}\", "
+                                                "whose prompts ask for whole files",
+                                                step.strategy));
   if (step.iterations > 1 && step.carried_turns >= step.turns)
     reader_.Problem("rollout.carried_turns",
                     "must be less than rollout.turns, or an iteration has no turn of its own");

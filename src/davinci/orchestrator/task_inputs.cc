@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "davinci/base/json_text.h"
 #include "davinci/config/task_config.h"
 #include "davinci/judge/request.h"
 
@@ -16,19 +15,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void Brief(const config::TaskConfig& config, const std::string& class_name,
-           const rollout::StepSettings& settings, agent::TaskBrief* brief) {
-  brief->entry = !config.function.empty() ? config.function
-                 : !config.op.empty()     ? config.op
-                                          : config.entry;
-  brief->class_name = class_name;
-  brief->target = settings.target;
-  brief->language = settings.language;
-  brief->precision = std::string(config::PrecisionName(config.precision));
-  const auto& sizes = settings.target == Target::kCuda ? config.sizes_cuda : config.sizes_cpu;
-  for (const auto& [name, value] : sizes.items()) brief->sizes.emplace_back(name, JsonText(value));
-  brief->other_shapes = !config.variants.empty() || !settings.shapes.empty();
-  brief->hints = settings.hints;
+agent::TaskBrief Brief(const config::TaskConfig& config, const std::string& class_name,
+                       const rollout::StepSettings& settings) {
+  agent::TaskBrief brief =
+      agent::BriefOf(config, class_name, settings.target, settings.language, settings.reply);
+  brief.other_shapes = brief.other_shapes || !settings.shapes.empty();
+  brief.hints = settings.hints;
+  return brief;
 }
 
 }  // namespace
@@ -46,9 +39,9 @@ Result<std::vector<rollout::TaskInput>> MakeTaskInputs(const std::vector<task::T
     rollout::TaskInput input;
     input.id = entry.id;
     input.task = *task;
+    input.brief = Brief(input.task->config, input.task->candidate_entry, settings);
     input.brief.id = entry.id;
     input.brief.reference = input.task->source;
-    Brief(input.task->config, input.task->candidate_entry, settings, &input.brief);
     DAVINCI_RETURN_IF_ERROR(agent::CheckLanguage(input.brief));
     inputs.push_back(std::move(input));
   }
@@ -62,11 +55,11 @@ Result<rollout::TaskInput> InputFromRecord(const task::TaskEntry& entry,
                            config::ParseTaskConfig(entry.sidecar, entry.id + ".toml"));
   rollout::TaskInput input;
   input.id = entry.id;
-  input.brief.id = entry.id;
-  input.brief.reference = entry.source;
   // As task::LoadTask: tasks without a class are wrapped in one.
   const bool is_class = config.function.empty() && config.op.empty();
-  Brief(config, is_class ? config.CandidateEntry() : "ModelNew", settings, &input.brief);
+  input.brief = Brief(config, is_class ? config.CandidateEntry() : "ModelNew", settings);
+  input.brief.id = entry.id;
+  input.brief.reference = entry.source;
   return input;
 }
 

@@ -251,9 +251,12 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
                call.from_journal});
     return evaluation;
   }
-  DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(extraction.source));
-  turn->code_hash = kept.empty() ? Sha256Hex(extraction.source) : kept;
-  turn->language = DetectLanguage(extraction.source);
+  DAVINCI_ASSIGN_OR_RETURN(const std::string source,
+                           run_.CandidateOf(UnitOf(UnitKind::kGeneration, run_.step, turn->id),
+                                             task_.input, extraction.source));
+  DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(source));
+  turn->code_hash = kept.empty() ? Sha256Hex(source) : kept;
+  turn->language = DetectLanguage(source);
   if (auto refused = RefuseUnjudged(run_.settings, turn->language)) {
     run_.Tell(
         {StepEvent::Kind::kNotJudged, task_.input.id, turn->id, &*refused, "", call.from_journal});
@@ -262,7 +265,7 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
   DAVINCI_ASSIGN_OR_RETURN(Verdict verdict,
                            run_.context.verdicts->Judge(
                                UnitOf(UnitKind::kJudgement, run_.step, turn->id),
-                               run_.Ask(task_.input, extraction.source, run_.settings.turn_protocol,
+                               run_.Ask(task_.input, source, run_.settings.turn_protocol,
                                         turn->id.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
                                         task_.Order(planned_.id.scheme, planned_.id.rollout)),
                                run_.cancel()));

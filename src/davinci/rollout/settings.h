@@ -11,6 +11,7 @@
 #include "davinci/agent/feedback.h"
 #include "davinci/agent/trigger.h"
 #include "davinci/data/language.h"
+#include "davinci/data/reply_form.h"
 #include "davinci/search/strategy.h"
 
 namespace davinci::rollout {
@@ -71,6 +72,7 @@ struct StepSettings {
   int64_t seed = 0;
   std::vector<std::string> shapes;  // further ones to verify (task::ParseShape)
   std::string hints;                // the user's advice, shown with every task
+  ReplyForm reply = ReplyForm::kFile;  // what a reply of the Policy agent holds
   // A kernel that only calls PyTorch (label "only PyTorch") is a policy violation.
   bool require_own_kernel = false;
   // So is a kernel in another language than `language`. On where the user named one.

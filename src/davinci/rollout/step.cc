@@ -72,6 +72,21 @@ Result<std::vector<skill::Skill>> StepRun::Skills(const std::vector<std::string>
   return skills;
 }
 
+Result<std::string> StepRun::CandidateOf(UnitId id, const TaskInput& task,
+                                         const std::string& code) {
+  if (task.brief.reply == ReplyForm::kFile) return code;
+  id.kind = UnitKind::kCandidate;
+  DAVINCI_ASSIGN_OR_RETURN(const json unit, context.log->Do(id, [&]() -> Result<json> {
+    if (context.prompts->prelude() == nullptr) return Internal("no prelude for delta replies");
+    DAVINCI_ASSIGN_OR_RETURN(
+        const std::string kept,
+        context.log->Keep(
+            agent::AssembleCandidate(*context.prompts->prelude(), task.brief, code)));
+    return json{{"source", kept}};
+  }));
+  return context.log->run().GetBlob(unit.value("source", ""));
+}
+
 judge::EvaluationRequest StepRun::Ask(const TaskInput& task, const std::string& source,
                                       const std::string& protocol, Urgency urgency,
                                       int64_t order) const {

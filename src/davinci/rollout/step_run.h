@@ -27,6 +27,9 @@ struct StepRun {
   Result<std::string> DescribeDevice(const TaskOutcome& outcome) const;
   // Skills by name, from the run's library.
   Result<std::vector<skill::Skill>> Skills(const std::vector<std::string>& names) const;
+  // The file that is judged of a reply's code: itself, or what a delta reply stands for. `id`: of
+  // the call that gave the reply.
+  Result<std::string> CandidateOf(UnitId id, const TaskInput& task, const std::string& code);
   judge::EvaluationRequest Ask(const TaskInput& task, const std::string& source,
                                const std::string& protocol, Urgency urgency, int64_t order) const;
   // Ends the step when every task would fail alike.

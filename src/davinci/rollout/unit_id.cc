@@ -21,6 +21,8 @@ std::string_view UnitKindName(UnitKind kind) {
       return "schemes";
     case UnitKind::kGeneration:
       return "generation";
+    case UnitKind::kCandidate:
+      return "candidate";
     case UnitKind::kJudgement:
       return "judgement";
     case UnitKind::kTrajectory:

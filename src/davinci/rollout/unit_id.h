@@ -17,6 +17,7 @@ enum class UnitKind {
   kSelection,      // one Selection call
   kSchemes,        // what was chosen, and the rollouts that come of it
   kGeneration,     // one Policy call (llm reply)
+  kCandidate,      // the file that a delta reply stands for
   kJudgement,      // the verdict about it (Evaluation)
   kTrajectory,     // a rollout is over, and why
   kConfirmation,   // the verdict about a finalist under the full protocol

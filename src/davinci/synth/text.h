@@ -75,6 +75,11 @@ inline std::string Lower(std::string text) {
   return text;
 }
 
+inline std::string Upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
 // Whether a text has the name `word`, not as part of a longer name.
 inline bool HasWord(std::string_view text, std::string_view word) {
   const auto inside = [&](size_t at) {
@@ -84,6 +89,23 @@ inline bool HasWord(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
     if ((at == 0 || !inside(at - 1)) && !inside(at + word.size())) return true;
   return false;
+}
+
+// The text with another word in place of a name.
+inline std::string WithWord(std::string text, std::string_view word, std::string_view instead) {
+  const auto inside = [&](size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
+  };
+  for (size_t at = text.find(word); at != std::string::npos;) {
+    if ((at > 0 && (inside(at - 1) || text[at - 1] == '.')) || inside(at + word.size())) {
+      at = text.find(word, at + 1);
+      continue;
+    }
+    text.replace(at, word.size(), instead);
+    at = text.find(word, at + instead.size());
+  }
+  return text;
 }
 
 // Whether a Python expression needs brackets as an operand.

@@ -12,21 +12,24 @@ Result<Teacher> Teacher::Load(const std::filesystem::path& synth_folder) {
 }
 
 Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
-                                 Language language, const std::set<std::string>& allowed) const {
+                                 Language language, const std::set<std::string>& allowed,
+                                 ReplyForm form) const {
   const synth::Binding binding =
       language == Language::kCpp || task.fixed_sizes ? synth::Binding::kCpu : synth::Binding::kCuda;
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, {allowed, binding}));
   program.fixed_sizes = task.fixed_sizes;
-  return CandidateWriter(std::move(program), graph, task, language, allowed, tables_.math).Write();
+  return CandidateWriter(std::move(program), graph, task, language, allowed, tables_.math, form)
+      .Write();
 }
 
 Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
-                                       Language language) const {
+                                       Language language, ReplyForm form) const {
   LowerOptions options;
   options.calls_only = true;
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
   program.fixed_sizes = task.fixed_sizes;
-  return CandidateWriter(std::move(program), graph, task, language, {}, tables_.math).Write();
+  return CandidateWriter(std::move(program), graph, task, language, {}, tables_.math, form)
+      .Write();
 }
 
 }  // namespace davinci::teacher

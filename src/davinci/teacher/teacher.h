@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/data/reply_form.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/emit/emitter.h"
 #include "davinci/teacher/semantics/tables.h"
@@ -31,7 +32,7 @@ enum class Level { kNaive, kBetter, kBest };
 std::string_view LevelName(Level level);
 
 struct Candidate {
-  std::string source;  // Python file with <entry>New
+  std::string source;  // with <entry>New: a Python file, or a delta reply (agent/delta_reply.h)
   std::set<std::string> rules, skills;
   int own_kernels = 0;             // regions
   std::vector<LeftOperator> left;  // operators left to PyTorch
@@ -44,10 +45,11 @@ class Teacher {
 
   // `allowed`: names of rules. Fails where the task cannot be rewritten at all in this language.
   Result<Candidate> Write(const synth::Graph& graph, const synth::RenderedTask& task,
-                          Language language, const std::set<std::string>& allowed) const;
+                          Language language, const std::set<std::string>& allowed,
+                          ReplyForm form = ReplyForm::kFile) const;
   // The task as calls of PyTorch alone: the answer where a candidate prefers the vendor.
   Result<Candidate> WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
-                                Language language) const;
+                                Language language, ReplyForm form = ReplyForm::kFile) const;
   // The rules of a level: naive has none.
   static std::set<std::string> RulesOf(Level level, Language language);
 

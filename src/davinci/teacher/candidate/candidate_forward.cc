@@ -42,6 +42,11 @@ void CandidateWriter::Opaque(Id id) {
     Line(fmt::format("{} = {}{}", Variable(id), Variable(value.operands[0]),
                      value.text.empty() ? fmt::format("[{}]", value.item) : value.text));
   } else if (value.kind == Kind::kReshape) {
+    if (brief_ && p_[value.operands[0]].contiguous && !IsStrided(value.operands[0]) &&
+        p_[value.operands[0]].kind != Kind::kScalar && OnlyKernelsRead(id)) {
+      aliases_[id] = Host(value.operands[0]);
+      return;
+    }
     std::vector<std::string> sizes;
     for (const DimId dim : value.shape) sizes.push_back(p_.SizeText(dim));
     Line(fmt::format("{} = {}.reshape({})", Variable(id), Name(value.operands[0]),
@@ -74,6 +79,7 @@ bool CandidateWriter::OwnTemplate(Id id) {
   rules.stop_at_diagonal = Allows(ByLanguage("stop_at_diagonal"));
   rules.select_largest = Allows("select_largest");
   rules.gather_into_places = Allows("gather_into_places");
+  rules.brief = brief_;
   const auto text = EmitTemplate(
       {&p_, id, UniqueName(value.kernel), Variable(id), [&](Id read) { return Host(read); }, rules},
       language_);
@@ -189,11 +195,19 @@ void CandidateWriter::Allocate(const Region& region) {
     const TensorValue& value = p_[output];
     const auto update = std::find_if(p_.updates.begin(), p_.updates.end(),
                                      [&](const auto& stored) { return stored.first == output; });
+    if (update != p_.updates.end() && brief_) {
+      aliases_[output] = p_[update->second].text;
+      continue;
+    }
     if (update != p_.updates.end()) {
       Line(fmt::format("{} = {}", Variable(output), p_[update->second].text));
       continue;
     }
     if (const Id fresh = Overwritten(region, output); fresh >= 0) {
+      if (brief_) {
+        aliases_[output] = Variable(fresh);
+        continue;
+      }
       Line(fmt::format("{} = {}", Variable(output), Variable(fresh)));
       continue;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "davinci/synth/text.h"
+#include "davinci/teacher/templates/kernel_templates.h"
 
 namespace davinci::teacher {
 
@@ -50,6 +51,7 @@ Result<Candidate> CandidateWriter::Write() {
     if (product)
       std::erase_if(form.inputs,
                     [&](const KernelTensor& tensor) { return tensor.value == product->value; });
+    if (brief_) NameShortly(&form, product.has_value());
     const EmitRules emit = RulesFor(region);
     const KernelText text = language_ == Language::kTriton
                                 ? EmitTriton(&p_, region, form, emit, product ? &*product : nullptr)
@@ -64,7 +66,7 @@ Result<Candidate> CandidateWriter::Write() {
     if (step.region >= 0)
       launches_[step.region] = static_cast<int>(std::count_if(
           text.call.begin(), text.call.end(),
-          [](const std::string& line) { return line.find("_kernel") != std::string::npos; }));
+          [&](const std::string& line) { return line.find(form.name) != std::string::npos; }));
     Take(text);
     Note(region, text);
   }
@@ -76,7 +78,7 @@ Result<Candidate> CandidateWriter::Write() {
   else if (language_ == Language::kTriton && candidate_.own_kernels > 0 && Allows("direct_launch"))
     Use("direct_launch");
   candidate_.prefers_vendor = PrefersVendor();
-  candidate_.source = File(kernels_, bindings_, helpers_);
+  candidate_.source = brief_ ? Delta(kernels_) : File(kernels_, bindings_, helpers_);
   for (const Rule& rule : Rules())
     if (candidate_.rules.contains(rule.name)) candidate_.skills.insert(rule.skill);
   return std::move(candidate_);
@@ -101,6 +103,7 @@ bool CandidateWriter::HasMax(const Program& p, const Region& region) {
 
 EmitRules CandidateWriter::RulesFor(const Region& region) const {
   EmitRules rules;
+  rules.brief = brief_;
   rules.rows_in_registers =
       Allows(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
   rules.scan_tiles = Allows("scan_tiles");
@@ -173,6 +176,11 @@ std::string CandidateWriter::KernelName(const Region& region, Id product) {
 }
 
 std::string CandidateWriter::UniqueName(const std::string& what) {
+  if (brief_) {
+    std::string name;
+    for (int n = 1; !kernel_names_.insert(name = fmt::format("f{}", n)).second; ++n) continue;
+    return name;
+  }
   const std::string base = what + "_kernel";
   std::string name = base;
   for (int n = 2; !kernel_names_.insert(name).second; ++n) name = fmt::format("{}{}", base, n);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/data/reply_form.h"
 #include "davinci/teacher/regions/fusion.h"
 #include "davinci/teacher/regions/product.h"
 #include "davinci/teacher/teacher.h"
@@ -21,13 +22,16 @@ std::string Filled(const std::string& form, const std::vector<std::string>& name
 class CandidateWriter {
  public:
   CandidateWriter(Program program, const synth::Graph& graph, const synth::RenderedTask& task,
-                  Language language, const std::set<std::string>& allowed, const MathText& math)
+                  Language language, const std::set<std::string>& allowed, const MathText& math,
+                  ReplyForm form)
       : p_(std::move(program)),
         graph_(graph),
         task_(task),
         language_(language),
         allowed_(allowed),
-        math_(math) {}
+        math_(math),
+        brief_(form == ReplyForm::kDelta && language == Language::kTriton),
+        form_(form) {}
 
   Result<Candidate> Write();
 
@@ -38,7 +42,10 @@ class CandidateWriter {
     return fmt::format("{}_{}", rule, LanguageName(language_));
   }
   void Line(const std::string& line) { forward_.push_back(line); }
-  std::string Variable(Id id) const { return p_.Variable(id); }
+  std::string Variable(Id id) const {
+    const auto other = aliases_.find(id);
+    return other == aliases_.end() ? p_.Variable(id) : other->second;
+  }
   void Use(const std::string& rule) { candidate_.rules.insert(rule); }
 
   // Which products get a kernel, and what follows in it. One whose kernel needs an epilogue to gain
@@ -97,6 +104,11 @@ class CandidateWriter {
   // forward() by a graph of compute().
   std::string Replay(const std::string& inputs) const;
 
+  // Of a delta reply. Kernels alone read the value, so they may get the memory that it is a view of.
+  bool OnlyKernelsRead(Id id) const;
+  void NameShortly(KernelForm* form, bool product);
+  std::string Delta(const std::string& kernels) const;
+
   std::string Direct(std::string kernels) const;
   std::string ResultText() const;
   std::string KernelImports(const std::string& kernels) const;
@@ -114,6 +126,9 @@ class CandidateWriter {
   Language language_;
   const std::set<std::string> allowed_;
   const MathText& math_;
+  const bool brief_;  // names and texts as short as they can be
+  const ReplyForm form_;
+  std::map<Id, std::string> aliases_;  // values that lie in another one's memory
   Plan plan_;
   std::vector<Id> fused_;        // by region: the product whose epilogue it is, or -1
   std::map<int, int> launches_;  // by region

@@ -34,6 +34,10 @@ struct EmitRules {
   bool stop_at_diagonal = true;    // causal attention leaves out later keys
   bool select_largest = true;      // the largest elements of a row in one read
   bool gather_into_places = true;  // sums into places without atomics
+  // Triton in the short form of a delta reply: sizes are constants of the kernel, whose parameters
+  // in capitals the prelude's `kernel` takes for constants; loads, stores and reductions are the
+  // prelude's.
+  bool brief = false;
 };
 
 struct KernelText {

@@ -103,6 +103,16 @@ std::string KernelForm::Offset(const KernelTensor& tensor,
   return offset.empty() ? "0" : offset;
 }
 
+std::string KernelForm::Horner(const KernelTensor& tensor,
+                               const std::function<std::string(int)>& index) const {
+  std::string offset;
+  for (const int axis : tensor.axes)
+    offset = offset.empty() ? index(axis)
+                            : fmt::format("{} * {} + {}", Bracketed(offset),
+                                          axes[static_cast<size_t>(axis)].size, index(axis));
+  return offset.empty() ? "0" : offset;
+}
+
 DimId KernelForm::Product(Program* program, const std::vector<int>& which) const {
   std::vector<DimId> dims;
   for (const int axis : which) dims.push_back(axes[static_cast<size_t>(axis)].dim);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "davinci/synth/text.h"
 #include "davinci/teacher/emit/triton/triton_rows.h"
 #include "davinci/teacher/emit/triton/triton_writer.h"
 
@@ -26,17 +27,29 @@ class TritonPointwise : private TritonWriter {
       return std::move(text_);
     }
     const bool several = form_.kept.size() > 1;
-    Line(fmt::format("i = {} * BLOCK + tl.arange(0, BLOCK)", FirstProgram()));
-    Line("inside = i < n");
+    if (rules_.brief) {
+      text_.helpers.insert("ids");
+      Line(Counts32() ? "i = ids(BLOCK)" : "i = ids64(BLOCK)");
+    } else {
+      Line(fmt::format("i = {} * BLOCK + tl.arange(0, BLOCK)", FirstProgram()));
+    }
+    const std::string number = rules_.brief ? "N" : "n";
+    Line(fmt::format("inside = i < {}", number));
     Decompose(form_.kept, "i");
-    parameters.push_back("n");
-    arguments.push_back(form_.outputs[0].host + ".numel()");
+    if (!rules_.brief) {
+      parameters.push_back(number);
+      arguments.push_back(form_.outputs[0].host + ".numel()");
+    }
     if (several) {
       for (size_t k = 0; k < form_.kept.size(); ++k) {
         const LoopAxis& axis = form_.axes[static_cast<size_t>(form_.kept[k])];
         parameters.push_back(axis.size);
         arguments.push_back(program_->SizeText(axis.dim));
       }
+    }
+    if (rules_.brief) {
+      parameters.push_back(number);
+      arguments.push_back(form_.outputs[0].host + ".numel()");
     }
     for (const KernelTensor& tensor : form_.outputs) Store(tensor);
     parameters.push_back("BLOCK: tl.constexpr");
@@ -55,9 +68,10 @@ class TritonProduct : private TritonWriter {
 
   KernelText Write() {
     std::vector<std::string> parameters = {"left_ptr", "right_ptr"};
+    if (rules_.brief) parameters = {"x", "y"};
     std::vector<std::string> arguments = {product_.left, product_.right};
     if (!product_.bias.empty()) {
-      parameters.push_back("bias_ptr");
+      parameters.push_back(rules_.brief ? "z" : "bias_ptr");
       arguments.push_back(product_.bias);
     }
     for (const std::string& name : Parameters()) parameters.push_back(name);
@@ -65,17 +79,26 @@ class TritonProduct : private TritonWriter {
     SizesOfAxes(&parameters, &arguments);
     const bool batched = !product_.batched_rows.empty();
     if (batched) {
-      parameters.push_back("m");
+      parameters.push_back(rules_.brief ? "M" : "m");
       arguments.push_back(product_.batched_rows);
     }
-    parameters.push_back(KnowsDepth(p_, product_.value) ? "depth: tl.constexpr" : "depth");
+    parameters.push_back(rules_.brief                        ? "K"
+                         : KnowsDepth(p_, product_.value) ? "depth: tl.constexpr"
+                                                          : "depth");
     arguments.push_back(product_.depth);
     bool wide = !Counts32();
     for (const Id operand : p_[product_.value].operands)
       wide = wide || p_.Elements(operand, synth::Binding::kCuda) >= kCount32;
-    for (const std::string& line :
-         ProductLines(p_, product_, Multiplied(form_.kept), Multiplied(form_.reduced), wide))
-      Line(line);
+    for (std::string line :
+         ProductLines(p_, product_, Multiplied(form_.kept), Multiplied(form_.reduced), wide)) {
+      // Pointers that are no names of offsets.
+      for (const auto& [pointer, brief] :
+           {std::pair{"left_ptr", "x"}, std::pair{"right_ptr", "y"}, std::pair{"bias_ptr", "z"}})
+        if (rules_.brief) line = synth::Replaced(line, pointer, brief);
+      if (rules_.brief) line = synth::WithWord(synth::WithWord(line, "depth", "K"), "m", "M");
+      const size_t first = line.find_first_not_of(' ');
+      if (!rules_.brief || line[first] != '#') Line(line);
+    }
     Line("inside = in_row & in_col");
     Decompose(form_.kept, "row");
     Decompose(form_.reduced, "col");
@@ -84,8 +107,8 @@ class TritonProduct : private TritonWriter {
     for (const KernelTensor& tensor : form_.outputs) Store(tensor);
     if (product_.mirrored)
       for (const KernelTensor& tensor : form_.outputs)
-        Line(fmt::format("tl.store({}_ptr + col * {} + row, {}, mask=inside)", tensor.name,
-                         Multiplied(form_.reduced), Text(tensor.value)));
+        StoreAt(fmt::format("{}_ptr + col * {} + row", tensor.name, Multiplied(form_.reduced)),
+                Text(tensor.value), "inside");
     const ProductTile& tile = product_.tile;
     const std::string cols = HostSize(form_.reduced);
     const std::string rows = batched ? product_.batched_rows : HostSize(form_.kept);

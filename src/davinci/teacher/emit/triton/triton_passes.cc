@@ -65,24 +65,26 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
     Line(fmt::format("{} = tl.full((ROWS, 1), {}, tl.float32)", runs_[scan],
                      Neutral(p_[scan].reduce)));
   }
-  Line(fmt::format("for start in {}:", range));
+  Line(fmt::format("for {} in {}:", windows_ ? "col" : "start", range));
   indent_ += 4;
   const auto saved = known_;
   if (planes_) {
     const LoopAxis& last = form_.axes.back();
-    Line(fmt::format("{0} = ((start % {1}) * BLOCK + tl.arange(0, BLOCK))[None, :]", last.index,
-                     BlocksText()));
-    Line(fmt::format("in_col = {} < {}", last.index, last.size));
-    Line("inside = in_row & in_col");
+    Columns(last.index, last.size,
+            fmt::format("((start % {}) * BLOCK + tl.arange(0, BLOCK))[None, :]", BlocksText()));
     Line(fmt::format("plane = start // {}", BlocksText()));
     const std::vector<int> outer(form_.reduced.begin(), form_.reduced.end() - 1);
     if (outer.size() == 1)
       Line(fmt::format("{} = plane", form_.axes[static_cast<size_t>(outer[0])].index));
     Decompose(outer, "plane");
   } else {
-    Line("col = (start + tl.arange(0, BLOCK))[None, :]");
-    Line(fmt::format("in_col = col < {}", cols_text));
-    Line("inside = in_row & in_col");
+    if (windows_) {
+      flat_columns_ = true;
+      Line("inside = in_row");
+    } else {
+      Columns("col", cols_text,
+              rules_.brief ? "start + cols(BLOCK)" : "(start + tl.arange(0, BLOCK))[None, :]");
+    }
     Decompose(form_.reduced, "col");
   }
   for (size_t i = 0; i < reduces.size(); ++i) {
@@ -102,7 +104,7 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
     for (size_t i = 0; i < reduces.size(); ++i) {
       const std::string to = (*partial)[i];
       const auto store = [&](const std::string& where, const std::string& what) {
-        Line(fmt::format("tl.store({}_ptr + row * SPLITS + split, {}, mask=in_row)", where, what));
+        StoreAt(where + "_ptr + row * SPLITS + split", what, "in_row");
       };
       if (const auto of = form_.variance_of.find(reduces[i]); of != form_.variance_of.end()) {
         const std::string n = sums[i].substr(3);
@@ -120,7 +122,9 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
     return;
   }
   for (size_t i = 0; i < reduces.size(); ++i)
-    if (const auto of = form_.variance_of.find(reduces[i]); of != form_.variance_of.end())
+    if (windows_)
+      known_[reduces[i]] = Bracketed(Truth(reduces[i], sums[i]));
+    else if (const auto of = form_.variance_of.find(reduces[i]); of != form_.variance_of.end())
       Assign(reduces[i], AboutMean(sums[i].substr(3), known_.at(FirstAlike(of->second))));
     else
       Assign(reduces[i],

@@ -67,6 +67,8 @@ KernelText TritonRows::Write() {
                             ? 1
                             : SplitsOf(std::ceil(rows / tile_rows), std::ceil(cols / width));
   const auto per = static_cast<int64_t>(tile_rows);
+  one_row_ = rules_.brief && per == 1;
+  windows_ = rules_.brief && windows;
   const std::string grid = per == 1 ? HostSize(form_.kept) : CeilDiv(HostSize(form_.kept), per);
   parameters.push_back("ROWS: tl.constexpr");
   parameters.push_back("BLOCK: tl.constexpr");
@@ -79,9 +81,8 @@ KernelText TritonRows::Write() {
   Row(rows_text);
   if (held) {
     if (!scan) text_.used.insert("rows_in_registers");
-    Line("col = tl.arange(0, BLOCK)[None, :]");
-    Line(fmt::format("in_col = col < {}", cols_text));
-    Line("inside = in_row & in_col");
+    if (rules_.brief) text_.helpers.insert("cols");
+    Columns("col", cols_text, rules_.brief ? "cols(BLOCK)" : "tl.arange(0, BLOCK)[None, :]");
     Decompose(form_.reduced, "col");
     ReduceInRegisters();
     for (const KernelTensor& tensor : form_.outputs) Store(tensor);
@@ -91,8 +92,9 @@ KernelText TritonRows::Write() {
   } else {
     for (int pass = 0; pass < form_.num_passes; ++pass)
       Pass(pass, cols_text,
-           planes_ ? fmt::format("range(0, {})", StepsText())
-                   : fmt::format("range(0, {}, BLOCK)", cols_text),
+           planes_    ? fmt::format("range(0, {})", StepsText())
+           : windows_ ? fmt::format("range({})", cols_text)
+                      : fmt::format("range(0, {}, BLOCK)", cols_text),
            nullptr);
     for (const KernelTensor& tensor : form_.outputs)
       if (!region_.IsPerElement(tensor.value)) Store(tensor);
@@ -144,8 +146,13 @@ std::string TritonRows::StepsText() const {
 }
 
 void TritonRows::Row(const std::string& rows_text) {
-  Line(fmt::format("row = ({} * ROWS + tl.arange(0, ROWS))[:, None]", FirstProgram()));
-  Line(fmt::format("in_row = row < {}", rows_text));
+  if (rules_.brief) {
+    text_.helpers.insert("rows");
+    Line(Counts32() ? "row = rows(ROWS)" : "row = rows(ROWS).to(tl.int64)");
+  } else {
+    Line(fmt::format("row = ({} * ROWS + tl.arange(0, ROWS))[:, None]", FirstProgram()));
+  }
+  if (!one_row_) Line(fmt::format("in_row = row < {}", rows_text));
   Decompose(form_.kept, "row");
 }
 

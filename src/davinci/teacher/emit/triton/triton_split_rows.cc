@@ -34,7 +34,7 @@ void TritonRows::SplitRows(const std::vector<std::string>& parameters,
     Row(split.rows_text);
     if (!partial.empty()) {
       Line("part = tl.arange(0, SPLITS)[None, :]");
-      Line("in_part = in_row & (part < SPLITS)");
+      Line(one_row_ ? "in_part = part < SPLITS" : "in_part = in_row & (part < SPLITS)");
     }
     for (const auto& [reduce, name] : partial) {
       if (form_.variance_of.contains(reduce)) {

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <string_view>
 
 #include "davinci/synth/render_class.h"
+#include "davinci/synth/text.h"
 
 namespace davinci::teacher {
 
@@ -33,6 +35,21 @@ std::string TritonWriter::Scalar(Id id) const {
   return ScalarName(id);
 }
 
+std::string TritonWriter::Load(const TensorValue& value, const std::string& place,
+                               const std::string& mask) {
+  const bool widen =
+      value.dtype == DType::kFloat && p_.graph.precision != synth::Precision::kFp32;
+  std::string load;
+  if (rules_.brief && value.dtype != DType::kIndex && mask.starts_with(", mask=")) {
+    const std::string where = mask.substr(7, mask.find(", other") - 7);
+    text_.helpers.insert("ld");
+    load = fmt::format("ld({}, {})", place, where);
+  } else {
+    load = fmt::format("tl.load({}{}){}", place, mask, widen ? ".to(tl.float32)" : "");
+  }
+  return value.dtype == DType::kBool ? load + " != 0" : load;
+}
+
 std::string TritonWriter::Text(Id id) {
   const TensorValue& value = p_[id];
   if (value.kind == Kind::kScalar) return Scalar(id);
@@ -52,22 +69,17 @@ std::string TritonWriter::Text(Id id) {
       mask = mask.empty() ? ", mask=" + guard->second
                           : mask.insert(std::min(other, mask.size()), " & " + guard->second);
     }
-    std::string load = fmt::format("tl.load({}_ptr + {}{})", Input(value.operands[0])->name,
-                                   LoadOffset(operands), mask);
-    if (value.dtype == DType::kFloat && p_.graph.precision != synth::Precision::kFp32)
-      load += ".to(tl.float32)";
-    if (value.dtype == DType::kBool) load += " != 0";
-    return Assign(id, load);
+    return Assign(
+        id, Load(value, Input(value.operands[0])->name + "_ptr + " + LoadOffset(operands), mask));
   }
   if (const KernelTensor* tensor = Input(id)) {
-    std::string load = fmt::format(
-        "tl.load({}_ptr + {}{})", tensor->name,
-        form_.Offset(*tensor, [&](int a) { return form_.axes[static_cast<size_t>(a)].index; }),
-        MaskOf(*tensor));
-    if (tensor->axes.empty()) load = fmt::format("tl.load({}_ptr)", tensor->name);
-    if (value.dtype == DType::kFloat && p_.graph.precision != synth::Precision::kFp32)
-      load += ".to(tl.float32)";
-    if (value.dtype == DType::kBool) load += " != 0";
+    std::string place = tensor->name + "_ptr", mask;
+    if (!tensor->axes.empty()) {
+      place += " + " + OffsetOf(*tensor);
+      mask = MaskOf(*tensor);
+    }
+    const std::string load = Load(value, place, mask);
+    if (rules_.brief) return Assign(id, load);
     Line(fmt::format("{} = {}", tensor->name, load));
     return known_[id] = tensor->name;
   }
@@ -158,8 +170,8 @@ std::string TritonWriter::MaskOf(const KernelTensor& tensor) const {
   const bool k = form_.Has(tensor, false);
   // The index of a plane is one number.
   const bool r = planes_ ? HasLast(tensor) : form_.Has(tensor, true);
-  if (!k && !r) return "";
-  std::string mask = k && r ? "inside" : k ? "in_row" : "in_col";
+  if ((!k && !r) || (one_row_ && !r)) return "";
+  std::string mask = (k || one_row_) && r ? "inside" : k ? "in_row" : "in_col";
   return fmt::format(", mask={}{}", mask, r ? ", other=0.0" : "");
 }
 
@@ -168,16 +180,42 @@ bool TritonWriter::HasLast(const KernelTensor& tensor) const {
                    static_cast<int>(form_.axes.size()) - 1) != tensor.axes.end();
 }
 
+std::string TritonWriter::OffsetOf(const KernelTensor& tensor) const {
+  const auto index = [&](int a) { return form_.axes[static_cast<size_t>(a)].index; };
+  if (!rules_.brief) return form_.Offset(tensor, index);
+  const std::string flat = form_.reduced.empty() ? "i" : "row";
+  if (tensor.axes == form_.kept) return flat;
+  if (!flat_columns_ && !form_.reduced.empty()) return form_.Horner(tensor, index);
+  std::vector<int> all = form_.kept;
+  all.insert(all.end(), form_.reduced.begin(), form_.reduced.end());
+  if (tensor.axes == form_.reduced) return "col";
+  if (tensor.axes == all) {
+    const std::string cols = Multiplied(form_.reduced);
+    return fmt::format("row * {} + col", Bracketed(cols));
+  }
+  return form_.Horner(tensor, index);
+}
+
+void TritonWriter::StoreAt(const std::string& place, const std::string& value,
+                           const std::string& mask) {
+  if (!rules_.brief) {
+    Line(fmt::format("tl.store({}, {}, mask={})", place, value, mask));
+  } else if (mask == "in_row" && one_row_) {
+    Line(fmt::format("tl.store({}, {})", place, value));
+  } else {
+    text_.helpers.insert("st");
+    Line(fmt::format("st({}, {}, {})", place, value, mask));
+  }
+}
+
 void TritonWriter::Store(const KernelTensor& tensor) {
   const std::string value = Text(tensor.value);
   std::string mask = form_.reduced.empty()     ? "inside"
                      : form_.Has(tensor, true) ? "inside"
                                                : "in_row";
   if (tensor.axes.empty()) mask = "in_row";
-  const std::string offset =
-      form_.Offset(tensor, [&](int a) { return form_.axes[static_cast<size_t>(a)].index; });
-  Line(fmt::format("tl.store({}_ptr + {}, {}, mask={})", tensor.name,
-                   tensor.axes.empty() ? "row" : offset, value, mask));
+  const std::string offset = OffsetOf(tensor);
+  StoreAt(tensor.name + "_ptr + " + (tensor.axes.empty() ? "row" : offset), value, mask);
 }
 
 void TritonWriter::Decompose(const std::vector<int>& axes, const std::string& flat) {
@@ -188,8 +226,9 @@ void TritonWriter::Decompose(const std::vector<int>& axes, const std::string& fl
     if (i == 0) {
       Line(fmt::format("{} = {}", axis.index, rest));
     } else {
-      Line(fmt::format("{} = {} % {}", axis.index, Bracketed(rest), axis.size));
-      rest = fmt::format("{} // {}", Bracketed(rest), axis.size);
+      const std::string before = rules_.brief ? rest : Bracketed(rest);
+      Line(fmt::format("{} = {} % {}", axis.index, before, axis.size));
+      rest = fmt::format("{} // {}", before, axis.size);
     }
   }
 }
@@ -266,12 +305,42 @@ std::string TritonWriter::Combine(ReduceKind kind, const std::string& what, bool
   return "";
 }
 
+std::string TritonWriter::RowHelper(ReduceKind kind) {
+  switch (kind) {
+    case ReduceKind::kMax:
+      return "row_max";
+    case ReduceKind::kMin:
+      return "row_min";
+    case ReduceKind::kProd:
+      return "row_prod";
+    case ReduceKind::kAny:
+      return "row_any";
+    case ReduceKind::kAll:
+      return "row_all";
+    default:
+      return "row_sum";
+  }
+}
+
+void TritonWriter::Columns(const std::string& col, const std::string& cols,
+                           const std::string& lanes) {
+  flat_columns_ = col == "col";
+  Line(fmt::format("{} = {}", col, lanes));
+  if (one_row_) {
+    Line(fmt::format("inside = {} < {}", col, Bracketed(cols)));
+    return;
+  }
+  Line(fmt::format("in_col = {} < {}", col, cols));
+  Line("inside = in_row & in_col");
+}
+
 std::string TritonWriter::Truth(Id id, const std::string& text) const {
   return p_[id].dtype == DType::kBool ? text + " != 0" : text;
 }
 
 std::string TritonWriter::Masked(Id reduce) {
   const TensorValue& value = p_[reduce];
+  if (windows_) return Text(value.operands[0]);
   return fmt::format("tl.where(inside, {}, {})", Text(value.operands[0]), Neutral(value.reduce));
 }
 
@@ -283,9 +352,114 @@ void TritonWriter::ReduceInRegisters() {
       known_[member] = known_.at(first);
       continue;
     }
+    const bool nan = NanMatters(member);
+    if (rules_.brief && value.reduce != ReduceKind::kLogSum) {
+      std::string helper = RowHelper(value.reduce) + (nan ? "_nan" : "");
+      text_.helpers.insert(helper);
+      Assign(member, Truth(member, fmt::format("{}({}, inside)", helper, Text(value.operands[0]))));
+      continue;
+    }
     const std::string masked = Masked(member);
-    Assign(member, Truth(member, Combine(value.reduce, masked, NanMatters(member))));
+    Assign(member, Truth(member, Combine(value.reduce, masked, nan)));
   }
+}
+
+// Lines that give an index a name that nothing uses.
+std::string TritonWriter::WithoutUnused(std::string body) {
+  for (bool again = true; again;) {
+    again = false;
+    size_t begin = 0;
+    while (begin < body.size()) {
+      const size_t end = body.find('\n', begin) + 1;
+      const size_t first = body.find_first_not_of(' ', begin);
+      const size_t equals = body.find(" = ", first);
+      if (equals < end) {
+        const std::string name = body.substr(first, equals - first);
+        const std::string_view rest = std::string_view(body).substr(equals + 3);
+        const bool index = IsName(name) && name != "inside" && !synth::HasWord(rest, name) &&
+                           !synth::HasWord(body.substr(0, begin), name);
+        if (index) {
+          body.erase(begin, end - begin);
+          again = true;
+          continue;
+        }
+      }
+      begin = end;
+    }
+  }
+  return body;
+}
+
+// Constants of the call stand in the text as numbers where they are numbers; parameters that the
+// text does not have are left out.
+void TritonWriter::AddBrief(const std::string& name, const std::vector<std::string>& parameters,
+                            const std::vector<std::string>& arguments, const std::string& grid,
+                            const std::string& constants) {
+  std::string body = WithoutUnused(synth::Replaced(body_, "_ptr", ""));
+  std::vector<std::string> declared, given, options;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string word =
+        synth::Replaced(parameters[i].substr(0, parameters[i].find(':')), "_ptr", "");
+    if (!synth::HasWord(body, word) || !std::isalpha(static_cast<unsigned char>(word[0])) ||
+        std::find(declared.begin(), declared.end(), word) != declared.end())
+      continue;
+    // A tensor that is changed in place is one parameter.
+    const auto same = std::find(given.begin(), given.end(), arguments[i]);
+    if (same != given.end() && parameters[i].ends_with("_ptr")) {
+      const auto place = same - given.begin();
+      body = synth::WithWord(body, declared[static_cast<size_t>(place)], word);
+      declared.erase(declared.begin() + place);
+      given.erase(same);
+    }
+    declared.push_back(word);
+    given.push_back(arguments[i]);
+  }
+  for (std::string_view part : synth::SplitTop(constants, ',')) {
+    part = synth::Trim(part);
+    const size_t at = part.find('=');
+    if (at == std::string_view::npos) continue;
+    const std::string word(part.substr(0, at)), value(part.substr(at + 1));
+    if (word == "num_warps" || word == "num_stages") {
+      options.emplace_back(part);
+    } else if (value.find_first_not_of("0123456789") == std::string::npos) {
+      body = synth::WithWord(body, word, value);
+    } else if (synth::HasWord(body, word)) {
+      declared.push_back(word);
+      given.push_back(value);
+    }
+  }
+  // One condition where nothing needs its parts.
+  const size_t at = body.find("in_col = ");
+  if (at != std::string::npos) {
+    const size_t end = body.find('\n', at), next = body.find_first_not_of(' ', end + 1);
+    static constexpr std::string_view kBoth = "inside = in_row & in_col\n";
+    const bool again = body.find("in_col", next + kBoth.size()) != std::string::npos;
+    if (!again && body.compare(next, kBoth.size(), kBoth) == 0) {
+      const std::string condition = body.substr(at + 9, end - at - 9);
+      body.replace(at, next + kBoth.size() - at, "inside = in_row & (" + condition + ")\n");
+    }
+  }
+  // One name of a condition that is another one.
+  static constexpr std::string_view kAlias = "inside = in_row\n";
+  if (const size_t alias = body.find(kAlias); alias != std::string::npos) {
+    const size_t begin = body.rfind('\n', alias) + 1;
+    body.erase(begin, alias + kAlias.size() - begin);
+    body = synth::WithWord(body, "in_row", "inside");
+  }
+  // The launcher knows the number of elements.
+  const bool whole = grid.find(".numel()") != std::string::npos && !given.empty() &&
+                     given.back().ends_with(".numel()");
+  const bool elements = !declared.empty() && declared.back() == "N" && options.empty() &&
+                        grid == fmt::format("({},)", CeilDiv(given.back(), 1024));
+  if (whole && elements) {
+    given.pop_back();
+    text_.call.push_back(fmt::format("{}({})", name, synth::Join(given, ", ")));
+  }
+  given.insert(given.end(), options.begin(), options.end());
+  text_.source += fmt::format("{}@kernel\ndef {}({}):\n{}", text_.source.empty() ? "" : "\n\n",
+                              name, synth::Join(declared, ", "), body);
+  if (!whole || !elements)
+    text_.call.push_back(fmt::format("{}[{}]({})", name, grid, synth::Join(given, ", ")));
 }
 
 bool TritonWriter::Divides(const std::string& parameter) const {
@@ -306,6 +480,10 @@ bool TritonWriter::Divides(const std::string& parameter) const {
 void TritonWriter::Add(const std::string& name, const std::vector<std::string>& parameters,
                        const std::vector<std::string>& arguments, const std::string& grid,
                        const std::string& constants) {
+  if (rules_.brief) {
+    AddBrief(name, parameters, arguments, grid, constants);
+    return;
+  }
   std::vector<std::string> declared = parameters;
   for (std::string& parameter : declared) {
     if (!rules_.constant_sizes || !Divides(parameter)) continue;

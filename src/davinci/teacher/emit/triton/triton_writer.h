@@ -21,6 +21,12 @@ class TritonWriter : protected RegionWriter {
   // Whether the tensor has the innermost loop axis.
   bool HasLast(const KernelTensor& tensor) const;
   void Store(const KernelTensor& tensor);
+  void StoreAt(const std::string& place, const std::string& value, const std::string& mask);
+  // Where an element of the tensor lies.
+  std::string OffsetOf(const KernelTensor& tensor) const;
+  // The reduced index of all lanes, and `inside`.
+  void Columns(const std::string& col, const std::string& cols,
+               const std::string& lanes);
   // Indices of several axes from one flat index.
   void Decompose(const std::vector<int>& axes, const std::string& flat);
   // Of the tensors and numbers of the kernel: names, and what a call gives for them.
@@ -43,13 +49,24 @@ class TritonWriter : protected RegionWriter {
            const std::vector<std::string>& arguments, const std::string& grid,
            const std::string& constants);
 
+  bool one_row_ = false;            // brief: of a program, so no row lies outside
+  bool windows_ = false;            // brief: one element of each row's window after the other
+  bool flat_columns_ = false;       // `col` numbers the reduced elements
   bool planes_ = false;             // a block of reduced elements lies in a plane
   std::map<Id, std::string> runs_;  // of the scans of the pass, where a row is read in blocks
 
  private:
+  // The prelude's reduction of the rows of a tile.
+  static std::string RowHelper(ReduceKind kind);
+  static std::string WithoutUnused(std::string body);
+  void AddBrief(const std::string& name, const std::vector<std::string>& parameters,
+                const std::vector<std::string>& arguments, const std::string& grid,
+                const std::string& constants);
   // The body divides indices by the parameter, a size.
   bool Divides(const std::string& parameter) const;
   std::string Scalar(Id id) const;
+  // `mask`: ", mask=…", or "" where all elements are there.
+  std::string Load(const TensorValue& value, const std::string& place, const std::string& mask);
   std::string Scan(Id id);
   // The condition, as a name where loads behind it get it as a mask.
   std::string GuardLoads(Id selection, std::string condition);

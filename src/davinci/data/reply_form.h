@@ -1,0 +1,11 @@
+// What a reply of the Policy agent holds.
+#pragma once
+
+namespace davinci {
+
+enum class ReplyForm {
+  kFile,  // the candidate's whole Python file
+  kDelta  // what the task's file and the prelude do not have: kernels, and the class or function
+};
+
+}  // namespace davinci
