@@ -19,6 +19,7 @@
 #include "synth_coverage.h"
 #include "synth_demos.h"
 #include "synth_flags.h"
+#include "synth_pairs.h"
 #include "synth_rows.h"
 
 namespace davinci::app {
@@ -135,7 +136,8 @@ Status Run(SynthArguments arguments) {
   }
   DAVINCI_ASSIGN_OR_RETURN(const auto grammar, synth::LoadGrammar(folder));
   DAVINCI_ASSIGN_OR_RETURN(const auto styles, synth::LoadStyles(folder));
-  options.decontaminate = texts;
+  const auto contamination = synth::ContaminationOf(texts);
+  options.contamination = &contamination;
   const bool terminal = isatty(STDERR_FILENO) == 1;
   options.progress = [&](size_t accepted, size_t tried) {
     if (terminal)
@@ -176,6 +178,7 @@ void AddSynthCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   synth->require_subcommand(1);
   AddSynthDemos(synth, global, exit_code);
   AddSynthRows(synth, exit_code);
+  AddSynthPairs(synth, exit_code);
   AddSynthCoverage(synth, exit_code);
   auto* tasks = synth->add_subcommand(
       "tasks", "write tasks as PyTorch users write them, from the grammar in synth/");

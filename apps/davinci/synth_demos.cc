@@ -19,6 +19,7 @@
 #include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/demos/mutation.h"
+#include "davinci/teacher/demos/pair_rows.h"
 #include "davinci/teacher/teacher.h"
 #include "installation.h"
 #include "report.h"
@@ -72,12 +73,6 @@ std::string SizeClass(const synth::Graph& graph, synth::Binding binding) {
     most = std::max(most, elements);
   }
   return most < 1e5 ? "small" : most < 4e6 ? "medium" : "large";
-}
-
-// A class that reads sizes from the module cannot be made for other sizes: no variants.
-std::string SidecarFor(const synth::RenderedTask& task) {
-  if (!task.parts.names_sizes) return task.sidecar;
-  return task.sidecar.substr(0, task.sidecar.find("\n[[variants]]"));
 }
 
 class DemoWriter {
@@ -262,7 +257,7 @@ class DemoWriter {
   Status Add(const teacher::Teacher& made, const synth::SampledTask& task, std::string* rows,
              std::string* jobs) {
     json row = synth::ToJson(task);
-    const std::string sidecar = SidecarFor(task.text);
+    const std::string sidecar = teacher::DemoSidecar(task.text);
     row["sidecar"] = sidecar;
     row["family"] = task.graph.pattern->family;
     row["entry"] = task.text.entry;

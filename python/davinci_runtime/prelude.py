@@ -66,7 +66,10 @@ def kernel(function):
     for name in inspect.signature(function).parameters:
         if name.isupper():
             function.__annotations__[name] = tl.constexpr
-    return direct(triton.jit(function))
+    made = triton.jit(function)
+    if hasattr(made, "rewrite"):  # Triton's interpreter runs a copy
+        made.rewrite().__annotations__.update(function.__annotations__)
+    return direct(made)
 
 
 def copied(result):

@@ -90,6 +90,8 @@ Origin ReadOrigin(const OrderedJson& from) {
   names("skills", &origin.skills);
   origin.split = Text(from, {"split"});
   names("rules", &origin.rules);
+  if (from.contains("judged") && from["judged"].is_boolean())
+    origin.judged = from["judged"].get<bool>();
   return origin;
 }
 
@@ -179,6 +181,7 @@ OrderedJson ToJson(const Row& row) {
   if (generated || !origin.skills.empty()) json["skills"] = origin.skills;
   add("split", origin.split);
   if (generated || !origin.rules.empty()) json["rules"] = origin.rules;
+  if (origin.judged) json["judged"] = *origin.judged;
   return json;
 }
 

@@ -15,7 +15,7 @@
 //    "enable_thinking": false, "agent": "policy",
 //    "id": "…", "task": "…", "family": "softmax", "reference": "…", "entry_point": "Model",
 //    "speedup": 1.9, "round_speedups": [0, 1.4, 1.9], "best_round": 3, "skills": ["…"],
-//    "split": "train", "rules": ["…"]}
+//    "split": "train", "rules": ["…"], "judged": false}
 //
 // Only `messages` is needed. `messages` and `tools` may also be their JSON as text, as the
 // published Parquet columns hold them. The published names original_python_code, final_speedup and
@@ -74,6 +74,8 @@ struct Origin {
   std::vector<std::string> skills;     // injected (policy), chosen (selection), proposed (summary)
   std::string split;                   // of generated tasks (docs/synth.md); "": another task
   std::vector<std::string> rules;      // of the teacher; none where a model wrote the reply
+  // False: the reply is the teacher's, and no judge has seen it; nothing: it was judged.
+  std::optional<bool> judged;
   bool operator==(const Origin&) const = default;
 };
 

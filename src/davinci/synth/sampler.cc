@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "davinci/base/json_text.h"
-#include "davinci/data/fingerprint.h"
 
 namespace davinci::synth {
 namespace {
@@ -51,8 +50,6 @@ class Sampler {
     for (const Style& style : book_.styles)
       if (style.held_out == (options_.split == SplitKind::kStyle))
         styles_.emplace_back(&style, style.weight);
-    for (const std::string& text : options_.decontaminate)
-      contamination_.Add(fingerprint::SignatureOf(text, fingerprint::TokenRule::kPlainNames));
   }
 
   Result<SampleCounts> Run(const std::function<Status(const SampledTask&)>& take) {
@@ -61,11 +58,15 @@ class Sampler {
                                          SplitName(options_.split),
                                          options_.pattern.empty() ? "" : " and has that name"));
     size_t since = 0;
-    std::vector<Candidate> chunk(kChunk);
-    for (uint64_t begin = 0; counts_.accepted < options_.count; begin += kChunk) {
+    std::vector<Candidate> chunk;
+    for (uint64_t begin = options_.first; counts_.accepted < options_.count;
+         begin += chunk.size()) {
+      // No more than are still wanted: nothing is made in vain by one thread.
+      const size_t wanted = options_.count - counts_.accepted;
+      chunk.assign(options_.threads > 1 ? kChunk : std::min(wanted, kChunk), {});
       std::atomic<size_t> next = 0;
       const auto work = [&] {
-        for (size_t i; (i = next.fetch_add(1)) < kChunk;) chunk[i] = Make(begin + i);
+        for (size_t i; (i = next.fetch_add(1)) < chunk.size();) chunk[i] = Make(begin + i);
       };
       std::vector<std::thread> threads;
       for (int t = 1; t < options_.threads; ++t) threads.emplace_back(work);
@@ -143,8 +144,8 @@ class Sampler {
       candidate.signature =
           fingerprint::SignatureOf(task.text.source, fingerprint::TokenRule::kKeepNames);
       candidate.contaminated =
-          contamination_.size() > 0 &&
-          contamination_.Nearest(fingerprint::SignatureOf(
+          options_.contamination != nullptr && options_.contamination->size() > 0 &&
+          options_.contamination->Nearest(fingerprint::SignatureOf(
               task.text.source, fingerprint::TokenRule::kPlainNames)) >= options_.contaminated;
       task.id = fmt::format("{}-{:x}-{:07d}", pattern->name, options_.seed, index);
       candidate.task = std::move(task);
@@ -184,12 +185,19 @@ class Sampler {
   const SampleOptions& options_;
   std::vector<std::pair<const Pattern*, double>> patterns_;
   std::vector<std::pair<const Style*, double>> styles_;
-  fingerprint::SignatureIndex seen_, contamination_;
+  fingerprint::SignatureIndex seen_;
   std::map<uint64_t, size_t> structures_;
   SampleCounts counts_;
 };
 
 }  // namespace
+
+fingerprint::SignatureIndex ContaminationOf(const std::vector<std::string>& texts) {
+  fingerprint::SignatureIndex index;
+  for (const std::string& text : texts)
+    index.Add(fingerprint::SignatureOf(text, fingerprint::TokenRule::kPlainNames));
+  return index;
+}
 
 std::optional<SplitKind> ParseSplit(std::string_view name) {
   for (const SplitKind split :

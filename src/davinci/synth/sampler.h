@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/data/fingerprint.h"
 #include "davinci/synth/builder.h"
 #include "davinci/synth/render.h"
 
@@ -40,9 +41,14 @@ struct SampleOptions {
   double contaminated = 0.8;               // the same against the given files
   size_t most_per_structure = 64;          // tasks of one graph that differ in sizes and text alone
   std::string pattern;                     // only this one, when set; tasks of every split
-  std::vector<std::string> decontaminate;  // texts of files
+  uint64_t first = 0;                      // number of the first candidate
+  // Files that no task may resemble (ContaminationOf); not owned, null: none.
+  const fingerprint::SignatureIndex* contamination = nullptr;
   std::function<void(size_t accepted, size_t tried)> progress;  // from the calling thread
 };
+
+// Signatures of files, names ignored. Samplers may share them.
+fingerprint::SignatureIndex ContaminationOf(const std::vector<std::string>& texts);
 
 struct SampledTask {
   std::string id;

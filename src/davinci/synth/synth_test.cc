@@ -32,7 +32,8 @@ std::vector<SampledTask> Sample(size_t count, SplitKind split, uint64_t seed, in
   options.split = split;
   options.seed = seed;
   options.threads = threads;
-  options.decontaminate = std::move(decontaminate);
+  const auto contamination = ContaminationOf(decontaminate);
+  options.contamination = &contamination;
   std::vector<SampledTask> tasks;
   const auto counts = SampleTasks(TheGrammar(), TheStyles(), options, [&](const SampledTask& task) {
     tasks.push_back(task);

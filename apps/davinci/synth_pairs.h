@@ -1,0 +1,12 @@
+// davinci synth pairs: rows of fine-tuning in any number, from all cores.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "commands.h"
+
+namespace davinci::app {
+
+void AddSynthPairs(CLI::App* synth, int* exit_code);
+
+}  // namespace davinci::app

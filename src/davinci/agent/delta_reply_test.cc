@@ -1,0 +1,100 @@
+#include "davinci/agent/delta_reply.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "davinci/agent/policy_agent.h"
+#include "davinci/agent/prompt_set.h"
+
+namespace davinci::agent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::filesystem::path kSource = DAVINCI_SOURCE_DIR;
+
+constexpr char kPrelude[] =
+    "\"\"\"What replies may use.\n\n    import nothing\n\"\"\"\n\n"
+    "import math\nimport triton.language as tl\nfrom triton.runtime import driver\n\n\n"
+    "def half(x):\n    return math.floor(x / 2)\n\n\n"
+    "class Launch:\n    stream = driver\n\n    def __call__(self):\n        return half(3)\n\n\n"
+    "@decorated\ndef alone(x):\n    # half of nothing\n    return x\n";
+
+Prelude Small() { return Prelude::Parse(kPrelude, "prelude.py").value(); }
+
+TaskBrief Task(const std::string& reference) {
+  TaskBrief task;
+  task.reference = reference;
+  return task;
+}
+
+TEST(Prelude, DefinitionsHaveTheirDecoratorsAndImportsTheirNames) {
+  const Prelude prelude = Small();
+  std::vector<std::string> names, imports;
+  for (const auto& piece : prelude.definitions()) names.push_back(piece.name);
+  for (const auto& piece : prelude.imports()) imports.push_back(piece.name);
+  EXPECT_THAT(names, ElementsAre("half", "Launch", "alone"));
+  EXPECT_THAT(imports, ElementsAre("math", "tl", "driver"));
+  EXPECT_EQ(prelude.definitions()[2].text,
+            "@decorated\ndef alone(x):\n    # half of nothing\n    return x\n");
+  EXPECT_FALSE(Prelude::Parse("import math\n", "prelude.py").ok());
+  EXPECT_FALSE(Prelude::Parse("import math, os\n\ndef f():\n    pass\n", "prelude.py").ok());
+}
+
+TEST(AssembleCandidate, FileHasTaskSizesWhatTheReplyNamesAndTheReply) {
+  TaskBrief task = Task("import math\n\nN = 4\n\n\nclass Model:\n    pass\n");
+  task.sizes = {{"N", "16"}, {"CAUSAL", "true"}};
+  EXPECT_EQ(AssembleCandidate(Small(), task, "class ModelNew(Model):\n    run = Launch()\n"),
+            "import math\n\nN = 4\n\n\nclass Model:\n    pass\n\nN = 16\nCAUSAL = True\n\n"
+            "from triton.runtime import driver\n\n\n"
+            "def half(x):\n    return math.floor(x / 2)\n\n\n"
+            "class Launch:\n    stream = driver\n\n    def __call__(self):\n        return half(3)\n"
+            "\n\nclass ModelNew(Model):\n    run = Launch()\n");
+}
+
+TEST(AssembleCandidate, TaskKeepsItsOwnNames) {
+  const std::string file = AssembleCandidate(
+      Small(), Task("half = 3\n\n\nclass Model:\n    pass\n"),
+      "class ModelNew(Model):\n    run = Launch(), half(2), self.half\n");
+  EXPECT_THAT(file, HasSubstr("half = 3\n"));
+  EXPECT_THAT(file, HasSubstr("def half_dv(x):\n"));
+  EXPECT_THAT(file, HasSubstr("return half_dv(3)\n"));
+  EXPECT_THAT(file, HasSubstr("Launch(), half_dv(2), self.half\n"));
+}
+
+TEST(AssembleCandidate, DefinitionsOfTheReplyWin) {
+  const std::string file = AssembleCandidate(Small(), Task("class Model: pass\n"),
+                                             "def half(x):\n    return x\n\n\nhalf(1)\n");
+  EXPECT_THAT(file, Not(HasSubstr("math.floor")));
+}
+
+TEST(NamesBoundAtTop, ImportsAssignmentsAndDefinitionsAreFound) {
+  EXPECT_THAT(NamesBoundAtTop("import torch.nn as nn\nfrom math import pi, tau as t  # two\n"
+                              "A, B = 1, 2\nrate: float = 3.0\nif x == 2:\n    inner = 1\n"
+                              "def f(a=1):\n    b = 2\n@cached\nclass Net(nn.Module):\n"),
+              ElementsAre("nn", "pi", "t", "A", "B", "rate", "f", "Net"));
+}
+
+TEST(PolicyAgent, DeltaIsAskedForKernelsAndForwardAlone) {
+  const PromptSet prompts = PromptSet::Load(kSource / "prompts").value();
+  ASSERT_NE(prompts.prelude(), nullptr);
+  TaskBrief task = Task("class Net: pass\n");
+  task.entry = "Net";
+  task.class_name = "NetNew";
+  task.target = Target::kCuda;
+  task.reply = ReplyForm::kDelta;
+  const auto conversation = StartConversation(prompts, task, "", {});
+  ASSERT_TRUE(conversation.ok()) << conversation.status().ToString();
+  EXPECT_THAT(conversation->system, HasSubstr("`class NetNew(Net)`"));
+  EXPECT_THAT(conversation->task, HasSubstr("write the kernels and `NetNew`"));
+  EXPECT_THAT(conversation->task, HasSubstr("class ModelNew(Model):\n    def forward"));
+  EXPECT_THAT(conversation->system + conversation->task, Not(HasSubstr("whole file")));
+  task.language = Language::kCuda;
+  EXPECT_EQ(StartConversation(prompts, task, "", {}).status().code(),
+            StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace davinci::agent

@@ -1,0 +1,132 @@
+#include "davinci/teacher/demos/pair_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "davinci/agent/policy_agent.h"
+#include "davinci/base/hash.h"
+#include "davinci/base/rng.h"
+#include "davinci/config/task_config.h"
+#include "davinci/sftdata/example.h"
+
+namespace davinci::teacher {
+namespace {
+
+davinci::Language PromptLanguage(Language language) {
+  return language == Language::kCpp    ? davinci::Language::kCpp
+         : language == Language::kCuda ? davinci::Language::kCuda
+                                       : davinci::Language::kTriton;
+}
+
+constexpr size_t kAnyLength = size_t{1} << 20;  // lengths are checked here
+
+}  // namespace
+
+std::string DemoSidecar(const synth::RenderedTask& task) {
+  if (!task.parts.names_sizes) return task.sidecar;
+  return task.sidecar.substr(0, task.sidecar.find("\n[[variants]]"));
+}
+
+PairMaker::PairMaker(const Teacher& teacher, const agent::PromptSet& prompts,
+                     const std::map<std::string, skill::Skill>& library, PairSettings settings)
+    : teacher_(teacher),
+      prompts_(prompts),
+      library_(library),
+      settings_(std::move(settings)),
+      rules_(Teacher::RulesOf(Level::kBest, settings_.language)) {
+  for (const auto& [name, skill] : library_)
+    if (std::any_of(Rules().begin(), Rules().end(), [&](const Rule& rule) {
+          return rule.skill == name && rule.languages.contains(settings_.language);
+        }))
+      fitting_.push_back(&skill);
+}
+
+std::vector<skill::Skill> PairMaker::SkillsShown(const std::string& id,
+                                                 const Candidate& candidate) const {
+  SplitMix64 rng(HashBytes(id, 17));
+  std::vector<const skill::Skill*> own, others;
+  for (const skill::Skill* skill : fitting_)
+    (candidate.skills.contains(skill->name) ? own : others).push_back(skill);
+  const auto shuffle = [&](auto* list) {
+    for (size_t i = list->size(); i > 1; --i) std::swap((*list)[i - 1], (*list)[rng.Below(i)]);
+  };
+  shuffle(&own);
+  shuffle(&others);
+  std::vector<skill::Skill> shown;
+  if (rng.Uniform() >= settings_.with_skills) return shown;
+  const size_t most = settings_.limits.max_skills;
+  const double kind = rng.Uniform();
+  size_t own_count = std::min(own.size(), most), other_count = 0;
+  if (kind < 0.4) {  // those of the answer
+  } else if (kind < 0.55) {
+    own_count = std::min<size_t>(own_count, 1);
+  } else if (kind < 0.8) {
+    own_count = std::min<size_t>(own_count, most > 1 ? most - 1 : most);
+    other_count = most - own_count;
+  } else {
+    own_count = 0;
+    other_count = 1 + rng.Below(most);
+  }
+  for (size_t i = 0; i < own_count; ++i) shown.push_back(*own[i]);
+  for (size_t i = 0; i < std::min(other_count, others.size()); ++i) shown.push_back(*others[i]);
+  shuffle(&shown);
+  return shown;
+}
+
+Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
+  PairRow made;
+  auto candidate =
+      teacher_.Write(task.graph, task.text, settings_.language, rules_, settings_.reply);
+  if (!candidate.ok()) {
+    made.left_out = candidate.status().message();
+    return made;
+  }
+  if (candidate->own_kernels == 0) {
+    made.left_out = "no own kernel";
+    return made;
+  }
+  const std::string reply = "```python\n" + candidate->source + "```";
+  if (settings_.limits.count_tokens(reply) > static_cast<int64_t>(settings_.reply_tokens)) {
+    made.left_out = "the reply is too long";
+    return made;
+  }
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto config, config::ParseTaskConfig(DemoSidecar(task.text), task.id + ".toml"));
+  const Target target = settings_.language == Language::kCpp ? Target::kCpu : Target::kCuda;
+  agent::TaskBrief brief = agent::BriefOf(config, config.CandidateEntry(), target,
+                                          PromptLanguage(settings_.language), settings_.reply);
+  brief.id = task.id;
+  brief.reference = task.text.source;
+  const auto skills = SkillsShown(task.id, *candidate);
+  DAVINCI_ASSIGN_OR_RETURN(
+      const agent::Conversation conversation,
+      agent::StartConversation(prompts_, brief, settings_.device, skills));
+  DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
+                           agent::BuildPolicyRequest(conversation, kAnyLength));
+  sftdata::Row row;
+  int64_t tokens = 0;
+  for (const llm::Message& message : request.messages) {
+    row.messages.push_back({std::string(llm::RoleName(message.role)), message.content});
+    tokens += settings_.limits.count_tokens(message.content) + llm::kMessageOverheadTokens;
+  }
+  if (tokens > static_cast<int64_t>(settings_.limits.policy_tokens)) {
+    made.left_out = "the prompt is too long";
+    return made;
+  }
+  row.messages.push_back({"assistant", reply});
+  row.messages.back().weight = 1;
+  row.enable_thinking = false;
+  row.origin.id = task.id + ".policy";
+  row.origin.task = task.id;
+  row.origin.family = task.graph.pattern->family;
+  row.origin.entry_point = brief.entry;
+  row.origin.split = synth::SplitName(task.split);
+  row.origin.rules.assign(candidate->rules.begin(), candidate->rules.end());
+  for (const skill::Skill& skill : skills) row.origin.skills.push_back(skill.name);
+  row.origin.judged = false;
+  made.row = std::move(row);
+  return made;
+}
+
+}  // namespace davinci::teacher

@@ -1,0 +1,61 @@
+// Rows of the policy from generated tasks and the teacher's kernels, in any number: no judge has
+// seen them, and they say so (Origin::judged). Their prompts are those that rollouts send
+// (agent::BriefOf, StartConversation, BuildPolicyRequest). Pure: the same task and settings give
+// the same row.
+//
+// Which skills a prompt shows is drawn by the task's id, so that a model learns to read them and
+// not to count on them:
+//   none | those of the answer | some of them | with others | others alone
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "davinci/agent/prompt_set.h"
+#include "davinci/sftdata/row.h"
+#include "davinci/skill/skill.h"
+#include "davinci/synth/sampler.h"
+#include "davinci/teacher/demos/demo_rows.h"
+#include "davinci/teacher/teacher.h"
+
+namespace davinci::teacher {
+
+struct PairSettings {
+  Language language = Language::kTriton;
+  ReplyForm reply = ReplyForm::kDelta;
+  std::string device;       // DescribeDevice()'s text
+  double with_skills = 0.3;  // share of prompts that show skills
+  size_t reply_tokens = 1200;
+  RowLimits limits;  // of the prompt; at most max_skills are shown
+};
+
+struct PairRow {
+  std::optional<sftdata::Row> row;
+  std::string left_out;  // why there is none
+};
+
+// A maker may be shared by threads. `prompts` and `library` outlive it.
+class PairMaker {
+ public:
+  PairMaker(const Teacher& teacher, const agent::PromptSet& prompts,
+            const std::map<std::string, skill::Skill>& library, PairSettings settings);
+  // An error is one of settings or prompts, which other tasks would meet, too.
+  Result<PairRow> Make(const synth::SampledTask& task) const;
+
+ private:
+  std::vector<skill::Skill> SkillsShown(const std::string& id, const Candidate& candidate) const;
+
+  const Teacher& teacher_;
+  const agent::PromptSet& prompts_;
+  const std::map<std::string, skill::Skill>& library_;
+  const PairSettings settings_;
+  const std::set<std::string> rules_;
+  std::vector<const skill::Skill*> fitting_;  // for the language, by name
+};
+
+// Of a generated task as its demonstrations are judged: one whose class reads sizes from the file
+// has no other shapes.
+std::string DemoSidecar(const synth::RenderedTask& task);
+
+}  // namespace davinci::teacher
