@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::filesystem::path kSource = DAVINCI_SOURCE_DIR;
+const std::filesystem::path kProjectFolder = DAVINCI_SOURCE_DIR;
 
 constexpr char kPrelude[] =
     "\"\"\"What replies may use.\n\n    import nothing\n\"\"\"\n\n"
@@ -22,16 +22,16 @@ constexpr char kPrelude[] =
     "class Launch:\n    stream = driver\n\n    def __call__(self):\n        return half(3)\n\n\n"
     "@decorated\ndef alone(x):\n    # half of nothing\n    return x\n";
 
-Prelude Small() { return Prelude::Parse(kPrelude, "prelude.py").value(); }
+Prelude SmallPrelude() { return Prelude::Parse(kPrelude, "prelude.py").value(); }
 
-TaskBrief Task(const std::string& reference) {
+TaskBrief TaskOf(const std::string& reference) {
   TaskBrief task;
   task.reference = reference;
   return task;
 }
 
 TEST(Prelude, DefinitionsHaveTheirDecoratorsAndImportsTheirNames) {
-  const Prelude prelude = Small();
+  const Prelude prelude = SmallPrelude();
   std::vector<std::string> names, imports;
   for (const auto& piece : prelude.definitions()) names.push_back(piece.name);
   for (const auto& piece : prelude.imports()) imports.push_back(piece.name);
@@ -44,9 +44,9 @@ TEST(Prelude, DefinitionsHaveTheirDecoratorsAndImportsTheirNames) {
 }
 
 TEST(AssembleCandidate, FileHasTaskSizesWhatTheReplyNamesAndTheReply) {
-  TaskBrief task = Task("import math\n\nN = 4\n\n\nclass Model:\n    pass\n");
+  TaskBrief task = TaskOf("import math\n\nN = 4\n\n\nclass Model:\n    pass\n");
   task.sizes = {{"N", "16"}, {"CAUSAL", "true"}};
-  EXPECT_EQ(AssembleCandidate(Small(), task, "class ModelNew(Model):\n    run = Launch()\n"),
+  EXPECT_EQ(AssembleCandidate(SmallPrelude(), task, "class ModelNew(Model):\n    run = Launch()\n"),
             "import math\n\nN = 4\n\n\nclass Model:\n    pass\n\nN = 16\nCAUSAL = True\n\n"
             "from triton.runtime import driver\n\n\n"
             "def half(x):\n    return math.floor(x / 2)\n\n\n"
@@ -56,7 +56,7 @@ TEST(AssembleCandidate, FileHasTaskSizesWhatTheReplyNamesAndTheReply) {
 
 TEST(AssembleCandidate, TaskKeepsItsOwnNames) {
   const std::string file = AssembleCandidate(
-      Small(), Task("half = 3\n\n\nclass Model:\n    pass\n"),
+      SmallPrelude(), TaskOf("half = 3\n\n\nclass Model:\n    pass\n"),
       "class ModelNew(Model):\n    run = Launch(), half(2), self.half\n");
   EXPECT_THAT(file, HasSubstr("half = 3\n"));
   EXPECT_THAT(file, HasSubstr("def half_dv(x):\n"));
@@ -65,7 +65,7 @@ TEST(AssembleCandidate, TaskKeepsItsOwnNames) {
 }
 
 TEST(AssembleCandidate, DefinitionsOfTheReplyWin) {
-  const std::string file = AssembleCandidate(Small(), Task("class Model: pass\n"),
+  const std::string file = AssembleCandidate(SmallPrelude(), TaskOf("class Model: pass\n"),
                                              "def half(x):\n    return x\n\n\nhalf(1)\n");
   EXPECT_THAT(file, Not(HasSubstr("math.floor")));
 }
@@ -78,9 +78,9 @@ TEST(NamesBoundAtTop, ImportsAssignmentsAndDefinitionsAreFound) {
 }
 
 TEST(PolicyAgent, DeltaIsAskedForKernelsAndForwardAlone) {
-  const PromptSet prompts = PromptSet::Load(kSource / "prompts").value();
+  const PromptSet prompts = PromptSet::Load(kProjectFolder / "prompts").value();
   ASSERT_NE(prompts.prelude(), nullptr);
-  TaskBrief task = Task("class Net: pass\n");
+  TaskBrief task = TaskOf("class Net: pass\n");
   task.entry = "Net";
   task.class_name = "NetNew";
   task.target = Target::kCuda;
