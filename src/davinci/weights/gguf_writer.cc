@@ -61,11 +61,17 @@ class Buffer {
   void Align() {
     text_.resize((text_.size() + kAlignment_bytes - 1) / kAlignment_bytes * kAlignment_bytes);
   }
+  void Append(std::string_view bytes) { text_ += bytes; }
   const std::string& text() const { return text_; }
 
  private:
   std::string text_;
 };
+
+// Magic, version, counts, the three keys of a split file, and the alignment behind the head.
+constexpr int64_t kMostHeadBytes = 256;
+// Of a tensor in the head, without its name: lengths, four dimensions, type, offset.
+constexpr int64_t kMostEntryBytes = 56;
 
 int64_t Aligned(int64_t bytes) {
   return (bytes + kAlignment_bytes - 1) / kAlignment_bytes * kAlignment_bytes;
@@ -78,7 +84,13 @@ Result<GgufWriter> GgufWriter::Create(const fs::path& path, const GgufMetadata& 
                                       int64_t max_part_bytes) {
   GgufWriter writer;
   std::vector<std::vector<size_t>> parts;
-  std::vector<int64_t> sizes;
+  std::vector<int64_t> sizes;  // of their data
+  std::vector<int64_t> heads;  // bytes in front of it, at most
+  Buffer described;
+  for (const auto& [key, value] : metadata) {
+    described.PutString(key);
+    described.PutValue(value);
+  }
   for (size_t i = 0; i < tensors.size(); ++i) {
     const TensorSpec& tensor = tensors[i];
     if (!IsWritable(tensor.dtype) || tensor.shape.size() > 4)
@@ -87,10 +99,15 @@ Result<GgufWriter> GgufWriter::Create(const fs::path& path, const GgufMetadata& 
                       "with at most 4 dimensions",
                       tensor.name));
     DAVINCI_ASSIGN_OR_RETURN(const int64_t bytes, NumBytes(tensor.dtype, tensor.shape));
-    if (parts.empty() || (sizes.back() > 0 && sizes.back() + bytes > max_part_bytes)) {
+    const int64_t entry = kMostEntryBytes + static_cast<int64_t>(tensor.name.size());
+    if (parts.empty() || (sizes.back() > 0 &&
+                          heads.back() + entry + sizes.back() + Aligned(bytes) > max_part_bytes)) {
+      heads.push_back(kMostHeadBytes +
+                      (parts.empty() ? static_cast<int64_t>(described.text().size()) : 0));
       parts.emplace_back();
       sizes.push_back(0);
     }
+    heads.back() += entry;
     if (!writer.places_.emplace(tensor.name, Place{parts.size() - 1, sizes.back(), bytes, false})
              .second)
       return InvalidArgument(fmt::format("tensor {} is to be written twice", tensor.name));
@@ -107,12 +124,7 @@ Result<GgufWriter> GgufWriter::Create(const fs::path& path, const GgufMetadata& 
     head.Put<uint32_t>(3);
     head.Put<uint64_t>(parts[i].size());
     head.Put<uint64_t>((i == 0 ? metadata.size() : 0) + (split ? 3 : 0));
-    if (i == 0) {
-      for (const auto& [key, value] : metadata) {
-        head.PutString(key);
-        head.PutValue(value);
-      }
-    }
+    if (i == 0) head.Append(described.text());
     if (split) {
       for (const auto& [key, value] : {std::pair("split.no", static_cast<uint16_t>(i)),
                                        {"split.count", static_cast<uint16_t>(parts.size())}}) {

@@ -28,7 +28,7 @@ using GgufMetadata = std::vector<std::pair<std::string, GgufMetadataValue>>;
 
 class GgufWriter {
  public:
-  // Tensors by their GGUF names, F32, F16, BF16 or Q8_0. `max_part_bytes` of data: more makes
+  // Tensors by their GGUF names, F32, F16, BF16 or Q8_0. `max_part_bytes` of a file: more makes
   // parts.
   static Result<GgufWriter> Create(const std::filesystem::path& path, const GgufMetadata& metadata,
                                    const std::vector<TensorSpec>& tensors,

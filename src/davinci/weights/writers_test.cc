@@ -103,6 +103,25 @@ TEST(GgufWriter, QueriesOfLlamaAreInterleavedInTheFileAlone) {
   EXPECT_EQ(Read(*file, name), values);
 }
 
+TEST(GgufWriter, AFileStaysWithinItsBoundWithItsHead) {
+  const auto folder = MakeTempDir("weights");
+  ASSERT_TRUE(folder.ok());
+  const GgufMetadata metadata = {{"general.architecture", std::string("qwen3")},
+                                 {"tokenizer.ggml.model", std::string(2000, 'x')}};
+  std::vector<TensorSpec> tensors;
+  for (int i = 0; i < 6; ++i) tensors.push_back({"t" + std::to_string(i), DType::kF32, {5, 50}});
+  constexpr int64_t kBound = 4096;  // the vocabulary and one tensor, or three tensors
+  auto writer = GgufWriter::Create(folder->path() / "m.gguf", metadata, tensors, kBound);
+  ASSERT_TRUE(writer.ok());
+  for (const TensorSpec& tensor : tensors)
+    ASSERT_TRUE(writer->Write(tensor.name, BytesOf(Ramp(250))).ok());
+  const auto names = writer->Finish();
+  ASSERT_TRUE(names.ok());
+  EXPECT_EQ(names->size(), 3U);
+  for (const std::string& name : *names)
+    EXPECT_LE(std::filesystem::file_size(folder->path() / name), kBound) << name;
+}
+
 TEST(LoraAdapter, SavedAndLoadedItIsTheSameAndMergesByItsFormula) {
   const auto folder = MakeTempDir("weights");
   ASSERT_TRUE(folder.ok());
