@@ -14,6 +14,7 @@
 #include "davinci/comm/rank_group.h"
 #include "davinci/trainer/sft.h"
 #include "report.h"
+#include "sft_answers.h"
 #include "training_flags.h"
 
 namespace davinci::app {
@@ -48,8 +49,9 @@ Result<trainer::SftRun> Prepare(const TrainingFlags& arguments, bool speaks) {
   return run;
 }
 
-Status Train(const trainer::SftRun& run, bool speaks) {
+Status Train(trainer::SftRun run, bool speaks) {
   CancelSource cancel;
+  if (speaks) run.answer = AnswerWithBench(run.settings, run.folder, cancel.get_token());
   HandleSignals();
   std::jthread watcher([&](const std::stop_token& ended) {
     while (SleepUnlessCancelled(0.1, ended))
@@ -86,7 +88,7 @@ int Run(const TrainingFlags& arguments) {
   Status status = comm::Agree(group->get(), run.status());
   if (status.ok()) {
     run->ranks = group->get();
-    status = Train(*run, speaks);
+    status = Train(std::move(*run), speaks);
   }
   if (status.ok()) return 0;
   return speaks ? FailCommand("sft", status) : ExitStatus(status);

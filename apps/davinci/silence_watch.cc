@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "davinci/base/cancel.h"
+
 namespace davinci::app {
 
 SilenceWatch::SilenceWatch(std::function<void(double)> say, double first_seconds,

@@ -147,9 +147,9 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
   if (first == kExpert) {
     DAVINCI_ASSIGN_OR_RETURN(auto expert, expert::Expert::Load(place->installation.home / "synth"));
     const rollout::StepSettings& step = recipe.step;
-    std::vector<Language> languages = {step.language};
+    std::vector<davinci::Language> languages = {step.language};
     if (!step.require_language && step.target == Target::kCuda)
-      for (const Language other : {Language::kTriton, Language::kCuda})
+      for (const auto other : {davinci::Language::kTriton, davinci::Language::kCuda})
         if (other != step.language) languages.push_back(other);
     // The judges are made later; a Workplace is moved, its pool is not.
     auto made = std::make_unique<expert::ExpertBackbone>(

@@ -32,6 +32,8 @@ const std::vector<PlotSpec>& Plots() {
       {"loss by agent", {"agent_loss/"}},
       {"share of held-out tokens that the model finds likeliest", {"accuracy/"}},
       {"loss of held-out tokens by split", {"split_loss/"}},
+      {"share of held-out tasks answered correctly", {"correct/"}, true},
+      {"share of held-out tasks answered with a faster kernel", {"fast_1/"}, true},
       {"KL to the sampling policy", {"kl/"}, true},
       {"entropy of tokens, nats", {"entropy/"}, true},
       {"share of clipped tokens",

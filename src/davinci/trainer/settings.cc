@@ -146,6 +146,10 @@ Result<SftSettings> ReadSftRecipe(const config::Recipe& recipe, std::string* res
   reader.Read("loss.selection_weight", &settings.selection_weight);
   reader.Read("loss.summary_weight", &settings.summary_weight);
   reader.Read("checkpoint.eval_every", &settings.eval_every);
+  reader.Read("evaluation.tasks", &settings.tasks);
+  reader.Read("evaluation.every", &settings.answer_every);
+  AtLeast<int64_t>(&reader, "evaluation.every", settings.answer_every, 0);
+  reader.Read("evaluation.recipe", &settings.answer_recipe);
   DAVINCI_RETURN_IF_ERROR(reader.Finish());
   if (resolved != nullptr) *resolved = reader.ResolvedToml();
   return settings;

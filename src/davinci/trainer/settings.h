@@ -57,6 +57,10 @@ struct SftSettings {
   double selection_weight = 1;
   double summary_weight = 1;
   int64_t eval_every = 0;  // updates; 0: with every checkpoint
+  // [evaluation]: held-out task sets that are answered greedily and judged (answers.h).
+  std::vector<std::string> tasks;  // folders or JSONL files
+  int64_t answer_every = 0;   // updates, which then have a checkpoint; 0: with every checkpoint
+  std::string answer_recipe;  // of bench: how the model is asked
 };
 
 // All problems at once. `resolved` (may be null): the settings in force as TOML.

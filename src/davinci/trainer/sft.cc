@@ -95,7 +95,8 @@ class SftLoop {
         settings_(run.settings),
         ranks_(run.ranks),
         writes_(run.ranks == nullptr || run.ranks->world().rank == 0),
-        checkpoints_(run.folder / "checkpoints") {}
+        checkpoints_(run.folder / "checkpoints"),
+        answers_(run.folder / "answers") {}
 
   // Agreed: data, folder, model; then where the run stands.
   Status Open() {
@@ -105,12 +106,14 @@ class SftLoop {
     options.ranks = ranks_;
     DAVINCI_ASSIGN_OR_RETURN(learner_, OpenLearner(options));
     if (update_ > 0) DAVINCI_RETURN_IF_ERROR(Resume());
+    Status opened;
     if (writes_) {
       auto log = RunLog::Open(run_.folder, update_);
+      opened = log.status();
       if (log.ok()) log_.emplace(std::move(log).value());
-      return comm::Agree(ranks_, log.status());
     }
-    return comm::Agree(ranks_, Status::Ok());
+    DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks_, opened));
+    return update_ > 0 && AnswersDue() ? comm::Agree(ranks_, Answer()) : Status::Ok();
   }
 
   // Agreed.
@@ -121,11 +124,13 @@ class SftLoop {
       const auto updated = Update(chosen, cancel);
       if (!updated.ok()) return Fail(updated.status());
       stopped = *updated;
-      const bool saves =
-          update_ == total_ || stopped || update_ % settings_.common.checkpoint.every == 0;
+      const bool saves = update_ == total_ || stopped ||
+                         update_ % settings_.common.checkpoint.every == 0 ||
+                         (settings_.answer_every > 0 && AnswersDue());
       if (const Status status = Evaluate(saves, stopped); !status.ok()) return Fail(status);
       if (const Status status = Report(); !status.ok()) return Fail(status);
       if (saves) DAVINCI_RETURN_IF_ERROR(Save(chosen.size()));
+      if (saves && !stopped && AnswersDue()) DAVINCI_RETURN_IF_ERROR(comm::Agree(ranks_, Answer()));
     }
     if (stopped && update_ < total_)
       return Cancelled(fmt::format("stopped after update {}; the same command continues", update_));
@@ -319,9 +324,51 @@ class SftLoop {
                              WriteCheckpoint(checkpoints_, update_, *learner_,
                                              {options.model_dir, options.lora}, std::move(state)));
     const CheckpointSettings& kept = settings_.common.checkpoint;
-    return comm::Agree(ranks_, writes_ ? PruneCheckpoints(checkpoints_, kept.keep_last,
-                                                          kept.keep_best ? best_ : std::nullopt)
-                                       : Status::Ok());
+    return comm::Agree(
+        ranks_, writes_ ? PruneCheckpoints(checkpoints_, kept.keep_last, Best()) : Status::Ok());
+  }
+
+  // Whether the checkpoint of this update answers the held-out tasks.
+  bool AnswersDue() const {
+    if (settings_.tasks.empty()) return false;
+    return settings_.answer_every == 0 || update_ == total_ ||
+           update_ % settings_.answer_every == 0;
+  }
+
+  // The newest checkpoint's answers, unless they are there. A failure of the judge's machine does
+  // not end a training.
+  Status Answer() {
+    if (!writes_ || run_.answer == nullptr || HasAnswers(answers_, update_)) return Status::Ok();
+    const auto scores = run_.answer(outcome_.checkpoint);
+    if (scores.status().code() == StatusCode::kCancelled) return scores.status();
+    if (!scores.ok()) {
+      run_.say(fmt::format("held-out tasks were not answered: {}", scores.status().message()));
+      return Status::Ok();
+    }
+    DAVINCI_RETURN_IF_ERROR(WriteAnswers(answers_, update_, *scores));
+    ordered_json line = {{"step", update_},
+                         {"epoch", static_cast<double>(update_) / static_cast<double>(per_epoch_)}};
+    for (const AnswerScore& score : *scores) {
+      line["correct"][score.set] = score.correct.value;
+      line["fast_1"][score.set] = score.fast_1.value;
+      line["bounds"][score.set] = {{"correct_low", score.correct.low},
+                                   {"correct_high", score.correct.high},
+                                   {"fast_1_low", score.fast_1.low},
+                                   {"fast_1_high", score.fast_1.high}};
+      const auto text = [](const AnswerShare& share) {
+        return fmt::format("{:.1f} % ({:.1f} – {:.1f})", 100 * share.value, 100 * share.low,
+                           100 * share.high);
+      };
+      run_.say(fmt::format("update {}  {}: of {} tasks correct {}, faster {}", update_, score.set,
+                           score.num_tasks, text(score.correct), text(score.fast_1)));
+    }
+    return log_->Write(line);
+  }
+
+  // The checkpoint to be kept beside the newest ones.
+  std::optional<int64_t> Best() const {
+    if (!settings_.common.checkpoint.keep_best) return std::nullopt;
+    return settings_.tasks.empty() ? best_ : BestAnswers(answers_, update_);
   }
 
   const SftRun& run_;
@@ -329,6 +376,7 @@ class SftLoop {
   comm::RankGroup* const ranks_;
   const bool writes_;  // this rank owns the run folder
   const fs::path checkpoints_;
+  const fs::path answers_;
   Data data_;
   weights::ModelConfig config_;
   std::unique_ptr<Learner> learner_;

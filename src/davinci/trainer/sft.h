@@ -1,8 +1,8 @@
 // The loop of `davinci sft`: rows -> examples -> shuffled updates -> checkpoints.
 //
-// What is in the run folder: recipe.toml (resolved), log.jsonl, tensorboard/, checkpoints/. Started
-// again on the same folder it continues after the newest checkpoint and ends with the same bits
-// (deterministic mode, same machine, threads and ranks).
+// The run folder holds recipe.toml (resolved), log.jsonl, tensorboard/, checkpoints/, answers/.
+// Started again on the same folder it continues after the newest checkpoint and ends with the same
+// bits (deterministic mode, same machine, threads and ranks).
 //
 // With several ranks every rank calls RunSft and gets the same status: the rows of an update are
 // divided over them, and the losses and gradients are sums over all. The number of ranks may change
@@ -17,6 +17,7 @@
 #include "davinci/base/cancel.h"
 #include "davinci/base/status.h"
 #include "davinci/comm/rank_group.h"
+#include "davinci/trainer/answers.h"
 #include "davinci/trainer/settings.h"
 
 namespace davinci::trainer {
@@ -27,6 +28,7 @@ struct SftRun {
   std::filesystem::path folder;
   std::function<void(const std::string&)> say;  // one line for people; rank 0's
   comm::RankGroup* ranks = nullptr;             // nullptr: one rank
+  AnswerTasks answer;                           // rank 0's; null: evaluation.tasks are left out
 };
 
 struct SftOutcome {

@@ -1,0 +1,43 @@
+// Greedy answers of checkpoints to held-out tasks, as a judge found them: what a run keeps of them.
+// Who answers and judges is the caller's matter (SftRun::answer).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "davinci/base/status.h"
+
+namespace davinci::trainer {
+
+// A share of tasks with its 95 % interval.
+struct AnswerShare {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+struct AnswerScore {
+  std::string set;  // name of the task set
+  int64_t num_tasks = 0;
+  AnswerShare correct;
+  AnswerShare fast_1;  // correct and faster than the baseline
+};
+
+// Answers the task sets with the model in a folder. Cancelled: asked to stop; it is done at the
+// next start.
+using AnswerTasks =
+    std::function<Result<std::vector<AnswerScore>>(const std::filesystem::path& model)>;
+
+// FOLDER/step-N.json.
+Status WriteAnswers(const std::filesystem::path& folder, int64_t step,
+                    const std::vector<AnswerScore>& scores);
+bool HasAnswers(const std::filesystem::path& folder, int64_t step);
+// Of the steps up to `last` that have answers: the one with the highest mean of fast_1 over the
+// sets, of equal ones with the highest mean of correct, then the later one. Nothing: no answers.
+std::optional<int64_t> BestAnswers(const std::filesystem::path& folder, int64_t last);
+
+}  // namespace davinci::trainer
