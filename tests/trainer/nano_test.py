@@ -1,0 +1,46 @@
+"""tools/train_nano.sh in the size of a test: rows, tokenizer, weights, training with judged answers, evaluation, a model in split
+files that davinci runs; a second run does nothing, and a training that was stopped continues.
+
+    nano_test.py DAVINCI
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+
+
+def make(davinci, out, **variables):
+    done = subprocess.run([os.path.join(ROOT, "tools/train_nano.sh"), out, "ci"], capture_output=True, text=True, timeout=540,
+                          env={**os.environ, "DAVINCI": davinci, **variables})
+    assert done.returncode == 0, (done.stdout[-2000:], done.stderr[-2000:])
+    return done.stdout
+
+
+def main():
+    davinci = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as out:
+        first = make(davinci, out, STAGES="rows tokenizer new sft", SETS="data.max_updates=4", PROBES="1")
+        assert "tokens, " in first and "parameters" in first, first
+        with open(os.path.join(out, "sft", "log.jsonl")) as file:
+            log = [json.loads(line) for line in file]
+        updates = [line for line in log if "loss" in line]
+        assert [line["step"] for line in updates] == [1, 2, 3, 4] and "accuracy" in updates[-1], updates
+        answers = [line for line in log if "correct" in line]
+        assert len(answers) == 1 and answers[0]["step"] == 4 and set(answers[0]["correct"]) == {"combination"}, log
+        assert answers[0]["correct"]["combination"] == 0, answers
+        rest = make(davinci, out, PROBES="1")
+        assert "train_nano: evaluate" in rest and "train_nano: sft" not in rest and "correct" in rest, rest
+        files = glob.glob(os.path.join(out, "davinci-nano", "*.gguf"))
+        assert files and all(os.path.getsize(file) <= 8 << 20 for file in files), files
+        said = subprocess.run([davinci, "generate", "relu", "--model", os.path.join(out, "davinci-nano"), "--device", "cpu",
+                               "--max-tokens", "3"], capture_output=True, text=True, timeout=60)
+        assert said.returncode == 0, said.stderr
+        assert make(davinci, out) == f"train_nano: done: {out}\n"
+    print("rows to a shipped model in stages")
+
+
+main()

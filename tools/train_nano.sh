@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Makes davinci-nano from nothing: rows of the teacher, tokenizer, initial weights, training, evaluation, conversion.
+#
+#   tools/train_nano.sh OUT [full|ci]
+#
+# Each stage is done once; what a stage wrote stays, and the same command continues. Variables:
+#   DAVINCI   the program (default: build/release/apps/davinci/davinci, else build/dev/...)
+#   MINUTES   end after about so many minutes, with a checkpoint: the same command continues (default: no end)
+#   GPUS      ranks of the training (default: all CUDA devices; 1 without any)
+#   STAGES    which stages, in order (default: all)
+#   ROWS      rows in the place of the teacher's: a file, a folder of *.jsonl, or "folder/part-*.jsonl"
+#   TASKS     tasks that the teacher answers (default: 1000000)
+#   EPOCHS    of training (default: 1)
+#   PROBES    held-out tasks that each checkpoint answers, judged (default: 0)
+#   SETS      further settings of the recipe: SETS="optimizer.learning_rate=1e-3 data.curriculum=0"
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=${1:?tools/train_nano.sh OUT [full|ci]}
+size=${2:-full}
+davinci=${DAVINCI:-build/release/apps/davinci/davinci}
+[ -x "$davinci" ] || davinci=build/dev/apps/davinci/davinci
+begun=$SECONDS
+rows=${ROWS:-$out/rows}
+case $size in
+  full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; held_out=200; vocab=8192; sizes=(); target=cuda
+    pairs=(); asking=recipes/nano.toml ;;
+  ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-40}; held_out=2; vocab=512
+    sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); asking=recipes/nano_ci.toml ;;
+  *) echo "train_nano: size $size is not full or ci" >&2; exit 2 ;;
+esac
+gpus=${GPUS:-$( (nvidia-smi -L 2>/dev/null || true) | grep -c . || true)}
+[ "$gpus" -ge 1 ] || gpus=1
+mkdir -p "$out"
+
+left() {  # seconds until the end that MINUTES sets
+  echo $((${MINUTES:-1000000} * 60 - (SECONDS - begun)))
+}
+stage() {  # stage NAME COMMAND...: once
+  local name=$1; shift
+  [[ " ${STAGES:-rows tokenizer new sft evaluate convert} " == *" $name "* ]] || return 0
+  [ -e "$out/.done-$name" ] && return 0
+  if [ "$(left)" -lt 5 ]; then echo "train_nano: time is over before $name; the same command continues"; exit 0; fi
+  echo "train_nano: $name"
+  "$@"
+  touch "$out/.done-$name"
+}
+
+make_rows() {
+  local split
+  [ -n "${ROWS:-}" ] || "$davinci" synth pairs --count "$tasks" "${pairs[@]}" --out "$rows"
+  for split in combination style family; do
+    "$davinci" synth pairs --count $held_out --split $split --seed 1 "${pairs[@]}" --out "$out/held_out/$split"
+  done
+  cat "$out"/held_out/*/*.jsonl > "$out/held_out.jsonl"
+}
+
+make_tokenizer() { "$davinci" model tokenizer "$rows" --vocab $vocab --out "$out/tokenizer"; }
+
+make_model() { "$davinci" model new --tokenizer "$out/tokenizer" --out "$out/new" "${sizes[@]}"; }
+
+newest() { ls -d "$out"/sft/checkpoints/step-* | tail -1; }
+
+# One process a device. SIGUSR1 ends training behind the update under way, with a checkpoint.
+train() {
+  local sets=(--set "model.path=\"$out/new\"" --set "data.train=[\"$rows\"]" --set "data.epochs=${EPOCHS:-1}")
+  [ -e "$out/held_out.jsonl" ] && sets+=(--set "data.eval=\"$out/held_out.jsonl\"")
+  if [ "${PROBES:-0}" -gt 0 ]; then
+    [ -e "$out/probes/combination/manifest.json" ] ||
+      "$davinci" synth tasks --count "$PROBES" --split combination --seed 2 --out "$out/probes/combination"
+    sets+=(--set "evaluation.tasks=[\"$out/probes/combination\"]" --set "evaluation.recipe=\"$asking\"")
+  fi
+  for set in ${SETS:-}; do sets+=(--set "$set"); done
+  local port=$((20000 + $$ % 20000)) pids=() status=0
+  for ((rank = 0; rank < gpus; ++rank)); do
+    local world=()
+    [ "$gpus" -gt 1 ] && world=(RANK=$rank WORLD_SIZE=$gpus LOCAL_RANK=$rank MASTER_ADDR=127.0.0.1 MASTER_PORT=$port)
+    env "${world[@]}" timeout --foreground --signal=USR1 "$(left)" "$davinci" sft "$recipe" "${sets[@]}" --out "$out/sft" &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
+  if [ $status = 124 ]; then echo "train_nano: time is over; the same command continues"; exit 0; fi
+  return $status
+}
+
+# Greedy answers to held-out tasks, judged: a table per split.
+evaluate() {
+  local model split
+  model=$(newest)
+  for split in combination style family; do
+    [ -e "$out/tasks/$split/manifest.json" ] ||
+      "$davinci" synth tasks --count $held_out --split $split --seed 1 --out "$out/tasks/$split"
+  done
+  for split in combination style family own; do
+    local set=$out/tasks/$split
+    [ $split = own ] && set=tasks
+    [ $split = own ] && [ "$size" = ci ] && continue
+    echo "train_nano: $split"
+    "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns 1 \
+      --recipe "$asking" --run "$out/bench/$(basename "$model")-$split" | tee "$out/evaluation-$split.txt"
+  done
+}
+
+convert() {
+  rm -rf "$out/davinci-nano"
+  "$davinci" model convert "$(newest)" "$out/davinci-nano/davinci-nano.gguf" --quantize q8_0 --split 8MiB
+  du -sh "$out/davinci-nano"
+}
+
+stage rows make_rows
+stage tokenizer make_tokenizer
+stage new make_model
+stage sft train
+stage evaluate evaluate
+stage convert convert
+echo "train_nano: done: $out"
