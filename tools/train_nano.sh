@@ -36,6 +36,12 @@ mkdir -p "$out"
 left() {  # seconds until the end that MINUTES sets
   echo $((${MINUTES:-1000000} * 60 - (SECONDS - begun)))
 }
+limited() {  # a command that continues when it is started again
+  local status=0
+  timeout --foreground "$(left)" "$@" || status=$?
+  if [ $status = 124 ]; then echo "train_nano: time is over; the same command continues" >&2; exit 0; fi
+  return $status
+}
 stage() {  # stage NAME COMMAND...: once
   local name=$1; shift
   [[ " ${STAGES:-rows tokenizer new sft evaluate convert} " == *" $name "* ]] || return 0
@@ -48,7 +54,7 @@ stage() {  # stage NAME COMMAND...: once
 
 make_rows() {
   local split
-  [ -n "${ROWS:-}" ] || "$davinci" synth pairs --count "$tasks" "${pairs[@]}" --out "$rows"
+  [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" "${pairs[@]}" --out "$rows"
   for split in combination style family; do
     "$davinci" synth pairs --count $held_out --split $split --seed 1 "${pairs[@]}" --out "$out/held_out/$split"
   done
@@ -79,7 +85,7 @@ train() {
     pids+=($!)
   done
   for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
-  if [ $status = 124 ]; then echo "train_nano: time is over; the same command continues"; exit 0; fi
+  if [ $status = 124 ]; then echo "train_nano: time is over; the same command continues" >&2; exit 0; fi
   return $status
 }
 
@@ -96,8 +102,9 @@ evaluate() {
     [ $split = own ] && set=tasks
     [ $split = own ] && [ "$size" = ci ] && continue
     echo "train_nano: $split"
-    "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns 1 \
-      --recipe "$asking" --run "$out/bench/$(basename "$model")-$split" | tee "$out/evaluation-$split.txt"
+    limited "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns 1 \
+      --recipe "$asking" --run "$out/bench/$(basename "$model")-$split" > "$out/evaluation-$split.txt"
+    tail -n 25 "$out/evaluation-$split.txt"
   done
 }
 
