@@ -104,7 +104,7 @@ evaluate() {
     echo "train_nano: $split"
     limited "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns 1 \
       --recipe "$asking" --run "$out/bench/$(basename "$model")-$split" > "$out/evaluation-$split.txt"
-    tail -n 25 "$out/evaluation-$split.txt"
+    grep -E "^(davinci bench|correct, best turn|correct, with|fast_1 .*best turn)" "$out/evaluation-$split.txt" || true
   done
 }
 
