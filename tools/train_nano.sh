@@ -80,7 +80,7 @@ train() {
   local port=$((20000 + $$ % 20000)) pids=() status=0
   for ((rank = 0; rank < gpus; ++rank)); do
     local world=()
-    [ "$gpus" -gt 1 ] && world=(RANK=$rank WORLD_SIZE=$gpus LOCAL_RANK=$rank MASTER_ADDR=127.0.0.1 MASTER_PORT=$port)
+    [ "$gpus" -gt 1 ] && world=(RANK=$rank WORLD_SIZE=$gpus LOCAL_RANK=$rank LOCAL_WORLD_SIZE=$gpus MASTER_ADDR=127.0.0.1 MASTER_PORT=$port)
     env "${world[@]}" timeout --foreground --signal=USR1 "$(left)" "$davinci" sft "$recipe" "${sets[@]}" --out "$out/sft" &
     pids+=($!)
   done
