@@ -62,6 +62,7 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"tokenizer", arguments.tokenizer},
           {"shard", arguments.shard},
           {"with_skills", arguments.settings.with_skills},
+          {"varied", arguments.settings.varied},
           {"reply_tokens", arguments.settings.reply_tokens},
           {"policy_tokens", arguments.settings.limits.policy_tokens},
           {"max_skills", arguments.settings.limits.max_skills},
@@ -201,7 +202,8 @@ Status Run(PairArguments arguments) {
       return ids.ok() ? static_cast<int64_t>(ids->size()) : llm::EstimateTokens(text);
     };
   }
-  const teacher::PairMaker maker(teacher, prompts, library, settings);
+  DAVINCI_ASSIGN_OR_RETURN(const auto corpus, synth::LoadCorpus(folder));
+  const teacher::PairMaker maker(teacher, prompts, library, corpus, settings);
   const auto begin = std::chrono::steady_clock::now();
   PairWriter writer(grammar, styles, options, maker, out, arguments.shard);
   DAVINCI_RETURN_IF_ERROR(writer.Run());
@@ -244,6 +246,10 @@ void AddSynthPairs(CLI::App* synth, int* exit_code) {
       ->check(CLI::Range(size_t{1}, size_t{1} << 20));
   pairs->add_option("--with-skills", arguments->settings.with_skills,
                     "share of prompts that show skills (default 0.3)")
+      ->check(CLI::Range(0.0, 1.0));
+  pairs->add_option("--varied", arguments->settings.varied,
+                    "share of tasks with other names, texts and formatting around the same code "
+                    "(default 0.9)")
       ->check(CLI::Range(0.0, 1.0));
   pairs->add_option("--max-skills", arguments->settings.limits.max_skills,
                     "most skills of a prompt (default 2)");

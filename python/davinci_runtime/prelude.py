@@ -193,6 +193,87 @@ def row_all(x, inside):
 
 
 @triton.jit
+def tile_of(R: tl.constexpr, C: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    # The rows and columns of a program; programs that run together share strips of both operands.
+    tiles_m = tl.cdiv(R, ROWS)
+    tiles_n = tl.cdiv(C, BLOCK)
+    if R >= 8 * ROWS and C >= 8 * BLOCK:
+        group = tl.program_id(0) // (8 * tiles_n)
+        height = tl.minimum(tiles_m - group * 8, 8)
+        place = tl.program_id(0) % (8 * tiles_n)
+        tile_m = group * 8 + place % height
+        tile_n = place // height
+    else:
+        tile_m = tl.program_id(0) // tiles_n
+        tile_n = tl.program_id(0) % tiles_n
+    return (tile_m * ROWS + tl.arange(0, ROWS))[:, None], (tile_n * BLOCK + tl.arange(0, BLOCK))[None, :]
+
+
+@triton.jit
+def dot_step(a, b, total):
+    # In fp32 three products of TF32 numbers; tensor cores would keep 11 bits of each.
+    if a.dtype == tl.float32:
+        return tl.dot(a, b, total, input_precision="tf32x3")
+    else:
+        return tl.dot(a, b, total)
+
+
+@triton.jit
+def dot_nt(x, y, R: tl.constexpr, C: tl.constexpr, K: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
+    # A tile of x (R, K) times the transpose of y (C, K): its rows, columns and values.
+    row, col = tile_of(R, C, ROWS, BLOCK)
+    k = tl.arange(0, DEPTH)
+    left = row * K + k[None, :]
+    right = col * K + k[:, None]
+    total = tl.zeros((ROWS, BLOCK), tl.float32)
+    for start in range(0, K, DEPTH):
+        in_k = start + k < K
+        a = tl.load(x + left + start, mask=(row < R) & in_k[None, :], other=0.0)
+        b = tl.load(y + right + start, mask=in_k[:, None] & (col < C), other=0.0)
+        total = dot_step(a, b, total)
+    return row, col, total
+
+
+@triton.jit
+def dot_nn(x, y, R: tl.constexpr, C: tl.constexpr, K: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
+    # A tile of x (R, K) times y (K, C): its rows, columns and values.
+    row, col = tile_of(R, C, ROWS, BLOCK)
+    k = tl.arange(0, DEPTH)
+    left = row * K + k[None, :]
+    right = k[:, None] * C + col
+    total = tl.zeros((ROWS, BLOCK), tl.float32)
+    for start in range(0, K, DEPTH):
+        in_k = start + k < K
+        a = tl.load(x + left + start, mask=(row < R) & in_k[None, :], other=0.0)
+        b = tl.load(y + right + start * C, mask=in_k[:, None] & (col < C), other=0.0)
+        total = dot_step(a, b, total)
+    return row, col, total
+
+
+@triton.jit
+def lanes(ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    # Of each lane: its first element, and number, sum and sum of squares of the distances from it.
+    zero = tl.zeros((ROWS, BLOCK), tl.float32)
+    return zero, zero, zero, zero
+
+
+@triton.jit
+def spread(x, inside, first, count, away, square):
+    first = tl.where((count == 0.0) & inside, x, first)
+    d = tl.where(inside, x - first, 0.0)
+    return first, count + tl.where(inside, 1.0, 0.0), away + d, square + d * d
+
+
+@triton.jit
+def squares_of(total, first, count, away, square):
+    # About the mean of all lanes, whose elements have the sum `total`; and the number of elements.
+    n = tl.sum(count, axis=1)[:, None]
+    away = away / tl.maximum(count, 1.0)
+    d = first + away - total / tl.maximum(n, 1.0)
+    return tl.sum(square + count * (d * d - away * away), axis=1)[:, None], n
+
+
+@triton.jit
 def tanh(x):
     # Away from 0 by an exponential that cannot overflow, near 0 by a series.
     a = tl.abs(x)

@@ -10,6 +10,20 @@ namespace davinci::teacher {
 
 using Kind = TensorValue::Kind;
 
+bool CandidateWriter::IsRepeated(KernelText* text) {
+  static constexpr std::string_view kBegin = "@kernel\ndef ";
+  if (!text->source.starts_with(kBegin) ||
+      text->source.find(kBegin, kBegin.size()) != std::string::npos)
+    return false;
+  const size_t end = text->source.find('(');
+  const std::string name = text->source.substr(kBegin.size(), end - kBegin.size());
+  const auto [known, fresh] = kernels_by_text_.try_emplace(text->source.substr(end), name);
+  if (fresh) return false;
+  for (std::string& line : text->call) line = synth::WithWord(line, name, known->second);
+  kernel_names_.erase(name);
+  return true;
+}
+
 bool CandidateWriter::OnlyKernelsRead(Id id) const {
   if (std::find(p_.outputs.begin(), p_.outputs.end(), id) != p_.outputs.end()) return false;
   for (size_t i = 0; i < p_.values.size(); ++i) {

@@ -84,8 +84,9 @@ Result<Candidate> CandidateWriter::Write() {
   return std::move(candidate_);
 }
 
-void CandidateWriter::Take(const KernelText& text) {
-  kernels_ += (kernels_.empty()                 ? ""
+void CandidateWriter::Take(KernelText text) {
+  if (!brief_ || !IsRepeated(&text))
+    kernels_ += (kernels_.empty()                 ? ""
                : language_ == Language::kTriton ? "\n\n"
                                                 : "\n") +
               text.source;

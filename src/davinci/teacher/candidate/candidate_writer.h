@@ -59,7 +59,9 @@ class CandidateWriter {
   void LeaveOutProducts();
 
   // Kernels, and which rules their texts show.
-  void Take(const KernelText& text);
+  void Take(KernelText text);
+  // Whether an earlier kernel of a delta reply is the same but for its name; the call gets that.
+  bool IsRepeated(KernelText* text);
   static bool HasMax(const Program& p, const Region& region);
   EmitRules RulesFor(const Region& region) const;
   void NoteStructure(Id id);
@@ -128,6 +130,7 @@ class CandidateWriter {
   const MathText& math_;
   const bool brief_;  // names and texts as short as they can be
   const ReplyForm form_;
+  std::map<std::string, std::string> kernels_by_text_;
   std::map<Id, std::string> aliases_;  // values that lie in another one's memory
   Plan plan_;
   std::vector<Id> fused_;        // by region: the product whose epilogue it is, or -1

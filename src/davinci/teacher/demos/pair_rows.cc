@@ -29,10 +29,12 @@ std::string DemoSidecar(const synth::RenderedTask& task) {
 }
 
 PairMaker::PairMaker(const Teacher& teacher, const agent::PromptSet& prompts,
-                     const std::map<std::string, skill::Skill>& library, PairSettings settings)
+                     const std::map<std::string, skill::Skill>& library,
+                     const synth::Corpus& corpus, PairSettings settings)
     : teacher_(teacher),
       prompts_(prompts),
       library_(library),
+      corpus_(corpus),
       settings_(std::move(settings)),
       rules_(Teacher::RulesOf(Level::kBest, settings_.language)) {
   for (const auto& [name, skill] : library_)
@@ -74,6 +76,13 @@ std::vector<skill::Skill> PairMaker::SkillsShown(const std::string& id,
   return shown;
 }
 
+synth::PairText PairMaker::Text(const synth::SampledTask& task, const Candidate& candidate) const {
+  synth::PairText pair{task.text.source, DemoSidecar(task.text), candidate.source, task.text.entry};
+  SplitMix64 rng(HashBytes(task.id, 29));
+  if (rng.Uniform() >= settings_.varied) return pair;
+  return synth::Varied(corpus_, std::move(pair), rng.Next());
+}
+
 Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
   PairRow made;
   auto candidate =
@@ -86,18 +95,19 @@ Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
     made.left_out = "no own kernel";
     return made;
   }
-  const std::string reply = "```python\n" + candidate->source + "```";
+  const synth::PairText text = Text(task, *candidate);
+  const std::string reply = "```python\n" + text.answer + "```";
   if (settings_.limits.count_tokens(reply) > static_cast<int64_t>(settings_.reply_tokens)) {
     made.left_out = "the reply is too long";
     return made;
   }
   DAVINCI_ASSIGN_OR_RETURN(
-      const auto config, config::ParseTaskConfig(DemoSidecar(task.text), task.id + ".toml"));
+      const auto config, config::ParseTaskConfig(text.sidecar, task.id + ".toml"));
   const Target target = settings_.language == Language::kCpp ? Target::kCpu : Target::kCuda;
   agent::TaskBrief brief = agent::BriefOf(config, config.CandidateEntry(), target,
                                           PromptLanguage(settings_.language), settings_.reply);
   brief.id = task.id;
-  brief.reference = task.text.source;
+  brief.reference = text.task;
   const auto skills = SkillsShown(task.id, *candidate);
   DAVINCI_ASSIGN_OR_RETURN(
       const agent::Conversation conversation,

@@ -16,6 +16,7 @@
 #include "davinci/sftdata/row.h"
 #include "davinci/skill/skill.h"
 #include "davinci/synth/sampler.h"
+#include "davinci/synth/variation.h"
 #include "davinci/teacher/demos/demo_rows.h"
 #include "davinci/teacher/teacher.h"
 
@@ -28,6 +29,7 @@ struct PairSettings {
   double with_skills = 0.3;  // share of prompts that show skills
   size_t reply_tokens = 1200;
   RowLimits limits;  // of the prompt; at most max_skills are shown
+  double varied = 0.9;  // share of tasks that are written anew (synth/variation.h)
 };
 
 struct PairRow {
@@ -35,13 +37,16 @@ struct PairRow {
   std::string left_out;  // why there is none
 };
 
-// A maker may be shared by threads. `prompts` and `library` outlive it.
+// A maker may be shared by threads. What it is given by reference outlives it.
 class PairMaker {
  public:
   PairMaker(const Teacher& teacher, const agent::PromptSet& prompts,
-            const std::map<std::string, skill::Skill>& library, PairSettings settings);
+            const std::map<std::string, skill::Skill>& library, const synth::Corpus& corpus,
+            PairSettings settings);
   // An error is one of settings or prompts, which other tasks would meet, too.
   Result<PairRow> Make(const synth::SampledTask& task) const;
+  // Task, sidecar and answer of the row.
+  synth::PairText Text(const synth::SampledTask& task, const Candidate& candidate) const;
 
  private:
   std::vector<skill::Skill> SkillsShown(const std::string& id, const Candidate& candidate) const;
@@ -49,6 +54,7 @@ class PairMaker {
   const Teacher& teacher_;
   const agent::PromptSet& prompts_;
   const std::map<std::string, skill::Skill>& library_;
+  const synth::Corpus& corpus_;
   const PairSettings settings_;
   const std::set<std::string> rules_;
   std::vector<const skill::Skill*> fitting_;  // for the language, by name

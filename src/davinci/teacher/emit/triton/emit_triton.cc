@@ -89,7 +89,11 @@ class TritonProduct : private TritonWriter {
     bool wide = !Counts32();
     for (const Id operand : p_[product_.value].operands)
       wide = wide || p_.Elements(operand, synth::Binding::kCuda) >= kCount32;
-    for (std::string line :
+    const MatrixProduct& product = *p_[product_.value].product;
+    const bool plain = rules_.brief && !batched && !wide && !product.left_transposed &&
+                       !product_.mirrored && product_.first.empty() && product_.last.empty();
+    if (plain) Tile(product);
+    for (std::string line : plain ? std::vector<std::string>() :
          ProductLines(p_, product_, Multiplied(form_.kept), Multiplied(form_.reduced), wide)) {
       // Pointers that are no names of offsets.
       for (const auto& [pointer, brief] :
@@ -128,6 +132,18 @@ class TritonProduct : private TritonWriter {
   }
 
  private:
+  // The prelude's tile of a product.
+  void Tile(const MatrixProduct& product) {
+    const std::string helper = product.right_transposed ? "dot_nt" : "dot_nn";
+    const std::string rows = Multiplied(form_.kept), cols = Multiplied(form_.reduced);
+    text_.helpers.insert(helper);
+    Line(fmt::format("row, col, total = {}(x, y, {}, {}, K, ROWS, BLOCK, DEPTH)", helper, rows,
+                     cols));
+    Line(fmt::format("in_row = row < {}", rows));
+    Line(fmt::format("in_col = col < {}", cols));
+    if (product.bias >= 0) Line("total += ld(z + col, in_col)");
+  }
+
   const ProductKernel& product_;
 };
 

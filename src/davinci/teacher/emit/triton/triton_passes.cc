@@ -52,6 +52,11 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
   for (const Id reduce : reduces) {
     sums.push_back(fmt::format("acc{}", ++count_));
     if (form_.variance_of.contains(reduce)) {
+      if (rules_.brief) {
+        text_.helpers.insert("lanes");
+        Line(fmt::format("{} = lanes(ROWS, BLOCK)", Lanes(fmt::format("{}", count_))));
+        continue;
+      }
       for (const char* part : {"first", "count", "shift", "square"})
         Line(fmt::format("{}{} = tl.zeros((ROWS, BLOCK), tl.float32)", part, count_));
       continue;
@@ -132,6 +137,11 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
   for (const Id reduce : Reduces(pass, true)) known_[reduce] = known_.at(FirstAlike(reduce));
 }
 
+// What each lane sums, as brief kernels call it.
+std::string TritonRows::Lanes(const std::string& n) {
+  return fmt::format("f{0}, n{0}, d{0}, q{0}", n);
+}
+
 // The element whose squares about the mean are summed.
 Id TritonRows::Element(Id squares) const {
   return p_[FirstAlike(form_.variance_of.at(squares))].operands[0];
@@ -141,6 +151,11 @@ Id TritonRows::Element(Id squares) const {
 // the sum of squares, so little cancels.
 void TritonRows::Squares(const std::string& n, Id element) {
   const std::string x = Text(element);
+  if (rules_.brief) {
+    text_.helpers.insert("spread");
+    Line(fmt::format("{0} = spread({1}, inside, {0})", Lanes(n), x));
+    return;
+  }
   Line(fmt::format("first{0} = tl.where((count{0} == 0.0) & inside, {1}, first{0})", n, x));
   Line(fmt::format("away{0} = tl.where(inside, {1} - first{0}, 0.0)", n, Bracketed(x)));
   Line(fmt::format("count{0} += tl.where(inside, 1.0, 0.0)", n));
@@ -150,6 +165,11 @@ void TritonRows::Squares(const std::string& n, Id element) {
 
 // The sum of squares about the mean of all lanes, whose elements have the sum `sum`.
 std::string TritonRows::AboutMean(const std::string& n, const std::string& sum) {
+  if (rules_.brief) {
+    text_.helpers.insert("squares_of");
+    Line(fmt::format("squares{0}, total{0} = squares_of({1}, {2})", n, sum, Lanes(n)));
+    return "squares" + n;
+  }
   Line(fmt::format("total{0} = tl.sum(count{0}, axis=1)[:, None]", n));
   Line(fmt::format("shift{0} = shift{0} / tl.maximum(count{0}, 1.0)", n));
   Line(fmt::format("apart{0} = first{0} + shift{0} - {1} / tl.maximum(total{0}, 1.0)", n,

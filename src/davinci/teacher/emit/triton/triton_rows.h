@@ -41,6 +41,7 @@ class TritonRows : private TritonWriter {
   Id Element(Id squares) const;
   // Sums about the first element of each lane: its distance from the lane's mean is no larger than
   // the sum of squares, so little cancels.
+  static std::string Lanes(const std::string& n);
   void Squares(const std::string& n, Id element);
   // The sum of squares about the mean of all lanes, whose elements have the sum `sum`.
   std::string AboutMean(const std::string& n, const std::string& sum);

@@ -390,6 +390,27 @@ std::string TritonWriter::WithoutUnused(std::string body) {
   return body;
 }
 
+// One condition where nothing else needs its parts, "in_row" and "in_col".
+std::string TritonWriter::WithoutParts(std::string body) {
+  static constexpr std::string_view kBoth = "inside = in_row & in_col\n";
+  for (const std::string part : {"in_col", "in_row"}) {
+    size_t both = body.find(kBoth);
+    if (both == std::string::npos) both = body.find("inside = in_row & (");
+    const size_t at = body.find(part + " = ");
+    if (at == std::string::npos || both == std::string::npos || both < at) continue;
+    size_t uses = 0;
+    for (size_t i = 0; (i = body.find(part, i)) != std::string::npos; i += part.size()) ++uses;
+    const size_t place = body.find(part, both);
+    if (uses != 2 || place > body.find('\n', both)) continue;
+    const size_t end = body.find('\n', at);
+    const std::string condition = body.substr(at + part.size() + 3, end - at - part.size() - 3);
+    body.replace(place, part.size(), "(" + condition + ")");
+    const size_t begin = body.rfind('\n', at) + 1;
+    body.erase(begin, end + 1 - begin);
+  }
+  return body;
+}
+
 // Constants of the call stand in the text as numbers where they are numbers; parameters that the
 // text does not have are left out.
 void TritonWriter::AddBrief(const std::string& name, const std::vector<std::string>& parameters,
@@ -419,7 +440,8 @@ void TritonWriter::AddBrief(const std::string& name, const std::vector<std::stri
     const size_t at = part.find('=');
     if (at == std::string_view::npos) continue;
     const std::string word(part.substr(0, at)), value(part.substr(at + 1));
-    if (word == "num_warps" || word == "num_stages") {
+    if (part == "num_warps=4" || part == "num_stages=3") {  // Triton's own
+    } else if (word == "num_warps" || word == "num_stages") {
       options.emplace_back(part);
     } else if (value.find_first_not_of("0123456789") == std::string::npos) {
       body = synth::WithWord(body, word, value);
@@ -428,17 +450,7 @@ void TritonWriter::AddBrief(const std::string& name, const std::vector<std::stri
       given.push_back(value);
     }
   }
-  // One condition where nothing needs its parts.
-  const size_t at = body.find("in_col = ");
-  if (at != std::string::npos) {
-    const size_t end = body.find('\n', at), next = body.find_first_not_of(' ', end + 1);
-    static constexpr std::string_view kBoth = "inside = in_row & in_col\n";
-    const bool again = body.find("in_col", next + kBoth.size()) != std::string::npos;
-    if (!again && body.compare(next, kBoth.size(), kBoth) == 0) {
-      const std::string condition = body.substr(at + 9, end - at - 9);
-      body.replace(at, next + kBoth.size() - at, "inside = in_row & (" + condition + ")\n");
-    }
-  }
+  body = WithoutParts(std::move(body));
   // One name of a condition that is another one.
   static constexpr std::string_view kAlias = "inside = in_row\n";
   if (const size_t alias = body.find(kAlias); alias != std::string::npos) {

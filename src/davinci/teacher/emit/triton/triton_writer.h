@@ -59,6 +59,7 @@ class TritonWriter : protected RegionWriter {
   // The prelude's reduction of the rows of a tile.
   static std::string RowHelper(ReduceKind kind);
   static std::string WithoutUnused(std::string body);
+  static std::string WithoutParts(std::string body);
   void AddBrief(const std::string& name, const std::vector<std::string>& parameters,
                 const std::vector<std::string>& arguments, const std::string& grid,
                 const std::string& constants);
