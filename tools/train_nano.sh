@@ -103,7 +103,7 @@ evaluate() {
     [ $split = own ] && [ "$size" = ci ] && continue
     echo "train_nano: $split"
     limited "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns 1 \
-      --recipe "$asking" --run "$out/bench/$(basename "$model")-$split" > "$out/evaluation-$split.txt"
+      --recipe "$asking" --set policy.temperature=0 --set 'judge.turn_protocol="screening"' --set rollout.tasks_in_flight=64 --run "$out/bench/$(basename "$model")-$split" > "$out/evaluation-$split.txt"
     grep -E "^(davinci bench|correct, best turn|correct, with|fast_1 .*best turn)" "$out/evaluation-$split.txt" || true
   done
 }
@@ -111,6 +111,7 @@ evaluate() {
 convert() {
   rm -rf "$out/davinci-nano"
   "$davinci" model convert "$(newest)" "$out/davinci-nano/davinci-nano.gguf" --quantize q8_0 --split 8MiB
+  cp "$asking" "$out/davinci-nano/davinci.toml"
   du -sh "$out/davinci-nano"
 }
 

@@ -115,22 +115,17 @@ trainer::AnswerTasks AnswerWithBench(const trainer::SftSettings& settings, const
       const std::string name = named.stem().string();
       const fs::path folder = run / "answers" / model.filename() / name;
       DAVINCI_RETURN_IF_ERROR(MakeDirs(folder));
-      std::vector<std::string> words = {"bench",
-                                        "--tasks",
-                                        set,
-                                        "--llm",
-                                        "embedded",
-                                        "--model",
-                                        model.string(),
-                                        "--samples",
-                                        "1",
-                                        "--turns",
-                                        "1",
-                                        "--set",
-                                        "policy.temperature=0",
-                                        "--json",
-                                        "--run",
-                                        (folder / "run").string()};
+      std::vector<std::string> words = {"bench",     "--llm", "embedded", "--json",
+                                        "--samples", "1",     "--turns",  "1"};
+      const auto add = [&](const char* option, const std::string& value) {
+        words.insert(words.end(), {option, value});
+      };
+      add("--tasks", set);
+      add("--model", model.string());
+      add("--run", (folder / "run").string());
+      add("--set", "policy.temperature=0");
+      add("--set", "judge.turn_protocol=\"screening\"");
+      add("--set", "rollout.tasks_in_flight=64");
       if (!recipe.empty()) words.insert(words.end(), {"--recipe", recipe});
       DAVINCI_RETURN_IF_ERROR(
           RunDavinci(std::move(words), folder / "scores.json", folder / "bench.log", cancel));

@@ -30,6 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr char kRecorded[] = "recorded:";
 constexpr char kExpert[] = "expert";
+constexpr char kEmbedded[] = "embedded";
 // What the expert's runs have where nothing else is set: one turn for each of its variants, no
 // skills that a model would read, and all languages of the target.
 constexpr std::pair<const char*, const char*> kExpertDefaults[] = {
@@ -129,7 +130,7 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
         "  --llm embedded [--model DIR|FILE.gguf]   a model in this process; davinci's own without "
         "--model");
   const std::string& first = llm.endpoints.front();
-  if (first == "embedded") {
+  if (first == kEmbedded) {
     embedded::EmbeddedOptions options;
     options.engine.model_dir = llm.model;
     if (llm.model.empty()) {
@@ -388,6 +389,37 @@ bool IsSet(const config::Recipe& recipe, const std::string& key) {
   return table != recipe.tree().values.end() && table->contains(key.substr(dot + 1));
 }
 
+// A model in this process may say how it wants to be asked: davinci.toml in its folder, below
+// everything that is set. Prompts that it names lie in its folder or come with davinci.
+Status AddSettingsOfModel(config::Recipe* recipe) {
+  const nlohmann::json& values = recipe->tree().values;
+  if (!IsSet(*recipe, "llm.endpoints") ||
+      values["llm"]["endpoints"] != nlohmann::json::array({kEmbedded}))
+    return Status::Ok();
+  DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
+  std::string model = IsSet(*recipe, "llm.model") && values["llm"]["model"].is_string()
+                          ? values["llm"]["model"].get<std::string>()
+                          : "";
+  if (model.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(model, ShippedModel(home));
+  }
+  const fs::path file = fs::path(model) / "davinci.toml";
+  std::error_code error;
+  if (!fs::exists(file, error)) return Status::Ok();
+  DAVINCI_ASSIGN_OR_RETURN(config::Recipe own, config::Recipe::Load(file));
+  if (values["task"]["target"] == "cpu") own.Drop("agents.reply");  // short replies are Triton's
+  if (IsSet(own, "agents.prompts") && own.tree().values["agents"]["prompts"].is_string()) {
+    const fs::path prompts = own.tree().values["agents"]["prompts"].get<std::string>();
+    const fs::path beside = fs::path(model) / prompts;
+    DAVINCI_RETURN_IF_ERROR(own.Override(
+        "agents.prompts=" +
+        Quoted((fs::exists(beside, error) ? beside : home / prompts).lexically_normal().string())));
+  }
+  own.Merge(*recipe);
+  *recipe = std::move(own);
+  return Status::Ok();
+}
+
 // Without a model the expert writes the kernels; whether that was so. Its settings are filled in.
 Result<bool> ChooseExpert(const RunFlags& flags, config::Recipe* recipe) {
   const bool named = IsSet(*recipe, "llm.endpoints");
@@ -469,6 +501,7 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
     DAVINCI_RETURN_IF_ERROR(
         recipe.Override(fmt::format("task.target=\"{}\"", gpu ? "cuda" : "cpu")));
   }
+  DAVINCI_RETURN_IF_ERROR(AddSettingsOfModel(&recipe));
   DAVINCI_ASSIGN_OR_RETURN(const bool by_default, ChooseExpert(flags, &recipe));
   ResolvedRecipe resolved;
   resolved.expert_by_default = by_default;

@@ -36,9 +36,14 @@ def main():
         assert "train_nano: evaluate" in rest and "train_nano: sft" not in rest and "correct" in rest, rest
         files = glob.glob(os.path.join(out, "davinci-nano", "*.gguf"))
         assert files and all(os.path.getsize(file) <= 8 << 20 for file in files), files
-        said = subprocess.run([davinci, "generate", "relu", "--model", os.path.join(out, "davinci-nano"), "--device", "cpu",
-                               "--max-tokens", "3"], capture_output=True, text=True, timeout=60)
+        # The model's own settings hold where none are given.
+        said = subprocess.run([davinci, "bench", "--tasks", os.path.join(out, "probes/combination"), "--llm", "embedded", "--model",
+                               os.path.join(out, "davinci-nano"), "--target", "cpu", "--samples", "1", "--turns", "1", "--run",
+                               os.path.join(out, "run")], capture_output=True, text=True, timeout=200)
         assert said.returncode == 0, said.stderr
+        with open(os.path.join(out, "run", "recipe.toml")) as file:
+            recipe = file.read()
+        assert "max_tokens = 64" in recipe and "prompts/compact" in recipe, recipe
         assert make(davinci, out) == f"train_nano: done: {out}\n"
     print("rows to a shipped model in stages")
 
