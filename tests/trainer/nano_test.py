@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
 
 def make(davinci, out, **variables):
@@ -36,10 +36,18 @@ def main():
         assert "train_nano: evaluate" in rest and "train_nano: sft" not in rest and "correct" in rest, rest
         files = glob.glob(os.path.join(out, "davinci-nano", "*.gguf"))
         assert files and all(os.path.getsize(file) <= 8 << 20 for file in files), files
-        # The model's own settings hold where none are given.
-        said = subprocess.run([davinci, "bench", "--tasks", os.path.join(out, "probes/combination"), "--llm", "embedded", "--model",
-                               os.path.join(out, "davinci-nano"), "--target", "cpu", "--samples", "1", "--turns", "1", "--run",
-                               os.path.join(out, "run")], capture_output=True, text=True, timeout=200)
+        # Where it is installed it is the model of --llm embedded, asked as its folder says.
+        home = os.path.join(out, "home")
+        os.mkdir(home)
+        for part in ("prompts", "python", "recipes", "skills", "synth", "tasks"):
+            os.symlink(os.path.join(ROOT, part), os.path.join(home, part))
+        bench = [davinci, "bench", "--tasks", os.path.join(out, "probes/combination"), "--llm", "embedded", "--target", "cpu",
+                 "--samples", "1", "--turns", "1", "--run", os.path.join(out, "run")]
+        said = subprocess.run(bench, capture_output=True, text=True, timeout=60, env={**os.environ, "DAVINCI_HOME": home})
+        assert said.returncode == 2 and "models/davinci-nano" in said.stderr and "--model" in said.stderr, said
+        os.mkdir(os.path.join(home, "models"))
+        os.symlink(os.path.join(out, "davinci-nano"), os.path.join(home, "models", "davinci-nano"))
+        said = subprocess.run(bench, capture_output=True, text=True, timeout=200, env={**os.environ, "DAVINCI_HOME": home})
         assert said.returncode == 0, said.stderr
         with open(os.path.join(out, "run", "recipe.toml")) as file:
             recipe = file.read()
