@@ -89,6 +89,8 @@ train() {
   return $status
 }
 
+shares() { grep -E "^(davinci bench|correct.*, best turn|fast_1 .*, best turn)" "$out/evaluation-$1.txt" || true; }
+
 # Greedy answers to held-out tasks, judged: a table per split.
 evaluate() {
   local model split
@@ -104,7 +106,35 @@ evaluate() {
     echo "train_nano: $split"
     limited "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns 1 \
       --recipe "$asking" --set policy.temperature=0 --set 'judge.turn_protocol="screening"' --set rollout.tasks_in_flight=64 --run "$out/bench/$(basename "$model")-$split" > "$out/evaluation-$split.txt"
-    grep -E "^(davinci bench|correct, best turn|correct, with|fast_1 .*best turn)" "$out/evaluation-$split.txt" || true
+    shares $split
+  done
+}
+
+# Markdown: what the model is, how it was made, what it scored.
+card() {
+  local model=$1 split
+  echo "# davinci-nano"
+  echo
+  echo "A writer of kernels for davinci-kernel: a Qwen3 model of $("$davinci" model inspect "$out/new" | awk '$1 == "parameters" { print $2 }') parameters, trained from nothing on answers of the"
+  echo "project's teacher to generated tasks. It knows the prompts of \`davinci.toml\` alone, and answers nothing else."
+  echo
+  echo "| | |"
+  echo "|---|---|"
+  echo "| made by | \`tools/train_nano.sh\`, recipe \`$recipe\` |"
+  [ -e "$rows/arguments.json" ] && echo "| rows | \`davinci synth pairs\` with $(tr -d '\n' < "$rows/arguments.json" | tr -s ' ') |"
+  echo "| digest of rows and tokenizer | $(grep -o '"data": *"[0-9a-f]*"' "$model/state.json" | tail -c 66 | tr -d '"') |"
+  echo "| updates | $((10#$(basename "$model" | tr -dc 0-9))) |"
+  echo "| weights | Q8_0 |"
+  echo
+  echo "Held-out tasks, one greedy answer each, judged under \`screening\`; in brackets 95 % intervals:"
+  for split in combination style family own; do
+    [ -e "$out/evaluation-$split.txt" ] || continue
+    echo
+    echo "$split:"
+    echo
+    echo '```'
+    shares "$split"
+    echo '```'
   done
 }
 
@@ -112,6 +142,7 @@ convert() {
   rm -rf "$out/davinci-nano"
   "$davinci" model convert "$(newest)" "$out/davinci-nano/davinci-nano.gguf" --quantize q8_0 --split 8MiB
   cp "$asking" "$out/davinci-nano/davinci.toml"
+  card "$(newest)" > "$out/davinci-nano/README.md"
   du -sh "$out/davinci-nano"
 }
 
