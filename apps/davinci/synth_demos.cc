@@ -23,6 +23,7 @@
 #include "davinci/teacher/teacher.h"
 #include "installation.h"
 #include "report.h"
+#include "skills_library.h"
 #include "synth_flags.h"
 
 namespace davinci::app {
@@ -85,6 +86,14 @@ class DemoWriter {
     DAVINCI_ASSIGN_OR_RETURN(const auto grammar, synth::LoadGrammar(folder));
     DAVINCI_ASSIGN_OR_RETURN(const auto styles, synth::LoadStyles(folder));
     DAVINCI_ASSIGN_OR_RETURN(const auto made, teacher::Teacher::Load(folder));
+    if (arguments_.skills > 0) {
+      DAVINCI_ASSIGN_OR_RETURN(const auto records, ShippedRecords());
+      for (const skill::Record& record : records)
+        for (const skill::Evidence& evidence : record.evidence) {
+          double& gain = gains_[{evidence.language, record.skill.name}];
+          gain = std::max(gain, evidence.uplift.median);
+        }
+    }
     if (arguments_.reply == "delta") {
       if (arguments_.languages != std::vector<std::string>{"triton"})
         return InvalidArgument("--reply delta is for --language triton");
@@ -239,6 +248,20 @@ class DemoWriter {
   }
 
  private:
+  // Largest measured uplift in the language first, unmeasured ones last.
+  std::vector<std::string> SkillsByGain(const std::set<std::string>& skills,
+                                        const std::string& language) const {
+    std::vector<std::pair<double, std::string>> order;
+    for (const std::string& skill : skills) {
+      const auto found = gains_.find({language, skill});
+      order.emplace_back(found == gains_.end() ? 0 : -found->second, skill);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<std::string> names;
+    for (const auto& [gain, skill] : order) names.push_back(skill);
+    return names;
+  }
+
   // By candidate, from DIR/results.jsonl.
   Result<std::map<std::string, json>> Verdicts() const {
     DAVINCI_ASSIGN_OR_RETURN(const std::string text,
@@ -278,14 +301,12 @@ class DemoWriter {
         for (const std::string& rule : arguments_.without) allowed.erase(rule);
         const ReplyForm form = prelude_ ? ReplyForm::kDelta : ReplyForm::kFile;
         auto candidate = made.Write(task.graph, task.text, language, allowed, form);
-        // Rules of so many skills alone, in the order of the list of rules.
+        // Rules of so many skills alone: those that gained most where they were measured.
         if (candidate.ok() && arguments_.skills > 0 &&
             candidate->skills.size() > arguments_.skills) {
           std::set<std::string> given;
-          for (const teacher::Rule& rule : teacher::Rules()) {
-            if (candidate->rules.contains(rule.name) && given.size() < arguments_.skills)
-              given.insert(rule.skill);
-          }
+          for (const std::string& skill : SkillsByGain(candidate->skills, name))
+            if (given.size() < arguments_.skills) given.insert(skill);
           for (const teacher::Rule& rule : teacher::Rules())
             if (!given.contains(rule.skill)) allowed.erase(rule.name);
           candidate = made.Write(task.graph, task.text, language, allowed, form);
@@ -384,6 +405,7 @@ class DemoWriter {
 
   DemoArguments arguments_;
   std::optional<agent::Prelude> prelude_;  // of --reply delta
+  std::map<std::pair<std::string, std::string>, double> gains_;  // by language and skill
   std::map<std::string, Demo> demos_;
   std::map<std::string, size_t> refused_, rules_, skills_, own_;
 };

@@ -37,7 +37,9 @@ struct PairArguments {
   std::string language = "triton";
   std::string reply = "delta";
   std::string prompts = "compact";
-  std::string device = "NVIDIA H100 80GB HBM3";
+  std::vector<std::string> devices = {"NVIDIA H100 80GB HBM3", "NVIDIA H200",
+                                      "NVIDIA A100-SXM4-80GB", "NVIDIA L40S",
+                                      "NVIDIA GeForce RTX 4090", ""};
   std::string tokenizer;
   size_t shard = 8192;
   teacher::PairSettings settings;
@@ -58,7 +60,7 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"language", arguments.language},
           {"reply", arguments.reply},
           {"prompts", arguments.prompts},
-          {"device", arguments.device},
+          {"devices", arguments.devices},
           {"tokenizer", arguments.tokenizer},
           {"shard", arguments.shard},
           {"with_skills", arguments.settings.with_skills},
@@ -193,8 +195,11 @@ Status Run(PairArguments arguments) {
   settings.reply = arguments.reply == "delta" ? ReplyForm::kDelta : ReplyForm::kFile;
   agent::DeviceFacts facts;
   facts.target = arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
-  facts.name = arguments.device;
-  DAVINCI_ASSIGN_OR_RETURN(settings.device, agent::DescribeDevice(prompts, facts));
+  for (const std::string& name : arguments.devices) {
+    facts.name = name;
+    DAVINCI_ASSIGN_OR_RETURN(const std::string text, agent::DescribeDevice(prompts, facts));
+    settings.devices.push_back(text);
+  }
   if (!arguments.tokenizer.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const auto tokenizer, text::Tokenizer::Load(arguments.tokenizer));
     settings.limits.count_tokens = [tokenizer](std::string_view text) {
@@ -238,14 +243,15 @@ void AddSynthPairs(CLI::App* synth, int* exit_code) {
       ->check(CLI::IsMember({"delta", "file"}));
   pairs->add_option("--prompts", arguments->prompts, "compact (default) or full")
       ->check(CLI::IsMember({"compact", "full"}));
-  pairs->add_option("--device", arguments->device, "name of the device in prompts");
+  pairs->add_option("--device", arguments->devices,
+                    "names of devices, of which a prompt has one (default: some GPUs, and none)");
   pairs->add_option("--tokenizer", arguments->tokenizer,
                     "tokenizer.json, or folder of the model to be trained, that counts tokens "
                     "(default: an estimate)");
   pairs->add_option("--shard", arguments->shard, "tasks of a file (default 8192)")
       ->check(CLI::Range(size_t{1}, size_t{1} << 20));
   pairs->add_option("--with-skills", arguments->settings.with_skills,
-                    "share of prompts that show skills (default 0.3)")
+                    "share of prompts that show skills (default 0.15)")
       ->check(CLI::Range(0.0, 1.0));
   pairs->add_option("--varied", arguments->settings.varied,
                     "share of tasks with other names, texts and formatting around the same code "

@@ -8,14 +8,18 @@
 #include <thread>
 
 #include "davinci/agent/device_facts.h"
+#include "davinci/agent/selection_agent.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/config/task_config.h"
 #include "davinci/skill/formats.h"
+#include "davinci/skill/reference_query.h"
 #include "davinci/synth/text.h"
 #include "davinci/teacher/demos/demo_rows.h"
 #include "davinci/text/tokenizer.h"
 #include "installation.h"
 #include "report.h"
+#include "skills_library.h"
 
 namespace davinci::app {
 namespace {
@@ -30,6 +34,7 @@ struct RowArguments {
   std::string out;
   std::string prompts = "compact";
   std::string tokenizer;
+  std::string device = "NVIDIA H100 80GB HBM3";
   teacher::RowLimits limits;
 };
 
@@ -41,20 +46,6 @@ Result<std::vector<json>> Lines(const fs::path& file) {
     if (row.is_object()) lines.push_back(std::move(row));
   }
   return lines;
-}
-
-// "[sizes.cpu]" of a sidecar.
-std::vector<std::pair<std::string, std::string>> SizesOf(const std::string& sidecar,
-                                                         const std::string& target) {
-  std::vector<std::pair<std::string, std::string>> sizes;
-  bool inside = false;
-  for (const std::string_view line : synth::Split(sidecar, '\n')) {
-    if (line.starts_with('[')) inside = line == "[sizes." + target + "]";
-    const size_t at = line.find(" = ");
-    if (inside && at != std::string_view::npos)
-      sizes.emplace_back(line.substr(0, at), line.substr(at + 3));
-  }
-  return sizes;
 }
 
 Status Run(RowArguments arguments) {
@@ -81,9 +72,16 @@ Status Run(RowArguments arguments) {
     auto evaluation = EvaluationFromJson(row.contains("evaluation") ? row["evaluation"] : row);
     if (evaluation.ok()) verdicts[row.value("id", "")] = std::move(*evaluation);
   }
-  agent::DeviceFacts facts =
+  const agent::DeviceFacts facts =
       agent::CpuFacts(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-  DAVINCI_ASSIGN_OR_RETURN(const std::string device, agent::DescribeDevice(prompts, facts));
+  std::map<Target, std::string> devices;
+  DAVINCI_ASSIGN_OR_RETURN(devices[Target::kCpu], agent::DescribeDevice(prompts, facts));
+  agent::DeviceFacts gpu;
+  gpu.target = Target::kCuda;
+  gpu.name = arguments.device;
+  for (const auto& [id, verdict] : verdicts) agent::LearnFromEvaluation(verdict, &gpu);
+  DAVINCI_ASSIGN_OR_RETURN(devices[Target::kCuda], agent::DescribeDevice(prompts, gpu));
+  DAVINCI_ASSIGN_OR_RETURN(const OpenedLibrary searched, OpenForReading((home / "skills").string()));
   std::string text;
   std::map<std::string, size_t> kept, left_out;
   DAVINCI_ASSIGN_OR_RETURN(const auto demos, Lines(folder / "demos.jsonl"));
@@ -97,21 +95,29 @@ Status Run(RowArguments arguments) {
         continue;
       }
       teacher::Demonstration& made = by_language[language];
-      const std::string target = language == "cpp" ? "cpu" : "cuda";
-      made.brief.id = demo["id"];
-      made.brief.reference = demo["source"];
-      made.brief.entry = demo.value("entry", "Model");
-      made.brief.class_name = made.brief.entry + "New";
-      made.brief.target = language == "cpp" ? Target::kCpu : Target::kCuda;
-      made.brief.language = language == "cpp"    ? davinci::Language::kCpp
-                            : language == "cuda" ? davinci::Language::kCuda
-                                                 : davinci::Language::kTriton;
-      made.brief.precision = demo.value("precision", "fp32");
-      made.brief.sizes = SizesOf(demo.value("sidecar", ""), target);
-      made.family = demo.value("family", "");
-      made.split = demo.value("split", "train");
-      made.device = language == "cpp" ? device : "";
-      made.attempts.push_back({id, candidate["source"], candidate["skills"], candidate["rules"],
+      if (made.attempts.empty()) {
+        const Target target = language == "cpp" ? Target::kCpu : Target::kCuda;
+        DAVINCI_ASSIGN_OR_RETURN(const auto config,
+                                 config::ParseTaskConfig(demo.value("sidecar", ""),
+                                                         demo["id"].get<std::string>() + ".toml"));
+        // Delta replies were judged as files; a row holds the reply.
+        made.brief = agent::BriefOf(config, config.CandidateEntry(), target,
+                                    *ParseLanguage(language),
+                                    candidate.contains("reply") ? ReplyForm::kDelta
+                                                                : ReplyForm::kFile);
+        made.brief.id = demo["id"];
+        made.brief.reference = demo["source"];
+        made.family = demo.value("family", "");
+        made.split = demo.value("split", "train");
+        made.device = devices.at(target);
+        DAVINCI_ASSIGN_OR_RETURN(
+            const auto hits,
+            searched.library->SearchFor({target, made.brief.language},
+                                        skill::QueryFromReference(made.brief.reference),
+                                        agent::kNumCandidates));
+        for (const skill::Ranked& hit : hits) made.found.push_back(hit.record.skill.name);
+      }
+      made.attempts.push_back({id, candidate.value("reply", candidate["source"].get<std::string>()), candidate["skills"], candidate["rules"],
                                candidate.value("mutation", ""), verdict->second});
     }
     for (const auto& [language, demonstration] : by_language) {
@@ -149,6 +155,8 @@ void AddSynthRows(CLI::App* synth, int* exit_code) {
   rows->add_option("--tokenizer", arguments->tokenizer,
                    "tokenizer.json, or folder of the model to be trained, that counts tokens "
                    "(default: an estimate)");
+  rows->add_option("--device", arguments->device,
+                   "name of the GPU in prompts where the verdicts have none");
   rows->add_option("--policy-tokens", arguments->limits.policy_tokens,
                    "longest prompt of the policy and of the summary (default 3500)");
   rows->add_option("--selection-tokens", arguments->limits.selection_tokens,

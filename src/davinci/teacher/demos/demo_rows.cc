@@ -9,7 +9,6 @@
 #include "davinci/agent/selection_agent.h"
 #include "davinci/agent/summary_agent.h"
 #include "davinci/agent/trigger.h"
-#include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
 #include "davinci/data/shown_interval.h"
 #include "davinci/llm/tools.h"
@@ -152,27 +151,24 @@ class Maker {
     return Status::Ok();
   }
 
-  // The skills that helped among others, in an order that the task decides.
+  // The skills that helped among those that a rollout would show.
   Status Selection(const Attempt& best) {
     selected_ = true;
-    if (best.skills.empty()) return Status::Ok();
-    std::vector<std::pair<std::string, std::string>> order;
-    for (const auto& [name, skill] : library_)
-      if (std::find(best.skills.begin(), best.skills.end(), name) == best.skills.end())
-        order.emplace_back(Sha256Hex(best.id + name), name);
-    std::sort(order.begin(), order.end());
-    order.resize(std::min(order.size(), agent::kNumCandidates - best.skills.size()));
-    for (const std::string& name : best.skills) order.emplace_back(Sha256Hex(best.id + name), name);
-    std::sort(order.begin(), order.end());
-    std::vector<std::string> shown;
-    for (const auto& [hash, name] : order) shown.push_back(name);
+    std::vector<std::string> shown = demo_.found, helped;
+    if (shown.size() > agent::kNumCandidates) shown.resize(agent::kNumCandidates);
+    for (const std::string& name : best.skills)
+      if (std::find(shown.begin(), shown.end(), name) != shown.end()) helped.push_back(name);
+    if (helped.empty()) {
+      ++made_.left_out["selection: retrieval finds no skill that helps"];
+      return Status::Ok();
+    }
     DAVINCI_ASSIGN_OR_RETURN(const auto candidates, Skills(shown));
     DAVINCI_ASSIGN_OR_RETURN(
         const llm::Request request,
         agent::BuildSelectionRequest(prompts_, demo_.brief, demo_.device, candidates));
     nlohmann::ordered_json arguments = {{"think", ""},
                                         {"selected_skills", nlohmann::ordered_json::array()}};
-    for (const std::string& name : best.skills)
+    for (const std::string& name : helped)
       arguments["selected_skills"].push_back(
           {{"name", name}, {"reason", library_.at(name).description}});
     DAVINCI_ASSIGN_OR_RETURN(Row prompt, sftdata::RowOfRequest(llm::ToJson(request)));
@@ -180,6 +176,7 @@ class Maker {
                                              Calls(llm::kSelectSkillsTool, JsonText(arguments)),
                                              shown, agent::kMaxSelectedSkills);
     if (!example.problem.empty()) return InvalidArgument(example.problem);
+    example.row.origin.skills = helped;
     Keep(std::move(example.row), "selection", best, limits_.selection_tokens);
     return Status::Ok();
   }

@@ -6,7 +6,7 @@
 // | policy    | task and the skills of the best attempt                      | the best attempt  |
 // | repair    | the same, an earlier attempt that is wrong or slower, the    | the best attempt  |
 // |           | judge's feedback on it                                       |                   |
-// | selection | task, skills of the library                                  | skills that help  |
+// | selection | task, skills that retrieval finds                            | those that help   |
 // | summary   | two attempts with their measurements                         | the skill between |
 //
 // Only significant measurements count. A best attempt that was timed and is not significantly
@@ -44,6 +44,9 @@ struct Demonstration {
   std::string family, split;
   std::string device;             // DescribeDevice()'s text
   std::vector<Attempt> attempts;  // of one language; the last is the best
+  // Skills that retrieval finds for the task, best first: what a Selection agent is shown
+  // (rollout/schemes.cc). Without any there is no row of the selection.
+  std::vector<std::string> found;
 };
 
 struct RowLimits {

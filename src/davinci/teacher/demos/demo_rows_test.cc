@@ -42,6 +42,7 @@ Demonstration Softmax() {
                     {"fast_exp"},
                     "",
                     Judged(2.0)}};
+  made.found = {"reduce-columns-row-by-row", "branch-free-exp", "independent-partial-sums"};
   return made;
 }
 
@@ -92,6 +93,22 @@ TEST(DemoRows, MeasuredGainGivesRowsOfAllAgentsThatReadBackAlike) {
   EXPECT_THAT(repair[3].content, HasSubstr("Turn 1 of 2"));
   EXPECT_THAT(repair[4].content, HasSubstr("fast"));
   EXPECT_EQ(repair[4].weight, 1);
+}
+
+TEST(DemoRows, SelectionShowsWhatRetrievalFindsInItsOrder) {
+  const DemoRows made = Rows(Softmax());
+  const std::string& asked = made.rows[2].messages[1].content;
+  size_t before = 0;
+  for (const std::string& name : Softmax().found) {
+    const size_t at = asked.find(name);
+    ASSERT_NE(at, std::string::npos) << name;
+    EXPECT_GT(at, before);
+    before = at;
+  }
+  EXPECT_EQ(asked.find("fuse-pointwise-chain"), std::string::npos);
+  Demonstration missed = Softmax();
+  missed.found = {"reduce-columns-row-by-row"};
+  EXPECT_EQ(Rows(missed).left_out.at("selection: retrieval finds no skill that helps"), 1u);
 }
 
 TEST(DemoRows, WithoutGainOnlyThePolicyLearns) {

@@ -76,6 +76,12 @@ std::vector<skill::Skill> PairMaker::SkillsShown(const std::string& id,
   return shown;
 }
 
+const std::string& PairMaker::Device(const std::string& id) const {
+  static const std::string none;
+  const auto& devices = settings_.devices;
+  return devices.empty() ? none : devices[HashBytes(id, 31) % devices.size()];
+}
+
 synth::PairText PairMaker::Text(const synth::SampledTask& task, const Candidate& candidate) const {
   synth::PairText pair{task.text.source, DemoSidecar(task.text), candidate.source, task.text.entry};
   SplitMix64 rng(HashBytes(task.id, 29));
@@ -111,7 +117,7 @@ Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
   const auto skills = SkillsShown(task.id, *candidate);
   DAVINCI_ASSIGN_OR_RETURN(
       const agent::Conversation conversation,
-      agent::StartConversation(prompts_, brief, settings_.device, skills));
+      agent::StartConversation(prompts_, brief, Device(task.id), skills));
   DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
                            agent::BuildPolicyRequest(conversation, kAnyLength));
   sftdata::Row row;

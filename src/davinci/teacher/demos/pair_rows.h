@@ -25,8 +25,8 @@ namespace davinci::teacher {
 struct PairSettings {
   Language language = Language::kTriton;
   ReplyForm reply = ReplyForm::kDelta;
-  std::string device;       // DescribeDevice()'s text
-  double with_skills = 0.3;  // share of prompts that show skills
+  std::vector<std::string> devices;  // DescribeDevice()'s texts, of which a task gets one
+  double with_skills = 0.15;         // share of prompts that show skills
   size_t reply_tokens = 1200;
   RowLimits limits;  // of the prompt; at most max_skills are shown
   double varied = 0.9;  // share of tasks that are written anew (synth/variation.h)
@@ -49,6 +49,7 @@ class PairMaker {
   synth::PairText Text(const synth::SampledTask& task, const Candidate& candidate) const;
 
  private:
+  const std::string& Device(const std::string& id) const;
   std::vector<skill::Skill> SkillsShown(const std::string& id, const Candidate& candidate) const;
 
   const Teacher& teacher_;

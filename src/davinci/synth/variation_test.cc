@@ -1,0 +1,98 @@
+#include "davinci/synth/variation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "davinci/synth/text.h"
+
+namespace davinci::synth {
+namespace {
+
+const Corpus& TheCorpus() {
+  static const Corpus* corpus =
+      new Corpus(LoadCorpus(std::filesystem::path(DAVINCI_SOURCE_DIR) / "synth").value());
+  return *corpus;
+}
+
+PairText Written() {
+  PairText pair;
+  pair.task =
+      "import torch\nimport torch.nn as nn\n\nROWS = 64\n\n\n"
+      "class Model(nn.Module):\n    \"\"\"What it was.\"\"\"\n\n"
+      "    def __init__(self, width):\n        super().__init__()\n"
+      "        self.projection9 = nn.Linear(width, 16, bias=False)\n        self.norm = width\n\n"
+      "    def forward(self, x):\n        # the old step\n"
+      "        return self.projection9(x) + x.norm()\n\n\n"
+      "def get_inputs():\n    return [torch.randn(ROWS, 32)]\n\n\n"
+      "def get_init_inputs():\n    return [32]\n";
+  pair.sidecar = "precision = \"fp32\"\n\n[sizes.cuda]\nROWS = 64\n";
+  pair.answer = "class ModelNew(Model):\n    def forward(self, x):\n        w = self.projection9.weight\n";
+  return pair;
+}
+
+// The name of the attribute that the module gets.
+std::string Attribute(const std::string& task) {
+  const size_t end = task.find("nn.Linear(");
+  const size_t begin = task.rfind("self.", end) + 5;
+  return task.substr(begin, task.find(' ', begin) - begin);
+}
+
+TEST(Variation, SameSeedGivesTheSameTexts) {
+  for (const uint64_t seed : {1, 2, 3}) {
+    const PairText once = Varied(TheCorpus(), Written(), seed);
+    const PairText again = Varied(TheCorpus(), Written(), seed);
+    EXPECT_EQ(once.task + once.sidecar + once.answer, again.task + again.sidecar + again.answer);
+  }
+}
+
+TEST(Variation, AttributesOfTaskAndAnswerAreAlike) {
+  std::set<std::string> names;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const PairText pair = Varied(TheCorpus(), Written(), seed);
+    const std::string name = Attribute(pair.task);
+    names.insert(name);
+    EXPECT_NE(pair.answer.find("self." + name + ".weight"), std::string::npos) << pair.answer;
+    EXPECT_NE(pair.task.find("self." + name + "(x)"), std::string::npos) << pair.task;
+    // A name that is a method elsewhere stays.
+    EXPECT_NE(pair.task.find("self.norm = width"), std::string::npos) << pair.task;
+  }
+  EXPECT_GT(names.size(), 20u);
+}
+
+TEST(Variation, TextsAroundTheCodeChangeAndTheCodeStays) {
+  std::set<std::string> docstrings, tails, starts;
+  size_t unnamed = 0, tables = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const PairText pair = Varied(TheCorpus(), Written(), seed);
+    for (const char* code : {"super().__init__()", "return [torch.randn(ROWS, 32)]", "return [32]",
+                             "def forward(self, x):", "ROWS = 64"})
+      EXPECT_NE(pair.task.find(code), std::string::npos) << pair.task;
+    const size_t text = pair.task.find("\"\"\"", pair.task.find("class Model"));
+    docstrings.insert(text == std::string::npos ? "" : pair.task.substr(text, 30));
+    tails.insert(pair.task.substr(pair.task.size() - 20));
+    starts.insert(pair.task.substr(0, 8));
+    unnamed += pair.task.find("import torch.nn as nn") == std::string::npos;
+    tables += pair.sidecar.find("[sizes") != std::string::npos;
+    EXPECT_TRUE(pair.task.ends_with("\n"));
+  }
+  EXPECT_GT(docstrings.size(), 50u);
+  EXPECT_TRUE(docstrings.contains(""));
+  EXPECT_GT(tails.size(), 20u);
+  EXPECT_GT(starts.size(), 5u);
+  EXPECT_GT(unnamed, 20u);
+  // Most files say their sizes themselves.
+  EXPECT_GT(tables, 20u);
+  EXPECT_LT(tables, 150u);
+}
+
+TEST(Variation, SizesOfAnotherTargetStayATable) {
+  PairText pair = Written();
+  pair.sidecar = "precision = \"fp32\"\n\n[sizes.cuda]\nROWS = 4096\n";
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    EXPECT_EQ(Varied(TheCorpus(), pair, seed).sidecar, pair.sidecar);
+}
+
+}  // namespace
+}  // namespace davinci::synth

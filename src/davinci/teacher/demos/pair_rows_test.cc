@@ -1,0 +1,169 @@
+#include "davinci/teacher/demos/pair_rows.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "davinci/agent/policy_agent.h"
+#include "davinci/config/task_config.h"
+#include "davinci/skill/formats.h"
+
+namespace davinci::teacher {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::filesystem::path kRoot = DAVINCI_SOURCE_DIR;
+
+struct World {
+  synth::Grammar grammar = synth::LoadGrammar(kRoot / "synth").value();
+  synth::StyleBook styles = synth::LoadStyles(kRoot / "synth").value();
+  synth::Corpus corpus = synth::LoadCorpus(kRoot / "synth").value();
+  Teacher teacher = Teacher::Load(kRoot / "synth").value();
+  agent::PromptSet prompts =
+      agent::PromptSet::Load(kRoot / "prompts", kRoot / "prompts/compact").value();
+  std::map<std::string, skill::Skill> library;
+};
+
+const World& TheWorld() {
+  static const World* world = [] {
+    auto* made = new World;
+    const auto read = skill::ReadSkills(kRoot / "skills");
+    for (const auto& document : read->documents)
+      made->library[document.skill.name] = document.skill;
+    return made;
+  }();
+  return *world;
+}
+
+std::vector<synth::SampledTask> Sampled(size_t count, uint64_t first = 0) {
+  synth::SampleOptions options;
+  options.count = count;
+  options.seed = 5;
+  options.first = first;
+  std::vector<synth::SampledTask> tasks;
+  EXPECT_TRUE(synth::SampleTasks(TheWorld().grammar, TheWorld().styles, options,
+                                 [&](const synth::SampledTask& task) {
+                                   tasks.push_back(task);
+                                   return Status::Ok();
+                                 })
+                  .ok());
+  return tasks;
+}
+
+PairMaker Maker(const PairSettings& settings) {
+  const World& world = TheWorld();
+  return PairMaker(world.teacher, world.prompts, world.library, world.corpus, settings);
+}
+
+TEST(PairRows, PromptsAreThoseThatRolloutsSend) {
+  for (const auto& [language, reply] :
+       {std::pair{Language::kTriton, ReplyForm::kDelta}, {Language::kTriton, ReplyForm::kFile},
+        {Language::kCpp, ReplyForm::kFile}, {Language::kCuda, ReplyForm::kFile}}) {
+    PairSettings settings;
+    settings.language = language;
+    settings.reply = reply;
+    settings.with_skills = 0;
+    settings.reply_tokens = 100000;
+    settings.devices = {"A device."};
+    const PairMaker maker = Maker(settings);
+    size_t made = 0, half = 0, shapes = 0;
+    for (const auto& task : Sampled(60)) {
+      const auto row = maker.Make(task).value();
+      if (!row.row) continue;
+      ++made;
+      const auto candidate = TheWorld().teacher.Write(
+          task.graph, task.text, language, Teacher::RulesOf(Level::kBest, language), reply);
+      // What the orchestrator makes of a task's file and sidecar.
+      const synth::PairText text = maker.Text(task, *candidate);
+      const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();
+      const bool cpp = language == Language::kCpp;
+      agent::TaskBrief brief = agent::BriefOf(
+          config, config.CandidateEntry(), cpp ? Target::kCpu : Target::kCuda,
+          cpp                           ? davinci::Language::kCpp
+          : language == Language::kCuda ? davinci::Language::kCuda
+                                        : davinci::Language::kTriton,
+          reply);
+      brief.reference = text.task;
+      const auto asked = agent::BuildPolicyRequest(
+          agent::StartConversation(TheWorld().prompts, brief, "A device.", {}).value(), 1 << 20);
+      ASSERT_EQ(row.row->messages.size(), 3u);
+      for (size_t i = 0; i < 2; ++i)
+        EXPECT_EQ(row.row->messages[i].content, asked->messages[i].content);
+      EXPECT_THAT(row.row->messages[0].content,
+                  HasSubstr(task.graph.precision == synth::Precision::kFp32   ? "fp32"
+                            : task.graph.precision == synth::Precision::kFp16 ? "fp16"
+                                                                              : "bf16"));
+      EXPECT_THAT(row.row->messages[0].content, HasSubstr("A device."));
+      half += task.graph.precision != synth::Precision::kFp32;
+      const bool told =
+          row.row->messages[1].content.find("Other shapes are checked") != std::string::npos;
+      EXPECT_EQ(told, !config.variants.empty());
+      shapes += told;
+    }
+    EXPECT_GT(made, 15u);
+    EXPECT_GT(shapes, 0u);
+    if (language == Language::kTriton) {
+      EXPECT_GT(half, 0u);
+    }
+  }
+}
+
+TEST(PairRows, SkillsOfPromptsAreOftenNotThoseOfTheAnswer) {
+  PairSettings settings;
+  settings.with_skills = 0.8;
+  settings.reply_tokens = 100000;
+  settings.limits.policy_tokens = 100000;
+  const PairMaker maker = Maker(settings);
+  size_t none = 0, all = 0, some = 0, wrong = 0, more = 0;
+  for (const auto& task : Sampled(250)) {
+    const auto row = maker.Make(task).value();
+    if (!row.row) continue;
+    const auto candidate =
+        TheWorld()
+            .teacher
+            .Write(task.graph, task.text, Language::kTriton,
+                   Teacher::RulesOf(Level::kBest, Language::kTriton), ReplyForm::kDelta)
+            .value();
+    const auto& shown = row.row->origin.skills;
+    size_t own = 0;
+    for (const std::string& name : shown) own += candidate.skills.contains(name);
+    none += shown.empty();
+    all += !shown.empty() && own == candidate.skills.size() && own == shown.size();
+    some += own > 0 && own < candidate.skills.size() && own == shown.size();
+    more += own > 0 && own < shown.size();
+    wrong += !shown.empty() && own == 0;
+    EXPECT_EQ(row.row->origin.judged, false);
+  }
+  for (const size_t count : {none, all, some, more, wrong}) EXPECT_GT(count, 4u);
+}
+
+TEST(PairRows, DeltaHoldsKernelsAndForwardAlone) {
+  PairSettings settings;
+  settings.varied = 0;
+  const PairMaker maker = Maker(settings);
+  size_t made = 0;
+  for (const auto& task : Sampled(80)) {
+    const auto row = maker.Make(task).value();
+    if (!row.row) continue;
+    ++made;
+    const std::string& reply = row.row->messages.back().content;
+    EXPECT_THAT(reply, HasSubstr(fmt::format("class {0}New({0}):\n", task.text.entry)));
+    EXPECT_THAT(reply, Not(HasSubstr("import ")));
+    EXPECT_THAT(reply, Not(HasSubstr("__init__")));
+    EXPECT_LE(reply.size(), 3 * settings.reply_tokens);
+  }
+  EXPECT_GT(made, 50u);
+}
+
+// Shards draw other candidates, whatever was drawn before.
+TEST(PairRows, ShardsAreMadeAlone) {
+  const auto first = Sampled(5), other = Sampled(5, uint64_t{1} << 24);
+  for (const auto& a : first)
+    for (const auto& b : other) EXPECT_NE(a.id, b.id);
+  EXPECT_EQ(Sampled(5, uint64_t{1} << 24)[4].text.source, other[4].text.source);
+}
+
+}  // namespace
+}  // namespace davinci::teacher
