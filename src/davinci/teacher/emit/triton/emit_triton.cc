@@ -92,17 +92,10 @@ class TritonProduct : private TritonWriter {
     const MatrixProduct& product = *p_[product_.value].product;
     const bool plain = rules_.brief && !batched && !wide && !product.left_transposed &&
                        !product_.mirrored && product_.first.empty() && product_.last.empty();
-    if (plain) Tile(product);
-    for (std::string line : plain ? std::vector<std::string>() :
-         ProductLines(p_, product_, Multiplied(form_.kept), Multiplied(form_.reduced), wide)) {
-      // Pointers that are no names of offsets.
-      for (const auto& [pointer, brief] :
-           {std::pair{"left_ptr", "x"}, std::pair{"right_ptr", "y"}, std::pair{"bias_ptr", "z"}})
-        if (rules_.brief) line = synth::Replaced(line, pointer, brief);
-      if (rules_.brief) line = synth::WithWord(synth::WithWord(line, "depth", "K"), "m", "M");
-      const size_t first = line.find_first_not_of(' ');
-      if (!rules_.brief || line[first] != '#') Line(line);
-    }
+    if (plain)
+      Tile(product);
+    else
+      WriteOut(wide);
     Line("inside = in_row & in_col");
     Decompose(form_.kept, "row");
     Decompose(form_.reduced, "col");
@@ -132,6 +125,22 @@ class TritonProduct : private TritonWriter {
   }
 
  private:
+  // The loop over the inner dimension.
+  void WriteOut(bool wide) {
+    const std::vector<std::string> lines =
+        ProductLines(p_, product_, Multiplied(form_.kept), Multiplied(form_.reduced), wide);
+    for (std::string line : lines) {
+      if (rules_.brief) {
+        if (line[line.find_first_not_of(' ')] == '#') continue;
+        // Pointers that are no names of offsets.
+        for (const auto& [pointer, name] :
+             {std::pair{"left_ptr", "x"}, std::pair{"right_ptr", "y"}, std::pair{"bias_ptr", "z"}})
+          line = synth::Replaced(line, pointer, name);
+        line = synth::WithWord(synth::WithWord(line, "depth", "K"), "m", "M");
+      }
+      Line(line);
+    }
+  }
   // The prelude's tile of a product.
   void Tile(const MatrixProduct& product) {
     const std::string helper = product.right_transposed ? "dot_nt" : "dot_nn";
