@@ -43,6 +43,7 @@ endif()
 
 function(davinci_module name)
   cmake_parse_arguments(ARG "" "" "FOLDERS;DEPS;LIBS" ${ARGN})
+  list(REMOVE_ITEM ARG_FOLDERS .)
   list(TRANSFORM ARG_FOLDERS REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1/*.cc" OUTPUT_VARIABLE patterns)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${patterns})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")

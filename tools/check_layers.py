@@ -5,7 +5,8 @@
 
 A module is a folder of src/davinci/. For every file of a module and of apps/: an #include "davinci/…" must name the own module or one of a
 lower layer, and that one must be listed in the DEPS of the module's CMakeLists.txt. Every listed dependency must be
-used by some file that is not a test. Exit status 1 and one line per violation otherwise.
+used by some file that is not a test. Sub-folders stand in FOLDERS, lower ones first: a file includes its own folder, those
+before it, and, in the module's own folder, all ("." places that one in the list). Exit status 1 and one line per violation otherwise.
 """
 import re
 import sys
@@ -28,26 +29,28 @@ KEYWORDS = {"FOLDERS", "DEPS", "LIBS"}
 
 
 def declaration(cmake_file):
-    """(name, DEPS) of the davinci_module() call in a CMakeLists.txt, or None."""
+    """(name, DEPS, FOLDERS) of the davinci_module() call in a CMakeLists.txt, or None."""
     call = MODULE.search(re.sub(r"#[^\n]*", "", cmake_file.read_text())) if cmake_file.is_file() else None
     if not call:
         return None
-    deps, keyword = set(), None
+    deps, folders, keyword = set(), [], None
     for word in call.group(2).split():
         if word in KEYWORDS:
             keyword = word
         elif keyword == "DEPS":
             deps.add(word)
-    return call.group(1), deps
+        elif keyword == "FOLDERS":
+            folders.append(word)
+    return call.group(1), deps, folders
 
 
 def modules_of(root):
-    """{folder: (name, DEPS or None)}; a file belongs to the deepest folder that contains it."""
+    """{folder: (name, DEPS or None, FOLDERS)}; a file belongs to the deepest folder that contains it."""
     modules = {}
     for folder in sorted(p for p in (root / "src/davinci").iterdir() if p.is_dir()):
-        modules[folder] = declaration(folder / "CMakeLists.txt") or (folder.name, None)
+        modules[folder] = declaration(folder / "CMakeLists.txt") or (folder.name, None, [])
     if (root / "apps").is_dir():
-        modules[root / "apps"] = ("apps", None)  # an executable links what it needs, a missing library is a link error
+        modules[root / "apps"] = ("apps", None, [])  # an executable links what it needs, a missing library is a link error
     return modules
 
 
@@ -58,8 +61,14 @@ def check(root):
     def owner(file):
         return next((modules[folder][0] for folder in file.parents if folder in modules), None)
 
-    used = {name: {} for name, _ in modules.values()}
-    for folder, (module, _) in modules.items():
+    used = {name: {} for name, _, _ in modules.values()}
+    for folder, (module, _, folders) in modules.items():
+
+        def height(file, folder=folder, folders=folders):
+            """Place in FOLDERS; the module's own folder is the highest, where "." does not stand there."""
+            part = str(file.parent.relative_to(folder))
+            return folders.index(part) if part in folders else len(folders) if part == "." else -1
+
         if module not in LAYER:
             problems.append(f"{folder.relative_to(root)}: no layer; give {module} a number in tools/check_layers.py")
             continue
@@ -76,9 +85,12 @@ def check(root):
                 elif other != module and LAYER[other] >= LAYER[module]:
                     problems.append(f"{name}:{line}: {module} [{LAYER[module]}] must not include "
                                     f"{other} [{LAYER[other]}]")
+                elif other == module and folders and header.is_file() and height(header) > height(file) >= 0:
+                    problems.append(f"{name}:{line}: {file.parent.name} must not include {found.group(1)}; "
+                                    f"FOLDERS of {module} lists lower folders first")
                 if other != module and not file.stem.endswith("_test"):
                     used[module].setdefault(other, f"{name}:{line}")
-    for folder, (module, deps) in modules.items():
+    for folder, (module, deps, _) in modules.items():
         if deps is None or module not in LAYER:
             continue
         cmake_file = (folder / "CMakeLists.txt").relative_to(root)

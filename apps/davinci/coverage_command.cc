@@ -129,7 +129,7 @@ class CoverageRun {
     for (const expert::Variant& variant : variants) {
       json candidate = {{"name", variant.name},
                         {"own_kernels", variant.candidate.own_kernels},
-                        {"rules", variant.candidate.rules},
+                        {"rules", variant.candidate.rules.Names()},
                         {"skills", variant.candidate.skills},
                         {"prefers_vendor", variant.candidate.prefers_vendor}};
       for (const auto& left : variant.candidate.left)

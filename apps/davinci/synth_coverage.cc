@@ -62,7 +62,7 @@ class Coverage {
     for (const Language language : kLanguages) {
       for (const Level level : kLevels) {
         const auto candidate =
-            made.Write(task.graph, task.text, language, teacher::Teacher::RulesOf(level, language));
+            made.Write(task.graph, task.text, language, teacher::RuleSet::Of(level, language));
         std::set<std::string> why;
         bool whole = candidate.ok();
         if (!candidate.ok()) {

@@ -297,8 +297,14 @@ class DemoWriter {
         const Level level = level_name == "naive"    ? Level::kNaive
                             : level_name == "better" ? Level::kBetter
                                                      : Level::kBest;
-        auto allowed = teacher::Teacher::RulesOf(level, language);
-        for (const std::string& rule : arguments_.without) allowed.erase(rule);
+        auto allowed = teacher::RuleSet::Of(level, language);
+        for (const std::string& name_of_rule : arguments_.without) {
+          const auto rule = teacher::RuleNamed(name_of_rule);
+          if (!rule)
+            return InvalidArgument(fmt::format(
+                "--without {}: there is no such rule; docs/synth.md lists them", name_of_rule));
+          allowed.Erase(*rule);
+        }
         const ReplyForm form = prelude_ ? ReplyForm::kDelta : ReplyForm::kFile;
         auto candidate = made.Write(task.graph, task.text, language, allowed, form);
         // Rules of so many skills alone: those that gained most where they were measured.
@@ -307,13 +313,12 @@ class DemoWriter {
           std::set<std::string> given;
           for (const std::string& skill : SkillsByGain(candidate->skills, name))
             if (given.size() < arguments_.skills) given.insert(skill);
-          for (const teacher::Rule& rule : teacher::Rules())
-            if (!given.contains(rule.skill)) allowed.erase(rule.name);
+          for (const teacher::RuleInfo& rule : teacher::Rules())
+            if (!given.contains(std::string(rule.skill))) allowed.Erase(rule.rule);
           candidate = made.Write(task.graph, task.text, language, allowed, form);
         }
         if (candidate.ok() && candidate->prefers_vendor && level == Level::kBest)
-          if (auto vendor = made.WriteVendor(task.graph, task.text, language, form);
-              vendor.ok())
+          if (auto vendor = made.WriteVendor(task.graph, task.text, language, form); vendor.ok())
             candidate = std::move(vendor);
         if (!candidate.ok()) {
           ++refused_[fmt::format("{}: {}", name, candidate.status().message())];
@@ -337,13 +342,13 @@ class DemoWriter {
                                      {"language", name},
                                      {"level", level_name},
                                      {"source", candidate->source},
-                                     {"rules", candidate->rules},
+                                     {"rules", candidate->rules.Names()},
                                      {"skills", candidate->skills},
                                      {"own_kernels", candidate->own_kernels},
                                      {"torch_calls", candidate->left.size()}});
         if (prelude_) row["candidates"].back()["reply"] = reply;
         *jobs += JobOf(task.id, id, language);
-        for (const std::string& rule : candidate->rules) ++rules_[rule];
+        for (const std::string& rule : candidate->rules.Names()) ++rules_[rule];
         for (const std::string& skill : candidate->skills) ++skills_[skill];
         own_[name] += candidate->own_kernels > 0;
         const auto binding =
@@ -393,7 +398,7 @@ class DemoWriter {
                                       {"level", "mutated"},
                                       {"mutation", mutation},
                                       {"source", *source},
-                                      {"rules", candidate.rules},
+                                      {"rules", candidate.rules.Names()},
                                       {"skills", candidate.skills},
                                       {"own_kernels", candidate.own_kernels},
                                       {"torch_calls", candidate.left.size()}});
@@ -429,9 +434,10 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
   demos->add_option("--without", arguments->without, "rules that are not applied");
   demos->add_option("--skills", arguments->skills,
                     "most skills whose rules one candidate uses (default: any number)");
-  demos->add_option("--reply", arguments->reply,
-                    "file (default) or delta: candidates are made of short replies, which "
-                    "demos.jsonl holds as well")
+  demos
+      ->add_option("--reply", arguments->reply,
+                   "file (default) or delta: candidates are made of short replies, which "
+                   "demos.jsonl holds as well")
       ->check(CLI::IsMember({"file", "delta"}));
   demos->add_flag("--mutated", arguments->mutated,
                   "also the last level's candidate with one mistake, for repair rows");

@@ -55,6 +55,14 @@ class Layers(unittest.TestCase):
     def test_unknown_module_is_found(self):
         self.expect({"src/davinci/misc/x.h": ""}, "src/davinci/misc: no layer")
 
+    def test_lower_folder_that_includes_a_higher_one_is_found(self):
+        folders = {"src/davinci/store/CMakeLists.txt": "davinci_module(store FOLDERS low high DEPS base LIBS sqlite)",
+                   "src/davinci/store/high/d.h": '#include "davinci/store/low/c.h"\n', "src/davinci/store/low/c.h": ""}
+        self.assertEqual(run("check_layers.py", {**GOOD, **folders})[0], 0)
+        self.expect({**folders, "src/davinci/store/low/e.h": '#include "davinci/store/high/d.h"\n'},
+                    "src/davinci/store/low/e.h:1: low must not include davinci/store/high/d.h")
+        self.expect({**folders, "src/davinci/store/low/e.h": '#include "davinci/store/b.h"\n'}, "low must not include")
+
     def test_nested_module_is_a_module_of_its_own(self):
         nested = {
             "src/davinci/numerics/c.h": '#include "davinci/base/a.h"\n',

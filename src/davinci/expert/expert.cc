@@ -14,29 +14,29 @@ constexpr const char* kOwnNames[] = {"kernels", "SOURCE", "FLAGS",  "dv",
 
 // Rules whose gain depends on sizes and machine: a variant without one of them is worth a
 // measurement. In the order in which they are tried.
-constexpr const char* kCostlyRules[] = {"replay_graph",
-                                        "compensated_tf32",
-                                        "vendor_matmul_epilogue",
-                                        "product_epilogue",
-                                        "stored_values",
-                                        "fuse_around_reduction",
-                                        "split_rows",
-                                        "columns_cpp",
-                                        "columns_triton",
-                                        "vendor_conv_epilogue",
-                                        "flash_attention_triton",
-                                        "flash_attention_cpp",
-                                        "one_pass_variance",
-                                        "many_rows",
-                                        "norm_in_registers",
-                                        "softmax_in_registers",
-                                        "fuse_reductions",
-                                        "select_largest",
-                                        "reassociate",
-                                        "fast_exp",
-                                        "wide_loads",
-                                        "warp_rows",
-                                        "read_slices"};
+constexpr teacher::Rule kCostlyRules[] = {teacher::Rule::kReplayGraph,
+                                          teacher::Rule::kCompensatedTf32,
+                                          teacher::Rule::kVendorMatmulEpilogue,
+                                          teacher::Rule::kProductEpilogue,
+                                          teacher::Rule::kStoredValues,
+                                          teacher::Rule::kFuseAroundReduction,
+                                          teacher::Rule::kSplitRows,
+                                          teacher::Rule::kColumnsCpp,
+                                          teacher::Rule::kColumnsTriton,
+                                          teacher::Rule::kVendorConvEpilogue,
+                                          teacher::Rule::kFlashAttentionTriton,
+                                          teacher::Rule::kFlashAttentionCpp,
+                                          teacher::Rule::kOnePassVariance,
+                                          teacher::Rule::kManyRows,
+                                          teacher::Rule::kNormInRegisters,
+                                          teacher::Rule::kSoftmaxInRegisters,
+                                          teacher::Rule::kFuseReductions,
+                                          teacher::Rule::kSelectLargest,
+                                          teacher::Rule::kReassociate,
+                                          teacher::Rule::kFastExp,
+                                          teacher::Rule::kWideLoads,
+                                          teacher::Rule::kWarpRows,
+                                          teacher::Rule::kReadSlices};
 
 }  // namespace
 
@@ -81,7 +81,7 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
     return variants;
   }
   const auto& [graph, text, operators] = task.imported;
-  const auto add = [&](const std::string& name, const std::set<std::string>& rules) {
+  const auto add = [&](const std::string& name, const teacher::RuleSet& rules) {
     if (variants.size() >= most) return;
     auto candidate = teacher_.Write(graph, text, *target, rules);
     if (!candidate.ok()) {
@@ -95,17 +95,17 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
     if (texts.insert(candidate->source).second)
       variants.push_back({name, language, std::move(candidate).value()});
   };
-  const auto best = teacher::Teacher::RulesOf(teacher::Level::kBest, *target);
+  const auto best = teacher::RuleSet::Of(teacher::Level::kBest, *target);
   add("best", best);
   if (variants.empty()) return variants;
-  const std::set<std::string> used = variants.front().candidate.rules;
-  for (const char* rule : kCostlyRules) {
-    if (!used.contains(rule)) continue;
+  const teacher::RuleSet used = variants.front().candidate.rules;
+  for (const teacher::Rule rule : kCostlyRules) {
+    if (!used.Contains(rule)) continue;
     auto without = best;
-    without.erase(rule);
-    add(fmt::format("best without {}", rule), without);
+    without.Erase(rule);
+    add(fmt::format("best without {}", teacher::InfoOf(rule).name), without);
   }
-  add("better", teacher::Teacher::RulesOf(teacher::Level::kBetter, *target));
+  add("better", teacher::RuleSet::Of(teacher::Level::kBetter, *target));
   return variants;
 }
 

@@ -107,9 +107,9 @@ Result<llm::Reply> ExpertBackbone::Generate(const llm::Request& request, const C
   const auto index = static_cast<size_t>(turn.rollout.rollout) % variants.size();
   const size_t step = static_cast<size_t>(turn.turn) - 1;
   const Variant& variant = variants[(index + step) % variants.size()];
-  reply.text = fmt::format("{} ({}; rules: {}).\n\n```python\n{}```\n", variant.name,
-                           LanguageName(variant.language), fmt::join(variant.candidate.rules, ", "),
-                           variant.candidate.source);
+  reply.text = fmt::format(
+      "{} ({}; rules: {}).\n\n```python\n{}```\n", variant.name, LanguageName(variant.language),
+      fmt::join(variant.candidate.rules.Names(), ", "), variant.candidate.source);
   if (request.on_token) request.on_token({.text = reply.text});
   return reply;
 }

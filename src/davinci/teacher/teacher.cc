@@ -12,11 +12,11 @@ Result<Teacher> Teacher::Load(const std::filesystem::path& synth_folder) {
 }
 
 Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
-                                 Language language, const std::set<std::string>& allowed,
-                                 ReplyForm form) const {
+                                 Language language, const RuleSet& allowed, ReplyForm form) const {
   const synth::Binding binding =
       language == Language::kCpp || task.fixed_sizes ? synth::Binding::kCpu : synth::Binding::kCuda;
-  DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, {allowed, binding}));
+  DAVINCI_ASSIGN_OR_RETURN(Program program,
+                           Lower(graph, task.parts, tables_, {allowed.In(language), binding}));
   program.fixed_sizes = task.fixed_sizes;
   return CandidateWriter(std::move(program), graph, task, language, allowed, tables_.math, form)
       .Write();
@@ -28,8 +28,7 @@ Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::R
   options.calls_only = true;
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
   program.fixed_sizes = task.fixed_sizes;
-  return CandidateWriter(std::move(program), graph, task, language, {}, tables_.math, form)
-      .Write();
+  return CandidateWriter(std::move(program), graph, task, language, {}, tables_.math, form).Write();
 }
 
 }  // namespace davinci::teacher

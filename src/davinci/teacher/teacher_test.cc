@@ -63,7 +63,7 @@ TEST(Teacher, GivesAnAnswerToNearlyEveryTaskAndAnOwnKernelToMost) {
   const auto tasks = Tasks(300, 5);
   for (const auto& task : tasks) {
     const auto candidate = All().teacher.Write(task.graph, task.text, Language::kTriton,
-                                               Teacher::RulesOf(Level::kBest, Language::kTriton));
+                                               RuleSet::Of(Level::kBest, Language::kTriton));
     if (!candidate.ok()) continue;
     ++answers;
     own += candidate->own_kernels > 0;
@@ -77,22 +77,22 @@ TEST(Teacher, GivesAnAnswerToNearlyEveryTaskAndAnOwnKernelToMost) {
 TEST(Teacher, EveryRuleShowsWithItsSkillAndNotWithout) {
   auto tasks = Tasks(1500, 6);
   for (auto& task : Tasks(100, 5, "matmul")) tasks.push_back(std::move(task));  // with triangles
-  for (const Rule& rule : Rules()) {
+  for (const RuleInfo& rule : Rules()) {
     EXPECT_TRUE(fs::is_directory(kSource / "skills" / rule.skill)) << rule.skill;
     for (const Language language : rule.languages) {
-      const auto with = Teacher::RulesOf(Level::kBest, language);
+      const auto with = RuleSet::Of(Level::kBest, language);
       auto without = with;
-      without.erase(rule.name);
+      without.Erase(rule.rule);
       size_t shown = 0;
       for (const auto& task : tasks) {
         if (shown == 3) break;
         const auto a = All().teacher.Write(task.graph, task.text, language, with);
-        if (!a.ok() || !a->rules.contains(rule.name)) continue;
+        if (!a.ok() || !a->rules.Contains(rule.rule)) continue;
         ++shown;
-        EXPECT_TRUE(a->skills.contains(rule.skill));
+        EXPECT_TRUE(a->skills.contains(std::string(rule.skill)));
         const auto b = All().teacher.Write(task.graph, task.text, language, without);
         ASSERT_TRUE(b.ok()) << task.id;
-        EXPECT_FALSE(b->rules.contains(rule.name)) << rule.name << " in " << task.id;
+        EXPECT_FALSE(b->rules.Contains(rule.rule)) << rule.name << " in " << task.id;
         EXPECT_NE(a->source, b->source) << rule.name << " in " << task.id;
       }
       EXPECT_GT(shown, 0u) << rule.name << " never shows in " << LanguageName(language);
@@ -107,11 +107,11 @@ TEST(Teacher, SizesInTheTextAreThoseOfTheGpu) {
   for (const auto& task : Tasks(600, 8)) {
     if (!task.text.fixed_sizes || task.graph.Elements(synth::Binding::kCpu) > kFew) continue;
     const auto best = All().teacher.Write(task.graph, task.text, Language::kTriton,
-                                          Teacher::RulesOf(Level::kBest, Language::kTriton));
+                                          RuleSet::Of(Level::kBest, Language::kTriton));
     if (!best.ok()) continue;
     ++seen;
-    EXPECT_FALSE(best->rules.contains("split_rows")) << task.id;
-    EXPECT_FALSE(best->rules.contains("group_tiles")) << task.id;
+    EXPECT_FALSE(best->rules.Contains(Rule::kSplitRows)) << task.id;
+    EXPECT_FALSE(best->rules.Contains(Rule::kGroupTiles)) << task.id;
   }
   EXPECT_GT(seen, 10u);
 }
@@ -121,7 +121,7 @@ TEST(Teacher, AShortSingleOperatorPrefersPyTorch) {
   size_t preferred = 0;
   for (const auto& task : Tasks(600, 9)) {
     const auto best = All().teacher.Write(task.graph, task.text, Language::kTriton,
-                                          Teacher::RulesOf(Level::kBest, Language::kTriton));
+                                          RuleSet::Of(Level::kBest, Language::kTriton));
     if (!best.ok() || !best->prefers_vendor) continue;
     ++preferred;
     EXPECT_EQ(task.graph.pattern->family.find("chain"), std::string::npos) << task.id;
@@ -138,11 +138,11 @@ TEST(Teacher, DirectLaunchesAreOfKernelsThatForwardCalls) {
   size_t direct = 0;
   for (const auto& task : Tasks(200, 10)) {
     const auto best = All().teacher.Write(task.graph, task.text, Language::kTriton,
-                                          Teacher::RulesOf(Level::kBest, Language::kTriton));
+                                          RuleSet::Of(Level::kBest, Language::kTriton));
     if (!best.ok() || best->own_kernels == 0) continue;
     const bool wrapped = best->source.find("@direct\n@triton.jit\ndef ") != std::string::npos;
-    EXPECT_EQ(wrapped, best->rules.contains("direct_launch")) << task.id;
-    EXPECT_FALSE(wrapped && best->rules.contains("replay_graph")) << task.id;
+    EXPECT_EQ(wrapped, best->rules.Contains(Rule::kDirectLaunch)) << task.id;
+    EXPECT_FALSE(wrapped && best->rules.Contains(Rule::kReplayGraph)) << task.id;
     direct += wrapped;
   }
   EXPECT_GT(direct, 20u);
@@ -154,7 +154,7 @@ TEST(Teacher, AProductLessSomethingIsRoundedFirstInCuda) {
   size_t rounded = 0;
   for (const auto& task : Tasks(60, 12, "attention_chain")) {
     const auto best = All().teacher.Write(task.graph, task.text, Language::kCuda,
-                                          Teacher::RulesOf(Level::kBest, Language::kCuda));
+                                          RuleSet::Of(Level::kBest, Language::kCuda));
     if (!best.ok()) continue;
     rounded += best->source.find("__fsub_rn(v") != std::string::npos;
   }
@@ -163,16 +163,15 @@ TEST(Teacher, AProductLessSomethingIsRoundedFirstInCuda) {
 
 TEST(Teacher, WithoutRulesEveryOperatorIsAKernel) {
   // Templates and structure make kernels of what else is a vendor call.
-  auto fusion = Teacher::RulesOf(Level::kBest, Language::kCpp);
-  std::erase_if(fusion, [](const std::string& rule) {
-    return rule.starts_with("flash_") || rule == "select_largest" || rule == "gather_into_places" ||
-           rule == "reduce_weights" || rule == "reassociate" || rule == "scale_by_diagonal";
-  });
+  auto fusion = RuleSet::Of(Level::kBest, Language::kCpp);
+  for (const Rule rule : {Rule::kFlashAttentionCpp, Rule::kSelectLargest, Rule::kGatherIntoPlaces,
+                          Rule::kReduceWeights, Rule::kReassociate, Rule::kScaleByDiagonal})
+    fusion.Erase(rule);
   for (const auto& task : Tasks(200, 7)) {
     const auto naive = All().teacher.Write(task.graph, task.text, Language::kCpp, {});
     const auto best = All().teacher.Write(task.graph, task.text, Language::kCpp, fusion);
     if (!naive.ok() || !best.ok()) continue;
-    EXPECT_TRUE(naive->rules.empty()) << task.id;
+    EXPECT_EQ(naive->rules, RuleSet()) << task.id;
     EXPECT_GE(naive->own_kernels, best->own_kernels) << task.id;
   }
 }

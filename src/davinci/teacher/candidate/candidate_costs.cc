@@ -69,7 +69,7 @@ CandidateWriter::Costs CandidateWriter::OwnCosts() const {
                                               "pointwise", "norm",      "pool",      "softmax",
                                               "resample",  "reduction", "attention", "shape"};
   const double bytes = graph_.precision == synth::Precision::kFp32 ? 4 : 2;
-  const double launch = Allows("direct_launch") ? kDirectLaunch : kOwnLaunch;
+  const double launch = Allows(Rule::kDirectLaunch) ? kDirectLaunch : kOwnLaunch;
   Costs costs;
   for (const Plan::Step& step : plan_.steps) {
     double elements = 0, flops = 0, launches = 0;
@@ -133,7 +133,7 @@ bool CandidateWriter::PlainResult() const {
 }
 
 bool CandidateWriter::Replays() const {
-  if (language_ != Language::kTriton || !Allows("replay_graph") || candidate_.own_kernels == 0)
+  if (language_ != Language::kTriton || !Allows(Rule::kReplayGraph) || candidate_.own_kernels == 0)
     return false;
   if (const auto& from = task_.parts.imported;
       from && (!from->plain_inputs || from->base.empty() || !PlainResult()))

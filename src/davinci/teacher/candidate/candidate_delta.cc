@@ -33,9 +33,8 @@ bool CandidateWriter::OnlyKernelsRead(Id id) const {
     const auto reads = static_cast<Id>(i);
     const bool inside =
         std::any_of(plan_.regions.begin(), plan_.regions.end(), [&](const Region& region) {
-          return !region.outputs.empty() &&
-                 std::find(region.members.begin(), region.members.end(), reads) !=
-                     region.members.end();
+          return !region.outputs.empty() && std::find(region.members.begin(), region.members.end(),
+                                                      reads) != region.members.end();
         });
     if (!inside && (reader.kind != Kind::kOpaque || !reader.own)) return false;
   }
@@ -101,7 +100,7 @@ std::string CandidateWriter::Delta(const std::string& kernels) const {
     ranks[task_.parts.inputs[i]] = InputValue(i).shape.size();
   std::string text = kernels.empty() ? "" : kernels + "\n\n";
   text += fmt::format("class {0}New({0}):\n", task_.entry);
-  if (candidate_.rules.contains("replay_graph")) text += "    @replay\n";
+  if (candidate_.rules.Contains(Rule::kReplayGraph)) text += "    @replay\n";
   text += fmt::format("    def forward(self, {}):\n", synth::Join(task_.parts.inputs, ", "));
   for (const std::string& line : ShortHostText(std::move(lines), ranks))
     text += "        " + line + "\n";

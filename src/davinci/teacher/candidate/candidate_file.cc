@@ -46,7 +46,7 @@ std::string CandidateWriter::KernelSection(const std::string& kernels, const std
                                            const std::set<std::string>& helpers) const {
   const bool triton = language_ == Language::kTriton, cuda = language_ == Language::kCuda;
   std::string file;
-  const bool direct = candidate_.rules.contains("direct_launch");
+  const bool direct = candidate_.rules.Contains(Rule::kDirectLaunch);
   if (!kernels.empty() && triton)
     file += fmt::format("\n\n{}{}{}", direct ? fmt::format("{}\n\n", TritonDirect()) : "",
                         TritonPrelude(helpers), direct ? Direct(kernels) : kernels);
@@ -87,7 +87,7 @@ std::string CandidateWriter::File(const std::string& kernels, const std::string&
   file += KernelSection(kernels, bindings, helpers);
   file += "\n\n" + task_.parts.helpers + task_.parts.constructor;
   const std::string inputs = synth::Join(task_.parts.inputs, ", ");
-  const bool replays = candidate_.rules.contains("replay_graph");
+  const bool replays = candidate_.rules.Contains(Rule::kReplayGraph);
   file += fmt::format("    def {}(self, {}):\n", replays ? "compute" : "forward", inputs);
   for (const std::string& input : task_.parts.inputs)
     if (read_inputs_.contains(input))
@@ -100,7 +100,7 @@ std::string CandidateWriter::KernelImports(const std::string& kernels) const {
   if (kernels.empty()) return "";
   return language_ == Language::kTriton
              ? fmt::format("import triton\nimport triton.language as tl\n{}",
-                           candidate_.rules.contains("direct_launch")
+                           candidate_.rules.Contains(Rule::kDirectLaunch)
                                ? "from triton.runtime import driver\n"
                                : "")
              : std::string("\nimport davinci_runtime as dv\n");
@@ -130,7 +130,7 @@ std::string WithFullNames(const std::string& line) {
 std::string CandidateWriter::ImportedFile(const std::string& kernels, const std::string& bindings,
                                           const std::set<std::string>& helpers) {
   const synth::ImportedParts& from = *task_.parts.imported;
-  const bool replays = candidate_.rules.contains("replay_graph");
+  const bool replays = candidate_.rules.Contains(Rule::kReplayGraph);
   std::string file = from.future + from.source + "\n\nimport torch\n" + KernelImports(kernels) +
                      KernelSection(kernels, bindings, helpers) + "\n\n";
   std::string indent = "    ";

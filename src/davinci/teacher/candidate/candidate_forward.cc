@@ -74,18 +74,11 @@ void CandidateWriter::Opaque(Id id) {
 bool CandidateWriter::OwnTemplate(Id id) {
   const TensorValue& value = p_[id];
   if (value.kind != Kind::kOpaque || value.kernel.empty()) return false;
-  EmitRules rules;
-  rules.flash_attention = Allows(ByLanguage("flash_attention"));
-  rules.stop_at_diagonal = Allows(ByLanguage("stop_at_diagonal"));
-  rules.select_largest = Allows("select_largest");
-  rules.gather_into_places = Allows("gather_into_places");
-  rules.brief = brief_;
-  const auto text = EmitTemplate(
-      {&p_, id, UniqueName(value.kernel), Variable(id), [&](Id read) { return Host(read); }, rules},
-      language_);
+  const auto text = EmitTemplate({&p_, id, UniqueName(value.kernel), Variable(id),
+                                  [&](Id read) { return Host(read); }, rules_},
+                                 language_);
   if (!text) {
-    const bool vendor =
-        language_ != Language::kCuda && rules.flash_attention && value.kernel == "attention";
+    const bool vendor = FlashAttention() && value.kernel == "attention";
     if (value.node >= 0 && !vendor) {
       const synth::Operator& op = *graph_.nodes[static_cast<size_t>(value.node)].op;
       candidate_.left.push_back({op.name, op.family, "no template for these sizes or rules"});
@@ -94,10 +87,7 @@ bool CandidateWriter::OwnTemplate(Id id) {
   }
   Take(*text);
   templates_.insert(id);
-  for (const char* rule : {"flash_attention", "stop_at_diagonal"})
-    if (text->used.contains(rule)) Use(ByLanguage(rule));
-  for (const char* rule : {"select_largest", "gather_into_places"})
-    if (text->used.contains(rule)) Use(rule);
+  candidate_.rules.Insert(text->used);
   MakeContiguous(id);
   return true;
 }
@@ -162,10 +152,10 @@ Id CandidateWriter::Overwritten(const Region& region, Id output) {
   for (const Id member : region.members)
     for (const Id operand : p_[member].operands) {
       const TensorValue& value = p_[operand];
-      const std::string rule = value.what == "conv"     ? "vendor_conv_epilogue"
-                               : value.what == "matmul" ? "vendor_matmul_epilogue"
-                                                        : "";
-      if (value.kind != Kind::kOpaque || rule.empty() || !Allows(rule) || value.view || value.own ||
+      if (value.what != "conv" && value.what != "matmul") continue;
+      const Rule rule =
+          value.what == "conv" ? Rule::kVendorConvEpilogue : Rule::kVendorMatmulEpilogue;
+      if (value.kind != Kind::kOpaque || !Allows(rule) || value.view || value.own ||
           !value.contiguous || strided_.contains(operand) || value.dtype != DType::kFloat ||
           overwritten_.contains(operand) || !region.placements.contains(operand) ||
           region.placements.at(operand).axes != region.placements.at(output).axes)

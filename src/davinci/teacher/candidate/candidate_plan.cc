@@ -6,25 +6,23 @@
 
 namespace davinci::teacher {
 
-void CandidateWriter::MakePlan(const FusionRules& rules) {
-  ProductRules products;
-  products.compensated = Allows("compensated_tf32");
-  products.epilogue = Allows("product_epilogue");
-  if (language_ != Language::kTriton) products.compensated = products.epilogue = false;
+void CandidateWriter::MakePlan() {
+  std::set<Id> vendor;
   const Program before = p_;
   for (bool again = true; again;) {
     again = false;
     p_ = before;
-    ChooseProducts(&p_, products);
-    plan_ = Fuse(&p_, rules);
+    ChooseProducts(&p_, rules_, vendor);
+    plan_ = Fuse(&p_, rules_);
     fused_.assign(plan_.regions.size(), -1);
     for (size_t r = 0; r < plan_.regions.size(); ++r)
       for (const auto& [id, placement] : plan_.regions[r].placements)
-        if (p_[id].own && products.epilogue && IsEpilogue(p_, plan_.regions[r], id)) fused_[r] = id;
+        if (p_[id].own && Allows(Rule::kProductEpilogue) && IsEpilogue(p_, plan_.regions[r], id))
+          fused_[r] = id;
     for (const Plan::Step& step : plan_.steps)
       if (step.region < 0 && p_[step.value].own && NeedsEpilogue(p_, step.value) &&
           std::find(fused_.begin(), fused_.end(), step.value) == fused_.end())
-        again = products.vendor.insert(step.value).second || again;
+        again = vendor.insert(step.value).second || again;
   }
 }
 
@@ -38,7 +36,7 @@ ProductKernel CandidateWriter::KernelOf(Id value, const Region& region) {
   kernel.compensated = graph_.precision == synth::Precision::kFp32;
   const ProductShape shape = ShapeOf(p_, value);
   // Where operands do not stay in the cache anyway.
-  kernel.grouped = Allows("group_tiles") && !kernel.whole_rows &&
+  kernel.grouped = Allows(Rule::kGroupTiles) && !kernel.whole_rows &&
                    shape.rows >= 8 * kernel.tile.rows && shape.cols >= 8 * kernel.tile.cols;
   kernel.left = Host(product.left);
   kernel.right = Host(product.right);
@@ -49,8 +47,8 @@ ProductKernel CandidateWriter::KernelOf(Id value, const Region& region) {
     kernel.batch = p_.SizeText(p_.Product({made.shape.begin(), made.shape.end() - 2}));
     kernel.batched_rows = p_.SizeText(made.shape[made.shape.size() - 2]);
   }
-  if (Allows("skip_triangle")) SkipTriangles(p_, &kernel);
-  kernel.mirrored = Allows("mirror_symmetric") && IsSymmetric(p_, region, value) &&
+  if (Allows(Rule::kSkipTriangle)) SkipTriangles(p_, &kernel);
+  kernel.mirrored = Allows(Rule::kMirrorSymmetric) && IsSymmetric(p_, region, value) &&
                     kernel.tile.rows == kernel.tile.cols && shape.rows > kernel.tile.rows;
   // Two layouts of a larger tile do not fit into registers.
   if (kernel.mirrored && kernel.tile.rows > 64)
@@ -60,18 +58,18 @@ ProductKernel CandidateWriter::KernelOf(Id value, const Region& region) {
 }
 
 void CandidateWriter::NoteProduct(const ProductKernel& kernel, bool epilogue) {
-  if (kernel.compensated) Use("compensated_tf32");
-  if (kernel.grouped) Use("group_tiles");
+  if (kernel.compensated) Use(Rule::kCompensatedTf32);
+  if (kernel.grouped) Use(Rule::kGroupTiles);
   if (kernel.mirrored)
-    Use("mirror_symmetric");
+    Use(Rule::kMirrorSymmetric);
   else if (!kernel.first.empty() || !kernel.last.empty())
-    Use("skip_triangle");
-  if (epilogue) Use("product_epilogue");
+    Use(Rule::kSkipTriangle);
+  if (epilogue) Use(Rule::kProductEpilogue);
 }
 
 void CandidateWriter::ReadSlices() {
   for (const auto& [view, load] : p_.read_as) slices_[load] = view;
-  if (Allows("read_slices")) return;
+  if (Allows(Rule::kReadSlices)) return;
   for (TensorValue& value : p_.values)
     for (Id& operand : value.operands)
       if (const auto found = slices_.find(operand); found != slices_.end()) operand = found->second;

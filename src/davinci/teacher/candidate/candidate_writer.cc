@@ -12,17 +12,10 @@ namespace davinci::teacher {
 using Kind = TensorValue::Kind;
 
 Result<Candidate> CandidateWriter::Write() {
-  FusionRules rules;
-  rules.pointwise = Allows("fuse_pointwise");
-  rules.around = Allows("fuse_around_reduction");
-  rules.reductions = Allows("fuse_reductions");
-  rules.matmul = Allows("vendor_matmul_epilogue");
-  rules.conv = Allows("vendor_conv_epilogue");
-  rules.product = Allows("product_epilogue");
   ReadSlices();
   LeaveOutProducts();
-  if (Allows(ByLanguage("flash_attention"))) RecognizeAttention(&p_);
-  MakePlan(rules);
+  if (FlashAttention()) RecognizeAttention(&p_);
+  MakePlan();
   for (const Plan::Step& step : plan_.steps) {
     Region region;
     std::optional<ProductKernel> product;
@@ -52,11 +45,12 @@ Result<Candidate> CandidateWriter::Write() {
       std::erase_if(form.inputs,
                     [&](const KernelTensor& tensor) { return tensor.value == product->value; });
     if (brief_) NameShortly(&form, product.has_value());
-    const EmitRules emit = RulesFor(region);
-    const KernelText text = language_ == Language::kTriton
-                                ? EmitTriton(&p_, region, form, emit, product ? &*product : nullptr)
-                            : language_ == Language::kCuda ? EmitCuda(&p_, region, form, emit)
-                                                           : EmitCpp(&p_, region, form, emit);
+    const EmitOptions options{rules_, brief_};
+    const KernelText text =
+        language_ == Language::kTriton
+            ? EmitTriton(&p_, region, form, options, product ? &*product : nullptr)
+        : language_ == Language::kCuda ? EmitCuda(&p_, region, form, options)
+                                       : EmitCpp(&p_, region, form, options);
     if (text.source.empty())
       return InvalidArgument("CUDA C++ is not the tool for a scan or few long rows");
     if (product) NoteProduct(*product, step.region >= 0);
@@ -74,13 +68,13 @@ Result<Candidate> CandidateWriter::Write() {
     if (line.find('?') != std::string::npos) return InvalidArgument("a size that no tensor shows");
   candidate_.left.insert(candidate_.left.begin(), p_.left.begin(), p_.left.end());
   if (Replays())
-    Use("replay_graph");
-  else if (language_ == Language::kTriton && candidate_.own_kernels > 0 && Allows("direct_launch"))
-    Use("direct_launch");
+    Use(Rule::kReplayGraph);
+  else if (language_ == Language::kTriton && candidate_.own_kernels > 0 &&
+           Allows(Rule::kDirectLaunch))
+    Use(Rule::kDirectLaunch);
   candidate_.prefers_vendor = PrefersVendor();
   candidate_.source = brief_ ? Delta(kernels_) : File(kernels_, bindings_, helpers_);
-  for (const Rule& rule : Rules())
-    if (candidate_.rules.contains(rule.name)) candidate_.skills.insert(rule.skill);
+  candidate_.skills = candidate_.rules.Skills();
   return std::move(candidate_);
 }
 
@@ -96,52 +90,16 @@ void CandidateWriter::Take(KernelText text) {
   ++candidate_.own_kernels;
 }
 
-bool CandidateWriter::HasMax(const Program& p, const Region& region) {
-  return std::any_of(region.members.begin(), region.members.end(), [&](Id id) {
-    return p[id].kind == Kind::kReduce && p[id].reduce == ReduceKind::kMax;
-  });
-}
-
-EmitRules CandidateWriter::RulesFor(const Region& region) const {
-  EmitRules rules;
-  rules.brief = brief_;
-  rules.rows_in_registers =
-      Allows(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
-  rules.scan_tiles = Allows("scan_tiles");
-  rules.many_rows = Allows("many_rows");
-  rules.columns = language_ == Language::kCuda || Allows(ByLanguage("columns"));
-  rules.warp_rows = Allows("warp_rows");
-  rules.wide_loads = Allows("wide_loads");
-  rules.split_rows = Allows("split_rows");
-  rules.one_pass_variance = Allows("one_pass_variance");
-  rules.plane_blocks = Allows("plane_blocks");
-  rules.constant_sizes = Allows("constant_sizes");
-  rules.fast_exp = Allows("fast_exp");
-  rules.inline_erf = Allows("inline_erf");
-  rules.stored_values = Allows("stored_values");
-  rules.pick_class = Allows("pick_class");
-  rules.partial_sums = Allows("partial_sums");
-  return rules;
-}
-
 void CandidateWriter::NoteStructure(Id id) {
   if (const auto found = p_.by_rule.find(id); found != p_.by_rule.end()) Use(found->second);
 }
 
 void CandidateWriter::Note(const Region& region, const KernelText& text) {
-  const auto used = [&](const std::string& name) { return text.used.contains(name); };
-  if (used("rows_in_registers"))
-    Use(HasMax(p_, region) ? "softmax_in_registers" : "norm_in_registers");
+  candidate_.rules.Insert(text.used);
   for (const Id member : region.members) {
     NoteStructure(member);
-    if (slices_.contains(member)) Use("read_slices");
+    if (slices_.contains(member)) Use(Rule::kReadSlices);
   }
-  if (used("many_rows")) Use("many_rows");
-  if (used("columns") && language_ != Language::kCuda) Use(ByLanguage("columns"));
-  for (const char* rule : {"fast_exp", "inline_erf", "stored_values", "pick_class", "partial_sums",
-                           "scan_tiles", "split_rows", "one_pass_variance", "plane_blocks",
-                           "constant_sizes", "warp_rows", "wide_loads"})
-    if (used(rule)) Use(rule);
   std::set<int> nodes, reducing;
   bool reduces = false;
   for (const Id member : region.members) {
@@ -155,12 +113,12 @@ void CandidateWriter::Note(const Region& region, const KernelText& text) {
   if (nodes.size() < 2) return;
   for (const Id member : region.members)
     for (const Id operand : p_[member].operands) {
-      if (p_[operand].what == "matmul" && !p_[operand].own) Use("vendor_matmul_epilogue");
-      if (p_[operand].what == "conv") Use("vendor_conv_epilogue");
+      if (p_[operand].what == "matmul" && !p_[operand].own) Use(Rule::kVendorMatmulEpilogue);
+      if (p_[operand].what == "conv") Use(Rule::kVendorConvEpilogue);
     }
-  if (!reduces) Use("fuse_pointwise");
-  if (reduces && nodes.size() > reducing.size()) Use("fuse_around_reduction");
-  if (reducing.size() > 1) Use("fuse_reductions");
+  if (!reduces) Use(Rule::kFusePointwise);
+  if (reduces && nodes.size() > reducing.size()) Use(Rule::kFuseAroundReduction);
+  if (reducing.size() > 1) Use(Rule::kFuseReductions);
 }
 
 std::string CandidateWriter::KernelName(const Region& region, Id product) {

@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "davinci/data/reply_form.h"
+#include "davinci/synth/render.h"
+#include "davinci/teacher/candidate/candidate.h"
+#include "davinci/teacher/emit/emitter.h"
+#include "davinci/teacher/program/math_text.h"
 #include "davinci/teacher/regions/fusion.h"
 #include "davinci/teacher/regions/product.h"
-#include "davinci/teacher/teacher.h"
 
 namespace davinci::teacher {
 
@@ -22,13 +25,12 @@ std::string Filled(const std::string& form, const std::vector<std::string>& name
 class CandidateWriter {
  public:
   CandidateWriter(Program program, const synth::Graph& graph, const synth::RenderedTask& task,
-                  Language language, const std::set<std::string>& allowed, const MathText& math,
-                  ReplyForm form)
+                  Language language, const RuleSet& rules, const MathText& math, ReplyForm form)
       : p_(std::move(program)),
         graph_(graph),
         task_(task),
         language_(language),
-        allowed_(allowed),
+        rules_(rules.In(language)),
         math_(math),
         brief_(form == ReplyForm::kDelta && language == Language::kTriton),
         form_(form) {}
@@ -36,21 +38,20 @@ class CandidateWriter {
   Result<Candidate> Write();
 
  private:
-  bool Allows(const std::string& rule) const { return allowed_.contains(rule); }
-  // Of a rule that different skills state in the languages.
-  std::string ByLanguage(const std::string& rule) const {
-    return fmt::format("{}_{}", rule, LanguageName(language_));
+  bool Allows(Rule rule) const { return rules_.Contains(rule); }
+  bool FlashAttention() const {
+    return Allows(Rule::kFlashAttentionTriton) || Allows(Rule::kFlashAttentionCpp);
   }
   void Line(const std::string& line) { forward_.push_back(line); }
   std::string Variable(Id id) const {
     const auto other = aliases_.find(id);
     return other == aliases_.end() ? p_.Variable(id) : other->second;
   }
-  void Use(const std::string& rule) { candidate_.rules.insert(rule); }
+  void Use(Rule rule) { candidate_.rules.Insert(rule); }
 
   // Which products get a kernel, and what follows in it. One whose kernel needs an epilogue to gain
   // anything stays with the library where it has none.
-  void MakePlan(const FusionRules& rules);
+  void MakePlan();
   ProductKernel KernelOf(Id value, const Region& region);
   void NoteProduct(const ProductKernel& kernel, bool epilogue);
   // Kernels read slices where they lie, or, without the rule, copies of them.
@@ -62,8 +63,6 @@ class CandidateWriter {
   void Take(KernelText text);
   // Whether an earlier kernel of a delta reply is the same but for its name; the call gets that.
   bool IsRepeated(KernelText* text);
-  static bool HasMax(const Program& p, const Region& region);
-  EmitRules RulesFor(const Region& region) const;
   void NoteStructure(Id id);
   // Which rules the text shows.
   void Note(const Region& region, const KernelText& text);
@@ -106,7 +105,8 @@ class CandidateWriter {
   // forward() by a graph of compute().
   std::string Replay(const std::string& inputs) const;
 
-  // Of a delta reply. Kernels alone read the value, so they may get the memory that it is a view of.
+  // Of a delta reply. Kernels alone read the value, so they may get the memory that it is a view
+  // of.
   bool OnlyKernelsRead(Id id) const;
   void NameShortly(KernelForm* form, bool product);
   std::string Delta(const std::string& kernels) const;
@@ -126,7 +126,7 @@ class CandidateWriter {
   const synth::Graph& graph_;
   const synth::RenderedTask& task_;
   Language language_;
-  const std::set<std::string> allowed_;
+  const RuleSet rules_;
   const MathText& math_;
   const bool brief_;  // names and texts as short as they can be
   const ReplyForm form_;

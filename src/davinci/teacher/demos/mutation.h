@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "davinci/teacher/emit/emitter.h"
+#include "davinci/teacher/rules/rules.h"
 
 namespace davinci::teacher {
 

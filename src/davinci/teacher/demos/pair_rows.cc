@@ -36,9 +36,9 @@ PairMaker::PairMaker(const Teacher& teacher, const agent::PromptSet& prompts,
       library_(library),
       corpus_(corpus),
       settings_(std::move(settings)),
-      rules_(Teacher::RulesOf(Level::kBest, settings_.language)) {
+      rules_(RuleSet::Of(Level::kBest, settings_.language)) {
   for (const auto& [name, skill] : library_)
-    if (std::any_of(Rules().begin(), Rules().end(), [&](const Rule& rule) {
+    if (std::any_of(Rules().begin(), Rules().end(), [&](const RuleInfo& rule) {
           return rule.skill == name && rule.languages.contains(settings_.language);
         }))
       fitting_.push_back(&skill);
@@ -138,7 +138,8 @@ Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
   row.origin.family = task.graph.pattern->family;
   row.origin.entry_point = brief.entry;
   row.origin.split = synth::SplitName(task.split);
-  row.origin.rules.assign(candidate->rules.begin(), candidate->rules.end());
+  const std::set<std::string> rules = candidate->rules.Names();
+  row.origin.rules.assign(rules.begin(), rules.end());
   for (const skill::Skill& skill : skills) row.origin.skills.push_back(skill.name);
   row.origin.judged = false;
   made.row = std::move(row);

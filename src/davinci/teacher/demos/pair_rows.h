@@ -57,7 +57,7 @@ class PairMaker {
   const std::map<std::string, skill::Skill>& library_;
   const synth::Corpus& corpus_;
   const PairSettings settings_;
-  const std::set<std::string> rules_;
+  const RuleSet rules_;
   std::vector<const skill::Skill*> fitting_;  // for the language, by name
 };
 

@@ -74,7 +74,7 @@ TEST(PairRows, PromptsAreThoseThatRolloutsSend) {
       if (!row.row) continue;
       ++made;
       const auto candidate = TheWorld().teacher.Write(
-          task.graph, task.text, language, Teacher::RulesOf(Level::kBest, language), reply);
+          task.graph, task.text, language, RuleSet::Of(Level::kBest, language), reply);
       // What the orchestrator makes of a task's file and sidecar.
       const synth::PairText text = maker.Text(task, *candidate);
       const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();
@@ -124,7 +124,7 @@ TEST(PairRows, SkillsOfPromptsAreOftenNotThoseOfTheAnswer) {
         TheWorld()
             .teacher
             .Write(task.graph, task.text, Language::kTriton,
-                   Teacher::RulesOf(Level::kBest, Language::kTriton), ReplyForm::kDelta)
+                   RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta)
             .value();
     const auto& shown = row.row->origin.skills;
     size_t own = 0;

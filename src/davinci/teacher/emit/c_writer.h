@@ -11,9 +11,9 @@ namespace davinci::teacher {
 class CWriter : protected RegionWriter {
  protected:
   // `index`: the type of indices.
-  CWriter(Program* program, const Region& region, const KernelForm& form, const EmitRules& rules,
-          std::string index)
-      : RegionWriter(program, region, form, rules, 2), index_(std::move(index)) {}
+  CWriter(Program* program, const Region& region, const KernelForm& form,
+          const EmitOptions& options, std::string index)
+      : RegionWriter(program, region, form, options, 2), index_(std::move(index)) {}
   ~CWriter() = default;
 
   // The type of an element in memory.

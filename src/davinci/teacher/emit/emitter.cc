@@ -6,10 +6,6 @@
 
 namespace davinci::teacher {
 
-std::string_view LanguageName(Language language) {
-  return language == Language::kTriton ? "triton" : language == Language::kCuda ? "cuda" : "cpp";
-}
-
 std::string CeilDiv(const std::string& size, int64_t by) {
   return fmt::format("({} + {}) // {}", size, by - 1, by);
 }

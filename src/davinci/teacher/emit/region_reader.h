@@ -85,6 +85,11 @@ class RegionReader {
         reduces.push_back(member);
     return reduces;
   }
+  bool HasMax() const {
+    return std::any_of(region_.members.begin(), region_.members.end(), [&](Id id) {
+      return p_[id].kind == TensorValue::Kind::kReduce && p_[id].reduce == ReduceKind::kMax;
+    });
+  }
   bool HasScan() const {
     return std::any_of(region_.members.begin(), region_.members.end(),
                        [&](Id member) { return p_[member].kind == TensorValue::Kind::kScan; });

@@ -14,8 +14,11 @@ namespace davinci::teacher {
 class RegionWriter : protected RegionReader {
  protected:
   RegionWriter(Program* program, const Region& region, const KernelForm& form,
-               const EmitRules& rules, size_t indent)
-      : RegionReader(program, region, form), rules_(rules), indent_(indent) {}
+               const EmitOptions& options, size_t indent)
+      : RegionReader(program, region, form),
+        rules_(options.rules),
+        brief_(options.brief),
+        indent_(indent) {}
 
   void Line(const std::string& line) { body_ += std::string(indent_, ' ') + line + "\n"; }
 
@@ -50,7 +53,8 @@ class RegionWriter : protected RegionReader {
     return true;
   }
 
-  const EmitRules& rules_;
+  const RuleSet rules_;
+  const bool brief_;
   KernelText text_;
   std::string body_;
   size_t indent_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "davinci/synth/graph.h"
+#include "davinci/teacher/rules/rules.h"
 
 namespace davinci::teacher {
 
@@ -22,9 +23,9 @@ using Id = int32_t;
 struct Primitive {
   std::string name;
   int arguments = 1;
-  std::string triton, cpp;           // with {0}, {1}, …
-  std::string cpp_library;           // without the rule `cpp_rule`; "": `cpp` needs no rule
-  std::string cpp_rule;              // of the teacher
+  std::string triton, cpp;  // with {0}, {1}, …
+  std::string cpp_library;  // without the rule `cpp_rule`; "": `cpp` needs no rule
+  std::optional<Rule> cpp_rule;
   std::vector<std::string> helpers;  // functions of math.cpp in `cpp`
   bool gives_bool = false;
   bool integer = false;  // of indices and sizes, gives an index
@@ -121,9 +122,9 @@ struct Program {
   std::vector<Id> effects;                 // computed though nothing reads them
   std::vector<std::pair<Id, Id>> updates;  // a value and the buffer, a leaf, that it is stored in
   std::vector<std::pair<DimId, std::string>>
-      size_sources;                   // "x.shape[0]", of value 7 "t7.shape[0]"
-  std::vector<LeftOperator> left;     // views are not among them
-  std::map<Id, std::string> by_rule;  // values that a rule about structure gave
+      size_sources;                // "x.shape[0]", of value 7 "t7.shape[0]"
+  std::vector<LeftOperator> left;  // views are not among them
+  std::map<Id, Rule> by_rule;      // values that a rule about structure gave
   // Sums of a vendor product, and what gives the same without the product, where nothing else
   // reads it.
   std::map<Id, Id> cheaper;

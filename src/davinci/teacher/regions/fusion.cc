@@ -19,7 +19,7 @@ bool IsIndex(const TensorValue& value) { return value.kind == Kind::kIota || val
 
 class Fuser {
  public:
-  Fuser(Program* program, const FusionRules& rules) : p_(program), rules_(rules) {
+  Fuser(Program* program, const RuleSet& rules) : p_(program), rules_(rules) {
     region_of_.assign(p_->values.size(), -1);
   }
 
@@ -114,13 +114,15 @@ class Fuser {
       }
     }
     if (same) return true;
-    if ((vendor_matmul && !rules_.matmul) || (vendor_conv && !rules_.conv) ||
-        (product && !rules_.product))
+    if ((vendor_matmul && !rules_.Contains(Rule::kVendorMatmulEpilogue)) ||
+        (vendor_conv && !rules_.Contains(Rule::kVendorConvEpilogue)) ||
+        (product && !rules_.Contains(Rule::kProductEpilogue)))
       return false;
     const bool reduces = V(id).kind == Kind::kReduce || V(id).kind == Kind::kScan;
-    if (region.HasReduction() && (reduces || OperatorReduces(id))) return rules_.reductions;
-    if (region.HasReduction() || reduces) return rules_.around;
-    return rules_.pointwise;
+    if (region.HasReduction() && (reduces || OperatorReduces(id)))
+      return rules_.Contains(Rule::kFuseReductions);
+    if (region.HasReduction() || reduces) return rules_.Contains(Rule::kFuseAroundReduction);
+    return rules_.Contains(Rule::kFusePointwise);
   }
 
   bool OperatorReduces(Id id) const {
@@ -577,7 +579,7 @@ class Fuser {
   }
 
   Program* p_;
-  FusionRules rules_;
+  RuleSet rules_;
   std::vector<Region> regions_;
   std::vector<int> region_of_;
   std::vector<bool> needed_;
@@ -599,6 +601,6 @@ bool Region::IsPerElement(Id value) const {
   return false;
 }
 
-Plan Fuse(Program* program, const FusionRules& rules) { return Fuser(program, rules).Run(); }
+Plan Fuse(Program* program, const RuleSet& rules) { return Fuser(program, rules).Run(); }
 
 }  // namespace davinci::teacher

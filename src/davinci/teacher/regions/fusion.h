@@ -36,16 +36,6 @@ struct Region {
   bool IsPerElement(Id value) const;  // its placement has a reduced axis
 };
 
-// Without any of them a region holds what one operator of the graph computes.
-struct FusionRules {
-  bool pointwise = true;   // pointwise operators in a row
-  bool around = true;      // pointwise operators before and behind a reduction
-  bool reductions = true;  // several operators that reduce the same elements
-  bool matmul = true;      // what follows a vendor matrix product is fused
-  bool conv = true;        // what follows a vendor convolution is fused
-  bool product = true;     // what follows a product of one's own is fused
-};
-
 struct Plan {
   // A region, or an opaque value or reshape of an existing tensor.
   struct Step {
@@ -56,7 +46,8 @@ struct Plan {
   std::vector<Step> steps;  // in order
 };
 
-// Adds sizes to the program: parts of axes that a reshape splits.
-Plan Fuse(Program* program, const FusionRules& rules);
+// Without rules a region holds what one operator of the graph computes. Adds sizes to the program:
+// parts of axes that a reshape splits.
+Plan Fuse(Program* program, const RuleSet& rules);
 
 }  // namespace davinci::teacher

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/teacher/program/precedence.h"
 #include "davinci/teacher/regions/fusion.h"
 
 namespace davinci::teacher {
@@ -57,12 +58,5 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
 
 // Finds `variance_of`, which makes passes fewer.
 void FindVariances(Program* program, const Region& region, KernelForm* form);
-
-// Of the loosest operator outside of brackets: 0 comparison or selection, 1 sum, 2 product or sign,
-// 3 none.
-int Precedence(std::string_view text);
-// Needs no brackets anywhere.
-bool IsSimple(std::string_view text);
-std::string Bracketed(const std::string& text);
 
 }  // namespace davinci::teacher

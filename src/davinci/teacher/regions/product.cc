@@ -124,13 +124,13 @@ ProductShape ShapeOf(const Program& p, Id value) {
   return shape;
 }
 
-void ChooseProducts(Program* program, const ProductRules& rules) {
+void ChooseProducts(Program* program, const RuleSet& rules, const std::set<Id>& vendor) {
   const bool fp32 = program->graph.precision == synth::Precision::kFp32;
-  if (fp32 ? !rules.compensated : !rules.epilogue) return;
+  if (!rules.Contains(fp32 ? Rule::kCompensatedTf32 : Rule::kProductEpilogue)) return;
   for (size_t i = 0; i < program->values.size(); ++i) {
     const auto id = static_cast<Id>(i);
     const auto product = program->MatrixProductOf(id);
-    if (!product || rules.vendor.contains(id) || !IsRegular(*program, id, *product)) continue;
+    if (!product || vendor.contains(id) || !IsRegular(*program, id, *product)) continue;
     TensorValue& value = program->values[i];
     const auto before = value.product;
     value.product = product;

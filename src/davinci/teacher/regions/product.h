@@ -13,15 +13,6 @@
 
 namespace davinci::teacher {
 
-struct ProductRules {
-  // Products that stay with the library.
-  std::set<Id> vendor;
-
-  bool compensated = true;  // fp32 on tensor cores as three products of TF32 numbers
-  bool epilogue = true;     // what follows is computed on the tile
-  bool grouped = true;      // tiles are walked in groups of rows
-};
-
 // A tile of the result, and how far a step goes along the inner dimension.
 struct ProductTile {
   int rows = 64, cols = 64, depth = 32, warps = 4, stages = 3;
@@ -47,9 +38,9 @@ struct ProductKernel {
   std::string depth;
 };
 
-// Marks the products that get a kernel (`TensorValue::own`); their operands become the tensors that
-// lie in memory, without transposing views.
-void ChooseProducts(Program* program, const ProductRules& rules);
+// Marks the products that get a kernel (`TensorValue::own`), but those of `vendor`; their operands
+// become the tensors that lie in memory, without transposing views.
+void ChooseProducts(Program* program, const RuleSet& rules, const std::set<Id>& vendor);
 
 ProductShape ShapeOf(const Program& program, Id value);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "davinci/teacher/regions/kernel_form.h"
+#include "davinci/teacher/program/precedence.h"
 
 namespace davinci::teacher {
 
@@ -143,7 +143,7 @@ Result<std::vector<int>> Builder::Axes(const Meaning& dim, size_t rank) {
   return axes;
 }
 
-Meaning Builder::ByRule(const char* rule, const Meaning& value) {
+Meaning Builder::ByRule(Rule rule, const Meaning& value) {
   p.by_rule[value.id] = rule;
   return value;
 }

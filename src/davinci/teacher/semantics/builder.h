@@ -45,9 +45,9 @@ class Builder {
   DimId Constant(int64_t value) { return p.graph.dims.Constant(value); }
   // The axes that `dim` names, in order; all where it is None.
   static Result<std::vector<int>> Axes(const Meaning& dim, size_t rank);
-  bool Allows(const char* rule) const { return options.rules.contains(rule); }
+  bool Allows(Rule rule) const { return options.rules.Contains(rule); }
   // Notes that a rule about structure gave the value.
-  Meaning ByRule(const char* rule, const Meaning& value);
+  Meaning ByRule(Rule rule, const Meaning& value);
 
   Program& p;
   const LowerOptions& options;

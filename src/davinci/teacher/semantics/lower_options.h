@@ -1,14 +1,12 @@
 #pragma once
 
-#include <set>
-#include <string>
-
 #include "davinci/synth/dim.h"
+#include "davinci/teacher/rules/rules.h"
 
 namespace davinci::teacher {
 
 struct LowerOptions {
-  std::set<std::string> rules;                     // of the teacher, that structure may follow
+  RuleSet rules;                                   // that structure may follow
   synth::Binding binding = synth::Binding::kCuda;  // sizes that decide which order is cheaper
   bool calls_only = false;                         // every operator stays a PyTorch call
 };

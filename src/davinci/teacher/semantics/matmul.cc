@@ -34,16 +34,16 @@ bool ReadOnce(const Program& p, Id id) {
 // A product with a diagonal matrix scales rows or columns; None: there is none.
 Result<Meaning> ScaledByDiagonal(Builder& b, Id left, Id right) {
   const auto x = b.p[left].shape, y = b.p[right].shape;
-  if (!b.Allows("scale_by_diagonal")) return Meaning{};
+  if (!b.Allows(Rule::kScaleByDiagonal)) return Meaning{};
   if (const auto of_left = DiagonalOf(b.p, left); of_left && y.size() == 2) {
     DAVINCI_ASSIGN_OR_RETURN(const Meaning column, b.Reshape(*of_left, {x[0], b.Constant(1)}));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning scaled, b.Binary("*", column, Meaning::Tensor(right)));
-    return b.ByRule("scale_by_diagonal", scaled);
+    return b.ByRule(Rule::kScaleByDiagonal, scaled);
   }
   if (const auto of_right = DiagonalOf(b.p, right)) {
     DAVINCI_ASSIGN_OR_RETURN(const Meaning scaled,
                              b.Binary("*", Meaning::Tensor(left), Meaning::Tensor(*of_right)));
-    return b.ByRule("scale_by_diagonal", scaled);
+    return b.ByRule(Rule::kScaleByDiagonal, scaled);
   }
   return Meaning{};
 }
@@ -52,7 +52,7 @@ Result<Meaning> ScaledByDiagonal(Builder& b, Id left, Id right) {
 Result<Meaning> Reassociated(Builder& b, Id left, Id right) {
   const auto y = b.p[right].shape;
   const TensorValue& product = b.p[left];
-  if (!b.Allows("reassociate") || product.kind != TensorValue::Kind::kOpaque ||
+  if (!b.Allows(Rule::kReassociate) || product.kind != TensorValue::Kind::kOpaque ||
       product.text != "torch.matmul({0}, {1})" || !ReadOnce(b.p, left) || y.size() > 2)
     return Meaning{};
   const Id u = product.operands[0], v = product.operands[1];
@@ -64,7 +64,7 @@ Result<Meaning> Reassociated(Builder& b, Id left, Id right) {
   if (k * n * q + m * k * q > kGain * (m * k * n + m * n * q)) return Meaning{};
   DAVINCI_ASSIGN_OR_RETURN(const Meaning inner, Matmul(b, v, right));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning outer, Matmul(b, u, inner.id));
-  return b.ByRule("reassociate", outer);
+  return b.ByRule(Rule::kReassociate, outer);
 }
 
 Result<Meaning> LinearFunction(const Call& call) {

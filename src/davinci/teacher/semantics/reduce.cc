@@ -10,7 +10,7 @@ namespace {
 Result<Meaning> SummedProduct(Builder& b, Id x, const std::vector<int>& axes, bool keepdim) {
   const TensorValue product = b.p[x];
   const size_t rank = product.shape.size();
-  if (!b.Allows("reduce_weights") || product.kind != TensorValue::Kind::kOpaque ||
+  if (!b.Allows(Rule::kReduceWeights) || product.kind != TensorValue::Kind::kOpaque ||
       b.p.graph.precision != synth::Precision::kFp32 || rank < 2 || axes.size() != 1 ||
       axes[0] != static_cast<int>(rank) - 1)
     return Unknown("a cheaper sum");
@@ -38,7 +38,7 @@ Result<Meaning> SummedProduct(Builder& b, Id x, const std::vector<int>& axes, bo
                              Reduce(b, ReduceKind::kSum, bias, Meaning::Number(0), false));
     DAVINCI_ASSIGN_OR_RETURN(sum, b.Binary("+", sum, constant));
   }
-  return b.ByRule("reduce_weights", sum);
+  return b.ByRule(Rule::kReduceWeights, sum);
 }
 
 }  // namespace

@@ -56,7 +56,10 @@ Result<Tables> LoadTables(const std::filesystem::path& folder) {
     primitive.gives_bool = row.Number("bool", 0) != 0;
     primitive.integer = row.Number("integer", 0) != 0;
     primitive.cpp_library = row.Text("cpp_library", "");
-    primitive.cpp_rule = row.Text("cpp_rule", "");
+    if (const std::string rule = row.Text("cpp_rule", ""); !rule.empty()) {
+      primitive.cpp_rule = RuleNamed(rule);
+      if (!primitive.cpp_rule) return row.Error("the teacher has no rule " + rule);
+    }
     primitive.helpers = tables.math.CalledBy(primitive.cpp);
     DAVINCI_RETURN_IF_ERROR(row.Finish());
     tables.primitives[primitive.name] = primitive;

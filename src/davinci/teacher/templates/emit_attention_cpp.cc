@@ -18,7 +18,7 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
   const size_t rank = value.shape.size();
   if (rank != 3 && rank != 4) return std::nullopt;
   const bool causal = value.options.contains("causal");
-  const bool stops = causal && request.rules.stop_at_diagonal;
+  const bool stops = causal && request.rules.Contains(Rule::kStopAtDiagonalCpp);
   const bool masked = value.operands.size() > 3;
   const bool chooses = masked && p[value.operands[3]].dtype == DType::kBool;
   const int64_t groups = std::stol(option("groups", "1"));
@@ -165,8 +165,8 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
   text.call.push_back(fmt::format("{}({}{}, {}, {}, {}, {}, {})", request.name, arguments,
                                   dim(0, 0), dim(0, 1), dim(0, 2), dim(1, 2), dim(0, 3),
                                   option("scale", dim(0, 3) + " ** -0.5")));
-  text.used.insert("flash_attention");
-  if (stops) text.used.insert("stop_at_diagonal");
+  text.used.Insert(Rule::kFlashAttentionCpp);
+  if (stops) text.used.Insert(Rule::kStopAtDiagonalCpp);
   return text;
 }
 

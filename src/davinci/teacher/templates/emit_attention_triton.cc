@@ -32,7 +32,7 @@ std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
   if (!half && width > kMostWidthFp32 && value.text.starts_with("F.scaled_dot"))
     return std::nullopt;
   const bool causal = value.options.contains("causal");
-  const bool stops = causal && request.rules.stop_at_diagonal;
+  const bool stops = causal && request.rules.Contains(Rule::kStopAtDiagonalTriton);
   const bool masked = value.operands.size() > 3;
   const bool chooses = masked && p[value.operands[3]].dtype == DType::kBool;
   const int64_t groups = std::stol(option("groups", "1"));
@@ -146,8 +146,8 @@ std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
       "{}), BM={}, BN={}, num_warps={}, num_stages=2)",
       request.name, CeilDiv(dim(0, 2), rows), dim(0, 0), dim(0, 1), arguments, dim(0, 1), dim(0, 2),
       dim(1, 2), dim(0, 3), scale, NextPowerOfTwo(dim(0, 3)), rows, columns, warps));
-  text.used.insert("flash_attention");
-  if (stops) text.used.insert("stop_at_diagonal");
+  text.used.Insert(Rule::kFlashAttentionTriton);
+  if (stops) text.used.Insert(Rule::kStopAtDiagonalTriton);
   return text;
 }
 

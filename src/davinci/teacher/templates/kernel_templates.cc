@@ -56,7 +56,7 @@ def {}(x_ptr, values_ptr, indices_ptr, cols, K: tl.constexpr, BLOCK: tl.constexp
                   : cols > 1024 ? 8
                                 : 4,
                   NextPowerOfTwo(LastSize(host)))};
-  text.used.insert("select_largest");
+  text.used.Insert(Rule::kSelectLargest);
   return text;
 }
 
@@ -104,7 +104,7 @@ extern "C" void {0}(const float* x, float* values, int64_t* indices, int64_t row
       fmt::format("{0}_rows = {1}.contiguous()", request.result, host),
       fmt::format("{0}({1}_rows, {1}[0], {1}[1], {2}.numel() // {3}, {3})", request.name,
                   request.result, host, LastSize(host))};
-  text.used.insert("select_largest");
+  text.used.Insert(Rule::kSelectLargest);
   return text;
 }
 
@@ -173,7 +173,7 @@ std::optional<KernelText> ScatterCpp(const TemplateRequest& request) {
                fmt::format("{0}({1}_x, {1}_index, {1}_source, {1}, {2}.shape[0], {3}.shape[-1], "
                            "{2}.shape[1])",
                            request.name, request.result, x, index)};
-  text.used.insert("gather_into_places");
+  text.used.Insert(Rule::kGatherIntoPlaces);
   return text;
 }
 
@@ -181,13 +181,14 @@ std::optional<KernelText> ScatterCpp(const TemplateRequest& request) {
 
 std::optional<KernelText> EmitTemplate(const TemplateRequest& request, Language language) {
   const std::string& kernel = (*request.program)[request.value].kernel;
-  if (language == Language::kCuda) return std::nullopt;
-  const bool triton = language == Language::kTriton;
-  if (kernel == "attention" && request.rules.flash_attention)
-    return triton ? EmitAttentionTriton(request) : EmitAttentionCpp(request);
-  if (kernel == "top_k" && request.rules.select_largest)
-    return triton ? TopKTriton(request) : TopKCpp(request);
-  if ((kernel == "scatter" || kernel == "index_add") && request.rules.gather_into_places && !triton)
+  const RuleSet& rules = request.rules;
+  if (kernel == "attention" && rules.Contains(Rule::kFlashAttentionTriton))
+    return EmitAttentionTriton(request);
+  if (kernel == "attention" && rules.Contains(Rule::kFlashAttentionCpp))
+    return EmitAttentionCpp(request);
+  if (kernel == "top_k" && rules.Contains(Rule::kSelectLargest))
+    return language == Language::kTriton ? TopKTriton(request) : TopKCpp(request);
+  if ((kernel == "scatter" || kernel == "index_add") && rules.Contains(Rule::kGatherIntoPlaces))
     return ScatterCpp(request);
   return std::nullopt;
 }

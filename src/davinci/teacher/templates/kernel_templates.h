@@ -26,7 +26,7 @@ struct TemplateRequest {
   std::string name;                     // of the kernel
   std::string result;                   // Python name that gets the output
   std::function<std::string(Id)> host;  // Python name of an operand
-  const EmitRules& rules;
+  const RuleSet& rules;
 };
 
 // Nothing: the template is not for these sizes or this language.

@@ -32,7 +32,7 @@ void CppWriter::LaneStatements(int after) {
 }
 
 void CppWriter::Columns() {
-  text_.used.insert("columns");
+  text_.used.Insert(Rule::kColumnsCpp);
   const std::vector<int> outer(form_.kept.begin(), form_.kept.end() - 1);
   const LoopAxis& lanes = form_.axes[static_cast<size_t>(form_.kept.back())];
   Line(fmt::format("const int64_t blocks = ({} + {}) / {};", lanes.size, kLanes - 1, kLanes));

@@ -56,7 +56,7 @@ void CppWriter::ElementStatements(int pass, const std::vector<Id>& reduces,
     std::string text = Text(stored.value);
     if (!IsSimple(text) || text.find('(') != std::string::npos) text = Assign(stored.value, text);
     if (!IsOutput(stored.value)) Line(fmt::format("{} = {};", StoredElement(stored), text));
-    text_.used.insert("stored_values");
+    text_.used.Insert(Rule::kStoredValues);
   }
   for (size_t i = 0; i < reduces.size(); ++i) {
     std::string what = Text(p_[reduces[i]].operands[0]);
@@ -80,7 +80,7 @@ void CppWriter::ElementStatements(int pass, const std::vector<Id>& reduces,
 }
 
 bool CppWriter::IsPick(Id reduce) const {
-  if (!rules_.pick_class || !OneRow() || form_.reduced.size() != 1) return false;
+  if (!rules_.Contains(Rule::kPickClass) || !OneRow() || form_.reduced.size() != 1) return false;
   const TensorValue& value = p_[reduce];
   const TensorValue& kept = p_[value.operands[0]];
   if (value.reduce != ReduceKind::kSum || kept.kind != Kind::kPoint ||
@@ -93,7 +93,7 @@ bool CppWriter::IsPick(Id reduce) const {
 }
 
 bool CppWriter::OneRow() const {
-  return !form_.kept.empty() && (form_.axes.back().reduced || !rules_.columns);
+  return !form_.kept.empty() && (form_.axes.back().reduced || !rules_.Contains(Rule::kColumnsCpp));
 }
 
 std::vector<Id> CppWriter::LoopReduces(int pass) const {
@@ -114,7 +114,7 @@ void CppWriter::Picks(int pass) {
     picked_axis_ = -1;
     known_ = saved;
     known_[reduce] = element;
-    text_.used.insert("pick_class");
+    text_.used.Insert(Rule::kPickClass);
   }
 }
 
@@ -126,8 +126,8 @@ std::vector<std::string> CppWriter::Sums(const std::vector<Id>& reduces, const s
     sums.push_back(fmt::format("{}{}", prefix, ++count_));
     const ReduceKind kind = p_[reduce].reduce;
     // One long sum of floats loses more bits than PyTorch's; lanes and blocks do not.
-    const bool serial =
-        !rules_.partial_sums && (kind == ReduceKind::kSum || kind == ReduceKind::kProd);
+    const bool serial = !rules_.Contains(Rule::kPartialSums) &&
+                        (kind == ReduceKind::kSum || kind == ReduceKind::kProd);
     Line(fmt::format("{} {} = {};", serial ? "double" : "float", sums.back(), Neutral(kind)));
     std::string& names = clauses[Clause(kind)];
     names += (names.empty() ? "" : ", ") + sums.back();
@@ -150,11 +150,12 @@ void CppWriter::RowPasses(bool whole) {
       const auto sums = Sums(reduces, "acc", &clause);
       const auto scans = Scans(pass);
       DeclareRuns(scans, false);
-      const std::string simd = rules_.partial_sums && scans.empty() ? "#pragma omp simd" : "";
+      const std::string simd =
+          rules_.Contains(Rule::kPartialSums) && scans.empty() ? "#pragma omp simd" : "";
       const auto saved = known_;
       const size_t depth = form_.reduced.size();
       const LoopAxis& last = form_.axes[static_cast<size_t>(form_.reduced.back())];
-      if (whole && depth == 1 && rules_.partial_sums) {
+      if (whole && depth == 1 && rules_.Contains(Rule::kPartialSums)) {
         // Blocks: short sums of their own lose fewer bits than one long sum.
         Line(Parallel("", clause));
         Open(fmt::format("for (int64_t start = 0; start < {}; start += {})", last.size, kBlock));
@@ -185,7 +186,7 @@ void CppWriter::RowPasses(bool whole) {
         if (NanMatters(reduces[i])) Line(fmt::format("if (nan_{0} != 0) {0} = NAN;", sums[i]));
         known_[reduces[i]] = p_[reduces[i]].dtype == DType::kBool ? sums[i] + " != 0.0f" : sums[i];
       }
-      if (!reduces.empty() && !simd.empty()) text_.used.insert("partial_sums");
+      if (!reduces.empty() && !simd.empty()) text_.used.Insert(Rule::kPartialSums);
     }
     for (const Id reduce : Reduces(pass, true)) known_[reduce] = known_.at(FirstAlike(reduce));
     RowStatements(pass + 1);

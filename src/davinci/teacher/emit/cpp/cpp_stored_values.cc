@@ -21,7 +21,7 @@ bool CppWriter::IsCostly(Id id) const {
   if (std::find(region_.members.begin(), region_.members.end(), id) == region_.members.end() ||
       !region_.IsPerElement(id) || value.kind == Kind::kReduce)
     return false;
-  if (value.kind == Kind::kPoint && !value.primitive->cpp_rule.empty()) return true;
+  if (value.kind == Kind::kPoint && value.primitive->cpp_rule) return true;
   return std::any_of(value.operands.begin(), value.operands.end(),
                      [&](Id operand) { return IsCostly(operand); });
 }

@@ -12,8 +12,9 @@ namespace davinci::teacher {
 
 class CppWriter : private CWriter {
  public:
-  CppWriter(Program* program, const Region& region, const KernelForm& form, const EmitRules& rules)
-      : CWriter(program, region, form, rules, "int64_t") {}
+  CppWriter(Program* program, const Region& region, const KernelForm& form,
+            const EmitOptions& options)
+      : CWriter(program, region, form, options, "int64_t") {}
   KernelText Write();
 
  private:

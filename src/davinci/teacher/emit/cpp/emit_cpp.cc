@@ -15,12 +15,12 @@ constexpr int kLeastParallel = 16384;  // elements below which one thread comput
 }  // namespace
 
 KernelText CppWriter::Write() {
-  if (rules_.stored_values) PlanStored();
+  if (rules_.Contains(Rule::kStoredValues)) PlanStored();
   if (form_.reduced.empty())
     Pointwise();
   else if (form_.kept.empty())
     HasScan() ? RowPasses(false) : Whole();
-  else if (form_.axes.back().reduced || !rules_.columns)
+  else if (form_.axes.back().reduced || !rules_.Contains(Rule::kColumnsCpp))
     Rows();
   else
     Columns();
@@ -42,9 +42,11 @@ std::string CppWriter::StoredType(DType type) {
 
 std::string CppWriter::PrimitiveForm(const TensorValue& value) {
   const Primitive& primitive = *value.primitive;
-  const bool allowed = primitive.cpp_rule == "inline_erf" ? rules_.inline_erf : rules_.fast_exp;
-  if (!primitive.cpp_library.empty() && !allowed) return primitive.cpp_library;
-  if (!primitive.cpp_rule.empty()) text_.used.insert(primitive.cpp_rule);
+  if (primitive.cpp_rule) {
+    if (!primitive.cpp_library.empty() && !rules_.Contains(*primitive.cpp_rule))
+      return primitive.cpp_library;
+    text_.used.Insert(*primitive.cpp_rule);
+  }
   text_.helpers.insert(primitive.helpers.begin(), primitive.helpers.end());
   return primitive.cpp;
 }
@@ -110,8 +112,8 @@ void CppWriter::Pointwise() {
 }
 
 KernelText EmitCpp(Program* program, const Region& region, const KernelForm& form,
-                   const EmitRules& rules) {
-  return CppWriter(program, region, form, rules).Write();
+                   const EmitOptions& options) {
+  return CppWriter(program, region, form, options).Write();
 }
 
 }  // namespace davinci::teacher

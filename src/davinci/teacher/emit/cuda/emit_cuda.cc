@@ -19,8 +19,9 @@ constexpr int kColumnLanes = 8;     // threads that share a column
 
 class CudaWriter : private CWriter {
  public:
-  CudaWriter(Program* program, const Region& region, const KernelForm& form, const EmitRules& rules)
-      : CWriter(program, region, form, rules, "int") {}
+  CudaWriter(Program* program, const Region& region, const KernelForm& form,
+             const EmitOptions& options)
+      : CWriter(program, region, form, options, "int") {}
 
   KernelText Write() {
     index_ = Counts32() ? "int" : "long long";
@@ -30,7 +31,7 @@ class CudaWriter : private CWriter {
     } else {
       const double cols = CudaSize(form_.reduced), rows = CudaSize(form_.kept);
       if (rows < kManyRows && cols > kLongRow) return {};
-      if (form_.axes.back().reduced || !rules_.columns)
+      if (form_.axes.back().reduced)
         Rows(cols);
       else
         Columns();
@@ -93,8 +94,8 @@ class CudaWriter : private CWriter {
       return;
     }
     const std::string count = form_.outputs[0].host + ".numel()";
-    if (rules_.wide_loads && Plain()) {
-      text_.used.insert("wide_loads");
+    if (rules_.Contains(Rule::kWideLoads) && Plain()) {
+      text_.used.Insert(Rule::kWideLoads);
       text_.helpers.insert("Pack");
       const std::string type = StoredType(DType::kFloat);
       const int lanes = p_.graph.precision == synth::Precision::kFp32 ? 4 : 8;
@@ -212,8 +213,8 @@ class CudaWriter : private CWriter {
 
   void Rows(double cols) {
     const std::string rows = Multiplied(form_.kept), host = "(" + HostSize(form_.kept) + ")";
-    if (rules_.warp_rows && cols <= kWarpCols) {
-      text_.used.insert("warp_rows");
+    if (rules_.Contains(Rule::kWarpRows) && cols <= kWarpCols) {
+      text_.used.Insert(Rule::kWarpRows);
       grid_ = fmt::format("({} + 7) // 8", host);
       Line(fmt::format("const {} row = blockIdx.x * 8 + threadIdx.x / 32;", index_));
       Line("const int lane = threadIdx.x % 32;");
@@ -231,7 +232,6 @@ class CudaWriter : private CWriter {
 
   // Neighbouring threads take neighbouring columns, eight share one.
   void Columns() {
-    text_.used.insert("columns");
     grid_ = fmt::format("(({}) + 31) // 32", HostSize(form_.kept));
     Line(fmt::format("const {} here = blockIdx.x * 32 + threadIdx.x % 32;", index_));
     Line(fmt::format("const bool inside = here < {};  // all threads meet at the barriers",
@@ -260,8 +260,8 @@ class CudaWriter : private CWriter {
 }  // namespace
 
 KernelText EmitCuda(Program* program, const Region& region, const KernelForm& form,
-                    const EmitRules& rules) {
-  return CudaWriter(program, region, form, rules).Write();
+                    const EmitOptions& options) {
+  return CudaWriter(program, region, form, options).Write();
 }
 
 }  // namespace davinci::teacher

@@ -12,8 +12,8 @@ constexpr double kCount32 = 2147483648.0;  // elements that 32 bits can count
 class TritonPointwise : private TritonWriter {
  public:
   TritonPointwise(Program* program, const Region& region, const KernelForm& form,
-                  const EmitRules& rules)
-      : TritonWriter(program, region, form, rules) {}
+                  const EmitOptions& options)
+      : TritonWriter(program, region, form, options) {}
 
   KernelText Write() {
     std::vector<std::string> parameters = Parameters(), arguments = Arguments();
@@ -27,16 +27,16 @@ class TritonPointwise : private TritonWriter {
       return std::move(text_);
     }
     const bool several = form_.kept.size() > 1;
-    if (rules_.brief) {
+    if (brief_) {
       text_.helpers.insert("ids");
       Line(Counts32() ? "i = ids(BLOCK)" : "i = ids64(BLOCK)");
     } else {
       Line(fmt::format("i = {} * BLOCK + tl.arange(0, BLOCK)", FirstProgram()));
     }
-    const std::string number = rules_.brief ? "N" : "n";
+    const std::string number = brief_ ? "N" : "n";
     Line(fmt::format("inside = i < {}", number));
     Decompose(form_.kept, "i");
-    if (!rules_.brief) {
+    if (!brief_) {
       parameters.push_back(number);
       arguments.push_back(form_.outputs[0].host + ".numel()");
     }
@@ -47,7 +47,7 @@ class TritonPointwise : private TritonWriter {
         arguments.push_back(program_->SizeText(axis.dim));
       }
     }
-    if (rules_.brief) {
+    if (brief_) {
       parameters.push_back(number);
       arguments.push_back(form_.outputs[0].host + ".numel()");
     }
@@ -63,15 +63,15 @@ class TritonPointwise : private TritonWriter {
 class TritonProduct : private TritonWriter {
  public:
   TritonProduct(Program* program, const Region& region, const KernelForm& form,
-                const EmitRules& rules, const ProductKernel& product)
-      : TritonWriter(program, region, form, rules), product_(product) {}
+                const EmitOptions& options, const ProductKernel& product)
+      : TritonWriter(program, region, form, options), product_(product) {}
 
   KernelText Write() {
     std::vector<std::string> parameters = {"left_ptr", "right_ptr"};
-    if (rules_.brief) parameters = {"x", "y"};
+    if (brief_) parameters = {"x", "y"};
     std::vector<std::string> arguments = {product_.left, product_.right};
     if (!product_.bias.empty()) {
-      parameters.push_back(rules_.brief ? "z" : "bias_ptr");
+      parameters.push_back(brief_ ? "z" : "bias_ptr");
       arguments.push_back(product_.bias);
     }
     for (const std::string& name : Parameters()) parameters.push_back(name);
@@ -79,10 +79,10 @@ class TritonProduct : private TritonWriter {
     SizesOfAxes(&parameters, &arguments);
     const bool batched = !product_.batched_rows.empty();
     if (batched) {
-      parameters.push_back(rules_.brief ? "M" : "m");
+      parameters.push_back(brief_ ? "M" : "m");
       arguments.push_back(product_.batched_rows);
     }
-    parameters.push_back(rules_.brief                        ? "K"
+    parameters.push_back(brief_                           ? "K"
                          : KnowsDepth(p_, product_.value) ? "depth: tl.constexpr"
                                                           : "depth");
     arguments.push_back(product_.depth);
@@ -90,7 +90,7 @@ class TritonProduct : private TritonWriter {
     for (const Id operand : p_[product_.value].operands)
       wide = wide || p_.Elements(operand, synth::Binding::kCuda) >= kCount32;
     const MatrixProduct& product = *p_[product_.value].product;
-    const bool plain = rules_.brief && !batched && !wide && !product.left_transposed &&
+    const bool plain = brief_ && !batched && !wide && !product.left_transposed &&
                        !product_.mirrored && product_.first.empty() && product_.last.empty();
     if (plain)
       Tile(product);
@@ -130,7 +130,7 @@ class TritonProduct : private TritonWriter {
     const std::vector<std::string> lines =
         ProductLines(p_, product_, Multiplied(form_.kept), Multiplied(form_.reduced), wide);
     for (std::string line : lines) {
-      if (rules_.brief) {
+      if (brief_) {
         if (line[line.find_first_not_of(' ')] == '#') continue;
         // Pointers that are no names of offsets.
         for (const auto& [pointer, name] :
@@ -159,11 +159,11 @@ class TritonProduct : private TritonWriter {
 }  // namespace
 
 KernelText EmitTriton(Program* program, const Region& region, const KernelForm& form,
-                      const EmitRules& rules, const ProductKernel* product) {
-  if (product != nullptr) return TritonProduct(program, region, form, rules, *product).Write();
-  if (form.reduced.empty()) return TritonPointwise(program, region, form, rules).Write();
+                      const EmitOptions& options, const ProductKernel* product) {
+  if (product != nullptr) return TritonProduct(program, region, form, options, *product).Write();
+  if (form.reduced.empty()) return TritonPointwise(program, region, form, options).Write();
   KernelForm own = form;
-  return TritonRows(program, region, &own, rules).Write();
+  return TritonRows(program, region, &own, options).Write();
 }
 
 }  // namespace davinci::teacher

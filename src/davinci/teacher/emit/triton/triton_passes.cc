@@ -52,7 +52,7 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
   for (const Id reduce : reduces) {
     sums.push_back(fmt::format("acc{}", ++count_));
     if (form_.variance_of.contains(reduce)) {
-      if (rules_.brief) {
+      if (brief_) {
         text_.helpers.insert("lanes");
         Line(fmt::format("{} = lanes(ROWS, BLOCK)", Lanes(fmt::format("{}", count_))));
         continue;
@@ -88,7 +88,7 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
       Line("inside = in_row");
     } else {
       Columns("col", cols_text,
-              rules_.brief ? "start + cols(BLOCK)" : "(start + tl.arange(0, BLOCK))[None, :]");
+              brief_ ? "start + cols(BLOCK)" : "(start + tl.arange(0, BLOCK))[None, :]");
     }
     Decompose(form_.reduced, "col");
   }
@@ -151,7 +151,7 @@ Id TritonRows::Element(Id squares) const {
 // the sum of squares, so little cancels.
 void TritonRows::Squares(const std::string& n, Id element) {
   const std::string x = Text(element);
-  if (rules_.brief) {
+  if (brief_) {
     text_.helpers.insert("spread");
     Line(fmt::format("{0} = spread({1}, inside, {0})", Lanes(n), x));
     return;
@@ -165,7 +165,7 @@ void TritonRows::Squares(const std::string& n, Id element) {
 
 // The sum of squares about the mean of all lanes, whose elements have the sum `sum`.
 std::string TritonRows::AboutMean(const std::string& n, const std::string& sum) {
-  if (rules_.brief) {
+  if (brief_) {
     text_.helpers.insert("squares_of");
     Line(fmt::format("squares{0}, total{0} = squares_of({1}, {2})", n, sum, Lanes(n)));
     return "squares" + n;

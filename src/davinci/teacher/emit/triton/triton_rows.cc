@@ -22,9 +22,10 @@ KernelText TritonRows::Write() {
   SizesOfAxes(&parameters, &arguments);
   const double cols = CudaSize(form_.reduced), rows = CudaSize(form_.kept);
   const bool scan = HasScan();
+  const Rule in_registers = HasMax() ? Rule::kSoftmaxInRegisters : Rule::kNormInRegisters;
   const bool registers =
-      (scan ? rules_.scan_tiles : rules_.rows_in_registers) && cols <= kMostInRegisters;
-  if (scan && rules_.scan_tiles) text_.used.insert("scan_tiles");
+      rules_.Contains(scan ? Rule::kScanTiles : in_registers) && cols <= kMostInRegisters;
+  if (scan && rules_.Contains(Rule::kScanTiles)) text_.used.Insert(Rule::kScanTiles);
   const bool inner = !form_.axes.empty() && !form_.axes.back().reduced;  // lanes along rows
   const std::string rows_text = Multiplied(form_.kept), cols_text = Multiplied(form_.reduced);
   std::string block;
@@ -35,54 +36,56 @@ KernelText TritonRows::Write() {
     while (count > 1 && rows / count < kPrograms) count /= 2;
     return count;
   };
-  double tile_rows = rules_.many_rows ? rows_of(1) : 1;
-  if (inner && rules_.columns) {
+  double tile_rows = rules_.Contains(Rule::kManyRows) ? rows_of(1) : 1;
+  if (inner && rules_.Contains(Rule::kColumnsTriton)) {
     const double wide = std::max(rows_of(32), 16.0);
-    if (wide != tile_rows || !registers) text_.used.insert("columns");
+    if (wide != tile_rows || !registers) text_.used.Insert(Rule::kColumnsTriton);
     tile_rows = wide;
   } else if (tile_rows > 1) {
-    text_.used.insert("many_rows");
+    text_.used.Insert(Rule::kManyRows);
   }
   const double padded = std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
-  const bool windows = rules_.columns && !scan && IsOfWindows(cols);
+  const bool windows = rules_.Contains(Rule::kColumnsTriton) && !scan && IsOfWindows(cols);
   if (windows) {
-    text_.used.insert("columns");
-    text_.used.erase("many_rows");
+    text_.used.Insert(Rule::kColumnsTriton);
+    text_.used.Erase(Rule::kManyRows);
     tile_rows = 1024;
     while (tile_rows > 128 && rows / tile_rows < kPrograms) tile_rows /= 2;
   }
   const bool held =
       registers && !windows && (tile_rows == 1 || tile_rows * padded <= kMostInRegisters);
-  double width = inner && rules_.columns ? 128 : std::min(4096.0, 4096 / tile_rows);
+  double width =
+      inner && rules_.Contains(Rule::kColumnsTriton) ? 128 : std::min(4096.0, 4096 / tile_rows);
   if (windows) width = 1;
-  if (!held && rules_.one_pass_variance && !scan) {
+  if (!held && rules_.Contains(Rule::kOnePassVariance) && !scan) {
     FindVariances(program_, region_, &own_form_);
     if (!form_.variance_of.empty()) {
-      text_.used.insert("one_pass_variance");
+      text_.used.Insert(Rule::kOnePassVariance);
       width = std::min(width, kOnePassBlock / tile_rows);
     }
   }
-  if (!held && rules_.plane_blocks && !scan && !inner && !windows) width = PlaneBlock(width);
-  const double splits = scan || held || windows || !rules_.split_rows
+  if (!held && rules_.Contains(Rule::kPlaneBlocks) && !scan && !inner && !windows)
+    width = PlaneBlock(width);
+  const double splits = scan || held || windows || !rules_.Contains(Rule::kSplitRows)
                             ? 1
                             : SplitsOf(std::ceil(rows / tile_rows), std::ceil(cols / width));
   const auto per = static_cast<int64_t>(tile_rows);
-  one_row_ = rules_.brief && per == 1;
-  windows_ = rules_.brief && windows;
+  one_row_ = brief_ && per == 1;
+  windows_ = brief_ && windows;
   const std::string grid = per == 1 ? HostSize(form_.kept) : CeilDiv(HostSize(form_.kept), per);
   parameters.push_back("ROWS: tl.constexpr");
   parameters.push_back("BLOCK: tl.constexpr");
   if (splits > 1) {
-    text_.used.insert("split_rows");
+    text_.used.Insert(Rule::kSplitRows);
     if (tile_rows * width > 2048) warps_ = 8;
     SplitRows(parameters, arguments, {rows_text, cols_text, grid, per, width, splits});
     return std::move(text_);
   }
   Row(rows_text);
   if (held) {
-    if (!scan) text_.used.insert("rows_in_registers");
-    if (rules_.brief) text_.helpers.insert("cols");
-    Columns("col", cols_text, rules_.brief ? "cols(BLOCK)" : "tl.arange(0, BLOCK)[None, :]");
+    if (!scan) text_.used.Insert(in_registers);
+    if (brief_) text_.helpers.insert("cols");
+    Columns("col", cols_text, brief_ ? "cols(BLOCK)" : "tl.arange(0, BLOCK)[None, :]");
     Decompose(form_.reduced, "col");
     ReduceInRegisters();
     for (const KernelTensor& tensor : form_.outputs) Store(tensor);
@@ -99,7 +102,7 @@ KernelText TritonRows::Write() {
     for (const KernelTensor& tensor : form_.outputs)
       if (!region_.IsPerElement(tensor.value)) Store(tensor);
     // Without the rule a scan takes element after element.
-    const double taken = scan && !rules_.scan_tiles ? 1 : width;
+    const double taken = scan && !rules_.Contains(Rule::kScanTiles) ? 1 : width;
     block = fmt::format("{}", static_cast<int64_t>(taken));
     if (tile_rows * taken > 2048) warps_ = 8;
   }
@@ -122,7 +125,7 @@ bool TritonRows::IsOfWindows(double cols) const {
 double TritonRows::PlaneBlock(double otherwise) {
   constexpr double kMostLost = 0.2;
   // With sizes that the compiler knows, larger blocks over planes are faster than small ones.
-  const double least = rules_.constant_sizes ? 512 : 128;
+  const double least = rules_.Contains(Rule::kConstantSizes) ? 512 : 128;
   if (form_.reduced.size() < 2 || !form_.axes.back().reduced) return otherwise;
   for (const KernelTensor& tensor : form_.outputs)
     if (region_.IsPerElement(tensor.value) && !HasLast(tensor)) return otherwise;
@@ -130,7 +133,7 @@ double TritonRows::PlaneBlock(double otherwise) {
   for (double block = otherwise; block >= least; block /= 2) {
     if (std::ceil(plane / block) * block > plane / (1 - kMostLost)) continue;
     planes_ = true;
-    text_.used.insert("plane_blocks");
+    text_.used.Insert(Rule::kPlaneBlocks);
     return block;
   }
   return otherwise;
@@ -146,7 +149,7 @@ std::string TritonRows::StepsText() const {
 }
 
 void TritonRows::Row(const std::string& rows_text) {
-  if (rules_.brief) {
+  if (brief_) {
     text_.helpers.insert("rows");
     Line(Counts32() ? "row = rows(ROWS)" : "row = rows(ROWS).to(tl.int64)");
   } else {

@@ -13,8 +13,8 @@ namespace davinci::teacher {
 class TritonRows : private TritonWriter {
  public:
   // `form` gets what one pass gives at once (KernelForm::variance_of).
-  TritonRows(Program* program, const Region& region, KernelForm* form, const EmitRules& rules)
-      : TritonWriter(program, region, *form, rules), own_form_(*form) {}
+  TritonRows(Program* program, const Region& region, KernelForm* form, const EmitOptions& options)
+      : TritonWriter(program, region, *form, options), own_form_(*form) {}
   KernelText Write();
 
  private:

@@ -37,10 +37,9 @@ std::string TritonWriter::Scalar(Id id) const {
 
 std::string TritonWriter::Load(const TensorValue& value, const std::string& place,
                                const std::string& mask) {
-  const bool widen =
-      value.dtype == DType::kFloat && p_.graph.precision != synth::Precision::kFp32;
+  const bool widen = value.dtype == DType::kFloat && p_.graph.precision != synth::Precision::kFp32;
   std::string load;
-  if (rules_.brief && value.dtype != DType::kIndex && mask.starts_with(", mask=")) {
+  if (brief_ && value.dtype != DType::kIndex && mask.starts_with(", mask=")) {
     const std::string where = mask.substr(7, mask.find(", other") - 7);
     text_.helpers.insert("ld");
     load = fmt::format("ld({}, {})", place, where);
@@ -79,7 +78,7 @@ std::string TritonWriter::Text(Id id) {
       mask = MaskOf(*tensor);
     }
     const std::string load = Load(value, place, mask);
-    if (rules_.brief) return Assign(id, load);
+    if (brief_) return Assign(id, load);
     Line(fmt::format("{} = {}", tensor->name, load));
     return known_[id] = tensor->name;
   }
@@ -182,7 +181,7 @@ bool TritonWriter::HasLast(const KernelTensor& tensor) const {
 
 std::string TritonWriter::OffsetOf(const KernelTensor& tensor) const {
   const auto index = [&](int a) { return form_.axes[static_cast<size_t>(a)].index; };
-  if (!rules_.brief) return form_.Offset(tensor, index);
+  if (!brief_) return form_.Offset(tensor, index);
   const std::string flat = form_.reduced.empty() ? "i" : "row";
   if (tensor.axes == form_.kept) return flat;
   if (!flat_columns_ && !form_.reduced.empty()) return form_.Horner(tensor, index);
@@ -198,7 +197,7 @@ std::string TritonWriter::OffsetOf(const KernelTensor& tensor) const {
 
 void TritonWriter::StoreAt(const std::string& place, const std::string& value,
                            const std::string& mask) {
-  if (!rules_.brief) {
+  if (!brief_) {
     Line(fmt::format("tl.store({}, {}, mask={})", place, value, mask));
   } else if (mask == "in_row" && one_row_) {
     Line(fmt::format("tl.store({}, {})", place, value));
@@ -226,7 +225,7 @@ void TritonWriter::Decompose(const std::vector<int>& axes, const std::string& fl
     if (i == 0) {
       Line(fmt::format("{} = {}", axis.index, rest));
     } else {
-      const std::string before = rules_.brief ? rest : Bracketed(rest);
+      const std::string before = brief_ ? rest : Bracketed(rest);
       Line(fmt::format("{} = {} % {}", axis.index, before, axis.size));
       rest = fmt::format("{} // {}", before, axis.size);
     }
@@ -353,7 +352,7 @@ void TritonWriter::ReduceInRegisters() {
       continue;
     }
     const bool nan = NanMatters(member);
-    if (rules_.brief && value.reduce != ReduceKind::kLogSum) {
+    if (brief_ && value.reduce != ReduceKind::kLogSum) {
       std::string helper = RowHelper(value.reduce) + (nan ? "_nan" : "");
       text_.helpers.insert(helper);
       Assign(member, Truth(member, fmt::format("{}({}, inside)", helper, Text(value.operands[0]))));
@@ -492,15 +491,15 @@ bool TritonWriter::Divides(const std::string& parameter) const {
 void TritonWriter::Add(const std::string& name, const std::vector<std::string>& parameters,
                        const std::vector<std::string>& arguments, const std::string& grid,
                        const std::string& constants) {
-  if (rules_.brief) {
+  if (brief_) {
     AddBrief(name, parameters, arguments, grid, constants);
     return;
   }
   std::vector<std::string> declared = parameters;
   for (std::string& parameter : declared) {
-    if (!rules_.constant_sizes || !Divides(parameter)) continue;
+    if (!rules_.Contains(Rule::kConstantSizes) || !Divides(parameter)) continue;
     parameter += ": tl.constexpr";
-    text_.used.insert("constant_sizes");
+    text_.used.Insert(Rule::kConstantSizes);
   }
   text_.source += fmt::format("{}@triton.jit\ndef {}({}):\n{}", text_.source.empty() ? "" : "\n\n",
                               name, synth::Join(declared, ", "), body_);

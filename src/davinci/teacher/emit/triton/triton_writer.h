@@ -12,8 +12,8 @@ namespace davinci::teacher {
 class TritonWriter : protected RegionWriter {
  protected:
   TritonWriter(Program* program, const Region& region, const KernelForm& form,
-               const EmitRules& rules)
-      : RegionWriter(program, region, form, rules, 4) {}
+               const EmitOptions& options)
+      : RegionWriter(program, region, form, options, 4) {}
 
   // The text of a value where the cursor stands; emits lines for what it needs.
   std::string Text(Id id);
@@ -25,8 +25,7 @@ class TritonWriter : protected RegionWriter {
   // Where an element of the tensor lies.
   std::string OffsetOf(const KernelTensor& tensor) const;
   // The reduced index of all lanes, and `inside`.
-  void Columns(const std::string& col, const std::string& cols,
-               const std::string& lanes);
+  void Columns(const std::string& col, const std::string& cols, const std::string& lanes);
   // Indices of several axes from one flat index.
   void Decompose(const std::vector<int>& axes, const std::string& flat);
   // Of the tensors and numbers of the kernel: names, and what a call gives for them.
