@@ -267,7 +267,7 @@ compile_jobs() {
   local cores memory_gib
   cores=$(nproc)
   memory_gib=$(awk '/MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
-  local by_memory=$((memory_gib * 2 / 3))  # a translation unit with json, toml++ and gtest peaks near 1 GiB
+  local by_memory=$((memory_gib / 2))  # GiB for a job: a unit with json, toml++ and gtest peaks near 1.3
   if ((by_memory < 1)); then by_memory=1; fi
   echo "${DAVINCI_JOBS:-$((cores < by_memory ? cores : by_memory))}"
 }
