@@ -41,6 +41,7 @@ struct JudgeArguments {
   std::string out;
   std::vector<std::string> admit;
   int in_flight = 0;
+  std::string record;
   std::string reference;
   std::string candidate;
   EntryFlags entry;
@@ -223,6 +224,7 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   options.call_timeout_seconds = arguments.call_timeout;
   options.compile_timeout_seconds = arguments.compile_timeout;
   options.unsafe_no_sandbox = arguments.no_sandbox;
+  options.record_folder = arguments.record;
   judge::JobFiles job;
   job.reference_path = arguments.reference;
   job.candidate_path = arguments.candidate;
@@ -352,6 +354,8 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->excludes(batch);
   command->add_flag("--unsafe-no-sandbox", arguments->no_sandbox,
                     "Run candidates without isolation");
+  command->add_option("--record", arguments->record,
+                      "Folder for a record of each trial, to be replayed without torch");
   command->footer(
       "Exit status: 0 correct, 1 the candidate failed, 2 bad usage or input, 3 davinci failed,\n"
       "4 checked without a device, which could not tell whether it is correct.\n"

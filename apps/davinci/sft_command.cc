@@ -49,6 +49,9 @@ Result<trainer::SftRun> Prepare(const TrainingFlags& arguments, bool speaks) {
   return run;
 }
 
+// At -Og gcc 12 takes the state of a std::stop_source for uninitialised.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 Status Train(trainer::SftRun run, bool speaks) {
   CancelSource cancel;
   if (speaks) run.answer = AnswerWithBench(run.settings, run.folder, cancel.get_token());
@@ -64,6 +67,7 @@ Status Train(trainer::SftRun run, bool speaks) {
                outcome.first_loss, outcome.last_loss, outcome.checkpoint.string());
   return Status::Ok();
 }
+#pragma GCC diagnostic pop
 
 // The exit status. What all ranks agree on is said by rank 0 alone.
 int Run(const TrainingFlags& arguments) {

@@ -17,6 +17,8 @@
 #include <system_error>
 #include <utility>
 
+#include "davinci/base/outside.h"
+
 namespace davinci {
 namespace fs = std::filesystem;
 namespace {
@@ -292,6 +294,7 @@ Result<TempDir> MakeTempDir(std::string_view prefix, const fs::path& parent) {
   }
   fs::path folder(pattern);
   UniqueFd lock = LockFolder(folder);
+  if (internal::thread_outside != nullptr) internal::thread_outside->MadeFolder(folder);
   return TempDir(std::move(folder), std::move(lock));
 }
 

@@ -7,10 +7,12 @@
 #include <string_view>
 
 #include "davinci/base/hash.h"
+#include "davinci/base/outside.h"
 
 namespace davinci {
 
 uint64_t SecretSeed() {
+  if (internal::thread_outside != nullptr) return internal::thread_outside->SecretSeed();
   uint64_t value = 0;
   if (getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) std::abort();
   return value >> 1;

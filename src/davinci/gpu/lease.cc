@@ -208,6 +208,7 @@ Result<std::filesystem::path> MachineLeaseDir() {
 }
 
 DeviceLeases::DeviceLeases(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DeviceLeases::DeviceLeases() = default;
 DeviceLeases::~DeviceLeases() = default;
 
 Result<std::unique_ptr<DeviceLeases>> DeviceLeases::Open(const std::filesystem::path& directory) {
@@ -311,11 +312,21 @@ DeviceLease& DeviceLease::operator=(DeviceLease&& other) noexcept {
 
 DeviceLease::~DeviceLease() { Release(); }
 
+Result<DeviceLease> DeviceLease::Played(std::string device, LeaseMode mode, double waited_ms) {
+  DeviceLease lease;
+  lease.fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (lease.fd_ < 0) return FromErrno(errno, "opening /dev/null");
+  lease.mode_ = mode;
+  lease.device_ = std::move(device);
+  lease.waited_ms_ = waited_ms;
+  return lease;
+}
+
 void DeviceLease::Release() {
   if (fd_ < 0) return;
   // First the file, then the bookkeeping: a thread woken here must find the lock free.
   close(std::exchange(fd_, -1));
-  std::exchange(owner_, nullptr)->OnRelease(device_, mode_);
+  if (DeviceLeases* owner = std::exchange(owner_, nullptr)) owner->OnRelease(device_, mode_);
 }
 
 }  // namespace davinci::gpu

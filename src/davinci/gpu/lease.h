@@ -67,6 +67,9 @@ class DeviceLease {
   DeviceLease(DeviceLease&& other) noexcept;
   DeviceLease& operator=(DeviceLease&& other) noexcept;
   ~DeviceLease();
+  // Of no DeviceLeases: where leases are played, in a replay of a trial. kUnavailable where no
+  // descriptor is left.
+  static Result<DeviceLease> Played(std::string device, LeaseMode mode, double waited_ms);
 
   void Release();
   bool held() const { return fd_ >= 0; }
@@ -88,20 +91,23 @@ class DeviceLeases {
  public:
   // Creates `directory` when missing.
   static Result<std::unique_ptr<DeviceLeases>> Open(const std::filesystem::path& directory);
-  ~DeviceLeases();
+  virtual ~DeviceLeases();
   DeviceLeases(const DeviceLeases&) = delete;
   DeviceLeases& operator=(const DeviceLeases&) = delete;
 
   // `device`: 1–100 of letters, digits, '.', '_', '-' (kInvalidArgument otherwise). There is no
   // upgrade from shared to exclusive: release first, or two upgraders wait for each other for ever.
-  Result<DeviceLease> Acquire(const std::string& device, const LeaseRequest& request);
+  virtual Result<DeviceLease> Acquire(const std::string& device, const LeaseRequest& request);
 
   // Whether those who wait for `device` exclusively through this object have gathered: a shared
   // holder that could pause should release and ask again.
-  bool ExclusiveIsDue(const std::string& device) const;
+  virtual bool ExclusiveIsDue(const std::string& device) const;
   // Whether another process, or another object of this one, waits for `device` now. A shared holder
   // asks this; the answer is a look at the turnstile and may be out of date at once.
-  bool IsAwaited(const std::string& device) const;
+  virtual bool IsAwaited(const std::string& device) const;
+
+ protected:
+  DeviceLeases();  // of leases that are played
 
  private:
   friend class DeviceLease;

@@ -39,8 +39,8 @@ int NumCores() {
 
 TEST(AwakeCores, AreThoseOfTheProcesses) {
   const ScriptedChild child([](int control) { BindTo(LastCore(), control); });
-  const std::shared_ptr<worker::Process>& process = child.process();
-  ASSERT_TRUE(process->control().Wait(10).ok());  // it runs where it should
+  const std::shared_ptr<worker::ForkedProcess>& process = child.process();
+  ASSERT_TRUE(process->Wait(10).ok());  // it runs where it should
   EXPECT_EQ(process->Core(), LastCore());
   worker::Process* const roles[] = {process.get(), process.get()};
   EXPECT_EQ(AwakeCores(CoresOf(roles)).num_cores(), NumCores() > 1 ? 1 : 0);
@@ -48,8 +48,8 @@ TEST(AwakeCores, AreThoseOfTheProcesses) {
 
 TEST(AwakeCores, EndWithTheirOwner) {
   const ScriptedChild child([](int control) { BindTo(LastCore(), control); });
-  const std::shared_ptr<worker::Process>& process = child.process();
-  ASSERT_TRUE(process->control().Wait(10).ok());  // it runs where it should
+  const std::shared_ptr<worker::ForkedProcess>& process = child.process();
+  ASSERT_TRUE(process->Wait(10).ok());  // it runs where it should
   worker::Process* const roles[] = {process.get()};
   const Stopwatch watch;
   for (int i = 0; i < 3; ++i) const AwakeCores awake(CoresOf(roles));

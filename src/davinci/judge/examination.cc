@@ -199,7 +199,7 @@ Result<bool> Examination::StartRoles() {
   candidate_imports_ = task_.imports;
   candidate_imports_.package.clear();
   if (job_.candidate_has_neighbours)
-    candidate_imports_.Add(task::FindLocalImports(job_.candidate, job_.candidate_path));
+    candidate_imports_.Add(context_.machine->ImportsOf(job_.candidate, job_.candidate_path));
   uses_triton_ = job_.candidate.find("triton") != std::string::npos;
   DAVINCI_RETURN_IF_ERROR(StartCandidate());
   return true;

@@ -10,7 +10,6 @@
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/untrusted_json.h"
-#include "davinci/worker/page_map.h"
 
 namespace davinci::judge {
 namespace {
@@ -201,7 +200,7 @@ std::optional<Failure> Examination::Locate(const Timed& timed, CallResult* call,
   std::vector<OutputTensor> own;
   for (const size_t i : NotLent(call->outputs, facts)) own.push_back(call->outputs[i]);
   if (on_host && timed.side == Side::kCandidate)  // before they are read
-    call->unwritten_pages = worker::NumUnwrittenPages(process.pid(), Ranges(own));
+    call->unwritten_pages = process.UnwrittenPages(Ranges(own));
   if (on_host)
     if (auto failure = session_->arena.Collect(process, timed.side, call->outputs, layout))
       return failure;

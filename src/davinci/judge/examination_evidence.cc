@@ -6,11 +6,9 @@
 #include <filesystem>
 
 #include "davinci/base/files.h"
-#include "davinci/base/hash.h"
 #include "davinci/base/utf8.h"
 #include "davinci/judge/examination.h"
 #include "davinci/judge/untrusted_json.h"
-#include "davinci/judge/vendor_code.h"
 
 namespace davinci::judge {
 namespace {
@@ -29,13 +27,13 @@ constexpr double kHotSeconds = 0.02;
 
 // {"name", "stage", "key", "sha256"} of each artifact; the cache hands out nothing else under a
 // key.
-json Binaries(const std::vector<json>& built) {
+json Binaries(const std::vector<json>& built, Machine* machine) {
   json binaries = json::array();
   for (json binary : built) {
-    const std::filesystem::path path = binary.at("path").get<std::string>();
+    const std::string path = binary.at("path").get<std::string>();
     binary.erase("path");
-    binary["name"] = path.filename().string();
-    if (const auto bytes = ReadFile(path); bytes.ok()) binary["sha256"] = Sha256Hex(*bytes);
+    binary["name"] = std::filesystem::path(path).filename().string();
+    if (const auto sha256 = machine->FileSha256(path)) binary["sha256"] = *sha256;
     binaries.push_back(std::move(binary));
   }
   return binaries;
@@ -65,14 +63,14 @@ void Examination::CollectEvidence() {
       if (!ShareDevice().ok()) return;
       CollectHotTimes();
       CollectProfile();
-      for (const std::string& name : ExecutedVendorLibraries(process.pid()))
+      for (const std::string& name : context_.machine->VendorLibraries(process))
         evaluation_.AddLabel("vendor library: " + name);
       if (!ShareDevice().ok()) return;
       ProbeNonfinite();
     }
   }
   if (candidate_.runner && !candidate_.runner->built().empty())
-    evaluation_.provenance["binaries"] = Binaries(candidate_.runner->built());
+    evaluation_.provenance["binaries"] = Binaries(candidate_.runner->built(), context_.machine);
   LearnTask();
   if (!admission_.is_null()) evaluation_.evidence["admission"] = admission_;
   for (const std::string& tag : TaskTags()) evaluation_.AddLabel("task: " + tag);

@@ -171,13 +171,11 @@ Result<gpu::DeviceLease> Examination::MeasureAlone() {
 }
 
 Result<stats::AttainableRates> Examination::CpuRates(double bytes) {
-  if (const auto known = KnownRates(context_.facts, context_.threads, bytes)) return *known;
+  if (const auto known = context_.machine->RatesIfKnown(context_.threads, bytes)) return *known;
   DAVINCI_ASSIGN_OR_RETURN(const gpu::DeviceLease lease, MeasureAlone());
   // Another examination may have measured them meanwhile.
-  if (const auto known = KnownRates(context_.facts, context_.threads, bytes)) return *known;
-  DAVINCI_ASSIGN_OR_RETURN(const auto rates, MeasureRates(context_.threads, bytes));
-  KeepRates(context_.facts, context_.threads, bytes, rates);
-  return rates;
+  if (const auto known = context_.machine->RatesIfKnown(context_.threads, bytes)) return *known;
+  return context_.machine->Rates(context_.threads, bytes);
 }
 
 Result<json> Examination::CudaPeaks(bool remeasure) {
@@ -234,7 +232,7 @@ Result<bool> Examination::CheckRoofline() {
     json measured;
     double margin = kCudaMargin;
     if (job_.target == Target::kCpu) {
-      auto core = CachedCorePeaks(context_.facts, again);
+      auto core = context_.machine->PeaksOfCore(again);
       auto together = CpuRates(perfect.read_bytes + perfect.written_bytes);
       if (!core.ok() || !together.ok()) return true;  // nothing to hold the time against
       rates = *together;

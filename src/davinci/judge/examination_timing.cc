@@ -12,7 +12,6 @@
 #include "davinci/data/shown_interval.h"
 #include "davinci/judge/awake_cores.h"
 #include "davinci/judge/examination.h"
-#include "davinci/judge/machine_state.h"
 #include "davinci/stats/occasional.h"
 #include "davinci/stats/summary.h"
 
@@ -250,7 +249,7 @@ Result<bool> Examination::MeasureTime() {
     DAVINCI_RETURN_IF_ERROR(MeasureWaking());  // of the host alone: it needs no device
   }
   json& state = evaluation_.evidence["device_state"];  // read while others may be timed
-  state["before"] = MachineState(job_.target, *context_.monitor, context_.device);
+  state["before"] = context_.machine->State(job_.target);
   DAVINCI_ASSIGN_OR_RETURN(
       gpu::DeviceLease lease,
       context_.leases->Acquire(DeviceKey(), DeviceRequest(gpu::LeaseMode::kExclusive, "timing")));
@@ -266,7 +265,7 @@ Result<bool> Examination::MeasureTime() {
   for (const auto& [what, seconds] : spent_) evaluation_.times["spent_ms"][what] = 1e3 * seconds;
   timing_cores_.reset();
   for (worker::Process* role : roles) role->set_spin(0);
-  state["after"] = MachineState(job_.target, *context_.monitor, context_.device);
+  state["after"] = context_.machine->State(job_.target);
   if (const std::string slowed = state["after"].value("slowed_by", ""); !slowed.empty())
     evaluation_.AddLabel("device slowed by: " + slowed);
   return result;

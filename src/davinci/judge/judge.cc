@@ -23,6 +23,7 @@
 #include "davinci/judge/session.h"
 #include "davinci/judge/slow_calls.h"
 #include "davinci/judge/timing_cores.h"
+#include "davinci/judge/trial.h"
 #include "davinci/sandbox/layers.h"
 
 namespace davinci::judge {
@@ -78,6 +79,7 @@ struct Judge::Impl {
   std::string device;  // uuid; empty where there is none
   std::unique_ptr<TimingCores> timing_cores;
   std::mutex mutex;
+  std::unique_ptr<Machine> machine;       // made with the context that borrows it
   std::unique_ptr<JudgeContext> context;  // guarded by mutex until built, then constant
   SessionPool sessions{kRestingSessions, kSessionsPerTask};
   SlowCalls slow_calls;
@@ -144,7 +146,8 @@ struct Judge::Impl {
     auto built = std::make_unique<JudgeContext>();
     built->server = server.get();
     built->leases = leases.get();
-    built->monitor = monitor.get();
+    machine = std::make_unique<ThisMachine>(monitor.get(), facts.get(), device);
+    built->machine = machine.get();
     built->device = device;
     built->timing_cores = timing_cores.get();
     built->facts = facts.get();
@@ -331,9 +334,11 @@ Result<Evaluation> Judge::EvaluateOnce(const EvaluationRequest& request, MemoryB
       job.compile_only = true;
     }
     if (job.target == Target::kCuda) impl_->timing_cores->KeepOff();
-    DAVINCI_ASSIGN_OR_RETURN(evaluation, job.compile_only
-                                             ? EvaluateCompileOnly(*context, job, protocol)
-                                             : Examination(*context, job, protocol, budget).Run());
+    const std::string& folder = impl_->options.record_folder;
+    DAVINCI_ASSIGN_OR_RETURN(evaluation,
+                             folder.empty() || job.export_of
+                                 ? RunTrial(*context, job, protocol, budget)
+                                 : RecordTrial(*context, job, protocol, limits, budget, folder));
     if (evaluation.outcome != Outcome::kOk && !impl_->server->Alive())
       return Unavailable("the fork server ended in the middle of the evaluation; judge again");
     if (job.compile_only)

@@ -45,6 +45,9 @@ struct JudgeOptions {
   double call_timeout_seconds = 0;
   double compile_timeout_seconds = 0;
   int64_t memory_bytes = 0;
+  // Folder for a record of each trial (trial.h), which tests/transcripts replays; empty: none.
+  // Recorded trials share no processes.
+  std::string record_folder;
 };
 
 enum class MemoryBudget;  // device_memory.h

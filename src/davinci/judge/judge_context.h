@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "davinci/gpu/device.h"
 #include "davinci/gpu/lease.h"
 #include "davinci/judge/judge.h"
+#include "davinci/judge/machine.h"
 #include "davinci/store/kv_cache.h"
 #include "davinci/worker/fork_server.h"
 
@@ -18,9 +18,9 @@ class SlowCalls;
 class TimingCores;
 
 struct JudgeContext {
-  worker::ForkServer* server = nullptr;
+  worker::Spawner* server = nullptr;
   gpu::DeviceLeases* leases = nullptr;
-  const gpu::DeviceMonitor* monitor = nullptr;
+  Machine* machine = nullptr;
   std::string device;  // uuid of the GPU; empty where there is none
   const TimingCores* timing_cores = nullptr;
   SessionPool* sessions = nullptr;

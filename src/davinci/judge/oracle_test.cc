@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "davinci/judge/protocol.h"
+#include "davinci/worker/forked_process.h"
 #include "davinci/worker/protocol.h"
 
 namespace davinci::judge {
@@ -26,8 +27,8 @@ struct Played {
     status = UniqueFd(status_ends[1]);
     output = UniqueFd(output_ends[1]);
     oracle = std::make_unique<Oracle>(
-        std::make_shared<worker::Process>(std::move(pair->first), UniqueFd(status_ends[0]),
-                                          UniqueFd(output_ends[0])),
+        std::make_shared<worker::ForkedProcess>(std::move(pair->first), UniqueFd(status_ends[0]),
+                                                UniqueFd(output_ends[0])),
         "cuda");
     EXPECT_TRUE(oracle->Post({{"op", "load"}, {"path", "tasks/slow.py"}}).ok());
   }

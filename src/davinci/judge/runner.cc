@@ -262,7 +262,7 @@ void Runner::Post(const json& message, std::span<const int> fds) {
 }
 
 void Runner::Send(std::string_view frame, std::span<const int> fds) {
-  if (const Status sent = process_->control().SendFrame(frame, fds); !sent.ok()) post_error_ = sent;
+  if (const Status sent = process_->SendFrame(frame, fds); !sent.ok()) post_error_ = sent;
 }
 
 Answer Runner::Await(double timeout_seconds, Outcome stage) {
@@ -326,13 +326,13 @@ CallResult Runner::Call(const CallOptions& options) {
   };
   std::string go(worker::kGo);
   if (options.seed) go.append(reinterpret_cast<const char*>(&*options.seed), sizeof *options.seed);
-  if (const Status status = process_->control().SendFrame(go); !status.ok()) return fail(status);
+  if (const Status status = process_->SendFrame(go); !status.ok()) return fail(status);
   const int64_t cpu_before = process_->CpuNs();
   result.outside_cpu_ns = cpu_before - cpu_when_frozen_ns_;
 
   const LastCore bound(options.bind_to_last_core);
   const worker::CoreTimes cores_before = process_->ReadCoreTimes();
-  const int64_t own_wait_before = worker::OwnCoreWaitNs();
+  const int64_t own_wait_before = process_->OwnCoreWaitNs();
   const int64_t start = MonotonicNs();
   int64_t compiling_ns = 0;  // the clock of the deadline stands meanwhile
   double put_off = 0;
@@ -345,15 +345,13 @@ CallResult Runner::Call(const CallOptions& options) {
     const double allowed = options.timeout_seconds + put_off -
                            1e-9 * static_cast<double>(MonotonicNs() - start - compiling_ns);
     if (allowed <= 0) return fail(DeadlineExceeded("the candidate only asked for compilations"));
-    const bool seen =
-        options.spin_seconds > 0 && process_->control().SpinUntilReadable(options.spin_seconds);
+    const bool seen = options.spin_seconds > 0 && process_->SpinUntilReadable(options.spin_seconds);
     const bool impatient = options.on_slow && !slow && options.patience_seconds < allowed;
     const bool asking = slow && options.while_slow && allowed > 2 * kAskWhileSlowSeconds;
     const double patience = impatient ? options.patience_seconds
                             : asking  ? kAskWhileSlowSeconds
                                       : allowed;
-    const Status waited =
-        seen ? Status::Ok() : process_->control().Wait(patience, process_->status_fd());
+    const Status waited = seen ? Status::Ok() : process_->Wait(patience);
     if (impatient && waited.code() == StatusCode::kDeadlineExceeded) {
       slow = true;
       options.on_slow();
@@ -376,8 +374,7 @@ CallResult Runner::Call(const CallOptions& options) {
     // A longer reply is read while the process writes it, and the clock runs until all of it is
     // there.
     std::optional<Result<worker::Message>> early;
-    if (process_->control().WaitingBytes() > kSentAtOnceBytes)
-      early = process_->control().Receive(allowed, process_->status_fd());
+    if (process_->WaitingBytes() > kSentAtOnceBytes) early = process_->Receive(allowed);
     const int64_t done = MonotonicNs();
     const int64_t cpu_when_done = process_->CpuNs();
     const Status stopped = process_->Freeze();
@@ -386,13 +383,12 @@ CallResult Runner::Call(const CallOptions& options) {
     cpu_when_frozen_ns_ = process_->CpuNs();
     result.wall_ns = done - start;
     result.cores = process_->ReadCoreTimes().Since(cores_before);
-    result.core_wait_ns = result.cores.main_waited_ns + worker::OwnCoreWaitNs() - own_wait_before;
+    result.core_wait_ns = result.cores.main_waited_ns + process_->OwnCoreWaitNs() - own_wait_before;
     result.freeze_ns = frozen - done;
     result.cpu_ns = cpu_when_frozen_ns_ - cpu_before;
     result.tail_cpu_ns = cpu_when_frozen_ns_ - cpu_when_done;
 
-    auto message =
-        early ? std::move(*early) : process_->control().Receive(0.05, process_->status_fd());
+    auto message = early ? std::move(*early) : process_->Receive(0.05);
     if (!message.ok() && message.status().code() == StatusCode::kDeadlineExceeded) {
       Failure failure;
       failure.outcome = Outcome::kPolicyViolation;
@@ -428,8 +424,7 @@ CallResult Runner::Call(const CallOptions& options) {
       const int64_t asked = MonotonicNs();
       const json outcome = Build(*request);
       compiling_ns += MonotonicNs() - asked;
-      if (const Status sent = process_->control().Send({{"built", outcome}}); !sent.ok())
-        return fail(sent);
+      if (const Status sent = process_->Post({{"built", outcome}}); !sent.ok()) return fail(sent);
       if (const Status thawed = process_->Thaw(); !thawed.ok()) return fail(thawed);
       continue;
     }
@@ -440,8 +435,7 @@ CallResult Runner::Call(const CallOptions& options) {
       if (num_gates++ < kMostGates) (gives_up ? options.on_compile : options.on_gate)();
       if (!gives_up) slow = false;
       compiling_ns += MonotonicNs() - asked;
-      if (const Status sent = process_->control().Send({{"open", 1}}); !sent.ok())
-        return fail(sent);
+      if (const Status sent = process_->Post({{"open", 1}}); !sent.ok()) return fail(sent);
       if (const Status thawed = process_->Thaw(); !thawed.ok()) return fail(thawed);
       continue;
     }
@@ -484,7 +478,7 @@ void Runner::BeginFrozen(const json& message, std::span<const int> fds) {
   if (at_once) Send(frame, fds);
   if (frozen_) {
     cores_when_asked_ = process_->ReadCoreTimes();
-    own_wait_when_asked_ns_ = worker::OwnCoreWaitNs();
+    own_wait_when_asked_ns_ = process_->OwnCoreWaitNs();
   }
   asked_ns_ = MonotonicNs();
   if (frozen_) (void)process_->Thaw();
@@ -499,7 +493,7 @@ Answer Runner::FinishFrozen(double timeout_seconds) {
     answer.stopped_ns = MonotonicNs() - asked_ns_;  // a thread in the kernel works until it is left
     const worker::CoreTimes cores = process_->ReadCoreTimes().Since(cores_when_asked_);
     answer.main_cpu_ns = cores.main_ran_ns;
-    answer.others_ns = cores.OthersNs() + worker::OwnCoreWaitNs() - own_wait_when_asked_ns_;
+    answer.others_ns = cores.OthersNs() + process_->OwnCoreWaitNs() - own_wait_when_asked_ns_;
     answer.cpu_ns = process_->CpuNs() - cpu_when_frozen_ns_;
     cpu_when_frozen_ns_ += answer.cpu_ns;
   }

@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "davinci/worker/process.h"
+#include "davinci/worker/forked_process.h"
 #include "davinci/worker/protocol.h"
 
 namespace davinci::judge {
@@ -34,22 +34,22 @@ class ScriptedChild {
     close(output[1]);
     status_ = UniqueFd(status[1]);
     Tell({worker::kStatusPid, static_cast<uint32_t>(child)});
-    process_ = std::make_shared<worker::Process>(worker::Channel(UniqueFd(control[0])),
-                                                 UniqueFd(status[0]), UniqueFd(output[0]));
+    process_ = std::make_shared<worker::ForkedProcess>(worker::Channel(UniqueFd(control[0])),
+                                                       UniqueFd(status[0]), UniqueFd(output[0]));
     EXPECT_FALSE(process_->WaitForDeath());  // reads the pid
   }
   ScriptedChild(const ScriptedChild&) = delete;
   ScriptedChild& operator=(const ScriptedChild&) = delete;
   ~ScriptedChild() { Tell({worker::kStatusExit, 9}); }  // what the Process waits for when it ends
 
-  const std::shared_ptr<worker::Process>& process() const { return process_; }
+  const std::shared_ptr<worker::ForkedProcess>& process() const { return process_; }
 
  private:
   void Tell(const worker::StatusRecord& record) {
     EXPECT_EQ(write(status_.get(), &record, sizeof record), static_cast<ssize_t>(sizeof record));
   }
 
-  std::shared_ptr<worker::Process> process_;
+  std::shared_ptr<worker::ForkedProcess> process_;
   UniqueFd status_;  // the fork server's end
 };
 

@@ -41,14 +41,14 @@ class KvCache {
   static Result<std::unique_ptr<KvCache>> Open(const std::filesystem::path& file) {
     return Open(file, Options{});
   }
-  ~KvCache();
+  virtual ~KvCache();
   KvCache(const KvCache&) = delete;
   KvCache& operator=(const KvCache&) = delete;
 
   // Nothing when the key is absent. Marks the entry as used.
-  Result<std::optional<nlohmann::json>> Get(std::string_view space, std::string_view key);
+  virtual Result<std::optional<nlohmann::json>> Get(std::string_view space, std::string_view key);
   // Creates or replaces. Bytes that are not UTF-8 are replaced by U+FFFD.
-  Status Put(std::string_view space, std::string_view key, const nlohmann::json& value);
+  virtual Status Put(std::string_view space, std::string_view key, const nlohmann::json& value);
   Result<int64_t> Count(std::string_view space);
   // Keeps the `max_entries` most recently used of a namespace; returns how many were removed.
   Result<int64_t> Prune(std::string_view space, int64_t max_entries);
@@ -56,8 +56,10 @@ class KvCache {
   // Empty, or what was found damaged and where it was put.
   std::string recovery_note() const;
 
- private:
+ protected:
   KvCache(std::filesystem::path file, Options options);
+
+ private:
   Status OpenLocked();
   Status OpenOnce();
   Status MoveAside();

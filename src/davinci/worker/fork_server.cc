@@ -155,7 +155,7 @@ ForkServer::~ForkServer() {
 }
 
 void ForkServer::Watch() {
-  std::vector<std::shared_ptr<Process>> alive;
+  std::vector<std::shared_ptr<ForkedProcess>> alive;
   {
     std::lock_guard lock(mutex_);
     std::erase_if(processes_, [](const auto& p) { return p.expired(); });
@@ -223,13 +223,13 @@ Result<std::shared_ptr<Process>> ForkServer::Spawn(const SpawnRequest& request) 
                   {"policy", request.policy},   {"env", env},
                   {"imports", request.imports}};
   const int fds[] = {pair.second.get(), status_write.get(), output_write.get()};
-  auto process = std::make_shared<Process>(std::move(pair.first), std::move(status_read),
-                                           std::move(output_read));
+  auto process = std::make_shared<ForkedProcess>(std::move(pair.first), std::move(status_read),
+                                                 std::move(output_read));
   std::lock_guard lock(mutex_);
   DAVINCI_RETURN_IF_ERROR(HelloLocked().status());
   DAVINCI_RETURN_IF_ERROR(control_.Send(message, fds));
   processes_.push_back(process);
-  return process;
+  return std::shared_ptr<Process>(std::move(process));
 }
 
 }  // namespace davinci::worker

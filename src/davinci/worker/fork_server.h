@@ -15,7 +15,7 @@
 
 #include "davinci/base/status.h"
 #include "davinci/worker/channel.h"
-#include "davinci/worker/process.h"
+#include "davinci/worker/forked_process.h"
 
 namespace davinci::worker {
 
@@ -42,24 +42,34 @@ struct SpawnRequest {
   std::vector<std::string> imports;
 };
 
-class ForkServer {
+// Where processes come from: the seam of ForkServer for an evaluation.
+class Spawner {
+ public:
+  Spawner() = default;
+  virtual ~Spawner() = default;
+  Spawner(const Spawner&) = delete;
+  Spawner& operator=(const Spawner&) = delete;
+
+  // Asks for the Triton compiler to be warmed up (davinci_worker/prewarm.py) before the next child
+  // is forked; once, and only where Triton was imported. `cache_folder` keeps what it builds.
+  virtual Status Prewarm(const std::string& cache_folder, int arch) = 0;
+  // The child is asked for, not yet ready: call AwaitReady() on it.
+  virtual Result<std::shared_ptr<Process>> Spawn(const SpawnRequest& request) = 0;
+};
+
+class ForkServer final : public Spawner {
  public:
   // Starts the interpreter without waiting for its imports; the first Spawn() waits.
   static Result<std::unique_ptr<ForkServer>> Start(const ForkServerOptions& options);
-  ~ForkServer();
-  ForkServer(const ForkServer&) = delete;
-  ForkServer& operator=(const ForkServer&) = delete;
+  ~ForkServer() override;
 
   // Waits for the imports; {protocol, python, torch, triton, pid}. A remedy is part of the failure.
   Result<nlohmann::json> Hello();
-  // Asks for the Triton compiler to be warmed up (davinci_worker/prewarm.py) before the next child
-  // is forked; once, and only where Triton was imported. `cache_folder` keeps what it builds.
-  Status Prewarm(const std::string& cache_folder, int arch);
+  Status Prewarm(const std::string& cache_folder, int arch) override;
   // False once the interpreter has ended, and with it every child: their deaths are no
   // verdict then.
   bool Alive() const;
-  // The child is asked for, not yet ready: call AwaitReady() on it.
-  Result<std::shared_ptr<Process>> Spawn(const SpawnRequest& request);
+  Result<std::shared_ptr<Process>> Spawn(const SpawnRequest& request) override;
 
  private:
   ForkServer() = default;
@@ -73,8 +83,8 @@ class ForkServer {
   pid_t pid_ = -1;
   bool prewarmed_ = false;  // guarded by mutex_
   UniqueFd errors_;
-  nlohmann::json hello_;                           // guarded by mutex_
-  std::vector<std::weak_ptr<Process>> processes_;  // guarded by mutex_
+  nlohmann::json hello_;                                 // guarded by mutex_
+  std::vector<std::weak_ptr<ForkedProcess>> processes_;  // guarded by mutex_
   std::jthread watchdog_;
 };
 

@@ -1,24 +1,17 @@
-// Process: one forked Python child (oracle, baseline or runner), seen from outside.
+// Process: one forked Python child (oracle, baseline or runner), seen from outside: the seam behind
+// which the judge's outside lies, so that tests and replays of trials play it.
 //
-// Owns the child: destroying a Process kills it and everything in its pid namespace. The child may
-// be hostile; nothing here trusts what it says. Deaths are noticed through the status pipe at once,
-// never by a timeout.
-//
-// Freezing: Freeze() stops every thread with SIGSTOP and returns only when the kernel shows all of
-// them stopped; Thaw() lets them go on. CPU time is read from the kernel's per-process clock. A
-// Process is used by one thread at a time; Kill() may be called from any thread.
+// Freezing: Freeze() stops every thread and returns only when all of them have stopped; Thaw() lets
+// them go on. A Process is used by one thread at a time; Kill() may be called from any thread.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -63,15 +56,16 @@ struct CoreTimes {
 // for the runner.
 using BuildHandler = std::function<nlohmann::json(const nlohmann::json& request)>;
 
+// One child, seen from outside. ForkedProcess (forked_process.h) is the real one.
 class Process {
  public:
-  Process(Channel control, UniqueFd status, UniqueFd output);
-  ~Process();
+  Process() = default;
+  virtual ~Process() = default;
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
   // Waits for pid and {"ready"}; returns the sandbox report of the child.
-  Result<nlohmann::json> AwaitReady(double timeout_seconds);
+  virtual Result<nlohmann::json> AwaitReady(double timeout_seconds) = 0;
 
   // One request, one reply: the value under "ok" or "done", or the {"error"} object under kError.
   struct Reply {
@@ -85,80 +79,65 @@ class Process {
   // The two halves of Request, for overlapping several processes. `build` answers compilation
   // requests in between; the time it takes does not count against the deadline.
   Status Post(const nlohmann::json& message, std::span<const int> fds = {});
-  Result<Reply> Await(double timeout_seconds, const BuildHandler& build = nullptr);
+  virtual Result<Reply> Await(double timeout_seconds, const BuildHandler& build = nullptr) = 0;
   // Replies are awaited without sleeping for up to `seconds`: faster, at the price of a core.
-  void set_spin(double seconds) { spin_seconds_ = seconds; }
+  virtual void set_spin(double seconds) = 0;
 
-  Channel& control() { return control_; }
-  int status_fd() const { return status_.get(); }
-  pid_t pid() const { return pid_; }
+  // Below Request(): frames, as Channel (channel.h) sends and receives them. A wait ends with
+  // kCancelled when the child ends.
+  virtual Status SendFrame(std::string_view frame, std::span<const int> fds = {}) = 0;
+  virtual Status Wait(double timeout_seconds) = 0;
+  virtual bool SpinUntilReadable(double seconds) = 0;
+  virtual size_t WaitingBytes() = 0;
+  virtual Result<Message> Receive(double timeout_seconds) = 0;
 
-  Status Freeze();
-  Status Thaw();
+  virtual pid_t pid() const = 0;
+  virtual Status Freeze() = 0;
+  virtual Status Thaw() = 0;
   // User + system CPU time of all threads so far, in nanoseconds.
-  int64_t CpuNs() const;
+  virtual int64_t CpuNs() const = 0;
   // Of the main thread and up to 31 others; zeros where the kernel does not count.
-  CoreTimes ReadCoreTimes() const;
-  int64_t ResidentBytes() const;
-  int NumThreads() const;
+  virtual CoreTimes ReadCoreTimes() const = 0;
+  // How long the calling thread, which waits for the child, was ready to run but waited for a core
+  // so far; 0 where the kernel does not count it.
+  virtual int64_t OwnCoreWaitNs() const = 0;
+  virtual int64_t ResidentBytes() const = 0;
+  virtual int NumThreads() const = 0;
   // The core on which the main thread ran last; -1 where /proc does not tell.
-  int Core() const;
+  virtual int Core() const = 0;
   // Processes other than the child itself inside its pid namespace (its descendants).
-  std::vector<pid_t> OtherProcesses() const;
+  virtual std::vector<pid_t> OtherProcesses() const = 0;
   // Installed seccomp filters, from /proc; the minimum over all threads.
-  int NumSeccompFilters() const;
-  // Paths of mapped shared objects that are not below `ignored_prefixes`.
-  std::vector<std::string> MappedLibraries() const;
+  virtual int NumSeccompFilters() const = 0;
+  // Paths of mapped shared objects.
+  virtual std::vector<std::string> MappedLibraries() const = 0;
   // Copies `size` bytes at `address` of the (frozen) child. Fails when any of it is not readable.
-  Status ReadMemory(uint64_t address, void* destination, size_t size) const;
+  virtual Status ReadMemory(uint64_t address, void* destination, size_t size) const = 0;
   // The same for many pieces of `size` bytes each, put behind one another.
-  Status ReadPieces(std::span<const uint64_t> addresses, size_t size, char* destination) const;
+  virtual Status ReadPieces(std::span<const uint64_t> addresses, size_t size,
+                            char* destination) const = 0;
   // Fills pieces of the (frozen) child's memory, 1024 at most, with `byte`. False: from the first
   // that cannot be written to on, they stay as they are.
-  bool FillPieces(std::span<const uint64_t> addresses, size_t size, char byte) const;
-  // Whether any byte of a range [address, address + bytes) lies in a mapping that is shared, with
-  // another process or with itself, or that is of a file: a private one shows what it did not
-  // write.
-  bool SharesMemory(std::span<const std::pair<uint64_t, uint64_t>> ranges) const;
+  virtual bool FillPieces(std::span<const uint64_t> addresses, size_t size, char byte) const = 0;
+  // Ranges are [address, address + bytes).
+  using Ranges = std::span<const std::pair<uint64_t, uint64_t>>;
+  // Whether any byte of the ranges lies in a mapping that is shared, with another process or with
+  // itself, or that is of a file: a private one shows what it did not write.
+  virtual bool SharesMemory(Ranges ranges) const = 0;
+  // NumUnwrittenPages() (page_map.h) of the child.
+  virtual int64_t UnwrittenPages(Ranges ranges) const = 0;
 
-  void Kill();
+  virtual void Kill() = 0;
   // Non-blocking unless `timeout_seconds` > 0. Empty while the child lives.
-  std::optional<Death> WaitForDeath(double timeout_seconds = 0);
+  virtual std::optional<Death> WaitForDeath(double timeout_seconds = 0) = 0;
   // The last bytes the child wrote to stdout and stderr, and how many it wrote in all.
-  std::string OutputTail();
-  int64_t OutputBytes() const { return output_bytes_; }
+  virtual std::string OutputTail() = 0;
+  virtual int64_t OutputBytes() const = 0;
   // Kills the child when its resident memory exceeds `bytes` (checked by the fork server's
   // watchdog); 0 = unlimited.
-  void SetMemoryLimit(int64_t bytes) { memory_limit_ = bytes; }
-  bool exceeded_memory() const { return exceeded_memory_; }
-  void CheckMemory();
-
- private:
-  void DrainOutput();
-  bool ReadStatus(double timeout_seconds);
-  void SetDeath(const Death& death);
-
-  Channel control_;
-  UniqueFd status_;
-  UniqueFd output_;
-  UniqueFd stop_drain_;
-  double spin_seconds_ = 0;
-  std::atomic<pid_t> pid_{-1};
-  UniqueFd pidfd_;  // written before pid_
-  std::optional<Death> death_;
-  std::atomic<bool> dead_{false};  // death_, for the watchdog
-  std::atomic<int64_t> memory_limit_{0};
-  std::atomic<bool> exceeded_memory_{false};
-  std::atomic<int64_t> output_bytes_{0};
-  std::mutex tail_mutex_;
-  std::string tail_;  // guarded by tail_mutex_
-  std::atomic<bool> drained_{false};
-  std::thread drain_;
+  virtual void SetMemoryLimit(int64_t bytes) = 0;
+  virtual bool exceeded_memory() const = 0;
 };
-
-// How long the calling thread was ready to run but waited for a core so far; 0 where the kernel
-// does not count it.
-int64_t OwnCoreWaitNs();
 
 // Of a process: its threads, and all processes that it or those have started and that still belong
 // to them. Empty when it is gone.

@@ -1,0 +1,13 @@
+# Unpacks ARCHIVES into FOLDER, afresh, and replays them with REPLAY.
+file(REMOVE_RECURSE ${FOLDER})
+foreach(archive IN LISTS ARCHIVES)
+  file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${FOLDER})
+endforeach()
+execute_process(COMMAND ${REPLAY} --tampered ${FOLDER} RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "replays do not notice what was changed in their records")
+endif()
+execute_process(COMMAND ${REPLAY} ${FOLDER} RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "trials differ from their records")
+endif()
