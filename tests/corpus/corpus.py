@@ -1,15 +1,21 @@
 """The measure of the judge: every attack, twin and honest kernel, and PyTorch itself, judged on this machine and written to one table.
 
     python tests/corpus/corpus.py run --davinci BIN [--target cpu] --out table.json [--fast] [--only GROUP,…] [--match REGEX] [--seeds N] [-j N]
-    python tests/corpus/corpus.py compare BEFORE.json AFTER.json
+    python tests/corpus/corpus.py compare BEFORE.json AFTER.json [--part] [--noisy]
+    python tests/corpus/corpus.py golden TABLE.json [TABLE.json…] --out golden_cpu.json
 
 Groups: attacks, controls, twins, honest, self (each task of tasks/ against its own text), relatives (the same in PyTorch's other forms,
 relatives.py) and modules (modules.py against themselves and their relatives, --seeds judgements each). A row is what the judge should have
 said, what it said, and its numbers. ``run`` keeps what is in --out already, so a run that was ended goes on; it ends with status 1 when a
-row is not as it should be. ``compare`` lists what got worse on either side and ends with status 1 when anything did.
+row is not as it should be. ``--record DIR`` also records every trial (tests/transcripts).
+
+``compare`` ends with status 1 when a row vanished (with --part, AFTER is a cross-section), when status, rule or labels differ, when a speedup's
+intervals or the ranges of the calls' times do not meet, or when an honest row's error grew. Labels of the clock count, too, unless the
+machine is --noisy. ``golden`` keeps of tables what does not depend on a quiet machine: every status, rule and label that was seen.
 """
 import argparse
 import json
+import math
 import os
 import pathlib
 import re
@@ -31,24 +37,55 @@ import red_team  # noqa: E402
 import relatives  # noqa: E402
 
 GROUPS = ("attacks", "controls", "twins", "honest", "self", "relatives", "modules")
-# A cross-section of every group, judged by CTest: below a minute on two cores.
-FAST = {"attacks": r"^(B01|E03)$", "controls": "", "twins": r"^long_sum/", "honest": r"^small_k$", "self": r"scan/cumprod", "relatives": r"^$",
-        "modules": r"^modules/(cumprod_columns|attention_sdpa|conv_depthwise)/(same|order|library)/"}
+# A cross-section of every group, judged by CTest: below a minute on two cores. The attacks are others than those of red_team_cpu.
+FAST = {"attacks": r"^(A06|B28|C20|D09|E06|F13)$", "controls": "^$", "twins": r"^long_sum/", "honest": r"^small_k$", "self": r"scan/cumprod",
+        "relatives": r"^scan/cumsum_rows/order$", "modules": r"^modules/(cumprod_columns|attention_sdpa|conv_depthwise)/(same|order)/"}
 MUCH_WORSE_ERROR = 4.0  # times as large, and above a quarter of the tolerance: no accident of the seeds
+
+
+def at(document, path):
+    """What a document has at "a.b.c", None where it has nothing."""
+    for key in path.split("."):
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+# Column of a row: where documents have it (docs/evaluation.schema.json). A clock has times of calls and a speedup.
+CLOCKS = {"candidate": ("times.candidate", "speedup"), "device": ("device.candidate", "device.speedup"), "latency": ("latency.candidate", "latency.speedup")}
+CALLS = ("min_ms", "median_ms", "max_ms")
+INTERVAL = ("decided_low", "median", "decided_high")
 
 
 def numbers(document):
     """Of an evaluation, what a row shows of it."""
-    checks = document.get("evidence", {}).get("checks", ())
-    times = document.get("times", {})
-    device = document.get("provenance", {}).get("device") or {}
-    latency = times.get("latency") or {}
-    candidate = times.get("candidate") or {}
-    ratios = [check.get("error_over_tolerance", 0) for check in checks]
-    return {"status": document.get("status", "no_verdict"), "labels": document.get("labels", []), "message": " ".join(str(document.get("message", "")).split())[:400],
-            "worst_error_over_tolerance": max(ratios, default=None), "candidate_ms": candidate.get("median_ms"),
-            "device_ms": device.get("busy_ms"), "latency_ms": (latency.get("candidate") or {}).get("median_ms"),
-            "speedup": red_team.speedup(document), "significant": (document.get("speedup") or {}).get("significant")}
+    ratios = [check.get("error_over_tolerance", 0) for check in at(document, "evidence.checks") or ()]
+    row = {"status": document.get("status", "no_verdict"), "rule": at(document, "evidence.rule"), "labels": document.get("labels", []),
+           "message": " ".join(str(document.get("message", "")).split())[:400], "worst_error_over_tolerance": max(ratios, default=None),
+           "speedup": red_team.speedup(document), "significant": at(document, "speedup.significant")}
+    for clock, (times, speedup) in CLOCKS.items():
+        row[clock + "_ms"] = [at(document, f"{times}.{key}") for key in CALLS] if at(document, times) else None
+        row[clock + "_speedup"] = [at(document, f"{speedup}.{key}") for key in INTERVAL] if at(document, speedup) else None
+    return row
+
+
+def label_kinds():
+    """Of every label of docs/labels.md: its name there, a pattern of what is set, whether that holds numbers, and whether a clock sets it."""
+    kinds, text = [], (ROOT / "docs/labels.md").read_text()
+    for name, source in re.findall(r"^\| `([^`]+)` \|.*\| ([^|]*) \|$", text.split("\n## ")[0], re.M):
+        parts = re.split(r"(<[^>]+>|\b[NMLH]\b)", name)
+        pattern = "".join(".+" if part.startswith("<") else r"[-+.e\d]+" if part in tuple("NMLH") else re.escape(part) for part in parts)
+        kinds.append((name, re.compile(pattern), bool(set("NMLH") & set(parts)), "clock" in source or "NVML" in source))
+    return kinds
+
+
+def labels_of(row, kinds, steady_only):
+    """Labels of a row, numbers in them left out; without those that depend on how quiet the machine is."""
+    found = set()
+    for label in row.get("labels", ()):
+        known = next((kind for kind in kinds if kind[1].fullmatch(label)), (label, None, False, False))
+        if not (steady_only and known[3]):
+            found.add(known[0] if known[2] else label)
+    return found
 
 
 class Table:
@@ -134,7 +171,7 @@ def run(options):
                 def one(item, honest=group == "twins"):
                     key, case, candidate = item
                     started = time.monotonic()
-                    document, why, _ = red_team.judged(options.davinci, case, candidate, options.timeout, honest)
+                    document, why, _ = red_team.judged(options.davinci, case, candidate, options.timeout, honest, options.record)
                     table.add(key, {**numbers(document), "objection": why, "seconds": time.monotonic() - started})
 
                 with ThreadPoolExecutor(options.jobs) as pool:  # a process each: one that harms the judge harms one row
@@ -152,7 +189,8 @@ def run(options):
     print(f"{len(keys)} rows, {len(bad)} not as they should be, {len(missing)} not judged; {time.monotonic() - begun:.0f} s")
     for key in bad:
         print(f"  {key}: {table.rows[key]['objection']}; {table.rows[key]['message'][:300]}")
-    return 1 if bad or missing else 0
+    differ = compare(argparse.Namespace(before=options.golden, after=options.out, part=True, noisy=True)) if options.golden else 0
+    return 1 if bad or missing or differ else 0
 
 
 def judge_batch(options, jobs, table, folder):
@@ -161,7 +199,7 @@ def judge_batch(options, jobs, table, folder):
         return
     lines = folder / "jobs.jsonl"
     lines.write_text("".join(json.dumps(job) + "\n" for job, _ in jobs.values()))
-    command = [options.davinci, "judge", "--batch", str(lines), "-j", str(options.jobs), "--json"]
+    command = [options.davinci, "judge", "--batch", str(lines), "-j", str(options.jobs), "--json"] + (["--record", options.record] if options.record else [])
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         watch = threading.Timer(options.budget, process.terminate)
         watch.start()
@@ -180,31 +218,89 @@ def judge_batch(options, jobs, table, folder):
             watch.cancel()
 
 
+def as_list(value):
+    return value if isinstance(value, list) else [value]
+
+
+def meet(before, after):
+    """Whether two intervals, [low, middle, high], have a point in common; an open end is unbounded."""
+    if not before or not after:
+        return True
+    low, high = (max(x or 0 for x in (before[0], after[0])), min(math.inf if x is None else x for x in (before[2], after[2])))
+    return low <= high
+
+
+def verdict_differences(before, after, kinds, noisy):
+    """What differs between two rows in status, rule and labels. A golden row has lists of what was seen, and labels that came at times."""
+    found = []
+    for key in ("status", "rule"):
+        if key in before and after.get(key) not in as_list(before[key]):
+            found.append(f"{key} {'/'.join(map(str, as_list(before[key])))} -> {after.get(key)}")
+    steady_only = noisy or "labels_at_times" in before
+    old, new, at_times = labels_of(before, kinds, steady_only), labels_of(after, kinds, steady_only), set(before.get("labels_at_times", ()))
+    found += [f"label gone: {label}" for label in sorted(old - new)] + [f"new label: {label}" for label in sorted(new - old - at_times)]
+    return found
+
+
+def time_differences(before, after):
+    found = []
+    for clock in CLOCKS:
+        for what, unit in (("ms", " ms"), ("speedup", "x")):
+            old, new = before.get(f"{clock}_{what}"), after.get(f"{clock}_{what}")
+            if not meet(old, new):
+                found.append(f"{clock} {old[1]:.4g}{unit} [{old[0]:.4g}, {old[2]:.4g}] -> {new[1]:.4g}{unit} [{new[0]:.4g}, {new[2]:.4g}]")
+            if old and not new and what == "ms" and clock != "candidate":
+                found.append(f"{clock}: no time any more")
+    return found
+
+
 def compare(options):
     before, after = (json.loads(pathlib.Path(path).read_text())["rows"] for path in (options.before, options.after))
-    worse, better = [], []
+    kinds, worse, better = label_kinds(), [], []
     for key in sorted(before.keys() & after.keys()):
         a, b = before[key], after[key]
-        if bool(a["objection"]) != bool(b["objection"]):
-            (worse if b["objection"] else better).append(f"{key}: {a['status']} -> {b['status']}{'; ' + b['objection'] if b['objection'] else ''}; {b['message'][:200]}")
-        elif a["status"] != b["status"]:
-            better.append(f"{key}: {a['status']} -> {b['status']}, as right as before")
-        old, new = a["worst_error_over_tolerance"], b["worst_error_over_tolerance"]
+        objection = b.get("objection", "")
+        differences = verdict_differences(a, b, kinds, options.noisy) + ([] if options.noisy else time_differences(a, b))
+        old, new = a.get("worst_error_over_tolerance"), b.get("worst_error_over_tolerance")
         if key.split("/")[0] not in ("attacks", "controls") and old is not None and new is not None and new > max(0.25, MUCH_WORSE_ERROR * old):
-            worse.append(f"{key}: worst error over tolerance {old:.3g} -> {new:.3g}")
-    for title, found in (("got worse", worse), ("got better or changed", better)):
+            differences.append(f"worst error over tolerance {old:.3g} -> {new:.3g}")
+        if a.get("objection") and not objection:
+            better.append(f"{key}: {a['objection']}; now {b['status']}")
+        elif differences or objection and not a.get("objection"):
+            worse.append(f"{key}: {'; '.join(differences + [objection] * bool(objection))}; {b.get('message', '')[:200]}")
+    vanished = [] if options.part else sorted(before.keys() - after.keys())
+    for title, found in (("differ", worse), ("vanished", vanished), ("got better", better), ("are new", sorted(after.keys() - before.keys()))):
         print(f"{len(found)} {title}")
         for line in found:
             print("  " + line)
-    for title, keys in (("only before", before.keys() - after.keys()), ("only after", after.keys() - before.keys())):
-        if keys:
-            print(f"{len(keys)} {title}")
     for group in GROUPS:
         rows = [[row for key, row in table.items() if key.startswith(group + "/")] for table in (before, after)]
         if rows[0] or rows[1]:
-            print(f"{group:10} " + " -> ".join(f"{len(some)} rows, {sum(bool(r['objection']) for r in some)} not as they should be, {sum(r['seconds'] for r in some):.0f} s"
-                                             for some in rows))
-    return 1 if worse else 0
+            print(f"{group:10} " + " -> ".join(
+                f"{len(some)} rows, {sum(bool(r.get('objection')) for r in some)} not as they should be, {sum(r.get('seconds', 0) for r in some):.0f} s"
+                for some in rows))
+    return 1 if worse or vanished else 0
+
+
+def golden(options):
+    """The table of what must stay: rows that were as they should be."""
+    tables, kinds, rows = [json.loads(pathlib.Path(path).read_text())["rows"] for path in options.tables], label_kinds(), {}
+    for key in sorted(set().union(*tables)):
+        seen = [table[key] for table in tables if key in table and not table[key].get("objection")]
+        if not seen:
+            print(f"left out, not as it should be: {key}")
+            continue
+        labels = [labels_of(row, kinds, True) for row in seen]
+        always = set.intersection(*labels)
+        statuses = {row["status"] for row in seen}
+        if "nondeterministic" in statuses:  # a mismatch that was another one the next time: which of both is left to chance
+            statuses.add("mismatch")
+        rows[key] = {"status": sorted(statuses), "rule": sorted({row.get("rule") for row in seen}, key=str),
+                     "labels": sorted(always), "labels_at_times": sorted(set.union(*labels) - always)}
+    lines = ",\n".join(f" {json.dumps(key)}: {json.dumps(row)}" for key, row in rows.items())
+    pathlib.Path(options.out).write_text('{"rows": {\n' + lines + "\n}}\n")
+    print(f"{len(rows)} rows in {options.out}")
+    return 0
 
 
 def main():
@@ -223,11 +319,18 @@ def main():
     judge.add_argument("--timeout", type=float, default=180)
     judge.add_argument("--budget", type=float, default=1e6, help="seconds for what is judged in a batch; the same command goes on from there")
     judge.add_argument("-j", "--jobs", type=int, default=1)
+    judge.add_argument("--record", help="folder for a record of each trial")
+    judge.add_argument("--golden", help="a golden table to compare with afterwards, of which this run is a part")
     other = commands.add_parser("compare")
     other.add_argument("before")
     other.add_argument("after")
+    other.add_argument("--part", action="store_true", help="AFTER is a cross-section: rows may be missing")
+    other.add_argument("--noisy", action="store_true", help="one of the tables is from a busy machine: times and labels of the clock may differ")
+    keep = commands.add_parser("golden")
+    keep.add_argument("tables", nargs="+")
+    keep.add_argument("--out", required=True)
     options = parser.parse_args()
-    return run(options) if options.command == "run" else compare(options)
+    return {"run": run, "compare": compare, "golden": golden}[options.command](options)
 
 
 if __name__ == "__main__":
