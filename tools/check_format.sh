@@ -5,9 +5,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 wanted=14
 
-clang_format=$(command -v "clang-format-$wanted" || command -v .venv/bin/clang-format || command -v clang-format || true)
+clang_format=$(command -v "clang-format-$wanted" || command -v .tools/bin/clang-format || command -v .venv/bin/clang-format || command -v clang-format || true)
 if [[ -z $clang_format ]] || ! "$clang_format" --version | grep -q "version $wanted\."; then
-  echo "skipped: clang-format $wanted is not installed (apt-get install clang-format-$wanted)"
+  echo "skipped: clang-format $wanted is not installed (./test.sh installs it into .tools)"
   exit 77
 fi
 mapfile -t files < <(find src apps tests bench -name '*.h' -o -name '*.cc' 2>/dev/null | sort)

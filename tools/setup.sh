@@ -39,6 +39,17 @@ libgmock-dev         header   gmock/gmock.h
 libbenchmark-dev     header   benchmark/benchmark.h
 "
 
+# For .venv: what pip installs | what is left out without it.
+DAVINCI_REQUIREMENTS="
+transformers==5.23.0 tokenizers==0.23.3 safetensors==0.8.0 gguf==0.19.0 openai==3.54.0 | tests that compare the model with these
+pyarrow==26.0.1 | davinci sft-data reads and writes JSONL only
+nvidia-cuda-nvrtc==13.5.37 | tests that compile the CUDA kernels
+scikit-build-core==1.1.2 | the test of the wheel
+"
+# For .tools, an environment of its own that test.sh makes: what checks the form of the sources.
+DAVINCI_TOOLS="clang-format==14.0.6 ruff==0.17.6 mypy==2.4.1"
+DAVINCI_TIDY="clang-tidy==23.1.4"
+
 say() { printf '[%4d s] %s\n' "$((SECONDS - DAVINCI_START))" "$*"; }
 
 fail() {
@@ -188,24 +199,21 @@ make_python_environment() {
   fi || fail "pip could not install $torch" "The full log is $DAVINCI_LOG." \
     "Behind a proxy or with a mirror, set pip's PIP_INDEX_URL / PIP_EXTRA_INDEX_URL." \
     "Or set DAVINCI_PYTHON to a Python that has torch >= 2.9."
-  # Without it Triton candidates are refused with a clear message; everything else works.
-  if ! "$venv/bin/python" -c 'import triton' 2>/dev/null; then
-    run_logged "installing triton" "${pip[@]}" triton >/dev/null ||
-      say "note: pip found no triton for this machine; Triton kernels cannot be judged here"
-  fi
-  # Tests of the model files compare with these packages and are skipped without them. The constraint keeps torch as it is.
+  # The constraint keeps torch as it is. All at once; where the index lacks one, each by itself.
   "$venv/bin/python" -c 'from importlib.metadata import version; print("torch==" + version("torch"))' >"$venv/constraints.txt"
-  run_logged "installing packages that tests compare with" "${pip[@]}" -c "$venv/constraints.txt" \
-    transformers==5.23.0 tokenizers==0.23.3 safetensors==0.8.0 gguf==0.19.0 openai==3.54.0 >/dev/null ||
-    say "note: pip found no transformers, tokenizers, safetensors, gguf or openai; tests of the model are skipped here"
-  run_logged "installing pyarrow (Parquet in and out of davinci sft-data)" "${pip[@]}" pyarrow==26.0.1 >/dev/null ||
-    say "note: pip found no pyarrow; davinci sft-data reads and writes JSONL only"
-  run_logged "installing clang-format (tests check the sources' format)" "${pip[@]}" clang-format==14.0.6 >/dev/null ||
-    say "note: pip found no clang-format 14; the test of the format is skipped here"
-  run_logged "installing NVRTC (tests compile the CUDA kernels)" "${pip[@]}" nvidia-cuda-nvrtc==13.5.37 >/dev/null ||
-    say "note: pip found no nvidia-cuda-nvrtc; the tests that compile the CUDA kernels are skipped here"
-  run_logged "installing the build backend of the Python package" "${pip[@]}" scikit-build-core==1.1.2 >/dev/null ||
-    say "note: pip found no scikit-build-core; the test of the wheel is skipped here"
+  local triton=() requirements missing=() line what
+  if ! "$venv/bin/python" -c 'import triton' 2>/dev/null; then triton=(triton); fi
+  mapfile -t requirements < <(sed 's/ *|.*//' <<<"$DAVINCI_REQUIREMENTS" | xargs -n 1)
+  run_logged "installing further packages" "${pip[@]}" -c "$venv/constraints.txt" "${triton[@]}" "${requirements[@]}" >/dev/null || {
+    while IFS='|' read -r line what; do
+      [[ -n $line ]] || continue
+      # shellcheck disable=SC2086
+      run_logged "installing $line" "${pip[@]}" -c "$venv/constraints.txt" $line >/dev/null || missing+=("pip found no ${line% }:$what")
+    done <<<"$DAVINCI_REQUIREMENTS"
+    [[ ${#triton[@]} == 0 ]] || run_logged "installing triton" "${pip[@]}" triton >/dev/null ||
+      missing+=("pip found no triton: Triton kernels cannot be judged here")  # they are refused with a clear message
+    for line in "${missing[@]}"; do say "note: $line"; done
+  }
   run_logged "checking torch" "$venv/bin/python" -c 'import torch; print(torch.__version__, torch.ones(2).sum())' ||
     fail "the new torch does not import" "Remedy:  rm -rf .venv  and run this again"
 }
@@ -246,6 +254,24 @@ setup_python() {
   printf '%s\n' "$DAVINCI_PYTHON_FOUND" >"$DAVINCI_ROOT/build/python_path"
   export DAVINCI_PYTHON=$DAVINCI_PYTHON_FOUND
   say "Python: $DAVINCI_PYTHON_FOUND (torch $torch)"
+}
+
+# davinci_tools [package…]: formatters and linters, besides those of $DAVINCI_TOOLS.
+davinci_tools() {
+  local tools=$DAVINCI_ROOT/.tools installed="" wanted=() package
+  if [[ -e $tools/installed ]]; then installed=" $(tr '\n' ' ' <"$tools/installed")"; fi
+  for package in $DAVINCI_TOOLS "$@"; do
+    [[ $installed == *" $package "* ]] || wanted+=("$package")
+  done
+  if ((${#wanted[@]} == 0)); then return; fi
+  say "installing into .tools: ${wanted[*]}"
+  if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then install_packages python3-venv; fi
+  if { [[ -x $tools/bin/python ]] || run_logged "creating .tools" python3 -m venv "$tools"; } &&
+    run_logged "installing tools" "$tools/bin/python" -m pip --disable-pip-version-check install --progress-bar off --retries 5 "${wanted[@]}"; then
+    printf '%s\n' "${wanted[@]}" >>"$tools/installed"
+  else
+    say "note: pip could not install ${wanted[*]}; the tests that need them are skipped"
+  fi
 }
 
 davinci_setup() {

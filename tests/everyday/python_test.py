@@ -233,7 +233,7 @@ class Python(unittest.TestCase):
             """)
         linecache.cache["<cell>"] = (len(cell), None, cell.splitlines(keepends=True), "<cell>")
         exec(compile(cell, "<cell>", "exec"), globals())
-        model, x = Cell().eval(), torch.randn(512, 1024)
+        model, x = Cell().eval(), torch.randn(512, 1024)  # noqa: F821
         options = {**self.options, "llm": None, "rollouts": 2}
         for run in ("by_rules", "by_rules_again"):
             result = davinci.optimize(model, (x,), run=self.here / run, progress=False, **options)

@@ -6,6 +6,8 @@ import unittest
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent.parent.parent / "tools"
+sys.path.insert(0, str(TOOLS))
+import check_skips as skips  # noqa: E402
 
 
 def run(tool, files):
@@ -97,6 +99,69 @@ class Repository(unittest.TestCase):
 
     def test_broken_script_is_found(self):
         self.expect({"a.sh": "if true; then\n"}, "a.sh")
+
+
+def class_of(methods):
+    return "class Large {\n public:\n" + "".join(f"  int Method{i}(\n      int x) const;\n" for i in range(methods)) + "\n private:\n  int x_ = F(3);\n};\n"
+
+
+def function_of(lines):
+    return "int F(int x) {\n" + "  ++x;\n" * (lines - 3) + "  return x;\n}\n"
+
+
+class Numbers(unittest.TestCase):
+    STORED = {"tools/house_numbers.toml": "large_classes = 0\nlong_functions = 0\ncycles_of_files = 0\nlong_lines_cpp = 0\n"}
+
+    def expect(self, changes, message, code=1):
+        status, output = run("check_numbers.py", {**self.STORED, **changes})
+        self.assertEqual(status, code, output)
+        self.assertIn(message, output)
+
+    def test_small_things_pass(self):
+        self.expect({"src/davinci/base/a.h": class_of(20), "src/davinci/base/a.cc": function_of(100) + "x" * 100}, "large_classes 0", 0)
+
+    def test_a_class_of_many_methods_is_counted(self):
+        self.expect({"src/davinci/base/a.h": class_of(21)}, "large_classes rose from 0 to 1")
+
+    def test_methods_that_override_are_not(self):
+        self.expect({"src/davinci/base/a.h": class_of(30).replace("const;", "const override;")}, "large_classes 0", 0)
+
+    def test_a_long_function_is_counted_in_both_languages(self):
+        self.expect({"src/davinci/base/a.cc": function_of(101)}, "long_functions rose from 0 to 1")
+        self.expect({"python/p/a.py": "def f():\n" + "    x = 1\n" * 100}, "long_functions rose from 0 to 1")
+
+    def test_a_cycle_of_files_is_counted_once(self):
+        pair = {"src/davinci/base/a.cc": '#include "davinci/base/b.h"\n', "src/davinci/base/b.h": '#include "davinci/base/a.h"\n'}
+        self.expect(pair, "cycles_of_files rose from 0 to 1")
+        self.expect({"python/p/a.py": "from . import b\n", "python/p/b.py": "import p.a\n"}, "cycles_of_files rose from 0 to 1")
+
+    def test_a_long_line_is_counted(self):
+        self.expect({"apps/davinci/a.cc": "x" * 101}, "long_lines_cpp rose from 0 to 1")
+
+    def test_a_number_that_fell_is_said(self):
+        self.expect({"tools/house_numbers.toml": "long_functions = 2\n"}, "long_functions fell from 2 to 0", 0)
+
+
+class Skips(unittest.TestCase):
+    LISTED = skips.expected(["# why", "gpu_.*  no-gpu", "Old\\..*  always"])
+
+    def unexpected(self, *names, lacking=("gpu",)):
+        return skips.unexpected(names, self.LISTED, lambda what: what in lacking)
+
+    def test_skips_of_the_list_are_expected_where_their_reason_holds(self):
+        self.assertEqual(self.unexpected("gpu_selftest", "Old.Kernel"), [])
+        self.assertEqual(self.unexpected("gpu_selftest", lacking=()), ["gpu_selftest"])
+
+    def test_other_skips_fail_a_run_and_so_does_none_that_ran(self):
+        for cases, code in (('<testcase name="a"/>', 0), ('<testcase name="a"><skipped message="77"/></testcase>', 1), ("", 1)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "tests.xml")
+                path.write_text(f"<testsuite>{cases}</testsuite>")
+                done = subprocess.run([sys.executable, TOOLS / "check_skips.py", path], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, code, done.stdout)
+
+    def test_every_line_of_the_list_can_be_read(self):
+        self.assertTrue(skips.expected((TOOLS / "expected_skips.txt").read_text().splitlines()))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Models made on the fly, and the probe that runs davinci's engine on them."""
 import json
 import os
-import random
 import subprocess
 import sys
 

@@ -152,7 +152,7 @@ class ChatTemplates(unittest.TestCase):
 
     def test_errors_name_the_line(self):
         for template in REFUSED:
-            with self.assertRaises(Exception, msg=template):
+            with self.assertRaises(Exception, msg=template):  # noqa: B017
                 self.expected(template, CONVERSATIONS["system"], None, False, None, VARIABLES)
         for template in REFUSED + UNSUPPORTED:
             with self.assertRaisesRegex(AssertionError, "chat template: line 2: ", msg=template):

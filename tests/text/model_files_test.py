@@ -23,7 +23,7 @@ try:
     import torch
     import transformers
     from safetensors.torch import load_file, save_file
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaConfig, PreTrainedTokenizerFast, Qwen2Config, Qwen3Config
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaConfig, PreTrainedTokenizerFast, Qwen2Config, Qwen3Config  # noqa: F401
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
     from tokenizer_parity_test import Probe, make
 except ImportError as error:

@@ -201,7 +201,7 @@ def curve(probe, folder):
     count = sum(len(t) - 1 for t in texts)
     probe.ask("open", model=folder, compute="fp32", threads=1, recomputed_layers=1, weight_decay=0.1)
     losses = []
-    for update in range(12):
+    for _ in range(12):
         reply = probe.ask("sft", passes=[
             {"sequences": [{"tokens": t, "targets": list(range(1, len(t)))} for t in texts[i:i + 2]],
              "derivatives": [-1 / count] * sum(len(t) - 1 for t in texts[i:i + 2])} for i in (0, 2)])

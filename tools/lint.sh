@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# What tests do not see.
+#
+#   tools/lint.sh [ruff] [mypy] [tidy] [asan] [tsan]        default: ruff mypy tidy, minutes
+#
+#   ruff   Python, by [tool.ruff] of pyproject.toml        mypy   python/davinci, strictly typed
+#   tidy   clang-tidy on the C++ lines that differ from $DAVINCI_BASE (default: origin/main, else the commit before); findings are errors,
+#          those of -Wthread-safety included
+#   asan, tsan   the unit tests and the fuzz targets, sanitized: build/asan, build/tsan (about half an hour each on two cores)
+#
+# Exit status 77: a tool is missing (./test.sh installs ruff and mypy, this script clang-tidy, into .tools).
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+cd "$DAVINCI_ROOT"
+mkdir -p build
+[[ $# -gt 0 ]] || set -- ruff mypy tidy
+
+# tool NAME: its path; 77 where there is none.
+tool() {
+  command -v ".tools/bin/$1" || command -v "$1" || {
+    echo "skipped: $1 is not installed (./test.sh installs it into .tools)" >&2
+    exit 77
+  }
+}
+
+python_with_torch() { echo "${DAVINCI_PYTHON:-$(cat build/python_path 2>/dev/null || echo python3)}"; }
+
+lint_ruff() { "$(tool ruff)" check --no-cache --quiet python tests tools bench; }
+lint_mypy() { "$(tool mypy)" --python-executable "$(python_with_torch)" --cache-dir build/mypy; }
+
+lint_tidy() {
+  davinci_tools "$DAVINCI_TIDY"
+  local base=${DAVINCI_BASE:-}
+  [[ -n $base ]] || base=$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD~1)
+  [[ -e build/dev/compile_commands.json ]] || cmake --preset dev >/dev/null
+  # The database names unity files; each file is compiled with the flags of its folder's.
+  "$(python_with_torch)" tools/tidy_changed.py --base "$base" --clang-tidy "$(tool clang-tidy)" --database build/dev/compile_commands.json
+}
+
+lint_sanitized() {
+  davinci_setup
+  davinci_build "$1"
+  ctest --preset "$1" --parallel 2 --no-tests=error --output-junit "$DAVINCI_ROOT/build/$1/tests.xml"
+  DAVINCI_SANITIZED=1 "$DAVINCI_PYTHON" tools/check_skips.py "build/$1/tests.xml"
+}
+
+for what in "$@"; do
+  case $what in
+    ruff | mypy | tidy) "lint_$what" ;;
+    asan | tsan) lint_sanitized "$what" ;;
+    *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  esac
+done
