@@ -409,7 +409,7 @@ class DemoWriter {
   }
 
   DemoArguments arguments_;
-  std::optional<agent::Prelude> prelude_;  // of --reply delta
+  std::optional<agent::Prelude> prelude_;                        // of --reply delta
   std::map<std::pair<std::string, std::string>, double> gains_;  // by language and skill
   std::map<std::string, Demo> demos_;
   std::map<std::string, size_t> refused_, rules_, skills_, own_;

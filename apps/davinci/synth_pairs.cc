@@ -37,8 +37,8 @@ struct PairArguments {
   std::string language = "triton";
   std::string reply = "delta";
   std::string prompts = "compact";
-  std::vector<std::string> devices = {"NVIDIA H100 80GB HBM3", "NVIDIA H200",
-                                      "NVIDIA A100-SXM4-80GB", "NVIDIA L40S",
+  std::vector<std::string> devices = {"NVIDIA H100 80GB HBM3",   "NVIDIA H200",
+                                      "NVIDIA A100-SXM4-80GB",   "NVIDIA L40S",
                                       "NVIDIA GeForce RTX 4090", ""};
   std::string tokenizer;
   size_t shard = 8192;
@@ -221,8 +221,7 @@ Status Run(PairArguments arguments) {
   if (counts.rows > 0)
     fmt::print("mean characters: prompt {}, reply {}\n", counts.prompt_bytes / counts.rows,
                counts.reply_bytes / counts.rows);
-  for (const auto& [why, number] : counts.left_out)
-    fmt::print("{:>7} left out: {}\n", number, why);
+  for (const auto& [why, number] : counts.left_out) fmt::print("{:>7} left out: {}\n", number, why);
   return Status::Ok();
 }
 
@@ -238,8 +237,9 @@ void AddSynthPairs(CLI::App* synth, int* exit_code) {
                     "(default synth-pairs)");
   pairs->add_option("--language", arguments->language, "triton (default), cpp, cuda")
       ->check(CLI::IsMember({"triton", "cpp", "cuda"}));
-  pairs->add_option("--reply", arguments->reply,
-                    "delta (default; triton alone): kernels and forward; file: the whole file")
+  pairs
+      ->add_option("--reply", arguments->reply,
+                   "delta (default; triton alone): kernels and forward; file: the whole file")
       ->check(CLI::IsMember({"delta", "file"}));
   pairs->add_option("--prompts", arguments->prompts, "compact (default) or full")
       ->check(CLI::IsMember({"compact", "full"}));
@@ -250,17 +250,19 @@ void AddSynthPairs(CLI::App* synth, int* exit_code) {
                     "(default: an estimate)");
   pairs->add_option("--shard", arguments->shard, "tasks of a file (default 8192)")
       ->check(CLI::Range(size_t{1}, size_t{1} << 20));
-  pairs->add_option("--with-skills", arguments->settings.with_skills,
-                    "share of prompts that show skills (default 0.15)")
+  pairs
+      ->add_option("--with-skills", arguments->settings.with_skills,
+                   "share of prompts that show skills (default 0.15)")
       ->check(CLI::Range(0.0, 1.0));
-  pairs->add_option("--varied", arguments->settings.varied,
-                    "share of tasks with other names, texts and formatting around the same code "
-                    "(default 0.9)")
+  pairs
+      ->add_option("--varied", arguments->settings.varied,
+                   "share of tasks with other names, texts and formatting around the same code "
+                   "(default 0.9)")
       ->check(CLI::Range(0.0, 1.0));
   pairs->add_option("--max-skills", arguments->settings.limits.max_skills,
                     "most skills of a prompt (default 2)");
   pairs->add_option("--reply-tokens", arguments->settings.reply_tokens,
-                    "longest reply (default 1200)");
+                    "longest reply (default 1000)");
   pairs->add_option("--policy-tokens", arguments->settings.limits.policy_tokens,
                     "longest prompt (default 3500)");
   pairs->footer(

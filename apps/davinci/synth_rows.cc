@@ -81,7 +81,8 @@ Status Run(RowArguments arguments) {
   gpu.name = arguments.device;
   for (const auto& [id, verdict] : verdicts) agent::LearnFromEvaluation(verdict, &gpu);
   DAVINCI_ASSIGN_OR_RETURN(devices[Target::kCuda], agent::DescribeDevice(prompts, gpu));
-  DAVINCI_ASSIGN_OR_RETURN(const OpenedLibrary searched, OpenForReading((home / "skills").string()));
+  DAVINCI_ASSIGN_OR_RETURN(const OpenedLibrary searched,
+                           OpenForReading((home / "skills").string()));
   std::string text;
   std::map<std::string, size_t> kept, left_out;
   DAVINCI_ASSIGN_OR_RETURN(const auto demos, Lines(folder / "demos.jsonl"));
@@ -101,10 +102,9 @@ Status Run(RowArguments arguments) {
                                  config::ParseTaskConfig(demo.value("sidecar", ""),
                                                          demo["id"].get<std::string>() + ".toml"));
         // Delta replies were judged as files; a row holds the reply.
-        made.brief = agent::BriefOf(config, config.CandidateEntry(), target,
-                                    *ParseLanguage(language),
-                                    candidate.contains("reply") ? ReplyForm::kDelta
-                                                                : ReplyForm::kFile);
+        made.brief =
+            agent::BriefOf(config, config.CandidateEntry(), target, *ParseLanguage(language),
+                           candidate.contains("reply") ? ReplyForm::kDelta : ReplyForm::kFile);
         made.brief.id = demo["id"];
         made.brief.reference = demo["source"];
         made.family = demo.value("family", "");
@@ -117,7 +117,8 @@ Status Run(RowArguments arguments) {
                                         agent::kNumCandidates));
         for (const skill::Ranked& hit : hits) made.found.push_back(hit.record.skill.name);
       }
-      made.attempts.push_back({id, candidate.value("reply", candidate["source"].get<std::string>()), candidate["skills"], candidate["rules"],
+      made.attempts.push_back({id, candidate.value("reply", candidate["source"].get<std::string>()),
+                               candidate["skills"], candidate["rules"],
                                candidate.value("mutation", ""), verdict->second});
     }
     for (const auto& [language, demonstration] : by_language) {

@@ -76,7 +76,8 @@ void AddImported(std::string_view line, std::vector<std::string>* names) {
     const size_t comma = list.find(',');
     const std::string_view item = list.substr(0, comma);
     const size_t as = item.find(" as ");
-    const std::string_view name = FirstName(as == std::string_view::npos ? item : item.substr(as + 4));
+    const std::string_view name =
+        FirstName(as == std::string_view::npos ? item : item.substr(as + 4));
     if (!name.empty()) names->emplace_back(name);
     if (comma == std::string_view::npos) return;
     list.remove_prefix(comma + 1);
@@ -189,7 +190,9 @@ std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
   std::string sizes;
   for (const auto& [name, value] : task.sizes)
     sizes += fmt::format("{} = {}\n", name,
-                         value == "true" ? "True" : value == "false" ? "False" : value);
+                         value == "true"    ? "True"
+                         : value == "false" ? "False"
+                                            : value);
   for (const std::string* part : {&sizes, &imports})
     if (!part->empty()) file += "\n" + *part;
   file += rename(definitions) + "\n\n" + rename(reply);

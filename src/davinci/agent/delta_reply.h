@@ -1,6 +1,6 @@
-// Replies of the form "delta" (data/reply_form.h): kernels, and the class or function that takes the
-// place of the task's, which may extend what the task's file defines. The candidate that is judged
-// and exported is one plain file:
+// Replies of the form "delta" (data/reply_form.h): kernels, and the class or function that takes
+// the place of the task's, which may extend what the task's file defines. The candidate that is
+// judged and exported is one plain file:
 //
 //   the task's file | its sizes of the target | what the reply names of the prelude | the reply
 //
@@ -41,7 +41,8 @@ class Prelude {
 // The names that a Python text binds in lines of its own: imports, assignments, def, class.
 std::vector<std::string> NamesBoundAtTop(const std::string& text);
 
-// `reply`: the code of the reply (llm/code_extraction.h). The brief gives the task's file and sizes.
+// `reply`: the code of the reply (llm/code_extraction.h). The brief gives the task's file and
+// sizes.
 std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
                               const std::string& reply);
 

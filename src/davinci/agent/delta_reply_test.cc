@@ -46,18 +46,19 @@ TEST(Prelude, DefinitionsHaveTheirDecoratorsAndImportsTheirNames) {
 TEST(AssembleCandidate, FileHasTaskSizesWhatTheReplyNamesAndTheReply) {
   TaskBrief task = TaskOf("import math\n\nN = 4\n\n\nclass Model:\n    pass\n");
   task.sizes = {{"N", "16"}, {"CAUSAL", "true"}};
-  EXPECT_EQ(AssembleCandidate(SmallPrelude(), task, "class ModelNew(Model):\n    run = Launch()\n"),
-            "import math\n\nN = 4\n\n\nclass Model:\n    pass\n\nN = 16\nCAUSAL = True\n\n"
-            "from triton.runtime import driver\n\n\n"
-            "def half(x):\n    return math.floor(x / 2)\n\n\n"
-            "class Launch:\n    stream = driver\n\n    def __call__(self):\n        return half(3)\n"
-            "\n\nclass ModelNew(Model):\n    run = Launch()\n");
+  EXPECT_EQ(
+      AssembleCandidate(SmallPrelude(), task, "class ModelNew(Model):\n    run = Launch()\n"),
+      "import math\n\nN = 4\n\n\nclass Model:\n    pass\n\nN = 16\nCAUSAL = True\n\n"
+      "from triton.runtime import driver\n\n\n"
+      "def half(x):\n    return math.floor(x / 2)\n\n\n"
+      "class Launch:\n    stream = driver\n\n    def __call__(self):\n        return half(3)\n"
+      "\n\nclass ModelNew(Model):\n    run = Launch()\n");
 }
 
 TEST(AssembleCandidate, TaskKeepsItsOwnNames) {
-  const std::string file = AssembleCandidate(
-      SmallPrelude(), TaskOf("half = 3\n\n\nclass Model:\n    pass\n"),
-      "class ModelNew(Model):\n    run = Launch(), half(2), self.half\n");
+  const std::string file =
+      AssembleCandidate(SmallPrelude(), TaskOf("half = 3\n\n\nclass Model:\n    pass\n"),
+                        "class ModelNew(Model):\n    run = Launch(), half(2), self.half\n");
   EXPECT_THAT(file, HasSubstr("half = 3\n"));
   EXPECT_THAT(file, HasSubstr("def half_dv(x):\n"));
   EXPECT_THAT(file, HasSubstr("return half_dv(3)\n"));
@@ -92,8 +93,7 @@ TEST(PolicyAgent, DeltaIsAskedForKernelsAndForwardAlone) {
   EXPECT_THAT(conversation->task, HasSubstr("class ModelNew(Model):\n    def forward"));
   EXPECT_THAT(conversation->system + conversation->task, Not(HasSubstr("whole file")));
   task.language = Language::kCuda;
-  EXPECT_EQ(StartConversation(prompts, task, "", {}).status().code(),
-            StatusCode::kInvalidArgument);
+  EXPECT_EQ(StartConversation(prompts, task, "", {}).status().code(), StatusCode::kInvalidArgument);
 }
 
 }  // namespace

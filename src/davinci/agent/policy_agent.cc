@@ -26,14 +26,15 @@ Result<PromptValues> TaskValues(const PromptSet& prompts, const TaskBrief& task,
   const WorkedExample* example = prompts.Example(task.language, task.reply);
   if (example == nullptr)
     return Internal(fmt::format("no worked example for {}", LanguageName(task.language)));
-  return PromptValues{{"language", std::string(LanguageTitle(task.language))},
-                      {"example_reference", WithoutTrailingNewlines(example->reference)},
-                      {"example_candidate", WithoutTrailingNewlines(example->candidate)},
-                      {"skills", WithoutTrailingNewlines(skill::RenderSkills(skills, task.language))},
-                      {"reference", WithoutTrailingNewlines(task.reference)},
-                      {"sizes", SizesText(task)},
-                      {"other_shapes", task.other_shapes ? "yes" : ""},
-                      {"class_name", task.class_name}};
+  return PromptValues{
+      {"language", std::string(LanguageTitle(task.language))},
+      {"example_reference", WithoutTrailingNewlines(example->reference)},
+      {"example_candidate", WithoutTrailingNewlines(example->candidate)},
+      {"skills", WithoutTrailingNewlines(skill::RenderSkills(skills, task.language))},
+      {"reference", WithoutTrailingNewlines(task.reference)},
+      {"sizes", SizesText(task)},
+      {"other_shapes", task.other_shapes ? "yes" : ""},
+      {"class_name", task.class_name}};
 }
 
 Result<std::string> UserNotes(const PromptSet& prompts, const TaskBrief& task) {

@@ -23,10 +23,10 @@ struct TaskBrief {
   std::string precision = "fp32";
   // Globals of the file that the sidecar sets on this target, as written: {"ROWS", "16384"}.
   std::vector<std::pair<std::string, std::string>> sizes;
-  std::string hints;              // the user's advice; "" = none
-  std::string start;              // kernel of the user's to start from; "" = none
-  std::string start_measurement;  // what the judge said about it
-  bool other_shapes = false;      // correctness is checked at further shapes, too
+  std::string hints;                   // the user's advice; "" = none
+  std::string start;                   // kernel of the user's to start from; "" = none
+  std::string start_measurement;       // what the judge said about it
+  bool other_shapes = false;           // correctness is checked at further shapes, too
   ReplyForm reply = ReplyForm::kFile;  // what the Policy agent is asked for
 };
 

@@ -200,8 +200,7 @@ void Reader::ReadRollout() {
   Number("rollout.turns", &step.turns, 1, 1000);
   Number("rollout.iterations", &step.iterations, 1, 1000);
   Number("rollout.carried_turns", &step.carried_turns, 0, 100);
-  if (step.reply == ReplyForm::kDelta &&
-      (step.strategy == "kevin" || step.strategy == "evolve"))
+  if (step.reply == ReplyForm::kDelta && (step.strategy == "kevin" || step.strategy == "evolve"))
     reader_.Problem("agents.reply", fmt::format("\"delta\" is not for search.strategy = \"{}\", "
                                                 "whose prompts ask for whole files",
                                                 step.strategy));

@@ -253,7 +253,7 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
   }
   DAVINCI_ASSIGN_OR_RETURN(const std::string source,
                            run_.CandidateOf(UnitOf(UnitKind::kGeneration, run_.step, turn->id),
-                                             task_.input, extraction.source));
+                                            task_.input, extraction.source));
   DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(source));
   turn->code_hash = kept.empty() ? Sha256Hex(source) : kept;
   turn->language = DetectLanguage(source);

@@ -70,8 +70,8 @@ struct StepSettings {
   Language language = Language::kCpp;
   std::string baseline = "eager";
   int64_t seed = 0;
-  std::vector<std::string> shapes;  // further ones to verify (task::ParseShape)
-  std::string hints;                // the user's advice, shown with every task
+  std::vector<std::string> shapes;     // further ones to verify (task::ParseShape)
+  std::string hints;                   // the user's advice, shown with every task
   ReplyForm reply = ReplyForm::kFile;  // what a reply of the Policy agent holds
   // A kernel that only calls PyTorch (label "only PyTorch") is a policy violation.
   bool require_own_kernel = false;

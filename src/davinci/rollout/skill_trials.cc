@@ -170,7 +170,8 @@ Sample TrialRun::Take(bool with_skill, int index) {
     taken.evaluation.message = extraction.diagnosis;
     return taken;
   }
-  DAVINCI_ASSIGN_OR_RETURN(const std::string source, run_.CandidateOf(id, input, extraction.source));
+  DAVINCI_ASSIGN_OR_RETURN(const std::string source,
+                           run_.CandidateOf(id, input, extraction.source));
   DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(source));
   taken.code_hash = kept.empty() ? Sha256Hex(source) : kept;
   const Language language = DetectLanguage(source);
@@ -181,8 +182,7 @@ Sample TrialRun::Take(bool with_skill, int index) {
   id.kind = UnitKind::kSampleVerdict;
   auto verdict = run_.context.verdicts->Judge(
       id,
-      run_.Ask(input, source, settings.verification.protocol, Urgency::kVerification,
-               task_.index),
+      run_.Ask(input, source, settings.verification.protocol, Urgency::kVerification, task_.index),
       run_.cancel());
   if (!verdict.ok()) {
     // A second task that cannot be judged takes its pairs away, not the experiment.

@@ -80,8 +80,7 @@ Result<std::string> StepRun::CandidateOf(UnitId id, const TaskInput& task,
     if (context.prompts->prelude() == nullptr) return Internal("no prelude for delta replies");
     DAVINCI_ASSIGN_OR_RETURN(
         const std::string kept,
-        context.log->Keep(
-            agent::AssembleCandidate(*context.prompts->prelude(), task.brief, code)));
+        context.log->Keep(agent::AssembleCandidate(*context.prompts->prelude(), task.brief, code)));
     return json{{"source", kept}};
   }));
   return context.log->run().GetBlob(unit.value("source", ""));

@@ -37,11 +37,11 @@ struct SampleOptions {
   SplitKind split = SplitKind::kTrain;
   uint64_t seed = 0;
   int threads = 1;
-  double near_duplicate = 0.9;             // rejected from this similarity on
-  double contaminated = 0.8;               // the same against the given files
-  size_t most_per_structure = 64;          // tasks of one graph that differ in sizes and text alone
-  std::string pattern;                     // only this one, when set; tasks of every split
-  uint64_t first = 0;                      // number of the first candidate
+  double near_duplicate = 0.9;     // rejected from this similarity on
+  double contaminated = 0.8;       // the same against the given files
+  size_t most_per_structure = 64;  // tasks of one graph that differ in sizes and text alone
+  std::string pattern;             // only this one, when set; tasks of every split
+  uint64_t first = 0;              // number of the first candidate
   // Files that no task may resemble (ContaminationOf); not owned, null: none.
   const fingerprint::SignatureIndex* contamination = nullptr;
   std::function<void(size_t accepted, size_t tried)> progress;  // from the calling thread

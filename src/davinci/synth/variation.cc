@@ -40,8 +40,8 @@ std::string WithMembers(const std::string& text, const Take& take) {
     }
     const std::string_view word(text.data() + i, end - i);
     const bool root = (i == 0 || text[i - 1] != '.') &&
-                      (word == "self" || (word.size() == 2 && word[0] == 'm' && word[1] >= '1' &&
-                                          word[1] <= '9'));
+                      (word == "self" ||
+                       (word.size() == 2 && word[0] == 'm' && word[1] >= '1' && word[1] <= '9'));
     result += word;
     i = end;
     while (root && i < text.size() && (text[i] == '.' || text[i] == '[')) {
@@ -64,12 +64,36 @@ std::string WithMembers(const std::string& text, const Take& take) {
 
 // What modules of PyTorch have themselves.
 const std::set<std::string>& ForeignMembers() {
-  static const std::set<std::string> names = {
-      "weight",      "bias",     "running_mean", "running_var", "num_batches_tracked",
-      "in_proj_weight", "in_proj_bias", "out_proj", "parameters", "buffers",
-      "register_buffer", "register_parameter", "training", "modules", "named_parameters",
-      "children", "append", "eps", "stride", "padding", "dilation", "groups", "kernel_size",
-      "forward", "num_heads", "embed_dim", "normalized_shape", "negative_slope", "p", "dim"};
+  static const std::set<std::string> names = {"weight",
+                                              "bias",
+                                              "running_mean",
+                                              "running_var",
+                                              "num_batches_tracked",
+                                              "in_proj_weight",
+                                              "in_proj_bias",
+                                              "out_proj",
+                                              "parameters",
+                                              "buffers",
+                                              "register_buffer",
+                                              "register_parameter",
+                                              "training",
+                                              "modules",
+                                              "named_parameters",
+                                              "children",
+                                              "append",
+                                              "eps",
+                                              "stride",
+                                              "padding",
+                                              "dilation",
+                                              "groups",
+                                              "kernel_size",
+                                              "forward",
+                                              "num_heads",
+                                              "embed_dim",
+                                              "normalized_shape",
+                                              "negative_slope",
+                                              "p",
+                                              "dim"};
   return names;
 }
 
@@ -128,8 +152,8 @@ class Variation {
     if (at == std::string::npos || !Chance(0.8)) return;
     const size_t end = std::min(pair_.sidecar.find("\n[", at), pair_.sidecar.size());
     const std::string all = "\n" + pair_.task;
-    for (const std::string_view line : Split(
-             std::string_view(pair_.sidecar).substr(at + 13, end - at - 13), '\n'))
+    for (const std::string_view line :
+         Split(std::string_view(pair_.sidecar).substr(at + 13, end - at - 13), '\n'))
       if (!line.empty() && all.find("\n" + std::string(line) + "\n") == std::string::npos) return;
     pair_.sidecar.resize(pair_.sidecar.find("\n["));
     pair_.sidecar += '\n';
@@ -192,7 +216,8 @@ class Variation {
       const size_t indent = IndentOf(lines[i]);
       size_t last = i;
       if (lines[i].find(quotes, indent + 3) == std::string_view::npos)
-        for (last = i + 1; last < lines.size() && lines[last].find(quotes) == std::string_view::npos;)
+        for (last = i + 1;
+             last < lines.size() && lines[last].find(quotes) == std::string_view::npos;)
           ++last;
       const double what = rng_.Uniform();
       if (what < removed) {
@@ -233,8 +258,8 @@ class Variation {
     for (const std::string_view line : Split(pair_.task, '\n')) {
       const std::string_view quotes = QuotesAt(line);
       const bool plain = !in_text && quotes.empty() && depth == 0;
-      if (!quotes.empty() && (in_text || line.find(quotes, IndentOf(line) + 3) ==
-                                             std::string_view::npos))
+      if (!quotes.empty() &&
+          (in_text || line.find(quotes, IndentOf(line) + 3) == std::string_view::npos))
         in_text = !in_text;
       const size_t indent = IndentOf(line);
       const bool own = plain && indent < line.size() && line[indent] == '#';
@@ -288,8 +313,8 @@ class Variation {
       const std::string space(indent, ' ');
       result += std::string(line.substr(0, open + 1)) + "\n";
       for (size_t k = 0; k < parts.size(); ++k)
-        result += space + "    " + std::string(Trim(parts[k])) + (k + 1 < parts.size() ? "," : "") +
-                  "\n";
+        result +=
+            space + "    " + std::string(Trim(parts[k])) + (k + 1 < parts.size() ? "," : "") + "\n";
       result += space + ")\n";
     }
     result.pop_back();
@@ -313,11 +338,12 @@ class Variation {
       }
       pair_.task = std::move(text);
     } else if (kind < 0.3) {
-      pair_.task = Replaced(pair_.task, usual, usual + (Chance(0.5) ? "import math\n" : "import os\n"));
+      pair_.task =
+          Replaced(pair_.task, usual, usual + (Chance(0.5) ? "import math\n" : "import os\n"));
     }
     if (Chance(0.2) && pair_.task.find("import torch.nn.functional as F\n") == std::string::npos)
-      pair_.task = Replaced(pair_.task, "import torch\n",
-                            "import torch\nimport torch.nn.functional as F\n");
+      pair_.task =
+          Replaced(pair_.task, "import torch\n", "import torch\nimport torch.nn.functional as F\n");
   }
 
   void SwapFunctions() {

@@ -28,7 +28,8 @@ PairText Written() {
       "def get_inputs():\n    return [torch.randn(ROWS, 32)]\n\n\n"
       "def get_init_inputs():\n    return [32]\n";
   pair.sidecar = "precision = \"fp32\"\n\n[sizes.cuda]\nROWS = 64\n";
-  pair.answer = "class ModelNew(Model):\n    def forward(self, x):\n        w = self.projection9.weight\n";
+  pair.answer =
+      "class ModelNew(Model):\n    def forward(self, x):\n        w = self.projection9.weight\n";
   return pair;
 }
 

@@ -81,9 +81,9 @@ Result<Candidate> CandidateWriter::Write() {
 void CandidateWriter::Take(KernelText text) {
   if (!brief_ || !IsRepeated(&text))
     kernels_ += (kernels_.empty()                 ? ""
-               : language_ == Language::kTriton ? "\n\n"
-                                                : "\n") +
-              text.source;
+                 : language_ == Language::kTriton ? "\n\n"
+                                                  : "\n") +
+                text.source;
   if (!text.binding.empty()) bindings_ += text.binding + "\n";
   for (const std::string& line : text.call) Line(line);
   helpers_.insert(text.helpers.begin(), text.helpers.end());

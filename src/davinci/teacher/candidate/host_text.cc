@@ -185,8 +185,8 @@ std::string Print(const SizeTree& tree, const Names& names, bool named) {
       return tree.name;
     case SizeTree::Kind::kSum:
       for (const auto& [minus, part] : tree.parts) {
-        const bool loose = part.kind == SizeTree::Kind::kProduct ||
-                           part.kind == SizeTree::Kind::kQuotient;
+        const bool loose =
+            part.kind == SizeTree::Kind::kProduct || part.kind == SizeTree::Kind::kQuotient;
         const std::string own = loose ? Print(part, names) : Operand(part, names, minus);
         text += text.empty() ? (minus ? "-" + own : own) : (minus ? " - " : " + ") + own;
       }
@@ -200,7 +200,8 @@ std::string Print(const SizeTree& tree, const Names& names, bool named) {
       break;
     case SizeTree::Kind::kQuotient: {
       const SizeTree &left = tree.parts[0].second, &right = tree.parts[1].second;
-      constexpr int64_t kLeastBlock = 16;  // of a grid: quotients of sizes stay as people write them
+      constexpr int64_t kLeastBlock =
+          16;  // of a grid: quotients of sizes stay as people write them
       if (right.IsInt() && right.number >= kLeastBlock && left.kind == SizeTree::Kind::kSum &&
           left.number == right.number - 1) {
         text = fmt::format("cdiv({}, {})", Print(Sum(left, true, Number(left.number)), names),
@@ -241,11 +242,10 @@ std::string ForEachSize(const std::string& line, const std::set<std::string>& na
   for (size_t i = 0; i < line.size();) {
     size_t before = i;
     while (before > 0 && line[before - 1] == ' ') --before;
-    const bool begins =
-        line[i] != ' ' && before > 0 &&
-        std::string_view("([,=").find(line[before - 1]) != std::string_view::npos &&
-        (before < 2 || line[before - 1] != '=' ||
-         std::string_view("<>=!").find(line[before - 2]) == std::string_view::npos);
+    const bool begins = line[i] != ' ' && before > 0 &&
+                        std::string_view("([,=").find(line[before - 1]) != std::string_view::npos &&
+                        (before < 2 || line[before - 1] != '=' ||
+                         std::string_view("<>=!").find(line[before - 2]) == std::string_view::npos);
     if (begins && (IsWordChar(line[i]) || line[i] == '(')) {
       size_t end = 0;
       const auto tree = SizeParser(std::string_view(line).substr(i), names).Parse(&end);
@@ -287,10 +287,10 @@ class Shortener {
     NumberVariables();
     for (char c = 'A'; c <= 'Z'; ++c) {
       const std::string letter(1, c);
-      const bool taken =
-          c == 'F' || ranks_.contains(letter) ||
-          std::any_of(lines_.begin(), lines_.end(),
-                      [&](const std::string& line) { return synth::HasWord(line, letter); });
+      const bool taken = c == 'F' || ranks_.contains(letter) ||
+                         std::any_of(lines_.begin(), lines_.end(), [&](const std::string& line) {
+                           return synth::HasWord(line, letter);
+                         });
       if (!taken) free_.push_back(letter);
     }
     std::reverse(free_.begin(), free_.end());
@@ -430,13 +430,13 @@ class Shortener {
       for (size_t at = 0; (at = line.find(kShape, at)) != std::string::npos; ++at) {
         size_t begin = at;
         while (begin > 0 && (IsWordChar(line[begin - 1]) || line[begin - 1] == '.' ||
-                             line[begin - 1] == ']' ||
-                             (line[begin - 1] == '[' && begin < at)))
+                             line[begin - 1] == ']' || (line[begin - 1] == '[' && begin < at)))
           --begin;
         // A bracket that is not closed within belongs to the line.
         const std::string_view all(line);
         std::string_view name = all.substr(begin, at - begin);
-        while (std::count(name.begin(), name.end(), '[') > std::count(name.begin(), name.end(), ']'))
+        while (std::count(name.begin(), name.end(), '[') >
+               std::count(name.begin(), name.end(), ']'))
           name.remove_prefix(name.find('[') + 1);
         const size_t digits = at + kShape.size();
         const size_t close = line.find_first_not_of("0123456789", digits);
@@ -522,8 +522,8 @@ class Shortener {
       size_t first = lines_.size();
       for (size_t i = 0; i < lines_.size(); ++i) {
         const std::string before = lines_[i];
-        lines_[i] = ForEachSize(before, names_,
-                                [&](const SizeTree& tree) { return Print(tree, one); });
+        lines_[i] =
+            ForEachSize(before, names_, [&](const SizeTree& tree) { return Print(tree, one); });
         if (first == lines_.size() && synth::HasWord(lines_[i], letter)) first = i;
       }
       names_.insert(letter);

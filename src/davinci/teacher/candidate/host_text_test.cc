@@ -12,14 +12,14 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(ShortHostText, SizesGetNamesAndRepeatedProductsToo) {
-  EXPECT_THAT(
-      ShortHostText({"t8 = x.new_empty((x.shape[0], (x.shape[2] - 2 - 1) // 2 + 1))",
-                     "f1[((x.shape[0] * ((x.shape[2] - 2 - 1) // 2 + 1) + 1023) // 1024,)](x, t8, "
-                     "x.shape[0], (x.shape[2] - 2 - 1) // 2 + 1, 1 << (x.shape[2] - 1).bit_length())",
-                     "return t8"},
-                    {{"x", 3}}),
-      ElementsAre("A, _, B = x.shape", "C = (B - 3) // 2 + 1", "t1 = x.new_empty((A, C))",
-                  "f1[cdiv(A * C, 1024)](x, t1, A, C, pow2(B))", "return t1"));
+  EXPECT_THAT(ShortHostText(
+                  {"t8 = x.new_empty((x.shape[0], (x.shape[2] - 2 - 1) // 2 + 1))",
+                   "f1[((x.shape[0] * ((x.shape[2] - 2 - 1) // 2 + 1) + 1023) // 1024,)](x, t8, "
+                   "x.shape[0], (x.shape[2] - 2 - 1) // 2 + 1, 1 << (x.shape[2] - 1).bit_length())",
+                   "return t8"},
+                  {{"x", 3}}),
+              ElementsAre("A, _, B = x.shape", "C = (B - 3) // 2 + 1", "t1 = x.new_empty((A, C))",
+                          "f1[cdiv(A * C, 1024)](x, t1, A, C, pow2(B))", "return t1"));
 }
 
 TEST(ShortHostText, ASizeThatIsReadOnceStaysWhereItIs) {
@@ -36,29 +36,27 @@ TEST(ShortHostText, ShapesOfResultsAreReadBehindThem) {
 }
 
 TEST(ShortHostText, LettersOfTheTaskStayItsOwn) {
-  EXPECT_THAT(ShortHostText({"t1 = x.view(-1, A)", "f1[x.shape[0] * A](x, x.shape[0], x.shape[1])",
-                             "return t1"},
-                            {{"x", 2}}),
-              ElementsAre("B, C = x.shape", "t1 = x.view(-1, A)", "f1[B * A](x, B, C)",
-                          "return t1"));
+  EXPECT_THAT(
+      ShortHostText(
+          {"t1 = x.view(-1, A)", "f1[x.shape[0] * A](x, x.shape[0], x.shape[1])", "return t1"},
+          {{"x", 2}}),
+      ElementsAre("B, C = x.shape", "t1 = x.view(-1, A)", "f1[B * A](x, B, C)", "return t1"));
 }
 
 TEST(ShortHostText, ModulesWhoseTensorsAreReadGetNames) {
-  EXPECT_THAT(
-      ShortHostText({"f1[8](self.block.layers[2].weight, self.block.layers[2].bias, "
-                     "self.block.layers[2].running_mean)",
-                     "t2 = self.block.layers[2](x)", "return t2"},
-                    {{"x", 2}}),
-      ElementsAre("m1 = self.block.layers[2]", "f1[8](m1.weight, m1.bias, m1.running_mean)",
-                  "return self.block.layers[2](x)"));
+  EXPECT_THAT(ShortHostText({"f1[8](self.block.layers[2].weight, self.block.layers[2].bias, "
+                             "self.block.layers[2].running_mean)",
+                             "t2 = self.block.layers[2](x)", "return t2"},
+                            {{"x", 2}}),
+              ElementsAre("m1 = self.block.layers[2]", "f1[8](m1.weight, m1.bias, m1.running_mean)",
+                          "return self.block.layers[2](x)"));
 }
 
 // Whole files and delta replies compute the same functions.
 TEST(TritonPrelude, IsThePreludeOfDeltaReplies) {
-  const auto prelude =
-      agent::Prelude::Load(std::filesystem::path(DAVINCI_SOURCE_DIR) /
-                           "python/davinci_runtime/prelude.py")
-          .value();
+  const auto prelude = agent::Prelude::Load(std::filesystem::path(DAVINCI_SOURCE_DIR) /
+                                            "python/davinci_runtime/prelude.py")
+                           .value();
   for (const char* helper : {"tanh", "log1p", "expm1", "round_even", "atan", "atan2", "log_add",
                              "larger", "smaller", "times"}) {
     std::string text;

@@ -107,17 +107,16 @@ Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
     made.left_out = "the reply is too long";
     return made;
   }
-  DAVINCI_ASSIGN_OR_RETURN(
-      const auto config, config::ParseTaskConfig(text.sidecar, task.id + ".toml"));
+  DAVINCI_ASSIGN_OR_RETURN(const auto config,
+                           config::ParseTaskConfig(text.sidecar, task.id + ".toml"));
   const Target target = settings_.language == Language::kCpp ? Target::kCpu : Target::kCuda;
   agent::TaskBrief brief = agent::BriefOf(config, config.CandidateEntry(), target,
                                           PromptLanguage(settings_.language), settings_.reply);
   brief.id = task.id;
   brief.reference = text.task;
   const auto skills = SkillsShown(task.id, *candidate);
-  DAVINCI_ASSIGN_OR_RETURN(
-      const agent::Conversation conversation,
-      agent::StartConversation(prompts_, brief, Device(task.id), skills));
+  DAVINCI_ASSIGN_OR_RETURN(const agent::Conversation conversation,
+                           agent::StartConversation(prompts_, brief, Device(task.id), skills));
   DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
                            agent::BuildPolicyRequest(conversation, kAnyLength));
   sftdata::Row row;

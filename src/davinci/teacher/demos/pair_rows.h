@@ -27,8 +27,8 @@ struct PairSettings {
   ReplyForm reply = ReplyForm::kDelta;
   std::vector<std::string> devices;  // DescribeDevice()'s texts, of which a task gets one
   double with_skills = 0.15;         // share of prompts that show skills
-  size_t reply_tokens = 1200;
-  RowLimits limits;  // of the prompt; at most max_skills are shown
+  size_t reply_tokens = 1000;
+  RowLimits limits;     // of the prompt; at most max_skills are shown
   double varied = 0.9;  // share of tasks that are written anew (synth/variation.h)
 };
 

@@ -58,9 +58,10 @@ PairMaker Maker(const PairSettings& settings) {
 }
 
 TEST(PairRows, PromptsAreThoseThatRolloutsSend) {
-  for (const auto& [language, reply] :
-       {std::pair{Language::kTriton, ReplyForm::kDelta}, {Language::kTriton, ReplyForm::kFile},
-        {Language::kCpp, ReplyForm::kFile}, {Language::kCuda, ReplyForm::kFile}}) {
+  for (const auto& [language, reply] : {std::pair{Language::kTriton, ReplyForm::kDelta},
+                                        {Language::kTriton, ReplyForm::kFile},
+                                        {Language::kCpp, ReplyForm::kFile},
+                                        {Language::kCuda, ReplyForm::kFile}}) {
     PairSettings settings;
     settings.language = language;
     settings.reply = reply;
@@ -79,12 +80,12 @@ TEST(PairRows, PromptsAreThoseThatRolloutsSend) {
       const synth::PairText text = maker.Text(task, *candidate);
       const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();
       const bool cpp = language == Language::kCpp;
-      agent::TaskBrief brief = agent::BriefOf(
-          config, config.CandidateEntry(), cpp ? Target::kCpu : Target::kCuda,
-          cpp                           ? davinci::Language::kCpp
-          : language == Language::kCuda ? davinci::Language::kCuda
-                                        : davinci::Language::kTriton,
-          reply);
+      agent::TaskBrief brief =
+          agent::BriefOf(config, config.CandidateEntry(), cpp ? Target::kCpu : Target::kCuda,
+                         cpp                           ? davinci::Language::kCpp
+                         : language == Language::kCuda ? davinci::Language::kCuda
+                                                       : davinci::Language::kTriton,
+                         reply);
       brief.reference = text.task;
       const auto asked = agent::BuildPolicyRequest(
           agent::StartConversation(TheWorld().prompts, brief, "A device.", {}).value(), 1 << 20);
