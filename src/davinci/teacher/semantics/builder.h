@@ -53,8 +53,6 @@ class Builder {
   const LowerOptions& options;
 
  private:
-  Result<Meaning> Integers(const std::string& op, const Meaning& a, const Meaning& b);
-  Meaning Numbers(const std::string& op, const Meaning& a, const Meaning& b);
   Status Convert(const Primitive& primitive, std::vector<Id>* operands);
   // The shape to which those of the values broadcast.
   Result<std::vector<DimId>> Broadcast(const std::vector<Id>& values, const char* otherwise) const;

@@ -26,6 +26,35 @@ bool IsWhole(const Program& p, const Meaning& value) {
                           : value.number && *value.number == std::floor(*value.number);
 }
 
+// One of the two is known when forward runs.
+Meaning OfNumbers(Builder& builder, const std::string& op, const Meaning& a, const Meaning& b) {
+  Meaning result = Meaning::Number(0);
+  result.number.reset();
+  if (b.number && *b.number == 0 && (op == "+" || op == "-")) return a;
+  const auto text = [](const Meaning& m) {
+    return m.number ? fmt::format("{}", *m.number) : m.text;
+  };
+  result.text = fmt::format("({} {} {})", text(a), op, text(b));
+  if (a.dim != synth::kNoDim && b.dim != synth::kNoDim && (op == "+" || op == "-" || op == "*"))
+    result.dim = builder.p.graph.dims.Binary(op[0], a.dim, b.dim);
+  if (op == "//" && a.dim != synth::kNoDim && b.number)
+    result.dim =
+        builder.p.graph.dims.Binary('/', a.dim, builder.Constant(static_cast<int64_t>(*b.number)));
+  return result;
+}
+
+// Indices stay indices.
+Result<Meaning> OfIndices(Builder& builder, const std::string& op, const Meaning& a,
+                          const Meaning& b) {
+  const auto whole = [&](const Meaning& value) {
+    return value.IsTensor() ? value.id
+                            : builder.p.Size(builder.Constant(static_cast<int64_t>(*value.number)));
+  };
+  const char* name = op == "+" ? "iadd" : op == "-" ? "isub" : "imul";
+  DAVINCI_ASSIGN_OR_RETURN(const Id result, builder.Integer(name, whole(a), whole(b)));
+  return Meaning::Tensor(result);
+}
+
 }  // namespace
 
 Result<Meaning> Builder::Power(const Meaning& base, const Meaning& exponent) {
@@ -50,35 +79,9 @@ Result<Meaning> Builder::Power(const Meaning& base, const Meaning& exponent) {
   return Point("pow", {base, exponent});
 }
 
-// One of the two is known when forward runs.
-Meaning Builder::Numbers(const std::string& op, const Meaning& a, const Meaning& b) {
-  Meaning result = Meaning::Number(0);
-  result.number.reset();
-  if (b.number && *b.number == 0 && (op == "+" || op == "-")) return a;
-  const auto text = [](const Meaning& m) {
-    return m.number ? fmt::format("{}", *m.number) : m.text;
-  };
-  result.text = fmt::format("({} {} {})", text(a), op, text(b));
-  if (a.dim != synth::kNoDim && b.dim != synth::kNoDim && (op == "+" || op == "-" || op == "*"))
-    result.dim = p.graph.dims.Binary(op[0], a.dim, b.dim);
-  if (op == "//" && a.dim != synth::kNoDim && b.number)
-    result.dim = p.graph.dims.Binary('/', a.dim, Constant(static_cast<int64_t>(*b.number)));
-  return result;
-}
-
-// Indices stay indices.
-Result<Meaning> Builder::Integers(const std::string& op, const Meaning& a, const Meaning& b) {
-  const auto whole = [&](const Meaning& value) {
-    return value.IsTensor() ? value.id : p.Size(Constant(static_cast<int64_t>(*value.number)));
-  };
-  const char* name = op == "+" ? "iadd" : op == "-" ? "isub" : "imul";
-  DAVINCI_ASSIGN_OR_RETURN(const Id result, Integer(name, whole(a), whole(b)));
-  return Meaning::Tensor(result);
-}
-
 Result<Meaning> Builder::Binary(const std::string& op, const Meaning& a, const Meaning& b) {
   if (a.kind == Meaning::Kind::kNumber && b.kind == Meaning::Kind::kNumber) {
-    if (!a.number || !b.number) return Numbers(op, a, b);
+    if (!a.number || !b.number) return OfNumbers(*this, op, a, b);
     const auto known = Calculated(op, *a.number, *b.number);
     return known ? Meaning::Number(*known) : Result<Meaning>(Unknown(op));
   }
@@ -88,7 +91,7 @@ Result<Meaning> Builder::Binary(const std::string& op, const Meaning& a, const M
     return a;
   if (a.number && *a.number == 1 && op == "*") return b;
   if ((op == "+" || op == "-" || op == "*") && IsWhole(p, a) && IsWhole(p, b))
-    return Integers(op, a, b);
+    return OfIndices(*this, op, a, b);
   if (op == "**") return Power(a, b);
   static const std::map<std::string, std::string> names = {
       {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {">", "gt"},  {"<", "lt"},
