@@ -12,13 +12,15 @@ Result<Teacher> Teacher::Load(const std::filesystem::path& synth_folder) {
 }
 
 Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
-                                 Language language, const RuleSet& allowed, ReplyForm form) const {
+                                 Language language, const RuleSet& allowed, ReplyForm form,
+                                 const LaunchSettings& launch) const {
   const synth::Binding binding =
       language == Language::kCpp || task.fixed_sizes ? synth::Binding::kCpu : synth::Binding::kCuda;
   DAVINCI_ASSIGN_OR_RETURN(Program program,
                            Lower(graph, task.parts, tables_, {allowed.In(language), binding}));
   program.fixed_sizes = task.fixed_sizes;
-  return CandidateWriter(std::move(program), graph, task, language, allowed, tables_.math, form)
+  return CandidateWriter(std::move(program), graph, task, language, allowed, tables_.math, form,
+                         launch)
       .Write();
 }
 

@@ -13,6 +13,7 @@
 #include "davinci/data/reply_form.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/candidate/candidate.h"
+#include "davinci/teacher/rules/launch_settings.h"
 #include "davinci/teacher/rules/rules.h"
 #include "davinci/teacher/semantics/tables.h"
 
@@ -25,7 +26,8 @@ class Teacher {
   // Fails where the task cannot be rewritten at all in this language.
   Result<Candidate> Write(const synth::Graph& graph, const synth::RenderedTask& task,
                           Language language, const RuleSet& allowed,
-                          ReplyForm form = ReplyForm::kFile) const;
+                          ReplyForm form = ReplyForm::kFile,
+                          const LaunchSettings& launch = {}) const;
   // The task as calls of PyTorch alone: the answer where a candidate prefers the vendor.
   Result<Candidate> WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
                                 Language language, ReplyForm form = ReplyForm::kFile) const;

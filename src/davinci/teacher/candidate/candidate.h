@@ -10,6 +10,14 @@
 
 namespace davinci::teacher {
 
+// What has to be done for one call, whatever the machine.
+struct Work {
+  double bytes = 0;  // read and written
+  double flops = 0;  // of products, convolutions and attention
+  int own_launches = 0;
+  int torch_launches = 0;
+};
+
 struct Candidate {
   // With <entry>New: a Python file, or a delta reply (agent/delta_reply.h).
   std::string source;
@@ -18,6 +26,7 @@ struct Candidate {
   int own_kernels = 0;             // regions
   std::vector<LeftOperator> left;  // operators left to PyTorch
   bool prefers_vendor = false;     // PyTorch's own kernels are expected to be as fast
+  Work work, eager;                // of the candidate, and of the task as it is
 };
 
 }  // namespace davinci::teacher

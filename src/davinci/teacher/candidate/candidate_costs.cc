@@ -19,7 +19,8 @@ constexpr double kBytesPerUs = 3e6, kFlopsPerUs = 5e7, kLeastKernel = 2;
 // What a caller does between two calls hides so much of the host's time.
 constexpr double kHidden = 40;
 
-// How many kernels PyTorch launches for an operator that is written so.
+}  // namespace
+
 int EagerKernels(std::string_view form) {
   static const std::set<std::string_view> kViews = {
       "reshape", "view",      "permute", "transpose", "unsqueeze", "squeeze", "expand", "t",
@@ -40,8 +41,6 @@ int EagerKernels(std::string_view form) {
   }
   return std::max(kernels, 1);
 }
-
-}  // namespace
 
 double CandidateWriter::Elements(Id id) const { return p_.Elements(id, synth::Binding::kCuda); }
 
@@ -145,6 +144,91 @@ bool CandidateWriter::Replays() const {
   };
   return costs.held && call_us(costs.replay_host_us, costs.replay_device_us) + kGain <
                            call_us(costs.host_us, costs.device_us);
+}
+
+// Bytes, operations and launches, counted from the plan and from the graph. How long they take is a
+// machine's affair.
+Work CandidateWriter::WorkOfPlan() const {
+  const double size = graph_.precision == synth::Precision::kFp32 ? 4 : 2;
+  Work work;
+  const auto fused = [&](Id id) { return std::ranges::find(fused_, id) != fused_.end(); };
+  for (const Plan::Step& step : plan_.steps) {
+    double elements = 0;
+    if (step.region >= 0) {
+      const Region& region = plan_.regions[static_cast<size_t>(step.region)];
+      if (region.outputs.empty()) continue;
+      const Id product = fused_[static_cast<size_t>(step.region)];
+      for (const auto& [id, placement] : region.placements) {
+        if (id == product) {
+          work.flops += OpaqueFlops(p_[id], id);
+          for (const Id operand : p_[id].operands) elements += Elements(operand);
+        } else if (p_[id].kind == Kind::kLeaf || p_[id].kind == Kind::kOpaque) {
+          elements += Elements(id);
+        }
+      }
+      for (const Id output : region.outputs) elements += Elements(output);
+      ++work.own_launches;
+    } else {
+      const TensorValue& value = p_[step.value];
+      if (value.kind != Kind::kOpaque || value.view || (value.own && fused(step.value))) continue;
+      elements = Elements(step.value);
+      for (const Id operand : value.operands) elements += Elements(operand);
+      if (value.what == "matmul" || value.what == "conv" || value.what == "attention")
+        work.flops += OpaqueFlops(value, step.value);
+      ++(value.own || templates_.contains(step.value) ? work.own_launches : work.torch_launches);
+    }
+    work.bytes += size * elements;
+  }
+  return work;
+}
+
+int CandidateWriter::CostliestStep() const {
+  double most = -1;
+  int costliest = -1;
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Plan::Step& step = plan_.steps[i];
+    double elements = 0;
+    if (step.region >= 0) {
+      const Region& region = plan_.regions[static_cast<size_t>(step.region)];
+      for (const auto& [id, placement] : region.placements) {
+        elements += Elements(id);
+        if (p_[id].own) elements += OpaqueFlops(p_[id], id);
+      }
+    } else if (p_[step.value].own) {
+      elements = OpaqueFlops(p_[step.value], step.value);
+    }
+    if (elements <= most) continue;
+    most = elements;
+    costliest = static_cast<int>(i);
+  }
+  return costliest;
+}
+
+// Each operator reads and writes its tensors in memory, by one launch for each kernel of PyTorch's.
+Work CandidateWriter::WorkOfEager() const {
+  const double size = graph_.precision == synth::Precision::kFp32 ? 4 : 2;
+  Work work;
+  for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+    const synth::Node& node = graph_.nodes[i];
+    if (node.op->view) continue;
+    const int kernels = EagerKernels(task_.parts.nodes[i].form);
+    double read = 0, written = 0;
+    for (const synth::ValueId value : node.inputs)
+      read += ElementsOf(graph_.values[static_cast<size_t>(value)].shape);
+    for (const synth::ValueId value : node.outputs)
+      written += ElementsOf(graph_.values[static_cast<size_t>(value)].shape);
+    // What lies between the kernels of one line is written and read again.
+    work.bytes += size * (read + written + 2 * written * (kernels - 1));
+    work.torch_launches += kernels;
+  }
+  // Products and convolutions are the same ones.
+  for (size_t i = 0; i < p_.values.size(); ++i) {
+    const TensorValue& value = p_.values[i];
+    if (value.kind == Kind::kOpaque &&
+        (value.what == "matmul" || value.what == "conv" || value.what == "attention"))
+      work.flops += OpaqueFlops(value, static_cast<Id>(i));
+  }
+  return work;
 }
 
 bool CandidateWriter::PrefersVendor() const {

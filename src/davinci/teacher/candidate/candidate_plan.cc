@@ -26,13 +26,22 @@ void CandidateWriter::MakePlan() {
   }
 }
 
-ProductKernel CandidateWriter::KernelOf(Id value, const Region& region) {
+ProductKernel CandidateWriter::KernelOf(Id value, const Region& region,
+                                        const LaunchSettings& launch) {
   ProductKernel kernel;
   const TensorValue& made = p_[value];
   const MatrixProduct& product = *made.product;
   kernel.value = value;
   kernel.whole_rows = !region.members.empty() && region.HasReduction();
   kernel.tile = TileFor(p_, value, kernel.whole_rows);
+  if (launch.tile != 1 && !kernel.whole_rows) {
+    const auto scaled = [&](int side) {
+      return std::clamp(static_cast<int>(side * launch.tile), 16, 256);
+    };
+    kernel.tile.rows = scaled(kernel.tile.rows);
+    kernel.tile.cols = scaled(kernel.tile.cols);
+    kernel.tile.warps = std::clamp(static_cast<int>(kernel.tile.warps * launch.tile), 2, 8);
+  }
   kernel.compensated = graph_.precision == synth::Precision::kFp32;
   const ProductShape shape = ShapeOf(p_, value);
   // Where operands do not stay in the cache anyway.

@@ -16,7 +16,10 @@ Result<Candidate> CandidateWriter::Write() {
   LeaveOutProducts();
   if (FlashAttention()) RecognizeAttention(&p_);
   MakePlan();
-  for (const Plan::Step& step : plan_.steps) {
+  const int costliest = CostliestStep();
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Plan::Step& step = plan_.steps[i];
+    const LaunchSettings launch = static_cast<int>(i) == costliest ? launch_ : LaunchSettings();
     Region region;
     std::optional<ProductKernel> product;
     if (step.region < 0) {
@@ -27,12 +30,12 @@ Result<Candidate> CandidateWriter::Write() {
       }
       if (std::find(fused_.begin(), fused_.end(), step.value) != fused_.end()) continue;
       region = RegionOf(p_, step.value);
-      product = KernelOf(step.value, region);
+      product = KernelOf(step.value, region, launch);
     } else {
       region = plan_.regions[static_cast<size_t>(step.region)];
       if (region.outputs.empty()) continue;
       if (const Id value = fused_[static_cast<size_t>(step.region)]; value >= 0) {
-        product = KernelOf(value, region);
+        product = KernelOf(value, region, launch);
         region = EpilogueOf(p_, std::move(region), value);
       }
     }
@@ -45,7 +48,7 @@ Result<Candidate> CandidateWriter::Write() {
       std::erase_if(form.inputs,
                     [&](const KernelTensor& tensor) { return tensor.value == product->value; });
     if (brief_) NameShortly(&form, product.has_value());
-    const EmitOptions options{rules_, brief_};
+    const EmitOptions options{rules_, brief_, launch};
     const KernelText text =
         language_ == Language::kTriton
             ? EmitTriton(&p_, region, form, options, product ? &*product : nullptr)
@@ -73,6 +76,8 @@ Result<Candidate> CandidateWriter::Write() {
            Allows(Rule::kDirectLaunch))
     Use(Rule::kDirectLaunch);
   candidate_.prefers_vendor = PrefersVendor();
+  candidate_.work = WorkOfPlan();
+  candidate_.eager = WorkOfEager();
   candidate_.source = brief_ ? Delta(kernels_) : File(kernels_, bindings_, helpers_);
   candidate_.skills = candidate_.rules.Skills();
   return std::move(candidate_);

@@ -22,10 +22,14 @@ namespace davinci::teacher {
 // `form` with names in place of {0}, {1}, …
 std::string Filled(const std::string& form, const std::vector<std::string>& names);
 
+// How many kernels PyTorch launches for an operator that is written so.
+int EagerKernels(std::string_view form);
+
 class CandidateWriter {
  public:
   CandidateWriter(Program program, const synth::Graph& graph, const synth::RenderedTask& task,
-                  Language language, const RuleSet& rules, const MathText& math, ReplyForm form)
+                  Language language, const RuleSet& rules, const MathText& math, ReplyForm form,
+                  const LaunchSettings& launch = {})
       : p_(std::move(program)),
         graph_(graph),
         task_(task),
@@ -33,7 +37,8 @@ class CandidateWriter {
         rules_(rules.In(language)),
         math_(math),
         brief_(form == ReplyForm::kDelta && language == Language::kTriton),
-        form_(form) {}
+        form_(form),
+        launch_(launch) {}
 
   Result<Candidate> Write();
 
@@ -52,7 +57,7 @@ class CandidateWriter {
   // Which products get a kernel, and what follows in it. One whose kernel needs an epilogue to gain
   // anything stays with the library where it has none.
   void MakePlan();
-  ProductKernel KernelOf(Id value, const Region& region);
+  ProductKernel KernelOf(Id value, const Region& region, const LaunchSettings& launch);
   void NoteProduct(const ProductKernel& kernel, bool epilogue);
   // Kernels read slices where they lie, or, without the rule, copies of them.
   void ReadSlices();
@@ -93,6 +98,10 @@ class CandidateWriter {
     bool held = true;
   };
   Costs OwnCosts() const;
+  // The step of the plan that moves or computes most; -1: none.
+  int CostliestStep() const;
+  Work WorkOfPlan() const;
+  Work WorkOfEager() const;
   double ElementsOf(const std::vector<DimId>& shape) const;
   double Elements(Id id) const;
   // Of a convolution or a matrix product.
@@ -132,6 +141,7 @@ class CandidateWriter {
   const ReplyForm form_;
   std::map<std::string, std::string> kernels_by_text_;
   std::map<Id, std::string> aliases_;  // values that lie in another one's memory
+  const LaunchSettings launch_;        // of the costliest step's kernel
   Plan plan_;
   std::vector<Id> fused_;        // by region: the product whose epilogue it is, or -1
   std::map<int, int> launches_;  // by region

@@ -7,6 +7,7 @@
 
 #include "davinci/teacher/regions/kernel_form.h"
 #include "davinci/teacher/regions/product.h"
+#include "davinci/teacher/rules/launch_settings.h"
 #include "davinci/teacher/rules/rules.h"
 
 namespace davinci::teacher {
@@ -17,6 +18,7 @@ struct EmitOptions {
   // in capitals the prelude's `kernel` takes for constants; loads, stores and reductions are the
   // prelude's.
   bool brief = false;
+  LaunchSettings launch = {};
 };
 
 struct KernelText {

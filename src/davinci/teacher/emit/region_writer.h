@@ -18,6 +18,7 @@ class RegionWriter : protected RegionReader {
       : RegionReader(program, region, form),
         rules_(options.rules),
         brief_(options.brief),
+        launch_(options.launch),
         indent_(indent) {}
 
   void Line(const std::string& line) { body_ += std::string(indent_, ' ') + line + "\n"; }
@@ -55,6 +56,7 @@ class RegionWriter : protected RegionReader {
 
   const RuleSet rules_;
   const bool brief_;
+  const LaunchSettings launch_;
   KernelText text_;
   std::string body_;
   size_t indent_;

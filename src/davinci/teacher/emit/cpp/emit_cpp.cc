@@ -82,7 +82,7 @@ std::string CppWriter::Parallel(const std::string& kind, const std::string& clau
   std::string work;
   for (const LoopAxis& axis : form_.axes) work += (work.empty() ? "" : " * ") + axis.size;
   return fmt::format("#pragma omp parallel for{} schedule(static){} if (parallel : {} > {})", kind,
-                     clause, work, kLeastParallel);
+                     clause, work, static_cast<int64_t>(kLeastParallel * launch_.parallel));
 }
 
 std::string CppWriter::Loop(const LoopAxis& axis) {

@@ -53,8 +53,10 @@ class TritonPointwise : private TritonWriter {
     }
     for (const KernelTensor& tensor : form_.outputs) Store(tensor);
     parameters.push_back("BLOCK: tl.constexpr");
+    const auto block = static_cast<int64_t>(1024 * launch_.block);
     Add(form_.name, parameters, arguments,
-        fmt::format("({},)", CeilDiv(form_.outputs[0].host + ".numel()", 1024)), ", BLOCK=1024");
+        fmt::format("({},)", CeilDiv(form_.outputs[0].host + ".numel()", block)),
+        fmt::format(", BLOCK={}", block));
     return std::move(text_);
   }
 };

@@ -160,8 +160,9 @@ void TritonRows::Row(const std::string& rows_text) {
 }
 
 std::string TritonRows::Constants(int64_t rows_per, const std::string& block) const {
+  const int warps = std::clamp(static_cast<int>(warps_ * launch_.warps), 1, 16);
   return fmt::format(", ROWS={}, BLOCK={}{}", rows_per, block,
-                     warps_ > 4 ? fmt::format(", num_warps={}", warps_) : "");
+                     warps != 4 ? fmt::format(", num_warps={}", warps) : "");
 }
 
 }  // namespace davinci::teacher
