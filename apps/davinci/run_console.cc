@@ -33,10 +33,10 @@ std::string FigureWithBounds(const Speedup& speedup) {
 
 // Where a kernel was found, for people who have not read the ids' grammar.
 std::string FoundIn(const report::TaskView& task, const TurnId& id) {
-  for (const Trajectory& trajectory : task.trajectories)
-    if (trajectory.id == id.rollout && !trajectory.turns.empty() &&
-        trajectory.turns.front().reply == kStartReply)
-      return "start kernel";
+  const report::Author author = report::AuthorOf(task, id);
+  if (author == report::Author::kUser) return "start kernel";
+  if (author == report::Author::kExpert)
+    return fmt::format("expert, rollout {}, turn {}", id.rollout.rollout, id.turn);
   return fmt::format("skill set {}, rollout {}, turn {}", id.rollout.scheme, id.rollout.rollout,
                      id.turn);
 }
@@ -328,6 +328,8 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
               "\n";
     if (task.winner && !task.winner->exported_path.empty())
       text += fmt::format("{}: {}\n", Printable(task.task.id), task.winner->exported_path);
+    if (const std::string rivals = report::RivalsText(task); !rivals.empty())
+      text += fmt::format("{}: {}\n", Printable(task.task.id), rivals);
   }
   for (const std::string& skill : result.learned)
     text += fmt::format("learned: {}\n", Printable(skill));

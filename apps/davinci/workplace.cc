@@ -13,7 +13,7 @@
 #include "davinci/base/hash.h"
 #include "davinci/base/plural.h"
 #include "davinci/embedded/embedded_backbone.h"
-#include "davinci/expert/expert_backbone.h"
+#include "davinci/expert/expert_author.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/llm/recorded.h"
@@ -31,10 +31,10 @@ namespace fs = std::filesystem;
 constexpr char kRecorded[] = "recorded:";
 constexpr char kExpert[] = "expert";
 constexpr char kEmbedded[] = "embedded";
-// What the expert's runs have where nothing else is set: one turn for each of its variants, no
-// skills that a model would read, and all languages of the target.
+// What the expert's runs have where nothing else is set: a rollout for each of its variants, no
+// skills that a model would read. Only a kernel that is wrong or slow gets a second turn.
 constexpr std::pair<const char*, const char*> kExpertDefaults[] = {
-    {"selection.schemes", "0"}, {"rollout.rollouts", "8"}, {"rollout.turns", "1"}};
+    {"selection.schemes", "0"}, {"rollout.rollouts", "8"}, {"rollout.turns", "3"}};
 
 std::string Quoted(const std::string& text) { return config::TomlLiteral(nlohmann::json(text)); }
 
@@ -116,6 +116,63 @@ Status CheckPrice(double budget_usd, const llm::PriceTable& prices, const std::s
                   budget_usd, model));
 }
 
+class RefusingBackbone final : public llm::Backbone {
+ public:
+  explicit RefusingBackbone(std::string why) : why_(std::move(why)) {}
+  Result<llm::Reply> Generate(const llm::Request&, const CancelToken&) override {
+    return Internal(why_);
+  }
+  Result<std::vector<llm::Reply>> GenerateMany(const llm::Request&, int,
+                                               const CancelToken&) override {
+    return Internal(why_);
+  }
+  int64_t ContextTokens() const override { return 0; }
+  std::string Name() const override { return "none"; }
+
+ private:
+  const std::string why_;
+};
+
+// Makes the expert an author of the run's rollouts: of all of them, or of one of each task beside a
+// model's.
+Status OpenAuthor(const orchestrator::RunRecipe& recipe, expert::Dealing dealing,
+                  Workplace* place) {
+  DAVINCI_ASSIGN_OR_RETURN(auto expert, expert::Expert::Load(place->installation.home / "synth"));
+  const rollout::StepSettings& step = recipe.step;
+  std::vector<davinci::Language> languages = {step.language};
+  if (!step.require_language && step.target == Target::kCuda)
+    for (const auto other : {davinci::Language::kTriton, davinci::Language::kCuda})
+      if (other != step.language) languages.push_back(other);
+  // The judges are made later; a Workplace is moved, its pool is not.
+  place->author = std::make_unique<expert::ExpertAuthor>(
+      std::move(expert), std::move(languages),
+      [pool = place->pool, target = step.target](const auto& task) {
+        return (*pool)->Trace(task, target);
+      },
+      dealing);
+  const bool alone = dealing == expert::Dealing::kOneEach;
+  place->parts.author = place->author.get();
+  place->parts.author_alone = alone;
+  place->parts.prepare_tasks = [author = place->author.get(), note = place->on_notice, alone,
+                                most = static_cast<size_t>(alone ? step.rollouts : step.turns)](
+                                   std::vector<rollout::TaskInput>* inputs) -> Status {
+    std::vector<std::pair<std::string, std::shared_ptr<const task::Task>>> tasks;
+    for (const rollout::TaskInput& input : *inputs) tasks.emplace_back(input.id, input.task);
+    author->Prepare(tasks, most);
+    size_t none = 0;
+    for (rollout::TaskInput& input : *inputs) {
+      const size_t count = author->NumVariants(input.id);
+      if (alone) input.rollouts = static_cast<int>(std::max<size_t>(1, count));
+      if (count > 0) continue;
+      ++none;
+      if (note && (inputs->size() > 1 || !alone))
+        note(fmt::format("{}: {}", input.id, author->WhyNone(input.id).message()));
+    }
+    return alone && none == inputs->size() ? author->WhyNone(inputs->front().id) : Status::Ok();
+  };
+  return Status::Ok();
+}
+
 // One model, as [llm] or a role's table says.
 Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSettings& llm,
                                                     const orchestrator::RunRecipe& recipe,
@@ -146,37 +203,10 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
     return std::unique_ptr<llm::Backbone>(std::move(model));
   }
   if (first == kExpert) {
-    DAVINCI_ASSIGN_OR_RETURN(auto expert, expert::Expert::Load(place->installation.home / "synth"));
-    const rollout::StepSettings& step = recipe.step;
-    std::vector<davinci::Language> languages = {step.language};
-    if (!step.require_language && step.target == Target::kCuda)
-      for (const auto other : {davinci::Language::kTriton, davinci::Language::kCuda})
-        if (other != step.language) languages.push_back(other);
-    // The judges are made later; a Workplace is moved, its pool is not.
-    auto made = std::make_unique<expert::ExpertBackbone>(
-        std::move(expert), std::move(languages),
-        [pool = place->pool, target = step.target](const auto& task) {
-          return (*pool)->Trace(task, target);
-        });
     *identity = kExpert;
-    place->parts.prepare_tasks = [expert = made.get(), note = place->on_notice,
-                                  most = static_cast<size_t>(step.rollouts)](
-                                     std::vector<rollout::TaskInput>* inputs) -> Status {
-      std::vector<std::pair<std::string, std::shared_ptr<const task::Task>>> tasks;
-      for (const rollout::TaskInput& input : *inputs) tasks.emplace_back(input.id, input.task);
-      expert->Prepare(tasks, most);
-      size_t none = 0;
-      for (rollout::TaskInput& input : *inputs) {
-        const size_t count = expert->NumVariants(input.id);
-        input.rollouts = static_cast<int>(std::max<size_t>(1, count));
-        if (count > 0) continue;
-        ++none;
-        if (note && inputs->size() > 1)
-          note(fmt::format("{}: {}", input.id, expert->WhyNone(input.id).message()));
-      }
-      return none < inputs->size() ? Status::Ok() : expert->WhyNone(inputs->front().id);
-    };
-    return std::unique_ptr<llm::Backbone>(std::move(made));
+    DAVINCI_RETURN_IF_ERROR(OpenAuthor(recipe, expert::Dealing::kOneEach, place));
+    return std::unique_ptr<llm::Backbone>(
+        std::make_unique<RefusingBackbone>("--llm expert asks no model"));
   }
   if (first.starts_with(kRecorded)) {
     const std::string file = first.substr(sizeof(kRecorded) - 1);
@@ -278,23 +308,6 @@ Status FindLibrary(const RunFlags& flags, const orchestrator::RunRecipe& recipe,
   }
   return Status::Ok();
 }
-
-class RefusingBackbone final : public llm::Backbone {
- public:
-  explicit RefusingBackbone(std::string why) : why_(std::move(why)) {}
-  Result<llm::Reply> Generate(const llm::Request&, const CancelToken&) override {
-    return Internal(why_);
-  }
-  Result<std::vector<llm::Reply>> GenerateMany(const llm::Request&, int,
-                                               const CancelToken&) override {
-    return Internal(why_);
-  }
-  int64_t ContextTokens() const override { return 0; }
-  std::string Name() const override { return "none"; }
-
- private:
-  const std::string why_;
-};
 
 }  // namespace
 
@@ -578,6 +591,9 @@ std::string Forecast(const orchestrator::RunRequest& request, const Workplace& p
     const int64_t turns = step.strategy == "best_of_n" ? 1 : step.turns * step.iterations;
     policy += step.strategy == "evolve" ? step.evolve.trials : groups * rollouts * turns;
   }
+  if (place.parts.author_alone)
+    return fmt::format("{}: at most {}, which rules write: no model is asked",
+                       Counted(tasks, "task"), Counted(policy, "kernel"));
   const int64_t summary = step.learn ? tasks * step.summaries : 0;
   const int64_t trials = summary * step.max_new_skills * 2 * step.verification.admission.max_pairs;
   const int64_t calls = selection + policy + summary + trials;
@@ -592,6 +608,7 @@ std::string Forecast(const orchestrator::RunRequest& request, const Workplace& p
                   step.learn ? fmt::format(", {} summary, {} verification", summary, trials) : "",
                   worst.completion_tokens);
   if (place.recorded) return text + ", $0 (recorded replies)";
+  if (place.parts.author != nullptr) text += "; the expert writes one more rollout";
   if (place.clients.empty()) return text;
   std::optional<double> usd;
   if (!recipe.llm.prices.empty())
@@ -605,6 +622,21 @@ std::string Forecast(const orchestrator::RunRequest& request, const Workplace& p
 
 }  // namespace
 
+namespace {
+
+// Does the expert write a rollout of each task of this run beside the model's (rollout.expert)?
+bool AddsExpert(const orchestrator::RunRecipe& recipe, const std::string& command,
+                const Workplace& place, const RunFlags& flags) {
+  if (place.parts.author_alone || recipe.expert == "off") return false;
+  if (recipe.expert == "on") return true;
+  const rollout::StepSettings& step = recipe.step;
+  const int groups = step.strategy == "davinci" ? step.schemes + (step.null_scheme ? 1 : 0) : 1;
+  const int rollouts = step.strategy == "evolve" ? step.evolve.trials : groups * step.rollouts;
+  return command == "optimize" && !place.recorded && flags.backbone == nullptr && rollouts > 1;
+}
+
+}  // namespace
+
 Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedRecipe& resolved,
                                           const GlobalOptions& global,
                                           orchestrator::RunRequest request,
@@ -612,11 +644,15 @@ Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedR
   DAVINCI_ASSIGN_OR_RETURN(Workplace place,
                            OpenWorkplace(flags, resolved.recipe, global, events.note));
   orchestrator::RunHeader& header = request.header;
+  if (AddsExpert(resolved.recipe, header.command, place, flags)) {
+    DAVINCI_RETURN_IF_ERROR(OpenAuthor(resolved.recipe, expert::Dealing::kInTurn, &place));
+    header.identity["rollout.expert"] = "on";
+  }
   header.version = DAVINCI_VERSION;
   header.recorded = place.recorded;
   header.created_unix_s =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  header.identity = orchestrator::Identity(resolved.recipe);
+  header.identity.merge(orchestrator::Identity(resolved.recipe));
   header.identity["llm"] = place.llm_identity;
   header.identity["agents.prompts"] = place.prompts->hash();
   for (const auto& [task, source] : request.start)

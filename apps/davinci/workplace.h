@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "davinci/base/status.h"
+#include "davinci/expert/expert_author.h"
 #include "davinci/judge/judge_pool.h"
 #include "davinci/llm/openai_client.h"
 #include "davinci/orchestrator/run_loop.h"
@@ -78,6 +79,7 @@ struct Workplace {
   std::unique_ptr<judge::JudgePool> judges;
   // `judges`, for who is made before them and outlives a move of this.
   std::shared_ptr<judge::JudgePool*> pool = std::make_shared<judge::JudgePool*>(nullptr);
+  std::unique_ptr<expert::ExpertAuthor> author;  // null: no rollout of the expert's
   std::unique_ptr<agent::PromptSet> prompts;
   std::unique_ptr<store::KvCache> verdict_cache;
   orchestrator::RunParts parts;

@@ -96,6 +96,11 @@ class Optimized:
         return Speedup.of(self._winner["certified"].get("speedup")) if self._winner else None
 
     @property
+    def by(self) -> str | None:
+        """Who wrote the kernel: "model", "expert" (rules), or "user" (the kernel that the run started from)."""
+        return str(self._winner.get("by", "model")) if self._winner else None
+
+    @property
     def labels(self) -> list[str]:
         """What a reader of the speedup must know."""
         return list(self._winner["certified"].get("labels", [])) if self._winner else []

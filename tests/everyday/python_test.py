@@ -200,7 +200,7 @@ class Python(unittest.TestCase):
             result = davinci.optimize(model, x, run=self.here / "once_more", progress=lines.append, **self.options)
         self.assertTrue(result.found, result.remark)
         self.assertGreater(result.speedup.low, 1, result)
-        self.assertEqual(result.kernel.strip(), KERNEL.strip())
+        self.assertEqual((result.kernel.strip(), result.by), (KERNEL.strip(), "model"))
         self.assertLess(result.source.index("class ModelNew"), result.source.index("def install("))
         self.assertTrue(any("ok" in line for line in lines), lines)
         self.assertIn("<iframe", result.report._repr_html_())
@@ -240,6 +240,7 @@ class Python(unittest.TestCase):
             if result.found:
                 break
         self.assertTrue(result.found, result.remark)
+        self.assertEqual(result.by, "expert")
         self.assertIn("class ModelNew(Model):", result.kernel)
         self.assertIn("class Steps(", result.kernel)
         self.assertNotIn("davinci_worker", result.kernel)

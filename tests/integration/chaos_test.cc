@@ -33,9 +33,12 @@ pid_t Start(const Scenario& scenario, const fs::path& run, const fs::path& calls
   if (child != 0) return child;
   ScriptedEvaluator evaluator(kDelayMs);
   SlowRecording backbone(scenario.Replies(), kDelayMs, calls);
+  ScriptedAuthor author;
+  author.verdicts["alpha"] = {"wrong", "ok 1.3"};
   rollout::StopFlag stop;
-  const auto result = orchestrator::ExecuteRun(scenario.Request(run),
-                                               scenario.Parts(&backbone, &evaluator), &stop, {});
+  orchestrator::RunParts parts = scenario.Parts(&backbone, &evaluator);
+  parts.author = &author;
+  const auto result = orchestrator::ExecuteRun(scenario.Request(run), parts, &stop, {});
   if (!result.ok()) ::write(2, result.status().message().data(), result.status().message().size());
   ::_exit(result.ok() && result->finished() ? 0 : 1);
 }

@@ -65,7 +65,8 @@ class Messages(unittest.TestCase):
 
     def settings(self, url, *options):
         return ["-t", "cpu", "--llm", url, "--model", "stand-in", "--schemes", "0", "--set", "judge.turn_protocol=screening",
-                "--set", "judge.final_protocol=screening", "--set", "certify.also_against=[]", "--run", "run", *options]
+                "--set", "judge.final_protocol=screening", "--set", "certify.also_against=[]", "--set", "rollout.expert=off", "--run", "run",
+                *options]
 
     def optimize(self, endpoint, *options):
         return self.davinci("optimize", "task.py", *self.settings(endpoint.url, *options))
@@ -87,6 +88,26 @@ class Messages(unittest.TestCase):
         self.assertNotIn("$0.00", done.stdout)
         listed = self.davinci("runs", "list", "--in", ".")
         self.assertRegex(listed.stdout, r"run +optimize .* finished")
+
+    def test_beside_a_model_the_expert_writes_the_kernel_to_beat(self):
+        with Endpoint(lambda request, number: WRONG) as endpoint:
+            done = self.optimize(endpoint, "--rollouts", "2", "--turns", "1", "--set", "rollout.expert=auto", "--json")
+        document = json.loads(done.stdout)
+        task = document["tasks"][0]
+        self.assertIn(done.returncode, (0, 4), done.stderr)  # 4: a busy machine may decide nothing
+        best = task["winner"] or task.get("not_decided") or task["not_faster"]
+        self.assertEqual(best["by"], "expert")
+        self.assertIsNone(task["best_of"]["model"])
+        self.assertEqual(document["cost"]["calls"], 2)
+        prompt = "".join(message["content"] for message in endpoint.requests[0]["messages"])
+        self.assertIn("# The kernel to beat", prompt)
+        self.assertIn("class ModelNew(Model):", prompt)
+
+    def test_a_single_rollout_is_the_models(self):
+        with Endpoint(lambda request, number: WRONG) as endpoint:
+            done = self.optimize(endpoint, "--rollouts", "1", "--turns", "1", "--set", "rollout.expert=auto")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertNotIn("expert", done.stdout)
 
     def test_a_refused_seed_is_told_and_kept_with_the_run(self):
         def answer(request, number):

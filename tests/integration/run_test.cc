@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <mutex>
 #include <set>
 
 #include "davinci/base/files.h"
@@ -39,8 +40,10 @@ class RunTest : public ::testing::Test {
   Result<orchestrator::RunResult> Execute(const std::string& name = "run") {
     if (!backbone_)
       backbone_ = std::make_unique<SlowRecording>(scenario_.Replies(), 0, dir_.path() / "calls");
-    return orchestrator::ExecuteRun(scenario_.Request(dir_.path() / name),
-                                    scenario_.Parts(backbone_.get(), &evaluator_), &stop_, {});
+    orchestrator::RunParts parts = scenario_.Parts(backbone_.get(), &evaluator_);
+    if (!author_.verdicts.empty()) parts.author = &author_;
+    parts.author_alone = author_alone_;
+    return orchestrator::ExecuteRun(scenario_.Request(dir_.path() / name), parts, &stop_, {});
   }
   int NumCalls() const {
     const auto log = ReadFile(dir_.path() / "calls");
@@ -51,6 +54,8 @@ class RunTest : public ::testing::Test {
   Scenario scenario_;
   ScriptedEvaluator evaluator_{0};
   std::unique_ptr<SlowRecording> backbone_;
+  ScriptedAuthor author_;
+  bool author_alone_ = false;
   rollout::StopFlag stop_;
 };
 
@@ -89,6 +94,73 @@ TEST_F(RunTest, OneStepSelectsRollsOutSummarisesVerifiesAndFlushes) {
   EXPECT_EQ(ToString(alpha.winner->turn), "alpha@1#s1r0t2");
   EXPECT_TRUE(std::filesystem::exists(alpha.winner->exported_path));
   EXPECT_TRUE(std::filesystem::exists(dir_.path() / "run/report.html"));
+}
+
+TEST_F(RunTest, RulesWriteTheFirstRolloutAndTheModelIsShownItsBestKernel) {
+  author_.verdicts["alpha"] = {"ok 5.0", "wrong"};
+  std::map<std::string, std::string> prompts;
+  std::mutex mutex;
+  backbone_ = std::make_unique<SlowRecording>(scenario_.Replies(), 0, dir_.path() / "calls");
+  backbone_->before = [&](const llm::Request& request) {
+    const std::lock_guard lock(mutex);
+    for (const llm::Message& message : request.messages) prompts[request.label] += message.content;
+    return Status::Ok();
+  };
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  EXPECT_TRUE(result->finished()) << result->trouble.ToString();
+  const std::string& shown = prompts.at("alpha@1#s0r0t1");
+  EXPECT_THAT(shown, HasSubstr("# verdict: ok 5.0"));
+  EXPECT_THAT(shown, HasSubstr("# The kernel to beat"));
+  EXPECT_THAT(shown, HasSubstr("sort (net.py:3; no rule)"));
+  EXPECT_THAT(prompts.at("beta@1#s0r0t1"), Not(HasSubstr("The kernel to beat")));
+  const report::TaskView& alpha = result->view.tasks[0];
+  ASSERT_TRUE(alpha.winner);
+  EXPECT_EQ(report::AuthorOf(alpha, alpha.winner->turn), report::Author::kExpert);
+  const auto rules = std::ranges::find_if(alpha.trajectories, [](const Trajectory& one) {
+    return report::AuthorOf(one) == report::Author::kExpert;
+  });
+  ASSERT_NE(rules, alpha.trajectories.end());
+  EXPECT_THAT(rules->skills, ElementsAre("tile-rows"));
+  EXPECT_EQ(rules->turns.size(), 2u);
+  EXPECT_EQ(result->cost.calls, NumCalls()) << "rules cost nothing";
+  // What the model learned is the model's.
+  EXPECT_THAT(result->learned, ElementsAre("keep-rows-in-registers"));
+  const nlohmann::json document = orchestrator::ToJson(*result);
+  EXPECT_EQ(document["tasks"][0]["winner"]["by"], "expert");
+  EXPECT_EQ(document["tasks"][0]["best_of"]["model"]["status"], "ok");
+  EXPECT_THAT(*ReadFile(dir_.path() / "run/report.html"), HasSubstr("the expert won"));
+  const int judged = evaluator_.num_calls;
+  ASSERT_TRUE(Execute().ok());  // again: nothing is written or judged twice
+  EXPECT_EQ(evaluator_.num_calls, judged);
+  const auto replay = orchestrator::ReplayRun(dir_.path() / "run", {});
+  ASSERT_TRUE(replay.ok());
+  const nlohmann::json again = orchestrator::ToJson(*replay)["tasks"][0];
+  EXPECT_EQ(again["winner"]["turn"], document["tasks"][0]["winner"]["turn"]);
+  EXPECT_EQ(again["winner"]["skills"], document["tasks"][0]["winner"]["skills"]);
+  EXPECT_EQ(again["best_of"], document["tasks"][0]["best_of"]);
+}
+
+TEST_F(RunTest, AModelThatIsFasterThanTheRulesWins) {
+  author_.verdicts["alpha"] = {"ok 1.2"};
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  const nlohmann::json alpha = orchestrator::ToJson(*result)["tasks"][0];
+  EXPECT_EQ(alpha["winner"]["by"], "model");
+  EXPECT_DOUBLE_EQ(alpha["best_of"]["expert"]["speedup"]["median"].get<double>(), 1.2);
+}
+
+TEST_F(RunTest, RulesAloneAskNoModel) {
+  for (const char* task : {"alpha", "beta"}) author_.verdicts[task] = {"ok 2.0"};
+  author_alone_ = true;
+  scenario_.recipe.step.schemes = 0;
+  scenario_.recipe.step.learn = false;
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  EXPECT_TRUE(result->finished()) << result->trouble.ToString();
+  EXPECT_EQ(NumCalls(), 0);
+  EXPECT_EQ(result->cost.calls, 0);
+  EXPECT_EQ(orchestrator::ToJson(*result)["tasks"][1]["winner"]["by"], "expert");
 }
 
 TEST_F(RunTest, EveryCallIsCountedOnceAndByAgent) {

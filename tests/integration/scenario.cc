@@ -72,11 +72,32 @@ std::string Proposes(const std::string& name, const std::string& idea) {
 
 }  // namespace
 
-std::string Reply(const std::string& verdict, const std::string& note) {
+namespace {
+
+std::string KernelText(const std::string& verdict, const std::string& note) {
   return fmt::format(
-      "{}.\n\n```python\nimport torch\n\n# verdict: {}\n# {}\n\n\nclass ModelNew(torch.nn.Module):"
-      "\n    def forward(self, x):\n        return x\n```\n",
-      note, verdict, note);
+      "import torch\n\n# verdict: {}\n# {}\n\n\nclass ModelNew(torch.nn.Module):"
+      "\n    def forward(self, x):\n        return x\n",
+      verdict, note);
+}
+
+}  // namespace
+
+std::string Reply(const std::string& verdict, const std::string& note) {
+  return fmt::format("{}.\n\n```python\n{}```\n", note, KernelText(verdict, note));
+}
+
+std::optional<rollout::RuleKernel> ScriptedAuthor::Next(
+    const RolloutId& rollout, const std::vector<Evaluation>& earlier) const {
+  const auto found = verdicts.find(rollout.task);
+  if (found == verdicts.end() || earlier.size() >= found->second.size()) return std::nullopt;
+  rollout::RuleKernel kernel;
+  kernel.name = fmt::format("way {}", earlier.size());
+  kernel.source = KernelText(found->second[earlier.size()], "by rules " + kernel.name);
+  kernel.rules = {"fuse"};
+  kernel.skills = {"tile-rows"};
+  kernel.kept = "sort (net.py:3; no rule)";
+  return kernel;
 }
 
 Result<Evaluation> ScriptedEvaluator::Evaluate(const judge::EvaluationRequest& request,

@@ -59,6 +59,16 @@ class SlowRecording : public llm::Backbone {
 // A reply whose candidate the evaluator finds as `verdict`; `note` keeps texts apart.
 std::string Reply(const std::string& verdict, const std::string& note);
 
+// Rules that write what they are told: a kernel for each verdict of a task, in turn.
+class ScriptedAuthor : public rollout::RuleAuthor {
+ public:
+  bool Knows(const std::string& task) const override { return verdicts.contains(task); }
+  std::optional<rollout::RuleKernel> Next(const RolloutId& rollout,
+                                          const std::vector<Evaluation>& earlier) const override;
+
+  std::map<std::string, std::vector<std::string>> verdicts;
+};
+
 struct Scenario {
   // Writes tasks, skills and replies below `folder`: the tasks "alpha" and "beta", each rolled out
   // under the null scheme and under the skill "tile-rows", 2 rollouts × 2 turns. In alpha turn 2 of

@@ -38,12 +38,13 @@ Result<PromptValues> TaskValues(const PromptSet& prompts, const TaskBrief& task,
 }
 
 Result<std::string> UserNotes(const PromptSet& prompts, const TaskBrief& task) {
-  if (task.hints.empty() && task.start.empty()) return std::string();
+  if (task.hints.empty() && task.start.empty() && task.floor.empty()) return std::string();
   DAVINCI_ASSIGN_OR_RETURN(
       const std::string notes,
       prompts.Render("user_notes", {{"hints", WithoutTrailingNewlines(task.hints)},
                                     {"start", WithoutTrailingNewlines(task.start)},
                                     {"start_measurement", task.start_measurement},
+                                    {"floor", task.floor},
                                     {"class_name", task.class_name}}));
   return "\n\n" + notes;  // Render() strips blank ends
 }

@@ -35,7 +35,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>>& Contracts() 
       {"evolve_task",
        {"language", "example_reference", "example_candidate", "skills", "reference", "sizes",
         "other_shapes", "best", "solutions", "insights", "mutation", "crossover", "class_name"}},
-      {"user_notes", {"hints", "start", "start_measurement", "class_name"}},
+      {"user_notes", {"hints", "start", "start_measurement", "floor", "class_name"}},
       {"contract_triton", {"class_name"}},
       {"delta_triton", {"class_name", "entry"}},
       {"contract_cuda", {"class_name"}},

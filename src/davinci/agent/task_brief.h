@@ -26,6 +26,8 @@ struct TaskBrief {
   std::string hints;                   // the user's advice; "" = none
   std::string start;                   // kernel of the user's to start from; "" = none
   std::string start_measurement;       // what the judge said about it
+  // What is known of a kernel that rules wrote, and what it leaves to PyTorch; "" = nothing.
+  std::string floor;
   bool other_shapes = false;           // correctness is checked at further shapes, too
   ReplyForm reply = ReplyForm::kFile;  // what the Policy agent is asked for
 };

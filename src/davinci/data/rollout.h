@@ -115,6 +115,8 @@ struct Turn {
 
 // Reply of the one turn that holds the kernel which a run starts from (--start, --more).
 inline constexpr std::string_view kStartReply = "(the kernel that the run starts from)";
+// Model of the turns that rules wrote (rollout/rule_author.h).
+inline constexpr std::string_view kRulesModel = "(the expert)";
 
 // Why a trajectory has no further turn.
 enum class TrajectoryEnd {

@@ -1,6 +1,7 @@
 #include "davinci/expert/expert.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -12,8 +13,7 @@ namespace {
 constexpr const char* kOwnNames[] = {"kernels", "SOURCE", "FLAGS",  "dv",
                                      "tl",      "triton", "driver", "direct"};
 
-// Rules whose gain depends on sizes and machine: a variant without one of them is worth a
-// measurement. In the order in which they are tried.
+// Expert::CostlyRules().
 constexpr teacher::Rule kCostlyRules[] = {teacher::Rule::kReplayGraph,
                                           teacher::Rule::kCompensatedTf32,
                                           teacher::Rule::kVendorMatmulEpilogue,
@@ -37,6 +37,15 @@ constexpr teacher::Rule kCostlyRules[] = {teacher::Rule::kReplayGraph,
                                           teacher::Rule::kWideLoads,
                                           teacher::Rule::kWarpRows,
                                           teacher::Rule::kReadSlices};
+
+// Settings that are worth a measurement beside the estimated ones, at most so many of them, and
+// only among more variants than that.
+const std::pair<const char*, teacher::LaunchSettings> kLaunches[] = {
+    {"smaller tiles", {1, 1, 0.5, 1}}, {"more warps", {2, 1, 1, 1}},
+    {"larger blocks", {1, 2, 1, 1}},   {"fewer warps", {0.5, 1, 1, 1}},
+    {"larger tiles", {1, 1, 2, 1}},    {"threads for less", {1, 1, 1, 0.125}}};
+constexpr size_t kMostLaunches = 2;
+constexpr size_t kLeastForLaunches = 3;
 
 }  // namespace
 
@@ -81,9 +90,10 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
     return variants;
   }
   const auto& [graph, text, operators] = task.imported;
-  const auto add = [&](const std::string& name, const teacher::RuleSet& rules) {
+  const auto add = [&](const std::string& name, const teacher::RuleSet& rules,
+                       const teacher::LaunchSettings& launch = {}) {
     if (variants.size() >= most) return;
-    auto candidate = teacher_.Write(graph, text, *target, rules);
+    auto candidate = teacher_.Write(graph, text, *target, rules, ReplyForm::kFile, launch);
     if (!candidate.ok()) {
       if (why != nullptr && why->empty()) *why = candidate.status().message();
       return;
@@ -93,12 +103,17 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
       return;
     }
     if (texts.insert(candidate->source).second)
-      variants.push_back({name, language, std::move(candidate).value()});
+      variants.push_back({name, language, rules, launch, std::move(candidate).value()});
   };
   const auto best = teacher::RuleSet::Of(teacher::Level::kBest, *target);
   add("best", best);
   if (variants.empty()) return variants;
   const teacher::RuleSet used = variants.front().candidate.rules;
+  // Launches of the costliest kernel are measured where there is room; most leave the text as it is.
+  const size_t before = variants.size();
+  for (const auto& [name, launch] : kLaunches)
+    if (most > kLeastForLaunches && variants.size() < before + kMostLaunches)
+      add(fmt::format("best with {}", name), best, launch);
   for (const teacher::Rule rule : kCostlyRules) {
     if (!used.Contains(rule)) continue;
     auto without = best;
@@ -107,6 +122,28 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
   }
   add("better", teacher::RuleSet::Of(teacher::Level::kBetter, *target));
   return variants;
+}
+
+std::optional<Variant> Expert::Without(const ExpertTask& task, const Variant& variant,
+                                       const std::set<std::string>& rules) const {
+  Variant made = {fmt::format("{} without {}", variant.name, fmt::join(rules, ", ")),
+                  variant.language, variant.allowed, variant.launch};
+  for (const std::string& name : rules)
+    if (const auto rule = teacher::RuleNamed(name)) made.allowed.Erase(*rule);
+  const auto target = TeacherLanguage(variant.language);
+  if (!target) return std::nullopt;
+  const auto& [graph, text, operators] = task.imported;
+  auto candidate =
+      teacher_.Write(graph, text, *target, made.allowed, ReplyForm::kFile, made.launch);
+  if (!candidate.ok() || candidate->own_kernels == 0) return std::nullopt;
+  made.candidate = std::move(candidate).value();
+  return made;
+}
+
+std::vector<std::string> Expert::CostlyRules() {
+  std::vector<std::string> names;
+  for (const teacher::Rule rule : kCostlyRules) names.emplace_back(teacher::InfoOf(rule).name);
+  return names;
 }
 
 }  // namespace davinci::expert

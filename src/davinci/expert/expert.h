@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,7 +26,9 @@ namespace davinci::expert {
 struct Variant {
   std::string name;  // "best", "best without compensated_tf32", "better"
   Language language = Language::kTriton;
-  teacher::Candidate candidate;
+  teacher::RuleSet allowed = {};  // rules that it may use
+  teacher::LaunchSettings launch = {};
+  teacher::Candidate candidate = {};
 };
 
 // A task that was imported.
@@ -47,6 +50,12 @@ class Expert {
   // says why.
   std::vector<Variant> Variants(const ExpertTask& task, Language language, size_t most,
                                 std::string* why = nullptr) const;
+  // `variant` once more without some rules; nothing: no kernel of one's own is left.
+  std::optional<Variant> Without(const ExpertTask& task, const Variant& variant,
+                                 const std::set<std::string>& rules) const;
+  // Rules whose gain depends on sizes and machine, in the order in which leaving one out is worth a
+  // measurement.
+  static std::vector<std::string> CostlyRules();
 
  private:
   explicit Expert(teacher::Teacher teacher) : teacher_(std::move(teacher)) {}

@@ -5,7 +5,8 @@
 #include <filesystem>
 
 #include "davinci/data/rollout.h"
-#include "davinci/expert/expert_backbone.h"
+#include "davinci/expert/expected_gain.h"
+#include "davinci/expert/expert_author.h"
 
 namespace davinci::expert {
 namespace {
@@ -67,6 +68,23 @@ TEST(Expert, ACandidateExtendsTheUsersClass) {
     EXPECT_NE(source.find("if not (x.shape == (64, 512)):"), std::string::npos) << source;
     EXPECT_EQ(source.find("class Model(torch.nn.Module)"), source.rfind("class Model("));
   }
+}
+
+TEST(Expert, ExpectsAGainOfFusedCalls) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  const auto task = expert->Import(WithProduct(), ATask());
+  ASSERT_TRUE(task.ok());
+  const auto variants = expert->Variants(*task, Language::kCpp, 1);
+  ASSERT_FALSE(variants.empty());
+  const teacher::Candidate& candidate = variants[0].candidate;
+  const double elements = 64 * 512;
+  EXPECT_DOUBLE_EQ(candidate.work.bytes, 4 * (2 * elements + 512));
+  EXPECT_DOUBLE_EQ(candidate.eager.bytes, 4 * (4 * elements + 512));
+  EXPECT_EQ(candidate.work.own_launches, 1);
+  EXPECT_EQ(candidate.eager.torch_launches, 2);
+  EXPECT_GT(ExpectedGain(candidate, Target::kCpu), 1.5);
+  EXPECT_LT(ExpectedGain(candidate, Target::kCpu), 3);
 }
 
 TEST(Expert, WhatNoRuleKnowsStaysACallWithItsReason) {
@@ -132,41 +150,87 @@ TEST(Expert, APoolingWindowThatCountsOtherwiseStaysACall) {
   }
 }
 
-TEST(ExpertBackbone, EachRolloutIsAnotherWay) {
+ExpertAuthor AnAuthor(Dealing dealing, Expert expert) {
+  return ExpertAuthor(
+      std::move(expert), {Language::kCpp}, [](const auto&) { return Result<json>(WithProduct()); },
+      dealing);
+}
+
+Evaluation Verdict(Outcome outcome, double speedup = 0) {
+  Evaluation evaluation;
+  evaluation.outcome = outcome;
+  evaluation.correct = outcome == Outcome::kOk;
+  if (speedup > 0)
+    evaluation.speedup = Speedup{speedup, speedup * 0.99, speedup * 1.01, true, "eager"};
+  return evaluation;
+}
+
+TEST(ExpertAuthor, EachRolloutIsAnotherWayAndEndsWithAFineKernel) {
   auto expert = Expert::Load(kSynth);
   ASSERT_TRUE(expert.ok());
-  ExpertBackbone backbone(std::move(expert).value(), {Language::kCpp},
-                          [](const auto&) { return Result<json>(WithProduct()); });
-  backbone.Prepare({{"net", std::make_shared<task::Task>(ATask())}}, 8);
-  const size_t count = backbone.NumVariants("net");
+  ExpertAuthor author = AnAuthor(Dealing::kOneEach, std::move(expert).value());
+  author.Prepare({{"net", std::make_shared<task::Task>(ATask())}}, 8);
+  const size_t count = author.NumVariants("net");
   ASSERT_GE(count, 1u);
   std::set<std::string> texts;
   for (size_t i = 0; i < count; ++i) {
-    llm::Request request;
-    request.label = ToString(TurnId{{"net", 0, static_cast<int>(i), 1}, 1});
-    const auto reply = backbone.Generate(request, CancelToken());
-    ASSERT_TRUE(reply.ok()) << reply.status().ToString();
-    EXPECT_NE(reply->text.find("```python"), std::string::npos);
-    texts.insert(reply->text);
+    const RolloutId rollout{"net", 0, static_cast<int>(i), 1};
+    const auto kernel = author.Next(rollout, {});
+    ASSERT_TRUE(kernel);
+    EXPECT_FALSE(kernel->rules.empty());
+    EXPECT_FALSE(kernel->skills.empty());
+    texts.insert(kernel->source);
+    EXPECT_FALSE(author.Next(rollout, {Verdict(Outcome::kOk, 2)}));
   }
   EXPECT_EQ(texts.size(), count);
 }
 
-TEST(ExpertBackbone, ATaskThatCannotBeTracedFailsWithThePlace) {
+TEST(ExpertAuthor, AWrongKernelIsWrittenAgainWithoutARule) {
   auto expert = Expert::Load(kSynth);
   ASSERT_TRUE(expert.ok());
-  ExpertBackbone backbone(std::move(expert).value(), {Language::kCpp}, [](const auto&) {
-    return Result<json>(
-        json{{"untraceable", "net.py:9: item makes what follows depend on numbers"}});
-  });
-  backbone.Prepare({{"net", std::make_shared<task::Task>(ATask())}}, 8);
-  EXPECT_EQ(backbone.NumVariants("net"), 0u);
-  llm::Request request;
-  request.label = ToString(TurnId{{"net", 0, 0, 1}, 1});
-  const auto reply = backbone.Generate(request, CancelToken());
-  ASSERT_TRUE(reply.ok());
-  EXPECT_NE(reply->text.find("net.py:9"), std::string::npos);
-  EXPECT_EQ(backbone.WhyNone("net").code(), StatusCode::kInvalidArgument);
+  ExpertAuthor author = AnAuthor(Dealing::kOneEach, std::move(expert).value());
+  author.Prepare({{"net", std::make_shared<task::Task>(ATask())}}, 8);
+  const RolloutId rollout{"net", 0, 0, 1};
+  const auto first = author.Next(rollout, {});
+  const auto second = author.Next(rollout, {Verdict(Outcome::kMismatch)});
+  ASSERT_TRUE(first && second);
+  EXPECT_NE(first->source, second->source);
+  EXPECT_NE(second->name.find("without fuse_pointwise"), std::string::npos) << second->name;
+  EXPECT_LT(second->rules.size(), first->rules.size());
+}
+
+TEST(ExpertAuthor, OneRolloutTriesTheWaysInTurn) {
+  auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  ExpertAuthor author = AnAuthor(Dealing::kInTurn, std::move(expert).value());
+  author.Prepare({{"net", std::make_shared<task::Task>(ATask())}}, 8);
+  const RolloutId rollout{"net", 5, 0, 1};
+  std::vector<Evaluation> earlier;
+  std::set<std::string> texts;
+  while (const auto kernel = author.Next(rollout, earlier)) {
+    texts.insert(kernel->source);
+    earlier.push_back(Verdict(Outcome::kOk, 2));
+  }
+  EXPECT_EQ(texts.size(), author.NumVariants("net"));
+}
+
+TEST(ExpertAuthor, ATaskThatCannotBeTracedFailsWithThePlace) {
+  auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  ExpertAuthor author(
+      std::move(expert).value(), {Language::kCpp},
+      [](const auto&) {
+        return Result<json>(
+            json{{"untraceable", "net.py:9: item makes what follows depend on numbers"}});
+      },
+      Dealing::kOneEach);
+  author.Prepare({{"net", std::make_shared<task::Task>(ATask())}}, 8);
+  EXPECT_FALSE(author.Knows("net"));
+  const auto kernel = author.Next({"net", 0, 0, 1}, {});
+  ASSERT_TRUE(kernel);
+  EXPECT_TRUE(kernel->source.empty());
+  EXPECT_NE(kernel->name.find("net.py:9"), std::string::npos);
+  EXPECT_EQ(author.WhyNone("net").code(), StatusCode::kInvalidArgument);
 }
 
 }  // namespace

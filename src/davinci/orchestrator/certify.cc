@@ -1,6 +1,7 @@
 #include "davinci/orchestrator/certify.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -326,13 +327,18 @@ std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory
   text += "\n";
   const Trajectory* trajectory = Find(trajectories, winner.turn.rollout);
   if (trajectory == nullptr) return text;
-  const bool is_start =
-      !trajectory->turns.empty() && trajectory->turns.front().reply == kStartReply;
+  const report::Author author = report::AuthorOf(*trajectory);
+  const bool is_start = author == report::Author::kUser;
   text += is_start ? "the kernel that the run started from"
-                   : fmt::format("found in turn {} of skill set {}, rollout {}", winner.turn.turn,
-                                 winner.turn.rollout.scheme, winner.turn.rollout.rollout);
+          : author == report::Author::kExpert
+              ? fmt::format("written by the expert's rules, rollout {}, turn {}",
+                            winner.turn.rollout.rollout, winner.turn.turn)
+              : fmt::format("found in turn {} of skill set {}, rollout {}", winner.turn.turn,
+                            winner.turn.rollout.scheme, winner.turn.rollout.rollout);
   if (is_start) {
     text += "\n";
+  } else if (author == report::Author::kExpert) {
+    text += fmt::format("; its skills: {}\n", fmt::join(trajectory->skills, ", "));
   } else if (trajectory->skills.empty()) {
     text += ", without skills\n";
   } else {
@@ -355,7 +361,7 @@ std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory
   }
   if (after == nullptr) return text;
   if (const std::string prose = Prose(after->reply); !prose.empty())
-    text += "\nThe model about it:\n" + prose + "\n";
+    text += fmt::format("\nThe {} about it:\n{}\n", report::AuthorName(author), prose);
   auto code = run.GetBlob(after->code_hash);
   if (!code.ok()) return text;
   auto earlier = before != nullptr ? run.GetBlob(before->code_hash)

@@ -43,6 +43,7 @@ std::string_view StateName(report::TaskState state) {
 
 json WinnerBody(const report::TaskView& task, const report::Winner& winner) {
   json body = {{"turn", ToString(winner.turn)},
+               {"by", report::AuthorName(report::AuthorOf(task, winner.turn))},
                {"code", winner.code_hash},
                {"certified", Summary(winner.certified)},
                {"also", json::array()},
@@ -83,6 +84,11 @@ json ToJson(const RunResult& result) {
     if (task.task.level) body["level"] = *task.task.level;
     body["state"] = StateName(report::StateOf(task));
     body["winner"] = task.winner ? WinnerBody(task, *task.winner) : json();
+    if (const report::Rivals rivals = report::RivalsOf(task); rivals.both) {
+      body["best_of"] = {{"expert", json()}, {"model", json()}};
+      if (rivals.expert != nullptr) body["best_of"]["expert"] = Summary(*rivals.expert);
+      if (rivals.model != nullptr) body["best_of"]["model"] = Summary(*rivals.model);
+    }
     if (task.not_decided) body["not_decided"] = WinnerBody(task, *task.not_decided);
     if (task.not_faster) body["not_faster"] = WinnerBody(task, *task.not_faster);
     body["costs"] = CostsBody(report::CostsByAgent(task));

@@ -116,6 +116,9 @@ Status Reader::Take(sftdata::Row row, const task::TaskEntry& task, const std::st
 }
 
 Status Reader::ReadTrajectory(const task::TaskEntry& task, const Trajectory& trajectory) {
+  // Nothing was asked: rules wrote it.
+  if (!trajectory.turns.empty() && trajectory.turns.front().model == kRulesModel)
+    return Status::Ok();
   ++counts_.trajectories;
   counts_.turns += static_cast<int64_t>(trajectory.turns.size());
   const sftdata::TrajectoryVerdict verdict =

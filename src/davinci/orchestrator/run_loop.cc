@@ -160,8 +160,12 @@ Status Loop::Prepare() {
 
 Status Loop::RunSteps() {
   const RunRecipe& recipe = request_.recipe;
-  const rollout::StepContext context =
+  rollout::StepContext context =
       engine_.Context(&calls_, library_.get(), parts_.prompts, parts_.device, events_.step);
+  if (!replaying_) {
+    context.author = parts_.author;
+    context.author_alone = parts_.author_alone;
+  }
   const size_t per_step = recipe.step.learn ? static_cast<size_t>(recipe.tasks_per_step)
                                             : std::max<size_t>(inputs_.size(), 1);
   for (size_t begin = 0; begin < inputs_.size(); begin += per_step) {

@@ -59,6 +59,9 @@ struct RunParts {
   // Called with the tasks before the first rollout: may set their numbers of rollouts and the
   // kernels to start from; an error ends the run before it begins. May be empty.
   std::function<Status(std::vector<rollout::TaskInput>*)> prepare_tasks;
+  // Writes a rollout of each task without a model, or all of them (rollout/step.h); may be null.
+  const rollout::RuleAuthor* author = nullptr;
+  bool author_alone = false;
   // What the user should know about the models (OpenAiClient::Notices); may be empty.
   std::function<std::vector<std::string>()> notices;
 };

@@ -57,6 +57,9 @@ struct RunRecipe {
   std::map<std::string, LlmSettings> roles;  // "policy", "selection", "summary": where they differ
   JudgeSettings judge;
   BudgetSettings budget;
+  // One more rollout of each task, which the expert writes. "auto": under a language model of
+  // `optimize` that has more than one rollout and whose replies are not recorded.
+  std::string expert = "auto";
   int rollouts_in_flight = 0;  // 0 = twice the places of both lanes
   int tasks_in_flight = 8;
   int tasks_per_step = 16;  // with learning: later steps profit from what earlier ones learned

@@ -29,7 +29,17 @@ struct StepEngine {
   rollout::StepContext Context(rollout::ModelCalls* calls, skill::Library* library,
                                const agent::PromptSet* prompts, const agent::DeviceFacts& device,
                                const rollout::Observer& observer) {
-    return {&log, calls, &verdicts, library, prompts, device, &rollout_lane, stop, observer};
+    rollout::StepContext context;
+    context.log = &log;
+    context.calls = calls;
+    context.verdicts = &verdicts;
+    context.library = library;
+    context.prompts = prompts;
+    context.device = device;
+    context.rollout_lane = &rollout_lane;
+    context.stop = stop;
+    context.observer = observer;
+    return context;
   }
 
   rollout::StopFlag* const stop;

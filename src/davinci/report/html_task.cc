@@ -44,7 +44,9 @@ std::string WinnerPart(const RunView& run, const TaskView& task, size_t max_text
   std::string html = fmt::format(
       "<h3>{}: <a href=\"#{}\">{}</a></h3>\n<p>Judged again in fresh processes, new "
       "seeds:</p>\n<ul>",
-      task.winner ? std::string("Winner")
+      task.winner ? std::string(AuthorOf(task, winner.turn) == Author::kExpert
+                                    ? "Winner, written by the expert"
+                                    : "Winner")
                   : fmt::format("Best correct kernel, {}", StateText(StateOf(task))),
       Anchor("turn", ToString(winner.turn)), EscapeHtml(ToString(winner.turn)));
   const auto item = [&](const Evaluation& evaluation) {
@@ -60,6 +62,8 @@ std::string WinnerPart(const RunView& run, const TaskView& task, size_t max_text
   if (winner.roofline_share)
     html += fmt::format("<li>{:.0f} % of the roofline</li>", 100 * *winner.roofline_share);
   html += "</ul>\n";
+  if (const std::string rivals = RivalsText(task); !rivals.empty())
+    html += fmt::format("<p>{}</p>\n", EscapeHtml(rivals));
   if (!winner.exported_path.empty())
     html += fmt::format("<p>Runs without davinci: <code>{}</code></p>\n",
                         EscapeHtml(winner.exported_path));
@@ -89,6 +93,18 @@ std::string SchemePart(const TaskView& task) {
   return html + "</table></div>\n";
 }
 
+std::string RolloutTitle(const Trajectory& trajectory) {
+  switch (AuthorOf(trajectory)) {
+    case Author::kExpert:
+      return fmt::format("expert, {}", trajectory.id.rollout);
+    case Author::kUser:
+      return "start kernel";
+    case Author::kModel:
+      break;
+  }
+  return fmt::format("skill set {}, {}", trajectory.id.scheme, trajectory.id.rollout);
+}
+
 // Rows: trajectories; cells: their turns, in order. The lineage of every kernel.
 std::string LineagePart(const TaskView& task, const std::vector<Trajectory>& trajectories) {
   if (trajectories.empty()) return "";
@@ -107,9 +123,9 @@ std::string LineagePart(const TaskView& task, const std::vector<Trajectory>& tra
     std::string end(TrajectoryEndName(trajectory.end));
     if (!trajectory.problem.empty()) end += ": " + trajectory.problem;
     html += fmt::format(
-        "<tr><td><span class=\"key k{}\"></span>skill set {}, {}</td><td>{}</td><td>{}</td>"
+        "<tr><td><span class=\"key k{}\"></span>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td></tr>\n",
-        trajectory.id.scheme % kNumSchemeColors, trajectory.id.scheme, trajectory.id.rollout,
+        trajectory.id.scheme % kNumSchemeColors, EscapeHtml(RolloutTitle(trajectory)),
         Names(trajectory.skills), turns, EscapeHtml(end));
   }
   return html + "</table></div>\n";

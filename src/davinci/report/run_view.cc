@@ -1,5 +1,7 @@
 #include "davinci/report/run_view.h"
 
+#include <fmt/format.h>
+
 #include "davinci/data/shown_interval.h"
 
 namespace davinci::report {
@@ -69,6 +71,61 @@ const Evaluation* HeadlineOf(const TaskView& task) {
   for (const Trajectory& trajectory : task.trajectories)
     for (const Turn& turn : trajectory.turns) consider(turn.evaluation);
   return best;
+}
+
+std::string_view AuthorName(Author author) {
+  return author == Author::kExpert ? "expert" : author == Author::kUser ? "user" : "model";
+}
+
+Author AuthorOf(const Trajectory& trajectory) {
+  if (trajectory.turns.empty()) return Author::kModel;
+  const Turn& first = trajectory.turns.front();
+  if (first.reply == kStartReply) return Author::kUser;
+  return first.model == kRulesModel ? Author::kExpert : Author::kModel;
+}
+
+Author AuthorOf(const TaskView& task, const TurnId& turn) {
+  for (const Trajectory& trajectory : task.trajectories)
+    if (trajectory.id == turn.rollout) return AuthorOf(trajectory);
+  return Author::kModel;
+}
+
+Rivals RivalsOf(const TaskView& task) {
+  Rivals rivals;
+  bool model = false;
+  bool expert = false;
+  const auto sure = [](const Evaluation* evaluation) {
+    if (evaluation == nullptr) return -1.0;
+    return evaluation->speedup ? SureSpeedup(*evaluation->speedup) : 0.0;
+  };
+  for (const Trajectory& trajectory : task.trajectories) {
+    const Author author = AuthorOf(trajectory);
+    if (author == Author::kUser) continue;
+    (author == Author::kExpert ? expert : model) = true;
+    const Evaluation*& best = author == Author::kExpert ? rivals.expert : rivals.model;
+    for (const Turn& turn : trajectory.turns) {
+      const auto confirmed = task.confirmed.find(turn.code_hash);
+      const Evaluation* counts =
+          confirmed != task.confirmed.end() ? &confirmed->second : &turn.evaluation;
+      if (counts->correct.value_or(false) && sure(counts) > sure(best)) best = counts;
+    }
+  }
+  rivals.both = model && expert;
+  return rivals;
+}
+
+std::string RivalsText(const TaskView& task) {
+  const Rivals rivals = RivalsOf(task);
+  if (!rivals.both) return "";
+  const auto figure = [](const Evaluation* best) {
+    if (best == nullptr) return std::string("no correct kernel");
+    return best->speedup ? FigureText(*best->speedup) : std::string("correct, not timed");
+  };
+  std::string text;
+  if (task.winner)
+    text = fmt::format("the {} won; ", AuthorName(AuthorOf(task, task.winner->turn)));
+  return text + fmt::format("the expert's best: {}; the model's best: {}", figure(rivals.expert),
+                            figure(rivals.model));
 }
 
 std::map<std::string, LlmCost> CostsByAgent(const TaskView& task) {

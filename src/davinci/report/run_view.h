@@ -90,6 +90,26 @@ struct RunView {
   std::map<std::string, std::string> sources;  // candidate text by code hash
 };
 
+// Who wrote a kernel.
+enum class Author {
+  kModel,
+  kExpert,  // rules, without a model (rollout/rule_author.h)
+  kUser,    // the run started from it
+};
+std::string_view AuthorName(Author author);  // "model", "expert", "user"
+Author AuthorOf(const Trajectory& trajectory);
+Author AuthorOf(const TaskView& task, const TurnId& turn);
+// Under both a model and the expert: the best verdict of each for the task, null where it has no
+// correct kernel; both null where only one of them wrote.
+struct Rivals {
+  const Evaluation* model = nullptr;
+  const Evaluation* expert = nullptr;
+  bool both = false;
+};
+Rivals RivalsOf(const TaskView& task);
+// "the expert won; the expert's best: 3.05x; the model's best: at least 1.20x"; "" without rivals.
+std::string RivalsText(const TaskView& task);
+
 // The task's trajectories with the confirmed verdicts in their turns.
 std::vector<Trajectory> WithConfirmedVerdicts(const TaskView& task);
 

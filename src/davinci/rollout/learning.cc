@@ -94,6 +94,8 @@ Result<json> Learner::ChooseLessons() {
   std::vector<Candidate> candidates;
   std::string reason = "no rollout is worth a summary";
   for (const Trajectory& trajectory : outcome_.trajectories) {
+    // Rules state skills of the library already.
+    if (!trajectory.turns.empty() && trajectory.turns.front().model == kRulesModel) continue;
     std::vector<Evaluation> turns;
     for (const Turn& turn : trajectory.turns) turns.push_back(turn.evaluation);
     const agent::TriggerDecision decision = agent::DecideTrigger(turns, by_median);

@@ -58,6 +58,7 @@ Result<json> KeepTrace(UnitLog& log, const Prepared& prepared, const llm::Reply&
 
 LlmCost CostOf(const llm::Reply& reply) {
   LlmCost cost;
+  if (reply.model == kRulesModel) return cost;
   cost.calls = 1;
   cost.prompt_tokens = reply.usage.prompt_tokens;
   cost.completion_tokens = reply.usage.completion_tokens;
@@ -137,6 +138,26 @@ Result<ModelCall> ModelCalls::Call(const UnitId& id, const std::function<Result<
                  {"finished_unix_s", NowUnixSeconds()}};
     if (!trace.is_null()) body["trace"] = std::move(trace);
     return body;
+  }));
+  DAVINCI_ASSIGN_OR_RETURN(ModelCall call, CallFrom(body));
+  call.from_journal = from_journal;
+  return call;
+}
+
+Result<ModelCall> ModelCalls::Written(
+    const UnitId& id, const std::string& label,
+    const std::function<Result<std::pair<llm::Reply, json>>()>& write) {
+  bool from_journal = true;
+  DAVINCI_ASSIGN_OR_RETURN(const json body, log_->Do(id, [&]() -> Result<json> {
+    from_journal = false;
+    DAVINCI_ASSIGN_OR_RETURN(const auto written, write());
+    return json{{"label", label},
+                {"note", written.second},
+                {"prompt", ""},
+                {"reply", llm::ToJson(written.first)},
+                {"queue_seconds", 0.0},
+                {"llm_seconds", 0.0},
+                {"finished_unix_s", NowUnixSeconds()}};
   }));
   DAVINCI_ASSIGN_OR_RETURN(ModelCall call, CallFrom(body));
   call.from_journal = from_journal;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "davinci/base/cancel.h"
 #include "davinci/base/lane.h"
@@ -65,6 +66,12 @@ class ModelCalls {
   // Internal when the backbone did not continue request.prefix_tokens although it has tokens.
   Result<ModelCall> Call(const UnitId& id, const std::function<Result<Prepared>()>& make,
                          Urgency urgency, int64_t order, const CancelToken& cancel);
+
+  // A reply that no model wrote, under its label: it costs nothing. `write` gives it and the note,
+  // and is not called when the journal has the reply already.
+  Result<ModelCall> Written(
+      const UnitId& id, const std::string& label,
+      const std::function<Result<std::pair<llm::Reply, nlohmann::json>>()>& write);
 
   // Of the Policy agent's backbone; the estimate in a replay.
   int64_t CountTokens(std::string_view text) const;

@@ -2,6 +2,7 @@
 // strategy's, how it is worded agent/'s.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -42,8 +43,8 @@ constexpr int kMinReplyTokens = 256;
 
 class RolloutRun {
  public:
-  RolloutRun(StepRun& run, TaskRun& task, const PlannedRollout& planned)
-      : run_(run), task_(task), planned_(planned) {
+  RolloutRun(StepRun& run, TaskRun& task, const PlannedRollout& planned, bool by_rules)
+      : run_(run), task_(task), planned_(planned), by_rules_(by_rules) {
     trajectory_.id = planned.id;
     trajectory_.skills = planned.skills;
     history_.id = planned.id;
@@ -54,6 +55,7 @@ class RolloutRun {
  private:
   bool OutOfTime();
   Status TakeTurn(int turn, const search::TurnPlan& plan);
+  Result<ModelCall> Generate(const TurnId& turn, const search::TurnPlan& plan);
   // Why there is no further turn, or nothing; sets the trajectory's end.
   Result<bool> EndsBefore(int turn, const search::TurnPlan& plan);
   Result<Prepared> Prepare(int turn, const search::TurnPlan& plan);
@@ -73,11 +75,13 @@ class RolloutRun {
   StepRun& run_;
   TaskRun& task_;
   const PlannedRollout& planned_;
+  const bool by_rules_;
   Trajectory trajectory_;
   std::vector<llm::Reply> replies_;    // of each turn
   std::vector<std::string> feedback_;  // to each turn, made when it is first needed
   search::RolloutHistory history_;
-  std::optional<Prepared> prepared_;  // of the next turn, when it was needed to decide about it
+  std::optional<Prepared> prepared_;   // of the next turn, when it was needed to decide about it
+  std::optional<RuleKernel> written_;  // likewise
   int num_turns_ = 0;
 };
 
@@ -291,6 +295,11 @@ Result<bool> RolloutRun::EndsBefore(int turn, const search::TurnPlan& plan) {
       reason = "another rollout of the task is at the roofline";
   }
   trajectory_.end = TrajectoryEnd::kConverged;
+  if (!reason && by_rules_) {
+    written_ = run_.context.author->Next(planned_.id, Evaluations());
+    trajectory_.end = TrajectoryEnd::kTurns;
+    return !written_;
+  }
   if (!reason && run_.settings.conversation == ConversationMode::kAppendOnly) {
     // Nothing may be left out, so the reply gets what the context has left.
     DAVINCI_ASSIGN_OR_RETURN(prepared_, Prepare(turn, plan));
@@ -326,18 +335,54 @@ bool RolloutRun::OutOfTime() {
   return true;
 }
 
+// The author's answer as a reply: what it is, what it leaves, and the source.
+llm::Reply ReplyOf(const RuleKernel& kernel) {
+  llm::Reply reply;
+  reply.finish_reason = llm::FinishReason::kStop;
+  reply.cost_usd = 0;
+  reply.model = kRulesModel;
+  reply.endpoint = kRulesModel;
+  reply.text = kernel.name + ".\n";
+  if (kernel.source.empty()) return reply;
+  reply.text += fmt::format("Rules: {}.\n", fmt::join(kernel.rules, ", "));
+  if (!kernel.skills.empty())
+    reply.text += fmt::format("Skills: {}.\n", fmt::join(kernel.skills, ", "));
+  if (!kernel.kept.empty()) reply.text += fmt::format("Stays PyTorch's: {}.\n", kernel.kept);
+  reply.text += fmt::format("\n```python\n{}```\n", kernel.source);
+  return reply;
+}
+
+Result<ModelCall> RolloutRun::Generate(const TurnId& turn, const search::TurnPlan& plan) {
+  const UnitId unit = UnitOf(UnitKind::kGeneration, run_.step, turn);
+  if (by_rules_)
+    return run_.context.calls->Written(
+        unit, ToString(turn), [&]() -> Result<std::pair<llm::Reply, json>> {
+          const std::optional<RuleKernel> kernel = std::exchange(written_, std::nullopt);
+          if (!kernel) return Internal("a turn of the expert without a kernel");
+          return std::pair(ReplyOf(*kernel), json{{"name", kernel->name},
+                                                  {"rules", kernel->rules},
+                                                  {"skills", kernel->skills},
+                                                  {"kept", kernel->kept}});
+        });
+  return run_.context.calls->Call(
+      unit,
+      [&]() -> Result<Prepared> {
+        if (prepared_) return *std::exchange(prepared_, std::nullopt);
+        return Prepare(turn.turn, plan);
+      },
+      turn.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
+      task_.Order(planned_.id.scheme, planned_.id.rollout), run_.cancel());
+}
+
 Status RolloutRun::TakeTurn(int turn_number, const search::TurnPlan& plan) {
   Turn turn;
   turn.id = {planned_.id, turn_number};
-  DAVINCI_ASSIGN_OR_RETURN(
-      ModelCall call, run_.context.calls->Call(
-                          UnitOf(UnitKind::kGeneration, run_.step, turn.id),
-                          [&]() -> Result<Prepared> {
-                            if (prepared_) return *std::exchange(prepared_, std::nullopt);
-                            return Prepare(turn_number, plan);
-                          },
-                          turn_number > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
-                          task_.Order(planned_.id.scheme, planned_.id.rollout), run_.cancel()));
+  DAVINCI_ASSIGN_OR_RETURN(ModelCall call, Generate(turn.id, plan));
+  if (call.reply.model == kRulesModel)
+    for (const json& skill : call.note.value("skills", json::array()))
+      if (std::ranges::find(trajectory_.skills, skill.get<std::string>()) ==
+          trajectory_.skills.end())
+        trajectory_.skills.push_back(skill.get<std::string>());
   run_.Tell({StepEvent::Kind::kGenerated, task_.input.id, turn.id, nullptr, "", call.from_journal});
   DAVINCI_ASSIGN_OR_RETURN(turn.evaluation, Judge(call, &turn));
   turn.prompt_hash = call.prompt_hash;
@@ -372,9 +417,11 @@ Trajectory RolloutRun::Run() {
     for (int turn = 1; turn <= last; ++turn) {
       search::TurnPlan plan;
       if (ended.is_null() && !run_.context.log->replaying()) {
-        auto next = strategy.NextTurn(task_.search_context, history_, task_.history);
-        if (!next) break;
-        plan = *std::move(next);
+        if (!by_rules_) {
+          auto next = strategy.NextTurn(task_.search_context, history_, task_.history);
+          if (!next) break;
+          plan = *std::move(next);
+        }
         DAVINCI_ASSIGN_OR_RETURN(const bool ends, EndsBefore(turn, plan));
         if (ends) break;
         if (OutOfTime()) return Status::Ok();
@@ -422,8 +469,8 @@ search::Attempt AttemptOf(const Turn& turn) {
   return attempt;
 }
 
-Trajectory RunRollout(StepRun& run, TaskRun& task, const PlannedRollout& planned) {
-  return RolloutRun(run, task, planned).Run();
+Trajectory RunRollout(StepRun& run, TaskRun& task, const PlannedRollout& planned, bool by_rules) {
+  return RolloutRun(run, task, planned, by_rules).Run();
 }
 
 }  // namespace davinci::rollout

@@ -135,6 +135,16 @@ int64_t TaskRun::Order(int scheme, int rollout) const {
   return index * kPerTask + scheme * kPerScheme + rollout;
 }
 
+std::string MeasurementText(const Evaluation& evaluation) {
+  std::string text(OutcomeName(evaluation.outcome));
+  if (const auto& speedup = evaluation.speedup)
+    return text + fmt::format(", {}.", SpeedupText(*speedup));
+  constexpr size_t kMaxMessageBytes = 2000;
+  return text + ": " +
+         evaluation.message.substr(
+             0, ValidUtf8Prefix(std::string_view(evaluation.message).substr(0, kMaxMessageBytes)));
+}
+
 namespace {
 
 // --- one task ---
@@ -155,17 +165,6 @@ Status Probe(StepRun& run, const TaskRun& task, TaskOutcome* outcome) {
           run.cancel()));
   outcome->probe = std::move(verdict.evaluation);
   return Status::Ok();
-}
-
-// "ok, 1.32x over eager (99.9 % interval 1.28 – 1.36).", "mismatch: …".
-std::string StartMeasurement(const Evaluation& evaluation) {
-  std::string text(OutcomeName(evaluation.outcome));
-  if (const auto& speedup = evaluation.speedup)
-    return text + fmt::format(", {}.", SpeedupText(*speedup));
-  constexpr size_t kMaxMessageBytes = 2000;
-  return text + ": " +
-         evaluation.message.substr(
-             0, ValidUtf8Prefix(std::string_view(evaluation.message).substr(0, kMaxMessageBytes)));
 }
 
 // The kernel that the run starts from, judged like a turn: a rollout of its own behind those of
@@ -194,7 +193,7 @@ Status JudgeStart(StepRun& run, const TaskRun& task, int scheme, agent::TaskBrie
                                           Urgency::kLaterTurn, task.index),
                                   run.cancel()));
   ApplyPolicy(run.settings, turn.language, &verdict.evaluation);
-  brief->start_measurement = StartMeasurement(verdict.evaluation);
+  brief->start_measurement = MeasurementText(verdict.evaluation);
   turn.reply = kStartReply;
   turn.evaluation = std::move(verdict.evaluation);
   run.Tell({StepEvent::Kind::kJudged, task.input.id, turn.id, &turn.evaluation, "start kernel",
@@ -211,27 +210,35 @@ bool IsComplete(const Trajectory& trajectory) {
          trajectory.end == TrajectoryEnd::kContext;
 }
 
+}  // namespace
+
+Trajectory RunInLane(StepRun& run, TaskRun& task, const PlannedRollout& planned, bool by_rules) {
+  Trajectory trajectory;
+  trajectory.id = planned.id;
+  trajectory.skills = planned.skills;
+  const Status status = Guarded([&]() -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(
+        const Lane::Place place,
+        run.context.rollout_lane->Enter(
+            Urgency::kNewWork, task.Order(planned.id.scheme, planned.id.rollout), run.cancel()));
+    trajectory = RunRollout(run, task, planned, by_rules);
+    return Status::Ok();
+  });
+  if (status.ok()) return trajectory;
+  trajectory.end =
+      status.code() == StatusCode::kCancelled ? run.context.stop->reason() : TrajectoryEnd::kFailed;
+  trajectory.problem = status.message();
+  return trajectory;
+}
+
+namespace {
+
 // One round of rollouts, side by side; they are over, one way or another, when this returns.
 void RollOutRound(StepRun& run, TaskRun& task, const std::vector<PlannedRollout>& rollouts,
                   std::vector<Trajectory>* trajectories) {
   trajectories->resize(rollouts.size());
   ForEachInParallel(rollouts.size(), [&](size_t i) {
-    const PlannedRollout& planned = rollouts[i];
-    Trajectory& trajectory = (*trajectories)[i];
-    trajectory.id = planned.id;
-    trajectory.skills = planned.skills;
-    const Status status = Guarded([&]() -> Status {
-      DAVINCI_ASSIGN_OR_RETURN(
-          const Lane::Place place,
-          run.context.rollout_lane->Enter(
-              Urgency::kNewWork, task.Order(planned.id.scheme, planned.id.rollout), run.cancel()));
-      trajectory = RunRollout(run, task, planned);
-      return Status::Ok();
-    });
-    if (status.ok()) return;
-    trajectory.end = status.code() == StatusCode::kCancelled ? run.context.stop->reason()
-                                                             : TrajectoryEnd::kFailed;
-    trajectory.problem = status.message();
+    (*trajectories)[i] = RunInLane(run, task, rollouts[i], run.context.author_alone);
   });
 }
 
@@ -301,6 +308,7 @@ Status RunTask(StepRun& run, TaskRun& task, agent::TaskBrief* brief, TaskOutcome
   for (const Selection& selection : plan.selections)
     behind = std::max(behind, selection.scheme + 1);
   DAVINCI_RETURN_IF_ERROR(JudgeStart(run, task, behind, brief, outcome));
+  DAVINCI_RETURN_IF_ERROR(RunAuthor(run, task, behind + 1, brief, outcome));
   task.search_context = {task.input.id, run.step, run.settings.seed, plan.rollouts, {}};
   if (run.strategy->needs().knowledge && !plan.selections.empty())
     task.search_context.knowledge = plan.selections.front().chosen;

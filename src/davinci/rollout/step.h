@@ -33,6 +33,7 @@
 #include "davinci/base/status.h"
 #include "davinci/data/rollout.h"
 #include "davinci/rollout/model_calls.h"
+#include "davinci/rollout/rule_author.h"
 #include "davinci/rollout/settings.h"
 #include "davinci/rollout/unit_log.h"
 #include "davinci/rollout/verdicts.h"
@@ -134,6 +135,10 @@ struct StepContext {
   Lane* rollout_lane = nullptr;  // rollouts under way
   StopFlag* stop = nullptr;
   Observer observer;
+  // Writes one rollout of each task before the model's first turn, whose prompt shows its best
+  // kernel; null: none, and in a replay.
+  const RuleAuthor* author = nullptr;
+  bool author_alone = false;  // every rollout is the author's; no model is asked
 };
 
 // Runs the tasks; one outcome each, in their order. `tasks_in_flight` bounds how many are under

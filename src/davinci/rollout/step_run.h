@@ -74,8 +74,20 @@ Result<Plan> PlanSchemes(StepRun& run, TaskRun& task);
 // What a strategy sees of a turn, without code and insight.
 search::Attempt AttemptOf(const Turn& turn);
 
-// All turns of one rollout. Failures end the trajectory (kFailed, with `problem`).
-Trajectory RunRollout(StepRun& run, TaskRun& task, const PlannedRollout& planned);
+// All turns of one rollout. Failures end the trajectory (kFailed, with `problem`). `by_rules`: the
+// context's author writes them.
+Trajectory RunRollout(StepRun& run, TaskRun& task, const PlannedRollout& planned, bool by_rules);
+
+// RunRollout() in a place of the rollout lane.
+Trajectory RunInLane(StepRun& run, TaskRun& task, const PlannedRollout& planned, bool by_rules);
+
+// The author's rollout under a language model, and what the model's prompts show of it: `brief`
+// gets the author's best kernel, where that is faster than what it has. Nothing where the author
+// has no kernel.
+Status RunAuthor(StepRun& run, TaskRun& task, int scheme, agent::TaskBrief* brief,
+                 TaskOutcome* outcome);
+// What a prompt says of a kernel that stands in it: "ok, 1.32x over eager (…).".
+std::string MeasurementText(const Evaluation& evaluation);
 
 // Judges the best kernels under the full protocol.
 Status ConfirmFinalists(StepRun& run, TaskRun& task, std::vector<Kernel>* kernels);
