@@ -5,25 +5,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "commands.h"
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
-#include "davinci/expert/expert.h"
+#include "davinci/expert/expected_gain.h"
 #include "davinci/gpu/device.h"
-#include "davinci/judge/judge.h"
-#include "installation.h"
+#include "imported_modules.h"
 #include "report.h"
-#include "task_from_file.h"
 
 namespace davinci::app {
 namespace {
@@ -48,42 +44,25 @@ class CoverageRun {
       : arguments_(arguments), global_(global) {}
 
   Result<int> Run() {
-    DAVINCI_ASSIGN_OR_RETURN(const Installation installation, FindInstallation(global_.python));
-    DAVINCI_ASSIGN_OR_RETURN(const auto expert, expert::Expert::Load(installation.home / "synth"));
+    DAVINCI_ASSIGN_OR_RETURN(const auto modules,
+                             ImportedModules::Open(arguments_.files, arguments_.entry, global_));
     const bool gpu = !gpu::DeviceMonitor::Create()->devices().empty();
     const Target target = arguments_.target.empty() ? (gpu ? Target::kCuda : Target::kCpu)
                                                     : *ParseTarget(arguments_.target);
     const Language language = !arguments_.language.empty() ? *ParseLanguage(arguments_.language)
                               : target == Target::kCuda    ? Language::kTriton
                                                            : Language::kCpp;
-    DAVINCI_ASSIGN_OR_RETURN(std::vector<task::TaskEntry> tasks,
-                             TasksFrom(arguments_.files, arguments_.entry));
-    DAVINCI_ASSIGN_OR_RETURN(const TempDir folder, MakeTempDir("davinci-coverage"));
-    DAVINCI_RETURN_IF_ERROR(task::WriteTaskFiles(folder.path(), &tasks));
-    DAVINCI_ASSIGN_OR_RETURN(const auto judge,
-                             judge::Judge::Create(MakeJudgeOptions(installation)));
     if (!arguments_.out.empty())
       DAVINCI_RETURN_IF_ERROR(MakeDirs(fs::path(arguments_.out) / "candidates"));
-    const bool terminal = isatty(STDERR_FILENO) != 0;
-    json found(std::vector<json>(tasks.size()));
-    std::atomic<size_t> next = 0;
+    json found(std::vector<json>(modules->tasks().size()));
     std::mutex mutex;
-    const auto work = [&] {
-      for (size_t i = next++; i < tasks.size(); i = next++) {
-        json row = Look(expert, *judge, tasks[i], target, language);
-        const std::lock_guard lock(mutex);
-        found[i] = std::move(row);
-        if (terminal) fmt::print(stderr, "\r\033[K{} of {}: {}", i + 1, tasks.size(), tasks[i].id);
-      }
-    };
-    {
-      const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-      std::vector<std::jthread> threads;
-      for (size_t i = 0; i < std::min(cores, tasks.size()); ++i) threads.emplace_back(work);
-    }
+    ForEachModule(*modules, [&](size_t i) {
+      json row = Look(*modules, i, target, language);
+      const std::lock_guard lock(mutex);
+      found[i] = std::move(row);
+    });
     for (const json& row : found) jobs_ += row.value("jobs", "");
     for (json& row : found) row.erase("jobs");
-    if (terminal) fmt::print(stderr, "\r\033[K");
     if (!arguments_.out.empty())
       DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(fs::path(arguments_.out) / "jobs.jsonl", jobs_));
     if (arguments_.json) {
@@ -99,26 +78,22 @@ class CoverageRun {
   }
 
  private:
-  json Look(const expert::Expert& expert, judge::Judge& judge, const task::TaskEntry& entry,
-            Target target, Language language) const {
+  json Look(const ImportedModules& modules, size_t index, Target target, Language language) const {
+    const task::TaskEntry& entry = modules.tasks()[index];
     json row = {{"task", entry.id}};
-    const auto fail = [&](const char* stage, const Status& status) {
-      row["status"] = stage;
-      row["why"] = status.message();
-      return row;
-    };
-    const auto task = task::ReadTask(entry.path.string());
-    if (!task.ok()) return fail("broken", task.status());
     Stopwatch watch;
-    const auto traced = judge.Trace(*task, target);
-    if (!traced.ok()) return fail("broken", traced.status());
-    row["trace_seconds"] = watch.Seconds();
-    watch = Stopwatch();
-    const auto imported = expert.Import(*traced, **task);
-    if (!imported.ok()) return fail("refused", imported.status());
+    const ImportedModules::Module module = modules.Import(index, target);
+    if (!module.status.ok()) {
+      row["status"] = module.broken ? "broken" : "refused";
+      row["why"] = module.status.message();
+      return row;
+    }
+    const expert::ExpertTask* imported = &module.imported;
+    row["trace_seconds"] = module.trace_seconds;
+    const expert::Expert& expert = modules.expert();
     std::string why;
     const auto variants = expert.Variants(*imported, language, arguments_.variants, &why);
-    row["write_seconds"] = watch.Seconds();
+    row["write_seconds"] = watch.Seconds() - module.trace_seconds;
     row["calls"] = imported->imported.graph.nodes.size();
     row["kept_modules"] = json::array();
     for (const auto& kept : imported->kept)
@@ -131,7 +106,10 @@ class CoverageRun {
                         {"own_kernels", variant.candidate.own_kernels},
                         {"rules", variant.candidate.rules.Names()},
                         {"skills", variant.candidate.skills},
-                        {"prefers_vendor", variant.candidate.prefers_vendor}};
+                        {"prefers_vendor", variant.candidate.prefers_vendor},
+                        {"expected_gain", expert::ExpectedGain(variant.candidate, target)},
+                        {"work", WorkBody(variant.candidate.work)},
+                        {"eager", WorkBody(variant.candidate.eager)}};
       for (const auto& left : variant.candidate.left)
         candidate["left"].push_back(
             {{"call", left.op}, {"family", left.family}, {"why", left.why}, {"at", left.place}});
@@ -142,6 +120,13 @@ class CoverageRun {
       row["candidates"].push_back(std::move(candidate));
     }
     return row;
+  }
+
+  static json WorkBody(const teacher::Work& work) {
+    return {{"bytes", work.bytes},
+            {"flops", work.flops},
+            {"own_launches", work.own_launches},
+            {"torch_launches", work.torch_launches}};
   }
 
   // Writes the candidate; its line of jobs.jsonl.
@@ -165,7 +150,12 @@ class CoverageRun {
   }
 
   static void Print(const json& found) {
-    Table table({{"task"}, {"imported"}, {"calls"}, {"kernels"}, {"stays PyTorch's, and why"}});
+    Table table({{"task"},
+                 {"imported"},
+                 {"calls"},
+                 {"kernels"},
+                 {"expected gain", Align::kRight},
+                 {"stays PyTorch's, and why"}});
     std::map<std::string, int> counts;
     for (const json& row : found) {
       const std::string status = row.at("status");
@@ -188,11 +178,14 @@ class CoverageRun {
               fmt::format("{}self.{}: {}", left.empty() ? "" : "; ",
                           kept.at("module").get<std::string>(), kept.at("why").get<std::string>());
       const bool own = row.contains("candidates") && !row["candidates"].empty();
-      table.AddRow({{row.at("task").get<std::string>()},
-                    {status, own ? TextStyle::kPlain : TextStyle::kWarn},
-                    {row.contains("calls") ? std::to_string(row["calls"].get<int>()) : "-"},
-                    {own ? std::to_string(row["candidates"][0]["own_kernels"].get<int>()) : "-"},
-                    {left}});
+      table.AddRow(
+          {{row.at("task").get<std::string>()},
+           {status, own ? TextStyle::kPlain : TextStyle::kWarn},
+           {row.contains("calls") ? std::to_string(row["calls"].get<int>()) : "-"},
+           {own ? std::to_string(row["candidates"][0]["own_kernels"].get<int>()) : "-"},
+           {own ? fmt::format("{:.1f}x", row["candidates"][0]["expected_gain"].get<double>())
+                : "-"},
+           {left}});
     }
     fmt::print("{}", table.Render({UseColor(STDOUT_FILENO), 0, ""}));
     std::string sum;
@@ -229,6 +222,7 @@ void AddCoverageCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->add_option("--variants", arguments->variants, "Candidates per task (default 1)");
   command->add_flag("--json", arguments->json, "One JSON document on stdout");
   command->footer(
+      "The expected gain over eager is an estimate from bytes, operations and launches.\n"
       "Status: whole (all calls imported), parts (some submodules stay one call), kept (no kernel\n"
       "of its own), refused (cannot be traced), broken (the reference fails).\n"
       "Examples:\n"

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "batch.h"
@@ -21,6 +24,7 @@
 #include "davinci/teacher/demos/mutation.h"
 #include "davinci/teacher/demos/pair_rows.h"
 #include "davinci/teacher/teacher.h"
+#include "imported_modules.h"
 #include "installation.h"
 #include "report.h"
 #include "skills_library.h"
@@ -31,13 +35,14 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using teacher::Language;
+using DemoLanguage = teacher::Language;
 using teacher::Level;
 
 constexpr size_t kMostShown = 200;  // tasks of a gallery
 
 struct DemoArguments {
   SampleFlags sample;
+  std::vector<std::string> tasks;  // of the user, instead of generated ones
   std::string out = "synth-demos";
   std::vector<std::string> languages = {"triton", "cpp"};
   std::vector<std::string> levels = {"best"};
@@ -59,11 +64,30 @@ struct Demo {
   int own_kernels = 0;
 };
 
-Language LanguageOf(const std::string& name) {
-  return name == "cpp" ? Language::kCpp : name == "cuda" ? Language::kCuda : Language::kTriton;
+DemoLanguage LanguageOf(const std::string& name) {
+  return name == "cpp"    ? DemoLanguage::kCpp
+         : name == "cuda" ? DemoLanguage::kCuda
+                          : DemoLanguage::kTriton;
 }
 
-std::string TargetOf(Language language) { return language == Language::kCpp ? "cpu" : "cuda"; }
+std::string TargetOf(DemoLanguage language) {
+  return language == DemoLanguage::kCpp ? "cpu" : "cuda";
+}
+
+// What kernels are written for: a task's graph, and the text that its candidates are made of.
+struct Writable {
+  const synth::Graph* graph = nullptr;
+  const synth::RenderedTask* text = nullptr;
+};
+
+// A task, and what demos.jsonl says of it. `of` a language: what is written for, which is another
+// one on another target; an error: why nothing is.
+struct DemoTask {
+  std::string id;  // names its files
+  std::string reference;
+  json row;
+  std::function<Result<Writable>(DemoLanguage)> of;
+};
 
 // Elements of the largest value at the target's sizes.
 std::string SizeClass(const synth::Graph& graph, synth::Binding binding) {
@@ -76,11 +100,29 @@ std::string SizeClass(const synth::Graph& graph, synth::Binding binding) {
   return most < 1e5 ? "small" : most < 4e6 ? "medium" : "large";
 }
 
+// The kind of work that gives most elements: what a user's module is counted under.
+std::string FamilyOf(const synth::Graph& graph) {
+  std::map<std::string, double> elements;
+  for (const synth::Node& node : graph.nodes) {
+    if (node.op->view || node.op->family == "shape" || node.op->family == "other") continue;
+    for (const auto output : node.outputs) {
+      double all = 1;
+      for (const auto dim : graph.values[static_cast<size_t>(output)].shape)
+        all *= static_cast<double>(graph.dims.At(dim, synth::Binding::kCuda));
+      elements[node.op->family] += all;
+    }
+  }
+  const auto most =
+      std::max_element(elements.begin(), elements.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == elements.end() ? "other" : most->first;
+}
+
 class DemoWriter {
  public:
   explicit DemoWriter(DemoArguments arguments) : arguments_(std::move(arguments)) {}
 
-  Status Run() {
+  Status Run(const GlobalOptions& global) {
     DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, GrammarFolder(arguments_.sample));
     DAVINCI_ASSIGN_OR_RETURN(const auto options, SampleOptionsOf(arguments_.sample));
     DAVINCI_ASSIGN_OR_RETURN(const auto grammar, synth::LoadGrammar(folder));
@@ -97,6 +139,8 @@ class DemoWriter {
     if (arguments_.reply == "delta") {
       if (arguments_.languages != std::vector<std::string>{"triton"})
         return InvalidArgument("--reply delta is for --language triton");
+      if (!arguments_.tasks.empty())
+        return InvalidArgument("--reply delta is for generated tasks; leave out --tasks");
       DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
       DAVINCI_ASSIGN_OR_RETURN(
           prelude_, agent::Prelude::Load(home / "python" / "davinci_runtime" / "prelude.py"));
@@ -107,19 +151,35 @@ class DemoWriter {
       DAVINCI_RETURN_IF_ERROR(MakeDirs(out / part));
     }
     std::string rows, jobs;
-    auto counts = synth::SampleTasks(grammar, styles, options, [&](const synth::SampledTask& task) {
-      return Add(made, task, &rows, &jobs);
-    });
-    if (!counts.ok()) return counts.status();
+    size_t count = options.count;
+    if (arguments_.tasks.empty()) {
+      auto counts = synth::SampleTasks(
+          grammar, styles, options, [&](const synth::SampledTask& task) -> Status {
+            DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "tasks" / (task.id + ".py"),
+                                                    task.text.source, Durability::kFastest));
+            DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "tasks" / (task.id + ".toml"),
+                                                    teacher::DemoSidecar(task.text),
+                                                    Durability::kFastest));
+            return Add(made, Generated(task), &rows, &jobs);
+          });
+      if (!counts.ok()) return counts.status();
+    } else {
+      DAVINCI_ASSIGN_OR_RETURN(count, AddUsers(made, global, &rows, &jobs));
+    }
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "demos.jsonl", rows));
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "jobs.jsonl", jobs));
-    json manifest = {{"count", options.count},    {"split", arguments_.sample.split},
-                     {"seed", options.seed},      {"candidates", demos_.size()},
-                     {"refused", refused_},       {"rules", rules_},
-                     {"skills", skills_},         {"own_kernel_tasks", own_},
+    json manifest = {{"count", count},
+                     {"split", arguments_.sample.split},
+                     {"seed", options.seed},
+                     {"candidates", demos_.size()},
+                     {"refused", refused_},
+                     {"rules", rules_},
+                     {"skills", skills_},
+                     {"own_kernel_tasks", own_},
                      {"version", DAVINCI_VERSION}};
+    if (!arguments_.tasks.empty()) manifest["tasks"] = arguments_.tasks;
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "manifest.json", JsonText(manifest, 2) + "\n"));
-    fmt::print("{} tasks, {} candidates: {}\n", options.count, demos_.size(), out.string());
+    fmt::print("{} tasks, {} candidates: {}\n", count, demos_.size(), out.string());
     for (const auto& [language, own] : own_)
       fmt::print("{}: {} candidates with an own kernel\n", language, own);
     for (const auto& [why, number] : refused_) fmt::print("no candidate: {} {}\n", number, why);
@@ -277,22 +337,103 @@ class DemoWriter {
     return verdicts;
   }
 
-  Status Add(const teacher::Teacher& made, const synth::SampledTask& task, std::string* rows,
-             std::string* jobs) {
+  static DemoTask Generated(const synth::SampledTask& task) {
     json row = synth::ToJson(task);
-    const std::string sidecar = teacher::DemoSidecar(task.text);
-    row["sidecar"] = sidecar;
+    row["sidecar"] = teacher::DemoSidecar(task.text);
     row["family"] = task.graph.pattern->family;
     row["entry"] = task.text.entry;
     row["split"] = synth::SplitName(task.split);
+    return {task.id, "tasks/" + task.id + ".py", std::move(row),
+            [&task](DemoLanguage) -> Result<Writable> {
+              return Writable{&task.graph, &task.text};
+            }};
+  }
+
+  // Modules of users, imported at the sizes of the languages' targets. How many there are.
+  Result<size_t> AddUsers(const teacher::Teacher& made, const GlobalOptions& global,
+                          std::string* rows, std::string* jobs) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto modules,
+                             ImportedModules::Open(arguments_.tasks, EntryFlags(), global));
+    std::set<Target> targets;
+    for (const std::string& name : arguments_.languages)
+      targets.insert(*ParseTarget(TargetOf(LanguageOf(name))));
+    using Imports = std::map<Target, ImportedModules::Module>;
+    std::vector<Imports> imports(modules->tasks().size());
+    ForEachModule(*modules, [&](size_t i) {
+      for (const Target target : targets) imports[i][target] = modules->Import(i, target);
+    });
+    for (size_t i = 0; i < imports.size(); ++i) {
+      const Imports& import = imports[i];
+      const auto& known = import.begin()->second;
+      if (known.task == nullptr) {
+        ++refused_["broken: " + known.status.message()];
+        continue;
+      }
+      DAVINCI_ASSIGN_OR_RETURN(DemoTask task, UsersTask(modules->tasks()[i], *known.task));
+      const synth::Graph& graph = known.imported.imported.graph;
+      task.row["family"] = known.status.ok() ? FamilyOf(graph) : "other";
+      // What the page of tasks shows of generated ones.
+      task.row["synth"] = {{"family", task.row["family"]},
+                           {"pattern", task.id},
+                           {"style", "user"},
+                           {"split", task.row["split"]},
+                           {"operators", graph.OperatorSequence()},
+                           {"precision", task.row["precision"]}};
+      task.of = [&import](DemoLanguage language) -> Result<Writable> {
+        const auto& module = import.at(*ParseTarget(TargetOf(language)));
+        if (!module.status.ok()) return module.status;
+        return Writable{&module.imported.imported.graph, &module.imported.imported.task};
+      };
+      DAVINCI_RETURN_IF_ERROR(Add(made, task, rows, jobs));
+    }
+    return imports.size();
+  }
+
+  // A file of the user's stays where it is: it may import and read others. What has none, a row of
+  // a JSONL file, is written to tasks/.
+  Result<DemoTask> UsersTask(const task::TaskEntry& entry, const task::Task& read) const {
+    const config::TaskConfig& config = read.config;
+    DemoTask task;
+    task.id = entry.id;
+    for (char& c : task.id)
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-') c = '_';
+    std::error_code error;
+    task.reference = fs::absolute(entry.path, error).lexically_normal().string();
+    if (!entry.source.empty()) {
+      task.reference = "tasks/" + task.id + ".py";
+      const fs::path file = fs::path(arguments_.out) / task.reference;
+      DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(file, entry.source, Durability::kFastest));
+      if (!entry.sidecar.empty())
+        DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(fs::path(file).replace_extension(".toml"),
+                                                entry.sidecar, Durability::kFastest));
+    }
+    fs::path sidecar = entry.path;
+    const auto text = ReadFile(sidecar.replace_extension(".toml"));
+    const bool function = !config.function.empty();
+    task.row = {{"id", task.id},
+                {"source", read.source},
+                {"sidecar", text.ok() ? *text : std::string()},
+                {"entry", function ? config.function : config.entry},
+                {"defines", function ? read.candidate_function : read.candidate_entry},
+                {"split", config.split.empty() ? "train" : config.split},
+                {"precision", config::PrecisionName(config.precision)}};
+    return task;
+  }
+
+  Status Add(const teacher::Teacher& made, const DemoTask& task, std::string* rows,
+             std::string* jobs) {
+    json row = task.row;
     row["candidates"] = json::array();
     const fs::path out = arguments_.out;
-    DAVINCI_RETURN_IF_ERROR(
-        WriteFileAtomic(out / "tasks" / (task.id + ".py"), task.text.source, Durability::kFastest));
-    DAVINCI_RETURN_IF_ERROR(
-        WriteFileAtomic(out / "tasks" / (task.id + ".toml"), sidecar, Durability::kFastest));
     for (const std::string& name : arguments_.languages) {
-      const Language language = LanguageOf(name);
+      const DemoLanguage language = LanguageOf(name);
+      const auto writable = task.of(language);
+      if (!writable.ok()) {
+        ++refused_[fmt::format("{}: {}", name, writable.status().message())];
+        continue;
+      }
+      const synth::Graph& graph = *writable->graph;
+      const synth::RenderedTask& text = *writable->text;
       for (const std::string& level_name : arguments_.levels) {
         const Level level = level_name == "naive"    ? Level::kNaive
                             : level_name == "better" ? Level::kBetter
@@ -306,7 +447,7 @@ class DemoWriter {
           allowed.Erase(*rule);
         }
         const ReplyForm form = prelude_ ? ReplyForm::kDelta : ReplyForm::kFile;
-        auto candidate = made.Write(task.graph, task.text, language, allowed, form);
+        auto candidate = made.Write(graph, text, language, allowed, form);
         // Rules of so many skills alone: those that gained most where they were measured.
         if (candidate.ok() && arguments_.skills > 0 &&
             candidate->skills.size() > arguments_.skills) {
@@ -315,10 +456,10 @@ class DemoWriter {
             if (given.size() < arguments_.skills) given.insert(skill);
           for (const teacher::RuleInfo& rule : teacher::Rules())
             if (!given.contains(std::string(rule.skill))) allowed.Erase(rule.rule);
-          candidate = made.Write(task.graph, task.text, language, allowed, form);
+          candidate = made.Write(graph, text, language, allowed, form);
         }
         if (candidate.ok() && candidate->prefers_vendor && level == Level::kBest)
-          if (auto vendor = made.WriteVendor(task.graph, task.text, language, form); vendor.ok())
+          if (auto vendor = made.WriteVendor(graph, text, language, form); vendor.ok())
             candidate = std::move(vendor);
         if (!candidate.ok()) {
           ++refused_[fmt::format("{}: {}", name, candidate.status().message())];
@@ -326,11 +467,12 @@ class DemoWriter {
         }
         const std::string reply = candidate->source;
         if (prelude_) {
-          DAVINCI_ASSIGN_OR_RETURN(const auto config,
-                                   config::ParseTaskConfig(sidecar, task.id + ".toml"));
+          DAVINCI_ASSIGN_OR_RETURN(
+              const auto config, config::ParseTaskConfig(task.row.at("sidecar").get<std::string>(),
+                                                         task.id + ".toml"));
           agent::TaskBrief brief = agent::BriefOf(config, config.CandidateEntry(), Target::kCuda,
                                                   davinci::Language::kTriton, form);
-          brief.reference = task.text.source;
+          brief.reference = task.row.at("source").get<std::string>();
           candidate->source = agent::AssembleCandidate(*prelude_, brief, reply);
         }
         if (arguments_.mutated && level_name == arguments_.levels.back())
@@ -347,13 +489,13 @@ class DemoWriter {
                                      {"own_kernels", candidate->own_kernels},
                                      {"torch_calls", candidate->left.size()}});
         if (prelude_) row["candidates"].back()["reply"] = reply;
-        *jobs += JobOf(task.id, id, language);
+        *jobs += JobOf(task, id, language);
         for (const std::string& rule : candidate->rules.Names()) ++rules_[rule];
         for (const std::string& skill : candidate->skills) ++skills_[skill];
         own_[name] += candidate->own_kernels > 0;
         const auto binding =
-            language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda;
-        row["candidates"].back()["size"] = SizeClass(task.graph, binding);
+            language == DemoLanguage::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda;
+        row["candidates"].back()["size"] = SizeClass(graph, binding);
       }
     }
     *rows += JsonText(row) + "\n";
@@ -371,9 +513,9 @@ class DemoWriter {
     }
   }
 
-  std::string JobOf(const std::string& task, const std::string& id, Language language) const {
+  std::string JobOf(const DemoTask& task, const std::string& id, DemoLanguage language) const {
     return JsonText(json{{"id", id},
-                         {"reference", "tasks/" + task + ".py"},
+                         {"reference", task.reference},
                          {"candidate", "candidates/" + id + ".py"},
                          {"target", TargetOf(language)},
                          {"protocol", arguments_.protocol}}) +
@@ -381,7 +523,7 @@ class DemoWriter {
   }
 
   // The candidate with a mistake that its id decides: an attempt to be repaired.
-  Status AddMutated(const synth::SampledTask& task, Language language,
+  Status AddMutated(const DemoTask& task, DemoLanguage language,
                     const teacher::Candidate& candidate, json* row, std::string* jobs) {
     const auto& mutations = teacher::Mutations();
     const std::string name(teacher::LanguageName(language));
@@ -402,7 +544,7 @@ class DemoWriter {
                                       {"skills", candidate.skills},
                                       {"own_kernels", candidate.own_kernels},
                                       {"torch_calls", candidate.left.size()}});
-      *jobs += JobOf(task.id, id, language);
+      *jobs += JobOf(task, id, language);
       return Status::Ok();
     }
     return Status::Ok();
@@ -422,6 +564,9 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       "demos", "write tasks with the kernels that the teacher's rules give for them");
   auto arguments = std::make_shared<DemoArguments>();
   AddSampleFlags(demos, &arguments->sample);
+  demos->add_option("--tasks", arguments->tasks,
+                    "your modules instead of generated ones: task files, folders or JSONL; they "
+                    "are traced and imported");
   demos->add_option("--out", arguments->out,
                     "folder for demos.jsonl, tasks/, candidates/, jobs.jsonl, manifest.json "
                     "(default synth-demos)");
@@ -457,10 +602,11 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       "Examples:\n"
       "  davinci synth demos --count 20 --level naive better best\n"
       "  davinci synth demos --count 100 --language cpp --judge -j 1\n"
+      "  davinci synth demos --tasks tasks --language cpp --judge\n"
       "docs/synth.md describes the rules.");
   demos->callback([arguments, exit_code, &global] {
     DemoWriter writer(*arguments);
-    Status status = arguments->table ? writer.Read() : writer.Run();
+    Status status = arguments->table ? writer.Read() : writer.Run(global);
     if (status.ok() && arguments->judge) {
       *exit_code = writer.Judge(global);
       status = writer.Table();

@@ -106,6 +106,7 @@ Status Run(RowArguments arguments) {
             agent::BriefOf(config, config.CandidateEntry(), target, *ParseLanguage(language),
                            candidate.contains("reply") ? ReplyForm::kDelta : ReplyForm::kFile);
         made.brief.id = demo["id"];
+        made.brief.class_name = demo.value("defines", made.brief.class_name);
         made.brief.reference = demo["source"];
         made.family = demo.value("family", "");
         made.split = demo.value("split", "train");

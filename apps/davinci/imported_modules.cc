@@ -1,0 +1,71 @@
+#include "imported_modules.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "davinci/base/clock.h"
+
+namespace davinci::app {
+
+Result<std::unique_ptr<ImportedModules>> ImportedModules::Open(
+    const std::vector<std::string>& files, const EntryFlags& entry, const GlobalOptions& global) {
+  DAVINCI_ASSIGN_OR_RETURN(Installation installation, FindInstallation(global.python));
+  DAVINCI_ASSIGN_OR_RETURN(auto expert, expert::Expert::Load(installation.home / "synth"));
+  std::unique_ptr<ImportedModules> modules(
+      new ImportedModules(std::move(installation), std::move(expert)));
+  DAVINCI_ASSIGN_OR_RETURN(modules->tasks_, TasksFrom(files, entry));
+  DAVINCI_ASSIGN_OR_RETURN(modules->folder_, MakeTempDir("davinci-modules"));
+  DAVINCI_RETURN_IF_ERROR(task::WriteTaskFiles(modules->folder_.path(), &modules->tasks_));
+  DAVINCI_ASSIGN_OR_RETURN(modules->judge_,
+                           judge::Judge::Create(MakeJudgeOptions(modules->installation_)));
+  return modules;
+}
+
+ImportedModules::Module ImportedModules::Import(size_t index, Target target) const {
+  Module module;
+  const auto fail = [&](const Status& status, bool broken) {
+    module.status = status;
+    module.broken = broken;
+    return std::move(module);
+  };
+  auto task = task::ReadTask(tasks_[index].path.string());
+  if (!task.ok()) return fail(task.status(), true);
+  module.task = std::move(task).value();
+  const Stopwatch watch;
+  const auto traced = judge_->Trace(module.task, target);
+  if (!traced.ok()) return fail(traced.status(), true);
+  module.trace_seconds = watch.Seconds();
+  auto imported = expert_.Import(*traced, *module.task);
+  if (!imported.ok()) return fail(imported.status(), false);
+  module.imported = std::move(imported).value();
+  return module;
+}
+
+void ForEachModule(const ImportedModules& modules, const std::function<void(size_t)>& work) {
+  const size_t count = modules.tasks().size();
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  std::atomic<size_t> next = 0;
+  std::mutex mutex;
+  const auto run = [&] {
+    for (size_t i = next++; i < count; i = next++) {
+      work(i);
+      const std::lock_guard lock(mutex);
+      if (terminal) fmt::print(stderr, "\r\033[K{} of {}: {}", i + 1, count, modules.tasks()[i].id);
+    }
+  };
+  {
+    const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < std::min(cores, count); ++i) threads.emplace_back(run);
+  }
+  if (terminal) fmt::print(stderr, "\r\033[K");
+}
+
+}  // namespace davinci::app
