@@ -84,8 +84,6 @@ class Importer {
     imported.defined = name.defined;
     imported.signature = module_.signature;
     imported.result = module_.result;
-    imported.plain_inputs =
-        parts.inputs == module_.names && module_.signature.find('*') == std::string::npos;
     parts.imported = std::move(imported);
     if (parts.inputs.empty()) return InvalidArgument("forward gets no tensor");
     made_.task.entry = name.entry;
@@ -125,7 +123,7 @@ class Importer {
   const synth::Operator* OperatorOf(const TracedCall& call) {
     const auto found = families_.find(call.name);
     const bool transfers = Transfers(call);
-    const std::string family = transfers                  ? "other"
+    const std::string family = transfers                  ? "transfer"
                                : call.view                ? "shape"
                                : call.name == "module"    ? "module"
                                : found != families_.end() ? found->second

@@ -87,7 +87,6 @@ TEST(ImportGraph, CallsBecomeNodesAndOtherElementTypesAreForeign) {
   EXPECT_TRUE(graph.values[2].foreign.empty());
   EXPECT_EQ(graph.values[3].foreign, "float64 elements");
   EXPECT_EQ(graph.inputs, (std::vector<synth::ValueId>{0}));
-  EXPECT_TRUE(imported->task.parts.imported->plain_inputs);
 }
 
 TEST(ImportGraph, PartsOfAnArgumentGetNamesOfTheirOwn) {
@@ -101,7 +100,6 @@ TEST(ImportGraph, PartsOfAnArgumentGetNamesOfTheirOwn) {
   ASSERT_TRUE(imported.ok());
   EXPECT_EQ(imported->task.parts.inputs[0], "part_1");
   EXPECT_EQ(imported->task.parts.imported->first_lines, "part_1 = batch['x']\n");
-  EXPECT_FALSE(imported->task.parts.imported->plain_inputs);
 }
 
 }  // namespace

@@ -40,8 +40,7 @@ struct ImportedParts {
   std::string result;           // Python text with {0}, … for the outputs
   // When the kernels are the answer, and what is it where they are not.
   std::string guard, fallback;
-  std::string first_lines;    // of forward: names for tensors within its arguments
-  bool plain_inputs = false;  // the tensors are the parameters of forward, no more and no less
+  std::string first_lines;  // of forward: names for tensors within its arguments
 };
 
 // What another class needs in order to take the place of the task's: the same constructor, inputs

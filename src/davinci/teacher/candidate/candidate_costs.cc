@@ -63,10 +63,20 @@ double CandidateWriter::OpaqueFlops(const TensorValue& value, Id id) const {
   return 2 * positions * weights;
 }
 
-CandidateWriter::Costs CandidateWriter::OwnCosts() const {
+bool CandidateWriter::IsHeld(const TensorValue& value) const {
   static const std::set<std::string> kHeld = {"view",      "matmul",    "conv",      "activation",
                                               "pointwise", "norm",      "pool",      "softmax",
                                               "resample",  "reduction", "attention", "shape"};
+  static const std::set<std::string> kNotHeld = {"module", "random", "transfer", "waits"};
+  if (!task_.parts.imported) return value.effect || kHeld.contains(value.what);
+  // A mask as an index waits for the number of its true elements.
+  const bool by_mask = value.what == "gather" && value.operands.size() > 1 &&
+                       std::any_of(value.operands.begin() + 1, value.operands.end(),
+                                   [&](Id operand) { return p_[operand].dtype == DType::kBool; });
+  return !by_mask && !kNotHeld.contains(value.what);
+}
+
+CandidateWriter::Costs CandidateWriter::OwnCosts() const {
   const double bytes = graph_.precision == synth::Precision::kFp32 ? 4 : 2;
   const double launch = Allows(Rule::kDirectLaunch) ? kDirectLaunch : kOwnLaunch;
   Costs costs;
@@ -87,8 +97,8 @@ CandidateWriter::Costs CandidateWriter::OwnCosts() const {
       if (value.kind != Kind::kOpaque) continue;
       if (value.own && std::find(fused_.begin(), fused_.end(), step.value) != fused_.end())
         continue;
-      if (!value.effect && !kHeld.contains(value.what) && !templates_.contains(step.value))
-        costs.held = false;
+      if (constants_.contains(step.value)) continue;
+      if (!templates_.contains(step.value) && !IsHeld(value)) costs.held = false;
       if (value.what == "view" || value.view) {
         costs.host_us += kViewCall;
         continue;
@@ -123,20 +133,10 @@ double CandidateWriter::ElementsOf(const std::vector<DimId>& shape) const {
   return elements;
 }
 
-// One tensor, or a tuple of tensors: what a replay can hand out.
-bool CandidateWriter::PlainResult() const {
-  std::string tuple = "(";
-  for (size_t i = 0; i < p_.outputs.size(); ++i) tuple += fmt::format("{}{{{}}}", i ? ", " : "", i);
-  const std::string& text = task_.parts.imported->result;
-  return text == "{0}" || (p_.outputs.size() > 1 && text == tuple + ")");
-}
-
 bool CandidateWriter::Replays() const {
   if (language_ != Language::kTriton || !Allows(Rule::kReplayGraph) || candidate_.own_kernels == 0)
     return false;
-  if (const auto& from = task_.parts.imported;
-      from && (!from->plain_inputs || from->base.empty() || !PlainResult()))
-    return false;
+  if (const auto& from = task_.parts.imported; from && from->base.empty()) return false;
   const Costs costs = OwnCosts();
   constexpr double kGain = 5;  // that is worth the graph
   const auto call_us = [](double host_us, double device_us) {

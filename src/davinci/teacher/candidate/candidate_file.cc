@@ -24,11 +24,6 @@ std::string CandidateWriter::Direct(std::string kernels) const {
 }
 
 std::string CandidateWriter::ResultText() const {
-  if (task_.parts.imported) {
-    std::vector<std::string> names;
-    for (const Id output : p_.outputs) names.push_back(Name(output));
-    return Filled(task_.parts.imported->result, names);
-  }
   std::string result;
   for (size_t i = 0; i < p_.outputs.size(); ++i) {
     const std::string name = Name(p_.outputs[i]);
@@ -126,6 +121,28 @@ std::string WithFullNames(const std::string& line) {
 
 }  // namespace
 
+std::string CandidateWriter::ImportedResult(const std::vector<std::string>& names) const {
+  return Filled(task_.parts.imported->result, names);
+}
+
+std::string CandidateWriter::ImportedConstants(const std::vector<std::string>& names) const {
+  const std::string inputs = synth::Join(task_.parts.inputs, ", ");
+  std::string text = fmt::format("    def kernel_constants(self, {}):\n", inputs);
+  for (const std::string& line : constant_lines_) text += "        " + WithFullNames(line) + "\n";
+  text += fmt::format("        return [{}]\n\n", synth::Join(names, ", "));
+  return text + fmt::format(R"(    _constants_device = None
+
+    def kept_constants(self, {0}):
+        if self._constants_device != {1}.device:
+            with torch.inference_mode(False), torch.no_grad():
+                self._constants = self.kernel_constants({0})
+            self._constants_device = {1}.device
+        return self._constants
+
+)",
+                            inputs, task_.parts.inputs[0]);
+}
+
 // The user's file, then the kernels, then a class that differs in its forward alone.
 std::string CandidateWriter::ImportedFile(const std::string& kernels, const std::string& bindings,
                                           const std::set<std::string>& helpers) {
@@ -135,6 +152,8 @@ std::string CandidateWriter::ImportedFile(const std::string& kernels, const std:
                      KernelSection(kernels, bindings, helpers) + "\n\n";
   std::string indent = "    ";
   const std::string self = from.base.empty() ? "" : from.signature.empty() ? "self" : "self, ";
+  const std::string inputs = synth::Join(task_.parts.inputs, ", ");
+  const std::vector<std::string> constants = ReadConstants();
   if (from.base.empty()) {
     file += fmt::format("def {}({}):\n", from.defined, from.signature);
   } else {
@@ -144,23 +163,40 @@ std::string CandidateWriter::ImportedFile(const std::string& kernels, const std:
           "    def __setattr__(self, name, value):\n"
           "        self.__dict__.pop(\"configuration_digest\", None)\n"
           "        super().__setattr__(name, value)\n\n";
-    file +=
-        fmt::format("    def {}({}{}):\n", replays ? "compute" : "forward", self, from.signature);
+    if (!constants.empty()) file += ImportedConstants(constants);
+    file += replays ? fmt::format("    def kernel_compute(self, {}):\n", inputs)
+                    : fmt::format("    def forward({}{}):\n", self, from.signature);
     indent = "        ";
   }
   const auto add = [&](const std::string& line) { file += indent + line + "\n"; };
-  // What the kernels were not written for goes the module's own way.
-  if (!from.guard.empty()) {
-    add(fmt::format("if not ({}):", from.guard));
-    add(fmt::format("    return {}", from.fallback));
+  if (!replays) {
+    // What the kernels were not written for goes the module's own way.
+    if (!from.guard.empty()) {
+      add(fmt::format("if not ({}):", from.guard));
+      add(fmt::format("    return {}", from.fallback));
+    }
+    for (const std::string_view line : synth::Split(from.first_lines, '\n'))
+      if (!line.empty()) add(std::string(line));
   }
-  for (const std::string_view line : synth::Split(from.first_lines, '\n'))
-    if (!line.empty()) add(std::string(line));
   for (const std::string& input : task_.parts.inputs)
     if (read_inputs_.contains(input)) add(fmt::format("{0} = {0}.contiguous()", input));
+  if (!constants.empty())
+    add(fmt::format("[{}] = self.kept_constants({})", synth::Join(constants, ", "), inputs));
   for (const std::string& line : forward_) add(WithFullNames(line));
-  add("return " + ResultText());
-  return replays ? file + Replay(synth::Join(task_.parts.inputs, ", ")) : file;
+  std::vector<std::string> results;
+  for (const Id output : p_.outputs)
+    // The caller may change what it gets.
+    results.push_back(
+        Name(output) +
+        (std::find(constants.begin(), constants.end(), Name(output)) == constants.end() || replays
+             ? ""
+             : ".clone()"));
+  if (!replays) {
+    add("return " + ImportedResult(results));
+    return file;
+  }
+  add(fmt::format("return [{}]", synth::Join(results, ", ")));
+  return file + ImportedReplay();
 }
 
 }  // namespace davinci::teacher

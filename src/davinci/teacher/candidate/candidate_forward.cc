@@ -157,7 +157,8 @@ Id CandidateWriter::Overwritten(const Region& region, Id output) {
           value.what == "conv" ? Rule::kVendorConvEpilogue : Rule::kVendorMatmulEpilogue;
       if (value.kind != Kind::kOpaque || !Allows(rule) || value.view || value.own ||
           !value.contiguous || strided_.contains(operand) || value.dtype != DType::kFloat ||
-          overwritten_.contains(operand) || !region.placements.contains(operand) ||
+          overwritten_.contains(operand) || constants_.contains(operand) ||
+          !region.placements.contains(operand) ||
           region.placements.at(operand).axes != region.placements.at(output).axes)
         continue;
       if (std::any_of(region.members.begin(), region.members.end(), [&](Id reader) {

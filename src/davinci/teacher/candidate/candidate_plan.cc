@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "davinci/teacher/candidate/candidate_writer.h"
 
@@ -20,7 +21,7 @@ void CandidateWriter::MakePlan() {
         if (p_[id].own && Allows(Rule::kProductEpilogue) && IsEpilogue(p_, plan_.regions[r], id))
           fused_[r] = id;
     for (const Plan::Step& step : plan_.steps)
-      if (step.region < 0 && p_[step.value].own && NeedsEpilogue(p_, step.value) &&
+      if (step.region < 0 && p_[step.value].own && NeedsEpilogue(p_, step.value, rules_) &&
           std::find(fused_.begin(), fused_.end(), step.value) == fused_.end())
         again = vendor.insert(step.value).second || again;
   }
@@ -43,12 +44,18 @@ ProductKernel CandidateWriter::KernelOf(Id value, const Region& region,
     kernel.tile.warps = std::clamp(static_cast<int>(kernel.tile.warps * launch.tile), 2, 8);
   }
   kernel.compensated = graph_.precision == synth::Precision::kFp32;
+  kernel.split = Allows(Rule::kSplitOperands) && !kernel.whole_rows && SplitsOnce(p_, value);
+  if (kernel.split) kernel.tile = {128, 128, 32, 8, 3};
   const ProductShape shape = ShapeOf(p_, value);
   // Where operands do not stay in the cache anyway.
   kernel.grouped = Allows(Rule::kGroupTiles) && !kernel.whole_rows &&
                    shape.rows >= 8 * kernel.tile.rows && shape.cols >= 8 * kernel.tile.cols;
   kernel.left = Host(product.left);
   kernel.right = Host(product.right);
+  if (kernel.split) {
+    std::tie(kernel.left, kernel.left_low) = Split(product.left, product.left_transposed);
+    std::tie(kernel.right, kernel.right_low) = Split(product.right, !product.right_transposed);
+  }
   if (product.bias >= 0) kernel.bias = Host(product.bias);
   const auto& left = p_[product.left].shape;
   kernel.depth = p_.SizeText(left[left.size() - (product.left_transposed ? 2 : 1)]);
@@ -68,6 +75,7 @@ ProductKernel CandidateWriter::KernelOf(Id value, const Region& region,
 
 void CandidateWriter::NoteProduct(const ProductKernel& kernel, bool epilogue) {
   if (kernel.compensated) Use(Rule::kCompensatedTf32);
+  if (kernel.split) Use(Rule::kSplitOperands);
   if (kernel.grouped) Use(Rule::kGroupTiles);
   if (kernel.mirrored)
     Use(Rule::kMirrorSymmetric);

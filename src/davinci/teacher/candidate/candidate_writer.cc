@@ -16,6 +16,7 @@ Result<Candidate> CandidateWriter::Write() {
   LeaveOutProducts();
   if (FlashAttention()) RecognizeAttention(&p_);
   MakePlan();
+  FindConstants();
   const int costliest = CostliestStep();
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const Plan::Step& step = plan_.steps[i];
@@ -25,7 +26,9 @@ Result<Candidate> CandidateWriter::Write() {
     if (step.region < 0) {
       if (!p_[step.value].own) {
         NoteStructure(step.value);
-        if (!OwnTemplate(step.value)) Opaque(step.value);
+        in_constants_ = constants_.contains(step.value);
+        if (in_constants_ || !OwnTemplate(step.value)) Opaque(step.value);
+        in_constants_ = false;
         continue;
       }
       if (std::find(fused_.begin(), fused_.end(), step.value) != fused_.end()) continue;
@@ -84,6 +87,7 @@ Result<Candidate> CandidateWriter::Write() {
 }
 
 void CandidateWriter::Take(KernelText text) {
+  if (task_.parts.imported && language_ == Language::kTriton && TakeAgain(&text)) return;
   if (!brief_ || !IsRepeated(&text))
     kernels_ += (kernels_.empty()                 ? ""
                  : language_ == Language::kTriton ? "\n\n"

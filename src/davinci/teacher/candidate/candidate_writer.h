@@ -47,7 +47,9 @@ class CandidateWriter {
   bool FlashAttention() const {
     return Allows(Rule::kFlashAttentionTriton) || Allows(Rule::kFlashAttentionCpp);
   }
-  void Line(const std::string& line) { forward_.push_back(line); }
+  void Line(const std::string& line) {
+    (in_constants_ ? constant_lines_ : forward_).push_back(line);
+  }
   std::string Variable(Id id) const {
     const auto other = aliases_.find(id);
     return other == aliases_.end() ? p_.Variable(id) : other->second;
@@ -58,6 +60,9 @@ class CandidateWriter {
   // anything stays with the library where it has none.
   void MakePlan();
   ProductKernel KernelOf(Id value, const Region& region, const LaunchSettings& launch);
+  // Lines that split a factor of a product, transposed where asked; the names of both parts. Once
+  // for all products that read it.
+  std::pair<std::string, std::string> Split(Id factor, bool transposed);
   void NoteProduct(const ProductKernel& kernel, bool epilogue);
   // Kernels read slices where they lie, or, without the rule, copies of them.
   void ReadSlices();
@@ -68,11 +73,19 @@ class CandidateWriter {
   void Take(KernelText text);
   // Whether an earlier kernel of a delta reply is the same but for its name; the call gets that.
   bool IsRepeated(KernelText* text);
+  // The same of an imported module's kernels, whatever their tensors are called; takes the call.
+  bool TakeAgain(KernelText* text);
   void NoteStructure(Id id);
   // Which rules the text shows.
   void Note(const Region& region, const KernelText& text);
   std::string KernelName(const Region& region, Id product);
   std::string UniqueName(const std::string& what);
+
+  // Of an imported module: calls that read no number of an input or a weight (positions, masks).
+  // Their results are made once for a device and kept.
+  void FindConstants();
+  // Variables of constants that forward() reads.
+  std::vector<std::string> ReadConstants() const;
 
   // Lines of forward().
   std::string Host(Id id);
@@ -108,11 +121,13 @@ class CandidateWriter {
   double OpaqueFlops(const TensorValue& value, Id id) const;
   // Several launches that cost the host more than the device, which a graph may hold.
   bool Replays() const;
-  bool PlainResult() const;
+  // A graph may hold the call: it does not wait for the device, nor does it draw random numbers.
+  bool IsHeld(const TensorValue& value) const;
   // PyTorch's own kernels are expected to be as fast.
   bool PrefersVendor() const;
-  // forward() by a graph of compute().
+  // forward() by a graph of compute(), of a generated task and of an imported module.
   std::string Replay(const std::string& inputs) const;
+  std::string ImportedReplay() const;
 
   // Of a delta reply. Kernels alone read the value, so they may get the memory that it is a view
   // of.
@@ -122,6 +137,10 @@ class CandidateWriter {
 
   std::string Direct(std::string kernels) const;
   std::string ResultText() const;
+  // What forward() returns; `names`: Python texts of the outputs.
+  std::string ImportedResult(const std::vector<std::string>& names) const;
+  // Methods that make constants and keep them.
+  std::string ImportedConstants(const std::vector<std::string>& names) const;
   std::string KernelImports(const std::string& kernels) const;
   std::string KernelSection(const std::string& kernels, const std::string& bindings,
                             const std::set<std::string>& helpers) const;
@@ -146,8 +165,13 @@ class CandidateWriter {
   std::vector<Id> fused_;        // by region: the product whose epilogue it is, or -1
   std::map<int, int> launches_;  // by region
   Candidate candidate_;
-  std::vector<std::string> forward_;
+  std::vector<std::string> forward_, constant_lines_;
+  bool in_constants_ = false;
+  std::set<Id> constants_;
+  std::map<std::pair<Id, bool>, std::pair<std::string, std::string>> split_;
   std::string kernels_, bindings_;
+  // Kernels without their names, and the names of those that were taken first.
+  std::map<std::string, std::vector<std::string>> taken_;
   std::set<std::string> helpers_;
   std::set<std::string> read_inputs_, kernel_names_;
   std::set<Id> templates_;  // values that a template computes

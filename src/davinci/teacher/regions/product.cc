@@ -23,6 +23,15 @@ constexpr double kBusy = 0.9 * kMultiprocessors;
 constexpr double kFewTerms = 256;
 // Elements from which on fp32 rows are read in vectors: the length of a row is a multiple.
 constexpr double kVector = 4;
+// Multiplications and additions per microsecond: the library in fp32; one kernel that splits what
+// it loads, where both operands lie along the inner dimension and where one does not (it is
+// transposed in registers); a kernel whose operands were split before. And bytes per microsecond,
+// and a launch.
+constexpr double kLibraryRate = 52e6, kAlongRate = 75e6, kAcrossRate = 38e6, kSplitRate = 105e6;
+constexpr double kBytesPerUs = 2.5e6, kLaunchUs = 3;
+constexpr ProductTile kSplitTile = {128, 128, 32, 8, 3};
+// From this depth on a product with an operand that does not lie along it is the library's.
+constexpr double kLeastDepthAcross = 256;
 constexpr double kMostIndex32 = 2147483648.0;
 
 const std::vector<DimId>& Shape(const Program& p, Id id) { return p[id].shape; }
@@ -84,6 +93,10 @@ bool IsRegular(const Program& p, Id id, const MatrixProduct& product) {
          p.Same(out.back(), right[product.right_transposed ? b - 2 : b - 1]);
 }
 
+bool LiesAlongDepth(const MatrixProduct& product) {
+  return product.right_transposed && !product.left_transposed;
+}
+
 enum class Corner { kNone, kUpper, kLower };  // where elements may differ from zero
 
 // Of torch.tril(x) and torch.triu(x).
@@ -141,7 +154,9 @@ void ChooseProducts(Program* program, const RuleSet& rules, const std::set<Id>& 
         fp32 ? Tiles(shape, CompensatedTiles().back().tile) >= kBusy || shape.depth <= kFewTerms
              : Tiles(shape, {64, 64}) >= kMultiprocessors / 2 || shape.depth <= 1024;
     // Half precision: only with an epilogue to save a pass over memory, decided by who reads it.
-    const bool pays = fp32 ? ReadsVectors(shape, *product) : shape.depth <= kMostHalfDepth;
+    const bool pays =
+        fp32 ? ReadsVectors(shape, *product) || (rules.Contains(Rule::kSplitOperands) && SplitsOnce(*program, id))
+             : shape.depth <= kMostHalfDepth;
     if (!large || !busy || !pays) {
       value.product = before;
       continue;
@@ -240,9 +255,32 @@ ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
   return {shape.rows > 32 ? 64 : 32, shape.cols > 32 ? 64 : 32, depth, 4, 3};
 }
 
-bool NeedsEpilogue(const Program& p, Id product) {
-  return p.graph.precision != synth::Precision::kFp32 ||
-         ShapeOf(p, product).depth < kLeastDepthAlone;
+bool SplitsOnce(const Program& p, Id value) {
+  const MatrixProduct& product = *p[value].product;
+  const ProductShape shape = ShapeOf(p, value);
+  if (p.graph.precision != synth::Precision::kFp32 || product.left == product.right ||
+      !IsMultiple(shape.depth, kVector))
+    return false;
+  const auto padded = [&](const ProductTile& tile) {
+    const double waves = std::ceil(Tiles(shape, tile) / kMultiprocessors);
+    return 2 * waves * kMultiprocessors * tile.rows * tile.cols * shape.depth;
+  };
+  const double library =
+      2 * shape.batch * shape.rows * shape.cols * shape.depth / kLibraryRate + kLaunchUs;
+  const double one =
+      padded(kSplitTile) / (LiesAlongDepth(product) ? kAlongRate : kAcrossRate) + kLaunchUs;
+  const double elements = p.Elements(product.left, synth::Binding::kCuda) +
+                          p.Elements(product.right, synth::Binding::kCuda);
+  const double split =
+      padded(kSplitTile) / kSplitRate + 12 * elements / kBytesPerUs + 3 * kLaunchUs;
+  return split < 0.95 * std::min(library, one);
+}
+
+bool NeedsEpilogue(const Program& p, Id product, const RuleSet& rules) {
+  const double depth = ShapeOf(p, product).depth;
+  return p.graph.precision != synth::Precision::kFp32 || depth < kLeastDepthAlone ||
+         (depth >= kLeastDepthAcross && !LiesAlongDepth(*p[product].product) &&
+          !(rules.Contains(Rule::kSplitOperands) && SplitsOnce(p, product)));
 }
 
 bool KnowsDepth(const Program& p, Id product) {
@@ -328,19 +366,20 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
   line(fmt::format("in_col = col < {}", cols));
   line("k = tl.arange(0, DEPTH)");
   // Offsets, not pointers, live through the loop: they need half the registers.
-  if (product.left_transposed)
+  const bool left_transposed = product.left_transposed && !kernel.split;
+  const bool right_transposed = product.right_transposed || kernel.split;
+  if (left_transposed)
     line(batched ? "left = matrix * m * depth + r + k[None, :] * m"
                  : fmt::format("left = row + k[None, :] * {}", Bracketed(own_rows)));
   else
     line("left = row * depth + k[None, :]");
   const std::string from = batched ? fmt::format("matrix * depth * {} + ", Bracketed(cols)) : "";
-  if (product.right_transposed)
+  if (right_transposed)
     line(fmt::format("right = {}col * depth + k[:, None]", from));
   else
     line(fmt::format("right = {}k[:, None] * {} + col", from, Bracketed(cols)));
-  const std::string left_step =
-      product.left_transposed ? "start * " + Bracketed(own_rows) : "start";
-  const std::string right_step = product.right_transposed ? "start" : "start * " + Bracketed(cols);
+  const std::string left_step = left_transposed ? "start * " + Bracketed(own_rows) : "start";
+  const std::string right_step = right_transposed ? "start" : "start * " + Bracketed(cols);
   // Tensor cores add with truncation. This form begins every step's sum at zero and adds steps with
   // rounding, so the error grows with the steps alone: no other accumulator is needed.
   const std::string precision = kernel.compensated ? ", input_precision=\"tf32x3\"" : "";
@@ -353,12 +392,23 @@ std::vector<std::string> ProductLines(const Program& p, const ProductKernel& ker
   if (last == "last") line("last = " + kernel.last);
   line(fmt::format("for start in range({}, {}, DEPTH):", first, last));
   line("    in_k = start + k < depth");
-  line(fmt::format("    a = tl.load(left_ptr + left + {}, mask=in_row & in_k[None, :], other=0.0)",
-                   left_step));
-  line(
-      fmt::format("    b = tl.load(right_ptr + right + {}, mask=in_k[:, None] & in_col, other=0.0)",
-                  right_step));
-  line(fmt::format("    total = tl.dot(a, b, total{})", precision));
+  const auto load = [&](const char* name, const char* side, const char* low,
+                        const std::string& step, const char* mask) {
+    line(fmt::format("    {} = tl.load({}{}_ptr + {} + {}, mask={}, other=0.0)", name, side, low,
+                     side, step, mask));
+  };
+  const char *in_left = "in_row & in_k[None, :]", *in_right = "in_k[:, None] & in_col";
+  load("a", "left", "", left_step, in_left);
+  load("b", "right", "", right_step, in_right);
+  if (kernel.split) {
+    load("a_low", "left", "_low", left_step, in_left);
+    load("b_low", "right", "_low", right_step, in_right);
+    line("    part = tl.dot(a_low, b, input_precision=\"tf32\")");
+    line("    part = tl.dot(a, b_low, part, input_precision=\"tf32\")");
+    line("    total += tl.dot(a, b, part, input_precision=\"tf32\")");
+  } else {
+    line(fmt::format("    total = tl.dot(a, b, total{})", precision));
+  }
   if (product.bias >= 0)
     line(fmt::format("total += tl.load(bias_ptr + col, mask=in_col, other=0.0){}",
                      p.graph.precision == synth::Precision::kFp32 ? "" : ".to(tl.float32)"));

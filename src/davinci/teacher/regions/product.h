@@ -29,10 +29,14 @@ struct ProductKernel {
   bool whole_rows = false;  // a tile holds the row: something reduces it
   bool grouped = false;
   bool compensated = false;
+  // Operands are split into TF32 numbers and rests by kernels of their own, and lie along the inner
+  // dimension: `left` and `left_low`, `right` and `right_low`.
+  bool split = false;
   bool mirrored = false;  // tiles above the diagonal are written by those below it
   // Bounds of the inner dimension for a tile, as kernel text, where an operand is a triangle whose
   // zeros are left out; "": from 0, to the depth. `first` is a multiple of the step.
   std::string first, last;
+  std::string left_low, right_low;  // where split
   std::string left, right, bias;    // Python text at the call; bias may be ""
   std::string batch, batched_rows;  // Python text: matrices, rows of one of them; "": no batch
   std::string depth;
@@ -53,8 +57,11 @@ Region EpilogueOf(const Program& program, Region region, Id product);
 Region RegionOf(const Program& program, Id product);
 
 ProductTile TileFor(const Program& program, Id product, bool whole_rows);
+// Whether a kernel that reads operands which were split before is the fastest: a large fp32
+// product.
+bool SplitsOnce(const Program& program, Id product);
 // Whether the library is faster where nothing follows in the kernel.
-bool NeedsEpilogue(const Program& program, Id product);
+bool NeedsEpilogue(const Program& program, Id product, const RuleSet& rules);
 // Whether the kernel is compiled for the depth, which lets it read rows of that length in vectors.
 bool KnowsDepth(const Program& program, Id product);
 

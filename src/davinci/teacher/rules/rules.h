@@ -34,6 +34,7 @@ std::string_view LevelName(Level level);
   RULE(kReassociate, "reassociate", "reassociate-products", kTritonCpp, kBest)                   \
   RULE(kReduceWeights, "reduce_weights", "reassociate-products", kTritonCpp, kBest)              \
   RULE(kCompensatedTf32, "compensated_tf32", "fp32-product-as-three-tf32", kTriton, kBest)       \
+  RULE(kSplitOperands, "split_operands", "fp32-product-as-three-tf32", kTriton, kBest)           \
   RULE(kProductEpilogue, "product_epilogue", "matmul-epilogue-activation", kTriton, kBest)       \
   RULE(kGroupTiles, "group_tiles", "group-tiles-for-l2", kTriton, kBest)                         \
   RULE(kMirrorSymmetric, "mirror_symmetric", "mirror-symmetric-product", kTriton, kBest)         \

@@ -72,6 +72,10 @@ class TritonProduct : private TritonWriter {
     std::vector<std::string> parameters = {"left_ptr", "right_ptr"};
     if (brief_) parameters = {"x", "y"};
     std::vector<std::string> arguments = {product_.left, product_.right};
+    if (product_.split) {
+      parameters.insert(parameters.end(), {"left_low_ptr", "right_low_ptr"});
+      arguments.insert(arguments.end(), {product_.left_low, product_.right_low});
+    }
     if (!product_.bias.empty()) {
       parameters.push_back(brief_ ? "z" : "bias_ptr");
       arguments.push_back(product_.bias);
