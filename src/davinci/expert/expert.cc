@@ -10,8 +10,17 @@ namespace davinci::expert {
 namespace {
 
 // The kernels' module-level names, which the user's file may not bind to something else.
-constexpr const char* kOwnNames[] = {"kernels", "SOURCE", "FLAGS",  "dv",
-                                     "tl",      "triton", "driver", "direct"};
+constexpr const char* kOwnNames[] = {"kernels",
+                                     "SOURCE",
+                                     "FLAGS",
+                                     "dv",
+                                     "tl",
+                                     "triton",
+                                     "driver",
+                                     "direct",
+                                     "split_tf32",
+                                     "split_rows_kernel",
+                                     "split_transposed_kernel"};
 
 // Expert::CostlyRules().
 constexpr teacher::Rule kCostlyRules[] = {teacher::Rule::kReplayGraph,
