@@ -85,6 +85,89 @@ TEST(Expert, ExpectsAGainOfFusedCalls) {
   EXPECT_EQ(candidate.eager.torch_launches, 2);
   EXPECT_GT(ExpectedGain(candidate, Target::kCpu), 1.5);
   EXPECT_LT(ExpectedGain(candidate, Target::kCpu), 3);
+json Call(const char* text, const char* name, std::vector<int> reads, int gives) {
+  return {{"text", text},        {"name", name},    {"reads", reads},
+          {"view", false},       {"effect", false}, {"gives", {{{"id", gives}, {"item", ""}}}},
+          {"place", "net.py:4"}, {"module", ""}};
+}
+
+size_t Times(const std::string& text, const std::string& what) {
+  size_t times = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++times;
+  return times;
+}
+
+// Many small launches with two results: a graph holds them.
+TEST(Expert, WhatAGraphKeepsIsNoConfigurationOfTheModule) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document = Traced("torch.erfinv({0})", "erfinv");
+  document["values"] = json::array();
+  for (int i = 0; i < 12; ++i)
+    document["values"].push_back({{"shape", {64, 512}}, {"dtype", "float32"}});
+  for (int i = 3; i < 12; ++i)
+    document["calls"].push_back(i % 2 ? Call("torch.sin({0})", "sin", {i - 1}, i)
+                                      : Call("torch.erfinv({0})", "erfinv", {i - 1}, i));
+  document["outputs"] = {10, 11};
+  document["result"] = "({0}, {1})";
+  const auto task = expert->Import(document, ATask());
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  const auto variants = expert->Variants(*task, Language::kTriton, 1);
+  ASSERT_FALSE(variants.empty());
+  const std::string& source = variants[0].candidate.source;
+  ASSERT_TRUE(variants[0].candidate.rules.contains("replay_graph")) << source;
+  EXPECT_NE(source.find("return (_values[0], _values[1])"), std::string::npos) << source;
+  // configuration() reads attributes whose names begin otherwise.
+  for (size_t at = source.find("            self."); at != std::string::npos;
+       at = source.find("            self.", at + 1))
+    if (source.find(" = ", at) < source.find('\n', at)) EXPECT_EQ(source[at + 17], '_') << source;
+  // The same kernel is there once, however often it is launched.
+  EXPECT_EQ(Times(source, "@triton.jit\n"), 1u) << source;
+  EXPECT_EQ(variants[0].candidate.own_kernels, 5);
+}
+
+TEST(Expert, WhatNoInputDecidesIsMadeOnce) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document = Traced();
+  document["values"] = json::array();
+  for (int i = 0; i < 5; ++i)
+    document["values"].push_back({{"shape", {64, 512}}, {"dtype", "float32"}});
+  document["calls"].push_back(
+      Call("torch.bartlett_window(512, device={0}.device)", "bartlett_window", {0}, 3));
+  document["calls"].push_back(Call("{0} * {1}", "mul", {2, 3}, 4));
+  document["outputs"] = {4};
+  const auto task = expert->Import(document, ATask());
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  for (const Language language : {Language::kTriton, Language::kCpp}) {
+    const auto variants = expert->Variants(*task, language, 1);
+    ASSERT_FALSE(variants.empty());
+    const std::string& source = variants[0].candidate.source;
+    const size_t made = source.find("torch.bartlett_window(512, device=x.device)");
+    EXPECT_LT(source.find("def kernel_constants(self, x)"), made) << source;
+    EXPECT_LT(made, source.find("return [", made)) << source;
+    EXPECT_NE(source.find("] = self.kept_constants(x)"), std::string::npos) << source;
+  }
+}
+
+TEST(Expert, ALargeProductReadsFactorsThatWereSplitOnce) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document = Traced("torch.matmul({0}, {1})", "matmul");
+  for (const int64_t size : {4096, 64}) {
+    document["values"] = json::array();
+    for (int i = 0; i < 3; ++i)
+      document["values"].push_back({{"shape", {size, size}}, {"dtype", "float32"}});
+    document["calls"][0]["reads"] = {0, 1};
+    const auto task = expert->Import(document, ATask());
+    ASSERT_TRUE(task.ok()) << task.status().ToString();
+    const auto variants = expert->Variants(*task, Language::kTriton, 1);
+    if (size == 64 && variants.empty()) continue;
+    ASSERT_FALSE(variants.empty());
+    const std::string& source = variants[0].candidate.source;
+    EXPECT_EQ(Times(source, "split_rows_kernel["), size == 4096 ? 1u : 0u) << source;
+    EXPECT_EQ(Times(source, "split_transposed_kernel["), size == 4096 ? 1u : 0u) << source;
+  }
 }
 
 TEST(Expert, WhatNoRuleKnowsStaysACallWithItsReason) {
