@@ -24,6 +24,7 @@ constexpr const char* kOwnNames[] = {"kernels",
 
 // Expert::CostlyRules().
 constexpr teacher::Rule kCostlyRules[] = {teacher::Rule::kReplayGraph,
+                                          teacher::Rule::kSplitOperands,
                                           teacher::Rule::kCompensatedTf32,
                                           teacher::Rule::kVendorMatmulEpilogue,
                                           teacher::Rule::kProductEpilogue,

@@ -120,7 +120,9 @@ TEST(Expert, WhatAGraphKeepsIsNoConfigurationOfTheModule) {
   // configuration() reads attributes whose names begin otherwise.
   for (size_t at = source.find("            self."); at != std::string::npos;
        at = source.find("            self.", at + 1))
-    if (source.find(" = ", at) < source.find('\n', at)) EXPECT_EQ(source[at + 17], '_') << source;
+    if (source.find(" = ", at) < source.find('\n', at)) {
+      EXPECT_EQ(source[at + 17], '_') << source;
+    }
   // The same kernel is there once, however often it is launched.
   EXPECT_EQ(Times(source, "@triton.jit\n"), 1u) << source;
   EXPECT_EQ(variants[0].candidate.own_kernels, 5);

@@ -34,7 +34,7 @@ class CandidateWriter {
         graph_(graph),
         task_(task),
         language_(language),
-        rules_(rules.In(language)),
+        rules_(RulesFor(rules, language, form)),
         math_(math),
         brief_(form == ReplyForm::kDelta && language == Language::kTriton),
         form_(form),
@@ -43,6 +43,12 @@ class CandidateWriter {
   Result<Candidate> Write();
 
  private:
+  // The prelude of delta replies has no kernels that split the factors of a product.
+  static RuleSet RulesFor(const RuleSet& rules, Language language, ReplyForm form) {
+    RuleSet allowed = rules.In(language);
+    if (form == ReplyForm::kDelta) allowed.Erase(Rule::kSplitOperands);
+    return allowed;
+  }
   bool Allows(Rule rule) const { return rules_.Contains(rule); }
   bool FlashAttention() const {
     return Allows(Rule::kFlashAttentionTriton) || Allows(Rule::kFlashAttentionCpp);

@@ -74,8 +74,8 @@ TEST(PairRows, PromptsAreThoseThatRolloutsSend) {
       const auto row = maker.Make(task).value();
       if (!row.row) continue;
       ++made;
-      const auto candidate = TheWorld().teacher.Write(
-          task.graph, task.text, language, RuleSet::Of(Level::kBest, language), reply);
+      const auto candidate = TheWorld().teacher.Write(task.graph, task.text, language,
+                                                      RuleSet::Of(Level::kBest, language), reply);
       // What the orchestrator makes of a task's file and sidecar.
       const synth::PairText text = maker.Text(task, *candidate);
       const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();

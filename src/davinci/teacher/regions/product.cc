@@ -154,9 +154,9 @@ void ChooseProducts(Program* program, const RuleSet& rules, const std::set<Id>& 
         fp32 ? Tiles(shape, CompensatedTiles().back().tile) >= kBusy || shape.depth <= kFewTerms
              : Tiles(shape, {64, 64}) >= kMultiprocessors / 2 || shape.depth <= 1024;
     // Half precision: only with an epilogue to save a pass over memory, decided by who reads it.
-    const bool pays =
-        fp32 ? ReadsVectors(shape, *product) || (rules.Contains(Rule::kSplitOperands) && SplitsOnce(*program, id))
-             : shape.depth <= kMostHalfDepth;
+    const bool pays = fp32 ? ReadsVectors(shape, *product) ||
+                                 (rules.Contains(Rule::kSplitOperands) && SplitsOnce(*program, id))
+                           : shape.depth <= kMostHalfDepth;
     if (!large || !busy || !pays) {
       value.product = before;
       continue;
