@@ -115,7 +115,7 @@ TEST(Expert, WhatAGraphKeepsIsNoConfigurationOfTheModule) {
   const auto variants = expert->Variants(*task, Language::kTriton, 1);
   ASSERT_FALSE(variants.empty());
   const std::string& source = variants[0].candidate.source;
-  ASSERT_TRUE(variants[0].candidate.rules.contains("replay_graph")) << source;
+  ASSERT_TRUE(variants[0].candidate.rules.Contains(teacher::Rule::kReplayGraph)) << source;
   EXPECT_NE(source.find("return (_values[0], _values[1])"), std::string::npos) << source;
   // configuration() reads attributes whose names begin otherwise.
   for (size_t at = source.find("            self."); at != std::string::npos;
