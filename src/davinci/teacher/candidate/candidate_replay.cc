@@ -107,7 +107,9 @@ std::string CandidateWriter::ImportedReplay() const {
         yield from (id(_t[_n]) for _t, _n in self._replay_modules)
 
     def kernel_capture(self, {0}):
-        self._replay_tensors = [(_t, _n) for _m in self.modules() for _t in (_m._parameters, _m._buffers, vars(_m)) for _n, _v in _t.items() if isinstance(_v, torch.Tensor)]
+        _tables = [_t for _m in self.modules() for _t in (_m._parameters, _m._buffers, vars(_m))]
+        _names = [(_t, _n) for _t in _tables for _n in _t]
+        self._replay_tensors = [(_t, _n) for _t, _n in _names if isinstance(_t[_n], torch.Tensor)]
         self._replay_modules = [(_m._modules, _n) for _m in self.modules() for _n in _m._modules]
         self._replay_key = [{2}*self.kernel_places()]
         self._replay_graph = None
