@@ -23,9 +23,9 @@ struct TaskBrief {
   std::string precision = "fp32";
   // Globals of the file that the sidecar sets on this target, as written: {"ROWS", "16384"}.
   std::vector<std::pair<std::string, std::string>> sizes;
-  std::string hints;                   // the user's advice; "" = none
-  std::string start;                   // kernel of the user's to start from; "" = none
-  std::string start_measurement;       // what the judge said about it
+  std::string hints;              // the user's advice; "" = none
+  std::string start;              // kernel of the user's to start from; "" = none
+  std::string start_measurement;  // what the judge said about it
   // What is known of a kernel that rules wrote, and what it leaves to PyTorch; "" = nothing.
   std::string floor;
   bool other_shapes = false;           // correctness is checked at further shapes, too

@@ -37,7 +37,8 @@ double ExpectedGain(const teacher::Candidate& candidate, Target target) {
   if (candidate.own_kernels == 0) return 1;
   // Copies into a graph, its one launch, and copies out of it.
   constexpr double kReplay_us = 30;
-  const bool replayed = target == Target::kCuda && candidate.rules.Contains(teacher::Rule::kReplayGraph);
+  const bool replayed =
+      target == Target::kCuda && candidate.rules.Contains(teacher::Rule::kReplayGraph);
   const double own = replayed ? std::max(DeviceTime(candidate.work, kGpu), kReplay_us)
                               : EstimatedTime(candidate.work, target);
   return EstimatedTime(candidate.eager, target) / std::max(own, 1e-3);

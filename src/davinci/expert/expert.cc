@@ -119,7 +119,8 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
   add("best", best);
   if (variants.empty()) return variants;
   const teacher::RuleSet used = variants.front().candidate.rules;
-  // Launches of the costliest kernel are measured where there is room; most leave the text as it is.
+  // Launches of the costliest kernel are measured where there is room; most leave the text as it
+  // is.
   const size_t before = variants.size();
   for (const auto& [name, launch] : kLaunches)
     if (most > kLeastForLaunches && variants.size() < before + kMostLaunches)

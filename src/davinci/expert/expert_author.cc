@@ -129,8 +129,7 @@ class Attempt {
   static std::vector<std::string> Used(const Variant& variant) {
     const std::set<std::string> rules = variant.candidate.rules.Names();
     std::vector<std::string> used = Expert::CostlyRules();
-    std::erase_if(used,
-                  [&](const std::string& rule) { return !rules.contains(rule); });
+    std::erase_if(used, [&](const std::string& rule) { return !rules.contains(rule); });
     for (const std::string& rule : rules)
       if (std::find(used.begin(), used.end(), rule) == used.end()) used.push_back(rule);
     return used;

@@ -85,6 +85,8 @@ TEST(Expert, ExpectsAGainOfFusedCalls) {
   EXPECT_EQ(candidate.eager.torch_launches, 2);
   EXPECT_GT(ExpectedGain(candidate, Target::kCpu), 1.5);
   EXPECT_LT(ExpectedGain(candidate, Target::kCpu), 3);
+}
+
 json Call(const char* text, const char* name, std::vector<int> reads, int gives) {
   return {{"text", text},        {"name", name},    {"reads", reads},
           {"view", false},       {"effect", false}, {"gives", {{{"id", gives}, {"item", ""}}}},

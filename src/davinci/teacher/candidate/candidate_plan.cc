@@ -35,6 +35,8 @@ ProductKernel CandidateWriter::KernelOf(Id value, const Region& region,
   kernel.value = value;
   kernel.whole_rows = !region.members.empty() && region.HasReduction();
   kernel.tile = TileFor(p_, value, kernel.whole_rows);
+  kernel.split = Allows(Rule::kSplitOperands) && !kernel.whole_rows && SplitsOnce(p_, value);
+  if (kernel.split) kernel.tile = {128, 128, 32, 8, 3};
   if (launch.tile != 1 && !kernel.whole_rows) {
     const auto scaled = [&](int side) {
       return std::clamp(static_cast<int>(side * launch.tile), 16, 256);
@@ -44,8 +46,6 @@ ProductKernel CandidateWriter::KernelOf(Id value, const Region& region,
     kernel.tile.warps = std::clamp(static_cast<int>(kernel.tile.warps * launch.tile), 2, 8);
   }
   kernel.compensated = graph_.precision == synth::Precision::kFp32;
-  kernel.split = Allows(Rule::kSplitOperands) && !kernel.whole_rows && SplitsOnce(p_, value);
-  if (kernel.split) kernel.tile = {128, 128, 32, 8, 3};
   const ProductShape shape = ShapeOf(p_, value);
   // Where operands do not stay in the cache anyway.
   kernel.grouped = Allows(Rule::kGroupTiles) && !kernel.whole_rows &&
