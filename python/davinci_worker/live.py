@@ -5,6 +5,7 @@ of their classes, which are found in the task file or imported, and by their sta
 """
 
 import copyreg
+import enum
 import importlib
 import math
 import os
@@ -134,7 +135,10 @@ class Writer:
         kind = type(value)
         unsupported = Unsupported(f"{where} is a {kind.__module__}.{kind.__qualname__}")
         try:
-            reduced = copyreg.dispatch_table[kind](value) if kind in copyreg.dispatch_table else value.__reduce_ex__(2)
+            if isinstance(value, enum.Enum):  # Python 3.11.2 makes it by getattr, later versions by its value
+                reduced = kind, (value.value,)
+            else:
+                reduced = copyreg.dispatch_table[kind](value) if kind in copyreg.dispatch_table else value.__reduce_ex__(2)
         except Exception:  # noqa: BLE001  files, threads, generators
             raise unsupported from None
         if not isinstance(reduced, tuple):
