@@ -81,7 +81,7 @@ class _Progress:
         self.programs, self.total, self.started, self.memory, self.report = 0, 0, 0.0, None, {}
 
     def begin(self, report, sizes, memory):
-        self.programs, self.started, self.memory, self.report = 0, time.monotonic(), memory, report
+        self.programs, self.started, self.memory, self.report = 0, time.thread_time(), memory, report
         self._sizes = (*sizes, 1, 1)[:3]
         self.total = math.prod(self._sizes)
         self._step = int(self.total * 0.618) | 1
@@ -92,13 +92,13 @@ class _Progress:
         self.memory = None
 
     def check(self):
-        if time.monotonic() > state.deadline:
-            raise TooSlow(f"{self.report['kernel']}: {self.programs} of {self.total} programs took {time.monotonic() - self.started:.0f} s")
+        if time.thread_time() > state.deadline:
+            raise TooSlow(f"{self.report['kernel']}: {self.programs} of {self.total} programs took {time.thread_time() - self.started:.0f} s")
 
     def next(self):
         """Coordinates of the next program."""
         if self.programs == _PROBE_PROGRAMS or self.programs % 64 == 63:
-            expected = (time.monotonic() - self.started) / self.programs * self.total
+            expected = (time.thread_time() - self.started) / self.programs * self.total
             if self.started + expected > state.deadline:
                 raise TooSlow(f"{self.total} programs would take about {expected:.0f} s")
         order = state.calls % 3
@@ -200,9 +200,9 @@ def install():
 
     def run(self, *args, grid, warmup, **kwargs):
         given = dict(zip(self.arg_names, args)) | kwargs
-        began = time.monotonic()
+        began = time.thread_time()
         kernel = compile_only(self, *args, grid=grid, warmup=True, **kwargs)
-        state.deadline += time.monotonic() - began
+        state.deadline += time.thread_time() - began
         warps = getattr(kernel.metadata, "num_warps", 4)
         limit = SHARED_LIMIT_BYTES.get(state.arch, LEAST_SHARED_LIMIT_BYTES)
         if kernel.metadata.shared > limit:
