@@ -78,5 +78,5 @@ function(davinci_tests name)
     # At -Og gcc 12 takes the state of a std::stop_token for uninitialised.
     target_compile_options(${name}_test PRIVATE -Wno-error=maybe-uninitialized)
   endif()
-  gtest_discover_tests(${name}_test PROPERTIES LABELS unit TIMEOUT ${DAVINCI_HANG_SECONDS} DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${name}_test PROPERTIES LABELS unit TIMEOUT ${DAVINCI_HANG_SECONDS} DISCOVERY_TIMEOUT ${DAVINCI_HANG_SECONDS})
 endfunction()

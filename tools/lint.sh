@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What tests do not see.
+# Checks that the tests do not make.
 #
 #   tools/lint.sh [ruff] [mypy] [tidy] [asan] [tsan]        default: ruff mypy tidy, minutes
 #

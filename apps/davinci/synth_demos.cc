@@ -74,7 +74,7 @@ std::string TargetOf(DemoLanguage language) {
   return language == DemoLanguage::kCpp ? "cpu" : "cuda";
 }
 
-// What kernels are written for: a task's graph, and the text that its candidates are made of.
+// A task that gets kernels: its graph, and the text that its candidates are made of.
 struct Writable {
   const synth::Graph* graph = nullptr;
   const synth::RenderedTask* text = nullptr;
@@ -372,7 +372,7 @@ class DemoWriter {
       DAVINCI_ASSIGN_OR_RETURN(DemoTask task, UsersTask(modules->tasks()[i], *known.task));
       const synth::Graph& graph = known.imported.imported.graph;
       task.row["family"] = known.status.ok() ? FamilyOf(graph) : "other";
-      // What the page of tasks shows of generated ones.
+      // The page of tasks shows these facts of a generated one.
       task.row["synth"] = {{"family", task.row["family"]},
                            {"pattern", task.id},
                            {"style", "user"},

@@ -51,7 +51,7 @@ struct Counts {
   std::map<std::string, size_t> left_out;
 };
 
-// What decides the rows.
+// The arguments that decide the rows.
 json ArgumentsOf(const PairArguments& arguments) {
   return {{"count", arguments.sample.count},
           {"split", arguments.sample.split},

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 constexpr char kRecorded[] = "recorded:";
 constexpr char kExpert[] = "expert";
 constexpr char kEmbedded[] = "embedded";
-// What the expert's runs have where nothing else is set: a rollout for each of its variants, no
+// Settings of the expert's runs where nothing else is set: a rollout for each of its variants, no
 // skills that a model would read. Only a kernel that is wrong or slow gets a second turn.
 constexpr std::pair<const char*, const char*> kExpertDefaults[] = {
     {"selection.schemes", "0"}, {"rollout.rollouts", "8"}, {"rollout.turns", "3"}};

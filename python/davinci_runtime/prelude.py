@@ -41,7 +41,7 @@ class direct:
         grid = grid if isinstance(grid, tuple) else (grid,)
 
         def launch(*args, **constants):
-            # What a kernel is compiled for: types, alignment of addresses, sizes, constants.
+            # A kernel is compiled for types, alignment of addresses, sizes and constants.
             key = tuple([a if isinstance(a, (int, float)) else (a.dtype, a.data_ptr() % 16) for a in args])
             key = (args[0].device, key, *constants.values())
             if key in self.compiled:
@@ -252,7 +252,7 @@ def dot_nn(x, y, R: tl.constexpr, C: tl.constexpr, K: tl.constexpr, ROWS: tl.con
 
 @triton.jit
 def lanes(ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    # Of each lane: its first element, and number, sum and sum of squares of the distances from it.
+    # Each lane has its first element, and number, sum and sum of squares of the distances from it.
     zero = tl.zeros((ROWS, BLOCK), tl.float32)
     return zero, zero, zero, zero
 

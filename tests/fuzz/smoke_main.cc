@@ -3,7 +3,7 @@
 //
 //   fuzz_<name> <corpus folder or file>... [--inputs N] [--seconds S] [--seed X]
 //
-// Stops after N inputs, or after S seconds on a slow machine (it says which). A crash, or an input
+// Stops after N inputs, or after S seconds where S is given (it says which). A crash, or an input
 // that takes longer than kHangSeconds, writes the input to crash-<name> and fails; the file given
 // as the only argument reproduces it.
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -154,7 +155,7 @@ std::string Mutate(std::string input, const std::vector<std::string>& seeds,
 
 int main(int argc, char** argv) {
   uint64_t num_inputs = 20000;
-  double seconds = 10;
+  double seconds = std::numeric_limits<double>::infinity();
   uint64_t seed = 1;
   std::vector<std::string> seeds;
   for (int i = 1; i < argc; ++i) {

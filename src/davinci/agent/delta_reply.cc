@@ -65,7 +65,7 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-// Of an import statement.
+// Adds the names that an import statement binds.
 void AddImported(std::string_view line, std::vector<std::string>* names) {
   const bool from = line.starts_with("from ");
   const size_t at = from ? line.find(" import ") : 6;
@@ -157,7 +157,7 @@ std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
   std::set<std::string> bound, own;
   for (std::string& name : NamesBoundAtTop(task.reference)) bound.insert(std::move(name));
   for (std::string& name : NamesBoundAtTop(reply)) own.insert(std::move(name));
-  // What the reply names, and what that names.
+  // Definitions that the reply names, and those that these name.
   std::set<std::string> needed = NamesIn(reply);
   for (bool more = true; more;) {
     more = false;

@@ -50,7 +50,7 @@ class PromptSet {
   // `name` without ".md"; an unknown one is an internal error. Values as PromptTemplate::Render.
   Result<std::string> Render(std::string_view name, const PromptValues& values) const;
 
-  // Of delta replies; null where the installation has none.
+  // The prelude of delta replies; null where the installation has none.
   const Prelude* prelude() const { return prelude_ ? &*prelude_ : nullptr; }
 
   // Null for a language that no candidate is written in on purpose (auto, python).

@@ -26,14 +26,14 @@ struct TaskBrief {
   std::string hints;              // the user's advice; "" = none
   std::string start;              // kernel of the user's to start from; "" = none
   std::string start_measurement;  // what the judge said about it
-  // What is known of a kernel that rules wrote, and what it leaves to PyTorch; "" = nothing.
+  // Facts about a kernel that rules wrote, and the calls that it leaves to PyTorch; "" = none.
   std::string floor;
   bool other_shapes = false;           // correctness is checked at further shapes, too
   ReplyForm reply = ReplyForm::kFile;  // what the Policy agent is asked for
 };
 
-// What a sidecar says of a task. `class_name`: task::Task::candidate_entry. The rest is the
-// caller's: id, reference, hints, start, and further shapes of its own.
+// A brief with all that a sidecar says. `class_name` is task::Task::candidate_entry. The caller
+// adds the rest: id, reference, hints, start, and further shapes of its own.
 TaskBrief BriefOf(const config::TaskConfig& config, const std::string& class_name, Target target,
                   Language language, ReplyForm reply);
 

@@ -1,4 +1,4 @@
-// What a reply of the Policy agent holds.
+// The two forms of a reply of the Policy agent.
 #pragma once
 
 namespace davinci {

@@ -78,7 +78,7 @@ std::optional<std::set<std::string>> Bisection::Next(const Evaluation& last) {
   const bool first = part_.empty() && base_.empty();
   if (!bad) {
     if (first) return std::nullopt;
-    // What was given back is not to blame.
+    // A rule that was given back is not to blame.
     MoveAll(&given_, &kept_);
     if (!base_.empty() && !given_base_) {
       // Now that the one to blame is in the last part, the parts before it may be innocent.

@@ -38,7 +38,7 @@ ExpertAuthor::Known ExpertAuthor::Look(const std::shared_ptr<const task::Task>& 
       known.variants.push_back(std::move(variant));
     if (why.empty()) why = reason;
   }
-  // What is expected to be no faster than PyTorch comes last.
+  // Variants that are expected to be no faster than PyTorch come last.
   std::stable_sort(known.variants.begin(), known.variants.end(),
                    [](const Variant& a, const Variant& b) {
                      return !a.candidate.prefers_vendor && b.candidate.prefers_vendor;
@@ -158,7 +158,7 @@ std::optional<rollout::RuleKernel> ExpertAuthor::Next(
   // Computed again from the verdicts, so that nothing has to be remembered between two turns.
   std::optional<Attempt> attempt(std::in_place, expert_, *known.task, known.variants[way]);
   for (const Evaluation& verdict : earlier) {
-    // Of ways that are only slow the first alone is mended: the others are its neighbours.
+    // Only the first of several slow variants is mended: the others are its neighbours.
     const bool give_up = way > 0 && FeedbackOf(verdict) == Feedback::kSlow;
     if (!give_up && attempt->Mend(verdict)) continue;
     if (dealing_ != Dealing::kInTurn || ++way >= known.variants.size()) return std::nullopt;

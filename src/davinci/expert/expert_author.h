@@ -19,7 +19,7 @@
 
 namespace davinci::expert {
 
-// What the reference of a task computes (judge::JudgePool::Trace).
+// A function that traces the reference of a task (judge::JudgePool::Trace).
 using Tracer = std::function<Result<nlohmann::json>(const std::shared_ptr<const task::Task>& task)>;
 
 // How the ways to write a task's kernels are dealt out.

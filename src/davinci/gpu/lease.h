@@ -67,7 +67,7 @@ class DeviceLease {
   DeviceLease(DeviceLease&& other) noexcept;
   DeviceLease& operator=(DeviceLease&& other) noexcept;
   ~DeviceLease();
-  // Of no DeviceLeases: where leases are played, in a replay of a trial. kUnavailable where no
+  // A lease that no DeviceLeases gave, for the replay of a trial. kUnavailable where no
   // descriptor is left.
   static Result<DeviceLease> Played(std::string device, LeaseMode mode, double waited_ms);
 

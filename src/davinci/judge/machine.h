@@ -31,7 +31,7 @@ class Machine {
   virtual Result<stats::AttainableRates> Rates(int threads, double bytes) = 0;
   // ExecutedVendorLibraries() (vendor_code.h) of a process.
   virtual std::vector<std::string> VendorLibraries(const worker::Process& process) = 0;
-  // Of a file's content; nothing where it cannot be read.
+  // The hash of a file's content; nothing where it cannot be read.
   virtual std::optional<std::string> FileSha256(const std::string& path) = 0;
   // task::FindLocalImports() of a candidate.
   virtual task::LocalImports ImportsOf(std::string_view source, const std::string& path) = 0;

@@ -12,7 +12,7 @@
 
 namespace davinci::judge {
 
-// In all of these `real` is null in a replay.
+// `real` of each of these classes is null in a replay.
 
 class TranscribedLeases final : public gpu::DeviceLeases {
  public:

@@ -1,8 +1,8 @@
 // A process and where it comes from, with all that is asked of them in a transcript: recorded where
 // there is a real one, played where the transcript replays.
 //
-// What other threads than the trial's ask (a session that is put to rest) is no part of the trial:
-// it goes to the real process, and a played one is dead for them.
+// Questions of other threads than the trial's (a session that is put to rest) are no part of the
+// trial: they go to the real process, and a played one is dead for them.
 #pragma once
 
 #include <map>

@@ -38,16 +38,16 @@ class Transcript final : public Outside {
   // On the thread of the trial, and not within a question: else what is asked is no part of it.
   bool listens() const { return internal::thread_outside == this; }
 
-  // What `answer` says, and is not asked where the trial is replayed. Exceptions of type
+  // Returns what `answer` says, which is not called in a replay. Exceptions of type
   // std::runtime_error end a replay that asks otherwise.
   nlohmann::json Ask(std::string_view what, const nlohmann::json& question,
                      const std::function<nlohmann::json()>& answer);
-  // Whether a replay comes to this question next; false while recording.
+  // True where a replay comes to this question next; false while recording.
   bool IsNext(std::string_view what) const;
 
   // `folder` is written as "{name}" from here on.
   void Name(std::string_view name, const std::string& folder);
-  // With folders by their names.
+  // Writes folders by their names.
   std::string Named(std::string text) const;
 
   int64_t MonotonicNs() override;
@@ -56,7 +56,7 @@ class Transcript final : public Outside {
 
   // The recorded lines.
   std::string Finish();
-  // Of a replay: the first difference, or how many lines were not asked for; empty: none.
+  // The first difference of a replay, or the number of lines that were not asked for; empty: none.
   std::string Difference() const;
 
  private:

@@ -22,7 +22,7 @@ json Said(Transcript* transcript, const char* what, const json& question, const 
   return transcript->Ask(what, question, [&] { return answer; });
 }
 
-// What some trial reads, and its record.
+// The values that some trial reads, and its record.
 struct Recorded {
   explicit Recorded(int num_readings) {
     Transcript transcript;

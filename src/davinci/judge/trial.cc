@@ -25,7 +25,7 @@ using nlohmann::json;
 constexpr size_t kNameHash = 8;  // digits
 constexpr int kSessionsOfTrial = 8;
 
-// What a trial borrows, of its own, with the transcript between it and the outside.
+// A trial's own copies of what it borrows, with the transcript between it and the outside.
 class Site {
  public:
   // `real`: of the judge; null in a replay. `lent`: what the record's head says of it.

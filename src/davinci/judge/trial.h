@@ -21,14 +21,14 @@ namespace davinci::judge {
 Result<Evaluation> RunTrial(const JudgeContext& context, const Job& job, const Protocol& protocol,
                             MemoryBudget budget);
 
-// The same, and writes the record into `folder`, named after candidate and content. `limits`: what
-// the options changed of the protocol (OverrideLimits() in judge.cc). A record that cannot be
-// written is a failure.
+// Does the same and writes the record into `folder`, named after candidate and content. `limits`
+// has what the options changed in the protocol (OverrideLimits() in judge.cc). A record that cannot
+// be written is a failure.
 Result<Evaluation> RecordTrial(const JudgeContext& context, const Job& job,
                                const Protocol& protocol, const nlohmann::json& limits,
                                MemoryBudget budget, const std::filesystem::path& folder);
 
-// What a replay finds.
+// The findings of a replay.
 struct Replay {
   std::string difference;  // the first one in what was asked; empty: the record's questions, all
   std::string recorded;    // the last line, as recorded …

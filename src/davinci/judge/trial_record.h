@@ -15,7 +15,7 @@ namespace davinci::judge {
 // Raise it when an older record can no longer be replayed.
 inline constexpr int kRecordVersion = 1;
 
-// Of a JudgeContext, that which is no process, lease, file or clock.
+// The parts of a JudgeContext that are no process, lease, file or clock.
 struct BorrowedFacts {
   JudgeOptions options;  // of these, threads, limits and the sandbox are kept
   std::string device;

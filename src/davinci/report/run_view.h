@@ -90,7 +90,7 @@ struct RunView {
   std::map<std::string, std::string> sources;  // candidate text by code hash
 };
 
-// Who wrote a kernel.
+// The author of a kernel.
 enum class Author {
   kModel,
   kExpert,  // rules, without a model (rollout/rule_author.h)

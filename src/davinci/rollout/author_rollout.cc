@@ -27,7 +27,7 @@ const Turn* BestOf(const Trajectory& trajectory) {
   return best;
 }
 
-// What the author said about the turn (the note of its unit).
+// The author's words about the turn (the note of its unit).
 Result<std::string> FloorText(StepRun& run, const Turn& turn) {
   DAVINCI_ASSIGN_OR_RETURN(const json unit,
                            run.context.log->Find(UnitOf(UnitKind::kGeneration, run.step, turn.id)));

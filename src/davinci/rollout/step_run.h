@@ -86,7 +86,7 @@ Trajectory RunInLane(StepRun& run, TaskRun& task, const PlannedRollout& planned,
 // has no kernel.
 Status RunAuthor(StepRun& run, TaskRun& task, int scheme, agent::TaskBrief* brief,
                  TaskOutcome* outcome);
-// What a prompt says of a kernel that stands in it: "ok, 1.32x over eager (…).".
+// The words of a prompt about a kernel that stands in it: "ok, 1.32x over eager (…).".
 std::string MeasurementText(const Evaluation& evaluation);
 
 // Judges the best kernels under the full protocol.

@@ -62,7 +62,7 @@ std::string WithMembers(const std::string& text, const Take& take) {
   return result;
 }
 
-// What modules of PyTorch have themselves.
+// Names that modules of PyTorch have themselves.
 const std::set<std::string>& ForeignMembers() {
   static const std::set<std::string> names = {"weight",
                                               "bias",

@@ -1,7 +1,7 @@
-// The same task and answer as other people would have written them around the same code: texts of
-// docstrings and comments, what stands before and behind the code, names of attributes, imports,
-// line breaks, the order of functions. What changes in the task changes in the answer alike. Pure:
-// the same texts and seed give the same texts.
+// Rewrites a task and its answer as other people would have written them around the same code:
+// texts of docstrings and comments, text before and behind the code, names of attributes, imports,
+// line breaks, the order of functions. The task and the answer change alike. Pure: the same texts
+// and seed give the same texts.
 #pragma once
 
 #include <cstdint>

@@ -79,7 +79,7 @@ class BpeTraining {
     definition->added.clear();
     for (size_t id = 0; id < options_.specials.size(); ++id)
       definition->added.push_back({static_cast<int32_t>(id), options_.specials[id], true});
-    // Of a pair that was merged twice the later place counts.
+    // The later place counts for a pair that was merged twice.
     std::unordered_map<PairOfIds, size_t, PairHash> last;
     for (size_t rank = 0; rank < merges_.size(); ++rank) last[merges_[rank]] = rank;
     definition->merges.clear();

@@ -23,7 +23,7 @@ TEST(BpeTrainer, MergesTheMostFrequentPairFirst) {
   EXPECT_TRUE(made.added[0].special);
 }
 
-// Of equal counts the pair with the smaller ids: "x" is before "y" in the alphabet.
+// The pair with the smaller ids wins among equal counts: "x" is before "y" in the alphabet.
 TEST(BpeTrainer, BreaksTiesByIdsAndStopsWithoutPairs) {
   const WordCount words[] = {{"yz", 1}, {"xz", 1}};
   TokenizerDefinition made;

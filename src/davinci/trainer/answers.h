@@ -1,5 +1,5 @@
 // Greedy answers of checkpoints to held-out tasks, as a judge found them: what a run keeps of them.
-// Who answers and judges is the caller's matter (SftRun::answer).
+// The caller answers and judges (SftRun::answer).
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ using AnswerTasks =
 Status WriteAnswers(const std::filesystem::path& folder, int64_t step,
                     const std::vector<AnswerScore>& scores);
 bool HasAnswers(const std::filesystem::path& folder, int64_t step);
-// Of the steps up to `last` that have answers: the one with the highest mean of fast_1 over the
-// sets, of equal ones with the highest mean of correct, then the later one. Nothing: no answers.
+// The best step up to `last` that has answers: the highest mean of fast_1 over the sets decides,
+// then the highest mean of correct, then the later step. Nothing where no step has answers.
 std::optional<int64_t> BestAnswers(const std::filesystem::path& folder, int64_t last);
 
 }  // namespace davinci::trainer

@@ -328,7 +328,7 @@ class SftLoop {
         ranks_, writes_ ? PruneCheckpoints(checkpoints_, kept.keep_last, Best()) : Status::Ok());
   }
 
-  // Whether the checkpoint of this update answers the held-out tasks.
+  // True where the checkpoint of this update answers the held-out tasks.
   bool AnswersDue() const {
     if (settings_.tasks.empty()) return false;
     return settings_.answer_every == 0 || update_ == total_ ||

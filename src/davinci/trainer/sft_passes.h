@@ -38,7 +38,7 @@ std::vector<std::vector<size_t>> SftBins(const SftData& data, std::span<const si
 Status AccumulateSft(Learner& learner, const SftSettings& settings, const SftData& data,
                      std::span<const size_t> chosen, SftSums* sums);
 
-// Of the trained tokens of held-out examples.
+// Sums over the trained tokens of held-out examples.
 struct SftEvaluation {
   struct Share {
     double loss = 0;      // mean

@@ -25,7 +25,7 @@ constexpr size_t kEncodePieceBytes = 1 << 20;  // of text: a fraction of a secon
 constexpr uintmax_t kCacheBytes = uintmax_t{64} << 30;
 constexpr double kLongestEncodingSeconds = 6 * 3600;
 
-// Of each file.
+// The hash of each file.
 Result<std::vector<std::string>> HashFiles(const std::vector<Mapped>& files, size_t threads) {
   std::vector<Piece> pieces;
   for (size_t i = 0; i < files.size(); ++i)

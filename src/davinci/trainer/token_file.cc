@@ -34,7 +34,7 @@ void AppendRaw(std::string* out, const T& value) {
   out->append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
-// Of the ids of an example, up to its runs.
+// The bytes of an example's ids, up to its runs.
 uint64_t IdBytes(uint64_t count, uint64_t id_bytes) { return (count * id_bytes + 3) / 4 * 4; }
 
 uint16_t SplitId(std::vector<std::string>* splits, const std::string& name) {

@@ -26,8 +26,8 @@ struct TrainedTokenizer {
   size_t num_words = 0;   // different ones
 };
 
-// Of a row the texts of its messages count: content, thinking and arguments of tool calls. Special
-// tokens: <|endoftext|>, <|im_start|>, <|im_end|>. The result is a function of the files alone.
+// The texts of a row's messages count: content, thinking and arguments of tool calls. The special
+// tokens are <|endoftext|>, <|im_start|>, <|im_end|>. The result is a function of the files alone.
 // Errors name the file, and the line of a row.
 Result<TrainedTokenizer> TrainTokenizer(const TokenizerTraining& training);
 

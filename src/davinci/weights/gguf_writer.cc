@@ -70,7 +70,7 @@ class Buffer {
 
 // Magic, version, counts, the three keys of a split file, and the alignment behind the head.
 constexpr int64_t kMostHeadBytes = 256;
-// Of a tensor in the head, without its name: lengths, four dimensions, type, offset.
+// Bytes of a tensor in the head, without its name: lengths, four dimensions, type, offset.
 constexpr int64_t kMostEntryBytes = 56;
 
 int64_t Aligned(int64_t bytes) {

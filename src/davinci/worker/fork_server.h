@@ -42,7 +42,7 @@ struct SpawnRequest {
   std::vector<std::string> imports;
 };
 
-// Where processes come from: the seam of ForkServer for an evaluation.
+// The source of an evaluation's processes: the seam of ForkServer.
 class Spawner {
  public:
   Spawner() = default;

@@ -121,8 +121,8 @@ class Process {
   virtual bool FillPieces(std::span<const uint64_t> addresses, size_t size, char byte) const = 0;
   // Ranges are [address, address + bytes).
   using Ranges = std::span<const std::pair<uint64_t, uint64_t>>;
-  // Whether any byte of the ranges lies in a mapping that is shared, with another process or with
-  // itself, or that is of a file: a private one shows what it did not write.
+  // True where any byte of the ranges lies in a mapping that is shared, with another process or
+  // with itself, or that is of a file: a private one shows what it did not write.
   virtual bool SharesMemory(Ranges ranges) const = 0;
   // NumUnwrittenPages() (page_map.h) of the child.
   virtual int64_t UnwrittenPages(Ranges ranges) const = 0;

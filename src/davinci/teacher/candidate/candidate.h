@@ -10,7 +10,7 @@
 
 namespace davinci::teacher {
 
-// What has to be done for one call, whatever the machine.
+// The work of one call, on any machine.
 struct Work {
   double bytes = 0;  // read and written
   double flops = 0;  // of products, convolutions and attention

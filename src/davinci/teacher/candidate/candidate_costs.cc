@@ -217,7 +217,7 @@ Work CandidateWriter::WorkOfEager() const {
       read += ElementsOf(graph_.values[static_cast<size_t>(value)].shape);
     for (const synth::ValueId value : node.outputs)
       written += ElementsOf(graph_.values[static_cast<size_t>(value)].shape);
-    // What lies between the kernels of one line is written and read again.
+    // Values between the kernels of one line are written and read again.
     work.bytes += size * (read + written + 2 * written * (kernels - 1));
     work.torch_launches += kernels;
   }

@@ -77,18 +77,19 @@ class CandidateWriter {
 
   // Kernels, and which rules their texts show.
   void Take(KernelText text);
-  // Whether an earlier kernel of a delta reply is the same but for its name; the call gets that.
+  // True where an earlier kernel of a delta reply is the same but for its name; the call gets that.
   bool IsRepeated(KernelText* text);
-  // The same of an imported module's kernels, whatever their tensors are called; takes the call.
+  // Does the same for an imported module's kernels, whose tensors may have other names, too; takes
+  // the call.
   bool TakeAgain(KernelText* text);
   void NoteStructure(Id id);
-  // Which rules the text shows.
+  // Notes the rules that the text shows.
   void Note(const Region& region, const KernelText& text);
   std::string KernelName(const Region& region, Id product);
   std::string UniqueName(const std::string& what);
 
-  // Of an imported module: calls that read no number of an input or a weight (positions, masks).
-  // Their results are made once for a device and kept.
+  // Finds the calls of an imported module that read no number of an input or a weight (positions,
+  // masks). Their results are made once for a device and kept.
   void FindConstants();
   // Variables of constants that forward() reads.
   std::vector<std::string> ReadConstants() const;
@@ -135,15 +136,15 @@ class CandidateWriter {
   std::string Replay(const std::string& inputs) const;
   std::string ImportedReplay() const;
 
-  // Of a delta reply. Kernels alone read the value, so they may get the memory that it is a view
-  // of.
+  // True where kernels alone read the value, so that those of a delta reply may get the memory that
+  // it is a view of.
   bool OnlyKernelsRead(Id id) const;
   void NameShortly(KernelForm* form, bool product);
   std::string Delta(const std::string& kernels) const;
 
   std::string Direct(std::string kernels) const;
   std::string ResultText() const;
-  // What forward() returns; `names`: Python texts of the outputs.
+  // The text of what forward() returns; `names` are Python texts of the outputs.
   std::string ImportedResult(const std::vector<std::string>& names) const;
   // Methods that make constants and keep them.
   std::string ImportedConstants(const std::vector<std::string>& names) const;

@@ -61,8 +61,8 @@ class PairMaker {
   std::vector<const skill::Skill*> fitting_;  // for the language, by name
 };
 
-// Of a generated task as its demonstrations are judged: one whose class reads sizes from the file
-// has no other shapes.
+// The sidecar of a generated task as its demonstrations are judged: a task whose class reads sizes
+// from the file has no other shapes.
 std::string DemoSidecar(const synth::RenderedTask& task);
 
 }  // namespace davinci::teacher

@@ -76,7 +76,7 @@ TEST(PairRows, PromptsAreThoseThatRolloutsSend) {
       ++made;
       const auto candidate = TheWorld().teacher.Write(task.graph, task.text, language,
                                                       RuleSet::Of(Level::kBest, language), reply);
-      // What the orchestrator makes of a task's file and sidecar.
+      // The brief that the orchestrator makes of a task's file and sidecar.
       const synth::PairText text = maker.Text(task, *candidate);
       const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();
       const bool cpp = language == Language::kCpp;

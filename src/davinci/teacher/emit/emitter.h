@@ -37,7 +37,7 @@ KernelText EmitCpp(Program* program, const Region& region, const KernelForm& for
 // Without text: the region is not one for CUDA C++ (scans, few long rows).
 KernelText EmitCuda(Program* program, const Region& region, const KernelForm& form,
                     const EmitOptions& options);
-// What the kernels of a file in CUDA C++ need before them.
+// The text that the kernels of a file in CUDA C++ need before them.
 std::string CudaPrelude(const std::set<std::string>& helpers, const std::string& kernels);
 // The wrapper of kernels that are launched without Triton's look-up.
 std::string_view TritonDirect();

@@ -6,8 +6,8 @@
 
 namespace davinci::teacher {
 
-// Of the loosest operator outside of brackets: 0 comparison or selection, 1 sum, 2 product or sign,
-// 3 none.
+// The precedence of the loosest operator outside of brackets: 0 comparison or selection, 1 sum,
+// 2 product or sign, 3 none.
 int Precedence(std::string_view text);
 // Needs no brackets anywhere.
 bool IsSimple(std::string_view text);

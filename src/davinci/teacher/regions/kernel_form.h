@@ -45,7 +45,7 @@ struct KernelForm {
   // "i0 * (n1 * n2) + i2", with `index` naming the index of an axis.
   std::string Offset(const KernelTensor& tensor,
                      const std::function<std::string(int)>& index) const;
-  // The same with fewer products: "(i0 * n1 + i1) * n2 + i2".
+  // The offset with fewer products: "(i0 * n1 + i1) * n2 + i2".
   std::string Horner(const KernelTensor& tensor,
                      const std::function<std::string(int)>& index) const;
   DimId Product(Program* program, const std::vector<int>& which) const;

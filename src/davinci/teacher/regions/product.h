@@ -57,10 +57,10 @@ Region EpilogueOf(const Program& program, Region region, Id product);
 Region RegionOf(const Program& program, Id product);
 
 ProductTile TileFor(const Program& program, Id product, bool whole_rows);
-// Whether a kernel that reads operands which were split before is the fastest: a large fp32
+// True where a kernel that reads operands which were split before is the fastest: for a large fp32
 // product.
 bool SplitsOnce(const Program& program, Id product);
-// Whether the library is faster where nothing follows in the kernel.
+// True where the library is faster unless something follows in the kernel.
 bool NeedsEpilogue(const Program& program, Id product, const RuleSet& rules);
 // Whether the kernel is compiled for the depth, which lets it read rows of that length in vectors.
 bool KnowsDepth(const Program& program, Id product);

@@ -3,8 +3,8 @@
 
 namespace davinci::teacher {
 
-// What an estimate decides for the costliest kernel, as factors of the estimate. A measurement may
-// know better.
+// Settings of the costliest kernel, as factors of what the estimate says. A measurement may find
+// better ones.
 struct LaunchSettings {
   double warps = 1;     // Triton: of kernels over rows
   double block = 1;     // Triton: elements of a program that computes point by point

@@ -8,7 +8,7 @@
 namespace davinci::teacher {
 namespace {
 
-// Of two numbers that are known now; nothing: another operator.
+// The result for two known numbers; nothing where the operator is another one.
 std::optional<double> Calculated(const std::string& op, double x, double y) {
   if (op == "+") return x + y;
   if (op == "-") return x - y;

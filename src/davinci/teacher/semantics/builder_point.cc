@@ -11,7 +11,7 @@ Id AsTensor(Program* p, const Meaning& meaning) {
   return meaning.number ? p->Scalar(*meaning.number) : p->ScalarText(meaning.text);
 }
 
-// What numbers alone decide; nothing: an element has to be read.
+// The result that numbers alone decide; nothing where an element has to be read.
 std::optional<Meaning> Decided(const Program& p, const std::string& name,
                                const Meanings& operands) {
   const auto number = [&](size_t k) { return operands[k].number; };
@@ -30,7 +30,7 @@ std::optional<Meaning> Decided(const Program& p, const std::string& name,
   return std::nullopt;
 }
 
-// Of indices and numbers alone: computed where it is read.
+// True for a value of indices and numbers alone, which is computed where it is read.
 bool IsVirtual(const Program& p, const std::vector<Id>& operands) {
   bool indices = false, others = false;
   for (const Id id : operands) {

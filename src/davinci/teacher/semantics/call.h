@@ -1,7 +1,7 @@
 // A call as the function that knows it sees it, and the registry of these functions by name.
 //
 // A name is known here or to the tables (tables.h), never to both; semantics_test.cc holds that.
-// What a function cannot express it answers with Unknown(…): the call stays one of PyTorch.
+// A function returns Unknown(…) for what it cannot express: the call stays one of PyTorch.
 #pragma once
 
 #include <initializer_list>
@@ -35,7 +35,7 @@ struct Call {
   // By position or keyword; kNone where it is not given.
   Meaning Argument(size_t at, const char* keyword) const;
   Meaning Keyword(const char* keyword) const { return Argument(arguments.size(), keyword); }
-  // Of a call whose first argument is a tensor.
+  // The first argument of a call, where that is a tensor.
   Id x() const { return arguments[0].id; }
   std::vector<DimId> Shape() const { return b.p[x()].shape; }
   size_t Rank() const { return b.p[x()].shape.size(); }
@@ -77,7 +77,7 @@ class FunctionRegistry {
 
   // A name that is added twice ends the program.
   void Add(std::initializer_list<const char*> names, Function function);
-  // Whose first argument may be anything.
+  // Adds functions whose first argument may be anything.
   void AddFree(std::initializer_list<const char*> names, Function function);
   void AddModules(std::initializer_list<const char*> names, ModuleFunction function);
 

@@ -57,7 +57,7 @@ std::optional<Equation> ParseEquation(std::string text, size_t rank_a, size_t ra
   return parts;
 }
 
-// What the letters stand for: `summed` are in both operands alone.
+// The letters by their role: `summed` are in both operands alone.
 struct EinsumAxes {
   std::map<char, DimId> size;
   std::string batch, left, right, summed;

@@ -22,7 +22,7 @@ std::string ShortName(const std::string& dotted) {
   return dotted;
 }
 
-// Of the text that Python calls, not a method of a value.
+// True for the name of a function, false for a method of a value.
 bool IsFree(const Expression& function, const std::string& name) {
   return function.kind == EKind::kName || name.starts_with("torch.") || name.starts_with("F.") ||
          name.starts_with("math.") || name.starts_with("nn.");

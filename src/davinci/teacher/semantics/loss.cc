@@ -18,7 +18,7 @@ Result<Meaning> EntropyOfProbabilities(const Call& call, const Meaning& target,
   return b.Binary("-", scaled, part);
 }
 
-// Of the target's class, and by `smoothing` the mean over all.
+// The loss of the target's class, and by `smoothing` the mean over all.
 Result<Meaning> PickedClass(const Call& call, const Meaning& target, double smoothing) {
   Builder& b = call.b;
   DAVINCI_ASSIGN_OR_RETURN(const Meaning picked, PickClass(b, call.x(), target.id, 1, false));

@@ -22,8 +22,8 @@ std::optional<Id> DiagonalOf(const Program& p, Id id) {
   return load.operands[0];
 }
 
-// Whether only one reader sees the value: it is of the node that is being lowered, or the result of
-// a node with one reader.
+// True where only one reader sees the value: it belongs to the node that is being lowered, or it is
+// the result of a node with one reader.
 bool ReadOnce(const Program& p, Id id) {
   const int node = p[id].node;
   if (node < 0) return true;

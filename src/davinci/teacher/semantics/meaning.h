@@ -1,4 +1,5 @@
-// What a Python expression means: a value of the Program, or something that Python itself knows.
+// The meaning of a Python expression: a value of the Program, or something that Python itself
+// knows.
 #pragma once
 
 #include <cstdint>

@@ -82,7 +82,7 @@ Result<Meaning> Pad(const Call& call) {
   return Padded(call.b, call.x(), sizes.items, value.IsNone() ? Meaning::Number(0) : value);
 }
 
-// The same on both sides of all axes behind the first two.
+// Pads both sides of all axes behind the first two alike.
 Result<Meaning> PadModule(const ModuleCall& call) {
   const size_t rank = call.Shape().size();
   if (call.arguments.size() != 1 || !call.arguments[0].number || rank <= 2) return call.NotKnown();

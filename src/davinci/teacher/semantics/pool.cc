@@ -72,7 +72,7 @@ PoolSpace SpaceOf(Builder& b, const std::vector<DimId>& shape, const PoolWindow&
   return made;
 }
 
-// Where along an axis an element of a window lies; `inside` where padding is not read.
+// The place of a window's element along an axis; `inside` where padding is not read.
 Result<Id> PlaceInWindow(Builder& b, const PoolSpace& in, size_t axis, DimId size,
                          const PoolWindow& window, std::optional<Meaning>* inside) {
   DAVINCI_ASSIGN_OR_RETURN(Id at, b.Integer("imul", b.Position(in.space, in.out_at[axis]),

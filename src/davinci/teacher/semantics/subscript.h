@@ -1,4 +1,4 @@
-// What x[…] means: items of a sequence, parts of a tensor, new axes, rows that an index names.
+// The meaning of x[…]: items of a sequence, parts of a tensor, new axes, rows that an index names.
 #pragma once
 
 #include <functional>

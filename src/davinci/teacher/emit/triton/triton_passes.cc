@@ -137,7 +137,7 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
   for (const Id reduce : Reduces(pass, true)) known_[reduce] = known_.at(FirstAlike(reduce));
 }
 
-// What each lane sums, as brief kernels call it.
+// The names of each lane's sums in brief kernels.
 std::string TritonRows::Lanes(const std::string& n) {
   return fmt::format("f{0}, n{0}, d{0}, q{0}", n);
 }

@@ -22,7 +22,7 @@ class TritonWriter : protected RegionWriter {
   bool HasLast(const KernelTensor& tensor) const;
   void Store(const KernelTensor& tensor);
   void StoreAt(const std::string& place, const std::string& value, const std::string& mask);
-  // Where an element of the tensor lies.
+  // The text of the place where an element of the tensor lies.
   std::string OffsetOf(const KernelTensor& tensor) const;
   // The reduced index of all lanes, and `inside`.
   void Columns(const std::string& col, const std::string& cols, const std::string& lanes);
