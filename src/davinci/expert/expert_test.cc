@@ -128,6 +128,16 @@ TEST(Expert, WhatAGraphKeepsIsNoConfigurationOfTheModule) {
   // The same kernel is there once, however often it is launched.
   EXPECT_EQ(Times(source, "@triton.jit\n"), 1u) << source;
   EXPECT_EQ(variants[0].candidate.own_kernels, 5);
+
+  // A method of the user's keeps its name.
+  document["source"]["text"] =
+      "import torch\n\n\nclass Model(torch.nn.Module):\n"
+      "    def kernel_compute(self):\n        pass\n";
+  const auto named = expert->Import(document, ATask());
+  ASSERT_TRUE(named.ok()) << named.status().ToString();
+  const auto others = expert->Variants(*named, Language::kTriton, 1);
+  ASSERT_FALSE(others.empty());
+  EXPECT_EQ(Times(others[0].candidate.source, "def kernel_compute"), 1u);
 }
 
 TEST(Expert, WhatNoInputDecidesIsMadeOnce) {

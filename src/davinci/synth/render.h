@@ -3,16 +3,20 @@
 // same text.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "davinci/synth/graph.h"
 #include "davinci/synth/style.h"
+#include "davinci/synth/text.h"
 
 namespace davinci::synth {
 
@@ -41,6 +45,11 @@ struct ImportedParts {
   // When the kernels are the answer, and what is it where they are not.
   std::string guard, fallback;
   std::string first_lines;  // of forward: names for tensors within its arguments
+  // True where the user's file has one of these names, which a candidate's methods must not take.
+  bool Names(std::initializer_list<std::string_view> names) const {
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return HasWord(source, name); });
+  }
 };
 
 // What another class needs in order to take the place of the task's: the same constructor, inputs

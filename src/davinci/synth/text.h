@@ -80,12 +80,14 @@ inline std::string Upper(std::string text) {
   return text;
 }
 
-// Whether a text has the name `word`, not as part of a longer name.
+// A character of a name in Python or C.
+inline bool IsWordChar(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// True where a text has the name `word`, not as part of a longer name.
 inline bool HasWord(std::string_view text, std::string_view word) {
-  const auto inside = [&](size_t at) {
-    return at < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
-  };
+  const auto inside = [&](size_t at) { return at < text.size() && IsWordChar(text[at]); };
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
     if ((at == 0 || !inside(at - 1)) && !inside(at + word.size())) return true;
   return false;
@@ -93,10 +95,7 @@ inline bool HasWord(std::string_view text, std::string_view word) {
 
 // The text with another word in place of a name.
 inline std::string WithWord(std::string text, std::string_view word, std::string_view instead) {
-  const auto inside = [&](size_t at) {
-    return at < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
-  };
+  const auto inside = [&](size_t at) { return at < text.size() && IsWordChar(text[at]); };
   for (size_t at = text.find(word); at != std::string::npos;) {
     if ((at > 0 && (inside(at - 1) || text[at - 1] == '.')) || inside(at + word.size())) {
       at = text.find(word, at + 1);

@@ -12,8 +12,6 @@
 namespace davinci::synth {
 namespace {
 
-bool IsPart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 size_t IndentOf(std::string_view line) {
   const size_t at = line.find_first_not_of(' ');
   return at == std::string_view::npos ? line.size() : at;
@@ -33,7 +31,7 @@ std::string WithMembers(const std::string& text, const Take& take) {
   std::string result;
   for (size_t i = 0; i < text.size();) {
     size_t end = i;
-    while (end < text.size() && IsPart(text[end])) ++end;
+    while (end < text.size() && IsWordChar(text[end])) ++end;
     if (end == i) {
       result += text[i++];
       continue;
@@ -46,7 +44,7 @@ std::string WithMembers(const std::string& text, const Take& take) {
     i = end;
     while (root && i < text.size() && (text[i] == '.' || text[i] == '[')) {
       size_t next = i + 1;
-      while (next < text.size() && IsPart(text[next])) ++next;
+      while (next < text.size() && IsWordChar(text[next])) ++next;
       if (next == i + 1) break;
       const std::string component = text.substr(i + 1, next - i - 1);
       if (text[i] == '.') {
@@ -163,7 +161,7 @@ class Variation {
     std::set<std::string> owned, taken;
     for (size_t at = 0; (at = pair_.task.find("self.", at)) != std::string::npos; at += 5) {
       size_t end = at + 5;
-      while (end < pair_.task.size() && IsPart(pair_.task[end])) ++end;
+      while (end < pair_.task.size() && IsWordChar(pair_.task[end])) ++end;
       const std::string name = pair_.task.substr(at + 5, end - at - 5);
       if (pair_.task.compare(end, 3, " = ") == 0 || pair_.task.compare(end, 2, ": ") == 0)
         owned.insert(name);
@@ -197,7 +195,7 @@ class Variation {
     const std::string member = "." + name;
     for (size_t at = 0; (at = text.find(member, at)) != std::string::npos; ++at) {
       const size_t end = at + member.size();
-      if (end == text.size() || !IsPart(text[end])) return true;
+      if (end == text.size() || !IsWordChar(text[end])) return true;
     }
     return text.find("\"" + name + "\"") != std::string::npos ||
            text.find("'" + name + "'") != std::string::npos;
@@ -331,8 +329,9 @@ class Variation {
       pair_.task = Replaced(pair_.task, usual, "");
       std::string text;
       for (size_t i = 0; i < pair_.task.size(); ++i) {
-        const bool begins = pair_.task.compare(i, 3, "nn.") == 0 &&
-                            (i == 0 || (!IsPart(pair_.task[i - 1]) && pair_.task[i - 1] != '.'));
+        const bool begins =
+            pair_.task.compare(i, 3, "nn.") == 0 &&
+            (i == 0 || (!IsWordChar(pair_.task[i - 1]) && pair_.task[i - 1] != '.'));
         if (begins) text += "torch.";
         text += pair_.task[i];
       }

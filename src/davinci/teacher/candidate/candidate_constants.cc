@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "davinci/synth/text.h"
 #include "davinci/teacher/candidate/candidate_writer.h"
 
 namespace davinci::teacher {
@@ -11,10 +11,6 @@ namespace {
 
 // More elements than that are computed in every call instead of kept.
 constexpr double kMostKept = 1 << 24;
-
-bool IsNameCharacter(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 // `text` reads the operand at `place` for its device alone.
 bool ReadsDeviceAlone(const std::string& text, size_t place) {
@@ -25,21 +21,11 @@ bool ReadsDeviceAlone(const std::string& text, size_t place) {
   return true;
 }
 
-bool Mentions(const std::string& line, const std::string& name) {
-  for (size_t at = line.find(name); at != std::string::npos; at = line.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    if ((at == 0 || !IsNameCharacter(line[at - 1])) &&
-        (end == line.size() || !IsNameCharacter(line[end])))
-      return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 void CandidateWriter::FindConstants() {
   const auto& from = task_.parts.imported;
-  if (!from || from->base.empty()) return;
+  if (!from || from->base.empty() || from->Names({"kernel_constants", "kept_constants"})) return;
   for (size_t i = 0; i < p_.values.size(); ++i) {
     const TensorValue& value = p_.values[i];
     const auto id = static_cast<Id>(i);
@@ -63,7 +49,7 @@ std::vector<std::string> CandidateWriter::ReadConstants() const {
   std::vector<std::string> names;
   const auto read = [&](const std::string& name) {
     return std::any_of(forward_.begin(), forward_.end(),
-                       [&](const std::string& line) { return Mentions(line, name); });
+                       [&](const std::string& line) { return synth::HasWord(line, name); });
   };
   for (const Id id : constants_) {
     const std::string name = Variable(id);

@@ -136,7 +136,10 @@ double CandidateWriter::ElementsOf(const std::vector<DimId>& shape) const {
 bool CandidateWriter::Replays() const {
   if (language_ != Language::kTriton || !Allows(Rule::kReplayGraph) || candidate_.own_kernels == 0)
     return false;
-  if (const auto& from = task_.parts.imported; from && from->base.empty()) return false;
+  if (const auto& from = task_.parts.imported;
+      from && (from->base.empty() ||
+               from->Names({"kernel_compute", "kernel_replay", "kernel_places", "kernel_capture"})))
+    return false;
   const Costs costs = OwnCosts();
   constexpr double kGain = 5;  // that is worth the graph
   const auto call_us = [](double host_us, double device_us) {

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cctype>
 
+#include "davinci/synth/text.h"
 #include "davinci/teacher/candidate/candidate_writer.h"
 
 namespace davinci::teacher {
 namespace {
-
-bool InName(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // `text` with each whole name replaced that `other` gives another one.
 template <typename Other>
@@ -16,7 +15,7 @@ std::string Renamed(const std::string& text, const Other& other) {
   std::string renamed;
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
-    while (end < text.size() && InName(text[end])) ++end;
+    while (end < text.size() && synth::IsWordChar(text[end])) ++end;
     if (end == at) {
       renamed += text[at++];
       continue;
@@ -133,11 +132,11 @@ bool CandidateWriter::TakeAgain(KernelText* text) {
   const std::vector<std::string> names = DefinedNames(text->source);
   const auto [found, added] = taken_.try_emplace(Unnamed(text->source, names), names);
   if (added) return false;
-  for (const std::string& line : text->call)
-    Line(Renamed(line, [&](const std::string& name) {
-      const auto at = std::find(names.begin(), names.end(), name);
-      return at == names.end() ? name : found->second[static_cast<size_t>(at - names.begin())];
-    }));
+  for (std::string line : text->call) {
+    for (size_t i = 0; i < names.size(); ++i)
+      line = synth::WithWord(line, names[i], found->second[i]);
+    Line(line);
+  }
   ++candidate_.own_kernels;
   return true;
 }

@@ -13,8 +13,6 @@
 namespace davinci::teacher {
 namespace {
 
-bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 // Sums, products and quotients of names and integers, folded.
 struct SizeTree {
   enum class Kind { kInt, kName, kSum, kProduct, kQuotient };
@@ -142,7 +140,7 @@ class SizeParser {
     }
     Blank();
     size_t end = at_;
-    while (end < text_.size() && IsWordChar(text_[end])) ++end;
+    while (end < text_.size() && synth::IsWordChar(text_[end])) ++end;
     const std::string word(text_.substr(at_, end - at_));
     if (word.empty() || word.size() > 15 ||
         (end < text_.size() && std::string_view(".[(").find(text_[end]) != std::string_view::npos))
@@ -221,7 +219,9 @@ std::string Print(const SizeTree& tree, const Names& names, bool named) {
 size_t Length(const std::string& text) {
   size_t length = 0;
   for (size_t i = 0; i < text.size(); ++i)
-    if (text[i] != ' ' && (i == 0 || !IsWordChar(text[i]) || !IsWordChar(text[i - 1]))) ++length;
+    if (text[i] != ' ' &&
+        (i == 0 || !synth::IsWordChar(text[i]) || !synth::IsWordChar(text[i - 1])))
+      ++length;
   return length;
 }
 
@@ -246,7 +246,7 @@ std::string ForEachSize(const std::string& line, const std::set<std::string>& na
                         std::string_view("([,=").find(line[before - 1]) != std::string_view::npos &&
                         (before < 2 || line[before - 1] != '=' ||
                          std::string_view("<>=!").find(line[before - 2]) == std::string_view::npos);
-    if (begins && (IsWordChar(line[i]) || line[i] == '(')) {
+    if (begins && (synth::IsWordChar(line[i]) || line[i] == '(')) {
       size_t end = 0;
       const auto tree = SizeParser(std::string_view(line).substr(i), names).Parse(&end);
       const size_t next = i + end;
@@ -323,11 +323,11 @@ class Shortener {
       std::map<std::string, size_t> counts;
       for (const std::string& line : lines_)
         for (size_t at = 0; (at = line.find("self.", at)) != std::string::npos; ++at) {
-          if (at > 0 && (IsWordChar(line[at - 1]) || line[at - 1] == '.')) continue;
+          if (at > 0 && (synth::IsWordChar(line[at - 1]) || line[at - 1] == '.')) continue;
           size_t end = at + 4;
           while (end < line.size() && (line[end] == '.' || line[end] == '[')) {
             size_t next = end + 1;
-            while (next < line.size() && IsWordChar(line[next])) ++next;
+            while (next < line.size() && synth::IsWordChar(line[next])) ++next;
             if (line[end] == '[') {
               if (next >= line.size() || line[next] != ']') break;
               ++next;
@@ -365,8 +365,8 @@ class Shortener {
     size_t from = 0;
     for (size_t at; (at = line.find(path, from)) != std::string::npos; from = at + path.size()) {
       const size_t end = at + path.size();
-      const bool own = (at == 0 || (!IsWordChar(line[at - 1]) && line[at - 1] != '.')) &&
-                       (end == line.size() || (!IsWordChar(line[end]) && line[end] != '('));
+      const bool own = (at == 0 || (!synth::IsWordChar(line[at - 1]) && line[at - 1] != '.')) &&
+                       (end == line.size() || (!synth::IsWordChar(line[end]) && line[end] != '('));
       text += line.substr(from, at - from) + (own ? name : path);
     }
     return text + line.substr(from);
@@ -398,7 +398,7 @@ class Shortener {
       std::string text;
       for (size_t i = 0; i < line.size();) {
         size_t end = i;
-        while (end < line.size() && IsWordChar(line[end])) ++end;
+        while (end < line.size() && synth::IsWordChar(line[end])) ++end;
         if (end == i) {
           text += line[i++];
           continue;
@@ -429,7 +429,7 @@ class Shortener {
     for (const std::string& line : lines_)
       for (size_t at = 0; (at = line.find(kShape, at)) != std::string::npos; ++at) {
         size_t begin = at;
-        while (begin > 0 && (IsWordChar(line[begin - 1]) || line[begin - 1] == '.' ||
+        while (begin > 0 && (synth::IsWordChar(line[begin - 1]) || line[begin - 1] == '.' ||
                              line[begin - 1] == ']' || (line[begin - 1] == '[' && begin < at)))
           --begin;
         // A bracket that is not closed within belongs to the line.
@@ -494,7 +494,7 @@ class Shortener {
     std::string text;
     size_t from = 0;
     for (size_t at; (at = line.find(what, from)) != std::string::npos; from = at + what.size()) {
-      const bool own = at == 0 || (!IsWordChar(line[at - 1]) && line[at - 1] != '.');
+      const bool own = at == 0 || (!synth::IsWordChar(line[at - 1]) && line[at - 1] != '.');
       text += line.substr(from, at - from) + (own ? instead : what);
     }
     return text + line.substr(from);

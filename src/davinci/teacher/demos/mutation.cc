@@ -4,6 +4,8 @@
 
 #include <cctype>
 
+#include "davinci/synth/text.h"
+
 namespace davinci::teacher {
 namespace {
 
@@ -18,8 +20,6 @@ Text ReplacedOnce(std::string source, std::string_view from, std::string_view to
   return source.replace(at, from.size(), to);
 }
 
-bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 // Kernels begin here; what stands before is the same in every candidate.
 std::string_view KernelsOf(Language language) {
   return language == Language::kTriton ? "@triton.jit\ndef " : "extern \"C\"";
@@ -28,7 +28,7 @@ std::string_view KernelsOf(Language language) {
 // for (int64_t col = 0; col < cols; ++col): the last such loop, which is over elements.
 Text StopEarly(std::string source) {
   const size_t loop = source.rfind("; ++");
-  if (loop == std::string::npos || !IsWord(source[loop - 1])) return std::nullopt;
+  if (loop == std::string::npos || !synth::IsWordChar(source[loop - 1])) return std::nullopt;
   return source.insert(loop, " - 1");
 }
 
@@ -36,7 +36,7 @@ Text WithoutMask(std::string source) {
   const size_t begin = source.find(", mask=");
   if (begin == std::string::npos) return std::nullopt;
   size_t end = begin + 7;
-  while (end < source.size() && IsWord(source[end])) ++end;
+  while (end < source.size() && synth::IsWordChar(source[end])) ++end;
   const std::string_view other = ", other=0.0";
   if (source.compare(end, other.size(), other) == 0) end += other.size();
   return source.erase(begin, end - begin);

@@ -17,9 +17,7 @@ using Kind = TensorValue::Kind;
 namespace {
 
 bool IsName(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  });
+  return std::all_of(text.begin(), text.end(), synth::IsWordChar);
 }
 
 }  // namespace
