@@ -16,7 +16,7 @@ class direct:
 
     def __getitem__(self, grid):
         def launch(*args, **constants):
-            # A kernel is compiled for types, alignment of addresses, sizes and constants.
+            # What a kernel is compiled for: types, alignment of addresses, sizes, constants.
             key = tuple([a if isinstance(a, (int, float)) else (a.dtype, a.data_ptr() % 16) for a in args])
             key = (args[0].device, key, *constants.values())
             if key in self.compiled:
