@@ -61,6 +61,13 @@ class CompareTest(unittest.TestCase):
         self.assertTrue(self.differs(row("ok"), row("ok", labels=["vendor library: aten::mm"])))
         self.assertTrue(self.differs(row("ok", labels=["task: accepts-zeros"]), row("ok"), noisy=True))
 
+    def test_another_machine_may_refuse_an_attack_for_another_reason_but_not_believe_it(self):
+        refused = row("policy_violation", rule="control_channel", labels=["low coverage"])
+        for key, other, code in (("attacks/a", row("nondeterministic"), 0), ("attacks/a", row("ok"), 1), ("self/a", row("nondeterministic"), 1)):
+            self.assertEqual(self.compare({key: refused}, {key: other}, noisy=True)[0], code, key)
+        self.assertEqual(self.compare({"attacks/a": row("ok")}, {"attacks/a": row("invalid_timing", rule="clock_agreement")}, noisy=True)[0], 0)
+        self.assertEqual(self.compare({"attacks/a": refused}, {"attacks/a": row("nondeterministic")})[0], 1)
+
     def test_numbers_in_labels_may_differ_and_a_busy_machine_may_set_those_of_the_clock(self):
         noisy = row("ok", labels=["unsteady timing: 1.3 x"])
         self.assertFalse(self.differs(noisy, row("ok", labels=["unsteady timing: 1.8 x"])))
