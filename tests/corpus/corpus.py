@@ -329,7 +329,8 @@ def main():
     other.add_argument("before")
     other.add_argument("after")
     other.add_argument("--part", action="store_true", help="AFTER is a cross-section: rows may be missing")
-    other.add_argument("--noisy", action="store_true", help="another or a busy machine: times, labels of the clock and the reason why an attack is refused may differ")
+    other.add_argument("--noisy", action="store_true",
+                       help="another or a busy machine: times, labels of the clock and the reason why an attack is refused may differ")
     keep = commands.add_parser("golden")
     keep.add_argument("tables", nargs="+")
     keep.add_argument("--out", required=True)

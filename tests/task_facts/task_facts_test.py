@@ -194,9 +194,9 @@ class TaskFactsTest(unittest.TestCase):
     def test_time_below_the_roofline_is_invalid(self):
         task = self.write("row.py", ONE_ROW_TASK)
         candidate = self.write("row_new.py", ONE_ROW_CANDIDATE)
-        for _ in range(3):  # beside other work its calls may take long enough to be possible
+        for _ in range(4):  # beside other work its calls may take long enough to be possible, or two clocks may differ
             verdict = self.run_davinci("-r", task, "-c", candidate, codes=(0, 1))
-            if verdict["status"] != "ok":
+            if verdict["evidence"].get("rule") == "below_roofline":
                 break
         self.assertEqual((verdict["status"], verdict["evidence"].get("rule")), ("invalid_timing", "below_roofline"),
                          verdict["message"])
