@@ -2,11 +2,13 @@
 
     check_candidates.py DEMOS.jsonl [--language LANGUAGE] [--least SHARE] [--nan | --huge] [--only PART] [--operators NAME…] [--seconds N]
 
-Sizes are the task's smallest (a variant, else cpu). A candidate passes when every output has the reference's shape and
-dtype and agrees within a tolerance far above rounding and far below a wrong formula. Exit status 1 below the share.
+Sizes are the task's smallest (a variant, else cpu). Larger work of Triton and CUDA C++ is skipped: the interpreter needs minutes. A
+candidate passes when every output has the reference's shape and dtype and agrees within a tolerance far above rounding and far below a
+wrong formula. Exit status 1 below the share.
 """
 import argparse
 import collections
+import copy
 import json
 import os
 import pathlib
@@ -21,12 +23,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import davinci_runtime  # noqa: E402
 import torch  # noqa: E402
 import triton.language as tl  # noqa: E402
+from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 from triton.runtime import interpreter  # noqa: E402
 from candidates import load, tensors  # noqa: E402
 
 import cuda_on_cpu  # noqa: E402
 
 davinci_runtime.cuda_module = cuda_on_cpu.cuda_module
+
+
+MOST_INPUT_ELEMENTS = 1e6
+MOST_OPERATIONS = 2e7  # of products and convolutions
 
 
 def dot(builder, a, b, d, *options, plain=interpreter.InterpreterBuilder.create_dot):
@@ -36,6 +43,13 @@ def dot(builder, a, b, d, *options, plain=interpreter.InterpreterBuilder.create_
 
 
 interpreter.InterpreterBuilder.create_dot = dot
+
+
+def operations(model, inputs):
+    """Additions and multiplications of a call's products and convolutions."""
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        copy.deepcopy(model)(*copy.deepcopy(inputs))
+    return counter.get_total_flops()
 
 
 def check(row, candidate, folder, nan, huge):
@@ -50,7 +64,7 @@ def check(row, candidate, folder, nan, huge):
     model = getattr(task, entry)(*task.get_init_inputs())
     inputs = task.get_inputs()
     number = sum(tensor.numel() for tensor in tensors(inputs))
-    if candidate["language"] != "cpp" and number > 4e6:
+    if candidate["language"] != "cpp" and (number > MOST_INPUT_ELEMENTS or operations(model, inputs) > MOST_OPERATIONS):
         return "skipped"
     # The interpreter multiplies the bits of bfloat16 tiles as integers.
     if candidate["language"] == "triton" and "tl.dot(" in candidate["source"] and meta.get("precision") == "bf16":
