@@ -105,8 +105,8 @@ def main():
         # A CPU build of torch lacks headers that the real CUDA ones include.
         cases = [c for c in cases if not c["cuda"]]
     if arguments.stage == "slim":
-        # Several seconds each: the bindings, the dispatch macros, containers, operators and what needs this step.
-        few = ("own_module_block", "half_bfloat16", "optional_tensor", "parallel_for", "accessor")
+        # Several seconds each: the bindings, the dispatch macros, and what needs this step.
+        few = ("own_module_block", "half_bfloat16")
         cases = [c for c in cases if c["name"] in few or c["stage"] == "slim"]
     failures = 0
     with tempfile.TemporaryDirectory(prefix="davinci-golden") as folder:
