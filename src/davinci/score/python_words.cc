@@ -30,6 +30,21 @@ size_t SkipString(std::string_view source, size_t begin) {
   return source.size();
 }
 
+// Does a literal that SkipString() found end with its own quotes?
+bool IsClosed(std::string_view literal) {
+  const std::string triple(3, literal.front());
+  return literal.starts_with(triple) ? literal.size() >= 6 && literal.ends_with(triple)
+                                     : literal.size() >= 2 && literal.back() == literal.front();
+}
+
+// May the literal whose quote is at `at` hold code between braces, and quotes of its own there?
+bool IsFormatted(std::string_view source, size_t at) {
+  size_t begin = at;
+  while (begin > 0 && IsWordByte(source[begin - 1])) --begin;
+  const std::string_view prefix = source.substr(begin, at - begin);
+  return prefix.size() <= 2 && prefix.find_first_of("fFtT") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string ForwardBodies(std::string_view source) {
@@ -79,6 +94,50 @@ std::vector<std::string> PythonWords(std::string_view source) {
     }
   }
   return words;
+}
+
+std::string WithoutComments(std::string_view source) {
+  constexpr int kLinesOfEncoding = 2;
+  std::string text;
+  size_t firm = 0;  // of `text`: blanks behind it go at the end of the line
+  int line = 1;
+  size_t i = 0;
+  while (i < source.size()) {
+    const char c = source[i];
+    if (c == '#') {
+      const size_t end = std::min(source.find('\n', i), source.size());
+      const bool encodes = source.substr(i, end - i).find("coding") != std::string_view::npos;
+      if (line <= kLinesOfEncoding && encodes) return std::string(source);
+      i = end;
+    } else if (c == '\n') {
+      // Blanks behind a backslash are an error of the program's own.
+      if (firm < text.size() && firm > 0 && text[firm - 1] == '\\') return std::string(source);
+      text.resize(firm);
+      text += c;
+      firm = text.size();
+      ++line;
+      ++i;
+    } else if (c == '"' || c == '\'') {
+      const size_t end = SkipString(source, i);
+      const std::string_view literal = source.substr(i, end - i);
+      const size_t end_of_line = std::min(source.find('\n', end), source.size());
+      const bool in_doubt = IsFormatted(source, i) &&
+                            source.substr(i, end_of_line - i).find('#') != std::string_view::npos;
+      if (!IsClosed(literal) || in_doubt) return std::string(source);
+      line += static_cast<int>(std::ranges::count(literal, '\n'));
+      text += literal;
+      firm = text.size();
+      i = end;
+    } else {
+      text += c;
+      if (c != ' ' && c != '\t' && c != '\r') firm = text.size();
+      ++i;
+    }
+  }
+  text.resize(firm);
+  while (text.ends_with("\n\n")) text.pop_back();
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  return text;
 }
 
 }  // namespace davinci::score

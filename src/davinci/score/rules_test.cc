@@ -184,6 +184,20 @@ TEST(Davinci, RatesOverAllAndOverCorrectDifferByTheWrongOnes) {
   EXPECT_DOUBLE_EQ(ValueOf(report, "reward/final"), 5.6 / 4);
 }
 
+TEST(WithoutComments, KeepsTheProgramAndItsLines) {
+  EXPECT_EQ(WithoutComments("# a\nx = 1 # b\n\ty = '#' \n"), "\nx = 1\n\ty = '#'\n");
+  const std::string kernel = "s = r\"\"\"// c # d\n  #include <x> \n\"\"\"\n";
+  EXPECT_EQ(WithoutComments(kernel + "# e\n\n"), kernel) << "what literals hold is the program's";
+  EXPECT_EQ(WithoutComments("x = f'{a}'\n# b"), "x = f'{a}'\n");
+}
+
+TEST(WithoutComments, LeavesAloneWhatAPlainLookCannotTell) {
+  for (const std::string text :
+       {"x = f\"{d[\"#\"]}\"\n", "x = f'{a}'  # b\n", "x = 'a\n# b\n", "x = \"\"\"a\n# b\n",
+        "# -*- coding: latin-1 -*-\nx = 1\n", "x = 1 + \\ \n2  # b\n"})
+    EXPECT_EQ(WithoutComments(text), text);
+}
+
 TEST(PythonWords, SplitsCodeAndSkipsTheRest) {
   EXPECT_EQ(PythonWords("a.b(c)  # d\n'e\\'f' + g\"\"\"h \" i\"\"\".j"),
             (std::vector<std::string>{"a.b", "c", "g", ".j"}));
