@@ -21,6 +21,7 @@
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/judge_pool.h"
+#include "davinci/judge/protocol.h"
 #include "davinci/task/task.h"
 #include "export_file.h"
 #include "installation.h"
@@ -276,7 +277,7 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->check(CLI::IsMember({"auto", "triton", "cuda", "cuda-inline", "cpp", "python"}))
       ->capture_default_str();
   command->add_option("--protocol,-p", arguments->protocol, "How much evidence the verdict needs")
-      ->check(CLI::IsMember({"davinci", "screening", "kernelbench"}))
+      ->check(CLI::IsMember(judge::ProtocolNames()))
       ->capture_default_str();
   command
       ->add_option("--baseline,-b", arguments->baseline,

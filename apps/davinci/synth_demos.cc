@@ -19,6 +19,7 @@
 #include "davinci/config/task_config.h"
 #include "davinci/data/evaluation.h"
 #include "davinci/data/shown_interval.h"
+#include "davinci/judge/protocol.h"
 #include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/demos/mutation.h"
@@ -596,7 +597,7 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
   demos->add_flag("--show", arguments->show,
                   "also gallery.html, one self-contained page: task, kernels, verdicts");
   demos->add_option("--protocol", arguments->protocol, "of --judge (default screening)")
-      ->check(CLI::IsMember({"davinci", "screening", "kernelbench"}));
+      ->check(CLI::IsMember(judge::ProtocolNames()));
   demos->add_option("-j,--jobs", arguments->jobs, "of --judge: evaluations in flight");
   demos->footer(
       "Examples:\n"

@@ -178,9 +178,11 @@ def _patch_torch():
 
 
 def install(options):
-    """Turns this process into one that checks without a device. Call once, before the candidate is imported."""
-    state.arch = int(options.get("arch", 90))
-    state.seconds = float(options.get("seconds", 10))
+    """Turns this process into one that checks without a device. Call before each candidate is imported."""
+    state.begin(int(options.get("arch", 90)), float(options.get("seconds", 10)))
+    if state.installed:
+        return
+    state.installed = True
     _patch_torch()
     compile_only_native.install()
     with contextlib.suppress(ImportError):

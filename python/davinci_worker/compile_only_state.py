@@ -12,6 +12,13 @@ class State:
     last_request = None
     deadline = 0.0
     calls = 0           # of the model
+    installed = False   # what stands in for the device
+
+    def begin(self, arch, seconds):
+        """Before a candidate: nothing is known of it."""
+        self.arch, self.seconds = arch, seconds
+        self.redirected, self.blocked, self.any_size, self.last_request = False, None, False, None
+        self.kernels, self.builds, self.calls = {}, [], 0
 
 
 state = State()

@@ -165,6 +165,7 @@ def install():
     from triton.runtime import autotuner, driver, errors, interpreter, jit
 
     driver.set_active(_TargetDriver(state.arch))
+    knobs.runtime.interpret = False  # an entry of the environment, which is there after a launch, too
     compile_only = jit.JITFunction.run
     open_scopes = []   # patches of triton.language while a kernel is being interpreted
     patched = set()

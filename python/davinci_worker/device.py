@@ -158,6 +158,17 @@ def open_handle(handle):
     return base + handle["offset"]
 
 
+def overwrite_freed():
+    """Fills what torch keeps of freed memory with bytes 0x7f."""
+    for segment in torch.cuda.memory_snapshot():
+        address = segment["address"]
+        for block in segment["blocks"]:
+            if block["state"] == "inactive":
+                bytes_at(address, block["size"]).fill_(0x7F)
+            address += block["size"]
+    torch.cuda.synchronize()
+
+
 def close_handles():
     """Unmaps what other processes exported; memory of a process that has ended is given back by that."""
     _imported.clear()

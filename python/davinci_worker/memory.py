@@ -10,6 +10,7 @@ import torch
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 _M_MMAP_MAX = -4
+_M_PERTURB = -6
 _LARGE_BLOCK = 1 << 25  # bytes; the most that glibc takes for a threshold
 
 # Of a device: what lies between the calls of a window (window.py) takes no more than this part of its memory.
@@ -32,6 +33,14 @@ def keep_freed():
     if mallopt is not None:
         mallopt(_M_MMAP_MAX, 0)
         mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
+
+
+def overwrite_freed():
+    """From here on glibc fills what is freed, and what is allocated, with a pattern: uninitialised memory of one candidate must not be an
+    earlier one's answer."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_PERTURB, 0x7F)
 
 
 def return_large_blocks():

@@ -1,6 +1,8 @@
-"""What one task could leave behind for the next in a process that serves several: changed settings of torch, hooks,
+"""What one task, or one candidate, could leave behind for the next in a process that serves several: changed settings of torch, hooks,
 registered operators, threads, functions put in the place of others. A process in which any of it differs is ended."""
 
+import builtins
+import math
 import os
 import sys
 import threading
@@ -33,21 +35,36 @@ def _settings():
     )
 
 
-def _callables():
-    return {(owner, name): value for owner in _owners() for name, value in list(vars(owner).items()) if callable(value)}
+def of_kernels():
+    """Whose functions a candidate of kernels uses, besides torch's."""
+    owners = [builtins, math]
+    try:
+        import triton
+        import triton.language
+        from triton.runtime import autotuner, jit
+
+        owners += [triton, triton.language, triton.language.core, jit.JITFunction, autotuner.Autotuner]
+    except (ImportError, AttributeError):
+        pass
+    return owners
+
+
+def _callables(further):
+    return {(owner, name): value for owner in (*_owners(), *further) for name, value in list(vars(owner).items()) if callable(value)}
 
 
 class Snapshot:
-    """Of this process, before it has run any user code."""
+    """Of this process, before it has run any user code; ``further`` are modules and classes that are looked at as well."""
 
-    def __init__(self):
-        self._callables = _callables()
+    def __init__(self, further=()):
+        self._further = tuple(further)
+        self._callables = _callables(self._further)
         self._settings = _settings()
 
     def holds(self):
         """Whether all is as it was. A module of torch that has been imported since is no change, a method that has come to a
         class is."""
-        now = _callables()
+        now = _callables(self._further)
         return (_settings() == self._settings
                 and all(now.get(place) is value for place, value in self._callables.items())
                 and all(place in self._callables for place in now if isinstance(place[0], type)))

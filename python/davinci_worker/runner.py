@@ -142,6 +142,7 @@ class Runner:
         self._guard = lambda model: model
         self._placement = placement.Placement()
         self._snapshot = None
+        self._shared_by_candidates = False
         self._sleepers = []
         torch.set_grad_enabled(False)
 
@@ -195,6 +196,10 @@ class Runner:
             self._user_code, self._guard = compile_only.user_code, compile_only.guarded
         if self._cuda:
             torch.cuda.synchronize()  # the only device that this process sees
+        if message.get("shared"):  # this process may serve another candidate later
+            self._shared_by_candidates = True
+            memory.overwrite_freed()
+            self._snapshot = self._snapshot or process_state.Snapshot(process_state.of_kernels())
         if "source" in message:  # a reference: this process may serve another one later
             self._user_code = lambda: on_target.OnTarget("cuda" if self._cuda else "cpu")
             self._snapshot = self._snapshot or process_state.Snapshot()
@@ -316,7 +321,7 @@ class Runner:
         return {"ok": {}}
 
     def _op_forget(self, message, fds):
-        """Between two references: lets go of all that belonged to the last one. ``clean``: nothing of it is left."""
+        """Between two references, or candidates: lets go of all that belonged to the last one. ``clean``: nothing of it is left."""
         self._factory = self._model = self._held = self._told = self._known = self._blob = self._skeleton = None
         self._models.clear()
         self._plans.clear()
@@ -327,7 +332,9 @@ class Runner:
 
             torch.cuda.synchronize()
             device.close_handles()
-        return {"ok": {"clean": source.forget_task(self._snapshot)}}
+        self._contiguous, self._wanted, self._padding, self._shift = [], [], None, 0
+        forget = source.forget_candidate if self._shared_by_candidates else source.forget_task
+        return {"ok": {"clean": forget(self._snapshot)}}
 
     def _op_sleepers(self, message, fds):
         """Has so many threads that only sleep: what the supervisor pays for waking and stopping them is then measured."""

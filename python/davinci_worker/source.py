@@ -11,6 +11,9 @@ import sys
 import torch
 
 
+_MOST_KEPT_BYTES = 1 << 30  # of a device, by a process between two candidates
+
+
 class SourceError(Exception):
     """The file does not keep its contract; ``kind`` is an outcome name of the evaluation schema."""
 
@@ -104,16 +107,36 @@ def load_module(path, name, module_globals=None, text=None, imports=None):
 
 def forget_task(snapshot):
     """Ends what the module of a task kept alive; whether the process is then as ``snapshot`` saw it."""
-    module = sys.modules.pop("davinci_task", None)
-    if module is not None:
-        linecache.cache.pop(module.__file__, None)
-    del module
-    gc.collect()
+    _drop_module("davinci_task")
     if torch.cuda.is_initialized():
         torch.cuda.synchronize()
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
     return snapshot is not None and snapshot.holds()
+
+
+def forget_candidate(snapshot):
+    """The same of a candidate. Its device memory stays with the process, for the oracle may have it mapped, and holds a pattern from here on:
+    the next candidate's uninitialised memory must not be an earlier one's answer."""
+    _drop_module("candidate")
+    fits = True
+    if torch.cuda.is_initialized():
+        from davinci_worker import device
+
+        torch.cuda.synchronize()
+        fits = torch.cuda.memory_reserved() <= _MOST_KEPT_BYTES
+        if fits:
+            device.overwrite_freed()
+            torch.cuda.reset_peak_memory_stats()
+    return fits and snapshot is not None and snapshot.holds()
+
+
+def _drop_module(name):
+    module = sys.modules.pop(name, None)
+    if module is not None:
+        linecache.cache.pop(module.__file__, None)
+    del module
+    gc.collect()
 
 
 def set_globals(module, values):

@@ -84,13 +84,15 @@ def problem(name, document):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--davinci", required=True)
+    parser.add_argument("--protocol", default="davinci")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="davinci-compile-only") as folder:
         jobs, out = pathlib.Path(folder) / "jobs.jsonl", pathlib.Path(folder) / "out.jsonl"
         jobs.write_text("".join(
             json.dumps({"id": name, "reference": str(HERE / f"{task}.py"), "candidate": str(HERE / "candidates" / f"{candidate}.py")}) + "\n"
             for name in EXPECTED for task, candidate in [OTHERS.get(name, ("task", name))]))
-        done = subprocess.run([options.davinci, "judge", "--batch", str(jobs), "--out", str(out), "-t", "cuda", "-j", "2"],
+        done = subprocess.run([options.davinci, "judge", "--batch", str(jobs), "--out", str(out), "-t", "cuda", "-p", options.protocol,
+                               "-j", "2"],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
         documents = {d["id"]: d for d in map(json.loads, out.read_text().splitlines())} if out.exists() else {}
     if documents and not any("no_device" in d["provenance"] for d in documents.values()):

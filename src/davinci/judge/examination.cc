@@ -10,6 +10,7 @@
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/runner_pool.h"
 #include "davinci/judge/sandbox_policies.h"
+#include "davinci/judge/shared_process.h"
 #include "davinci/judge/untrusted_json.h"
 
 namespace davinci::judge {
@@ -18,6 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr double kLockTimeoutSeconds = 10;
+constexpr double kForgetTimeoutSeconds = 10;
 constexpr uint64_t kMostPadding = 1 << 21;  // bytes: a huge page
 // Raise it when the parts of device_memory.h or the oracle's estimate become others.
 constexpr int kFootprintVersion = 3;
@@ -55,6 +57,7 @@ Result<Evaluation> Examination::Contained(Result<Evaluation> (Examination::*exam
     }
   };
   auto evaluation = guarded();
+  if (evaluation.ok() && SharesProcess()) LetGoOfCandidate(&*evaluation);
   ReturnSession(evaluation.ok());
   return evaluation;
 }
@@ -205,12 +208,46 @@ Result<bool> Examination::StartRoles() {
   return true;
 }
 
+// On the cpu target a fork costs less than a doubt.
+bool Examination::SharesProcess() const {
+  const bool is_slow_to_start = job_.target == Target::kCuda || job_.compile_only;
+  return protocol_.staged && is_slow_to_start && !job_.alone &&
+         candidate_imports_.visible.empty() && candidate_imports_.names.empty() &&
+         MayShareProcess(job_.candidate);
+}
+
+void Examination::LetGoOfCandidate(Evaluation* evaluation) {
+  if (!candidate_.runner || !loaded_) return;
+  // What is freed is overwritten on the device, while nothing is timed there.
+  if (job_.target == Target::kCuda && !ShareDevice().ok()) return;
+  json& process = evaluation->provenance["process"];
+  process["served"] = served_;
+  // Who lives and has said nothing wrong may serve the next one.
+  const bool clean = !candidate_.runner->process().WaitForDeath() &&
+                     candidate_.runner->Forget(kForgetTimeoutSeconds) &&
+                     candidate_.runner->process().OtherProcesses().empty();
+  process["clean"] = clean;
+  if (!clean || !WhyJudgedAlone(*evaluation).empty() || served_ + 1 >= kMostServed) return;
+  candidate_home_.runner = std::move(candidate_.runner);
+  candidate_home_.served = served_ + 1;
+  context_.runner_pool->GiveBack(job_.target, job_.compile_only, protocol_.device_connections,
+                                 std::move(candidate_home_));
+}
+
 Status Examination::StartCandidate() {
-  DAVINCI_ASSIGN_OR_RETURN(
-      candidate_home_,
-      context_.runner_pool->Take(job_.target, job_.compile_only, protocol_.device_connections,
-                                 task::WithoutTask(candidate_imports_.visible, task_.files),
-                                 candidate_imports_.names));
+  if (SharesProcess()) {
+    DAVINCI_ASSIGN_OR_RETURN(candidate_home_,
+                             context_.runner_pool->TakeShared(job_.target, job_.compile_only,
+                                                              protocol_.device_connections));
+    served_ = candidate_home_.served;
+    said_before_ = candidate_home_.runner->process().OutputBytes();
+  } else {
+    DAVINCI_ASSIGN_OR_RETURN(
+        candidate_home_,
+        context_.runner_pool->Take(job_.target, job_.compile_only, protocol_.device_connections,
+                                   task::WithoutTask(candidate_imports_.visible, task_.files),
+                                   candidate_imports_.names));
+  }
   candidate_.runner = std::move(candidate_home_.runner);
   candidate_.runner->process().SetMemoryLimit(MemoryBytes());
   CompileLimits compiling;
@@ -220,13 +257,15 @@ Status Examination::StartCandidate() {
 }
 
 void Examination::PostCandidate() {
-  candidate_.runner->Post({{"op", "load"},
-                           {"path", candidate_home_.source_path().string()},
-                           {"entry", task_.candidate_entry},
-                           {"function", task_.candidate_function},
-                           {"module", "candidate"},
-                           {"imports", ToJson(candidate_imports_)},
-                           {"compile_only", job_.compile_only ? CompileOnlyOptions() : json()}});
+  json load = {{"op", "load"},
+               {"path", candidate_home_.source_path().string()},
+               {"entry", task_.candidate_entry},
+               {"function", task_.candidate_function},
+               {"module", "candidate"},
+               {"imports", ToJson(candidate_imports_)},
+               {"compile_only", job_.compile_only ? CompileOnlyOptions() : json()}};
+  if (SharesProcess()) load["shared"] = true;
+  candidate_.runner->Post(load);
 }
 
 // The reference is loaded by both of its roles at once, and while a candidate starts.
@@ -561,7 +600,9 @@ Result<bool> Examination::LockLate() {
 
 Result<bool> Examination::Lock() {
   Runner& runner = *candidate_.runner;
-  if (!context_.options.unsafe_no_sandbox) {
+  // A process that serves others compiles for them, too: helpers are then looked for after each
+  // call.
+  if (!context_.options.unsafe_no_sandbox && !SharesProcess()) {
     // The baseline needs no lock: it is the reference. The candidate's lock is verified from
     // outside.
     const int before = runner.process().NumSeccompFilters();
@@ -577,17 +618,20 @@ Result<bool> Examination::Lock() {
       return Verdict(std::move(failure));
     }
   }
-  if (auto others = runner.process().OtherProcesses(); !others.empty()) {
-    Failure failure{
-        Outcome::kPolicyViolation,
-        fmt::format("the candidate left {} process(es) running; helper processes are not "
-                    "allowed when calls are timed",
-                    others.size()),
-        {}};
-    failure.evidence["rule"] = "helper_process";
-    return Verdict(std::move(failure));
-  }
+  if (auto failure = HelperProcesses()) return Verdict(std::move(*failure));
   return true;
+}
+
+std::optional<Failure> Examination::HelperProcesses() const {
+  const auto others = candidate_.runner->process().OtherProcesses();
+  if (others.empty()) return std::nullopt;
+  Failure failure{Outcome::kPolicyViolation,
+                  fmt::format("the candidate left {} process(es) running; helper processes are not "
+                              "allowed when calls are timed",
+                              others.size()),
+                  {}};
+  failure.evidence["rule"] = "helper_process";
+  return failure;
 }
 
 std::string Examination::DeviceKey() const {

@@ -47,6 +47,8 @@ struct Job : EvaluationRequest {
   int compile_only_arch =
       90;  // compute capability that kernels are compiled for then, major * 10 + minor
   int compile_only_try = 0;  // 0: at the task's own size where it fits, then at ever smaller ones
+  // Not in a process that serves others (shared_process.h).
+  bool alone = false;
   // Whose sizes the reference is traced at: a device's on a machine without one, too.
   std::optional<Target> sizes_of = std::nullopt;
 };
@@ -209,10 +211,15 @@ class Examination {
   // A process for the candidate and its source; what it is asked to load.
   Status StartCandidate();
   void PostCandidate();
+  bool SharesProcess() const;
+  // The candidate's process lets go of it and goes back to where others get it; what became of that
+  // is part of the provenance.
+  void LetGoOfCandidate(Evaluation* evaluation);
   Result<bool> LoadCandidate();
   Result<bool> LockEarly();
   Result<bool> LockLate();
   Result<bool> Lock();
+  std::optional<Failure> HelperProcesses() const;
   Result<bool> CheckCorrectness();
   Result<bool> MeasureTime();
   // Seconds of a small kernel's turn on the device, in the middle of several.
@@ -406,6 +413,8 @@ class Examination {
   std::vector<Launch> launches_ = std::vector<Launch>(1);  // that of launch_ is empty
   size_t launch_ = 0;
   task::LocalImports candidate_imports_;
+  int served_ = 0;                           // candidates that its process served before this one
+  int64_t said_before_ = 0;                  // bytes that it had written by then
   std::map<int, nlohmann::json> handovers_;  // by variant; see KeepHandover()
   std::optional<Answer> loaded_;             // what came of loading the candidate, once asked
   bool uses_triton_ = false;

@@ -372,6 +372,8 @@ json Examination::Verified(const json& found, std::optional<Failure>* broken) {
 }
 
 std::optional<Failure> Examination::CheckOutside(const Timed& timed) const {
+  if (SharesProcess() && timed.side == Side::kCandidate && !job_.compile_only)
+    if (auto helpers = HelperProcesses()) return helpers;
   if (timed.outside_cpu_ns.empty()) return std::nullopt;
   const int64_t worst = timed.outside_cpu_ns.back();
   if (worst <= kMaxOutsideCpuNs) return std::nullopt;

@@ -46,9 +46,10 @@ void Examination::CollectEvidence() {
   if (candidate_.runner) {
     worker::Process& process = candidate_.runner->process();
     evidence["sandbox"] = candidate_.runner->sandbox_report();
-    evidence["output_bytes"] = process.OutputBytes();
+    const int64_t said = process.OutputBytes() - said_before_;
+    evidence["output_bytes"] = said;
     if (const std::string tail = process.OutputTail();
-        !tail.empty() && !evidence.contains("output_tail"))
+        !tail.empty() && said > 0 && !evidence.contains("output_tail"))
       evidence["output_tail"] = ElideMiddle(tail, 2000);
     if (!process.WaitForDeath() && evaluation_.correct == true) {
       evidence["threads"] = process.NumThreads();
@@ -58,7 +59,8 @@ void Examination::CollectEvidence() {
         if (path.starts_with(cache))
           libraries.push_back(std::filesystem::path(path).filename().string());
       evidence["candidate_libraries"] = std::move(libraries);
-      if (job_.target == Target::kCuda && !job_.compile_only)  // others may be timed meanwhile
+      const bool profiled = !protocol_.staged && job_.target == Target::kCuda && !job_.compile_only;
+      if (profiled)  // others may be timed meanwhile
         (void)candidate_.runner->AskFrozen({{"op", "warm_profiler"}}, ProfileTimeout());
       if (!ShareDevice().ok()) return;
       CollectHotTimes();
@@ -118,6 +120,8 @@ void Examination::CollectHotTimes() {
 // Reported by the runner about itself: good for labels, never for a verdict.
 void Examination::CollectProfile() {
   if (candidate_.built_variant != 0 || last_args_.empty()) return;
+  // What records a process's launches slows them for ever after, and others are timed in it.
+  if (protocol_.staged && job_.target == Target::kCuda) return;
   const auto request = [&](Side side) {
     return json{{"op", "profile"},
                 {"args", last_args_},

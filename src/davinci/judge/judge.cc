@@ -21,6 +21,7 @@
 #include "davinci/judge/machine_state.h"
 #include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
+#include "davinci/judge/shared_process.h"
 #include "davinci/judge/slow_calls.h"
 #include "davinci/judge/timing_cores.h"
 #include "davinci/judge/trial.h"
@@ -297,8 +298,19 @@ Result<Evaluation> Judge::EvaluateAgainst(const EvaluationRequest& request) {
 }
 
 Result<Evaluation> Judge::EvaluateOnce(const EvaluationRequest& request, MemoryBudget budget) {
+  auto evaluation = EvaluateIn(request, budget, false);
+  if (!evaluation.ok()) return evaluation;
+  const std::string why = WhyJudgedAlone(*evaluation);
+  if (why.empty()) return evaluation;
+  evaluation = EvaluateIn(request, budget, true);
+  if (evaluation.ok()) evaluation->provenance["process"] = {{"served", 0}, {"again", why}};
+  return evaluation;
+}
+
+Result<Evaluation> Judge::EvaluateIn(const EvaluationRequest& request, MemoryBudget budget,
+                                     bool alone) {
   const task::Task& task = *request.task;
-  const std::string& source = request.candidate;
+  const std::string source = request.Text();
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(request.protocol));
   json limits = OverrideLimits(impl_->options, &protocol);
   if (request.target == Target::kCpu && impl_->options.memory_bytes <= 0) {
@@ -329,6 +341,8 @@ Result<Evaluation> Judge::EvaluateOnce(const EvaluationRequest& request, MemoryB
   } else {
     DAVINCI_ASSIGN_OR_RETURN(const JudgeContext* context, impl_->Ready());
     Job job{request};
+    job.candidate = source;
+    job.alone = alone;
     if (request.target == Target::kCuda && impl_->device.empty()) {
       job.target = Target::kCpu;
       job.compile_only = true;

@@ -85,7 +85,9 @@ class Judge {
   explicit Judge(std::unique_ptr<Impl> impl);
   // `request` has one baseline.
   Result<Evaluation> EvaluateAgainst(const EvaluationRequest& request);
+  // Judged again in a process of its own where a shared one leaves doubt.
   Result<Evaluation> EvaluateOnce(const EvaluationRequest& request, MemoryBudget budget);
+  Result<Evaluation> EvaluateIn(const EvaluationRequest& request, MemoryBudget budget, bool alone);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,6 +1,7 @@
 #include "davinci/judge/protocol.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -62,6 +63,17 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     protocol.interpreter_budget_seconds = 2.5;
     return protocol;
   }
+  if (name == "staged") {
+    DAVINCI_ASSIGN_OR_RETURN(protocol, ProtocolByName("screening"));
+    protocol.name = name;
+    protocol.staged = true;
+    protocol.min_pairs = 6;
+    protocol.max_pairs = 8;
+    protocol.window_calls = 6;
+    protocol.timing_budget_seconds = 0.1;
+    protocol.target_half_width = 0.1;
+    return protocol;
+  }
   if (name == "kernelbench") {
     for (int trial = 0; trial < kPublishedTrials; ++trial)
       protocol.steps.push_back({fmt::format("published-{}", trial)});
@@ -72,9 +84,11 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     return protocol;
   }
   return InvalidArgument(
-      fmt::format("unknown protocol \"{}\"; known: davinci, screening, kernelbench", name));
+      fmt::format("unknown protocol \"{}\"; known: {}", name, fmt::join(ProtocolNames(), ", ")));
 }
 
-std::vector<std::string> ProtocolNames() { return {"davinci", "screening", "kernelbench"}; }
+std::vector<std::string> ProtocolNames() {
+  return {"davinci", "screening", "staged", "kernelbench"};
+}
 
 }  // namespace davinci::judge

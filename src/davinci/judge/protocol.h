@@ -31,6 +31,11 @@ struct Protocol {
   // weights as initialised after seed 42, trials with seeds derived from 42, torch.allclose against
   // the reference's own output. Timing stays ours.
   bool published = false;
+  // A first look for training (docs/judge.md, "Staged"): comments are left out before a candidate
+  // is judged, a candidate may run in a process that has served others (shared_process.h), and
+  // nothing is profiled on a device. Who pays by it confirms by another protocol what it pays most
+  // for.
+  bool staged = false;
   // Report the published rule's opinion, and whether NaN gets through, beside the verdict.
   bool second_opinion = true;
 
@@ -87,8 +92,9 @@ struct Protocol {
 // machines so much that who exceeds it is stopped before others lack memory.
 int64_t MemoryWithin(int64_t limit_bytes, int64_t machine_bytes);
 
-// "davinci" (full), "screening" (training: same guarantees, fewer samples), "kernelbench"
-// (published seeds and tolerances).
+// "davinci" (full), "screening" (training: same guarantees, fewer samples), "staged" (training with
+// confirmation: the fewest samples, shared processes), "kernelbench" (published seeds and
+// tolerances).
 inline constexpr uint64_t kPublishedSeed = 42;
 // atol = rtol of the published rule: 1e-4 for fp32 (and tf32), 1e-2 for fp16 and bf16; nothing for
 // fp64, which it does not know.

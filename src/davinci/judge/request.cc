@@ -4,6 +4,7 @@
 
 #include "davinci/base/hash.h"
 #include "davinci/judge/protocol.h"
+#include "davinci/score/python_words.h"
 
 namespace davinci::judge {
 namespace {
@@ -12,13 +13,18 @@ constexpr uint64_t kMaxCandidateBytes = 1u << 20;
 
 }  // namespace
 
+std::string EvaluationRequest::Text() const {
+  const auto known = ProtocolByName(protocol);
+  return known.ok() && known->staged ? score::WithoutComments(candidate) : candidate;
+}
+
 std::string EvaluationRequest::Hash() const {
   const auto known = ProtocolByName(protocol);
   Sha256 hash;
   if (repetition > 0) hash.Field("repetition").Field(std::to_string(repetition));
   if (export_of) hash.Field("export");
   return hash.Field(task == nullptr ? "" : task->hash)
-      .Field(candidate)
+      .Field(Text())
       .Field(TargetName(target))
       .Field(LanguageName(language))
       .Field(protocol)

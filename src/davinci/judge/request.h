@@ -50,6 +50,8 @@ struct EvaluationRequest {
   // way, before those that wait for it are answered.
   std::function<void(const ServiceReply&)> on_judged;
 
+  // The text that is judged: the candidate's, without comments where the protocol leaves them out.
+  std::string Text() const;
   // Content hash of the task and of every option that can change the verdict.
   std::string Hash() const;
 };

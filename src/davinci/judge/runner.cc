@@ -314,6 +314,11 @@ bool Runner::Forget(double timeout_seconds) {
   last_structure_.clear();
   last_outputs_.clear();
   exports_.clear();
+  built_.clear();
+  num_builds_ = 0;
+  compile_seconds_ = 0;
+  last_build_timed_out_ = false;
+  machine_lacks_.clear();
   EndCalls();
   return !answer.failure && FlagIn(answer.ok, "clean");
 }

@@ -155,7 +155,7 @@ class Runner {
   Answer FinishFrozen(double timeout_seconds);
   Answer AskFrozen(const nlohmann::json& message, double timeout_seconds,
                    std::span<const int> fds = {});
-  // Between two references: the process forgets the last one and runs freely again. False when
+  // Between two modules: the process forgets the last one and runs freely again. False when
   // something of it is left, or the process did not answer; then it must not be used again.
   bool Forget(double timeout_seconds);
   // Thaws for good; call before asking for evidence after the last timed call.

@@ -1,6 +1,7 @@
 #include "davinci/judge/runner_pool.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "davinci/judge/sandbox_policies.h"
@@ -88,6 +89,32 @@ Result<PrewarmedRunner> RunnerPool::Take(Target target, bool compile_only, int c
   return Make(target, RunnerKind::kCandidate, connections);
 }
 
+Result<PrewarmedRunner> RunnerPool::TakeShared(Target target, bool compile_only, int connections) {
+  const std::tuple kind(target, compile_only, connections);
+  for (;;) {
+    PrewarmedRunner found;  // ended outside the lock where it is of no use any more
+    {
+      std::lock_guard lock(mutex_);
+      const auto used = std::ranges::find(used_, kind, &Used::kind);
+      if (used == used_.end()) break;
+      found = std::move(used->runner);
+      used_.erase(used);
+    }
+    if (!found.runner->process().WaitForDeath()) return found;
+  }
+  return Take(target, compile_only, connections);
+}
+
+void RunnerPool::GiveBack(Target target, bool compile_only, int connections,
+                          PrewarmedRunner runner) {
+  std::optional<PrewarmedRunner> ended;  // outside the lock
+  std::lock_guard lock(mutex_);
+  used_.push_front({{target, compile_only, connections}, std::move(runner)});
+  if (used_.size() <= kept_) return;
+  ended = std::move(used_.back().runner);
+  used_.pop_back();
+}
+
 void RunnerPool::Begin() {
   for (size_t i = std::min(kept_, kMostPreparing); i > 0; --i)
     threads_.emplace_back([this](const std::stop_token& stop) { Prepare(stop); });
@@ -124,10 +151,12 @@ void RunnerPool::Prepare(const std::stop_token& stop) {
 
 void RunnerPool::Clear() {
   std::deque<PrewarmedRunner> ended;  // outside the lock
+  std::deque<Used> used;
   std::unique_lock lock(mutex_);
   wanted_ = false;
   while (preparing_ > 0) changed_.wait(lock);
   ended.swap(ready_);
+  used.swap(used_);
 }
 
 }  // namespace davinci::judge

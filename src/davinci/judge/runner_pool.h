@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "davinci/base/status.h"
@@ -47,10 +48,18 @@ class RunnerPool {
   Result<PrewarmedRunner> Take(Target target, bool compile_only, int connections,
                                const std::vector<std::string>& visible = {},
                                const std::vector<std::string>& imports = {});
-  // Ends the prepared ones; no more are prepared until the next Take().
+  // The same for a candidate that may share a process, which may have served others.
+  Result<PrewarmedRunner> TakeShared(Target target, bool compile_only, int connections);
+  // One that has let go of its candidate, for the next TakeShared() that asks for the same.
+  void GiveBack(Target target, bool compile_only, int connections, PrewarmedRunner runner);
+  // Ends the prepared ones and those given back; no more are prepared until the next Take().
   void Clear();
 
  private:
+  struct Used {
+    std::tuple<Target, bool, int> kind;
+    PrewarmedRunner runner;
+  };
   Result<PrewarmedRunner> Make(Target target, RunnerKind kind, int connections,
                                const std::vector<std::string>& visible = {},
                                const std::vector<std::string>& imports = {}) const;
@@ -62,6 +71,7 @@ class RunnerPool {
   std::mutex mutex_;
   std::condition_variable_any changed_;  // with mutex_
   std::deque<PrewarmedRunner> ready_;    // guarded by mutex_; all with connections_
+  std::deque<Used> used_;                // guarded by mutex_; the one given back last in front
   int connections_ = 0;                  // guarded by mutex_; of the last caller
   int taken_ = 0;                        // guarded by mutex_
   int preparing_ = 0;                    // guarded by mutex_

@@ -72,6 +72,18 @@ TEST(EvaluationRequest, TheHashIsOfWhatIsAskedNotOfHowItIsServed) {
   for (const EvaluationRequest& other : others) EXPECT_NE(request.Hash(), other.Hash());
 }
 
+TEST(EvaluationRequest, CandidatesThatDifferInCommentsAreOneWhereTheProtocolLeavesThemOut) {
+  EvaluationRequest numbered = Asking("# 0001\nx = 1  # one\n");
+  EvaluationRequest other = Asking("# 0002\nx = 1\n");
+  EXPECT_NE(numbered.Hash(), other.Hash());
+  EXPECT_EQ(numbered.Text(), numbered.candidate);
+  numbered.protocol = other.protocol = "staged";
+  EXPECT_EQ(numbered.Hash(), other.Hash());
+  EXPECT_EQ(numbered.Text(), "\nx = 1\n") << "what is hashed is what runs, on the same lines";
+  other.candidate = "# 0002\nx = 2\n";
+  EXPECT_NE(numbered.Hash(), other.Hash());
+}
+
 TEST(LocalService, OnlyWhatIsOursIsTriedAgainAndOnce) {
   Lane lane("judge", 1);
   Scripted recovers({Unavailable("died"), Of(Outcome::kOk)});

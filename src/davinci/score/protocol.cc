@@ -70,8 +70,9 @@ std::vector<std::string> NotesOf(const CollectedRun& run) {
   for (const auto& [name, count] : timed_under) {
     // What the numbers of record are measured under goes without saying.
     if (timed_under.size() > 1 || name != "davinci")
-      notes.push_back(fmt::format("{} speedups of this log were measured under {}{}", count, name,
-                                  name == "screening" ? " (few calls, wide intervals)" : ""));
+      notes.push_back(fmt::format(
+          "{} speedups of this log were measured under {}{}", count, name,
+          name == "screening" || name == "staged" ? " (few calls, wide intervals)" : ""));
   }
   if (only_pytorch > 0)
     notes.push_back(fmt::format(
