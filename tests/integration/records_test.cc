@@ -195,6 +195,34 @@ TEST_F(RecordsTest, AJudgeThatFailsCostsOneTurnAndIsNotAskedAgain) {
   EXPECT_EQ(evaluator_.num_calls, judged);
 }
 
+TEST_F(RecordsTest, TheBestOfAGroupIsPaidAfterConfirmationAlone) {
+  scenario_.recipe.step.paid.best = 1;
+  scenario_.recipe.step.paid_protocol = "davinci";
+  scenario_.recipe.step.final_protocol = "screening";
+  evaluator_.after = [](const judge::EvaluationRequest& request, Evaluation* evaluation) {
+    evaluation->provenance["protocol"] = request.protocol;
+    const bool fooled = request.candidate.find("rows in tiles") != std::string::npos;
+    if (fooled && request.protocol == "davinci")
+      evaluation->speedup = Speedup{1.05, 1.0, 1.1, false, request.baseline};
+  };
+  const auto result = Execute();
+  ASSERT_TRUE(result.finished()) << result.trouble.ToString();
+  std::map<std::string, double> paid;
+  for (const report::TaskView& task : result.view.tasks)
+    for (const Trajectory& trajectory : task.trajectories)
+      for (const Turn& turn : trajectory.turns)
+        if (turn.evaluation.provenance.value("protocol", "") == "davinci")
+          paid[ToString(turn.id)] = turn.evaluation.speedup->median;
+  // One of each task and turn, and the next in line where the first lost its place.
+  EXPECT_EQ(paid.size(), 5u);
+  EXPECT_EQ(paid.at("alpha@1#s1r0t1"), 1.5);
+  EXPECT_EQ(paid.at("alpha@1#s1r0t2"), 1.05);
+  EXPECT_EQ(paid.at("alpha@1#s1r3t2"), 1.3);
+  const int judged = evaluator_.num_calls;
+  EXPECT_TRUE(Execute().finished());
+  EXPECT_EQ(evaluator_.num_calls, judged) << "payments are units of the run";
+}
+
 TEST_F(RecordsTest, AJudgeThatAlwaysFailsEndsTheRun) {
   evaluator_.before = [](const judge::EvaluationRequest& request) {
     return request.candidate.find("# verdict") != std::string::npos ? Internal("no compiler")

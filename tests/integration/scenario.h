@@ -33,6 +33,8 @@ class ScriptedEvaluator : public judge::Judges {
   std::atomic<bool> wrong_afresh = false;  // certification finds a mismatch
   // Called before the verdict; a Status instead of one when it returns such.
   std::function<Status(const judge::EvaluationRequest&)> before;
+  // May change a verdict that was found correct.
+  std::function<void(const judge::EvaluationRequest&, Evaluation*)> after;
 
  private:
   const int delay_ms_;

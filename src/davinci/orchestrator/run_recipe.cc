@@ -233,6 +233,15 @@ void Reader::ReadJudge() {
   reader_.ReadChoice("judge.turn_protocol", &step.turn_protocol, protocols);
   reader_.ReadChoice("judge.final_protocol", &step.final_protocol, protocols);
   Number("judge.finalists", &step.finalists, 1, 100);
+  Number("judge.paid_best", &step.paid.best, 0, 1000);
+  reader_.ReadChoice("judge.paid_protocol", &step.paid_protocol, protocols);
+  Number("judge.audit_share", &step.paid.audit_share, 0, 1);
+  reader_.ReadChoice("judge.audit_protocol", &step.audit_protocol, protocols);
+  for (const auto& [key, protocol] : {std::pair{"judge.paid_protocol", &step.paid_protocol},
+                                      {"judge.audit_protocol", &step.audit_protocol},
+                                      {"judge.final_protocol", &step.final_protocol}})
+    if (*protocol == "staged")
+      reader_.Problem(key, "must not be \"staged\": it is what others confirm");
   Number("judge.in_flight", &judge.in_flight, 0, 1024);
   Number("judge.threads", &judge.threads, 0, 4096);
   reader_.Read("judge.devices", &judge.devices);
@@ -357,6 +366,14 @@ std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
   put("judge.turn_protocol", s.turn_protocol);
   put("judge.final_protocol", s.final_protocol);
   put("judge.finalists", s.finalists);
+  if (s.paid.best > 0) {
+    put("judge.paid_best", s.paid.best);
+    put("judge.paid_protocol", s.paid_protocol);
+  }
+  if (s.paid.audit_share > 0) {
+    put("judge.audit_share", s.paid.audit_share);
+    put("judge.audit_protocol", s.audit_protocol);
+  }
   put("learn.enabled", s.learn);
   put("learn.tasks_per_step", recipe.tasks_per_step);
   put("trigger.min_gain", s.trigger.min_gain);

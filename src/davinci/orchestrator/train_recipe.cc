@@ -205,6 +205,15 @@ class Reader {
         reader_.Problem(table + ".temperature",
                         "must be that of policy: they are trained in one update");
     }
+    if (step.turn_protocol == "staged" && step.paid.best < 1)
+      reader_.Problem("judge.paid_best",
+                      "must be 1 at least with judge.turn_protocol \"staged\": no reward among a "
+                      "group's best is paid without confirmation");
+    if (step.turn_protocol == "staged" && step.target == Target::kCuda &&
+        (made_.algorithm.reward.coverage_weight > 0 || made_.algorithm.profile_rejection))
+      reader_.Problem("judge.turn_protocol",
+                      "\"staged\" does not profile kernels on a device; set "
+                      "reward.coverage_weight = 0 and profile_rejection.enabled = false");
     if (!step.logprobs)
       reader_.Problem("llm.logprobs", "must be true: training compares with them");
     if (step.strategy == "davinci" && step.conversation != rollout::ConversationMode::kAppendOnly)

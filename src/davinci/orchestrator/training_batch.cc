@@ -7,6 +7,7 @@
 
 #include "davinci/data/turn_facts.h"
 #include "davinci/rollout/model_calls.h"
+#include "davinci/rollout/paid_turns.h"
 
 namespace davinci::orchestrator {
 namespace {
@@ -50,6 +51,11 @@ class Builder {
     PolicyAdvantages(rollouts);
     DAVINCI_RETURN_IF_ERROR(AddSelection(outcome, rollouts));
     DAVINCI_RETURN_IF_ERROR(AddSummaries(outcome));
+    for (const rollout::PaidCheck& check : outcome.paid_checks) {
+      if (check.second.outcome == Outcome::kJudgeError) continue;
+      (check.audited ? audits_agree_ : payments_agree_)
+          .Add(rollout::Agree(check.first, check.second) ? 1 : 0);
+    }
     tasks_.push_back({outcome.task, std::move(rollouts)});
     return Status::Ok();
   }
@@ -66,6 +72,12 @@ class Builder {
     figures["turns/faster"] = faster_.value();
     figures["turns/judge_failed"] = failed_.value();
     figures["turns/untrained"] = untrained_.value();
+    for (const auto& [name, agree] :
+         {std::pair{"paid", &payments_agree_}, {"audit", &audits_agree_}}) {
+      if (agree->count == 0) continue;
+      figures[fmt::format("{}/judged_again", name)] = static_cast<double>(agree->count);
+      figures[fmt::format("{}/agree", name)] = agree->value();
+    }
     return std::move(batch_);
   }
 
@@ -304,6 +316,7 @@ class Builder {
   TrainingBatch batch_;
   std::vector<std::pair<std::string, std::vector<Scored>>> tasks_;
   Mean reward_, best_, selection_, summary_, correct_, faster_, failed_, untrained_;
+  Mean payments_agree_, audits_agree_;
   double coverage_ = 0;
 };
 

@@ -11,7 +11,8 @@
 namespace davinci::rollout {
 
 // The violation of a candidate that need not be judged: written in another language than the one
-// that `require_language` asks for. Nothing otherwise.
+// that `require_language` asks for; under the protocol "staged" also a text without a kernel where
+// `require_own_kernel` asks for one. Nothing otherwise.
 std::optional<Evaluation> RefuseUnjudged(const StepSettings& settings, Language written_in);
 
 // Labels a candidate that is only PyTorch; with `require_own_kernel` a correct one becomes a policy

@@ -65,6 +65,12 @@ struct VerificationSettings {
   agent::AdmissionOptions admission;
 };
 
+// Which turns are judged again before they are paid for (paid_turns.h).
+struct PaidTurnSettings {
+  int best = 0;            // of each group; 0: none
+  double audit_share = 0;  // of all judged turns; the run's seed and the turn's name decide
+};
+
 struct StepSettings {
   Target target = Target::kCpu;
   Language language = Language::kCpp;
@@ -110,6 +116,9 @@ struct StepSettings {
   std::string turn_protocol = "screening";
   std::string final_protocol = "davinci";
   int finalists = 2;  // kernels per task that are judged under final_protocol
+  PaidTurnSettings paid;
+  std::string paid_protocol = "screening";  // of turns that are among the best of their group …
+  std::string audit_protocol = "davinci";   // … and of those that are drawn
   int keep_best = 5;  // w: kernels per task that the run remembers as its best
 
   // Learning.

@@ -313,6 +313,7 @@ Status RunTask(StepRun& run, TaskRun& task, agent::TaskBrief* brief, TaskOutcome
   if (run.strategy->needs().knowledge && !plan.selections.empty())
     task.search_context.knowledge = plan.selections.front().chosen;
   DAVINCI_RETURN_IF_ERROR(RollOut(run, task, outcome));
+  DAVINCI_RETURN_IF_ERROR(ConfirmPaid(run, task, outcome));
   outcome->best = CollectKernels(outcome->trajectories);
   const Status confirmed = ConfirmFinalists(run, task, &outcome->best);
   RankKernels(&outcome->best);

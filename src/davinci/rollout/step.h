@@ -65,14 +65,23 @@ struct Kernel {
   double SpeedupMedian() const;
 };
 
+// A turn that was judged again before it was paid for.
+struct PaidCheck {
+  TurnId turn;
+  bool audited = false;  // drawn; else among the best of its group
+  Evaluation first;      // under the turns' protocol
+  Evaluation second;
+};
+
 struct TaskOutcome {
   std::string task;
   int step = 1;
   Status status;  // not OK: nothing of this task can be relied on being complete
   std::vector<Selection> selections;
   std::vector<Trajectory> trajectories;
-  std::optional<Evaluation> probe;     // the reference judged against itself: device, roofline
-  std::vector<Kernel> best;            // distinct sources, confirmed ones first, best first
+  std::optional<Evaluation> probe;  // the reference judged against itself: device, roofline
+  std::vector<Kernel> best;         // distinct sources, confirmed ones first, best first
+  std::vector<PaidCheck> paid_checks;
   std::vector<SummaryCall> summaries;  // every call of the Summary agent
   std::vector<SkillProposal> proposals;
   // Proposals (summary, index) that are better versions of the library's skill of that name.

@@ -92,6 +92,10 @@ std::string MeasurementText(const Evaluation& evaluation);
 // Judges the best kernels under the full protocol.
 Status ConfirmFinalists(StepRun& run, TaskRun& task, std::vector<Kernel>* kernels);
 
+// Judges again what is paid for, and what the audit draws (paid_turns.h); the turns of `outcome`
+// have those verdicts then.
+Status ConfirmPaid(StepRun& run, TaskRun& task, TaskOutcome* outcome);
+
 // Trigger, summaries and verification; fills proposals, verifications and remark.
 Status Learn(StepRun& run, TaskRun& task, TaskOutcome* outcome);
 

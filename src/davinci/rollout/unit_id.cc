@@ -29,6 +29,8 @@ std::string_view UnitKindName(UnitKind kind) {
       return "trajectory";
     case UnitKind::kConfirmation:
       return "confirmation";
+    case UnitKind::kPayment:
+      return "payment";
     case UnitKind::kTrigger:
       return "trigger";
     case UnitKind::kSummary:

@@ -21,6 +21,7 @@ enum class UnitKind {
   kJudgement,      // the verdict about it (Evaluation)
   kTrajectory,     // a rollout is over, and why
   kConfirmation,   // the verdict about a finalist under the full protocol
+  kPayment,        // a turn judged again before it is paid for, or for the audit
   kTrigger,        // is there something to summarise?
   kSummary,        // one Summary call
   kProposals,      // which proposals the library could take: only those are tried

@@ -33,7 +33,7 @@ Result<Verdict> VerdictFrom(const json& body) {
 bool IsJudgement(std::string_view kind) {
   return kind == UnitKindName(UnitKind::kProbe) || kind == UnitKindName(UnitKind::kJudgement) ||
          kind == UnitKindName(UnitKind::kConfirmation) ||
-         kind == UnitKindName(UnitKind::kSampleVerdict);
+         kind == UnitKindName(UnitKind::kPayment) || kind == UnitKindName(UnitKind::kSampleVerdict);
 }
 
 bool IsJudgeError(const json& body) {
