@@ -80,16 +80,21 @@ class ModelNew(torch.nn.Module):
 '''
 
 
+def task_text(function, shape):
+    return _TASK.format(torch=function[1], rows=shape[0], columns=shape[1])
+
+
 def write(folder, count, kinds=("triton", "cuda-inline"), shape=(2048, 1024)):
     """Writes `count` candidates, kinds and tasks in turn: [(reference, candidate, kind)]."""
     folder = pathlib.Path(folder)
     written = []
     for i in range(count):
         kind = kinds[i % len(kinds)]
-        name, torch, triton, cuda = FUNCTIONS[i // len(kinds) % len(FUNCTIONS)]
+        function = FUNCTIONS[i // len(kinds) % len(FUNCTIONS)]
+        name, _, triton, cuda = function
         block = 128 << (i // (len(kinds) * len(FUNCTIONS)) % 4)
         reference, candidate = folder / f"task_{name}.py", folder / f"small_{i:04}.py"
-        reference.write_text(_TASK.format(torch=torch, rows=shape[0], columns=shape[1]))
+        reference.write_text(task_text(function, shape))
         template = _TRITON if kind == "triton" else _CUDA
         candidate.write_text(template.format(name=name, i=i, triton=triton, cuda=cuda, block=block))
         written.append((str(reference), str(candidate), kind))
