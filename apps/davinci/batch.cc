@@ -18,12 +18,14 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/plural.h"
 #include "davinci/base/table.h"
@@ -463,6 +465,19 @@ int Batch::Run() {
 
 int RunBatch(const BatchOptions& options, judge::JudgeOptions judge_options) {
   return Batch(options, std::move(judge_options)).Run();
+}
+
+Result<std::map<std::string, nlohmann::json>> ReadVerdicts(const std::filesystem::path& results) {
+  DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(results, size_t{4} << 30));
+  std::map<std::string, nlohmann::json> verdicts;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
+    if (!row.is_object() || !row.contains("id") || !row["id"].is_string()) continue;
+    const std::string id = row["id"];
+    verdicts[id] = row.contains("evaluation") ? nlohmann::json(row["evaluation"]) : std::move(row);
+  }
+  return verdicts;
 }
 
 }  // namespace davinci::app

@@ -6,6 +6,9 @@
 // an id is the one that counts.
 #pragma once
 
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "davinci/judge/judge.h"
@@ -27,5 +30,8 @@ struct BatchOptions {
 // 0 every job was judged, 2 some line was bad input, 3 anything else (our failure, interrupted,
 // results not written).
 int RunBatch(const BatchOptions& options, judge::JudgeOptions judge_options);
+
+// The last evaluation of each job, by its id, from a file of results.
+Result<std::map<std::string, nlohmann::json>> ReadVerdicts(const std::filesystem::path& results);
 
 }  // namespace davinci::app

@@ -16,6 +16,7 @@
 #include "installation.h"
 #include "python_texts.h"
 #include "report.h"
+#include "synth_cards.h"
 #include "synth_coverage.h"
 #include "synth_demos.h"
 #include "synth_flags.h"
@@ -179,6 +180,7 @@ void AddSynthCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   AddSynthDemos(synth, global, exit_code);
   AddSynthRows(synth, exit_code);
   AddSynthPairs(synth, exit_code);
+  AddSynthCards(synth, global, exit_code);
   AddSynthCoverage(synth, exit_code);
   auto* tasks = synth->add_subcommand(
       "tasks", "write tasks as PyTorch users write them, from the grammar in synth/");

@@ -325,17 +325,7 @@ class DemoWriter {
 
   // By candidate, from DIR/results.jsonl.
   Result<std::map<std::string, json>> Verdicts() const {
-    DAVINCI_ASSIGN_OR_RETURN(const std::string text,
-                             ReadFile(fs::path(arguments_.out) / "results.jsonl", size_t{4} << 30));
-    std::map<std::string, json> verdicts;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      json row = json::parse(line, nullptr, false);
-      if (!row.is_object() || !row.contains("id") || !row["id"].is_string()) continue;
-      const std::string id = row["id"];
-      verdicts[id] = row.contains("evaluation") ? json(row["evaluation"]) : std::move(row);
-    }
-    return verdicts;
+    return ReadVerdicts(fs::path(arguments_.out) / "results.jsonl");
   }
 
   static DemoTask Generated(const synth::SampledTask& task) {

@@ -64,6 +64,8 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"tokenizer", arguments.tokenizer},
           {"shard", arguments.shard},
           {"with_skills", arguments.settings.with_skills},
+          {"with_cards", arguments.settings.cards.share},
+          {"max_cards", arguments.settings.cards.most},
           {"varied", arguments.settings.varied},
           {"reply_tokens", arguments.settings.reply_tokens},
           {"policy_tokens", arguments.settings.limits.policy_tokens},
@@ -208,7 +210,15 @@ Status Run(PairArguments arguments) {
     };
   }
   DAVINCI_ASSIGN_OR_RETURN(const auto corpus, synth::LoadCorpus(folder));
-  const teacher::PairMaker maker(teacher, prompts, library, corpus, settings);
+  teacher::CardSettings card_settings{settings.language, settings.reply,
+                                      teacher::CardFamilies::kTrain};
+  // Rows of held-out families are no rows of training.
+  if (options.split == synth::SplitKind::kFamily)
+    card_settings.families = teacher::CardFamilies::kAll;
+  std::optional<teacher::CardDeck> deck;
+  if (settings.cards.share > 0) deck.emplace(grammar, styles, teacher, card_settings);
+  const teacher::PairMaker maker(teacher, prompts, library, corpus, settings,
+                                 deck ? &*deck : nullptr);
   const auto begin = std::chrono::steady_clock::now();
   PairWriter writer(grammar, styles, options, maker, out, arguments.shard);
   DAVINCI_RETURN_IF_ERROR(writer.Run());
@@ -223,6 +233,18 @@ Status Run(PairArguments arguments) {
                counts.reply_bytes / counts.rows);
   for (const auto& [why, number] : counts.left_out) fmt::print("{:>7} left out: {}\n", number, why);
   return Status::Ok();
+}
+
+void AddCardOptions(CLI::App* pairs, PairArguments* arguments) {
+  pairs
+      ->add_option("--with-cards", arguments->settings.cards.share,
+                   "share of prompts that show operator cards, most of them under other names and "
+                   "with other numbers (default 0)")
+      ->check(CLI::Range(0.0, 1.0));
+  pairs
+      ->add_option("--max-cards", arguments->settings.cards.most,
+                   "most cards of a prompt (default 2)")
+      ->check(CLI::Range(size_t{1}, size_t{8}));
 }
 
 }  // namespace
@@ -254,6 +276,7 @@ void AddSynthPairs(CLI::App* synth, int* exit_code) {
       ->add_option("--with-skills", arguments->settings.with_skills,
                    "share of prompts that show skills (default 0.15)")
       ->check(CLI::Range(0.0, 1.0));
+  AddCardOptions(pairs, arguments.get());
   pairs
       ->add_option("--varied", arguments->settings.varied,
                    "share of tasks with other names, texts and formatting around the same code "

@@ -403,7 +403,7 @@ bool IsSet(const config::Recipe& recipe, const std::string& key) {
 }
 
 // A model in this process may say how it wants to be asked: davinci.toml in its folder, below
-// everything that is set. Prompts that it names lie in its folder or come with davinci.
+// everything that is set. Prompts and skills that it names lie in its folder or come with davinci.
 Status AddSettingsOfModel(config::Recipe* recipe) {
   const nlohmann::json& values = recipe->tree().values;
   if (!IsSet(*recipe, "llm.endpoints") ||
@@ -421,12 +421,14 @@ Status AddSettingsOfModel(config::Recipe* recipe) {
   if (!fs::exists(file, error)) return Status::Ok();
   DAVINCI_ASSIGN_OR_RETURN(config::Recipe own, config::Recipe::Load(file));
   if (values["task"]["target"] == "cpu") own.Drop("agents.reply");  // short replies are Triton's
-  if (IsSet(own, "agents.prompts") && own.tree().values["agents"]["prompts"].is_string()) {
-    const fs::path prompts = own.tree().values["agents"]["prompts"].get<std::string>();
-    const fs::path beside = fs::path(model) / prompts;
+  for (const auto& [table, name] : {std::pair{"agents", "prompts"}, {"skills", "library"}}) {
+    const std::string key = fmt::format("{}.{}", table, name);
+    if (!IsSet(own, key) || !own.tree().values[table][name].is_string()) continue;
+    const fs::path path = own.tree().values[table][name].get<std::string>();
+    const fs::path beside = fs::path(model) / path;
     DAVINCI_RETURN_IF_ERROR(own.Override(
-        "agents.prompts=" +
-        Quoted((fs::exists(beside, error) ? beside : home / prompts).lexically_normal().string())));
+        key + "=" +
+        Quoted((fs::exists(beside, error) ? beside : home / path).lexically_normal().string())));
   }
   own.Merge(*recipe);
   *recipe = std::move(own);

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxKebabBytes = 64;  // of Agent Skills
-constexpr std::string_view kTaskSpecific = "task_specific/";
+constexpr std::string_view kTaskSpecific = "task_specific/", kOperator = "operator/";
 
 bool IsLibraryName(std::string_view name) {
   return !name.empty() && name.size() <= kMaxNameBytes &&
@@ -70,11 +70,14 @@ void CheckAuthored(const Skill& skill, std::vector<std::string>* problems) {
     problems->push_back(
         fmt::format("name \"{}\" is not kebab-case of at most {} letters (fuse-the-epilogue)",
                     skill.name, kMaxKebabBytes));
-  const bool task_specific =
-      skill.scope.starts_with(kTaskSpecific) && skill.scope.size() > kTaskSpecific.size();
-  if (skill.scope != "general" && !task_specific)
-    problems->push_back(fmt::format(
-        "scope \"{}\" is neither \"general\" nor \"task_specific/<category>\"", skill.scope));
+  const auto below = [&](std::string_view kind) {
+    return skill.scope.starts_with(kind) && skill.scope.size() > kind.size();
+  };
+  if (skill.scope != "general" && !below(kTaskSpecific) && !below(kOperator))
+    problems->push_back(
+        fmt::format("scope \"{}\" is none of \"general\", \"task_specific/<category>\", "
+                    "\"operator/<name>\"",
+                    skill.scope));
   size_t from = 0;
   for (const std::string& heading : RequiredHeadings()) {
     const size_t at = FindLine(skill.content, heading, from);

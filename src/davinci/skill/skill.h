@@ -21,9 +21,10 @@ namespace davinci::skill {
 using OrderedJson = nlohmann::ordered_json;
 
 struct Skill {
-  std::string name;               // unique in a library: [a-z0-9_-]+, at most kMaxNameBytes
-  std::string description;        // one line: when to use it and what it does
-  std::string scope = "general";  // "general" or "task_specific/<category>"
+  std::string name;         // unique in a library: [a-z0-9_-]+, at most kMaxNameBytes
+  std::string description;  // one line: when to use it and what it does
+  // "general", "task_specific/<category>", or "operator/<name>" of an operator card.
+  std::string scope = "general";
   std::vector<std::string> tags;
   std::string content;  // Markdown
   // Fields of the source that davinci does not know (license, source_uuid, …), an object; kept so

@@ -33,6 +33,10 @@ TEST(Skill, AuthoredSkillsHaveKebabNamesScopeAndSections) {
   skill = Good();
   skill.scope = "task_specific/";
   EXPECT_THAT(Problems(skill), HasSubstr("scope"));
+  skill.scope = "operator/";
+  EXPECT_THAT(Problems(skill), HasSubstr("scope"));
+  skill.scope = "operator/cdist";
+  EXPECT_EQ(Problems(skill), "");
   skill = Good();
   skill.content = "## Key Idea\n\nb\n\n## Motivation\n\na\n\n## Example\n\n  \n";
   EXPECT_THAT(Problems(skill), HasSubstr("no line \"## Key Idea\" after the heading before it"));

@@ -119,6 +119,7 @@ Result<Operator> ReadOperator(TableReader row, std::string_view family) {
   op.name = row.Text("name", "");
   op.family = row.Text("family", family);
   op.title = row.Text("title", Replaced(op.name, "_", " "));
+  op.means = row.Text("means", "");
   op.groups = row.Texts("groups");
   for (const std::string& text : row.Texts("in")) {
     DAVINCI_ASSIGN_OR_RETURN(auto input, ParseInput(text));

@@ -78,6 +78,7 @@ struct Operator {
   std::string name;
   std::string family;
   std::string title;                // "layer normalization"
+  std::string means;                // for operator cards, where no spelling says it
   std::vector<std::string> groups;  // what patterns pick from: where it may stand
   std::vector<InputSpec> inputs;
   std::vector<AttrSpec> attrs;

@@ -31,6 +31,7 @@ class Teacher {
   // The task as calls of PyTorch alone: the answer where a candidate prefers the vendor.
   Result<Candidate> WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
                                 Language language, ReplyForm form = ReplyForm::kFile) const;
+  const Tables& tables() const { return tables_; }
 
  private:
   Tables tables_;

@@ -30,12 +30,13 @@ std::string DemoSidecar(const synth::RenderedTask& task) {
 
 PairMaker::PairMaker(const Teacher& teacher, const agent::PromptSet& prompts,
                      const std::map<std::string, skill::Skill>& library,
-                     const synth::Corpus& corpus, PairSettings settings)
+                     const synth::Corpus& corpus, PairSettings settings, const CardDeck* deck)
     : teacher_(teacher),
       prompts_(prompts),
       library_(library),
       corpus_(corpus),
       settings_(std::move(settings)),
+      deck_(deck),
       rules_(RuleSet::Of(Level::kBest, settings_.language)) {
   for (const auto& [name, skill] : library_)
     if (std::any_of(Rules().begin(), Rules().end(), [&](const RuleInfo& rule) {
@@ -89,10 +90,14 @@ synth::PairText PairMaker::Text(const synth::SampledTask& task, const Candidate&
   return synth::Varied(corpus_, std::move(pair), rng.Next());
 }
 
-Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
+Result<PairRow> PairMaker::Make(const synth::SampledTask& sampled) const {
   PairRow made;
+  std::optional<RowCards> cards;
+  if (deck_ != nullptr) cards = CardsOfRow(*deck_, corpus_, sampled, settings_.cards);
+  const synth::SampledTask& task = cards ? cards->task : sampled;
   auto candidate =
-      teacher_.Write(task.graph, task.text, settings_.language, rules_, settings_.reply);
+      teacher_.Write(task.graph, task.text, settings_.language, cards ? cards->rules : rules_,
+                     settings_.reply, cards ? cards->launch : LaunchSettings());
   if (!candidate.ok()) {
     made.left_out = candidate.status().message();
     return made;
@@ -101,6 +106,7 @@ Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
     made.left_out = "no own kernel";
     return made;
   }
+  if (cards) candidate->source = cards->Answer(candidate->source);
   const synth::PairText text = Text(task, *candidate);
   const std::string reply = "```python\n" + text.answer + "```";
   if (settings_.limits.count_tokens(reply) > static_cast<int64_t>(settings_.reply_tokens)) {
@@ -114,7 +120,7 @@ Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
                                           PromptLanguage(settings_.language), settings_.reply);
   brief.id = task.id;
   brief.reference = text.task;
-  const auto skills = SkillsShown(task.id, *candidate);
+  const auto skills = cards ? cards->cards : SkillsShown(task.id, *candidate);
   DAVINCI_ASSIGN_OR_RETURN(const agent::Conversation conversation,
                            agent::StartConversation(prompts_, brief, Device(task.id), skills));
   DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,

@@ -6,6 +6,7 @@
 // Which skills a prompt shows is drawn by the task's id, so that a model learns to read them and
 // not to count on them:
 //   none | those of the answer | some of them | with others | others alone
+// A prompt shows operator cards instead where cards/row_cards.h says so.
 #pragma once
 
 #include <map>
@@ -17,6 +18,7 @@
 #include "davinci/skill/skill.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/synth/variation.h"
+#include "davinci/teacher/cards/row_cards.h"
 #include "davinci/teacher/demos/demo_rows.h"
 #include "davinci/teacher/teacher.h"
 
@@ -30,6 +32,7 @@ struct PairSettings {
   size_t reply_tokens = 1000;
   RowLimits limits;     // of the prompt; at most max_skills are shown
   double varied = 0.9;  // share of tasks that are written anew (synth/variation.h)
+  RowCardSettings cards;
 };
 
 struct PairRow {
@@ -42,7 +45,7 @@ class PairMaker {
  public:
   PairMaker(const Teacher& teacher, const agent::PromptSet& prompts,
             const std::map<std::string, skill::Skill>& library, const synth::Corpus& corpus,
-            PairSettings settings);
+            PairSettings settings, const CardDeck* deck = nullptr);
   // An error is one of settings or prompts, which other tasks would meet, too.
   Result<PairRow> Make(const synth::SampledTask& task) const;
   // Task, sidecar and answer of the row.
@@ -57,6 +60,7 @@ class PairMaker {
   const std::map<std::string, skill::Skill>& library_;
   const synth::Corpus& corpus_;
   const PairSettings settings_;
+  const CardDeck* const deck_;  // null: no prompt shows cards
   const RuleSet rules_;
   std::vector<const skill::Skill*> fitting_;  // for the language, by name
 };

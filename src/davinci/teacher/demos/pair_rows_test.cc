@@ -7,6 +7,7 @@
 #include "davinci/agent/policy_agent.h"
 #include "davinci/config/task_config.h"
 #include "davinci/skill/formats.h"
+#include "davinci/skill/library.h"
 
 namespace davinci::teacher {
 namespace {
@@ -57,6 +58,23 @@ PairMaker Maker(const PairSettings& settings) {
   return PairMaker(world.teacher, world.prompts, world.library, world.corpus, settings);
 }
 
+// What a rollout sends for a task's file and sidecar.
+llm::Request Sent(const synth::PairText& text, Language language, ReplyForm reply,
+                  const std::vector<skill::Skill>& skills) {
+  const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();
+  const bool cpp = language == Language::kCpp;
+  agent::TaskBrief brief =
+      agent::BriefOf(config, config.CandidateEntry(), cpp ? Target::kCpu : Target::kCuda,
+                     cpp                           ? davinci::Language::kCpp
+                     : language == Language::kCuda ? davinci::Language::kCuda
+                                                   : davinci::Language::kTriton,
+                     reply);
+  brief.reference = text.task;
+  const auto conversation =
+      agent::StartConversation(TheWorld().prompts, brief, "A device.", skills).value();
+  return agent::BuildPolicyRequest(conversation, 1 << 20).value();
+}
+
 TEST(PairRows, PromptsAreThoseThatRolloutsSend) {
   for (const auto& [language, reply] : {std::pair{Language::kTriton, ReplyForm::kDelta},
                                         {Language::kTriton, ReplyForm::kFile},
@@ -76,22 +94,12 @@ TEST(PairRows, PromptsAreThoseThatRolloutsSend) {
       ++made;
       const auto candidate = TheWorld().teacher.Write(task.graph, task.text, language,
                                                       RuleSet::Of(Level::kBest, language), reply);
-      // The brief that the orchestrator makes of a task's file and sidecar.
       const synth::PairText text = maker.Text(task, *candidate);
       const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();
-      const bool cpp = language == Language::kCpp;
-      agent::TaskBrief brief =
-          agent::BriefOf(config, config.CandidateEntry(), cpp ? Target::kCpu : Target::kCuda,
-                         cpp                           ? davinci::Language::kCpp
-                         : language == Language::kCuda ? davinci::Language::kCuda
-                                                       : davinci::Language::kTriton,
-                         reply);
-      brief.reference = text.task;
-      const auto asked = agent::BuildPolicyRequest(
-          agent::StartConversation(TheWorld().prompts, brief, "A device.", {}).value(), 1 << 20);
+      const llm::Request asked = Sent(text, language, reply, {});
       ASSERT_EQ(row.row->messages.size(), 3u);
       for (size_t i = 0; i < 2; ++i)
-        EXPECT_EQ(row.row->messages[i].content, asked->messages[i].content);
+        EXPECT_EQ(row.row->messages[i].content, asked.messages[i].content);
       EXPECT_THAT(row.row->messages[0].content,
                   HasSubstr(task.graph.precision == synth::Precision::kFp32   ? "fp32"
                             : task.graph.precision == synth::Precision::kFp16 ? "fp16"
@@ -109,6 +117,42 @@ TEST(PairRows, PromptsAreThoseThatRolloutsSend) {
       EXPECT_GT(half, 0u);
     }
   }
+}
+
+TEST(PairRows, CardsAreShownAsRolloutsShowThemFromTheirLibrary) {
+  const World& world = TheWorld();
+  const CardDeck deck(world.grammar, world.styles, world.teacher,
+                      {Language::kTriton, ReplyForm::kDelta, CardFamilies::kTrain});
+  PairSettings settings;
+  settings.cards.share = 1;
+  settings.devices = {"A device."};
+  const PairMaker maker(world.teacher, world.prompts, world.library, world.corpus, settings, &deck);
+  size_t made = 0;
+  for (const auto& task : Sampled(60)) {
+    const auto row = maker.Make(task).value();
+    const auto shown = CardsOfRow(deck, world.corpus, task, settings.cards);
+    if (!row.row || !shown) continue;
+    ++made;
+    auto candidate = world.teacher
+                         .Write(shown->task.graph, shown->task.text, Language::kTriton,
+                                shown->rules, ReplyForm::kDelta, shown->launch)
+                         .value();
+    candidate.source = shown->Answer(candidate.source);
+    const synth::PairText text = maker.Text(shown->task, candidate);
+    const auto library = skill::Library::OpenInMemory({}).value();
+    std::vector<skill::Record> records(shown->cards.size());
+    for (size_t i = 0; i < records.size(); ++i) records[i].skill = shown->cards[i];
+    ASSERT_TRUE(library->AddExactly(records).ok());
+    std::vector<skill::Skill> skills;
+    for (const std::string& name : row.row->origin.skills)
+      skills.push_back(library->Get(name).value()->skill);
+    const llm::Request asked = Sent(text, Language::kTriton, ReplyForm::kDelta, skills);
+    for (size_t i = 0; i < 2; ++i)
+      EXPECT_EQ(row.row->messages[i].content, asked.messages[i].content);
+    EXPECT_THAT(row.row->messages[1].content, HasSubstr("scope: operator/"));
+    EXPECT_EQ(row.row->messages[2].content, "```python\n" + text.answer + "```");
+  }
+  EXPECT_GT(made, 30u);
 }
 
 TEST(PairRows, SkillsOfPromptsAreOftenNotThoseOfTheAnswer) {

@@ -14,6 +14,8 @@ namespace {
 Status AddFunction(TableReader row, Tables* tables) {
   const std::string def = row.Text("def", ""), is = row.Text("is", "");
   Function function;
+  function.def = def;
+  function.is = is;
   auto signature = PythonExpression::Parse(def);
   if (!signature.ok()) return row.Error(signature.status().message());
   auto body = PythonExpression::Parse(is);

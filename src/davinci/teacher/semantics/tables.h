@@ -16,6 +16,7 @@
 namespace davinci::teacher {
 
 struct Function {
+  std::string def, is;  // as the table says them
   std::vector<std::string> parameters;
   std::map<std::string, PythonExpression> defaults;
   std::map<std::string, std::string> when;  // parameter -> its Python text

@@ -1,0 +1,171 @@
+#include "davinci/teacher/cards/card_subject.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "davinci/base/hash.h"
+#include "davinci/synth/text.h"
+
+namespace davinci::teacher {
+namespace {
+
+using synth::Operator;
+
+// The style of the minimal modules: no text that costs tokens.
+constexpr std::string_view kCardStyle = "terse";
+
+std::optional<synth::SampledTask> Minimal(const synth::Grammar& grammar,
+                                          const synth::StyleBook& styles,
+                                          const synth::Pattern& pattern, uint64_t attempt) {
+  const auto style = std::find_if(styles.styles.begin(), styles.styles.end(),
+                                  [](const synth::Style& one) { return one.name == kCardStyle; });
+  if (style == styles.styles.end()) return std::nullopt;
+  synth::BuildOptions build;
+  build.seed = HashBytes(pattern.name, attempt);
+  build.reach_cpu = 0.5;
+  synth::BuildOutcome outcome = synth::BuildGraph(grammar, pattern, build);
+  if (!outcome.graph) return std::nullopt;
+  synth::SampledTask task;
+  task.id = "card-" + pattern.name;
+  task.text = synth::RenderTask(*outcome.graph, grammar, styles, *style, build.seed);
+  task.graph = std::move(*outcome.graph);
+  task.style = &*style;
+  // Of one class, which is all that a card shows.
+  for (const std::string_view line : synth::Split(task.text.source, '\n'))
+    if ((line.starts_with("def ") && !line.starts_with("def get_")) ||
+        (line.starts_with("class ") && !line.starts_with("class " + task.text.entry + "(")))
+      return std::nullopt;
+  return task;
+}
+
+// Spellings by other functions, those that say most first.
+const std::vector<std::string>& SpellingsThatSay() {
+  static const std::vector<std::string> kinds = {"hand",   "operator", "torch",
+                                                 "method", "einsum",   "functional"};
+  return kinds;
+}
+
+// Does a spelling leave no placeholder that only the renderer fills?
+bool IsPlain(const std::string& form) {
+  for (const char* placeholder : {"{kw:", "{opt:", "{out}", "{star}", "{all}", "{m}"})
+    if (form.find(placeholder) != std::string::npos) return false;
+  return true;
+}
+
+// The definition of the tables with the operator's placeholders in the place of its parameters;
+// "": they do not fit.
+std::string FormOf(const Function& function, const Operator& op) {
+  const size_t open = function.def.find('(');
+  const std::string_view list(function.def.data() + open + 1, function.def.size() - open - 2);
+  std::string form = function.is;
+  std::vector<std::string> values;
+  const auto mark = [](size_t position) { return fmt::format("\x01{}\x02", position); };
+  for (const std::string_view parameter : synth::SplitTop(list, ',')) {
+    const size_t position = values.size();
+    const size_t equals = parameter.find('=');
+    const std::string name(synth::Trim(parameter.substr(0, equals)));
+    std::string value;
+    if (position < op.inputs.size() && equals == std::string_view::npos) {
+      value = "{" + op.inputs[position].name + "}";
+    } else {
+      for (const synth::AttrSpec& attr : op.attrs)
+        if (attr.py == name) value = "{" + attr.name + "}";
+      if (value.empty() && equals != std::string_view::npos)
+        value = synth::Trim(parameter.substr(equals + 1));
+    }
+    if (value.empty()) return "";
+    form = synth::WithWord(form, name, mark(position));
+    values.push_back(value);
+  }
+  for (size_t i = 0; i < values.size(); ++i) form = synth::Replaced(form, mark(i), values[i]);
+  return form;
+}
+
+void FindForm(const Tables& tables, CardSubject* subject) {
+  const Operator& op = *subject->op;
+  for (const std::string& kind : SpellingsThatSay()) {
+    const auto spelled = op.spell.find(kind);
+    if (spelled == op.spell.end()) continue;
+    for (const std::string& form : spelled->second) {
+      if (!CallOfForm(form).empty() || !IsPlain(form)) continue;
+      subject->form = form;
+      subject->form_is_python = true;
+      return;
+    }
+  }
+  for (const std::string& call : subject->calls) {
+    const auto found = tables.functions.find(call.substr(call.rfind('.') + 1));
+    if (found == tables.functions.end() || !found->second.back().when.empty()) continue;
+    subject->form = FormOf(found->second.back(), op);
+    if (!subject->form.empty()) return;
+  }
+}
+
+}  // namespace
+
+std::string CallOfForm(std::string_view form) {
+  size_t end = 0;
+  while (end < form.size() && (synth::IsWordChar(form[end]) || form[end] == '.')) ++end;
+  const std::string_view name = form.substr(0, end);
+  const bool known =
+      name.starts_with("F.") || name.starts_with("nn.") || name.starts_with("torch.");
+  if (!known || end == form.size() || form[end] != '(') return "";
+  int depth = 0;
+  for (size_t i = end; i < form.size(); ++i) {
+    depth += form[i] == '(' ? 1 : form[i] == ')' ? -1 : 0;
+    if (depth == 0 && i + 1 < form.size()) return "";
+  }
+  // A call of calls is more than a call, apart from shapes in brackets.
+  const std::string_view arguments = form.substr(end + 1);
+  for (size_t i = 1; i < arguments.size(); ++i)
+    if (arguments[i] == '(' && synth::IsWordChar(arguments[i - 1])) return "";
+  for (const std::string_view sign : {" + ", " - ", " * ", " / ", " ** "})
+    if (arguments.find(sign) != std::string_view::npos) return "";
+  return std::string(name);
+}
+
+std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
+                                     const Tables& tables, const Operator& op, uint64_t attempt) {
+  if (op.view) return std::nullopt;
+  CardSubject subject;
+  subject.name = op.name;
+  subject.title = op.title;
+  subject.op = &op;
+  subject.means = op.means;
+  for (const auto& [kind, forms] : op.spell)
+    for (const std::string& form : forms) {
+      const std::string call = CallOfForm(form);
+      if (call.empty() ||
+          std::find(subject.calls.begin(), subject.calls.end(), call) != subject.calls.end())
+        continue;
+      subject.calls.push_back(call);
+      subject.call_forms.push_back(form);
+    }
+  if (op.means.empty()) FindForm(tables, &subject);
+  auto pattern = std::make_shared<synth::Pattern>();
+  pattern->name = op.name;
+  pattern->family = op.family;
+  pattern->mode = op.mode;
+  auto body = synth::ParseBody("return " + op.name + "()");
+  if (!body.ok()) return std::nullopt;
+  pattern->body = std::move(*body);
+  subject.pattern = pattern;
+  auto task = Minimal(grammar, styles, *pattern, attempt);
+  if (!task) return std::nullopt;
+  subject.task = std::move(*task);
+  return subject;
+}
+
+std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
+                                     const synth::Pattern& pattern, uint64_t attempt) {
+  auto task = Minimal(grammar, styles, pattern, attempt);
+  if (!task || task->graph.OperatorSequence().size() < 2) return std::nullopt;
+  CardSubject subject;
+  subject.name = pattern.name;
+  subject.title = pattern.title.empty() ? synth::Replaced(pattern.name, "_", " ") : pattern.title;
+  subject.task = std::move(*task);
+  return subject;
+}
+
+}  // namespace davinci::teacher

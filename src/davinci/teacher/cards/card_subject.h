@@ -1,0 +1,41 @@
+// What operator cards are about: an operator of the grammar, or a pattern of several operators, on
+// a minimal module. Pure: the same grammar gives the same subjects.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "davinci/synth/sampler.h"
+#include "davinci/teacher/semantics/tables.h"
+
+namespace davinci::teacher {
+
+struct CardSubject {
+  std::string name;  // of the operator or pattern
+  std::string title;
+  const synth::Operator* op = nullptr;  // null: a pattern
+  std::vector<std::string> calls;       // PyTorch's names for it: "F.gelu", "nn.GELU"
+  std::vector<std::string> call_forms;  // a spelling for each: "F.gelu({x})"
+  // A spelling by other functions, with placeholders {x}; "": there is none.
+  std::string form;
+  bool form_is_python = false;  // it runs in PyTorch as it is
+  std::string means;            // for people, where no form says it
+  synth::SampledTask task;      // the minimal module; points into `pattern`
+  std::shared_ptr<const synth::Pattern> pattern;
+};
+
+// The names by which a spelling that is nothing but one call calls: "F.gelu({x})" -> "F.gelu".
+// "": it is more than a call.
+std::string CallOfForm(std::string_view form);
+
+// Nothing: the operator's operands cannot be drawn. `attempt` chooses sizes and spellings.
+std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
+                                     const Tables& tables, const synth::Operator& op,
+                                     uint64_t attempt);
+// Nothing: fewer than two operators compute, or nothing was drawn.
+std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
+                                     const synth::Pattern& pattern, uint64_t attempt);
+
+}  // namespace davinci::teacher

@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "davinci/llm/token_count.h"
+#include "davinci/skill/formats.h"
+#include "davinci/skill/library.h"
+#include "davinci/skill/reference_query.h"
+#include "davinci/synth/text.h"
+#include "davinci/teacher/cards/row_cards.h"
+
+namespace davinci::teacher {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::filesystem::path kCardsHome = DAVINCI_SOURCE_DIR;
+
+struct CardWorld {
+  synth::Grammar grammar = synth::LoadGrammar(kCardsHome / "synth").value();
+  synth::StyleBook styles = synth::LoadStyles(kCardsHome / "synth").value();
+  synth::Corpus corpus = synth::LoadCorpus(kCardsHome / "synth").value();
+  Teacher teacher = Teacher::Load(kCardsHome / "synth").value();
+
+  CardDeck Deck(CardFamilies families) const {
+    return CardDeck(grammar, styles, teacher, {Language::kTriton, ReplyForm::kDelta, families});
+  }
+  std::vector<synth::SampledTask> Tasks(size_t count, synth::SplitKind split) const {
+    synth::SampleOptions options;
+    options.count = count;
+    options.seed = 3;
+    options.split = split;
+    std::vector<synth::SampledTask> tasks;
+    const auto keep = [&](const synth::SampledTask& task) {
+      tasks.push_back(task);
+      return Status::Ok();
+    };
+    EXPECT_TRUE(synth::SampleTasks(grammar, styles, options, keep).ok());
+    return tasks;
+  }
+};
+
+const CardWorld& TheCardWorld() {
+  static const CardWorld world;
+  return world;
+}
+
+std::vector<skill::Skill> AllCards(const CardDeck& deck) {
+  std::vector<skill::Skill> cards;
+  for (const std::string& name : deck.names())
+    if (const CardSubject* subject = deck.Find(name))
+      cards.push_back(deck.Write(*subject, deck.Plain())->skill);
+  return cards;
+}
+
+std::unique_ptr<skill::Library> LibraryOf(const std::vector<skill::Skill>& cards) {
+  auto library = skill::Library::OpenInMemory({}).value();
+  std::vector<skill::Record> records(cards.size());
+  for (size_t i = 0; i < cards.size(); ++i) records[i].skill = cards[i];
+  EXPECT_TRUE(library->AddExactly(records).ok());
+  return library;
+}
+
+TEST(Cards, AreSkillsShortEnoughForAPrompt) {
+  std::set<std::string> taken;
+  const auto seeds = skill::ReadSkills(kCardsHome / "skills");
+  for (const auto& document : seeds->documents) taken.insert(document.skill.name);
+  const auto cards = AllCards(TheCardWorld().Deck(CardFamilies::kAll));
+  EXPECT_GT(cards.size(), 150u);
+  for (const skill::Skill& card : cards) {
+    EXPECT_TRUE(skill::Validate(card, skill::Strictness::kAuthored).ok())
+        << card.name << skill::Validate(card, skill::Strictness::kAuthored).ToString();
+    EXPECT_TRUE(taken.insert(card.name).second) << card.name;
+    EXPECT_LE(llm::EstimateTokens(skill::RenderSkill(card, davinci::Language::kTriton)),
+              kMostCardTokens);
+    EXPECT_THAT(card.scope, ::testing::StartsWith("operator/"));
+    EXPECT_THAT(card.content, HasSubstr("@kernel\ndef f"));
+  }
+}
+
+TEST(Cards, OfHeldOutFamiliesAreNotAmongThoseOfTraining) {
+  const CardDeck train = TheCardWorld().Deck(CardFamilies::kTrain);
+  const CardDeck held = TheCardWorld().Deck(CardFamilies::kHeldOut);
+  for (const char* name : {"cosine_similarity", "pairwise_distance", "cdist", "unfold",
+                           "unfold_same", "squeeze_excite", "norm_residual_activation"}) {
+    EXPECT_NE(held.Find(name), nullptr) << name;
+    EXPECT_THAT(train.names(), Not(Contains(name)));
+  }
+  for (const std::string& name : held.names()) EXPECT_EQ(train.Find(name), nullptr);
+}
+
+// Retrieval among the held-out cards puts the right one first, nearly always: the measurement "with
+// the right card" needs no knowledge of the task's family.
+TEST(Cards, AreFoundByTheOperatorsNames) {
+  const CardDeck held = TheCardWorld().Deck(CardFamilies::kHeldOut);
+  const auto library = LibraryOf(AllCards(held));
+  size_t right = 0, all = 0;
+  for (const auto& task : TheCardWorld().Tasks(60, synth::SplitKind::kFamily)) {
+    const auto found = library->SearchFor({Target::kCuda, davinci::Language::kTriton},
+                                          skill::QueryFromReference(task.text.source), 1);
+    ASSERT_TRUE(found.ok() && !found->empty());
+    std::set<std::string> names = {task.graph.pattern->family};
+    for (const synth::Node& node : task.graph.nodes) names.insert(node.op->name);
+    std::string scope = found->front().record.skill.scope.substr(9);
+    if (scope.starts_with("squeeze_excite")) scope = "squeeze_excitation";
+    ++all;
+    right += names.contains(scope);
+  }
+  EXPECT_GE(right * 100, all * 95);
+}
+
+// Without the card nobody could write the answer: its numbers are on the card, and the task calls
+// the operator by a name that exists nowhere else.
+TEST(RowCards, AnswerFollowsTheCard) {
+  const CardWorld& world = TheCardWorld();
+  const CardDeck deck = world.Deck(CardFamilies::kTrain);
+  size_t shown = 0, right = 0, veiled = 0, others = 0, both = 0, hidden = 0;
+  for (const auto& task : world.Tasks(300, synth::SplitKind::kTrain)) {
+    const auto row = CardsOfRow(deck, world.corpus, task, {1.0, 2});
+    if (!row) continue;
+    ++shown;
+    right += row->right > 0;
+    others += row->right == 0;
+    both += row->right > 0 && row->cards.size() > row->right;
+    EXPECT_LE(row->cards.size(), 2u);
+    EXPECT_EQ(row->right == 0, row->task.text.source == task.text.source && row->right == 0);
+    if (row->task.text.source == task.text.source) continue;
+    ++veiled;
+    for (const auto& [subject, veil] : row->veils) {
+      EXPECT_FALSE(synth::HasWord(task.text.source, veil.function));
+      EXPECT_TRUE(synth::HasWord(row->task.text.source, veil.function) ||
+                  synth::HasWord(row->task.text.source, veil.klass));
+      // Defined nowhere but on the card.
+      hidden += veil.source != Veil::Source::kDefined;
+    }
+    const auto again = CardsOfRow(deck, world.corpus, task, {1.0, 2});
+    EXPECT_EQ(again->task.text.source, row->task.text.source);
+    EXPECT_EQ(again->cards, row->cards);
+  }
+  EXPECT_GT(shown, 250u);
+  for (const size_t count : {right, veiled, others, both, hidden}) EXPECT_GT(count, 20u);
+}
+
+TEST(RowCards, NumbersOfTheCardAreThoseOfTheAnswer) {
+  const CardWorld& world = TheCardWorld();
+  const CardDeck deck = world.Deck(CardFamilies::kTrain);
+  size_t compared = 0;
+  for (const auto& task : world.Tasks(400, synth::SplitKind::kTrain)) {
+    SplitMix64 rng(HashBytes(task.id, 1));
+    for (const synth::Node& node : task.graph.nodes) {
+      const CardSubject* subject = node.op->view ? nullptr : deck.Find(node.op->name);
+      if (subject == nullptr) continue;
+      const auto veil = DrawVeil(*subject, task, world.corpus, &rng);
+      if (!veil || (veil->attrs.empty() && veil->form.empty())) continue;
+      CardForm form = deck.Plain();
+      form.veil = &*veil;
+      const auto card = deck.Write(*subject, form);
+      synth::SampledTask other = task;
+      ApplyNumbers(*subject, *veil, &other);
+      const auto answer = world.teacher.Write(other.graph, other.text, Language::kTriton,
+                                              form.rules, ReplyForm::kDelta);
+      const auto usual = world.teacher.Write(task.graph, task.text, Language::kTriton, form.rules,
+                                             ReplyForm::kDelta);
+      if (!card || !answer.ok()) continue;
+      EXPECT_NE(answer->source, usual->source) << task.id;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 30u);
+}
+
+TEST(KernelWords, RenameKernelsAndIndicesButNotTheClass) {
+  const std::string reply =
+      "@kernel\ndef f1(x, o, N, BLOCK):\n    i = ids(BLOCK)\n    inside = i < N\n"
+      "    st(o + i, ld(x + i, inside), inside)\n\n\n"
+      "class ModelNew(Model):\n    def forward(self, i):\n        f1(i, self.row)\n        return "
+      "i\n";
+  const std::string other =
+      WithKernelWords(reply, {"k", {{"i", "idx"}, {"inside", "ok"}, {"row", "line"}}});
+  EXPECT_THAT(other, HasSubstr("def k1(x, o, N, BLOCK):\n    idx = ids(BLOCK)\n    ok = idx < N"));
+  EXPECT_THAT(other, HasSubstr("def forward(self, i):\n        k1(i, self.row)"));
+}
+
+TEST(CardSubjects, ACallIsTheWholeSpelling) {
+  EXPECT_EQ(CallOfForm("F.leaky_relu({x}{kw:slope})"), "F.leaky_relu");
+  EXPECT_EQ(CallOfForm("nn.LayerNorm(({B}, {D}))"), "nn.LayerNorm");
+  EXPECT_EQ(CallOfForm("torch.sigmoid({x}) * {x}"), "");
+  EXPECT_EQ(CallOfForm("torch.mean(({x} - {y}) ** 2)"), "");
+  EXPECT_EQ(CallOfForm("torch.tanh(F.softplus({x}))"), "");
+  EXPECT_EQ(CallOfForm("{x}.relu()"), "");
+}
+
+}  // namespace
+}  // namespace davinci::teacher

@@ -1,0 +1,157 @@
+#include "davinci/teacher/cards/row_cards.h"
+
+#include <algorithm>
+#include <set>
+
+#include "davinci/base/hash.h"
+#include "davinci/synth/text.h"
+
+namespace davinci::teacher {
+namespace {
+
+// Shares of rows with right cards that vary so.
+constexpr double kVeiled = 0.8, kOtherWords = 0.4, kOtherRules = 0.25, kOtherLaunch = 0.25;
+constexpr double kOfPattern = 0.35;  // where the pattern has a card: it is shown first
+
+template <typename T>
+void Shuffle(std::vector<T>* list, SplitMix64* rng) {
+  for (size_t i = list->size(); i > 1; --i) std::swap((*list)[i - 1], (*list)[rng->Below(i)]);
+}
+
+// The operators of the task, each once.
+std::vector<std::string> NamesOf(const synth::SampledTask& task) {
+  std::vector<std::string> names;
+  for (const synth::Node& node : task.graph.nodes)
+    if (!node.op->view && std::find(names.begin(), names.end(), node.op->name) == names.end())
+      names.push_back(node.op->name);
+  return names;
+}
+
+// Rules that a card shows and that may be left out: the kernels are right without them.
+void LeaveOutRules(const Candidate& shown, RuleSet* rules, SplitMix64* rng) {
+  for (const Rule rule :
+       {Rule::kManyRows, Rule::kNormInRegisters, Rule::kSoftmaxInRegisters, Rule::kOnePassVariance,
+        Rule::kColumnsTriton, Rule::kPlaneBlocks, Rule::kReplayGraph})
+    if (shown.rules.Contains(rule) && rng->Uniform() < 0.5) rules->Erase(rule);
+}
+
+class RowWriter {
+ public:
+  RowWriter(const CardDeck& deck, const synth::Corpus& corpus, const synth::SampledTask& task,
+            const RowCardSettings& settings, SplitMix64* rng)
+      : deck_(deck), corpus_(corpus), task_(task), settings_(settings), rng_(*rng) {
+    const CardForm plain = deck_.Plain();
+    row_.task = task;
+    row_.rules = plain.rules;
+    row_.launch = plain.launch;
+  }
+
+  std::optional<RowCards> Run() {
+    const bool both = settings_.most > 1 && Chance(settings_.others_too);
+    if (Chance(settings_.right)) Right(settings_.most - both);
+    if (both || row_.cards.empty()) Others();
+    Shuffle(&row_.cards, &rng_);
+    if (row_.cards.empty()) return std::nullopt;
+    return std::move(row_);
+  }
+
+ private:
+  bool Chance(double share) { return rng_.Uniform() < share; }
+
+  // The subjects whose cards are shown; all veils are drawn for the task as it is.
+  std::vector<const CardSubject*> Subjects(size_t most) {
+    std::vector<std::string> names = NamesOf(task_);
+    Shuffle(&names, &rng_);
+    if (names.size() > 1 && Chance(kOfPattern))
+      names.insert(names.begin(), task_.graph.pattern->name);
+    std::vector<const CardSubject*> subjects;
+    for (const std::string& name : names) {
+      if (subjects.size() == most) break;
+      if (const CardSubject* subject = deck_.Find(name)) subjects.push_back(subject);
+    }
+    return subjects;
+  }
+
+  void Right(size_t most) {
+    const std::vector<const CardSubject*> subjects = Subjects(most);
+    if (subjects.empty()) return;
+    const bool may_veil = deck_.settings().reply == ReplyForm::kDelta;
+    CardForm form = deck_.Plain();
+    if (Chance(kOtherRules))
+      if (const auto shown = deck_.Write(*subjects[0], form))
+        LeaveOutRules(shown->candidate, &form.rules, &rng_);
+    if (Chance(kOtherLaunch))
+      (Chance(0.5) ? form.launch.block : form.launch.warps) = Chance(0.5) ? 2 : 0.5;
+    if (may_veil && Chance(kOtherWords)) row_.words = DrawKernelWords(&rng_);
+    synth::SampledTask veiled = task_;
+    for (const CardSubject* subject : subjects) {
+      const auto veil =
+          may_veil && Chance(kVeiled) ? DrawVeil(*subject, task_, corpus_, &rng_) : std::nullopt;
+      form.veil = veil ? &*veil : nullptr;
+      auto card = deck_.Write(*subject, form);
+      if (!card) continue;
+      if (veil) {
+        ApplyNumbers(*subject, *veil, &veiled);
+        ApplyNames(*subject, *veil, &veiled);
+        row_.veils.emplace_back(subject, *veil);
+      }
+      row_.cards.push_back(Worded(std::move(card->skill)));
+    }
+    if (row_.cards.empty()) return;
+    row_.right = row_.cards.size();
+    row_.task = std::move(veiled);
+    row_.rules = form.rules;
+    row_.launch = form.launch;
+  }
+
+  skill::Skill Worded(skill::Skill card) const {
+    static constexpr std::string_view kFence = "```python\n@";
+    const size_t at = card.content.rfind(kFence);
+    if (at == std::string::npos) return card;
+    const size_t begin = at + kFence.size() - 1;
+    card.content =
+        card.content.substr(0, begin) + WithKernelWords(card.content.substr(begin), row_.words);
+    return card;
+  }
+
+  // Cards of what the task does not have.
+  void Others() {
+    std::vector<std::string> names = NamesOf(task_);
+    names.push_back(task_.graph.pattern->name);
+    const size_t wanted = row_.cards.size() + 1 + rng_.Below(settings_.most - row_.cards.size());
+    for (int tries = 0; tries < 20 && row_.cards.size() < wanted; ++tries) {
+      const std::string& name = deck_.names()[rng_.Below(deck_.names().size())];
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      const CardSubject* subject = deck_.Find(name);
+      if (subject == nullptr) continue;
+      names.push_back(name);
+      if (auto card = deck_.Write(*subject, deck_.Plain()))
+        row_.cards.push_back(std::move(card->skill));
+    }
+  }
+
+  const CardDeck& deck_;
+  const synth::Corpus& corpus_;
+  const synth::SampledTask& task_;
+  const RowCardSettings& settings_;
+  SplitMix64& rng_;
+  RowCards row_;
+};
+
+}  // namespace
+
+std::string RowCards::Answer(const std::string& written) const {
+  std::string answer = WithKernelWords(written, words);
+  for (const auto& [subject, veil] : veils) answer = Veiled(std::move(answer), *subject, veil);
+  return answer;
+}
+
+std::optional<RowCards> CardsOfRow(const CardDeck& deck, const synth::Corpus& corpus,
+                                   const synth::SampledTask& task,
+                                   const RowCardSettings& settings) {
+  SplitMix64 rng(HashBytes(task.id, 41));
+  if (rng.Uniform() >= settings.share) return std::nullopt;
+  return RowWriter(deck, corpus, task, settings, &rng).Run();
+}
+
+}  // namespace davinci::teacher

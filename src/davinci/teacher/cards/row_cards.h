@@ -1,0 +1,44 @@
+// Which cards a row of training shows, and what its task and answer are then. What is drawn
+// depends on the task's id alone.
+//
+//   right      cards of the task's operators or pattern; task, answer and cards vary together
+//              (veil.h, kernel_words.h, other rules and launches), so the answer follows the cards
+//   right and others   further cards of operators that the task does not have
+//   others     such cards alone; task and answer are the usual ones
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "davinci/skill/skill.h"
+#include "davinci/synth/variation.h"
+#include "davinci/teacher/cards/card.h"
+#include "davinci/teacher/cards/kernel_words.h"
+
+namespace davinci::teacher {
+
+struct RowCards {
+  std::vector<skill::Skill> cards;  // as the prompt shows them
+  size_t right = 0;                 // of the task's operators
+  synth::SampledTask task;          // what the answer is written for
+  RuleSet rules;                    // of the answer
+  LaunchSettings launch;
+  KernelWords words;
+  std::vector<std::pair<const CardSubject*, Veil>> veils;
+
+  // The answer that the teacher wrote, in the words of the cards.
+  std::string Answer(const std::string& written) const;
+};
+
+struct RowCardSettings {
+  double share = 0;                       // of tasks whose prompt shows cards
+  size_t most = 2;                        // cards of a prompt
+  double right = 0.7, others_too = 0.35;  // shares of these; the latter of the former
+};
+
+// Nothing: the task's prompt shows no card.
+std::optional<RowCards> CardsOfRow(const CardDeck& deck, const synth::Corpus& corpus,
+                                   const synth::SampledTask& task, const RowCardSettings& settings);
+
+}  // namespace davinci::teacher
