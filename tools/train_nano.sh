@@ -10,6 +10,8 @@
 #   STAGES    which stages, in order (default: all)
 #   ROWS      rows in the place of the teacher's: a file, a folder of *.jsonl, or "folder/part-*.jsonl"
 #   TASKS     tasks that the teacher answers (default: 1000000)
+#   CARDS     share of their prompts that show operator cards (default: 0.3)
+#   HELD_OUT  held-out tasks of each split that the trained model answers (default: 200)
 #   EPOCHS    of training (default: 1)
 #   PROBES    held-out tasks that each checkpoint answers, judged (default: 0)
 #   SETS      further settings of the recipe: SETS="optimizer.learning_rate=1e-3 data.curriculum=0"
@@ -23,10 +25,11 @@ davinci=${DAVINCI:-build/release/apps/davinci/davinci}
 begun=$SECONDS
 rows=${ROWS:-$out/rows}
 case $size in
-  full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; held_out=200; vocab=8192; sizes=(); target=cuda
-    pairs=(); asking=recipes/nano.toml ;;
-  ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-40}; held_out=2; vocab=512
-    sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); asking=recipes/nano_ci.toml ;;
+  full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda
+    pairs=(); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own) ;;
+  ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-40}; held_out=${HELD_OUT:-2}; vocab=512
+    sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); language=cpp
+    asking=recipes/nano_ci.toml; asked=(family right-card wrong-card) ;;
   *) echo "train_nano: size $size is not full or ci" >&2; exit 2 ;;
 esac
 gpus=${GPUS:-$( (nvidia-smi -L 2>/dev/null || true) | grep -c . || true)}
@@ -54,7 +57,7 @@ stage() {  # stage NAME COMMAND...: once
 
 make_rows() {
   local split
-  [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" "${pairs[@]}" --out "$rows"
+  [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" --with-cards "${CARDS:-0.3}" "${pairs[@]}" --out "$rows"
   for split in combination style family; do
     "$davinci" synth pairs --count $held_out --split $split --seed 1 "${pairs[@]}" --out "$out/held_out/$split"
   done
@@ -91,22 +94,29 @@ train() {
 
 shares() { grep -E "^(davinci bench|correct.*, best turn|fast_1 .*, best turn)" "$out/evaluation-$1.txt" || true; }
 
-# Greedy answers to held-out tasks, judged: a table per split.
+# Greedy answers to held-out tasks, judged: a table for each of `asked`. Held-out families are asked without a card, with the right one,
+# and with one of another operator.
 evaluate() {
-  local model split
+  local model name set skills
   model=$(newest)
-  for split in combination style family; do
-    [ -e "$out/tasks/$split/manifest.json" ] ||
-      "$davinci" synth tasks --count $held_out --split $split --seed 1 --out "$out/tasks/$split"
-  done
-  for split in combination style family own; do
-    local set=$out/tasks/$split
-    [ $split = own ] && set=tasks
-    [ $split = own ] && [ "$size" = ci ] && continue
-    echo "train_nano: $split"
+  "$davinci" synth cards --families held-out --language $language --out "$out/cards/right-card"
+  "$davinci" synth cards --families train --language $language --out "$out/cards/wrong-card"
+  for name in "${asked[@]}"; do
+    skills=(--skills none)
+    case $name in
+      own) set=tasks ;;
+      right-card) set=$out/tasks/family; skills=(--skills bm25) ;;
+      wrong-card) set=$out/tasks/family; skills=(--skills random) ;;
+      *) set=$out/tasks/$name ;;
+    esac
+    [ ${skills[1]} = none ] || skills+=(--library "$out/cards/$name/cards.jsonl" --set selection.select=1)
+    [ -e "$set/manifest.json" ] || [ "$name" = own ] ||
+      "$davinci" synth tasks --count $held_out --split "$(basename "$set")" --seed 1 --out "$set"
+    echo "train_nano: $name"
     limited "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns 1 \
-      --recipe "$asking" --set policy.temperature=0 --set 'judge.turn_protocol="screening"' --set rollout.tasks_in_flight=64 --run "$out/bench/$(basename "$model")-$split" > "$out/evaluation-$split.txt"
-    shares $split
+      --recipe "$asking" "${skills[@]}" --set policy.temperature=0 --set 'judge.turn_protocol="screening"' \
+      --set rollout.tasks_in_flight=64 --run "$out/bench/$(basename "$model")-$name" > "$out/evaluation-$name.txt"
+    shares "$name"
   done
 }
 
@@ -127,10 +137,10 @@ card() {
   echo "| weights | Q8_0 |"
   echo
   echo "Held-out tasks, one greedy answer each, judged under \`screening\`; in brackets 95 % intervals:"
-  for split in combination style family own; do
+  for split in "${asked[@]}"; do
     [ -e "$out/evaluation-$split.txt" ] || continue
     echo
-    echo "$split:"
+    case $split in *-card) echo "family, with the $(tr - ' ' <<< "$split"):" ;; *) echo "$split:" ;; esac
     echo
     echo '```'
     shares "$split"

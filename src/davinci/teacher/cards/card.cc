@@ -48,6 +48,25 @@ CardDeck::CardDeck(const synth::Grammar& grammar, const synth::StyleBook& styles
 
 CardDeck::~CardDeck() = default;
 
+// Does the module have an operator of a held-out family, or a call of one in another's spelling?
+bool CardDeck::ShowsHeldOut(const CardSubject& subject) const {
+  const auto held = [&](const synth::Operator& op) {
+    return grammar_.held_out_families.contains(op.family);
+  };
+  for (const synth::Node& node : subject.task.graph.nodes)
+    if (held(*node.op)) return true;
+  for (const auto& [name, op] : grammar_.operators) {
+    if (!held(op)) continue;
+    for (const auto& [kind, forms] : op.spell)
+      for (const std::string& form : forms)
+        if (const std::string call = CallOfForm(form);
+            !call.empty() && (subject.task.text.source.find(call + "(") != std::string::npos ||
+                              subject.form.find(call + "(") != std::string::npos))
+          return true;
+  }
+  return false;
+}
+
 std::optional<CardSubject> CardDeck::Shortest(const std::string& name) const {
   std::optional<CardSubject> best;
   std::pair<bool, size_t> least;
@@ -57,11 +76,7 @@ std::optional<CardSubject> CardDeck::Shortest(const std::string& name) const {
                        ? SubjectOf(grammar_, styles_, teacher_.tables(), op->second, draw)
                        : SubjectOf(grammar_, styles_, grammar_.patterns.find(name)->second, draw);
     if (!subject) continue;
-    const bool held = std::any_of(subject->task.graph.nodes.begin(),
-                                  subject->task.graph.nodes.end(), [&](const synth::Node& node) {
-                                    return grammar_.held_out_families.contains(node.op->family);
-                                  });
-    if (held && settings_.families == CardFamilies::kTrain) continue;
+    if (settings_.families == CardFamilies::kTrain && ShowsHeldOut(*subject)) continue;
     const auto card = Write(*subject, Plain());
     if (!card) continue;
     const std::pair worth(HasEqualSizes(subject->task.graph), card->skill.content.size());

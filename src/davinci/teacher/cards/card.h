@@ -67,6 +67,7 @@ class CardDeck {
     std::once_flag made;
     std::optional<CardSubject> subject;
   };
+  bool ShowsHeldOut(const CardSubject& subject) const;
   std::optional<CardSubject> Shortest(const std::string& name) const;
 
   const synth::Grammar& grammar_;

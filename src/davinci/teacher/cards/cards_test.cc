@@ -91,6 +91,9 @@ TEST(Cards, OfHeldOutFamiliesAreNotAmongThoseOfTraining) {
     EXPECT_THAT(train.names(), Not(Contains(name)));
   }
   for (const std::string& name : held.names()) EXPECT_EQ(train.Find(name), nullptr);
+  for (const skill::Skill& card : AllCards(train))
+    for (const char* call : {"cosine_similarity(", "pairwise_distance(", "cdist(", "unfold("})
+      EXPECT_THAT(card.content, Not(HasSubstr(call))) << card.name;
 }
 
 // Retrieval among the held-out cards puts the right one first, nearly always: the measurement "with
