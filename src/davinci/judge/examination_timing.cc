@@ -347,7 +347,7 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
   uint64_t num_measured = 0;
   size_t num_visits = 0;
   double off_record = 0;  // seconds of the pairs that begin visits, and of ConfirmCharge()
-  bool is_confirmed = false;
+  bool is_confirmed = protocol_.staged;  // there a charge in doubt stays one: the device is wanted
   const auto measure = [&](bool baseline_first, bool full_check,
                            std::vector<Pair>* into) -> Result<bool> {
     const std::string distribution = std::exchange(next_distribution_, "task");

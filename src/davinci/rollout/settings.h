@@ -117,9 +117,9 @@ struct StepSettings {
   std::string final_protocol = "davinci";
   int finalists = 2;  // kernels per task that are judged under final_protocol
   PaidTurnSettings paid;
-  std::string paid_protocol = "screening";  // of turns that are among the best of their group …
-  std::string audit_protocol = "davinci";   // … and of those that are drawn
-  int keep_best = 5;  // w: kernels per task that the run remembers as its best
+  std::string paid_protocol = "davinci";   // of turns that are among the best of their group …
+  std::string audit_protocol = "davinci";  // … and of those that are drawn
+  int keep_best = 5;                       // w: kernels per task that the run remembers as its best
 
   // Learning.
   bool learn = false;
