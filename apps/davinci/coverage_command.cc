@@ -100,6 +100,12 @@ class CoverageRun {
       row["kept_modules"].push_back({{"module", kept.module}, {"why", kept.why}});
     row["status"] = variants.empty() ? "kept" : imported->kept.empty() ? "whole" : "parts";
     if (variants.empty()) row["why"] = why;
+    if (!imported->shapes.empty() && !variants.empty()) {
+      const auto without = expert::ShapesWithout(*imported, variants.front().candidate);
+      row["shapes"] = {{"named", imported->shapes.size()},
+                       {"own_kernels", imported->shapes.size() - without.size()},
+                       {"without", without}};
+    }
     row["candidates"] = json::array();
     for (const expert::Variant& variant : variants) {
       json candidate = {{"name", variant.name},
@@ -149,6 +155,16 @@ class CoverageRun {
            "\n";
   }
 
+  // "2 of 3 further shapes have kernels of their own, not ROWS=1: …"
+  static std::string ShapesText(const json& shapes, bool first) {
+    std::string text =
+        fmt::format("{}{} of {} further shapes {} kernels of their own", first ? "" : "; ",
+                    shapes.at("own_kernels").get<size_t>(), shapes.at("named").get<size_t>(),
+                    shapes.at("own_kernels") == 1 ? "has" : "have");
+    for (const json& why : shapes.at("without")) text += ", not " + why.get<std::string>();
+    return text;
+  }
+
   static void Print(const json& found) {
     Table table({{"task"},
                  {"imported"},
@@ -172,6 +188,7 @@ class CoverageRun {
           left += fmt::format("{}{}{}", left.empty() ? "" : "; ",
                               number > 1 ? fmt::format("{} x ", number) : "", reason);
       }
+      if (row.contains("shapes")) left += ShapesText(row["shapes"], left.empty());
       if (row.contains("kept_modules"))
         for (const json& kept : row["kept_modules"])
           left +=

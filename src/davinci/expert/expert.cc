@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "davinci/base/json_text.h"
+
 namespace davinci::expert {
 namespace {
 
@@ -57,6 +59,14 @@ const std::pair<const char*, teacher::LaunchSettings> kLaunches[] = {
 constexpr size_t kMostLaunches = 2;
 constexpr size_t kLeastForLaunches = 3;
 
+// "ROWS=1023, COLS=77" of the globals that a shape sets.
+std::string ShapeName(const nlohmann::json& globals) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : globals.items())
+    parts.push_back(fmt::format("{}={}", key, JsonText(value)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 std::optional<teacher::Language> TeacherLanguage(Language language) {
@@ -74,11 +84,11 @@ Result<Expert> Expert::Load(const std::filesystem::path& synth_folder) {
 }
 
 Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task& task) const {
-  DAVINCI_ASSIGN_OR_RETURN(const import::TracedModule module, import::ParseTracedModule(traced));
   import::CandidateName name;
   const bool function = !task.config.function.empty() || !task.config.op.empty();
   if (!function) name.entry = task.config.entry.empty() ? "Model" : task.config.entry;
   name.defined = function ? task.candidate_function : task.candidate_entry;
+  DAVINCI_ASSIGN_OR_RETURN(const import::TracedModule module, import::ParseTracedModule(traced));
   for (const char* own : kOwnNames)
     if (std::find(module.bound.begin(), module.bound.end(), own) != module.bound.end() &&
         std::string_view(own) != "triton" && std::string_view(own) != "tl")
@@ -87,7 +97,30 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
   ExpertTask imported;
   DAVINCI_ASSIGN_OR_RETURN(imported.imported, import::ImportGraph(module, name, families_));
   imported.kept = module.kept;
+  const auto further = traced.find("shapes");
+  const size_t count = further != traced.end() && further->is_array() ? further->size() : 0;
+  for (size_t i = 0; i < task.config.variants.size(); ++i) {
+    ExpertTask::Shape& shape = imported.shapes.emplace_back();
+    shape.name = ShapeName(task.config.variants[i]);
+    shape.why = "it was not traced";
+    if (i >= count) continue;
+    auto one = import::ParseTracedModule((*further)[i]);
+    auto graph = one.ok() ? import::ImportGraph(*one, name, families_) : one.status();
+    if (graph.ok())
+      shape.imported = std::move(graph).value();
+    else
+      shape.why = graph.status().message();
+  }
   return imported;
+}
+
+Result<teacher::Candidate> Expert::Write(const ExpertTask& task, teacher::Language language,
+                                         const teacher::RuleSet& rules,
+                                         const teacher::LaunchSettings& launch) const {
+  std::vector<teacher::TaskShape> shapes = {{&task.imported.graph, &task.imported.task}};
+  for (const ExpertTask::Shape& shape : task.shapes)
+    if (shape.imported) shapes.push_back({&shape.imported->graph, &shape.imported->task});
+  return teacher_.WriteShapes(shapes, language, rules, launch);
 }
 
 std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language, size_t most,
@@ -99,11 +132,10 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
     if (why != nullptr) *why = fmt::format("no rules for {}", LanguageName(language));
     return variants;
   }
-  const auto& [graph, text, operators] = task.imported;
   const auto add = [&](const std::string& name, const teacher::RuleSet& rules,
                        const teacher::LaunchSettings& launch = {}) {
     if (variants.size() >= most) return;
-    auto candidate = teacher_.Write(graph, text, *target, rules, ReplyForm::kFile, launch);
+    auto candidate = Write(task, *target, rules, launch);
     if (!candidate.ok()) {
       if (why != nullptr && why->empty()) *why = candidate.status().message();
       return;
@@ -143,12 +175,22 @@ std::optional<Variant> Expert::Without(const ExpertTask& task, const Variant& va
     if (const auto rule = teacher::RuleNamed(name)) made.allowed.Erase(*rule);
   const auto target = TeacherLanguage(variant.language);
   if (!target) return std::nullopt;
-  const auto& [graph, text, operators] = task.imported;
-  auto candidate =
-      teacher_.Write(graph, text, *target, made.allowed, ReplyForm::kFile, made.launch);
+  auto candidate = Write(task, *target, made.allowed, made.launch);
   if (!candidate.ok() || candidate->own_kernels == 0) return std::nullopt;
   made.candidate = std::move(candidate).value();
   return made;
+}
+
+std::vector<std::string> ShapesWithout(const ExpertTask& task,
+                                       const teacher::Candidate& candidate) {
+  std::vector<std::string> lines;
+  size_t written = 0;  // shapes that could be imported are the candidate's
+  for (const ExpertTask::Shape& shape : task.shapes) {
+    std::string why = shape.why;
+    if (shape.imported && written < candidate.shapes.size()) why = candidate.shapes[written++].why;
+    if (!why.empty()) lines.push_back(fmt::format("{}: {}", shape.name, why));
+  }
+  return lines;
 }
 
 std::vector<std::string> Expert::CostlyRules() {

@@ -33,16 +33,26 @@ struct Variant {
 
 // A task that was imported.
 struct ExpertTask {
+  // A further shape that the task names ([[variants]], --shapes).
+  struct Shape {
+    std::string name;  // "ROWS=1023"
+    std::optional<import::ImportedTask> imported;
+    std::string why;  // it is not: its calls go to the module's own forward
+  };
   import::ImportedTask imported;
   std::vector<import::TracedModule::Kept> kept;  // submodules that stay one call
+  std::vector<Shape> shapes;                     // behind the task's own, as the task names them
 };
+// Why a candidate leaves a further shape to the module's own forward, for each that it does:
+// "ROWS=1023: …".
+std::vector<std::string> ShapesWithout(const ExpertTask& task, const teacher::Candidate& candidate);
 
 class Expert {
  public:
   // `synth_folder`: the installation's synth/.
   static Result<Expert> Load(const std::filesystem::path& synth_folder);
 
-  // kInvalidArgument: the module cannot be traced; one line with the place.
+  // kInvalidArgument: the module cannot be traced at its own shape; one line with the place.
   Result<ExpertTask> Import(const nlohmann::json& traced, const task::Task& task) const;
 
   // The ways to write the task's kernels in `language`, the one that promises most first; at most
@@ -59,6 +69,10 @@ class Expert {
 
  private:
   explicit Expert(teacher::Teacher teacher) : teacher_(std::move(teacher)) {}
+  // With kernels for each shape.
+  Result<teacher::Candidate> Write(const ExpertTask& task, teacher::Language language,
+                                   const teacher::RuleSet& rules,
+                                   const teacher::LaunchSettings& launch) const;
   teacher::Teacher teacher_;
   import::CallFamilies families_;
 };

@@ -91,7 +91,7 @@ std::string KeptCalls(const teacher::Candidate& candidate) {
   return fmt::format("{}", fmt::join(kept, ", "));
 }
 
-rollout::RuleKernel KernelOf(const Variant& variant) {
+rollout::RuleKernel KernelOf(const ExpertTask& task, const Variant& variant) {
   const teacher::Candidate& candidate = variant.candidate;
   rollout::RuleKernel kernel;
   kernel.name = fmt::format("{} ({})", variant.name, LanguageName(variant.language));
@@ -100,6 +100,8 @@ rollout::RuleKernel KernelOf(const Variant& variant) {
   kernel.rules = {rules.begin(), rules.end()};
   kernel.skills = {candidate.skills.begin(), candidate.skills.end()};
   kernel.kept = KeptCalls(candidate);
+  for (const std::string& shape : ShapesWithout(task, candidate))
+    kernel.kept += fmt::format("{}all calls at {}", kernel.kept.empty() ? "" : ", ", shape);
   return kernel;
 }
 
@@ -164,7 +166,7 @@ std::optional<rollout::RuleKernel> ExpertAuthor::Next(
     if (dealing_ != Dealing::kInTurn || ++way >= known.variants.size()) return std::nullopt;
     attempt.emplace(expert_, *known.task, known.variants[way]);
   }
-  return KernelOf(attempt->last());
+  return KernelOf(*known.task, attempt->last());
 }
 
 }  // namespace davinci::expert

@@ -1,5 +1,6 @@
 #include "davinci/expert/expert.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -99,10 +100,8 @@ size_t Times(const std::string& text, const std::string& what) {
   return times;
 }
 
-// Many small launches with two results: a graph holds them.
-TEST(Expert, WhatAGraphKeepsIsNoConfigurationOfTheModule) {
-  const auto expert = Expert::Load(kSynth);
-  ASSERT_TRUE(expert.ok());
+// Many small launches with two results.
+json ManySmallLaunches() {
   json document = Traced("torch.erfinv({0})", "erfinv");
   document["values"] = json::array();
   for (int i = 0; i < 12; ++i)
@@ -112,6 +111,14 @@ TEST(Expert, WhatAGraphKeepsIsNoConfigurationOfTheModule) {
                                       : Call("torch.erfinv({0})", "erfinv", {i - 1}, i));
   document["outputs"] = {10, 11};
   document["result"] = "({0}, {1})";
+  return document;
+}
+
+// A graph holds many small launches.
+TEST(Expert, WhatAGraphKeepsIsNoConfigurationOfTheModule) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document = ManySmallLaunches();
   const auto task = expert->Import(document, ATask());
   ASSERT_TRUE(task.ok()) << task.status().ToString();
   const auto variants = expert->Variants(*task, Language::kTriton, 1);
@@ -161,6 +168,122 @@ TEST(Expert, WhatNoInputDecidesIsMadeOnce) {
     EXPECT_LT(source.find("def kernel_constants(self, x)"), made) << source;
     EXPECT_LT(made, source.find("return [", made)) << source;
     EXPECT_NE(source.find("] = self.kept_constants(x)"), std::string::npos) << source;
+  }
+}
+
+// Documents of one module at several shapes; the first is the task's own.
+json AtShapes(std::vector<json> documents) {
+  for (size_t i = 1; i < documents.size(); ++i) documents[0]["shapes"].push_back(documents[i]);
+  return documents[0];
+}
+
+json WithRows(json document, int64_t rows) {
+  for (json& value : document["values"])
+    for (json& size : value["shape"])
+      if (size == 64) size = rows;
+  document["guard"] = fmt::format("x.shape == ({}, 512)", rows);
+  return document;
+}
+
+task::Task AtRows(const std::vector<int>& rows) {
+  task::Task task = ATask();
+  for (const int number : rows) task.config.variants.push_back({{"ROWS", number}});
+  return task;
+}
+
+TEST(Expert, EachShapeThatATaskNamesHasItsKernels) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  const auto task = expert->Import(
+      AtShapes({WithProduct(), WithRows(WithProduct(), 7), WithRows(WithProduct(), 9)}),
+      AtRows({7, 9}));
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  for (const Language language : {Language::kCpp, Language::kTriton, Language::kCuda}) {
+    const auto variants = expert->Variants(*task, language, 1);
+    ASSERT_FALSE(variants.empty());
+    const std::string& source = variants[0].candidate.source;
+    // A call of another shape goes from class to class; the last one is the user's.
+    for (const char* line :
+         {"class ModelNew_shape2(Model):", "class ModelNew_shape1(ModelNew_shape2):",
+          "class ModelNew(ModelNew_shape1):", "if not (x.shape == (64, 512)):",
+          "if not (x.shape == (7, 512)):", "if not (x.shape == (9, 512)):"})
+      EXPECT_EQ(Times(source, line), 1u) << line << "\n" << source;
+    // The kernel gets its sizes as arguments, and is there once.
+    EXPECT_EQ(Times(source, language == Language::kTriton ? "@triton.jit\n" : "extern \"C\""), 1u)
+        << source;
+    EXPECT_TRUE(ShapesWithout(*task, variants[0].candidate).empty());
+    EXPECT_EQ(variants[0].candidate.shapes.size(), 2u);
+  }
+}
+
+TEST(Expert, ShapesWithOneTextAreOneClass) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  const auto task = expert->Import(AtShapes({Traced(), WithRows(Traced(), 7)}), AtRows({7}));
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  const auto variants = expert->Variants(*task, Language::kCpp, 1);
+  ASSERT_FALSE(variants.empty());
+  const std::string& source = variants[0].candidate.source;
+  EXPECT_EQ(Times(source, "if not (x.shape == (64, 512) or x.shape == (7, 512)):"), 1u) << source;
+  EXPECT_EQ(Times(source, "class ModelNew"), 1u) << source;
+}
+
+TEST(Expert, AShapeWithoutKernelsIsTheModulesOwn) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json kept = WithRows(Traced("torch.special.airy_ai({0})", "airy_ai"), 7);
+  const auto task = expert->Import(
+      AtShapes({WithProduct(), kept, {{"untraceable", "net.py:9: item"}}}), AtRows({7, 8, 9}));
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  const auto variants = expert->Variants(*task, Language::kCpp, 1);
+  ASSERT_FALSE(variants.empty());
+  EXPECT_EQ(Times(variants[0].candidate.source, "class ModelNew(Model):"), 1u);
+  EXPECT_EQ(ShapesWithout(*task, variants[0].candidate),
+            (std::vector<std::string>{"ROWS=7: every call stays PyTorch's", "ROWS=8: net.py:9: item",
+                                      "ROWS=9: it was not traced"}));
+}
+
+TEST(Expert, FunctionsOfSeveralShapesCallOneAnother) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  task::Task task = AtRows({7});
+  task.config.function = "scaled";
+  task.candidate_function = "scaled_new";
+  json document = WithProduct();
+  document["weights"] = json::array();
+  document["inputs"].push_back({{"id", 1}, {"text", "scale"}});
+  document["names"] = {"x", "scale"};
+  document["signature"] = "x, scale";
+  document["fallback"] = "scaled(x, scale)";
+  const auto imported = expert->Import(AtShapes({document, WithRows(document, 7)}), task);
+  ASSERT_TRUE(imported.ok()) << imported.status().ToString();
+  const auto variants = expert->Variants(*imported, Language::kCpp, 1);
+  ASSERT_FALSE(variants.empty());
+  const std::string& source = variants[0].candidate.source;
+  EXPECT_EQ(Times(source, "        return scaled(x, scale)\n"), 1u) << source;
+  EXPECT_EQ(Times(source, "        return scaled_new_shape1(x, scale)\n"), 1u) << source;
+  EXPECT_LT(source.find("def scaled_new_shape1("), source.find("def scaled_new(")) << source;
+}
+
+// What one shape keeps with the module (constants, its graph) is no other's.
+TEST(Expert, ShapesKeepTheirOwnGraphs) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  const json document = ManySmallLaunches();
+  const auto task = expert->Import(AtShapes({document, WithRows(document, 32)}), AtRows({32}));
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  const auto variants = expert->Variants(*task, Language::kTriton, 1);
+  ASSERT_FALSE(variants.empty());
+  const std::string& source = variants[0].candidate.source;
+  const size_t second = source.find("class ModelNew(");
+  ASSERT_NE(second, std::string::npos);
+  const std::string first_class = source.substr(0, second), own = source.substr(second);
+  for (const char* name : {"_replay_graph", "_replay_key", "kernel_compute", "kernel_capture"}) {
+    const std::string suffixed = std::string(name) + "_shape1";
+    EXPECT_GT(Times(first_class, suffixed), 0u) << name << "\n" << source;
+    EXPECT_EQ(Times(first_class, name), Times(first_class, suffixed)) << name << "\n" << source;
+    EXPECT_GT(Times(own, name), 0u) << name;
+    EXPECT_EQ(Times(own, suffixed), 0u) << name;
   }
 }
 

@@ -76,7 +76,7 @@ class Importer {
     for (const int output : module_.outputs) graph.outputs.push_back(output);
     imported.future = module_.future;
     imported.source = module_.source;
-    imported.source += module_.helpers;
+    imported.helpers = module_.helpers;
     imported.guard = module_.guard;
     imported.fallback = module_.fallback;
     imported.bound = {module_.bound.begin(), module_.bound.end()};

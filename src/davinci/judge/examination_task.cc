@@ -71,8 +71,22 @@ Result<json> Examination::Trace() {
   DAVINCI_RETURN_IF_ERROR(session_->oracle->AwaitReady(60));
   DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask(ReferenceSpec()).status());
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
-  DAVINCI_ASSIGN_OR_RETURN(auto answer,
-                           session_->oracle->Ask({{"op", "graph"}, {"seed", secret_.Next() >> 1}}));
+  const auto ask = [&](size_t variant) {
+    return session_->oracle->Ask(
+        {{"op", "graph"}, {"variant", variant}, {"seed", secret_.Next() >> 1}});
+  };
+  DAVINCI_ASSIGN_OR_RETURN(auto answer, ask(0));
+  json& shapes = answer.ok["shapes"] = json::array();
+  if (answer.ok.contains("untraceable")) return answer.ok;
+  for (size_t variant = 1; variant <= task_.config.variants.size(); ++variant) {
+    const auto further = ask(variant);
+    const StatusCode code = further.status().code();
+    // The oracle is gone: what is missing was not traced.
+    if (!further.ok() && code != StatusCode::kInvalidArgument &&
+        code != StatusCode::kResourceExhausted)
+      break;
+    shapes.push_back(further.ok() ? further->ok : json{{"untraceable", further.status().message()}});
+  }
   return answer.ok;
 }
 

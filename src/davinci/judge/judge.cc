@@ -37,7 +37,7 @@ constexpr int kSessionsPerTask = 8;
 // Of each kind, from one life of the program to the next; those used last stay.
 constexpr int64_t kMostFacts = 20'000;
 // Raise it when python/davinci_worker/module_graph.py answers otherwise.
-constexpr int kTraceVersion = 7;
+constexpr int kTraceVersion = 8;
 
 Evaluation Refused(Outcome outcome, std::string message) {
   Evaluation evaluation;
@@ -245,7 +245,9 @@ Result<nlohmann::json> Judge::Trace(const std::shared_ptr<const task::Task>& tas
   DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName("davinci"));
   Examination examination(*context, job, protocol);
   DAVINCI_ASSIGN_OR_RETURN(json found, examination.Trace());
-  if (impl_->facts) (void)impl_->facts->Put("graph", key, found);
+  const bool whole = found.contains("untraceable") ||
+                     found.at("shapes").size() == task->config.variants.size();
+  if (impl_->facts && whole) (void)impl_->facts->Put("graph", key, found);
   return found;
 }
 

@@ -77,7 +77,8 @@ class Judge {
   Result<nlohmann::json> Admit(const std::string& task_path, Target target);
 
   // What the task's reference computes, as calls of PyTorch at the target's sizes: the JSON that
-  // import/traced_module.h reads. Found once per task, sizes and version of torch.
+  // import/traced_module.h reads, with one more of its kind for each further shape of the task in
+  // "shapes". Found once per task, sizes and version of torch.
   Result<nlohmann::json> Trace(const std::shared_ptr<const task::Task>& task, Target target);
 
  private:

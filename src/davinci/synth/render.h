@@ -37,6 +37,7 @@ struct NodeText {
 struct ImportedParts {
   std::string future;           // "from __future__ import …" lines
   std::string source;           // the file without what draws inputs
+  std::string helpers;          // functions that the texts call
   std::set<std::string> bound;  // names that it binds
   std::string base;             // the class that is extended; "": a function is defined
   std::string defined;          // its name

@@ -93,6 +93,23 @@ inline bool HasWord(std::string_view text, std::string_view word) {
   return false;
 }
 
+// `text` with what `other` gives in the place of each whole name.
+template <typename Other>
+std::string Renamed(const std::string& text, const Other& other) {
+  std::string renamed;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && IsWordChar(text[end])) ++end;
+    if (end == at) {
+      renamed += text[at++];
+      continue;
+    }
+    renamed += other(text.substr(at, end - at));
+    at = end;
+  }
+  return renamed;
+}
+
 // The text with another word in place of a name.
 inline std::string WithWord(std::string text, std::string_view word, std::string_view instead) {
   const auto inside = [&](size_t at) { return at < text.size() && IsWordChar(text[at]); };

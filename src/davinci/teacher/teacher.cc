@@ -11,17 +11,62 @@ Result<Teacher> Teacher::Load(const std::filesystem::path& synth_folder) {
   return teacher;
 }
 
-Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
-                                 Language language, const RuleSet& allowed, ReplyForm form,
-                                 const LaunchSettings& launch) const {
+Result<Program> Teacher::Lowered(const synth::Graph& graph, const synth::RenderedTask& task,
+                                 Language language, const RuleSet& allowed) const {
   const synth::Binding binding =
       language == Language::kCpp || task.fixed_sizes ? synth::Binding::kCpu : synth::Binding::kCuda;
   DAVINCI_ASSIGN_OR_RETURN(Program program,
                            Lower(graph, task.parts, tables_, {allowed.In(language), binding}));
   program.fixed_sizes = task.fixed_sizes;
+  return program;
+}
+
+Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
+                                 Language language, const RuleSet& allowed, ReplyForm form,
+                                 const LaunchSettings& launch) const {
+  DAVINCI_ASSIGN_OR_RETURN(Program program, Lowered(graph, task, language, allowed));
+  FileKernels file;
   return CandidateWriter(std::move(program), graph, task, language, allowed, tables_.math, form,
-                         launch)
+                         launch, &file)
       .Write();
+}
+
+Result<Candidate> Teacher::WriteShapes(const std::vector<TaskShape>& shapes, Language language,
+                                       const RuleSet& allowed, const LaunchSettings& launch) const {
+  FileKernels file;
+  Candidate candidate;
+  std::vector<ImportedForward> forwards;
+  const auto add = [&](const TaskShape& shape) -> Result<Candidate> {
+    DAVINCI_ASSIGN_OR_RETURN(Program program, Lowered(*shape.graph, *shape.task, language, allowed));
+    CandidateWriter writer(std::move(program), *shape.graph, *shape.task, language, allowed,
+                           tables_.math, ReplyForm::kFile, launch, &file);
+    DAVINCI_ASSIGN_OR_RETURN(Candidate one, writer.Compose());
+    if (one.own_kernels == 0 && !forwards.empty())
+      return InvalidArgument("every call stays PyTorch's");
+    forwards.push_back(writer.Forward());
+    return one;
+  };
+  DAVINCI_ASSIGN_OR_RETURN(candidate, add(shapes[0]));
+  for (size_t i = 1; i < shapes.size(); ++i) {
+    const FileKernels before = file;
+    const auto one = add(shapes[i]);
+    if (!one.ok()) file = before;
+    if (one.ok()) candidate.rules.Insert(one->rules);
+    candidate.shapes.push_back(one.ok() ? ShapeKernels{one->own_kernels}
+                                        : ShapeKernels{0, one.status().message()});
+  }
+  std::vector<std::string> lines;
+  bool direct = false;
+  for (const ImportedForward& forward : forwards) {
+    lines.insert(lines.end(), forward.lines.begin(), forward.lines.end());
+    direct = direct || !forward.replays;
+  }
+  direct = direct && candidate.rules.Contains(Rule::kDirectLaunch);
+  candidate.skills = candidate.rules.Skills();
+  candidate.source =
+      ImportedFile(forwards, KernelImports(file, language, direct) +
+                                 KernelSection(file, language, tables_.math, direct, lines));
+  return candidate;
 }
 
 Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
@@ -30,7 +75,10 @@ Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::R
   options.calls_only = true;
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
   program.fixed_sizes = task.fixed_sizes;
-  return CandidateWriter(std::move(program), graph, task, language, {}, tables_.math, form).Write();
+  FileKernels file;
+  return CandidateWriter(std::move(program), graph, task, language, {}, tables_.math, form, {},
+                         &file)
+      .Write();
 }
 
 }  // namespace davinci::teacher

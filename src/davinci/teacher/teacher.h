@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "davinci/base/status.h"
 #include "davinci/data/reply_form.h"
@@ -19,6 +20,12 @@
 
 namespace davinci::teacher {
 
+// An imported module as it was traced at one shape.
+struct TaskShape {
+  const synth::Graph* graph = nullptr;
+  const synth::RenderedTask* task = nullptr;
+};
+
 class Teacher {
  public:
   static Result<Teacher> Load(const std::filesystem::path& synth_folder);
@@ -28,12 +35,19 @@ class Teacher {
                           Language language, const RuleSet& allowed,
                           ReplyForm form = ReplyForm::kFile,
                           const LaunchSettings& launch = {}) const;
+  // An imported task with kernels for each of its shapes; the first is the task's own. One that no
+  // kernel comes of is left to the module's own forward (Candidate::shapes).
+  Result<Candidate> WriteShapes(const std::vector<TaskShape>& shapes, Language language,
+                                const RuleSet& allowed, const LaunchSettings& launch = {}) const;
   // The task as calls of PyTorch alone: the answer where a candidate prefers the vendor.
   Result<Candidate> WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
                                 Language language, ReplyForm form = ReplyForm::kFile) const;
   const Tables& tables() const { return tables_; }
 
  private:
+  Result<Program> Lowered(const synth::Graph& graph, const synth::RenderedTask& task,
+                          Language language, const RuleSet& allowed) const;
+
   Tables tables_;
 };
 

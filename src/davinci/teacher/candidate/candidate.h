@@ -18,6 +18,12 @@ struct Work {
   int torch_launches = 0;
 };
 
+// A further shape of an imported module.
+struct ShapeKernels {
+  int own_kernels = 0;
+  std::string why = {};  // there are none: its calls go to the module's own forward
+};
+
 struct Candidate {
   // With <entry>New: a Python file, or a delta reply (agent/delta_reply.h).
   std::string source;
@@ -27,6 +33,7 @@ struct Candidate {
   std::vector<LeftOperator> left;  // operators left to PyTorch
   bool prefers_vendor = false;     // PyTorch's own kernels are expected to be as fast
   Work work, eager;                // of the candidate, and of the task as it is
+  std::vector<ShapeKernels> shapes;  // behind the task's own, in order
 };
 
 }  // namespace davinci::teacher

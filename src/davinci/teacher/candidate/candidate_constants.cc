@@ -4,6 +4,7 @@
 
 #include "davinci/synth/text.h"
 #include "davinci/teacher/candidate/candidate_writer.h"
+#include "davinci/teacher/candidate/imported_replay.h"
 
 namespace davinci::teacher {
 
@@ -25,7 +26,7 @@ bool ReadsDeviceAlone(const std::string& text, size_t place) {
 
 void CandidateWriter::FindConstants() {
   const auto& from = task_.parts.imported;
-  if (!from || from->base.empty() || from->Names({"kernel_constants", "kept_constants"})) return;
+  if (!from || from->base.empty() || HasOneOf(*from, kConstantNames)) return;
   for (size_t i = 0; i < p_.values.size(); ++i) {
     const TensorValue& value = p_.values[i];
     const auto id = static_cast<Id>(i);

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "davinci/teacher/candidate/candidate_writer.h"
+#include "davinci/teacher/candidate/imported_replay.h"
 
 namespace davinci::teacher {
 namespace {
@@ -137,8 +138,7 @@ bool CandidateWriter::Replays() const {
   if (language_ != Language::kTriton || !Allows(Rule::kReplayGraph) || candidate_.own_kernels == 0)
     return false;
   if (const auto& from = task_.parts.imported;
-      from && (from->base.empty() ||
-               from->Names({"kernel_compute", "kernel_replay", "kernel_places", "kernel_capture"})))
+      from && (from->base.empty() || HasOneOf(*from, kReplayNames)))
     return false;
   const Costs costs = OwnCosts();
   constexpr double kGain = 5;  // that is worth the graph

@@ -20,7 +20,7 @@ bool CandidateWriter::IsRepeated(KernelText* text) {
   const auto [known, fresh] = kernels_by_text_.try_emplace(text->source.substr(end), name);
   if (fresh) return false;
   for (std::string& line : text->call) line = synth::WithWord(line, name, known->second);
-  kernel_names_.erase(name);
+  file_->names.erase(name);
   return true;
 }
 

@@ -12,6 +12,12 @@ namespace davinci::teacher {
 using Kind = TensorValue::Kind;
 
 Result<Candidate> CandidateWriter::Write() {
+  DAVINCI_ASSIGN_OR_RETURN(Candidate candidate, Compose());
+  candidate.source = brief_ ? Delta(file_->kernels) : File();
+  return candidate;
+}
+
+Result<Candidate> CandidateWriter::Compose() {
   ReadSlices();
   LeaveOutProducts();
   if (FlashAttention()) RecognizeAttention(&p_);
@@ -81,22 +87,19 @@ Result<Candidate> CandidateWriter::Write() {
   candidate_.prefers_vendor = PrefersVendor();
   candidate_.work = WorkOfPlan();
   candidate_.eager = WorkOfEager();
-  candidate_.source = brief_ ? Delta(kernels_) : File(kernels_, bindings_, helpers_);
   candidate_.skills = candidate_.rules.Skills();
-  return std::move(candidate_);
+  return candidate_;
 }
 
 void CandidateWriter::Take(KernelText text) {
-  if (task_.parts.imported && language_ == Language::kTriton && TakeAgain(&text)) return;
-  if (!brief_ || !IsRepeated(&text))
-    kernels_ += (kernels_.empty()                 ? ""
-                 : language_ == Language::kTriton ? "\n\n"
-                                                  : "\n") +
-                text.source;
-  if (!text.binding.empty()) bindings_ += text.binding + "\n";
-  for (const std::string& line : text.call) Line(line);
-  helpers_.insert(text.helpers.begin(), text.helpers.end());
   ++candidate_.own_kernels;
+  if (task_.parts.imported) {
+    const std::vector<std::string> lines = file_->CallOfKnown(text);
+    for (const std::string& line : lines) Line(line);
+    if (!lines.empty()) return;
+  }
+  file_->Add(text, language_, !brief_ || !IsRepeated(&text));
+  for (const std::string& line : text.call) Line(line);
 }
 
 void CandidateWriter::NoteStructure(Id id) {
@@ -146,13 +149,10 @@ std::string CandidateWriter::KernelName(const Region& region, Id product) {
 std::string CandidateWriter::UniqueName(const std::string& what) {
   if (brief_) {
     std::string name;
-    for (int n = 1; !kernel_names_.insert(name = fmt::format("f{}", n)).second; ++n) continue;
+    for (int n = 1; !file_->names.insert(name = fmt::format("f{}", n)).second; ++n) continue;
     return name;
   }
-  const std::string base = what + "_kernel";
-  std::string name = base;
-  for (int n = 2; !kernel_names_.insert(name).second; ++n) name = fmt::format("{}{}", base, n);
-  return name;
+  return file_->UniqueName(what + "_kernel");
 }
 
 }  // namespace davinci::teacher

@@ -12,15 +12,14 @@
 #include "davinci/data/reply_form.h"
 #include "davinci/synth/render.h"
 #include "davinci/teacher/candidate/candidate.h"
+#include "davinci/teacher/candidate/file_kernels.h"
+#include "davinci/teacher/candidate/imported_file.h"
 #include "davinci/teacher/emit/emitter.h"
 #include "davinci/teacher/program/math_text.h"
 #include "davinci/teacher/regions/fusion.h"
 #include "davinci/teacher/regions/product.h"
 
 namespace davinci::teacher {
-
-// `form` with names in place of {0}, {1}, …
-std::string Filled(const std::string& form, const std::vector<std::string>& names);
 
 // How many kernels PyTorch launches for an operator that is written so.
 int EagerKernels(std::string_view form);
@@ -29,7 +28,7 @@ class CandidateWriter {
  public:
   CandidateWriter(Program program, const synth::Graph& graph, const synth::RenderedTask& task,
                   Language language, const RuleSet& rules, const MathText& math, ReplyForm form,
-                  const LaunchSettings& launch = {})
+                  const LaunchSettings& launch, FileKernels* file)
       : p_(std::move(program)),
         graph_(graph),
         task_(task),
@@ -38,9 +37,14 @@ class CandidateWriter {
         math_(math),
         brief_(form == ReplyForm::kDelta && language == Language::kTriton),
         form_(form),
-        launch_(launch) {}
+        launch_(launch),
+        file_(file) {}
 
   Result<Candidate> Write();
+  // The candidate without its text, for a file of several shapes: its kernels are in `file`.
+  Result<Candidate> Compose();
+  // After Compose(): the forward() of an imported module.
+  ImportedForward Forward() const;
 
  private:
   // The prelude of delta replies has no kernels that split the factors of a product.
@@ -79,9 +83,6 @@ class CandidateWriter {
   void Take(KernelText text);
   // True where an earlier kernel of a delta reply is the same but for its name; the call gets that.
   bool IsRepeated(KernelText* text);
-  // Does the same for an imported module's kernels, whose tensors may have other names, too; takes
-  // the call.
-  bool TakeAgain(KernelText* text);
   void NoteStructure(Id id);
   // Notes the rules that the text shows.
   void Note(const Region& region, const KernelText& text);
@@ -132,9 +133,8 @@ class CandidateWriter {
   bool IsHeld(const TensorValue& value) const;
   // PyTorch's own kernels are expected to be as fast.
   bool PrefersVendor() const;
-  // forward() by a graph of compute(), of a generated task and of an imported module.
+  // forward() by a graph of compute().
   std::string Replay(const std::string& inputs) const;
-  std::string ImportedReplay() const;
 
   // True where kernels alone read the value, so that those of a delta reply may get the memory that
   // it is a view of.
@@ -142,20 +142,9 @@ class CandidateWriter {
   void NameShortly(KernelForm* form, bool product);
   std::string Delta(const std::string& kernels) const;
 
-  std::string Direct(std::string kernels) const;
   std::string ResultText() const;
-  // The text of what forward() returns; `names` are Python texts of the outputs.
-  std::string ImportedResult(const std::vector<std::string>& names) const;
-  // Methods that make constants and keep them.
-  std::string ImportedConstants(const std::vector<std::string>& names) const;
-  std::string KernelImports(const std::string& kernels) const;
-  std::string KernelSection(const std::string& kernels, const std::string& bindings,
-                            const std::set<std::string>& helpers) const;
-  std::string ImportedFile(const std::string& kernels, const std::string& bindings,
-                           const std::set<std::string>& helpers);
   // The whole file.
-  std::string File(const std::string& kernels, const std::string& bindings,
-                   const std::set<std::string>& helpers);
+  std::string File() const;
 
   Program p_;
   const synth::Graph& graph_;
@@ -168,6 +157,7 @@ class CandidateWriter {
   std::map<std::string, std::string> kernels_by_text_;
   std::map<Id, std::string> aliases_;  // values that lie in another one's memory
   const LaunchSettings launch_;        // of the costliest step's kernel
+  FileKernels* const file_;
   Plan plan_;
   std::vector<Id> fused_;        // by region: the product whose epilogue it is, or -1
   std::map<int, int> launches_;  // by region
@@ -176,11 +166,7 @@ class CandidateWriter {
   bool in_constants_ = false;
   std::set<Id> constants_;
   std::map<std::pair<Id, bool>, std::pair<std::string, std::string>> split_;
-  std::string kernels_, bindings_;
-  // Kernels without their names, and the names of those that were taken first.
-  std::map<std::string, std::vector<std::string>> taken_;
-  std::set<std::string> helpers_;
-  std::set<std::string> read_inputs_, kernel_names_;
+  std::set<std::string> read_inputs_;
   std::set<Id> templates_;  // values that a template computes
   std::set<Id> overwritten_;
   std::set<Id> strided_;     // reshapes of views
