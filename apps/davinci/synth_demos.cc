@@ -102,15 +102,16 @@ std::string SizeClass(const synth::Graph& graph, synth::Binding binding) {
 }
 
 // The kind of work that gives most elements: what a user's module is counted under.
-std::string FamilyOf(const synth::Graph& graph) {
+std::string FamilyOf(const synth::Graph& graph, const std::vector<std::string>& kinds) {
   std::map<std::string, double> elements;
-  for (const synth::Node& node : graph.nodes) {
-    if (node.op->view || node.op->family == "shape" || node.op->family == "other") continue;
-    for (const auto output : node.outputs) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const std::string& kind = kinds[i];
+    if (kind == "view" || kind == "shape" || kind == "other") continue;
+    for (const auto output : graph.nodes[i].outputs) {
       double all = 1;
       for (const auto dim : graph.values[static_cast<size_t>(output)].shape)
         all *= static_cast<double>(graph.dims.At(dim, synth::Binding::kCuda));
-      elements[node.op->family] += all;
+      elements[kind] += all;
     }
   }
   const auto most =
@@ -362,7 +363,9 @@ class DemoWriter {
       }
       DAVINCI_ASSIGN_OR_RETURN(DemoTask task, UsersTask(modules->tasks()[i], *known.task));
       const synth::Graph& graph = known.imported.imported.graph;
-      task.row["family"] = known.status.ok() ? FamilyOf(graph) : "other";
+      task.row["family"] = known.status.ok()
+                               ? FamilyOf(graph, made.KindsOf(graph, known.imported.imported.task))
+                               : "other";
       // The page of tasks shows these facts of a generated one.
       task.row["synth"] = {{"family", task.row["family"]},
                            {"pattern", task.id},

@@ -10,6 +10,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto document = nlohmann::json::parse(data, data + size, nullptr, false);
   if (document.is_discarded()) return 0;
   if (const auto module = davinci::import::ParseTracedModule(document); module.ok())
-    (void)davinci::import::ImportGraph(*module, {"Model", "ModelNew"}, {});
+    (void)davinci::import::ImportGraph(*module, {"Model", "ModelNew"});
   return 0;
 }

@@ -78,9 +78,7 @@ std::optional<teacher::Language> TeacherLanguage(Language language) {
 
 Result<Expert> Expert::Load(const std::filesystem::path& synth_folder) {
   DAVINCI_ASSIGN_OR_RETURN(auto teacher, teacher::Teacher::Load(synth_folder));
-  Expert expert(std::move(teacher));
-  DAVINCI_ASSIGN_OR_RETURN(expert.families_, import::LoadCallFamilies(synth_folder));
-  return expert;
+  return Expert(std::move(teacher));
 }
 
 Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task& task) const {
@@ -95,7 +93,7 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
       return InvalidArgument(fmt::format(
           "{} is a name in the task's file that kernels need; give it another name there", own));
   ExpertTask imported;
-  DAVINCI_ASSIGN_OR_RETURN(imported.imported, import::ImportGraph(module, name, families_));
+  DAVINCI_ASSIGN_OR_RETURN(imported.imported, import::ImportGraph(module, name));
   imported.kept = module.kept;
   const auto further = traced.find("shapes");
   const size_t count = further != traced.end() && further->is_array() ? further->size() : 0;
@@ -105,7 +103,7 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
     shape.why = "it was not traced";
     if (i >= count) continue;
     auto one = import::ParseTracedModule((*further)[i]);
-    auto graph = one.ok() ? import::ImportGraph(*one, name, families_) : one.status();
+    auto graph = one.ok() ? import::ImportGraph(*one, name) : one.status();
     if (graph.ok())
       shape.imported = std::move(graph).value();
     else

@@ -74,7 +74,6 @@ class Expert {
                                    const teacher::RuleSet& rules,
                                    const teacher::LaunchSettings& launch) const;
   teacher::Teacher teacher_;
-  import::CallFamilies families_;
 };
 
 // The teacher's name of a language that it writes; nothing: another one.

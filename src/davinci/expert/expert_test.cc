@@ -239,8 +239,8 @@ TEST(Expert, AShapeWithoutKernelsIsTheModulesOwn) {
   ASSERT_FALSE(variants.empty());
   EXPECT_EQ(Times(variants[0].candidate.source, "class ModelNew(Model):"), 1u);
   EXPECT_EQ(ShapesWithout(*task, variants[0].candidate),
-            (std::vector<std::string>{"ROWS=7: every call stays PyTorch's", "ROWS=8: net.py:9: item",
-                                      "ROWS=9: it was not traced"}));
+            (std::vector<std::string>{"ROWS=7: every call stays PyTorch's",
+                                      "ROWS=8: net.py:9: item", "ROWS=9: it was not traced"}));
 }
 
 TEST(Expert, FunctionsOfSeveralShapesCallOneAnother) {
@@ -305,6 +305,26 @@ TEST(Expert, ALargeProductReadsFactorsThatWereSplitOnce) {
     EXPECT_EQ(Times(source, "split_rows_kernel["), size == 4096 ? 1u : 0u) << source;
     EXPECT_EQ(Times(source, "split_transposed_kernel["), size == 4096 ? 1u : 0u) << source;
   }
+}
+
+TEST(Expert, AProductOfAnotherElementTypeStaysACall) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document = Traced();
+  document["values"] = json::array();
+  for (const char* type : {"float32", "float64", "float32", "float64", "float64"})
+    document["values"].push_back({{"shape", {4096, 4096}}, {"dtype", type}});
+  document["weights"].push_back({{"id", 3}, {"text", "self.other"}, {"contiguous", true}});
+  document["calls"].push_back(Call("torch.matmul({0}, {1})", "matmul", {1, 3}, 4));
+  document["outputs"] = {2, 4};
+  document["result"] = "({0}, {1})";
+  const auto task = expert->Import(document, ATask());
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  const auto variants = expert->Variants(*task, Language::kTriton, 1);
+  ASSERT_FALSE(variants.empty());
+  const std::string& source = variants[0].candidate.source;
+  EXPECT_EQ(Times(source, "torch.matmul(self.scale, self.other)"), 1u) << source;
+  EXPECT_EQ(variants[0].candidate.own_kernels, 1) << source;
 }
 
 TEST(Expert, WhatNoRuleKnowsStaysACallWithItsReason) {

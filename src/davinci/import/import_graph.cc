@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
-#include <tuple>
-
-#include "davinci/synth/table_reader.h"
 
 namespace davinci::import {
 namespace {
@@ -41,10 +39,7 @@ Precision MainPrecision(const TracedModule& module) {
 
 class Importer {
  public:
-  Importer(const TracedModule& module, const CallFamilies& families)
-      : module_(module), families_(families) {
-    made_.operators = std::make_unique<std::deque<synth::Operator>>();
-  }
+  explicit Importer(const TracedModule& module) : module_(module) {}
 
   Result<ImportedTask> Run(const CandidateName& name) {
     synth::Graph& graph = made_.graph;
@@ -120,33 +115,19 @@ class Importer {
                        [&](const TracedCall::Given& given) { return elsewhere(given.id); });
   }
 
-  const synth::Operator* OperatorOf(const TracedCall& call) {
-    const auto found = families_.find(call.name);
-    const bool transfers = Transfers(call);
-    const std::string family = transfers                  ? "transfer"
-                               : call.view                ? "shape"
-                               : call.name == "module"    ? "module"
-                               : found != families_.end() ? found->second
-                                                          : "other";
-    const auto [known, added] = known_.try_emplace({call.name, call.view, transfers}, nullptr);
-    if (added) {
-      synth::Operator op;
-      // "__getitem__" would be mangled where a class uses it.
-      const size_t begin = call.name.find_first_not_of('_');
-      const size_t end = call.name.find_last_not_of('_');
-      op.name = begin == std::string::npos ? "call" : call.name.substr(begin, end - begin + 1);
-      op.family = family;
-      op.view = call.view;
-      made_.operators->push_back(std::move(op));
-      known->second = &made_.operators->back();
-    }
-    return known->second;
+  // "__getitem__" would be mangled where a class uses it.
+  static std::string LabelOf(const TracedCall& call) {
+    const size_t begin = call.name.find_first_not_of('_');
+    const size_t end = call.name.find_last_not_of('_');
+    return begin == std::string::npos ? "call" : call.name.substr(begin, end - begin + 1);
   }
 
   void AddCall(const TracedCall& call, const std::set<int>& weights) {
     synth::Graph& graph = made_.graph;
     synth::Node node;
-    node.op = OperatorOf(call);
+    node.label = LabelOf(call);
+    node.view = call.view;
+    node.transfers = Transfers(call);
     node.effect = call.effect;
     synth::NodeText text;
     text.form = call.text;
@@ -168,27 +149,13 @@ class Importer {
   }
 
   const TracedModule& module_;
-  const CallFamilies& families_;
   ImportedTask made_;
-  std::map<std::tuple<std::string, bool, bool>, const synth::Operator*> known_;
 };
 
 }  // namespace
 
-Result<CallFamilies> LoadCallFamilies(const std::filesystem::path& synth_folder) {
-  DAVINCI_ASSIGN_OR_RETURN(const auto tree,
-                           synth::LoadTable(synth_folder / "teacher" / "families.toml"));
-  synth::TableReader table(tree);
-  CallFamilies families;
-  for (const std::string& family : table.Keys())
-    for (const std::string& name : table.Texts(family)) families[name] = family;
-  DAVINCI_RETURN_IF_ERROR(table.Finish());
-  return families;
-}
-
-Result<ImportedTask> ImportGraph(const TracedModule& module, const CandidateName& name,
-                                 const CallFamilies& families) {
-  return Importer(module, families).Run(name);
+Result<ImportedTask> ImportGraph(const TracedModule& module, const CandidateName& name) {
+  return Importer(module).Run(name);
 }
 
 }  // namespace davinci::import

@@ -77,12 +77,12 @@ TEST(TracedModule, EveryMemberIsNeeded) {
 TEST(ImportGraph, CallsBecomeNodesAndOtherElementTypesAreForeign) {
   const auto module = ParseTracedModule(Relu());
   ASSERT_TRUE(module.ok());
-  const auto imported = ImportGraph(*module, {"Model", "ModelNew"}, {{"mul", "pointwise"}});
+  const auto imported = ImportGraph(*module, {"Model", "ModelNew"});
   ASSERT_TRUE(imported.ok()) << imported.status().ToString();
   const synth::Graph& graph = imported->graph;
   ASSERT_EQ(graph.nodes.size(), 2u);
-  EXPECT_EQ(graph.nodes[0].op->family, "pointwise");
-  EXPECT_EQ(graph.nodes[1].op->name, "double");  // underscores would be mangled in a class
+  EXPECT_EQ(graph.nodes[0].label, "mul");
+  EXPECT_EQ(graph.nodes[1].label, "double");  // underscores would be mangled in a class
   EXPECT_EQ(graph.precision, synth::Precision::kFp32);
   EXPECT_TRUE(graph.values[2].foreign.empty());
   EXPECT_EQ(graph.values[3].foreign, "float64 elements");
@@ -96,7 +96,7 @@ TEST(ImportGraph, PartsOfAnArgumentGetNamesOfTheirOwn) {
   document["signature"] = "batch";
   const auto module = ParseTracedModule(document);
   ASSERT_TRUE(module.ok());
-  const auto imported = ImportGraph(*module, {"Model", "ModelNew"}, {});
+  const auto imported = ImportGraph(*module, {"Model", "ModelNew"});
   ASSERT_TRUE(imported.ok());
   EXPECT_EQ(imported->task.parts.inputs[0], "part_1");
   EXPECT_EQ(imported->task.parts.imported->first_lines, "part_1 = batch['x']\n");

@@ -85,7 +85,8 @@ Result<json> Examination::Trace() {
     if (!further.ok() && code != StatusCode::kInvalidArgument &&
         code != StatusCode::kResourceExhausted)
       break;
-    shapes.push_back(further.ok() ? further->ok : json{{"untraceable", further.status().message()}});
+    shapes.push_back(further.ok() ? further->ok
+                                  : json{{"untraceable", further.status().message()}});
   }
   return answer.ok;
 }

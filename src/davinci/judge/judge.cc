@@ -245,8 +245,8 @@ Result<nlohmann::json> Judge::Trace(const std::shared_ptr<const task::Task>& tas
   DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName("davinci"));
   Examination examination(*context, job, protocol);
   DAVINCI_ASSIGN_OR_RETURN(json found, examination.Trace());
-  const bool whole = found.contains("untraceable") ||
-                     found.at("shapes").size() == task->config.variants.size();
+  const bool whole =
+      found.contains("untraceable") || found.at("shapes").size() == task->config.variants.size();
   if (impl_->facts && whole) (void)impl_->facts->Put("graph", key, found);
   return found;
 }

@@ -59,6 +59,8 @@ std::optional<std::vector<ValueId>> Builder::ApplyOrFail(const Operator& op,
   }
   Node node;
   node.op = &op;
+  node.label = op.name;
+  node.view = op.view;
   node.scope = scope_;
   const size_t rank =
       arguments.empty() ? 0 : graph_.values[static_cast<size_t>(arguments[0])].shape.size();

@@ -29,7 +29,7 @@ std::vector<int> Graph::UsesOfValues() const {
 std::vector<std::string> Graph::OperatorSequence() const {
   std::vector<std::string> sequence;
   for (const Node& node : nodes)
-    if (!node.op->view) sequence.push_back(node.op->name);
+    if (!node.view) sequence.push_back(node.label);
   return sequence;
 }
 
@@ -44,7 +44,7 @@ uint64_t Graph::CombinationHash() const {
 uint64_t Graph::StructureHash() const {
   uint64_t hash = HashBytes(PrecisionText(precision));
   for (const Node& node : nodes) {
-    hash = HashBytes(node.op->name, hash);
+    hash = HashBytes(node.label, hash);
     for (const ValueId input : node.inputs) hash = HashBytes(fmt::format("<{}", input), hash);
     for (const auto& [name, value] : node.attrs) {
       std::string text = name;
@@ -66,7 +66,7 @@ uint64_t Graph::StructureHash() const {
 double Graph::Elements(Binding binding) const {
   double sum = 0;
   for (const Value& value : values) {
-    if (value.origin == Value::Origin::kNode && nodes[static_cast<size_t>(value.node)].op->view)
+    if (value.origin == Value::Origin::kNode && nodes[static_cast<size_t>(value.node)].view)
       continue;
     double elements = 1;
     for (const DimId dim : value.shape) elements *= static_cast<double>(dims.At(dim, binding));
@@ -85,7 +85,7 @@ double Graph::Flops(Binding binding) const {
         product *= static_cast<double>(dims.At(dim, binding));
       elements += product;
     }
-    if (!node.op->flops) {
+    if (node.op == nullptr || !node.op->flops) {
       sum += elements;
       continue;
     }

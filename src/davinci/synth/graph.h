@@ -2,9 +2,10 @@
 // made from a task (its Python text, its splits and duplicates, its kernels).
 //
 // Values are graph inputs, weights (parameters and buffers) or results of nodes; a node applies one
-// operator of the grammar. Nodes stand in an order in which they can be evaluated. Scopes record
-// which nodes came from one use of a named pattern: a renderer may make a class of a scope, a
-// rewrite may ignore them. Operators belong to the Grammar, which outlives the graph.
+// operator of the grammar, or one call of an imported module. Nodes stand in an order in which they
+// can be evaluated. Scopes record which nodes came from one use of a named pattern: a renderer may
+// make a class of a scope, a rewrite may ignore them. Operators belong to the Grammar, which
+// outlives the graph.
 #pragma once
 
 #include <map>
@@ -47,7 +48,10 @@ struct Value {
 };
 
 struct Node {
-  const Operator* op = nullptr;
+  const Operator* op = nullptr;  // of the grammar; null: of an imported module
+  std::string label;             // what people call it: the operator's or the function's name
+  bool view = false;             // moves no data and computes nothing
+  bool transfers = false;        // between a device and the host
   std::vector<ValueId> inputs;
   std::vector<ValueId> weights;
   std::vector<ValueId> outputs;

@@ -11,6 +11,14 @@ Result<Teacher> Teacher::Load(const std::filesystem::path& synth_folder) {
   return teacher;
 }
 
+std::vector<std::string> Teacher::KindsOf(const synth::Graph& graph,
+                                          const synth::RenderedTask& task) const {
+  std::vector<std::string> kinds;
+  for (const Program::NodeCall& call : CallsOf(graph, task.parts, tables_))
+    kinds.push_back(call.kind);
+  return kinds;
+}
+
 Result<Program> Teacher::Lowered(const synth::Graph& graph, const synth::RenderedTask& task,
                                  Language language, const RuleSet& allowed) const {
   const synth::Binding binding =
@@ -37,7 +45,8 @@ Result<Candidate> Teacher::WriteShapes(const std::vector<TaskShape>& shapes, Lan
   Candidate candidate;
   std::vector<ImportedForward> forwards;
   const auto add = [&](const TaskShape& shape) -> Result<Candidate> {
-    DAVINCI_ASSIGN_OR_RETURN(Program program, Lowered(*shape.graph, *shape.task, language, allowed));
+    DAVINCI_ASSIGN_OR_RETURN(Program program,
+                             Lowered(*shape.graph, *shape.task, language, allowed));
     CandidateWriter writer(std::move(program), *shape.graph, *shape.task, language, allowed,
                            tables_.math, ReplyForm::kFile, launch, &file);
     DAVINCI_ASSIGN_OR_RETURN(Candidate one, writer.Compose());

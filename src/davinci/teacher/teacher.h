@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "davinci/base/status.h"
@@ -35,6 +36,9 @@ class Teacher {
                           Language language, const RuleSet& allowed,
                           ReplyForm form = ReplyForm::kFile,
                           const LaunchSettings& launch = {}) const;
+  // Kind of work of each node, by the function that it calls (synth/teacher/families.toml).
+  std::vector<std::string> KindsOf(const synth::Graph& graph,
+                                   const synth::RenderedTask& task) const;
   // An imported task with kernels for each of its shapes; the first is the task's own. One that no
   // kernel comes of is left to the module's own forward (Candidate::shapes).
   Result<Candidate> WriteShapes(const std::vector<TaskShape>& shapes, Language language,

@@ -27,12 +27,12 @@ struct ShapeKernels {
 struct Candidate {
   // With <entry>New: a Python file, or a delta reply (agent/delta_reply.h).
   std::string source;
-  RuleSet rules;                   // that the text shows
-  std::set<std::string> skills;    // theirs
-  int own_kernels = 0;             // regions
-  std::vector<LeftOperator> left;  // operators left to PyTorch
-  bool prefers_vendor = false;     // PyTorch's own kernels are expected to be as fast
-  Work work, eager;                // of the candidate, and of the task as it is
+  RuleSet rules;                     // that the text shows
+  std::set<std::string> skills;      // theirs
+  int own_kernels = 0;               // regions
+  std::vector<LeftOperator> left;    // operators left to PyTorch
+  bool prefers_vendor = false;       // PyTorch's own kernels are expected to be as fast
+  Work work, eager;                  // of the candidate, and of the task as it is
   std::vector<ShapeKernels> shapes;  // behind the task's own, in order
 };
 

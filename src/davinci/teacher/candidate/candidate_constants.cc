@@ -4,7 +4,7 @@
 
 #include "davinci/synth/text.h"
 #include "davinci/teacher/candidate/candidate_writer.h"
-#include "davinci/teacher/candidate/imported_replay.h"
+#include "davinci/teacher/candidate/imported_forward.h"
 
 namespace davinci::teacher {
 

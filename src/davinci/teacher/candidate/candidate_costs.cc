@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "davinci/teacher/candidate/candidate_writer.h"
-#include "davinci/teacher/candidate/imported_replay.h"
+#include "davinci/teacher/candidate/imported_forward.h"
 
 namespace davinci::teacher {
 namespace {
@@ -65,9 +65,9 @@ double CandidateWriter::OpaqueFlops(const TensorValue& value, Id id) const {
 }
 
 bool CandidateWriter::IsHeld(const TensorValue& value) const {
-  static const std::set<std::string> kHeld = {"view",      "matmul",    "conv",      "activation",
-                                              "pointwise", "norm",      "pool",      "softmax",
-                                              "resample",  "reduction", "attention", "shape"};
+  static const std::set<std::string> kHeld = {
+      "view",    "matmul",   "conv",      "activation", "pointwise", "norm", "pool",
+      "softmax", "resample", "reduction", "attention",  "shape",     "sort"};
   static const std::set<std::string> kNotHeld = {"module", "random", "transfer", "waits"};
   if (!task_.parts.imported) return value.effect || kHeld.contains(value.what);
   // A mask as an index waits for the number of its true elements.
@@ -213,7 +213,7 @@ Work CandidateWriter::WorkOfEager() const {
   Work work;
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     const synth::Node& node = graph_.nodes[i];
-    if (node.op->view) continue;
+    if (node.view) continue;
     const int kernels = EagerKernels(task_.parts.nodes[i].form);
     double read = 0, written = 0;
     for (const synth::ValueId value : node.inputs)
@@ -236,18 +236,19 @@ Work CandidateWriter::WorkOfEager() const {
 
 bool CandidateWriter::PrefersVendor() const {
   if (language_ != Language::kTriton || candidate_.own_kernels == 0) return false;
-  // Operators that PyTorch computes by one kernel at the speed of memory.
-  static const std::set<std::string_view> kFamilies = {"activation", "pointwise", "softmax",
-                                                       "gather",     "shape",     "scan"};
+  // Calls that PyTorch computes by one kernel at the speed of memory.
+  static const std::set<std::string_view> kKinds = {"activation", "pointwise", "softmax", "gather",
+                                                    "shape",      "view",      "scan"};
   constexpr double kShort = 8;  // microseconds of the device: a launch by Triton is not hidden
   const double bytes = graph_.precision == synth::Precision::kFp32 ? 4 : 2;
   int kernels = 0;
   double device_us = 0;
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     const synth::Node& node = graph_.nodes[i];
-    if (node.op->view) continue;
-    if (!kFamilies.contains(node.op->family)) return false;
-    kernels += EagerKernels(task_.parts.nodes[i].form) + (node.op->name == "softmin" ? 1 : 0);
+    if (node.view) continue;
+    const Program::NodeCall& call = p_.calls[i];
+    if (!kKinds.contains(call.kind)) return false;
+    kernels += EagerKernels(task_.parts.nodes[i].form) + (call.function == "softmin" ? 1 : 0);
     for (const auto* values : {&node.inputs, &node.outputs})
       for (const synth::ValueId value : *values)
         device_us +=

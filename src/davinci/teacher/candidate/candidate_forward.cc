@@ -63,8 +63,9 @@ bool CandidateWriter::OwnTemplate(Id id) {
   if (!text) {
     const bool vendor = FlashAttention() && value.kernel == "attention";
     if (value.node >= 0 && !vendor) {
-      const synth::Operator& op = *graph_.nodes[static_cast<size_t>(value.node)].op;
-      candidate_.left.push_back({op.name, op.family, "no template for these sizes or rules"});
+      const auto node = static_cast<size_t>(value.node);
+      candidate_.left.push_back(
+          {graph_.nodes[node].label, p_.calls[node].kind, "no template for these sizes or rules"});
     }
     return false;
   }

@@ -136,11 +136,11 @@ void CandidateWriter::Note(const Region& region, const KernelText& text) {
 std::string CandidateWriter::KernelName(const Region& region, Id product) {
   std::vector<std::string> parts;
   if (product >= 0 && p_[product].node >= 0)
-    parts.push_back(graph_.nodes[static_cast<size_t>(p_[product].node)].op->name);
+    parts.push_back(graph_.nodes[static_cast<size_t>(p_[product].node)].label);
   for (const Id member : region.members) {
     const int node = p_[member].node;
     if (node < 0) continue;
-    const std::string& name = graph_.nodes[static_cast<size_t>(node)].op->name;
+    const std::string& name = graph_.nodes[static_cast<size_t>(node)].label;
     if (parts.size() < 3 && (parts.empty() || parts.back() != name)) parts.push_back(name);
   }
   return UniqueName(synth::Join(parts, "_"));

@@ -86,14 +86,13 @@ std::vector<std::string> FileKernels::CallOfKnown(const KernelText& text) {
   // In Python kernels are called by the names of their definitions, or of what these are bound to.
   const bool bound = !text.binding.empty();
   const std::string bindings_of = "\n" + text.binding;
-  const std::vector<std::string> called = bound ? NamesBetween(bindings_of, "\n", " = ")
-                                                : NamesBetween(text.source, "\ndef ", "(");
+  const std::vector<std::string> called =
+      bound ? NamesBetween(bindings_of, "\n", " = ") : NamesBetween(text.source, "\ndef ", "(");
   std::vector<std::string> own = called;
   if (bound)
     for (const std::string& symbol : NamesBetween(text.binding, ".get(\"", "\""))
       own.push_back(symbol);
-  const auto [found, added] =
-      known.try_emplace(Unnamed(text.source + bindings_of, own), called);
+  const auto [found, added] = known.try_emplace(Unnamed(text.source + bindings_of, own), called);
   if (added) return {};
   std::vector<std::string> lines = text.call;
   for (std::string& line : lines)

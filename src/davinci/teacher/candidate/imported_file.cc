@@ -79,8 +79,7 @@ std::string Body(const ImportedForward& shape, const std::string& indent) {
 std::string EntryText(const ImportedForward& shape, const Entry& entry, bool watches,
                       const std::string& body) {
   const synth::ImportedParts& from = *shape.from;
-  const std::string guard =
-      entry.guard.empty() ? "" : fmt::format("if not ({}):\n", entry.guard);
+  const std::string guard = entry.guard.empty() ? "" : fmt::format("if not ({}):\n", entry.guard);
   const auto guarded = [&](const std::string& indent) {
     if (guard.empty()) return std::string();
     return fmt::format("{0}{1}{0}    return {2}\n", indent, guard, entry.fallback);
@@ -131,23 +130,6 @@ std::string Helpers(const std::vector<ImportedForward>& shapes) {
 
 }  // namespace
 
-std::string Filled(const std::string& form, const std::vector<std::string>& names) {
-  std::string text;
-  for (size_t i = 0; i < form.size(); ++i) {
-    size_t end = i + 1;
-    while (end < form.size() && std::isdigit(static_cast<unsigned char>(form[end])) != 0) ++end;
-    if (form[i] == '{' && end > i + 1 && end < form.size() && form[end] == '}') {
-      text += names[std::stoul(form.substr(i + 1, end - i - 1))];
-      i = end;
-      continue;
-    }
-    text += form[i];
-    // A doubled brace is one brace of an imported text.
-    if ((form[i] == '{' || form[i] == '}') && i + 1 < form.size() && form[i + 1] == form[i]) ++i;
-  }
-  return text;
-}
-
 std::string ImportedFile(const std::vector<ImportedForward>& shapes, const std::string& kernels) {
   const synth::ImportedParts& own = *shapes[0].from;
   const bool is_class = !own.base.empty();
@@ -177,9 +159,10 @@ std::string ImportedFile(const std::vector<ImportedForward>& shapes, const std::
     std::string defined = own.defined;
     while (i > 0 && (defined == own.defined || own.Names({defined})))
       defined += fmt::format("{}shape{}", defined.ends_with('_') ? "" : "_", i);
-    const bool watches = is_class && first && own.guard.find("configuration(self)") !=
-                                                  std::string::npos;
-    std::string text = EntryText(shapes[i], {defined, base, guards[i], fallback}, watches, bodies[i]);
+    const bool watches =
+        is_class && first && own.guard.find("configuration(self)") != std::string::npos;
+    std::string text =
+        EntryText(shapes[i], {defined, base, guards[i], fallback}, watches, bodies[i]);
     if (i > 0) text = WithSuffix(shapes[i], text, fmt::format("_shape{}", i));
     entries += "\n\n" + text;
     first = false;

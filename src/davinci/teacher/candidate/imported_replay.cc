@@ -21,14 +21,16 @@ std::string ImportedReplay(const ImportedForward& shape, const std::string& guar
   for (const std::string_view line : synth::Split(from.first_lines, '\n'))
     if (!line.empty()) first += fmt::format("        {}\n", line);
   std::vector<std::string> results;
-  for (size_t i = 0; i < shape.results.size(); ++i) results.push_back(fmt::format("_values[{}]", i));
+  for (size_t i = 0; i < shape.results.size(); ++i)
+    results.push_back(fmt::format("_values[{}]", i));
   // The first run, which is not captured, must leave no trace.
   const std::string save =
-      shape.pure ? "" : "            _state = [_t[_n].clone() for _t, _n in self._replay_tensors]\n";
+      shape.pure ? ""
+                 : "            _state = [_t[_n].clone() for _t, _n in self._replay_tensors]\n";
   const std::string restore =
       shape.pure ? ""
-           : "            for (_t, _n), _value in zip(self._replay_tensors, _state):\n"
-             "                _t[_n].copy_(_value)\n";
+                 : "            for (_t, _n), _value in zip(self._replay_tensors, _state):\n"
+                   "                _t[_n].copy_(_value)\n";
   const std::string self = from.signature.empty() ? "self" : "self, ";
   // Attributes begin with "_", so configuration() leaves them out. Variables do, too: an input may
   // have any other name.

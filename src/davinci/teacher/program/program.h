@@ -115,7 +115,13 @@ struct Program {
   // Of a value under the sizes of a target.
   double Elements(Id id, synth::Binding binding) const;
 
-  synth::Graph graph;        // with the sizes that lowering adds
+  synth::Graph graph;  // with the sizes that lowering adds
+  // What each node of the graph calls (semantics/called.h), and its kind of work.
+  struct NodeCall {
+    std::string function;
+    std::string kind = "other";
+  };
+  std::vector<NodeCall> calls;
   bool fixed_sizes = false;  // the task has its cpu sizes on every target
   std::vector<TensorValue> values;
   std::vector<Id> outputs;

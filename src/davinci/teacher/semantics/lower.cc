@@ -8,6 +8,7 @@
 
 #include "davinci/synth/render_class.h"
 #include "davinci/synth/text.h"
+#include "davinci/teacher/semantics/called.h"
 #include "davinci/teacher/semantics/evaluator.h"
 
 namespace davinci::teacher {
@@ -77,6 +78,7 @@ struct FormFiller {
     if (!name.empty() &&
         std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
       return Input(std::stoul(name));
+    if (node.op == nullptr) return "?";
     for (size_t k = 0; k < node.op->inputs.size() && k < node.inputs.size(); ++k)
       if (node.op->inputs[k].name == name) return Input(k);
     for (const auto& param : node.op->params)
@@ -96,6 +98,13 @@ struct FormFiller {
   std::string Fill(std::string_view form) const {
     std::string filled;
     for (size_t i = 0; i < form.size();) {
+      // A doubled brace is one brace of an imported text; what is written later keeps it.
+      if (node.op == nullptr && (form[i] == '{' || form[i] == '}') && i + 1 < form.size() &&
+          form[i + 1] == form[i]) {
+        filled.append(evaluate ? 1 : 2, form[i]);
+        i += 2;
+        continue;
+      }
       if (form[i] != '{') {
         filled += form[i++];
         continue;
@@ -115,6 +124,27 @@ bool MovesAxes(const std::string& text) {
   return false;
 }
 
+// A node's function and kind. A text that cannot be parsed counts by its first name.
+Program::NodeCall NodeCallOf(const Program& program, const Node& node, const NodeText& text,
+                             const CallKinds& kinds) {
+  const FormFiller filler{program, node, text, true};
+  std::string made_by;
+  if (const auto made = PythonExpression::Parse(filler.Fill(text.constructor));
+      made.ok() && made->kind == PythonExpression::Kind::kCall)
+    made_by = made->parts[0].DottedName();
+  const std::string filled = filler.Fill(text.form);
+  const auto expression = PythonExpression::Parse(filled);
+  std::set<std::string> vectors;
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (program.graph.values[static_cast<size_t>(node.inputs[i])].shape.size() == 1)
+      vectors.insert(filler.Input(i));
+  const auto called =
+      expression.ok() ? CalledFunctions(*expression, made_by, vectors) : CalledFunctions(filled);
+  return {called.front(), node.transfers ? "transfer"
+                          : node.view    ? "view"
+                                         : KindOfCall(called, kinds)};
+}
+
 class Lowering {
  public:
   Lowering(const synth::Graph& graph, const synth::ClassParts& parts, const Tables& tables,
@@ -131,6 +161,7 @@ class Lowering {
     for (const auto& [id, name] : parts_.weights)
       ids_[static_cast<size_t>(id)] = Leaf(name, graph.values[static_cast<size_t>(id)]);
     for (size_t i = 0; i < graph.nodes.size(); ++i) Sources(i);
+    program_.calls = CallsOf(graph, parts_, tables_);
     for (size_t i = 0; i < graph.nodes.size(); ++i)
       DAVINCI_RETURN_IF_ERROR(LowerNode(static_cast<int>(i)));
     for (const ValueId output : graph.outputs) {
@@ -210,11 +241,11 @@ class Lowering {
       if (!fits) ids.clear();
     }
     if (ids.empty()) {
-      if (!node.op->view && !node.effect)
-        program_.left.push_back({node.op->name, node.op->family,
+      if (!node.view && !node.effect)
+        program_.left.push_back({node.label, program_.calls[static_cast<size_t>(index)].kind,
                                  result.ok() ? "another shape or type" : result.status().message(),
                                  text.place});
-      DAVINCI_RETURN_IF_ERROR(Whole(node, text, &ids));
+      DAVINCI_RETURN_IF_ERROR(Whole(index, &ids));
     }
     for (size_t i = 0; i < ids.size(); ++i) ids_[static_cast<size_t>(node.outputs[i])] = ids[i];
     for (size_t i = before; i < program_.values.size(); ++i) program_.values[i].node = index;
@@ -272,8 +303,7 @@ class Lowering {
     const int index = found->second.second;
     const size_t before = program_.values.size();
     std::vector<Id> ids;
-    const Node node = program_.graph.nodes[static_cast<size_t>(index)];
-    DAVINCI_RETURN_IF_ERROR(Whole(node, parts_.nodes[static_cast<size_t>(index)], &ids));
+    DAVINCI_RETURN_IF_ERROR(Whole(index, &ids));
     ids_[static_cast<size_t>(value)] = ids[0];
     light_.erase(value);
     for (size_t i = before; i < program_.values.size(); ++i) program_.values[i].node = index;
@@ -317,23 +347,24 @@ class Lowering {
   }
 
   // The operator as one PyTorch call.
-  Status Whole(const Node& node, const NodeText& text, std::vector<Id>* ids) {
+  Status Whole(int index, std::vector<Id>* ids) {
+    const Node node = program_.graph.nodes[static_cast<size_t>(index)];
+    const NodeText& text = parts_.nodes[static_cast<size_t>(index)];
     const FormFiller filler{program_, node, text, false};
     TensorValue call;
     call.kind = TensorValue::Kind::kOpaque;
     call.text = filler.Fill(text.form);
     if (call.text.find('?') != std::string::npos)
-      return InvalidArgument(fmt::format("a size of {} that no tensor shows", node.op->name));
+      return InvalidArgument(fmt::format("a size of {} that no tensor shows", node.label));
     for (const ValueId input : node.inputs) {
       DAVINCI_RETURN_IF_ERROR(Materialize(input));
       call.operands.push_back(ids_[static_cast<size_t>(input)]);
     }
-    call.what = node.op->view ? "view" : node.op->family;
-    call.product = ProductOf(node, text, call.operands);
-    call.view = node.op->view;
-    call.contiguous =
-        !node.op->view && !MovesAxes(call.text) &&
-        (node.op->family == "conv" || node.op->family == "matmul" || node.op->family == "pool");
+    call.what = program_.calls[static_cast<size_t>(index)].kind;
+    call.product = ProductOf(node, text);
+    call.view = node.view;
+    call.contiguous = !node.view && !MovesAxes(call.text) &&
+                      (call.what == "conv" || call.what == "matmul" || call.what == "pool");
     if (node.effect) {
       call.effect = true;
       program_.effects.push_back(program_.Add(std::move(call)));
@@ -367,51 +398,42 @@ class Lowering {
     return Status::Ok();
   }
 
-  // A matrix product by the operator, whatever its spelling.
-  std::optional<MatrixProduct> ProductOf(const Node& node, const NodeText& text,
-                                         const std::vector<Id>& operands) {
-    struct Form {
-      bool left_transposed = false, right_transposed = false;
-    };
-    static const std::map<std::string, Form> kWithWeight = {
-        {"linear", {false, true}}, {"linear_param", {}}, {"linear_param_t", {false, true}}};
-    static const std::map<std::string, Form> kOfTwo = {{"matmul", {}},
-                                                       {"matmul_square", {}},
-                                                       {"matmul_tall", {}},
-                                                       {"matmul_inner", {}},
-                                                       {"matmul_3d", {}},
-                                                       {"matmul_4d", {}},
-                                                       {"bmm", {}},
-                                                       {"matmul_ta", {true}},
-                                                       {"matmul_tb", {false, true}},
-                                                       {"bmm_tb", {false, true}},
-                                                       {"matmul_tatb", {true, true}}};
-    MatrixProduct product;
-    if (const auto two = kOfTwo.find(node.op->name); two != kOfTwo.end() && operands.size() == 2) {
-      product = {operands[0], operands[1], -1, two->second.left_transposed,
-                 two->second.right_transposed};
-      return product;
-    }
-    if (node.op->name == "gram" && operands.size() == 1)
-      return MatrixProduct{operands[0], operands[0], -1, false, true};
-    const auto one = kWithWeight.find(node.op->name);
-    if (one == kWithWeight.end() || operands.size() != 1) return std::nullopt;
-    product.left = operands[0];
-    product.right_transposed = one->second.right_transposed;
-    for (const ValueId id : node.weights) {
+  // The product of matrices that the text is, by the function that it calls.
+  std::optional<MatrixProduct> ProductOf(const Node& node, const NodeText& text) {
+    const FormFiller filler{program_, node, text, true};
+    const auto expression = PythonExpression::Parse(filler.Fill(text.form));
+    if (!expression.ok() || !ForeignOf(node).empty()) return std::nullopt;
+    std::map<std::string, ValueId> values;
+    std::map<std::string, size_t> ranks;
+    const auto add = [&](const std::string& name, ValueId id) {
       const auto& value = program_.graph.values[static_cast<size_t>(id)];
-      std::string path;
-      if (const auto found = text.weights.find(value.hint); found != text.weights.end())
-        path = found->second;
-      else if (text.constructor.starts_with("nn.Linear"))
-        path = text.module + "." + value.hint;
-      else
-        return std::nullopt;
-      if (value.hint == "weight") product.right = Leaf("self." + path, value);
-      if (value.hint == "bias") product.bias = Leaf("self." + path, value);
+      if (value.dtype != DType::kFloat) return;
+      values[name] = id;
+      ranks[name] = value.shape.size();
+    };
+    for (size_t i = 0; i < node.inputs.size(); ++i) add(fmt::format("in_{}", i), node.inputs[i]);
+    const bool module = text.constructor.starts_with("nn.Linear(");
+    for (const ValueId id : node.weights) {
+      const std::string& hint = program_.graph.values[static_cast<size_t>(id)].hint;
+      if (module || text.weights.contains(hint)) add("w_" + hint, id);
     }
-    if (product.right < 0) return std::nullopt;
-    return product;
+    auto called = davinci::teacher::ProductOf(*expression, ranks);
+    if (module && node.inputs.size() == 1 && ranks.contains("in_0") && ranks.contains("w_weight"))
+      called =
+          CalledProduct{"in_0", "w_weight", ranks.contains("w_bias") ? "w_bias" : "", false, true};
+    if (!called) return std::nullopt;
+    const auto at = [&](const std::string& name) -> Id {
+      if (name.empty()) return -1;
+      const ValueId id = values.at(name);
+      if (name.starts_with("in_")) return ids_[static_cast<size_t>(id)];
+      const auto& value = program_.graph.values[static_cast<size_t>(id)];
+      const auto path = text.weights.find(value.hint);
+      return Leaf(
+          "self." + (path != text.weights.end() ? path->second : text.module + "." + value.hint),
+          value);
+    };
+    return MatrixProduct{at(called->left), at(called->right), at(called->bias),
+                         called->left_transposed, called->right_transposed};
   }
 
   Program program_;
@@ -423,6 +445,15 @@ class Lowering {
 };
 
 }  // namespace
+
+std::vector<Program::NodeCall> CallsOf(const synth::Graph& graph, const synth::ClassParts& parts,
+                                       const Tables& tables) {
+  const Program program(graph);
+  std::vector<Program::NodeCall> calls;
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    calls.push_back(NodeCallOf(program, graph.nodes[i], parts.nodes[i], tables.kinds));
+  return calls;
+}
 
 Result<Program> Lower(const synth::Graph& graph, const synth::ClassParts& parts,
                       const Tables& tables, const LowerOptions& options) {

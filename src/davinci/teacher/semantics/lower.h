@@ -5,6 +5,8 @@
 // functions. An operator whose text uses something unknown stays one opaque PyTorch call.
 #pragma once
 
+#include <vector>
+
 #include "davinci/base/status.h"
 #include "davinci/synth/render.h"
 #include "davinci/teacher/program/program.h"
@@ -12,6 +14,10 @@
 #include "davinci/teacher/semantics/tables.h"
 
 namespace davinci::teacher {
+
+// What the nodes call, and their kinds of work.
+std::vector<Program::NodeCall> CallsOf(const synth::Graph& graph, const synth::ClassParts& parts,
+                                       const Tables& tables);
 
 // Fails where not even the PyTorch call can be written again (a size that no tensor shows).
 Result<Program> Lower(const synth::Graph& graph, const synth::ClassParts& parts,

@@ -46,6 +46,7 @@ Status AddFunction(TableReader row, Tables* tables) {
 
 Result<Tables> LoadTables(const std::filesystem::path& folder) {
   Tables tables;
+  DAVINCI_ASSIGN_OR_RETURN(tables.kinds, LoadCallKinds(folder / "families.toml"));
   DAVINCI_ASSIGN_OR_RETURN(tables.math, MathText::Load(folder / "math.cpp"));
   DAVINCI_ASSIGN_OR_RETURN(const auto primitives, LoadTable(folder / "primitives.toml"));
   TableReader top(primitives);

@@ -1,5 +1,5 @@
-// What PyTorch's functions mean, as data: synth/teacher/primitives.toml and functions.toml, and
-// the functions that C++ kernels call, math.cpp.
+// What PyTorch's functions mean, as data: synth/teacher/primitives.toml, functions.toml and
+// families.toml, and the functions that C++ kernels call, math.cpp.
 // Immutable after loading, shared by threads.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include "davinci/base/status.h"
 #include "davinci/teacher/program/math_text.h"
 #include "davinci/teacher/program/program.h"
+#include "davinci/teacher/semantics/called.h"
 #include "davinci/teacher/semantics/python_expression.h"
 
 namespace davinci::teacher {
@@ -27,6 +28,7 @@ struct Tables {
   std::map<std::string, Primitive, std::less<>> primitives;
   // Definitions with a condition come first.
   std::map<std::string, std::vector<Function>, std::less<>> functions;
+  CallKinds kinds;
   MathText math;
 };
 
