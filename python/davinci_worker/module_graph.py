@@ -7,7 +7,7 @@ that names the place.
 
 The answer of ``graph_of`` is JSON (``src/davinci/import/traced_module.h`` reads it):
 
-    {"inputs": [{"id", "text"}], "weights": [{"id", "text", "contiguous"}], "values": [{"shape", "dtype"}],
+    {"inputs": [{"id", "text", "order"}], "weights": [{"id", "text", "contiguous"}], "values": [{"shape", "dtype"}],
      "calls": [{"text", "name", "reads": [id], "gives": [{"id", "item"}], "view", "effect", "place"}],
      "outputs": [id], "result": "text with {0}, …", "signature", "names", "source", "entry", "function", "kept": [{"module", "why"}]}
 """
@@ -740,7 +740,7 @@ def record(model, args, kwargs, kept, scope):
                 raise Untraceable("one tensor is passed as two arguments")
             index = recorder.add_input(tensor)
             recorder.inputs.add(index)
-            inputs.append({"id": index, "text": name + suffix})
+            inputs.append({"id": index, "text": name + suffix, "order": _order_in_memory(tensor)})
     with torch.no_grad(), _Modules(recorder), recorder:
         result = recorder.enter(model, type(model).__call__, args, kwargs) if id(model) not in recorder._paths else model(*args, **kwargs)
     recorder.check_state()
@@ -749,6 +749,14 @@ def record(model, args, kwargs, kept, scope):
     graph = {"inputs": inputs, "weights": recorder.weights, "values": recorder.values, "calls": recorder.calls, "outputs": outputs,
              "result": text, "signature": signature, "names": names}
     return graph, result
+
+
+def _order_in_memory(tensor):
+    """The axes of a dense tensor, outermost in memory first; [] where that is their own order, or the tensor is not dense."""
+    if tensor.layout is not torch.strided or tensor.is_contiguous():
+        return []
+    order = sorted(range(tensor.dim()), key=lambda axis: (-tensor.stride(axis), axis))
+    return order if tensor.permute(order).is_contiguous() else []
 
 
 def _prune(graph):

@@ -108,6 +108,20 @@ class ShapesTest(unittest.TestCase):
         with torch.no_grad(), self.assertRaises(exported.NotVerified):
             model(*task.get_inputs())
 
+    def test_a_transposed_input_is_reduced_as_it_lies(self):
+        (self.folder / "turned.py").write_text(NET.replace("self.norm(y) * y + x", "(y * shift).sum(dim=0)").replace(
+            "torch.randn(ROWS, WIDTH),", "torch.randn(WIDTH, ROWS).t(),"))
+        self.davinci("coverage", "turned.py", "-t", "cpu", "--out", "out")
+        self.assertIn("x_in_memory = x.permute(1, 0).contiguous()", (self.folder / "out/candidates/turned.cpp.best.py").read_text())
+        sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+        module = load(self.folder / "out/candidates/turned.cpp.best.py", "turned")
+        task = load(self.folder / "turned.py", "net")
+        with torch.no_grad():
+            model, own = module.ModelNew(512), task.Model(512)
+            x, shift = task.get_inputs()
+            for given in (x, x.contiguous()):  # whatever its strides
+                torch.testing.assert_close(model(given, shift), own(given, shift), rtol=1e-4, atol=1e-3)
+
     def test_coverage_says_which_shapes_have_kernels(self):
         (self.folder / "net.toml").write_text("".join(
             "[[variants]]\n" + "".join(f"{name} = {value}\n" for name, value in sizes.items()) for sizes in SHAPES[1:]))

@@ -19,7 +19,7 @@ const std::filesystem::path kSynth = std::filesystem::path(DAVINCI_SOURCE_DIR) /
 // relu(x) * self.scale, or something that no rule knows.
 json Traced(const std::string& first = "torch.relu({0})", const std::string& name = "relu") {
   json document = json::parse(R"json({
-    "inputs": [{"id": 0, "text": "x"}],
+    "inputs": [{"id": 0, "text": "x", "order": []}],
     "weights": [{"id": 1, "text": "self.scale", "contiguous": true}],
     "values": [{"shape": [64, 512], "dtype": "float32"}, {"shape": [512], "dtype": "float32"},
                {"shape": [64, 512], "dtype": "float32"}, {"shape": [64, 512], "dtype": "float32"}],
@@ -216,6 +216,25 @@ TEST(Expert, EachShapeThatATaskNamesHasItsKernels) {
   }
 }
 
+TEST(Expert, ATransposedInputIsReducedAsItLies) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document = Traced("torch.sum({0}, dim=1)", "sum");
+  document["values"][2]["shape"] = {64};
+  for (const bool transposed : {true, false}) {
+    document["inputs"][0]["order"] = transposed ? json{1, 0} : json::array();
+    const auto task = expert->Import(document, ATask());
+    ASSERT_TRUE(task.ok()) << task.status().ToString();
+    for (const Language language : {Language::kCpp, Language::kTriton, Language::kCuda}) {
+      const auto variants = expert->Variants(*task, language, 1);
+      ASSERT_FALSE(variants.empty());
+      const std::string& source = variants[0].candidate.source;
+      EXPECT_EQ(Times(source, "x_in_memory = x.permute(1, 0).contiguous()"), transposed) << source;
+      EXPECT_EQ(Times(source, "x = x.contiguous()"), !transposed) << source;
+    }
+  }
+}
+
 TEST(Expert, ShapesWithOneTextAreOneClass) {
   const auto expert = Expert::Load(kSynth);
   ASSERT_TRUE(expert.ok());
@@ -251,7 +270,7 @@ TEST(Expert, FunctionsOfSeveralShapesCallOneAnother) {
   task.candidate_function = "scaled_new";
   json document = WithProduct();
   document["weights"] = json::array();
-  document["inputs"].push_back({{"id", 1}, {"text", "scale"}});
+  document["inputs"].push_back({{"id", 1}, {"text", "scale"}, {"order", json::array()}});
   document["names"] = {"x", "scale"};
   document["signature"] = "x, scale";
   document["fallback"] = "scaled(x, scale)";

@@ -51,6 +51,7 @@ class Importer {
     synth::ImportedParts imported;
     for (const TracedName& input : module_.inputs) {
       graph.values[static_cast<size_t>(input.id)].origin = synth::Value::Origin::kInput;
+      graph.values[static_cast<size_t>(input.id)].order = input.order;
       graph.inputs.push_back(input.id);
       const bool plain =
           std::find(module_.names.begin(), module_.names.end(), input.text) != module_.names.end();

@@ -126,7 +126,10 @@ Status ReadNames(const json& list, size_t num_values, bool weights, std::set<int
     TracedName name;
     name.id = reader.Index("id", num_values);
     name.text = reader.Text("text");
-    if (weights) name.contiguous = reader.Flag("contiguous");
+    if (weights)
+      name.contiguous = reader.Flag("contiguous");
+    else
+      name.order = reader.Indices("order", kMostAxes);
     DAVINCI_RETURN_IF_ERROR(reader.Finish());
     if (!defined->insert(name.id).second)
       return Internal("the traced module: a tensor with two origins");
@@ -197,6 +200,14 @@ Result<TracedModule> ParseTracedModule(const json& document) {
   const size_t count = module.values.size();
   std::set<int> defined;
   DAVINCI_RETURN_IF_ERROR(ReadNames(reader.List("inputs"), count, false, &defined, &module.inputs));
+  for (const TracedName& input : module.inputs) {
+    const std::set<int> axes(input.order.begin(), input.order.end());
+    if (!input.order.empty() &&
+        (axes.size() != input.order.size() ||
+         axes.size() != module.values[static_cast<size_t>(input.id)].shape.size() ||
+         *axes.rbegin() + 1 != static_cast<int>(axes.size())))
+      return Internal("the traced module: an order that is none of the input's axes");
+  }
   DAVINCI_RETURN_IF_ERROR(
       ReadNames(reader.List("weights"), count, true, &defined, &module.weights));
   for (const json& item : reader.List("calls")) {

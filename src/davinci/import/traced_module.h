@@ -27,6 +27,7 @@ struct TracedName {
   int id = -1;
   std::string text;  // "x", "batch['mask']", "self.conv.weight"
   bool contiguous = true;
+  std::vector<int> order;  // of an input's axes in memory, outermost first; empty: their own
 };
 
 // One call of PyTorch.

@@ -11,7 +11,7 @@ using nlohmann::json;
 
 json Relu() {
   return json::parse(R"json({
-    "inputs": [{"id": 0, "text": "x"}],
+    "inputs": [{"id": 0, "text": "x", "order": []}],
     "weights": [{"id": 1, "text": "self.scale", "contiguous": true}],
     "values": [{"shape": [4, 8], "dtype": "float32"}, {"shape": [8], "dtype": "float32"},
                {"shape": [4, 8], "dtype": "float32"}, {"shape": [4, 8], "dtype": "float64"}],
@@ -63,6 +63,19 @@ TEST(TracedModule, SizesAreBounded) {
     document["values"][0]["shape"] = shape;
     EXPECT_FALSE(ParseTracedModule(document).ok()) << shape;
   }
+}
+
+TEST(TracedModule, AnOrderInMemoryNamesEachAxisOnce) {
+  for (const json& order : {json{0}, json{0, 0}, json{0, 2}, json{1, 0, 2}}) {
+    json document = Relu();
+    document["inputs"][0]["order"] = order;
+    EXPECT_FALSE(ParseTracedModule(document).ok()) << order;
+  }
+  json document = Relu();
+  document["inputs"][0]["order"] = {1, 0};
+  const auto module = ParseTracedModule(document);
+  ASSERT_TRUE(module.ok()) << module.status().ToString();
+  EXPECT_EQ(module->inputs[0].order, (std::vector<int>{1, 0}));
 }
 
 TEST(TracedModule, EveryMemberIsNeeded) {

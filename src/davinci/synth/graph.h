@@ -45,6 +45,8 @@ struct Value {
   const ParamSpec* param = nullptr;  // weights
   // Why no kernel may read or write the value; "": it may. Of imported modules.
   std::string foreign;
+  // Of an imported module's input: its axes in memory, outermost first; empty: their own order.
+  std::vector<int> order;
 };
 
 struct Node {

@@ -19,6 +19,17 @@ std::string CandidateWriter::Host(Id id) {
   return Variable(id);
 }
 
+std::string CandidateWriter::HostAsItLies(Id id) {
+  Use(Rule::kReadSlices);
+  const TensorValue& leaf = p_[id];
+  const std::string name = leaf.text + "_in_memory";
+  std::vector<std::string> axes;
+  for (const int axis : leaf.order) axes.push_back(std::to_string(axis));
+  if (turned_inputs_.insert(name).second)
+    Line(fmt::format("{} = {}.permute({}).contiguous()", name, leaf.text, synth::Join(axes, ", ")));
+  return name;
+}
+
 void CandidateWriter::Opaque(Id id) {
   const TensorValue& value = p_[id];
   if (value.kind == Kind::kItem) {

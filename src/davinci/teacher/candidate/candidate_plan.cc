@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "davinci/teacher/candidate/candidate_writer.h"
+#include "davinci/teacher/regions/memory_order.h"
 
 namespace davinci::teacher {
 
@@ -15,6 +16,8 @@ void CandidateWriter::MakePlan() {
     p_ = before;
     ChooseProducts(&p_, rules_, vendor);
     plan_ = Fuse(&p_, rules_);
+    if (Allows(Rule::kReadSlices))
+      for (Region& region : plan_.regions) FollowMemory(p_, &region);
     fused_.assign(plan_.regions.size(), -1);
     for (size_t r = 0; r < plan_.regions.size(); ++r)
       for (const auto& [id, placement] : plan_.regions[r].placements)

@@ -52,7 +52,8 @@ Result<Candidate> CandidateWriter::Compose() {
     static const std::set<std::string> kProductNames = {"left", "right", "bias", "total"};
     KernelForm form = MakeForm(
         &p_, region, KernelName(region, product ? product->value : -1),
-        [&](Id id) { return Host(id); }, product ? kProductNames : std::set<std::string>());
+        [&](Id id) { return region.turned.contains(id) ? HostAsItLies(id) : Host(id); },
+        product ? kProductNames : std::set<std::string>());
     if (product)
       std::erase_if(form.inputs,
                     [&](const KernelTensor& tensor) { return tensor.value == product->value; });

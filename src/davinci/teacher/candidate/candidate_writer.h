@@ -97,6 +97,8 @@ class CandidateWriter {
 
   // Lines of forward().
   std::string Host(Id id);
+  // An input in the order of its axes in memory: no copy where it lies as it was traced.
+  std::string HostAsItLies(Id id);
   void Opaque(Id id);
   // The value by a kernel template, where there is one and its rule is allowed.
   bool OwnTemplate(Id id);
@@ -166,7 +168,7 @@ class CandidateWriter {
   bool in_constants_ = false;
   std::set<Id> constants_;
   std::map<std::pair<Id, bool>, std::pair<std::string, std::string>> split_;
-  std::set<std::string> read_inputs_;
+  std::set<std::string> read_inputs_, turned_inputs_;
   std::set<Id> templates_;  // values that a template computes
   std::set<Id> overwritten_;
   std::set<Id> strided_;     // reshapes of views

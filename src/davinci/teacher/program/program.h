@@ -69,6 +69,7 @@ struct TensorValue {
   std::optional<double> number;
   int item = 0;
   bool contiguous = true;  // kLeaf, kOpaque: known to be
+  std::vector<int> order;  // kLeaf: of its axes in memory, outermost first; empty: their own
   bool view = false;       // kOpaque: costs nothing
   bool effect = false;     // kOpaque: changes a buffer, has no result
   bool virtual_ = false;   // kPoint of indices and numbers alone: computed where it is read

@@ -32,6 +32,7 @@ struct Region {
   std::vector<Id> members;             // in order of evaluation
   std::vector<Id> outputs;             // members that others read
   std::map<Id, Placement> placements;  // of members and of the leaves they read
+  std::set<Id> turned;  // leaves that are read in the order in which their axes lie in memory
   bool HasReduction() const;
   bool IsPerElement(Id value) const;  // its placement has a reduced axis
 };

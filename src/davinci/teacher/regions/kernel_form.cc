@@ -16,6 +16,16 @@ std::vector<int> Flat(const Placement& placement) {
   return flat;
 }
 
+// Of a tensor whose axes lie in `order` in memory.
+std::vector<int> Flat(const Placement& placement, const std::vector<int>& order) {
+  std::vector<int> flat;
+  for (const int axis : order) {
+    const auto& axes = placement.axes[static_cast<size_t>(axis)];
+    flat.insert(flat.end(), axes.begin(), axes.end());
+  }
+  return flat;
+}
+
 std::string NameFrom(const std::string& host) {
   std::string name;
   for (const char c : host.starts_with("self.") ? host.substr(5) : host)
@@ -124,6 +134,7 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
       // The source of loads alone has no place of its own.
       const auto placed = region.placements.find(operand);
       flats.push_back(placed == region.placements.end() ? std::vector<int>()
+                      : region.turned.contains(operand) ? Flat(placed->second, p[operand].order)
                                                         : Flat(placed->second));
     }
   };
