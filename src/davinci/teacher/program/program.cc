@@ -50,8 +50,6 @@ std::optional<MatrixProduct> Program::MatrixProductOf(Id id) const {
   const TensorValue& value = (*this)[id];
   if (value.kind != TensorValue::Kind::kOpaque || value.what != "matmul") return std::nullopt;
   std::optional<MatrixProduct> product = value.product;
-  if (!product && value.text == "torch.matmul({0}, {1})")
-    product = MatrixProduct{value.operands[0], value.operands[1], -1, false, false};
   if (!product) return std::nullopt;
   const auto see_through = [&](Id* operand, bool* transposed) {
     while (true) {

@@ -103,6 +103,7 @@ Result<Meaning> Matmul(Builder& b, Id left, Id right) {
   TensorValue value;
   value.kind = TensorValue::Kind::kOpaque;
   value.text = "torch.matmul({0}, {1})";
+  value.product = MatrixProduct{left, right, -1, false, false};
   value.what = "matmul";
   value.operands = {left, right};
   const auto& longer = x.size() >= y.size() ? x : y;
