@@ -77,6 +77,10 @@ SpeedFinding FindingOf(const Speedup& speedup) {
                                                        : SpeedFinding::kNotDecided;
 }
 
+bool IsFaster(const Speedup& speedup, double p) {
+  return FindingOf(speedup) == SpeedFinding::kFaster && speedup.median > p;
+}
+
 std::string SpeedupText(const Speedup& speedup) {
   return fmt::format("{} over {} ({})", FigureText(speedup), speedup.baseline, ShownText(speedup));
 }

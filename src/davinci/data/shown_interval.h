@@ -59,6 +59,8 @@ enum class SpeedFinding {
 };
 inline constexpr double kGainToRuleOut = 1.25;
 SpeedFinding FindingOf(const Speedup& speedup);
+// Significantly faster than the baseline, with a median above `p` (>= 1).
+bool IsFaster(const Speedup& speedup, double p = 1);
 
 // "3.05x over eager (99.9 % interval 3.01 – 3.1)".
 std::string SpeedupText(const Speedup& speedup);

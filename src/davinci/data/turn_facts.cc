@@ -25,7 +25,16 @@ std::optional<double> Number(const json& object, const char* key) {
   return found->get<double>();
 }
 
+double CoverageTerm(std::optional<double> coverage) {
+  return std::clamp(coverage.value_or(0), 0.0, 1.0);
+}
+
 }  // namespace
+
+bool IsAccepted(const Evaluation& evaluation) {
+  return evaluation.outcome == Outcome::kOk ||
+         (evaluation.outcome == Outcome::kCompileOnly && evaluation.correct == true);
+}
 
 std::optional<double> Coverage(const Evaluation& evaluation) {
   if (const json* device = DeviceProfile(evaluation)) {
@@ -46,9 +55,23 @@ bool OnlyPyTorch(Language language, const Evaluation& evaluation) {
   return Number(*device, "kernels").value_or(0) > 0 && Number(*device, "custom_kernels") == 0.0;
 }
 
+bool EarnsReward(Language language, const Evaluation& evaluation) {
+  return IsAccepted(evaluation) && !OnlyPyTorch(language, evaluation);
+}
+
 double PublishedReward(bool correct, double speedup, std::optional<double> coverage, double cap) {
   if (!correct) return 0;
-  return 0.5 + 0.5 * std::min(speedup, cap) + 0.5 * coverage.value_or(0);
+  return 0.5 + 0.5 * std::min(speedup, cap) + 0.5 * CoverageTerm(coverage);
+}
+
+double DrKernelPaperReward(bool correct, double speedup, std::optional<double> coverage,
+                           double cap) {
+  return correct ? 1 + std::min(speedup, cap) + CoverageTerm(coverage) : 0;
+}
+
+double KevinReward(bool correct, double speedup) {
+  constexpr double kCorrectnessWeight = 0.3;
+  return correct ? kCorrectnessWeight + speedup : 0;
 }
 
 BaselineSpeedups SpeedupsOf(const Evaluation& evaluation) {

@@ -1,5 +1,5 @@
-// What several modules read off a turn's verdict: coverage, whether the kernel is the candidate's
-// own, and the published reward. One definition each. Pure.
+// What several modules read off a turn's verdict: whether it was accepted, coverage, whether the
+// kernel is the candidate's own, and the published rewards. One definition each. Pure.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,9 @@
 #include "davinci/data/language.h"
 
 namespace davinci {
+
+// Correct, and nothing was objected to: kOk, or kCompileOnly with a correct result.
+bool IsAccepted(const Evaluation& evaluation);
 
 // Share of the candidate's time that is spent in its own kernels, from the judge's profile: of
 // device time on cuda, on cpu what is not spent in PyTorch's operators. Nothing when it was not
@@ -22,11 +25,24 @@ inline constexpr std::string_view kOnlyPyTorchLabel = "only PyTorch";
 // fault of the profiler and is no decoy.
 bool OnlyPyTorch(Language language, const Evaluation& evaluation);
 
-// 0.5 correct + 0.5 min(speedup, cap) + 0.5 coverage, and 0 for what is not correct; without a
-// coverage that term is 0. The published system's cap is 6 in its flagship run.
+// Accepted, with a kernel of its own. Every published reward pays a decoy (OnlyPyTorch) like a
+// wrong answer.
+bool EarnsReward(Language language, const Evaluation& evaluation);
+
+// The rewards are 0 for what is not correct. A coverage is held within [0, 1], and the term is 0
+// without one.
+//
+// 0.5 correct + 0.5 min(speedup, cap) + 0.5 coverage. The published system's cap is 6 in its
+// flagship run; Dr. Kernel's code has the same reward with cap 3.
 inline constexpr double kPublishedSpeedupCap = 6;
+inline constexpr double kDrKernelSpeedupCap = 3;
 double PublishedReward(bool correct, double speedup, std::optional<double> coverage,
                        double cap = kPublishedSpeedupCap);
+// Dr. Kernel's paper: correct (1 + min(speedup, cap) + coverage).
+double DrKernelPaperReward(bool correct, double speedup, std::optional<double> coverage,
+                           double cap = kDrKernelSpeedupCap);
+// Kevin: correct (0.3 + speedup).
+double KevinReward(bool correct, double speedup);
 
 // Median speedups over PyTorch eager and over torch.compile, where the verdict carries them: its
 // speedup of record and evidence.speedups, which a judge that compared with several baselines

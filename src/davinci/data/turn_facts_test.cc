@@ -31,11 +31,36 @@ TEST(OnlyPyTorch, IsSeenInTheSourceOrInTheProfile) {
   EXPECT_FALSE(OnlyPyTorch(Language::kTriton, launched(0, 0))) << "a blind profiler";
 }
 
+// The judge's own word, a decoy, and a violation that leaves `correct` as it was compared.
+TEST(EarnsReward, ADecoyAndAViolationDoNot) {
+  Evaluation evaluation;
+  evaluation.outcome = Outcome::kOk;
+  evaluation.correct = true;
+  EXPECT_TRUE(EarnsReward(Language::kCpp, evaluation));
+  EXPECT_FALSE(EarnsReward(Language::kPython, evaluation));
+  EXPECT_TRUE(IsAccepted(evaluation));
+  for (const Outcome outcome : {Outcome::kPolicyViolation, Outcome::kInvalidTiming}) {
+    evaluation.outcome = outcome;
+    EXPECT_FALSE(IsAccepted(evaluation));
+    EXPECT_FALSE(EarnsReward(Language::kCpp, evaluation));
+  }
+}
+
 TEST(PublishedReward, CountsCorrectnessSpeedAndCoverageUpToTheCap) {
   EXPECT_EQ(PublishedReward(false, 9, 1.0), 0);
   EXPECT_DOUBLE_EQ(PublishedReward(true, 2, std::nullopt), 1.5);
   EXPECT_DOUBLE_EQ(PublishedReward(true, 9, 1.0), 4.0);
   EXPECT_DOUBLE_EQ(PublishedReward(true, 9, 0.5, 3), 2.25);
+  EXPECT_DOUBLE_EQ(PublishedReward(true, 9, 1e9), 4.0);
+}
+
+TEST(PublishedReward, DrKernelsPaperPaysTwiceItsCodeAndKevinHasNoCap) {
+  EXPECT_DOUBLE_EQ(DrKernelPaperReward(true, 8, 0.4), 4.4);
+  EXPECT_DOUBLE_EQ(DrKernelPaperReward(true, 8, 0.4),
+                   2 * PublishedReward(true, 8, 0.4, kDrKernelSpeedupCap));
+  EXPECT_DOUBLE_EQ(KevinReward(true, 20), 20.3);
+  EXPECT_EQ(DrKernelPaperReward(false, 8, 0.4), 0);
+  EXPECT_EQ(KevinReward(false, 20), 0);
 }
 
 }  // namespace

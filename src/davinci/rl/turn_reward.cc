@@ -51,10 +51,10 @@ TurnReward RewardOf(bool correct, double speedup, std::optional<double> coverage
       break;
     case RewardKind::kDrKernelPaper:
       reward.coverage = covered;
-      reward.value = 1 + std::min(speedup, options.speedup_cap) + covered;
+      reward.value = DrKernelPaperReward(true, speedup, covered, options.speedup_cap);
       break;
     case RewardKind::kKevin:
-      reward.value = 0.3 + speedup;
+      reward.value = KevinReward(true, speedup);
       break;
     case RewardKind::kMilestone:
       break;

@@ -1,13 +1,12 @@
-// What one judged turn is worth. One definition of each published reward; pure.
+// What one judged turn is worth: the published rewards (data/turn_facts.h) by name; pure.
 //
-//   kDavinci         0.5 correct + 0.5 min(speedup, cap) + weight * coverage   davinci.md 2.1
-//                    (Dr. Kernel's code: cap 3)
-//   kDrKernelPaper   correct (1 + min(speedup, cap) + coverage)                peers.md 1.3
-//   kKevin           correct (0.3 + speedup)                                   peers.md 1.1
-//   kMilestone       -1, 1, 2, 3 (MilestoneReward)                             peers.md 1.4
+//   kDavinci         PublishedReward, with a weight of its own for coverage
+//   kDrKernelPaper   DrKernelPaperReward
+//   kKevin           KevinReward
+//   kMilestone       MilestoneReward
 //
-// The first three are 0 for what is not correct. Coverage rests on a profile that the candidate's
-// process could have forged; `coverage` says how much of the reward it was.
+// Coverage rests on a profile that the candidate's process could have forged; `coverage` says how
+// much of the reward it was.
 #pragma once
 
 #include <optional>
@@ -33,7 +32,8 @@ struct TurnReward {
   double coverage = 0;  // the part of `value` that coverage brought
 };
 
-// `speedup` 0: correct, but without a time that can be trusted. `over`: read by kMilestone alone.
+// `correct`: the turn earns a reward (EarnsReward). `speedup` 0: correct, but without a time that
+// can be trusted. `over`: read by kMilestone alone.
 TurnReward RewardOf(bool correct, double speedup, std::optional<double> coverage,
                     const RewardOptions& options, const BaselineSpeedups& over = {});
 

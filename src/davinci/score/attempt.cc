@@ -16,11 +16,11 @@ Attempt JudgedAttempt(const Turn& turn) {
   const Outcome outcome = evaluation.outcome;
   attempt.compiled = outcome != Outcome::kParseError && outcome != Outcome::kCompileError &&
                      outcome != Outcome::kLoadError;
-  attempt.correct =
-      outcome == Outcome::kOk || (outcome == Outcome::kCompileOnly && evaluation.correct == true);
+  attempt.correct = IsAccepted(evaluation);
   if (attempt.correct && evaluation.speedup) {
     attempt.speedup = evaluation.speedup->median;
     attempt.speedup_low = evaluation.speedup->low;
+    attempt.faster = IsFaster(*evaluation.speedup);
     attempt.baseline = evaluation.speedup->baseline;
   }
   const json protocol = evaluation.provenance.value("protocol", json::object());
@@ -41,13 +41,18 @@ bool IsDecoy(const Turn& turn) { return OnlyPyTorch(turn.language, turn.evaluati
 
 const Attempt& LastAttempt(const Sample& sample) { return sample.attempts.back(); }
 
-std::optional<Attempt> BestAttempt(const Sample& sample, int turn) {
+bool IsBetter(const Attempt& a, const Attempt& b, Order order) {
+  if (a.correct != b.correct) return a.correct;
+  if (!a.correct) return false;
+  if (order == Order::kSure && a.faster != b.faster) return a.faster;
+  return a.speedup > b.speedup;
+}
+
+std::optional<Attempt> BestAttempt(const Sample& sample, int turn, Order order) {
   std::optional<Attempt> best;
   for (const Attempt& attempt : sample.attempts) {
     if (turn > 0 && attempt.turn > turn) break;
-    const bool better = !best || (attempt.correct && !best->correct) ||
-                        (attempt.correct && attempt.speedup > best->speedup);
-    if (better) best = attempt;
+    if (!best || IsBetter(attempt, *best, order)) best = attempt;
   }
   return best;
 }

@@ -27,6 +27,7 @@ struct Attempt {
   bool correct = false;
   double speedup = 0;              // median; 0 unless correct and timed
   double speedup_low = 0;          // lower end of its interval
+  bool faster = false;             // significantly (IsFaster)
   std::optional<double> coverage;  // data/turn_facts.h
   std::string baseline;            // "eager", …; "" without a speedup
   // Medians over eager and over torch.compile, where the verdict carries them: its speedup of
@@ -68,8 +69,8 @@ CollectedRun Collect(const std::vector<Trajectory>& trajectories,
                      const std::map<std::string, std::optional<int>>& levels, AttemptRule rule,
                      const SourceLookup& sources);
 
-// The judge's verdict as it stands: correct only when nothing was objected to (outcome kOk, or
-// kCompileOnly and correct). What most rules begin with.
+// The judge's verdict as it stands: correct only when nothing was objected to (IsAccepted). What
+// most rules begin with.
 Attempt JudgedAttempt(const Turn& turn);
 
 // The candidate has no kernel of its own ("decoy"); data/turn_facts.h.
@@ -77,8 +78,15 @@ bool IsDecoy(const Turn& turn);
 
 // Which attempt answers for a sample.
 const Attempt& LastAttempt(const Sample& sample);
-// Best of the turns up to `turn` (0: all): the fastest correct one, else one that is wrong.
-// Nothing when the sample has no attempt that early.
-std::optional<Attempt> BestAttempt(const Sample& sample, int turn = 0);
+// Which of two correct attempts is better.
+enum class Order {
+  kMedian,  // the higher speedup
+  kSure,    // what is significantly faster first, then the higher speedup
+};
+bool IsBetter(const Attempt& a, const Attempt& b, Order order);
+// Best of the turns up to `turn` (0: all): the best correct one, else one that is wrong. Nothing
+// when the sample has no attempt that early.
+std::optional<Attempt> BestAttempt(const Sample& sample, int turn = 0,
+                                   Order order = Order::kMedian);
 
 }  // namespace davinci::score

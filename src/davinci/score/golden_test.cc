@@ -28,6 +28,10 @@ ScoreInput ReadLog(const json& log) {
         speedups.push_back(turn[0].get<bool>() ? speedup : -1);
       }
       AddSpeedups(&input, task, speedups, content["level"].get<int>());
+      // The independent computation knows no noise.
+      for (Turn& turn : input.trajectories.back().turns)
+        if (auto& speedup = turn.evaluation.speedup)
+          speedup->decided_low = speedup->decided_high = speedup->median;
     }
   }
   return input;

@@ -17,10 +17,9 @@ std::vector<Attempt> AnswersOf(const Reading& reading, const TaskSamples& task) 
     if (reading.pool == Pool::kFirstSample) break;
   }
   if (reading.pool == Pool::kBestSample && !answers.empty()) {
-    const auto best =
-        std::max_element(answers.begin(), answers.end(), [](const Attempt& a, const Attempt& b) {
-          return std::pair(a.correct, a.speedup) < std::pair(b.correct, b.speedup);
-        });
+    const auto best = std::max_element(
+        answers.begin(), answers.end(),
+        [&](const Attempt& a, const Attempt& b) { return IsBetter(b, a, reading.order); });
     answers = {*best};
   }
   return answers;
@@ -64,8 +63,8 @@ Answer Last() {
   return [](const Sample& sample) { return std::optional<Attempt>(LastAttempt(sample)); };
 }
 
-Answer BestUpTo(int turn) {
-  return [turn](const Sample& sample) { return BestAttempt(sample, turn); };
+Answer BestUpTo(int turn, Order order) {
+  return [turn, order](const Sample& sample) { return BestAttempt(sample, turn, order); };
 }
 
 Answer AtTurn(int turn) {
@@ -96,9 +95,10 @@ Metric FastP(const Reading& reading, double p, Compare compare) {
                });
 }
 
-Metric SurelyFaster(const Reading& reading) {
-  return Share(reading, KeyOf("surely_faster", reading), TitleOf("interval above 1", reading),
-               [](const Attempt& a) { return a.correct && a.speedup_low > 1; });
+Metric FasterP(const Reading& reading, double p) {
+  return Share(reading, KeyOf(fmt::format("fast_{:g}", p), reading),
+               TitleOf(fmt::format("fast_{:g} (>)", p), reading),
+               [p](const Attempt& a) { return a.correct && a.faster && a.speedup > p; });
 }
 
 Metric GeomeanSpeedup(const Reading& reading, double above) {

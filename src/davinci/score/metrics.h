@@ -24,8 +24,8 @@ struct Metric {
 
 using Answer = std::function<std::optional<Attempt>(const Sample&)>;
 Answer Last();
-Answer BestUpTo(int turn);  // 0: all turns
-Answer AtTurn(int turn);    // that turn alone
+Answer BestUpTo(int turn, Order order = Order::kMedian);  // 0: all turns
+Answer AtTurn(int turn);                                  // that turn alone
 
 enum class Pool {
   kTaskMean,     // mean over samples within a task, then over tasks
@@ -39,6 +39,7 @@ struct Reading {
   std::string name;
   Answer answer;
   Pool pool = Pool::kTaskMean;
+  Order order = Order::kMedian;  // of kBestSample
 };
 
 enum class Compare { kGreater, kAtLeast };
@@ -49,8 +50,9 @@ Metric OwnKernel(const Reading& reading);
 // Correct and speedup > p (or >= p). Without a speedup only p < 0 would be passed under kGreater,
 // p <= 0 under kAtLeast; so fast_0 with ">" leaves out what is correct but was not timed.
 Metric FastP(const Reading& reading, double p, Compare compare);
-// Correct with the whole interval above 1.
-Metric SurelyFaster(const Reading& reading);
+// Correct, significantly faster than the baseline, and speedup > p (>= 1). Its key is that of FastP
+// under kGreater.
+Metric FasterP(const Reading& reading, double p);
 // Geometric mean of the speedups of correct, timed answers; with `above` only of those faster.
 Metric GeomeanSpeedup(const Reading& reading, double above = 0);
 // Arithmetic mean of speedups; wrong or untimed answers count 0.

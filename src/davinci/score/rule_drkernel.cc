@@ -11,8 +11,6 @@
 namespace davinci::score {
 namespace {
 
-constexpr double kSpeedupCap = 3;
-
 Attempt DrKernelRule(const Turn& turn, const std::string*) {
   Attempt attempt = JudgedAttempt(turn);
   if (IsDecoy(turn)) attempt.correct = false;
@@ -21,10 +19,12 @@ Attempt DrKernelRule(const Turn& turn, const std::string*) {
 }
 
 double CodeReward(const Attempt& a) {
-  return PublishedReward(a.correct, a.speedup, a.coverage, kSpeedupCap);
+  return PublishedReward(a.correct, a.speedup, a.coverage, kDrKernelSpeedupCap);
 }
 
-double PaperReward(const Attempt& a) { return 2 * CodeReward(a); }
+double PaperReward(const Attempt& a) {
+  return DrKernelPaperReward(a.correct, a.speedup, a.coverage);
+}
 
 std::vector<Metric> DrKernelMetrics(const RunShape& shape) {
   std::vector<Reading> readings = {{"last turn", Last(), Pool::kAllSamples},

@@ -1,55 +1,25 @@
-// Kevin: reference notes peers.md 1.1. Score S = 0.3 correct + speedup (0 when wrong); zero for any
-// torch.nn or functional compute in forward, `try`, `except`, `pass`, or no kernel at all. A
-// trajectory counts with its best correct kernel; best@n takes the best of a task's trajectories,
-// avg@n their mean, both averaged over tasks with 0 where nothing is correct.
+// Kevin: reference notes peers.md 1.1. Score S = 0.3 correct + speedup (0 when wrong); zero for
+// what its static rules object to (kevin_screen.h), and without a kernel at all. A trajectory
+// counts with its best correct kernel; best@n takes the best of a task's trajectories, avg@n their
+// mean, both averaged over tasks with 0 where nothing is correct.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
+#include "davinci/data/turn_facts.h"
+#include "davinci/score/kevin_screen.h"
 #include "davinci/score/protocol.h"
-#include "davinci/score/python_words.h"
 
 namespace davinci::score {
 namespace {
 
-constexpr double kCorrectnessWeight = 0.3;
-
-// Classes and functions of torch.nn that compute nothing.
-constexpr std::array<std::string_view, 8> kHarmless = {
-    "nn.Module",     "torch.nn.Module",     "nn.Parameter",  "torch.nn.Parameter",
-    "nn.ModuleList", "torch.nn.ModuleList", "nn.ModuleDict", "torch.nn.ModuleDict"};
-
-bool IsEvasion(std::string_view word) {
-  return word == "try" || word == "except" || word == "pass";
-}
-
-bool IsLibraryCall(std::string_view word) {
-  if (word.starts_with("F.") || word.starts_with("functional.")) return true;
-  if (!word.starts_with("nn.") && !word.starts_with("torch.nn.")) return false;
-  // `import torch.nn.functional as F` names a module and calls nothing.
-  if (word == "torch.nn.functional" || word == "nn.functional") return false;
-  // Initialisers run once, in the constructor.
-  if (word.find("nn.init.") != std::string_view::npos) return false;
-  return std::find(kHarmless.begin(), kHarmless.end(), word) == kHarmless.end();
-}
-
 Attempt KevinRule(const Turn& turn, const std::string* source) {
   Attempt attempt = JudgedAttempt(turn);
   if (IsDecoy(turn)) attempt.correct = false;
-  if (source != nullptr && attempt.correct) {
-    const std::vector<std::string> words = PythonWords(*source);
-    // Layers made in the constructor hold weights; what counts is what forward computes with.
-    const std::vector<std::string> forward = PythonWords(ForwardBodies(*source));
-    if (std::any_of(words.begin(), words.end(), IsEvasion) ||
-        std::any_of(forward.begin(), forward.end(), IsLibraryCall))
-      attempt.correct = false;
-  }
+  if (source != nullptr && attempt.correct && KevinObjection(*source)) attempt.correct = false;
   if (!attempt.correct) attempt.speedup = attempt.speedup_low = 0;
   return attempt;
 }
 
-double KevinScore(const Attempt& a) { return a.correct ? kCorrectnessWeight + a.speedup : 0; }
+double KevinScore(const Attempt& a) { return KevinReward(a.correct, a.speedup); }
 
 std::vector<Metric> KevinMetrics(const RunShape& shape) {
   const int n = shape.most_samples;

@@ -24,7 +24,7 @@ struct AnswerScore {
   std::string set;  // name of the task set
   int64_t num_tasks = 0;
   AnswerShare correct;
-  AnswerShare fast_1;  // correct and faster than the baseline
+  AnswerShare fast_1;  // correct and significantly faster than the baseline
 };
 
 // Answers the task sets with the model in a folder. Cancelled: asked to stop; it is done at the
