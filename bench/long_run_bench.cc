@@ -84,7 +84,7 @@ Status Run(int steps, int tasks, const std::filesystem::path& folder) {
   context.calls = &calls;
   context.verdicts = &verdicts;
   context.prompts = &prompts;
-  context.device = agent::CpuFacts(2);
+  context.devices = {agent::CpuFacts(2)};
   context.rollout_lane = &rollout_lane;
   context.stop = &stop;
   const Stopwatch watch;

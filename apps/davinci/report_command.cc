@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -13,10 +14,12 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
 #include "davinci/orchestrator/run_loop.h"
+#include "davinci/orchestrator/train_evaluation.h"
 #include "davinci/orchestrator/training_log.h"
 #include "davinci/report/html.h"
 #include "davinci/report/training_html.h"
 #include "davinci/score/comparison.h"
+#include "davinci/score/held_out.h"
 #include "report.h"
 
 namespace davinci::app {
@@ -80,7 +83,84 @@ Status MakeTrainingReport(const ReportArguments& arguments) {
   return Status::Ok();
 }
 
+// "RUN@STEP", RUN@last: the held-out evaluation of a checkpoint of a training run.
+struct CheckpointName {
+  std::string run;
+  int64_t step = 0;
+};
+
+// Nothing where `text` is no such name.
+Result<std::optional<CheckpointName>> ParseCheckpoint(const std::string& text) {
+  const size_t at = text.rfind('@');
+  std::error_code error;
+  if (at == std::string::npos || fs::exists(text, error)) return std::optional<CheckpointName>();
+  CheckpointName name{text.substr(0, at), 0};
+  const std::string step = text.substr(at + 1);
+  const std::vector<int64_t> known = orchestrator::ListEvaluations(name.run);
+  if (known.empty())
+    return NotFound(
+        fmt::format("{} holds no held-out evaluation; train with train.held_out and "
+                    "train.eval_every",
+                    name.run));
+  if (step == "last") {
+    name.step = known.back();
+  } else {
+    const auto read = std::from_chars(step.data(), step.data() + step.size(), name.step);
+    if (read.ec != std::errc() || read.ptr != step.data() + step.size())
+      return InvalidArgument(fmt::format("\"{}\" is no step: a number, or \"last\"", step));
+  }
+  return std::optional(name);
+}
+
+// The answers of one checkpoint, or of two, task by task.
+Status MakeCheckpointReport(const ReportArguments& arguments, const CheckpointName& own) {
+  if (!arguments.protocols.empty() || !arguments.html.empty())
+    return InvalidArgument("--protocol and --html are for runs of optimize and bench");
+  DAVINCI_ASSIGN_OR_RETURN(const auto log, orchestrator::ReadEvaluation(own.run, own.step));
+  const score::ScoreReport report = orchestrator::ScoreOf(log);
+  // By split, all tasks first.
+  std::vector<std::pair<std::string, score::RunComparison>> comparisons;
+  if (!arguments.against.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto other, ParseCheckpoint(arguments.against));
+    if (!other)
+      return InvalidArgument(fmt::format("{} is no checkpoint of a training: name one as RUN@STEP",
+                                         arguments.against));
+    DAVINCI_ASSIGN_OR_RETURN(const auto first,
+                             orchestrator::ReadEvaluation(other->run, other->step));
+    auto splits = orchestrator::ScoreInputsOf(log);
+    auto first_splits = orchestrator::ScoreInputsOf(first);
+    const score::Protocol protocol = score::HeldOutProtocol();
+    comparisons.emplace_back(score::kAllSplits, score::CompareRuns(score::AllOf(first_splits),
+                                                                   score::AllOf(splits), protocol));
+    if (splits.size() > 1)
+      for (const auto& [name, split] : splits)
+        if (first_splits.contains(name))
+          comparisons.emplace_back(name, score::CompareRuns(first_splits[name], split, protocol));
+  }
+  if (arguments.json) {
+    json document = {{"schema", "davinci.report/1"}, {"run", arguments.run}};
+    document["scores"].push_back(score::ToJson(report));
+    for (const auto& [split, comparison] : comparisons) {
+      json body = score::ToJson(comparison);
+      body["first"] = arguments.against;
+      body["second"] = arguments.run;
+      document["comparisons"][split] = std::move(body);
+    }
+    fmt::print("{}\n", JsonText(document, 2));
+    return Status::Ok();
+  }
+  const bool color = UseColor(STDOUT_FILENO);
+  const size_t width = TerminalWidth(STDOUT_FILENO);
+  fmt::print("{}\n{}", report.definition, score::ScoreTable(report, color, width));
+  for (const auto& [split, comparison] : comparisons)
+    fmt::print("\n{}; first: {}, second: {}\n{}", Printable(split), Printable(arguments.against),
+               Printable(arguments.run), score::ComparisonTable(comparison, color, width));
+  return Status::Ok();
+}
+
 Status MakeReport(const ReportArguments& arguments) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto checkpoint, ParseCheckpoint(arguments.run));
+  if (checkpoint) return MakeCheckpointReport(arguments, *checkpoint);
   if (orchestrator::IsTrainingRun(arguments.run)) return MakeTrainingReport(arguments);
   DAVINCI_ASSIGN_OR_RETURN(const auto protocols, ChosenProtocols(arguments));
   DAVINCI_ASSIGN_OR_RETURN(const report::RunView run, ReadRun(arguments.run));
@@ -132,18 +212,24 @@ void AddReportCommand(CLI::App& app, GlobalOptions&, int* exit_code) {
       "report",
       "Score a run again under each paper's rules, compare two runs, write the page; of sft and "
       "train: the curves");
-  command->add_option("RUN", arguments->run, "Folder of the run")->required();
+  command
+      ->add_option("RUN", arguments->run,
+                   "Folder of the run; of a training, RUN@STEP is the held-out evaluation of a "
+                   "checkpoint, RUN@last that of the last")
+      ->required();
   command
       ->add_option("--protocol", arguments->protocols,
                    "bench (default), kernelbench, drkernel, kevin, cuda-agent, davinci, or all")
       ->delimiter(',');
   command->add_option("--against", arguments->against,
-                      "Another run: what did RUN gain over it? Paired by task, first protocol");
+                      "Another run, or RUN@STEP: what did RUN gain over it? Paired by task, first "
+                      "protocol");
   command->add_option("--html", arguments->html, "Where the page goes (default: RUN/report.html)");
   command->add_flag("--json", arguments->json,
                     "Scores as JSON; the page is written only with --html");
   command->footer(
       "Exit status: 0 written, 2 bad usage or no run, 3 davinci failed.\n"
+      "  davinci report runs/rl@60 --against runs/rl@0     # two checkpoints, task by task\n"
       "docs/bench.md defines the metrics and says how the papers' rules differ.");
   command->callback([arguments, exit_code] {
     const Status status = MakeReport(*arguments);

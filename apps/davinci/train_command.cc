@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "commands.h"
@@ -20,6 +21,8 @@
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/orchestrator/train_forecast.h"
 #include "davinci/orchestrator/train_loop.h"
+#include "davinci/orchestrator/train_ranks.h"
+#include "davinci/orchestrator/train_tasks.h"
 #include "report.h"
 #include "run_console.h"
 #include "training_flags.h"
@@ -48,8 +51,9 @@ Result<orchestrator::TrainRequest> Prepare(const TrainArguments& arguments) {
 }
 
 Result<Workplace> OpenPlace(const orchestrator::TrainRequest& request,
-                            const GlobalOptions& global) {
+                            const std::vector<Target>& targets, const GlobalOptions& global) {
   RunFlags flags;
+  flags.further_targets.assign(targets.begin() + 1, targets.end());
   // Training opens its own model for each step.
   flags.backbone = NoModel("training samples from its own model");
   return OpenWorkplace(flags, request.recipe.run, global,
@@ -91,7 +95,7 @@ Result<std::vector<std::string>> SampleDevices(const orchestrator::TrainRequest&
 }
 
 // Rollouts while a step is trained need devices that do not disturb each other. Of rank 0.
-Status CheckOverlap(const orchestrator::TrainRecipe& recipe) {
+Status CheckOverlap(const orchestrator::TrainRecipe& recipe, const std::vector<Target>& targets) {
   if (recipe.max_staleness == 0) return Status::Ok();
   const trainer::LearnerOptions& learner = recipe.common.learner;
   const bool cuda =
@@ -101,42 +105,63 @@ Status CheckOverlap(const orchestrator::TrainRecipe& recipe) {
     return InvalidArgument(
         "train.max_staleness samples while it trains, and what samples on cuda has no "
         "deterministic operations; set model.deterministic = false, or train.max_staleness = 0");
-  if (cuda && recipe.run.step.target != Target::kCpu && recipe.run.judge.devices == "all")
+  if (cuda && std::ranges::count(targets, Target::kCuda) > 0 && recipe.run.judge.devices == "all")
     return InvalidArgument(
         "train.max_staleness judges while it trains, which disturbs timing on a device that does "
         "both; reserve others with judge.devices, or set train.max_staleness = 0");
   return Status::Ok();
 }
 
-// Samples, judges and writes the run folder: one process, or rank 0.
-Status Lead(const TrainArguments& arguments, orchestrator::TrainRequest request,
-            const GlobalOptions& global) {
-  const Status overlap = CheckOverlap(request.recipe);
-  const auto devices = overlap.ok() ? SampleDevices(request) : overlap;
-  const auto workplace = devices.ok() ? OpenPlace(request, global) : devices.status();
-  DAVINCI_RETURN_IF_ERROR(comm::Agree(request.ranks, workplace.status()));
-  const Workplace& place = *workplace;
-  const trainer::LearnerOptions learner = request.recipe.common.learner;
-  orchestrator::RunHeader& header = request.header;
+// What rank 0 samples and judges with.
+struct Place {
+  std::optional<Workplace> workplace;
+  std::vector<std::string> devices;  // the model is sampled on
+  orchestrator::TrainParts parts;
+};
+
+// The targets that tasks of the run have, that of [task] first.
+Result<std::vector<Target>> TargetsOf(const orchestrator::TrainRecipe& recipe) {
+  const rollout::StepSettings& step = recipe.run.step;
+  std::vector<Target> targets = {step.target};
+  for (const auto* sets : {&recipe.tasks, &recipe.held_out})
+    for (const std::string& set : *sets) {
+      DAVINCI_ASSIGN_OR_RETURN(const auto named,
+                               orchestrator::ParseTaskSet(set, {step.target, step.language}));
+      if (std::ranges::find(targets, named.kind.target) == targets.end())
+        targets.push_back(named.kind.target);
+    }
+  return targets;
+}
+
+// Opens what rank 0 needs and completes the request. `place` outlives the training.
+Status OpenRank0(const TrainArguments& arguments, const GlobalOptions& global,
+                 orchestrator::TrainRequest* request, Place* place) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto targets, TargetsOf(request->recipe));
+  DAVINCI_RETURN_IF_ERROR(CheckOverlap(request->recipe, targets));
+  DAVINCI_ASSIGN_OR_RETURN(place->devices, SampleDevices(*request));
+  DAVINCI_ASSIGN_OR_RETURN(place->workplace, OpenPlace(*request, targets, global));
+  const Workplace& workplace = *place->workplace;
+  orchestrator::RunHeader& header = request->header;
   header.command = "train";
   header.title = std::filesystem::path(arguments.recipe).stem().string();
   header.version = DAVINCI_VERSION;
   header.created_unix_s =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  header.identity = orchestrator::Identity(request.recipe.run);
-  header.identity["recipe"] = Sha256Hex(request.resolved);
-  header.identity["agents.prompts"] = place.prompts->hash();
-  request.library_sources = place.library_sources;
+  header.identity = orchestrator::Identity(request->recipe.run);
+  header.identity["recipe"] = Sha256Hex(request->resolved);
+  header.identity["agents.prompts"] = workplace.prompts->hash();
+  request->library_sources = workplace.library_sources;
 
-  orchestrator::TrainParts parts;
-  parts.judges = place.judges.get();
-  parts.prompts = place.prompts.get();
-  parts.device = place.parts.device;
-  parts.verdict_cache = place.verdict_cache.get();
-  parts.num_cores = place.parts.num_cores;
-  const int places = request.recipe.run.llm.concurrency;
+  orchestrator::TrainParts& parts = place->parts;
+  parts.judges = workplace.judges.get();
+  parts.prompts = workplace.prompts.get();
+  for (const Target target : targets)
+    parts.devices.push_back(FactsOf(target, workplace.parts.num_cores));
+  parts.verdict_cache = workplace.verdict_cache.get();
+  parts.num_cores = workplace.parts.num_cores;
   parts.open_model =
-      [&learner, &devices, places](
+      [learner = request->recipe.common.learner, devices = &place->devices,
+       places = request->recipe.run.llm.concurrency](
           const std::filesystem::path& model,
           const std::filesystem::path& adapter) -> Result<std::unique_ptr<llm::Backbone>> {
     embedded::EmbeddedOptions options;
@@ -150,14 +175,28 @@ Status Lead(const TrainArguments& arguments, orchestrator::TrainRequest request,
     options.engine.threads = learner.threads;
     return embedded::OpenOnDevices(options, *devices);
   };
+  return Status::Ok();
+}
+
+// Of every rank.
+Status Train(const TrainArguments& arguments, orchestrator::TrainRequest request,
+             const GlobalOptions& global) {
+  const orchestrator::TrainRanks ranks(request.ranks);
+  Place place;
+  DAVINCI_RETURN_IF_ERROR(
+      ranks.Lead([&] { return OpenRank0(arguments, global, &request, &place); }));
   orchestrator::TrainEvents events;
   events.say = SayLine;
   rollout::StopFlag stop;
-  const InterruptWatch watch(&stop);
+  std::optional<InterruptWatch> watch;
+  if (ranks.leads()) watch.emplace(&stop);
   DAVINCI_ASSIGN_OR_RETURN(const orchestrator::TrainOutcome outcome,
-                           orchestrator::ExecuteTraining(request, parts, &stop, events));
+                           orchestrator::ExecuteTraining(request, place.parts, &stop, events));
+  if (!ranks.leads()) return Status::Ok();
   fmt::print("{} steps, {} updates; the model is {}\n", outcome.steps, outcome.updates,
              outcome.checkpoint.string());
+  if (outcome.best)
+    fmt::print("best on the held-out tasks: the checkpoint of step {}\n", *outcome.best);
   return Status::Ok();
 }
 
@@ -196,12 +235,7 @@ int Run(const TrainArguments& arguments, const GlobalOptions& global) {
   Status status = comm::Agree(group->get(), request.status());
   if (status.ok()) {
     request->ranks = group->get();
-    if (leads) {
-      status = Lead(arguments, std::move(request).value(), global);
-    } else {
-      status = comm::Agree(group->get(), Status::Ok());  // rank 0 has a judge
-      if (status.ok()) status = orchestrator::AssistTraining(*request);
-    }
+    status = Train(arguments, std::move(request).value(), global);
   }
   if (status.ok()) return 0;
   return leads ? FailCommand("train", status) : ExitStatus(status);

@@ -43,19 +43,6 @@ int NumCores(const orchestrator::RunRecipe& recipe) {
   return recipe.judge.threads > 0 ? std::min(all, recipe.judge.threads) : all;
 }
 
-agent::DeviceFacts Facts(Target target, int num_cores) {
-  if (target == Target::kCpu) return agent::CpuFacts(num_cores);
-  agent::DeviceFacts facts;
-  facts.target = Target::kCuda;
-  const auto monitor = gpu::DeviceMonitor::Create();
-  if (monitor->devices().empty()) return facts;
-  const gpu::DeviceInfo& device = monitor->devices().front();
-  facts.name = device.name;
-  facts.compute_capability = fmt::format("{}.{}", device.compute_major, device.compute_minor);
-  facts.memory_bytes = static_cast<int64_t>(device.memory_total_bytes);
-  return facts;
-}
-
 // What the interpreter that judges calls its torch and Triton ("2.13.0+cpu 3.6.0"), from their
 // metadata: importing them would take seconds.
 std::string LibraryVersions(const std::string& python) {
@@ -74,8 +61,8 @@ std::string DriverVersion() {
 }
 
 // Verdicts of another judge, torch, Triton, driver or device are not ours.
-judge::JudgeVersions VersionsOf(const Installation& installation, const agent::DeviceFacts& facts,
-                                const orchestrator::RunRecipe& recipe, int num_cores) {
+judge::JudgeVersions VersionsOf(const Installation& installation,
+                                const std::vector<davinci::Target>& targets, int num_cores) {
   judge::JudgeVersions versions;
   versions.judge = DAVINCI_VERSION;
   for (const fs::path& file : {fs::path("/proc/self/exe"), installation.worker_library,
@@ -97,8 +84,12 @@ judge::JudgeVersions VersionsOf(const Installation& installation, const agent::D
                       fs::last_write_time(part, error).time_since_epoch().count());
   }
   versions.libraries = installation.python + "\n" + LibraryVersions(installation.python);
-  versions.driver = recipe.step.target == Target::kCuda ? DriverVersion() : "";
-  versions.device = fmt::format("{} {} {}", facts.name, num_cores, facts.memory_bytes);
+  for (const davinci::Target target : targets) {
+    if (target == Target::kCuda) versions.driver = DriverVersion();
+    const agent::DeviceFacts facts = FactsOf(target, num_cores);
+    versions.device += fmt::format("{}{} {} {}", versions.device.empty() ? "" : "; ", facts.name,
+                                   num_cores, facts.memory_bytes);
+  }
   return versions;
 }
 
@@ -526,6 +517,19 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   return resolved;
 }
 
+agent::DeviceFacts FactsOf(Target target, int num_cores) {
+  if (target == Target::kCpu) return agent::CpuFacts(num_cores);
+  agent::DeviceFacts facts;
+  facts.target = Target::kCuda;
+  const auto monitor = gpu::DeviceMonitor::Create();
+  if (monitor->devices().empty()) return facts;
+  const gpu::DeviceInfo& device = monitor->devices().front();
+  facts.name = device.name;
+  facts.compute_capability = fmt::format("{}.{}", device.compute_major, device.compute_minor);
+  facts.memory_bytes = static_cast<int64_t>(device.memory_total_bytes);
+  return facts;
+}
+
 Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRecipe& recipe,
                                 const GlobalOptions& global,
                                 std::function<void(const std::string&)> on_notice) {
@@ -539,18 +543,20 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
   place.prompts = std::make_unique<agent::PromptSet>(std::move(prompts));
   const int num_cores = NumCores(recipe);
   orchestrator::RunParts& parts = place.parts;
-  parts.device = Facts(recipe.step.target, num_cores);
+  parts.device = FactsOf(recipe.step.target, num_cores);
+  std::vector<davinci::Target> targets = flags.further_targets;
+  targets.push_back(recipe.step.target);
+  const bool cuda = std::ranges::find(targets, Target::kCuda) != targets.end();
   judge::JudgeOptions judge = MakeJudgeOptions(place.installation);
   judge.threads = recipe.judge.threads;
   judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox;
-  judge.triton = recipe.step.target == Target::kCuda;
+  judge.triton = cuda;
   DAVINCI_ASSIGN_OR_RETURN(
       const auto devices,
       gpu::ChooseDevices(gpu::VisibleDevices(*gpu::DeviceMonitor::Create()), recipe.judge.devices));
   if (!devices.empty()) judge.device = devices.front();
   place.judges = std::make_unique<judge::JudgePool>(
-      judge, devices,
-      judge::JudgeIdentityOf(VersionsOf(place.installation, parts.device, recipe, num_cores)));
+      judge, devices, judge::JudgeIdentityOf(VersionsOf(place.installation, targets, num_cores)));
   *place.pool = place.judges.get();
   if (recipe.judge.verdict_cache) {
     DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, CacheDir("verdicts"));

@@ -50,7 +50,11 @@ struct RunFlags {
   bool publish = true;  // what is learned enters the user's library, too
   bool json = false;
   bool no_sandbox = false;
+  std::vector<davinci::Target> further_targets;  // of tasks, besides the recipe's
 };
+
+// What prompts say of the device of a target.
+agent::DeviceFacts FactsOf(davinci::Target target, int num_cores);
 
 // For RunFlags::backbone where no model may be asked: every call fails with `why`.
 std::shared_ptr<llm::Backbone> NoModel(std::string why);

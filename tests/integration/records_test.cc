@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
+#include <set>
 
 #include "davinci/base/files.h"
 #include "davinci/orchestrator/task_inputs.h"
@@ -66,6 +67,51 @@ class ByteModel : public llm::Backbone {
  private:
   llm::RecordedBackbone replies_;
   std::mutex mutex_;  // guards requests
+};
+
+// Every reply is another text, as a real model's would be.
+class Endless : public llm::Backbone {
+ public:
+  Result<llm::Reply> Generate(const llm::Request& request, const CancelToken&) override {
+    const std::lock_guard lock(mutex_);
+    if (request.seed) seeds.insert(*request.seed);
+    llm::Reply reply;
+    reply.text = Reply("ok 1.2", request.label);
+    reply.model = "endless";
+    return reply;
+  }
+  std::string Name() const override { return "endless"; }
+
+  std::set<int64_t> seeds;
+
+ private:
+  std::mutex mutex_;  // guards seeds
+};
+
+// What single steps run in. Nothing is owned.
+struct StepWorld {
+  StepWorld(store::RunStore* run, llm::Backbone* model, judge::Judges* judges,
+            rollout::StopFlag* stop, const agent::PromptSet* prompts)
+      : log(run, rollout::UnitLog::Mode::kLive),
+        calls(&log, model, &llm_lane),
+        service(judges, &judge_lane, nullptr),
+        verdicts(&log, &service) {
+    context.log = &log;
+    context.calls = &calls;
+    context.verdicts = &verdicts;
+    context.prompts = prompts;
+    context.devices = {agent::CpuFacts(2)};
+    context.rollout_lane = &rollout_lane;
+    context.stop = stop;
+  }
+  rollout::UnitLog log;
+  Lane llm_lane{"model", 4};
+  Lane judge_lane{"judge", 4};
+  Lane rollout_lane{"rollouts", 8};
+  rollout::ModelCalls calls;
+  judge::LocalService service;
+  rollout::Verdicts verdicts;
+  rollout::StepContext context;
 };
 
 class RecordsTest : public ::testing::Test {
@@ -251,38 +297,14 @@ TEST_F(RecordsTest, MemoryStaysFlatOverAHundredSteps) {
   settings.final_protocol = settings.turn_protocol;
   auto run = store::RunStore::Create(dir_.path() / "long", {{"title", "long"}});
   ASSERT_TRUE(run.ok());
-  rollout::UnitLog log(run->get(), rollout::UnitLog::Mode::kLive);
-  Lane llm_lane("model", 4);
-  Lane judge_lane("judge", 4);
-  Lane rollout_lane("rollouts", 8);
-  // Every reply is another text, as a real model's would be.
-  class Endless : public llm::Backbone {
-   public:
-    Result<llm::Reply> Generate(const llm::Request& request, const CancelToken&) override {
-      llm::Reply reply;
-      reply.text = Reply("ok 1.2", request.label);
-      reply.model = "endless";
-      return reply;
-    }
-    std::string Name() const override { return "endless"; }
-  } endless;
-  rollout::ModelCalls calls(&log, &endless, &llm_lane);
-  judge::LocalService service(&evaluator_, &judge_lane, nullptr);
-  rollout::Verdicts verdicts(&log, &service);
-  rollout::StepContext context;
-  context.log = &log;
-  context.calls = &calls;
-  context.verdicts = &verdicts;
-  context.prompts = scenario_.prompts.get();
-  context.device = agent::CpuFacts(2);
-  context.rollout_lane = &rollout_lane;
-  context.stop = &stop_;
+  Endless endless;
+  StepWorld world(run->get(), &endless, &evaluator_, &stop_, scenario_.prompts.get());
   const auto inputs = orchestrator::MakeTaskInputs(scenario_.tasks, settings);
   ASSERT_TRUE(inputs.ok());
   constexpr int kSteps = 100;
   int64_t after_warmup = 0;
   for (int step = 1; step <= kSteps; ++step) {
-    for (const rollout::TaskOutcome& outcome : RunStep(context, settings, step, *inputs, 2))
+    for (const rollout::TaskOutcome& outcome : RunStep(world.context, settings, step, *inputs, 2))
       ASSERT_TRUE(outcome.status.ok() && outcome.complete) << outcome.status.ToString();
     (*run)->Release(step);
     if (step == kSteps / 4) after_warmup = ResidentBytes();
@@ -290,6 +312,28 @@ TEST_F(RecordsTest, MemoryStaysFlatOverAHundredSteps) {
   EXPECT_EQ((*run)->Steps().size(), 100u);
   EXPECT_EQ((*run)->NumOpenUnits(), 0);
   EXPECT_LT(ResidentBytes() - after_warmup, 4 << 20);
+}
+
+TEST_F(RecordsTest, StepsWithOneSeedStepDrawAlike) {
+  auto run = store::RunStore::Create(dir_.path() / "seeds", nlohmann::json::object());
+  ASSERT_TRUE(run.ok());
+  rollout::StepSettings settings = scenario_.recipe.step;
+  settings.schemes = 0;
+  settings.conversation = rollout::ConversationMode::kWindowed;
+  const auto inputs = orchestrator::MakeTaskInputs(scenario_.tasks, settings);
+  ASSERT_TRUE(inputs.ok());
+  const auto seeds_of = [&](int step, std::optional<int> seed_step) {
+    Endless model;
+    StepWorld world(run->get(), &model, &evaluator_, &stop_, scenario_.prompts.get());
+    settings.seed_step = seed_step;
+    for (const rollout::TaskOutcome& outcome : RunStep(world.context, settings, step, *inputs, 2))
+      EXPECT_TRUE(outcome.status.ok()) << outcome.status.ToString();
+    return model.seeds;
+  };
+  const auto first = seeds_of(1, 0);
+  EXPECT_GT(first.size(), 2u);
+  EXPECT_EQ(seeds_of(2, 0), first);
+  EXPECT_NE(seeds_of(3, std::nullopt), first);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 // b divisible by four, and its milestone reward is 3.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -61,14 +62,18 @@ class ToyBackbone final : public llm::Backbone {
       DAVINCI_ASSIGN_OR_RETURN(const auto log_probs, NextLogProbs(&sequence));
       double left = rng.Uniform();
       size_t token = 0;
-      while (token + 1 < log_probs.size() && (left -= std::exp(log_probs[token])) > 0) ++token;
+      if (request.temperature.value_or(1) == 0)
+        token = static_cast<size_t>(std::ranges::max_element(log_probs) - log_probs.begin());
+      else
+        while (token + 1 < log_probs.size() && (left -= std::exp(log_probs[token])) > 0) ++token;
       trace.output_tokens.push_back(static_cast<int32_t>(token));
       trace.logprobs.push_back(log_probs[token]);
     }
     llm::Reply reply;
     reply.text = fmt::format(
-        "```python\nimport torch\n\n# action {} {}\n\n\nclass ModelNew(torch.nn.Module):\n"
-        "    def forward(self, x):\n        return x\n```\n",
+        "```python\nimport torch\nfrom torch.utils.cpp_extension import load_inline\n\n"
+        "# action {} {}\nkernel = load_inline(\"k\", cpp_sources=[\"\"], functions=[])\n\n\n"
+        "class ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return x\n```\n",
         trace.output_tokens[0], trace.output_tokens[1]);
     reply.finish_reason = llm::FinishReason::kStop;
     reply.model = "toy";
@@ -142,7 +147,6 @@ Status Run(int argc, char** argv) {
   DAVINCI_ASSIGN_OR_RETURN(const auto world, davinci::comm::WorldFromEnvironment(std::getenv));
   DAVINCI_ASSIGN_OR_RETURN(const auto group, davinci::comm::Join(world));
   request.ranks = group.get();
-  if (world.rank != 0) return orchestrator::AssistTraining(request);
   ToyEvaluator evaluator;
   orchestrator::TrainParts parts;
   parts.open_model = [](const fs::path& model, const fs::path&) {

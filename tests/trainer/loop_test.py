@@ -1,11 +1,12 @@
 """The loop of `davinci train` learns a toy environment whose optimum is known (loop_probe.cc), with a critic and without.
 
-    loop_test.py LOOP_PROBE
+    loop_test.py LOOP_PROBE DAVINCI
 
 Shown: while the critic's gate is closed the policy keeps its bits and the critic learns; the gate opens when the mean explained variance of its
 window says so and stays open; then the reward rises towards 3; killed at random moments the run ends with the same checkpoint, critic and gate
 included; a gate that cannot open trains no policy; without pretraining the first step does; a checkpoint with a damaged critic is refused;
-held-out tasks are rolled out when they are due and the best checkpoint is kept; a step whose group does not differ rolls out further batches of
+held-out tasks are answered by the first, every n-th and the last checkpoint, the best one is kept, and two are compared by one command; what the
+collapse monitors remember survives a kill; a step whose group does not differ rolls out further batches of
 tasks up to the recipe's limit, and resumes with the same ones; started by mpirun several ranks share the update and end as one process does, with
 whole and with sharded gradients; with train.max_staleness rollouts are sampled while a step is trained, by weights as old as the cap allows, the
 optimum is reached all the same, and from the journal or killed anywhere the run ends with the same bits, alone and on two ranks.
@@ -51,7 +52,7 @@ CRITIC = ["task.target=cpu", "task.language=cpp", "train.tasks_per_step=1", "rol
 
 
 def main():
-    probe = sys.argv[1]
+    probe, davinci = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as folder:
         model, task = os.path.join(folder, "model"), os.path.join(folder, "toy.py")
         os.makedirs(model)
@@ -109,6 +110,11 @@ def main():
         assert kills > 0
         again = run("killed", "cuda-agent.toml", *sets)
         assert [line["critic"] for line in again] == [line["critic"] for line in log]
+        watched = ("reply_length", "repetition", "first_token_drift", "reply_entropy")
+        assert [[line[name] for name in watched] for line in again] == [[line[name] for name in watched] for line in log]
+        assert all(line["reply_entropy"]["policy 1"] > 0 for line in log), log
+        with open(os.path.join(folder, f"killed/checkpoints/step-{STEPS:08}/state.json")) as file:
+            assert json.load(file)["monitors"]["policy 1"]["steps"] == STEPS
         last_killed = checkpoint("killed", STEPS)
         assert last_killed.keys() == weights[STEPS].keys()
         assert all(last_killed[name] == data for name, data in weights[STEPS].items()), [
@@ -120,18 +126,44 @@ def main():
         eager = run("eager", "cuda-agent.toml", *CRITIC, "critic.pretrain=false", "train.steps=1")
         assert eager[0]["updates"] == 1 and checkpoint("eager", 1)["model.safetensors"] != weights[0]["model.safetensors"]
 
-        # Held-out tasks: every second step, never trained on; the best checkpoint outlives the last ones.
+        # Held-out tasks: every second checkpoint and the last, never trained on; the best checkpoint outlives the last ones.
         held = os.path.join(folder, "held.py")
         with open(held, "w") as file:
             file.write(TASK)
         sets = [*CRITIC, "critic.pretrain=false", "train.steps=3", "train.eval_every=2", "checkpoint.keep_last=1"]
         log = run("held", "cuda-agent.toml", *sets, f'train.held_out=["{held}"]')
-        assert [("held_out" in line) for line in log] == [True, False, True], log
-        assert all(0 <= line["held_out"]["1"] <= line["held_out"]["0"] <= 1 for line in (log[0], log[2])), log
+        assert [line["step"] for line in log if "reward" in line] == [1, 2, 3], log
+        found = {line["step"]: line["held_out"] for line in log if "held_out" in line}
+        assert sorted(found) == [0, 2, 3], log
+        for figures in found.values():
+            assert figures.keys() == {"greedy", "best of 4"}, figures
+            assert all(0 <= one["fast_1.2"]["files"] <= one["fast_1"]["files"] <= one["correct"]["files"] <= 1 for one in figures.values()), figures
         with open(os.path.join(folder, "held/checkpoints/step-00000003/state.json")) as file:
             best = json.load(file)["best"]
-        expected = max((log[0], log[2]), key=lambda line: line["held_out"]["1"])
-        assert best == {"step": expected["step"] - 1, "fast_1": expected["held_out"]["1"]}, (best, log)
+
+        def of_greedy(step):
+            return found[step]["greedy"]["fast_1"]["files"], found[step]["greedy"]["correct"]["files"]
+
+        expected = 2 if of_greedy(2) > of_greedy(0) else 0
+        assert (best["step"], best["fast_1"], best["correct"]) == (expected, *of_greedy(expected)), (best, found)
+        for step in found:
+            with open(os.path.join(folder, f"held/evaluations/step-{step:08}.jsonl")) as file:
+                rollouts = [json.loads(line)["trajectory"]["id"] for line in file]
+            assert len(rollouts) == 5, rollouts
+        # The same command again: nothing is evaluated twice.
+        again = run("held", "cuda-agent.toml", *sets, f'train.held_out=["{held}"]')
+        assert again == log
+        done = subprocess.run([davinci, "report", os.path.join(folder, "held@last"), "--against", os.path.join(folder, "held@0"), "--json"],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        compared = json.loads(done.stdout)["comparisons"]["all tasks"]
+        assert compared["common_tasks"] == 1, compared
+        for metric in ("correct/greedy", "fast_1/greedy", "fast_1.2/greedy", "correct/best of 4"):
+            name, reading = metric.split("/")
+            before, after = (found[step][reading][name]["files"] for step in (0, 3))
+            assert compared["metrics"][metric]["difference"] == after - before, (metric, compared, found)
+        done = subprocess.run([davinci, "report", os.path.join(folder, "held@1")], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and "0, 2, 3" in done.stderr, done.stderr
         assert sorted(os.listdir(os.path.join(folder, "held/checkpoints"))) == sorted({f"step-{best['step']:08}", "step-00000003"})
         assert "train.held_out" in run("both", "cuda-agent.toml", *sets, f'train.held_out=["{task}"]', code=1)
 

@@ -101,7 +101,8 @@ Result<Evaluation> Measurer::Measure(int number, bool may_fail) const {
   if (!body.contains("evaluation"))
     return Internal("corrupt journal record: certification without evaluation");
   DAVINCI_ASSIGN_OR_RETURN(Evaluation certified, EvaluationFromJson(body["evaluation"]));
-  rollout::ApplyPolicy(certifier.recipe->step, kernel.language, &certified);
+  const rollout::StepSettings& step = certifier.recipe->step;
+  rollout::ApplyPolicy(step, step.language, kernel.language, &certified);
   return certified;
 }
 

@@ -40,16 +40,16 @@ double BestOf(const Trajectory& trajectory) {
   return best;
 }
 
-skill::Evidence EvidenceOf(const Verification& verification, const rollout::StepSettings& settings,
-                           const std::string& run_name) {
+skill::Evidence EvidenceOf(const Verification& verification, const rollout::TaskOutcome& outcome,
+                           const rollout::StepSettings& settings, const std::string& run_name) {
   skill::Evidence evidence;
   if (verification.uplift)
     evidence.uplift = {verification.uplift->median, verification.uplift->low,
                        verification.uplift->high};
   else
     evidence.uplift = {1, 0, std::numeric_limits<double>::infinity()};
-  evidence.language = LanguageName(settings.language);
-  evidence.target = std::string(TargetName(settings.target));
+  evidence.language = LanguageName(outcome.language);
+  evidence.target = std::string(TargetName(outcome.target));
   evidence.protocol = settings.verification.protocol + "/1";
   evidence.run = run_name;
   char now[32];
@@ -203,7 +203,7 @@ Learned CollectLearned(const std::vector<rollout::TaskOutcome>& outcomes,
         staged.skill.scope = proposal.scope;
         staged.skill.tags = proposal.tags;
         staged.skill.content = proposal.content;
-        staged.evidence = {EvidenceOf(verification, settings, run_name)};
+        staged.evidence = {EvidenceOf(verification, outcome, settings, run_name)};
         staged.is_version = outcome.versions.contains({proposal.summary, proposal.proposal});
         if (staged.is_version) ChainWithOld(library, proposal.name, &staged.evidence[0]);
         learned.skills.push_back(std::move(staged));

@@ -161,7 +161,7 @@ Status Loop::Prepare() {
 Status Loop::RunSteps() {
   const RunRecipe& recipe = request_.recipe;
   rollout::StepContext context =
-      engine_.Context(&calls_, library_.get(), parts_.prompts, parts_.device, events_.step);
+      engine_.Context(&calls_, library_.get(), parts_.prompts, {parts_.device}, events_.step);
   if (!replaying_) {
     context.author = parts_.author;
     context.author_alone = parts_.author_alone;

@@ -75,6 +75,11 @@ void Reader::ReadTask() {
   if (const auto parsed = ParseLanguage(language)) step.language = *parsed;
   reader_.Read("policy.require_own_kernel", &step.require_own_kernel);
   reader_.Read("policy.require_language", &step.require_language);
+  Named("policy.static_rules", &step.static_rules, "none", {"none", "kevin"},
+        [](std::string_view name) {
+          return std::optional(name == "kevin" ? rollout::StaticRules::kKevin
+                                               : rollout::StaticRules::kNone);
+        });
   reader_.Read("task.shapes", &step.shapes);
   for (const std::string& shape : step.shapes)
     if (const auto parsed = task::ParseShape(shape); !parsed.ok())
@@ -398,6 +403,7 @@ std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
   put("judge.threads", recipe.judge.threads);
   put("policy.require_own_kernel", s.require_own_kernel);
   put("policy.require_language", s.require_language);
+  if (s.static_rules != rollout::StaticRules::kNone) put("policy.static_rules", "kevin");
   put("llm.model", recipe.llm.model);
   if (!recipe.llm.extra_body.empty()) put("llm.extra_body", JsonText(recipe.llm.extra_body));
   put("skills.library", recipe.skills);

@@ -3,6 +3,9 @@
 // definition for optimize, bench and train.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "davinci/orchestrator/run_recipe.h"
 #include "davinci/rollout/step.h"
 #include "davinci/store/kv_cache.h"
@@ -27,7 +30,8 @@ struct StepEngine {
         verdicts(&log, &service) {}
 
   rollout::StepContext Context(rollout::ModelCalls* calls, skill::Library* library,
-                               const agent::PromptSet* prompts, const agent::DeviceFacts& device,
+                               const agent::PromptSet* prompts,
+                               std::vector<agent::DeviceFacts> devices,
                                const rollout::Observer& observer) {
     rollout::StepContext context;
     context.log = &log;
@@ -35,7 +39,7 @@ struct StepEngine {
     context.verdicts = &verdicts;
     context.library = library;
     context.prompts = prompts;
-    context.device = device;
+    context.devices = std::move(devices);
     context.rollout_lane = &rollout_lane;
     context.stop = stop;
     context.observer = observer;

@@ -64,10 +64,11 @@ Result<rollout::TaskInput> InputFromRecord(const task::TaskEntry& entry,
 }
 
 Result<std::vector<task::TaskEntry>> LoadTasks(const std::vector<std::string>& paths,
-                                               const task::TaskFilter& filter) {
+                                               const task::TaskFilter& filter,
+                                               std::vector<size_t>* path_of) {
   std::vector<task::TaskEntry> entries;
-  for (const std::string& path : paths) {
-    DAVINCI_ASSIGN_OR_RETURN(auto found, task::LoadTaskSet(path, filter));
+  for (size_t i = 0; i < paths.size(); ++i) {
+    DAVINCI_ASSIGN_OR_RETURN(auto found, task::LoadTaskSet(paths[i], filter));
     for (task::TaskEntry& entry : found) {
       const bool taken = std::any_of(entries.begin(), entries.end(),
                                      [&](const task::TaskEntry& e) { return e.id == entry.id; });
@@ -79,6 +80,7 @@ Result<std::vector<task::TaskEntry>> LoadTasks(const std::vector<std::string>& p
         entry.id = entry.path.parent_path().filename().string() + "/" + entry.id;
       }
       entries.push_back(std::move(entry));
+      if (path_of != nullptr) path_of->push_back(i);
     }
   }
   std::map<std::string, std::string> origins;

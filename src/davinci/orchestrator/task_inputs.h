@@ -1,6 +1,7 @@
 // Tasks as the rollout engine takes them: the file that is judged, and what agents see.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,9 @@ Result<rollout::TaskInput> InputFromRecord(const task::TaskEntry& entry,
                                            const rollout::StepSettings& settings);
 
 // The tasks of FILE… (files, folders, JSONL); ids that collide get their folder's name in front.
+// `path_of` (may be null): the index of each task's path.
 Result<std::vector<task::TaskEntry>> LoadTasks(const std::vector<std::string>& paths,
-                                               const task::TaskFilter& filter);
+                                               const task::TaskFilter& filter,
+                                               std::vector<size_t>* path_of = nullptr);
 
 }  // namespace davinci::orchestrator

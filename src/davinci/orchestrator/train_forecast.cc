@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "davinci/base/duration.h"
-#include "davinci/orchestrator/task_inputs.h"
 #include "davinci/orchestrator/train_critic.h"
+#include "davinci/orchestrator/train_tasks.h"
 #include "davinci/text/tokenizer.h"
 #include "davinci/trainer/estimate.h"
 #include "davinci/weights/model_config.h"
@@ -49,7 +49,7 @@ Status CheckTraining(const TrainRecipe& recipe) {
   for (const auto& [key, paths] :
        {std::pair{"train.tasks", &recipe.tasks}, std::pair{"train.held_out", &recipe.held_out}}) {
     if (paths->empty()) continue;
-    if (const auto tasks = LoadTasks(*paths, {}); !tasks.ok())
+    if (const auto tasks = LoadTrainTasks(*paths, recipe.run.step); !tasks.ok())
       add(fmt::format("{}: {}", key, tasks.status().message()));
   }
   const std::filesystem::path model = recipe.common.learner.model_dir;

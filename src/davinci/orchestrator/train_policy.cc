@@ -108,6 +108,9 @@ Status PolicyUpdate::EvaluateAll(const TrainingBatch& batch, ordered_json* line)
   rl::Packing packing;
   const auto sequences = SequencesOf(batch, &packing);
   (*line)["computed_twice"] = packing.twice_share();
+  TokenValues entropies(batch.samples.size());
+  for (size_t i = 0; i < batch.samples.size(); ++i)
+    entropies[i].resize(batch.samples[i].output.size());
   struct Sums {
     std::array<double, trainer::kNumAgents> entropy{};
     std::array<int64_t, trainer::kNumAgents> tokens{};
@@ -127,10 +130,18 @@ Status PolicyUpdate::EvaluateAll(const TrainingBatch& batch, ordered_json* line)
         const auto agent = static_cast<size_t>(batch.samples[sample].agent);
         sums.entropy[agent] += result.entropies[next];
         ++sums.tokens[agent];
+        entropies[sample][token] = result.entropies[next];
         log_probs_[sample][token] = result.outputs[next++];
       }
   }
   DAVINCI_RETURN_IF_ERROR(ShareValues(learner_.ranks(), sequences, divided, &log_probs_));
+  DAVINCI_RETURN_IF_ERROR(ShareValues(learner_.ranks(), sequences, divided, &entropies));
+  entropies_.assign(batch.samples.size(), -1);
+  for (const TrainSequence& sequence : sequences)
+    for (const auto& [sample, token] : sequence.sources) {
+      const double share = 1 / static_cast<double>(entropies[sample].size());
+      entropies_[sample] = std::max(entropies_[sample], 0.0) + share * entropies[sample][token];
+    }
   Sums total;
   DAVINCI_RETURN_IF_ERROR(ForEachRank(learner_.ranks(), sums, [&](const Sums& one) {
     for (size_t agent = 0; agent < trainer::kNumAgents; ++agent) {

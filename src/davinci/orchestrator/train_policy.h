@@ -4,6 +4,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "davinci/base/status.h"
 #include "davinci/orchestrator/train_recipe.h"
@@ -25,6 +26,8 @@ class PolicyUpdate {
   // log-probabilities that they were sampled with, which rl/ clips as any other, and the mismatch
   // rule, which compares the same weights, leaves them alone.
   Status Compare(TrainingBatch* batch, nlohmann::ordered_json* line);
+  // Mean entropy of each sample's tokens, nats; < 0: it was not evaluated. After Compare().
+  const std::vector<double>& entropies() const { return entropies_; }
   // recipe.updates_per_step updates, each over a part of the sequences.
   Status Apply(const TrainingBatch& batch, double learning_rate, nlohmann::ordered_json* line);
 
@@ -41,6 +44,7 @@ class PolicyUpdate {
   const int step_;
   TokenValues log_probs_;   // the trainer's
   TokenValues importance_;  // weights of TIS; empty without it
+  std::vector<double> entropies_;
 };
 
 }  // namespace davinci::orchestrator

@@ -1,9 +1,12 @@
 #include "davinci/orchestrator/train_ranks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "davinci/comm/agree.h"
 #include "davinci/trainer/divide.h"
 
 namespace davinci::orchestrator {
@@ -63,9 +66,52 @@ Result<TrainingBatch> Unpack(const std::string& text) {
   return batch;
 }
 
+// What rank 0 has, in pieces of bounded size.
+Result<std::string> FromRank0(comm::RankGroup* ranks, std::string text) {
+  if (ranks == nullptr) return text;
+  const bool leads = Leads(ranks);
+  DAVINCI_ASSIGN_OR_RETURN(const auto sizes,
+                           ranks->Exchange(leads ? std::to_string(text.size()) : ""));
+  const auto size = static_cast<size_t>(std::stoull(sizes[0]));
+  std::string received;
+  for (size_t at = 0; at < size; at += kPieceBytes) {
+    DAVINCI_ASSIGN_OR_RETURN(
+        const auto pieces,
+        ranks->Exchange(leads ? std::string_view(text).substr(at, kPieceBytes) : ""));
+    received += pieces[0];
+  }
+  return leads ? std::move(text) : std::move(received);
+}
+
 }  // namespace
 
 bool Leads(const comm::RankGroup* ranks) { return ranks == nullptr || ranks->world().rank == 0; }
+
+Status TrainRanks::Lead(const std::function<Status()>& work) const {
+  return comm::Agree(group_, leads() ? work() : Status::Ok());
+}
+
+Result<std::string> TrainRanks::FromLead(const std::function<std::string()>& work) const {
+  return FromRank0(group_, leads() ? work() : std::string());
+}
+
+Status TrainRanks::CheckSame(const std::string& text, const std::string& what) const {
+  if (group_ == nullptr) return Status::Ok();
+  DAVINCI_ASSIGN_OR_RETURN(const auto all, group_->Exchange(text));
+  for (size_t rank = 1; rank < all.size(); ++rank)
+    if (all[rank] != all[0])
+      return InvalidArgument(
+          fmt::format("rank {} has another {} than rank 0; start all ranks with the same "
+                      "arguments and files",
+                      rank, what));
+  return Status::Ok();
+}
+
+Status TrainRanks::Together(const std::function<Status()>& work) const {
+  const Status status = work();
+  if (!status.ok() && group_ != nullptr) group_->Abort(status);
+  return status;
+}
 
 std::vector<std::vector<size_t>> DivideAmongRanks(const comm::RankGroup* ranks,
                                                   const std::vector<TrainSequence>& sequences,
@@ -106,22 +152,6 @@ Status ShareValues(comm::RankGroup* ranks, const std::vector<TrainSequence>& seq
       }
   }
   return Status::Ok();
-}
-
-Result<std::string> FromRank0(comm::RankGroup* ranks, std::string text) {
-  if (ranks == nullptr) return text;
-  const bool leads = Leads(ranks);
-  DAVINCI_ASSIGN_OR_RETURN(const auto sizes,
-                           ranks->Exchange(leads ? std::to_string(text.size()) : ""));
-  const auto size = static_cast<size_t>(std::stoull(sizes[0]));
-  std::string received;
-  for (size_t at = 0; at < size; at += kPieceBytes) {
-    DAVINCI_ASSIGN_OR_RETURN(
-        const auto pieces,
-        ranks->Exchange(leads ? std::string_view(text).substr(at, kPieceBytes) : ""));
-    received += pieces[0];
-  }
-  return leads ? std::move(text) : std::move(received);
 }
 
 Status ShareBatch(comm::RankGroup* ranks, TrainingBatch* batch) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "davinci/orchestrator/train_tasks.h"
+
 namespace davinci::orchestrator {
 namespace {
 
@@ -14,6 +16,8 @@ conversation = "append_only"
 turns = 3
 [selection]
 respend_saved_rollouts = false
+[policy]
+require_own_kernel = true
 [stop]
 roofline_share = 0.0
 stagnant_turns = 0
@@ -45,6 +49,7 @@ class Reader {
     ReadFilters();
     ReadLoss();
     ReadCritic();
+    ReadCollapse();
     Check();
     return made_;
   }
@@ -84,6 +89,13 @@ class Reader {
     Number("train.eval_every", &made_.eval_every, 0);
     if (made_.eval_every > 0 && made_.held_out.empty())
       reader_.Problem("train.eval_every", "needs tasks in train.held_out, or must be 0");
+    Number("train.eval_samples", &made_.eval_samples, 0, 1000);
+    const TaskKind usual{made_.run.step.target, made_.run.step.language};
+    for (const auto& [key, sets] :
+         {std::pair{"train.tasks", &made_.tasks}, std::pair{"train.held_out", &made_.held_out}})
+      for (const std::string& set : *sets)
+        if (const auto named = ParseTaskSet(set, usual); !named.ok())
+          reader_.Problem(key, named.status().message());
     reader_.Read("train.sample_devices", &made_.sample_devices);
     for (const std::string& device : made_.sample_devices)
       if (device != "cpu" && !device.starts_with("cuda:"))
@@ -173,11 +185,26 @@ class Reader {
     reader_.Read("profile_rejection.enabled", &a.profile_rejection);
     Number("profile_rejection.start", &a.profile.start, 0, 1);
     Number("profile_rejection.width", &a.profile.width, 0, 1);
+    Number("profile_rejection.always_keep_speedup", &a.profile.always_keep_speedup, 0);
     Number("groups.min_deviation", &a.groups.min_deviation, 0);
     Number("groups.min_members", &a.groups.min_members, 1);
     Number("groups.max_members", &a.groups.max_members, 0);
     Number("groups.max_groups", &a.groups.max_groups, 0);
-    reader_.Read("groups.train_truncated", &a.truncated_trained);
+    Named("groups.overlong", &a.overlong,
+          {{"keep", rl::OverlongRule::kKeep},
+           {"mask", rl::OverlongRule::kMask},
+           {"penalty", rl::OverlongRule::kSoftPenalty}});
+    Number("groups.overlong_tokens", &a.overlong_tokens, 0);
+  }
+
+  void ReadCollapse() {
+    rl::CollapseOptions& collapse = made_.algorithm.collapse;
+    Number("collapse.baseline_steps", &collapse.baseline_steps, 1, 1000);
+    Number("collapse.repetition_gram", &collapse.repetition_gram, 1, 1000);
+    Number("collapse.repetition", &collapse.repetition_alert, 0, 1);
+    Number("collapse.first_token", &collapse.first_token_alert, 0, 1);
+    Number("collapse.entropy", &collapse.entropy_alert, 0, 1);
+    Number("collapse.length", &collapse.length_alert, 1);
   }
 
   void ReadLoss() {
@@ -214,6 +241,9 @@ class Reader {
       reader_.Problem("judge.turn_protocol",
                       "\"staged\" does not profile kernels on a device; set "
                       "reward.coverage_weight = 0 and profile_rejection.enabled = false");
+    if (!step.require_own_kernel)
+      reader_.Problem("policy.require_own_kernel",
+                      "must be true: a kernel that only calls PyTorch earns nothing");
     if (!step.logprobs)
       reader_.Problem("llm.logprobs", "must be true: training compares with them");
     if (step.strategy == "davinci" && step.conversation != rollout::ConversationMode::kAppendOnly)

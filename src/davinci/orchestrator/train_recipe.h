@@ -10,6 +10,7 @@
 #include "davinci/config/recipe.h"
 #include "davinci/orchestrator/run_recipe.h"
 #include "davinci/rl/advantage.h"
+#include "davinci/rl/collapse_monitor.h"
 #include "davinci/rl/group_filter.h"
 #include "davinci/rl/policy_loss.h"
 #include "davinci/rl/rejection.h"
@@ -63,18 +64,22 @@ struct TrainAlgorithm {
   rl::ClipOptions clip;
   rl::Aggregation aggregation = rl::Aggregation::kSequenceMeanTokenSum;
   double divisor = 1000;
-  bool truncated_trained = true;  // replies cut off at the token limit
+  rl::OverlongRule overlong = rl::OverlongRule::kKeep;
+  int64_t overlong_tokens = 1024;  // kSoftPenalty: it begins so many tokens below the limit
   CriticSettings critic;
+  rl::CollapseOptions collapse;
 };
 
 struct TrainRecipe {
   RunRecipe run;
   trainer::CommonSettings common;
   TrainAlgorithm algorithm;
-  std::vector<std::string> tasks;  // files, folders, JSONL
-  // Tasks that are rolled out every `eval_every` steps (0: never) and never trained on.
+  std::vector<std::string> tasks;  // files, folders, JSONL (train_tasks.h)
+  // Tasks that the first, every `eval_every`-th (0: none) and the last checkpoint answer, and that
+  // are never trained on: greedily, and in `eval_samples` samples (train_evaluation.h).
   std::vector<std::string> held_out;
   int eval_every = 0;
+  int eval_samples = 4;
   // Where the model is sampled ("cpu", "cuda:N"; one engine each). Empty: the devices of the ranks
   // of rank 0's machine, and of one process its own.
   std::vector<std::string> sample_devices;

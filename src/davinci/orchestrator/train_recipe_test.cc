@@ -39,6 +39,24 @@ TEST(TrainRecipe, EveryShippedRecipeIsValid) {
   EXPECT_GE(num_train, 5);
 }
 
+TEST(TrainRecipe, EveryShippedRecipePaysNothingForACopyOfPyTorch) {
+  const auto files = ListFiles(DAVINCI_SOURCE_DIR "/recipes/train", ".toml", true);
+  ASSERT_TRUE(files.ok());
+  for (const auto& file : *files) {
+    if (file.filename() == "sft.toml") continue;
+    auto recipe = config::Recipe::Load(file);
+    ASSERT_TRUE(recipe.ok());
+    const auto read = ReadTrainRecipe(*recipe, nullptr);
+    ASSERT_TRUE(read.ok()) << file;
+    EXPECT_TRUE(read->run.step.require_own_kernel) << file;
+    EXPECT_EQ(read->run.step.static_rules == rollout::StaticRules::kKevin,
+              file.filename() == "kevin.toml");
+    ASSERT_TRUE(recipe->Override("policy.require_own_kernel=false").ok());
+    EXPECT_THAT(ReadTrainRecipe(*recipe, nullptr).status().message(),
+                HasSubstr("policy.require_own_kernel"));
+  }
+}
+
 TEST(TrainRecipe, RefusesWhatWouldTrainOnAnotherDistribution) {
   config::Recipe recipe;
   for (const char* set : {"policy.top_p=0.9", "llm.logprobs=false", "advantage.kind=\"best\"",

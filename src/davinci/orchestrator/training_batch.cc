@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "davinci/data/shown_interval.h"
 #include "davinci/data/turn_facts.h"
 #include "davinci/rollout/model_calls.h"
 #include "davinci/rollout/paid_turns.h"
@@ -34,6 +35,7 @@ struct Scored {
   rl::Rewards rewards;  // after the turn mask
   rl::Rewards returns;
   std::vector<bool> trained;
+  std::vector<bool> decoy;                     // turns without a kernel of their own
   std::vector<std::optional<size_t>> samples;  // of each turn, in the batch
 };
 
@@ -70,6 +72,7 @@ class Builder {
     figures["reward/summary"] = summary_.value();
     figures["turns/correct"] = correct_.value();
     figures["turns/faster"] = faster_.value();
+    figures["turns/decoys"] = decoys_.value();
     figures["turns/judge_failed"] = failed_.value();
     figures["turns/untrained"] = untrained_.value();
     for (const auto& [name, agree] :
@@ -111,28 +114,21 @@ class Builder {
     rl::Rewards rewards;
     TrainUnit unit;
     std::optional<double> best;
+    std::vector<bool> in_length;
     for (const Turn& turn : trajectory.turns) {
-      const Evaluation& evaluation = turn.evaluation;
-      const bool judged = evaluation.outcome != Outcome::kJudgeError;
-      failed_.Add(judged ? 0 : 1);
-      if (judged) {
-        const bool correct = evaluation.outcome == Outcome::kOk;
-        const double speedup = evaluation.speedup ? evaluation.speedup->median : 0;
-        const rl::TurnReward reward = rl::RewardOf(correct, speedup, Coverage(evaluation),
-                                                   algorithm_.reward, SpeedupsOf(evaluation));
-        best = best ? std::max(*best, reward.value) : reward.value;
-        rewards.push_back(reward.value);
-        reward_.Add(reward.value);
-        coverage_ += reward.coverage;
-        correct_.Add(correct ? 1 : 0);
-        faster_.Add(correct && speedup > 1 ? 1 : 0);
-      } else {
-        rewards.push_back(std::nullopt);
-      }
       DAVINCI_ASSIGN_OR_RETURN(const auto sample, Sample(turn.trace_hash, ToString(turn.id),
                                                          AgentKind::kPolicy, turn.id.turn));
       scored.samples.push_back(sample);
       if (sample) unit.samples.push_back(*sample);
+      const rl::Overlong overlong = rl::AssessOverlong(
+          algorithm_.overlong,
+          sample ? static_cast<int64_t>(batch_.samples[*sample].output.size()) : 0,
+          recipe_.run.step.policy_sampling.max_tokens, algorithm_.overlong_tokens,
+          turn.finish_reason == "length");
+      in_length.push_back(overlong.trained);
+      rewards.push_back(RewardOfTurn(turn, overlong.penalty));
+      scored.decoy.push_back(rewards.back() && OnlyPyTorch(turn.language, turn.evaluation));
+      if (rewards.back()) best = std::max(best.value_or(*rewards.back()), *rewards.back());
     }
     if (best) best_.Add(*best);
     const rl::MaskedTurns masked =
@@ -140,8 +136,13 @@ class Builder {
     scored.rewards = masked.rewards;
     scored.trained = masked.trained;
     scored.returns = rl::Returns(masked.rewards, algorithm_.returns, algorithm_.gamma);
+    const rl::Rewards paid = rl::PaidRewards(masked.rewards, algorithm_.returns);
+    for (size_t t = 0; t < paid.size(); ++t) {
+      scored.trained[t] = scored.trained[t] && in_length[t];
+      // A decoy has no part in what later turns earn.
+      if (scored.decoy[t]) scored.returns[t] = std::min(*scored.returns[t], *paid[t]);
+    }
     if (algorithm_.critic.enabled) {
-      const rl::Rewards paid = rl::PaidRewards(masked.rewards, algorithm_.returns);
       for (size_t t = 0; t < paid.size(); ++t) {
         if (!paid[t] || !scored.samples[t]) continue;
         rl::TrainingSample& sample = batch_.samples[*scored.samples[t]];
@@ -153,10 +154,27 @@ class Builder {
     return scored;
   }
 
+  // Nothing where the judge failed. `penalty` <= 0.
+  std::optional<double> RewardOfTurn(const Turn& turn, double penalty) {
+    const Evaluation& evaluation = turn.evaluation;
+    const bool judged = evaluation.outcome != Outcome::kJudgeError;
+    failed_.Add(judged ? 0 : 1);
+    if (!judged) return std::nullopt;
+    const bool correct = EarnsReward(turn.language, evaluation);
+    const double speedup = evaluation.speedup ? evaluation.speedup->median : 0;
+    const rl::TurnReward reward = rl::RewardOf(correct, speedup, Coverage(evaluation),
+                                               algorithm_.reward, SpeedupsOf(evaluation));
+    reward_.Add(reward.value + penalty);
+    coverage_ += reward.coverage;
+    correct_.Add(correct ? 1 : 0);
+    faster_.Add(correct && evaluation.speedup && IsFaster(*evaluation.speedup) ? 1 : 0);
+    decoys_.Add(OnlyPyTorch(turn.language, evaluation) ? 1 : 0);
+    return reward.value + penalty;
+  }
+
   // Whether turn t of a rollout takes part in its group.
-  bool IsMember(const Scored& rollout, size_t t) const {
-    if (!rollout.trained[t] || !rollout.returns[t] || !rollout.samples[t]) return false;
-    return algorithm_.truncated_trained || rollout.trajectory->turns[t].finish_reason != "length";
+  static bool IsMember(const Scored& rollout, size_t t) {
+    return rollout.trained[t] && rollout.returns[t] && rollout.samples[t];
   }
 
   void PolicyAdvantages(const std::vector<Scored>& rollouts) {
@@ -170,8 +188,12 @@ class Builder {
     std::vector<int64_t> tokens;
     for (const auto& [turn, members] : groups) {
       std::vector<double> returns;
-      for (const auto& [rollout, t] : members) returns.push_back(*rollout->returns[t]);
-      const auto found = rl::GroupAdvantages(returns, algorithm_.advantage);
+      std::vector<bool> decoy;
+      for (const auto& [rollout, t] : members) {
+        returns.push_back(*rollout->returns[t]);
+        decoy.push_back(rollout->decoy[t]);
+      }
+      const auto found = rl::GroupAdvantages(returns, decoy, algorithm_.advantage);
       for (size_t i = 0; i < members.size(); ++i) {
         indices.push_back(*members[i].first->samples[members[i].second]);
         advantages.push_back(found[i]);
@@ -315,7 +337,7 @@ class Builder {
   rollout::UnitLog& log_;
   TrainingBatch batch_;
   std::vector<std::pair<std::string, std::vector<Scored>>> tasks_;
-  Mean reward_, best_, selection_, summary_, correct_, faster_, failed_, untrained_;
+  Mean reward_, best_, selection_, summary_, correct_, faster_, decoys_, failed_, untrained_;
   Mean payments_agree_, audits_agree_;
   double coverage_ = 0;
 };
@@ -325,13 +347,17 @@ class Builder {
 std::map<std::string, double> FastPOf(const std::vector<rollout::TaskOutcome>& outcomes) {
   std::array<Mean, kFastP.size()> fast;
   for (const rollout::TaskOutcome& outcome : outcomes) {
-    double best = -1;
+    bool correct = false;
+    double fastest = 0;  // median of what is significantly faster
     for (const Trajectory& trajectory : outcome.trajectories)
-      for (const Turn& turn : trajectory.turns)
-        if (turn.evaluation.outcome == Outcome::kOk)
-          best = std::max(best, turn.evaluation.speedup ? turn.evaluation.speedup->median : 0.0);
+      for (const Turn& turn : trajectory.turns) {
+        if (!EarnsReward(turn.language, turn.evaluation)) continue;
+        correct = true;
+        if (turn.evaluation.speedup && IsFaster(*turn.evaluation.speedup))
+          fastest = std::max(fastest, turn.evaluation.speedup->median);
+      }
     for (size_t i = 0; i < kFastP.size(); ++i)
-      fast[i].Add((kFastP[i] == 0 ? best >= 0 : best > kFastP[i]) ? 1 : 0);
+      fast[i].Add((kFastP[i] == 0 ? correct : fastest > kFastP[i]) ? 1 : 0);
   }
   std::map<std::string, double> by_p;
   for (size_t i = 0; i < kFastP.size(); ++i) by_p[fmt::format("{:g}", kFastP[i])] = fast[i].value();

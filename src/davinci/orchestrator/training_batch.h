@@ -33,8 +33,8 @@ struct TrainingBatch {
 Result<TrainingBatch> MakeTrainingBatch(const std::vector<rollout::TaskOutcome>& outcomes,
                                         const TrainRecipe& recipe, rollout::UnitLog& log);
 
-// fast_p of tasks, by p as text ("0", "1", "1.2"): the share whose best judged turn is correct and
-// more than p times as fast as the baseline. "0" counts what is correct, timed or not.
+// fast_p of tasks, by p as text ("0", "1", "1.2"): the share with a turn that earns a reward and is
+// significantly faster than the baseline, with a median above p. "0" counts what is correct.
 std::map<std::string, double> FastPOf(const std::vector<rollout::TaskOutcome>& outcomes);
 
 }  // namespace davinci::orchestrator

@@ -37,9 +37,12 @@ std::vector<report::TrainingPoint> PointsOf(const std::string& log) {
     if (!line.is_object() || !line.value("step", json()).is_number_integer()) continue;
     report::TrainingPoint point;
     point.step = line["step"].get<int64_t>();
-    if (!points.empty() && point.step <= points.back().step) continue;
     Flatten(line, "", &point.values);
-    points.push_back(std::move(point));
+    // Further lines of a step, about its checkpoint, add to it.
+    if (!points.empty() && point.step == points.back().step)
+      points.back().values.merge(point.values);
+    else if (points.empty() || point.step > points.back().step)
+      points.push_back(std::move(point));
   }
   return points;
 }

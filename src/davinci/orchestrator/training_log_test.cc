@@ -31,13 +31,14 @@ TEST_F(TrainingLog, ReadsNumbersByPathAndLeavesOutDamagedLines) {
       "{\"step\":1,\"epoch\":1,\"loss\":2.5,\"agent_loss\":{\"policy\":2},\"gradient_norm\":null}\n"
       "garbage\n"
       "{\"step\":1,\"loss\":9}\n"
+      "{\"step\":1,\"held_out\":{\"greedy\":0.5}}\n"
       "{\"step\":2,\"epoch\":1.5,\"loss\":2}\n"
       "{\"step\":3,\"ep");
   const auto view = ReadTrainingRun(folder_->path());
   ASSERT_TRUE(view.ok()) << view.status().ToString();
   ASSERT_EQ(view->points.size(), 2u);
-  EXPECT_THAT(view->points[0].values,
-              ElementsAre(Pair("agent_loss/policy", 2), Pair("epoch", 1), Pair("loss", 2.5)));
+  EXPECT_THAT(view->points[0].values, ElementsAre(Pair("agent_loss/policy", 2), Pair("epoch", 1),
+                                                  Pair("held_out/greedy", 0.5), Pair("loss", 2.5)));
   EXPECT_EQ(view->points[1].step, 2);
   EXPECT_FALSE(view->reinforcement);
   EXPECT_FALSE(view->finished);

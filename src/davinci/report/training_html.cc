@@ -15,7 +15,7 @@ namespace davinci::report {
 namespace {
 
 // A plot and the numbers of the log that it shows. A name that ends with "/" stands for all below
-// it.
+// it, a part "*" for any.
 struct PlotSpec {
   std::string_view title;
   std::vector<std::string_view> names;
@@ -25,9 +25,14 @@ struct PlotSpec {
 const std::vector<PlotSpec>& Plots() {
   static const std::vector<PlotSpec> plots = {
       {"reward", {"reward/policy", "reward/best_of_rollout", "reward/selection", "reward/summary"}},
-      {"share of judged turns", {"turns/correct", "turns/faster", "turns/judge_failed"}, true},
+      {"share of judged turns",
+       {"turns/correct", "turns/faster", "turns/decoys", "turns/judge_failed"},
+       true},
       {"fast_p of tasks", {"fast_p/"}, true},
-      {"fast_p of held-out tasks", {"held_out/"}, true},
+      {"held-out tasks: correct", {"held_out/*/correct/"}, true},
+      {"held-out tasks: significantly faster", {"held_out/*/fast_1/"}, true},
+      {"held-out tasks: faster by 1.2", {"held_out/*/fast_1.2/"}, true},
+      {"held-out tasks: geometric mean of speedups", {"held_out/*/geomean/"}, true},
       {"loss", {"loss", "eval_loss", "loss/"}},
       {"loss by agent", {"agent_loss/"}},
       {"share of held-out tokens that the model finds likeliest", {"accuracy/"}},
@@ -48,9 +53,10 @@ const std::vector<PlotSpec>& Plots() {
        {"parity/mean", "parity/max"},
        true},
       {"reply length, tokens", {"replies/length"}, true},
-      {"repetition and drift of the first token",
-       {"replies/repetition", "replies/first_token_drift"},
-       true},
+      {"reply length by agent and turn, tokens", {"reply_length/"}, true},
+      {"repetition by agent and turn", {"repetition/"}, true},
+      {"drift of the first token by agent and turn", {"first_token_drift/"}, true},
+      {"entropy by agent and turn, nats", {"reply_entropy/"}, true},
       {"skills in the library", {"library"}, true},
       {"skills of a step", {"skills/"}, true},
       {"phase times, seconds", {"seconds", "seconds/"}, true},
@@ -62,8 +68,14 @@ const std::vector<PlotSpec>& Plots() {
   return plots;
 }
 
-bool Matches(std::string_view pattern, const std::string& name) {
-  return pattern.ends_with('/') ? name.starts_with(pattern) : name == pattern;
+bool Matches(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.find("/*/");
+  if (star == std::string_view::npos)
+    return pattern.ends_with('/') ? name.starts_with(pattern) : name == pattern;
+  if (!name.starts_with(pattern.substr(0, star + 1))) return false;
+  const size_t slash = name.find('/', star + 1);
+  return slash != std::string_view::npos &&
+         Matches(pattern.substr(star + 3), name.substr(slash + 1));
 }
 
 Curve CurveOf(const TrainingView& view, const std::string& name) {
@@ -79,8 +91,15 @@ std::string ShortName(const PlotSpec& plot, const std::string& name) {
   const bool same_folder = std::ranges::all_of(plot.names, [&](std::string_view other) {
     return other.substr(0, other.find('/')) == std::string_view(name).substr(0, name.find('/'));
   });
-  for (const std::string_view fast : {"fast_p/", "held_out/"})
-    if (name.starts_with(fast)) return "fast_" + name.substr(fast.size());
+  constexpr std::string_view kFast = "fast_p/";
+  if (name.starts_with(kFast)) return "fast_" + name.substr(kFast.size());
+  // "greedy, style" of "held_out/greedy/correct/style".
+  constexpr std::string_view kHeldOut = "held_out/";
+  if (name.starts_with(kHeldOut)) {
+    const std::string reading =
+        name.substr(kHeldOut.size(), name.find('/', kHeldOut.size()) - kHeldOut.size());
+    return reading + ", " + name.substr(name.rfind('/') + 1);
+  }
   const size_t slash = same_folder ? name.rfind('/') : std::string::npos;
   return slash == std::string::npos ? name : name.substr(slash + 1);
 }

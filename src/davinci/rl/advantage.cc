@@ -43,12 +43,17 @@ std::vector<double> Centred(std::span<const double> returns) {
   return advantages;
 }
 
+// Of what Centred() returns; at least two.
+double DeviationOf(std::span<const double> centred) {
+  double squares = 0;
+  for (const double a : centred) squares += a * a;
+  return std::sqrt(squares / static_cast<double>(centred.size() - 1));
+}
+
 std::vector<double> Standardised(std::span<const double> returns) {
   if (returns.size() == 1) return {0};
   std::vector<double> advantages = Centred(returns);
-  double squares = 0;
-  for (const double a : advantages) squares += a * a;
-  const double deviation = std::sqrt(squares / static_cast<double>(returns.size() - 1));
+  const double deviation = DeviationOf(advantages);
   for (double& a : advantages) a /= deviation + kGrpoEpsilon;
   return advantages;
 }
@@ -84,6 +89,24 @@ std::vector<double> GroupAdvantages(std::span<const double> returns, AdvantageKi
       return {returns.begin(), returns.end()};
   }
   return {};
+}
+
+std::vector<double> GroupAdvantages(std::span<const double> returns, const std::vector<bool>& decoy,
+                                    AdvantageKind kind) {
+  std::vector<double> honest;
+  for (size_t i = 0; i < returns.size(); ++i)
+    if (!decoy[i]) honest.push_back(returns[i]);
+  if (honest.size() == returns.size()) return GroupAdvantages(returns, kind);
+  std::vector<double> advantages(returns.size());
+  if (honest.empty()) return advantages;
+  const std::vector<double> of_honest = GroupAdvantages(honest, kind);
+  const double baseline = kind == AdvantageKind::kReinforce ? 0 : Mean(honest);
+  const double scale =
+      kind == AdvantageKind::kGrpo ? DeviationOf(Centred(returns)) + kGrpoEpsilon : 1;
+  size_t next = 0;
+  for (size_t i = 0; i < returns.size(); ++i)
+    advantages[i] = decoy[i] ? std::min(0.0, (returns[i] - baseline) / scale) : of_honest[next++];
+  return advantages;
 }
 
 std::vector<double> ScaleAcrossSchemes(std::span<const double> advantages,

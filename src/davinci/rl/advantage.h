@@ -33,6 +33,13 @@ Result<AdvantageKind> ParseAdvantageKind(std::string_view name);
 
 std::vector<double> GroupAdvantages(std::span<const double> returns, AdvantageKind kind);
 
+// The same for a group with decoys (`decoy`, one entry a member): what earns nothing by rule is no
+// part of the baseline of the others, so that many decoys do not raise an honest failure above the
+// mean. The advantage of a decoy is min(0, G - mean of the others); under kGrpo over the deviation
+// of the whole group, under kReinforce min(0, G). Without an honest member it is 0.
+std::vector<double> GroupAdvantages(std::span<const double> returns, const std::vector<bool>& decoy,
+                                    AdvantageKind kind);
+
 // Of a task's rows: each advantage over the mean |advantage| of its trained tokens, plus 1e-8, so
 // that every task contributes advantages of mean magnitude 1 (davinci.md 2.3, adv_cross_scheme).
 // `num_tokens`: trained tokens of each row; rows without any count nothing.

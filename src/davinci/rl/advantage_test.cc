@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 namespace davinci::rl {
@@ -84,6 +85,38 @@ TEST(CrossScheme, MeanMagnitudeOverTokensBecomesOne) {
   const int64_t tokens[] = {10, 30, 0};
   EXPECT_THAT(ScaleAcrossSchemes(a, tokens),
               ElementsAre(Roughly(2 / 1.25), Roughly(-1 / 1.25), Roughly(9 / 1.25)));
+}
+
+// Honest returns 0 and 3, two decoys: with them in the mean the failure would stand at -0.75.
+TEST(Decoys, AreNoPartOfTheBaselineAndNeverGain) {
+  const double g[] = {0, 3, 0, 0};
+  const std::vector<bool> decoy = {false, false, true, true};
+  EXPECT_THAT(GroupAdvantages(g, decoy, AdvantageKind::kTrloo),
+              ElementsAre(Near(-3), Near(3), Near(-1.5), Near(-1.5)));
+  EXPECT_THAT(GroupAdvantages(g, decoy, AdvantageKind::kDrGrpo),
+              ElementsAre(Near(-1.5), Near(1.5), Near(-1.5), Near(-1.5)));
+  // Where honest attempts are penalised a decoy is not better for it.
+  const double penalised[] = {-0.5, -0.5, 0, 0};
+  for (const AdvantageKind kind : {AdvantageKind::kTrloo, AdvantageKind::kGrpo,
+                                   AdvantageKind::kDrGrpo, AdvantageKind::kReinforce}) {
+    const auto found = GroupAdvantages(penalised, decoy, kind);
+    EXPECT_EQ(found[2], 0) << AdvantageKindName(kind);
+    EXPECT_EQ(found[3], 0) << AdvantageKindName(kind);
+  }
+}
+
+// Equal honest returns have no deviation of their own: the group's bounds what a decoy costs.
+TEST(Decoys, UnderGrpoTheScaleIsThatOfTheGroup) {
+  const double g[] = {2, 2, 0};
+  const auto found = GroupAdvantages(g, {false, false, true}, AdvantageKind::kGrpo);
+  EXPECT_EQ(found[0], 0);
+  EXPECT_NEAR(found[2], -2 / std::sqrt(4. / 3), 1e-5);
+}
+
+TEST(Decoys, AloneTheyAreWorthNothing) {
+  const double g[] = {0, -0.5};
+  EXPECT_THAT(GroupAdvantages(g, {true, true}, AdvantageKind::kTrloo),
+              ElementsAre(Near(0), Near(0)));
 }
 
 TEST(CrossScheme, ATaskWithoutTrainedTokensStaysAsItIs) {

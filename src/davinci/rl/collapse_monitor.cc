@@ -29,60 +29,72 @@ double RepetitionShare(std::span<const int32_t> tokens, int n) {
   return static_cast<double>(repeated) / static_cast<double>(num_grams);
 }
 
-CollapseReading CollapseMonitor::Observe(std::span<const ReplyView> replies) {
+CollapseReading ObserveReplies(std::span<const ReplyView> replies, const CollapseOptions& options,
+                               CollapseMemory* memory) {
   CollapseReading reading;
   if (replies.empty()) return reading;
-  const bool in_baseline = steps_ < options_.baseline_steps;
+  const bool in_baseline = memory->steps < options.baseline_steps;
   const auto count = static_cast<double>(replies.size());
   double entropy = 0;
   double known_entropy = 0;
   for (const ReplyView& reply : replies) {
-    reading.repetition += RepetitionShare(reply.tokens, options_.repetition_gram) / count;
+    reading.repetition += RepetitionShare(reply.tokens, options.repetition_gram) / count;
     reading.mean_length += static_cast<double>(reply.tokens.size()) / count;
     if (reply.mean_entropy >= 0) {
       entropy += reply.mean_entropy;
       ++known_entropy;
     }
-    if (in_baseline && !reply.tokens.empty()) ++first_tokens_[reply.tokens.front()];
+    if (in_baseline && !reply.tokens.empty()) ++memory->first_tokens[reply.tokens.front()];
   }
   if (known_entropy > 0) reading.entropy = entropy / known_entropy;
 
   if (in_baseline) {
-    baseline_length_ += reading.mean_length / options_.baseline_steps;
+    memory->length += reading.mean_length / options.baseline_steps;
     if (reading.entropy >= 0) {
-      baseline_entropy_ += reading.entropy;
-      ++entropy_steps_;
+      memory->entropy += reading.entropy;
+      ++memory->entropy_steps;
     }
   }
-  if (!first_tokens_.empty()) {
+  if (!memory->first_tokens.empty()) {
     const auto habitual =
-        std::max_element(first_tokens_.begin(), first_tokens_.end(),
+        std::max_element(memory->first_tokens.begin(), memory->first_tokens.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; })
             ->first;
     for (const ReplyView& reply : replies)
       if (reply.tokens.empty() || reply.tokens.front() != habitual)
         reading.first_token_drift += 1 / count;
   }
-  ++steps_;
-  if (reading.repetition > options_.repetition_alert)
+  ++memory->steps;
+  if (reading.repetition > options.repetition_alert)
     reading.alerts.push_back(fmt::format("{:.0f} % of {}-grams repeat within a reply",
-                                         100 * reading.repetition, options_.repetition_gram));
+                                         100 * reading.repetition, options.repetition_gram));
   if (in_baseline) return reading;
-  if (reading.first_token_drift > options_.first_token_alert)
+  if (reading.first_token_drift > options.first_token_alert)
     reading.alerts.push_back(
         fmt::format("{:.0f} % of replies no longer open with the habitual token",
                     100 * reading.first_token_drift));
-  if (reading.entropy >= 0 && entropy_steps_ > 0) {
-    const double usual = baseline_entropy_ / entropy_steps_;
-    if (reading.entropy < options_.entropy_alert * usual)
+  if (reading.entropy >= 0 && memory->entropy_steps > 0) {
+    const double usual = memory->entropy / memory->entropy_steps;
+    if (reading.entropy < options.entropy_alert * usual)
       reading.alerts.push_back(
           fmt::format("entropy {:.3f} nats, {:.3f} at the start", reading.entropy, usual));
   }
-  if (baseline_length_ > 0 && (reading.mean_length > options_.length_alert * baseline_length_ ||
-                               reading.mean_length * options_.length_alert < baseline_length_))
+  if (memory->length > 0 && (reading.mean_length > options.length_alert * memory->length ||
+                             reading.mean_length * options.length_alert < memory->length))
     reading.alerts.push_back(fmt::format("replies of {:.0f} tokens, {:.0f} at the start",
-                                         reading.mean_length, baseline_length_));
+                                         reading.mean_length, memory->length));
   return reading;
+}
+
+std::map<std::string, CollapseReading> CollapseMonitor::Observe(
+    std::span<const ReplyView> replies) {
+  std::map<std::string, std::vector<ReplyView>> apart;
+  for (const ReplyView& reply : replies)
+    apart[fmt::format("{} {}", AgentKindName(reply.agent), reply.turn)].push_back(reply);
+  std::map<std::string, CollapseReading> readings;
+  for (const auto& [name, own] : apart)
+    readings[name] = ObserveReplies(own, options_, &memories_[name]);
+  return readings;
 }
 
 }  // namespace davinci::rl

@@ -1,21 +1,25 @@
 // Early warnings that a policy is falling apart (Kevin, peers.md 1.1: junk shows first as
 // repetition in the last turn and as drift of the first token, fifteen steps before collapse).
 //
-// Per step the monitor sees the replies of the step; alerts compare with the mean of the first
-// `baseline_steps` steps. Pure: the caller owns time and output.
+// Per step a monitor sees the replies of one agent at one turn; alerts compare with the mean of its
+// first `baseline_steps` steps. Pure: the caller owns time and output.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "davinci/rl/packing.h"
 
 namespace davinci::rl {
 
 struct ReplyView {
   std::span<const int32_t> tokens;
-  double mean_entropy = 0;  // nats a token, of the sampling distribution; < 0: unknown
+  double mean_entropy = -1;  // nats a token, of the sampling distribution; < 0: unknown
+  AgentKind agent = AgentKind::kPolicy;
   int turn = 1;
 };
 
@@ -39,18 +43,36 @@ struct CollapseReading {
 // Share of the reply's n-grams that occurred earlier in it; 0 for replies shorter than n + 1.
 double RepetitionShare(std::span<const int32_t> tokens, int n);
 
+// What a monitor remembers, for the state of a checkpoint.
+struct CollapseMemory {
+  int steps = 0;                            // that it has seen
+  std::map<int32_t, int64_t> first_tokens;  // of the baseline steps
+  double length = 0;                        // share of the baseline's mean that is known so far
+  double entropy = 0;                       // sum over baseline steps …
+  int entropy_steps = 0;                    // … whose entropy is known
+  bool operator==(const CollapseMemory&) const = default;
+};
+
+// `replies`: of one agent at one turn.
+CollapseReading ObserveReplies(std::span<const ReplyView> replies, const CollapseOptions& options,
+                               CollapseMemory* memory);
+
+// One memory for each agent and turn: replies of different agents, and of later turns, open and end
+// differently, and junk shows first in the last turn.
 class CollapseMonitor {
  public:
+  using Memories = std::map<std::string, CollapseMemory>;
+
   explicit CollapseMonitor(const CollapseOptions& options) : options_(options) {}
-  CollapseReading Observe(std::span<const ReplyView> replies);
+  // By "policy 1": agent and turn. Those without a reply in this step are left out.
+  std::map<std::string, CollapseReading> Observe(std::span<const ReplyView> replies);
+
+  const Memories& memories() const { return memories_; }
+  void Restore(Memories memories) { memories_ = std::move(memories); }
 
  private:
   CollapseOptions options_;
-  int steps_ = 0;
-  std::map<int32_t, int64_t> first_tokens_;  // of the baseline steps
-  double baseline_length_ = 0;
-  double baseline_entropy_ = 0;
-  int entropy_steps_ = 0;
+  Memories memories_;
 };
 
 }  // namespace davinci::rl

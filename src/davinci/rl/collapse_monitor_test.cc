@@ -29,8 +29,8 @@ TEST(Repetition, CountsGramsSeenBefore) {
 class Monitored : public testing::Test {
  protected:
   CollapseReading Step(const std::vector<int32_t>& tokens, double entropy = 1.0) {
-    const ReplyView replies[] = {{tokens, entropy, 1}, {tokens, entropy, 2}};
-    return monitor_.Observe(replies);
+    const ReplyView replies[] = {{tokens, entropy}, {tokens, entropy}};
+    return monitor_.Observe(replies).at("policy 1");
   }
   void Settle() {
     for (int i = 0; i < 5; ++i) EXPECT_THAT(Step(Distinct(100, 7)).alerts, IsEmpty());
@@ -66,6 +66,35 @@ TEST_F(Monitored, LengthExplodesOrVanishes) {
   Settle();
   EXPECT_THAT(Step(Distinct(300, 7)).alerts, testing::ElementsAre(HasSubstr("tokens")));
   EXPECT_THAT(Step(Distinct(20, 7)).alerts, testing::ElementsAre(HasSubstr("tokens")));
+}
+
+// Junk in turn 2 alone, and a selection that opens differently by nature.
+TEST_F(Monitored, AgentsAndTurnsAreApart) {
+  const auto step = [&](const std::vector<int32_t>& second) {
+    const std::vector<int32_t> first = Distinct(100, 7);
+    const std::vector<int32_t> choice = Distinct(10, 9);
+    const ReplyView replies[] = {{first, 1.0},
+                                 {second, 1.0, AgentKind::kPolicy, 2},
+                                 {choice, 0.1, AgentKind::kSelection, 1}};
+    return monitor_.Observe(replies);
+  };
+  for (int i = 0; i < 5; ++i) step(Distinct(100, 8));
+  const auto readings = step(Distinct(100, 7));
+  ASSERT_EQ(readings.size(), 3u);
+  EXPECT_THAT(readings.at("policy 1").alerts, IsEmpty());
+  EXPECT_THAT(readings.at("selection 1").alerts, IsEmpty());
+  EXPECT_THAT(readings.at("policy 2").alerts, testing::ElementsAre(HasSubstr("habitual")));
+}
+
+TEST_F(Monitored, WhatItRemembersGoesOnElsewhere) {
+  Settle();
+  CollapseMonitor other{CollapseOptions{}};
+  other.Restore(monitor_.memories());
+  const std::vector<int32_t> tokens = Distinct(100, 8);
+  const ReplyView replies[] = {{tokens, 0.2}};
+  EXPECT_EQ(other.Observe(replies).at("policy 1").alerts,
+            monitor_.Observe(replies).at("policy 1").alerts);
+  EXPECT_EQ(other.memories(), monitor_.memories());
 }
 
 TEST_F(Monitored, UnknownEntropyIsNotZero) {

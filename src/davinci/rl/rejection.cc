@@ -8,7 +8,7 @@
 namespace davinci::rl {
 namespace {
 
-constexpr double kTokenClamp = 20;
+constexpr double kMostLogRatio = 20;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Mismatch AssessMismatch(std::span<const double> log_ratios, const MismatchOption
   double sum = 0;
   for (const double d : log_ratios) sum += d;
   const double mean = sum / static_cast<double>(log_ratios.size());
-  mismatch.geometric_ratio = std::exp(std::clamp(mean, -options.clamp, options.clamp));
+  mismatch.geometric_ratio = std::exp(std::clamp(mean, -kMostLogRatio, kMostLogRatio));
   const auto [least, greatest] = std::minmax_element(log_ratios.begin(), log_ratios.end());
   mismatch.least_ratio = std::exp(*least);
   mismatch.greatest_ratio = std::exp(*greatest);
@@ -39,14 +39,14 @@ std::vector<double> TokenImportanceWeights(std::span<const double> log_ratios, d
   std::vector<double> weights;
   weights.reserve(log_ratios.size());
   for (const double d : log_ratios)
-    weights.push_back(std::min(std::exp(std::clamp(d, -kTokenClamp, kTokenClamp)), cap));
+    weights.push_back(std::min(std::exp(std::clamp(d, -kMostLogRatio, kMostLogRatio)), cap));
   return weights;
 }
 
 double KeepProbability(bool correct, std::optional<double> coverage, double speedup,
                        const ProfilingOptions& options) {
   if (!correct || !coverage) return 1;
-  if (options.always_keep_speedup && speedup >= *options.always_keep_speedup) return 1;
+  if (options.always_keep_speedup > 0 && speedup >= options.always_keep_speedup) return 1;
   if (options.width <= 0) return *coverage >= options.start ? 1 : 0;
   return std::clamp((*coverage - options.start) / options.width, 0.0, 1.0);
 }

@@ -24,7 +24,6 @@ struct MismatchOptions {
   double low = 0.999;
   double high = 1.001;
   double veto_ratio = 1e-4;  // a sequence with any token below it is dropped; 0: no veto
-  double clamp = 20;         // of |mean d| before exp
 };
 
 enum class MismatchVerdict { kKept, kOutsideBand, kVetoed, kNoTokens };
@@ -50,7 +49,7 @@ std::vector<double> TokenImportanceWeights(std::span<const double> log_ratios, d
 struct ProfilingOptions {
   double start = 0.3;  // coverage at which keeping begins
   double width = 0.1;  // … and over which its probability rises to 1; 0: a hard threshold
-  std::optional<double> always_keep_speedup;  // at or above it a turn is always kept
+  double always_keep_speedup = 0;  // at or above it a turn is always kept; 0: no such rule
 };
 
 // P(keep) of a correct turn; wrong ones are always kept (they carry the penalty), and so is a turn

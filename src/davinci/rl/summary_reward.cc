@@ -6,27 +6,27 @@
 namespace davinci::rl {
 namespace {
 
-double Worth(const ProposalResult& proposal, const SummaryRewardOptions& options) {
+double Worth(const ProposalResult& proposal) {
   switch (proposal.fate) {
     case ProposalFate::kVerified:
-      return proposal.uplift_low > 1 ? std::min(std::log(proposal.uplift_low), options.log_cap) : 0;
+      return proposal.uplift_low > 1 ? std::log(std::min(proposal.uplift_low, kSummaryUpliftCap))
+                                     : 0;
     case ProposalFate::kUndecided:
       return 0;
     case ProposalFate::kRefused:
-      return options.refused_penalty;
+      return kRefusedProposalPay;
   }
   return 0;
 }
 
 }  // namespace
 
-double SummaryReward(std::span<const ProposalResult> proposals, bool readable,
-                     const SummaryRewardOptions& options) {
-  if (!readable) return options.unreadable_penalty;
+double SummaryReward(std::span<const ProposalResult> proposals, bool readable) {
+  if (!readable) return kUnreadableReplyPay;
   if (proposals.empty()) return 0;
-  double best = Worth(proposals.front(), options);
+  double best = Worth(proposals.front());
   for (const ProposalResult& proposal : proposals.subspan(1))
-    best = std::max(best, Worth(proposal, options));
+    best = std::max(best, Worth(proposal));
   return best;
 }
 

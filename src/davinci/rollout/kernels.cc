@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "davinci/data/turn_facts.h"
+
 namespace davinci::rollout {
 
 namespace {
@@ -11,7 +13,7 @@ const Evaluation& Counting(const Kernel& kernel) {
   return kernel.confirmed ? *kernel.confirmed : kernel.screening;
 }
 
-bool Usable(const Kernel& kernel) { return Counting(kernel).correct.value_or(false); }
+bool Usable(const Kernel& kernel) { return IsAccepted(Counting(kernel)); }
 
 }  // namespace
 
@@ -30,10 +32,7 @@ std::vector<Kernel> CollectKernels(const std::vector<Trajectory>& trajectories) 
   std::set<std::string> seen;
   for (const Trajectory& trajectory : trajectories) {
     for (const Turn& turn : trajectory.turns) {
-      if (!turn.evaluation.correct.value_or(false) || turn.code_hash.empty()) continue;
-      if (turn.evaluation.outcome != Outcome::kOk &&
-          turn.evaluation.outcome != Outcome::kCompileOnly)
-        continue;
+      if (!IsAccepted(turn.evaluation) || turn.code_hash.empty()) continue;
       if (!seen.insert(turn.code_hash).second) continue;
       Kernel kernel;
       kernel.turn = turn.id;

@@ -180,8 +180,7 @@ Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, i
                     {best.id.turn, after, lesson.best_evaluation}, settings.max_new_skills));
             SetSampling(settings.summary_sampling, &request);
             request.logprobs = settings.logprobs;
-            request.seed =
-                CallSeed(settings.seed, run_.step, task_.input.id, "summary", summary, 0);
+            request.seed = run_.Seed(task_.input.id, "summary", summary, 0);
             request.label =
                 CallLabel(task_.input.id, run_.step, fmt::format("summary/{}", summary));
             json shown = json::array();
@@ -354,7 +353,7 @@ Status ConfirmFinalists(StepRun& run, TaskRun& task, std::vector<Kernel>* kernel
                 verdict.from_journal});
       // A judge that failed says nothing about the kernel: its screening stands.
       if (verdict.evaluation.outcome == Outcome::kJudgeError) return Status::Ok();
-      ApplyPolicy(run.settings, kernel.language, &verdict.evaluation);
+      ApplyPolicy(run.settings, task.input.brief.language, kernel.language, &verdict.evaluation);
       kernel.confirmed = std::move(verdict.evaluation);
       return Status::Ok();
     });

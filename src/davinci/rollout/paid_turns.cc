@@ -40,7 +40,7 @@ Status JudgeForPayment(StepRun& run, TaskRun& task, bool audited, Turn* turn, Pa
           run.cancel()));
   Evaluation& second = verdict.evaluation;
   const bool ours = second.outcome == Outcome::kJudgeError;
-  if (!ours) ApplyPolicy(settings, turn->language, &second);
+  if (!ours) ApplyPolicy(settings, task.input.brief.language, turn->language, &second);
   *check = {turn->id, audited, turn->evaluation, second};
   // An audit that failed says nothing; a payment without its confirmation is none.
   if (!ours || !audited) turn->evaluation = std::move(second);

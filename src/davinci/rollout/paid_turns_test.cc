@@ -73,12 +73,12 @@ TEST(Agree, GoesByCorrectnessAndByIntervalsThatMeet) {
 TEST(RefuseUnjudged, ATextWithoutAKernelIsNotJudgedUnderStaged) {
   StepSettings settings;
   settings.require_own_kernel = true;
-  EXPECT_FALSE(RefuseUnjudged(settings, Language::kPython));
+  EXPECT_FALSE(RefuseUnjudged(settings, settings.language, Language::kPython, ""));
   settings.turn_protocol = "staged";
-  const auto refused = RefuseUnjudged(settings, Language::kPython);
+  const auto refused = RefuseUnjudged(settings, settings.language, Language::kPython, "");
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->outcome, Outcome::kPolicyViolation);
-  EXPECT_FALSE(RefuseUnjudged(settings, Language::kTriton));
+  EXPECT_FALSE(RefuseUnjudged(settings, settings.language, Language::kTriton, ""));
 }
 
 }  // namespace

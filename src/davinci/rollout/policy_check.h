@@ -1,22 +1,26 @@
-// What a task asks of its candidates besides being right: a kernel of their own, and the language
-// the user named. The judge's verdict stays what it is in the journal; the turn shows the
-// violation.
+// What a task asks of its candidates besides being right: a kernel of their own, the language the
+// user named, and a paper's static rules. The judge's verdict stays what it is in the journal; the
+// turn shows the violation.
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "davinci/data/evaluation.h"
 #include "davinci/rollout/settings.h"
 
 namespace davinci::rollout {
 
-// The violation of a candidate that need not be judged: written in another language than the one
-// that `require_language` asks for; under the protocol "staged" also a text without a kernel where
-// `require_own_kernel` asks for one. Nothing otherwise.
-std::optional<Evaluation> RefuseUnjudged(const StepSettings& settings, Language written_in);
+// The violation of a candidate that need not be judged: written in another language than the task
+// asks for (`asked`), under `require_language`; with what `static_rules` forbid; under the protocol
+// "staged" also a text without a kernel where `require_own_kernel` asks for one. Nothing otherwise.
+// `code`: what the model wrote.
+std::optional<Evaluation> RefuseUnjudged(const StepSettings& settings, Language asked,
+                                         Language written_in, std::string_view code);
 
 // Labels a candidate that is only PyTorch; with `require_own_kernel` a correct one becomes a policy
 // violation without a speedup.
-void ApplyPolicy(const StepSettings& settings, Language written_in, Evaluation* evaluation);
+void ApplyPolicy(const StepSettings& settings, Language asked, Language written_in,
+                 Evaluation* evaluation);
 
 }  // namespace davinci::rollout

@@ -31,7 +31,7 @@ using nlohmann::json;
 // For the windows of sequential scaling.
 search::TurnScore ScoreOf(const Evaluation& evaluation) {
   search::TurnScore score;
-  if (!evaluation.correct.value_or(false)) return score;
+  if (!IsAccepted(evaluation)) return score;
   score.performance = evaluation.speedup ? evaluation.speedup->median : 0;
   score.coverage = Coverage(evaluation).value_or(0);
   score.reward = PublishedReward(true, score.performance, score.coverage);
@@ -97,7 +97,7 @@ agent::Progress RolloutRun::ProgressAt(size_t index) const {
   progress.num_turns = num_turns_;
   for (size_t i = 0; i <= index; ++i) {
     const Evaluation& evaluation = trajectory_.turns[i].evaluation;
-    if (!evaluation.correct.value_or(false)) continue;
+    if (!IsAccepted(evaluation)) continue;
     const double sure = evaluation.speedup ? SureSpeedup(*evaluation.speedup) : 0;
     if (progress.best_turn == 0 || sure > (progress.best ? SureSpeedup(*progress.best) : 0)) {
       progress.best_turn = static_cast<int>(i) + 1;
@@ -239,8 +239,7 @@ Result<Prepared> RolloutRun::Prepare(int turn, const search::TurnPlan& plan) {
   llm::Request& request = prepared.request;
   SetSampling(settings.policy_sampling, &request);
   request.logprobs = settings.logprobs;
-  request.seed =
-      CallSeed(settings.seed, run_.step, task_.input.id, "policy", planned_.id.rollout, turn);
+  request.seed = run_.Seed(task_.input.id, "policy", planned_.id.rollout, turn);
   request.label = ToString(TurnId{planned_.id, turn});
   return prepared;
 }
@@ -261,7 +260,8 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(source));
   turn->code_hash = kept.empty() ? Sha256Hex(source) : kept;
   turn->language = DetectLanguage(source);
-  if (auto refused = RefuseUnjudged(run_.settings, turn->language)) {
+  if (auto refused = RefuseUnjudged(run_.settings, task_.input.brief.language, turn->language,
+                                    extraction.source)) {
     run_.Tell(
         {StepEvent::Kind::kNotJudged, task_.input.id, turn->id, &*refused, "", call.from_journal});
     return *std::move(refused);
@@ -273,7 +273,7 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
                                         turn->id.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
                                         task_.Order(planned_.id.scheme, planned_.id.rollout)),
                                run_.cancel()));
-  ApplyPolicy(run_.settings, turn->language, &verdict.evaluation);
+  ApplyPolicy(run_.settings, task_.input.brief.language, turn->language, &verdict.evaluation);
   turn->judged_before = verdict.judged_before;
   turn->queue_seconds = verdict.queue_seconds;
   turn->judge_seconds = verdict.judge_seconds;
@@ -463,7 +463,7 @@ Trajectory RolloutRun::Run() {
 search::Attempt AttemptOf(const Turn& turn) {
   search::Attempt attempt;
   attempt.id = turn.id;
-  attempt.correct = turn.evaluation.correct.value_or(false);
+  attempt.correct = IsAccepted(turn.evaluation);
   if (attempt.correct && turn.evaluation.speedup) attempt.speedup = turn.evaluation.speedup->median;
   attempt.score = ScoreOf(turn.evaluation);
   return attempt;

@@ -63,8 +63,7 @@ Result<Selection> Select(StepRun& run, TaskRun& task, int scheme,
   if (settings.selection != SelectionMethod::kAgent) {
     std::vector<std::string> names = selection.shown;
     if (settings.selection == SelectionMethod::kRandom) {
-      SplitMix64 rng(static_cast<uint64_t>(
-          CallSeed(settings.seed, run.step, task.input.id, "random selection", scheme, 0)));
+      SplitMix64 rng(static_cast<uint64_t>(run.Seed(task.input.id, "random selection", scheme, 0)));
       for (size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[rng.Below(i)]);
     }
     names.resize(std::min(names.size(), static_cast<size_t>(settings.select)));
@@ -86,7 +85,7 @@ Result<Selection> Select(StepRun& run, TaskRun& task, int scheme,
                                              candidates, settings.select));
             SetSampling(settings.selection_sampling, &request);
             request.logprobs = settings.logprobs;
-            request.seed = CallSeed(settings.seed, run.step, task.input.id, "selection", scheme, 0);
+            request.seed = run.Seed(task.input.id, "selection", scheme, 0);
             request.label = CallLabel(task.input.id, run.step, fmt::format("selection/{}", scheme));
             return Prepared{std::move(request), {{"shown", selection.shown}}};
           },
@@ -182,7 +181,7 @@ Result<std::vector<skill::Skill>> FindSkills(StepRun& run, const TaskInput& task
   if (run.context.library == nullptr) return skills;
   DAVINCI_ASSIGN_OR_RETURN(
       auto ranked,
-      run.context.library->SearchFor({run.settings.target, run.settings.language},
+      run.context.library->SearchFor({task.brief.target, task.brief.language},
                                      skill::QueryFromReference(task.brief.reference), count));
   for (skill::Ranked& hit : ranked) skills.push_back(std::move(hit.record.skill));
   return skills;

@@ -55,6 +55,12 @@ enum class SelectionMethod {
 std::string_view SelectionMethodName(SelectionMethod method);
 std::optional<SelectionMethod> ParseSelectionMethod(std::string_view name);
 
+// Rules about a candidate's source.
+enum class StaticRules {
+  kNone,
+  kKevin,  // score/kevin_screen.h
+};
+
 struct VerificationSettings {
   bool second_task = true;  // every other pair on another task of the step, where one fits
   std::string protocol = "davinci";
@@ -76,11 +82,16 @@ struct StepSettings {
   Language language = Language::kCpp;
   std::string baseline = "eager";
   int64_t seed = 0;
+  // Counts as the step's number in the seeds of model calls, so that steps with the same tasks draw
+  // alike; nothing: the step's own.
+  std::optional<int> seed_step;
   std::vector<std::string> shapes;     // further ones to verify (task::ParseShape)
   std::string hints;                   // the user's advice, shown with every task
   ReplyForm reply = ReplyForm::kFile;  // what a reply of the Policy agent holds
   // A kernel that only calls PyTorch (label "only PyTorch") is a policy violation.
   bool require_own_kernel = false;
+  // So is a source that the static rules of a paper object to; it is not judged.
+  StaticRules static_rules = StaticRules::kNone;
   // So is a kernel in another language than `language`. On where the user named one.
   bool require_language = false;
 

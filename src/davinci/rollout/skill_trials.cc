@@ -141,7 +141,7 @@ Sample TrialRun::Take(bool with_skill, int index) {
   UnitId id = with_skill ? TreatedUnit(index) : ControlUnit(index);
   VerificationSample taken;
   taken.task = input.id;
-  taken.seed = CallSeed(settings.seed, run_.step, task_.input.id, "verification", index, 1);
+  taken.seed = run_.Seed(task_.input.id, "verification", index, 1);
   taken.with_skill = with_skill;
   DAVINCI_ASSIGN_OR_RETURN(
       const ModelCall call,
@@ -175,7 +175,7 @@ Sample TrialRun::Take(bool with_skill, int index) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(source));
   taken.code_hash = kept.empty() ? Sha256Hex(source) : kept;
   const Language language = DetectLanguage(source);
-  if (auto refused = RefuseUnjudged(settings, language)) {
+  if (auto refused = RefuseUnjudged(settings, input.brief.language, language, extraction.source)) {
     taken.evaluation = *std::move(refused);
     return taken;
   }
@@ -194,7 +194,7 @@ Sample TrialRun::Take(bool with_skill, int index) {
     return taken;
   }
   taken.evaluation = std::move(verdict->evaluation);
-  ApplyPolicy(settings, language, &taken.evaluation);
+  ApplyPolicy(settings, input.brief.language, language, &taken.evaluation);
   return taken;
 }
 
@@ -336,7 +336,9 @@ const TaskInput* SecondTask(const SkillProposal& proposal, const TaskInput& own,
   const TaskInput* best = nullptr;
   size_t most = 0;
   for (const TaskInput& task : tasks) {
-    if (&task == &own || task.id == own.id) continue;
+    if (&task == &own || task.id == own.id || task.brief.target != own.brief.target ||
+        task.brief.language != own.brief.language)
+      continue;
     const auto names = skill::Tokenize(skill::QueryFromReference(task.brief.reference));
     const std::set<std::string> known(names.begin(), names.end());
     std::set<std::string> shared;

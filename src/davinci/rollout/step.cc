@@ -52,9 +52,12 @@ void StepRun::Tell(StepEvent event) {
   context.observer(event);
 }
 
-Result<std::string> StepRun::DescribeDevice(const TaskOutcome& outcome) const {
+Result<std::string> StepRun::DescribeDevice(Target target, const TaskOutcome& outcome) const {
   if (context.log->replaying()) return std::string();
-  agent::DeviceFacts facts = context.device;
+  agent::DeviceFacts facts;
+  facts.target = target;
+  for (const agent::DeviceFacts& device : context.devices)
+    if (device.target == target) facts = device;
   if (outcome.probe) agent::LearnFromEvaluation(*outcome.probe, &facts);
   return agent::DescribeDevice(*context.prompts, facts);
 }
@@ -91,7 +94,7 @@ judge::EvaluationRequest StepRun::Ask(const TaskInput& task, const std::string& 
                                       int64_t order) const {
   judge::EvaluationRequest request;
   request.task = task.task;
-  request.target = settings.target;
+  request.target = task.brief.target;
   request.candidate = source;
   request.protocol = protocol;
   request.baseline = settings.baseline;
@@ -192,7 +195,7 @@ Status JudgeStart(StepRun& run, const TaskRun& task, int scheme, agent::TaskBrie
                                   run.Ask(task.input, brief->start, run.settings.turn_protocol,
                                           Urgency::kLaterTurn, task.index),
                                   run.cancel()));
-  ApplyPolicy(run.settings, turn.language, &verdict.evaluation);
+  ApplyPolicy(run.settings, brief->language, turn.language, &verdict.evaluation);
   brief->start_measurement = MeasurementText(verdict.evaluation);
   turn.reply = kStartReply;
   turn.evaluation = std::move(verdict.evaluation);
@@ -300,7 +303,7 @@ Status FinishTask(StepRun& run, const TaskRun& task, const TaskOutcome& outcome)
 
 Status RunTask(StepRun& run, TaskRun& task, agent::TaskBrief* brief, TaskOutcome* outcome) {
   DAVINCI_RETURN_IF_ERROR(Probe(run, task, outcome));
-  DAVINCI_ASSIGN_OR_RETURN(task.device, run.DescribeDevice(*outcome));
+  DAVINCI_ASSIGN_OR_RETURN(task.device, run.DescribeDevice(task.input.brief.target, *outcome));
   DAVINCI_ASSIGN_OR_RETURN(Plan plan, PlanSchemes(run, task));
   outcome->selections = plan.selections;
   // Without a null scheme numbers begin at 1.
@@ -369,6 +372,8 @@ std::vector<TaskOutcome> RunStep(const StepContext& context, const StepSettings&
       TaskOutcome& outcome = outcomes[i];
       outcome.task = tasks[i].id;
       outcome.step = step;
+      outcome.target = tasks[i].brief.target;
+      outcome.language = tasks[i].brief.language;
       TaskInput input = tasks[i];  // its brief learns what the judge says about a start kernel
       TaskRun task{.input = input, .index = static_cast<int>(i)};
       outcome.status =

@@ -76,6 +76,8 @@ struct PaidCheck {
 struct TaskOutcome {
   std::string task;
   int step = 1;
+  Target target = Target::kCpu;  // of the task
+  Language language = Language::kCpp;
   Status status;  // not OK: nothing of this task can be relied on being complete
   std::vector<Selection> selections;
   std::vector<Trajectory> trajectories;
@@ -140,8 +142,8 @@ struct StepContext {
   Verdicts* verdicts = nullptr;
   skill::Library* library = nullptr;  // null: no skills, the null scheme only
   const agent::PromptSet* prompts = nullptr;
-  agent::DeviceFacts device;
-  Lane* rollout_lane = nullptr;  // rollouts under way
+  std::vector<agent::DeviceFacts> devices;  // one for each target of the tasks
+  Lane* rollout_lane = nullptr;             // rollouts under way
   StopFlag* stop = nullptr;
   Observer observer;
   // Writes one rollout of each task before the model's first turn, whose prompt shows its best

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "davinci/rollout/step.h"
@@ -22,9 +23,13 @@ struct StepRun {
   std::mutex observer_mutex;                      // the observer is called by one thread at a time
 
   CancelToken cancel() const { return context.stop->token(); }
+  // Of a model call.
+  int64_t Seed(std::string_view task, std::string_view purpose, int index, int turn) const {
+    return CallSeed(settings.seed, settings.seed_step.value_or(step), task, purpose, index, turn);
+  }
   void Tell(StepEvent event);
   // The text about the device that every prompt of a task gets.
-  Result<std::string> DescribeDevice(const TaskOutcome& outcome) const;
+  Result<std::string> DescribeDevice(Target target, const TaskOutcome& outcome) const;
   // Skills by name, from the run's library.
   Result<std::vector<skill::Skill>> Skills(const std::vector<std::string>& names) const;
   // The file that is judged of a reply's code: itself, or what a delta reply stands for. `id`: of
