@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 
 # What the program looks for under ../share/davinci (apps/davinci/installation.cc).
-install(DIRECTORY ${CMAKE_CURRENT_LIST_DIR}/../prompts ${CMAKE_CURRENT_LIST_DIR}/../recipes ${CMAKE_CURRENT_LIST_DIR}/../skills ${CMAKE_CURRENT_LIST_DIR}/../synth
+install(DIRECTORY ${CMAKE_CURRENT_LIST_DIR}/../cards ${CMAKE_CURRENT_LIST_DIR}/../prompts ${CMAKE_CURRENT_LIST_DIR}/../recipes ${CMAKE_CURRENT_LIST_DIR}/../skills ${CMAKE_CURRENT_LIST_DIR}/../synth
   ${CMAKE_CURRENT_LIST_DIR}/../examples ${CMAKE_CURRENT_LIST_DIR}/../tasks ${CMAKE_CURRENT_LIST_DIR}/../python
   DESTINATION share/davinci PATTERN __pycache__ EXCLUDE PATTERN "*/python/davinci" EXCLUDE)
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/../models/davinci-nano)

@@ -180,8 +180,7 @@ class CardWriter {
     return Status::Ok();
   }
 
-  // A card stays where its kernel was found correct by execution, and says how: on a device, or
-  // compiled and interpreted without one.
+  // A card stays where its kernel was found correct by execution, and says how.
   Status Prove() {
     DAVINCI_ASSIGN_OR_RETURN(const auto verdicts, ReadVerdicts(arguments_.proofs));
     for (const auto& [name, digest] : digests_) {
@@ -237,7 +236,7 @@ void AddSynthCards(CLI::App* synth, GlobalOptions& global, int* exit_code) {
   cards->add_option("-j,--jobs", arguments->jobs, "of --judge: evaluations in flight");
   cards->footer(
       "Examples:\n"
-      "  davinci synth cards --out build/cards --known cards/triton.jsonl --judge\n"
+      "  davinci synth cards --out build/cards --known cards/triton.jsonl --judge      (on a GPU)\n"
       "  davinci skills search --library cards/triton.jsonl --reference my_module.py -l triton\n");
   cards->callback([arguments, exit_code, &global] {
     const Status status = CardWriter(*arguments, global).Run();

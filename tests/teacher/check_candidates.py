@@ -122,6 +122,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--operators", nargs="+", help="tasks of these operators alone")
     parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--results", help="file for a line per candidate, as davinci synth cards --proofs reads them")
     options = parser.parse_args()
     torch.set_num_threads(1)
     count, failed, skipped = 0, collections.Counter(), 0
@@ -138,6 +139,10 @@ def main():
                 if not candidate["own_kernels"] or time.monotonic() - begin > options.seconds:
                     continue
                 why = check(row, candidate, pathlib.Path(folder), options.nan, options.huge)
+                if options.results:
+                    verdict = {"id": candidate["id"], "status": "interpreted" if why is None else str(why), "correct": why is None}
+                    with open(options.results, "a") as results:
+                        results.write(json.dumps(verdict) + "\n")
                 if why == "skipped":
                     skipped += 1
                     continue
