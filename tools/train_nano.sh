@@ -26,7 +26,7 @@ begun=$SECONDS
 rows=${ROWS:-$out/rows}
 case $size in
   full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda
-    pairs=(); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own) ;;
+    pairs=(); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own import feedback) ;;
   ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-40}; held_out=${HELD_OUT:-2}; vocab=512
     sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); language=cpp
     asking=recipes/nano_ci.toml; asked=(family right-card wrong-card) ;;
@@ -92,28 +92,30 @@ train() {
   return $status
 }
 
-shares() { grep -E "^(davinci bench|correct.*, best turn|fast_1 .*, best turn)" "$out/evaluation-$1.txt" || true; }
+shares() { grep -E "^(davinci bench|correct.*, best turn|correct, first answer wrong|fast_1 .*, best turn)" "$out/evaluation-$1.txt" || true; }
 
 # Greedy answers to held-out tasks, judged: a table for each of `asked`. Held-out families are asked without a card, with the right one,
-# and with one of another operator.
+# and with one of another operator. own, import: files that people wrote. feedback: a second turn, for what the first got wrong.
 evaluate() {
-  local model name set skills
+  local model name set skills turns
   model=$(newest)
   "$davinci" synth cards --families held-out --language $language --out "$out/cards/right-card"
   "$davinci" synth cards --families train --language $language --out "$out/cards/wrong-card"
   for name in "${asked[@]}"; do
-    skills=(--skills none)
+    skills=(--skills none) turns=1
     case $name in
       own) set=tasks ;;
+      import) set=tests/import/modules ;;
+      feedback) set=$out/tasks/combination; turns=2 ;;
       right-card) set=$out/tasks/family; skills=(--skills bm25) ;;
       wrong-card) set=$out/tasks/family; skills=(--skills random) ;;
       *) set=$out/tasks/$name ;;
     esac
     [ ${skills[1]} = none ] || skills+=(--library "$out/cards/$name/cards.jsonl" --set selection.select=1)
-    [ -e "$set/manifest.json" ] || [ "$name" = own ] ||
+    [ -e "$set/manifest.json" ] || [[ $name = own || $name = import ]] ||
       "$davinci" synth tasks --count $held_out --split "$(basename "$set")" --seed 1 --out "$set"
     echo "train_nano: $name"
-    limited "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns 1 \
+    limited "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns $turns \
       --recipe "$asking" "${skills[@]}" --set policy.temperature=0 --set 'judge.turn_protocol="screening"' \
       --set rollout.tasks_in_flight=64 --run "$out/bench/$(basename "$model")-$name" > "$out/evaluation-$name.txt"
     shares "$name"

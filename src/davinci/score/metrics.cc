@@ -75,6 +75,14 @@ Answer AtTurn(int turn) {
   };
 }
 
+Answer IfFirstIsWrong() {
+  return [](const Sample& sample) {
+    for (const Attempt& attempt : sample.attempts)
+      if (attempt.turn == 1 && !attempt.correct) return BestAttempt(sample, 0);
+    return std::optional<Attempt>();
+  };
+}
+
 Metric Correctness(const Reading& reading) {
   return Share(reading, KeyOf("correct", reading), TitleOf("correct", reading),
                [](const Attempt& a) { return a.correct; });

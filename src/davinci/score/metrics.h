@@ -26,6 +26,7 @@ using Answer = std::function<std::optional<Attempt>(const Sample&)>;
 Answer Last();
 Answer BestUpTo(int turn, Order order = Order::kMedian);  // 0: all turns
 Answer AtTurn(int turn);                                  // that turn alone
+Answer IfFirstIsWrong();  // the best of all turns; nothing where the first is correct
 
 enum class Pool {
   kTaskMean,     // mean over samples within a task, then over tasks

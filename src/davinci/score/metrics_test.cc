@@ -164,6 +164,18 @@ TEST(Score, AVerdictWithAnObjectionIsNotCorrect) {
   EXPECT_EQ(ValueOf(report, "fast_0/best turn"), 0);
 }
 
+TEST(Score, SaysHowManyWrongFirstAnswersALaterTurnMends) {
+  ScoreInput input;
+  Turn wrong = MakeTurn(0);
+  wrong.evaluation.outcome = Outcome::kMismatch;
+  wrong.evaluation.correct = false;
+  AddSample(&input, "mended", {wrong, MakeTurn(2.0)});
+  AddSample(&input, "not mended", {wrong, wrong});
+  AddSample(&input, "ended", {wrong});
+  AddSample(&input, "right at once", {MakeTurn(2.0), wrong});
+  EXPECT_NEAR(ValueOf(ScoreAs(input, "bench"), "correct/first answer wrong"), 1.0 / 3, 1e-12);
+}
+
 TEST(Score, LevelsGetTheirOwnColumns) {
   ScoreInput input;
   AddSpeedups(&input, "a", {2.0}, 1);

@@ -31,6 +31,7 @@ std::vector<Metric> BenchMetrics(const RunShape& shape) {
                               [](const Attempt& a) { return a.correct && a.faster; }));
     metrics.push_back(BestSpeedupAtK(best, k));
   }
+  if (shape.max_turns > 1) metrics.push_back(Correctness({"first answer wrong", IfFirstIsWrong()}));
   for (int turn = 1; turn <= shape.max_turns; ++turn) {
     const Reading reading{fmt::format("best by turn {}", turn), BestUpTo(turn)};
     metrics.push_back(Correctness(reading));
