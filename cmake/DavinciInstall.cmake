@@ -13,14 +13,23 @@ if(DAVINCI_PREBUILT)
   install(PROGRAMS ${DAVINCI_PREBUILT}/apps/davinci/davinci DESTINATION bin)
   install(PROGRAMS ${DAVINCI_PREBUILT}/lib/libdavinci_worker.so DESTINATION lib)
   install(PROGRAMS ${DAVINCI_PREBUILT}/lib/libdavinci_model.so DESTINATION lib OPTIONAL)
+  set(torch_version ${DAVINCI_PREBUILT}/lib/torch_version)
 else()
   install(TARGETS davinci RUNTIME DESTINATION bin)
   install(FILES $<TARGET_FILE:davinci_worker_lib> DESTINATION lib)
+  set(torch_version ${CMAKE_BINARY_DIR}/lib/torch_version)
 endif()
 
 # In a wheel: the libraries that another machine may not have, found through the program's RPATH. Its C and C++ run-time libraries are used.
 # After the program is installed: the script runs in the order of this file, and reads the installed program.
+# The model library finds LibTorch in the torch package of the Python that runs the program (src/davinci/model/model_library.cc).
 if(SKBUILD)
+  install(FILES ${torch_version} DESTINATION lib RENAME libdavinci_model.torch OPTIONAL)
+  install(CODE [[
+    set(model "${CMAKE_INSTALL_PREFIX}/lib/libdavinci_model")
+    if(EXISTS "$ENV{DESTDIR}${model}.so" AND EXISTS "$ENV{DESTDIR}${model}.torch")
+      file(RPATH_REMOVE FILE "$ENV{DESTDIR}${model}.so")
+    endif()]])
   install(CODE [[
     set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
     file(GET_RUNTIME_DEPENDENCIES

@@ -23,8 +23,14 @@ function(davinci_find_torch)
   elseif(EXISTS ${PROJECT_SOURCE_DIR}/build/python_path)
     file(STRINGS ${PROJECT_SOURCE_DIR}/build/python_path python LIMIT_COUNT 1)
   endif()
+  set(flags "")
+  if(SKBUILD AND DEFINED Python_EXECUTABLE AND NOT DEFINED ENV{DAVINCI_PYTHON})
+    # The Python that the wheel is installed into, without the packages of pip's build environment.
+    set(python ${Python_EXECUTABLE})
+    set(flags -E)
+  endif()
   execute_process(
-    COMMAND ${python} ${PROJECT_SOURCE_DIR}/cmake/find_torch.py
+    COMMAND ${python} ${flags} ${PROJECT_SOURCE_DIR}/cmake/find_torch.py
     OUTPUT_VARIABLE found ERROR_VARIABLE why RESULT_VARIABLE status OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT status EQUAL 0)
     if(DAVINCI_WITH_TORCH STREQUAL "AUTO")
@@ -61,6 +67,8 @@ function(davinci_find_torch)
     endif()
   endif()
   message(STATUS "LibTorch: ${version} in ${root} (${with})")
+  # A wheel carries it: LibTorch's interface changes with every version.
+  file(WRITE ${CMAKE_BINARY_DIR}/lib/torch_version "${version}\n")
   set(DAVINCI_TORCH TRUE PARENT_SCOPE)
 endfunction()
 

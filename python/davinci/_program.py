@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import json
 import os
 import pathlib
@@ -51,6 +52,13 @@ def home() -> pathlib.Path:
     raise DavinciError("davinci's python folder is missing; set DAVINCI_HOME to the checkout")
 
 
+@functools.cache
+def torch_libraries() -> str:
+    """The folder of LibTorch in the torch package, which the embedded model uses; "": there is none. Imports no torch."""
+    spec = importlib.util.find_spec("torch")
+    return str(pathlib.Path(spec.origin).parent / "lib") if spec is not None and spec.origin is not None else ""
+
+
 def flags(options: Mapping[str, Any]) -> list[str]:
     """``turns=3, learn=True, set={"run.seed": 1}`` as the command line has them: --turns 3 --learn --set run.seed=1."""
     made: list[str] = []
@@ -80,7 +88,7 @@ def run(command: str, arguments: Iterable[str], progress: Callable[[str], None] 
 
     An interrupt is passed on: the program writes down what it has, and the same call continues there."""
     line = [str(program()), "--python", sys.executable, command, *arguments, "--json"]
-    environment = dict(os.environ)
+    environment = {"DAVINCI_TORCH_LIB": torch_libraries(), **os.environ}
     # What Python finds now is found in the sandbox, too: a script's folder, say, or what was added to sys.path by hand.
     here = [folder for folder in map(os.path.abspath, sys.path) if os.path.isdir(folder) and not _is_installed(folder)]
     environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*here, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]))
@@ -145,4 +153,5 @@ def _stop(process: subprocess.Popen[str]) -> None:
 def main() -> None:
     """The ``davinci`` command of an installation: the program itself, with this interpreter."""
     os.environ.setdefault("DAVINCI_PYTHON", sys.executable)
+    os.environ.setdefault("DAVINCI_TORCH_LIB", torch_libraries())
     os.execv(program(), ["davinci", *sys.argv[1:]])

@@ -38,6 +38,9 @@ def main():
         wheel, = here.glob("*.whl")
         files = set(zipfile.ZipFile(wheel).namelist())
         data = "davinci/_program/share/davinci/"
+        embedded = (build / "lib/libdavinci_model.so").exists()  # a build without LibTorch has no model
+        if embedded:
+            assert {"davinci/_program/lib/libdavinci_model.so", "davinci/_program/lib/libdavinci_model.torch"} <= files
         for file in ("davinci/py.typed", "davinci/__init__.py", "davinci/_program/bin/davinci", "davinci/_program/lib/libdavinci_worker.so",
                      data + "prompts/policy_task.md", data + "recipes/davinci.toml", data + "python/davinci_worker/oracle.py",
                      data + "python/davinci_runtime/__init__.py"):
@@ -62,6 +65,16 @@ def main():
         assert run(venv / "bin/davinci", "--version", env=clean, cwd=here).strip() == run(build / "apps/davinci/davinci", "--version").strip()
         assert "correct" in run(venv / "bin/davinci", "judge", "-r", ROOT / "tasks/pointwise/hardswish_chain.py", "-c",
                                 ROOT / "tests/honest/cpu/hardswish_chain.py", "-t", "cpu", "-p", "screening", env=clean, cwd=here)
+        if embedded:
+            written = run(venv / "bin/davinci", "generate", "x", "--model", site / "davinci/_program/share/davinci/models/davinci-nano", "--device", "cpu",
+                          "--max-tokens", "4", env=clean, cwd=here)
+            assert written.strip(), written
+            # LibTorch is the environment's, and of the version that the library was built with.
+            used = run(python, "-c", "import davinci._program as p; print(p.torch_libraries())", env=clean, cwd=here).strip()
+            assert used == str(pathlib.Path(torch.__file__).parent / "lib"), used
+            other = subprocess.run([program, "generate", "x", "--model", site / "davinci/_program/share/davinci/models/davinci-nano", "--device", "cpu"],
+                                   capture_output=True, text=True, env={**clean, "DAVINCI_TORCH_LIB": str(here)}, cwd=here)
+            assert other.returncode != 0 and "was built with torch" in other.stderr, other.stderr
         told = run(python, ROOT / "tests/everyday/notebook_test.py", env=clean, cwd=here)
         assert str(site) in told and str(build) not in told, told
         print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB; {told.strip()}")

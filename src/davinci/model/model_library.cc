@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
 
+#include "davinci/base/files.h"
 #include "davinci/model/engine.h"
 #include "davinci/model/library_abi.h"
 
@@ -19,6 +21,44 @@ namespace fs = std::filesystem;
 constexpr char kSpinVariable[] = "GOMP_SPINCOUNT";
 constexpr char kSpinCount[] = "20000";
 
+std::string Trimmed(std::string text) {
+  text.erase(std::min(text.find_first_of("+\n"), text.size()));  // "2.13.0+cpu"
+  return text;
+}
+
+// The library of a wheel (beside it stands the version of LibTorch that it was built with) uses the
+// LibTorch of the Python environment: $DAVINCI_TORCH_LIB, else the torch package next to this one.
+// What is loaded here is found by name when the library is loaded.
+Status LoadLibTorch(const fs::path& library) {
+  const auto wanted = ReadFile(fs::path(library).replace_extension(".torch"));
+  if (!wanted.ok()) return Status::Ok();  // a build's own, which names its LibTorch
+  const char* set = std::getenv("DAVINCI_TORCH_LIB");
+  const fs::path folder =
+      set != nullptr && *set != '\0' ? fs::path(set) : library.parent_path() / "../../../torch/lib";
+  const std::string version = Trimmed(*wanted);
+  const auto said = ReadFile(folder / "../version.py");
+  constexpr std::string_view kKey = "__version__ = '";
+  const size_t at = said.ok() ? said->find(kKey) : std::string::npos;
+  const std::string found =
+      at == std::string::npos
+          ? ""
+          : Trimmed(said->substr(at + kKey.size(),
+                                 said->find('\'', at + kKey.size()) - at - kKey.size()));
+  if (found != version)
+    return FailedPrecondition(
+        fmt::format("the embedded model of this installation was built with torch {}, {} has {}; "
+                    "install davinci again with that torch, or torch {}",
+                    version, folder.string(), found.empty() ? "none" : found, version));
+  for (const char* name : {"libtorch.so", "libtorch_cuda.so"}) {
+    std::error_code error;
+    if (!fs::exists(folder / name, error)) continue;
+    if (::dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
+      return FailedPrecondition(
+          fmt::format("{} does not load: {}", (folder / name).string(), ::dlerror()));
+  }
+  return Status::Ok();
+}
+
 Result<void*> Load() {
   const std::string path = ModelLibraryPath();
   if (path.empty())
@@ -29,8 +69,10 @@ Result<void*> Load() {
   // Read when libgomp is loaded. Child processes must not inherit it: the judge times them.
   const bool spin_is_set = std::getenv(kSpinVariable) != nullptr;
   if (!spin_is_set) ::setenv(kSpinVariable, kSpinCount, 1);
-  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const Status torch = LoadLibTorch(path);
+  void* handle = torch.ok() ? ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (!spin_is_set) ::unsetenv(kSpinVariable);
+  if (!torch.ok()) return torch;
   if (handle == nullptr)
     return FailedPrecondition(fmt::format("{} does not load: {}", path, ::dlerror()));
   return handle;
