@@ -11,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "davinci/model/draw.h"
 #include "davinci/model/library_abi.h"
 #include "davinci/model/torch/executor.h"
 
@@ -21,6 +22,13 @@ constexpr int kVocab = 97;
 
 TokenId Next(TokenId token, int64_t position) {
   return static_cast<TokenId>((token * 7 + position * 13 + 5) % kVocab);
+}
+
+// The token that a filter asks for, else the function's.
+TokenId Drawn(const DrawRow& draw, TokenId token) {
+  for (TokenId id = 0; id < kVocab; ++id)
+    if (IsAllowed(draw.allowed, static_cast<size_t>(id))) return id;
+  return Next(token, draw.position);
 }
 
 // What the executors of a test have done.
@@ -39,7 +47,7 @@ class OverlappingExecutor final : public Executor {
     ASSERT_EQ(rows.size(), last_of_prompts_.size());
     steps->assign(rows.size(), Step());
     for (size_t i = 0; i < rows.size(); ++i)
-      (*steps)[i].token = Next(last_of_prompts_[i], rows[i].position);
+      (*steps)[i].token = Drawn(rows[i], last_of_prompts_[i]);
     drawn_.clear();
   }
   void Launch(std::span<const StepRow> rows) override {
@@ -53,7 +61,10 @@ class OverlappingExecutor final : public Executor {
         ASSERT_LT(static_cast<size_t>(row.source), drawn_.size());
         token = drawn_[static_cast<size_t>(row.source)].token;
       }
-      steps[i].token = Next(token, row.draw.position);
+      if (!row.draw.allowed.empty()) {
+        EXPECT_LT(row.source, 0) << "a filter knows its last token";
+      }
+      steps[i].token = Drawn(row.draw, token);
       steps[i].logprob = static_cast<float>(-steps[i].token);
     }
     num_rows += static_cast<int64_t>(rows.size());
@@ -165,6 +176,44 @@ TEST_F(EngineOverlap, AnEndInAStepUnderWayDropsTheRowOfTheNext) {
   EXPECT_GE(num_rows, num_tokens - kRequests);
   EXPECT_LE(num_rows, num_tokens - kRequests + num_cut);
   EXPECT_EQ(engine_->Counters().generated_tokens, num_tokens);
+}
+
+// Allows one token: the one behind the last.
+class Counting final : public TokenFilter {
+ public:
+  explicit Counting(int64_t length) : left_(length) {}
+  std::span<const uint64_t> Allowed(int64_t remaining) override {
+    EXPECT_EQ(remaining, left_);
+    bits_ = {0, 0};
+    bits_[static_cast<size_t>(next_) / 64] |= uint64_t{1} << (next_ % 64);
+    return bits_;
+  }
+  void Accept(TokenId token) override {
+    EXPECT_EQ(token, next_);
+    next_ = (next_ + 1) % kVocab;
+    --left_;
+  }
+
+ private:
+  TokenId next_ = 0;
+  int64_t left_;
+  std::vector<uint64_t> bits_;
+};
+
+TEST_F(EngineOverlap, AFilterIsAskedWhenTheLastTokenIsKnown) {
+  std::vector<std::jthread> clients;
+  for (int number = 0; number < 24; ++number)
+    clients.emplace_back([&, number] {
+      Generation generation = Of(number, 120);
+      std::vector<TokenId> wanted = Wanted(generation, 120);
+      if (number % 2 == 0) {
+        generation.filter = std::make_shared<Counting>(120);
+        for (size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<TokenId>(i) % kVocab;
+      }
+      const auto answer = engine_->Generate(std::move(generation));
+      ASSERT_TRUE(answer.ok()) << answer.status().ToString();
+      EXPECT_EQ(answer->tokens, wanted) << number;
+    });
 }
 
 TEST_F(EngineOverlap, ACancelledRequestLeavesTheOthersAsTheyAre) {

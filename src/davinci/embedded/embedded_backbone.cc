@@ -152,27 +152,91 @@ Result<std::unique_ptr<llm::Backbone>> OpenOnDevices(const EmbeddedOptions& opti
   return std::unique_ptr<llm::Backbone>(std::make_unique<llm::SpreadBackbone>(std::move(places)));
 }
 
-Result<std::vector<llm::TokenId>> EmbeddedBackbone::PromptTokens(
-    const llm::Request& request) const {
-  if (!template_)
-    return InvalidArgument(fmt::format("{} cannot chat: {}", name_, template_problem_));
-  const bool as_text = !request.tools.empty() && !template_knows_tools_;
+EmbeddedBackbone::Chat EmbeddedBackbone::ChatOf(const llm::Request& request) const {
+  Chat chat;
+  chat.as_text = !request.tools.empty() && !template_knows_tools_;
   const std::vector<llm::Message> messages =
-      as_text ? llm::MessagesWithToolsAsText(request) : request.messages;
-  std::vector<text::ChatMessage> chat;
+      chat.as_text ? llm::MessagesWithToolsAsText(request) : request.messages;
   for (const llm::Message& message : messages) {
-    text::ChatMessage& made = chat.emplace_back();
+    text::ChatMessage& made = chat.messages.emplace_back();
     made.role = llm::RoleName(message.role);
     made.content = message.content;
     for (const llm::ToolCall& call : message.tool_calls)
       made.tool_calls.push_back({call.name, call.arguments});
     if (!message.token_ids.empty()) made.ids = message.token_ids;
   }
-  std::vector<text::ChatTool> tools;
-  if (!as_text)
+  if (!chat.as_text)
     for (const llm::ToolSpec& tool : request.tools)
-      tools.push_back(
+      chat.tools.push_back(
           {tool.name, tool.description, nlohmann::ordered_json::parse(JsonText(tool.parameters))});
+  return chat;
+}
+
+CallForm EmbeddedBackbone::FormOf(const llm::Request& request) const {
+  CallForm form;
+  form.open = fmt::format("<tool_call>\n{{\"name\": {}, \"arguments\": ",
+                          JsonText(nlohmann::json(request.required_tool)));
+  form.thinks = request.thinking.value_or(true) && tokenizer_.FindToken("<think>").has_value();
+  if (!template_) return form;
+  // A call as a reply of the model, as rows of fine-tuning have it (trainer/sft_rows.cc).
+  constexpr std::string_view kKey = "davinci_arguments";
+  llm::Request probe;
+  probe.tools = request.tools;
+  probe.messages = {{llm::Role::kUser, "?", {}, {}},
+                    {llm::Role::kAssistant,
+                     "",
+                     {{"", request.required_tool, fmt::format("{{\"{}\":1}}", kKey)}},
+                     {}}};
+  const Chat chat = ChatOf(probe);
+  text::ChatOptions options;
+  options.enable_thinking = request.thinking;
+  const std::span<const text::ChatMessage> all(chat.messages);
+  const auto prompt = template_->Render(all.first(all.size() - 1), chat.tools, options);
+  options.add_generation_prompt = false;
+  const auto whole = template_->Render(all, chat.tools, options);
+  if (!prompt.ok() || !whole.ok() || !whole->starts_with(*prompt)) return form;
+  std::string reply = whole->substr(prompt->size());
+  const std::string_view end_of_turn = tokenizer_.TokenBytes(tokenizer_.eos_id());
+  if (const size_t end = reply.rfind(end_of_turn); !end_of_turn.empty() && end != std::string::npos)
+    reply.resize(end);
+  constexpr std::string_view kThought = "</think>";
+  if (const size_t thought = reply.find(kThought); thought != std::string::npos) {
+    reply.erase(0, thought + kThought.size());
+    reply.erase(0, std::min(reply.find_first_not_of('\n'), reply.size()));
+  }
+  const size_t key = reply.find(kKey);
+  const size_t begin = key == std::string::npos ? key : reply.rfind('{', key);
+  const size_t end = key == std::string::npos ? key : reply.find('}', key);
+  if (begin == std::string::npos || begin == 0 || end == std::string::npos) return form;
+  // Special tokens are not text.
+  const auto ids = tokenizer_.Encode(reply);
+  if (!ids.ok() || std::any_of(ids->begin(), ids->end(),
+                               [&](llm::TokenId id) { return tokenizer_.IsSpecial(id); }))
+    return form;
+  form.open = reply.substr(0, begin);
+  form.close = reply.substr(end + 1);
+  return form;
+}
+
+Result<std::shared_ptr<TokenMask>> EmbeddedBackbone::MaskOf(const llm::Request& request) {
+  if (!request.bound_calls || request.required_tool.empty() || stop_tokens_.empty())
+    return std::shared_ptr<TokenMask>();
+  const auto tool =
+      std::find_if(request.tools.begin(), request.tools.end(),
+                   [&](const llm::ToolSpec& spec) { return spec.name == request.required_tool; });
+  if (tool == request.tools.end())
+    return InvalidArgument(fmt::format("the request requires {}, which is not among its tools",
+                                       request.required_tool));
+  DAVINCI_ASSIGN_OR_RETURN(ByteGrammar grammar, GrammarOfCall(FormOf(request), tool->parameters));
+  std::call_once(table_made_, [&] { table_ = std::make_shared<TokenTable>(tokenizer_); });
+  return std::make_shared<TokenMask>(table_, std::move(grammar), stop_tokens_);
+}
+
+Result<std::vector<llm::TokenId>> EmbeddedBackbone::PromptTokens(
+    const llm::Request& request) const {
+  if (!template_)
+    return InvalidArgument(fmt::format("{} cannot chat: {}", name_, template_problem_));
+  auto [chat, tools, as_text] = ChatOf(request);
   text::ChatOptions options;
   options.enable_thinking = request.thinking;
   if (request.prefix_tokens.empty()) return template_->RenderIds(chat, tools, options, tokenizer_);
@@ -225,6 +289,8 @@ Result<llm::Reply> EmbeddedBackbone::Answer(std::vector<llm::TokenId> prompt,
   generation.stop_tokens = stop_tokens_;
   generation.num_alternatives = num_alternatives;
   generation.cancel = cancel;
+  DAVINCI_ASSIGN_OR_RETURN(generation.filter, MaskOf(request));
+  const bool bounded = generation.filter != nullptr;
 
   text::IncrementalDecoder decoder(tokenizer_, /*skip_special=*/true);
   StopText stop(request.stop);
@@ -267,6 +333,7 @@ Result<llm::Reply> EmbeddedBackbone::Answer(std::vector<llm::TokenId> prompt,
   trace.prompt_tokens = std::move(prompt);
   trace.output_tokens = std::move(answer.tokens);
   if (request.logprobs) trace.logprobs = std::move(answer.logprobs);
+  trace.bounded = bounded;
   trace.weights_digest = weights_digest_;
   trace.tokenizer_digest = tokenizer_.digest();
   trace.template_digest = template_digest_;

@@ -9,13 +9,20 @@
 // Replies carry a TokenTrace. Text is the decoded answer without special tokens; stop strings are
 // not part of it, though their tokens are in the trace. Tools are described by the model's template
 // where it knows the variable `tools`, else in the system message (llm/tool_prompt.h); calls stay
-// in the text, in the model's own form. required_tool cannot be enforced.
+// in the text, in the model's own form.
+//
+// A required tool is called in every reply (Request::bound_calls): tokens are drawn under the
+// grammar of its schema (call_grammar.h), in the form that the template gives a call. The reply
+// ends before its tokens are spent, unless they are fewer than the shortest call takes.
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include "davinci/embedded/call_grammar.h"
+#include "davinci/embedded/token_mask.h"
 #include "davinci/llm/backbone.h"
 #include "davinci/llm/ledger.h"
 #include "davinci/model/engine.h"
@@ -52,7 +59,8 @@ class EmbeddedBackbone final : public llm::Backbone {
   Result<std::vector<llm::TokenId>> PromptTokens(const llm::Request& request) const;
   // Alternatives of each token of the answer, best first.
   using Alternatives = std::vector<std::vector<std::pair<llm::TokenId, float>>>;
-  // Answers `prompt`; of `request` only sampling, stop, seed, logprobs and on_token are read.
+  // Answers `prompt`; of `request` only sampling, stop, seed, logprobs, on_token and the required
+  // tool are read.
   // `alternatives` may be null; else it gets the `num_alternatives` likeliest tokens of each.
   Result<llm::Reply> Answer(std::vector<llm::TokenId> prompt, const llm::Request& request,
                             int num_alternatives, Alternatives* alternatives,
@@ -68,7 +76,21 @@ class EmbeddedBackbone final : public llm::Backbone {
  private:
   explicit EmbeddedBackbone(text::Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
+  // A request as the template takes it; `as_text`: tools are described in the system message.
+  struct Chat {
+    std::vector<text::ChatMessage> messages;
+    std::vector<text::ChatTool> tools;
+    bool as_text = false;
+  };
+  Chat ChatOf(const llm::Request& request) const;
+  // How the template writes a call of the required tool; where it does not say, the Hermes form.
+  CallForm FormOf(const llm::Request& request) const;
+  // Null: nothing binds the answer.
+  Result<std::shared_ptr<TokenMask>> MaskOf(const llm::Request& request);
+
   text::Tokenizer tokenizer_;
+  std::once_flag table_made_;
+  std::shared_ptr<const TokenTable> table_;
   std::optional<text::ChatTemplate> template_;
   std::string template_digest_;
   std::string template_problem_;

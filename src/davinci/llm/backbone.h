@@ -83,6 +83,9 @@ struct Request {
 
   std::vector<ToolSpec> tools;
   std::string required_tool;  // the model must call this tool; empty: it decides
+  // A backbone that draws the tokens itself draws the required call under the grammar of its
+  // schema, so that every reply can be read; TokenTrace::bounded says where it did.
+  bool bound_calls = true;
 
   // Sampling. What is not set is left to the model's own default.
   std::optional<double> temperature;

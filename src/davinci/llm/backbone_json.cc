@@ -122,6 +122,7 @@ Json ToJson(const Request& request) {
     json["tools"] = std::move(tools);
   }
   if (!request.required_tool.empty()) json["required_tool"] = request.required_tool;
+  if (!request.bound_calls) json["bound_calls"] = false;
   if (request.temperature) json["temperature"] = *request.temperature;
   if (request.top_p) json["top_p"] = *request.top_p;
   if (request.top_k) json["top_k"] = *request.top_k;

@@ -12,9 +12,15 @@ namespace davinci::llm {
 namespace {
 
 constexpr std::string_view kMagic = "DVTT1\n";
+constexpr std::string_view kBoundedMagic = "DVTT2\n";  // as long
+
+bool IsTrace(std::string_view bytes) {
+  return bytes.starts_with(kMagic) || bytes.starts_with(kBoundedMagic);
+}
 
 class Writer {
  public:
+  explicit Writer(std::string_view magic) : bytes_(magic) {}
   void Word(uint32_t value) {
     for (int shift = 0; shift < 32; shift += 8)
       bytes_.push_back(static_cast<char>(value >> shift & 0xff));
@@ -23,7 +29,7 @@ class Writer {
     Word(static_cast<uint32_t>(text.size()));
     bytes_ += text;
   }
-  std::string bytes_{kMagic};
+  std::string bytes_;
 };
 
 class Reader {
@@ -107,7 +113,7 @@ Result<std::string> EncodeTrace(const TokenTrace& trace, const TracePrefix& pref
   if (trace.prompt_tokens.size() + trace.output_tokens.size() >
       std::numeric_limits<uint32_t>::max() / 8)
     return InvalidArgument("a trace has more tokens than its format counts");
-  Writer writer;
+  Writer writer(trace.bounded ? kBoundedMagic : kMagic);
   writer.Text(trace.weights_digest);
   writer.Text(trace.tokenizer_digest);
   writer.Text(trace.template_digest);
@@ -127,16 +133,17 @@ Result<std::string> EncodeTrace(const TokenTrace& trace, const TracePrefix& pref
 }
 
 Result<TracePrefix> PrefixOf(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) return InvalidArgument("these bytes are no token trace");
+  if (!IsTrace(bytes)) return InvalidArgument("these bytes are no token trace");
   Reader reader(bytes.substr(kMagic.size()));
   TokenTrace trace;
   return ReadHead(&reader, &trace);
 }
 
 Result<TokenTrace> DecodeTrace(std::string_view bytes, const std::vector<TokenId>& prefix) {
-  if (!bytes.starts_with(kMagic)) return InvalidArgument("these bytes are no token trace");
+  if (!IsTrace(bytes)) return InvalidArgument("these bytes are no token trace");
   Reader reader(bytes.substr(kMagic.size()));
   TokenTrace trace;
+  trace.bounded = bytes.starts_with(kBoundedMagic);
   if (const size_t skip = ReadHead(&reader, &trace).num_tokens; skip != prefix.size())
     return InvalidArgument(
         fmt::format("the token trace continues one of {} tokens, not of {}", skip, prefix.size()));

@@ -27,6 +27,9 @@ struct TokenTrace {
   std::string weights_digest;
   std::string tokenizer_digest;
   std::string template_digest;
+  // Drawn under a grammar: the log-probabilities are shares of what the grammar allowed, which a
+  // pass over the tokens alone does not give again.
+  bool bounded = false;
   int64_t update = 0;  // how many times training has changed the weights
 
   bool operator==(const TokenTrace&) const = default;
@@ -45,10 +48,10 @@ struct TracePrefix {
   bool operator==(const TracePrefix&) const = default;
 };
 
-// As bytes: "DVTT1\n", digests, update, prefix, then ids and log-probabilities, little endian, 4
-// bytes each. The prefix's tokens are left out: they are stored with the trace it names.
-// InvalidArgument when there are fewer, or when the number of logprobs is neither 0 nor that of the
-// output tokens.
+// As bytes: "DVTT1\n" (bounded: "DVTT2\n"), digests, update, prefix, then ids and
+// log-probabilities, little endian, 4 bytes each. The prefix's tokens are left out: they are stored
+// with the trace it names. InvalidArgument when there are fewer, or when the number of logprobs is
+// neither 0 nor that of the output tokens.
 Result<std::string> EncodeTrace(const TokenTrace& trace, const TracePrefix& prefix = {});
 // What has to be decoded first.
 Result<TracePrefix> PrefixOf(std::string_view bytes);

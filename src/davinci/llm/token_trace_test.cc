@@ -19,11 +19,15 @@ TokenTrace Sampled() {
 }
 
 TEST(TokenTrace, ComesBackFromItsBytesAsItWas) {
-  const auto bytes = EncodeTrace(Sampled());
-  ASSERT_TRUE(bytes.ok());
-  const auto back = DecodeTrace(*bytes);
-  ASSERT_TRUE(back.ok()) << back.status().ToString();
-  EXPECT_EQ(*back, Sampled());
+  for (const bool bounded : {false, true}) {
+    TokenTrace trace = Sampled();
+    trace.bounded = bounded;
+    const auto bytes = EncodeTrace(trace);
+    ASSERT_TRUE(bytes.ok());
+    const auto back = DecodeTrace(*bytes);
+    ASSERT_TRUE(back.ok()) << back.status().ToString();
+    EXPECT_EQ(*back, trace);
+  }
 }
 
 TEST(TokenTrace, ATurnThatContinuesAnotherStoresOnlyWhatIsNew) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace davinci::model {
@@ -45,7 +46,15 @@ float Noise(uint64_t seed, int64_t position) {
 }
 
 Step Draw(std::span<const float> logits, const Sampling& sampling, float noise,
-          int num_alternatives, DrawScratch* scratch) {
+          int num_alternatives, DrawScratch* scratch, std::span<const uint64_t> allowed) {
+  if (!allowed.empty()) {
+    // An allowed token is above every other, whatever its bits are.
+    constexpr float kLeast = std::numeric_limits<float>::lowest();
+    scratch->allowed.assign(logits.size(), -std::numeric_limits<float>::infinity());
+    for (size_t i = 0; i < logits.size(); ++i)
+      if (IsAllowed(allowed, i)) scratch->allowed[i] = logits[i] > kLeast ? logits[i] : kLeast;
+    logits = scratch->allowed;
+  }
   std::vector<float>& weights = scratch->weights;
   std::vector<TokenId>& order = scratch->order;
   const size_t size = logits.size();

@@ -73,6 +73,29 @@ TEST(Draw, RestrictionsKeepTheTokensTheyShould) {
   }
 }
 
+TEST(Draw, AFilterLeavesAllowedTokensWithTheirSharesOfWhatStays) {
+  DrawScratch scratch;
+  const uint64_t allowed[] = {1ULL << 3 | 1ULL << 40, 1ULL << 2};  // 3, 40 and 66
+  std::vector<float> logits(100, 9.0F);
+  logits[3] = 1, logits[40] = 2, logits[66] = 3;
+  const double total = std::exp(1.0) + std::exp(2.0) + std::exp(3.0);
+  std::set<TokenId> seen;
+  for (int i = 0; i < 1000; ++i) {
+    const Step step = Draw(logits, {}, static_cast<float>(i) / 1000.0F, 0, &scratch, allowed);
+    seen.insert(step.token);
+    EXPECT_NEAR(step.logprob, logits[static_cast<size_t>(step.token)] - std::log(total), 1e-5);
+  }
+  EXPECT_EQ(seen, (std::set<TokenId>{3, 40, 66}));
+  Sampling greedy;
+  greedy.temperature = 0;
+  EXPECT_EQ(Draw(logits, greedy, 0.5F, 0, &scratch, allowed).token, 66);
+  for (const float bits : {std::nanf(""), -kInf, kInf}) {
+    const std::vector<float> same(100, bits);
+    EXPECT_TRUE(
+        IsAllowed(allowed, static_cast<size_t>(Draw(same, {}, 0.9F, 0, &scratch, allowed).token)));
+  }
+}
+
 TEST(Draw, AnyLogitsGiveATokenOfTheVocabulary) {
   DrawScratch scratch;
   const float nan = std::nanf("");

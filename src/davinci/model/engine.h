@@ -48,12 +48,26 @@ struct Step {
   std::vector<std::pair<TokenId, float>> alternatives;
 };
 
+// What an answer may be. The engine's thread alone calls it, for one answer.
+class TokenFilter {
+ public:
+  virtual ~TokenFilter() = default;
+  // Which token may come next: bit i % 64 of word i / 64 for token i, at least one set; tokens
+  // behind the last word may not. `remaining`: most tokens that the answer still gets, this one
+  // included. Valid until the next call.
+  virtual std::span<const uint64_t> Allowed(int64_t remaining) = 0;
+  virtual void Accept(TokenId token) = 0;
+};
+
 struct Generation {
   std::vector<TokenId> prompt;  // at least one
   int max_tokens = 256;         // cut where the context ends
   Sampling sampling;
   std::vector<TokenId> stop_tokens;  // the answer ends with the first of them, which is part of it
   int num_alternatives = 0;          // 0–20
+  // Takes tokens away before temperature and the rest; null: none. Where steps overlap, such an
+  // answer takes part in every second one: its next token depends on the last.
+  std::shared_ptr<TokenFilter> filter;
   // Called for every token by the engine's thread; must be quick. False ends the answer with it.
   std::function<bool(const Step&)> on_step;
   CancelToken cancel;

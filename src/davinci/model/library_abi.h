@@ -11,7 +11,7 @@
 namespace davinci::model {
 
 // Counted up whenever a type that crosses the border changes.
-inline constexpr int kLibraryAbi = 4;
+inline constexpr int kLibraryAbi = 5;
 inline constexpr char kLibrarySymbol[] = "davinci_model_library";
 
 struct LibraryApi {

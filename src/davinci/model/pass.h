@@ -21,6 +21,7 @@ struct DrawRow {
   const Sampling* sampling = nullptr;
   int64_t position = 0;  // of the token that is drawn
   int num_alternatives = 0;
+  std::span<const uint64_t> allowed = {};  // TokenFilter::Allowed(); empty: all tokens
 };
 
 // One request's step: its latest token goes in, the next comes out.

@@ -34,10 +34,13 @@ struct Request {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - submitted).count();
   }
-  // Of the token that follows `ahead` tokens which are not known yet.
+  // Of the token that follows `ahead` tokens which are not known yet; none are with a filter.
   DrawRow NextDraw(int64_t ahead = 0) const {
-    return {&generation.sampling, prompt_size() + num_tokens() + ahead,
-            generation.num_alternatives};
+    DrawRow row{&generation.sampling, prompt_size() + num_tokens() + ahead,
+                generation.num_alternatives};
+    if (generation.filter != nullptr)
+      row.allowed = generation.filter->Allowed(max_tokens - num_tokens());
+    return row;
   }
 };
 

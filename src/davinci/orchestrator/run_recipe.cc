@@ -121,6 +121,7 @@ void Reader::ReadLlm() {
   Number("llm.concurrency", &recipe_.llm.concurrency, 1, 4096);
   Number("llm.context_tokens", &recipe_.step.context_tokens, 1024);
   reader_.Read("llm.logprobs", &recipe_.step.logprobs);
+  reader_.Read("llm.bound_calls", &recipe_.step.bound_calls);
   // A role's table is read only where it exists: most runs have one model for everything.
   const auto& tables = given_.tree().values;
   for (const std::string role : {"policy", "selection", "summary"}) {
@@ -357,6 +358,7 @@ std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
   }
   put("rollout.conversation", static_cast<int>(s.conversation));
   put("llm.logprobs", s.logprobs);
+  if (!s.bound_calls) put("llm.bound_calls", s.bound_calls);
   for (const auto& [role, llm] : recipe.roles) {
     identity["llm." + role] = llm.model;
     if (llm.extra_body != recipe.llm.extra_body)

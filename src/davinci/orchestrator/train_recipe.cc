@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kRolloutDefaults = R"(
 [llm]
 logprobs = true
+bound_calls = false
 [rollout]
 conversation = "append_only"
 turns = 3
@@ -246,6 +247,9 @@ class Reader {
                       "must be true: a kernel that only calls PyTorch earns nothing");
     if (!step.logprobs)
       reader_.Problem("llm.logprobs", "must be true: training compares with them");
+    if (step.bound_calls)
+      reader_.Problem("llm.bound_calls",
+                      "must be false: training finds other probabilities than those of a grammar");
     if (step.strategy == "davinci" && step.conversation != rollout::ConversationMode::kAppendOnly)
       reader_.Problem("rollout.conversation",
                       "must be \"append_only\" with search.strategy davinci");

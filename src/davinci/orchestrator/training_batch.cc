@@ -81,6 +81,7 @@ class Builder {
       figures[fmt::format("{}/judged_again", name)] = static_cast<double>(agree->count);
       figures[fmt::format("{}/agree", name)] = agree->value();
     }
+    if (batch_.bounded > 0) figures["calls/bounded"] = static_cast<double>(batch_.bounded);
     return std::move(batch_);
   }
 
@@ -94,6 +95,10 @@ class Builder {
     }
     DAVINCI_ASSIGN_OR_RETURN(llm::TokenTrace trace, rollout::LoadTrace(log_.run(), blob));
     if (trace.output_tokens.empty()) return std::optional<size_t>();
+    if (trace.bounded) {
+      ++batch_.bounded;
+      return std::optional<size_t>();
+    }
     if (trace.logprobs.size() != trace.output_tokens.size())
       return Internal(fmt::format("{}: the recorded reply has no log-probabilities", id));
     rl::TrainingSample& sample = batch_.samples.emplace_back();

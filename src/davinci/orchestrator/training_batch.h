@@ -28,6 +28,7 @@ struct TrainingBatch {
   std::map<std::string, double> figures;  // "reward/policy", "correct", … for the log
   int trained_groups = 0;                 // tasks whose rollouts differ
   int64_t without_trace = 0;              // model calls whose backbone knew no tokens
+  int64_t bounded = 0;                    // not trained: drawn under a grammar (llm::TokenTrace)
 };
 
 Result<TrainingBatch> MakeTrainingBatch(const std::vector<rollout::TaskOutcome>& outcomes,

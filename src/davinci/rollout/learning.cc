@@ -180,6 +180,7 @@ Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, i
                     {best.id.turn, after, lesson.best_evaluation}, settings.max_new_skills));
             SetSampling(settings.summary_sampling, &request);
             request.logprobs = settings.logprobs;
+            request.bound_calls = settings.bound_calls;
             request.seed = run_.Seed(task_.input.id, "summary", summary, 0);
             request.label =
                 CallLabel(task_.input.id, run_.step, fmt::format("summary/{}", summary));

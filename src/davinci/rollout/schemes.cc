@@ -85,6 +85,7 @@ Result<Selection> Select(StepRun& run, TaskRun& task, int scheme,
                                              candidates, settings.select));
             SetSampling(settings.selection_sampling, &request);
             request.logprobs = settings.logprobs;
+            request.bound_calls = settings.bound_calls;
             request.seed = run.Seed(task.input.id, "selection", scheme, 0);
             request.label = CallLabel(task.input.id, run.step, fmt::format("selection/{}", scheme));
             return Prepared{std::move(request), {{"shown", selection.shown}}};

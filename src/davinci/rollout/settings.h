@@ -115,7 +115,8 @@ struct StepSettings {
   search::WindowMetric window_metric = search::WindowMetric::kPerformance;
   int context_tokens = 32768;  // prompt and reply together, where the backbone does not say less
   ConversationMode conversation = ConversationMode::kWindowed;
-  bool logprobs = false;  // ask for log-probabilities of what the agents sample
+  bool logprobs = false;    // ask for log-probabilities of what the agents sample
+  bool bound_calls = true;  // llm::Request
   agent::FeedbackOptions feedback;
   StopSettings stop;
 

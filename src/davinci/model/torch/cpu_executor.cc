@@ -51,9 +51,9 @@ class CpuExecutor final : public Executor {
       DrawScratch scratch;
       for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
         const DrawRow& row = rows[i];
-        (*steps)[i] =
-            model::Draw({data + i * vocab, vocab}, *row.sampling,
-                        Noise(row.sampling->seed, row.position), row.num_alternatives, &scratch);
+        (*steps)[i] = model::Draw({data + i * vocab, vocab}, *row.sampling,
+                                  Noise(row.sampling->seed, row.position), row.num_alternatives,
+                                  &scratch, row.allowed);
       }
     });
   }

@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
+
+#include "davinci/model/draw.h"
 
 namespace davinci::model {
 namespace {
@@ -46,6 +49,22 @@ Tensor Restrict(const Tensor& scaled, const Tensor& k, const Tensor& p, const Te
   return scaled.masked_fill(scaled < limit, none);
 }
 
+// -inf in rows `filtered` where a filter takes a token away.
+Tensor Filtered(const Tensor& scaled, std::span<const DrawRow> rows,
+                const std::vector<int64_t>& filtered) {
+  const int64_t vocab = scaled.size(1);
+  const auto count = static_cast<int64_t>(filtered.size());
+  const Tensor taken = at::empty({count, vocab}, at::kBool);
+  auto* flag = taken.data_ptr<bool>();
+  for (const int64_t row : filtered)
+    for (int64_t id = 0; id < vocab; ++id)
+      *flag++ = !IsAllowed(rows[static_cast<size_t>(row)].allowed, static_cast<size_t>(id));
+  const Tensor places = at::tensor(filtered, at::kLong).to(scaled.device());
+  return scaled.index_copy(0, places,
+                           scaled.index_select(0, places).masked_fill(
+                               taken.to(scaled.device()), -std::numeric_limits<float>::infinity()));
+}
+
 }  // namespace
 
 // One launch. `inverse_temperature`: what each row's logits are multiplied by.
@@ -84,7 +103,9 @@ CudaSampler::Alternatives CudaSampler::Finish(const Tensor& logits, std::span<co
   bool restricted = false;
   bool small = true;
   int wanted = 0;
+  std::vector<int64_t> filtered;
   for (const DrawRow& row : rows) {
+    if (!row.allowed.empty()) filtered.push_back(&row - rows.data());
     const Sampling& s = *row.sampling;
     const bool limit_k = s.top_k > 0 && s.top_k < vocab;
     const bool limits = s.temperature > 0 && (limit_k || s.top_p < 1 || s.min_p > 0);
@@ -95,12 +116,13 @@ CudaSampler::Alternatives CudaSampler::Finish(const Tensor& logits, std::span<co
   }
   const auto column = [&](const Tensor& x) { return x.narrow(0, 0, count).unsqueeze(1); };
   Tensor scaled;
-  if (restricted || !drawn || wanted > 0)
+  if (restricted || !drawn || wanted > 0 || !filtered.empty())
     scaled = logits.to(at::kFloat) * column(inputs_.inverse_temperature);
+  if (!filtered.empty()) scaled = Filtered(scaled, rows, filtered);
   if (restricted)
     scaled = Restrict(scaled, column(inputs_.top_k), column(inputs_.top_p), column(inputs_.min_p),
                       small ? std::min(kSmallTopK, vocab) : vocab);
-  if (restricted || !drawn) DrawScaled(scaled);
+  if (restricted || !drawn || !filtered.empty()) DrawScaled(scaled);
   Alternatives alternatives;
   if (wanted > 0)
     std::tie(alternatives.logprobs, alternatives.ids) =

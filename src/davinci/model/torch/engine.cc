@@ -366,6 +366,7 @@ class EngineImpl final : public Engine {
       if (!request->decoding) continue;
       const int ahead = request->flight_row >= 0 ? 1 : 0;
       if (request->num_tokens() + ahead >= request->max_tokens) continue;
+      if (ahead > 0 && request->generation.filter != nullptr) continue;
       const DrawRow draw = request->NextDraw(ahead);
       next.rows.push_back(
           {request->latest, request->flight_row, draw.position - 1, request->segment->start, draw});
@@ -409,6 +410,7 @@ class EngineImpl final : public Engine {
     answer.tokens.push_back(step.token);
     answer.logprobs.push_back(step.logprob);
     request->latest = step.token;
+    if (generation.filter != nullptr) generation.filter->Accept(step.token);
     const bool more = !generation.on_step || generation.on_step(step);
     const bool stop = std::find(generation.stop_tokens.begin(), generation.stop_tokens.end(),
                                 step.token) != generation.stop_tokens.end();
