@@ -11,6 +11,8 @@
 #   ROWS      rows in the place of the teacher's: a file, a folder of *.jsonl, or "folder/part-*.jsonl"
 #   TASKS     tasks that the teacher answers (default: 1000000)
 #   CARDS     share of their prompts that show operator cards (default: 0.3)
+#   SELECTIONS  share of tasks that also give a row of the Selection agent (default: 0.02)
+#   OWN       modules of yours that rows are made of, too: "FILE DIR ..."
 #   HELD_OUT  held-out tasks of each split that the trained model answers (default: 200)
 #   EPOCHS    of training (default: 1)
 #   PROBES    held-out tasks that each checkpoint answers, judged (default: 0)
@@ -57,7 +59,7 @@ stage() {  # stage NAME COMMAND...: once
 
 make_rows() {
   local split
-  [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" --with-cards "${CARDS:-0.3}" "${pairs[@]}" --out "$rows"
+  [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" --with-cards "${CARDS:-0.3}" --selections "${SELECTIONS:-0.02}" ${OWN:+--tasks $OWN} "${pairs[@]}" --out "$rows"
   for split in combination style family; do
     "$davinci" synth pairs --count $held_out --split $split --seed 1 "${pairs[@]}" --out "$out/held_out/$split"
   done

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -46,6 +47,24 @@ ImportedModules::Module ImportedModules::Import(size_t index, Target target) con
   if (!imported.ok()) return fail(imported.status(), false);
   module.imported = std::move(imported).value();
   return module;
+}
+
+std::string FamilyOf(const synth::Graph& graph, const std::vector<std::string>& kinds) {
+  std::map<std::string, double> elements;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const std::string& kind = kinds[i];
+    if (kind == "view" || kind == "shape" || kind == "other") continue;
+    for (const auto output : graph.nodes[i].outputs) {
+      double all = 1;
+      for (const auto dim : graph.values[static_cast<size_t>(output)].shape)
+        all *= static_cast<double>(graph.dims.At(dim, synth::Binding::kCuda));
+      elements[kind] += all;
+    }
+  }
+  const auto most =
+      std::max_element(elements.begin(), elements.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == elements.end() ? "other" : most->first;
 }
 
 void ForEachModule(const ImportedModules& modules, const std::function<void(size_t)>& work) {

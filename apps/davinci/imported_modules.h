@@ -52,6 +52,9 @@ class ImportedModules {
   std::unique_ptr<judge::Judge> judge_;
 };
 
+// The kind of work that gives most elements: what a user's module is counted under.
+std::string FamilyOf(const synth::Graph& graph, const std::vector<std::string>& kinds);
+
 // `work(i)` for each task, on all cores; says on a terminal how far it is.
 void ForEachModule(const ImportedModules& modules, const std::function<void(size_t)>& work);
 

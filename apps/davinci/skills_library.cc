@@ -104,6 +104,17 @@ Result<std::vector<skill::Record>> ShippedRecords() {
   return skill::ReadTogether({shipped.string()});
 }
 
+Result<std::map<std::string, std::map<std::string, double>>> ShippedGains() {
+  DAVINCI_ASSIGN_OR_RETURN(const auto records, ShippedRecords());
+  std::map<std::string, std::map<std::string, double>> gains;
+  for (const skill::Record& record : records)
+    for (const skill::Evidence& evidence : record.evidence) {
+      double& gain = gains[evidence.language][record.skill.name];
+      gain = std::max(gain, evidence.uplift.median);
+    }
+  return gains;
+}
+
 Result<std::vector<skill::Record>> OwnRecords(const std::string& chosen, bool with_inactive) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string path, LibraryPath(chosen));
   std::error_code error;

@@ -1,6 +1,7 @@
 // Which skills `davinci skills` works on, and its exit statuses.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ Result<OpenedLibrary> OpenOwn(const std::string& chosen);
 Result<bool> TakeOver(skill::Library& library, const std::string& name, const std::string& chosen);
 // The skills that ship with davinci.
 Result<std::vector<skill::Record>> ShippedRecords();
+// The largest uplift that was measured of each, by language and name.
+Result<std::map<std::string, std::map<std::string, double>>> ShippedGains();
 // What would become of newcomers if the user's library and the shipped skills were one library: the
 // shipped ones are asked, too, before something takes their place. Nothing is written.
 Result<std::vector<skill::AdmissionResult>> AdmissionsInForce(

@@ -179,7 +179,7 @@ void AddSynthCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   synth->require_subcommand(1);
   AddSynthDemos(synth, global, exit_code);
   AddSynthRows(synth, exit_code);
-  AddSynthPairs(synth, exit_code);
+  AddSynthPairs(synth, global, exit_code);
   AddSynthCards(synth, global, exit_code);
   AddSynthCoverage(synth, exit_code);
   auto* tasks = synth->add_subcommand(

@@ -13,6 +13,7 @@
 
 #include "batch.h"
 #include "davinci/agent/delta_reply.h"
+#include "davinci/agent/policy_agent.h"
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
@@ -22,6 +23,7 @@
 #include "davinci/judge/protocol.h"
 #include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
+#include "davinci/teacher/demos/demo_rows.h"
 #include "davinci/teacher/demos/mutation.h"
 #include "davinci/teacher/demos/pair_rows.h"
 #include "davinci/teacher/teacher.h"
@@ -52,7 +54,9 @@ struct DemoArguments {
   size_t skills = 0;  // most in a candidate; 0: any number
   int jobs = 0;
   std::string reply = "file";
-  bool mutated = false;  // also candidates with a mistake
+  size_t mistakes = 0;        // candidates with a mistake, of each task and language
+  bool without_each = false;  // also candidates that lack one skill
+  std::string answers;        // replies of a model
   bool judge = false;
   bool table = false;
   bool show = false;
@@ -101,25 +105,6 @@ std::string SizeClass(const synth::Graph& graph, synth::Binding binding) {
   return most < 1e5 ? "small" : most < 4e6 ? "medium" : "large";
 }
 
-// The kind of work that gives most elements: what a user's module is counted under.
-std::string FamilyOf(const synth::Graph& graph, const std::vector<std::string>& kinds) {
-  std::map<std::string, double> elements;
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const std::string& kind = kinds[i];
-    if (kind == "view" || kind == "shape" || kind == "other") continue;
-    for (const auto output : graph.nodes[i].outputs) {
-      double all = 1;
-      for (const auto dim : graph.values[static_cast<size_t>(output)].shape)
-        all *= static_cast<double>(graph.dims.At(dim, synth::Binding::kCuda));
-      elements[kind] += all;
-    }
-  }
-  const auto most =
-      std::max_element(elements.begin(), elements.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == elements.end() ? "other" : most->first;
-}
-
 class DemoWriter {
  public:
   explicit DemoWriter(DemoArguments arguments) : arguments_(std::move(arguments)) {}
@@ -131,22 +116,16 @@ class DemoWriter {
     DAVINCI_ASSIGN_OR_RETURN(const auto styles, synth::LoadStyles(folder));
     DAVINCI_ASSIGN_OR_RETURN(const auto made, teacher::Teacher::Load(folder));
     if (arguments_.skills > 0) {
-      DAVINCI_ASSIGN_OR_RETURN(const auto records, ShippedRecords());
-      for (const skill::Record& record : records)
-        for (const skill::Evidence& evidence : record.evidence) {
-          double& gain = gains_[{evidence.language, record.skill.name}];
-          gain = std::max(gain, evidence.uplift.median);
-        }
+      DAVINCI_ASSIGN_OR_RETURN(gains_, ShippedGains());
     }
     if (arguments_.reply == "delta") {
       if (arguments_.languages != std::vector<std::string>{"triton"})
         return InvalidArgument("--reply delta is for --language triton");
-      if (!arguments_.tasks.empty())
-        return InvalidArgument("--reply delta is for generated tasks; leave out --tasks");
       DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
       DAVINCI_ASSIGN_OR_RETURN(
           prelude_, agent::Prelude::Load(home / "python" / "davinci_runtime" / "prelude.py"));
     }
+    if (!arguments_.answers.empty()) DAVINCI_RETURN_IF_ERROR(ReadAnswers());
     const fs::path out = arguments_.out;
     for (const char* part : {"tasks", "candidates"}) {
       DAVINCI_RETURN_IF_ERROR(RemoveAll(out / part));
@@ -310,20 +289,6 @@ class DemoWriter {
   }
 
  private:
-  // Largest measured uplift in the language first, unmeasured ones last.
-  std::vector<std::string> SkillsByGain(const std::set<std::string>& skills,
-                                        const std::string& language) const {
-    std::vector<std::pair<double, std::string>> order;
-    for (const std::string& skill : skills) {
-      const auto found = gains_.find({language, skill});
-      order.emplace_back(found == gains_.end() ? 0 : -found->second, skill);
-    }
-    std::sort(order.begin(), order.end());
-    std::vector<std::string> names;
-    for (const auto& [gain, skill] : order) names.push_back(skill);
-    return names;
-  }
-
   // By candidate, from DIR/results.jsonl.
   Result<std::map<std::string, json>> Verdicts() const {
     return ReadVerdicts(fs::path(arguments_.out) / "results.jsonl");
@@ -409,6 +374,7 @@ class DemoWriter {
                 {"sidecar", text.ok() ? *text : std::string()},
                 {"entry", function ? config.function : config.entry},
                 {"defines", function ? read.candidate_function : read.candidate_entry},
+                {"asked", read.candidate_entry},
                 {"split", config.split.empty() ? "train" : config.split},
                 {"precision", config::PrecisionName(config.precision)}};
     return task;
@@ -445,9 +411,10 @@ class DemoWriter {
         // Rules of so many skills alone: those that gained most where they were measured.
         if (candidate.ok() && arguments_.skills > 0 &&
             candidate->skills.size() > arguments_.skills) {
-          std::set<std::string> given;
-          for (const std::string& skill : SkillsByGain(candidate->skills, name))
-            if (given.size() < arguments_.skills) given.insert(skill);
+          std::vector<std::string> order(candidate->skills.begin(), candidate->skills.end());
+          teacher::OrderByGain(gains_[name], &order);
+          order.resize(arguments_.skills);
+          const std::set<std::string> given(order.begin(), order.end());
           for (const teacher::RuleInfo& rule : teacher::Rules())
             if (!given.contains(std::string(rule.skill))) allowed.Erase(rule.rule);
           candidate = made.Write(graph, text, language, allowed, form);
@@ -459,31 +426,16 @@ class DemoWriter {
           ++refused_[fmt::format("{}: {}", name, candidate.status().message())];
           continue;
         }
-        const std::string reply = candidate->source;
-        if (prelude_) {
-          DAVINCI_ASSIGN_OR_RETURN(
-              const auto config, config::ParseTaskConfig(task.row.at("sidecar").get<std::string>(),
-                                                         task.id + ".toml"));
-          agent::TaskBrief brief = agent::BriefOf(config, config.CandidateEntry(), Target::kCuda,
-                                                  davinci::Language::kTriton, form);
-          brief.reference = task.row.at("source").get<std::string>();
-          candidate->source = agent::AssembleCandidate(*prelude_, brief, reply);
-        }
-        if (arguments_.mutated && level_name == arguments_.levels.back())
+        // What repairs and summaries compare with stands before the last level's candidate.
+        if (level_name == arguments_.levels.back()) {
+          DAVINCI_RETURN_IF_ERROR(AddAnswers(task, language, *candidate, &row, jobs));
           DAVINCI_RETURN_IF_ERROR(AddMutated(task, language, *candidate, &row, jobs));
-        const std::string id = fmt::format("{}.{}.{}", task.id, name, level_name);
-        DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "candidates" / (id + ".py"),
-                                                candidate->source, Durability::kFastest));
-        row["candidates"].push_back({{"id", id},
-                                     {"language", name},
-                                     {"level", level_name},
-                                     {"source", candidate->source},
-                                     {"rules", candidate->rules.Names()},
-                                     {"skills", candidate->skills},
-                                     {"own_kernels", candidate->own_kernels},
-                                     {"torch_calls", candidate->left.size()}});
-        if (prelude_) row["candidates"].back()["reply"] = reply;
-        *jobs += JobOf(task, id, language);
+          if (arguments_.without_each)
+            DAVINCI_RETURN_IF_ERROR(
+                AddWithoutEach(made, task, *writable, language, allowed, *candidate, &row, jobs));
+        }
+        DAVINCI_RETURN_IF_ERROR(
+            AddCandidate(task, language, level_name, *candidate, candidate->source, &row, jobs));
         for (const std::string& rule : candidate->rules.Names()) ++rules_[rule];
         for (const std::string& skill : candidate->skills) ++skills_[skill];
         own_[name] += candidate->own_kernels > 0;
@@ -516,37 +468,135 @@ class DemoWriter {
            "\n";
   }
 
-  // The candidate with a mistake that its id decides: an attempt to be repaired.
+  // Writes `code`, a file or a reply that stands for one, as a candidate; `like` names its rules.
+  Status AddCandidate(const DemoTask& task, DemoLanguage language, const std::string& level,
+                      const teacher::Candidate& like, const std::string& code, json* row,
+                      std::string* jobs) {
+    const std::string name(teacher::LanguageName(language));
+    std::string source = code;
+    if (prelude_) {
+      DAVINCI_ASSIGN_OR_RETURN(const auto brief, BriefOf(task));
+      source = agent::AssembleCandidate(*prelude_, brief, code);
+    }
+    const std::string id = fmt::format("{}.{}.{}", task.id, name, level);
+    DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(fs::path(arguments_.out) / "candidates" / (id + ".py"),
+                                            source, Durability::kFastest));
+    row->at("candidates")
+        .push_back({{"id", id},
+                    {"language", name},
+                    {"level", level},
+                    {"source", source},
+                    {"rules", like.rules.Names()},
+                    {"skills", like.skills},
+                    {"own_kernels", like.own_kernels},
+                    {"torch_calls", like.left.size()}});
+    if (prelude_) row->at("candidates").back()["reply"] = code;
+    *jobs += JobOf(task, id, language);
+    return Status::Ok();
+  }
+
+  Result<agent::TaskBrief> BriefOf(const DemoTask& task) const {
+    DAVINCI_ASSIGN_OR_RETURN(
+        const auto config,
+        config::ParseTaskConfig(task.row.at("sidecar").get<std::string>(), task.id + ".toml"));
+    agent::TaskBrief brief =
+        agent::BriefOf(config, config.CandidateEntry(), Target::kCuda, davinci::Language::kTriton,
+                       prelude_ ? ReplyForm::kDelta : ReplyForm::kFile);
+    brief.reference = task.row.at("source").get<std::string>();
+    return brief;
+  }
+
+  // Candidates with the mistakes that the task's id picks: attempts to be repaired.
   Status AddMutated(const DemoTask& task, DemoLanguage language,
                     const teacher::Candidate& candidate, json* row, std::string* jobs) {
     const auto& mutations = teacher::Mutations();
-    const std::string name(teacher::LanguageName(language));
-    const size_t first = HashBytes(task.id, 3) % mutations.size();
-    for (size_t k = 0; k < mutations.size(); ++k) {
-      const std::string& mutation = mutations[(first + k) % mutations.size()];
-      const auto source = teacher::Mutated(candidate.source, language, mutation);
-      if (!source) continue;
-      const std::string id = fmt::format("{}.{}.{}", task.id, name, mutation);
-      DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(
-          fs::path(arguments_.out) / "candidates" / (id + ".py"), *source, Durability::kFastest));
-      (*row)["candidates"].push_back({{"id", id},
-                                      {"language", name},
-                                      {"level", "mutated"},
-                                      {"mutation", mutation},
-                                      {"source", *source},
-                                      {"rules", candidate.rules.Names()},
-                                      {"skills", candidate.skills},
-                                      {"own_kernels", candidate.own_kernels},
-                                      {"torch_calls", candidate.left.size()}});
-      *jobs += JobOf(task, id, language);
-      return Status::Ok();
+    const uint64_t seed = HashBytes(task.id, 3);
+    size_t added = 0;
+    for (size_t k = 0; k < mutations.size() && added < arguments_.mistakes; ++k) {
+      const std::string& mutation = mutations[(seed + k) % mutations.size()];
+      const auto code = teacher::Mutated(candidate.source, language, mutation, seed);
+      if (!code) continue;
+      DAVINCI_RETURN_IF_ERROR(AddCandidate(task, language, mutation, candidate, *code, row, jobs));
+      row->at("candidates").back()["mutation"] = mutation;
+      ++added;
+    }
+    return Status::Ok();
+  }
+
+  // What a model replied. A reply without code is not judged.
+  Status AddAnswers(const DemoTask& task, DemoLanguage language, const teacher::Candidate& like,
+                    json* row, std::string* jobs) {
+    const auto found = answers_.find(task.id);
+    if (found == answers_.end()) return Status::Ok();
+    DAVINCI_ASSIGN_OR_RETURN(const auto brief, BriefOf(task));
+    const std::string defines = task.row.value("defines", brief.class_name);
+    for (size_t i = 0; i < found->second.size(); ++i) {
+      llm::Reply reply;
+      reply.text = found->second[i];
+      const std::string level = fmt::format("reply{}", i + 1);
+      const llm::Extraction extraction = llm::ExtractCode(reply, defines);
+      if (extraction.ok()) {
+        DAVINCI_RETURN_IF_ERROR(
+            AddCandidate(task, language, level, like, extraction.source, row, jobs));
+      } else {
+        const std::string name(teacher::LanguageName(language));
+        row->at("candidates")
+            .push_back({{"id", fmt::format("{}.{}.{}", task.id, name, level)},
+                        {"language", name},
+                        {"level", level},
+                        {"source", ""},
+                        {"rules", json::array()},
+                        {"skills", like.skills},
+                        {"own_kernels", like.own_kernels},
+                        {"no_code", extraction.diagnosis}});
+        if (prelude_) row->at("candidates").back()["reply"] = "";
+      }
+      row->at("candidates").back()["mutation"] = "reply";
+      row->at("candidates").back()["text"] = agent::HistoryText(reply);
+    }
+    return Status::Ok();
+  }
+
+  // For each skill of the candidate one that does without: what a summary compares.
+  Status AddWithoutEach(const teacher::Teacher& made, const DemoTask& task,
+                        const Writable& writable, DemoLanguage language,
+                        const teacher::RuleSet& allowed, const teacher::Candidate& candidate,
+                        json* row, std::string* jobs) {
+    const ReplyForm form = prelude_ ? ReplyForm::kDelta : ReplyForm::kFile;
+    for (const std::string& skill : candidate.skills) {
+      teacher::RuleSet fewer = allowed;
+      for (const teacher::RuleInfo& rule : teacher::Rules())
+        if (rule.skill == skill) fewer.Erase(rule.rule);
+      const auto other = made.Write(*writable.graph, *writable.text, language, fewer, form);
+      if (!other.ok() || other->own_kernels == 0 || other->skills.contains(skill)) continue;
+      DAVINCI_RETURN_IF_ERROR(
+          AddCandidate(task, language, "without_" + skill, *other, other->source, row, jobs));
+    }
+    return Status::Ok();
+  }
+
+  // Lines {"task": "…", "reply": "…"}.
+  Status ReadAnswers() {
+    DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(arguments_.answers, size_t{4} << 30));
+    std::istringstream lines(text);
+    size_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ++number;
+      if (line.empty()) continue;
+      const json answer = json::parse(line, nullptr, false);
+      if (!answer.is_object() || !answer.contains("task") || !answer["task"].is_string() ||
+          !answer.contains("reply") || !answer["reply"].is_string())
+        return InvalidArgument(fmt::format("{}, line {}: not {{\"task\": \"…\", \"reply\": \"…\"}}",
+                                           arguments_.answers, number));
+      answers_[answer["task"].get<std::string>()].push_back(answer["reply"].get<std::string>());
     }
     return Status::Ok();
   }
 
   DemoArguments arguments_;
-  std::optional<agent::Prelude> prelude_;                        // of --reply delta
-  std::map<std::pair<std::string, std::string>, double> gains_;  // by language and skill
+  std::optional<agent::Prelude> prelude_;                       // of --reply delta
+  std::map<std::string, std::vector<std::string>> answers_;     // by task
+  std::map<std::string, std::map<std::string, double>> gains_;  // by language and skill
   std::map<std::string, Demo> demos_;
   std::map<std::string, size_t> refused_, rules_, skills_, own_;
 };
@@ -578,8 +628,14 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
                    "file (default) or delta: candidates are made of short replies, which "
                    "demos.jsonl holds as well")
       ->check(CLI::IsMember({"file", "delta"}));
-  demos->add_flag("--mutated", arguments->mutated,
-                  "also the last level's candidate with one mistake, for repair rows");
+  demos->add_flag("--mutated", arguments->mistakes,
+                  "also the last level's candidate with one mistake, for repair rows; "
+                  "--mutated=N: with each of N mistakes");
+  demos->add_option("--answers", arguments->answers,
+                    "also replies of a model, for repair rows: lines {\"task\": \"ID\", \"reply\": "
+                    "\"…\"}");
+  demos->add_flag("--without-each", arguments->without_each,
+                  "also the last level's candidate without each of its skills, for summary rows");
   demos->add_flag("--judge", arguments->judge,
                   "judge the candidates; results.jsonl and table.md in the folder");
   demos

@@ -8,7 +8,8 @@
 namespace davinci::app {
 
 void AddSampleFlags(CLI::App* command, SampleFlags* flags) {
-  command->add_option("--count", flags->count, "tasks (default 100)")->check(CLI::PositiveNumber);
+  command->add_option("--count", flags->count, "tasks (default 100)")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--split", flags->split,
                       "train (default), or held out by operator combination, family or style: "
                       "combination, family, style");

@@ -11,16 +11,21 @@
 #include <thread>
 
 #include "davinci/agent/device_facts.h"
+#include "davinci/agent/selection_agent.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/skill/formats.h"
+#include "davinci/skill/reference_query.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/demos/pair_rows.h"
 #include "davinci/text/tokenizer.h"
+#include "imported_modules.h"
 #include "installation.h"
 #include "python_texts.h"
 #include "report.h"
+#include "skills_library.h"
 #include "synth_flags.h"
+#include "workplace.h"
 
 namespace davinci::app {
 namespace {
@@ -37,19 +42,81 @@ struct PairArguments {
   std::string language = "triton";
   std::string reply = "delta";
   std::string prompts = "compact";
-  std::vector<std::string> devices = {"NVIDIA H100 80GB HBM3",   "NVIDIA H200",
-                                      "NVIDIA A100-SXM4-80GB",   "NVIDIA L40S",
-                                      "NVIDIA GeForce RTX 4090", ""};
+  std::vector<std::string> devices;
+  std::vector<std::string> tasks;  // of the user, with the generated ones
   std::string tokenizer;
   size_t shard = 8192;
   teacher::PairSettings settings;
 };
 
 struct Counts {
-  size_t rows = 0;
+  size_t rows = 0, selections = 0;
   size_t prompt_bytes = 0, reply_bytes = 0;
   std::map<std::string, size_t> left_out;
+
+  void Add(const Counts& other) {
+    rows += other.rows;
+    selections += other.selections;
+    prompt_bytes += other.prompt_bytes;
+    reply_bytes += other.reply_bytes;
+    for (const auto& [why, count] : other.left_out) left_out[why] += count;
+  }
 };
+
+// Some devices as prompts describe them, for --device: a model that reads names reads others, too.
+std::vector<agent::DeviceFacts> SomeDevices(Target target) {
+  std::vector<agent::DeviceFacts> devices;
+  if (target == Target::kCuda) {
+    for (const char* name : {"NVIDIA H100 80GB HBM3", "NVIDIA H200", "NVIDIA A100-SXM4-80GB",
+                             "NVIDIA L40S", "NVIDIA GeForce RTX 4090", ""}) {
+      devices.emplace_back().target = target;
+      devices.back().name = name;
+    }
+    return devices;
+  }
+  const std::vector<std::string> avx2 = {"avx2", "fma"},
+                                 avx512 = {"avx2", "fma", "avx512f", "avx512bw", "avx512vl"};
+  constexpr int64_t kKiB = 1024, kMiB = 1024 * kKiB, kGiB = 1024 * kMiB;
+  const auto add = [&](const char* name, int cores, const std::vector<std::string>& isa, int64_t l1,
+                       int64_t l2, int64_t l3, int64_t memory) {
+    agent::DeviceFacts& facts = devices.emplace_back();
+    facts.target = target;
+    facts.name = name;
+    facts.num_cores = cores;
+    facts.isa = isa;
+    facts.l1_data_bytes = l1;
+    facts.l2_bytes = l2;
+    facts.last_level_bytes = l3;
+    facts.memory_bytes = memory;
+  };
+  add("AMD EPYC 7763 64-Core Processor", 4, avx2, 32 * kKiB, 512 * kKiB, 32 * kMiB, 16 * kGiB);
+  add("AMD EPYC 9654 96-Core Processor", 32, avx512, 32 * kKiB, kMiB, 32 * kMiB, 128 * kGiB);
+  add("Intel(R) Xeon(R) Platinum 8480+", 16, avx512, 48 * kKiB, 2 * kMiB, 105 * kMiB, 64 * kGiB);
+  add("Intel(R) Core(TM) i7-12700K", 8, avx2, 48 * kKiB, 1280 * kKiB, 25 * kMiB, 32 * kGiB);
+  devices.emplace_back().target = target;
+  return devices;
+}
+
+// Devices of these names as prompts describe them.
+Result<std::vector<std::string>> DeviceTexts(const std::vector<std::string>& names, Target target,
+                                             const agent::PromptSet& prompts) {
+  std::vector<agent::DeviceFacts> devices;
+  for (const std::string& name : names) {
+    if (name == "here") {
+      devices.push_back(
+          FactsOf(target, static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))));
+      continue;
+    }
+    devices.emplace_back().target = target;
+    devices.back().name = name;
+  }
+  if (devices.empty()) devices = SomeDevices(target);
+  std::vector<std::string> texts;
+  for (const agent::DeviceFacts& facts : devices) {
+    DAVINCI_ASSIGN_OR_RETURN(texts.emplace_back(), agent::DescribeDevice(prompts, facts));
+  }
+  return texts;
+}
 
 // The arguments that decide the rows.
 json ArgumentsOf(const PairArguments& arguments) {
@@ -70,7 +137,25 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"reply_tokens", arguments.settings.reply_tokens},
           {"policy_tokens", arguments.settings.limits.policy_tokens},
           {"max_skills", arguments.settings.limits.max_skills},
+          {"selections", arguments.settings.selections},
+          {"tasks", arguments.tasks},
           {"version", DAVINCI_VERSION}};
+}
+
+// The row's lines go behind `text`.
+void Count(const teacher::PairRow& made, Counts* counts, std::string* text) {
+  if (!made.row) {
+    ++counts->left_out[made.left_out];
+    return;
+  }
+  ++counts->rows;
+  for (const auto& message : made.row->messages)
+    (message.role == "assistant" ? counts->reply_bytes : counts->prompt_bytes) +=
+        message.content.size();
+  *text += JsonText(sftdata::ToJson(*made.row)) + "\n";
+  if (!made.selection) return;
+  ++counts->selections;
+  *text += JsonText(sftdata::ToJson(*made.selection)) + "\n";
 }
 
 class PairWriter {
@@ -124,24 +209,13 @@ class PairWriter {
     const auto sampled = synth::SampleTasks(
         grammar_, styles_, options, [&](const synth::SampledTask& task) -> Status {
           DAVINCI_ASSIGN_OR_RETURN(const teacher::PairRow made, maker_.Make(task));
-          if (!made.row) {
-            ++own.left_out[made.left_out];
-            return Status::Ok();
-          }
-          ++own.rows;
-          for (const auto& message : made.row->messages)
-            (message.role == "assistant" ? own.reply_bytes : own.prompt_bytes) +=
-                message.content.size();
-          text += JsonText(sftdata::ToJson(*made.row)) + "\n";
+          Count(made, &own, &text);
           return Status::Ok();
         });
     if (!sampled.ok()) return sampled.status();
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(file, text, Durability::kFastest));
     std::lock_guard lock(mutex_);
-    counts_.rows += own.rows;
-    counts_.prompt_bytes += own.prompt_bytes;
-    counts_.reply_bytes += own.reply_bytes;
-    for (const auto& [why, count] : own.left_out) counts_.left_out[why] += count;
+    counts_.Add(own);
     ++done_;
     if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r{} of {} shards ", done_, shards);
     return Status::Ok();
@@ -160,7 +234,54 @@ class PairWriter {
   Status status_;
 };
 
-Status Run(PairArguments arguments) {
+// Rows of the user's modules, imported at the target's sizes, in tasks.jsonl.
+Status WriteUsersRows(const PairArguments& arguments, const GlobalOptions& global,
+                      const teacher::Teacher& teacher, const teacher::PairMaker& maker,
+                      const fs::path& out, Counts* counts) {
+  const fs::path file = out / "tasks.jsonl";
+  std::error_code error;
+  if (fs::exists(file, error)) return Status::Ok();
+  DAVINCI_ASSIGN_OR_RETURN(const auto modules,
+                           ImportedModules::Open(arguments.tasks, EntryFlags(), global));
+  const Target target = arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
+  std::vector<Result<teacher::PairRow>> rows(modules->tasks().size(), teacher::PairRow());
+  ForEachModule(*modules, [&](size_t i) {
+    const auto module = modules->Import(i, target);
+    if (!module.status.ok()) {
+      rows[i] = teacher::PairRow{{}, {}, module.status.message()};
+      return;
+    }
+    const config::TaskConfig& config = module.task->config;
+    if (!module.task->candidate_function.empty()) {
+      rows[i] = teacher::PairRow{{}, {}, "the kernel is a function, rollouts ask for a class"};
+      return;
+    }
+    teacher::PairTask task;
+    task.id = modules->tasks()[i].id;
+    task.family =
+        FamilyOf(module.imported.imported.graph,
+                 teacher.KindsOf(module.imported.imported.graph, module.imported.imported.task));
+    task.split = config.split.empty() ? "train" : config.split;
+    task.graph = &module.imported.imported.graph;
+    task.text = &module.imported.imported.task;
+    task.source = module.task->source;
+    fs::path sidecar = modules->tasks()[i].path;
+    const auto text = ReadFile(sidecar.replace_extension(".toml"));
+    if (text.ok()) task.sidecar = *text;
+    task.entry = config.entry;
+    task.defines = module.task->candidate_entry;
+    task.may_vary = false;  // texts of people are varied enough, and not by our rules
+    rows[i] = maker.Make(task);
+  });
+  std::string text;
+  for (const auto& row : rows) {
+    if (!row.ok()) return row.status();
+    Count(*row, counts, &text);
+  }
+  return WriteFileAtomic(file, text, Durability::kFastest);
+}
+
+Status Run(PairArguments arguments, const GlobalOptions& global) {
   DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
   DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, GrammarFolder(arguments.sample));
   DAVINCI_ASSIGN_OR_RETURN(auto options, SampleOptionsOf(arguments.sample));
@@ -195,13 +316,8 @@ Status Run(PairArguments arguments) {
                       : arguments.language == "cuda" ? teacher::Language::kCuda
                                                      : teacher::Language::kTriton;
   settings.reply = arguments.reply == "delta" ? ReplyForm::kDelta : ReplyForm::kFile;
-  agent::DeviceFacts facts;
-  facts.target = arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
-  for (const std::string& name : arguments.devices) {
-    facts.name = name;
-    DAVINCI_ASSIGN_OR_RETURN(const std::string text, agent::DescribeDevice(prompts, facts));
-    settings.devices.push_back(text);
-  }
+  const Target target = arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
+  DAVINCI_ASSIGN_OR_RETURN(settings.devices, DeviceTexts(arguments.devices, target, prompts));
   if (!arguments.tokenizer.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const auto tokenizer, text::Tokenizer::Load(arguments.tokenizer));
     settings.limits.count_tokens = [tokenizer](std::string_view text) {
@@ -209,6 +325,19 @@ Status Run(PairArguments arguments) {
       return ids.ok() ? static_cast<int64_t>(ids->size()) : llm::EstimateTokens(text);
     };
   }
+  DAVINCI_ASSIGN_OR_RETURN(const OpenedLibrary searched,
+                           OpenForReading((home / "skills").string()));
+  const skill::Audience audience{target, *ParseLanguage(arguments.language)};
+  settings.find = [&](const std::string& reference) -> Result<std::vector<skill::Skill>> {
+    DAVINCI_ASSIGN_OR_RETURN(
+        auto hits, searched.library->SearchFor(audience, skill::QueryFromReference(reference),
+                                               agent::kNumCandidates));
+    std::vector<skill::Skill> skills;
+    for (skill::Ranked& hit : hits) skills.push_back(std::move(hit.record.skill));
+    return skills;
+  };
+  DAVINCI_ASSIGN_OR_RETURN(auto gains, ShippedGains());
+  settings.limits.gains = gains[arguments.language];
   DAVINCI_ASSIGN_OR_RETURN(const auto corpus, synth::LoadCorpus(folder));
   teacher::CardSettings card_settings{settings.language, settings.reply,
                                       teacher::CardFamilies::kTrain};
@@ -222,12 +351,17 @@ Status Run(PairArguments arguments) {
   const auto begin = std::chrono::steady_clock::now();
   PairWriter writer(grammar, styles, options, maker, out, arguments.shard);
   DAVINCI_RETURN_IF_ERROR(writer.Run());
+  Counts users;
+  if (!arguments.tasks.empty())
+    DAVINCI_RETURN_IF_ERROR(WriteUsersRows(arguments, global, teacher, maker, out, &users));
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const Counts& counts = writer.counts();
+  Counts counts = writer.counts();
+  counts.Add(users);
   fmt::print("{} rows in {:.1f} s ({:.0f} a second, {} threads): {}\n", counts.rows, seconds,
              static_cast<double>(counts.rows) / std::max(seconds, 1e-9), options.threads,
              out.string());
+  if (counts.selections > 0) fmt::print("{} rows of selections\n", counts.selections);
   if (counts.rows > 0)
     fmt::print("mean characters: prompt {}, reply {}\n", counts.prompt_bytes / counts.rows,
                counts.reply_bytes / counts.rows);
@@ -249,9 +383,10 @@ void AddCardOptions(CLI::App* pairs, PairArguments* arguments) {
 
 }  // namespace
 
-void AddSynthPairs(CLI::App* synth, int* exit_code) {
+void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code) {
   auto* pairs = synth->add_subcommand(
-      "pairs", "rows of the policy from generated tasks and the teacher's kernels, not judged");
+      "pairs",
+      "rows of the policy and the selection from tasks and the teacher's kernels, not judged");
   auto arguments = std::make_shared<PairArguments>();
   AddSampleFlags(pairs, &arguments->sample);
   pairs->add_option("--out", arguments->out,
@@ -266,12 +401,20 @@ void AddSynthPairs(CLI::App* synth, int* exit_code) {
   pairs->add_option("--prompts", arguments->prompts, "compact (default) or full")
       ->check(CLI::IsMember({"compact", "full"}));
   pairs->add_option("--device", arguments->devices,
-                    "names of devices, of which a prompt has one (default: some GPUs, and none)");
+                    "names of devices, of which a prompt has one; here: this machine's (default: "
+                    "some of the target's, and none)");
   pairs->add_option("--tokenizer", arguments->tokenizer,
                     "tokenizer.json, or folder of the model to be trained, that counts tokens "
                     "(default: an estimate)");
   pairs->add_option("--shard", arguments->shard, "tasks of a file (default 8192)")
       ->check(CLI::Range(size_t{1}, size_t{1} << 20));
+  pairs->add_option("--tasks", arguments->tasks,
+                    "also modules of yours: task files, folders or JSONL; their rows are in "
+                    "tasks.jsonl (--count 0: these alone)");
+  pairs
+      ->add_option("--selections", arguments->settings.selections,
+                   "share of tasks that also give a row of the selection (default 0)")
+      ->check(CLI::Range(0.0, 1.0));
   pairs
       ->add_option("--with-skills", arguments->settings.with_skills,
                    "share of prompts that show skills (default 0.15)")
@@ -291,9 +434,10 @@ void AddSynthPairs(CLI::App* synth, int* exit_code) {
   pairs->footer(
       "Examples:\n"
       "  davinci synth pairs --count 1000000 --out pairs\n"
-      "  davinci synth pairs --count 200 --split combination --out held-out-rows\n");
-  pairs->callback([arguments, exit_code] {
-    const Status status = Run(*arguments);
+      "  davinci synth pairs --count 200 --split combination --out held-out-rows\n"
+      "  davinci synth pairs --count 1000000 --selections 0.05 --tasks my-modules --out pairs\n");
+  pairs->callback([arguments, exit_code, &global] {
+    const Status status = Run(*arguments, global);
     if (status.ok()) return;
     fmt::print(stderr, "davinci synth pairs: {}\n", status.ToString());
     *exit_code = IsBadInput(status) ? 2 : 3;

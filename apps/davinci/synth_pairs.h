@@ -7,6 +7,6 @@
 
 namespace davinci::app {
 
-void AddSynthPairs(CLI::App* synth, int* exit_code);
+void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code);
 
 }  // namespace davinci::app

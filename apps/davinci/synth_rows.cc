@@ -48,6 +48,33 @@ Result<std::vector<json>> Lines(const fs::path& file) {
   return lines;
 }
 
+// The demonstration of a candidate's language, without attempts yet.
+Result<teacher::Demonstration> DemonstrationOf(const json& demo, const json& candidate,
+                                               skill::Library& library,
+                                               const std::map<Target, std::string>& devices) {
+  teacher::Demonstration made;
+  const std::string language = candidate["language"];
+  const Target target = language == "cpp" ? Target::kCpu : Target::kCuda;
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto config,
+      config::ParseTaskConfig(demo.value("sidecar", ""), demo["id"].get<std::string>() + ".toml"));
+  // Delta replies were judged as files; a row holds the reply.
+  made.brief = agent::BriefOf(config, config.CandidateEntry(), target, *ParseLanguage(language),
+                              candidate.contains("reply") ? ReplyForm::kDelta : ReplyForm::kFile);
+  made.brief.id = demo["id"];
+  made.brief.class_name = demo.value("defines", made.brief.class_name);
+  made.brief.reference = demo["source"];
+  made.family = demo.value("family", "");
+  made.split = demo.value("split", "train");
+  made.device = devices.at(target);
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto hits,
+      library.SearchFor({target, made.brief.language},
+                        skill::QueryFromReference(made.brief.reference), agent::kNumCandidates));
+  for (const skill::Ranked& hit : hits) made.found.push_back(hit.record.skill.name);
+  return made;
+}
+
 Status Run(RowArguments arguments) {
   if (!arguments.tokenizer.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const auto tokenizer, text::Tokenizer::Load(arguments.tokenizer));
@@ -83,6 +110,7 @@ Status Run(RowArguments arguments) {
   DAVINCI_ASSIGN_OR_RETURN(devices[Target::kCuda], agent::DescribeDevice(prompts, gpu));
   DAVINCI_ASSIGN_OR_RETURN(const OpenedLibrary searched,
                            OpenForReading((home / "skills").string()));
+  DAVINCI_ASSIGN_OR_RETURN(auto gains, ShippedGains());
   std::string text;
   std::map<std::string, size_t> kept, left_out;
   DAVINCI_ASSIGN_OR_RETURN(const auto demos, Lines(folder / "demos.jsonl"));
@@ -90,39 +118,32 @@ Status Run(RowArguments arguments) {
     std::map<std::string, teacher::Demonstration> by_language;
     for (const json& candidate : demo["candidates"]) {
       const std::string id = candidate["id"], language = candidate["language"];
-      const auto verdict = verdicts.find(id);
+      auto verdict = verdicts.find(id);
+      if (candidate.contains("no_code")) {
+        Evaluation unread;
+        unread.outcome = Outcome::kParseError;
+        unread.message = candidate["no_code"];
+        verdict = verdicts.insert_or_assign(id, std::move(unread)).first;
+      }
       if (verdict == verdicts.end() || candidate["own_kernels"] == 0) {
         ++left_out[verdict == verdicts.end() ? "not judged" : "no own kernel"];
         continue;
       }
+      if (demo.value("asked", "") != demo.value("defines", "")) {
+        ++left_out["the kernel is a function, rollouts ask for a class"];
+        continue;
+      }
       teacher::Demonstration& made = by_language[language];
       if (made.attempts.empty()) {
-        const Target target = language == "cpp" ? Target::kCpu : Target::kCuda;
-        DAVINCI_ASSIGN_OR_RETURN(const auto config,
-                                 config::ParseTaskConfig(demo.value("sidecar", ""),
-                                                         demo["id"].get<std::string>() + ".toml"));
-        // Delta replies were judged as files; a row holds the reply.
-        made.brief =
-            agent::BriefOf(config, config.CandidateEntry(), target, *ParseLanguage(language),
-                           candidate.contains("reply") ? ReplyForm::kDelta : ReplyForm::kFile);
-        made.brief.id = demo["id"];
-        made.brief.class_name = demo.value("defines", made.brief.class_name);
-        made.brief.reference = demo["source"];
-        made.family = demo.value("family", "");
-        made.split = demo.value("split", "train");
-        made.device = devices.at(target);
-        DAVINCI_ASSIGN_OR_RETURN(
-            const auto hits,
-            searched.library->SearchFor({target, made.brief.language},
-                                        skill::QueryFromReference(made.brief.reference),
-                                        agent::kNumCandidates));
-        for (const skill::Ranked& hit : hits) made.found.push_back(hit.record.skill.name);
+        DAVINCI_ASSIGN_OR_RETURN(made,
+                                 DemonstrationOf(demo, candidate, *searched.library, devices));
       }
-      made.attempts.push_back({id, candidate.value("reply", candidate["source"].get<std::string>()),
-                               candidate["skills"], candidate["rules"],
-                               candidate.value("mutation", ""), verdict->second});
+      made.attempts.push_back({id, candidate["source"], candidate["skills"], candidate["rules"],
+                               candidate.value("mutation", ""), verdict->second,
+                               candidate.value("reply", ""), candidate.value("text", "")});
     }
     for (const auto& [language, demonstration] : by_language) {
+      arguments.limits.gains = gains[language];
       DAVINCI_ASSIGN_OR_RETURN(const auto made,
                                teacher::RowsOf(prompts, demonstration, library, arguments.limits));
       for (const auto& row : made.rows) {

@@ -1,9 +1,10 @@
-"""Rows of fine-tuning that demonstrations give: what made them, their lengths, and what the diversity filter keeps.
+"""Rows of fine-tuning that judged demonstrations give: what made them, whose verdicts they hold, their lengths, and what the diversity filter
+keeps.
 
     check_rows.py DAVINCI FOLDER [--demos DIR] [--report FILE]
 
-Demonstrations in C++ and Triton get the verdicts that their levels stand for (naive 0.8, best 2.0, a mistake a mismatch), so that nothing is
-timed. Lengths are those in ids of a byte-level BPE of 8,000 tokens that is trained on the rows, messages and tool schemas alike.
+The judge says what is right, wrong and faster: C++ on this machine's CPU, short replies in Triton as far as that goes without a GPU. Lengths are
+those in ids of a byte-level BPE of 8,000 tokens that is trained on the rows, messages and tool schemas alike.
 With --demos the rows are those of a folder that `davinci synth demos --judge` judged.
 """
 import argparse
@@ -20,18 +21,7 @@ except ImportError as error:
     print(f"skipped: {error}; tools/setup.sh installs it")
     sys.exit(77)
 
-MESSAGE = ("4096 of 30752 values are outside the tolerance on the task's own inputs; first at [0,0,0,0]: expected 5.247748668338162, got "
-           "1.0; worst at [0,3,17,2]: error 12.5, allowed 0.0014227360148004898; its weights are the reference's")
-PER_CELL = 12
-SCHEMA = "davinci.evaluation/1"
-
-
-def verdict(candidate):
-    if candidate.get("mutation"):
-        return {"schema": SCHEMA, "status": "mismatch", "correct": False, "message": MESSAGE}
-    median = 2.0 if candidate["level"] == "best" else 0.8
-    return {"schema": SCHEMA, "status": "ok", "correct": True, "speedup": {
-        "baseline": "eager", "median": median, "low": median * 0.9, "high": median * 1.1, "significant": True}}
+PER_CELL = 1
 
 
 def lines(path):
@@ -53,10 +43,55 @@ def reply_text(row):
 
 
 def bucket(speedup):
+    if speedup is None:  # not timed
+        return "wrong"
     for most, name in ((1, "<1"), (1.2, "1-1.2"), (1.5, "1.2-1.5"), (2, "1.5-2"), (3, "2-3")):
         if speedup < most:
             return name
     return ">=3"
+
+
+def judged(options, language, folder, count, *flags):
+    """Judged demonstrations, some with replies that a model might have given."""
+    command = (options.davinci, "synth", "demos", "--count", count, "--seed", 61, "--language", language, "--out", folder, *flags)
+    run(*command)
+    demos = lines(folder / "demos.jsonl")
+    best = next(c for demo in demos for c in demo["candidates"] if c["level"] == "best")
+    answers = [{"task": demos[0]["id"], "reply": "I would fuse the two loops."},
+               {"task": demos[1]["id"], "reply": f"```python\n{best.get('reply', best['source'])}```"}]  # another task's kernel
+    (options.folder / "answers.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    run(*command, "--answers", options.folder / "answers.jsonl", "--judge", "-j", 1)
+
+
+def checked(options, folder):
+    """Every repair's feedback is the judge's; how many rows of each kind there are."""
+    made = folder / "made.jsonl"
+    run(options.davinci, "synth", "rows", folder, "--out", made)
+    verdicts = {row["id"]: row.get("evaluation", row) for row in lines(folder / "results.jsonl")}
+    texts = {}
+    for demo in lines(folder / "demos.jsonl"):
+        for candidate in demo["candidates"]:
+            texts[candidate.get("text") or f"```python\n{candidate.get('reply') or candidate['source']}```"] = candidate
+    kinds = collections.Counter()
+    for row in lines(made):
+        kind = row["id"].rsplit(".", 1)[1].rstrip("0123456789")
+        kinds[kind] += 1
+        if kind != "repair":
+            continue
+        attempt, feedback = row["messages"][2]["content"], row["messages"][3]["content"]
+        candidate = texts[attempt]
+        if "no_code" in candidate:
+            assert candidate["no_code"] in feedback, feedback
+            kinds["no_code"] += 1
+            continue
+        verdict = verdicts[candidate["id"]]
+        assert verdict["status"] not in ("judge_error", "compile_only"), verdict
+        if not verdict["correct"]:
+            assert verdict["message"][:100] in feedback, (verdict["message"], feedback)
+            kinds[verdict["status"]] += 1
+        assert row.get("verdict", "") == ("compile_only" if "compile_only" in verdict["labels"] else ""), row["id"]
+    print(folder.name, dict(kinds))
+    return kinds
 
 
 def main():
@@ -69,15 +104,20 @@ def main():
     demos = options.demos
     if demos is None:
         shutil.rmtree(options.folder, ignore_errors=True)
+        # Which rows a busy CPU's times give differs; what is wrong does not.
+        timed = options.folder / "timed"
+        judged(options, "cpp", timed, 4, "--level", "naive", "best", "--skills", 2, "--without-each", "--mutated=2")
+        checked(options, timed)
+        statuses = {row.get("evaluation", row)["status"] for row in lines(timed / "results.jsonl")}
+        assert len(statuses - {"ok", "judge_error"}) >= 2, statuses
         demos = options.folder / "demos"
-        run(options.davinci, "synth", "demos", "--count", 90, "--seed", 61, "--level", "naive", "best", "--skills", 2, "--mutated", "--out", demos)
-        with open(demos / "results.jsonl", "w") as file:
-            for demo in lines(demos / "demos.jsonl"):
-                for candidate in demo["candidates"]:
-                    file.write(json.dumps({"id": candidate["id"], "evaluation": verdict(candidate)}) + "\n")
+        judged(options, "triton", demos, 8, "--level", "best", "--reply", "delta", "--mutated=3")
     options.folder.mkdir(parents=True, exist_ok=True)
     made = options.folder / "rows.jsonl"
     said = run(options.davinci, "synth", "rows", demos, "--out", made)
+    if options.demos is None:
+        kinds = checked(options, demos)
+        assert kinds["policy"] and kinds["repair"], kinds
     rows = lines(made)
     candidates = {c["id"]: (c, demo) for demo in lines(demos / "demos.jsonl") for c in demo["candidates"]}
 
@@ -91,17 +131,18 @@ def main():
         assert row["split"] == demo["synth"]["split"] == "train" and row["rules"] == candidate["rules"], row["id"]
         # A selection chooses among what retrieval shows; a summary is about one skill.
         some = row["agent"] in ("selection", "summary") and set(row["skills"]) <= set(candidate["skills"])
+        assert "judged" not in row
         assert row["skills"] == candidate["skills"] or some, row["id"]
     # The manifest says what was dropped, and each cell holds what was allowed.
     manifest = json.loads((data / "manifest.json").read_text())
     for agent, counts in manifest["agents"].items():
         assert counts["kept"] + sum(counts["dropped"].values()) == counts["rows"], agent
-        cells = collections.Counter((row["family"], bucket(row["speedup"])) for row in kept if row["agent"] == agent)
+        cells = collections.Counter((row["family"], bucket(row.get("speedup"))) for row in kept if row["agent"] == agent)
         assert {(family, name): n for family, cell in counts["cells"].items() for name, n in cell.items()} == cells, agent
         assert max(cells.values(), default=0) <= PER_CELL
     dropped = manifest["dropped"]
     if options.demos is None:
-        assert dropped["cell_cap"] and dropped["near_skill"] and sum(dropped.values()) + len(kept) == len(rows), dropped
+        assert sum(dropped.values()) + len(kept) == len(rows), dropped
 
     # Lengths, in the ids of a tokenizer as a small model has it.
     tokenizer = Tokenizer(models.BPE())
@@ -127,13 +168,11 @@ def main():
     print(said.strip(), json.dumps({key: value for key, value in report.items() if not isinstance(value, dict) or key == "dropped"}), sep="\n")
     if options.report:
         pathlib.Path(options.report).write_text(json.dumps(report, indent=2) + "\n")
-    assert options.demos or len(rows) >= 200, len(rows)
     long = sum(int(line.split()[0]) for line in said.splitlines() if line.endswith("the prompt is too long"))
     assert options.demos or long <= 0.1 * len(rows), said
     limits = {"selection": 2500, "policy": 3500, "repair": 3500, "summary": 3500}
-    assert set(lengths) == set(limits), lengths.keys()
-    for kind, most in limits.items():
-        assert max(lengths[kind]) <= most, (kind, max(lengths[kind]))
+    for kind, numbers in lengths.items():
+        assert max(numbers) <= limits[kind], (kind, max(numbers))
 
 
 main()

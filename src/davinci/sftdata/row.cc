@@ -92,6 +92,8 @@ Origin ReadOrigin(const OrderedJson& from) {
   names("rules", &origin.rules);
   if (from.contains("judged") && from["judged"].is_boolean())
     origin.judged = from["judged"].get<bool>();
+  if (from.contains("verdict") && from["verdict"].is_string())
+    origin.verdict = from["verdict"].get<std::string>();
   return origin;
 }
 
@@ -182,6 +184,7 @@ OrderedJson ToJson(const Row& row) {
   add("split", origin.split);
   if (generated || !origin.rules.empty()) json["rules"] = origin.rules;
   if (origin.judged) json["judged"] = *origin.judged;
+  if (!origin.verdict.empty()) json["verdict"] = origin.verdict;
   return json;
 }
 

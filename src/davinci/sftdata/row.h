@@ -15,7 +15,7 @@
 //    "enable_thinking": false, "agent": "policy",
 //    "id": "…", "task": "…", "family": "softmax", "reference": "…", "entry_point": "Model",
 //    "speedup": 1.9, "round_speedups": [0, 1.4, 1.9], "best_round": 3, "skills": ["…"],
-//    "split": "train", "rules": ["…"], "judged": false}
+//    "split": "train", "rules": ["…"], "judged": false, "verdict": "compile_only"}
 //
 // Only `messages` is needed. `messages` and `tools` may also be their JSON as text, as the
 // published Parquet columns hold them. The published names original_python_code, final_speedup and
@@ -76,6 +76,8 @@ struct Origin {
   std::vector<std::string> rules;      // of the teacher; none where a model wrote the reply
   // False: the reply is the teacher's, and no judge has seen it; nothing: it was judged.
   std::optional<bool> judged;
+  // "compile_only": verdicts were found without a device; "": with one, or there are none.
+  std::string verdict;
   bool operator==(const Origin&) const = default;
 };
 

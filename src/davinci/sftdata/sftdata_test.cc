@@ -35,9 +35,10 @@ TEST(Row, NativeFormIsReadBackUnchanged) {
   row.messages.push_back({"assistant", "", "", {{"select_skills", R"({"think":"x"})"}}, 1});
   row.tools = {{"select_skills", "choose", {{"type", "object"}}}};
   row.enable_thinking = false;
-  row.origin = {"run/a#s0r0", "a",     "softmax",      "class Model: pass",
-                "Model",      1.5,     {0, 1.5},       2,
-                {"s"},        "train", {"own_kernel"}, false};
+  row.origin = {"run/a#s0r0",  "a",     "softmax",      "class Model: pass",
+                "Model",       1.5,     {0, 1.5},       2,
+                {"s"},         "train", {"own_kernel"}, false,
+                "compile_only"};
   row.agent = rl::AgentKind::kSummary;
   const auto again = ParseRow(JsonText(ToJson(row)));
   ASSERT_TRUE(again.ok()) << again.status().ToString();

@@ -5,6 +5,7 @@
 #include "davinci/synth/text.h"
 #include "davinci/teacher/candidate/candidate_writer.h"
 #include "davinci/teacher/candidate/host_text.h"
+#include "davinci/teacher/candidate/imported_forward.h"
 
 namespace davinci::teacher {
 
@@ -90,8 +91,50 @@ void CandidateWriter::NameShortly(KernelForm* form, bool product) {
     }
 }
 
+// Of a user's module the reply is written for what the task draws; other arguments are not looked
+// at.
+std::string CandidateWriter::ImportedDelta(const std::string& kernels) const {
+  const synth::ImportedParts& from = *task_.parts.imported;
+  std::vector<std::string> lines, names;
+  for (const std::string& input : task_.parts.inputs)
+    if (read_inputs_.contains(input)) lines.push_back(fmt::format("{0} = {0}.contiguous()", input));
+  if (!ReadConstants().empty())
+    lines.insert(lines.end(), constant_lines_.begin(), constant_lines_.end());
+  lines.insert(lines.end(), forward_.begin(), forward_.end());
+  for (const Id output : p_.outputs) names.push_back(Name(output));
+  lines.push_back("return " + Filled(from.result, names));
+  std::map<std::string, size_t> ranks;
+  for (size_t i = 0; i < graph_.inputs.size(); ++i)
+    ranks[task_.parts.inputs[i]] = InputValue(i).shape.size();
+  std::string text = kernels.empty() ? "" : kernels + "\n\n";
+  // Functions that these texts call; those of the guard are left out with it.
+  constexpr std::string_view kDef = "def ";
+  for (size_t at = from.helpers.find(kDef); at != std::string::npos;
+       at = from.helpers.find(kDef, at + 1)) {
+    const size_t begin = at + kDef.size();
+    const std::string name = from.helpers.substr(begin, from.helpers.find('(', begin) - begin);
+    if (!synth::HasWord(from.first_lines + "\n" + from.result, name)) continue;
+    text += from.helpers + "\n\n";
+    break;
+  }
+  std::string indent = "    ";
+  if (from.base.empty()) {
+    text += fmt::format("def {}({}):\n", from.defined, from.signature);
+  } else {
+    text += fmt::format("class {}({}):\n    def forward(self{}{}):\n", from.defined, from.base,
+                        from.signature.empty() ? "" : ", ", from.signature);
+    indent = "        ";
+  }
+  for (const std::string_view line : synth::Split(from.first_lines, '\n'))
+    if (!line.empty()) text += indent + std::string(line) + "\n";
+  for (const std::string& line : ShortHostText(std::move(lines), ranks))
+    text += indent + line + "\n";
+  return text;
+}
+
 // The kernels, and a class that differs from the task's own in its forward alone.
 std::string CandidateWriter::Delta(const std::string& kernels) const {
+  if (task_.parts.imported) return ImportedDelta(kernels);
   std::vector<std::string> lines;
   for (const std::string& line : forward_) lines.push_back(line);
   lines.push_back("return " + ResultText());

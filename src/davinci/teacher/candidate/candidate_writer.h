@@ -33,7 +33,7 @@ class CandidateWriter {
         graph_(graph),
         task_(task),
         language_(language),
-        rules_(RulesFor(rules, language, form)),
+        rules_(RulesFor(rules, language, form, task.parts.imported.has_value())),
         math_(math),
         brief_(form == ReplyForm::kDelta && language == Language::kTriton),
         form_(form),
@@ -47,10 +47,12 @@ class CandidateWriter {
   ImportedForward Forward() const;
 
  private:
-  // The prelude of delta replies has no kernels that split the factors of a product.
-  static RuleSet RulesFor(const RuleSet& rules, Language language, ReplyForm form) {
+  // The prelude of delta replies has no kernels that split the factors of a product, and its replay
+  // takes tensors alone.
+  static RuleSet RulesFor(const RuleSet& rules, Language language, ReplyForm form, bool imported) {
     RuleSet allowed = rules.In(language);
     if (form == ReplyForm::kDelta) allowed.Erase(Rule::kSplitOperands);
+    if (form == ReplyForm::kDelta && imported) allowed.Erase(Rule::kReplayGraph);
     return allowed;
   }
   bool Allows(Rule rule) const { return rules_.Contains(rule); }
@@ -143,6 +145,7 @@ class CandidateWriter {
   bool OnlyKernelsRead(Id id) const;
   void NameShortly(KernelForm* form, bool product);
   std::string Delta(const std::string& kernels) const;
+  std::string ImportedDelta(const std::string& kernels) const;
 
   std::string ResultText() const;
   // The whole file.

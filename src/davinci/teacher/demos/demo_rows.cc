@@ -32,16 +32,29 @@ bool Gains(const Attempt& best, const Attempt& other, double min_gain) {
          agent::SureGain(*later, *first) > 1;
 }
 
+// A verdict that says something about the attempt: the judge did not fail, and decided.
+bool IsDecided(const Evaluation& evaluation) {
+  return evaluation.outcome != Outcome::kJudgeError &&
+         (evaluation.outcome != Outcome::kCompileOnly || evaluation.correct.has_value());
+}
+
 std::string Fenced(const std::string& source) { return "```python\n" + source + "```"; }
 
-int64_t TokensOf(const Row& row, const RowLimits& limits) {
-  int64_t tokens = 0;
-  for (const auto& message : row.messages)
-    tokens += limits.count_tokens(message.content) + llm::kMessageOverheadTokens;
-  for (const auto& tool : row.tools)
-    tokens += limits.count_tokens(tool.name) + limits.count_tokens(tool.description) +
-              limits.count_tokens(JsonText(tool.parameters)) + llm::kMessageOverheadTokens;
-  return tokens;
+std::string ReplyOf(const Attempt& attempt) {
+  if (!attempt.reply.empty()) return attempt.reply;
+  return Fenced(attempt.code.empty() ? attempt.source : attempt.code);
+}
+
+llm::Reply Says(std::string text) {
+  llm::Reply reply;
+  reply.text = std::move(text);
+  return reply;
+}
+
+llm::Reply ReplyWithCall(std::string_view tool, std::string arguments) {
+  llm::Reply reply;
+  reply.tool_calls.push_back({"", std::string(tool), std::move(arguments)});
+  return reply;
 }
 
 class Maker {
@@ -71,6 +84,10 @@ class Maker {
     for (size_t i = 0; i + 1 < demo_.attempts.size(); ++i) {
       const Attempt& other = demo_.attempts[i];
       if (other.source == best.source) continue;
+      if (!IsDecided(other.evaluation)) {
+        ++made_.left_out["repair: the judge did not decide"];
+        continue;
+      }
       DAVINCI_RETURN_IF_ERROR(Repair(start, other, best));
       // What a mistake costs says nothing about a skill.
       if (other.mutation.empty() && IsCorrect(other) && Gains(best, other, limits_.min_gain)) {
@@ -94,10 +111,7 @@ class Maker {
   }
 
   void Keep(Row row, const char* kind, const Attempt& best, size_t most_tokens) {
-    // The reply is not part of the prompt.
-    Row prompt = row;
-    prompt.messages.pop_back();
-    if (TokensOf(prompt, limits_) > static_cast<int64_t>(most_tokens)) {
+    if (PromptTokens(row, limits_) > static_cast<int64_t>(most_tokens)) {
       ++made_.left_out[fmt::format("{}: the prompt is too long", kind)];
       return;
     }
@@ -109,6 +123,8 @@ class Maker {
     row.origin.split = demo_.split;
     row.origin.rules = best.rules;
     if (row.origin.skills.empty()) row.origin.skills = best.skills;
+    if (best.evaluation.outcome == Outcome::kCompileOnly)
+      row.origin.verdict = OutcomeName(Outcome::kCompileOnly);
     if (SpeedupOf(best) > 0) row.origin.speedup = SpeedupOf(best);
     row.enable_thinking = false;
     made_.rows.push_back(std::move(row));
@@ -118,7 +134,7 @@ class Maker {
     DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
                              agent::BuildPolicyRequest(start, kNoLimit));
     DAVINCI_ASSIGN_OR_RETURN(Row row, sftdata::RowOfRequest(llm::ToJson(request)));
-    row.messages.push_back(sftdata::MessageOfReply(Says(Fenced(best.source)), 1));
+    row.messages.push_back(sftdata::MessageOfReply(Says(ReplyOf(best)), 1));
     row.origin.round_speedups = {SpeedupOf(best)};
     row.origin.best_round = 1;
     Keep(std::move(row), "policy", best, limits_.policy_tokens);
@@ -136,15 +152,19 @@ class Maker {
       progress.best_turn = 1;
       progress.best = other.evaluation.speedup;
     }
+    // As rollouts: a reply without code was not judged, and hears why.
+    const std::string reply = ReplyOf(other);
+    const llm::Extraction extraction = llm::ExtractCode(Says(reply), demo_.brief.class_name);
     DAVINCI_ASSIGN_OR_RETURN(
         const std::string feedback,
-        agent::RenderFeedback(prompts_, demo_.brief, other.evaluation, progress));
+        extraction.ok() ? agent::RenderFeedback(prompts_, demo_.brief, other.evaluation, progress)
+                        : agent::RenderNoCode(prompts_, demo_.brief, extraction, progress));
     agent::Conversation conversation = start;
-    conversation.turns.push_back({Fenced(other.source), feedback});
+    conversation.turns.push_back({reply, feedback});
     DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
                              agent::BuildPolicyRequest(conversation, kNoLimit));
     DAVINCI_ASSIGN_OR_RETURN(Row row, sftdata::RowOfRequest(llm::ToJson(request)));
-    row.messages.push_back(sftdata::MessageOfReply(Says(Fenced(best.source)), 1));
+    row.messages.push_back(sftdata::MessageOfReply(Says(ReplyOf(best)), 1));
     row.origin.round_speedups = {IsCorrect(other) ? SpeedupOf(other) : 0, SpeedupOf(best)};
     row.origin.best_round = 2;
     Keep(std::move(row), "repair", best, limits_.policy_tokens);
@@ -158,26 +178,16 @@ class Maker {
     if (shown.size() > agent::kNumCandidates) shown.resize(agent::kNumCandidates);
     for (const std::string& name : best.skills)
       if (std::find(shown.begin(), shown.end(), name) != shown.end()) helped.push_back(name);
+    OrderByGain(limits_.gains, &helped);
+    if (helped.size() > agent::kMaxSelectedSkills) helped.resize(agent::kMaxSelectedSkills);
     if (helped.empty()) {
       ++made_.left_out["selection: retrieval finds no skill that helps"];
       return Status::Ok();
     }
     DAVINCI_ASSIGN_OR_RETURN(const auto candidates, Skills(shown));
-    DAVINCI_ASSIGN_OR_RETURN(
-        const llm::Request request,
-        agent::BuildSelectionRequest(prompts_, demo_.brief, demo_.device, candidates));
-    nlohmann::ordered_json arguments = {{"think", ""},
-                                        {"selected_skills", nlohmann::ordered_json::array()}};
-    for (const std::string& name : helped)
-      arguments["selected_skills"].push_back(
-          {{"name", name}, {"reason", library_.at(name).description}});
-    DAVINCI_ASSIGN_OR_RETURN(Row prompt, sftdata::RowOfRequest(llm::ToJson(request)));
-    auto example = sftdata::SelectionExample(std::move(prompt),
-                                             Calls(llm::kSelectSkillsTool, JsonText(arguments)),
-                                             shown, agent::kMaxSelectedSkills);
-    if (!example.problem.empty()) return InvalidArgument(example.problem);
-    example.row.origin.skills = helped;
-    Keep(std::move(example.row), "selection", best, limits_.selection_tokens);
+    DAVINCI_ASSIGN_OR_RETURN(Row row,
+                             SelectionRow(prompts_, demo_.brief, demo_.device, candidates, helped));
+    Keep(std::move(row), "selection", best, limits_.selection_tokens);
     return Status::Ok();
   }
 
@@ -192,9 +202,14 @@ class Maker {
     }
     DAVINCI_ASSIGN_OR_RETURN(const auto injected, Skills(other.skills));
     const skill::Skill& skill = library_.at(added[0]);
+    // A library without the skill that is to be written.
+    std::vector<std::string> near = demo_.found;
+    std::erase(near, skill.name);
+    if (near.size() > agent::kNumCandidates) near.resize(agent::kNumCandidates);
+    DAVINCI_ASSIGN_OR_RETURN(const auto existing, Skills(near));
     DAVINCI_ASSIGN_OR_RETURN(
         const llm::Request request,
-        agent::BuildSummaryRequest(prompts_, demo_.brief, demo_.device, injected, {},
+        agent::BuildSummaryRequest(prompts_, demo_.brief, demo_.device, injected, existing,
                                    {1, other.source, other.evaluation},
                                    {2, best.source, best.evaluation}));
     const nlohmann::ordered_json arguments = {{"think", ""},
@@ -205,23 +220,12 @@ class Maker {
                                                  {"tags", skill.tags},
                                                  {"content", skill.content}}}}};
     DAVINCI_ASSIGN_OR_RETURN(Row prompt, sftdata::RowOfRequest(llm::ToJson(request)));
-    auto example = sftdata::SummaryExample(std::move(prompt),
-                                           Calls(llm::kUpdateSkillLibraryTool, JsonText(arguments)),
-                                           {0}, agent::kMaxNewSkills);
+    auto example = sftdata::SummaryExample(
+        std::move(prompt), ReplyWithCall(llm::kUpdateSkillLibraryTool, JsonText(arguments)), {0},
+        agent::kMaxNewSkills);
     if (!example.problem.empty()) return InvalidArgument(example.problem);
     Keep(std::move(example.row), "summary", best, limits_.policy_tokens);
     return Status::Ok();
-  }
-
-  static llm::Reply Says(std::string text) {
-    llm::Reply reply;
-    reply.text = std::move(text);
-    return reply;
-  }
-  static llm::Reply Calls(std::string_view tool, std::string arguments) {
-    llm::Reply reply;
-    reply.tool_calls.push_back({"", std::string(tool), std::move(arguments)});
-    return reply;
   }
 
   static constexpr size_t kNoLimit = 1 << 20;  // lengths are checked by Keep
@@ -235,6 +239,51 @@ class Maker {
 };
 
 }  // namespace
+
+int64_t PromptTokens(const Row& row, const RowLimits& limits) {
+  int64_t tokens = 0;
+  for (size_t i = 0; i + 1 < row.messages.size(); ++i)
+    tokens += limits.count_tokens(row.messages[i].content) + llm::kMessageOverheadTokens;
+  for (const auto& tool : row.tools)
+    tokens += limits.count_tokens(tool.name) + limits.count_tokens(tool.description) +
+              limits.count_tokens(JsonText(tool.parameters)) + llm::kMessageOverheadTokens;
+  return tokens;
+}
+
+void OrderByGain(const std::map<std::string, double>& gains, std::vector<std::string>* skills) {
+  const auto gain = [&](const std::string& name) {
+    const auto found = gains.find(name);
+    return found == gains.end() ? 0 : found->second;
+  };
+  std::stable_sort(skills->begin(), skills->end(), [&](const auto& a, const auto& b) {
+    return gain(a) != gain(b) ? gain(a) > gain(b) : a < b;
+  });
+}
+
+Result<Row> SelectionRow(const agent::PromptSet& prompts, const agent::TaskBrief& brief,
+                         const std::string& device, const std::vector<skill::Skill>& shown,
+                         const std::vector<std::string>& chosen) {
+  DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
+                           agent::BuildSelectionRequest(prompts, brief, device, shown));
+  nlohmann::ordered_json arguments = {{"think", ""},
+                                      {"selected_skills", nlohmann::ordered_json::array()}};
+  std::vector<std::string> names;
+  for (const skill::Skill& skill : shown) names.push_back(skill.name);
+  for (const std::string& name : chosen) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return InvalidArgument(fmt::format("{} is not shown", name));
+    arguments["selected_skills"].push_back(
+        {{"name", name},
+         {"reason", shown[static_cast<size_t>(found - names.begin())].description}});
+  }
+  DAVINCI_ASSIGN_OR_RETURN(Row prompt, sftdata::RowOfRequest(llm::ToJson(request)));
+  auto example = sftdata::SelectionExample(
+      std::move(prompt), ReplyWithCall(llm::kSelectSkillsTool, JsonText(arguments)), names,
+      agent::kMaxSelectedSkills);
+  if (!example.problem.empty()) return InvalidArgument(example.problem);
+  example.row.origin.skills = chosen;
+  return std::move(example.row);
+}
 
 Result<DemoRows> RowsOf(const agent::PromptSet& prompts, const Demonstration& demonstration,
                         const std::map<std::string, skill::Skill>& library,

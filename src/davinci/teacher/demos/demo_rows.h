@@ -4,10 +4,13 @@
 // | row       | prompt                                                       | reply             |
 // |-----------|--------------------------------------------------------------|-------------------|
 // | policy    | task and the skills of the best attempt                      | the best attempt  |
-// | repair    | the same, an earlier attempt that is wrong or slower, the    | the best attempt  |
-// |           | judge's feedback on it                                       |                   |
+// | repair    | the same, an earlier reply that is wrong, slower, or has no  | the best attempt  |
+// |           | code, and the feedback on it                                 |                   |
 // | selection | task, skills that retrieval finds                            | those that help   |
-// | summary   | two attempts with their measurements                         | the skill between |
+// | summary   | two attempts with their measurements, skills near the task   | the skill between |
+//
+// A row whose verdicts were found without a device says so (Origin::verdict). An attempt that the
+// judge could not decide about gives no row.
 //
 // Only significant measurements count. A best attempt that was timed and is not significantly
 // faster than PyTorch gives no row; selection and summary rows, and repairs of slow attempts, need
@@ -35,8 +38,10 @@ struct Attempt {
   std::string id;
   std::string source;
   std::vector<std::string> skills, rules;
-  std::string mutation;  // the mistake that was put into it (mutation.h), or ""
+  std::string mutation;  // the mistake that was put into it (mutation.h), "reply", or ""
   Evaluation evaluation;
+  std::string code = {};   // of the reply, where it is not the file `source` (delta replies)
+  std::string reply = {};  // a model's reply as it stands in a conversation; else `code` in a fence
 };
 
 struct Demonstration {
@@ -56,12 +61,25 @@ struct RowLimits {
   std::function<int64_t(std::string_view)> count_tokens = llm::EstimateTokens;
   size_t max_skills = 2;  // in a prompt of the policy
   double min_gain = 1.1;  // of the best attempt over the other, by the medians
+  // By skill, measured in the language; a selection names those of more gain first.
+  std::map<std::string, double> gains = {};
 };
 
 struct DemoRows {
   std::vector<sftdata::Row> rows;
   std::map<std::string, size_t> left_out;  // why no row was made
 };
+
+// Tokens of a row's messages but the last, and of its tools.
+int64_t PromptTokens(const sftdata::Row& row, const RowLimits& limits);
+
+// More gain first, then by name; what is not in `gains` has none.
+void OrderByGain(const std::map<std::string, double>& gains, std::vector<std::string>* skills);
+
+// A selection as rollouts ask it, with `chosen` of `shown` as the answer; none is an answer, too.
+Result<sftdata::Row> SelectionRow(const agent::PromptSet& prompts, const agent::TaskBrief& brief,
+                                  const std::string& device, const std::vector<skill::Skill>& shown,
+                                  const std::vector<std::string>& chosen);
 
 // `library` by name; skills that it lacks are an error.
 Result<DemoRows> RowsOf(const agent::PromptSet& prompts, const Demonstration& demonstration,

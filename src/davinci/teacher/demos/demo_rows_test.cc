@@ -21,6 +21,7 @@ const fs::path kProject = DAVINCI_SOURCE_DIR;
 // `spread`: of the interval's ends from the median, as a factor.
 Evaluation Judged(double speedup, double spread = 1.05) {
   Evaluation evaluation;
+  evaluation.outcome = Outcome::kOk;
   evaluation.correct = true;
   const double low = speedup / spread;
   const double high = speedup * spread;
@@ -109,6 +110,72 @@ TEST(DemoRows, SelectionShowsWhatRetrievalFindsInItsOrder) {
   Demonstration missed = Softmax();
   missed.found = {"reduce-columns-row-by-row"};
   EXPECT_EQ(Rows(missed).left_out.at("selection: retrieval finds no skill that helps"), 1u);
+}
+
+TEST(DemoRows, ShortRepliesStandInConversationsAndFilesInSummaries) {
+  Demonstration made = Softmax();
+  made.brief.reply = ReplyForm::kDelta;
+  made.brief.target = Target::kCuda;
+  made.brief.language = davinci::Language::kTriton;
+  made.attempts[0].code = "slow delta\n";
+  made.attempts[1].code = "class ModelNew(Model): fast delta\n";
+  for (const auto& row : Rows(made).rows) {
+    std::string text;
+    for (const auto& message : row.messages) text += message.content;
+    const bool summary = row.agent == rl::AgentKind::kSummary;
+    if (row.agent == rl::AgentKind::kSelection) continue;
+    EXPECT_EQ(text.find("fast delta") != std::string::npos, !summary) << text;
+    EXPECT_EQ(text.find("class ModelNew: pass  # fast") != std::string::npos, summary);
+  }
+}
+
+TEST(DemoRows, AReplyWithoutCodeHearsWhyAndAnUndecidedOneGivesNoRow) {
+  Demonstration made = Softmax();
+  made.attempts[0].reply = "I would write a kernel.";
+  made.attempts[0].mutation = "reply";
+  made.attempts[0].evaluation = {};
+  made.attempts[0].evaluation.outcome = Outcome::kParseError;
+  const auto rows = Rows(made);
+  EXPECT_THAT(Kinds(rows), ElementsAre("policy0", "repair1"));
+  const auto& turn = rows.rows[1].messages;
+  EXPECT_EQ(turn[2].content, "I would write a kernel.");
+  EXPECT_THAT(turn[3].content, HasSubstr("nothing could be judged"));
+  for (const auto& [outcome, correct] :
+       {std::pair<Outcome, std::optional<bool>>{Outcome::kCompileOnly, std::nullopt},
+        {Outcome::kJudgeError, std::nullopt}}) {
+    Demonstration undecided = Softmax();
+    undecided.attempts[0].mutation = "off_by_one";
+    undecided.attempts[0].evaluation = {};
+    undecided.attempts[0].evaluation.outcome = outcome;
+    undecided.attempts[0].evaluation.correct = correct;
+    EXPECT_EQ(Rows(undecided).left_out.at("repair: the judge did not decide"), 1u);
+  }
+}
+
+TEST(DemoRows, VerdictsWithoutADeviceAreNamedAsSuch) {
+  Demonstration made = Softmax();
+  for (auto& attempt : made.attempts) {
+    attempt.evaluation = {};
+    attempt.evaluation.outcome = Outcome::kCompileOnly;
+    attempt.evaluation.correct = true;
+  }
+  made.attempts[0].mutation = "wrong_axis";
+  made.attempts[0].evaluation.outcome = Outcome::kMismatch;
+  made.attempts[0].evaluation.correct = false;
+  made.attempts[0].evaluation.message = "7 of 9 values differ";
+  const auto rows = Rows(made);
+  EXPECT_THAT(Kinds(rows), ElementsAre("policy0", "repair1"));
+  for (const auto& row : rows.rows) EXPECT_EQ(row.origin.verdict, "compile_only");
+  EXPECT_THAT(rows.rows[1].messages[3].content, HasSubstr("7 of 9 values differ"));
+}
+
+// The library of such a rollout has no skill for what is to be written.
+TEST(DemoRows, SummaryShowsTheSkillsNearTheTaskButForItsAnswer) {
+  const auto rows = Rows(Softmax());
+  const std::string& asked = rows.rows[3].messages[1].content;
+  EXPECT_THAT(asked, HasSubstr("`reduce-columns-row-by-row`"));
+  EXPECT_THAT(asked, HasSubstr("`independent-partial-sums`"));
+  EXPECT_EQ(asked.find("`branch-free-exp`"), std::string::npos);
 }
 
 TEST(DemoRows, WithoutGainOnlyThePolicyLearns) {

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
+#include <algorithm>
+#include <regex>
 
+#include "davinci/base/hash.h"
 #include "davinci/synth/text.h"
 
 namespace davinci::teacher {
@@ -11,48 +13,103 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-// The first `from` that stands behind `after`.
-Text ReplacedOnce(std::string source, std::string_view from, std::string_view to,
-                  std::string_view after = "") {
-  const size_t begin = source.find(after);
-  const size_t at = begin == std::string::npos ? begin : source.find(from, begin);
-  if (at == std::string::npos) return std::nullopt;
-  return source.replace(at, from.size(), to);
+enum class Where { kKernels, kHost, kAll };
+enum class In { kTriton, kC, kAny };
+
+// A mistake of one line: what it is in the line, and what it becomes; "": the line is left out.
+struct LineMistake {
+  const char* mutation;
+  In in;
+  Where where;
+  const char* from;
+  const char* to;
+};
+
+constexpr LineMistake kLineMistakes[] = {
+    {"off_by_one", In::kTriton, Where::kKernels, R"(< ([A-Za-z_]\w*)($|\)))", "< $1 - 1$2"},
+    {"off_by_one", In::kC, Where::kKernels, R"(; (\w+) < (\w+); \+\+)", "; $1 < $2 - 1; ++"},
+    {"missing_mask", In::kTriton, Where::kKernels, R"(, mask=\w+(, other=0\.0)?)", ""},
+    {"missing_mask", In::kTriton, Where::kKernels, R"(\bld\(([^(),]+), \w+\))", "tl.load($1)"},
+    {"wrong_axis", In::kTriton, Where::kKernels, R"(axis=1\)\[:, None\])", "axis=0)[None, :]"},
+    {"wrong_axis", In::kAny, Where::kKernels, R"(\brow \* (\w+) \+ col\b)", "col * $1 + row"},
+    {"wrong_axis", In::kC, Where::kKernels, R"(\bi0 \* (\w+) \+ i1\b)", "i1 * $1 + i0"},
+    {"wrong_stride", In::kAny, Where::kKernels, R"(\b(row|i0|i1|i2) \* \w+ \+)", "$1 +"},
+    {"wrong_constant", In::kAny, Where::kKernels, R"(\b([1-9])\.(\d+))", "1$1.$2"},
+    {"wrong_constant", In::kAny, Where::kKernels, R"(\b0\.(\d*[1-9]))", "0.0$1"},
+    {"wrong_operator", In::kAny, Where::kKernels, R"(\b(v\d+) \+ )", "$1 - "},
+    {"wrong_operator", In::kTriton, Where::kKernels, R"(\btl\.maximum\()", "tl.minimum("},
+    {"missing_eps", In::kAny, Where::kKernels, R"( \+ 1e-\d+f?)", ""},
+    {"undefined_name", In::kTriton, Where::kKernels, R"(^ +v\d+ = .*$)", nullptr},
+    {"undefined_name", In::kC, Where::kKernels, R"(^ +const \w+ v\d+ = .*;$)", nullptr},
+    {"syntax", In::kTriton, Where::kAll, R"(\)$)", ""},
+    {"syntax", In::kC, Where::kKernels, R"(;$)", ""},
+    {"missing_argument", In::kTriton, Where::kHost,
+     R"((\b\w+\[.*\]\(.*), [\w.]+((, num_\w+=\d+)*\))$)", "$1$2"},
+    {"missing_argument", In::kTriton, Where::kHost, R"((^ +f\d+\(.*), [\w.]+(\))$)", "$1$2"},
+    {"missing_argument", In::kC, Where::kHost, R"((^ +\w+\(\w+, .*), [^,()]+(\))$)", "$1$2"},
+    {"swapped", In::kTriton, Where::kHost, R"((\]\(|^ +f\d+\()([\w.]+), ([\w.]+),)", "$1$3, $2,"},
+    {"swapped", In::kC, Where::kHost, R"((^ +\w+\()(\w+), (\w+),)", "$1$3, $2,"},
+    {"wrong_shape", In::kAny, Where::kHost, R"((empty|zeros)\(\(([^()]+), [^(),]+\))", "$1(($2,)"},
+    {"wrong_dtype", In::kAny, Where::kHost, R"(dtype=torch\.float32)", "dtype=torch.float16"},
+    {"wrong_dtype", In::kAny, Where::kHost, R"((empty\(\([^()]*\))\))", "$1, dtype=torch.float64)"},
+    {"wrong_dtype", In::kAny, Where::kHost, R"((empty_like\(\w+)\))", "$1, dtype=torch.float64)"},
+};
+
+bool IsIn(In in, Language language) {
+  return in == In::kAny || (in == In::kTriton) == (language == Language::kTriton);
 }
 
-// Kernels begin here; what stands before is the same in every candidate.
-std::string_view KernelsOf(Language language) {
-  return language == Language::kTriton ? "@triton.jit\ndef " : "extern \"C\"";
-}
+// Where kernels begin, and where the class or function that launches them does.
+struct Parts {
+  size_t kernels = std::string::npos, host = std::string::npos;
+};
 
-// for (int64_t col = 0; col < cols; ++col): the last such loop, which is over elements.
-Text StopEarly(std::string source) {
-  const size_t loop = source.rfind("; ++");
-  if (loop == std::string::npos || !synth::IsWordChar(source[loop - 1])) return std::nullopt;
-  return source.insert(loop, " - 1");
-}
-
-Text WithoutMask(std::string source) {
-  const size_t begin = source.find(", mask=");
-  if (begin == std::string::npos) return std::nullopt;
-  size_t end = begin + 7;
-  while (end < source.size() && synth::IsWordChar(source[end])) ++end;
-  const std::string_view other = ", other=0.0";
-  if (source.compare(end, other.size(), other) == 0) end += other.size();
-  return source.erase(begin, end - begin);
-}
-
-// " + 1e-05f": a number below 1e-3 in scientific notation.
-Text WithoutEpsilon(std::string source, std::string_view kernels) {
-  for (size_t at = source.find(kernels); at != std::string::npos; ++at) {
-    at = source.find(" + 1e-", at);
-    if (at == std::string::npos) return std::nullopt;
-    size_t end = at + 6;
-    while (end < source.size() && std::isdigit(static_cast<unsigned char>(source[end]))) ++end;
-    if (end < source.size() && source[end] == 'f') ++end;
-    return source.erase(at, end - at);
+Parts PartsOf(const std::string& source, Language language) {
+  Parts parts;
+  if (language != Language::kTriton) {
+    parts.kernels = source.find("extern \"C\"");
+  } else {
+    parts.kernels = std::min(source.find("@triton.jit\ndef "), source.find("@kernel\ndef "));
   }
-  return std::nullopt;
+  if (parts.kernels != std::string::npos) parts.host = source.rfind("\nclass ");
+  if (parts.host == std::string::npos || parts.host < parts.kernels) parts.host = source.size();
+  return parts;
+}
+
+// In one of the lines that have a place for it.
+Text WithLineMistake(const std::string& source, Language language, const std::string& mutation,
+                     const Parts& parts, uint64_t seed) {
+  struct Place {
+    size_t begin = 0, end = 0;  // of the line
+    std::string changed;
+    bool left_out = false;
+  };
+  std::vector<Place> places;
+  for (const LineMistake& mistake : kLineMistakes) {
+    if (mistake.mutation != mutation || !IsIn(mistake.in, language)) continue;
+    const std::regex from(mistake.from);
+    const size_t last = mistake.where == Where::kKernels ? parts.host : source.size();
+    for (size_t begin = mistake.where == Where::kHost ? parts.host : parts.kernels; begin < last;) {
+      const size_t end = std::min(source.find('\n', begin), source.size());
+      const std::string line = source.substr(begin, end - begin);
+      std::smatch found;
+      if (!line.starts_with("#") && !line.ends_with("\"\"\"") &&
+          std::regex_search(line, found, from)) {
+        const bool left_out = mistake.to == nullptr;
+        places.push_back({begin, end,
+                          left_out ? ""
+                                   : std::regex_replace(line, from, mistake.to,
+                                                        std::regex_constants::format_first_only),
+                          left_out});
+      }
+      begin = end + 1;
+    }
+  }
+  if (places.empty()) return std::nullopt;
+  const Place& place = places[HashBytes(mutation, seed) % places.size()];
+  std::string text = source;
+  return text.replace(place.begin, place.end - place.begin + (place.left_out ? 1 : 0),
+                      place.changed);
 }
 
 // acc1 += what; -> acc1 = static_cast<_Float16>(acc1 + what);
@@ -89,42 +146,33 @@ Text WithoutOpenMp(std::string source) {
   return any ? Text(source) : std::nullopt;
 }
 
-Text WrongAxis(const std::string& source) {
-  for (const auto& [from, to] :
-       {std::pair("[row * cols + col]", "[col * rows + row]"),
-        std::pair("[i0 * n1 + i1]", "[i1 * n0 + i0]"),
-        std::pair("i0 * n1 * n2 + i1 * n2 + i2", "i1 * n0 * n2 + i0 * n2 + i2")})
-    if (auto changed = ReplacedOnce(source, from, to, KernelsOf(Language::kCpp))) return changed;
-  return std::nullopt;
-}
-
 }  // namespace
 
 const std::vector<std::string>& Mutations() {
-  static const std::vector<std::string> mutations = {"off_by_one",  "missing_mask", "wrong_axis",
-                                                     "missing_eps", "low_sum",      "slow"};
+  static const std::vector<std::string> mutations = [] {
+    std::vector<std::string> names;
+    for (const LineMistake& mistake : kLineMistakes)
+      if (names.empty() || names.back() != mistake.mutation) names.emplace_back(mistake.mutation);
+    names.insert(names.end(), {"low_sum", "slow"});
+    return names;
+  }();
   return mutations;
 }
 
 std::optional<std::string> Mutated(const std::string& source, Language language,
-                                   const std::string& mutation) {
-  const bool cpp = language != Language::kTriton;  // or CUDA C++
-  if (language == Language::kCuda && (mutation == "low_sum" || mutation == "slow"))
-    return std::nullopt;
-  if (source.find(KernelsOf(language)) == std::string::npos) return std::nullopt;
-  if (mutation == "off_by_one") {
-    if (cpp) return StopEarly(source);
-    auto changed = ReplacedOnce(source, "in_col = col < cols\n", "in_col = col < cols - 1\n");
-    return changed ? changed : ReplacedOnce(source, "inside = i < n\n", "inside = i < n - 1\n");
+                                   const std::string& mutation, uint64_t seed) {
+  const Parts parts = PartsOf(source, language);
+  if (parts.kernels == std::string::npos) return std::nullopt;
+  if (mutation == "low_sum" || mutation == "slow") {
+    if (language == Language::kCuda) return std::nullopt;
+    const bool cpp = language == Language::kCpp;
+    if (mutation == "low_sum") return cpp ? SumInHalf(source) : TritonSumInHalf(source);
+    if (cpp) return WithoutOpenMp(source);
+    std::string text = source;
+    const size_t block = text.find("BLOCK=1024)");
+    return block == std::string::npos ? Text() : Text(text.replace(block, 11, "BLOCK=32)"));
   }
-  if (mutation == "missing_mask") return cpp ? std::nullopt : WithoutMask(source);
-  if (mutation == "wrong_axis")
-    return cpp ? WrongAxis(source) : ReplacedOnce(source, "axis=1)[:, None]", "axis=0)[None, :]");
-  if (mutation == "missing_eps") return WithoutEpsilon(source, KernelsOf(language));
-  if (mutation == "low_sum") return cpp ? SumInHalf(source) : TritonSumInHalf(source);
-  if (mutation == "slow")
-    return cpp ? WithoutOpenMp(source) : ReplacedOnce(source, "BLOCK=1024)", "BLOCK=32)");
-  return std::nullopt;
+  return WithLineMistake(source, language, mutation, parts, seed);
 }
 
 }  // namespace davinci::teacher

@@ -1,16 +1,26 @@
-// Mistakes that people and models make in kernels, put into a correct candidate: the judge's
-// feedback on the result and the correct candidate make a repair. Pure.
+// Mistakes that people and models make in kernels, put into a correct candidate or delta reply: the
+// judge's feedback on the result and the correct one make a repair. Pure.
 //
-// | mutation     | C++                                       | Triton |
-// |--------------|-------------------------------------------|-------------------------------------|
-// | off_by_one   | a loop stops one element early            | a mask excludes the last element |
-// | missing_mask | –                                         | a load or store has no mask | |
-// wrong_axis   | rows and columns of an offset change place | a reduction runs along axis 0       |
-// | missing_eps  | a small constant under a root is left out | the same | | low_sum      | a sum is
-// kept in half precision           | the same                            | | slow         | loops
-// without OpenMP                      | blocks of few elements              |
+// | mutation         | change                                                              |
+// |------------------|---------------------------------------------------------------------|
+// | off_by_one       | a bound excludes the last element                                   |
+// | missing_mask     | a load or store has no mask (Triton)                                |
+// | wrong_axis       | a reduction along the other axis; row and column change place       |
+// | wrong_stride     | an offset lacks a factor                                            |
+// | wrong_constant   | a number has another digit                                          |
+// | wrong_operator   | minus for plus, minimum for maximum                                 |
+// | missing_eps      | a small constant is left out                                        |
+// | undefined_name   | a line that defines a value is left out                             |
+// | syntax           | a bracket or semicolon is left out                                  |
+// | missing_argument | a launch has one argument less                                      |
+// | swapped          | the first two arguments of a launch change place                    |
+// | wrong_shape      | a result has a dimension less                                       |
+// | wrong_dtype      | a result has another element type                                   |
+// | low_sum          | a sum is kept in half precision                                     |
+// | slow             | loops without OpenMP; blocks of few elements                        |
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +30,8 @@
 namespace davinci::teacher {
 
 const std::vector<std::string>& Mutations();
-// The candidate with one such mistake; nothing where its text has no place for it.
+// The text with one such mistake, at a place that `seed` picks; nothing where it has no place.
 std::optional<std::string> Mutated(const std::string& source, Language language,
-                                   const std::string& mutation);
+                                   const std::string& mutation, uint64_t seed = 0);
 
 }  // namespace davinci::teacher

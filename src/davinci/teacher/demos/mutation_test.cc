@@ -22,19 +22,38 @@ const std::string kTriton =
     "    v = tl.load(x_ptr + i, mask=inside, other=0.0)\n"
     "    s = tl.sum(v, axis=1)[:, None]\n";
 
+const std::string kDelta =
+    "@kernel\ndef f1(x, y, o, C):\n"
+    "    row = rows(1)\n"
+    "    col = cols(1024)\n"
+    "    inside = col < C\n"
+    "    v1 = ld(x + row * C + col, inside)\n"
+    "    v2 = v1 * 2.0\n"
+    "    st(o + row * C + col, v2, inside)\n"
+    "\n\nclass ModelNew(Model):\n"
+    "    def forward(self, x):\n"
+    "        t1 = x.new_empty((A, B))\n"
+    "        f1[(A, 2)](x, self.weight, t1, B, num_warps=8)\n"
+    "        return t1\n";
+
+// At any of its places.
 std::string Of(const std::string& source, Language language, const char* mutation) {
-  return Mutated(source, language, mutation).value_or("none");
+  std::string all;
+  for (uint64_t seed = 0; seed < 30; ++seed)
+    all += Mutated(source, language, mutation, seed).value_or("none") + "\n";
+  return all;
 }
 
 TEST(Mutation, ChangesOnePlaceOfACppKernel) {
   EXPECT_NE(Of(kCpp, Language::kCpp, "off_by_one").find("col < cols - 1; ++col"),
             std::string::npos);
-  EXPECT_NE(Of(kCpp, Language::kCpp, "wrong_axis").find("x[col * rows + row]"), std::string::npos);
+  EXPECT_NE(Of(kCpp, Language::kCpp, "wrong_axis").find("x[col * cols + row]"), std::string::npos);
   EXPECT_NE(Of(kCpp, Language::kCpp, "missing_eps").find("std::sqrt(acc1);"), std::string::npos);
   EXPECT_NE(Of(kCpp, Language::kCpp, "low_sum")
                 .find("acc1 = static_cast<_Float16>(acc1 + x[row * cols + col]);"),
             std::string::npos);
   EXPECT_EQ(Of(kCpp, Language::kCpp, "slow").find("#pragma"), std::string::npos);
+  EXPECT_NE(Of(kCpp, Language::kCpp, "syntax").find("float acc1 = 0.0f\n"), std::string::npos);
 }
 
 TEST(Mutation, ChangesOnePlaceOfATritonKernel) {
@@ -45,6 +64,22 @@ TEST(Mutation, ChangesOnePlaceOfATritonKernel) {
             std::string::npos);
   EXPECT_NE(Of(kTriton, Language::kTriton, "low_sum").find("(v).to(tl.float16), axis=1"),
             std::string::npos);
+}
+
+TEST(Mutation, ChangesAShortReplyAsModelsDo) {
+  for (const auto& [mutation, text] : {std::pair{"off_by_one", "col < C - 1\n"},
+                                       {"missing_mask", "v1 = tl.load(x + row * C + col)\n"},
+                                       {"wrong_axis", "ld(x + col * C + row, inside)"},
+                                       {"wrong_stride", "st(o + row + col, v2, inside)"},
+                                       {"wrong_constant", "v1 * 12.0\n"},
+                                       {"undefined_name", "inside)\n    st(o"},
+                                       {"syntax", "rows(1\n"},
+                                       {"missing_argument", "t1, num_warps=8)\n"},
+                                       {"swapped", "(self.weight, x, t1,"},
+                                       {"wrong_shape", "new_empty((A,))\n"},
+                                       {"wrong_dtype", "(A, B), dtype=torch.float64)\n"}})
+    EXPECT_NE(Of(kDelta, Language::kTriton, mutation).find(text), std::string::npos)
+        << mutation << Of(kDelta, Language::kTriton, mutation);
 }
 
 TEST(Mutation, IsNothingWhereTheTextHasNoPlaceForIt) {

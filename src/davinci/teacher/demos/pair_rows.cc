@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "davinci/agent/policy_agent.h"
+#include "davinci/agent/selection_agent.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/rng.h"
 #include "davinci/config/task_config.h"
@@ -83,20 +84,60 @@ const std::string& PairMaker::Device(const std::string& id) const {
   return devices.empty() ? none : devices[HashBytes(id, 31) % devices.size()];
 }
 
-synth::PairText PairMaker::Text(const synth::SampledTask& task, const Candidate& candidate) const {
-  synth::PairText pair{task.text.source, DemoSidecar(task.text), candidate.source, task.text.entry};
+PairTask PairTaskOf(const synth::SampledTask& task) {
+  PairTask made;
+  made.id = task.id;
+  made.family = task.graph.pattern->family;
+  made.split = synth::SplitName(task.split);
+  made.graph = &task.graph;
+  made.text = &task.text;
+  made.source = task.text.source;
+  made.sidecar = DemoSidecar(task.text);
+  made.entry = task.text.entry;
+  return made;
+}
+
+synth::PairText PairMaker::Text(const PairTask& task, const Candidate& candidate) const {
+  synth::PairText pair{task.source, task.sidecar, candidate.source, task.entry};
   SplitMix64 rng(HashBytes(task.id, 29));
-  if (rng.Uniform() >= settings_.varied) return pair;
+  if (rng.Uniform() >= settings_.varied || !task.may_vary) return pair;
   return synth::Varied(corpus_, std::move(pair), rng.Next());
 }
 
-Result<PairRow> PairMaker::Make(const synth::SampledTask& sampled) const {
+Status PairMaker::AddSelection(const agent::TaskBrief& brief, const Candidate& candidate,
+                               const sftdata::Row& policy, PairRow* made) const {
+  SplitMix64 rng(HashBytes(brief.id, 37));
+  if (rng.Uniform() >= settings_.selections || !settings_.find) return Status::Ok();
+  DAVINCI_ASSIGN_OR_RETURN(const auto shown, settings_.find(brief.reference));
+  if (shown.empty()) return Status::Ok();
+  std::vector<std::string> chosen;
+  for (const skill::Skill& skill : shown)
+    if (candidate.skills.contains(skill.name)) chosen.push_back(skill.name);
+  OrderByGain(settings_.limits.gains, &chosen);
+  if (chosen.size() > agent::kMaxSelectedSkills) chosen.resize(agent::kMaxSelectedSkills);
+  DAVINCI_ASSIGN_OR_RETURN(sftdata::Row row,
+                           SelectionRow(prompts_, brief, Device(brief.id), shown, chosen));
+  if (PromptTokens(row, settings_.limits) > static_cast<int64_t>(settings_.limits.selection_tokens))
+    return Status::Ok();
+  row.enable_thinking = false;
+  const std::vector<std::string> skills = std::move(row.origin.skills);
+  row.origin = policy.origin;
+  row.origin.id = brief.id + ".selection";
+  row.origin.skills = skills;
+  made->selection = std::move(row);
+  return Status::Ok();
+}
+
+Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
+  if (deck_ == nullptr) return Make(PairTaskOf(task), nullptr);
+  const std::optional<RowCards> cards = CardsOfRow(*deck_, corpus_, task, settings_.cards);
+  return Make(PairTaskOf(cards ? cards->task : task), cards ? &*cards : nullptr);
+}
+
+Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) const {
   PairRow made;
-  std::optional<RowCards> cards;
-  if (deck_ != nullptr) cards = CardsOfRow(*deck_, corpus_, sampled, settings_.cards);
-  const synth::SampledTask& task = cards ? cards->task : sampled;
   auto candidate =
-      teacher_.Write(task.graph, task.text, settings_.language, cards ? cards->rules : rules_,
+      teacher_.Write(*task.graph, *task.text, settings_.language, cards ? cards->rules : rules_,
                      settings_.reply, cards ? cards->launch : LaunchSettings());
   if (!candidate.ok()) {
     made.left_out = candidate.status().message();
@@ -120,6 +161,7 @@ Result<PairRow> PairMaker::Make(const synth::SampledTask& sampled) const {
                                           PromptLanguage(settings_.language), settings_.reply);
   brief.id = task.id;
   brief.reference = text.task;
+  if (!task.defines.empty()) brief.class_name = task.defines;
   const auto skills = cards ? cards->cards : SkillsShown(task.id, *candidate);
   DAVINCI_ASSIGN_OR_RETURN(const agent::Conversation conversation,
                            agent::StartConversation(prompts_, brief, Device(task.id), skills));
@@ -140,13 +182,14 @@ Result<PairRow> PairMaker::Make(const synth::SampledTask& sampled) const {
   row.enable_thinking = false;
   row.origin.id = task.id + ".policy";
   row.origin.task = task.id;
-  row.origin.family = task.graph.pattern->family;
+  row.origin.family = task.family;
   row.origin.entry_point = brief.entry;
-  row.origin.split = synth::SplitName(task.split);
+  row.origin.split = task.split;
   const std::set<std::string> rules = candidate->rules.Names();
   row.origin.rules.assign(rules.begin(), rules.end());
   for (const skill::Skill& skill : skills) row.origin.skills.push_back(skill.name);
   row.origin.judged = false;
+  if (cards == nullptr) DAVINCI_RETURN_IF_ERROR(AddSelection(brief, *candidate, row, &made));
   made.row = std::move(row);
   return made;
 }

@@ -7,8 +7,12 @@
 // not to count on them:
 //   none | those of the answer | some of them | with others | others alone
 // A prompt shows operator cards instead where cards/row_cards.h says so.
+//
+// A share of the tasks also gives a row of the Selection agent: it is shown what retrieval finds,
+// as in rollouts (rollout/schemes.cc), and answers with the skills of the teacher's rules among it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,13 +34,29 @@ struct PairSettings {
   std::vector<std::string> devices;  // DescribeDevice()'s texts, of which a task gets one
   double with_skills = 0.15;         // share of prompts that show skills
   size_t reply_tokens = 1000;
-  RowLimits limits;     // of the prompt; at most max_skills are shown
-  double varied = 0.9;  // share of tasks that are written anew (synth/variation.h)
-  RowCardSettings cards;
+  RowLimits limits;       // of the prompt; at most max_skills are shown
+  double varied = 0.9;    // share of tasks that are written anew (synth/variation.h)
+  double selections = 0;  // share of tasks with a row of the Selection agent
+  // The skills that retrieval finds for a reference, best first. Threads call it at once.
+  std::function<Result<std::vector<skill::Skill>>(const std::string& reference)> find = {};
+  RowCardSettings cards = {};
 };
+
+// A task that gets a row, generated or a user's.
+struct PairTask {
+  std::string id, family, split;
+  const synth::Graph* graph = nullptr;
+  const synth::RenderedTask* text = nullptr;  // what the candidate is made of
+  std::string source, sidecar;                // what the model is shown
+  std::string entry;                          // class or function of the reference
+  std::string defines;                        // what the candidate defines; "": by the sidecar
+  bool may_vary = true;
+};
+PairTask PairTaskOf(const synth::SampledTask& task);
 
 struct PairRow {
   std::optional<sftdata::Row> row;
+  std::optional<sftdata::Row> selection;
   std::string left_out;  // why there is none
 };
 
@@ -47,11 +67,16 @@ class PairMaker {
             const std::map<std::string, skill::Skill>& library, const synth::Corpus& corpus,
             PairSettings settings, const CardDeck* deck = nullptr);
   // An error is one of settings or prompts, which other tasks would meet, too.
+  Result<PairRow> Make(const PairTask& task) const { return Make(task, nullptr); }
   Result<PairRow> Make(const synth::SampledTask& task) const;
   // Task, sidecar and answer of the row.
-  synth::PairText Text(const synth::SampledTask& task, const Candidate& candidate) const;
+  synth::PairText Text(const PairTask& task, const Candidate& candidate) const;
 
  private:
+  // `cards`: what the prompt shows in the place of skills; null: skills.
+  Result<PairRow> Make(const PairTask& task, const RowCards* cards) const;
+  Status AddSelection(const agent::TaskBrief& brief, const Candidate& candidate,
+                      const sftdata::Row& policy, PairRow* made) const;
   const std::string& Device(const std::string& id) const;
   std::vector<skill::Skill> SkillsShown(const std::string& id, const Candidate& candidate) const;
 

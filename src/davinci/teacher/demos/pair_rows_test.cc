@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "davinci/agent/policy_agent.h"
+#include "davinci/agent/selection_agent.h"
 #include "davinci/config/task_config.h"
 #include "davinci/skill/formats.h"
 #include "davinci/skill/library.h"
@@ -94,7 +95,7 @@ TEST(PairRows, PromptsAreThoseThatRolloutsSend) {
       ++made;
       const auto candidate = TheWorld().teacher.Write(task.graph, task.text, language,
                                                       RuleSet::Of(Level::kBest, language), reply);
-      const synth::PairText text = maker.Text(task, *candidate);
+      const synth::PairText text = maker.Text(PairTaskOf(task), *candidate);
       const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();
       const llm::Request asked = Sent(text, language, reply, {});
       ASSERT_EQ(row.row->messages.size(), 3u);
@@ -138,7 +139,7 @@ TEST(PairRows, CardsAreShownAsRolloutsShowThemFromTheirLibrary) {
                                 shown->rules, ReplyForm::kDelta, shown->launch)
                          .value();
     candidate.source = shown->Answer(candidate.source);
-    const synth::PairText text = maker.Text(shown->task, candidate);
+    const synth::PairText text = maker.Text(PairTaskOf(shown->task), candidate);
     const auto library = skill::Library::OpenInMemory({}).value();
     std::vector<skill::Record> records(shown->cards.size());
     for (size_t i = 0; i < records.size(); ++i) records[i].skill = shown->cards[i];
@@ -182,6 +183,70 @@ TEST(PairRows, SkillsOfPromptsAreOftenNotThoseOfTheAnswer) {
     EXPECT_EQ(row.row->origin.judged, false);
   }
   for (const size_t count : {none, all, some, more, wrong}) EXPECT_GT(count, 4u);
+}
+
+TEST(PairRows, SelectionIsAskedWithWhatRetrievalFindsAndNamesTheRulesSkills) {
+  PairSettings settings;
+  settings.selections = 1;
+  settings.with_skills = 0;
+  settings.reply_tokens = 100000;
+  settings.limits.selection_tokens = 100000;
+  std::vector<skill::Skill> all;
+  for (const auto& [name, skill] : TheWorld().library) all.push_back(skill);
+  // Ten that differ from task to task.
+  const auto found = [&](const std::string& reference) {
+    std::vector<skill::Skill> skills;
+    for (size_t i = 0; i < all.size(); ++i)
+      if ((reference.size() + i) % 7 == 0) skills.push_back(all[i]);
+    return skills;
+  };
+  settings.find = [&](const std::string& reference) -> Result<std::vector<skill::Skill>> {
+    return found(reference);
+  };
+  for (size_t i = 0; i < all.size(); ++i)
+    if (i % 2 == 0) settings.limits.gains[all[i].name] = 1.0 + static_cast<double>(i % 5);
+  const PairMaker maker = Maker(settings);
+  size_t none = 0, some = 0;
+  for (const auto& task : Sampled(150)) {
+    const auto made = maker.Make(task).value();
+    if (!made.row) continue;
+    ASSERT_TRUE(made.selection.has_value());
+    const sftdata::Row& row = *made.selection;
+    const auto candidate =
+        TheWorld().teacher.Write(task.graph, task.text, Language::kTriton,
+                                 RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta);
+    const synth::PairText text = maker.Text(PairTaskOf(task), *candidate);
+    const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();
+    agent::TaskBrief brief = agent::BriefOf(config, config.CandidateEntry(), Target::kCuda,
+                                            davinci::Language::kTriton, ReplyForm::kDelta);
+    brief.reference = text.task;
+    const auto shown = found(text.task);
+    const auto asked = agent::BuildSelectionRequest(TheWorld().prompts, brief, "", shown).value();
+    for (size_t i = 0; i < 2; ++i) EXPECT_EQ(row.messages[i].content, asked.messages[i].content);
+    EXPECT_EQ(row.tools[0].name, asked.tools[0].name);
+    // The answer: skills of the rules that are shown, of more gain first.
+    double before = 100;
+    size_t fitting = 0;
+    for (const auto& skill : shown) fitting += candidate->skills.contains(skill.name);
+    EXPECT_EQ(row.origin.skills.size(), std::min<size_t>(fitting, 3));
+    for (const std::string& name : row.origin.skills) {
+      EXPECT_TRUE(candidate->skills.contains(name));
+      const auto gain = settings.limits.gains.find(name);
+      const double now = gain == settings.limits.gains.end() ? 0 : gain->second;
+      EXPECT_LE(now, before);
+      before = now;
+    }
+    llm::Reply reply;
+    reply.tool_calls = {
+        {"", row.messages.back().tool_calls[0].name, row.messages.back().tool_calls[0].arguments}};
+    const auto reading = agent::ReadSelection(reply, shown);
+    EXPECT_FALSE(reading.error.has_value());
+    EXPECT_EQ(reading.scheme.skills, row.origin.skills);
+    EXPECT_EQ(row.origin.judged, false);
+    (row.origin.skills.empty() ? none : some) += 1;
+  }
+  EXPECT_GT(none, 5u);
+  EXPECT_GT(some, 5u);
 }
 
 TEST(PairRows, DeltaHoldsKernelsAndForwardAlone) {
