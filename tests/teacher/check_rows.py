@@ -3,7 +3,7 @@ keeps.
 
     check_rows.py DAVINCI FOLDER [--demos DIR] [--report FILE]
 
-The judge says what is right, wrong and faster: C++ on this machine's CPU, short replies in Triton as far as that goes without a GPU. Lengths are
+The judge says what is right, wrong and faster: C++ on this machine's CPU, Triton as far as that goes without a GPU. Lengths are
 those in ids of a byte-level BPE of 8,000 tokens that is trained on the rows, messages and tool schemas alike.
 With --demos the rows are those of a folder that `davinci synth demos --judge` judged.
 """
@@ -111,7 +111,7 @@ def main():
         statuses = {row.get("evaluation", row)["status"] for row in lines(timed / "results.jsonl")}
         assert len(statuses - {"ok", "judge_error"}) >= 2, statuses
         demos = options.folder / "demos"
-        judged(options, "triton", demos, 8, "--level", "best", "--reply", "delta", "--mutated=3")
+        judged(options, "triton", demos, 8, "--level", "best", "--mutated=3", "--without", "replay_graph", "direct_launch")
     options.folder.mkdir(parents=True, exist_ok=True)
     made = options.folder / "rows.jsonl"
     said = run(options.davinci, "synth", "rows", demos, "--out", made)
