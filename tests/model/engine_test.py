@@ -197,7 +197,7 @@ def peak_is_weights_and_cache(program, dtype):
             probe.close()
     (base, small), (peak, large) = peaks
     ratio = (peak - base + small) / large
-    assert ratio <= 1.2, (peaks, ratio)
+    assert ratio <= 1.3, (peaks, ratio)  # a second copy of the weights is 1.5 and more; arenas of threads differ by load
     return f"peak memory {ratio:.2f} times weights and cache ({dtype}, {large / 1e6:.0f} MB)"
 
 
