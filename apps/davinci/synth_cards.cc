@@ -35,7 +35,7 @@ struct CardArguments {
   int jobs = 0;
 };
 
-// What a card's proof is about.
+// The digest of the task and the reply that a card's proof is about.
 std::string ProofDigest(const std::string& task, const std::string& reply) {
   return Sha256().Field(task).Field(reply).FinishHex();
 }

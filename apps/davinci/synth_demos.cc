@@ -426,7 +426,7 @@ class DemoWriter {
           ++refused_[fmt::format("{}: {}", name, candidate.status().message())];
           continue;
         }
-        // What repairs and summaries compare with stands before the last level's candidate.
+        // Repairs and summaries compare with candidates that stand before the last level's.
         if (level_name == arguments_.levels.back()) {
           DAVINCI_RETURN_IF_ERROR(AddAnswers(task, language, *candidate, &row, jobs));
           DAVINCI_RETURN_IF_ERROR(AddMutated(task, language, *candidate, &row, jobs));
@@ -523,7 +523,7 @@ class DemoWriter {
     return Status::Ok();
   }
 
-  // What a model replied. A reply without code is not judged.
+  // A model's replies become attempts. A reply without code is not judged.
   Status AddAnswers(const DemoTask& task, DemoLanguage language, const teacher::Candidate& like,
                     json* row, std::string* jobs) {
     const auto found = answers_.find(task.id);

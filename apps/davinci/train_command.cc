@@ -112,7 +112,7 @@ Status CheckOverlap(const orchestrator::TrainRecipe& recipe, const std::vector<T
   return Status::Ok();
 }
 
-// What rank 0 samples and judges with.
+// The parts that rank 0 samples and judges with.
 struct Place {
   std::optional<Workplace> workplace;
   std::vector<std::string> devices;  // the model is sampled on
@@ -178,7 +178,7 @@ Status OpenRank0(const TrainArguments& arguments, const GlobalOptions& global,
   return Status::Ok();
 }
 
-// Of every rank.
+// Every rank runs this; rank 0 samples and judges for all.
 Status Train(const TrainArguments& arguments, orchestrator::TrainRequest request,
              const GlobalOptions& global) {
   const orchestrator::TrainRanks ranks(request.ranks);

@@ -73,7 +73,7 @@ def main():
                 file.write(source)
             done = subprocess.run([davinci, "bench", "--tasks", task, "--generations", kernels, "-t", "cpu", "--json", "--protocol", "davinci",
                                    "--run", run, "--set", "judge.turn_protocol=screening", "--set", "judge.final_protocol=screening",
-                                   "--set", "judge.threads=1"], capture_output=True, text=True, timeout=300)
+                                   "--set", "judge.threads=1"], capture_output=True, text=True)
             assert done.returncode == 0, (done.stdout[-1500:], done.stderr[-1500:])
             metrics = json.loads(done.stdout)["sections"][0]["metrics"]
             with open(os.path.join(run, "steps/00000001.jsonl")) as file:

@@ -154,7 +154,7 @@ def main():
         again = run("held", "cuda-agent.toml", *sets, f'train.held_out=["{held}"]')
         assert again == log
         done = subprocess.run([davinci, "report", os.path.join(folder, "held@last"), "--against", os.path.join(folder, "held@0"), "--json"],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         compared = json.loads(done.stdout)["comparisons"]["all tasks"]
         assert compared["common_tasks"] == 1, compared
@@ -162,7 +162,7 @@ def main():
             name, reading = metric.split("/")
             before, after = (found[step][reading][name]["files"] for step in (0, 3))
             assert compared["metrics"][metric]["difference"] == after - before, (metric, compared, found)
-        done = subprocess.run([davinci, "report", os.path.join(folder, "held@1")], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([davinci, "report", os.path.join(folder, "held@1")], capture_output=True, text=True)
         assert done.returncode == 2 and "0, 2, 3" in done.stderr, done.stderr
         assert sorted(os.listdir(os.path.join(folder, "held/checkpoints"))) == sorted({f"step-{best['step']:08}", "step-00000003"})
         assert "train.held_out" in run("both", "cuda-agent.toml", *sets, f'train.held_out=["{task}"]', code=1)

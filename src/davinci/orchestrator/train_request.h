@@ -27,7 +27,7 @@ struct TrainRequest {
   comm::RankGroup* ranks = nullptr;  // nullptr: one process
 };
 
-// What rank 0 samples and judges with; other ranks leave it empty. Not owned.
+// The parts that rank 0 samples and judges with; other ranks leave it empty. Nothing is owned.
 struct TrainParts {
   // Opens the model in a checkpoint's folder for sampling; `adapter` is a PEFT folder or empty.
   std::function<Result<std::unique_ptr<llm::Backbone>>(const std::filesystem::path& model,

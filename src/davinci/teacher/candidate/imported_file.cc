@@ -11,7 +11,7 @@
 namespace davinci::teacher {
 namespace {
 
-// "F." may be somebody else's name in the user's file.
+// The user's file may give the name "F" to something else.
 std::string WithFullNames(const std::string& line) {
   std::string text;
   for (size_t i = 0; i < line.size(); ++i) {

@@ -116,7 +116,7 @@ TEST(Cards, AreFoundByTheOperatorsNames) {
   EXPECT_GE(right * 100, all * 95);
 }
 
-// Without the card nobody could write the answer: its numbers are on the card, and the task calls
+// The answer cannot be written without the card: its numbers are on the card, and the task calls
 // the operator by a name that exists nowhere else.
 TEST(RowCards, AnswerFollowsTheCard) {
   const CardWorld& world = TheCardWorld();
