@@ -89,7 +89,7 @@ struct CheckpointName {
   int64_t step = 0;
 };
 
-// Nothing where `text` is no such name.
+// The result is empty where `text` is no such name.
 Result<std::optional<CheckpointName>> ParseCheckpoint(const std::string& text) {
   const size_t at = text.rfind('@');
   std::error_code error;
@@ -118,7 +118,7 @@ Status MakeCheckpointReport(const ReportArguments& arguments, const CheckpointNa
     return InvalidArgument("--protocol and --html are for runs of optimize and bench");
   DAVINCI_ASSIGN_OR_RETURN(const auto log, orchestrator::ReadEvaluation(own.run, own.step));
   const score::ScoreReport report = orchestrator::ScoreOf(log);
-  // By split, all tasks first.
+  // Comparisons are sorted by split; that of all tasks is first.
   std::vector<std::pair<std::string, score::RunComparison>> comparisons;
   if (!arguments.against.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const auto other, ParseCheckpoint(arguments.against));

@@ -53,7 +53,7 @@ struct RunFlags {
   std::vector<davinci::Target> further_targets;  // of tasks, besides the recipe's
 };
 
-// What prompts say of the device of a target.
+// The text that prompts have about the device of a target.
 agent::DeviceFacts FactsOf(davinci::Target target, int num_cores);
 
 // For RunFlags::backbone where no model may be asked: every call fails with `why`.

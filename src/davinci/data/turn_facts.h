@@ -1,5 +1,5 @@
-// What several modules read off a turn's verdict: whether it was accepted, coverage, whether the
-// kernel is the candidate's own, and the published rewards. One definition each. Pure.
+// Several modules read these facts off a turn's verdict: whether it was accepted, coverage, whether
+// the kernel is the candidate's own, and the published rewards. Each has one definition. Pure.
 #pragma once
 
 #include <optional>

@@ -97,7 +97,7 @@ ByteGrammar::Node ByteGrammar::Characters(Node next, bool filled, uint32_t limit
   hex(hex3, hex2);
   hex(hex2, hex1);
   hex(hex1, plain);
-  // What every place in the text takes, whatever of a forbidden text was read before.
+  // Every place in the text takes these, whatever part of a forbidden text was read before.
   const Node any = Add(within);
   Connect(any, 0x20, 0x7f, {plain});
   Connect(any, '\\', '\\', {escape});

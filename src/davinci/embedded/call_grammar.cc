@@ -21,7 +21,7 @@ const std::vector<std::string>& Marks() {
   return marks;
 }
 
-// As JSON, without the opening quote.
+// The rest of a JSON text behind its opening quote.
 std::string Rest(const std::string& text) { return JsonText(Json(text)).substr(1); }
 
 class Builder {

@@ -1,8 +1,8 @@
 // The replies that call one tool with arguments of its schema. Pure.
 //
-// Of a schema these are read: objects (their required members, in that order), arrays (minItems,
-// maxItems), texts (enum, maxLength). Objects of a list differ in their first member that has an
-// enum, and their texts are not empty. A list without maxItems has at most kMostItems.
+// These parts of a schema are read: objects (their required members, in that order), arrays
+// (minItems, maxItems), texts (enum, maxLength). Objects of a list differ in their first member
+// that has an enum, and their texts are not empty. A list without maxItems has at most kMostItems.
 #pragma once
 
 #include <nlohmann/json.hpp>

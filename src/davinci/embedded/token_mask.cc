@@ -6,7 +6,7 @@
 namespace davinci::embedded {
 namespace {
 
-// Of texts that end a reply; longer tokens are rare in them.
+// Longest token that is counted in texts that end a reply; longer ones are rare there.
 constexpr size_t kLongestCounted = 16;
 constexpr int64_t kAnyNumber = std::numeric_limits<int64_t>::max();
 

@@ -36,7 +36,7 @@ CallForm FormFor(std::string_view tool) {
   return form;
 }
 
-// What a model that has learned nothing draws: random logits, at most `budget` tokens.
+// A model that has learned nothing draws these: random logits, at most `budget` tokens.
 llm::Reply Drawn(TokenMask* mask, uint64_t seed, int budget, double temperature = 1) {
   const Nano& nano = TheNano();
   SplitMix64 rng(seed);

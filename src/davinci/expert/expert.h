@@ -69,7 +69,7 @@ class Expert {
 
  private:
   explicit Expert(teacher::Teacher teacher) : teacher_(std::move(teacher)) {}
-  // With kernels for each shape.
+  // The candidate has kernels for each shape.
   Result<teacher::Candidate> Write(const ExpertTask& task, teacher::Language language,
                                    const teacher::RuleSet& rules,
                                    const teacher::LaunchSettings& launch) const;

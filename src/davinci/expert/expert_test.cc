@@ -284,7 +284,7 @@ TEST(Expert, FunctionsOfSeveralShapesCallOneAnother) {
   EXPECT_LT(source.find("def scaled_new_shape1("), source.find("def scaled_new(")) << source;
 }
 
-// What one shape keeps with the module (constants, its graph) is no other's.
+// Each shape keeps its own constants and its own graph with the module.
 TEST(Expert, ShapesKeepTheirOwnGraphs) {
   const auto expert = Expert::Load(kSynth);
   ASSERT_TRUE(expert.ok());

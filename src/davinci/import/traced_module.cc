@@ -206,7 +206,8 @@ Result<TracedModule> ParseTracedModule(const json& document) {
         (axes.size() != input.order.size() ||
          axes.size() != module.values[static_cast<size_t>(input.id)].shape.size() ||
          *axes.rbegin() + 1 != static_cast<int>(axes.size())))
-      return Internal("the traced module: \"order\" of an input does not name each of its axes once");
+      return Internal(
+          "the traced module: \"order\" of an input does not name each of its axes once");
   }
   DAVINCI_RETURN_IF_ERROR(
       ReadNames(reader.List("weights"), count, true, &defined, &module.weights));

@@ -218,11 +218,11 @@ bool Examination::SharesProcess() const {
 
 void Examination::LetGoOfCandidate(Evaluation* evaluation) {
   if (!candidate_.runner || !loaded_) return;
-  // What is freed is overwritten on the device, while nothing is timed there.
+  // The runner overwrites what it frees on the device, while nothing is timed there.
   if (job_.target == Target::kCuda && !ShareDevice().ok()) return;
   json& process = evaluation->provenance["process"];
   process["served"] = served_;
-  // Who lives and has said nothing wrong may serve the next one.
+  // A runner that lives and has said nothing wrong may serve the next candidate.
   const bool clean = !candidate_.runner->process().WaitForDeath() &&
                      candidate_.runner->Forget(kForgetTimeoutSeconds) &&
                      candidate_.runner->process().OtherProcesses().empty();

@@ -47,7 +47,7 @@ struct Job : EvaluationRequest {
   int compile_only_arch =
       90;  // compute capability that kernels are compiled for then, major * 10 + minor
   int compile_only_try = 0;  // 0: at the task's own size where it fits, then at ever smaller ones
-  // Not in a process that serves others (shared_process.h).
+  // True keeps the candidate out of processes that serve others (shared_process.h).
   bool alone = false;
   // Whose sizes the reference is traced at: a device's on a machine without one, too.
   std::optional<Target> sizes_of = std::nullopt;

@@ -120,7 +120,7 @@ void Examination::CollectHotTimes() {
 // Reported by the runner about itself: good for labels, never for a verdict.
 void Examination::CollectProfile() {
   if (candidate_.built_variant != 0 || last_args_.empty()) return;
-  // What records a process's launches slows them for ever after, and others are timed in it.
+  // A profiler slows a process's launches for ever after, and others are timed in it.
   if (protocol_.staged && job_.target == Target::kCuda) return;
   const auto request = [&](Side side) {
     return json{{"op", "profile"},

@@ -111,7 +111,7 @@ bool IsPlain(std::string_view word) {
     if (before == "cuda" && !Holds(kOfCuda, part)) return false;
     if (before == "torch" && Holds(kFarOfTorch, part)) return false;
   }
-  // What stands before the quote of a formatted literal, in which there may be code.
+  // The letters before the quote of a formatted literal, which may hold code.
   return word.size() > 2 || word.find_first_of("fFtT") == std::string_view::npos ||
          word.find_first_not_of("fFtTrR") != std::string_view::npos;
 }
@@ -143,7 +143,7 @@ bool ImportsWhatIsKnown(std::string_view line) {
   });
 }
 
-// Where the first sign that assigns stands in a line.
+// Position of the first sign that assigns in a line.
 size_t FirstAssignment(std::string_view line) {
   for (size_t at = 0; (at = line.find('=', at)) != std::string_view::npos; ++at) {
     if (line.substr(at).starts_with("==")) {

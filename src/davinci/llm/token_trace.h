@@ -48,7 +48,7 @@ struct TracePrefix {
   bool operator==(const TracePrefix&) const = default;
 };
 
-// As bytes: "DVTT1\n" (bounded: "DVTT2\n"), digests, update, prefix, then ids and
+// The bytes are: "DVTT1\n" (bounded: "DVTT2\n"), digests, update, prefix, then ids and
 // log-probabilities, little endian, 4 bytes each. The prefix's tokens are left out: they are stored
 // with the trace it names. InvalidArgument when there are fewer, or when the number of logprobs is
 // neither 0 nor that of the output tokens.

@@ -27,7 +27,7 @@ struct DrawScratch {
 Step Draw(std::span<const float> logits, const Sampling& sampling, float noise,
           int num_alternatives, DrawScratch* scratch, std::span<const uint64_t> allowed = {});
 
-// Whether `allowed` has the token.
+// True where `allowed` has the token.
 inline bool IsAllowed(std::span<const uint64_t> allowed, size_t token) {
   return token / 64 < allowed.size() && (allowed[token / 64] >> (token % 64) & 1) != 0;
 }

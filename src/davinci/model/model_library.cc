@@ -28,7 +28,7 @@ std::string Trimmed(std::string text) {
 
 // The library of a wheel (beside it stands the version of LibTorch that it was built with) uses the
 // LibTorch of the Python environment: $DAVINCI_TORCH_LIB, else the torch package next to this one.
-// What is loaded here is found by name when the library is loaded.
+// The functions below are found by name when the library is loaded.
 Status LoadLibTorch(const fs::path& library) {
   const auto wanted = ReadFile(fs::path(library).replace_extension(".torch"));
   if (!wanted.ok()) return Status::Ok();  // a build's own, which names its LibTorch

@@ -37,7 +37,7 @@ rollout::StepSettings FixedSettings(const TrainRecipe& recipe) {
   return settings;
 }
 
-// What scoring reads of a verdict.
+// The part of a verdict that scoring reads.
 Evaluation Bare(const Evaluation& evaluation) {
   Evaluation bare;
   bare.outcome = evaluation.outcome;

@@ -28,7 +28,7 @@ namespace davinci::orchestrator {
 // Rollouts by split.
 using HeldOutLog = std::map<std::string, std::vector<Trajectory>>;
 
-// Whether the checkpoint of `step` is due: the first, every `eval_every`-th, and the last.
+// True where the checkpoint of `step` is due: the first, every `eval_every`-th, and the last.
 bool EvaluationDue(const TrainRecipe& recipe, int step);
 
 // Settings of the greedy rollout of each task, and of the samples: those of training with fixed

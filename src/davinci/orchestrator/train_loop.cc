@@ -40,13 +40,13 @@ class Training {
   Result<TrainOutcome> Run();
 
  private:
-  // Of rank 0.
+  // Rank 0 alone calls this.
   Status OpenSampling();
   Status OpenLearner();
   Status Step(int step);
   Status Learn(int step, TrainSampling::Step* sampled, PolicyUpdate* policy);
   Status Save(int step);
-  // Of rank 0: figures that follow from the update, and the log.
+  // Rank 0 alone calls this: it derives figures from the update and writes the log.
   Status Conclude(TrainSampling::Step* sampled, const PolicyUpdate& policy, double seconds);
   Status Keep(const TrainSampling::Evaluated& evaluated);
   Status EvaluateRest();

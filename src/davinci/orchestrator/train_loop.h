@@ -10,7 +10,7 @@
 //
 // All ranks run this one program; what rank 0 does alone is TrainRanks::Lead (train_ranks.h).
 //
-// What is recorded is not done again: killed anywhere, the same call continues after the newest
+// Recorded work is not done again: killed anywhere, the same call continues after the newest
 // checkpoint, and given the recorded units of a step its update and checkpoint have the same bits
 // (deterministic mode, same machine and threads).
 #pragma once

@@ -66,7 +66,7 @@ Result<TrainingBatch> Unpack(const std::string& text) {
   return batch;
 }
 
-// What rank 0 has, in pieces of bounded size.
+// Bytes of rank 0, which go to the others in pieces of bounded size.
 Result<std::string> FromRank0(comm::RankGroup* ranks, std::string text) {
   if (ranks == nullptr) return text;
   const bool leads = Leads(ranks);

@@ -1,4 +1,4 @@
-// What `davinci train` is asked to do, and what it works with.
+// TrainRequest: the arguments of a training run, and the parts that it works with.
 #pragma once
 
 #include <filesystem>

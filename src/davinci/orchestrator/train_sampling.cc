@@ -234,7 +234,7 @@ Result<TrainSampling::Step> TrainSampling::Prepare(int step, int newest,
   line = {{"step", step}, {"began_unix_s", NowUnixSeconds()}};
   prepared.policy = newest;
   DAVINCI_ASSIGN_OR_RETURN(auto inputs, TasksOf(next_segment_, &prepared.policy));
-  // What was recorded may have been sampled by weights that this process still has to train.
+  // Recorded replies may come from weights that this process still has to train.
   if (!await(prepared.policy)) return Cancelled("the steps before this one have failed");
   if (const auto due = DueBefore(step)) {
     DAVINCI_ASSIGN_OR_RETURN(prepared.evaluated, Evaluate(*due));

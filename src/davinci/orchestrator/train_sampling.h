@@ -34,7 +34,7 @@ class TrainSampling {
     bool known = false;  // written by an earlier process
     double seconds = 0;
   };
-  // What a step trains, and what of it goes into the log line.
+  // The sequences that a step trains, and the figures of its log line.
   struct Step {
     TrainingBatch batch;
     int batches = 0;  // of tasks, that were rolled out
@@ -85,7 +85,7 @@ class TrainSampling {
   Result<std::vector<rollout::TaskInput>> TasksOf(int batch, int* policy);
   // The checkpoint of step `policy`, for sampling.
   Result<std::unique_ptr<llm::Backbone>> OpenSampler(int policy);
-  // As units of `segment`.
+  // The rollouts are recorded as units of `segment`.
   Result<std::vector<rollout::TaskOutcome>> RollOut(int step, int segment, int policy,
                                                     llm::Backbone* model,
                                                     const std::vector<rollout::TaskInput>& inputs,

@@ -35,8 +35,8 @@ struct TrainTask {
   std::string split;  // name of the set: of a folder or a table; "files" of single files
 };
 
-// Of all sets, in order. As LoadTasks (task_inputs.h) within a kind; two kinds may have the same
-// files.
+// Tasks of all sets, in order, read as by LoadTasks (task_inputs.h) within a kind; two kinds may
+// have the same files.
 Result<std::vector<TrainTask>> LoadTrainTasks(const std::vector<std::string>& sets,
                                               const rollout::StepSettings& settings);
 

@@ -159,7 +159,7 @@ class Builder {
     return scored;
   }
 
-  // Nothing where the judge failed. `penalty` <= 0.
+  // The result is empty where the judge failed. `penalty` <= 0.
   std::optional<double> RewardOfTurn(const Turn& turn, double penalty) {
     const Evaluation& evaluation = turn.evaluation;
     const bool judged = evaluation.outcome != Outcome::kJudgeError;

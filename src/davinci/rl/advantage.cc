@@ -43,7 +43,7 @@ std::vector<double> Centred(std::span<const double> returns) {
   return advantages;
 }
 
-// Of what Centred() returns; at least two.
+// Standard deviation of what Centred() returns, which has at least two values.
 double DeviationOf(std::span<const double> centred) {
   double squares = 0;
   for (const double a : centred) squares += a * a;

@@ -43,7 +43,7 @@ struct CollapseReading {
 // Share of the reply's n-grams that occurred earlier in it; 0 for replies shorter than n + 1.
 double RepetitionShare(std::span<const int32_t> tokens, int n);
 
-// What a monitor remembers, for the state of a checkpoint.
+// Memory of a monitor, for the state of a checkpoint.
 struct CollapseMemory {
   int steps = 0;                            // that it has seen
   std::map<int32_t, int64_t> first_tokens;  // of the baseline steps
@@ -64,7 +64,7 @@ class CollapseMonitor {
   using Memories = std::map<std::string, CollapseMemory>;
 
   explicit CollapseMonitor(const CollapseOptions& options) : options_(options) {}
-  // By "policy 1": agent and turn. Those without a reply in this step are left out.
+  // Keys are agent and turn ("policy 1"). Those without a reply in this step are left out.
   std::map<std::string, CollapseReading> Observe(std::span<const ReplyView> replies);
 
   const Memories& memories() const { return memories_; }

@@ -1,4 +1,4 @@
-// What one judged turn is worth: the published rewards (data/turn_facts.h) by name; pure.
+// Rewards of one judged turn: the published rewards (data/turn_facts.h) by name; pure.
 //
 //   kDavinci         PublishedReward, with a weight of its own for coverage
 //   kDrKernelPaper   DrKernelPaperReward

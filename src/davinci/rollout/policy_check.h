@@ -1,6 +1,6 @@
-// What a task asks of its candidates besides being right: a kernel of their own, the language the
-// user named, and a paper's static rules. The judge's verdict stays what it is in the journal; the
-// turn shows the violation.
+// Demands that a task makes of its candidates besides being right: a kernel of their own, the
+// language that the user named, and a paper's static rules. The judge's verdict stays what it is in
+// the journal; the turn shows the violation.
 #pragma once
 
 #include <optional>

@@ -90,7 +90,7 @@ struct StepSettings {
   ReplyForm reply = ReplyForm::kFile;  // what a reply of the Policy agent holds
   // A kernel that only calls PyTorch (label "only PyTorch") is a policy violation.
   bool require_own_kernel = false;
-  // So is a source that the static rules of a paper object to; it is not judged.
+  // A source that the static rules of a paper object to is a violation, too; it is not judged.
   StaticRules static_rules = StaticRules::kNone;
   // So is a kernel in another language than `language`. On where the user named one.
   bool require_language = false;

@@ -23,7 +23,7 @@ struct StepRun {
   std::mutex observer_mutex;                      // the observer is called by one thread at a time
 
   CancelToken cancel() const { return context.stop->token(); }
-  // Of a model call.
+  // Seed of a model call.
   int64_t Seed(std::string_view task, std::string_view purpose, int index, int turn) const {
     return CallSeed(settings.seed, settings.seed_step.value_or(step), task, purpose, index, turn);
   }

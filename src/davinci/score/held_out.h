@@ -14,7 +14,7 @@
 namespace davinci::score {
 
 // For greedy answers and for the best of k: correct, fast_1, fast_1.2, geometric mean of speedups.
-// Not among Protocols(): other logs have no greedy rollout.
+// Protocols() does not have it: other logs have no greedy rollout.
 Protocol HeldOutProtocol();
 
 // One section for each split, and one for all tasks before them where there are several. Intervals

@@ -17,7 +17,7 @@ std::vector<Metric> BenchMetrics(const RunShape& shape) {
   std::vector<Metric> metrics = {Correctness(best), Correctness(last),    OwnKernel(best),
                                  OwnKernel(last),   GeomeanSpeedup(best), GeomeanSpeedup(last),
                                  MeanSpeedup(best), MeanSpeedup(last)};
-  // Of a trajectory's kernels the best one for sure.
+  // The kernel of a trajectory that is surely the best.
   const Reading sure{"best turn", BestUpTo(0, Order::kSure)};
   for (const Reading& reading : {best, last}) {
     const Reading& of_faster = reading.name == sure.name ? sure : reading;

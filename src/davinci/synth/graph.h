@@ -45,7 +45,7 @@ struct Value {
   const ParamSpec* param = nullptr;  // weights
   // Why no kernel may read or write the value; "": it may. Of imported modules.
   std::string foreign;
-  // Of an imported module's input: its axes in memory, outermost first; empty: their own order.
+  // Axes of an imported module's input in memory, outermost first; empty means their own order.
   std::vector<int> order;
 };
 

@@ -91,7 +91,7 @@ void CandidateWriter::NameShortly(KernelForm* form, bool product) {
     }
 }
 
-// Of a user's module the reply is written for what the task draws; other arguments are not looked
+// The reply for a user's module is written for what the task draws. Other arguments are not looked
 // at.
 std::string CandidateWriter::ImportedDelta(const std::string& kernels) const {
   const synth::ImportedParts& from = *task_.parts.imported;

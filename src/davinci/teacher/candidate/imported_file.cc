@@ -102,7 +102,7 @@ std::string EntryText(const ImportedForward& shape, const Entry& entry, bool wat
          guarded("        ") + body;
 }
 
-// What a class of another shape gets names of its own for.
+// Names that a class of another shape gets for itself.
 std::string WithSuffix(const ImportedForward& shape, const std::string& text,
                        const std::string& suffix) {
   std::set<std::string> names;

@@ -56,7 +56,7 @@ class CardDeck {
   const std::vector<std::string>& names() const { return names_; }
   // Null: it has no card: no kernel of its own, or one that is too long.
   const CardSubject* Find(const std::string& name) const;
-  // Nothing: in this form it has no kernel, or one that is too long.
+  // The result is empty where this form has no kernel, or one that is too long.
   std::optional<Card> Write(const CardSubject& subject, const CardForm& form) const;
   // The form without variation.
   CardForm Plain() const { return {RuleSet::Of(Level::kBest, settings_.language), {}, nullptr}; }

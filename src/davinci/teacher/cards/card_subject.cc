@@ -31,7 +31,7 @@ std::optional<synth::SampledTask> Minimal(const synth::Grammar& grammar,
   task.text = synth::RenderTask(*outcome.graph, grammar, styles, *style, build.seed);
   task.graph = std::move(*outcome.graph);
   task.style = &*style;
-  // Of one class, which is all that a card shows.
+  // The style writes one class, which is all that a card shows.
   for (const std::string_view line : synth::Split(task.text.source, '\n'))
     if ((line.starts_with("def ") && !line.starts_with("def get_")) ||
         (line.starts_with("class ") && !line.starts_with("class " + task.text.entry + "(")))

@@ -1,4 +1,4 @@
-// What operator cards are about: an operator of the grammar, or a pattern of several operators, on
+// Subjects of operator cards: an operator of the grammar, or a pattern of several operators, on
 // a minimal module. Pure: the same grammar gives the same subjects.
 #pragma once
 
@@ -30,11 +30,12 @@ struct CardSubject {
 // "": it is more than a call.
 std::string CallOfForm(std::string_view form);
 
-// Nothing: the operator's operands cannot be drawn. `attempt` chooses sizes and spellings.
+// The result is empty where the operator's operands cannot be drawn. `attempt` chooses sizes and
+// spellings.
 std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
                                      const Tables& tables, const synth::Operator& op,
                                      uint64_t attempt);
-// Nothing: fewer than two operators compute, or nothing was drawn.
+// The result is empty where fewer than two operators compute, or nothing was drawn.
 std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
                                      const synth::Pattern& pattern, uint64_t attempt);
 

@@ -118,7 +118,7 @@ std::string CallsText(const CardSubject& subject, const Veil* veil) {
   return synth::Join(shown, ", ");
 }
 
-// What PyTorch calls the operators of a block: retrieval finds the block by them.
+// PyTorch's names of the operators of a block: retrieval finds the block by them.
 std::string NamesInBlock(const synth::Graph& graph) {
   std::vector<std::string> names;
   const auto add = [&](std::string name) {
@@ -155,7 +155,7 @@ std::string ModuleLines(const std::string& source, bool forward_alone) {
   return text;
 }
 
-// What a kernel of this kind gets wrong easily.
+// Pitfalls of a kernel of this kind.
 std::string Pitfalls(const CardSubject& subject, const std::string& example) {
   const auto has = [&](std::string_view text) { return example.find(text) != std::string::npos; };
   std::string text;

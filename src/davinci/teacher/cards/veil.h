@@ -28,8 +28,8 @@ struct Veil {
   std::string form;                     // a definition with other numbers; "": the operator's own
 };
 
-// Nothing: the task does not call the operator by a name of PyTorch, or calls another operator by
-// the same name.
+// The result is empty where the task does not call the operator by a name of PyTorch, or calls
+// another operator by the same name.
 std::optional<Veil> DrawVeil(const CardSubject& subject, const synth::SampledTask& task,
                              const synth::Corpus& corpus, SplitMix64* rng);
 

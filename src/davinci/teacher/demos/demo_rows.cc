@@ -152,7 +152,7 @@ class Maker {
       progress.best_turn = 1;
       progress.best = other.evaluation.speedup;
     }
-    // As rollouts: a reply without code was not judged, and hears why.
+    // A reply without code is answered as in rollouts: it was not judged, and hears why.
     const std::string reply = ReplyOf(other);
     const llm::Extraction extraction = llm::ExtractCode(Says(reply), demo_.brief.class_name);
     DAVINCI_ASSIGN_OR_RETURN(

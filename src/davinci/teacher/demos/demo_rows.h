@@ -61,7 +61,7 @@ struct RowLimits {
   std::function<int64_t(std::string_view)> count_tokens = llm::EstimateTokens;
   size_t max_skills = 2;  // in a prompt of the policy
   double min_gain = 1.1;  // of the best attempt over the other, by the medians
-  // By skill, measured in the language; a selection names those of more gain first.
+  // Gains are measured for each skill in the language; a selection names those of more gain first.
   std::map<std::string, double> gains = {};
 };
 

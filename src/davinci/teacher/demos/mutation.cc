@@ -59,7 +59,7 @@ bool IsIn(In in, Language language) {
   return in == In::kAny || (in == In::kTriton) == (language == Language::kTriton);
 }
 
-// Where kernels begin, and where the class or function that launches them does.
+// Positions where kernels begin, and where the class or function that launches them begins.
 struct Parts {
   size_t kernels = std::string::npos, host = std::string::npos;
 };
@@ -76,7 +76,7 @@ Parts PartsOf(const std::string& source, Language language) {
   return parts;
 }
 
-// In one of the lines that have a place for it.
+// The mistake stands in one of the lines that have a place for it.
 Text WithLineMistake(const std::string& source, Language language, const std::string& mutation,
                      const Parts& parts, uint64_t seed) {
   struct Place {

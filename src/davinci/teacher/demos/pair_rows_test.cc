@@ -59,7 +59,7 @@ PairMaker Maker(const PairSettings& settings) {
   return PairMaker(world.teacher, world.prompts, world.library, world.corpus, settings);
 }
 
-// What a rollout sends for a task's file and sidecar.
+// The request that a rollout sends for a task's file and sidecar.
 llm::Request Sent(const synth::PairText& text, Language language, ReplyForm reply,
                   const std::vector<skill::Skill>& skills) {
   const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();

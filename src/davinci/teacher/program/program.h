@@ -117,7 +117,7 @@ struct Program {
   double Elements(Id id, synth::Binding binding) const;
 
   synth::Graph graph;  // with the sizes that lowering adds
-  // What each node of the graph calls (semantics/called.h), and its kind of work.
+  // Functions that each node of the graph calls (semantics/called.h), and its kind of work.
   struct NodeCall {
     std::string function;
     std::string kind = "other";

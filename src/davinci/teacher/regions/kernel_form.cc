@@ -16,7 +16,7 @@ std::vector<int> Flat(const Placement& placement) {
   return flat;
 }
 
-// Of a tensor whose axes lie in `order` in memory.
+// Axes of the kernel, in the order of a tensor whose axes lie in `order` in memory.
 std::vector<int> Flat(const Placement& placement, const std::vector<int>& order) {
   std::vector<int> flat;
   for (const int axis : order) {

@@ -15,7 +15,7 @@
 
 namespace davinci::teacher {
 
-// What the nodes call, and their kinds of work.
+// Functions that the nodes call, and their kinds of work.
 std::vector<Program::NodeCall> CallsOf(const synth::Graph& graph, const synth::ClassParts& parts,
                                        const Tables& tables);
 

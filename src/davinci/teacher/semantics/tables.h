@@ -1,4 +1,4 @@
-// What PyTorch's functions mean, as data: synth/teacher/primitives.toml, functions.toml and
+// Meaning of PyTorch's functions, as data: synth/teacher/primitives.toml, functions.toml and
 // families.toml, and the functions that C++ kernels call, math.cpp.
 // Immutable after loading, shared by threads.
 #pragma once
