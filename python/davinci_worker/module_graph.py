@@ -23,7 +23,7 @@ import weakref
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
-from davinci_worker import attention_parts
+from davinci_worker import attention_parts, configuration
 
 _MOST_CALLS = 2_000
 _SEED = 20  # of what kept calls draw while they are compared
@@ -161,6 +161,8 @@ class Recorder(TorchFunctionMode):
                         if isinstance(tensor, torch.Tensor):
                             self._state.setdefault(id(tensor), (tensor, (path, name, i)))
         self._autocast = self._autocasts()
+        classes = {id(module): configuration.class_of(path, module) for path, module in model.named_modules()}
+        self.attributes = configuration.Reads(classes, lambda: not self._paused)
 
     @staticmethod
     def _autocasts():
@@ -386,7 +388,7 @@ class Recorder(TorchFunctionMode):
 
     def _append(self, text, member, reads, given, place="", effect=False, view=False):
         if self._autocasts() != self._autocast:
-            text, member = self._autocast_text(text, reads), "autocast"
+            text, member = self._autocast_text(text, reads), "under_autocast"
         if len(self.calls) >= _MOST_CALLS:
             raise Untraceable(f"{place or _place()}: more than {_MOST_CALLS} calls")
         for index in reads:
@@ -400,7 +402,7 @@ class Recorder(TorchFunctionMode):
         if not reads:
             raise Untraceable(f"{_place()}: autocast")
         enabled = torch.is_autocast_enabled(kind)
-        return f"autocast({{0}}.device.type, {torch.get_autocast_dtype(kind)}, {enabled}, lambda: {text})"
+        return f"under_autocast({{0}}.device.type, {torch.get_autocast_dtype(kind)}, {enabled}, lambda: {text})"
 
     def _results(self, result, reads, view_of):
         live = any(self._numbers[r] for r in reads)
@@ -484,7 +486,7 @@ class Recorder(TorchFunctionMode):
                 what = f"t.{member}({', '.join(rest)})"
             else:
                 raise Untraceable(f"{_place()}: {member} changes a tensor in place")
-            text, member = f"changed({place}, lambda t: {what})", "changed"
+            text, member = f"changed_copy({place}, lambda t: {what})", "changed_copy"
         root = self._roots[index]
         live = any(self._numbers[r] for r in reads) or self._numbers[index]
         self._stale.update(i for i, r in enumerate(self._roots) if r == root)
@@ -525,7 +527,7 @@ class Recorder(TorchFunctionMode):
         self._roots.append(new)
         self._numbers.append(live)
         self._by_id[key] = new
-        self._append(f"changed({{0}}, lambda t: {part}.{member}({', '.join(rest)}))", "changed", reads, [{"id": new, "item": ""}])
+        self._append(f"changed_copy({{0}}, lambda t: {part}.{member}({', '.join(rest)}))", "changed_copy", reads, [{"id": new, "item": ""}])
         again = len(self.values)
         self.values.append(_described(target, self._device))
         self._roots.append(new)
@@ -722,7 +724,7 @@ def _result_text(value, outputs, recorder):
 
 
 def record(model, args, kwargs, kept, scope):
-    """One forward: (graph without what belongs to the task file, its result)."""
+    """One forward: (graph without what belongs to the task file, the attributes that it reads)."""
     recorder = Recorder(model, kept, {id(v): k for k, v in scope.items() if isinstance(v, torch.Tensor)})
     recorder.scope = scope
     forward = model.forward if isinstance(model, torch.nn.Module) else model
@@ -741,14 +743,14 @@ def record(model, args, kwargs, kept, scope):
             index = recorder.add_input(tensor)
             recorder.inputs.add(index)
             inputs.append({"id": index, "text": name + suffix, "order": _order_in_memory(tensor)})
-    with torch.no_grad(), _Modules(recorder), recorder:
+    with torch.no_grad(), recorder.attributes, _Modules(recorder), recorder:
         result = recorder.enter(model, type(model).__call__, args, kwargs) if id(model) not in recorder._paths else model(*args, **kwargs)
     recorder.check_state()
     outputs = []
     text = _result_text(result, outputs, recorder)
     graph = {"inputs": inputs, "weights": recorder.weights, "values": recorder.values, "calls": recorder.calls, "outputs": outputs,
              "result": text, "signature": signature, "names": names}
-    return graph, result
+    return graph, recorder.attributes
 
 
 def _order_in_memory(tensor):
@@ -777,7 +779,7 @@ def run(graph, model, args, kwargs, scope):
         _, _, values = _bound(target or model.forward, args, kwargs)
     except ValueError:
         values = list(zip(graph["names"], [*args, *kwargs.values()]))
-    names = dict(scope, self=model, torch=torch, changed=changed, autocast=autocast, **dict(values))
+    names = dict(scope, self=model, torch=torch, changed_copy=changed_copy, under_autocast=under_autocast, **dict(values))
     known = {}
     for entry in [*graph["inputs"], *graph["weights"]]:
         known[entry["id"]] = eval(entry["text"], names)  # noqa: S307  text of this module's own making
@@ -792,7 +794,7 @@ def run(graph, model, args, kwargs, scope):
         return eval(graph["result"].format(*local), dict(names, **local))  # noqa: S307
 
 
-def _guard(graph, model, args, kwargs):
+def _guard(graph, model, reads, args, kwargs):
     """When a candidate's kernels are the answer: for what was traced, in sizes, types, other arguments and configuration. Else the module's own
     forward is."""
     function = getattr(model, "_function", None) if type(model).__name__ == "Function" else None
@@ -810,7 +812,8 @@ def _guard(graph, model, args, kwargs):
             tests.append(f"{name} == {value!r}")
     if function is None:
         tests.append(f"self.training is {model.training}")
-        tests.append(f"configuration(self) == {configuration(model)!r}")
+        found = configuration.AsTraced(model, reads)
+        tests.append(f"as_traced(self, {reads!r}, {tuple(found.loose)!r}, {found.digest!r})")
     graph["guard"] = " and ".join(tests)
     call = ", ".join(name for name in graph["names"])
     for part in graph["signature"].split(", "):
@@ -829,31 +832,14 @@ def _function_name(function):
     return name or getattr(function, "__name__", "")
 
 
-def configuration(model):
-    """A digest of all that a forward may depend on but its tensors' numbers: sizes and plain attributes. Found once for a module."""
-    import hashlib
-
-    known = vars(model).get("configuration_digest")
-    if known is None:
-        parts = []
-        for path, module in model.named_modules():
-            for name, value in sorted(vars(module).items()):
-                if not name.startswith("_") and name != "training" and (value is None or type(value) in (bool, int, float, str, tuple)):
-                    parts.append((path, name, repr(value)))
-            for table in (module._parameters, module._buffers):
-                parts += [(path, name, tuple(t.shape), str(t.dtype)) for name, t in table.items() if t is not None]
-        known = vars(model)["configuration_digest"] = hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()
-    return known
-
-
-def changed(tensor, change):
+def changed_copy(tensor, change):
     """A copy of ``tensor`` after ``change``."""
     tensor = tensor.clone()
     change(tensor)
     return tensor
 
 
-def autocast(kind, dtype, enabled, call):
+def under_autocast(kind, dtype, enabled, call):
     """What ``call`` gives under autocast."""
     with torch.autocast(kind, dtype=dtype, enabled=enabled):
         return call()
@@ -884,6 +870,15 @@ def _size(tensor):
     return float(finite.abs().max()) if finite.numel() else 0.0
 
 
+def _helpers(graph):
+    """What the graph's texts call, as text."""
+    called = {call["name"] for call in graph["calls"]}
+    helpers = [helper for helper in (changed_copy, under_autocast) if helper.__name__ in called]
+    if "as_traced(" in graph["guard"]:
+        helpers += [configuration.AsTraced, configuration.as_traced]
+    return "".join("\n\n" + inspect.getsource(helper) for helper in helpers)
+
+
 def graph_of(model, args, kwargs, scope, fresh):
     """The graph of a module, checked: evaluated on other inputs it gives what the module gives.
 
@@ -891,7 +886,7 @@ def graph_of(model, args, kwargs, scope, fresh):
     kept, why = set(), []
     while True:
         try:
-            graph, _ = record(model, args, kwargs, kept, scope)
+            graph, attributes = record(model, args, kwargs, kept, scope)
             break
         except _Kept as error:
             if len(kept) >= _MOST_RETRIES:
@@ -901,10 +896,10 @@ def graph_of(model, args, kwargs, scope, fresh):
             model, args, kwargs = fresh()
     _prune(graph)
     graph["kept"] = why
-    _guard(graph, model, args, kwargs)
-    graph["helpers"] = "".join("\n\n" + inspect.getsource(helper) for helper in (changed, autocast, configuration)
-                               if any(call["name"] == helper.__name__ for call in graph["calls"]) or helper.__name__ + "(" in graph["guard"])
+    traced = args, kwargs
     other, args, kwargs = fresh()
+    _guard(graph, other, attributes.named(other, model), *traced)
+    graph["helpers"] = _helpers(graph)
     torch.manual_seed(_SEED)
     with torch.no_grad():
         expected = copy.deepcopy(other)(*copy.deepcopy(args), **copy.deepcopy(kwargs))

@@ -22,7 +22,11 @@ constexpr const char* kOwnNames[] = {"kernels",
                                      "direct",
                                      "split_tf32",
                                      "split_rows_kernel",
-                                     "split_transposed_kernel"};
+                                     "split_transposed_kernel",
+                                     "AsTraced",
+                                     "as_traced",
+                                     "changed_copy",
+                                     "under_autocast"};
 
 // Expert::CostlyRules().
 constexpr teacher::Rule kCostlyRules[] = {teacher::Rule::kReplayGraph,

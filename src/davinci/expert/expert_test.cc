@@ -115,7 +115,7 @@ json ManySmallLaunches() {
 }
 
 // A graph holds many small launches.
-TEST(Expert, WhatAGraphKeepsIsNoConfigurationOfTheModule) {
+TEST(Expert, WhatAGraphKeepsHasNamesOfItsOwn) {
   const auto expert = Expert::Load(kSynth);
   ASSERT_TRUE(expert.ok());
   json document = ManySmallLaunches();
@@ -126,7 +126,7 @@ TEST(Expert, WhatAGraphKeepsIsNoConfigurationOfTheModule) {
   const std::string& source = variants[0].candidate.source;
   ASSERT_TRUE(variants[0].candidate.rules.Contains(teacher::Rule::kReplayGraph)) << source;
   EXPECT_NE(source.find("return (_values[0], _values[1])"), std::string::npos) << source;
-  // configuration() reads attributes whose names begin otherwise.
+  // The user's attributes may have any other name.
   for (size_t at = source.find("            self."); at != std::string::npos;
        at = source.find("            self.", at + 1))
     if (source.find(" = ", at) < source.find('\n', at)) {

@@ -221,7 +221,7 @@ Result<TracedModule> ParseTracedModule(const json& document) {
   module.signature = reader.Text("signature");
   module.names = reader.Texts("names");
   module.training = reader.Flag("training");
-  module.helpers = reader.Text("helpers");
+  module.helpers = reader.Text("helpers", 8 * kMostTextBytes);
   module.guard = reader.Text("guard", 64 * kMostTextBytes);
   module.fallback = reader.Text("fallback");
   for (const json& item : reader.List("kept", 1000)) {

@@ -36,8 +36,8 @@ constexpr size_t kRestingSessions = 16;
 constexpr int kSessionsPerTask = 8;
 // Of each kind, from one life of the program to the next; those used last stay.
 constexpr int64_t kMostFacts = 20'000;
-// Raise it when python/davinci_worker/module_graph.py answers otherwise.
-constexpr int kTraceVersion = 9;
+// Raise it when python/davinci_worker/module_graph.py or configuration.py answers otherwise.
+constexpr int kTraceVersion = 10;
 
 Evaluation Refused(Outcome outcome, std::string message) {
   Evaluation evaluation;

@@ -76,8 +76,7 @@ std::string Body(const ImportedForward& shape, const std::string& indent) {
   return body;
 }
 
-std::string EntryText(const ImportedForward& shape, const Entry& entry, bool watches,
-                      const std::string& body) {
+std::string EntryText(const ImportedForward& shape, const Entry& entry, const std::string& body) {
   const synth::ImportedParts& from = *shape.from;
   const std::string guard = entry.guard.empty() ? "" : fmt::format("if not ({}):\n", entry.guard);
   const auto guarded = [&](const std::string& indent) {
@@ -88,11 +87,6 @@ std::string EntryText(const ImportedForward& shape, const Entry& entry, bool wat
     return fmt::format("def {}({}):\n", entry.defined, from.signature) + guarded("    ") + body;
   const std::string self = from.signature.empty() ? "self" : "self, ";
   std::string text = fmt::format("class {}({}):\n", entry.defined, entry.base);
-  if (watches)
-    text +=
-        "    def __setattr__(self, name, value):\n"
-        "        self.__dict__.pop(\"configuration_digest\", None)\n"
-        "        super().__setattr__(name, value)\n\n";
   if (!shape.constants.empty()) text += ConstantMethods(shape);
   if (shape.replays)
     return text +
@@ -114,12 +108,14 @@ std::string WithSuffix(const ImportedForward& shape, const std::string& text,
 
 // Functions that the texts of several shapes call, each once.
 std::string Helpers(const std::vector<ImportedForward>& shapes) {
-  static constexpr std::string_view kBegin = "\n\ndef ";
   std::string all;
   for (const ImportedForward& shape : shapes) {
     const std::string& helpers = shape.from->helpers;
-    for (size_t at = helpers.find(kBegin); at != std::string::npos;) {
-      const size_t next = helpers.find(kBegin, at + 1);
+    const auto begin = [&](size_t from) {
+      return std::min(helpers.find("\n\ndef ", from), helpers.find("\n\nclass ", from));
+    };
+    for (size_t at = begin(0); at != std::string::npos;) {
+      const size_t next = begin(at + 1);
       const std::string one = helpers.substr(at, next - at);
       if (all.find(one) == std::string::npos) all += one;
       at = next;
@@ -152,20 +148,15 @@ std::string ImportedFile(const std::vector<ImportedForward>& shapes, const std::
         if (guards[k] != shapes[i].from->guard) guards[i] += " or " + guards[k];
       }
   std::string entries, base = own.base, fallback = own.fallback;
-  bool first = true;
   for (size_t i = shapes.size(); i-- > 0;) {
     if (merged[i]) continue;
     const synth::ImportedParts& from = *shapes[i].from;
     std::string defined = own.defined;
     while (i > 0 && (defined == own.defined || own.Names({defined})))
       defined += fmt::format("{}shape{}", defined.ends_with('_') ? "" : "_", i);
-    const bool watches =
-        is_class && first && own.guard.find("configuration(self)") != std::string::npos;
-    std::string text =
-        EntryText(shapes[i], {defined, base, guards[i], fallback}, watches, bodies[i]);
+    std::string text = EntryText(shapes[i], {defined, base, guards[i], fallback}, bodies[i]);
     if (i > 0) text = WithSuffix(shapes[i], text, fmt::format("_shape{}", i));
     entries += "\n\n" + text;
-    first = false;
     // The next one falls back to this one.
     if (is_class)
       base = defined;

@@ -32,8 +32,8 @@ std::string ImportedReplay(const ImportedForward& shape, const std::string& guar
                  : "            for (_t, _n), _value in zip(self._replay_tensors, _state):\n"
                    "                _t[_n].copy_(_value)\n";
   const std::string self = from.signature.empty() ? "self" : "self, ";
-  // Attributes begin with "_", so configuration() leaves them out. Variables do, too: an input may
-  // have any other name.
+  // Attributes and variables begin with "_": an attribute of the user's or an input may have any
+  // other name.
   return fmt::format(R"(
     _replay_key = _replay_graph = None
     _replay_tensors = _replay_modules = ()
