@@ -14,8 +14,8 @@
 #include "davinci/agent/prompt_set.h"
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
-#include "davinci/orchestrator/task_inputs.h"
 #include "davinci/rollout/step.h"
+#include "davinci/runs/task_inputs.h"
 
 namespace davinci {
 namespace {
@@ -62,9 +62,8 @@ Status Run(int steps, int tasks, const std::filesystem::path& folder) {
   settings.turns = 2;
   settings.final_protocol = settings.turn_protocol;
   DAVINCI_ASSIGN_OR_RETURN(
-      auto entries,
-      orchestrator::LoadTasks({DAVINCI_SOURCE_DIR "/examples/residual_rms_norm.py"}, {}));
-  DAVINCI_ASSIGN_OR_RETURN(const auto one, orchestrator::MakeTaskInputs(entries, settings));
+      auto entries, runs::LoadTasks({DAVINCI_SOURCE_DIR "/examples/residual_rms_norm.py"}, {}));
+  DAVINCI_ASSIGN_OR_RETURN(const auto one, runs::MakeTaskInputs(entries, settings));
   std::vector<rollout::TaskInput> inputs(static_cast<size_t>(tasks), one.front());
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i].id = fmt::format("task{}", i);
 

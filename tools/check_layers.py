@@ -20,8 +20,10 @@ LAYER = {
     "build": 3, "comm": 3, "skill": 3, "report": 3, "model": 3, "llm": 3,  # llm keeps recordings in a store journal
     "judge": 4, "agent": 4, "search": 4, "embedded": 4, "sftdata": 4, "synth": 4,
     "import": 5, "rollout": 5, "teacher": 5, "trainer": 5,
-    "expert": 6, "orchestrator": 6, "server": 6,
-    "apps": 7,
+    "expert": 6, "runs": 6, "server": 6,
+    "training": 7,  # a training run is a run
+    "dataset": 8,  # reads runs of both kinds
+    "apps": 9,
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](davinci/[^">]+)[">]', re.M)
 MODULE = re.compile(r"davinci_module\(\s*(\w+)\s*([^)]*)\)")

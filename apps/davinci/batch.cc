@@ -33,7 +33,7 @@
 #include "davinci/judge/batch_job.h"
 #include "davinci/judge/batch_order.h"
 #include "davinci/judge/judge_pool.h"
-#include "davinci/orchestrator/run_folder.h"
+#include "davinci/runs/run_folder.h"
 #include "davinci/store/journal.h"
 #include "export_file.h"
 #include "report.h"
@@ -311,10 +311,9 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
     if (const Status written = journal_->Append(document); !written.ok()) Stop(written);
   }
   if (!options_.export_folder.empty()) {
-    const Status written =
-        WriteExport(entry.request, entry.job.candidate_path, evaluation, *options_.installation,
-                    std::filesystem::path(options_.export_folder) /
-                        (orchestrator::FileNameFor(entry.job.id) + ".py"));
+    const Status written = WriteExport(
+        entry.request, entry.job.candidate_path, evaluation, *options_.installation,
+        std::filesystem::path(options_.export_folder) / (runs::FileNameFor(entry.job.id) + ".py"));
     if (!written.ok()) Stop(written);
   }
   std::lock_guard lock(mutex_);

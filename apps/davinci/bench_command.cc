@@ -12,8 +12,8 @@
 #include "davinci/base/plural.h"
 #include "davinci/base/table.h"
 #include "davinci/data/shown_interval.h"
-#include "davinci/orchestrator/bench_results.h"
-#include "davinci/orchestrator/generations.h"
+#include "davinci/runs/bench_results.h"
+#include "davinci/runs/generations.h"
 #include "davinci/score/protocol.h"
 #include "davinci/task/shrink.h"
 #include "davinci/task/task_set.h"
@@ -50,13 +50,12 @@ std::vector<std::string> SkillSettings(const std::string& skills) {
 }
 
 // Kernels that exist in the place of a model: one turn each, tasks without any left out.
-Status UseGenerations(const BenchArguments& arguments, RunFlags* flags,
-                      orchestrator::RunRequest* request) {
+Status UseGenerations(const BenchArguments& arguments, RunFlags* flags, runs::RunRequest* request) {
   if (!flags->llm.empty() || !flags->model.empty() || !arguments.skills.empty())
     return InvalidArgument("--generations asks no model: leave out --llm, --model and --skills");
   std::vector<task::TaskEntry>& tasks = request->header.tasks;
-  DAVINCI_ASSIGN_OR_RETURN(orchestrator::Generations generations,
-                           orchestrator::ReadGenerations(arguments.generations, tasks));
+  DAVINCI_ASSIGN_OR_RETURN(runs::Generations generations,
+                           runs::ReadGenerations(arguments.generations, tasks));
   if (!generations.unmatched.empty())
     fmt::print(stderr, "davinci bench: {} files fit no task, {} the first of them\n",
                generations.unmatched.size(), Printable(generations.unmatched[0]));
@@ -74,7 +73,7 @@ Status UseGenerations(const BenchArguments& arguments, RunFlags* flags,
   flags->turns = 1;
   flags->schemes = 0;
   flags->backbone_identity = "generations:" + generations.digest;
-  flags->backbone = orchestrator::GenerationsBackbone(std::move(generations));
+  flags->backbone = runs::GenerationsBackbone(std::move(generations));
   return Status::Ok();
 }
 
@@ -87,16 +86,16 @@ Status Shrink(double most_mb, std::vector<task::TaskEntry>* tasks) {
     if (sizes.empty()) continue;
     const std::string text = task::ShrunkText(sizes);
     const size_t table = task.sidecar.rfind("[sizes.cpu]");
-    task.sidecar.insert(table, fmt::format("{}{}\n", orchestrator::kScaledComment, text));
+    task.sidecar.insert(table, fmt::format("{}{}\n", runs::kScaledComment, text));
     fmt::print(stderr, "davinci bench: {}: scaled down: {}\n", Printable(task.id), Printable(text));
   }
   return Status::Ok();
 }
 
-Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const GlobalOptions& global,
-                                    RunConsole* console) {
+Result<runs::RunResult> Run(const BenchArguments& arguments, const GlobalOptions& global,
+                            RunConsole* console) {
   if (!arguments.flags.replay.empty())
-    return orchestrator::ReplayRun(arguments.flags.replay, {nullptr, nullptr});
+    return runs::ReplayRun(arguments.flags.replay, {nullptr, nullptr});
   if (arguments.tasks.empty())
     return InvalidArgument("no tasks; name a folder or a JSONL file with --tasks");
   // A benchmark measures the model alone unless skills are asked for, and every turn counts.
@@ -108,8 +107,8 @@ Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const Globa
   if (arguments.samples > 0) flags.rollouts = arguments.samples;
   if (arguments.task_minutes >= 0)
     flags.sets.push_back(fmt::format("budget.task_minutes={}", arguments.task_minutes));
-  orchestrator::RunRequest request;
-  orchestrator::RunHeader& header = request.header;
+  runs::RunRequest request;
+  runs::RunHeader& header = request.header;
   DAVINCI_ASSIGN_OR_RETURN(header.tasks,
                            task::LoadTaskSet(arguments.tasks, {arguments.levels, arguments.ids}));
   if (!arguments.generations.empty()) {
@@ -122,7 +121,7 @@ Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const Globa
     DAVINCI_RETURN_IF_ERROR(Shrink(arguments.shrink_mb, &header.tasks));
   }
   console->Expect(header.tasks.size());
-  DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&header.tasks));
+  DAVINCI_RETURN_IF_ERROR(runs::KeepSources(&header.tasks));
   header.command = "bench";
   header.title = "davinci bench " + arguments.tasks;
   if (!arguments.generations.empty()) header.title += " --generations " + arguments.generations;
@@ -131,7 +130,7 @@ Result<orchestrator::RunResult> Run(const BenchArguments& arguments, const Globa
 }
 
 // A line per task: what its samples came to and what they cost.
-std::string RenderTasks(const std::vector<orchestrator::BenchTask>& tasks, bool color) {
+std::string RenderTasks(const std::vector<runs::BenchTask>& tasks, bool color) {
   Table table({{"task"},
                {"samples", Align::kRight},
                {"correct", Align::kRight},
@@ -139,8 +138,8 @@ std::string RenderTasks(const std::vector<orchestrator::BenchTask>& tasks, bool 
                {"best speedup", Align::kRight},
                {"99.9 % interval"},
                {"cost"}});
-  for (const orchestrator::BenchTask& task : tasks) {
-    const orchestrator::BenchSample* best = task.best();
+  for (const runs::BenchTask& task : tasks) {
+    const runs::BenchSample* best = task.best();
     const std::optional<Speedup> speedup = best != nullptr ? best->verdict->speedup : std::nullopt;
     table.AddRow({task.task, std::to_string(task.samples.size()), std::to_string(task.num_correct),
                   task.num_only_pytorch > 0
@@ -154,7 +153,7 @@ std::string RenderTasks(const std::vector<orchestrator::BenchTask>& tasks, bool 
   options.max_width = TerminalWidth(STDOUT_FILENO);
   std::string text = table.Render(options);
   int only_pytorch = 0;
-  for (const orchestrator::BenchTask& task : tasks) {
+  for (const runs::BenchTask& task : tasks) {
     only_pytorch += task.num_only_pytorch;
     if (!task.scaled.empty())
       text += fmt::format("scaled down: {}: {}\n", Printable(task.task), Printable(task.scaled));
@@ -173,15 +172,15 @@ int RunBench(const BenchArguments& arguments, const GlobalOptions& global) {
   console.Done();
   if (!result.ok()) return FailCommand("bench", result.status(), arguments.flags.json);
   const score::ScoreReport report = score::Score(report::ScoreInputOf(result->view), **protocol);
-  const std::vector<orchestrator::BenchTask> tasks = orchestrator::BenchTasksOf(result->view);
+  const std::vector<runs::BenchTask> tasks = runs::BenchTasksOf(result->view);
   if (!arguments.csv.empty())
-    if (const Status written = WriteFileAtomic(arguments.csv, orchestrator::SamplesCsv(tasks));
+    if (const Status written = WriteFileAtomic(arguments.csv, runs::SamplesCsv(tasks));
         !written.ok())
       return FailCommand("bench", written, arguments.flags.json);
   if (arguments.flags.json) {
     nlohmann::json document = score::ToJson(report);
-    document["tasks"] = orchestrator::ToJson(tasks);
-    document["run"] = orchestrator::ToJson(*result);
+    document["tasks"] = runs::ToJson(tasks);
+    document["run"] = runs::ToJson(*result);
     fmt::print("{}\n", JsonText(document, 2));
   } else {
     const bool color = UseColor(STDOUT_FILENO);
@@ -231,9 +230,9 @@ void AddBenchCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->add_option("--csv", arguments->csv,
                       "File for a line per sample (default: RUN/results/samples.csv)");
   command
-      ->add_option("--samples,-n", arguments->samples,
-                   fmt::format("Samples (rollouts) per task (default: {})",
-                               orchestrator::RunRecipe().step.rollouts))
+      ->add_option(
+          "--samples,-n", arguments->samples,
+          fmt::format("Samples (rollouts) per task (default: {})", runs::RunRecipe().step.rollouts))
       ->check(CLI::Range(1, 1000));
   command
       ->add_option("--skills", arguments->skills,

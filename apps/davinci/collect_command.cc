@@ -10,7 +10,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
-#include "davinci/orchestrator/task_inputs.h"
+#include "davinci/runs/task_inputs.h"
 #include "report.h"
 #include "run_console.h"
 #include "workplace.h"
@@ -48,9 +48,9 @@ const std::vector<Pass>& Plan() {
   return plan;
 }
 
-Result<orchestrator::RunResult> RunPass(const CollectArguments& arguments, size_t number,
-                                        const std::vector<task::TaskEntry>& tasks,
-                                        const GlobalOptions& global, RunConsole* console) {
+Result<runs::RunResult> RunPass(const CollectArguments& arguments, size_t number,
+                                const std::vector<task::TaskEntry>& tasks,
+                                const GlobalOptions& global, RunConsole* console) {
   const Pass& pass = Plan()[number];
   RunFlags flags = arguments.flags;
   flags.defaults = Defaults();
@@ -66,7 +66,7 @@ Result<orchestrator::RunResult> RunPass(const CollectArguments& arguments, size_
   DAVINCI_ASSIGN_OR_RETURN(const ResolvedRecipe resolved, ResolveRecipe(flags));
   if (number > 0 && resolved.recipe.step.schemes == 0)
     return InvalidArgument("--schemes 0: pass 2 needs at least one choice of skills per task");
-  orchestrator::RunRequest request;
+  runs::RunRequest request;
   request.header.tasks = tasks;
   request.header.command = "collect";
   request.header.title = fmt::format("davinci collect, {}", pass.name);
@@ -74,7 +74,7 @@ Result<orchestrator::RunResult> RunPass(const CollectArguments& arguments, size_
   return ExecuteIn(flags, resolved, global, std::move(request), console->Events());
 }
 
-nlohmann::json Summary(const orchestrator::RunResult& result) {
+nlohmann::json Summary(const runs::RunResult& result) {
   int64_t trajectories = 0;
   int64_t turns = 0;
   int64_t correct = 0;
@@ -104,11 +104,11 @@ nlohmann::json Summary(const orchestrator::RunResult& result) {
 
 Result<bool> Run(const CollectArguments& arguments, const GlobalOptions& global,
                  RunConsole* console) {
-  DAVINCI_ASSIGN_OR_RETURN(auto tasks, orchestrator::LoadTasks(arguments.tasks, {}));
-  DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&tasks));
+  DAVINCI_ASSIGN_OR_RETURN(auto tasks, runs::LoadTasks(arguments.tasks, {}));
+  DAVINCI_RETURN_IF_ERROR(runs::KeepSources(&tasks));
   nlohmann::json document = {{"schema", "davinci.collect/1"}, {"version", DAVINCI_VERSION}};
   for (size_t number = 0; number < Plan().size(); ++number) {
-    DAVINCI_ASSIGN_OR_RETURN(const orchestrator::RunResult result,
+    DAVINCI_ASSIGN_OR_RETURN(const runs::RunResult result,
                              RunPass(arguments, number, tasks, global, console));
     console->Done();
     const nlohmann::json summary = Summary(result);
@@ -143,7 +143,7 @@ Result<bool> Run(const CollectArguments& arguments, const GlobalOptions& global,
 
 void AddCollectCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   auto arguments = std::make_shared<CollectArguments>();
-  const orchestrator::RunRecipe usual;
+  const runs::RunRecipe usual;
   CLI::App* command = app.add_subcommand(
       "collect", "Judged trajectories of a teacher model, with and without skills, for sft-data");
   command->add_option("TASKS", arguments->tasks, "Task files, folders or JSONL")->required();

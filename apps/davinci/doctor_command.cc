@@ -19,7 +19,7 @@
 #include "davinci/base/table.h"
 #include "davinci/build/toolchain.h"
 #include "davinci/gpu/device.h"
-#include "davinci/orchestrator/user_config.h"
+#include "davinci/runs/user_config.h"
 #include "davinci/sandbox/layers.h"
 #include "davinci/sandbox/policy.h"
 #include "davinci/worker/fork_server.h"
@@ -401,7 +401,7 @@ void AddStorage(DoctorReport* report) {
 // Endpoint, keys and prices that every run starts from.
 void AddConfiguration(DoctorReport* report) {
   const char* const kSection = "configuration";
-  const auto user = orchestrator::LoadUserConfig();
+  const auto user = runs::LoadUserConfig();
   if (!user.ok()) {
     report->checks.push_back(Problem(CheckState::kWarn, kSection, "file", user.status().message(),
                                      "correct the file that the message names (docs/llm.md)"));

@@ -6,17 +6,16 @@
 #include <vector>
 
 #include "davinci/base/files.h"
-#include "davinci/orchestrator/export_kernel.h"
+#include "davinci/runs/export_kernel.h"
 #include "davinci/task/task.h"
 
 namespace davinci::app {
 
 namespace {
 
-Result<orchestrator::ExportParts> PartsOfExport(const task::Task& task,
-                                                const Installation& installation) {
+Result<runs::ExportParts> PartsOfExport(const task::Task& task, const Installation& installation) {
   const std::filesystem::path runtime = installation.home / "python" / "davinci_runtime";
-  orchestrator::ExportParts parts;
+  runs::ExportParts parts;
   DAVINCI_ASSIGN_OR_RETURN(parts.runtime_source, ReadFile(runtime / "__init__.py"));
   DAVINCI_ASSIGN_OR_RETURN(parts.guard_source, ReadFile(runtime / "guard.py"));
   DAVINCI_ASSIGN_OR_RETURN(parts.harness_source, ReadFile(runtime / "harness.py"));
@@ -28,11 +27,11 @@ Result<orchestrator::ExportParts> PartsOfExport(const task::Task& task,
 }  // namespace
 
 Status PrepareExport(const Installation& installation, judge::EvaluationRequest* request) {
-  DAVINCI_ASSIGN_OR_RETURN(const orchestrator::ExportParts parts,
+  DAVINCI_ASSIGN_OR_RETURN(const runs::ExportParts parts,
                            PartsOfExport(*request->task, installation));
   request->export_of = [parts, task = request->task, source = request->candidate,
                         target = request->target](const Evaluation& verified) {
-    return orchestrator::ExportSource(source, task->config, target, verified, parts, {});
+    return runs::ExportSource(source, task->config, target, verified, parts, {});
   };
   return Status::Ok();
 }
@@ -40,12 +39,12 @@ Status PrepareExport(const Installation& installation, judge::EvaluationRequest*
 Status WriteExport(const judge::EvaluationRequest& request, const std::string& candidate,
                    const Evaluation& evaluation, const Installation& installation,
                    const std::filesystem::path& file) {
-  if (const std::string why = orchestrator::WhyNotExported(evaluation); !why.empty()) {
+  if (const std::string why = runs::WhyNotExported(evaluation); !why.empty()) {
     if (evaluation.outcome == Outcome::kOk || evaluation.outcome == Outcome::kCompileOnly)
       fmt::print(stderr, "davinci judge: {}: no export, because {}\n", candidate, why);
     return Status::Ok();
   }
-  DAVINCI_ASSIGN_OR_RETURN(const orchestrator::ExportParts parts,
+  DAVINCI_ASSIGN_OR_RETURN(const runs::ExportParts parts,
                            PartsOfExport(*request.task, installation));
   const std::string name = std::filesystem::path(request.task->path).filename().string();
   std::vector<std::string> remarks = {fmt::format(
@@ -53,8 +52,8 @@ Status WriteExport(const judge::EvaluationRequest& request, const std::string& c
       candidate, name)};
   if (file.has_parent_path()) DAVINCI_RETURN_IF_ERROR(MakeDirs(file.parent_path()));
   return WriteFileAtomic(
-      file, orchestrator::ExportSource(request.candidate, request.task->config, request.target,
-                                       evaluation, parts, std::move(remarks)));
+      file, runs::ExportSource(request.candidate, request.task->config, request.target, evaluation,
+                               parts, std::move(remarks)));
 }
 
 }  // namespace davinci::app

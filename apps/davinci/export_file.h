@@ -1,4 +1,4 @@
-// A judged candidate as a file for the user (orchestrator/export_kernel.h).
+// A judged candidate as a file for the user (runs/export_kernel.h).
 #pragma once
 
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "davinci/orchestrator/export_kernel.h"
+#include "davinci/runs/export_kernel.h"
 
 namespace davinci::app {
 namespace {
@@ -37,7 +37,7 @@ std::string HarnessOf(const std::string& path, std::string_view source, const ta
   std::string text = task.source;
   text += fmt::format("\n\n# ---- {}, and the harness that davinci wrote for it ----\n",
                       std::filesystem::path(path).filename().string());
-  const std::string literal = orchestrator::PythonLiteral(source);
+  const std::string literal = runs::PythonLiteral(source);
   if (python) {
     for (std::string_view rest = source; !rest.empty();) {
       const size_t length = std::min(rest.find('\n'), rest.size() - 1) + 1;

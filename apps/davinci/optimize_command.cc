@@ -11,7 +11,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
-#include "davinci/orchestrator/task_inputs.h"
+#include "davinci/runs/task_inputs.h"
 #include "davinci/task/task.h"
 #include "kernel_file.h"
 #include "python_syntax.h"
@@ -34,9 +34,9 @@ struct OptimizeArguments {
   std::string recertify;
 };
 
-int Show(const OptimizeArguments& arguments, const orchestrator::RunResult& result) {
+int Show(const OptimizeArguments& arguments, const runs::RunResult& result) {
   if (arguments.flags.json) {
-    fmt::print("{}\n", JsonText(orchestrator::ToJson(result), 2));
+    fmt::print("{}\n", JsonText(runs::ToJson(result), 2));
   } else {
     if (result.view.recorded)
       fmt::print("The model's replies were recorded earlier; the judge measured live.\n");
@@ -59,13 +59,13 @@ Result<std::string> StartText(const std::string& file, std::vector<task::TaskEnt
 
 // The kernels that the run in `arguments.more` found become what a new run of the same tasks and
 // settings starts from, under another seed.
-Result<orchestrator::RunResult> RunMore(const OptimizeArguments& arguments,
-                                        const GlobalOptions& global, RunConsole* console) {
+Result<runs::RunResult> RunMore(const OptimizeArguments& arguments, const GlobalOptions& global,
+                                RunConsole* console) {
   if (!arguments.files.empty() || !arguments.start.empty())
     return InvalidArgument(
         "--more names a run, which has its tasks and kernels; leave out FILE and --start");
-  DAVINCI_ASSIGN_OR_RETURN(const orchestrator::RunResult before,
-                           orchestrator::ReplayRun(arguments.more, {nullptr, nullptr}));
+  DAVINCI_ASSIGN_OR_RETURN(const runs::RunResult before,
+                           runs::ReplayRun(arguments.more, {nullptr, nullptr}));
   RunFlags flags = arguments.flags;
   flags.recipes.insert(flags.recipes.begin(),
                        (std::filesystem::path(arguments.more) / "recipe.toml").string());
@@ -73,8 +73,8 @@ Result<orchestrator::RunResult> RunMore(const OptimizeArguments& arguments,
   // The same seed would ask for the same replies again.
   flags.sets.push_back(fmt::format("run.seed={}", resolved.recipe.step.seed + 1));
   DAVINCI_ASSIGN_OR_RETURN(resolved, ResolveRecipe(flags));
-  orchestrator::RunRequest request;
-  orchestrator::RunHeader& header = request.header;
+  runs::RunRequest request;
+  runs::RunHeader& header = request.header;
   for (const report::TaskView& task : before.view.tasks) {
     header.tasks.push_back(task.task);
     const report::Winner* best = report::BestKernel(task);
@@ -82,7 +82,7 @@ Result<orchestrator::RunResult> RunMore(const OptimizeArguments& arguments,
     const auto source = before.view.sources.find(best->code_hash);
     if (source != before.view.sources.end()) request.start[task.task.id] = source->second;
   }
-  DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&header.tasks));
+  DAVINCI_RETURN_IF_ERROR(runs::KeepSources(&header.tasks));
   header.command = "optimize";
   header.title = "davinci optimize --more " + arguments.more;
   request.export_folder = arguments.out;
@@ -90,8 +90,8 @@ Result<orchestrator::RunResult> RunMore(const OptimizeArguments& arguments,
 }
 
 // Judges the best kernels of a run again. No model is opened.
-Result<orchestrator::RunResult> Recertify(const OptimizeArguments& arguments,
-                                          const GlobalOptions& global, RunConsole* console) {
+Result<runs::RunResult> Recertify(const OptimizeArguments& arguments, const GlobalOptions& global,
+                                  RunConsole* console) {
   if (!arguments.files.empty() || !arguments.start.empty() || !arguments.more.empty())
     return InvalidArgument(
         "--recertify names a run, which has its tasks and kernels; leave out FILE, --start and "
@@ -99,25 +99,24 @@ Result<orchestrator::RunResult> Recertify(const OptimizeArguments& arguments,
   if (!store::RunStore::IsRun(arguments.recertify))
     return NotFound(fmt::format("{} holds no run; see: davinci runs list", arguments.recertify));
   if (const auto run = store::RunStore::OpenForReading(arguments.recertify); run.ok())
-    if (const auto header = orchestrator::HeaderFrom(**run); header.ok())
+    if (const auto header = runs::HeaderFrom(**run); header.ok())
       console->Expect(header->tasks.size());
   std::string resolved;
-  DAVINCI_ASSIGN_OR_RETURN(orchestrator::RunRecipe recipe,
-                           orchestrator::RecipeOf(arguments.recertify, &resolved));
+  DAVINCI_ASSIGN_OR_RETURN(runs::RunRecipe recipe, runs::RecipeOf(arguments.recertify, &resolved));
   recipe.judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox || arguments.flags.no_sandbox;
   RunFlags flags = arguments.flags;
   flags.backbone = NoModel("--recertify asks no model");
-  const orchestrator::RunEvents events = console->Events();
+  const runs::RunEvents events = console->Events();
   DAVINCI_ASSIGN_OR_RETURN(Workplace place, OpenWorkplace(flags, recipe, global, events.note));
   rollout::StopFlag stop;
   const InterruptWatch watch(&stop);
-  return orchestrator::RecertifyRun(arguments.recertify, arguments.out, place.parts, &stop, events);
+  return runs::RecertifyRun(arguments.recertify, arguments.out, place.parts, &stop, events);
 }
 
-Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const GlobalOptions& global,
-                                    RunConsole* console) {
+Result<runs::RunResult> Run(const OptimizeArguments& arguments, const GlobalOptions& global,
+                            RunConsole* console) {
   if (!arguments.flags.replay.empty())
-    return orchestrator::ReplayRun(arguments.flags.replay, {nullptr, nullptr});
+    return runs::ReplayRun(arguments.flags.replay, {nullptr, nullptr});
   if (!arguments.recertify.empty()) return Recertify(arguments, global, console);
   if (!arguments.more.empty()) return RunMore(arguments, global, console);
   if (arguments.files.empty())
@@ -125,8 +124,8 @@ Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const Gl
         "no task; name a file with class Model, get_inputs() and "
         "get_init_inputs()");
   DAVINCI_ASSIGN_OR_RETURN(ResolvedRecipe resolved, ResolveRecipe(arguments.flags));
-  orchestrator::RunRequest request;
-  orchestrator::RunHeader& header = request.header;
+  runs::RunRequest request;
+  runs::RunHeader& header = request.header;
   auto tasks = TasksFrom(arguments.files, arguments.entry);
   if (!tasks.ok()) {
     const auto installation = FindInstallation(global.python);
@@ -134,7 +133,7 @@ Result<orchestrator::RunResult> Run(const OptimizeArguments& arguments, const Gl
                              : tasks.status();
   }
   header.tasks = std::move(tasks).value();
-  DAVINCI_RETURN_IF_ERROR(orchestrator::KeepSources(&header.tasks));
+  DAVINCI_RETURN_IF_ERROR(runs::KeepSources(&header.tasks));
   header.command = "optimize";
   header.title = "davinci optimize";
   for (const std::string& file : arguments.files) header.title += " " + file;
@@ -162,7 +161,7 @@ int RunOptimize(const OptimizeArguments& arguments, const GlobalOptions& global)
 
 void AddOptimizeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   auto arguments = std::make_shared<OptimizeArguments>();
-  const orchestrator::RunRecipe usual;
+  const runs::RunRecipe usual;
   CLI::App* command = app.add_subcommand(
       "optimize",
       "Let the expert or a language model write faster kernels for PyTorch modules; the judge "

@@ -13,13 +13,13 @@
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
-#include "davinci/orchestrator/run_loop.h"
-#include "davinci/orchestrator/train_evaluation.h"
-#include "davinci/orchestrator/training_log.h"
 #include "davinci/report/html.h"
 #include "davinci/report/training_html.h"
+#include "davinci/runs/run_loop.h"
 #include "davinci/score/comparison.h"
 #include "davinci/score/held_out.h"
+#include "davinci/training/train_evaluation.h"
+#include "davinci/training/training_log.h"
 #include "report.h"
 
 namespace davinci::app {
@@ -53,8 +53,7 @@ Result<std::vector<const score::Protocol*>> ChosenProtocols(const ReportArgument
 Result<report::RunView> ReadRun(const std::string& folder) {
   if (!store::RunStore::IsRun(folder))
     return NotFound(fmt::format("{} holds no run; see: davinci runs list", folder));
-  DAVINCI_ASSIGN_OR_RETURN(orchestrator::RunResult result,
-                           orchestrator::ReplayRun(folder, {nullptr, nullptr}));
+  DAVINCI_ASSIGN_OR_RETURN(runs::RunResult result, runs::ReplayRun(folder, {nullptr, nullptr}));
   return std::move(result.view);
 }
 
@@ -65,7 +64,7 @@ Status MakeTrainingReport(const ReportArguments& arguments) {
         "{} is a training run: --protocol and --against are for runs of optimize and bench",
         arguments.run));
   DAVINCI_ASSIGN_OR_RETURN(const report::TrainingView view,
-                           orchestrator::ReadTrainingRun(arguments.run));
+                           training::ReadTrainingRun(arguments.run));
   const fs::path file =
       arguments.html.empty() ? fs::path(arguments.run) / "report.html" : fs::path(arguments.html);
   if (!arguments.json || !arguments.html.empty())
@@ -96,7 +95,7 @@ Result<std::optional<CheckpointName>> ParseCheckpoint(const std::string& text) {
   if (at == std::string::npos || fs::exists(text, error)) return std::optional<CheckpointName>();
   CheckpointName name{text.substr(0, at), 0};
   const std::string step = text.substr(at + 1);
-  const std::vector<int64_t> known = orchestrator::ListEvaluations(name.run);
+  const std::vector<int64_t> known = training::ListEvaluations(name.run);
   if (known.empty())
     return NotFound(
         fmt::format("{} holds no held-out evaluation; train with train.held_out and "
@@ -116,8 +115,8 @@ Result<std::optional<CheckpointName>> ParseCheckpoint(const std::string& text) {
 Status MakeCheckpointReport(const ReportArguments& arguments, const CheckpointName& own) {
   if (!arguments.protocols.empty() || !arguments.html.empty())
     return InvalidArgument("--protocol and --html are for runs of optimize and bench");
-  DAVINCI_ASSIGN_OR_RETURN(const auto log, orchestrator::ReadEvaluation(own.run, own.step));
-  const score::ScoreReport report = orchestrator::ScoreOf(log);
+  DAVINCI_ASSIGN_OR_RETURN(const auto log, training::ReadEvaluation(own.run, own.step));
+  const score::ScoreReport report = training::ScoreOf(log);
   // Comparisons are sorted by split; that of all tasks is first.
   std::vector<std::pair<std::string, score::RunComparison>> comparisons;
   if (!arguments.against.empty()) {
@@ -125,10 +124,9 @@ Status MakeCheckpointReport(const ReportArguments& arguments, const CheckpointNa
     if (!other)
       return InvalidArgument(fmt::format("{} is no checkpoint of a training: name one as RUN@STEP",
                                          arguments.against));
-    DAVINCI_ASSIGN_OR_RETURN(const auto first,
-                             orchestrator::ReadEvaluation(other->run, other->step));
-    auto splits = orchestrator::ScoreInputsOf(log);
-    auto first_splits = orchestrator::ScoreInputsOf(first);
+    DAVINCI_ASSIGN_OR_RETURN(const auto first, training::ReadEvaluation(other->run, other->step));
+    auto splits = training::ScoreInputsOf(log);
+    auto first_splits = training::ScoreInputsOf(first);
     const score::Protocol protocol = score::HeldOutProtocol();
     comparisons.emplace_back(score::kAllSplits, score::CompareRuns(score::AllOf(first_splits),
                                                                    score::AllOf(splits), protocol));
@@ -161,7 +159,7 @@ Status MakeCheckpointReport(const ReportArguments& arguments, const CheckpointNa
 Status MakeReport(const ReportArguments& arguments) {
   DAVINCI_ASSIGN_OR_RETURN(const auto checkpoint, ParseCheckpoint(arguments.run));
   if (checkpoint) return MakeCheckpointReport(arguments, *checkpoint);
-  if (orchestrator::IsTrainingRun(arguments.run)) return MakeTrainingReport(arguments);
+  if (training::IsTrainingRun(arguments.run)) return MakeTrainingReport(arguments);
   DAVINCI_ASSIGN_OR_RETURN(const auto protocols, ChosenProtocols(arguments));
   DAVINCI_ASSIGN_OR_RETURN(const report::RunView run, ReadRun(arguments.run));
   const score::ScoreInput input = report::ScoreInputOf(run);

@@ -98,7 +98,7 @@ void RunConsole::SayAwaited(double silent_seconds) {
        /*speaks=*/false);
 }
 
-orchestrator::RunEvents RunConsole::Events() {
+runs::RunEvents RunConsole::Events() {
   return {[this](const rollout::StepEvent& event) { On(event); },
           [this](const std::string& text) { Note(text); }};
 }
@@ -245,13 +245,13 @@ std::string RemarksText(const report::RunView& view) {
   return text;
 }
 
-const Status* BrokenReference(const orchestrator::RunResult& result, const std::string& task) {
+const Status* BrokenReference(const runs::RunResult& result, const std::string& task) {
   for (const auto& [name, status] : result.failed_tasks)
     if (name == task && status.code() == StatusCode::kInvalidArgument) return &status;
   return nullptr;
 }
 
-bool OnlyBroken(const orchestrator::RunResult& result) {
+bool OnlyBroken(const runs::RunResult& result) {
   if (result.failed_tasks.empty() || result.stopped || !result.trouble.ok()) return false;
   for (const report::TaskView& task : result.view.tasks) {
     if (BrokenReference(result, task.task.id) != nullptr) continue;
@@ -265,7 +265,7 @@ bool OnlyBroken(const orchestrator::RunResult& result) {
   return true;
 }
 
-std::string RenderResult(const orchestrator::RunResult& result, bool color) {
+std::string RenderResult(const runs::RunResult& result, bool color) {
   std::string text;
   Table table({{"task"},
                {"speedup", Align::kRight},
@@ -357,21 +357,21 @@ std::string RenderResult(const orchestrator::RunResult& result, bool color) {
   return text;
 }
 
-std::string LostText(const orchestrator::RunResult& result) {
-  const LlmCost lost = orchestrator::LostCost(result.stages);
+std::string LostText(const runs::RunResult& result) {
+  const LlmCost lost = runs::LostCost(result.stages);
   if (lost.calls == 0) return "";
   return fmt::format("  lost: {} broke off, {} + {} tokens (estimated), {}\n",
                      Counted(lost.calls, "stream"), lost.prompt_tokens, lost.completion_tokens,
                      MoneyText(lost));
 }
 
-Status UntoldTrouble(const orchestrator::RunResult& result) {
+Status UntoldTrouble(const runs::RunResult& result) {
   for (const report::TaskView& task : result.view.tasks)
     if (task.remark.find(result.trouble.message()) != std::string::npos) return Status::Ok();
   return result.trouble;
 }
 
-std::string RenderStages(const orchestrator::RunStages& stages, bool color) {
+std::string RenderStages(const runs::RunStages& stages, bool color) {
   std::string text = fmt::format(
       "{}, {} judged; {:.1f} rollouts per minute\n"
       "idle: judge {:.1f} %, language model {:.1f} % of their time\n"
@@ -401,7 +401,7 @@ std::string RenderStages(const orchestrator::RunStages& stages, bool color) {
   return text + table.Render(options);
 }
 
-int ExitCode(const orchestrator::RunResult& result) {
+int ExitCode(const runs::RunResult& result) {
   if (OnlyBroken(result)) return 2;
   if (!result.trouble.ok() && result.stopped != TrajectoryEnd::kBudget) return 3;
   if (!result.finished() && result.stopped != TrajectoryEnd::kBudget) return 3;

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "davinci/base/clock.h"
-#include "davinci/orchestrator/run_loop.h"
+#include "davinci/runs/run_loop.h"
 #include "silence_watch.h"
 
 namespace davinci::app {
@@ -21,7 +21,7 @@ class RunConsole {
   explicit RunConsole(bool quiet);
   // How many tasks there are, for "3 of 12 tasks over".
   void Expect(size_t num_tasks);
-  orchestrator::RunEvents Events();
+  runs::RunEvents Events();
   void Done();
 
  private:
@@ -74,24 +74,24 @@ class InterruptWatch {
 };
 
 // The table of winners, what was learned, what it cost and where things lie.
-std::string RenderResult(const orchestrator::RunResult& result, bool color);
+std::string RenderResult(const runs::RunResult& result, bool color);
 // Why tasks have no kernel, and what went wrong with them: tasks with the same text in one line.
 std::string RemarksText(const report::RunView& view);
 // What was spent on answers that broke off; "" for none.
-std::string LostText(const orchestrator::RunResult& result);
+std::string LostText(const runs::RunResult& result);
 // The trouble of the run unless RemarksText() says it already.
-Status UntoldTrouble(const orchestrator::RunResult& result);
+Status UntoldTrouble(const runs::RunResult& result);
 // "412 rollouts, 33.1 per minute; …" and a table of stages.
-std::string RenderStages(const orchestrator::RunStages& stages, bool color);
+std::string RenderStages(const runs::RunStages& stages, bool color);
 
 // The failure of a task whose reference (or its file) is to be mended; null for other tasks.
-const Status* BrokenReference(const orchestrator::RunResult& result, const std::string& task);
+const Status* BrokenReference(const runs::RunResult& result, const std::string& task);
 // Is nothing left to do but to mend references?
-bool OnlyBroken(const orchestrator::RunResult& result);
+bool OnlyBroken(const runs::RunResult& result);
 
 // 2: nothing is missing but tasks whose references are broken. 0: every task has a winner; 1: some
 // task has no correct kernel that held; 4: all have one, but some is not significantly faster than
 // the baseline, or could not be measured; 3: not finished, or davinci failed.
-int ExitCode(const orchestrator::RunResult& result);
+int ExitCode(const runs::RunResult& result);
 
 }  // namespace davinci::app

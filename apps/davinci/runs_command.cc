@@ -18,7 +18,7 @@
 #include "davinci/base/suggest.h"
 #include "davinci/base/table.h"
 #include "davinci/data/shown_interval.h"
-#include "davinci/orchestrator/run_loop.h"
+#include "davinci/runs/run_loop.h"
 #include "davinci/score/comparison.h"
 #include "report.h"
 #include "run_console.h"
@@ -60,7 +60,7 @@ std::string When(double unix_s) {
   return text;
 }
 
-json TaskIds(const orchestrator::RunHeader& header) {
+json TaskIds(const runs::RunHeader& header) {
   json ids = json::array();
   for (const task::TaskEntry& task : header.tasks) ids.push_back(task.id);
   return ids;
@@ -102,7 +102,7 @@ std::string BestOf(const fs::path& folder) {
 }
 
 // How the last process ended, and of a run of one task what certification said.
-std::string StateOf(const fs::path& folder, const orchestrator::RunStages& stages) {
+std::string StateOf(const fs::path& folder, const runs::RunStages& stages) {
   std::string state = stages.sessions.empty() ? "not finished" : stages.sessions.back().ended;
   const json result = ResultOf(folder);
   if (result.is_null()) return state;
@@ -117,7 +117,7 @@ std::string StateOf(const fs::path& folder, const orchestrator::RunStages& stage
 // What was paid so far, from the journal.
 llm::Spending CostOf(store::RunStore& run) {
   llm::Spending sum;
-  if (const auto totals = orchestrator::TotalsOf(run); totals.ok())
+  if (const auto totals = runs::TotalsOf(run); totals.ok())
     for (const auto& [model, spent] : totals->spending) sum += spent;
   return sum;
 }
@@ -145,8 +145,8 @@ int List(const RunsArguments& arguments) {
     const auto row = [&]() -> Result<json> {
       DAVINCI_ASSIGN_OR_RETURN(auto run, store::RunStore::OpenForReading(folder));
       spent = CostOf(*run);
-      DAVINCI_ASSIGN_OR_RETURN(const auto header, orchestrator::HeaderFrom(*run));
-      DAVINCI_ASSIGN_OR_RETURN(const auto stages, orchestrator::MeasureStages(*run));
+      DAVINCI_ASSIGN_OR_RETURN(const auto header, runs::HeaderFrom(*run));
+      DAVINCI_ASSIGN_OR_RETURN(const auto stages, runs::MeasureStages(*run));
       int64_t units = 0;
       for (const auto& [kind, times] : stages.stages) units += times.count;
       return json{{"run", folder.string()},
@@ -217,8 +217,7 @@ std::string RenderTurn(const report::TaskView& task, const Turn& turn, store::Ru
 
 // `wanted`: a turn's whole name, what stands in it behind the task ("s0r1t2"), or the number that a
 // turn has in every rollout.
-int ShowTurns(const RunsArguments& arguments, const orchestrator::RunResult& result,
-              const fs::path& path) {
+int ShowTurns(const RunsArguments& arguments, const runs::RunResult& result, const fs::path& path) {
   auto run = store::RunStore::OpenForReading(path);
   if (!run.ok()) return Fail(arguments, run.status());
   std::vector<std::string> names;
@@ -254,18 +253,18 @@ int ShowRun(const RunsArguments& arguments) {
   if (arguments.stages) {
     auto run = store::RunStore::OpenForReading(*path);
     if (!run.ok()) return Fail(arguments, run.status());
-    const auto stages = orchestrator::MeasureStages(**run);
+    const auto stages = runs::MeasureStages(**run);
     if (!stages.ok()) return Fail(arguments, stages.status());
     if (arguments.json)
-      fmt::print("{}\n", JsonText(orchestrator::ToJson(*stages), 2));
+      fmt::print("{}\n", JsonText(runs::ToJson(*stages), 2));
     else
       fmt::print("{}", RenderStages(*stages, UseColor(STDOUT_FILENO)));
     return 0;
   }
-  const auto result = orchestrator::ReplayRun(*path, {nullptr, nullptr});
+  const auto result = runs::ReplayRun(*path, {nullptr, nullptr});
   if (!result.ok()) return Fail(arguments, result.status());
   if (arguments.json) {
-    fmt::print("{}\n", JsonText(orchestrator::ToJson(*result), 2));
+    fmt::print("{}\n", JsonText(runs::ToJson(*result), 2));
     return 0;
   }
   if (!arguments.turn.empty()) return ShowTurns(arguments, *result, *path);
@@ -278,11 +277,11 @@ int ShowRun(const RunsArguments& arguments) {
 int CompareRuns(const RunsArguments& arguments) {
   const auto protocol = score::ProtocolByName(arguments.protocol);
   if (!protocol.ok()) return Fail(arguments, protocol.status());
-  std::vector<orchestrator::RunResult> results;
+  std::vector<runs::RunResult> results;
   for (const std::string& name : {arguments.run, arguments.other}) {
     const auto path = Locate(arguments, name);
     if (!path.ok()) return Fail(arguments, path.status());
-    auto result = orchestrator::ReplayRun(*path, {nullptr, nullptr});
+    auto result = runs::ReplayRun(*path, {nullptr, nullptr});
     if (!result.ok()) return Fail(arguments, result.status());
     results.push_back(std::move(result).value());
   }

@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "davinci/base/files.h"
-#include "davinci/orchestrator/sft_dataset.h"
+#include "davinci/dataset/sft_dataset.h"
 #include "installation.h"
 #include "python_texts.h"
 #include "training_flags.h"
@@ -24,7 +24,7 @@ struct SftDataArguments {
   std::string turns = "correct";
   std::vector<std::string> decontaminate;
   bool parquet = false;
-  orchestrator::DatasetRequest request;
+  dataset::DatasetRequest request;
 };
 
 // Parquet is pyarrow's business, on both sides of the JSON lines.
@@ -40,7 +40,7 @@ Status ConvertParquet(const std::string& python, const std::vector<std::string>&
 }
 
 Status Run(SftDataArguments arguments, const GlobalOptions& global) {
-  orchestrator::DatasetRequest& request = arguments.request;
+  dataset::DatasetRequest& request = arguments.request;
   request.out = arguments.out;
   request.version = DAVINCI_VERSION;
   request.format = *sftdata::ParseFormat(arguments.format);
@@ -57,8 +57,7 @@ Status Run(SftDataArguments arguments, const GlobalOptions& global) {
     DAVINCI_RETURN_IF_ERROR(ConvertParquet(global.python, {input, rows.string()}));
     request.inputs.push_back(rows);
   }
-  DAVINCI_ASSIGN_OR_RETURN(const orchestrator::DatasetResult result,
-                           orchestrator::WriteDataset(request));
+  DAVINCI_ASSIGN_OR_RETURN(const dataset::DatasetResult result, dataset::WriteDataset(request));
   for (const fs::path& file : result.files) {
     if (!arguments.parquet) continue;
     fs::path parquet = file;
@@ -94,7 +93,7 @@ void AddSftDataCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
                    "summaries, rl")
       ->check(CLI::IsMember({"native", "merged", "trajectories", "selections", "summaries", "rl"}));
   command->add_flag("--parquet", arguments->parquet, "Also write Parquet; needs pyarrow");
-  orchestrator::ExampleRules& rules = arguments->request.rules;
+  dataset::ExampleRules& rules = arguments->request.rules;
   command
       ->add_option("--turns", arguments->turns,
                    "Turns that are trained: correct (default), improving, best, all; the others "

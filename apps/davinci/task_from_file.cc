@@ -9,7 +9,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/suggest.h"
 #include "davinci/config/toml_tree.h"
-#include "davinci/orchestrator/task_inputs.h"
+#include "davinci/runs/task_inputs.h"
 
 namespace davinci::app {
 namespace {
@@ -213,7 +213,7 @@ Result<std::vector<task::TaskEntry>> TasksFrom(const std::vector<std::string>& p
   }
   std::vector<task::TaskEntry> tasks;
   if (!plain.empty()) {
-    DAVINCI_ASSIGN_OR_RETURN(tasks, orchestrator::LoadTasks(plain, {}));
+    DAVINCI_ASSIGN_OR_RETURN(tasks, runs::LoadTasks(plain, {}));
   }
   for (task::TaskEntry& task : made) {
     for (const task::TaskEntry& other : tasks)

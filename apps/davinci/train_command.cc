@@ -19,10 +19,10 @@
 #include "davinci/embedded/embedded_backbone.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
-#include "davinci/orchestrator/train_forecast.h"
-#include "davinci/orchestrator/train_loop.h"
-#include "davinci/orchestrator/train_ranks.h"
-#include "davinci/orchestrator/train_tasks.h"
+#include "davinci/training/train_forecast.h"
+#include "davinci/training/train_loop.h"
+#include "davinci/training/train_ranks.h"
+#include "davinci/training/train_tasks.h"
 #include "report.h"
 #include "run_console.h"
 #include "training_flags.h"
@@ -35,13 +35,12 @@ struct TrainArguments : TrainingFlags {
   bool no_sandbox = false;
 };
 
-Result<orchestrator::TrainRequest> Prepare(const TrainArguments& arguments) {
+Result<training::TrainRequest> Prepare(const TrainArguments& arguments) {
   DAVINCI_ASSIGN_OR_RETURN(config::Recipe recipe, LoadRecipe(arguments));
   if (arguments.no_sandbox)
     DAVINCI_RETURN_IF_ERROR(recipe.Override("judge.unsafe_no_sandbox=true"));
-  orchestrator::TrainRequest request;
-  DAVINCI_ASSIGN_OR_RETURN(request.recipe,
-                           orchestrator::ReadTrainRecipe(recipe, &request.resolved));
+  training::TrainRequest request;
+  DAVINCI_ASSIGN_OR_RETURN(request.recipe, training::ReadTrainRecipe(recipe, &request.resolved));
   if (arguments.dry_run) return request;
   if (arguments.out.empty()) return InvalidArgument("--out is not set: the run's folder");
   if (request.recipe.common.learner.model_dir.empty())
@@ -50,7 +49,7 @@ Result<orchestrator::TrainRequest> Prepare(const TrainArguments& arguments) {
   return request;
 }
 
-Result<Workplace> OpenPlace(const orchestrator::TrainRequest& request,
+Result<Workplace> OpenPlace(const training::TrainRequest& request,
                             const std::vector<Target>& targets, const GlobalOptions& global) {
   RunFlags flags;
   flags.further_targets.assign(targets.begin() + 1, targets.end());
@@ -62,7 +61,7 @@ Result<Workplace> OpenPlace(const orchestrator::TrainRequest& request,
 
 // The devices that the model is sampled on, and of all that train: those of the ranks of this
 // machine, or the recipe's. InvalidArgument where one of them is reserved for judging.
-Result<std::vector<std::string>> SampleDevices(const orchestrator::TrainRequest& request) {
+Result<std::vector<std::string>> SampleDevices(const training::TrainRequest& request) {
   const std::string& own = request.recipe.common.learner.device;
   const auto visible = gpu::VisibleDevices(*gpu::DeviceMonitor::Create());
   std::vector<std::string> trains = {own};
@@ -95,7 +94,7 @@ Result<std::vector<std::string>> SampleDevices(const orchestrator::TrainRequest&
 }
 
 // Rollouts while a step is trained need devices that do not disturb each other. Of rank 0.
-Status CheckOverlap(const orchestrator::TrainRecipe& recipe, const std::vector<Target>& targets) {
+Status CheckOverlap(const training::TrainRecipe& recipe, const std::vector<Target>& targets) {
   if (recipe.max_staleness == 0) return Status::Ok();
   const trainer::LearnerOptions& learner = recipe.common.learner;
   const bool cuda =
@@ -116,17 +115,17 @@ Status CheckOverlap(const orchestrator::TrainRecipe& recipe, const std::vector<T
 struct Place {
   std::optional<Workplace> workplace;
   std::vector<std::string> devices;  // the model is sampled on
-  orchestrator::TrainParts parts;
+  training::TrainParts parts;
 };
 
 // The targets that tasks of the run have, that of [task] first.
-Result<std::vector<Target>> TargetsOf(const orchestrator::TrainRecipe& recipe) {
+Result<std::vector<Target>> TargetsOf(const training::TrainRecipe& recipe) {
   const rollout::StepSettings& step = recipe.run.step;
   std::vector<Target> targets = {step.target};
   for (const auto* sets : {&recipe.tasks, &recipe.held_out})
     for (const std::string& set : *sets) {
       DAVINCI_ASSIGN_OR_RETURN(const auto named,
-                               orchestrator::ParseTaskSet(set, {step.target, step.language}));
+                               training::ParseTaskSet(set, {step.target, step.language}));
       if (std::ranges::find(targets, named.kind.target) == targets.end())
         targets.push_back(named.kind.target);
     }
@@ -135,24 +134,24 @@ Result<std::vector<Target>> TargetsOf(const orchestrator::TrainRecipe& recipe) {
 
 // Opens what rank 0 needs and completes the request. `place` outlives the training.
 Status OpenRank0(const TrainArguments& arguments, const GlobalOptions& global,
-                 orchestrator::TrainRequest* request, Place* place) {
+                 training::TrainRequest* request, Place* place) {
   DAVINCI_ASSIGN_OR_RETURN(const auto targets, TargetsOf(request->recipe));
   DAVINCI_RETURN_IF_ERROR(CheckOverlap(request->recipe, targets));
   DAVINCI_ASSIGN_OR_RETURN(place->devices, SampleDevices(*request));
   DAVINCI_ASSIGN_OR_RETURN(place->workplace, OpenPlace(*request, targets, global));
   const Workplace& workplace = *place->workplace;
-  orchestrator::RunHeader& header = request->header;
+  runs::RunHeader& header = request->header;
   header.command = "train";
   header.title = std::filesystem::path(arguments.recipe).stem().string();
   header.version = DAVINCI_VERSION;
   header.created_unix_s =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  header.identity = orchestrator::Identity(request->recipe.run);
+  header.identity = runs::Identity(request->recipe.run);
   header.identity["recipe"] = Sha256Hex(request->resolved);
   header.identity["agents.prompts"] = workplace.prompts->hash();
   request->library_sources = workplace.library_sources;
 
-  orchestrator::TrainParts& parts = place->parts;
+  training::TrainParts& parts = place->parts;
   parts.judges = workplace.judges.get();
   parts.prompts = workplace.prompts.get();
   for (const Target target : targets)
@@ -179,19 +178,19 @@ Status OpenRank0(const TrainArguments& arguments, const GlobalOptions& global,
 }
 
 // Every rank runs this; rank 0 samples and judges for all.
-Status Train(const TrainArguments& arguments, orchestrator::TrainRequest request,
+Status Train(const TrainArguments& arguments, training::TrainRequest request,
              const GlobalOptions& global) {
-  const orchestrator::TrainRanks ranks(request.ranks);
+  const training::TrainRanks ranks(request.ranks);
   Place place;
   DAVINCI_RETURN_IF_ERROR(
       ranks.Lead([&] { return OpenRank0(arguments, global, &request, &place); }));
-  orchestrator::TrainEvents events;
+  training::TrainEvents events;
   events.say = SayLine;
   rollout::StopFlag stop;
   std::optional<InterruptWatch> watch;
   if (ranks.leads()) watch.emplace(&stop);
-  DAVINCI_ASSIGN_OR_RETURN(const orchestrator::TrainOutcome outcome,
-                           orchestrator::ExecuteTraining(request, place.parts, &stop, events));
+  DAVINCI_ASSIGN_OR_RETURN(const training::TrainOutcome outcome,
+                           training::ExecuteTraining(request, place.parts, &stop, events));
   if (!ranks.leads()) return Status::Ok();
   fmt::print("{} steps, {} updates; the model is {}\n", outcome.steps, outcome.updates,
              outcome.checkpoint.string());
@@ -200,15 +199,15 @@ Status Train(const TrainArguments& arguments, orchestrator::TrainRequest request
   return Status::Ok();
 }
 
-Status DryRun(const orchestrator::TrainRequest& request) {
+Status DryRun(const training::TrainRequest& request) {
   // What is missing is said with what can be said of the rest.
-  const Status complete = orchestrator::CheckTraining(request.recipe);
-  orchestrator::TrainMachine machine;
+  const Status complete = training::CheckTraining(request.recipe);
+  training::TrainMachine machine;
   const std::string& device = request.recipe.common.learner.device;
   machine.cuda = device.starts_with("cuda") ||
                  (device == "auto" && !gpu::VisibleDevices(*gpu::DeviceMonitor::Create()).empty());
   machine.num_cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const auto text = orchestrator::DescribeTraining(request.recipe, machine);
+  const auto text = training::DescribeTraining(request.recipe, machine);
   if (text.ok()) fmt::print("{}\n{}", request.resolved, *text);
   DAVINCI_RETURN_IF_ERROR(complete);
   return text.status();

@@ -17,7 +17,7 @@
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/llm/recorded.h"
-#include "davinci/orchestrator/user_config.h"
+#include "davinci/runs/user_config.h"
 #include "davinci/search/strategy.h"
 #include "python_syntax.h"
 #include "run_console.h"
@@ -38,7 +38,7 @@ constexpr std::pair<const char*, const char*> kExpertDefaults[] = {
 
 std::string Quoted(const std::string& text) { return config::TomlLiteral(nlohmann::json(text)); }
 
-int NumCores(const orchestrator::RunRecipe& recipe) {
+int NumCores(const runs::RunRecipe& recipe) {
   const int all = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   return recipe.judge.threads > 0 ? std::min(all, recipe.judge.threads) : all;
 }
@@ -126,8 +126,7 @@ class RefusingBackbone final : public llm::Backbone {
 
 // Makes the expert an author of the run's rollouts: of all of them, or of one of each task beside a
 // model's.
-Status OpenAuthor(const orchestrator::RunRecipe& recipe, expert::Dealing dealing,
-                  Workplace* place) {
+Status OpenAuthor(const runs::RunRecipe& recipe, expert::Dealing dealing, Workplace* place) {
   DAVINCI_ASSIGN_OR_RETURN(auto expert, expert::Expert::Load(place->installation.home / "synth"));
   const rollout::StepSettings& step = recipe.step;
   std::vector<davinci::Language> languages = {step.language};
@@ -165,9 +164,9 @@ Status OpenAuthor(const orchestrator::RunRecipe& recipe, expert::Dealing dealing
 }
 
 // One model, as [llm] or a role's table says.
-Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSettings& llm,
-                                                    const orchestrator::RunRecipe& recipe,
-                                                    Workplace* place, std::string* identity) {
+Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const runs::LlmSettings& llm,
+                                                    const runs::RunRecipe& recipe, Workplace* place,
+                                                    std::string* identity) {
   if (llm.endpoints.empty())
     return InvalidArgument(
         "no language model; say which:\n"
@@ -239,7 +238,7 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const orchestrator::LlmSetti
   return std::unique_ptr<llm::Backbone>(std::move(client));
 }
 
-Status OpenModels(const RunFlags& flags, const orchestrator::RunRecipe& recipe, Workplace* place) {
+Status OpenModels(const RunFlags& flags, const runs::RunRecipe& recipe, Workplace* place) {
   llm::Budget budget;
   if (recipe.budget.usd > 0) budget.max_usd = recipe.budget.usd;
   if (recipe.budget.calls > 0) budget.max_calls = recipe.budget.calls;
@@ -280,7 +279,7 @@ Status OpenModels(const RunFlags& flags, const orchestrator::RunRecipe& recipe, 
   return Status::Ok();
 }
 
-Status FindLibrary(const RunFlags& flags, const orchestrator::RunRecipe& recipe, Workplace* place) {
+Status FindLibrary(const RunFlags& flags, const runs::RunRecipe& recipe, Workplace* place) {
   const std::string chosen = !flags.library.empty() ? flags.library : recipe.skills;
   std::error_code error;
   if (!chosen.empty() && !fs::exists(chosen, error) && !recipe.step.learn)
@@ -307,7 +306,7 @@ std::shared_ptr<llm::Backbone> NoModel(std::string why) {
 }
 
 void AddRunFlags(CLI::App* command, RunFlags* flags) {
-  const orchestrator::RunRecipe usual;
+  const runs::RunRecipe usual;
   const bool bench = command->get_name() == "bench";
   command->add_option("--recipe", flags->recipes, "Settings as TOML (recipes/davinci.toml)");
   command->add_option("--set", flags->sets, "One setting of the recipe: --set rollout.turns=5")
@@ -499,8 +498,8 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   if (flags.no_sandbox) overrides.emplace_back("judge.unsafe_no_sandbox=true");
   for (const std::string& line : overrides) DAVINCI_RETURN_IF_ERROR(recipe.Override(line));
   if (flags.backbone == nullptr) {
-    DAVINCI_ASSIGN_OR_RETURN(const orchestrator::UserConfig user, orchestrator::LoadUserConfig());
-    recipe = orchestrator::OverUserConfig(recipe, user);
+    DAVINCI_ASSIGN_OR_RETURN(const runs::UserConfig user, runs::LoadUserConfig());
+    recipe = runs::OverUserConfig(recipe, user);
   }
   if (!recipe.tree().values.contains("task") || !recipe.tree().values["task"].contains("target")) {
     const bool gpu = !gpu::DeviceMonitor::Create()->devices().empty();
@@ -513,7 +512,7 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   resolved.expert_by_default = by_default;
   const nlohmann::json& values = recipe.tree().values;
   resolved.concurrency_is_set = values.contains("llm") && values["llm"].contains("concurrency");
-  DAVINCI_ASSIGN_OR_RETURN(resolved.recipe, orchestrator::ReadRecipe(recipe, &resolved.toml));
+  DAVINCI_ASSIGN_OR_RETURN(resolved.recipe, runs::ReadRecipe(recipe, &resolved.toml));
   return resolved;
 }
 
@@ -530,7 +529,7 @@ agent::DeviceFacts FactsOf(Target target, int num_cores) {
   return facts;
 }
 
-Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRecipe& recipe,
+Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& recipe,
                                 const GlobalOptions& global,
                                 std::function<void(const std::string&)> on_notice) {
   Workplace place;
@@ -542,7 +541,7 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRe
       auto prompts, agent::PromptSet::Load(place.installation.home / "prompts", recipe.prompts));
   place.prompts = std::make_unique<agent::PromptSet>(std::move(prompts));
   const int num_cores = NumCores(recipe);
-  orchestrator::RunParts& parts = place.parts;
+  runs::RunParts& parts = place.parts;
   parts.device = FactsOf(recipe.step.target, num_cores);
   std::vector<davinci::Target> targets = flags.further_targets;
   targets.push_back(recipe.step.target);
@@ -584,8 +583,8 @@ namespace {
 
 // "at most 51 model calls (3 selection, 48 policy), 402k reply tokens, $1.20". An upper bound: stop
 // rules, merged skill sets and budgets make it less; what the run has already done is in it.
-std::string Forecast(const orchestrator::RunRequest& request, const Workplace& place) {
-  const orchestrator::RunRecipe& recipe = request.recipe;
+std::string Forecast(const runs::RunRequest& request, const Workplace& place) {
+  const runs::RunRecipe& recipe = request.recipe;
   const rollout::StepSettings& step = recipe.step;
   const auto tasks = static_cast<int64_t>(request.header.tasks.size());
   const bool asks = step.selection == rollout::SelectionMethod::kAgent;
@@ -633,8 +632,8 @@ std::string Forecast(const orchestrator::RunRequest& request, const Workplace& p
 namespace {
 
 // Does the expert write a rollout of each task of this run beside the model's (rollout.expert)?
-bool AddsExpert(const orchestrator::RunRecipe& recipe, const std::string& command,
-                const Workplace& place, const RunFlags& flags) {
+bool AddsExpert(const runs::RunRecipe& recipe, const std::string& command, const Workplace& place,
+                const RunFlags& flags) {
   if (place.parts.author_alone || recipe.expert == "off") return false;
   if (recipe.expert == "on") return true;
   const rollout::StepSettings& step = recipe.step;
@@ -645,13 +644,12 @@ bool AddsExpert(const orchestrator::RunRecipe& recipe, const std::string& comman
 
 }  // namespace
 
-Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedRecipe& resolved,
-                                          const GlobalOptions& global,
-                                          orchestrator::RunRequest request,
-                                          const orchestrator::RunEvents& events) {
+Result<runs::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedRecipe& resolved,
+                                  const GlobalOptions& global, runs::RunRequest request,
+                                  const runs::RunEvents& events) {
   DAVINCI_ASSIGN_OR_RETURN(Workplace place,
                            OpenWorkplace(flags, resolved.recipe, global, events.note));
-  orchestrator::RunHeader& header = request.header;
+  runs::RunHeader& header = request.header;
   if (AddsExpert(resolved.recipe, header.command, place, flags)) {
     DAVINCI_RETURN_IF_ERROR(OpenAuthor(resolved.recipe, expert::Dealing::kInTurn, &place));
     header.identity["rollout.expert"] = "on";
@@ -660,13 +658,13 @@ Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedR
   header.recorded = place.recorded;
   header.created_unix_s =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  header.identity.merge(orchestrator::Identity(resolved.recipe));
+  header.identity.merge(runs::Identity(resolved.recipe));
   header.identity["llm"] = place.llm_identity;
   header.identity["agents.prompts"] = place.prompts->hash();
   for (const auto& [task, source] : request.start)
     header.identity["start." + task] = Sha256Hex(source);
   request.folder =
-      flags.run.empty() ? orchestrator::DefaultRunFolder(header) : std::filesystem::path(flags.run);
+      flags.run.empty() ? runs::DefaultRunFolder(header) : std::filesystem::path(flags.run);
   request.recipe = resolved.recipe;
   if (place.default_concurrency > 0 && !resolved.concurrency_is_set)
     request.recipe.llm.concurrency = place.default_concurrency;
@@ -680,7 +678,7 @@ Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedR
         "no --llm: the expert writes the kernels by its rules; --llm URL --model NAME asks a "
         "language model");
   if (events.note) events.note(Forecast(request, place));
-  return orchestrator::ExecuteRun(std::move(request), place.parts, &stop, events);
+  return runs::ExecuteRun(std::move(request), place.parts, &stop, events);
 }
 
 }  // namespace davinci::app

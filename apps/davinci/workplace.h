@@ -12,7 +12,7 @@
 #include "davinci/expert/expert_author.h"
 #include "davinci/judge/judge_pool.h"
 #include "davinci/llm/openai_client.h"
-#include "davinci/orchestrator/run_loop.h"
+#include "davinci/runs/run_loop.h"
 #include "installation.h"
 
 namespace davinci::app {
@@ -62,16 +62,16 @@ std::shared_ptr<llm::Backbone> NoModel(std::string why);
 void AddRunFlags(CLI::App* command, RunFlags* flags);
 
 struct ResolvedRecipe {
-  orchestrator::RunRecipe recipe;
+  runs::RunRecipe recipe;
   std::string toml;
   bool expert_by_default = false;   // nothing named a model
   bool concurrency_is_set = false;  // llm.concurrency, by a recipe or flag
 };
-// The user's configuration (orchestrator/user_config.h), recipe files, --set, then flags; the later
+// The user's configuration (runs/user_config.h), recipe files, --set, then flags; the later
 // one wins.
 Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags);
 
-// Owns everything that orchestrator::RunParts points to.
+// Owns everything that runs::RunParts points to.
 struct Workplace {
   Installation installation;
   std::unique_ptr<llm::Ledger> ledger;
@@ -86,7 +86,7 @@ struct Workplace {
   std::unique_ptr<expert::ExpertAuthor> author;  // null: no rollout of the expert's
   std::unique_ptr<agent::PromptSet> prompts;
   std::unique_ptr<store::KvCache> verdict_cache;
-  orchestrator::RunParts parts;
+  runs::RunParts parts;
   std::string llm_identity;  // what of the model decides a run's content
   bool recorded = false;
   int default_concurrency = 0;  // of the model, where it has one (embedded: its batch)
@@ -97,15 +97,14 @@ struct Workplace {
 // Checks everything that can be checked before work begins: the endpoint answers and knows the
 // model, the interpreter exists, prompts are complete.
 // `on_notice` gets what comes up later about the endpoints (llm/openai_client.h).
-Result<Workplace> OpenWorkplace(const RunFlags& flags, const orchestrator::RunRecipe& recipe,
+Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& recipe,
                                 const GlobalOptions& global,
                                 std::function<void(const std::string&)> on_notice);
 
 // Opens the workplace and carries the run out in it. `request` comes with the command, title and
 // tasks in its header and with what only its command knows; the rest is filled in here.
-Result<orchestrator::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedRecipe& resolved,
-                                          const GlobalOptions& global,
-                                          orchestrator::RunRequest request,
-                                          const orchestrator::RunEvents& events);
+Result<runs::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedRecipe& resolved,
+                                  const GlobalOptions& global, runs::RunRequest request,
+                                  const runs::RunEvents& events);
 
 }  // namespace davinci::app

@@ -164,7 +164,7 @@ _BEHIND = ("\n\n# ---- davinci_runtime ----\n", "\n\n# ---- the reference, ")
 
 
 def _kernel_of(export: str) -> str:
-    """The kernel's text in an exported file (orchestrator/export_kernel.h)."""
+    """The kernel's text in an exported file (runs/export_kernel.h)."""
     remarks = next((i for i, line in enumerate(export.splitlines(keepends=True)) if not line.startswith("#")), 0)
     text = "".join(export.splitlines(keepends=True)[remarks:]).lstrip("\n")
     head, marker, rest = text.partition(_KERNEL)

@@ -36,9 +36,9 @@ pid_t Start(const Scenario& scenario, const fs::path& run, const fs::path& calls
   ScriptedAuthor author;
   author.verdicts["alpha"] = {"wrong", "ok 1.3"};
   rollout::StopFlag stop;
-  orchestrator::RunParts parts = scenario.Parts(&backbone, &evaluator);
+  runs::RunParts parts = scenario.Parts(&backbone, &evaluator);
   parts.author = &author;
-  const auto result = orchestrator::ExecuteRun(scenario.Request(run), parts, &stop, {});
+  const auto result = runs::ExecuteRun(scenario.Request(run), parts, &stop, {});
   if (!result.ok()) ::write(2, result.status().message().data(), result.status().message().size());
   ::_exit(result.ok() && result->finished() ? 0 : 1);
 }
@@ -96,9 +96,9 @@ json Content(const fs::path& folder) {
     DropTimes(&document);
     content["library"].push_back(document);
   }
-  const auto replay = orchestrator::ReplayRun(folder, {});
+  const auto replay = runs::ReplayRun(folder, {});
   EXPECT_TRUE(replay.ok());
-  json result = orchestrator::ToJson(*replay);
+  json result = runs::ToJson(*replay);
   result.erase("run");
   result.erase("stages");
   DropTimes(&result);

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "davinci/base/files.h"
-#include "davinci/orchestrator/task_inputs.h"
 #include "davinci/rollout/model_calls.h"
+#include "davinci/runs/task_inputs.h"
 #include "scenario.h"
 
 namespace davinci::integration {
@@ -129,9 +129,9 @@ class RecordsTest : public ::testing::Test {
       text = "<think>so much to think about</think>" + text;
     model_ = std::make_unique<ByteModel>(scenario_.Replies());
   }
-  orchestrator::RunResult Execute() {
-    auto result = orchestrator::ExecuteRun(scenario_.Request(dir_.path() / "run"),
-                                           scenario_.Parts(model_.get(), &evaluator_), &stop_, {});
+  runs::RunResult Execute() {
+    auto result = runs::ExecuteRun(scenario_.Request(dir_.path() / "run"),
+                                   scenario_.Parts(model_.get(), &evaluator_), &stop_, {});
     EXPECT_TRUE(result.ok()) << result.status().ToString();
     return std::move(result).value();
   }
@@ -299,7 +299,7 @@ TEST_F(RecordsTest, MemoryStaysFlatOverAHundredSteps) {
   ASSERT_TRUE(run.ok());
   Endless endless;
   StepWorld world(run->get(), &endless, &evaluator_, &stop_, scenario_.prompts.get());
-  const auto inputs = orchestrator::MakeTaskInputs(scenario_.tasks, settings);
+  const auto inputs = runs::MakeTaskInputs(scenario_.tasks, settings);
   ASSERT_TRUE(inputs.ok());
   constexpr int kSteps = 100;
   int64_t after_warmup = 0;
@@ -320,7 +320,7 @@ TEST_F(RecordsTest, StepsWithOneSeedStepDrawAlike) {
   rollout::StepSettings settings = scenario_.recipe.step;
   settings.schemes = 0;
   settings.conversation = rollout::ConversationMode::kWindowed;
-  const auto inputs = orchestrator::MakeTaskInputs(scenario_.tasks, settings);
+  const auto inputs = runs::MakeTaskInputs(scenario_.tasks, settings);
   ASSERT_TRUE(inputs.ok());
   const auto seeds_of = [&](int step, std::optional<int> seed_step) {
     Endless model;

@@ -14,7 +14,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/llm/ledger.h"
-#include "davinci/orchestrator/certify.h"
+#include "davinci/runs/certify.h"
 #include "davinci/skill/formats.h"
 #include "scenario.h"
 
@@ -37,13 +37,13 @@ class RunTest : public ::testing::Test {
     scenario_ = Scenario::Make(dir_.path());
   }
 
-  Result<orchestrator::RunResult> Execute(const std::string& name = "run") {
+  Result<runs::RunResult> Execute(const std::string& name = "run") {
     if (!backbone_)
       backbone_ = std::make_unique<SlowRecording>(scenario_.Replies(), 0, dir_.path() / "calls");
-    orchestrator::RunParts parts = scenario_.Parts(backbone_.get(), &evaluator_);
+    runs::RunParts parts = scenario_.Parts(backbone_.get(), &evaluator_);
     if (!author_.verdicts.empty()) parts.author = &author_;
     parts.author_alone = author_alone_;
-    return orchestrator::ExecuteRun(scenario_.Request(dir_.path() / name), parts, &stop_, {});
+    return runs::ExecuteRun(scenario_.Request(dir_.path() / name), parts, &stop_, {});
   }
   int NumCalls() const {
     const auto log = ReadFile(dir_.path() / "calls");
@@ -126,16 +126,16 @@ TEST_F(RunTest, RulesWriteTheFirstRolloutAndTheModelIsShownItsBestKernel) {
   EXPECT_EQ(result->cost.calls, NumCalls()) << "rules cost nothing";
   // What the model learned is the model's.
   EXPECT_THAT(result->learned, ElementsAre("keep-rows-in-registers"));
-  const nlohmann::json document = orchestrator::ToJson(*result);
+  const nlohmann::json document = runs::ToJson(*result);
   EXPECT_EQ(document["tasks"][0]["winner"]["by"], "expert");
   EXPECT_EQ(document["tasks"][0]["best_of"]["model"]["status"], "ok");
   EXPECT_THAT(*ReadFile(dir_.path() / "run/report.html"), HasSubstr("the expert won"));
   const int judged = evaluator_.num_calls;
   ASSERT_TRUE(Execute().ok());  // again: nothing is written or judged twice
   EXPECT_EQ(evaluator_.num_calls, judged);
-  const auto replay = orchestrator::ReplayRun(dir_.path() / "run", {});
+  const auto replay = runs::ReplayRun(dir_.path() / "run", {});
   ASSERT_TRUE(replay.ok());
-  const nlohmann::json again = orchestrator::ToJson(*replay)["tasks"][0];
+  const nlohmann::json again = runs::ToJson(*replay)["tasks"][0];
   EXPECT_EQ(again["winner"]["turn"], document["tasks"][0]["winner"]["turn"]);
   EXPECT_EQ(again["winner"]["skills"], document["tasks"][0]["winner"]["skills"]);
   EXPECT_EQ(again["best_of"], document["tasks"][0]["best_of"]);
@@ -145,7 +145,7 @@ TEST_F(RunTest, AModelThatIsFasterThanTheRulesWins) {
   author_.verdicts["alpha"] = {"ok 1.2"};
   const auto result = Execute();
   ASSERT_TRUE(result.ok());
-  const nlohmann::json alpha = orchestrator::ToJson(*result)["tasks"][0];
+  const nlohmann::json alpha = runs::ToJson(*result)["tasks"][0];
   EXPECT_EQ(alpha["winner"]["by"], "model");
   EXPECT_DOUBLE_EQ(alpha["best_of"]["expert"]["speedup"]["median"].get<double>(), 1.2);
 }
@@ -160,7 +160,7 @@ TEST_F(RunTest, RulesAloneAskNoModel) {
   EXPECT_TRUE(result->finished()) << result->trouble.ToString();
   EXPECT_EQ(NumCalls(), 0);
   EXPECT_EQ(result->cost.calls, 0);
-  EXPECT_EQ(orchestrator::ToJson(*result)["tasks"][1]["winner"]["by"], "expert");
+  EXPECT_EQ(runs::ToJson(*result)["tasks"][1]["winner"]["by"], "expert");
 }
 
 TEST_F(RunTest, EveryCallIsCountedOnceAndByAgent) {
@@ -178,7 +178,7 @@ TEST_F(RunTest, EveryCallIsCountedOnceAndByAgent) {
   // Two experiments of 3 and 8 pairs, whose controls are the same eight.
   EXPECT_EQ(costs.at("verification").calls, 3 + 8 + 8);
   EXPECT_EQ(report::CostsByAgent(result->view.tasks[1]).count("summary"), 0u);
-  const nlohmann::json document = orchestrator::ToJson(*result);
+  const nlohmann::json document = runs::ToJson(*result);
   EXPECT_EQ(document["costs"]["verification"]["calls"], 19);
   EXPECT_EQ(document["tasks"][1]["costs"]["policy"]["calls"], 12);
 }
@@ -314,7 +314,7 @@ TEST_F(RunTest, AKernelThatIsNotSignificantlyFasterIsNoWinner) {
   EXPECT_FALSE(beta.winner);
   ASSERT_TRUE(beta.not_faster);
   EXPECT_THAT(beta.remark, HasSubstr("not significantly faster"));
-  const nlohmann::json document = orchestrator::ToJson(*result);
+  const nlohmann::json document = runs::ToJson(*result);
   EXPECT_TRUE(document["tasks"][1]["winner"].is_null());
   EXPECT_TRUE(document["tasks"][1]["not_faster"].is_object());
   EXPECT_FALSE(std::filesystem::exists(dir_.path() / "run/results/beta.py"));
@@ -329,9 +329,7 @@ class CertificationTest : public RunTest {
     scenario_.tasks.resize(1);
     scenario_.recipe.certify_attempts = 1;
   }
-  nlohmann::json Task(const orchestrator::RunResult& result) {
-    return orchestrator::ToJson(result)["tasks"][0];
-  }
+  nlohmann::json Task(const runs::RunResult& result) { return runs::ToJson(result)["tasks"][0]; }
   std::string Page() { return *ReadFile(dir_.path() / "run/report.html"); }
 };
 
@@ -344,7 +342,7 @@ TEST_F(CertificationTest, WhatABusyMachineCouldNotMeasureIsMeasuredUpToThreeTime
   EXPECT_DOUBLE_EQ(result->view.tasks[0].winner->certified.speedup->median, 4.5);
   EXPECT_THAT(result->view.tasks[0].remark, Not(HasSubstr("busy")));
   // A replay takes the measurement that decided.
-  const auto replay = orchestrator::ReplayRun(dir_.path() / "run", {});
+  const auto replay = runs::ReplayRun(dir_.path() / "run", {});
   ASSERT_TRUE(replay.ok());
   EXPECT_EQ(Task(*replay)["winner"]["certified"], Task(*result)["winner"]["certified"]);
 }
@@ -353,7 +351,7 @@ TEST_F(CertificationTest, NotDecidedIsNoNoAndTheSameCommandMeasuresAgainWithoutA
   evaluator_.busy = 100;
   const auto result = Execute();
   ASSERT_TRUE(result.ok());
-  EXPECT_EQ(evaluator_.num_afresh, orchestrator::kCertificationMeasurements);
+  EXPECT_EQ(evaluator_.num_afresh, runs::kCertificationMeasurements);
   const report::TaskView& task = result->view.tasks[0];
   EXPECT_FALSE(task.winner || task.not_faster);
   ASSERT_TRUE(task.not_decided);
@@ -363,8 +361,8 @@ TEST_F(CertificationTest, NotDecidedIsNoNoAndTheSameCommandMeasuresAgainWithoutA
   // The page says what the console says, and holds no median of a useless interval.
   EXPECT_THAT(Page(), HasSubstr("<td>not decided: machine busy</td>"));
   EXPECT_THAT(Page(), Not(HasSubstr("9.00×")));
-  EXPECT_EQ(Task(*orchestrator::ReplayRun(dir_.path() / "run", {}))["state"], "not_decided");
-  EXPECT_EQ(evaluator_.num_afresh, orchestrator::kCertificationMeasurements);
+  EXPECT_EQ(Task(*runs::ReplayRun(dir_.path() / "run", {}))["state"], "not_decided");
+  EXPECT_EQ(evaluator_.num_afresh, runs::kCertificationMeasurements);
 
   const int calls = NumCalls();
   evaluator_.busy = 0;
@@ -387,14 +385,14 @@ TEST_F(CertificationTest, RecertifyAsksNoModelAndItsLatestDecisionCounts) {
   const int measured = evaluator_.num_afresh;
   const int calls = NumCalls();
   const auto recertify = [&] {
-    orchestrator::RunParts parts = scenario_.Parts(nullptr, &evaluator_);
-    return orchestrator::RecertifyRun(dir_.path() / "run", "", parts, &stop_, {});
+    runs::RunParts parts = scenario_.Parts(nullptr, &evaluator_);
+    return runs::RecertifyRun(dir_.path() / "run", "", parts, &stop_, {});
   };
   // Undecided: what was decided before stays.
   evaluator_.busy = 3;
   auto result = recertify();
   ASSERT_TRUE(result.ok()) << result.status().ToString();
-  EXPECT_TRUE(result->finished()) << orchestrator::ToJson(*result).dump();
+  EXPECT_TRUE(result->finished()) << runs::ToJson(*result).dump();
   EXPECT_TRUE(result->view.tasks[0].winner);
   EXPECT_EQ(evaluator_.num_afresh, measured + 3);
   // Wrong when measured again: no winner, and its file goes.
@@ -480,10 +478,10 @@ TEST_F(RunTest, AReplayGivesTheSameResultWithoutModelJudgeTasksOrPrompts) {
   const auto result = Execute();
   ASSERT_TRUE(result.ok());
   std::filesystem::remove(dir_.path() / "alpha.py");
-  const auto replay = orchestrator::ReplayRun(dir_.path() / "run", {});
+  const auto replay = runs::ReplayRun(dir_.path() / "run", {});
   ASSERT_TRUE(replay.ok()) << replay.status().ToString();
-  auto comparable = [](const orchestrator::RunResult& r) {
-    nlohmann::json document = orchestrator::ToJson(r);
+  auto comparable = [](const runs::RunResult& r) {
+    nlohmann::json document = runs::ToJson(r);
     for (auto& task : document["tasks"])
       if (task["winner"].is_object()) task["winner"].erase("file");
     return document;
@@ -608,11 +606,10 @@ TEST_F(RunTest, ABudgetOfCallsIsKeptAcrossRestartsAndTheBestIsReported) {
   for (const int64_t limit : {12, 20}) {
     llm::Ledger ledger({std::nullopt, limit});
     llm::RecordedBackbone backbone(scenario_.Replies(), "recorded:test", &ledger);
-    orchestrator::RunParts parts = scenario_.Parts(&backbone, &evaluator_);
+    runs::RunParts parts = scenario_.Parts(&backbone, &evaluator_);
     parts.ledger = &ledger;
     rollout::StopFlag stop;
-    const auto result =
-        orchestrator::ExecuteRun(scenario_.Request(dir_.path() / "run"), parts, &stop, {});
+    const auto result = runs::ExecuteRun(scenario_.Request(dir_.path() / "run"), parts, &stop, {});
     ASSERT_TRUE(result.ok()) << result.status().ToString();
     EXPECT_EQ(result->stopped, TrajectoryEnd::kBudget);
     EXPECT_EQ(ledger.Total().num_calls, limit) << "what was paid before counts";
@@ -635,9 +632,8 @@ TEST_F(RunTest, AStoppedRunReportsItsBestAndGoesOn) {
   EXPECT_GT(winners, 0);
   backbone_->before = nullptr;
   rollout::StopFlag fresh;
-  const auto rest =
-      orchestrator::ExecuteRun(scenario_.Request(dir_.path() / "run"),
-                               scenario_.Parts(backbone_.get(), &evaluator_), &fresh, {});
+  const auto rest = runs::ExecuteRun(scenario_.Request(dir_.path() / "run"),
+                                     scenario_.Parts(backbone_.get(), &evaluator_), &fresh, {});
   ASSERT_TRUE(rest.ok());
   EXPECT_TRUE(rest->finished());
 }

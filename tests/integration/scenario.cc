@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "davinci/base/files.h"
-#include "davinci/orchestrator/task_inputs.h"
+#include "davinci/runs/task_inputs.h"
 
 namespace davinci::integration {
 namespace {
@@ -171,10 +171,10 @@ Scenario Scenario::Make(const fs::path& folder) {
                     "\n",
                     kSkillText));
   auto entries =
-      orchestrator::LoadTasks({(folder / "alpha.py").string(), (folder / "beta.py").string()}, {});
+      runs::LoadTasks({(folder / "alpha.py").string(), (folder / "beta.py").string()}, {});
   EXPECT_TRUE(entries.ok()) << entries.status().ToString();
   scenario.tasks = *entries;
-  EXPECT_TRUE(orchestrator::KeepSources(&scenario.tasks).ok());
+  EXPECT_TRUE(runs::KeepSources(&scenario.tasks).ok());
 
   config::Recipe recipe;
   for (const char* set :
@@ -182,7 +182,7 @@ Scenario Scenario::Make(const fs::path& folder) {
         "learn.enabled=true", "summary.summaries=3", "summary.max_new_skills=1",
         "llm.concurrency=3", "judge.in_flight=2", "certify.also_against=[]"})
     EXPECT_TRUE(recipe.Override(set).ok()) << set;
-  auto read = orchestrator::ReadRecipe(recipe, &scenario.resolved);
+  auto read = runs::ReadRecipe(recipe, &scenario.resolved);
   EXPECT_TRUE(read.ok()) << read.status().ToString();
   scenario.recipe = *read;
   auto prompts = agent::PromptSet::Load(DAVINCI_SOURCE_DIR "/prompts");
@@ -236,14 +236,14 @@ llm::Recording Scenario::Replies() const {
   return recording;
 }
 
-orchestrator::RunRequest Scenario::Request(const fs::path& run_folder) const {
-  orchestrator::RunRequest request;
+runs::RunRequest Scenario::Request(const fs::path& run_folder) const {
+  runs::RunRequest request;
   request.header.command = "optimize";
   request.header.title = "davinci optimize alpha beta";
   request.header.version = "test";
   request.header.recorded = true;
   request.header.tasks = tasks;
-  request.header.identity = orchestrator::Identity(recipe);
+  request.header.identity = runs::Identity(recipe);
   request.header.identity["agents.prompts"] =
       prompts_identity.empty() ? prompts->hash() : prompts_identity;
   request.recipe = recipe;
@@ -253,8 +253,8 @@ orchestrator::RunRequest Scenario::Request(const fs::path& run_folder) const {
   return request;
 }
 
-orchestrator::RunParts Scenario::Parts(llm::Backbone* backbone, judge::Judges* evaluator) const {
-  orchestrator::RunParts parts;
+runs::RunParts Scenario::Parts(llm::Backbone* backbone, judge::Judges* evaluator) const {
+  runs::RunParts parts;
   parts.backbones = backbone;
   parts.judges = evaluator;
   parts.prompts = prompts.get();

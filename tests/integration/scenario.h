@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "davinci/llm/recorded.h"
-#include "davinci/orchestrator/run_loop.h"
+#include "davinci/runs/run_loop.h"
 
 namespace davinci::integration {
 
@@ -78,12 +78,12 @@ struct Scenario {
   // noise, one costs correctness. Nothing of beta is worth a summary.
   static Scenario Make(const std::filesystem::path& folder);
 
-  orchestrator::RunRequest Request(const std::filesystem::path& run_folder) const;
-  orchestrator::RunParts Parts(llm::Backbone* backbone, judge::Judges* evaluator) const;
+  runs::RunRequest Request(const std::filesystem::path& run_folder) const;
+  runs::RunParts Parts(llm::Backbone* backbone, judge::Judges* evaluator) const;
   llm::Recording Replies() const;
 
   std::filesystem::path folder;
-  orchestrator::RunRecipe recipe;
+  runs::RunRecipe recipe;
   std::string resolved;
   std::vector<task::TaskEntry> tasks;
   std::string prompts_identity;                // "": that of `prompts`

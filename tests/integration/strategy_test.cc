@@ -10,7 +10,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/llm/recorded.h"
-#include "davinci/orchestrator/task_inputs.h"
+#include "davinci/runs/task_inputs.h"
 #include "scenario.h"
 
 namespace davinci::integration {
@@ -49,9 +49,9 @@ class StrategyTest : public ::testing::Test {
     ASSERT_TRUE(dir.ok());
     dir_ = std::move(dir).value();
     scenario_ = Scenario::Make(dir_.path());
-    auto tasks = orchestrator::LoadTasks({DAVINCI_SOURCE_DIR "/examples/gated_gelu.py",
-                                          DAVINCI_SOURCE_DIR "/examples/residual_rms_norm.py"},
-                                         {});
+    auto tasks = runs::LoadTasks({DAVINCI_SOURCE_DIR "/examples/gated_gelu.py",
+                                  DAVINCI_SOURCE_DIR "/examples/residual_rms_norm.py"},
+                                 {});
     ASSERT_TRUE(tasks.ok());
     scenario_.tasks = *tasks;
     auto recorded = llm::RecordedBackbone::Open(DAVINCI_SOURCE_DIR "/examples/replies_cpu.jsonl",
@@ -61,21 +61,21 @@ class StrategyTest : public ::testing::Test {
     listening_ = std::make_unique<Listening>(recorded_.get());
   }
 
-  orchestrator::RunResult Execute(const std::vector<std::string>& sets) {
+  runs::RunResult Execute(const std::vector<std::string>& sets) {
     config::Recipe recipe;
     for (const std::string& set : sets) EXPECT_TRUE(recipe.Override(set).ok()) << set;
     for (const char* set : {"task.target=\"cpu\"", "selection.schemes=0", "stop.stagnant_turns=0",
                             "certify.also_against=[]"})
       EXPECT_TRUE(recipe.Override(set).ok()) << set;
-    const auto read = orchestrator::ReadRecipe(recipe, &scenario_.resolved);
+    const auto read = runs::ReadRecipe(recipe, &scenario_.resolved);
     EXPECT_TRUE(read.ok()) << read.status().ToString();
     scenario_.recipe = *read;
     rollout::StopFlag stop;
     auto request = scenario_.Request(dir_.path() / "run");
     request.header.command = "bench";
     request.winners = false;
-    auto result = orchestrator::ExecuteRun(request, scenario_.Parts(listening_.get(), &evaluator_),
-                                           &stop, {});
+    auto result =
+        runs::ExecuteRun(request, scenario_.Parts(listening_.get(), &evaluator_), &stop, {});
     EXPECT_TRUE(result.ok()) << result.status().ToString();
     return std::move(result).value();
   }
@@ -166,7 +166,7 @@ TEST_F(StrategyTest, EveryStrategyGoesOnWhereItStoppedAndAsksTheSame) {
     for (const auto& half : {first_half, listening_->asked})
       for (const auto& [label, request] : half)
         EXPECT_EQ(llm::ContentHash(request), llm::ContentHash(whole.at(label))) << label;
-    const auto replay = orchestrator::ReplayRun(dir_.path() / "run", {});
+    const auto replay = runs::ReplayRun(dir_.path() / "run", {});
     ASSERT_TRUE(replay.ok());
     EXPECT_EQ(replay->view.tasks[0].trajectories.size(), name == "davinci" ? 1u
                                                          : name == "kevin" ? 2u
@@ -196,12 +196,11 @@ TEST_F(StrategyTest, EachRoleAsksItsOwnModel) {
   Listening general(&recorded);
   Listening selection(&recorded);
   Listening summary(&recorded);
-  orchestrator::RunParts parts = scenario_.Parts(&general, &evaluator_);
+  runs::RunParts parts = scenario_.Parts(&general, &evaluator_);
   parts.backbones.selection = &selection;
   parts.backbones.summary = &summary;
   rollout::StopFlag stop;
-  const auto result =
-      orchestrator::ExecuteRun(scenario_.Request(dir_.path() / "roles"), parts, &stop, {});
+  const auto result = runs::ExecuteRun(scenario_.Request(dir_.path() / "roles"), parts, &stop, {});
   ASSERT_TRUE(result.ok() && result->finished());
   for (const auto& [listener, part] :
        {std::pair(&selection, "/selection/"), std::pair(&summary, "/summary/")}) {

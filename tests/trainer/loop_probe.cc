@@ -19,7 +19,7 @@
 #include "davinci/base/hash.h"
 #include "davinci/base/rng.h"
 #include "davinci/comm/rank_group.h"
-#include "davinci/orchestrator/train_loop.h"
+#include "davinci/training/train_loop.h"
 
 namespace {
 
@@ -29,9 +29,9 @@ using davinci::Result;
 using davinci::Status;
 namespace fs = std::filesystem;
 namespace llm = davinci::llm;
-namespace orchestrator = davinci::orchestrator;
 namespace rollout = davinci::rollout;
 namespace trainer = davinci::trainer;
+namespace training = davinci::training;
 
 constexpr int kReplyTokens = 2;
 constexpr float kTimesFaster = 1.2F;
@@ -135,9 +135,8 @@ Status Run(int argc, char** argv) {
   if (argc < 3) return davinci::InvalidArgument("loop_probe RECIPE OUT [KEY=VALUE]…");
   DAVINCI_ASSIGN_OR_RETURN(auto recipe, davinci::config::Recipe::Load(argv[1]));
   for (int i = 3; i < argc; ++i) DAVINCI_RETURN_IF_ERROR(recipe.Override(argv[i]));
-  orchestrator::TrainRequest request;
-  DAVINCI_ASSIGN_OR_RETURN(request.recipe,
-                           orchestrator::ReadTrainRecipe(recipe, &request.resolved));
+  training::TrainRequest request;
+  DAVINCI_ASSIGN_OR_RETURN(request.recipe, training::ReadTrainRecipe(recipe, &request.resolved));
   request.folder = argv[2];
   request.header.command = "train";
   request.header.title = "toy";
@@ -148,20 +147,20 @@ Status Run(int argc, char** argv) {
   DAVINCI_ASSIGN_OR_RETURN(const auto group, davinci::comm::Join(world));
   request.ranks = group.get();
   ToyEvaluator evaluator;
-  orchestrator::TrainParts parts;
+  training::TrainParts parts;
   parts.open_model = [](const fs::path& model, const fs::path&) {
     return ToyBackbone::Open(model);
   };
   parts.judges = &evaluator;
   parts.prompts = &prompts;
   parts.num_cores = 2;
-  orchestrator::TrainEvents events;
+  training::TrainEvents events;
   events.say = [](const std::string& line) {
     fmt::print("{}\n", line);
     std::fflush(stdout);
   };
   rollout::StopFlag stop;
-  return orchestrator::ExecuteTraining(request, parts, &stop, events).status();
+  return training::ExecuteTraining(request, parts, &stop, events).status();
 }
 
 }  // namespace

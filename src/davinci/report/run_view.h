@@ -1,6 +1,6 @@
 // RunView: everything a report shows of one run, as plain values. The front header of this module.
 //
-// The owner of a run (orchestrator) fills it from the run's store; this module makes scores
+// The owner of a run (runs/view.h) fills it from the run's store; this module makes scores
 // (ScoreInputOf) and the HTML page (html.h) of it. It reads no store and no file, judges nothing
 // and computes no number of its own that score/ could compute.
 //

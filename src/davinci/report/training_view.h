@@ -1,5 +1,5 @@
 // TrainingView: what a report shows of a training run (davinci sft, davinci train), as plain
-// values. The owner of a run fills it from the run's log (orchestrator/training_log.h).
+// values. The owner of a run fills it from the run's log (training/training_log.h).
 #pragma once
 
 #include <cstdint>

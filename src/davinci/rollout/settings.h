@@ -1,4 +1,4 @@
-// Settings of one co-evolution step. Filled from a recipe (orchestrator/run_recipe.h); the defaults
+// Settings of one co-evolution step. Filled from a recipe (runs/run_recipe.h); the defaults
 // here are those of recipes/davinci.toml.
 #pragma once
 

@@ -5,8 +5,8 @@
 // spent on the others; n rollouts per scheme of T turns each, every turn judged under the screening
 // protocol and answered with feedback; the best kernels are judged again under the full protocol.
 // With `learn`: when the best trajectory earned it, s Summary calls; every proposal is put to a
-// paired experiment and, if it passes, staged. Nothing is flushed here: that is the orchestrator's,
-// once per step.
+// paired experiment and, if it passes, staged. Nothing is flushed here: the owner of the run
+// does that, once per step.
 //
 // Threads: one per task and one per rollout that is under way; how many model calls and judgements
 // run at once is up to the lanes (lane.h). Rollouts of one task share nothing but its notes, tasks

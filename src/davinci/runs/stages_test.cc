@@ -1,0 +1,36 @@
+#include "davinci/runs/stages.h"
+
+#include <gtest/gtest.h>
+
+#include "davinci/base/files.h"
+
+namespace davinci::runs {
+namespace {
+
+TEST(Stages, WhatBrokeOffInASessionIsPartOfWhatTheRunSpent) {
+  const TempDir folder = std::move(MakeTempDir("stages")).value();
+  auto run = store::RunStore::Create(folder.path() / "run", {{"title", "t"}});
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  SessionTimes session;
+  session.lost["m"] = {0, 2, 1, 30, 0, 4, 0.25};
+  ASSERT_TRUE((*run)->Record("session 1", "session", SessionBody(session)).ok());
+  ASSERT_TRUE((*run)->Record("session 2", "session", SessionBody({})).ok());
+
+  const auto totals = TotalsOf(**run);
+  ASSERT_TRUE(totals.ok()) << totals.status().message();
+  const llm::Spending& spent = totals->spending.at("m");
+  EXPECT_EQ(spent.num_lost, 2);
+  EXPECT_EQ(spent.num_calls, 0);
+  EXPECT_DOUBLE_EQ(spent.usd, 0.25);
+
+  const auto stages = MeasureStages(**run);
+  ASSERT_TRUE(stages.ok()) << stages.status().message();
+  const LlmCost lost = LostCost(*stages);
+  EXPECT_EQ(lost.calls, 2);
+  EXPECT_EQ(lost.prompt_tokens, 30);
+  EXPECT_EQ(lost.completion_tokens, 4);
+  EXPECT_EQ(lost.unpriced, 1);
+}
+
+}  // namespace
+}  // namespace davinci::runs

@@ -1,0 +1,135 @@
+#include "davinci/training/training_batch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "davinci/base/files.h"
+#include "davinci/llm/token_trace.h"
+
+namespace davinci::training {
+namespace {
+
+// One task with rollouts of one turn each, whose replies have two tokens.
+class BatchOf : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = MakeTempDir("training-batch");
+    ASSERT_TRUE(folder.ok());
+    folder_.emplace(std::move(folder).value());
+    auto run = store::RunStore::Create(folder_->path() / "run", nlohmann::json::object());
+    ASSERT_TRUE(run.ok()) << run.status().ToString();
+    run_ = std::move(run).value();
+    llm::TokenTrace trace;
+    trace.prompt_tokens = {1, 2};
+    trace.output_tokens = {3, 4};
+    trace.logprobs = {-1, -1};
+    trace_ = run_->PutBlob(llm::EncodeTrace(trace).value()).value();
+    config::Recipe recipe;
+    recipe_ = ReadTrainRecipe(recipe, nullptr).value();
+    recipe_.algorithm.cross_scheme_scaling = false;
+    recipe_.algorithm.profile_rejection = false;
+    outcome_.task = "t";
+  }
+  static Turn Judged(Language language, Outcome outcome, double speedup, bool significant = true) {
+    Turn turn;
+    turn.language = language;
+    turn.evaluation.outcome = outcome;
+    turn.evaluation.correct = outcome != Outcome::kMismatch;
+    if (outcome == Outcome::kOk)
+      turn.evaluation.speedup =
+          Speedup{speedup, 0.99 * speedup, 1.01 * speedup, significant, "eager"};
+    return turn;
+  }
+  // `turns`: of one rollout.
+  void Add(std::vector<Turn> turns) {
+    Trajectory& trajectory = outcome_.trajectories.emplace_back();
+    trajectory.id = {"t", 0, static_cast<int>(outcome_.trajectories.size()) - 1};
+    int number = 0;
+    for (Turn& turn : turns) {
+      turn.id = {trajectory.id, ++number};
+      turn.trace_hash = trace_;
+    }
+    trajectory.turns = std::move(turns);
+  }
+  TrainingBatch Make() {
+    rollout::UnitLog log(run_.get(), rollout::UnitLog::Mode::kLive);
+    auto batch = MakeTrainingBatch({outcome_}, recipe_, log);
+    EXPECT_TRUE(batch.ok()) << batch.status().ToString();
+    return std::move(batch).value();
+  }
+  std::optional<TempDir> folder_;
+  std::unique_ptr<store::RunStore> run_;
+  std::string trace_;
+  TrainRecipe recipe_;
+  rollout::TaskOutcome outcome_;
+};
+
+// A copy of PyTorch: as the judge found it, and as a violation.
+TEST_F(BatchOf, ADecoyEarnsNothingAndIsNoPartOfTheBaseline) {
+  Add({Judged(Language::kCpp, Outcome::kMismatch, 0)});
+  Add({Judged(Language::kCpp, Outcome::kOk, 2)});
+  Add({Judged(Language::kPython, Outcome::kOk, 3)});
+  Add({Judged(Language::kPython, Outcome::kPolicyViolation, 0)});
+  const TrainingBatch batch = Make();
+  ASSERT_EQ(batch.samples.size(), 4u);
+  // Honest returns 0 and 1.5: each is compared with the other one alone.
+  EXPECT_DOUBLE_EQ(batch.samples[0].advantage, -1.5);
+  EXPECT_DOUBLE_EQ(batch.samples[1].advantage, 1.5);
+  EXPECT_DOUBLE_EQ(batch.samples[2].advantage, -0.75);
+  EXPECT_DOUBLE_EQ(batch.samples[3].advantage, -0.75);
+  EXPECT_TRUE(batch.samples[2].trained);
+  EXPECT_DOUBLE_EQ(batch.figures.at("turns/decoys"), 0.5);
+  EXPECT_DOUBLE_EQ(batch.figures.at("turns/correct"), 0.25);
+  EXPECT_DOUBLE_EQ(batch.figures.at("reward/policy"), 1.5 / 4);
+}
+
+// Where no attempt earns anything, a copy is worth no more than a failed honest one.
+TEST_F(BatchOf, ADecoyIsNeverBetterThanAFailure) {
+  Add({Judged(Language::kCpp, Outcome::kMismatch, 0)});
+  Add({Judged(Language::kPython, Outcome::kOk, 3)});
+  const TrainingBatch batch = Make();
+  EXPECT_EQ(batch.samples[0].advantage, 0);
+  EXPECT_EQ(batch.samples[1].advantage, 0);
+  recipe_.algorithm.reward.kind = rl::RewardKind::kMilestone;
+  EXPECT_EQ(Make().figures.at("reward/best_of_rollout"), -1);
+}
+
+// A copy in turn 1, an honest kernel in turn 2: the first turn has no part in what the second
+// earns.
+TEST_F(BatchOf, ADecoyHasNoPartInWhatLaterTurnsEarn) {
+  recipe_.algorithm.advantage = rl::AdvantageKind::kReinforce;
+  Add({Judged(Language::kPython, Outcome::kOk, 3), Judged(Language::kCpp, Outcome::kOk, 2)});
+  Add({Judged(Language::kCpp, Outcome::kMismatch, 0), Judged(Language::kCpp, Outcome::kOk, 4)});
+  const TrainingBatch batch = Make();
+  EXPECT_EQ(batch.samples[0].advantage, 0);
+  EXPECT_DOUBLE_EQ(batch.samples[1].advantage, 1.5);
+  EXPECT_DOUBLE_EQ(batch.samples[2].advantage, 2.5) << "an honest failure that led there does";
+}
+
+TEST_F(BatchOf, FasterIsSignificantlyFaster) {
+  Add({Judged(Language::kCpp, Outcome::kOk, 1.3, /*significant=*/false)});
+  Add({Judged(Language::kCpp, Outcome::kOk, 1.1)});
+  EXPECT_DOUBLE_EQ(Make().figures.at("turns/faster"), 0.5);
+  const auto fast = FastPOf({outcome_});
+  EXPECT_EQ(fast.at("0"), 1);
+  EXPECT_EQ(fast.at("1"), 1);
+  EXPECT_EQ(fast.at("1.2"), 0) << "1.3 may be noise";
+}
+
+TEST_F(BatchOf, OverlongRepliesArePenalisedOrLeftOut) {
+  recipe_.run.step.policy_sampling.max_tokens = 2;
+  recipe_.algorithm.overlong = rl::OverlongRule::kSoftPenalty;
+  recipe_.algorithm.overlong_tokens = 1;
+  Add({Judged(Language::kCpp, Outcome::kOk, 2)});
+  EXPECT_DOUBLE_EQ(Make().figures.at("reward/policy"), 0.5);
+  recipe_.algorithm.overlong = rl::OverlongRule::kMask;
+  Add({Judged(Language::kCpp, Outcome::kOk, 4)});
+  Add({Judged(Language::kCpp, Outcome::kOk, 6)});
+  outcome_.trajectories[1].turns[0].finish_reason = "length";
+  const TrainingBatch batch = Make();
+  EXPECT_FALSE(batch.samples[1].trained);
+  EXPECT_TRUE(batch.samples[0].trained && batch.samples[2].trained);
+}
+
+}  // namespace
+}  // namespace davinci::training
