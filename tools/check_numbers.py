@@ -23,6 +23,7 @@ CODE = ("src/", "apps/", "python/")  # whose classes and functions are counted
 CPP_FOLDERS = ("src", "apps", "tests", "bench")
 PYTHON_FOLDERS = ("python", "tests", "tools", "bench")
 _NO_FUNCTION = re.compile(r"^\s*(namespace|class|struct|enum|union|if|for|while|switch|do|else|try|catch|return|case|using|extern \")\b")
+_LAMBDA = re.compile(r"(?<!operator)\[[^\[\]]*\]\s*[({]")
 _NO_METHOD = re.compile(r"^\s*(//|#|using\b|typedef\b|friend\b|static_assert|return\b|public:|private:|protected:|[A-Z_]+\(|DAVINCI_)")
 
 
@@ -70,6 +71,8 @@ def function_opening(lines, number):
             return 0
         if text.endswith("{"):
             statement = " ".join(lines[number:at + 1])
+            if _LAMBDA.search(statement):
+                return 0  # a call whose argument has a body
             return at + 1 if "(" in statement and not re.search(r"[^=!<>]=[^=]", statement.split("(")[0]) else 0
     return 0
 

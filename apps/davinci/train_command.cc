@@ -19,6 +19,7 @@
 #include "davinci/embedded/embedded_backbone.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
+#include "davinci/runs/run_identity.h"
 #include "davinci/training/train_forecast.h"
 #include "davinci/training/train_loop.h"
 #include "davinci/training/train_ranks.h"

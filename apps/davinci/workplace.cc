@@ -17,6 +17,7 @@
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/llm/recorded.h"
+#include "davinci/runs/run_identity.h"
 #include "davinci/runs/user_config.h"
 #include "davinci/search/strategy.h"
 #include "python_syntax.h"

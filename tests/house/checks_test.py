@@ -130,6 +130,12 @@ class Numbers(unittest.TestCase):
         self.expect({"src/davinci/base/a.cc": function_of(101)}, "long_functions rose from 0 to 1")
         self.expect({"python/p/a.py": "def f():\n" + "    x = 1\n" * 100}, "long_functions rose from 0 to 1")
 
+    def test_a_call_with_a_lambda_is_no_function(self):
+        call = '  Visit("weights", [&, at = 0](int x) -> int {\n    return x;\n  });\n'
+        self.expect({"src/davinci/base/a.cc": function_of(90).replace("  return x;\n", call + "  return x;\n") + function_of(90)},
+                    "long_functions 0", 0)
+        self.expect({"src/davinci/base/a.cc": function_of(101).replace("F(int x)", "A::operator[](int x)")}, "long_functions rose from 0 to 1")
+
     def test_a_cycle_of_files_is_counted_once(self):
         pair = {"src/davinci/base/a.cc": '#include "davinci/base/b.h"\n', "src/davinci/base/b.h": '#include "davinci/base/a.h"\n'}
         self.expect(pair, "cycles_of_files rose from 0 to 1")

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "davinci/base/files.h"
+#include "davinci/runs/run_identity.h"
 #include "davinci/runs/task_inputs.h"
 
 namespace davinci::integration {

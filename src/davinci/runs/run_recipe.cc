@@ -1,12 +1,10 @@
 #include "davinci/runs/run_recipe.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 
-#include "davinci/base/json_text.h"
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/protocol.h"
 #include "davinci/search/strategy.h"
@@ -317,99 +315,6 @@ Status CheckLlmTables(const config::Recipe& recipe) {
 
 RunRecipe ReadRunKeys(const config::Recipe& recipe, RecipeReader* reader) {
   return Reader(recipe, reader).Read();
-}
-
-std::map<std::string, std::string> Identity(const RunRecipe& recipe) {
-  const rollout::StepSettings& s = recipe.step;
-  std::map<std::string, std::string> identity;
-  auto put = [&](const char* key, const auto& value) { identity[key] = fmt::format("{}", value); };
-  put("run.seed", s.seed);
-  put("task.target", TargetName(s.target));
-  put("task.language", LanguageName(s.language));
-  put("task.baseline", s.baseline);
-  if (!s.shapes.empty()) put("task.shapes", fmt::format("{}", fmt::join(s.shapes, "; ")));
-  if (!s.hints.empty()) put("task.hints", s.hints);
-  put("selection.schemes", s.schemes);
-  put("selection.method", rollout::SelectionMethodName(s.selection));
-  put("selection.null_scheme", s.null_scheme);
-  put("selection.retrieve", s.retrieve);
-  put("selection.select", s.select);
-  put("selection.respend_saved_rollouts", s.respend_saved_rollouts);
-  for (const auto& [name, sampling] :
-       {std::pair{"selection", s.selection_sampling}, std::pair{"policy", s.policy_sampling},
-        std::pair{"summary", s.summary_sampling}}) {
-    identity[fmt::format("{}.temperature", name)] = fmt::format("{}", sampling.temperature);
-    identity[fmt::format("{}.top_p", name)] = fmt::format("{}", sampling.top_p);
-    identity[fmt::format("{}.top_k", name)] = fmt::format("{}", sampling.top_k);
-    identity[fmt::format("{}.min_p", name)] = fmt::format("{}", sampling.min_p);
-    identity[fmt::format("{}.thinking", name)] = sampling.thinking;
-    identity[fmt::format("{}.max_tokens", name)] = fmt::format("{}", sampling.max_tokens);
-  }
-  put("search.strategy", s.strategy);
-  if (s.strategy == "evolve") {
-    const search::Layers& layers = s.evolve.layers;
-    put("evolve.trials", s.evolve.trials);
-    put("evolve.population", s.evolve.population);
-    put("evolve.offspring", s.evolve.offspring);
-    put("evolve.policy", static_cast<int>(s.evolve.policy));
-    put("evolve.layers", fmt::format("{:d}{:d}{:d}{:d}", layers.task, layers.solutions,
-                                     layers.insights, layers.knowledge));
-    put("evolve.insights", s.evolve.insights);
-  }
-  put("rollout.conversation", static_cast<int>(s.conversation));
-  put("llm.logprobs", s.logprobs);
-  if (!s.bound_calls) put("llm.bound_calls", s.bound_calls);
-  for (const auto& [role, llm] : recipe.roles) {
-    identity["llm." + role] = llm.model;
-    if (llm.extra_body != recipe.llm.extra_body)
-      identity["llm." + role + ".extra_body"] = JsonText(llm.extra_body);
-  }
-  put("rollout.rollouts", s.rollouts);
-  put("rollout.turns", s.turns);
-  put("rollout.iterations", s.iterations);
-  put("rollout.carried_turns", s.carried_turns);
-  put("rollout.window", static_cast<int>(s.window_rule));
-  put("rollout.window_metric", static_cast<int>(s.window_metric));
-  put("judge.turn_protocol", s.turn_protocol);
-  put("judge.final_protocol", s.final_protocol);
-  put("judge.finalists", s.finalists);
-  if (s.paid.best > 0) {
-    put("judge.paid_best", s.paid.best);
-    put("judge.paid_protocol", s.paid_protocol);
-  }
-  if (s.paid.audit_share > 0) {
-    put("judge.audit_share", s.paid.audit_share);
-    put("judge.audit_protocol", s.audit_protocol);
-  }
-  put("learn.enabled", s.learn);
-  put("learn.tasks_per_step", recipe.tasks_per_step);
-  put("trigger.min_gain", s.trigger.min_gain);
-  put("trigger.min_speedup", s.trigger.min_speedup);
-  put("trigger.require_first_correct", s.trigger.require_first_correct);
-  put("trigger.as_published", s.trigger.as_published);
-  put("summary.summaries", s.summaries);
-  put("summary.max_new_skills", s.max_new_skills);
-  put("verification.max_pairs", s.verification.admission.max_pairs);
-  put("verification.second_task", s.verification.second_task);
-  put("verification.repetitions", s.verification.repetitions);
-  put("verification.protocol", s.verification.protocol);
-  put("verification.min_uplift", s.verification.admission.min_uplift);
-  put("stop.roofline_share", s.stop.roofline_share);
-  put("stop.stagnant_turns", s.stop.stagnant_turns);
-  put("stop.min_gain", s.stop.min_gain);
-  put("stop.shared", s.stop.shared);
-  put("feedback.max_message_bytes", s.feedback.max_message_bytes);
-  put("feedback.max_bytes", s.feedback.max_bytes);
-  put("feedback.max_kernels", s.feedback.max_kernels);
-  put("llm.context_tokens", s.context_tokens);
-  put("judge.threads", recipe.judge.threads);
-  put("policy.require_own_kernel", s.require_own_kernel);
-  put("policy.require_language", s.require_language);
-  if (s.static_rules != rollout::StaticRules::kNone) put("policy.static_rules", "kevin");
-  put("llm.model", recipe.llm.model);
-  if (!recipe.llm.extra_body.empty()) put("llm.extra_body", JsonText(recipe.llm.extra_body));
-  put("skills.library", recipe.skills);
-  return identity;
 }
 
 int JudgePlaces(const JudgeSettings& settings, int num_cores) {

@@ -80,13 +80,6 @@ RunRecipe ReadRunKeys(const config::Recipe& recipe, config::RecipeReader* reader
 // Problems of the [llm] tables of `recipe`, as ReadRecipe() names them, and keys outside of them.
 Status CheckLlmTables(const config::Recipe& recipe);
 
-// What decides the content of a run: everything that changes what it asks of model and judge, by
-// dotted key (prompts, feedback, context size and stop rules among it), without what only says how
-// fast or how far it goes (concurrency, budgets, endpoints, keys). The prompts' texts are not of
-// the recipe: the opener of a run adds PromptSet::hash() as "agents.prompts". A run can be
-// continued under other values of those, not of these.
-std::map<std::string, std::string> Identity(const RunRecipe& recipe);
-
 // How many judgements are made at once: settings, or half of `num_cores`.
 int JudgePlaces(const JudgeSettings& settings, int num_cores);
 int RolloutPlaces(const RunRecipe& recipe, int judge_places);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "davinci/base/files.h"
+#include "davinci/runs/run_identity.h"
 
 namespace davinci::runs {
 namespace {

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "davinci/runs/run_loop.h"
+#include "davinci/report/run_view.h"
+#include "davinci/rollout/step.h"
+#include "davinci/runs/run_folder.h"
 
 namespace davinci::runs {
 
