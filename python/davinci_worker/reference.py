@@ -11,7 +11,7 @@ import itertools
 import torch
 
 from davinci_worker import (admission, arguments, distributions, eager, handover, kept_state, live_structure, memory, module_graph, on_target, outputs, packing, process_state,
-                            published, rounding, smaller, source, twin_draws, weights)
+                            published, rounding, smaller, source, task_source, twin_draws, weights)
 from davinci_worker.compare import bits_of
 from davinci_worker.wide_numbers import WideNumbers
 
@@ -336,7 +336,7 @@ class Reference:
         except live_structure.TooLarge as error:
             return {"untraceable": str(error)}
         sizes = dict(self.spec.get("globals") or {}, **(self.spec["variants"][variant - 1] if variant else {}))
-        found["source"] = module_graph.source_of(text, {name: getattr(self._module, name) for name in sizes})
+        found["source"] = task_source.source_of(text, {name: getattr(self._module, name) for name in sizes})
         found["training"] = built.model.training
         return found
 
