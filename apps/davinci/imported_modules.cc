@@ -24,8 +24,9 @@ Result<std::unique_ptr<ImportedModules>> ImportedModules::Open(
   DAVINCI_ASSIGN_OR_RETURN(modules->tasks_, TasksFrom(files, entry));
   DAVINCI_ASSIGN_OR_RETURN(modules->folder_, MakeTempDir("davinci-modules"));
   DAVINCI_RETURN_IF_ERROR(task::WriteTaskFiles(modules->folder_.path(), &modules->tasks_));
-  DAVINCI_ASSIGN_OR_RETURN(modules->judge_,
-                           judge::Judge::Create(MakeJudgeOptions(modules->installation_)));
+  judge::JudgeOptions options = MakeJudgeOptions(modules->installation_);
+  options.start_when_needed = true;  // all traces may be kept ones
+  DAVINCI_ASSIGN_OR_RETURN(modules->judge_, judge::Judge::Create(options));
   return modules;
 }
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 try:
     import torch
@@ -121,6 +122,26 @@ class ShapesTest(unittest.TestCase):
             x, shift = task.get_inputs()
             for given in (x, x.contiguous()):  # whatever its strides
                 torch.testing.assert_close(model(given, shift), own(given, shift), rtol=1e-4, atol=1e-3)
+
+    def test_a_kept_trace_needs_no_python(self):
+        first = self.davinci("coverage", "net.py", "-t", "cpu", "--json")
+        self.assertEqual(first.returncode, 0, first.stderr)
+        # The interpreter keeps its name and place but no longer runs.
+        python = self.folder / "python"
+        python.symlink_to("/bin/false")
+        with unittest.mock.patch.dict(os.environ, DAVINCI_PYTHON=str(python)):
+            self.assertEqual(json.loads(self.davinci("coverage", "net.py", "-t", "cpu", "--json").stdout)["tasks"][0]["status"], "broken")
+        python.unlink()
+        python.write_text(f"#!/bin/sh\nexec {os.environ['DAVINCI_PYTHON']} \"$@\"\n")
+        python.chmod(0o755)
+        with unittest.mock.patch.dict(os.environ, DAVINCI_PYTHON=str(python)):
+            own = json.loads(self.davinci("coverage", "net.py", "-t", "cpu", "--json").stdout)["tasks"][0]
+            python.write_text("#!/bin/false\n")
+            again = json.loads(self.davinci("coverage", "net.py", "-t", "cpu", "--json").stdout)["tasks"][0]
+        self.assertEqual(own["status"], "whole")
+        for task in (own, again):
+            task.update(trace_seconds=0, write_seconds=0)
+        self.assertEqual(again, own)
 
     def test_coverage_says_which_shapes_have_kernels(self):
         (self.folder / "net.toml").write_text("".join(

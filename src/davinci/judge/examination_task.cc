@@ -67,7 +67,12 @@ Result<json> Examination::Admit() {
 }
 
 Result<json> Examination::Trace() {
-  DAVINCI_RETURN_IF_ERROR(StartSession());
+  // Of a session, the oracle alone: nothing is timed.
+  session_ = std::make_unique<Session>();
+  session_->facts.resize(1 + task_.config.variants.size());
+  session_->init_seed = session_->secret.Next() >> 1;
+  DAVINCI_ASSIGN_OR_RETURN(session_->work, MakeTempDir("davinci-session"));
+  DAVINCI_RETURN_IF_ERROR(StartOracle());
   DAVINCI_RETURN_IF_ERROR(session_->oracle->AwaitReady(60));
   DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask(ReferenceSpec()).status());
   DAVINCI_RETURN_IF_ERROR(ShareDevice());

@@ -18,6 +18,7 @@
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/judge/baselines.h"
 #include "davinci/judge/examination.h"
+#include "davinci/judge/known_torch.h"
 #include "davinci/judge/machine_state.h"
 #include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
@@ -36,7 +37,7 @@ constexpr size_t kRestingSessions = 16;
 constexpr int kSessionsPerTask = 8;
 // Of each kind, from one life of the program to the next; those used last stay.
 constexpr int64_t kMostFacts = 20'000;
-// Raise it when python/davinci_worker/module_graph.py or configuration.py answers otherwise.
+// Raise it when python/davinci_worker/module_graph.py and what it imports answer otherwise.
 constexpr int kTraceVersion = 10;
 
 Evaluation Refused(Outcome outcome, std::string message) {
@@ -72,7 +73,8 @@ bool MemoryRanOut(const Result<Evaluation>& evaluation) {
 
 struct Judge::Impl {
   JudgeOptions options;
-  std::unique_ptr<worker::ForkServer> server;
+  worker::ForkServerOptions server_options;
+  std::unique_ptr<worker::ForkServer> server;  // null: not started; guarded by mutex until then
   std::unique_ptr<gpu::DeviceLeases> leases;
   std::unique_ptr<store::KvCache>
       facts;  // null when the disk says no: everything is then found out again
@@ -143,7 +145,11 @@ struct Judge::Impl {
                         "--unsafe-no-sandbox",
                         fmt::join(layers.Advice(), "; ")));
     }
+    if (!server) {
+      DAVINCI_ASSIGN_OR_RETURN(server, worker::ForkServer::Start(server_options));
+    }
     DAVINCI_ASSIGN_OR_RETURN(json hello, server->Hello());
+    RememberTorch(facts.get(), options.python, hello);
     auto built = std::make_unique<JudgeContext>();
     built->server = server.get();
     built->leases = leases.get();
@@ -184,7 +190,7 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   const auto device = std::ranges::find(devices, impl->device, &gpu::DeviceInfo::uuid);
   impl->timing_cores = std::make_unique<TimingCores>(static_cast<int>(device - devices.begin()),
                                                      static_cast<int>(devices.size()));
-  worker::ForkServerOptions server;
+  worker::ForkServerOptions& server = impl->server_options;
   server.python = options.python;
   server.module_path = options.python_path;
   server.library = options.worker_library;
@@ -195,7 +201,9 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   server.threads = options.threads > 0
                        ? options.threads
                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  DAVINCI_ASSIGN_OR_RETURN(impl->server, worker::ForkServer::Start(server));
+  if (!options.start_when_needed) {
+    DAVINCI_ASSIGN_OR_RETURN(impl->server, worker::ForkServer::Start(server));
+  }
   auto lease_folder = gpu::MachineLeaseDir();
   if (!lease_folder.ok()) lease_folder = CacheDir("leases");  // shared with oneself at least
   DAVINCI_RETURN_IF_ERROR(lease_folder.status());
@@ -203,7 +211,7 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   if (auto folder = CacheDir("facts"); folder.ok())
     if (auto facts = store::KvCache::Open(*folder / "facts.db"); facts.ok()) {
       impl->facts = std::move(*facts);
-      for (const char* space : {"admission", "domain", "footprint", "graph"})
+      for (const char* space : {"admission", "domain", "footprint", "graph", "torch"})
         (void)impl->facts->Prune(space, kMostFacts);  // what is lost is found out again
     }
   return std::unique_ptr<Judge>(new Judge(std::move(impl)));
@@ -217,7 +225,10 @@ void Judge::LetGo() {
   if (impl_->runner_pool) impl_->runner_pool->Clear();
 }
 
-bool Judge::Alive() { return impl_->server->Alive(); }
+bool Judge::Alive() {
+  std::lock_guard lock(impl_->mutex);
+  return !impl_->server || impl_->server->Alive();
+}
 
 Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target) {
   Job job;
@@ -232,12 +243,14 @@ Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target)
 }
 
 Result<nlohmann::json> Judge::Trace(const std::shared_ptr<const task::Task>& task, Target target) {
+  const auto key = [&](const std::string& torch) {
+    return fmt::format("{}/{}/{}/{}/{}", task->hash, TargetName(target), torch, kTraceVersion,
+                       impl_->device.empty() ? "host" : "device");
+  };
+  const std::string torch = RememberedTorch(impl_->facts.get(), impl_->options.python);
+  if (!torch.empty())
+    if (auto known = impl_->facts->Get("graph", key(torch)); known.ok() && *known) return **known;
   DAVINCI_ASSIGN_OR_RETURN(const JudgeContext* context, impl_->Ready());
-  const std::string key = fmt::format("{}/{}/{}/{}/{}", task->hash, TargetName(target),
-                                      context->hello.value("torch", ""), kTraceVersion,
-                                      impl_->device.empty() ? "host" : "device");
-  if (impl_->facts)
-    if (auto known = impl_->facts->Get("graph", key); known.ok() && *known) return **known;
   Job job;
   job.task = task;
   job.target = impl_->device.empty() ? Target::kCpu : target;
@@ -247,7 +260,8 @@ Result<nlohmann::json> Judge::Trace(const std::shared_ptr<const task::Task>& tas
   DAVINCI_ASSIGN_OR_RETURN(json found, examination.Trace());
   const bool whole =
       found.contains("untraceable") || found.at("shapes").size() == task->config.variants.size();
-  if (impl_->facts && whole) (void)impl_->facts->Put("graph", key, found);
+  if (impl_->facts && whole)
+    (void)impl_->facts->Put("graph", key(context->hello.value("torch", "")), found);
   return found;
 }
 

@@ -45,6 +45,8 @@ struct JudgeOptions {
   double call_timeout_seconds = 0;
   double compile_timeout_seconds = 0;
   int64_t memory_bytes = 0;
+  // Start Python at the first request that needs it, not at once: kept traces need none.
+  bool start_when_needed = false;
   // Folder for a record of each trial (trial.h), which tests/transcripts replays; empty: none.
   // Recorded trials share no processes.
   std::string record_folder;
@@ -54,7 +56,8 @@ enum class MemoryBudget;  // device_memory.h
 
 class Judge {
  public:
-  // Starts the fork server in the background; fails when the interpreter is missing.
+  // Starts the fork server in the background (see start_when_needed); fails when the interpreter is
+  // missing.
   static Result<std::unique_ptr<Judge>> Create(const JudgeOptions& options);
   ~Judge();
 
