@@ -14,6 +14,7 @@
 #include "davinci/agent/selection_agent.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/gpu/visible_devices.h"
 #include "davinci/skill/formats.h"
 #include "davinci/skill/reference_query.h"
 #include "davinci/synth/sampler.h"
@@ -103,8 +104,9 @@ Result<std::vector<std::string>> DeviceTexts(const std::vector<std::string>& nam
   std::vector<agent::DeviceFacts> devices;
   for (const std::string& name : names) {
     if (name == "here") {
-      devices.push_back(
-          FactsOf(target, static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))));
+      devices.push_back(FactsOf(target,
+                                static_cast<int>(std::max(1u, std::thread::hardware_concurrency())),
+                                gpu::VisibleDevices(*gpu::DeviceMonitor::Create())));
       continue;
     }
     devices.emplace_back().target = target;

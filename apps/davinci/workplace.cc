@@ -54,16 +54,10 @@ std::string LibraryVersions(const std::string& python) {
                   "  except m.PackageNotFoundError: print(\"none\")' 2>/dev/null");
 }
 
-std::string DriverVersion() {
-  const auto monitor = gpu::DeviceMonitor::Create();
-  if (monitor->devices().empty()) return "";
-  const gpu::DeviceInfo& device = monitor->devices().front();
-  return fmt::format("{} {}", device.driver_version, device.cuda_driver_version);
-}
-
 // Verdicts of another judge, torch, Triton, driver or device are not ours.
 judge::JudgeVersions VersionsOf(const Installation& installation,
-                                const std::vector<davinci::Target>& targets, int num_cores) {
+                                const std::vector<davinci::Target>& targets, int num_cores,
+                                const std::vector<gpu::DeviceInfo>& judging) {
   judge::JudgeVersions versions;
   versions.judge = DAVINCI_VERSION;
   for (const fs::path& file : {fs::path("/proc/self/exe"), installation.worker_library,
@@ -86,10 +80,14 @@ judge::JudgeVersions VersionsOf(const Installation& installation,
   }
   versions.libraries = installation.python + "\n" + LibraryVersions(installation.python);
   for (const davinci::Target target : targets) {
-    if (target == Target::kCuda) versions.driver = DriverVersion();
-    const agent::DeviceFacts facts = FactsOf(target, num_cores);
-    versions.device += fmt::format("{}{} {} {}", versions.device.empty() ? "" : "; ", facts.name,
-                                   num_cores, facts.memory_bytes);
+    if (!versions.device.empty()) versions.device += "; ";
+    if (target == Target::kCuda) {
+      versions.driver = judge::DriverVersion(judging);
+      versions.device += fmt::format("{} {}", judge::DeviceVersion(judging), num_cores);
+      continue;
+    }
+    const agent::DeviceFacts facts = agent::CpuFacts(num_cores);
+    versions.device += fmt::format("{} {} {}", facts.name, num_cores, facts.memory_bytes);
   }
   return versions;
 }
@@ -517,17 +515,13 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   return resolved;
 }
 
-agent::DeviceFacts FactsOf(Target target, int num_cores) {
+agent::DeviceFacts FactsOf(Target target, int num_cores,
+                           const std::vector<gpu::DeviceInfo>& judging) {
   if (target == Target::kCpu) return agent::CpuFacts(num_cores);
-  agent::DeviceFacts facts;
-  facts.target = Target::kCuda;
-  const auto monitor = gpu::DeviceMonitor::Create();
-  if (monitor->devices().empty()) return facts;
-  const gpu::DeviceInfo& device = monitor->devices().front();
-  facts.name = device.name;
-  facts.compute_capability = fmt::format("{}.{}", device.compute_major, device.compute_minor);
-  facts.memory_bytes = static_cast<int64_t>(device.memory_total_bytes);
-  return facts;
+  if (!judging.empty()) return agent::GpuFacts(judging.front());
+  agent::DeviceFacts unknown;
+  unknown.target = target;
+  return unknown;
 }
 
 Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& recipe,
@@ -543,7 +537,10 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& re
   place.prompts = std::make_unique<agent::PromptSet>(std::move(prompts));
   const int num_cores = NumCores(recipe);
   runs::RunParts& parts = place.parts;
-  parts.device = FactsOf(recipe.step.target, num_cores);
+  const auto visible = gpu::VisibleDevices(*gpu::DeviceMonitor::Create());
+  DAVINCI_ASSIGN_OR_RETURN(const auto devices, gpu::ChooseDevices(visible, recipe.judge.devices));
+  place.judging = gpu::DevicesOf(visible, devices);
+  parts.device = FactsOf(recipe.step.target, num_cores, place.judging);
   std::vector<davinci::Target> targets = flags.further_targets;
   targets.push_back(recipe.step.target);
   const bool cuda = std::ranges::find(targets, Target::kCuda) != targets.end();
@@ -551,12 +548,10 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& re
   judge.threads = recipe.judge.threads;
   judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox;
   judge.triton = cuda;
-  DAVINCI_ASSIGN_OR_RETURN(
-      const auto devices,
-      gpu::ChooseDevices(gpu::VisibleDevices(*gpu::DeviceMonitor::Create()), recipe.judge.devices));
   if (!devices.empty()) judge.device = devices.front();
   place.judges = std::make_unique<judge::JudgePool>(
-      judge, devices, judge::JudgeIdentityOf(VersionsOf(place.installation, targets, num_cores)));
+      judge, devices,
+      judge::JudgeIdentityOf(VersionsOf(place.installation, targets, num_cores, place.judging)));
   *place.pool = place.judges.get();
   if (recipe.judge.verdict_cache) {
     DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, CacheDir("verdicts"));

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "davinci/base/status.h"
 #include "davinci/expert/expert_author.h"
+#include "davinci/gpu/device.h"
 #include "davinci/judge/judge_pool.h"
 #include "davinci/llm/openai_client.h"
 #include "davinci/runs/run_loop.h"
@@ -53,8 +54,10 @@ struct RunFlags {
   std::vector<davinci::Target> further_targets;  // of tasks, besides the recipe's
 };
 
-// The text that prompts have about the device of a target.
-agent::DeviceFacts FactsOf(davinci::Target target, int num_cores);
+// What prompts say about the device of a target. `judging`: the GPUs that judge; the first one is
+// described.
+agent::DeviceFacts FactsOf(davinci::Target target, int num_cores,
+                           const std::vector<gpu::DeviceInfo>& judging);
 
 // For RunFlags::backbone where no model may be asked: every call fails with `why`.
 std::shared_ptr<llm::Backbone> NoModel(std::string why);
@@ -80,6 +83,7 @@ struct Workplace {
   std::unique_ptr<llm::Backbone> recorder;                     // around backbone, with --record
   std::vector<const llm::OpenAiClient*> clients;               // those of the above at endpoints
   std::function<void(const std::string&)> on_notice;           // of the clients; may be empty
+  std::vector<gpu::DeviceInfo> judging;                        // the GPUs that judge
   std::unique_ptr<judge::JudgePool> judges;
   // `judges`, for who is made before them and outlives a move of this.
   std::shared_ptr<judge::JudgePool*> pool = std::make_shared<judge::JudgePool*>(nullptr);

@@ -88,6 +88,15 @@ DeviceFacts CpuFacts(int num_cores, const fs::path& root) {
   return facts;
 }
 
+DeviceFacts GpuFacts(const gpu::DeviceInfo& device) {
+  DeviceFacts facts;
+  facts.target = Target::kCuda;
+  facts.name = device.name;
+  facts.compute_capability = fmt::format("{}.{}", device.compute_major, device.compute_minor);
+  facts.memory_bytes = static_cast<int64_t>(device.memory_total_bytes);
+  return facts;
+}
+
 void LearnFromEvaluation(const Evaluation& evaluation, DeviceFacts* facts) {
   if (facts->target != Target::kCuda) return;
   const auto roofline = evaluation.evidence.find("roofline");

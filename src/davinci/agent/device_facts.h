@@ -14,6 +14,7 @@
 #include "davinci/base/status.h"
 #include "davinci/data/evaluation.h"
 #include "davinci/data/language.h"
+#include "davinci/gpu/device.h"
 
 namespace davinci::agent {
 
@@ -39,6 +40,9 @@ struct DeviceFacts {
 // The host as /proc and /sys below `root` describe it; whatever is missing there stays unknown.
 // Call it at start-up. `num_cores` is what the judge will use.
 DeviceFacts CpuFacts(int num_cores, const std::filesystem::path& root = "/");
+
+// What NVML says of the GPU that judges.
+DeviceFacts GpuFacts(const gpu::DeviceInfo& device);
 
 // Fills what is unknown from the peaks that a judgement on the device measured
 // (evidence.roofline.peaks). Only for cuda: what the judge measures on a CPU is a bound, not a rate

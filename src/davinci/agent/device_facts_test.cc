@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "davinci/base/files.h"
+#include "davinci/gpu/visible_devices.h"
 
 namespace davinci::agent {
 namespace {
@@ -99,6 +100,22 @@ TEST(LearnFromEvaluation, SurvivesForeignEvidence) {
     LearnFromEvaluation(evaluation, &facts);
   }
   EXPECT_EQ(facts.l2_bytes, 0);
+}
+
+TEST(GpuFacts, AreThoseOfTheDeviceThatJudges) {
+  std::vector<gpu::DeviceInfo> devices(2);
+  devices[0].name = "Small GPU";
+  devices[0].uuid = "GPU-a";
+  devices[1].name = "Large GPU";
+  devices[1].uuid = "GPU-b";
+  devices[1].compute_major = 9;
+  devices[1].memory_total_bytes = uint64_t{1} << 37;
+  const auto judging = gpu::DevicesOf(devices, gpu::ChooseDevices(devices, "1").value());
+  ASSERT_EQ(judging.size(), 1u);
+  const DeviceFacts facts = GpuFacts(judging.front());
+  EXPECT_EQ(facts.name, "Large GPU");
+  EXPECT_EQ(facts.compute_capability, "9.0");
+  EXPECT_EQ(facts.memory_bytes, int64_t{1} << 37);
 }
 
 }  // namespace

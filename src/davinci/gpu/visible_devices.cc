@@ -76,4 +76,13 @@ Result<std::vector<std::string>> ChooseDevices(const std::vector<DeviceInfo>& vi
   return uuids;
 }
 
+std::vector<DeviceInfo> DevicesOf(const std::vector<DeviceInfo>& devices,
+                                  const std::vector<std::string>& uuids) {
+  std::vector<DeviceInfo> found;
+  for (const std::string& uuid : uuids)
+    for (const DeviceInfo& device : devices)
+      if (device.uuid == uuid) found.push_back(device);
+  return found;
+}
+
 }  // namespace davinci::gpu

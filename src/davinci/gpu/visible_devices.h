@@ -21,4 +21,8 @@ std::vector<DeviceInfo> VisibleDevices(const DeviceMonitor& monitor);
 Result<std::vector<std::string>> ChooseDevices(const std::vector<DeviceInfo>& visible,
                                                std::string_view text);
 
+// Those of `devices` with these uuids, in the order of the uuids.
+std::vector<DeviceInfo> DevicesOf(const std::vector<DeviceInfo>& devices,
+                                  const std::vector<std::string>& uuids);
+
 }  // namespace davinci::gpu

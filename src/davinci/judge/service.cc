@@ -1,7 +1,11 @@
 #include "davinci/judge/service.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "davinci/base/clock.h"
@@ -50,6 +54,18 @@ std::string JudgeIdentityOf(const JudgeVersions& versions) {
        {&versions.judge, &versions.libraries, &versions.driver, &versions.device})
     hash.Field(*field);
   return hash.FinishHex();
+}
+
+std::string DeviceVersion(const std::vector<gpu::DeviceInfo>& judging) {
+  std::set<std::string> kinds;
+  for (const gpu::DeviceInfo& device : judging)
+    kinds.insert(fmt::format("{} {}", device.name, device.memory_total_bytes));
+  return fmt::format("{}", fmt::join(kinds, "; "));
+}
+
+std::string DriverVersion(const std::vector<gpu::DeviceInfo>& judging) {
+  if (judging.empty()) return "";
+  return fmt::format("{} {}", judging.front().driver_version, judging.front().cuda_driver_version);
 }
 
 struct LocalService::UnderWay {

@@ -23,6 +23,7 @@
 #include "davinci/base/lane.h"
 #include "davinci/base/status.h"
 #include "davinci/data/evaluation.h"
+#include "davinci/gpu/device.h"
 #include "davinci/judge/request.h"
 #include "davinci/store/kv_cache.h"
 
@@ -66,7 +67,7 @@ inline constexpr double kWidestSharedInterval = 1.25;
 // A failure that is ours, so that trying again may help.
 bool IsOurFailure(const Status& status);
 
-// Of one request, where the failure is ours.
+// Attempts at one request, where the failure is ours.
 inline constexpr int kServiceAttempts = 2;
 
 class LocalService : public EvaluationService {
@@ -100,5 +101,10 @@ struct JudgeVersions {
   std::string device;     // name, cores, memory
 };
 std::string JudgeIdentityOf(const JudgeVersions& versions);
+
+// JudgeVersions::device and ::driver of the GPUs that judge: each kind once, in any order. Devices
+// of other kinds make other verdicts.
+std::string DeviceVersion(const std::vector<gpu::DeviceInfo>& judging);
+std::string DriverVersion(const std::vector<gpu::DeviceInfo>& judging);
 
 }  // namespace davinci::judge

@@ -231,5 +231,28 @@ TEST(LocalService, TheMostUrgentIsServedFirst) {
   EXPECT_EQ(judges.asked, (std::vector<std::string>{"first", "final", "new"}));
 }
 
+gpu::DeviceInfo FakeGpu(const std::string& name, const std::string& uuid) {
+  gpu::DeviceInfo device;
+  device.name = name;
+  device.uuid = uuid;
+  return device;
+}
+
+TEST(JudgeIdentity, IsThatOfTheDevicesThatJudge) {
+  const gpu::DeviceInfo small = FakeGpu("Small GPU", "GPU-a");
+  const gpu::DeviceInfo large = FakeGpu("Large GPU", "GPU-b");
+  const gpu::DeviceInfo twin = FakeGpu("Small GPU", "GPU-c");
+  const auto identity = [](const std::vector<gpu::DeviceInfo>& judging) {
+    JudgeVersions versions;
+    versions.device = DeviceVersion(judging);
+    return JudgeIdentityOf(versions);
+  };
+  EXPECT_NE(identity({small}), identity({large}));
+  EXPECT_NE(identity({small}), identity({small, large}));
+  EXPECT_EQ(identity({small, large}), identity({large, small}));
+  EXPECT_EQ(identity({small}), identity({twin})) << "of one kind";
+  EXPECT_EQ(identity({small, twin}), identity({small}));
+}
+
 }  // namespace
 }  // namespace davinci::judge
