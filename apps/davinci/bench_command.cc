@@ -134,7 +134,7 @@ std::string RenderTasks(const std::vector<runs::BenchTask>& tasks, bool color) {
   Table table({{"task"},
                {"samples", Align::kRight},
                {"correct", Align::kRight},
-               {"only PyTorch", Align::kRight},
+               {LabelText(Label::kOnlyPyTorch), Align::kRight},
                {"best speedup", Align::kRight},
                {"99.9 % interval"},
                {"cost"}});

@@ -33,7 +33,8 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::JobFiles
     const nlohmann::json& one = (*all)[i];
     const std::string name = one.value("baseline", "");
     if (one.contains("error"))
-      row("", fmt::format("not timed against {}: {}", name, one.value("error", "")));
+      row("", fmt::format("{}: {}", LabelText(Label::kNotTimedAgainst, {name}),
+                          one.value("error", "")));
     else
       row("", SpeedupText(SpeedupFromJson(one)));
   }

@@ -41,6 +41,7 @@ GROUPS = ("attacks", "controls", "twins", "honest", "self", "relatives", "module
 # A cross-section of every group, judged by CTest: below a minute on two cores. The attacks are others than those of red_team_cpu.
 FAST = {"attacks": r"^(A06|B28|C20|D09|E06|F13)$", "controls": "^$", "twins": r"^long_sum/", "honest": r"^small_k$", "self": r"scan/cumprod",
         "relatives": r"^scan/cumsum_rows/order$", "modules": r"^modules/(cumprod_columns|attention_sdpa|conv_depthwise)/(same|order)/"}
+NUMBERS = {"<low>", "<high>", "<ratio>", "<time>", "<median>", "<mean>", "<count>"}  # values of labels (docs/labels.md)
 MUCH_WORSE_ERROR = 4.0  # times as large, and above a quarter of the tolerance: no accident of the seeds
 
 
@@ -73,9 +74,9 @@ def label_kinds():
     """Of every label of docs/labels.md: its name there, a pattern of what is set, whether that holds numbers, and whether a clock sets it."""
     kinds, text = [], (ROOT / "docs/labels.md").read_text()
     for name, source in re.findall(r"^\| `([^`]+)` \|.*\| ([^|]*) \|$", text.split("\n## ")[0], re.M):
-        parts = re.split(r"(<[^>]+>|\b[NMLH]\b)", name)
-        pattern = "".join(".+" if part.startswith("<") else r"[-+.e\d]+" if part in tuple("NMLH") else re.escape(part) for part in parts)
-        kinds.append((name, re.compile(pattern), bool(set("NMLH") & set(parts)), "clock" in source or "NVML" in source))
+        parts = re.split(r"(<[^>]+>)", name)
+        pattern = "".join(r"[-+.e\d]+" if part in NUMBERS else ".+" if part.startswith("<") else re.escape(part) for part in parts)
+        kinds.append((name, re.compile(pattern), bool(NUMBERS & set(parts)), source in ("clock", "driver")))
     return kinds
 
 

@@ -1,6 +1,7 @@
 #include "json_schema.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace davinci {
 namespace {
@@ -101,6 +102,15 @@ std::vector<std::string> Violations(const json& schema, const json& document) {
   std::vector<std::string> problems;
   Validator(schema).Check(schema, document, "", &problems);
   return problems;
+}
+
+json Closed(json schema) {
+  if (schema.is_object() && schema.contains("properties") && schema.contains("type") &&
+      !schema.contains("additionalProperties"))
+    schema["additionalProperties"] = false;
+  for (json& inner : schema)
+    if (inner.is_structured()) inner = Closed(std::move(inner));
+  return schema;
 }
 
 }  // namespace davinci

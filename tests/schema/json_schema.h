@@ -13,4 +13,8 @@ namespace davinci {
 // cannot contain an unchecked rule.
 std::vector<std::string> Violations(const nlohmann::json& schema, const nlohmann::json& document);
 
+// The schema with every object closed that lists its members and leaves others open: what a writer
+// of ours may use, where readers must expect more.
+nlohmann::json Closed(nlohmann::json schema);
+
 }  // namespace davinci

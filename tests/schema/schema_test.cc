@@ -8,8 +8,11 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "davinci/data/evaluation.h"
+#include "davinci/data/evidence.h"
 #include "json_schema.h"
 
 namespace davinci {
@@ -33,9 +36,43 @@ const json& Schema() {
   return schema;
 }
 
+// The least evidence that an outcome comes with.
+Evidence EvidenceOf(Outcome outcome) {
+  Evidence evidence;
+  evidence.sandbox = json::object();
+  evidence.work = json::object();
+  evidence.checks = {{"task", 0, outcome == Outcome::kOk, 0.5}};
+  switch (outcome) {
+    case Outcome::kOk:
+      evidence.clocks.emplace().agreement = "agree";
+      evidence.stopped_because = "narrow enough";
+      evidence.threads = 2;
+      evidence.candidate_libraries.emplace();
+      break;
+    case Outcome::kMismatch:
+    case Outcome::kNondeterministic:
+      evidence.failure.mismatch = {
+          {{"passed", false}, {"outputs", json::array()}}, "heavy_tailed", 1, 0};
+      break;
+    case Outcome::kPolicyViolation:
+      evidence.failure.rule = Rule::kInputMutation;
+      break;
+    case Outcome::kInvalidTiming:
+      evidence.failure.rule = Rule::kLateWrites;
+      break;
+    case Outcome::kCompileOnly:
+      evidence.compile_only.emplace().arch = "sm_90";
+      break;
+    default:
+      break;
+  }
+  return evidence;
+}
+
 Evaluation Fast() {
   Evaluation evaluation;
   evaluation.outcome = Outcome::kOk;
+  evaluation.evidence = ToJson(EvidenceOf(Outcome::kOk));
   evaluation.correct = true;
   evaluation.speedup = Speedup{2.5, 2.4, 2.6, true, "eager"};
   evaluation.candidate_time = TimeSummary{1.0, 0.9, 1.4, 20};
@@ -43,7 +80,7 @@ Evaluation Fast() {
   evaluation.times["total_ms"] = 812.5;
   evaluation.times["stages_ms"] = {{"loading", 40.0}};
   evaluation.provenance["protocol"] = {{"name", "davinci"}, {"version", 1}};
-  evaluation.AddLabel("low coverage");
+  evaluation.AddLabel(Label::kLowCoverage);
   return evaluation;
 }
 
@@ -59,7 +96,8 @@ TEST(EvaluationSchema, HoldsForEveryOutcome) {
   for (int i = 0; i <= static_cast<int>(Outcome::kJudgeError); ++i) {
     Evaluation evaluation;
     evaluation.outcome = static_cast<Outcome>(i);
-    EXPECT_THAT(Violations(Schema(), ToJson(evaluation)), IsEmpty())
+    evaluation.evidence = ToJson(EvidenceOf(evaluation.outcome));
+    EXPECT_THAT(Violations(Closed(Schema()), ToJson(evaluation)), IsEmpty())
         << OutcomeName(evaluation.outcome);
   }
   EXPECT_THAT(Violations(Schema(), ToJson(Fast())), IsEmpty());
@@ -110,6 +148,66 @@ TEST(EvaluationSchema, RefusesDocumentsThatLackAMember) {
     document.erase(name);
     EXPECT_THAT(Violations(Schema(), document), Contains(HasSubstr(name))) << name;
   }
+}
+
+TEST(EvaluationSchema, EachOutcomeNeedsItsEvidence) {
+  const std::pair<Outcome, std::vector<std::string>> needed[] = {
+      {Outcome::kOk, {"checks", "clocks", "stopped_because", "sandbox", "work"}},
+      {Outcome::kMismatch, {"checks", "comparison", "distribution", "variant"}},
+      {Outcome::kNondeterministic, {"comparison"}},
+      {Outcome::kPolicyViolation, {"rule"}},
+      {Outcome::kInvalidTiming, {"rule"}},
+      {Outcome::kCompileOnly, {"compile_only"}}};
+  for (const auto& [outcome, members] : needed)
+    for (const std::string& member : members) {
+      Evaluation evaluation;
+      evaluation.outcome = outcome;
+      evaluation.evidence = ToJson(EvidenceOf(outcome));
+      ASSERT_EQ(evaluation.evidence.erase(member), 1u) << member;
+      EXPECT_THAT(Violations(Schema(), ToJson(evaluation)), Not(IsEmpty()))
+          << OutcomeName(outcome) << " without " << member;
+    }
+}
+
+// Every member at once, so that the schema describes whatever an examination may collect.
+TEST(EvaluationSchema, DescribesAllEvidence) {
+  Evidence all = EvidenceOf(Outcome::kMismatch);
+  all.failure = {Rule::kDiskLimit, "line 1", "exited with status 1", "last words",
+                 all.failure.mismatch};
+  all.clocks.emplace();
+  all.clocks->settle_ms = all.clocks->publish_ms = {1, 2};
+  all.windows.emplace().calls = 12;
+  all.windows->full_queue_ms = {1.5, std::nullopt};
+  all.roofline.emplace().peaks = json::object();
+  all.kernelbench.emplace().trials = 1;
+  all.undisturbed_calls.emplace();
+  all.waking = {1, 0.5, 0.25};
+  all.device_state = {json::object(), json::object()};
+  all.device_memory = {int64_t{1} << 30, 7};
+  all.compile_only.emplace().report = json::object();
+  all.compile_only->compared = {{{0, "task"}}};
+  all.compile_only->not_compared = {0, "too slow"};
+  all.compile_only->blocked = {"needs device", "a launch"};
+  all.stress_while_timing = 2;
+  all.stopped_because = all.timed_again = "noise";
+  all.launches = {1.5, 1.25};
+  all.candidate_libraries = {"kernel.so"};
+  all.threads = 2;
+  all.output_bytes = 12;
+  all.output_tail = "…";
+  all.admission = all.nonfinite = all.profile = json::object();
+  all.verified = json::array();
+  Evaluation evaluation;
+  evaluation.evidence = ToJson(all);
+  EXPECT_THAT(Violations(Closed(Schema()), ToJson(evaluation)), IsEmpty());
+  evaluation.evidence["surprise"] = 1;
+  EXPECT_THAT(Violations(Closed(Schema()), ToJson(evaluation)), Not(IsEmpty()));
+}
+
+TEST(EvaluationSchema, APublishedRuleThatDoesNotExistSaysWhy) {
+  Evidence evidence;
+  evidence.kernelbench.emplace().why = "fp64";
+  EXPECT_EQ(ToJson(evidence)["kernelbench"], (json{{"correct", nullptr}, {"why", "fp64"}}));
 }
 
 TEST(JsonSchema, UnknownKeywordIsAProblem) {

@@ -1,18 +1,22 @@
 // Replays recorded trials of the judge (judge/trial.h) and says where one of them asks or decides
 // otherwise.
 //
-//   transcript_replay [--accept | --tampered] FOLDER…
+//   transcript_replay [--accept | --tampered] [--schema FILE] FOLDER…
 //
 // --accept: outcomes that differ are written into the records; questions that differ ask for new
 // records. Exit status 0: every trial repeats to the byte.
+// --schema: each Evaluation must hold to this JSON schema, and have no member that it does not
+// describe.
 // --tampered: of every twentieth record a question, an answer and the outcome are changed first.
 // Exit status 0: all of that is noticed.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +25,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/utf8.h"
 #include "davinci/judge/trial.h"
+#include "json_schema.h"
 
 namespace {
 
@@ -69,12 +74,28 @@ std::string Unnoticed(const std::string& record) {
   return "";
 }
 
+// Prints what is wrong with an outcome by `schema`; false: nothing.
+bool Violates(const nlohmann::json& schema, const std::string& name, const std::string& outcome) {
+  const auto document = nlohmann::json::parse(outcome, nullptr, false);
+  if (schema.is_null() || !document.is_object() || !document.contains("evaluation")) return false;
+  const auto problems = davinci::Violations(schema, document["evaluation"]);
+  if (!problems.empty()) fmt::print("{}\n  {}\n", name, fmt::join(problems, "\n  "));
+  return !problems.empty();
+}
+
+nlohmann::json ReadSchema(const char* path) {
+  const auto text = davinci::ReadFile(path);
+  const auto schema = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+  return schema.is_object() ? davinci::Closed(schema) : nlohmann::json();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const davinci::Stopwatch watch;
   bool accept = false;
   bool tampered = false;
+  nlohmann::json schema;
   std::vector<std::filesystem::path> records;
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--accept") {
@@ -83,6 +104,12 @@ int main(int argc, char** argv) {
     }
     if (std::string_view(argv[i]) == "--tampered") {
       tampered = true;
+      continue;
+    }
+    if (std::string_view(argv[i]) == "--schema" && i + 1 < argc) {
+      schema = ReadSchema(argv[++i]);
+      if (schema.is_null()) fmt::print(stderr, "transcript_replay: no schema in {}\n", argv[i]);
+      if (schema.is_null()) return 2;
       continue;
     }
     std::error_code error;
@@ -113,8 +140,10 @@ int main(int argc, char** argv) {
       ++differing;
       continue;
     }
+    const bool violates = Violates(schema, path.string(), replay->outcome);
+    if (violates) ++differing;
     if (replay->same()) continue;
-    ++differing;
+    if (!violates) ++differing;
     Show(path.string(), *replay);
     if (accept && replay->difference.empty())
       (void)davinci::WriteFileAtomic(path, davinci::judge::WithOutcome(*text, replay->outcome),

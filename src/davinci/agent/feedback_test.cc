@@ -67,7 +67,7 @@ TEST(Feedback, KeepsBothEndsOfALongMessage) {
 TEST(Feedback, StaysWithinItsBudgetWhateverItHolds) {
   Evaluation evaluation = Timed(2.0);
   for (int i = 0; i < 60; ++i) {
-    evaluation.AddLabel("label " + std::to_string(i) + std::string(100, 'x'));
+    evaluation.AddLabel(Label::kTaskTag, {std::to_string(i) + std::string(100, 'x')});
     evaluation.evidence["profile"]["device"]["list"].push_back(
         {{"name", std::string(500, 'k') + std::to_string(i)}, {"ms", 1.0}, {"custom", true}});
   }

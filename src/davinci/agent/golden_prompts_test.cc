@@ -96,7 +96,7 @@ Evaluation Measured(Target target, double speedup) {
            {"custom", false}}}}};
     evaluation.evidence["roofline"] = {
         {"attainable_ms", 0.31}, {"bound", "memory"}, {"peaks", {{"l2_bytes", 50 << 20}}}};
-    evaluation.AddLabel("vendor library: aten::copy_");
+    evaluation.AddLabel(Label::kVendorOperator, {"aten::copy_"});
   } else {
     evaluation.evidence["profile"] = {{"library_share", 0.0},
                                       {"operators", nlohmann::json::array()}};

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -12,25 +11,6 @@ namespace davinci {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::array<std::pair<Outcome, std::string_view>, 16> kOutcomes = {{
-    {Outcome::kOk, "ok"},
-    {Outcome::kCompileOnly, "compile_only"},
-    {Outcome::kParseError, "parse_error"},
-    {Outcome::kCompileError, "compile_error"},
-    {Outcome::kLoadError, "load_error"},
-    {Outcome::kLaunchError, "launch_error"},
-    {Outcome::kRuntimeError, "runtime_error"},
-    {Outcome::kTimeout, "timeout"},
-    {Outcome::kOutOfMemory, "out_of_memory"},
-    {Outcome::kWrongShape, "wrong_shape"},
-    {Outcome::kWrongDtype, "wrong_dtype"},
-    {Outcome::kMismatch, "mismatch"},
-    {Outcome::kNondeterministic, "nondeterministic"},
-    {Outcome::kInvalidTiming, "invalid_timing"},
-    {Outcome::kPolicyViolation, "policy_violation"},
-    {Outcome::kJudgeError, "judge_error"},
-}};
 
 json SummaryJson(const std::optional<TimeSummary>& time) {
   if (!time) return nullptr;
@@ -48,21 +28,21 @@ std::optional<TimeSummary> SummaryFromJson(const json& document) {
 
 }  // namespace
 
-std::string_view OutcomeName(Outcome outcome) {
-  for (const auto& [value, name] : kOutcomes)
-    if (value == outcome) return name;
-  return "unknown";
+void Evaluation::AddLabel(Label label, const std::vector<std::string>& values) {
+  std::string text = LabelText(label, values);
+  if (std::find(labels.begin(), labels.end(), text) == labels.end())
+    labels.push_back(std::move(text));
 }
 
-std::optional<Outcome> ParseOutcome(std::string_view name) {
-  for (const auto& [value, known] : kOutcomes)
-    if (known == name) return value;
-  return std::nullopt;
+bool Evaluation::HasLabel(Label label) const {
+  return std::ranges::any_of(labels, [&](const std::string& text) { return IsLabel(text, label); });
 }
 
-void Evaluation::AddLabel(std::string label) {
-  if (std::find(labels.begin(), labels.end(), label) == labels.end())
-    labels.push_back(std::move(label));
+std::optional<Rule> BrokenRule(const Evaluation& evaluation) {
+  if (!evaluation.evidence.is_object()) return std::nullopt;
+  const auto rule = evaluation.evidence.find("rule");
+  if (rule == evaluation.evidence.end() || !rule->is_string()) return std::nullopt;
+  return ParseRule(rule->get_ref<const std::string&>());
 }
 
 std::string DeviceName(const Evaluation& evaluation) {

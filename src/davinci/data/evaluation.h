@@ -17,34 +17,14 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/data/label.h"
 #include "davinci/data/language.h"
+#include "davinci/data/outcome.h"
+#include "davinci/data/rule.h"
 
 namespace davinci {
 
 inline constexpr std::string_view kEvaluationSchema = "davinci.evaluation/1";
-
-enum class Outcome {
-  kOk,                // correct, and timed where the target allows it
-  kCompileOnly,       // --target cuda without a GPU: compiled and interpreted; carries no time,
-                      // never a speedup
-  kParseError,        // the candidate is not valid Python, or lacks the entry class
-  kCompileError,      // a compiler refused the kernel source
-  kLoadError,         // importing the module or constructing the entry raised
-  kLaunchError,       // the device refused a launch configuration
-  kRuntimeError,      // forward raised, crashed or exited
-  kTimeout,           // a stage outlived its limit
-  kOutOfMemory,       // host or device memory limit exceeded
-  kWrongShape,        // structure, rank or sizes differ from the reference
-  kWrongDtype,        // element type differs from the reference
-  kMismatch,          // values outside the tolerance
-  kNondeterministic,  // same inputs, different answers, at least one of them wrong
-  kInvalidTiming,     // clocks disagree, work outside the window, or faster than physics
-  kPolicyViolation,   // a rule was broken; evidence names it
-  kJudgeError,        // our failure, not the candidate's
-};
-
-std::string_view OutcomeName(Outcome outcome);
-std::optional<Outcome> ParseOutcome(std::string_view name);
 
 // A ratio of times, baseline over candidate (> 1: candidate is faster), with its 95 % interval.
 struct Speedup {
@@ -91,7 +71,9 @@ struct Evaluation {
   nlohmann::json provenance =
       nlohmann::json::object();  // hashes, seeds, device, toolchain, protocol
 
-  void AddLabel(std::string label);
+  // `values`: as LabelText() takes them. A label that is there already stays alone.
+  void AddLabel(Label label, const std::vector<std::string>& values = {});
+  bool HasLabel(Label label) const;
 };
 
 // Process exit status for a single judgement: 0 correct, 1 the candidate failed, 3 the judge
@@ -104,6 +86,9 @@ std::string DeviceName(const Evaluation& evaluation);
 // Time of a perfect kernel on the device (evidence.roofline), milliseconds, above 0; nothing where
 // it is not known.
 std::optional<double> AttainableMs(const Evaluation& evaluation);
+
+// The rule that evidence.rule names; nothing where none was broken.
+std::optional<Rule> BrokenRule(const Evaluation& evaluation);
 
 nlohmann::json ToJson(const Evaluation& evaluation);
 nlohmann::json ToJson(const Speedup& speedup);

@@ -22,8 +22,8 @@ TEST(Evaluation, RoundTripsThroughJson) {
   evaluation.correct = true;
   evaluation.speedup = Speedup{2.5, 2.25, 2.75, true, "eager", 2.0, 3.0};
   evaluation.message = "fine";
-  evaluation.AddLabel("vendor-library");
-  evaluation.AddLabel("vendor-library");
+  evaluation.AddLabel(Label::kLowCoverage);
+  evaluation.AddLabel(Label::kLowCoverage);
   evaluation.candidate_time = TimeSummary{1.0, 0.5, 2.0, 20};
   evaluation.evidence["threads"] = 2;
   const nlohmann::json document = ToJson(evaluation);

@@ -18,8 +18,6 @@ bool IsAccepted(const Evaluation& evaluation);
 // profiled. In [0, 1].
 std::optional<double> Coverage(const Evaluation& evaluation);
 
-inline constexpr std::string_view kOnlyPyTorchLabel = "only PyTorch";
-
 // The candidate has no kernel of its own: its source builds none (`language`, DetectLanguage), or a
 // device profile saw kernels and none of them was its own. A profile that saw no kernel at all is a
 // fault of the profiler and is no decoy.

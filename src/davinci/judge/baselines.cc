@@ -55,7 +55,7 @@ void AddBaseline(const std::string& baseline, const Result<Evaluation>& judged,
   }
   const std::string why = judged.ok() ? judged->message : judged.status().message();
   speedups.push_back({{"baseline", baseline}, {"error", why}});
-  evaluation->AddLabel("not timed against " + baseline);
+  evaluation->AddLabel(Label::kNotTimedAgainst, {baseline});
 }
 
 }  // namespace davinci::judge

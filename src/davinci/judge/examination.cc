@@ -72,10 +72,10 @@ Result<Evaluation> Examination::Examine() {
   // inside calls; before MeasureTime it can no longer start processes; after CheckCorrectness
   // `correct` never changes from false to true; after MeasureTime nothing is timed any more.
   constexpr Named kSteps[] = {
-      {"starting", &Examination::StartRoles},       {"loading", &Examination::LoadReference},
-      {"building", &Examination::LoadCandidate},    {"locking", &Examination::LockEarly},
-      {"checking", &Examination::CheckCorrectness}, {"locking", &Examination::LockLate},
-      {"timing", &Examination::MeasureTime},        {"weighing", &Examination::Weigh},
+      {"starting", &Examination::StartRoles},        {"loading", &Examination::LoadReference},
+      {kBuildingStage, &Examination::LoadCandidate}, {"locking", &Examination::LockEarly},
+      {"checking", &Examination::CheckCorrectness},  {"locking", &Examination::LockLate},
+      {"timing", &Examination::MeasureTime},         {"weighing", &Examination::Weigh},
   };
   for (const Named& named : kSteps) {
     Stage(named.name);
@@ -428,7 +428,7 @@ Status Examination::ReserveDeviceMemory() {
 
 Status Examination::FitDeviceMemory(const VariantFacts& facts) {
   const auto footprint = facts.raw.value("footprint_bytes", int64_t{0});
-  evaluation_.evidence["device_memory"]["estimated_bytes"] = footprint;
+  DeviceMemory().estimated_bytes = footprint;
   bool more = budget_ == MemoryBudget::kHalfMore;
   if (context_.facts != nullptr && !more)
     if (const auto known = context_.facts->Get("footprint", FootprintKey()); known.ok() && *known)
@@ -439,6 +439,10 @@ Status Examination::FitDeviceMemory(const VariantFacts& facts) {
     (void)context_.facts->Put("footprint", FootprintKey(), {{"parts", parts}, {"half_more", more}});
   context_.sessions->Limit(session_->key, kMemoryParts / std::max(parts, 1));
   return HoldMemoryParts(parts);
+}
+
+DeviceMemoryEvidence& Examination::DeviceMemory() {
+  return evidence_.device_memory ? *evidence_.device_memory : evidence_.device_memory.emplace();
 }
 
 Status Examination::HoldMemoryParts(int parts) {
@@ -487,7 +491,10 @@ Result<const VariantFacts*> Examination::Facts(int variant) {
 Result<bool> Examination::LoadCandidate() {
   const Answer& loaded = Loaded();
   if (loaded.failure) return Verdict(*loaded.failure);
-  evaluation_.times["import_ms"] = 1e3 * NumberIn(loaded.ok, "seconds", 0);
+  const double longest =
+      Runner::LongestWait(protocol_.load_timeout_seconds) + protocol_.compile_timeout_seconds;
+  if (const auto said = Plausible(NumberIn(loaded.ok, "seconds", 0), longest, "times.import_ms"))
+    evaluation_.times["import_ms"] = 1e3 * *said;
   if (!session_) {  // all were busy when we came
     DAVINCI_RETURN_IF_ERROR(TakeSession(context_.sessions->Claim(SessionKey(), HostKey())));
     if (!session_->ready) {
@@ -544,16 +551,14 @@ Result<std::optional<Failure>> Examination::BindVariant(Timed* timed, int varian
     const std::string matched = TextIn(copied.ok, "matched");
     if (timed == &candidate_) KeepHandover(variant, copied.ok, state.size());
     if (matched != "names" && matched != "values" && matched != "shapes" && matched != "reseeded") {
-      Failure failure{
-          Outcome::kPolicyViolation, "the candidate tampered with how weights are handed over", {}};
-      failure.evidence["rule"] = "control_channel";
-      return Maybe(std::move(failure));
+      return Maybe(
+          Broken(Rule::kControlChannel, "the candidate tampered with how weights are handed over"));
     }
     if (timed == &candidate_ && matched == "reseeded") {
       // Documented fallback: both sides keep the weights drawn from the same seed, which then
       // cannot be randomised.
       if (variant == 0) {
-        evaluation_.AddLabel("weights: reseeded");
+        evaluation_.AddLabel(Label::kWeightsReseeded);
         session_->spoilt = true;
         DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask({{"op", "unrandomise"}}).status());
         DAVINCI_RETURN_IF_ERROR(BindVariant(&session_->baseline, 0).status());
@@ -612,10 +617,7 @@ Result<bool> Examination::Lock() {
     if (locked.failure) return Verdict(*locked.failure);
     const int after = runner.process().NumSeccompFilters();
     if (before > 0 && after <= before) {
-      Failure failure{
-          Outcome::kPolicyViolation, "the candidate evaded the lock of its sandbox", {}};
-      failure.evidence["rule"] = "sandbox_lock";
-      return Verdict(std::move(failure));
+      return Verdict(Broken(Rule::kSandboxLock, "the candidate evaded the lock of its sandbox"));
     }
   }
   if (auto failure = HelperProcesses()) return Verdict(std::move(*failure));
@@ -625,13 +627,10 @@ Result<bool> Examination::Lock() {
 std::optional<Failure> Examination::HelperProcesses() const {
   const auto others = candidate_.runner->process().OtherProcesses();
   if (others.empty()) return std::nullopt;
-  Failure failure{Outcome::kPolicyViolation,
-                  fmt::format("the candidate left {} process(es) running; helper processes are not "
-                              "allowed when calls are timed",
-                              others.size()),
-                  {}};
-  failure.evidence["rule"] = "helper_process";
-  return failure;
+  return Broken(Rule::kHelperProcess,
+                fmt::format("the candidate left {} process(es) running; helper processes are not "
+                            "allowed when calls are timed",
+                            others.size()));
 }
 
 std::string Examination::DeviceKey() const {

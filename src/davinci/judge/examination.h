@@ -12,6 +12,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/rng.h"
 #include "davinci/data/evaluation.h"
+#include "davinci/data/evidence.h"
 #include "davinci/gpu/lease.h"
 #include "davinci/judge/device_memory.h"
 #include "davinci/judge/judge.h"
@@ -38,6 +39,9 @@ namespace davinci::judge {
 // A GPU's host has cores to spare: for this long it waits without sleeping. On the cpu target the
 // spinning core would be taken from the candidate.
 inline constexpr double kSpinSeconds = 0.05;
+
+// The stage that waits for the candidate's module and constructs it.
+inline constexpr char kBuildingStage[] = "building";
 
 // A request as it is examined.
 struct Job : EvaluationRequest {
@@ -262,6 +266,9 @@ class Examination {
   void CollectEvidence();
   void CollectProfile();
   void CollectHotTimes();
+  // A time that the candidate's process says of itself; nothing, and a label for `member`, where it
+  // is not within 0 and `most`.
+  std::optional<double> Plausible(double said, double most, const char* member);
   // Calls of a runner by itself, for so long, on its last inputs: {"ms": of the fastest}.
   Answer CallHot(const Timed& timed, double seconds, double timeout_seconds);
   // About the task and the number (examination_task.cc).
@@ -313,6 +320,7 @@ class Examination {
   Status ReserveDeviceMemory();
   Status FitDeviceMemory(const VariantFacts& facts);
   Status HoldMemoryParts(int parts);
+  DeviceMemoryEvidence& DeviceMemory();
   std::string FootprintKey() const;
   // Writes other weights into the reference, the baseline and the candidate, in place, as a step of
   // an optimiser does: what a candidate derived from the old ones is wrong from here on. Does
@@ -375,7 +383,7 @@ class Examination {
   const nlohmann::json* Shrunk() const;
   std::string ShrunkText() const;
   Result<bool> CheckCompileOnly();
-  void DescribeCompileOnly(const nlohmann::json& report, Evaluation* evaluation) const;
+  void DescribeCompileOnly(const nlohmann::json& report, Evaluation* evaluation);
   double CallTimeout() const;
   // Is the baseline compiled at its first call, by the judge or by the reference itself?
   bool BaselineCompiles() const;
@@ -425,7 +433,6 @@ class Examination {
   std::vector<std::string> stress_;         // other distributions on which it was correct
   uint64_t call_seed_ = 0;  // of random numbers in calls with the inputs drawn last; known after GO
 
-  bool correct_known_ = false;
   bool candidate_shares_outputs_ = false;  // in some call, although the reference does not
   int reweighs_ = 0;                       // weights written to since the candidate's first call
   bool right_since_reweigh_ = true;
@@ -462,10 +469,11 @@ class Examination {
   double arm_doubt_ = 0;       // … and so many more, if noise hid them
   int64_t tail_cpu_ns_ = 0;    // CPU time the baseline itself spends after DONE
   nlohmann::json compile_only_report_ = nlohmann::json::object();
-  nlohmann::json
-      compile_only_blocked_;  // why correctness could not be decided; null while it could
+  // Why correctness could not be decided; nothing while it could.
+  std::optional<CompileOnlyEvidence::Blocked> compile_only_blocked_;
   nlohmann::json admission_;  // of the task, once known
   std::optional<Failure> failure_;
+  Evidence evidence_;
   Evaluation evaluation_;
 };
 

@@ -27,7 +27,7 @@ constexpr int kRepeatsToTellNondeterminism = 2;
 // A library that adds in another order the next time moves a few values over the tolerance's edge:
 // this much of the wrong ones says nothing about a race.
 constexpr double kAtTheEdge = 0.01;
-// What an output's strides are believed to span at most.
+// Elements that an output's strides are believed to span at most.
 constexpr int64_t kMostElements = int64_t{1} << 33;
 // Elements of every output that are overwritten once it has been read, and with what: 3.4e38 as
 // fp32 and bf16, NaN as fp16, a large integer.
@@ -72,7 +72,7 @@ Result<json> Examination::Prepare(const std::string& distribution, int variant, 
       auto prepared, session_->oracle->Ask(PrepareRequest(distribution, variant, truth,
                                                           seed ? *seed : secret_.Next() >> 1)));
   if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
-    evaluation_.evidence["device_memory"]["oracle_peak_bytes"] = *peak;
+    DeviceMemory().oracle_peak_bytes = *peak;
   call_seed_ = prepared.ok.at("call_seed");
   return prepared.ok;
 }
@@ -293,23 +293,18 @@ json Examination::SettleRequest(const Timed& timed, const VariantFacts& facts, c
 
 std::optional<Failure> Examination::SharedOutput() const {
   if (!candidate_shares_outputs_) return std::nullopt;
-  Failure failure{Outcome::kPolicyViolation,
-                  "an output lies in memory that it shares with the inputs, with itself or with "
-                  "another output, or that cannot be written to; the reference returns memory of "
-                  "its own, so must the candidate",
-                  {}};
-  failure.evidence["rule"] = "shared_output";
-  return failure;
+  return Broken(Rule::kSharedOutput,
+                "an output lies in memory that it shares with the inputs, with itself or with "
+                "another output, or that cannot be written to; the reference returns memory of "
+                "its own, so must the candidate");
 }
 
 Result<std::optional<Failure>> Examination::Unreadable(const Status& status) {
   if (session_->oracle->process().WaitForDeath()) return status;
-  Failure failure{Outcome::kPolicyViolation,
-                  "an output has no readable device memory behind it; return an ordinary tensor (" +
-                      status.message() + ")",
-                  {}};
-  failure.evidence["rule"] = "unreadable_output";
-  return std::optional<Failure>(std::move(failure));
+  return std::optional<Failure>(
+      Broken(Rule::kUnreadableOutput,
+             "an output has no readable device memory behind it; return an ordinary tensor (" +
+                 status.message() + ")"));
 }
 
 Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* call, int variant,
@@ -323,21 +318,15 @@ Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* ca
 }
 
 Failure Examination::LateWrites() {
-  Failure failure{
-      Outcome::kInvalidTiming,
-      "the outputs went on changing after forward returned: work was left running on the device",
-      {}};
-  failure.evidence["rule"] = "late_writes";
-  return failure;
+  return Broken(
+      Rule::kLateWrites,
+      "the outputs went on changing after forward returned: work was left running on the device");
 }
 
 Failure Examination::InputMutation(int input) {
-  Failure failure{
-      Outcome::kPolicyViolation,
-      fmt::format("forward changed its input {}; the reference leaves inputs as they are", input),
-      {}};
-  failure.evidence["rule"] = "input_mutation";
-  return failure;
+  return Broken(
+      Rule::kInputMutation,
+      fmt::format("forward changed its input {}; the reference leaves inputs as they are", input));
 }
 
 json Examination::VerifyRequest(const json& layout, const json& baseline_layout, bool against_truth,
@@ -381,22 +370,17 @@ std::optional<Failure> Examination::CheckOutside(const Timed& timed) const {
 }
 
 Failure Examination::WorkedWhileStopped(double cpu_seconds) {
-  Failure failure{
-      Outcome::kInvalidTiming,
+  return Broken(
+      Rule::kWorkOutsideWindow,
       fmt::format("the candidate used {:.3f} ms of CPU time while it was stopped between calls",
-                  1e3 * cpu_seconds),
-      {}};
-  failure.evidence["rule"] = "work_outside_window";
-  return failure;
+                  1e3 * cpu_seconds));
 }
 
 Failure Examination::MismatchFailure(const json& comparison, const std::string& distribution,
                                      int variant) const {
   Failure failure;
   failure.outcome = Outcome::kMismatch;
-  failure.evidence["comparison"] = comparison;
-  failure.evidence["distribution"] = distribution;
-  failure.evidence["variant"] = variant;
+  failure.evidence.mismatch = {comparison, distribution, variant, reweighs_};
   const json& outputs = comparison.at("outputs");
   for (size_t i = 0; i < outputs.size(); ++i) {
     const json& o = outputs[i];
@@ -433,7 +417,6 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
                       JsonText(o["worst"]["error"]), JsonText(o["worst"]["tolerance"]));
     break;
   }
-  failure.evidence["reweighs"] = reweighs_;
   if (!right_since_reweigh_)
     failure.message +=
         "; its weights had been written to since it was last right, so if it keeps something "
@@ -471,14 +454,14 @@ Result<std::optional<Failure>> Examination::Reweigh(std::optional<uint64_t> seed
 }
 
 Result<json> Examination::PrepareCheck(const CheckStep& step, int variant) {
-  const size_t position = evaluation_.evidence.at("checks").size();
+  const size_t position = evidence_.checks.value().size();
   json request = PrepareRequest(
       step.distribution, variant, true,
       session_->CheckSeed(fmt::format("{} {} {}", protocol_.name, position, variant)));
   request["keep"] = true;
   DAVINCI_ASSIGN_OR_RETURN(auto prepared, session_->oracle->Ask(request));
   if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
-    evaluation_.evidence["device_memory"]["oracle_peak_bytes"] = *peak;
+    DeviceMemory().oracle_peak_bytes = *peak;
   call_seed_ = prepared.ok.at("call_seed");
   return prepared.ok;
 }
@@ -498,7 +481,6 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
       uncollected->message += fmt::format(" (on \"{}\" inputs)", distribution);
     return Maybe(uncollected);
   }
-  correct_known_ = true;
   if (auto failure = CheckOutside(candidate_)) return Maybe(failure);
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
   std::optional<Failure> broken;
@@ -508,14 +490,12 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   if (broken) return Maybe(broken);
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
   DAVINCI_RETURN_IF_ERROR(AskPublishedRule(distribution, variant, layout, compared));
-  json& checks = evaluation_.evidence["checks"];
-  json record = {
-      {"distribution", distribution}, {"variant", variant}, {"passed", compared.at("passed")}};
-  double worst = 0;
+  CheckEvidence check = {distribution, variant, compared.at("passed").get<bool>(), 0};
   for (const json& o : compared.at("outputs"))
-    if (o.at("max_ratio").is_number()) worst = std::max(worst, o["max_ratio"].get<double>());
-  record["error_over_tolerance"] = worst;
-  checks.push_back(record);
+    if (o.at("max_ratio").is_number())
+      check.error_over_tolerance =
+          std::max(check.error_over_tolerance, o["max_ratio"].get<double>());
+  evidence_.checks.value().push_back(std::move(check));
   if (variant == 0 && !session_->baseline_checked) {
     // The baseline answers the same question: a reference that fails its own tolerance is no
     // oracle.
@@ -529,8 +509,7 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
     session_->baseline_outside_tolerance = !own_compared.ok.at("passed").get<bool>();
     session_->baseline_checked = true;
   }
-  if (session_->baseline_outside_tolerance)
-    evaluation_.AddLabel("task: baseline outside tolerance");
+  if (session_->baseline_outside_tolerance) evaluation_.AddLabel(Label::kBaselineOutsideTolerance);
   if (compared.at("passed").get<bool>()) {
     right_since_reweigh_ = true;
     // Those in which what hardly ever varies does.
@@ -582,7 +561,7 @@ Result<bool> Examination::CheckVariant(int variant, bool own_size) {
 }
 
 Result<bool> Examination::CheckCorrectness() {
-  evaluation_.evidence["checks"] = json::array();
+  evidence_.checks.emplace();
   // Each candidate of the session begins with the same weights; it has not been called yet.
   DAVINCI_ASSIGN_OR_RETURN(const auto unweighed, Reweigh(session_->CheckSeed("weights")));
   if (unweighed) return Verdict(*unweighed);

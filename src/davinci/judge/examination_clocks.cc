@@ -37,10 +37,10 @@ constexpr double kBookedLate = 2e-5;
 constexpr double kArmNoise = 3;
 // The same where excess is charged: the interval reaches from all of it to none of it.
 constexpr double kChargeNoise = 1;
-// What of it is not charged.
+// The part of it that is not charged.
 constexpr double kFreeArmSeconds = 3e-5;
 constexpr double kFreeArmShare = 0.02;
-// Below the interval by more than this: the time of all calls together tells another story.
+// A factor below the interval from which the time of all calls together tells another story.
 constexpr double kUneven = 1.1;
 // One disturbed call of a few milliseconds among short ones does no more than this to their mean.
 constexpr double kUnevenSeconds = 2e-4;
@@ -52,7 +52,7 @@ constexpr int64_t kTailCpuNs = 50'000;
 // it. Measured on two cores of a virtual machine: 490 to 980 ns for a first read, 1,500 to 4,200
 // for a first write; the least of these, since a slower machine may not turn an honest kernel away.
 constexpr int64_t kUnwrittenPageNs = 500;
-// What the protocol is believed to cost a call at most.
+// The protocol's cost of a call, believed at most.
 constexpr int64_t kMaxOverheadNs = 2'000'000;
 
 }  // namespace
@@ -165,22 +165,19 @@ double Examination::AllowedArming(double call_seconds) const {
 
 std::optional<Failure> Examination::CheckArming(double call_seconds) {
   const double most = ArmExcess(&Arming::answered_ns);
-  evaluation_.evidence["clocks"]["arm_excess_ms"] = 1e3 * most;
-  evaluation_.evidence["clocks"]["arm_charged_ms"] = 1e3 * arm_charge_;
+  evidence_.clocks->arm_excess_ms = 1e3 * most;
+  evidence_.clocks->arm_charged_ms = 1e3 * arm_charge_;
   // A busy machine stops threads late; one that is in the kernel works until then.
   const double stopped = ArmExcess(&Arming::stopped_ns);
   const double allowed = AllowedArming(call_seconds);
   // On cpu all of it is charged, and what gains nothing need not be refused.
   if (job_.target == Target::kCpu || (most <= allowed && stopped <= kLateStop * allowed))
     return std::nullopt;
-  Failure failure{Outcome::kInvalidTiming,
-                  fmt::format("the candidate took {:.3f} ms longer than the baseline between "
-                              "two calls, while its last outputs were freed: work belongs into "
-                              "forward",
-                              1e3 * std::max(most, stopped)),
-                  {}};
-  failure.evidence["rule"] = "work_between_calls";
-  return failure;
+  return Broken(Rule::kWorkBetweenCalls,
+                fmt::format("the candidate took {:.3f} ms longer than the baseline between "
+                            "two calls, while its last outputs were freed: work belongs into "
+                            "forward",
+                            1e3 * std::max(most, stopped)));
 }
 
 // The oracle is the first on the device after a runner, and it takes longer there while other
@@ -195,12 +192,11 @@ std::optional<Failure> Examination::CheckIdleDevice(double call_seconds) {
     for (int turn : {0, 1})
       publish[turn].push_back(1e-9 * static_cast<double>(pair.publish_ns[turn]));
   }
-  json& clocks = evaluation_.evidence["clocks"];
   const auto milliseconds = [](const std::vector<double>(&seconds)[2]) {
-    return json{1e3 * stats::Median(seconds[0]), 1e3 * stats::Median(seconds[1])};
+    return BothMs{1e3 * stats::Median(seconds[0]), 1e3 * stats::Median(seconds[1])};
   };
-  clocks["settle_ms"] = milliseconds(settle);
-  clocks["publish_ms"] = milliseconds(publish);
+  evidence_.clocks->settle_ms = milliseconds(settle);
+  evidence_.clocks->publish_ms = milliseconds(publish);
   const auto excess = [](const std::vector<double>(&seconds)[2]) {
     return stats::Median(seconds[0]) - stats::Median(seconds[1]);
   };
@@ -209,24 +205,18 @@ std::optional<Failure> Examination::CheckIdleDevice(double call_seconds) {
            3 * (stats::ScaledMad(seconds[0]) + stats::ScaledMad(seconds[1]));
   };
   if (excess(settle) > stats::AgreementOptions{}.absolute_seconds + allowed(settle)) {
-    Failure failure{
-        Outcome::kInvalidTiming,
+    return Broken(
+        Rule::kBusyAfterDone,
         fmt::format("the device was busy for {:.3f} ms longer after the candidate said done than "
                     "after the baseline did",
-                    1e3 * excess(settle)),
-        {}};
-    failure.evidence["rule"] = "busy_after_done";
-    return failure;
+                    1e3 * excess(settle)));
   }
   if (excess(publish) > kPublishSeconds + allowed(publish)) {
-    Failure failure{Outcome::kInvalidTiming,
-                    fmt::format("the device was busy for {:.3f} ms before a call began, with what "
-                                "the candidate started while its last outputs were freed: work "
-                                "belongs into forward",
-                                1e3 * excess(publish)),
-                    {}};
-    failure.evidence["rule"] = "busy_before_go";
-    return failure;
+    return Broken(Rule::kBusyBeforeGo,
+                  fmt::format("the device was busy for {:.3f} ms before a call began, with what "
+                              "the candidate started while its last outputs were freed: work "
+                              "belongs into forward",
+                              1e3 * excess(publish)));
   }
   return std::nullopt;
 }
@@ -258,14 +248,14 @@ std::optional<Failure> Examination::CheckClocks() {
     noise.push_back(seconds(usual));
     usual_gap.push_back(seconds(std::max(usual - pair.baseline.core_wait_ns, int64_t{0})));
   }
-  json& clocks = evaluation_.evidence["clocks"];
-  clocks = {{"outer_ms", 1e3 * stats::Median(outer)},
-            {"runner_ms", 1e3 * stats::Median(inner)},
-            {"outer_without_waiting_ms", 1e3 * stats::Median(awake)},
-            {"cpu_ms", 1e3 * stats::Median(cpu)},
-            {"cpu_while_stopped_ms", 1e3 * stats::Median(outside)},
-            {"protocol_overhead_ms", 1e-6 * static_cast<double>(overhead_ns_)},
-            {"protocol_noise_ms", 1e3 * stats::ScaledMad(noise)}};
+  ClockEvidence& clocks = evidence_.clocks.emplace();
+  clocks.outer_ms = 1e3 * stats::Median(outer);
+  clocks.runner_ms = 1e3 * stats::Median(inner);
+  clocks.outer_without_waiting_ms = 1e3 * stats::Median(awake);
+  clocks.cpu_ms = 1e3 * stats::Median(cpu);
+  clocks.cpu_while_stopped_ms = 1e3 * stats::Median(outside);
+  clocks.protocol_overhead_ms = 1e-6 * static_cast<double>(overhead_ns_);
+  clocks.protocol_noise_ms = 1e3 * stats::ScaledMad(noise);
   if (auto failure = CheckArming(stats::Median(outer))) return failure;
   const stats::AgreementOptions exact;
   // The kernel books the time of a thread that is just stopping late, the baseline's too.
@@ -285,14 +275,12 @@ std::optional<Failure> Examination::CheckClocks() {
       {"runner", stats::Median(inner), stats::ClockRelation::kEqual, 0}};
   auto agreement = stats::CheckClockAgreement(readings, options);
   if (!agreement.ok()) return Failure{Outcome::kJudgeError, agreement.status().message(), {}};
-  clocks["agreement"] = agreement->evidence;
+  clocks.agreement = agreement->evidence;
   if (agreement->agree || stats::Median(inner) > kContradiction * stats::Median(awake) ||
       stats::Median(awake) - stats::Median(inner) <
           std::max(kContradictionSeconds, kHonestGap * stats::Percentile(usual_gap, 0.9)))
     return std::nullopt;
-  Failure failure{Outcome::kInvalidTiming, "clocks disagree: " + agreement->evidence, {}};
-  failure.evidence["rule"] = "clock_agreement";
-  return failure;
+  return Broken(Rule::kClockAgreement, "clocks disagree: " + agreement->evidence);
 }
 
 }  // namespace davinci::judge

@@ -24,11 +24,10 @@ constexpr size_t kMaxReportBytes = 64 << 10;
 constexpr const char* kDistributions[] = {"task", "heavy_tailed", "log_uniform"};
 constexpr const char* kTooSlow = "too slow to interpret";
 constexpr const char* kNoReference = "the reference does not run here";
-constexpr const char* kNoKernel = "no kernel of its own";
-// Of each process: oracle, baseline, candidate.
+// Memory of each process: oracle, baseline, candidate.
 constexpr int64_t kMemoryBytes = int64_t{4} << 30;
-// Of inputs, weights and outputs: the most that is drawn (the oracle holds some tens of times as
-// much, in float64), and what a size that is too large is shrunk to, by try.
+// Bytes of inputs, weights and outputs: the most that is drawn (the oracle holds some tens of times
+// as much, in float64), and the sizes that a larger one is shrunk to, by try.
 constexpr int64_t kMostBytes = int64_t{128} << 20;
 constexpr int64_t kShrinkTo[] = {1 << 20, 1 << 20, 32 << 10};
 // Truth takes the reference some tens of times, in float64.
@@ -135,7 +134,7 @@ bool Examination::StoppedForWantOfDevice(const Failure& failure, int variant) {
   if (own_size && IsWrongAnswer(failure.outcome)) return false;
   if (failure.outcome == Outcome::kTimeout) {
     // Nothing is known about how long it would take on a device.
-    compile_only_blocked_ = {{"reason", kTooSlow}, {"detail", failure.message}};
+    compile_only_blocked_ = {kTooSlow, failure.message};
     return true;
   }
   const json report = CompileOnlyReport();
@@ -145,13 +144,13 @@ bool Examination::StoppedForWantOfDevice(const Failure& failure, int variant) {
     if (own_size || !loaded || !MayBeDueToSize(failure.outcome) ||
         report.value("any_size", json()) == true)
       return false;
-    compile_only_blocked_ = {{"reason", "it fails at sizes that are not the task's own"},
-                             {"detail", fmt::format("{}: {}", OutcomeName(failure.outcome),
-                                                    ElideMiddle(failure.message, 1000))}};
+    compile_only_blocked_ = {
+        "it fails at sizes that are not the task's own",
+        fmt::format("{}: {}", OutcomeName(failure.outcome), ElideMiddle(failure.message, 1000))};
     return true;
   }
-  compile_only_blocked_ = {{"reason", ElideMiddle(Text(*blocked, "reason"), 100)},
-                           {"detail", ElideMiddle(Text(*blocked, "detail"), 1000)}};
+  compile_only_blocked_ = {ElideMiddle(Text(*blocked, "reason"), 100),
+                           ElideMiddle(Text(*blocked, "detail"), 1000)};
   return true;
 }
 
@@ -164,8 +163,7 @@ bool Examination::StoppedBySize(const Status& status) {
       !session_->oracle->process().WaitForDeath())
     return false;
   session_->spoilt = true;
-  compile_only_blocked_ = {{"reason", kNoReference},
-                           {"detail", ElideMiddle(status.message(), 1000)}};
+  compile_only_blocked_ = {kNoReference, ElideMiddle(status.message(), 1000)};
   return true;
 }
 
@@ -177,7 +175,8 @@ Result<bool> Examination::UnlessTooLarge(Result<bool> step) {
 }
 
 Result<bool> Examination::CheckCompileOnly() {
-  json& compared = evaluation_.evidence["compile_only"]["compared"] = json::array();
+  CompileOnlyEvidence& found = evidence_.compile_only.emplace();
+  found.compared.emplace();
   const int num_variants = static_cast<int>(task_.config.variants.size());
   // The declared variants, then the task's own size for the cpu target.
   for (int i = 1; i <= num_variants + 1; ++i) {
@@ -193,17 +192,16 @@ Result<bool> Examination::CheckCompileOnly() {
       const auto checked = CheckOne({distribution}, variant);
       if (!checked.ok() && !StoppedBySize(checked.status())) return checked.status();
       if (checked.ok() && !*checked) {
-        compared.push_back({{"variant", variant}, {"distribution", distribution}});
+        found.compared->push_back({variant, distribution});
         continue;
       }
       if (checked.ok() && !StoppedForWantOfDevice(**checked, variant)) return Verdict(**checked);
-      const json& reason = compile_only_blocked_["reason"];
+      const std::string& reason = compile_only_blocked_->reason;
       const bool only_large =
           variant == 0 && num_variants > 0 && (reason == kTooSlow || reason == kNoReference);
       if (!only_large) return true;
-      evaluation_.evidence["compile_only"]["not_compared"] = {
-          {"variant", 0}, {"because", compile_only_blocked_["detail"]}};
-      compile_only_blocked_ = nullptr;
+      found.not_compared = {0, compile_only_blocked_->detail};
+      compile_only_blocked_.reset();
       break;
     }
   }
@@ -223,13 +221,13 @@ Result<Evaluation> Examination::ExamineCompileOnly() {
     DAVINCI_ASSIGN_OR_RETURN(go_on, UnlessTooLarge(LoadReference()));
   }
   if (go_on) {
-    Stage("building");
+    Stage(kBuildingStage);
     DAVINCI_ASSIGN_OR_RETURN(go_on, UnlessTooLarge(LoadCandidate()));
   }
   if (failure_ && StoppedForWantOfDevice(*failure_, 0)) failure_.reset();
   if (go_on) {
     Stage("interpreting");
-    evaluation_.evidence["checks"] = json::array();
+    evidence_.checks.emplace();
     if (auto failure = candidate_.runner->StartCalls())
       DAVINCI_RETURN_IF_ERROR(Verdict(*failure).status());
     if (!failure_) DAVINCI_RETURN_IF_ERROR(UnlessTooLarge(CheckCompileOnly()).status());
@@ -246,28 +244,29 @@ Result<Evaluation> Examination::ExamineCompileOnly() {
 
 // The sentence for people, and what was done as evidence. Whatever the report claims, it cannot
 // make the verdict better.
-void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation) const {
-  json& evidence = evaluation->evidence["compile_only"];
-  evidence["arch"] = fmt::format("sm_{}", job_.compile_only_arch);
-  if (JsonText(report).size() <= kMaxReportBytes) evidence["report"] = report;
-  evidence["sizes"] = Shrunk() != nullptr ? "smaller than the task's own" : "cpu";
+void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation) {
+  if (!evidence_.compile_only) evidence_.compile_only.emplace();
+  CompileOnlyEvidence& evidence = *evidence_.compile_only;
+  evidence.arch = fmt::format("sm_{}", job_.compile_only_arch);
+  if (JsonText(report).size() <= kMaxReportBytes) evidence.report = report;
+  evidence.sizes = Shrunk() != nullptr ? "smaller than the task's own" : "cpu";
   if (Shrunk() != nullptr) {
-    evidence["shrunk"] = *Shrunk();
-    evaluation->AddLabel("smaller sizes than the task's");
+    evidence.shrunk = *Shrunk();
+    evaluation->AddLabel(Label::kSmallerSizes);
   }
   if (session_ && session_->fitted.contains("bytes"))
-    evidence["bytes"] = (Shrunk() != nullptr ? *Shrunk() : session_->fitted)["bytes"];
-  evidence["not_checked"] = {"time",
-                             "the task's cuda sizes",
-                             "races and memory ordering between the threads of a program",
-                             "the order in which a device adds",
-                             "the work of C++ and CUDA C++",
-                             "streams, graphs and the driver"};
+    evidence.bytes = (Shrunk() != nullptr ? *Shrunk() : session_->fitted)["bytes"];
+  evidence.not_checked = {"time",
+                          "the task's cuda sizes",
+                          "races and memory ordering between the threads of a program",
+                          "the order in which a device adds",
+                          "the work of C++ and CUDA C++",
+                          "streams, graphs and the driver"};
   for (const char* key : {"import_ms"}) evaluation->times.erase(key);
   evaluation->candidate_time.reset();
   evaluation->baseline_time.reset();
   evaluation->speedup.reset();
-  evaluation->AddLabel("compile_only");
+  evaluation->AddLabel(Label::kCompileOnly);
 
   bool tf32 = false;
   int64_t triton = 0;
@@ -284,14 +283,13 @@ void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation
     for (const json& build : *builds)
       if (build.is_object() && build.value("ok", json()) == true) ++compiled;
 
-  json blocked = compile_only_blocked_;
-  if (blocked.is_null() && evaluation->correct == true && interpreted == 0)
-    blocked = {{"reason", kNoKernel},
-               {"detail", "its forward ran PyTorch on CPU tensors, and nothing of its own"}};
-  if (!blocked.is_null()) {
-    evidence["blocked"] = blocked;
-    if (!failure_) evaluation->correct.reset();
-  }
+  const bool only_pytorch =
+      !compile_only_blocked_ && evaluation->correct == true && interpreted == 0;
+  if (only_pytorch)
+    compile_only_blocked_ = {LabelText(Label::kNoOwnKernel),
+                             "its forward ran PyTorch on CPU tensors, and nothing of its own"};
+  evidence.blocked = compile_only_blocked_;
+  if (evidence.blocked && !failure_) evaluation->correct.reset();
 
   std::vector<std::string> checks = {"parsed"};
   if (loaded_ && !loaded_->failure) checks.emplace_back("imported");
@@ -303,7 +301,8 @@ void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation
   if (evaluation->correct)
     checks.emplace_back(*evaluation->correct ? "outputs correct on CPU tensors"
                                              : "outputs compared");
-  evidence["ran"] = checks;
+  evidence.ran = checks;
+  evaluation->evidence["compile_only"] = ToJson(evidence);
   if (failure_ && tf32 && IsWrongAnswer(failure_->outcome))
     evaluation->message +=
         "; tl.dot of fp32 blocks is TF32, input_precision=\"ieee\" or \"tf32x3\" is more precise";
@@ -312,14 +311,14 @@ void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation
   evaluation->outcome = Outcome::kCompileOnly;
   const char* what = interpreted > 0         ? "compiled and interpreted, never timed"
                      : triton + compiled > 0 ? "compiled, never run or timed"
-                     : Text(blocked, "reason") == kNoKernel ? "run on CPU tensors, never timed"
-                                                            : "loaded, never run or timed";
+                     : only_pytorch          ? "run on CPU tensors, never timed"
+                                             : "loaded, never run or timed";
   evaluation->message = fmt::format("compile only: {} ({})", what, fmt::join(checks, ", "));
   if (Shrunk() != nullptr)
     evaluation->message += fmt::format("; at smaller sizes than the task's own: {}", ShrunkText());
-  if (!blocked.is_null())
-    evaluation->message += fmt::format("; correctness not decided: {}: {}", Text(blocked, "reason"),
-                                       Text(blocked, "detail"));
+  if (evidence.blocked)
+    evaluation->message += fmt::format("; correctness not decided: {}: {}",
+                                       evidence.blocked->reason, evidence.blocked->detail);
 }
 
 }  // namespace davinci::judge

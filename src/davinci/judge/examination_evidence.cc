@@ -19,11 +19,13 @@ using nlohmann::json;
 // own kernels hardly matter.
 constexpr double kLibraryLabelShare = 0.1;
 constexpr double kLowCoverageShare = 0.7;
-// For one recorded call, its warm-up and the tools: a base, and so many of its own calls.
+// Time for one recorded call, its warm-up and the tools: a base, and a number of its own calls.
 constexpr double kProfileSeconds = 10;
 constexpr double kProfileCalls = 100;
-// Of calls on one input, each side.
+// Time of calls on one input, each side.
 constexpr double kHotSeconds = 0.02;
+// Bytes of what the candidate's process wrote last, in the evidence.
+constexpr size_t kTailBytes = 2000;
 
 // {"name", "stage", "key", "sha256"} of each artifact; the cache hands out nothing else under a
 // key.
@@ -42,23 +44,20 @@ json Binaries(const std::vector<json>& built, Machine* machine) {
 }  // namespace
 
 void Examination::CollectEvidence() {
-  json& evidence = evaluation_.evidence;
   if (candidate_.runner) {
     worker::Process& process = candidate_.runner->process();
-    evidence["sandbox"] = candidate_.runner->sandbox_report();
+    evidence_.sandbox = candidate_.runner->sandbox_report();
     const int64_t said = process.OutputBytes() - said_before_;
-    evidence["output_bytes"] = said;
-    if (const std::string tail = process.OutputTail();
-        !tail.empty() && said > 0 && !evidence.contains("output_tail"))
-      evidence["output_tail"] = ElideMiddle(tail, 2000);
+    evidence_.output_bytes = said;
+    if (const std::string tail = process.OutputTail(); !tail.empty() && said > 0)
+      evidence_.output_tail = ElideMiddle(tail, kTailBytes);
     if (!process.WaitForDeath() && evaluation_.correct == true) {
-      evidence["threads"] = process.NumThreads();
-      json libraries = json::array();
+      evidence_.threads = process.NumThreads();
+      std::vector<std::string>& libraries = evidence_.candidate_libraries.emplace();
       const std::string cache = CacheDir("build").ok() ? CacheDir("build")->string() : "";
       for (const std::string& path : process.MappedLibraries())
         if (path.starts_with(cache))
           libraries.push_back(std::filesystem::path(path).filename().string());
-      evidence["candidate_libraries"] = std::move(libraries);
       const bool profiled = !protocol_.staged && job_.target == Target::kCuda && !job_.compile_only;
       if (profiled)  // others may be timed meanwhile
         (void)candidate_.runner->AskFrozen({{"op", "warm_profiler"}}, ProfileTimeout());
@@ -66,7 +65,7 @@ void Examination::CollectEvidence() {
       CollectHotTimes();
       CollectProfile();
       for (const std::string& name : context_.machine->VendorLibraries(process))
-        evaluation_.AddLabel("vendor library: " + name);
+        evaluation_.AddLabel(Label::kVendorLibrary, {name});
       if (!ShareDevice().ok()) return;
       ProbeNonfinite();
     }
@@ -74,9 +73,9 @@ void Examination::CollectEvidence() {
   if (candidate_.runner && !candidate_.runner->built().empty())
     evaluation_.provenance["binaries"] = Binaries(candidate_.runner->built(), context_.machine);
   LearnTask();
-  if (!admission_.is_null()) evaluation_.evidence["admission"] = admission_;
-  for (const std::string& tag : TaskTags()) evaluation_.AddLabel("task: " + tag);
-  if (protocol_.published) evaluation_.AddLabel("protocol: kernelbench");
+  evidence_.admission = admission_;
+  for (const std::string& tag : TaskTags()) evaluation_.AddLabel(Label::kTaskTag, {tag});
+  if (protocol_.published) evaluation_.AddLabel(Label::kPublishedProtocol);
   if (session_) evaluation_.provenance["init_seed"] = session_->init_seed;
   evaluation_.provenance["secret_seed"] = secret_seed_;
   evaluation_.provenance["python"] = context_.hello.value("python", "");
@@ -101,6 +100,12 @@ Answer Examination::CallHot(const Timed& timed, double seconds, double timeout_s
                                  timeout_seconds);
 }
 
+std::optional<double> Examination::Plausible(double said, double most, const char* member) {
+  if (said >= 0 && said <= most) return said;
+  evaluation_.AddLabel(Label::kImplausibleReport, {member});
+  return std::nullopt;
+}
+
 // cpu: what a loop over one input shows, where caches hold it. Reported by the runners about
 // themselves; for comparison with what people measure first, never for a verdict.
 void Examination::CollectHotTimes() {
@@ -113,8 +118,11 @@ void Examination::CollectHotTimes() {
     if (answer.failure) return;
     ms[static_cast<int>(timed->side)] = NumberIn(answer.ok, "ms", 0);
   }
-  if (ms[0] > 0 && ms[1] > 0)
-    evaluation_.times["hot_ms"] = {{"candidate", ms[0]}, {"baseline", ms[1]}};
+  const auto candidate = Plausible(ms[static_cast<int>(Side::kCandidate)],
+                                   1e3 * Runner::LongestWait(ProfileTimeout()), "times.hot_ms");
+  const double baseline = ms[static_cast<int>(Side::kBaseline)];
+  if (candidate && *candidate > 0 && baseline > 0)
+    evaluation_.times["hot_ms"] = {{"candidate", *candidate}, {"baseline", baseline}};
 }
 
 // Reported by the runner about itself: good for labels, never for a verdict.
@@ -130,11 +138,11 @@ void Examination::CollectProfile() {
   };
   Answer profile = candidate_.runner->AskFrozen(request(Side::kCandidate), ProfileTimeout());
   if (profile.failure) {
-    evaluation_.evidence["profile"] = {{"unavailable", profile.failure->message}};
-    evaluation_.AddLabel("not profiled");
+    evidence_.profile = {{"unavailable", profile.failure->message}};
+    evaluation_.AddLabel(Label::kNotProfiled);
     return;
   }
-  evaluation_.evidence["profile"] = profile.ok;
+  evidence_.profile = profile.ok;
   if (job_.target == Target::kCuda) {
     // Device time decides between kernels, end-to-end time for the user: both are reported.
     json known = context_.sessions->BaselineProfile(SessionKey());
@@ -171,13 +179,13 @@ void Examination::CollectProfile() {
   // Nothing was compiled for it: what is no operator is Python, or native code of unknown origin,
   // e.g. a library's function called by its address.
   if (job_.target == Target::kCpu && !job_.compile_only &&
-      evaluation_.evidence["candidate_libraries"].empty()) {
-    if (share < kLibraryLabelShare) evaluation_.AddLabel("no kernel of its own");
+      evidence_.candidate_libraries.value().empty()) {
+    if (share < kLibraryLabelShare) evaluation_.AddLabel(Label::kNoOwnKernel);
     share = top.empty() ? 0 : 1;
   }
   if (share >= kLibraryLabelShare && !top.empty())
-    evaluation_.AddLabel(fmt::format("vendor library: {}", top));
-  if (share >= kLowCoverageShare) evaluation_.AddLabel("low coverage");
+    evaluation_.AddLabel(Label::kVendorOperator, {top});
+  if (share >= kLowCoverageShare) evaluation_.AddLabel(Label::kLowCoverage);
 }
 
 Evaluation Examination::Conclude() {
@@ -185,7 +193,7 @@ Evaluation Examination::Conclude() {
   if (failure_) {
     evaluation.outcome = failure_->outcome;
     evaluation.message = failure_->message;
-    for (auto& [key, value] : failure_->evidence.items()) evaluation.evidence[key] = value;
+    evidence_.failure = failure_->evidence;
     evaluation.speedup.reset();
     if (failure_->outcome != Outcome::kInvalidTiming && evaluation.correct == true)
       evaluation.correct.reset();
@@ -200,18 +208,16 @@ Evaluation Examination::Conclude() {
         json verified = facts->raw["verified"];
         const auto handover = handovers_.find(static_cast<int>(variant));
         verified["handover"] = handover == handovers_.end() ? json::array() : handover->second;
-        evaluation.evidence["verified"].push_back(std::move(verified));
+        evidence_.verified.push_back(std::move(verified));
       }
   }
   if (session_ && session_->facts[0]) {
     const VariantFacts& facts = *session_->facts[0];
     if (facts.stochastic)
-      evaluation.AddLabel(facts.reseed_calls
-                              ? "task: stochastic reference, reseeded before every call"
-                              : "task: not repeatable in training mode, judged in eval mode");
-    if (session_->reference_hides_changes) evaluation.AddLabel("task: side effects not compared");
-    if (facts.raw.value("compiles", false)) evaluation.AddLabel("task: compiles itself");
-    evaluation.evidence["work"] = facts.raw.value("work", json());
+      evaluation.AddLabel(facts.reseed_calls ? Label::kStochasticReference : Label::kEvalMode);
+    if (session_->reference_hides_changes) evaluation.AddLabel(Label::kSideEffectsNotCompared);
+    if (facts.raw.value("compiles", false)) evaluation.AddLabel(Label::kCompilesItself);
+    evidence_.work = facts.raw.value("work", json());
   }
   for (auto& [name, seconds] : stage_seconds_.items())
     evaluation.times["stages_ms"][name] = 1e3 * seconds.get<double>();
@@ -219,6 +225,7 @@ Evaluation Examination::Conclude() {
     for (auto& [op, seconds] : session_->oracle->seconds().items())
       evaluation.times["oracle_ms"][op] = 1e3 * seconds.get<double>();
   evaluation.times["total_ms"] = 1e3 * watch_.Seconds();
+  evaluation.evidence = ToJson(evidence_);
   return std::move(evaluation_);
 }
 

@@ -9,8 +9,10 @@ namespace davinci::judge {
 namespace {
 
 // A launch costs what loading costs. Beyond these the spread between processes is assumed instead:
-// seconds of one import, seconds of one call, and bytes that one more pair of processes may need.
-constexpr double kLongestImport = 0.3;
+// seconds of loading and constructing, seconds of one call, and bytes that one more pair of
+// processes may need. The first is what the judge waited for the candidate beyond the reference:
+// what its process says of itself decides nothing.
+constexpr double kLongestLoad = 0.3;
 constexpr double kLongestCall = 0.1;
 constexpr int64_t kMostBytesOfLaunch = int64_t{1} << 30;
 // Calls by the process itself until it has all the memory it will use.
@@ -21,7 +23,7 @@ constexpr double kWarmSeconds = 0.01;
 bool Examination::MayLaunchMore() {
   if (job_.target != Target::kCpu || protocol_.launches < 2 || BaselineCompiles() ||
       session_->spoilt || baseline_seconds_ > kLongestCall ||
-      evaluation_.times.value("import_ms", 0.0) > 1e3 * kLongestImport)
+      stage_seconds_.value(kBuildingStage, 0.0) > kLongestLoad)
     return false;
   return session_->baseline.runner->process().ResidentBytes() < kMostBytesOfLaunch &&
          candidate_.runner->process().ResidentBytes() < kMostBytesOfLaunch;

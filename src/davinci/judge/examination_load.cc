@@ -22,8 +22,8 @@
 namespace davinci::judge {
 namespace {
 
-// Of the wall time of a call: the most that counts as the usual wait, and what an undisturbed call
-// may wait beyond that.
+// Shares of the wall time of a call: the most that counts as the usual wait, and the wait that an
+// undisturbed call may have beyond it.
 constexpr double kUsualShare = 0.05;
 constexpr double kSlackShare = 0.03;
 // A quiet machine's waits lie within a factor of two (0.09 to 0.24 ms of a call of 1 ms).
@@ -86,8 +86,7 @@ std::vector<stats::PairedSample> Examination::HostSamples() {
     of_candidate += calls.candidate.size();
     usable += calls.fewer();
   }
-  evaluation_.evidence["undisturbed_calls"] = {
-      {"baseline", of_baseline}, {"candidate", of_candidate}, {"of", pairs_.size()}};
+  evidence_.undisturbed_calls = {of_baseline, of_candidate, pairs_.size()};
   undisturbed_ = usable >= static_cast<size_t>(protocol_.min_pairs);
   std::vector<stats::PairedSample> samples;
   if (!undisturbed_ || usable == pairs_.size()) {

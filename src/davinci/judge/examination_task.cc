@@ -22,16 +22,16 @@ using nlohmann::json;
 // Raise it when python/davinci_worker/admission.py asks other questions: older answers are then
 // asked again.
 constexpr int kAdmissionVersion = 4;
-// What the first evaluation on a task may spend on its tags. Costlier tasks wait for `davinci judge
-// --admit`, which also asks about the stress distributions.
+// Time that the first evaluation on a task may spend on its tags. Costlier tasks wait for `davinci
+// judge --admit`, which also asks about the stress distributions.
 constexpr double kAdmissionBudgetSeconds = 0.5;
 // Threads times the best core is an upper bound already; this is for a clock that was boosted when
 // the call ran and not when the peak was measured. A device's bandwidth is measured as it is used,
 // so less is enough.
 constexpr double kCpuMargin = 0.33;
 constexpr double kCudaMargin = 0.1;
-// Below this share of the reference's arithmetic floor some of its operations were not done, or not
-// in its precision.
+// The share of the reference's arithmetic floor below which some of its operations were not done,
+// or not in its precision.
 constexpr double kFewerOperations = 0.5;
 
 bool Contains(const std::vector<std::string>& list, std::string_view name) {
@@ -115,7 +115,7 @@ void Examination::LearnTask() {
   // hold.
   const bool able = session_ && session_->oracle && session_->facts[0] &&
                     failure_ == std::nullopt && !protocol_.published &&
-                    !Contains(evaluation_.labels, "weights: reseeded");
+                    !evaluation_.HasLabel(Label::kWeightsReseeded);
   if (admission_.is_null() && able) {
     auto asked = AskAdmission(kAdmissionBudgetSeconds);
     admission_ = asked.ok() ? *asked : json{{"failed", asked.status().message()}};
@@ -138,46 +138,39 @@ Result<bool> Examination::Weigh() {
 
 Status Examination::AskPublishedRule(const std::string& distribution, int variant,
                                      const json& layout, const json& compared) {
-  json& opinion = evaluation_.evidence["kernelbench"];
+  std::optional<PublishedRuleEvidence>& opinion = evidence_.kernelbench;
   const std::optional<double> tolerance = PublishedTolerance(task_.config.precision);
   if (!tolerance) {
-    opinion = {{"correct", nullptr}, {"why", "the published rule knows fp32, fp16 and bf16 only"}};
+    opinion.emplace().why = "the published rule knows fp32, fp16 and bf16 only";
     return Status::Ok();
   }
   json found = compared;
   if (!protocol_.published) {
-    if (!protocol_.second_opinion || distribution != "task" || variant != 0) {
-      if (opinion.is_null()) evaluation_.evidence.erase("kernelbench");
-      return Status::Ok();
-    }
+    if (!protocol_.second_opinion || distribution != "task" || variant != 0) return Status::Ok();
     DAVINCI_ASSIGN_OR_RETURN(auto asked, session_->oracle->Ask({{"op", "published_compare"},
                                                                 {"outputs", layout},
                                                                 {"tolerance", *tolerance}}));
     found = asked.ok;
   }
-  if (opinion.is_null())
-    opinion = {
-        {"correct", true},
-        {"tolerance", *tolerance},
-        {"trials", 0},
-        {"wrong_elements", 0},
-        {"max_abs_diff", 0.0},
-        {"compared", protocol_.published ? "candidate with the reference's own output, inputs and "
-                                           "weights from the published seeds"
-                                         : "candidate with the reference's own output on the "
-                                           "task's distribution; seeds are secret "
-                                           "and weights randomised, unlike the published harness"}};
-  opinion["correct"] = opinion["correct"].get<bool>() && found.at("passed").get<bool>();
-  opinion["trials"] = opinion["trials"].get<int>() + 1;
+  if (!opinion) {
+    opinion.emplace().tolerance = *tolerance;
+    opinion->compared = protocol_.published
+                            ? "candidate with the reference's own output, inputs and "
+                              "weights from the published seeds"
+                            : "candidate with the reference's own output on the "
+                              "task's distribution; seeds are secret "
+                              "and weights randomised, unlike the published harness";
+  }
+  opinion->correct = opinion->correct && found.at("passed").get<bool>();
+  ++opinion->trials;
   for (const json& output : found.at("outputs")) {
-    opinion["wrong_elements"] =
-        opinion["wrong_elements"].get<int64_t>() + output.value("wrong", int64_t{0});
+    opinion->wrong_elements += output.value("wrong", int64_t{0});
     const json difference = output.value("max_abs_diff", json(0.0));
-    if (!difference.is_number() || !opinion["max_abs_diff"].is_number())
-      opinion["max_abs_diff"] = difference.is_number() ? opinion["max_abs_diff"] : difference;
-    else
-      opinion["max_abs_diff"] =
-          std::max(opinion["max_abs_diff"].get<double>(), difference.get<double>());
+    json& most = opinion->max_abs_diff;
+    if (!difference.is_number())
+      most = difference;
+    else if (most.is_number())
+      most = std::max(most.get<double>(), difference.get<double>());
   }
   return Status::Ok();
 }
@@ -288,12 +281,12 @@ Result<bool> Examination::CheckRoofline() {
     if (!fewer) perfect.flops = arithmetic.flops;
     const auto attainable = stats::ComputeAttainable(perfect, rates);
     if (!attainable.ok()) return true;
-    evaluation_.evidence["roofline"] = {{"attainable_ms", 1e3 * attainable->seconds},
-                                        {"bound", attainable->memory_bound ? "memory" : "compute"},
-                                        {"bytes", perfect.read_bytes + perfect.written_bytes},
-                                        {"flops", perfect.flops},
-                                        {"impossible_ms", bounds ? 1e3 * least_seconds : 0.0},
-                                        {"peaks", measured}};
+    evidence_.roofline = {1e3 * attainable->seconds,
+                          attainable->memory_bound,
+                          perfect.read_bytes + perfect.written_bytes,
+                          perfect.flops,
+                          bounds ? 1e3 * least_seconds : 0.0,
+                          measured};
     if ((below || !bounds) && !again) {
       // Before anyone is accused or let go: peaks once more, which may have been measured beside
       // other work, and the task's tags whatever they cost.
@@ -302,17 +295,14 @@ Result<bool> Examination::CheckRoofline() {
       continue;
     }
     if (below) {
-      Failure failure{
-          Outcome::kInvalidTiming,
+      return Verdict(Broken(
+          Rule::kBelowRoofline,
           fmt::format(
               "{:.4g} ms is less than the {:.4g} ms that moving the task's inputs and outputs "
               "takes at this device's best rate: work was skipped or the time is false",
-              1e3 * seconds, 1e3 * moving_seconds),
-          {}};
-      failure.evidence["rule"] = "below_roofline";
-      return Verdict(std::move(failure));
+              1e3 * seconds, 1e3 * moving_seconds)));
     }
-    if (fewer) evaluation_.AddLabel("algorithmic: fewer operations than the reference");
+    if (fewer) evaluation_.AddLabel(Label::kFewerOperations);
     return true;
   }
   return true;
@@ -323,7 +313,7 @@ void Examination::ProbeNonfinite() {
       candidate_.built_variant != 0)
     return;
   const auto give_up = [&](std::string why) {
-    evaluation_.evidence["nonfinite"] = {{"not_asked", std::move(why)}};
+    evidence_.nonfinite = {{"not_asked", std::move(why)}};
   };
   auto prepared = session_->oracle->Ask({{"op", "nonfinite"}, {"seed", secret_.Next() >> 1}});
   if (!prepared.ok()) return give_up(prepared.status().message());
@@ -337,11 +327,11 @@ void Examination::ProbeNonfinite() {
   if (*uncollected) return give_up((*uncollected)->message);
   auto compared = session_->oracle->Ask({{"op", "nonfinite_compare"}, {"outputs", layout}});
   if (!compared.ok()) return give_up(compared.status().message());
-  json& found = evaluation_.evidence["nonfinite"];
+  json& found = evidence_.nonfinite;
   found = compared->ok;
   found.erase("seconds");
-  if (found.value("missing", int64_t{0}) > 0) evaluation_.AddLabel("NaN not propagated");
-  if (found.value("extra", int64_t{0}) > 0) evaluation_.AddLabel("NaN answered otherwise");
+  if (found.value("missing", int64_t{0}) > 0) evaluation_.AddLabel(Label::kNanNotPropagated);
+  if (found.value("extra", int64_t{0}) > 0) evaluation_.AddLabel(Label::kNanAnsweredOtherwise);
 }
 
 }  // namespace davinci::judge

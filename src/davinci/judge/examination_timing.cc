@@ -20,8 +20,8 @@ namespace {
 
 using nlohmann::json;
 
-// On cuda a window of calls follows (WarmWindows), and the pair is left out where an earlier
-// candidate of the session has shown how long a call of the baseline takes.
+// Pairs before timing. On cuda a window of calls follows (WarmWindows), and the pair is left out
+// where an earlier candidate of the session has shown how long a call of the baseline takes.
 constexpr int kWarmupPairsOnCpu = 2;
 // A launch is timed for a visit of two blocks, A B B A and B A A B, behind a pair off the record:
 // while others were visited, its code and what it has freed have left the caches, so that its first
@@ -248,8 +248,8 @@ Result<bool> Examination::MeasureTime() {
     const AwakeCores awake(CoresOf(roles));    // as while pairs are timed
     DAVINCI_RETURN_IF_ERROR(MeasureWaking());  // of the host alone: it needs no device
   }
-  json& state = evaluation_.evidence["device_state"];  // read while others may be timed
-  state["before"] = context_.machine->State(job_.target);
+  DeviceStateEvidence& state = evidence_.device_state.emplace();  // read while others may be timed
+  state.before = context_.machine->State(job_.target);
   DAVINCI_ASSIGN_OR_RETURN(
       gpu::DeviceLease lease,
       context_.leases->Acquire(DeviceKey(), DeviceRequest(gpu::LeaseMode::kExclusive, "timing")));
@@ -265,9 +265,9 @@ Result<bool> Examination::MeasureTime() {
   for (const auto& [what, seconds] : spent_) evaluation_.times["spent_ms"][what] = 1e3 * seconds;
   timing_cores_.reset();
   for (worker::Process* role : roles) role->set_spin(0);
-  state["after"] = context_.machine->State(job_.target);
-  if (const std::string slowed = state["after"].value("slowed_by", ""); !slowed.empty())
-    evaluation_.AddLabel("device slowed by: " + slowed);
+  state.after = context_.machine->State(job_.target);
+  if (const std::string slowed = state.after.value("slowed_by", ""); !slowed.empty())
+    evaluation_.AddLabel(Label::kDeviceSlowed, {slowed});
   return result;
 }
 
@@ -434,7 +434,7 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     stats::StoppingCriterion anew(timing.plan, timing.options);
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, anew.Look(phase.samples, on_record));
   }
-  evaluation_.evidence["stress_while_timing"] = stress_pairs_.size();
+  evidence_.stress_while_timing = stress_pairs_.size();
   return std::optional<TimingPhase>(std::move(phase));
 }
 
@@ -468,7 +468,7 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
     const double median = phase->decision.ratio->median;
     const bool uneven = IsUneven(average, phase->decision.ratio->low);
     if (!again && (failure || uneven)) {
-      evaluation_.evidence["timed_again"] =
+      evidence_.timed_again =
           failure ? failure->message
                   : fmt::format("{:.3g} times as fast on average, {:.3g} in the middle",
                                 average.ratio, median);
@@ -492,9 +492,9 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
 
 void Examination::ConcludeTiming(const stats::StoppingOptions& options, const TimingPhase& phase,
                                  const std::optional<Average>& uneven) {
-  evaluation_.evidence["stopped_because"] = stats::StopReasonName(phase.decision.reason);
+  evidence_.stopped_because = stats::StopReasonName(phase.decision.reason);
   stats::PairedRatio ratio = *phase.decision.ratio;
-  if (ratio.launches.size() > 1) evaluation_.evidence["launches"] = ratio.launches;
+  if (ratio.launches.size() > 1) evidence_.launches = ratio.launches;
   const double median_seconds = [&] {
     std::vector<double> seconds;
     for (const stats::PairedSample& sample : phase.samples)
@@ -503,8 +503,8 @@ void Examination::ConcludeTiming(const stats::StoppingOptions& options, const Ti
   }();
   if (uneven) {
     // Twice in a row: not a neighbour's doing. Callers pay the average.
-    evaluation_.AddLabel(fmt::format("uneven calls: {:.3g} x in the middle, {:.3g} x on average",
-                                     ratio.median, uneven->ratio));
+    evaluation_.AddLabel(Label::kUnevenCalls, {fmt::format("{:.3g}", ratio.median),
+                                               fmt::format("{:.3g}", uneven->ratio)});
     ratio = stats::AtAverage(ratio, uneven->ratio, options.ratio.band);
   }
   if (job_.target == Target::kCpu) ratio = WithinLoad(ratio, options.ratio);
@@ -512,7 +512,7 @@ void Examination::ConcludeTiming(const stats::StoppingOptions& options, const Ti
     ratio = stats::WithCostlierCalls(ratio, median_seconds, arm_doubt_, options.ratio.band);
   if (arm_charge_ > 0) {
     ratio = stats::WithDoubtfulCharge(ratio, median_seconds, arm_charge_, options.ratio.band);
-    evaluation_.AddLabel(fmt::format("work between calls: {:.3f} ms charged", 1e3 * arm_charge_));
+    evaluation_.AddLabel(Label::kWorkBetweenCalls, {fmt::format("{:.3f}", 1e3 * arm_charge_)});
   }
   if (host_pace_.ratio_log_sd > 0)
     ratio = stats::WithError(ratio, host_pace_.ratio_log_sd, options.ratio.band);
@@ -521,17 +521,16 @@ void Examination::ConcludeTiming(const stats::StoppingOptions& options, const Ti
   if (window_charge_ > 0) {
     // A call alone varies by some microseconds, so an honest kernel may be charged.
     ratio = stats::WithDoubtfulCharge(ratio, median_seconds, window_charge_, options.ratio.band);
-    evaluation_.AddLabel(fmt::format("time that its own windows do not show: {:.3f} ms charged",
-                                     1e3 * window_charge_));
+    evaluation_.AddLabel(Label::kChargedWindows, {fmt::format("{:.3f}", 1e3 * window_charge_)});
   }
   RecordClocks(phase.samples, ratio, options.ratio);
   if (const int64_t pages = pairs_.back().candidate.unwritten_pages; pages > kFewPages)
-    evaluation_.AddLabel(fmt::format("{} pages of the outputs are not written", pages));
+    evaluation_.AddLabel(Label::kUnwrittenPages, {std::to_string(pages)});
   if (!ratio.significant && !IsNarrow({ratio.decided_low, ratio.decided_high, ""}))
-    evaluation_.AddLabel(fmt::format("inconclusive: {:.3g} to {:.3g} x, busy machine",
-                                     ratio.decided_low, ratio.decided_high));
+    evaluation_.AddLabel(Label::kInconclusive, {fmt::format("{:.3g}", ratio.decided_low),
+                                                fmt::format("{:.3g}", ratio.decided_high)});
   if (ratio.unsteadiness > stats::kSteady)
-    evaluation_.AddLabel(fmt::format("unsteady timing: {:.1f} x", ratio.unsteadiness));
+    evaluation_.AddLabel(Label::kUnsteadyTiming, {fmt::format("{:.1f}", ratio.unsteadiness)});
 }
 
 }  // namespace davinci::judge

@@ -47,9 +47,7 @@ Status Examination::MeasureWaking() {
                              kNoise * stats::MedianStandardError(seconds[1]));
   };
   waking_ = {cost(cpu), cost(main_cpu), cost(wall)};
-  evaluation_.evidence["waking"] = {{"threads", more},
-                                    {"cpu_ms", 1e3 * waking_.cpu_seconds},
-                                    {"wall_ms", 1e3 * waking_.wall_seconds}};
+  evidence_.waking = {more, 1e3 * waking_.cpu_seconds, 1e3 * waking_.wall_seconds};
   return Status::Ok();
 }
 

@@ -121,25 +121,29 @@ void Examination::ChargeWindows() {
   const double after = AfterDone(pairs_, full_queue_);
   window_charge_ = std::max(window_charge_, after);
   latency_charge_ = AfterDone(latency_pairs_, from_idle_);
-  const auto middle = [](const std::vector<double>& seconds) {
-    return seconds.empty() ? json() : json(1e3 * stats::Median(seconds));
+  const auto middles = [](const std::vector<double>& candidate,
+                          const std::vector<double>& baseline) {
+    WindowEvidence::Medians medians;
+    if (!candidate.empty()) medians[0] = 1e3 * stats::Median(candidate);
+    if (!baseline.empty()) medians[1] = 1e3 * stats::Median(baseline);
+    return medians;
   };
-  evaluation_.evidence["windows"] = {
-      {"calls", full_queue_.calls},
-      {"one_memory", one_memory_},
-      {"empty_ms", 1e3 * empty(pairs_)},
-      {"turn_ms", 1e3 * empty(alone_pairs_)},
-      {"flush_ms", 1e3 * bounds.flush_seconds},
-      {"first_call_ms", 1e3 * first},
-      {"between_events_ms", 1e3 * session_->between_events_seconds},
-      {"full_queue_ms", {middle(own), middle(usual)}},
-      {"alone_ms", {middle(bounds.alone), middle(bounds.usual_alone)}},
-      {"after_done_ms", {1e3 * after, 1e3 * latency_charge_}},
-      {"charged_ms", 1e3 * window_charge_},
-      {"host_ms", {1e3 * host_pace_.candidate_seconds, 1e3 * host_pace_.baseline_seconds}},
-      {"not_held", pairs_.size() - own.size()},
-      {"own_cores", HasTimingCores()},
-      {"pairs", window_pairs_}};
+  WindowEvidence& windows = evidence_.windows.emplace();
+  windows.calls = full_queue_.calls;
+  windows.one_memory = one_memory_;
+  windows.empty_ms = 1e3 * empty(pairs_);
+  windows.turn_ms = 1e3 * empty(alone_pairs_);
+  windows.flush_ms = 1e3 * bounds.flush_seconds;
+  windows.first_call_ms = 1e3 * first;
+  windows.between_events_ms = 1e3 * session_->between_events_seconds;
+  windows.full_queue_ms = middles(own, usual);
+  windows.alone_ms = middles(bounds.alone, bounds.usual_alone);
+  windows.after_done_ms = {1e3 * after, 1e3 * latency_charge_};
+  windows.charged_ms = 1e3 * window_charge_;
+  windows.host_ms = {1e3 * host_pace_.candidate_seconds, 1e3 * host_pace_.baseline_seconds};
+  windows.not_held = pairs_.size() - own.size();
+  windows.own_cores = HasTimingCores();
+  windows.pairs = window_pairs_;
 }
 
 ClockTimes Examination::Reading(const std::vector<stats::PairedSample>& samples,

@@ -16,8 +16,8 @@ using nlohmann::json;
 
 // Calls in a window at most.
 constexpr int kMostCalls = 12;
-// For so long the oracle keeps the device after a process was let go, so that its host is awake,
-// and what it queues first waits; longer where the host is not to show at all.
+// Time for which the oracle keeps the device after a process was let go, so that its host is awake
+// and its first work waits; longer where the host is not to show at all.
 constexpr double kHoldSeconds = 2.5e-4;
 constexpr double kHoldAloneSeconds = 6e-4;
 // Calls as short as this are made alone so many times for each window of several: the turn of the
@@ -243,11 +243,9 @@ Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, Cal
   DAVINCI_RETURN_IF_ERROR(answers.failure);
   call->settle_ns = Nanoseconds(answers.ok[0]);
   if (!kind.flush || answers.ok[1].at("filled").get<bool>()) return true;
-  Failure failure{Outcome::kInvalidTiming,
-                  "the candidate's process did not write what is written between timed calls",
-                  {}};
-  failure.evidence["rule"] = "flush_left_out";
-  return FailInPair(*timed, failure);
+  return FailInPair(
+      *timed, Broken(Rule::kFlushLeftOut,
+                     "the candidate's process did not write what is written between timed calls"));
 }
 
 Result<bool> Examination::VerifyWindow(const Pair& pair, const json (&layouts)[2],

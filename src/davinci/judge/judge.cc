@@ -35,7 +35,7 @@ using nlohmann::json;
 
 constexpr size_t kRestingSessions = 16;
 constexpr int kSessionsPerTask = 8;
-// Of each kind, from one life of the program to the next; those used last stay.
+// Facts of each kind, from one life of the program to the next; those used last stay.
 constexpr int64_t kMostFacts = 20'000;
 // Raise it when python/davinci_worker/module_graph.py and what it imports answer otherwise.
 constexpr int kTraceVersion = 10;
@@ -298,7 +298,7 @@ Result<Evaluation> Judge::EvaluateAgainst(const EvaluationRequest& request) {
     if (!on_device || !MemoryRanOut(evaluation) || (budget == MemoryBudget::kHalfMore && !ours))
       continue;
     // It was over a limit of its own, or asked for more than the device has.
-    if (!ours && evaluation->evidence.contains("rule")) continue;
+    if (!ours && BrokenRule(*evaluation)) continue;
     evaluation = EvaluateOnce(request, budget);
     ++attempts;
     if (evaluation.ok() && budget == MemoryBudget::kAll)
@@ -388,7 +388,7 @@ Result<Evaluation> Judge::EvaluateIn(const EvaluationRequest& request, MemoryBud
   provenance["protocol"] = {{"name", protocol.name}, {"version", protocol.version}};
   if (!limits.empty()) provenance["protocol"]["limits"] = limits;
   provenance["precision"] = config::PrecisionName(task.config.precision);
-  for (const std::string& tag : task.config.tags) evaluation.AddLabel("task: " + tag);
+  for (const std::string& tag : task.config.tags) evaluation.AddLabel(Label::kTaskTag, {tag});
   return evaluation;
 }
 

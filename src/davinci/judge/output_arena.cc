@@ -43,9 +43,7 @@ std::string Normalise(std::string structure) {
   return structure;
 }
 
-Failure Wrong(Outcome outcome, std::string message) {
-  return {outcome, std::move(message), json::object()};
-}
+Failure Wrong(Outcome outcome, std::string message) { return {outcome, std::move(message), {}}; }
 
 std::vector<int64_t> DenseStrides(const std::vector<int64_t>& shape) {
   std::vector<int64_t> stride(shape.size(), 1);
@@ -193,12 +191,10 @@ std::optional<Failure> OutputArena::Collect(const worker::Process& process, Side
       span = NumElements(tensor);
     }
     if (!sane || element == 0 || span > room) {
-      Failure failure = Wrong(
-          Outcome::kPolicyViolation,
+      return Broken(
+          Rule::kOutputLayout,
           fmt::format("output {} claims strides {} over shape {} of {}; return a dense tensor", i,
                       tensor.stride, tensor.shape, ElideMiddle(tensor.dtype, 40)));
-      failure.evidence["rule"] = "output_layout";
-      return failure;
     }
     const int64_t bytes = span * element;
     if (tensor.value) {
@@ -213,13 +209,11 @@ std::optional<Failure> OutputArena::Collect(const worker::Process& process, Side
                                      : process.ReadMemory(tensor.address, data_ + offset,
                                                           static_cast<size_t>(bytes));
           !read.ok()) {
-        Failure failure =
-            Wrong(Outcome::kPolicyViolation,
-                  fmt::format(
-                      "output {} has no readable memory behind it ({}); return an ordinary tensor",
-                      i, read.message()));
-        failure.evidence["rule"] = "unreadable_output";
-        return failure;
+        return Broken(
+            Rule::kUnreadableOutput,
+            fmt::format(
+                "output {} has no readable memory behind it ({}); return an ordinary tensor", i,
+                read.message()));
       }
     }
     layout->push_back({{"offset", offset},
@@ -260,11 +254,8 @@ std::optional<Failure> CheckSignature(const std::string& structure,
     const OutputTensor& got = outputs[i];
     const OutputTensor& want = expected[i];
     if (!got.plain) {
-      Failure failure =
-          Wrong(Outcome::kPolicyViolation,
-                fmt::format("output {} is a tensor subclass; return a plain torch.Tensor", i));
-      failure.evidence["rule"] = "tensor_subclass";
-      return failure;
+      return Broken(Rule::kTensorSubclass,
+                    fmt::format("output {} is a tensor subclass; return a plain torch.Tensor", i));
     }
     if (got.shape != want.shape)
       return Wrong(

@@ -61,8 +61,8 @@ Failure FromReply(const json& error, Outcome stage) {
         fmt::format("{}(line {})", failure.message.find('\n') == std::string::npos ? " " : "\n",
                     line->get<int64_t>());
   if (const std::string trace = TextIn(error, "traceback"); !trace.empty())
-    failure.evidence["traceback"] = ElideMiddle(trace, kMessageBytes);
-  if (FlagIn(error, "never_fits")) failure.evidence["rule"] = "larger_than_device";
+    failure.evidence.traceback = ElideMiddle(trace, kMessageBytes);
+  if (FlagIn(error, "never_fits")) failure.evidence.rule = Rule::kLargerThanDevice;
   return failure;
 }
 
@@ -198,6 +198,8 @@ std::optional<Failure> Runner::AwaitReady(double timeout_seconds) {
   return std::nullopt;
 }
 
+double Runner::LongestWait(double timeout_seconds) { return (1 + kMostPutOff) * timeout_seconds; }
+
 double Runner::WithoutCoreSeconds(const worker::CoreTimes& before, double timeout_seconds) const {
   const int64_t waited = process_->ReadCoreTimes().Since(before).waited_ns;
   return std::min(1e-9 * static_cast<double>(waited), kMostPutOff * timeout_seconds);
@@ -215,45 +217,35 @@ Failure Runner::Classify(const Status& status, Outcome stage, double timeout_sec
     return failure;
   }
   if (status.code() == StatusCode::kInvalidArgument) {
-    failure.outcome = Outcome::kPolicyViolation;
-    failure.message = "the candidate wrote to the judge's control channel: " + status.message();
-    failure.evidence["rule"] = "control_channel";
     process_->Kill();
-    return failure;
+    return Broken(Rule::kControlChannel,
+                  "the candidate wrote to the judge's control channel: " + status.message());
   }
   const auto death = process_->WaitForDeath(kDeathGraceSeconds);
   if (!death) {
-    failure.outcome = Outcome::kPolicyViolation;
-    failure.message = "the candidate closed the judge's control channel";
-    failure.evidence["rule"] = "control_channel";
     process_->Kill();
-    return failure;
+    return Broken(Rule::kControlChannel, "the candidate closed the judge's control channel");
   }
-  failure.evidence["death"] = death->Describe();
   const std::string tail = process_->OutputTail();
-  if (!tail.empty()) failure.evidence["output_tail"] = ElideMiddle(tail, kMessageBytes);
   if (process_->exceeded_memory()) {
-    failure.outcome = Outcome::kOutOfMemory;
-    failure.message = "the candidate exceeded its memory limit and was stopped";
-    failure.evidence["rule"] = "memory_limit";
+    failure = Broken(Rule::kMemoryLimit, "the candidate exceeded its memory limit and was stopped");
   } else if (death->signal == SIGKILL) {
     failure.outcome = Outcome::kOutOfMemory;
     failure.message =
         "the candidate was killed by the system, most likely for using too much memory";
   } else if (death->signal == SIGSYS) {
-    failure.outcome = Outcome::kPolicyViolation;
-    failure.message = "the candidate made a system call the sandbox forbids";
-    failure.evidence["rule"] = "forbidden_syscall";
+    failure =
+        Broken(Rule::kForbiddenSyscall, "the candidate made a system call the sandbox forbids");
   } else if (death->signal == SIGXFSZ) {
-    failure.outcome = Outcome::kPolicyViolation;
-    failure.message = "the candidate wrote more to disk than it may";
-    failure.evidence["rule"] = "disk_limit";
+    failure = Broken(Rule::kDiskLimit, "the candidate wrote more to disk than it may");
   } else {
     failure.message = fmt::format("the candidate's process {} while {}", death->Describe(),
                                   stage == Outcome::kLoadError ? "loading" : "running forward");
     if (const std::string words = LastLine(tail); !words.empty())
       failure.message += fmt::format("; its last words: {}", ElideMiddle(words, kLastWordsBytes));
   }
+  failure.evidence.death = death->Describe();
+  if (!tail.empty()) failure.evidence.output_tail = ElideMiddle(tail, kMessageBytes);
   return failure;
 }
 
@@ -395,11 +387,9 @@ CallResult Runner::Call(const CallOptions& options) {
 
     auto message = early ? std::move(*early) : process_->Receive(0.05);
     if (!message.ok() && message.status().code() == StatusCode::kDeadlineExceeded) {
-      Failure failure;
-      failure.outcome = Outcome::kPolicyViolation;
-      failure.message = "the candidate wrote to the judge's control channel: an incomplete reply";
-      failure.evidence["rule"] = "control_channel";
-      result.failure = failure;
+      result.failure =
+          Broken(Rule::kControlChannel,
+                 "the candidate wrote to the judge's control channel: an incomplete reply");
       process_->Kill();
       return result;
     }

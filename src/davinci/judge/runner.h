@@ -135,6 +135,9 @@ class Runner {
 
   // Waits until the child is up; a Failure here is ours.
   std::optional<Failure> AwaitReady(double timeout_seconds);
+  // The most that is waited for an answer whose deadline is `timeout_seconds`: deadlines are put
+  // off by the time without a core.
+  static double LongestWait(double timeout_seconds);
   const nlohmann::json& sandbox_report() const { return sandbox_report_; }
 
   // `stage` is the outcome when the process dies: kLoadError while loading, kRuntimeError while

@@ -12,11 +12,11 @@ namespace {
 constexpr int kMaxUses = 64;
 constexpr int kMaxTasks = 32;
 constexpr double kLetGoSeconds = 10;
-// So many rest before the oldest gives its processes to another task, and so many stripped ones are
-// kept.
+// Sessions that rest before the oldest gives its processes to another task, and stripped ones that
+// are kept.
 constexpr size_t kKeptForTheirTask = 2;
 constexpr size_t kMaxStripped = 3;
-// For processes that are about to come back; new ones take longer.
+// The wait for processes that are about to come back; new ones take longer.
 constexpr auto kWaitForProcesses = std::chrono::milliseconds(500);
 constexpr int kTakers = 4;
 constexpr size_t kMaxProfiles = 256;

@@ -10,14 +10,14 @@ namespace davinci::rollout {
 namespace {
 
 void RefuseForWantOfAKernel(Language asked, Evaluation* evaluation) {
-  evaluation->AddLabel(std::string(kOnlyPyTorchLabel));
+  evaluation->AddLabel(Label::kOnlyPyTorch);
   evaluation->outcome = Outcome::kPolicyViolation;
   evaluation->speedup.reset();
   evaluation->message = fmt::format(
       "The candidate only calls PyTorch, and this task asks for a kernel of its own. "
       "Write the computation as a kernel in {}.",
       agent::LanguageTitle(asked));
-  evaluation->evidence["policy"] = {{"rule", "own_kernel"}};
+  evaluation->evidence["policy"] = {{"rule", RuleName(Rule::kOwnKernel)}};
 }
 
 std::optional<Evaluation> RefuseByStaticRules(const StepSettings& settings, std::string_view code) {
@@ -30,7 +30,7 @@ std::optional<Evaluation> RefuseByStaticRules(const StepSettings& settings, std:
       "The source has `{}`. This task allows neither `try`, `except` and `pass` nor calls of "
       "torch.nn or torch.nn.functional in forward. Compute with kernels of your own.",
       *word);
-  evaluation.evidence["policy"] = {{"rule", "kevin"}, {"found", *word}};
+  evaluation.evidence["policy"] = {{"rule", RuleName(Rule::kKevin)}, {"found", *word}};
   return evaluation;
 }
 
@@ -51,15 +51,16 @@ std::optional<Evaluation> RefuseUnjudged(const StepSettings& settings, Language 
       "The candidate {}, and this task asks for {}. Write the kernel in {}.",
       found.empty() ? "has no kernel of its own" : fmt::format("is written in {}", found),
       agent::LanguageTitle(asked), agent::LanguageTitle(asked));
-  evaluation.evidence["policy"] = {
-      {"rule", "language"}, {"asked", LanguageName(asked)}, {"found", LanguageName(written_in)}};
+  evaluation.evidence["policy"] = {{"rule", RuleName(Rule::kLanguage)},
+                                   {"asked", LanguageName(asked)},
+                                   {"found", LanguageName(written_in)}};
   return evaluation;
 }
 
 void ApplyPolicy(const StepSettings& settings, Language asked, Language written_in,
                  Evaluation* evaluation) {
   if (evaluation->outcome == Outcome::kJudgeError || !OnlyPyTorch(written_in, *evaluation)) return;
-  evaluation->AddLabel(std::string(kOnlyPyTorchLabel));
+  evaluation->AddLabel(Label::kOnlyPyTorch);
   if (settings.require_own_kernel && evaluation->correct.value_or(false))
     RefuseForWantOfAKernel(asked, evaluation);
 }

@@ -322,8 +322,7 @@ std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory
     if (other.speedup) text += "; " + SpeedupText(*other.speedup);
   if (winner.roofline_share)
     text += fmt::format("; {:.0f} % of the roofline", 100 * *winner.roofline_share);
-  const auto& labels = winner.certified.labels;
-  if (std::find(labels.begin(), labels.end(), kOnlyPyTorchLabel) != labels.end())
+  if (winner.certified.HasLabel(Label::kOnlyPyTorch))
     text += "; it only calls PyTorch, no kernel of its own";
   text += "\n";
   const Trajectory* trajectory = Find(trajectories, winner.turn.rollout);
