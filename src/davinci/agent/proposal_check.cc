@@ -20,7 +20,7 @@ constexpr std::string_view kLibrary =
     R"((?:pytorch|torch|aten|cublas(?:lt)?|cudnn|cutlass|onednn|mkl(?:-?dnn)?|openblas|numpy|)"
     R"((?:vendor|library|framework|eager))(?:'s)?(?:[.:][\w.:]+)*(?: \w+){0,2}?))";
 
-// What lazy advice looks like, one pattern per idea, tried on single sentences.
+// Patterns of lazy advice, one per idea, tried on single sentences.
 constexpr std::array<std::string_view, 10> kLazyAdvice = {
     // The work goes back to a library.
     R"(\b(?:fall(?:ing)?|drop|revert|switch|go) back (?:on |to |onto )<library>)",

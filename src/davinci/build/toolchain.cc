@@ -124,8 +124,8 @@ class AnswerCache {
   const fs::path dir_;
 };
 
-// What torch is like, without importing it: that takes seconds on a busy machine. Only a torch that
-// may have the C++ library's old ABI is asked itself.
+// A program that describes torch without importing it: that takes seconds on a busy machine. Only a
+// torch that may have the C++ library's old ABI is asked itself.
 constexpr const char* kPythonScript = R"(
 import importlib.util, json, os, runpy, sys, sysconfig
 out = {"version": sys.version.split()[0], "include": sysconfig.get_paths()["include"],

@@ -23,10 +23,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kMagic = "davinci-ranks/1";
-// Of one stranger at the port, before the next is heard.
+// Time of one stranger at the port, before the next is heard.
 constexpr double kHelloSeconds = 5;
 constexpr auto kRetry = std::chrono::milliseconds(100);
-// How long a rank that leaves waits for the others' goodbye.
+// The time that a rank that leaves waits for the others' goodbye.
 constexpr double kByeSeconds = 2;
 
 double SecondsUntil(Clock::time_point deadline) {

@@ -15,7 +15,7 @@ using numerics::DType;
 constexpr unsigned kBufferBlock = 512;
 constexpr unsigned kCompareBlock = kCompareThreads;
 constexpr unsigned kProfileBlock = kProfileWarps * 32;
-// From here on an eighth of the elements tells how wrong honest ones are.
+// Elements from which on an eighth of them tells how wrong honest ones are.
 constexpr uint64_t kProfileSampledFrom = uint64_t{1} << 27;
 constexpr int kProfileTablesBytes = kProfileWarps * kProfileTableBytes;
 

@@ -35,7 +35,7 @@ using davinci::gpu::DeviceOps;
 using davinci::gpu::IpcMemory;
 using davinci::gpu::ScopedCudaContext;
 
-// By how much limits are widened against a baseline, as numerics::CompareDirect does.
+// The factor of limits against a baseline, as in numerics::CompareDirect.
 constexpr double kDirectFactor = 2.0;
 constexpr int kFailedElements = 1;
 constexpr int kFailedRms = 2;

@@ -26,7 +26,7 @@ const char kDefaultKeyVariable[] = "OPENAI_API_KEY";
 constexpr size_t kNoEndpoint = std::numeric_limits<size_t>::max();
 constexpr double kForever_s = 1e12;
 
-// Where no limit was asked for; what models of today end at.
+// The length where no limit was asked for; models of today end there.
 constexpr int kWorstCompletionTokens = 32768;
 
 std::string ListOf(const std::vector<std::string>& names) {

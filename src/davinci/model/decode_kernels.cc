@@ -15,7 +15,7 @@ const char* const kSource =
 #include "davinci_model_decode.inc"
     ;
 constexpr unsigned kDrawThreads = 1024;
-// Of an H200.
+// Multiprocessors of an H200.
 constexpr int64_t kMultiprocessors = 132;
 // The first driver that captures overlapping launches into a graph: of CUDA 12.3.
 constexpr int kOverlapDriver = 12030;

@@ -10,9 +10,9 @@ namespace {
 // little.
 constexpr double kLargeSlice = 0.2;
 constexpr double kSmallSlice = 0.05;
-// Who waited once waits again soon: a judge measures in many short turns.
+// Time in which a waiter waits again: a judge measures in many short turns.
 constexpr double kSmallForMs = 500;
-// Of the limit; the rest is for a piece that takes longer than any of late.
+// The share of the limit in use; the rest is for a piece that takes longer than any of late.
 constexpr double kUsable = 0.8;
 constexpr double kPiecesAhead = 2;
 // Asking opens a file (microseconds).

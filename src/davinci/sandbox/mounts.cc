@@ -19,8 +19,8 @@
 namespace davinci::sandbox {
 namespace {
 
-// Where the new root is assembled before it becomes "/". Sources are held open by descriptor, so
-// hiding this directory hides none of them.
+// The place where the new root is assembled before it becomes "/". Sources are held open by
+// descriptor, so hiding this directory hides none of them.
 constexpr char kStage[] = "/tmp";
 constexpr uint64_t kSkeletonBytes = 1 << 20;
 constexpr int kMaxInodes = 1 << 17;

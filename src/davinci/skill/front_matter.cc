@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMaxFrontMatterBytes = 64 << 10;
 constexpr size_t kMaxDepth = 16;
-// Of all values together, after aliases are replaced by copies of what they name.
+// Bytes of all values together, after aliases are replaced by copies of what they name.
 constexpr size_t kMaxExpandedBytes = 256 << 10;
 
 // Stops yaml-cpp from inside an event.

@@ -12,7 +12,7 @@ struct Row {
   Block block;
 };
 
-// In the order of DType. Block sizes of the GGUF types are part of that format.
+// Rows in the order of DType. Block sizes of the GGUF types are part of that format.
 constexpr std::array<Row, 17> kRows = {{{"F32", {1, 4}},
                                         {"F16", {1, 2}},
                                         {"BF16", {1, 2}},

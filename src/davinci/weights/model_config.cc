@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr uint64_t kLargestConfig_bytes = 10 << 20;
-// Above these a file is corrupt, and products of its numbers may overflow.
+// Sizes above which a file is corrupt, and products of its numbers may overflow.
 constexpr int64_t kLargestSize = int64_t{1} << 28;
 constexpr int64_t kMostLayers = 4096;
 

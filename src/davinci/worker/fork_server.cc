@@ -29,8 +29,8 @@ constexpr double kImportTimeoutSeconds = 180;
 constexpr auto kWatchInterval = std::chrono::milliseconds(20);
 constexpr int kControlFd = 3;
 
-// What a worker may see of our environment. Everything else (tokens, LD_PRELOAD, CUDA switches)
-// stays here.
+// Variables of our environment that a worker may see. Everything else (tokens, LD_PRELOAD, CUDA
+// switches) stays here.
 constexpr std::array kPassedOn = {"PATH",
                                   "HOME",
                                   "LANG",

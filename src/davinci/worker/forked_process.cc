@@ -55,8 +55,8 @@ std::string ReadProc(const std::string& path) {
   return text;
 }
 
-// Until every thread of a process has stopped, seconds. One that has no core stops when it gets
-// one: as long as a machine with many times its cores of load may take.
+// Time until every thread of a process has stopped, seconds. One that has no core stops when it
+// gets one: as long as a machine with many times its cores of load may take.
 constexpr double kFreezeSeconds = 20;
 
 // schedstat: nanoseconds on a core, nanoseconds waiting for one, number of turns.

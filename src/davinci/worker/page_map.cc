@@ -12,7 +12,7 @@
 namespace davinci::worker {
 namespace {
 
-// Of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst).
+// A bit of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst).
 constexpr uint64_t kPresent = uint64_t{1} << 63;
 constexpr uint64_t kSwapped = uint64_t{1} << 62;
 constexpr uint64_t kFileOrShared = uint64_t{1} << 61;  // newer kernels: the huge page of zeros too

@@ -8,7 +8,7 @@ namespace {
 
 using at::Tensor;
 
-// Below so many multiplications waking the threads costs more than they save.
+// Multiplications below which waking the threads costs more than they save.
 constexpr int64_t kWorthThreads = 1 << 16;
 
 template <typename F>

@@ -7,7 +7,7 @@ namespace {
 
 using at::Tensor;
 
-// In a layer, a product of more weights than this is cuBLAS's.
+// Weights of a product in a layer above which it is cuBLAS's.
 constexpr int64_t kMostProjectedWeights = int64_t{8} << 20;
 
 const void* AddressOf(const Tensor& x) { return x.defined() ? x.data_ptr() : nullptr; }

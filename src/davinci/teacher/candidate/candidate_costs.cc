@@ -17,7 +17,7 @@ constexpr double kOwnLaunch = 60, kDirectLaunch = 38, kConvCall = 30, kTorchCall
 constexpr double kReplayed = 30, kCopy = 8;
 // The rates of a large device, and the shortest kernel.
 constexpr double kBytesPerUs = 3e6, kFlopsPerUs = 5e7, kLeastKernel = 2;
-// What a caller does between two calls hides so much of the host's time.
+// Host time that a caller's work between two calls hides.
 constexpr double kHidden = 40;
 
 }  // namespace

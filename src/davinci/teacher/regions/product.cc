@@ -15,7 +15,7 @@ constexpr double kMostHalfColumns = 256;  // the same in half precision
 // Half-precision products stay with the library from this depth on: reading and writing the result
 // once more is a small share of them.
 constexpr double kMostHalfDepth = 1024;
-// With fewer terms writing the result is the work, which the library does better.
+// Terms below which writing the result is the work, which the library does better.
 constexpr double kLeastDepthAlone = 64;
 // Enough tiles for nearly every multiprocessor.
 constexpr double kBusy = 0.9 * kMultiprocessors;
@@ -30,7 +30,7 @@ constexpr double kVector = 4;
 constexpr double kLibraryRate = 52e6, kAlongRate = 75e6, kAcrossRate = 38e6, kSplitRate = 105e6;
 constexpr double kBytesPerUs = 2.5e6, kLaunchUs = 3;
 constexpr ProductTile kSplitTile = {128, 128, 32, 8, 3};
-// From this depth on a product with an operand that does not lie along it is the library's.
+// The depth from which a product with an operand that does not lie along it is the library's.
 constexpr double kLeastDepthAcross = 256;
 constexpr double kMostIndex32 = 2147483648.0;
 

@@ -15,7 +15,7 @@ using at::Tensor;
 
 namespace {
 
-// What rank 0 says to ranks that assist: a kind of state to be gathered, or the end of visits.
+// Messages of rank 0 to ranks that assist: a kind of state to be gathered, or the end of visits.
 constexpr char kEndOfVisits = 'e';
 constexpr StateKind kStateKinds[] = {StateKind::kWeights, StateKind::kGradients,
                                      StateKind::kFirstMoments, StateKind::kSecondMoments};
