@@ -235,6 +235,35 @@ TEST(Expert, ATransposedInputIsReducedAsItLies) {
   }
 }
 
+TEST(Expert, AKernelInCppHoldsAllSizesButTheOutermost) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  const auto task = expert->Import(WithProduct(), ATask());
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  const auto variants = expert->Variants(*task, Language::kCpp, 1);
+  ASSERT_FALSE(variants.empty());
+  const std::string& source = variants[0].candidate.source;
+  EXPECT_EQ(Times(source, "constexpr int64_t n1 = 512;"), 1u) << source;
+  EXPECT_EQ(Times(source, ", int64_t n0) {"), 1u) << source;
+  EXPECT_EQ(Times(source, ", 64)\n"), 1u) << source;
+}
+
+TEST(Expert, ShortRowsInCppAreReducedSideBySide) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document = Traced("torch.sum({0}, dim=1)", "sum");
+  document["values"][2]["shape"] = {64};
+  for (const int cols : {4, 512}) {
+    document["values"][0]["shape"] = {64, cols};
+    const auto task = expert->Import(document, ATask());
+    ASSERT_TRUE(task.ok()) << task.status().ToString();
+    const auto variants = expert->Variants(*task, Language::kCpp, 1);
+    ASSERT_FALSE(variants.empty());
+    const std::string& source = variants[0].candidate.source;
+    EXPECT_EQ(Times(source, "[(row + l) * cols + col]"), cols == 4) << source;
+  }
+}
+
 TEST(Expert, ShapesWithOneTextAreOneClass) {
   const auto expert = Expert::Load(kSynth);
   ASSERT_TRUE(expert.ok());

@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "davinci/synth/text.h"
 #include "davinci/teacher/candidate/candidate_writer.h"
+#include "davinci/teacher/candidate/freed_values.h"
+#include "davinci/teacher/candidate/shared_attributes.h"
 
 namespace davinci::teacher {
 
@@ -19,6 +23,20 @@ std::string CandidateWriter::ResultText() const {
   return result;
 }
 
+std::vector<std::string> CandidateWriter::LinesOfForward() const {
+  // A stream of a device orders what reads the memory; there it is no faster.
+  if (language_ != Language::kCpp) return forward_;
+  std::set<std::string> returned;
+  for (const Id output : p_.outputs) returned.insert(Name(output));
+  const std::vector<std::string> lines = WithFreedValues(forward_, returned);
+  // A submodule that stays one call may give its attributes other values.
+  const auto& from = task_.parts.imported;
+  if (!from || std::any_of(p_.values.begin(), p_.values.end(),
+                           [](const TensorValue& value) { return value.what == "module"; }))
+    return lines;
+  return WithSharedAttributes(lines, [&](const std::string& name) { return from->Names({name}); });
+}
+
 std::string CandidateWriter::File() const {
   const bool direct = candidate_.rules.Contains(Rule::kDirectLaunch);
   const std::string imports = KernelImports(*file_, language_, direct);
@@ -26,7 +44,7 @@ std::string CandidateWriter::File() const {
   if (task_.parts.imported) return ImportedFile({Forward()}, imports + section);
   const bool triton = language_ == Language::kTriton, cuda = language_ == Language::kCuda;
   std::string forward;
-  for (const std::string& line : forward_) forward += "        " + line + "\n";
+  for (const std::string& line : LinesOfForward()) forward += "        " + line + "\n";
   const std::string body = task_.parts.helpers + task_.parts.constructor + forward;
   std::string file;
   if (body.find("math.") != std::string::npos) file += "import math\n\n";
@@ -53,7 +71,7 @@ ImportedForward CandidateWriter::Forward() const {
   forward.from = &*task_.parts.imported;
   forward.inputs = task_.parts.inputs;
   forward.read_inputs = read_inputs_;
-  forward.lines = forward_;
+  forward.lines = LinesOfForward();
   forward.constants = ReadConstants();
   forward.constant_lines = constant_lines_;
   for (const Id output : p_.outputs) forward.results.push_back(Name(output));

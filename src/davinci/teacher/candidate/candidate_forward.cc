@@ -36,7 +36,8 @@ void CandidateWriter::Opaque(Id id) {
     Line(fmt::format("{} = {}{}", Variable(id), Variable(value.operands[0]),
                      value.text.empty() ? fmt::format("[{}]", value.item) : value.text));
   } else if (value.kind == Kind::kReshape) {
-    if (brief_ && p_[value.operands[0]].contiguous && !IsStrided(value.operands[0]) &&
+    const bool pointers = language_ == Language::kCpp && task_.parts.imported;
+    if ((brief_ || pointers) && p_[value.operands[0]].contiguous && !IsStrided(value.operands[0]) &&
         p_[value.operands[0]].kind != Kind::kScalar && OnlyKernelsRead(id)) {
       aliases_[id] = Host(value.operands[0]);
       return;

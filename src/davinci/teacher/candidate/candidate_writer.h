@@ -148,6 +148,8 @@ class CandidateWriter {
   std::string ImportedDelta(const std::string& kernels) const;
 
   std::string ResultText() const;
+  // The lines of forward(), in C++ with deletions of what is no longer read.
+  std::vector<std::string> LinesOfForward() const;
   // The whole file.
   std::string File() const;
 

@@ -40,6 +40,10 @@ std::string Unnamed(const std::string& source, const std::vector<std::string>& k
     }
     return name;
   });
+  static constexpr std::string_view kFunction = "extern \"C\" void ";
+  for (const std::string& parameters : NamesBetween(source, kFunction, ") {"))
+    for (const std::string& parameter : NamesBetween(parameters, "* ", ","))
+      tensors.insert(parameter);
   std::map<std::string, std::string> numbers;
   return synth::Renamed(source, [&](const std::string& name) {
     const bool own = std::find(kernels.begin(), kernels.end(), name) != kernels.end();

@@ -160,6 +160,7 @@ CWriter::Signature CWriter::MakeSignature() {
     made.types.push_back(size ? code : "f32");
   }
   for (const LoopAxis& axis : form_.axes) {
+    if (HoldsSize(axis)) continue;
     made.parameters.push_back(index_ + " " + axis.size);
     made.arguments.push_back(form_.axes.size() == 1 && form_.reduced.empty()
                                  ? form_.outputs[0].host + ".numel()"

@@ -25,6 +25,8 @@ class CWriter : protected RegionWriter {
   virtual std::string AsStored(Id id, const std::string& text);
   virtual std::string IndexText(int axis) const;
   virtual std::string Scan(Id) { return "?"; }
+  // Whether the kernel's text holds the size of the axis; else it is a parameter.
+  virtual bool HoldsSize(const LoopAxis&) const { return false; }
 
   void Open(const std::string& line);
   void Close();

@@ -47,7 +47,7 @@ std::string_view LevelName(Level level);
   RULE(kSplitRows, "split_rows", "split-few-long-rows", kTriton, kBest)                          \
   RULE(kOnePassVariance, "one_pass_variance", "one-pass-lane-variance", kTriton, kBest)          \
   RULE(kPlaneBlocks, "plane_blocks", "no-division-in-index", kTriton, kBest)                     \
-  RULE(kConstantSizes, "constant_sizes", "no-division-in-index", kTriton, kBest)                 \
+  RULE(kConstantSizes, "constant_sizes", "no-division-in-index", kTritonCpp, kBest)              \
   RULE(kReplayGraph, "replay_graph", "replay-launches-as-graph", kTriton, kBest)                 \
   RULE(kDirectLaunch, "direct_launch", "launch-compiled-kernel-directly", kTriton, kBest)        \
   RULE(kFlashAttentionTriton, "flash_attention_triton", "flash-attention-tiles", kTriton, kBest) \

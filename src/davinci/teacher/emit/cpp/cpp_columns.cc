@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "davinci/teacher/emit/cpp/cpp_writer.h"
 
 namespace davinci::teacher {
@@ -13,6 +15,16 @@ void CppWriter::LaneStatements(int after) {
         form_.pass.at(member) == after)
       members.push_back(member);
   if (members.empty()) return;
+  // What the loops behind this one, or the caller, read; the rest is gone with its lane.
+  std::erase_if(members, [&](Id member) {
+    return !IsOutput(member) &&
+           std::none_of(region_.members.begin(), region_.members.end(), [&](Id reader) {
+             const auto& reads = p_[reader].operands;
+             const bool apart = region_.IsPerElement(reader) || p_[reader].kind != Kind::kPoint ||
+                                form_.pass.at(reader) != after;
+             return apart && std::find(reads.begin(), reads.end(), member) != reads.end();
+           });
+  });
   std::vector<std::string> arrays;
   for (const Id member : members) {
     arrays.push_back(fmt::format("w{}", ++count_));
@@ -21,6 +33,7 @@ void CppWriter::LaneStatements(int after) {
                      arrays.back(), kLanes));
   }
   const auto saved = known_;
+  Line("#pragma omp simd");
   Open("for (int64_t l = 0; l < lanes; ++l)");
   for (size_t i = 0; i < members.size(); ++i) {
     const std::string value = Text(members[i]);
@@ -31,6 +44,20 @@ void CppWriter::LaneStatements(int after) {
   for (size_t i = 0; i < members.size(); ++i) known_[members[i]] = arrays[i] + "[l]";
 }
 
+bool CppWriter::SideBySide() const {
+  if (!rules_.Contains(Rule::kColumnsCpp) || form_.kept.empty() || form_.reduced.empty())
+    return false;
+  if (!form_.axes.back().reduced) return true;
+  if (HasScan()) return false;
+  int64_t elements = 1;
+  for (const int axis : form_.reduced) {
+    const std::optional<int64_t> held = Held(form_.axes[static_cast<size_t>(axis)]);
+    if (!held || (elements *= *held) > kShortRow) return false;
+  }
+  const std::optional<int64_t> lanes = Number(form_.axes[static_cast<size_t>(form_.kept.back())]);
+  return lanes && *lanes >= kFewestLanes;
+}
+
 void CppWriter::Columns() {
   text_.used.Insert(Rule::kColumnsCpp);
   const std::vector<int> outer(form_.kept.begin(), form_.kept.end() - 1);
@@ -39,8 +66,12 @@ void CppWriter::Columns() {
   Line(Parallel());
   Open(fmt::format("for (int64_t task = 0; task < {} * blocks; ++task)", Multiplied(outer)));
   Line(fmt::format("const int64_t {} = task % blocks * {};", lanes.index, kLanes));
-  Line(fmt::format("const int64_t lanes = {0} - {1} < {2} ? {0} - {1} : {2};", lanes.size,
-                   lanes.index, kLanes));
+  const std::optional<int64_t> held = Held(lanes);
+  if (held && (*held < kLanes || *held % kLanes == 0))
+    Line(fmt::format("constexpr int64_t lanes = {};", *held < kLanes ? *held : kLanes));
+  else
+    Line(fmt::format("const int64_t lanes = {0} - {1} < {2} ? {0} - {1} : {2};", lanes.size,
+                     lanes.index, kLanes));
   if (!outer.empty()) {
     Line("const int64_t group = task / blocks;");
     Decompose(outer, "group");

@@ -92,9 +92,7 @@ bool CppWriter::IsPick(Id reduce) const {
          p_[same.operands[1]].dtype == DType::kIndex;
 }
 
-bool CppWriter::OneRow() const {
-  return !form_.kept.empty() && (form_.axes.back().reduced || !rules_.Contains(Rule::kColumnsCpp));
-}
+bool CppWriter::OneRow() const { return !form_.kept.empty() && !SideBySide(); }
 
 std::vector<Id> CppWriter::LoopReduces(int pass) const {
   auto reduces = Reduces(pass);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,17 +19,27 @@ class CppWriter : private CWriter {
   KernelText Write();
 
  private:
-  static constexpr int kLanes = 64;  // columns that one task reduces side by side
+  static constexpr int kLanes = 64;       // columns that one task reduces side by side
+  static constexpr int kShortRow = 16;    // elements of a row that fill no vector register
+  static constexpr int kFewestLanes = 8;  // rows side by side from which half a register is filled
 
   std::string StoredType(DType type) override;
   std::string PrimitiveForm(const TensorValue& value) override;
   std::string AsFloat(Id, const std::string& text) const override { return text; }
   std::string IndexText(int axis) const override;
   std::string Scan(Id id) override;
+  bool HoldsSize(const LoopAxis& axis) const override { return held_.contains(axis.size); }
 
   // Threads cost more than they bring below some tens of microseconds of work.
   std::string Parallel(const std::string& kind = "", const std::string& clause = "") const;
   static std::string Loop(const LoopAxis& axis);
+  // Sizes that are numbers where the task is written become constants of the kernel: divisions of
+  // indices become products, short loops are unrolled.
+  void HoldSizes();
+  // The size of an axis that the kernel holds.
+  std::optional<int64_t> Held(const LoopAxis& axis) const;
+  // The size of an axis that is a number where the task is written.
+  std::optional<int64_t> Number(const LoopAxis& axis) const;
   void Pointwise();
 
   // A value per element that is costly and that several passes need stays in an output's memory,
@@ -70,10 +81,13 @@ class CppWriter : private CWriter {
   void Rows();
   void Whole();
 
+  // Columns, and short rows of known length, are reduced many at a time.
+  bool SideBySide() const;
   void LaneStatements(int after);
   // Many columns side by side: the innermost loop runs along the contiguous kept axis.
   void Columns();
 
+  std::map<std::string, int64_t> held_;  // sizes by their names
   int lane_axis_ = -1;
   int picked_axis_ = -1;  // whose index is `picked_index_`
   std::string picked_index_;

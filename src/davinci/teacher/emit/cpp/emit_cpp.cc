@@ -11,19 +11,46 @@ using Kind = TensorValue::Kind;
 namespace {
 
 constexpr int kLeastParallel = 16384;  // elements below which one thread computes all
+constexpr int64_t kLongLoop = 1024;    // steps from which a loop gains nothing by a known length
 
 }  // namespace
 
+void CppWriter::HoldSizes() {
+  if (!rules_.Contains(Rule::kConstantSizes)) return;
+  // The outermost size bounds a loop and divides nothing: kernels of several batches stay one.
+  for (size_t i = 1; i < form_.axes.size(); ++i) {
+    const LoopAxis& axis = form_.axes[i];
+    const std::optional<int64_t> number = Number(axis);
+    if (!number || (i + 1 == form_.axes.size() && *number >= kLongLoop)) continue;
+    held_[axis.size] = *number;
+    Line(fmt::format("constexpr int64_t {} = {};", axis.size, *number));
+    text_.used.Insert(Rule::kConstantSizes);
+  }
+}
+
+std::optional<int64_t> CppWriter::Number(const LoopAxis& axis) const {
+  const std::string size = program_->SizeText(axis.dim);
+  if (size.empty() || size.size() > 12 || size.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  return std::stoll(size);
+}
+
+std::optional<int64_t> CppWriter::Held(const LoopAxis& axis) const {
+  const auto found = held_.find(axis.size);
+  return found == held_.end() ? std::nullopt : std::optional(found->second);
+}
+
 KernelText CppWriter::Write() {
+  HoldSizes();
   if (rules_.Contains(Rule::kStoredValues)) PlanStored();
   if (form_.reduced.empty())
     Pointwise();
   else if (form_.kept.empty())
     HasScan() ? RowPasses(false) : Whole();
-  else if (form_.axes.back().reduced || !rules_.Contains(Rule::kColumnsCpp))
-    Rows();
-  else
+  else if (SideBySide())
     Columns();
+  else
+    Rows();
   const Signature signature = MakeSignature();
   const std::string symbol = synth::CamelCase(form_.name);
   text_.source = fmt::format("extern \"C\" void {}({}) {{\n{}}}\n", symbol,
