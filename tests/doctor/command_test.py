@@ -13,7 +13,7 @@ DAVINCI = sys.argv.pop(1)
 
 
 def doctor(*options, **environment):
-    done = subprocess.run([DAVINCI, *options], env={**os.environ, **environment}, capture_output=True, text=True, timeout=100)
+    done = subprocess.run([DAVINCI, *options], env={**os.environ, **environment}, capture_output=True, text=True)
     return done.returncode, done.stdout
 
 

@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def run(*command, **options):
-    done = subprocess.run(list(map(str, command)), text=True, capture_output=True, timeout=150, **options)
+    done = subprocess.run(list(map(str, command)), text=True, capture_output=True, **options)
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
     return done.stdout

@@ -41,7 +41,7 @@ class Endpoint:
                 endpoint.requests.append(request)
                 answered = endpoint.answer(request, len(endpoint.requests) - 1)
                 if answered is None:
-                    endpoint.closing.wait(60)
+                    endpoint.closing.wait()
                     self.close_connection = True
                 elif isinstance(answered, tuple):
                     self.send(*answered)

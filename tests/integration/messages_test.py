@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -59,8 +60,8 @@ class Messages(unittest.TestCase):
     def environment(self):
         return {**os.environ, "DAVINCI_CACHE_DIR": str(self.folder / "cache"), "DAVINCI_LIBRARY": str(self.folder / "none.db")}
 
-    def davinci(self, *arguments, timeout=120):
-        return subprocess.run([*DAVINCI, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=timeout,
+    def davinci(self, *arguments):
+        return subprocess.run([*DAVINCI, *arguments], cwd=self.folder, capture_output=True, text=True,
                               env=self.environment())
 
     def settings(self, url, *options):
@@ -150,14 +151,13 @@ class Messages(unittest.TestCase):
         with Endpoint(lambda request, number: None) as endpoint:
             process = subprocess.Popen([*DAVINCI, "optimize", "task.py", *self.settings(endpoint.url, "--rollouts", "2")],
                                        cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            deadline = time.monotonic() + 60
-            while not endpoint.requests and time.monotonic() < deadline:
+            while not endpoint.requests:
+                self.assertIsNone(process.poll(), "it ended without a call")
                 time.sleep(0.05)
-            self.assertTrue(endpoint.requests)
             begun = time.monotonic()
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=30)
-            self.assertLess(time.monotonic() - begun, 10)
+            out, err = process.communicate()
+            self.assertLess(time.monotonic() - begun, 100)  # a call that is silent ends by itself after 300 s
         self.assertEqual(process.returncode, 3, err)
         self.assertIn("not finished; the same command continues from here", out)
 
@@ -236,10 +236,19 @@ class Messages(unittest.TestCase):
         self.assertNotIn("continues from here", done.stdout)
 
     def test_a_wait_of_ten_seconds_says_what_is_awaited(self):
-        with Endpoint(lambda request, number: time.sleep(14) or WRONG) as endpoint:
-            done = self.optimize(endpoint, "--rollouts", "1", "--turns", "1")
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertRegex(done.stderr, r"(?m)^\d+:\d\d  0 replies, .* silent for 1\d s, awaiting: .*first replies")
+        shown = threading.Event()
+        with Endpoint(lambda request, number: shown.wait() and WRONG) as endpoint:
+            process = subprocess.Popen([*DAVINCI, "optimize", "task.py", *self.settings(endpoint.url, "--rollouts", "1", "--turns", "1")],
+                                       cwd=self.folder, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            lines = []
+            for line in process.stderr:
+                lines.append(line)
+                if "silent for" in line:
+                    shown.set()
+            shown.set()
+            self.assertEqual(process.wait(), 1, lines)
+        # No sooner than after ten seconds; later where the machine is busy.
+        self.assertRegex("".join(lines), r"(?m)^\d+:\d\d  0 replies, .* silent for \d\d+ s, awaiting: .*first replies")
 
     def test_a_language_that_the_text_is_not_in_is_said(self):
         self.code("right.py", RIGHT)

@@ -37,10 +37,10 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}/v1"
 
     def client(self, key="none", **options):
-        return openai.OpenAI(base_url=self.url, api_key=key, max_retries=0, timeout=60, **options)
+        return openai.OpenAI(base_url=self.url, api_key=key, max_retries=0, timeout=600, **options)
 
     def post(self, path, body, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         connection.request("POST", path, body if isinstance(body, bytes) else json.dumps(body), headers or {})
         response = connection.getresponse()
         text = response.read()
@@ -48,13 +48,13 @@ class Server:
         return response.status, text, response
 
     def health(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         connection.request("GET", "/health")
         return json.loads(connection.getresponse().read())
 
     def close(self):
         self.process.terminate()
-        assert self.process.wait(timeout=30) == 0, self.process.returncode
+        assert self.process.wait() == 0, self.process.returncode
 
 
 def ask(question):
@@ -143,16 +143,14 @@ def overload(davinci, folder):
     assert set(statuses) <= {200, 429} and statuses.count(200) >= 3 and statuses.count(429) >= 1, statuses
     assert all(after == "1" for status, after in results if status == 429)
     # A client that goes away: its answer is cancelled and its place is free again.
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=600)
     connection.request("POST", "/v1/completions", json.dumps(
         {"prompt": [5], "max_tokens": 500, "temperature": 50.0, "stream": True, "seed": 1}))
     connection.getresponse().read(50)
     connection.sock.close()
     connection.close()
-    deadline = time.monotonic() + 30
-    while server.health()["open"] > 0 and time.monotonic() < deadline:
+    while server.health()["open"] > 0:
         time.sleep(0.05)
-    assert server.health()["open"] == 0
     assert server.post("/v1/chat/completions", {"messages": ask("ping"), "temperature": 0})[0] == 200
     server.close()
     return f"overload: {statuses.count(200)} answered, {statuses.count(429)} refused with 429, the server lives"

@@ -56,7 +56,7 @@ class JudgeError(unittest.TestCase):
 
     def judge(self, *arguments, stdout=subprocess.PIPE, env=None):
         done = subprocess.run([self.davinci, "judge", "--target", "cpu", "--protocol", "screening", *map(str, arguments)],
-                              stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120, env=env)
+                              stdout=stdout, stderr=subprocess.PIPE, text=True, env=env)
         return done.returncode, done.stdout, done.stderr
 
     def check(self, document):

@@ -166,16 +166,16 @@ int main(int argc, char** argv) {
     for (int i = 0; i < num_threads; ++i) threads.emplace_back(work);
   }
   (*bench)->LetGo();
-  // The last children die on their own time, though within moments.
+  // The last children die on their own time, within moments where the machine is idle.
   Footprint after;
-  for (int i = 0; i < 40 && after.processes > before.processes; ++i) {
+  for (int i = 0; i < 1200 && after.processes > before.processes; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     after = Footprint();
   }
   const size_t folders = Entries((*bench)->scratch()).size();
   (*bench)->Close();
   std::vector<std::string> left = LiveDescendants();
-  for (int i = 0; i < 40 && !left.empty(); ++i) {
+  for (int i = 0; i < 1200 && !left.empty(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     left = LiveDescendants();
   }

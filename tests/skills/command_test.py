@@ -60,7 +60,7 @@ class Skills(unittest.TestCase):
         command = [DAVINCI, "skills", *options]
         if library != "":
             command += ["--library", library or self.library]
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=100,
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
                               env={**os.environ, **environment})
 
     def skills(self, *options, **keywords):

@@ -57,7 +57,7 @@ class Learned(unittest.TestCase):
     def learn(self, vocab, *arguments):
         out = Path(self.folder, "out")
         done = subprocess.run([sys.argv[1], "model", "tokenizer", *map(str, arguments), "--vocab", str(vocab), "--out", str(out)],
-                              capture_output=True, text=True, timeout=600)
+                              capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(out / "tokenizer.json") as file:
             model = json.load(file)["model"]
@@ -100,7 +100,7 @@ class Learned(unittest.TestCase):
         self.learn(512, self.rows(sources()))
         model, out = Path(self.folder, "model"), Path(self.folder, "out")
         said = subprocess.run([sys.argv[1], "model", "new", "--tokenizer", str(out), "--out", str(model), "--layers", "2",
-                               "--width", "128"], capture_output=True, text=True, timeout=120)
+                               "--width", "128"], capture_output=True, text=True)
         self.assertEqual(said.returncode, 0, said.stderr)
         tokenizer = transformers.AutoTokenizer.from_pretrained(model)
         text = tokenizer.apply_chat_template([{"role": "user", "content": "a 123"}], tokenize=False, add_generation_prompt=True)

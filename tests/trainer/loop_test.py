@@ -67,7 +67,7 @@ def main():
             return [probe, os.path.join(ROOT, "recipes/train", recipe), os.path.join(folder, out), *common, *sets]
 
         def run(out, recipe, *sets, code=0):
-            done = subprocess.run(command(out, recipe, *sets), capture_output=True, text=True, timeout=200)
+            done = subprocess.run(command(out, recipe, *sets), capture_output=True, text=True)
             assert done.returncode == code, (done.returncode, done.stdout[-1500:], done.stderr[-1500:])
             if code:
                 return done.stderr
@@ -97,7 +97,7 @@ def main():
 
         # Killed anywhere, the same bits.
         kills = 0
-        for step in sorted(random.sample(range(STEPS - 2), 3)):
+        for step in sorted(random.sample(range(STEPS // 2), 3)):
             process = subprocess.Popen(command("killed", "cuda-agent.toml", *sets), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             reached = os.path.join(folder, "killed/checkpoints", f"step-{step:08}")
             while process.poll() is None and not os.path.exists(reached):
@@ -192,8 +192,9 @@ def main():
             assert line["updates"] == groups[-1] and abs(line["turns"]["untrained"] - 1 + groups[-1] / len(groups)) < 1e-9, (line, groups)
         assert segment == len(os.listdir(os.path.join(folder, "drawn/steps"))) > 12, segment
         process = subprocess.Popen(command("redrawn", "cuda-agent.toml", *sets), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        target = random.randint(3, segment // 2)
         while process.poll() is None and len(os.listdir(os.path.join(folder, "redrawn/steps")) if os.path.exists(
-                os.path.join(folder, "redrawn/steps")) else []) < random.randint(3, segment - 1):
+                os.path.join(folder, "redrawn/steps")) else []) < target:
             time.sleep(0.005)
         assert process.poll() is None, "ended before it was killed"
         process.send_signal(signal.SIGKILL)
@@ -264,8 +265,7 @@ def main():
             two = os.path.join(folder, "two")
             shutil.copytree(os.path.join(folder, "stale1"), two)
             shutil.rmtree(os.path.join(two, "checkpoints"))
-            done = subprocess.run(mpirun(2, command("two", "cuda-agent.toml", *sets, "train.max_staleness=1")), capture_output=True, text=True,
-                                  timeout=200)
+            done = subprocess.run(mpirun(2, command("two", "cuda-agent.toml", *sets, "train.max_staleness=1")), capture_output=True, text=True)
             assert done.returncode == 0, (done.stdout[-1500:], done.stderr[-1500:])
             files = [safetensors.numpy.load_file(os.path.join(folder, name, "checkpoints/step-00000014/model.safetensors")) for name in ("stale1", "two")]
             difference = max(float(abs(files[0][name] - files[1][name]).max()) for name in files[0])
@@ -277,8 +277,7 @@ def main():
                     "advantage.kind=trloo", "groups.min_deviation=1e-3", "train.steps=8", "train.updates_per_step=2",
                     "mismatch.rule=reject", "model.tokens_per_pass=6", "optimizer.learning_rate=1e-3", "checkpoint.keep_last=100"]
             one = run("one", "cuda-agent.toml", *sets)
-            sharded = subprocess.run(mpirun(2, command("sharded", "cuda-agent.toml", *sets, "optimizer.zero_stage=2")), capture_output=True, text=True,
-                                     timeout=200)
+            sharded = subprocess.run(mpirun(2, command("sharded", "cuda-agent.toml", *sets, "optimizer.zero_stage=2")), capture_output=True, text=True)
             assert sharded.returncode == 0, (sharded.stdout[-1500:], sharded.stderr[-1500:])
 
             def same(out):
@@ -300,19 +299,19 @@ def main():
                 out = f"ranks{ranks}"
                 process = subprocess.Popen(mpirun(ranks, command(out, "cuda-agent.toml", *sets)), stdout=subprocess.DEVNULL,
                                            stderr=subprocess.DEVNULL)
-                reached = os.path.join(folder, out, f"checkpoints/step-{random.randint(1, 4):08}")
+                reached = os.path.join(folder, out, f"checkpoints/step-{random.randint(1, 2):08}")
                 while process.poll() is None and not os.path.exists(reached):
                     time.sleep(0.002)
                 assert process.poll() is None, "it ended before a rank could be killed"
                 pids = ranks_of(process.pid)
                 os.kill(pids[random.randrange(ranks)], signal.SIGKILL)
-                assert process.wait(timeout=60) != 0 and all(ended(pid, 20) for pid in pids.values()), pids
-                done = subprocess.run(mpirun(5 - ranks, command(out, "cuda-agent.toml", *sets)), capture_output=True, text=True, timeout=200)
+                assert process.wait() != 0 and all(ended(pid) for pid in pids.values()), pids
+                done = subprocess.run(mpirun(5 - ranks, command(out, "cuda-agent.toml", *sets)), capture_output=True, text=True)
                 assert done.returncode == 0, (done.stdout[-1500:], done.stderr[-1500:])
                 difference, said = same(out)
                 assert difference <= 1e-5 and said == 5 - ranks, (difference, said)
                 print(f"{ranks} ranks, killed, then {5 - ranks}: weights differ from one process by {difference:.1e} at most", flush=True)
-            done = subprocess.run(mpirun(2, command("refused", "cuda-agent.toml", *CRITIC)), capture_output=True, text=True, timeout=100)
+            done = subprocess.run(mpirun(2, command("refused", "cuda-agent.toml", *CRITIC)), capture_output=True, text=True)
             assert done.returncode != 0 and "a critic is trained by one process" in done.stderr, done.stderr[-800:]
 
         damaged = os.path.join(folder, "eager/checkpoints/step-00000001/critic/model.safetensors")

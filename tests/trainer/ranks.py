@@ -46,7 +46,7 @@ def ranks_of(launcher):
     return found
 
 
-def ended(pid, seconds):
+def ended(pid, seconds=300):
     """No longer runs within the time; a container's init may leave it a zombie."""
     deadline = time.time() + seconds
     while time.time() < deadline:

@@ -38,7 +38,7 @@ def dry_run(davinci, command, recipe, *sets, code=0):
     arguments = [davinci, command, recipe, "--dry-run"]
     for value in sets:
         arguments += ["--set", value]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(arguments, capture_output=True, text=True)
     assert done.returncode == code, (arguments, done.returncode, done.stdout[-800:], done.stderr[-800:])
     return done.stdout if code == 0 else done.stderr
 

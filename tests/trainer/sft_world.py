@@ -45,7 +45,7 @@ class World:
         return arguments + (["--out", out] if out else [])
 
     def run(self, out, *sets, flags=(), code=0):
-        done = subprocess.run(self.command(out, *sets, flags=flags), capture_output=True, text=True, timeout=120)
+        done = subprocess.run(self.command(out, *sets, flags=flags), capture_output=True, text=True)
         assert done.returncode == code, (done.returncode, done.stdout[-800:], done.stderr[-800:])
         return done.stdout + done.stderr
 

@@ -278,6 +278,12 @@ bool DeviceLeases::ExclusiveIsDue(const std::string& device) const {
   return found != impl_->devices.end() && found->second.ExclusiveIsDue();
 }
 
+size_t DeviceLeases::NumWaiting(const std::string& device) const {
+  std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->devices.find(device);
+  return found == impl_->devices.end() ? 0 : found->second.waiting.size();
+}
+
 void DeviceLeases::OnRelease(const std::string& device, LeaseMode mode) {
   {
     std::lock_guard lock(impl_->mutex);

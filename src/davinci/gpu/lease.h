@@ -105,6 +105,8 @@ class DeviceLeases {
   // Whether another process, or another object of this one, waits for `device` now. A shared holder
   // asks this; the answer is a look at the turnstile and may be out of date at once.
   virtual bool IsAwaited(const std::string& device) const;
+  // Requests for `device` through this object that are not granted yet.
+  size_t NumWaiting(const std::string& device) const;
 
  protected:
   DeviceLeases();  // of leases that are played

@@ -20,8 +20,19 @@ bool Skipped(const Result<CorePeaks>& peaks) {
   return !peaks.ok() && peaks.status().code() == StatusCode::kUnavailable;
 }
 
+// Another program on the core lowers a measured peak, and the judge measures again before it calls
+// a time impossible: the highest of several counts.
+constexpr int kMostMeasurements = 20;
+void Raise(CorePeaks* peaks) {
+  const auto again = MeasureCorePeaks();
+  ASSERT_TRUE(again.ok());
+  for (const auto peak : {&CorePeaks::read_bytes_per_second, &CorePeaks::write_bytes_per_second,
+                          &CorePeaks::fp32_flops_per_second})
+    peaks->*peak = std::max(peaks->*peak, (*again).*peak);
+}
+
 TEST(CorePeaks, CannotBeBeatenByCopyingFillingOrSummingOnEveryThread) {
-  const auto peaks = MeasureCorePeaks();
+  auto peaks = MeasureCorePeaks();
   if (Skipped(peaks)) GTEST_SKIP() << peaks.status().message();
   ASSERT_TRUE(peaks.ok());
   constexpr size_t kBytes = size_t{32} << 20;
@@ -42,23 +53,26 @@ TEST(CorePeaks, CannotBeBeatenByCopyingFillingOrSummingOnEveryThread) {
     }
     return best;
   };
-  const double read_floor = kBytes / (threads * peaks->read_bytes_per_second);
-  const double write_floor = kBytes / (threads * peaks->write_bytes_per_second);
-  EXPECT_GT(best_seconds([&](size_t a, size_t b, unsigned t) {
-              float sum[8] = {};
-              for (size_t i = a; i + 8 <= b; i += 8)
-                for (size_t k = 0; k < 8; ++k) sum[k] += from[i + k];
-              sums[size_t{t} * 16] = std::accumulate(sum, sum + 8, 0.0F);
-            }),
-            read_floor);
-  EXPECT_GT(best_seconds([&](size_t a, size_t b, unsigned) {
-              std::memset(&to[a], 0, (b - a) * sizeof(float));
-            }),
-            write_floor);
-  EXPECT_GT(best_seconds([&](size_t a, size_t b, unsigned) {
-              std::memcpy(&to[a], &from[a], (b - a) * sizeof(float));
-            }),
-            std::max(read_floor, write_floor));
+  const double sum_seconds = best_seconds([&](size_t a, size_t b, unsigned t) {
+    float sum[8] = {};
+    for (size_t i = a; i + 8 <= b; i += 8)
+      for (size_t k = 0; k < 8; ++k) sum[k] += from[i + k];
+    sums[size_t{t} * 16] = std::accumulate(sum, sum + 8, 0.0F);
+  });
+  const double fill_seconds = best_seconds(
+      [&](size_t a, size_t b, unsigned) { std::memset(&to[a], 0, (b - a) * sizeof(float)); });
+  const double copy_seconds = best_seconds([&](size_t a, size_t b, unsigned) {
+    std::memcpy(&to[a], &from[a], (b - a) * sizeof(float));
+  });
+  const auto unbeaten = [&] {
+    const double read_floor = kBytes / (threads * peaks->read_bytes_per_second);
+    const double write_floor = kBytes / (threads * peaks->write_bytes_per_second);
+    return sum_seconds > read_floor && fill_seconds > write_floor &&
+           copy_seconds > std::max(read_floor, write_floor);
+  };
+  for (int measurements = 1; !unbeaten() && measurements < kMostMeasurements; ++measurements)
+    Raise(&*peaks);
+  EXPECT_TRUE(unbeaten()) << sum_seconds << ' ' << fill_seconds << ' ' << copy_seconds;
 }
 
 TEST(CorePeaks, AreOfThisMachineAndNotOfTheClock) {
@@ -89,14 +103,11 @@ TEST(CachedCorePeaks, RemeasuringNeverForgetsAHigherPeak) {
   EXPECT_GE(again->fp32_flops_per_second, kept->fp32_flops_per_second - 1);
 }
 
-// Another program on the core lowers a measured peak, and the judge measures again before it calls
-// a time impossible: the highest of several counts.
 TEST(MeasureRates, WhatAllThreadsReachIsPossible) {
   auto peaks = MeasureCorePeaks();
   if (Skipped(peaks)) GTEST_SKIP() << peaks.status().message();
   ASSERT_TRUE(peaks.ok());
   constexpr double kMargin = 0.67;  // examination_task.cc, kCpuMargin
-  constexpr int kMostMeasurements = 20;
   int measurements = 1;
   for (const double bytes : {1e6, 1e8})
     for (const int threads : {1, 2}) {
@@ -109,14 +120,7 @@ TEST(MeasureRates, WhatAllThreadsReachIsPossible) {
                kMargin * rates->write_bytes < threads * peaks->write_bytes_per_second &&
                kMargin * rates->flops < threads * peaks->fp32_flops_per_second;
       };
-      for (; !is_possible() && measurements < kMostMeasurements; ++measurements) {
-        const auto again = MeasureCorePeaks();
-        ASSERT_TRUE(again.ok());
-        for (const auto peak :
-             {&CorePeaks::read_bytes_per_second, &CorePeaks::write_bytes_per_second,
-              &CorePeaks::fp32_flops_per_second})
-          (*peaks).*peak = std::max((*peaks).*peak, (*again).*peak);
-      }
+      for (; !is_possible() && measurements < kMostMeasurements; ++measurements) Raise(&*peaks);
       EXPECT_TRUE(is_possible()) << bytes << " bytes, " << threads << " threads";
       // A copy takes no less than its slower half.
       EXPECT_LT(rates->copy_bytes, 4 * std::max(rates->read_bytes, rates->write_bytes));

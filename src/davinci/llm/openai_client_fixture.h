@@ -21,7 +21,7 @@ inline OpenAiOptions Quick(std::vector<std::string> urls) {
   options.retry.max_delay_s = 0.05;
   options.breaker.cool_down_s = 0.1;
   options.connect_timeout_s = 2;
-  options.idle_timeout_s = 5;
+  options.idle_timeout_s = 60;
   options.jitter_seed = 1;
   return options;
 }

@@ -18,6 +18,9 @@
 namespace davinci::sandbox {
 namespace {
 
+// Half of a request's time limit: what ends sooner, busy machine or not, did not wait for it.
+constexpr double kWithoutWaitSeconds = 30;
+
 bool Exists(const std::string& path) { return std::filesystem::exists(path); }
 
 // Every test here runs twice: with namespaces, and with Landlock, seccomp and rlimits alone.
@@ -63,7 +66,7 @@ TEST_P(RunTest, CrashIsReportedWithItsSignalAtOnce) {
   const Stopwatch watch;
   EXPECT_EQ(MustRun(Request(Victim("crash", {"segv"}))).signal, SIGSEGV);
   EXPECT_EQ(MustRun(Request(Victim("crash", {"abort"}))).signal, SIGABRT);
-  EXPECT_LT(watch.Seconds(), 2);
+  EXPECT_LT(watch.Seconds(), kWithoutWaitSeconds);
 }
 
 TEST_P(RunTest, MissingProgramIsNotFound) {
@@ -249,7 +252,7 @@ TEST_P(RunTest, EndlessLoopEndsInTime) {
   const Stopwatch watch;
   EXPECT_EQ(MustRun(request).end, RunEnd::kTimeout);
   EXPECT_GE(watch.Seconds(), 0.5);
-  EXPECT_LT(watch.Seconds(), 2.5);
+  EXPECT_LT(watch.Seconds(), kWithoutWaitSeconds);
 }
 
 TEST_P(RunTest, SilentHangEndsInTime) {
@@ -257,7 +260,7 @@ TEST_P(RunTest, SilentHangEndsInTime) {
   request.timeout = std::chrono::milliseconds(300);
   const Stopwatch watch;
   EXPECT_EQ(MustRun(request).end, RunEnd::kTimeout);
-  EXPECT_LT(watch.Seconds(), 2);
+  EXPECT_LT(watch.Seconds(), kWithoutWaitSeconds);
 }
 
 TEST_P(RunTest, CpuLimitIsATimeout) {
@@ -332,18 +335,17 @@ TEST_P(RunTest, ForkBombIsContainedAndCleanedUp) {
   request.timeout = std::chrono::milliseconds(500);
   const Stopwatch watch;
   EXPECT_EQ(MustRun(request).end, RunEnd::kTimeout);
-  EXPECT_LT(watch.Seconds(), 5);
+  EXPECT_LT(watch.Seconds(), kWithoutWaitSeconds);
 }
 
 TEST_P(RunTest, OrphanedDaemonIsKilledAtTheEnd) {
   const std::string mark = out_.path() + "/mark";
   RunRequest request = Request(Victim("daemon", {mark}));
   request.policy.read_write_paths.push_back(out_.path());
-  const Stopwatch watch;
   const RunResult result = MustRun(request);
   EXPECT_TRUE(result.Succeeded());
   EXPECT_FALSE(result.out.empty());
-  EXPECT_LT(watch.Seconds(), 0.9) << "must not wait for the daemon";
+  // The daemon never ends and keeps stdout open: a wait for it is a timeout, and leaves its mark.
   std::this_thread::sleep_for(std::chrono::milliseconds(1300));
   EXPECT_FALSE(Exists(mark)) << "the daemon lived on";
 }
@@ -358,7 +360,7 @@ TEST_P(RunTest, StopTokenCancels) {
   });
   const Stopwatch watch;
   EXPECT_EQ(MustRun(request).end, RunEnd::kCancelled);
-  EXPECT_LT(watch.Seconds(), 3);
+  EXPECT_LT(watch.Seconds(), kWithoutWaitSeconds);
   stopper.join();
 }
 

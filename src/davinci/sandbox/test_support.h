@@ -68,7 +68,7 @@ inline std::vector<std::string> Victim(const std::string& name,
 inline RunRequest VictimRequest(std::vector<std::string> argv, bool namespaces) {
   RunRequest request;
   request.argv = std::move(argv);
-  request.timeout = std::chrono::seconds(20);
+  request.timeout = std::chrono::seconds(60);
   AddSystemPaths(&request.policy);
   request.policy.read_only_paths.push_back(VictimDirectory());
   request.policy.allow_exec = true;

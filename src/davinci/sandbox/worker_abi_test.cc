@@ -101,11 +101,11 @@ class Worker {
     intermediate_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  // False when the worker does not get there in ten seconds; there may then be no child to send
+  // False when the worker does not get there in two minutes; there may then be no child to send
   // signals to.
   [[nodiscard]] bool AwaitPhase(int phase) const {
     const Stopwatch watch;
-    while ((shared_->phase < phase || shared_->child == 0) && watch.Seconds() < 10) {
+    while ((shared_->phase < phase || shared_->child == 0) && watch.Seconds() < 120) {
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
     return shared_->phase >= phase && shared_->child > 0;
