@@ -13,17 +13,17 @@
 namespace davinci::judge {
 namespace {
 
-constexpr int64_t kGiB = int64_t{1} << 30;
+constexpr int64_t kGib = int64_t{1} << 30;
 
-TEST(DeviceMemory, SmallEvaluationsWaitForNobody) { EXPECT_EQ(PartsFor(kGiB, 140 * kGiB), 0); }
+TEST(DeviceMemory, SmallEvaluationsWaitForNobody) { EXPECT_EQ(PartsFor(kGib, 140 * kGib), 0); }
 
 TEST(DeviceMemory, LargeOnesTakeWhatTheyNeedAndNeverMoreThanAll) {
-  EXPECT_EQ(PartsFor(3 * kGiB, 140 * kGiB), 1);
-  EXPECT_EQ(PartsFor(40 * kGiB, 140 * kGiB), 12);
-  EXPECT_EQ(PartsFor(40 * kGiB, 140 * kGiB, MemoryBudget::kHalfMore), 17);
-  EXPECT_EQ(PartsFor(kGiB, 140 * kGiB, MemoryBudget::kAll), kMemoryParts);
-  EXPECT_EQ(PartsFor(1000 * kGiB, 140 * kGiB), kMemoryParts);
-  EXPECT_EQ(PartsFor(kGiB, 0), 0);  // unknown size: nothing to share out
+  EXPECT_EQ(PartsFor(3 * kGib, 140 * kGib), 1);
+  EXPECT_EQ(PartsFor(40 * kGib, 140 * kGib), 12);
+  EXPECT_EQ(PartsFor(40 * kGib, 140 * kGib, MemoryBudget::kHalfMore), 17);
+  EXPECT_EQ(PartsFor(kGib, 140 * kGib, MemoryBudget::kAll), kMemoryParts);
+  EXPECT_EQ(PartsFor(1000 * kGib, 140 * kGib), kMemoryParts);
+  EXPECT_EQ(PartsFor(kGib, 0), 0);  // unknown size: nothing to share out
 }
 
 TEST(DeviceMemory, APartIsHeldByOneAtATime) {
@@ -124,12 +124,12 @@ TEST(DeviceMemory, ThoseWhoWaitLockNobodyOut) {
 
 TEST(DeviceMemory, PartsAndSmallOnesTogetherFit) {
   // Eight in flight, none of them larger than what takes no part.
-  const int64_t small = 140 * kGiB / 64 - 1;
-  ASSERT_EQ(PartsFor(small, 140 * kGiB), 0);
-  const int64_t part = 140 * kGiB / 16 * kSharedSixteenths / kMemoryParts;
-  EXPECT_EQ(PartsFor(part, 140 * kGiB), 1);
-  EXPECT_EQ(PartsFor(part + 1, 140 * kGiB), 2);
-  EXPECT_LE(kMemoryParts * part + 8 * small, 140 * kGiB);
+  const int64_t small = 140 * kGib / 64 - 1;
+  ASSERT_EQ(PartsFor(small, 140 * kGib), 0);
+  const int64_t part = 140 * kGib / 16 * kSharedSixteenths / kMemoryParts;
+  EXPECT_EQ(PartsFor(part, 140 * kGib), 1);
+  EXPECT_EQ(PartsFor(part + 1, 140 * kGib), 2);
+  EXPECT_LE(kMemoryParts * part + 8 * small, 140 * kGib);
 }
 
 TEST(DeviceMemory, ASoleUserWaitsForTheOthersAndKeepsThemOut) {

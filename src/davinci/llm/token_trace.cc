@@ -32,9 +32,9 @@ class Writer {
   std::string bytes_;
 };
 
-class Reader {
+class TraceReader {
  public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+  explicit TraceReader(std::string_view bytes) : rest_(bytes) {}
 
   uint32_t Word() {
     if (rest_.size() < 4) {
@@ -73,7 +73,7 @@ class Reader {
   bool ok_ = true;
 };
 
-TracePrefix ReadHead(Reader* reader, TokenTrace* trace) {
+TracePrefix ReadHead(TraceReader* reader, TokenTrace* trace) {
   trace->weights_digest = reader->Text();
   trace->tokenizer_digest = reader->Text();
   trace->template_digest = reader->Text();
@@ -134,14 +134,14 @@ Result<std::string> EncodeTrace(const TokenTrace& trace, const TracePrefix& pref
 
 Result<TracePrefix> PrefixOf(std::string_view bytes) {
   if (!IsTrace(bytes)) return InvalidArgument("these bytes are no token trace");
-  Reader reader(bytes.substr(kMagic.size()));
+  TraceReader reader(bytes.substr(kMagic.size()));
   TokenTrace trace;
   return ReadHead(&reader, &trace);
 }
 
 Result<TokenTrace> DecodeTrace(std::string_view bytes, const std::vector<TokenId>& prefix) {
   if (!IsTrace(bytes)) return InvalidArgument("these bytes are no token trace");
-  Reader reader(bytes.substr(kMagic.size()));
+  TraceReader reader(bytes.substr(kMagic.size()));
   TokenTrace trace;
   trace.bounded = bytes.starts_with(kBoundedMagic);
   if (const size_t skip = ReadHead(&reader, &trace).num_tokens; skip != prefix.size())

@@ -12,7 +12,8 @@ namespace {
 const char* const kTrainSource =
 #include "davinci_model_train.inc"
     ;
-constexpr int64_t kMultiprocessors = 132;  // of an H100 or H200; with others only the grids change
+constexpr int64_t kTrainMultiprocessors =
+    132;  // of an H100 or H200; with others only the grids change
 constexpr unsigned kSumThreads = 1024;
 constexpr unsigned kUpdateThreads = 256;
 
@@ -34,7 +35,7 @@ constexpr int64_t kResidentHeads = 1024, kResidentHeadsBackward = 768;
 
 int64_t NormBlocks(int64_t rows, int64_t width, int64_t resident) {
   const int64_t threads = WholeWarps(width / 8);
-  return std::min(rows, kMultiprocessors * std::clamp<int64_t>(resident / threads, 1, 16));
+  return std::min(rows, kTrainMultiprocessors * std::clamp<int64_t>(resident / threads, 1, 16));
 }
 
 // Blocks of Heads() and HeadsBackward(): how many rows each does at once, and its threads.
@@ -51,8 +52,9 @@ HeadGrid GridOf(const TrainKernels::HeadShape& shape, int done_heads, int64_t re
   const int row_threads = grid.lanes * done_heads;
   grid.at_once = std::max(1, 256 / row_threads);
   grid.threads = WholeWarps(static_cast<int64_t>(grid.at_once) * row_threads);
-  grid.blocks = std::min<int64_t>((rows + grid.at_once - 1) / grid.at_once,
-                                  kMultiprocessors * std::max<int64_t>(1, resident / grid.threads));
+  grid.blocks =
+      std::min<int64_t>((rows + grid.at_once - 1) / grid.at_once,
+                        kTrainMultiprocessors * std::max<int64_t>(1, resident / grid.threads));
   return grid;
 }
 

@@ -26,7 +26,7 @@ constexpr std::array<std::pair<uint32_t, DType>, 15> kGgmlTypes = {{{0, DType::k
                                                                     {27, DType::kI64},
                                                                     {28, DType::kF64},
                                                                     {30, DType::kBF16}}};
-constexpr uint32_t kMostDimensions = 4;  // ggml's own limit
+constexpr uint32_t kMostGgufDimensions = 4;  // ggml's own limit
 constexpr uint64_t kLongestName_bytes = 1024;
 constexpr uint64_t kDefaultAlignment_bytes = 32;
 
@@ -197,8 +197,8 @@ Result<PlacedTensor> GetTensor(Reader& in) {
     return InvalidArgument(fmt::format("tensor {}: {}", name, what));
   };
   DAVINCI_ASSIGN_OR_RETURN(const auto dimensions, in.Get<uint32_t>(name));
-  if (dimensions > kMostDimensions)
-    return bad(fmt::format("{} dimensions, at most {}", dimensions, kMostDimensions));
+  if (dimensions > kMostGgufDimensions)
+    return bad(fmt::format("{} dimensions, at most {}", dimensions, kMostGgufDimensions));
   for (uint32_t i = 0; i < dimensions; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(const auto size, in.Get<uint64_t>(name));
     if (size > uint64_t{1} << 62) return bad("a dimension above 2^62");
