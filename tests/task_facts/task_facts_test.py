@@ -106,11 +106,60 @@ COUNTS_TASK = """
 """
 
 
+HONEST = "torch.relu(x * self.scale)"
+SLOPPY = "torch.relu(x * self.scale) + 5e-5"
+
+
+def candidate_of(task):
+    return textwrap.dedent(task).replace("class Model(", "class ModelNew(")
+
+
+UNIFORM_TASK = textwrap.dedent(SCALE_TASK).replace("randn", "rand").replace("x * self.scale", "x").replace("N = 512", "N = 128")
+MATMUL = ROOT / "tests/exploits/_tasks/matmul.py"
+# By name: the task, the candidate and the protocol. One process judges all of them.
+JUDGED = {
+    "honest": (SCALE_TASK, SCALE_CANDIDATE.format(body=HONEST), "davinci"),
+    "sloppy": (SCALE_TASK, SCALE_CANDIDATE.format(body=SLOPPY), "davinci"),
+    "without weights": (SCALE_TASK, SCALE_CANDIDATE.format(body="torch.relu(x)"), "davinci"),
+    "NaN swallowed": (SCALE_TASK, SCALE_CANDIDATE.format(body="torch.fmax(x * self.scale, torch.zeros(()))"), "davinci"),
+    "published, sloppy": (SCALE_TASK, SCALE_CANDIDATE.format(body=SLOPPY), "kernelbench"),
+    "published, wrong": (SCALE_TASK, SCALE_CANDIDATE.format(body=SLOPPY.replace("e-5", "e-4")), "kernelbench"),
+    "published, without weights": (SCALE_TASK, SCALE_CANDIDATE.format(body="torch.relu(x)"), "kernelbench"),
+    "identity": (UNIFORM_TASK, candidate_of(UNIFORM_TASK), "davinci"),
+    "step": (STEP_TASK, candidate_of(STEP_TASK), "screening"),
+    "step forgotten": (STEP_TASK, candidate_of(STEP_TASK).replace("m.lerp_(g, 0.1)", "m = m.lerp(g, 0.1)"), "screening"),
+    "counts": (COUNTS_TASK, candidate_of(COUNTS_TASK), "screening"),
+    "one count less": (COUNTS_TASK, candidate_of(COUNTS_TASK).replace("self.buffers():", "list(self.buffers())[:-1]:"), "screening"),
+    "numpy": (MATMUL, ROOT / "tests/exploits/D10_numpy_library/exploit.py", "davinci"),
+    "thread": (MATMUL, ROOT / "tests/exploits/D11_library_on_thread/exploit.py", "davinci"),
+}
+
+
 class TaskFactsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.environment = {**os.environ, "DAVINCI_CACHE_DIR": str(cls.folder / "cache")}
+        files, jobs = {}, []
+
+        def file_of(content):
+            if isinstance(content, pathlib.Path):
+                return str(content)
+            if content not in files:
+                files[content] = cls.folder / f"judged{len(files)}.py"
+                files[content].write_text(textwrap.dedent(content))
+                if content == STEP_TASK:
+                    files[content].with_suffix(".toml").write_text("inplace = true\n")
+            return str(files[content])
+
+        for name, (task, candidate, protocol) in JUDGED.items():
+            jobs.append({"id": name, "reference": file_of(task), "candidate": file_of(candidate), "target": "cpu", "protocol": protocol})
+        (cls.folder / "jobs.jsonl").write_text("".join(json.dumps(job) + "\n" for job in jobs))
+        done = subprocess.run([DAVINCI, "judge", "--batch", str(cls.folder / "jobs.jsonl"), "-j", "1", "--json"], capture_output=True, text=True,
+                              env=cls.environment)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        cls.judged = {document["id"]: document for document in map(json.loads, done.stdout.splitlines())}
 
     def run_davinci(self, *arguments, codes=(0,)):
         done = subprocess.run([DAVINCI, "judge", "--target", "cpu", "--json", *map(str, arguments)],
@@ -122,11 +171,6 @@ class TaskFactsTest(unittest.TestCase):
         path = self.folder / name
         path.write_text(textwrap.dedent(text))
         return path
-
-    def judge_scale(self, body, *arguments, codes=(0,)):
-        task = self.write("scale.py", SCALE_TASK)
-        candidate = self.write("scale_new.py", SCALE_CANDIDATE.format(body=body))
-        return self.run_davinci("-r", task, "-c", candidate, *arguments, codes=codes)
 
     def test_admission_tags_what_wrong_answers_pass(self):
         tasks = [ROOT / "tasks/degenerate/relu_of_uniform.py", ROOT / "tests/exploits/_tasks/always_zero.py",
@@ -149,32 +193,28 @@ class TaskFactsTest(unittest.TestCase):
         self.assertEqual(document["tasks"][1]["tags"], ["identity"])
 
     def test_first_evaluation_finds_the_tags_by_itself(self):
-        uniform = textwrap.dedent(SCALE_TASK).replace("randn", "rand").replace("x * self.scale", "x").replace("N = 512", "N = 128")
-        task = self.write("uniform.py", uniform)
-        candidate = self.write("uniform_new.py", uniform.replace("class Model(", "class ModelNew("))
-        labels = self.run_davinci("-r", task, "-c", candidate)["labels"]
-        self.assertIn("task: identity", labels)
+        self.assertIn("task: identity", self.judged["identity"]["labels"])
 
     def test_published_rule_stands_beside_ours(self):
-        honest = self.judge_scale("torch.relu(x * self.scale)")
+        honest = self.judged["honest"]
         self.assertEqual((honest["status"], honest["evidence"]["kernelbench"]["correct"]), ("ok", True))
         # An error of 5e-5: inside the published tolerance, far outside that of an honest fp32 kernel.
-        sloppy = self.judge_scale("torch.relu(x * self.scale) + 5e-5", codes=(1,))
+        sloppy = self.judged["sloppy"]
         self.assertEqual(sloppy["status"], "mismatch")
         self.assertIs(sloppy["evidence"]["kernelbench"]["correct"], True)
         self.assertAlmostEqual(sloppy["evidence"]["kernelbench"]["max_abs_diff"], 5e-5, delta=2e-6)
 
     def test_published_rule_decides_under_its_protocol(self):
-        sloppy = self.judge_scale("torch.relu(x * self.scale) + 5e-5", "--protocol", "kernelbench")
+        sloppy = self.judged["published, sloppy"]
         self.assertEqual((sloppy["status"], sloppy["correct"]), ("ok", True))
         self.assertIn("protocol: kernelbench", sloppy["labels"])
         self.assertEqual(sloppy["evidence"]["kernelbench"]["trials"], 5)
         self.assertEqual(sloppy["provenance"]["init_seed"], 42)
-        wrong = self.judge_scale("torch.relu(x * self.scale) + 5e-4", "--protocol", "kernelbench", codes=(1,))
+        wrong = self.judged["published, wrong"]
         self.assertEqual((wrong["status"], wrong["evidence"]["kernelbench"]["correct"]), ("mismatch", False))
         # Weights stay at their default of one, so a candidate without them passes there and nowhere else.
-        self.assertEqual(self.judge_scale("torch.relu(x)", "--protocol", "kernelbench")["status"], "ok")
-        self.assertEqual(self.judge_scale("torch.relu(x)", codes=(1,))["status"], "mismatch")
+        self.assertEqual(self.judged["published, without weights"]["status"], "ok")
+        self.assertEqual(self.judged["without weights"]["status"], "mismatch")
 
     def test_published_rule_refuses_a_precision_it_does_not_know(self):
         task = self.write("double.py", SCALE_TASK)
@@ -184,10 +224,10 @@ class TaskFactsTest(unittest.TestCase):
         self.assertIn("fp64", refused["message"])
 
     def test_swallowed_nan_is_a_label_and_no_failure(self):
-        dropped = self.judge_scale("torch.fmax(x * self.scale, torch.zeros(()))")
+        dropped = self.judged["NaN swallowed"]
         self.assertEqual(dropped["status"], "ok")
         self.assertIn("NaN not propagated", dropped["labels"])
-        kept = self.judge_scale("torch.relu(x * self.scale)")
+        kept = self.judged["honest"]
         self.assertNotIn("NaN not propagated", kept["labels"])
         self.assertGreater(kept["evidence"]["nonfinite"]["expected"], 0)
 
@@ -214,30 +254,19 @@ class TaskFactsTest(unittest.TestCase):
         self.assertEqual(len({e["message"] for e in document["evaluations"]}), 3)
 
     def test_a_step_in_place_is_judged_by_what_it_leaves(self):
-        task = self.write("step.py", STEP_TASK)
-        self.write("step.toml", "inplace = true\n")
-        right = textwrap.dedent(STEP_TASK).replace("class Model(", "class ModelNew(")
-        self.assertEqual(self.run_davinci("-r", task, "-c", self.write("right.py", right), "-p", "screening")["status"], "ok")
-        forgets = self.write("forgets.py", right.replace("m.lerp_(g, 0.1)", "m = m.lerp(g, 0.1)"))
-        verdict = self.run_davinci("-r", task, "-c", forgets, "-p", "screening", codes=(1,))
-        self.assertEqual(verdict["status"], "mismatch")
-        self.assertIn("input 2 after the call", verdict["message"])
+        self.assertEqual(self.judged["step"]["status"], "ok")
+        self.assertEqual(self.judged["step forgotten"]["status"], "mismatch")
+        self.assertIn("input 2 after the call", self.judged["step forgotten"]["message"])
 
     def test_hundreds_of_buffers_are_compared(self):
-        task = self.write("counts.py", COUNTS_TASK)
-        right = textwrap.dedent(COUNTS_TASK).replace("class Model(", "class ModelNew(")
-        self.assertEqual(self.run_davinci("-r", task, "-c", self.write("right.py", right), "-p", "screening")["status"], "ok")
-        one_less = self.write("one_less.py", right.replace("self.buffers():", "list(self.buffers())[:-1]:"))
-        verdict = self.run_davinci("-r", task, "-c", one_less, "-p", "screening", codes=(1,))
-        self.assertEqual(verdict["status"], "mismatch")
-        self.assertIn("buffer count_of_calls_that_this_part_has_seen_799 after the call", verdict["message"])
+        self.assertEqual(self.judged["counts"]["status"], "ok")
+        self.assertEqual(self.judged["one count less"]["status"], "mismatch")
+        self.assertIn("buffer count_of_calls_that_this_part_has_seen_799 after the call", self.judged["one count less"]["message"])
 
     def test_library_of_another_package_is_named(self):
-        task = ROOT / "tests/exploits/_tasks/matmul.py"
-        library = self.run_davinci("-r", task, "-c", ROOT / "tests/exploits/D10_numpy_library/exploit.py")
-        self.assertTrue([label for label in library["labels"] if label.startswith("vendor library: ")], library["labels"])
-        thread = self.run_davinci("-r", task, "-c", ROOT / "tests/exploits/D11_library_on_thread/exploit.py")
-        self.assertIn("vendor library: aten::mm", thread["labels"])
+        labels = self.judged["numpy"]["labels"]
+        self.assertTrue([label for label in labels if label.startswith("vendor library: ")], labels)
+        self.assertIn("vendor library: aten::mm", self.judged["thread"]["labels"])
 
 
 if __name__ == "__main__":
