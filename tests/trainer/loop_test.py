@@ -277,7 +277,8 @@ def main():
                     "advantage.kind=trloo", "groups.min_deviation=1e-3", "train.steps=8", "train.updates_per_step=2",
                     "mismatch.rule=reject", "model.tokens_per_pass=6", "optimizer.learning_rate=1e-3", "checkpoint.keep_last=100"]
             one = run("one", "cuda-agent.toml", *sets)
-            sharded = subprocess.run(mpirun(2, command("sharded", "cuda-agent.toml", *sets, "optimizer.zero_stage=2")), capture_output=True, text=True)
+            sharded = subprocess.run(mpirun(2, command("sharded", "cuda-agent.toml", *sets, "optimizer.zero_stage=2")), capture_output=True,
+                                     text=True)
             assert sharded.returncode == 0, (sharded.stdout[-1500:], sharded.stderr[-1500:])
 
             def same(out):
