@@ -181,11 +181,13 @@ def main():
         name = name if name in jobs else name + ".cpp.best"
         if name in done:
             continue
-        job = {"id": name, "reference": jobs[name]["reference"], "candidate": jobs[name]["candidate"], "family": family(pathlib.Path(jobs[name]["reference"]))}
+        job = {key: jobs[name][key] for key in ("id", "reference", "candidate")}
+        job["family"] = family(pathlib.Path(job["reference"]))
         if name in earlier:
             job["earlier"] = earlier[name]["candidate"]
             job["earlier_python"] = options.earlier_python
-        command = [sys.executable, __file__, "--one", json.dumps(job), "--rounds", str(options.rounds), "--threads", str(options.threads), "--budget-s", str(options.budget_s)]
+        command = [sys.executable, __file__, "--one", json.dumps(job), "--rounds", str(options.rounds)]
+        command += ["--threads", str(options.threads), "--budget-s", str(options.budget_s)]
         try:
             ran = subprocess.run(command, capture_output=True, text=True, timeout=420)
             row = json.loads(ran.stdout.splitlines()[-1]) if ran.returncode == 0 else {"id": name, "error": ran.stderr[-600:]}
