@@ -17,7 +17,8 @@ davinci, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = [ROOT / "tests/import/modules" / name for name in ("adain_style_transfer.py", "cbam_attention.py")] + \
     [ROOT / "tasks" / name for name in ("pointwise/hardswish_chain.py", "norm/layer_norm.py")]
-SETS = [("triton", "delta"), ("triton", "file"), ("cpp", "file"), ("cuda", "file")]
+# Language, form of reply, and which of each folder's two files: each is asked about in two of the sets.
+SETS = [("cpp", "file", 1), ("cuda", "file", 0), ("triton", "delta", 0), ("triton", "file", 1)]
 asked = []
 
 
@@ -58,17 +59,18 @@ def main():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     shutil.rmtree(folder, ignore_errors=True)
     compared = 0
-    for language, reply in SETS:
+    for language, reply, which in SETS:
+        files = FILES[which::2]
         out = folder / f"{language}-{reply}"
         common = ("--language", language, "--reply", reply, "--seed", 5)
-        run(davinci, "synth", "demos", "--count", 2, *common, "--out", out / "demos")
-        for file in FILES:
+        run(davinci, "synth", "demos", "--count", 1, *common, "--out", out / "demos")
+        for file in files:
             for part in (file, file.with_suffix(".toml")):
                 if part.exists():
                     shutil.copy(part, out / "demos/tasks" / part.name)
         rows = []
-        users = [out / "demos/tasks" / file.name for file in FILES]
-        for name, tasks in (("generated", ("--count", 2)), ("users", ("--count", 0, "--tasks", *users))):
+        users = [out / "demos/tasks" / file.name for file in files]
+        for name, tasks in (("generated", ("--count", 1)), ("users", ("--count", 0, "--tasks", *users))):
             run(davinci, "synth", "pairs", *tasks, *common, "--varied", 0, "--with-skills", 0, "--selections", 1, "--device", "here",
                 "--reply-tokens", 100000, "--policy-tokens", 100000, "--threads", 1, "--out", out / name)
             made = [json.loads(line) for file in sorted((out / name).glob("*.jsonl")) for line in file.read_text().splitlines()]
@@ -90,7 +92,7 @@ def main():
             raise SystemExit(f"{language} {reply} {row['id']}: no rollout sent\n{prompts(row['messages'])}\n--- rollouts sent\n{(near or list(sent))[:1]}")
     server.shutdown()
     print(f"{compared} prompts are those of rollouts")
-    assert compared > 25, compared
+    assert compared > 12, compared
 
 
 main()
