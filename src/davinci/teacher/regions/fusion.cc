@@ -1,6 +1,9 @@
 #include "davinci/teacher/regions/fusion.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "davinci/teacher/regions/schedule.h"
 
 namespace davinci::teacher {
 namespace {
@@ -14,8 +17,62 @@ bool InRegions(const TensorValue& value) {
          kind == Kind::kScan || kind == Kind::kReshape || kind == Kind::kLoad;
 }
 
-// Known without memory: computed where it is read.
-bool IsIndex(const TensorValue& value) { return value.kind == Kind::kIota || value.virtual_; }
+// Where operand's axis i lies in the region; null where that is not known.
+const Placement* Known(Region& region, Id operand) {
+  const auto found = region.placements.find(operand);
+  return found == region.placements.end() ? nullptr : &found->second;
+}
+
+Axes ReducedAxes(const Region& region) {
+  Axes axes;
+  for (size_t a = 0; a < region.space.size(); ++a)
+    if (region.space[a].reduced) axes.push_back(static_cast<int>(a));
+  return axes;
+}
+
+bool CoversKept(const Region& region, const Placement& placement) {
+  std::set<int> covered;
+  for (const Axes& axes : placement.axes) covered.insert(axes.begin(), axes.end());
+  for (size_t a = 0; a < region.space.size(); ++a)
+    if (!region.space[a].reduced && !covered.contains(static_cast<int>(a))) return false;
+  return true;
+}
+
+bool CoversAll(const Region& region, const Placement& placement) {
+  std::set<int> covered;
+  for (const Axes& axes : placement.axes) covered.insert(axes.begin(), axes.end());
+  return covered.size() == region.space.size();
+}
+
+// One axis becomes two, `inner` within `outer`.
+void Split(Region* region, int axis, int outer, int inner) {
+  const auto replace = [&](std::vector<Axes>* all) {
+    for (Axes& axes : *all)
+      for (size_t i = 0; i < axes.size(); ++i)
+        if (axes[i] == axis) {
+          axes[i] = outer;
+          axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1, inner);
+          ++i;
+        }
+  };
+  for (auto& [id, placement] : region->placements) {
+    replace(&placement.axes);
+    replace(&placement.hidden);
+  }
+  const auto at = std::find(region->order.begin(), region->order.end(), axis);
+  region->order.insert(at + 1, inner);
+}
+
+bool Divides(Program* program, DimId part, DimId whole) {
+  const DimId rest = program->graph.dims.Binary('/', whole, part);
+  return rest != synth::kNoDim && !program->IsOne(rest) &&
+         program->Same(program->graph.dims.Binary('*', part, rest), whole);
+}
+
+bool LessThan(const Program& program, DimId a, DimId b) {
+  return program.graph.dims.At(a, synth::Binding::kCuda) <
+         program.graph.dims.At(b, synth::Binding::kCuda);
+}
 
 class Fuser {
  public:
@@ -34,7 +91,7 @@ class Fuser {
     for (size_t i = 0; i < p_->values.size(); ++i)
       if (needed[i] && InRegions(p_->values[i])) Place(static_cast<Id>(i));
     for (size_t i = 0; i < p_->values.size(); ++i) needed_.push_back(needed[i]);
-    return Schedule();
+    return Schedule(*p_, std::move(regions_), region_of_, needed_);
   }
 
  private:
@@ -130,38 +187,6 @@ class Fuser {
       if (value.node == V(id).node && (value.kind == Kind::kReduce || value.kind == Kind::kScan))
         return true;
     return false;
-  }
-
-  // Where operand's axis i lies in the region; nothing where that is not known.
-  const Placement* Known(Region& region, Id operand) const {
-    const auto found = region.placements.find(operand);
-    return found == region.placements.end() ? nullptr : &found->second;
-  }
-
-  Axes ReducedAxes(const Region& region) const {
-    Axes axes;
-    for (size_t a = 0; a < region.space.size(); ++a)
-      if (region.space[a].reduced) axes.push_back(static_cast<int>(a));
-    return axes;
-  }
-
-  bool AnyReduced(const Region& region, const Axes& axes) const {
-    return std::any_of(axes.begin(), axes.end(),
-                       [&](int a) { return region.space[static_cast<size_t>(a)].reduced; });
-  }
-
-  bool CoversKept(const Region& region, const Placement& placement) const {
-    std::set<int> covered;
-    for (const Axes& axes : placement.axes) covered.insert(axes.begin(), axes.end());
-    for (size_t a = 0; a < region.space.size(); ++a)
-      if (!region.space[a].reduced && !covered.contains(static_cast<int>(a))) return false;
-    return true;
-  }
-
-  bool CoversAll(const Region& region, const Placement& placement) const {
-    std::set<int> covered;
-    for (const Axes& axes : placement.axes) covered.insert(axes.begin(), axes.end());
-    return covered.size() == region.space.size();
   }
 
   bool AddPoint(int r, Id id) {
@@ -328,24 +353,6 @@ class Fuser {
     return true;
   }
 
-  void Split(Region* region, int axis, int outer, int inner) {
-    const auto replace = [&](std::vector<Axes>* all) {
-      for (Axes& axes : *all)
-        for (size_t i = 0; i < axes.size(); ++i)
-          if (axes[i] == axis) {
-            axes[i] = outer;
-            axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1, inner);
-            ++i;
-          }
-    };
-    for (auto& [id, placement] : region->placements) {
-      replace(&placement.axes);
-      replace(&placement.hidden);
-    }
-    const auto at = std::find(region->order.begin(), region->order.end(), axis);
-    region->order.insert(at + 1, inner);
-  }
-
   bool AddReshape(int r, Id id) {
     Region& region = R(r);
     const TensorValue& value = V(id);
@@ -376,7 +383,7 @@ class Fuser {
           placement.axes.back().push_back(axis);
           ++at;
           done = true;
-        } else if (sizes.size() == 1 && Divides(size, next)) {
+        } else if (sizes.size() == 1 && Divides(p_, size, next)) {
           // The axis splits: its outer part is this size.
           const DimId rest = p_->graph.dims.Binary('/', next, size);
           const int inner = static_cast<int>(region.space.size());
@@ -388,7 +395,7 @@ class Fuser {
           flat.insert(flat.begin() + static_cast<std::ptrdiff_t>(at) + 1, inner);
           ++at;
           done = true;
-        } else if (LessThan(product, size)) {
+        } else if (LessThan(*p_, product, size)) {
           placement.axes.back().push_back(axis);
           ++at;
         } else {
@@ -401,16 +408,6 @@ class Fuser {
     region.members.push_back(id);
     region_of_[static_cast<size_t>(id)] = r;
     return true;
-  }
-
-  bool Divides(DimId part, DimId whole) {
-    const DimId rest = p_->graph.dims.Binary('/', whole, part);
-    return rest != synth::kNoDim && !p_->IsOne(rest) &&
-           p_->Same(p_->graph.dims.Binary('*', part, rest), whole);
-  }
-  bool LessThan(DimId a, DimId b) const {
-    return p_->graph.dims.At(a, synth::Binding::kCuda) <
-           p_->graph.dims.At(b, synth::Binding::kCuda);
   }
 
   bool Add(int r, Id id) {
@@ -520,64 +517,6 @@ class Fuser {
     return false;
   }
 
-  Plan Schedule() {
-    Plan plan;
-    // Reads from outside make a member an output.
-    std::vector<std::set<int>> readers(p_->values.size());  // regions; -1 an opaque value
-    for (size_t i = 0; i < p_->values.size(); ++i) {
-      if (!needed_[i]) continue;
-      for (const Id operand : p_->values[i].operands)
-        readers[static_cast<size_t>(operand)].insert(region_of_[i]);
-    }
-    for (const Id output : p_->outputs) readers[static_cast<size_t>(output)].insert(-1);
-    for (const auto& [value, buffer] : p_->updates) readers[static_cast<size_t>(value)].insert(-1);
-    std::vector<bool> done(p_->values.size());
-    std::vector<bool> emitted(regions_.size());
-    for (size_t r = 0; r < regions_.size(); ++r) {
-      for (const Id member : regions_[r].members) {
-        const auto& by = readers[static_cast<size_t>(member)];
-        if (by.size() > 1 || (by.size() == 1 && *by.begin() != static_cast<int>(r)))
-          regions_[r].outputs.push_back(member);
-      }
-    }
-    const auto ready = [&](Id id, int region) {
-      for (const Id operand : V(id).operands) {
-        if (region >= 0 && region_of_[static_cast<size_t>(operand)] == region) continue;
-        const Kind kind = V(operand).kind;
-        if (kind == Kind::kLeaf || kind == Kind::kScalar || IsIndex(V(operand))) continue;
-        if (!done[static_cast<size_t>(operand)]) return false;
-      }
-      return true;
-    };
-    for (bool more = true; more;) {
-      more = false;
-      for (size_t i = 0; i < p_->values.size(); ++i) {
-        const auto id = static_cast<Id>(i);
-        const Kind kind = V(id).kind;
-        if (done[i] || !needed_[i] || kind == Kind::kLeaf || kind == Kind::kScalar ||
-            IsIndex(V(id)))
-          continue;
-        const int r = region_of_[i];
-        if (r < 0) {
-          if (!ready(id, -1)) continue;
-          plan.steps.push_back({-1, id});
-          done[i] = more = true;
-          continue;
-        }
-        if (emitted[static_cast<size_t>(r)]) continue;
-        const Region& region = regions_[static_cast<size_t>(r)];
-        bool all = true;
-        for (const Id member : region.members) all = all && ready(member, r);
-        if (!all) continue;
-        emitted[static_cast<size_t>(r)] = more = true;
-        for (const Id member : region.members) done[static_cast<size_t>(member)] = true;
-        plan.steps.push_back({static_cast<int>(r), -1});
-      }
-    }
-    plan.regions = std::move(regions_);
-    return plan;
-  }
-
   Program* p_;
   RuleSet rules_;
   std::vector<Region> regions_;
@@ -586,20 +525,6 @@ class Fuser {
 };
 
 }  // namespace
-
-bool Region::HasReduction() const {
-  return std::any_of(space.begin(), space.end(),
-                     [](const SpaceAxis& axis) { return axis.reduced; });
-}
-
-bool Region::IsPerElement(Id value) const {
-  const auto found = placements.find(value);
-  if (found == placements.end()) return false;
-  for (const auto& axes : found->second.axes)
-    for (const int axis : axes)
-      if (space[static_cast<size_t>(axis)].reduced) return true;
-  return false;
-}
 
 Plan Fuse(Program* program, const RuleSet& rules) { return Fuser(program, rules).Run(); }
 

@@ -97,6 +97,67 @@ DimId KernelForm::Product(Program* program, const std::vector<int>& which) const
   return program->Product(dims);
 }
 
+namespace {
+
+// The region's axes in their order; those that stand side by side everywhere become one.
+std::vector<std::vector<int>> JoinedAxes(const Region& region,
+                                         const std::vector<std::vector<int>>& flats) {
+  std::vector<std::vector<int>> groups;
+  for (const int axis : region.order) {
+    bool joins = false;
+    if (!groups.empty()) {
+      const int last = groups.back().back();
+      const SpaceAxis &a = region.space[static_cast<size_t>(last)],
+                      &b = region.space[static_cast<size_t>(axis)];
+      joins = a.reduced == b.reduced && !a.named && !b.named;
+      for (const auto& flat : flats) {
+        const auto at = std::find(flat.begin(), flat.end(), last);
+        const bool has_b = std::find(flat.begin(), flat.end(), axis) != flat.end();
+        if (at == flat.end()) {
+          joins = joins && !has_b;
+        } else {
+          joins = joins && at + 1 != flat.end() && *(at + 1) == axis;
+        }
+      }
+    }
+    if (joins)
+      groups.back().push_back(axis);
+    else
+      groups.push_back({axis});
+  }
+  return groups;
+}
+
+// A loop for each group of axes.
+void AddAxes(Program* program, const Region& region, const std::vector<std::vector<int>>& groups,
+             KernelForm* form) {
+  size_t num_kept = 0, num_reduced = 0;
+  for (const auto& group : groups)
+    ++(region.space[static_cast<size_t>(group[0])].reduced ? num_reduced : num_kept);
+  for (const auto& group : groups) {
+    LoopAxis axis;
+    axis.reduced = region.space[static_cast<size_t>(group[0])].reduced;
+    std::vector<DimId> dims;
+    for (const int part : group) dims.push_back(region.space[static_cast<size_t>(part)].size);
+    axis.dim = program->Product(dims);
+    const auto index = static_cast<int>(form->axes.size());
+    if (axis.reduced) {
+      axis.size = num_reduced == 1 ? "cols" : fmt::format("c{}", form->reduced.size());
+      axis.index = num_reduced == 1 ? "col" : fmt::format("k{}", form->reduced.size());
+      form->reduced.push_back(index);
+    } else {
+      const bool single = num_kept == 1;
+      axis.size = single ? (num_reduced > 0 ? "rows" : "n") : fmt::format("n{}", form->kept.size());
+      axis.index = single ? (num_reduced > 0 ? "row" : "i") : fmt::format("i{}", form->kept.size());
+      form->kept.push_back(index);
+    }
+    for (const int part : group) form->axis_of[part] = index;
+    form->axes.push_back(axis);
+  }
+}
+
+}  // namespace
+
 KernelForm MakeForm(Program* program, const Region& region, const std::string& name,
                     const std::function<std::string(Id)>& name_of,
                     const std::set<std::string>& reserved) {
@@ -145,59 +206,12 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
         {output, unique(region.outputs.size() == 1 ? "out" : NameFrom(host)), host, true, {}});
     flats.push_back(Flat(region.placements.at(output)));
   }
-  // Axes that stand side by side everywhere become one.
-  std::vector<std::vector<int>> groups;
-  for (const int axis : region.order) {
-    bool joins = false;
-    if (!groups.empty()) {
-      const int last = groups.back().back();
-      const SpaceAxis &a = region.space[static_cast<size_t>(last)],
-                      &b = region.space[static_cast<size_t>(axis)];
-      joins = a.reduced == b.reduced && !a.named && !b.named;
-      for (const auto& flat : flats) {
-        const auto at = std::find(flat.begin(), flat.end(), last);
-        const bool has_b = std::find(flat.begin(), flat.end(), axis) != flat.end();
-        if (at == flat.end()) {
-          joins = joins && !has_b;
-        } else {
-          joins = joins && at + 1 != flat.end() && *(at + 1) == axis;
-        }
-      }
-    }
-    if (joins)
-      groups.back().push_back(axis);
-    else
-      groups.push_back({axis});
-  }
-  auto& axis_of = form.axis_of;
-  size_t num_kept = 0, num_reduced = 0;
-  for (const auto& group : groups)
-    ++(region.space[static_cast<size_t>(group[0])].reduced ? num_reduced : num_kept);
-  for (const auto& group : groups) {
-    LoopAxis axis;
-    axis.reduced = region.space[static_cast<size_t>(group[0])].reduced;
-    std::vector<DimId> dims;
-    for (const int part : group) dims.push_back(region.space[static_cast<size_t>(part)].size);
-    axis.dim = program->Product(dims);
-    const auto index = static_cast<int>(form.axes.size());
-    if (axis.reduced) {
-      axis.size = num_reduced == 1 ? "cols" : fmt::format("c{}", form.reduced.size());
-      axis.index = num_reduced == 1 ? "col" : fmt::format("k{}", form.reduced.size());
-      form.reduced.push_back(index);
-    } else {
-      const bool single = num_kept == 1;
-      axis.size = single ? (num_reduced > 0 ? "rows" : "n") : fmt::format("n{}", form.kept.size());
-      axis.index = single ? (num_reduced > 0 ? "row" : "i") : fmt::format("i{}", form.kept.size());
-      form.kept.push_back(index);
-    }
-    for (const int part : group) axis_of[part] = index;
-    form.axes.push_back(axis);
-  }
+  AddAxes(program, region, JoinedAxes(region, flats), &form);
   size_t at = 0;
   for (auto* tensors : {&form.inputs, &form.outputs})
     for (KernelTensor& tensor : *tensors) {
       for (const int axis : flats[at]) {
-        const int group = axis_of.at(axis);
+        const int group = form.axis_of.at(axis);
         if (tensor.axes.empty() || tensor.axes.back() != group) tensor.axes.push_back(group);
       }
       ++at;

@@ -9,20 +9,12 @@ namespace {
 
 using EKind = PythonExpression::Kind;
 
-class Parser {
+// The text, and how far it is read. The first problem stays.
+class Scanner {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit Scanner(std::string_view text) : text_(text) {}
 
-  Result<PythonExpression> Run() {
-    PythonExpression result = Sequence('\0');
-    Space();
-    if (problem_.empty() && at_ != text_.size()) Problem("text behind the expression");
-    if (!problem_.empty())
-      return InvalidArgument(fmt::format("{} at {} of: {}", problem_, at_, text_));
-    return result;
-  }
-
- private:
+ protected:
   void Problem(std::string what) {
     if (problem_.empty()) problem_ = std::move(what);
   }
@@ -47,6 +39,33 @@ class Parser {
   }
   static bool IsName(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
+  std::string Name() {
+    Space();
+    const size_t begin = at_;
+    while (at_ < text_.size() && IsName(text_[at_])) ++at_;
+    if (at_ == begin) Problem("want a name");
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::string problem_;
+};
+
+class Parser : private Scanner {
+ public:
+  using Scanner::Scanner;
+
+  Result<PythonExpression> Run() {
+    PythonExpression result = Sequence('\0');
+    Space();
+    if (problem_.empty() && at_ != text_.size()) Problem("text behind the expression");
+    if (!problem_.empty())
+      return InvalidArgument(fmt::format("{} at {} of: {}", problem_, at_, text_));
+    return result;
+  }
+
+ private:
   static PythonExpression Binary(std::string op, PythonExpression a, PythonExpression b) {
     return {EKind::kBinary, std::move(op), {std::move(a), std::move(b)}, {}};
   }
@@ -188,14 +207,6 @@ class Parser {
     return call;
   }
 
-  std::string Name() {
-    Space();
-    const size_t begin = at_;
-    while (at_ < text_.size() && IsName(text_[at_])) ++at_;
-    if (at_ == begin) Problem("want a name");
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-
   PythonExpression Primary() {
     Space();
     if (at_ == text_.size()) {
@@ -237,10 +248,6 @@ class Parser {
     }
     return {EKind::kName, Name(), {}, {}};
   }
-
-  std::string_view text_;
-  size_t at_ = 0;
-  std::string problem_;
 };
 
 }  // namespace
