@@ -1,6 +1,7 @@
 """Records the calls of PyTorch that a forward makes while it runs (module_graph.py)."""
 
 import inspect
+import itertools
 import weakref
 
 import torch
@@ -30,9 +31,9 @@ _VIEWS = frozenset("""view reshape view_as reshape_as flatten unflatten permute 
 
 
 class Recorder(TorchFunctionMode):
-    """Records the calls of one forward. ``model`` may be a source.Function: then nothing lies below ``self``."""
+    """Records the calls of one forward. ``model`` may be a source.Function: then nothing lies below ``self``. ``built``: what it is a copy of."""
 
-    def __init__(self, model, kept, names_of_globals):
+    def __init__(self, model, kept, names_of_globals, built):
         super().__init__()
         self.model = model
         self.kept = kept  # paths of submodules that stay calls
@@ -51,7 +52,9 @@ class Recorder(TorchFunctionMode):
         self._last_of = {}  # path of a kept submodule -> what its last call gave
         self._paths = {id(m): p for p, m in model.named_modules()} if isinstance(model, torch.nn.Module) else {}
         self._state = {}
-        for path, module in model.named_modules():
+        # A closure that the constructor made still calls the modules of the object that the copy was made of.
+        both = list(itertools.chain(model.named_modules(), built.named_modules()))
+        for path, module in both:
             tables = [module._parameters, module._buffers, {k: v for k, v in vars(module).items() if isinstance(v, torch.Tensor)}]
             for table in tables:
                 for name, tensor in table.items():
@@ -65,7 +68,7 @@ class Recorder(TorchFunctionMode):
         self._autocast = _autocasts()
         self.texts = CallText(self.value_of, self._devices)
         self._changes = Changes(self)
-        classes = {id(module): configuration.class_of(path, module) for path, module in model.named_modules()}
+        classes = {id(module): configuration.class_of(path, module) for path, module in both}
         self.attributes = configuration.Reads(classes, lambda: not self._paused)
 
     # --- values ---------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ _USUAL = {"out": None, "dtype": None, "device": None, "layout": None, "size_aver
           "scale_grad_by_freq": False, "sparse": False, "weight": None, "pos_weight": None, "recompute_scale_factor": None, "antialias": False,
           "requires_grad": False, "pin_memory": False, "non_blocking": False, "copy": False, "memory_format": None, "norm_type": 2.0, "ignore_index": -100, "label_smoothing": 0.0, "enable_gqa": False,
           "need_weights": None, "scale": None, "attn_mask": None, "stacklevel": 3}
+_DTYPE_OF_TYPE = {bool: torch.bool, int: torch.int64, float: torch.float64}  # dtype=float
 _SAME_TYPE = frozenset(f"{owner}.{name}" for owner in ("torch", "torch.Tensor", "torch.nn.functional")
                        for name in ("softmax", "log_softmax", "softmin", "sum", "mean", "cumsum", "cumprod", "prod", "zeros_like", "ones_like", "full_like"))
 
@@ -61,6 +62,8 @@ class CallText:
             return "float('nan')" if math.isnan(value) else "float('inf')" if value > 0 else "float('-inf')"
         if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
             return str(value)
+        if isinstance(value, type) and value in _DTYPE_OF_TYPE:
+            return str(_DTYPE_OF_TYPE[value])
         if isinstance(value, torch.device):
             return self.device(value, reads)
         if isinstance(value, slice):
@@ -163,6 +166,7 @@ def name_of_operator(func):
     name = getattr(func, "__name__", "")
     module = getattr(func, "__module__", None) or "torch"
     if module.startswith("torch._C._nn"):
+        name = {"log_sigmoid": "logsigmoid"}.get(name, name)
         return f"torch.nn.functional.{name}" if hasattr(torch.nn.functional, name) else f"torch._C._nn.{name}"
     if name and getattr(torch, name, None) is func:
         return f"torch.{name}"

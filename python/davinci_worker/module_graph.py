@@ -47,9 +47,9 @@ def _result_text(value, outputs, recorder):
     raise Untraceable(f"forward returns a {kind}")
 
 
-def record(model, args, kwargs, kept, scope):
+def record(model, args, kwargs, kept, scope, built):
     """One forward: (graph without what belongs to the task file, the attributes that it reads)."""
-    recorder = Recorder(model, kept, {id(v): k for k, v in scope.items() if isinstance(v, torch.Tensor)})
+    recorder = Recorder(model, kept, {id(v): k for k, v in scope.items() if isinstance(v, torch.Tensor)}, built)
     recorder.scope = scope
     forward = model.forward if isinstance(model, torch.nn.Module) else model
     target = getattr(model, "_function", None) if type(model).__name__ == "Function" else None
@@ -143,14 +143,15 @@ def _helpers(graph):
     return "".join("\n\n" + inspect.getsource(helper) for helper in helpers)
 
 
-def graph_of(model, args, kwargs, scope, fresh):
+def graph_of(model, args, kwargs, scope, fresh, built):
     """The graph of a module, checked: evaluated on other inputs it gives what the module gives.
 
-    ``scope``: globals of the task's module. ``fresh()``: (a copy of the model, positional, keyword arguments) drawn anew."""
+    ``scope``: globals of the task's module. ``fresh()``: (a copy of the model, positional, keyword arguments) drawn anew. ``built``: what
+    the copies are made of."""
     kept, why = set(), []
     while True:
         try:
-            graph, attributes = record(model, args, kwargs, kept, scope)
+            graph, attributes = record(model, args, kwargs, kept, scope, built)
             break
         except Kept as error:
             if len(kept) >= _MOST_RETRIES:

@@ -328,7 +328,7 @@ class Reference:
                 raise module_graph.Untraceable(f"{self.spec.get('entry')} is a function that makes a module; only classes can be extended")
             if type(built.model) is not entry and not isinstance(built.model, source.Function):
                 raise module_graph.Untraceable(f"{self.spec.get('entry')} makes a {type(built.model).__name__}")
-            found = module_graph.graph_of(*fresh(), vars(self._module), fresh)
+            found = module_graph.graph_of(*fresh(), vars(self._module), fresh, built.model)
         except module_graph.Untraceable as error:
             return {"untraceable": str(error)}
         try:

@@ -143,7 +143,7 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
       return;
     }
     if (candidate->own_kernels == 0) {
-      if (why != nullptr && why->empty()) *why = "every call stays PyTorch's";
+      if (why != nullptr && why->empty()) *why = teacher::EveryCallStays(candidate->left);
       return;
     }
     if (texts.insert(candidate->source).second)

@@ -286,9 +286,10 @@ TEST(Expert, AShapeWithoutKernelsIsTheModulesOwn) {
   const auto variants = expert->Variants(*task, Language::kCpp, 1);
   ASSERT_FALSE(variants.empty());
   EXPECT_EQ(Times(variants[0].candidate.source, "class ModelNew(Model):"), 1u);
-  EXPECT_EQ(ShapesWithout(*task, variants[0].candidate),
-            (std::vector<std::string>{"ROWS=7: every call stays PyTorch's",
-                                      "ROWS=8: net.py:9: item", "ROWS=9: it was not traced"}));
+  EXPECT_EQ(
+      ShapesWithout(*task, variants[0].candidate),
+      (std::vector<std::string>{"ROWS=7: every call stays PyTorch's: airy_ai (not known: airy_ai)",
+                                "ROWS=8: net.py:9: item", "ROWS=9: it was not traced"}));
 }
 
 TEST(Expert, FunctionsOfSeveralShapesCallOneAnother) {
@@ -382,7 +383,7 @@ TEST(Expert, WhatNoRuleKnowsStaysACallWithItsReason) {
   ASSERT_TRUE(task.ok());
   std::string why;
   EXPECT_TRUE(expert->Variants(*task, Language::kCpp, 8, &why).empty());
-  EXPECT_EQ(why, "every call stays PyTorch's");
+  EXPECT_EQ(why, "every call stays PyTorch's: airy_ai (not known: airy_ai)");
 }
 
 TEST(Expert, AKeywordThatAFunctionDoesNotKnowIsNotIgnored) {

@@ -50,8 +50,7 @@ Result<Candidate> Teacher::WriteShapes(const std::vector<TaskShape>& shapes, Lan
     CandidateWriter writer(std::move(program), *shape.graph, *shape.task, language, allowed,
                            tables_.math, ReplyForm::kFile, launch, &file);
     DAVINCI_ASSIGN_OR_RETURN(Candidate one, writer.Compose());
-    if (one.own_kernels == 0 && !forwards.empty())
-      return InvalidArgument("every call stays PyTorch's");
+    if (one.own_kernels == 0 && !forwards.empty()) return InvalidArgument(EveryCallStays(one.left));
     forwards.push_back(writer.Forward());
     return one;
   };

@@ -36,4 +36,7 @@ struct Candidate {
   std::vector<ShapeKernels> shapes;  // behind the task's own, in order
 };
 
+// Why a candidate has no kernel of its own: "every call stays PyTorch's", and what is not known.
+std::string EveryCallStays(const std::vector<LeftOperator>& left);
+
 }  // namespace davinci::teacher

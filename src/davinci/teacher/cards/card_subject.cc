@@ -53,33 +53,74 @@ bool IsPlain(const std::string& form) {
   return true;
 }
 
-// The definition of the tables with the operator's placeholders in the place of its parameters;
-// "": they do not fit.
-std::string FormOf(const Function& function, const Operator& op) {
+// The value that a call's form gives to a keyword as a literal: "1" of "{x}.norm(p=1, dim={dim})".
+std::string LiteralOf(const std::string& form, const std::string& keyword) {
+  for (const char* before : {"(", ", "}) {
+    const std::string wanted = before + keyword + "=";
+    const size_t at = form.find(wanted);
+    if (at == std::string::npos) continue;
+    const size_t begin = at + wanted.size(), end = form.find_first_of(",)", begin);
+    std::string value = form.substr(begin, end - begin);
+    return value.find('{') == std::string::npos ? value : "";
+  }
+  return "";
+}
+
+// The text of each parameter of a definition for an operator: a placeholder, the call's literal, or
+// the default. Nothing: a parameter has none.
+using Values = std::vector<std::pair<std::string, std::string>>;
+std::optional<Values> ValuesOf(const Function& function, const Operator& op,
+                               const std::string& call_form) {
   const size_t open = function.def.find('(');
   const std::string_view list(function.def.data() + open + 1, function.def.size() - open - 2);
-  std::string form = function.is;
-  std::vector<std::string> values;
-  const auto mark = [](size_t position) { return fmt::format("\x01{}\x02", position); };
+  Values values;
   for (const std::string_view parameter : synth::SplitTop(list, ',')) {
-    const size_t position = values.size();
     const size_t equals = parameter.find('=');
     const std::string name(synth::Trim(parameter.substr(0, equals)));
     std::string value;
-    if (position < op.inputs.size() && equals == std::string_view::npos) {
-      value = "{" + op.inputs[position].name + "}";
+    if (values.size() < op.inputs.size() && equals == std::string_view::npos) {
+      value = "{" + op.inputs[values.size()].name + "}";
     } else {
+      value = LiteralOf(call_form, name);
       for (const synth::AttrSpec& attr : op.attrs)
         if (attr.py == name) value = "{" + attr.name + "}";
       if (value.empty() && equals != std::string_view::npos)
         value = synth::Trim(parameter.substr(equals + 1));
     }
-    if (value.empty()) return "";
-    form = synth::WithWord(form, name, mark(position));
-    values.push_back(value);
+    if (value.empty()) return std::nullopt;
+    values.emplace_back(name, value);
   }
-  for (size_t i = 0; i < values.size(); ++i) form = synth::Replaced(form, mark(i), values[i]);
-  return form;
+  return values;
+}
+
+// Do a definition's conditions hold? A placeholder decides none.
+bool Holds(const Function& function, const Values& values) {
+  const auto plain = [](std::string text) {
+    text.erase(std::remove(text.begin(), text.end(), '\''), text.end());
+    return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+  };
+  return std::all_of(values.begin(), values.end(), [&](const auto& value) {
+    const auto wanted = function.when.find(value.first);
+    return wanted == function.when.end() || plain(value.second) == plain(wanted->second);
+  });
+}
+
+// The first of the tables' definitions whose conditions hold, with the operator's placeholders in
+// the place of its parameters; "": there is none.
+std::string FormOf(const std::vector<Function>& definitions, const Operator& op,
+                   const std::string& call_form) {
+  const auto mark = [](size_t position) { return fmt::format("\x01{}\x02", position); };
+  for (const Function& function : definitions) {
+    const auto values = ValuesOf(function, op, call_form);
+    if (!values || !Holds(function, *values)) continue;
+    std::string form = function.is;
+    for (size_t i = 0; i < values->size(); ++i)
+      form = synth::WithWord(form, (*values)[i].first, mark(i));
+    for (size_t i = 0; i < values->size(); ++i)
+      form = synth::Replaced(form, mark(i), (*values)[i].second);
+    return form;
+  }
+  return "";
 }
 
 void FindForm(const Tables& tables, CardSubject* subject) {
@@ -94,10 +135,11 @@ void FindForm(const Tables& tables, CardSubject* subject) {
       return;
     }
   }
-  for (const std::string& call : subject->calls) {
+  for (size_t i = 0; i < subject->calls.size(); ++i) {
+    const std::string& call = subject->calls[i];
     const auto found = tables.functions.find(call.substr(call.rfind('.') + 1));
-    if (found == tables.functions.end() || !found->second.back().when.empty()) continue;
-    subject->form = FormOf(found->second.back(), op);
+    if (found == tables.functions.end()) continue;
+    subject->form = FormOf(found->second, op, subject->call_forms[i]);
     if (!subject->form.empty()) return;
   }
 }

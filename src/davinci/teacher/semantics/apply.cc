@@ -90,10 +90,14 @@ Result<Meaning> Evaluator::ApplyTable(const std::vector<Function>& definitions,
   Names bound = more;
   if (arguments.size() > first.parameters.size()) return Unknown(name + " with so many arguments");
   for (size_t i = 0; i < arguments.size(); ++i) bound[first.parameters[i]] = arguments[i];
+  const auto by_position = [&](const std::string& parameter) {
+    const auto end = first.parameters.begin() + static_cast<std::ptrdiff_t>(arguments.size());
+    return std::find(first.parameters.begin(), end, parameter) != end;
+  };
   for (const auto& [keyword, value] : keywords) {
     const std::string parameter = ParameterFor(first, keyword);
     if (keyword == "inplace") continue;
-    if (parameter.empty()) return Unknown(name + " with " + keyword);
+    if (parameter.empty() || by_position(parameter)) return Unknown(name + " with " + keyword);
     bound[parameter] = value;
   }
   for (const std::string& parameter : first.parameters) {

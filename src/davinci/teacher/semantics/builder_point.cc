@@ -15,6 +15,12 @@ Id AsTensor(Program* p, const Meaning& meaning) {
 std::optional<Meaning> Decided(const Program& p, const std::string& name,
                                const Meanings& operands) {
   const auto number = [&](size_t k) { return operands[k].number; };
+  if ((name == "position" || name == "float") && operands[0].IsTensor()) {
+    const TensorValue& index = p[operands[0].id];
+    if (index.kind == TensorValue::Kind::kIota &&
+        p.IsOne(index.shape[static_cast<size_t>(index.axes[0])]))
+      return Meaning::Number(0);
+  }
   if (operands.size() == 1 && number(0) && name == "abs")
     return Meaning::Number(std::fabs(*number(0)));
   if (operands.size() == 2 && number(0) && number(1)) {
@@ -49,7 +55,7 @@ Status Builder::Convert(const Primitive& primitive, std::vector<Id>* operands) {
   const std::string& name = primitive.name;
   const bool logic = name == "and" || name == "or" || name == "not";
   const bool compares =
-      name == "eq" || name == "ge" || name == "le" || name == "lt" || name == "gt";
+      name == "eq" || name == "ne" || name == "ge" || name == "le" || name == "lt" || name == "gt";
   for (size_t k = 0; k < operands->size(); ++k) {
     Id& operand = (*operands)[k];
     const DType type = p[operand].dtype;  // values move when one is added

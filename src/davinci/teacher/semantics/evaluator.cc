@@ -16,6 +16,7 @@ using EKind = PythonExpression::Kind;
 // "torch.nn.functional.relu" -> "relu", "nn.ReLU" stays.
 std::string ShortName(const std::string& dotted) {
   if (dotted.starts_with("nn.") && dotted.find('.', 3) == std::string::npos) return dotted;
+  if (dotted == "torch.linalg.norm") return "linalg_norm";  // of a matrix, unlike torch.norm
   for (const std::string_view prefix :
        {"torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.", "F.", "math."})
     if (dotted.starts_with(prefix)) return dotted.substr(prefix.size());

@@ -88,8 +88,20 @@ Result<Meaning> Join(const Call& call) {
   return (call.name == "stack" ? Stacked : Concatenated)(call.b, call.arguments[0].items, dim);
 }
 
+// hstack and vstack of tensors with two or more axes.
+Result<Meaning> JoinByName(const Call& call) {
+  if (call.arguments.size() != 1 || !call.arguments[0].IsSequence()) return call.NotKnown();
+  const Meanings& parts = call.arguments[0].items;
+  for (const Meaning& part : parts)
+    if (!part.IsTensor() || call.b.p[part.id].shape.size() < 2) return call.NotKnown();
+  return Concatenated(call.b, parts, Meaning::Number(call.name == "hstack" ? 1 : 0));
+}
+
 }  // namespace
 
-void AddJoins(FunctionRegistry* registry) { registry->AddFree({"cat", "concat", "stack"}, Join); }
+void AddJoins(FunctionRegistry* registry) {
+  registry->AddFree({"cat", "concat", "stack"}, Join);
+  registry->AddFree({"hstack", "vstack"}, JoinByName);
+}
 
 }  // namespace davinci::teacher

@@ -30,6 +30,20 @@ Result<Meaning> PickedClass(const Call& call, const Meaning& target, double smoo
   return b.Binary("+", near, far);
 }
 
+// What each row's loss counts: its class' weight, nothing where the class is ignored.
+Result<Meaning> WeightOfRows(const Call& call, const Meaning& target, const Meaning& weight,
+                             const Meaning& ignored) {
+  Builder& b = call.b;
+  Meaning share = Meaning::Number(1);
+  if (weight.IsTensor()) {
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning wide, b.Load(weight.id, {b.Position(call.Shape(), 1)}));
+    DAVINCI_ASSIGN_OR_RETURN(share, PickClass(b, wide.id, target.id, 1, false));
+  }
+  if (ignored.IsNone()) return share;
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning counts, b.Binary("!=", target, ignored));
+  return b.Point("where", {counts, share, Meaning::Number(0)});
+}
+
 Result<Meaning> ClassLoss(const Call& call) {
   Builder& b = call.b;
   const Meaning target = call.Argument(1, "target");
@@ -37,7 +51,10 @@ Result<Meaning> ClassLoss(const Call& call) {
   Meaning reduction = call.Argument(9, "reduction");
   if (reduction.IsNone()) reduction = Meaning::Text("mean");
   const double smoothing = call.Keyword("label_smoothing").number.value_or(0);
+  const Meaning weight = call.Argument(2, "weight"), ignored = call.Keyword("ignore_index");
   const bool classes = b.p[target.id].dtype == DType::kIndex;
+  const bool weighted = weight.IsTensor() || !ignored.IsNone();
+  if (weighted && (!classes || smoothing > 0)) return call.NotKnown();
   const bool entropy = call.name == "cross_entropy";
   if (!classes && (!entropy || smoothing > 0)) return call.NotKnown();
   Meaning total = Meaning::Number(0);
@@ -52,6 +69,10 @@ Result<Meaning> ClassLoss(const Call& call) {
     DAVINCI_ASSIGN_OR_RETURN(const Meaning picked, PickedClass(call, target, smoothing));
     DAVINCI_ASSIGN_OR_RETURN(rows,
                              entropy ? b.Binary("-", total, picked) : b.Point("neg", {picked}));
+  }
+  if (weighted) {
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning share, WeightOfRows(call, target, weight, ignored));
+    return call.defined.Apply("weighted_mean_or_sum", {rows, share, reduction});
   }
   return call.defined.Apply("mean_or_sum", {rows, reduction});
 }

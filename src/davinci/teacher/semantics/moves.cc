@@ -42,16 +42,23 @@ Result<Meaning> Tile(const Call& call) {
   return result ? std::move(*result) : call.NotKnown();
 }
 
+// By one shift along one axis, or by as many shifts as axes.
 Result<Meaning> Roll(const Call& call) {
   Builder& b = call.b;
   const auto shape = call.Shape();
-  const auto shift = Integral(call.Argument(1, "shifts"));
-  const auto axis = GivenAxis(call, 2, "dims");
-  if (!shift || !axis || *shift < 0) return call.NotKnown();
+  const Meanings shifts = Spread({call.Argument(1, "shifts")}, 0);
+  const Meanings dims = Spread({call.Argument(2, "dims")}, 0);
+  if (shifts.empty() || shifts.size() != dims.size()) return call.NotKnown();
   std::vector<Id> at = b.Positions(shape);
-  const DimId left = b.p.graph.dims.Binary('-', shape[*axis], b.Constant(*shift));
-  DAVINCI_ASSIGN_OR_RETURN(const Id moved, b.Integer("iadd", at[*axis], b.p.Size(left)));
-  DAVINCI_ASSIGN_OR_RETURN(at[*axis], b.Integer("imod", moved, b.p.Size(shape[*axis])));
+  for (size_t i = 0; i < shifts.size(); ++i) {
+    const auto shift = Integral(shifts[i]);
+    const auto axis = dims[i].IsNone() ? std::nullopt : call.OneAxis(dims[i]);
+    if (!shift || !axis) return call.NotKnown();
+    const DimId back = *shift < 0 ? b.Constant(-*shift)
+                                  : b.p.graph.dims.Binary('-', shape[*axis], b.Constant(*shift));
+    DAVINCI_ASSIGN_OR_RETURN(const Id moved, b.Integer("iadd", at[*axis], b.p.Size(back)));
+    DAVINCI_ASSIGN_OR_RETURN(at[*axis], b.Integer("imod", moved, b.p.Size(shape[*axis])));
+  }
   return b.Load(call.x(), at);
 }
 

@@ -146,7 +146,11 @@ Result<Meaning> GroupNormFunction(const Call& call) {
   return GroupNorm(norm, call.x(), groups);
 }
 
+// By the statistics of each instance; running ones are not known.
 Result<Meaning> InstanceNormFunction(const Call& call) {
+  const Meaning by_instance = call.Keyword("use_input_stats");
+  if (!by_instance.IsNone() && !IsTrue(by_instance)) return call.NotKnown();
+  call.Keyword("momentum");  // of running statistics
   const Norm norm{call.b, call.defined, Or(call.Argument(4, "eps"), kUsualEps),
                   call.Keyword("weight"), call.Keyword("bias")};
   return InstanceNorm(norm, call.x());

@@ -18,6 +18,7 @@ size_t SpatialAxes(const std::string& name) {
 
 struct PoolWindow {
   int64_t size = 0, stride = 0, padding = 0, dilation = 1;
+  bool ceil = false;  // a last window may reach beyond the end
   // How much a window reaches beyond its first element, less the padding.
   int64_t Reach() const { return dilation * (size - 1) + 1 - 2 * padding; }
 };
@@ -33,7 +34,7 @@ Result<PoolWindow> WindowOf(const Call& call, bool max) {
   const auto dilation = max ? number(4, "dilation", 1) : std::optional<int64_t>(1);
   for (const auto& [keyword, value] : call.keywords)
     if (keyword != "kernel_size" && keyword != "stride" && keyword != "padding" &&
-        !(max && keyword == "dilation"))
+        !(max && (keyword == "dilation" || keyword == "ceil_mode")))
       return Unknown(call.name + " with " + keyword);
   if (!stride || !padding || !dilation) return call.NotKnown();
   // Behind those: ceil_mode; count_include_pad and divisor_override, or return_indices.
@@ -42,7 +43,7 @@ Result<PoolWindow> WindowOf(const Call& call, bool max) {
     const bool usual = !max && at == 5 ? IsTrue(more) : more.IsNone() || more.number == 0.0;
     if (!usual) return Unknown(fmt::format("{} with argument {}", call.name, at + 1));
   }
-  return PoolWindow{*size, *stride, *padding, *dilation};
+  return PoolWindow{*size, *stride, *padding, *dilation, max && IsTrue(call.Keyword("ceil_mode"))};
 }
 
 // The window's axes lie before the last axis of the result: lanes along it read side by side.
@@ -56,7 +57,7 @@ PoolSpace SpaceOf(Builder& b, const std::vector<DimId>& shape, const PoolWindow&
   const size_t axes = shape.size() - 2;
   std::vector<DimId> out;
   for (size_t i = 0; i < axes; ++i) {
-    const int64_t reach = window.Reach();
+    const int64_t reach = window.Reach() - (window.ceil ? window.stride - 1 : 0);
     const DimId size = reach > 0 ? dims.Binary('-', shape[2 + i], b.Constant(reach))
                                  : dims.Binary('+', shape[2 + i], b.Constant(-reach));
     out.push_back(
@@ -81,8 +82,10 @@ Result<Id> PlaceInWindow(Builder& b, const PoolSpace& in, size_t axis, DimId siz
                            b.Integer("imul", b.Position(in.space, in.window_at[axis]),
                                      b.p.Size(b.Constant(window.dilation))));
   DAVINCI_ASSIGN_OR_RETURN(at, b.Integer("iadd", at, step));
-  if (window.padding <= 0) return at;
-  DAVINCI_ASSIGN_OR_RETURN(at, b.IntegerBy("isub", at, window.padding));
+  if (window.padding <= 0 && !window.ceil) return at;
+  if (window.padding > 0) {
+    DAVINCI_ASSIGN_OR_RETURN(at, b.IntegerBy("isub", at, window.padding));
+  }
   return Clamped(b, at, size, inside);
 }
 

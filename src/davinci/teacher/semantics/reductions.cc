@@ -49,11 +49,33 @@ Result<Meaning> ExtremeOf(const Call& call) {
 }
 
 Result<Meaning> PositionOfExtreme(const Call& call) {
-  const Meaning dim = call.Argument(1, "dim");
-  if (dim.IsNone()) return call.NotKnown();
-  DAVINCI_ASSIGN_OR_RETURN(const Meaning pair, Extreme(call.b, KindNamed(call.name), call.x(), dim,
-                                                       IsTrue(call.Argument(2, "keepdim"))));
+  Id x = call.x();
+  Meaning dim = call.Argument(1, "dim");
+  const bool keepdim = IsTrue(call.Argument(2, "keepdim"));
+  if (dim.IsNone()) {  // among all elements
+    if (keepdim) return call.NotKnown();
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning flat,
+                             call.b.Reshape(x, {call.b.p.Product(call.Shape())}));
+    x = flat.id;
+    dim = Meaning::Number(0);
+  }
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning pair,
+                           Extreme(call.b, KindNamed(call.name), x, dim, keepdim));
   return pair.items[1];
+}
+
+// torch.linalg.norm: of vectors along one axis, or of all elements. An order along two axes is a
+// norm of matrices, which is not known.
+Result<Meaning> LinalgNorm(const Call& call) {
+  Meaning order = call.Argument(1, "ord");
+  const Meaning dim = call.Argument(2, "dim");
+  Meaning keepdim = call.Argument(3, "keepdim");
+  if (order.IsNone())
+    order = Meaning::Number(2);
+  else if (!call.OneAxis(dim))
+    return call.NotKnown();
+  if (keepdim.IsNone()) keepdim = Meaning::Number(0);
+  return call.defined.Apply("norm", {call.arguments[0], order, dim, keepdim});
 }
 
 Result<Meaning> Scan(const Call& call) {
@@ -95,6 +117,7 @@ void AddReductions(FunctionRegistry* registry) {
   registry->Add({"cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"}, Scan);
   registry->Add({"mean"}, MeanOf);
   registry->Add({"count"}, Count);
+  registry->Add({"linalg_norm"}, LinalgNorm);
 }
 
 }  // namespace davinci::teacher

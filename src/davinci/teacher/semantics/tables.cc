@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "davinci/synth/table_reader.h"
 
 namespace davinci::teacher {
@@ -10,6 +12,14 @@ using synth::LoadTable;
 using synth::TableReader;
 
 namespace {
+
+bool Names(const PythonExpression& e, const std::string& name) {
+  if (e.kind == PythonExpression::Kind::kName && e.text == name) return true;
+  const auto holds = [&](const PythonExpression& part) { return Names(part, name); };
+  return std::any_of(e.parts.begin(), e.parts.end(), holds) ||
+         std::any_of(e.keywords.begin(), e.keywords.end(),
+                     [&](const auto& keyword) { return holds(keyword.second); });
+}
 
 Status AddFunction(TableReader row, Tables* tables) {
   const std::string def = row.Text("def", ""), is = row.Text("is", "");
@@ -32,6 +42,14 @@ Status AddFunction(TableReader row, Tables* tables) {
     const size_t at = condition.find("==");
     if (at == std::string::npos) return row.Error("when wants PARAMETER==VALUE");
     function.when[condition.substr(0, at)] = condition.substr(at + 2);
+  }
+  const std::vector<std::string> unused = row.Texts("unused");
+  for (const std::string& name : function.parameters) {
+    const bool told = name == "inplace" || function.when.contains(name) ||
+                      std::find(unused.begin(), unused.end(), name) != unused.end();
+    if (!told && !Names(function.body, name))
+      return row.Error(fmt::format("{} does not depend on {}: say so with `when` or `unused`",
+                                   signature->parts[0].DottedName(), name));
   }
   DAVINCI_RETURN_IF_ERROR(row.Finish());
   auto& all = tables->functions[signature->parts[0].DottedName()];
