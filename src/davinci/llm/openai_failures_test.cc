@@ -336,7 +336,9 @@ TEST_F(OpenAiClientTest, FailingEndpointIsLeftAloneAndComesBack) {
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(client->Generate(Ask(), {}).ok());
   const bool usable = client->Health()[0].usable;
   const double passed = begun.Seconds();
-  if (passed < kCoolDownSeconds) EXPECT_FALSE(usable);
+  if (passed < kCoolDownSeconds) {
+    EXPECT_FALSE(usable);
+  }
   EXPECT_THAT(client->Health()[0].last_error, HasSubstr("ill"));
   EXPECT_LE(sick.num_requests(), 3 + passed / kCoolDownSeconds);
   ill = false;

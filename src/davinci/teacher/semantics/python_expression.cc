@@ -195,7 +195,7 @@ class Parser : private Scanner {
         std::string name = Name();
         if (Ahead("=") && !Ahead("==")) {
           Take("=");
-          call.keywords.emplace_back(std::move(name), Comparison());
+          call.keywords.push_back({std::move(name), Comparison()});
           if (!Take(",") && !Ahead(")")) Problem("want , or )");
           continue;
         }

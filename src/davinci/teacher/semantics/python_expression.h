@@ -28,11 +28,17 @@ struct PythonExpression {
   Kind kind = Kind::kNone;
   std::string text;
   std::vector<PythonExpression> parts;
-  std::vector<std::pair<std::string, PythonExpression>> keywords;
+  struct Keyword;
+  std::vector<Keyword> keywords;
 
   static Result<PythonExpression> Parse(std::string_view text);
   // "torch.nn.functional.relu" of attributes on names, or "".
   std::string DottedName() const;
+};
+
+struct PythonExpression::Keyword {
+  std::string name;
+  PythonExpression value;
 };
 
 }  // namespace davinci::teacher

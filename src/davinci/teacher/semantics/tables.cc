@@ -18,7 +18,7 @@ bool Names(const PythonExpression& e, const std::string& name) {
   const auto holds = [&](const PythonExpression& part) { return Names(part, name); };
   return std::any_of(e.parts.begin(), e.parts.end(), holds) ||
          std::any_of(e.keywords.begin(), e.keywords.end(),
-                     [&](const auto& keyword) { return holds(keyword.second); });
+                     [&](const auto& keyword) { return holds(keyword.value); });
 }
 
 Status AddFunction(TableReader row, Tables* tables) {
