@@ -82,6 +82,7 @@ def methods(block, indent):
     count, statement = 0, ""
     member = " " * (indent + 2)
     for line in block[1:-1]:
+        line = re.sub(r" DAVINCI_(GUARDED_BY|REQUIRES)\(\w+\)", "", line)
         if not statement and (not line.startswith(member) or line[len(member):len(member) + 1] in (" ", "}", ")", "") or _NO_METHOD.match(line)):
             continue
         statement += " " + line.split("//")[0].strip()

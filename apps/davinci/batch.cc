@@ -15,7 +15,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -27,6 +26,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/plural.h"
 #include "davinci/base/table.h"
 #include "davinci/data/shown_interval.h"
@@ -114,11 +114,11 @@ class Batch {
   Evaluation Answer(const BatchEntry& entry, int* attempts);
   void Record(const BatchEntry& entry, const Evaluation& evaluation, int attempts,
               const std::string& same_as);
-  void Count(const Evaluation& evaluation);
+  void Count(const Evaluation& evaluation) DAVINCI_REQUIRES(mutex_);
   void Stop(const Status& why);
-  void ShowProgress(bool last);
-  void PrintRow(const BatchEntry& entry, const Evaluation& evaluation);
-  int Summarise();
+  void ShowProgress(bool last) DAVINCI_REQUIRES(mutex_);
+  void PrintRow(const BatchEntry& entry, const Evaluation& evaluation) DAVINCI_REQUIRES(mutex_);
+  int Summarise() DAVINCI_REQUIRES(mutex_);
 
   const BatchOptions& options_;
   judge::JudgeOptions judge_options_;
@@ -143,22 +143,22 @@ class Batch {
   std::atomic<bool> stopping_{false};
 
   // Guards everything below, stdout and stderr.
-  std::mutex mutex_;
-  std::condition_variable idle_;
-  int workers_left_ = 0;
-  std::map<Outcome, int> outcomes_;
-  std::vector<double> speedups_;
-  int num_significant_ = 0;
-  int num_recorded_ = 0;  // answered in this run
-  int num_judged_ = 0;    // by an evaluation of this run
-  int num_resumed_ = 0;
-  int num_repeated_ = 0;  // identical to another job
-  int num_bad_input_ = 0;
-  int num_ours_ = 0;
-  Status trouble_;
-  bool header_shown_ = false;
+  Mutex mutex_;
+  std::condition_variable_any idle_;
+  int workers_left_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  std::map<Outcome, int> outcomes_ DAVINCI_GUARDED_BY(mutex_);
+  std::vector<double> speedups_ DAVINCI_GUARDED_BY(mutex_);
+  int num_significant_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  int num_recorded_ DAVINCI_GUARDED_BY(mutex_) = 0;  // answered in this run
+  int num_judged_ DAVINCI_GUARDED_BY(mutex_) = 0;    // by an evaluation of this run
+  int num_resumed_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  int num_repeated_ DAVINCI_GUARDED_BY(mutex_) = 0;  // identical to another job
+  int num_bad_input_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  int num_ours_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  Status trouble_ DAVINCI_GUARDED_BY(mutex_);
+  bool header_shown_ DAVINCI_GUARDED_BY(mutex_) = false;
   Stopwatch watch_;
-  double last_progress_seconds_ = 0;
+  double last_progress_seconds_ DAVINCI_GUARDED_BY(mutex_) = 0;
 };
 
 // Where stdout takes no more main() says so in the end; fmt::print would end a worker's thread, and
@@ -225,7 +225,7 @@ void Batch::Plan() {
       Record(entry, FailedEvaluation(entry.bad), 0, "");
     } else if (const auto done = verdicts_.find(entry.hash); done != verdicts_.end()) {
       if (finished_.contains({entry.job.id, entry.hash})) {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         ++num_resumed_;
         Count(done->second);
       } else {
@@ -268,14 +268,14 @@ void Batch::Work() {
       Record(entries_[question.entries[i]], evaluation, 0, leader.job.id);
     for (const size_t i : question.entries) entries_[i].request = {};  // its texts
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   --workers_left_;
   idle_.notify_all();
 }
 
 void Batch::Stop(const Status& why) {
   stopping_ = true;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (trouble_.ok()) trouble_ = why;
 }
 
@@ -316,7 +316,7 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
         std::filesystem::path(options_.export_folder) / (runs::FileNameFor(entry.job.id) + ".py"));
     if (!written.ok()) Stop(written);
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ++num_recorded_;
   if (attempts > 0) ++num_judged_;
   if (!same_as.empty()) ++num_repeated_;
@@ -440,23 +440,25 @@ int Batch::Run() {
   order_.emplace(tasks);
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int wanted = options_.in_flight > 0 ? options_.in_flight : std::max(1, cores / 2);
-  workers_left_ = std::min(wanted, static_cast<int>(questions_.size()));
+  const int num_workers = std::min(wanted, static_cast<int>(questions_.size()));
   const int num_devices = std::max(1, static_cast<int>(options_.devices.size()));
   if (questions_.size() > 1)
-    judge_options_.in_flight = (workers_left_ + num_devices - 1) / num_devices;
+    judge_options_.in_flight = (num_workers + num_devices - 1) / num_devices;
   judges_.emplace(judge_options_, options_.devices);
-  lane_.emplace("judge", workers_left_);
+  lane_.emplace("judge", num_workers);
   service_.emplace(&*judges_, &*lane_, nullptr);
   {
     std::vector<std::jthread> workers;
-    for (int i = workers_left_; i > 0; --i) workers.emplace_back([this] { Work(); });
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
+    workers_left_ = num_workers;
+    for (int i = 0; i < num_workers; ++i) workers.emplace_back([this] { Work(); });
     while (workers_left_ > 0) {
       ShowProgress(false);
       idle_.wait_for(lock, kTick);
     }
     ShowProgress(true);
   }
+  const MutexLock lock(mutex_);
   return Summarise();
 }
 

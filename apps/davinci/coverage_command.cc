@@ -8,13 +8,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/table.h"
 #include "davinci/expert/expected_gain.h"
 #include "davinci/gpu/device.h"
@@ -55,10 +55,10 @@ class CoverageRun {
     if (!arguments_.out.empty())
       DAVINCI_RETURN_IF_ERROR(MakeDirs(fs::path(arguments_.out) / "candidates"));
     json found(std::vector<json>(modules->tasks().size()));
-    std::mutex mutex;
+    Mutex mutex;
     ForEachModule(*modules, [&](size_t i) {
       json row = Look(*modules, i, target, language);
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       found[i] = std::move(row);
     });
     for (const json& row : found) jobs_ += row.value("jobs", "");

@@ -7,11 +7,11 @@
 #include <atomic>
 #include <cstdio>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::app {
 
@@ -72,11 +72,11 @@ void ForEachModule(const ImportedModules& modules, const std::function<void(size
   const size_t count = modules.tasks().size();
   const bool terminal = isatty(STDERR_FILENO) != 0;
   std::atomic<size_t> next = 0;
-  std::mutex mutex;
+  Mutex mutex;
   const auto run = [&] {
     for (size_t i = next++; i < count; i = next++) {
       work(i);
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       if (terminal) fmt::print(stderr, "\r\033[K{} of {}: {}", i + 1, count, modules.tasks()[i].id);
     }
   };

@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <mutex>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "commands.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/table.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
@@ -127,17 +127,17 @@ int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job,
   Result<Evaluation> evaluation = request.status();
   if (request.ok()) {
     WarnOfLanguage(arguments, *request);
-    std::mutex mutex;  // guards the stage
+    Mutex mutex;  // guards the stage
     std::string stage = "starting the processes that load torch";
     const auto say = [&](double silent) {
-      std::lock_guard lock(mutex);
+      MutexLock lock(mutex);
       if (!terminal)
         fmt::print(stderr, "davinci judge: {} … ({:.0f} s)\n", Printable(stage), silent);
     };
     SilenceWatch silence(say);
     request->progress = [&](std::string_view now) {
       {
-        std::lock_guard lock(mutex);
+        MutexLock lock(mutex);
         stage = now;
       }
       if (terminal) fmt::print(stderr, "\r\033[K{} …", now);

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/plural.h"
 #include "davinci/base/table.h"
 #include "davinci/data/shown_interval.h"
@@ -66,7 +67,7 @@ RunConsole::RunConsole(bool quiet)
 }
 
 void RunConsole::Expect(size_t num_tasks) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   num_tasks_ = num_tasks;
 }
 
@@ -88,7 +89,7 @@ std::string RunConsole::Awaited() const {
 }
 
 void RunConsole::SayAwaited(double silent_seconds) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (live_) {
     Repaint();
     return;
@@ -110,7 +111,7 @@ void RunConsole::Line(const std::string& text, bool speaks) {
 }
 
 void RunConsole::Note(const std::string& text) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Line(Printable(text));
 }
 
@@ -133,7 +134,7 @@ void RunConsole::Repaint() {
 
 void RunConsole::On(const rollout::StepEvent& event) {
   using Kind = rollout::StepEvent::Kind;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   switch (event.kind) {
     case Kind::kGenerated:
       ++generated_;
@@ -190,7 +191,7 @@ void RunConsole::On(const rollout::StepEvent& event) {
 }
 
 void RunConsole::Done() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!quiet_ && live_) fmt::print(stderr, "\r\033[K");
 }
 

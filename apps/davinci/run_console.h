@@ -4,11 +4,11 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 #include "davinci/runs/run_loop.h"
 #include "silence_watch.h"
 
@@ -28,32 +28,32 @@ class RunConsole {
   void On(const rollout::StepEvent& event);
   void Note(const std::string& text);
   // `speaks`: counts as something said.
-  void Line(const std::string& text, bool speaks = true);
+  void Line(const std::string& text, bool speaks = true) DAVINCI_REQUIRES(mutex_);
   // What the ids of turns mean; once.
-  void Legend();
-  void Repaint();
+  void Legend() DAVINCI_REQUIRES(mutex_);
+  void Repaint() DAVINCI_REQUIRES(mutex_);
   void SayAwaited(double silent_seconds);
   // "12 replies, 10 judged, 3 rollouts over, 1 of 4 tasks over".
-  std::string Counts() const;
-  std::string Awaited() const;
+  std::string Counts() const DAVINCI_REQUIRES(mutex_);
+  std::string Awaited() const DAVINCI_REQUIRES(mutex_);
 
   const bool quiet_;
   const bool live_;
   const bool color_;
   Stopwatch watch_;
-  std::mutex mutex_;  // guards everything below
-  bool legend_shown_ = false;
-  int generated_ = 0;
-  int judged_ = 0;
-  int rollouts_over_ = 0;
-  int tasks_over_ = 0;
-  int not_judged_ = 0;
-  size_t num_tasks_ = 0;
+  Mutex mutex_;
+  bool legend_shown_ DAVINCI_GUARDED_BY(mutex_) = false;
+  int generated_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  int judged_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  int rollouts_over_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  int tasks_over_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  int not_judged_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  size_t num_tasks_ DAVINCI_GUARDED_BY(mutex_) = 0;
   struct Best {
     TurnId turn;
     Speedup speedup;
   };
-  std::map<std::string, Best> best_;       // by task
+  std::map<std::string, Best> best_ DAVINCI_GUARDED_BY(mutex_);  // by task
   std::unique_ptr<SilenceWatch> silence_;  // last: its thread uses all of the above
 };
 

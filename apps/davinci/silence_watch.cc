@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "davinci/base/cancel.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::app {
 
@@ -16,7 +17,7 @@ SilenceWatch::SilenceWatch(std::function<void(double)> say, double first_seconds
         while (SleepUnlessCancelled(pause, token)) {
           double silent = 0;
           {
-            std::lock_guard lock(mutex_);
+            MutexLock lock(mutex_);
             silent = since_.Seconds();
             if (silent < next_seconds_) continue;
             next_seconds_ = silent + repeat_seconds;
@@ -32,7 +33,7 @@ SilenceWatch::~SilenceWatch() {
 }
 
 void SilenceWatch::Spoke() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   since_.Restart();
   next_seconds_ = first_seconds_;
 }

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::app {
 
@@ -28,9 +28,9 @@ class SilenceWatch {
   void Spoke();
 
  private:
-  std::mutex mutex_;  // guards the two below
-  Stopwatch since_;
-  double next_seconds_;
+  Mutex mutex_;
+  Stopwatch since_ DAVINCI_GUARDED_BY(mutex_);
+  double next_seconds_ DAVINCI_GUARDED_BY(mutex_);
   const double first_seconds_;
   std::jthread thread_;
 };

@@ -7,13 +7,13 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <thread>
 
 #include "davinci/agent/device_facts.h"
 #include "davinci/agent/selection_agent.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/skill/formats.h"
 #include "davinci/skill/reference_query.h"
@@ -179,7 +179,7 @@ class PairWriter {
       for (size_t k; (k = next_.fetch_add(1)) < shards;) {
         const Status made = Shard(k, shards);
         if (made.ok()) continue;
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         if (status_.ok()) status_ = made;
         next_ = shards;
       }
@@ -188,17 +188,21 @@ class PairWriter {
     for (int t = 1; t < options_.threads; ++t) threads.emplace_back(work);
     work();
     for (std::thread& thread : threads) thread.join();
+    MutexLock lock(mutex_);
     return status_;
   }
 
-  const Counts& counts() const { return counts_; }
+  Counts counts() {
+    MutexLock lock(mutex_);
+    return counts_;
+  }
 
  private:
   Status Shard(size_t number, size_t shards) {
     const fs::path file = out_ / fmt::format("pairs-{:05}.jsonl", number);
     std::error_code error;
     if (fs::exists(file, error)) {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       ++done_;
       return Status::Ok();
     }
@@ -216,7 +220,7 @@ class PairWriter {
         });
     if (!sampled.ok()) return sampled.status();
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(file, text, Durability::kFastest));
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     counts_.Add(own);
     ++done_;
     if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r{} of {} shards ", done_, shards);
@@ -230,10 +234,10 @@ class PairWriter {
   const fs::path out_;
   const size_t shard_;
   std::atomic<size_t> next_ = 0;
-  std::mutex mutex_;  // guards the rest
-  Counts counts_;
-  size_t done_ = 0;
-  Status status_;
+  Mutex mutex_;
+  Counts counts_ DAVINCI_GUARDED_BY(mutex_);
+  size_t done_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  Status status_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 // Rows of the user's modules, imported at the target's sizes, in tasks.jsonl.

@@ -97,6 +97,10 @@ class Repository(unittest.TestCase):
     def test_home_folder_is_found(self):
         self.expect({"notes.md": "cd /ho" + "me/anna/code\n"}, "notes.md:1: names a user's home")
 
+    def test_a_lock_that_clang_cannot_see_is_found(self):
+        self.expect({"src/davinci/store/a.h": "  std::mutex mutex_;\n"}, "src/davinci/store/a.h:1: std::mutex is not analysed")
+        self.assertEqual(run("check_repository.py", {"src/davinci/base/mutex.h": "  std::mutex mutex_;\n"})[0], 0)
+
     def test_broken_script_is_found(self):
         self.expect({"a.sh": "if true; then\n"}, "a.sh")
 
@@ -125,6 +129,10 @@ class Numbers(unittest.TestCase):
 
     def test_methods_that_override_are_not(self):
         self.expect({"src/davinci/base/a.h": class_of(30).replace("const;", "const override;")}, "large_classes 0", 0)
+
+    def test_guarded_members_are_no_methods(self):
+        self.expect({"src/davinci/base/a.h": class_of(20).replace(" private:\n", " private:\n  Mutex mutex_;\n  int y_ DAVINCI_GUARDED_BY(mutex_) = 0;\n")},
+                    "large_classes 0", 0)
 
     def test_a_long_function_is_counted_in_both_languages(self):
         self.expect({"src/davinci/base/a.cc": function_of(101)}, "long_functions rose from 0 to 1")

@@ -6,8 +6,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <stop_token>
+
+#include "davinci/base/mutex.h"
 
 namespace davinci {
 
@@ -17,9 +18,9 @@ using CancelCallback = std::stop_callback<std::function<void()>>;
 
 // Sleeps for `seconds`, or until `cancel` fires. True when the whole time has passed.
 inline bool SleepUnlessCancelled(double seconds, const CancelToken& cancel) {
-  std::mutex mutex;
+  Mutex mutex;
   std::condition_variable_any wake;
-  std::unique_lock lock(mutex);
+  MutexLock lock(mutex);
   wake.wait_for(lock, cancel, std::chrono::duration<double>(seconds), [] { return false; });
   return !cancel.stop_requested();
 }

@@ -12,11 +12,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <mutex>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/outside.h"
 
 namespace davinci {
@@ -267,10 +267,10 @@ void RemoveAbandoned(const fs::path& base, std::string_view prefix) {
 }
 
 void RemoveAbandonedOnce(const fs::path& base, std::string_view prefix) {
-  static std::mutex mutex;
+  static Mutex mutex;
   static std::set<fs::path> done;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     if (!done.insert(base / prefix).second) return;
   }
   RemoveAbandoned(base, prefix);

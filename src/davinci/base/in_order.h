@@ -5,11 +5,11 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 
 namespace davinci {
@@ -23,13 +23,13 @@ template <typename Make, typename Take>
 Status MakeInOrder(size_t count, size_t threads, const Make& make, const Take& take) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   threads = std::min(threads, std::max<size_t>(count, 1));
-  std::mutex mutex;
-  std::condition_variable turns;
+  Mutex mutex;
+  std::condition_variable_any turns;
   size_t next = 0;  // to be made
   size_t turn = 0;  // to be taken
   Status failed;
   const auto loop = [&] {
-    std::unique_lock lock(mutex);
+    MutexLock lock(mutex);
     while (failed.ok() && next < count) {
       const size_t mine = next++;
       lock.unlock();

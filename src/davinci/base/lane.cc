@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "davinci/base/mutex.h"
+
 namespace davinci {
 
 double LaneStats::idle_share() const {
@@ -38,7 +40,7 @@ void Lane::Place::Leave() {
   Lane* lane = std::exchange(lane_, nullptr);
   if (lane == nullptr) return;
   {
-    std::lock_guard lock(lane->mutex_);
+    MutexLock lock(lane->mutex_);
     ++lane->free_;
     lane->stats_.busy_seconds += occupied_.Seconds();
   }
@@ -47,13 +49,14 @@ void Lane::Place::Leave() {
 
 Result<Lane::Place> Lane::Enter(Urgency urgency, int64_t order, const CancelToken& cancel) {
   const Stopwatch waiting;
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   const Ticket ticket{-static_cast<int>(urgency), order, arrivals_++};
   waiting_.insert(ticket);
   stats_.longest_queue =
       std::max(stats_.longest_queue, static_cast<int64_t>(waiting_.size()) - free_);
-  const bool mine =
-      changed_.wait(lock, cancel, [&] { return free_ > 0 && *waiting_.begin() == ticket; });
+  const bool mine = changed_.wait(lock, cancel, [&]() DAVINCI_REQUIRES(mutex_) {
+    return free_ > 0 && *waiting_.begin() == ticket;
+  });
   waiting_.erase(ticket);
   stats_.waiting_seconds += waiting.Seconds();
   if (!mine || cancel.stop_requested()) {
@@ -69,7 +72,7 @@ Result<Lane::Place> Lane::Enter(Urgency urgency, int64_t order, const CancelToke
 }
 
 LaneStats Lane::stats() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   LaneStats stats = stats_;
   stats.open_seconds = open_.Seconds();
   return stats;

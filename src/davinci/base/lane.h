@@ -13,13 +13,13 @@
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <tuple>
 
 #include "davinci/base/cancel.h"
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 
 namespace davinci {
@@ -80,12 +80,12 @@ class Lane {
   const std::string name_;
   const int places_;
   Stopwatch open_;
-  std::mutex mutex_;  // guards everything below
+  Mutex mutex_;
   std::condition_variable_any changed_;
-  std::set<Ticket> waiting_;
-  int free_;
-  int64_t arrivals_ = 0;
-  LaneStats stats_;
+  std::set<Ticket> waiting_ DAVINCI_GUARDED_BY(mutex_);
+  int free_ DAVINCI_GUARDED_BY(mutex_);
+  int64_t arrivals_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  LaneStats stats_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 }  // namespace davinci

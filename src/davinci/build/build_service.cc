@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "davinci/base/mutex.h"
+
 namespace davinci::build {
 
 Result<std::unique_ptr<BuildService>> BuildService::Create(BuildServiceOptions options) {
@@ -44,7 +46,7 @@ BuildService::BuildService(BuildServiceOptions options, BuildCache cache,
 
 BuildService::~BuildService() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (auto& [key, entry] : in_flight_) entry->stop.request_stop();
     for (auto& thread : threads_) thread.request_stop();
   }
@@ -65,7 +67,7 @@ Result<BuildOutcome> BuildService::Build(const BuildRequest& request, std::stop_
     return result;
   };
   const std::string key = builder_->Key(request);
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   auto it = in_flight_.find(key);
   if (it == in_flight_.end()) {
     // Disk access without the lock; a second look below keeps two callers from both starting.
@@ -100,8 +102,8 @@ Result<BuildOutcome> BuildService::Build(const BuildRequest& request, std::stop_
 }
 
 void BuildService::Work(std::stop_token stop) {
-  std::unique_lock lock(mutex_);
-  while (work_ready_.wait(lock, stop, [&] { return !queue_.empty(); })) {
+  MutexLock lock(mutex_);
+  while (work_ready_.wait(lock, stop, [&]() DAVINCI_REQUIRES(mutex_) { return !queue_.empty(); })) {
     const std::string key = queue_.front();
     queue_.pop_front();
     const auto it = in_flight_.find(key);

@@ -17,12 +17,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/build/build_cache.h"
 #include "davinci/build/extension_builder.h"
@@ -77,12 +77,12 @@ class BuildService {
   const BuildServiceOptions options_;
   BuildCache cache_;
   const std::unique_ptr<ExtensionBuilder> builder_;
-  std::mutex mutex_;
-  std::condition_variable_any work_ready_;                      // with mutex_
-  std::condition_variable_any finished_;                        // with mutex_
-  std::map<std::string, std::shared_ptr<InFlight>> in_flight_;  // guarded by mutex_; by key
-  std::deque<std::string> queue_;      // guarded by mutex_; keys not yet started
-  std::vector<std::jthread> threads_;  // last: joined first
+  Mutex mutex_;
+  std::condition_variable_any work_ready_;  // with mutex_
+  std::condition_variable_any finished_;    // with mutex_
+  std::map<std::string, std::shared_ptr<InFlight>> in_flight_ DAVINCI_GUARDED_BY(mutex_);  // by key
+  std::deque<std::string> queue_ DAVINCI_GUARDED_BY(mutex_);  // keys not yet started
+  std::vector<std::jthread> threads_;                         // last: joined first
 };
 
 }  // namespace davinci::build

@@ -9,6 +9,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/utf8.h"
 #include "davinci/build/compat_bundle.h"
 #include "davinci/build/flag_policy.h"
@@ -231,7 +232,7 @@ Result<ExtensionBuilder::Step> ExtensionBuilder::RunTool(Job* job, const std::st
 }
 
 Result<std::string> ExtensionBuilder::SupportObject(Job* job) {
-  std::lock_guard lock(support_mutex_);
+  MutexLock lock(support_mutex_);
   if (support_known_) return support_path_;
   const Toolchain& t = options_.toolchain;
   const std::string key = Sha256Hex(t.Fingerprint() + compat_hash_).substr(0, 32);
@@ -277,7 +278,7 @@ Result<std::string> ExtensionBuilder::SupportObject(Job* job) {
 }
 
 Result<std::string> ExtensionBuilder::StubLibraries(Job* job) {
-  std::lock_guard lock(support_mutex_);
+  MutexLock lock(support_mutex_);
   if (stubs_) return *stubs_;
   const Toolchain& t = options_.toolchain;
   const std::string key = Sha256Hex(t.Fingerprint() + std::string(kFormat)).substr(0, 32);

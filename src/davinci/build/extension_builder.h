@@ -20,11 +20,11 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/build/diagnostics.h"
 #include "davinci/build/extension_commands.h"
@@ -120,10 +120,10 @@ class ExtensionBuilder {
   std::string compat_hash_;
   std::string torch_include_;
   std::unique_ptr<TorchHeaders> headers_;  // null without torch
-  std::mutex support_mutex_;
-  bool support_known_ = false;        // guarded by support_mutex_
-  std::string support_path_;          // guarded by support_mutex_; empty: unusable
-  std::optional<std::string> stubs_;  // guarded by support_mutex_; a value once known
+  Mutex support_mutex_;
+  bool support_known_ DAVINCI_GUARDED_BY(support_mutex_) = false;
+  std::string support_path_ DAVINCI_GUARDED_BY(support_mutex_);          // empty: unusable
+  std::optional<std::string> stubs_ DAVINCI_GUARDED_BY(support_mutex_);  // a value once known
 };
 
 }  // namespace davinci::build

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "davinci/base/files.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::build {
 namespace {
@@ -153,7 +154,7 @@ Status TorchHeaders::LoadMethods() {
 }
 
 Result<std::string> TorchHeaders::OperatorDeclarations(const std::set<std::string>& names) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   DAVINCI_RETURN_IF_ERROR(LoadMethods());
   std::string method_declarations, method_definitions, functions;
   std::set<std::string> functions_seen;
@@ -250,7 +251,7 @@ std::string TorchHeaders::OperatorIncludes(const std::set<std::string>& names) c
 
 bool TorchHeaders::Mentions(const std::string& name) {
   if (HasOperatorFile(name)) return true;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!words_loaded_) {
     words_loaded_ = true;
     for (const char* folder : {"ATen", "c10", "torch", "pybind11"}) {

@@ -11,7 +11,6 @@
 
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 
 namespace davinci::build {
@@ -48,15 +48,15 @@ class TorchHeaders {
   struct Method {
     std::string declaration, definition, op;
   };
-  Status LoadMethods();
+  Status LoadMethods() DAVINCI_REQUIRES(mutex_);
   bool HasOperatorFile(const std::string& base) const;
 
   const std::filesystem::path include_dir_;
-  std::mutex mutex_;
-  bool methods_loaded_ = false;                 // guarded by mutex_
-  std::multimap<std::string, Method> methods_;  // guarded by mutex_
-  bool words_loaded_ = false;                   // guarded by mutex_
-  std::unordered_set<std::string> words_;       // guarded by mutex_
+  Mutex mutex_;
+  bool methods_loaded_ DAVINCI_GUARDED_BY(mutex_) = false;
+  std::multimap<std::string, Method> methods_ DAVINCI_GUARDED_BY(mutex_);
+  bool words_loaded_ DAVINCI_GUARDED_BY(mutex_) = false;
+  std::unordered_set<std::string> words_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 }  // namespace davinci::build

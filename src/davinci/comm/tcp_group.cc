@@ -11,9 +11,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <thread>
 
+#include "davinci/base/mutex.h"
 #include "davinci/comm/nccl.h"
 #include "davinci/comm/socket.h"
 
@@ -37,7 +37,7 @@ double SecondsUntil(Clock::time_point deadline) {
 struct Peer {
   int rank = 0;
   UniqueFd fd;
-  std::mutex sending;          // one frame at a time
+  Mutex sending;               // one frame at a time
   std::deque<Frame> received;  // guarded by TcpGroup::mutex_
   bool left = false;           // said goodbye; guarded likewise
   bool open = true;            // of the reading thread
@@ -57,11 +57,12 @@ class TcpGroup final : public RankGroup {
       ::shutdown(peer->fd.get(), SHUT_WR);
     }
     {
-      std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, std::chrono::duration<double>(kByeSeconds), [&] {
-        return broken_ || std::all_of(peers_.begin(), peers_.end(),
-                                      [](const auto& peer) { return peer->left; });
-      });
+      MutexLock lock(mutex_);
+      changed_.wait_for(
+          lock, std::chrono::duration<double>(kByeSeconds), [&]() DAVINCI_REQUIRES(mutex_) {
+            return broken_ || std::all_of(peers_.begin(), peers_.end(),
+                                          [](const auto& peer) { return peer->left; });
+          });
       ending_ = true;
     }
     const uint64_t one = 1;
@@ -114,14 +115,16 @@ class TcpGroup final : public RankGroup {
 
  private:
   static Status Send(Peer& peer, FrameKind kind, std::string_view text) {
-    const std::lock_guard lock(peer.sending);
+    const MutexLock lock(peer.sending);
     return SendFrame(peer.fd.get(), kind, text);
   }
 
   // The peer's next frame. It comes, or the group breaks.
   Result<Frame> Wait(Peer& peer) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !peer.received.empty() || peer.left || broken_; });
+    MutexLock lock(mutex_);
+    changed_.wait(lock, [&]() DAVINCI_REQUIRES(mutex_) {
+      return !peer.received.empty() || peer.left || broken_;
+    });
     if (peer.received.empty()) return Unavailable(fmt::format("rank {} has left", peer.rank));
     Frame frame = std::move(peer.received.front());
     peer.received.pop_front();
@@ -140,7 +143,7 @@ class TcpGroup final : public RankGroup {
         }
       if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return;
       {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (ending_) return;
       }
       for (size_t i = 0; i < of.size(); ++i)
@@ -151,7 +154,7 @@ class TcpGroup final : public RankGroup {
   // One frame, or the end of the connection. False: the group is broken.
   bool ReadFrom(Peer& peer) {
     Result<Frame> frame = ReceiveFrame(peer.fd.get(), 0);
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (!frame.ok()) {
       peer.open = false;
       if (peer.left || ending_) return true;
@@ -188,7 +191,7 @@ class TcpGroup final : public RankGroup {
     }
     options_.on_broken(message);
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       broken_ = true;
     }
     changed_.notify_all();
@@ -198,10 +201,10 @@ class TcpGroup final : public RankGroup {
   const TcpOptions options_;
   const std::vector<std::unique_ptr<Peer>> peers_;
   const UniqueFd wake_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ending_ = false;  // guarded by mutex_
-  bool broken_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  bool ending_ DAVINCI_GUARDED_BY(mutex_) = false;
+  bool broken_ DAVINCI_GUARDED_BY(mutex_) = false;
   std::thread reader_;
 };
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/gpu/driver_api.h"
 #include "davinci/gpu/dynamic_library.h"
 
@@ -48,13 +48,13 @@ struct ActivityRecorder::Impl {
   Cupti cupti{};
   uint32_t version = 0;
 
-  std::mutex control_mutex;  // serialises Start and Stop
-  bool recording = false;    // guarded by control_mutex
-  bool registered = false;   // guarded by control_mutex
+  Mutex control_mutex;  // serialises Start and Stop
+  bool recording DAVINCI_GUARDED_BY(control_mutex) = false;
+  bool registered DAVINCI_GUARDED_BY(control_mutex) = false;
 
-  std::mutex data_mutex;  // CUPTI's thread writes, Stop reads
-  ActivityResult result;  // guarded by data_mutex
-  bool keep = false;      // guarded by data_mutex; records outside a recording are thrown away
+  Mutex data_mutex;  // CUPTI's thread writes, Stop reads
+  ActivityResult result DAVINCI_GUARDED_BY(data_mutex);
+  bool keep DAVINCI_GUARDED_BY(data_mutex) = false;  // records outside a recording are thrown away
 
   // Set once, before the callbacks are registered; the callbacks carry no user pointer.
   static Impl* instance;
@@ -80,7 +80,7 @@ struct ActivityRecorder::Impl {
 
   void Take(CuContext context, uint32_t stream, uint8_t* buffer, size_t valid_size) {
     if (buffer == nullptr) return;
-    std::lock_guard lock(data_mutex);
+    MutexLock lock(data_mutex);
     uint8_t* record = nullptr;
     while (valid_size > 0) {
       const CuptiResult code = cupti.ActivityGetNextRecord(buffer, valid_size, &record);
@@ -137,10 +137,10 @@ ActivityRecorder::ActivityRecorder(std::unique_ptr<Impl> impl) : impl_(std::move
 ActivityRecorder::~ActivityRecorder() = default;
 
 Result<ActivityRecorder*> ActivityRecorder::Get(std::span<const std::string> directories) {
-  static std::mutex mutex;
+  static Mutex mutex;
   // Never destroyed: CUPTI's thread may deliver a buffer during process exit.
   static ActivityRecorder* recorder = nullptr;
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (recorder == nullptr) {
     auto impl = std::make_unique<Impl>();
     DAVINCI_RETURN_IF_ERROR(impl->Open(directories));
@@ -150,7 +150,7 @@ Result<ActivityRecorder*> ActivityRecorder::Get(std::span<const std::string> dir
 }
 
 Status ActivityRecorder::Start() {
-  std::lock_guard control(impl_->control_mutex);
+  MutexLock control(impl_->control_mutex);
   if (impl_->recording) return FailedPrecondition("activity: already recording");
   const Cupti& cupti = impl_->cupti;
   // Registered anew each time: another client (torch.profiler) may have put its own callbacks there
@@ -161,7 +161,7 @@ Status ActivityRecorder::Start() {
   if (!registered.ok() && !impl_->registered) return registered;
   impl_->registered = true;
   {
-    std::lock_guard data(impl_->data_mutex);
+    MutexLock data(impl_->data_mutex);
     impl_->result = {};
     impl_->keep = true;
   }
@@ -172,7 +172,7 @@ Status ActivityRecorder::Start() {
       if (started == kind) break;
       cupti.ActivityDisable(started);
     }
-    std::lock_guard data(impl_->data_mutex);
+    MutexLock data(impl_->data_mutex);
     impl_->keep = false;
     return enabled;
   }
@@ -181,7 +181,7 @@ Status ActivityRecorder::Start() {
 }
 
 Result<ActivityResult> ActivityRecorder::Stop() {
-  std::lock_guard control(impl_->control_mutex);
+  MutexLock control(impl_->control_mutex);
   if (!impl_->recording) return FailedPrecondition("activity: not recording");
   impl_->recording = false;
   const Cupti& cupti = impl_->cupti;
@@ -195,7 +195,7 @@ Result<ActivityResult> ActivityRecorder::Stop() {
   for (const int kind : kRecordedKinds) cupti.ActivityDisable(kind);
   ActivityResult result;
   {
-    std::lock_guard data(impl_->data_mutex);
+    MutexLock data(impl_->data_mutex);
     impl_->keep = false;
     result = std::exchange(impl_->result, {});
   }
@@ -206,7 +206,7 @@ Result<ActivityResult> ActivityRecorder::Stop() {
 }
 
 bool ActivityRecorder::recording() const {
-  std::lock_guard control(impl_->control_mutex);
+  MutexLock control(impl_->control_mutex);
   return impl_->recording;
 }
 uint32_t ActivityRecorder::cupti_version() const { return impl_->version; }

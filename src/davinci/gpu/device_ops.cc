@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "davinci/base/mutex.h"
+
 namespace davinci::gpu {
 namespace {
 
@@ -181,7 +183,7 @@ Status DeviceOps::EnsureFlushBuffer() {
 }
 
 Status DeviceOps::FlushL2(uint64_t key, bool leave_clean, CuStream stream) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   DAVINCI_RETURN_IF_ERROR(EnsureFlushBuffer());
@@ -214,7 +216,7 @@ Status DeviceOps::Poison(CuDevicePtr data, uint64_t count, int dtype, uint64_t k
 Result<PoisonCount> DeviceOps::CountPoisoned(CuDevicePtr data, uint64_t count, int dtype,
                                              uint64_t key, CuStream stream) {
   DAVINCI_ASSIGN_OR_RETURN(const keyed::PoisonKind kind, PoisonKindOf(dtype));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const CuDevicePtr result = scratch_ + kResultOffset;
@@ -232,7 +234,7 @@ Result<PoisonCount> DeviceOps::CountPoisoned(CuDevicePtr data, uint64_t count, i
 
 Status DeviceOps::QueueChecksum(CuDevicePtr data, uint64_t num_bytes, uint64_t key,
                                 CuDevicePtr result, CuStream stream) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   return EnqueueChecksum(data, num_bytes, key, result, stream);
@@ -253,7 +255,7 @@ Status DeviceOps::EnqueueChecksum(CuDevicePtr data, uint64_t num_bytes, uint64_t
 
 Result<uint64_t> DeviceOps::Checksum(CuDevicePtr data, uint64_t num_bytes, uint64_t key,
                                      CuStream stream) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const CuDevicePtr result = scratch_ + kResultOffset;
@@ -265,7 +267,7 @@ Result<uint64_t> DeviceOps::Checksum(CuDevicePtr data, uint64_t num_bytes, uint6
 
 Status DeviceOps::QueueSample(CuDevicePtr data, uint64_t count, int element_bytes, uint64_t key,
                               uint64_t num_samples, CuDevicePtr bits, CuStream stream) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   return EnqueueSample(data, count, element_bytes, key, num_samples, bits, stream);
@@ -288,7 +290,7 @@ Status DeviceOps::Sample(CuDevicePtr data, uint64_t count, int element_bytes, ui
     return InvalidArgument(fmt::format("{} samples: at most {} in one call", bits.size(),
                                        kPinnedBytes / sizeof(uint64_t)));
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const CuDevicePtr out = scratch_ + kPartialOffset;
@@ -303,7 +305,7 @@ Status DeviceOps::AccumulateProfile(CuDevicePtr truth, CuDevicePtr honest, int h
   if (!IsFloat(output_dtype)) return BadDtype(output_dtype, "a floating type");
   if (profile == nullptr) return InvalidArgument("profile: null");
   if (count == 0) return Status::Ok();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const CuDevicePtr total = scratch_ + kProfileOffset;
@@ -381,7 +383,7 @@ Result<CompareTotals> DeviceOps::Compare(CuDevicePtr truth, CuDevicePtr candidat
   if (!IsFloat(dtype)) return BadDtype(dtype, "a floating type");
   if (tolerance == nullptr) return InvalidArgument("tolerance: null");
   if (count == 0) return EmptyTotals();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const CuDevicePtr limits = scratch_ + kToleranceOffset;
@@ -400,7 +402,7 @@ Result<CompareTotals> DeviceOps::CompareDirect(CuDevicePtr baseline, CuDevicePtr
   if (!IsFloat(dtype)) return BadDtype(dtype, "a floating type");
   if (tolerance == nullptr) return InvalidArgument("tolerance: null");
   if (count == 0) return EmptyTotals();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const CuDevicePtr limits = scratch_ + kToleranceOffset;
@@ -418,7 +420,7 @@ Status DeviceOps::QueueAcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candidat
   if (!IsFloat(dtype) || dtype == static_cast<int>(DType::kF64) || count == 0)
     return InvalidArgument(
         fmt::format("{} elements of dtype {}: not for quick acceptance", count, dtype));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   return EnqueueAcceptsQuickly(baseline, candidate, dtype, count, tolerance, factor, accepted,
@@ -445,7 +447,7 @@ Result<bool> DeviceOps::AcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candida
   if (dtype == static_cast<int>(DType::kF64)) return false;
   const CuDevicePtr limits = scratch_ + kToleranceOffset;
   const CuDevicePtr result = scratch_ + kResultOffset;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   DAVINCI_RETURN_IF_ERROR(Upload(limits, tolerance, kToleranceBytes, stream));
@@ -466,7 +468,7 @@ Result<CompareTotals> DeviceOps::CompareIntegers(CuDevicePtr truth, int truth_dt
   if (count == 0) return EmptyTotals();
   std::array<CuDevicePtr, 4> others{};
   std::copy(variants.begin(), variants.end(), others.begin());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const unsigned grid = std::min(GridFor(count, kCompareBlock, 8), kMaxCompareGrid);
@@ -481,7 +483,7 @@ Result<Peaks> DeviceOps::MeasurePeaks(const PeakOptions& options, CuStream strea
   if (options.repeats < 1 || options.copy_bytes < 4096) {
     return InvalidArgument("peaks: at least 1 repeat of 4096 bytes");
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ScopedCudaContext scope(*context_);
   DAVINCI_RETURN_IF_ERROR(scope.status());
   const CudaDriver& driver = context_->driver();

@@ -13,10 +13,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/gpu/driver_api.h"
 #include "davinci/gpu/kernel_library.h"
@@ -144,23 +144,26 @@ class DeviceOps {
   Status EnqueueAcceptsQuickly(CuDevicePtr baseline, CuDevicePtr candidate, int dtype,
                                uint64_t count, CuDevicePtr tolerance, double factor,
                                CuDevicePtr accepted, CuStream stream);
-  Status ReadBack(void* to, CuDevicePtr from, size_t bytes, CuStream stream);
-  Status Upload(CuDevicePtr to, const void* from, size_t bytes, CuStream stream);
-  Status EnsureFlushBuffer();
+  Status ReadBack(void* to, CuDevicePtr from, size_t bytes, CuStream stream)
+      DAVINCI_REQUIRES(mutex_);
+  Status Upload(CuDevicePtr to, const void* from, size_t bytes, CuStream stream)
+      DAVINCI_REQUIRES(mutex_);
+  Status EnsureFlushBuffer() DAVINCI_REQUIRES(mutex_);
   unsigned ProfileSharedBytes() const;
   Result<CompareTotals> FinishCompare(unsigned grid, CuDevicePtr truth, int truth_dtype,
                                       CuDevicePtr candidate, int dtype, uint64_t count,
-                                      CuDevicePtr limits, double factor, CuStream stream);
+                                      CuDevicePtr limits, double factor, CuStream stream)
+      DAVINCI_REQUIRES(mutex_);
 
   std::shared_ptr<CudaContext> context_;
   std::unique_ptr<KernelLibrary> kernels_;
   Functions functions_{};
-  std::mutex mutex_;  // scratch and pinned memory are shared by all calls
+  Mutex mutex_;  // scratch and pinned memory are shared by all calls
   CuDevicePtr scratch_ = 0;
   void* pinned_ = nullptr;
   int profile_cells_ = 0;
-  CuDevicePtr flush_buffer_ = 0;
-  uint64_t flush_bytes_ = 0;
+  CuDevicePtr flush_buffer_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  uint64_t flush_bytes_ DAVINCI_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace davinci::gpu

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/gpu/dynamic_library.h"
 
 namespace davinci::gpu {
@@ -44,9 +44,9 @@ std::string UuidText(const std::array<unsigned char, 16>& bytes) {
 Result<const CudaDriver*> CudaDriver::Load() {
   // A success is kept for the life of the process; a failure is retried, since a driver may appear
   // in a long-lived process only through a remount, and trying costs microseconds.
-  static std::mutex mutex;
+  static Mutex mutex;
   static std::optional<CudaDriver> loaded;
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (!loaded) {
     DAVINCI_ASSIGN_OR_RETURN(loaded, BindDriver());
   }

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "davinci/base/mutex.h"
+
 namespace davinci::gpu {
 namespace {
 
@@ -39,7 +41,7 @@ Result<IpcExport> IpcMemory::Export(CuDevicePtr pointer) const {
 }
 
 Result<CuDevicePtr> IpcMemory::Open(const CuIpcMemHandle& handle) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (const auto found = mappings_.find(handle.bytes); found != mappings_.end()) {
     ++found->second.openers;
     return found->second.base;
@@ -55,7 +57,7 @@ Result<CuDevicePtr> IpcMemory::Open(const CuIpcMemHandle& handle) {
 }
 
 Status IpcMemory::Close(CuDevicePtr base) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (auto it = mappings_.begin(); it != mappings_.end(); ++it) {
     if (it->second.base != base) continue;
     if (--it->second.openers > 0) return Status::Ok();

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/gpu/driver_api.h"
 
@@ -44,8 +44,8 @@ class IpcMemory {
     int openers = 0;
   };
   std::shared_ptr<CudaContext> context_;
-  std::mutex mutex_;
-  std::map<std::array<unsigned char, 64>, Mapping> mappings_;  // guarded by mutex_
+  Mutex mutex_;
+  std::map<std::array<unsigned char, 64>, Mapping> mappings_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 }  // namespace davinci::gpu

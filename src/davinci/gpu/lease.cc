@@ -11,10 +11,10 @@
 #include <cerrno>
 #include <condition_variable>
 #include <map>
-#include <mutex>
 #include <utility>
 
 #include "davinci/base/files.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/unique_fd.h"
 
 namespace davinci::gpu {
@@ -124,9 +124,9 @@ struct DeviceLeases::Impl {
   };
 
   std::filesystem::path directory;
-  std::mutex mutex;
+  Mutex mutex;
   std::condition_variable_any changed;
-  std::map<std::string, Local> devices;
+  std::map<std::string, Local> devices DAVINCI_GUARDED_BY(mutex);
 
   std::string LockPath(const std::string& device) const {
     return (directory / (device + ".lock")).string();
@@ -148,7 +148,7 @@ struct DeviceLeases::Impl {
   // Waits until among those in this object it is the turn of `ticket`.
   Status WaitForTurn(const std::string& device, Local& local, uint64_t ticket,
                      const LeaseRequest& request) {
-    std::unique_lock lock(mutex);
+    MutexLock lock(mutex);
     const auto granted = [&] { return local.Next() == ticket; };
     if (request.deadline) {
       changed.wait_until(lock, request.stop, *request.deadline, granted);
@@ -188,7 +188,7 @@ struct DeviceLeases::Impl {
           request.on_wait(LastExclusiveHolder(device));
           notified = true;
         }
-        std::unique_lock lock(mutex);
+        MutexLock lock(mutex);
         auto wake = Clock::now() + pause;
         if (request.deadline) wake = std::min(wake, *request.deadline);
         // Never signalled; waiting on the condition variable is how a stop request ends the
@@ -232,7 +232,7 @@ Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const Lease
   Impl::Local* local = nullptr;
   uint64_t ticket = 0;
   {
-    std::lock_guard lock(impl_->mutex);
+    MutexLock lock(impl_->mutex);
     local = &impl_->devices[device];  // map nodes do not move
     ticket = local->next_ticket++;
     local->waiting.emplace(ticket, Impl::Local::Waiting{request.mode, started});
@@ -246,7 +246,7 @@ Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const Lease
   };
   Result<UniqueFd> file = acquire();
   {
-    std::lock_guard lock(impl_->mutex);
+    MutexLock lock(impl_->mutex);
     local->waiting.erase(ticket);
     if (file.ok()) local->Granted(request.mode);
   }
@@ -273,20 +273,20 @@ Result<DeviceLease> DeviceLeases::Acquire(const std::string& device, const Lease
 }
 
 bool DeviceLeases::ExclusiveIsDue(const std::string& device) const {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   const auto found = impl_->devices.find(device);
   return found != impl_->devices.end() && found->second.ExclusiveIsDue();
 }
 
 size_t DeviceLeases::NumWaiting(const std::string& device) const {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   const auto found = impl_->devices.find(device);
   return found == impl_->devices.end() ? 0 : found->second.waiting.size();
 }
 
 void DeviceLeases::OnRelease(const std::string& device, LeaseMode mode) {
   {
-    std::lock_guard lock(impl_->mutex);
+    MutexLock lock(impl_->mutex);
     Impl::Local& local = impl_->devices[device];
     if (mode == LeaseMode::kExclusive) {
       local.exclusive_held = false;

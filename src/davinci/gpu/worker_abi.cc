@@ -7,13 +7,13 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/gpu/activity.h"
 #include "davinci/gpu/device_ops.h"
 #include "davinci/gpu/ipc_memory.h"
@@ -23,6 +23,8 @@ namespace {
 
 using davinci::FailedPrecondition;
 using davinci::InvalidArgument;
+using davinci::Mutex;
+using davinci::MutexLock;
 using davinci::Result;
 using davinci::Status;
 using davinci::StatusCode;
@@ -45,12 +47,13 @@ thread_local std::string last_error;
 
 // The process's device. Never destroyed: at exit the driver may already be gone.
 struct Worker {
-  std::mutex mutex;
-  std::shared_ptr<CudaContext> context;  // null until dv_cuda_init; set once
-  davinci::gpu::KernelLibraryOptions options;
-  std::unique_ptr<IpcMemory> ipc;
-  std::unique_ptr<DeviceOps> ops;  // null until first needed
-  std::string activity_json;
+  Mutex mutex;
+  std::shared_ptr<CudaContext> context
+      DAVINCI_GUARDED_BY(mutex);  // null until dv_cuda_init; set once
+  davinci::gpu::KernelLibraryOptions options DAVINCI_GUARDED_BY(mutex);
+  std::unique_ptr<IpcMemory> ipc DAVINCI_GUARDED_BY(mutex);
+  std::unique_ptr<DeviceOps> ops DAVINCI_GUARDED_BY(mutex);  // null until first needed
+  std::string activity_json DAVINCI_GUARDED_BY(mutex);
 };
 
 Worker& TheWorker() {
@@ -85,19 +88,27 @@ int Guarded(const Body& body) {
 
 Result<std::shared_ptr<CudaContext>> Context() {
   Worker& worker = TheWorker();
-  std::lock_guard lock(worker.mutex);
+  MutexLock lock(worker.mutex);
   if (worker.context == nullptr) return FailedPrecondition("call dv_cuda_init first");
   return worker.context;
 }
 
 Result<IpcMemory*> Ipc() {
-  DAVINCI_RETURN_IF_ERROR(Context().status());
-  return TheWorker().ipc.get();
+  Worker& worker = TheWorker();
+  MutexLock lock(worker.mutex);
+  if (worker.context == nullptr) return FailedPrecondition("call dv_cuda_init first");
+  return worker.ipc.get();
+}
+
+Result<ActivityRecorder*> Activity() {
+  Worker& worker = TheWorker();
+  MutexLock lock(worker.mutex);
+  return ActivityRecorder::Get(worker.options.library_directories);
 }
 
 Result<DeviceOps*> Ops() {
   Worker& worker = TheWorker();
-  std::lock_guard lock(worker.mutex);
+  MutexLock lock(worker.mutex);
   if (worker.context == nullptr) return FailedPrecondition("call dv_cuda_init first");
   if (worker.ops == nullptr) {
     DAVINCI_ASSIGN_OR_RETURN(worker.ops, DeviceOps::Create(worker.context, worker.options));
@@ -195,7 +206,7 @@ const char* dv_cuda_last_error(void) { return last_error.c_str(); }
 int dv_cuda_init(int ordinal, const char* library_directories, const char* cache_directory) {
   return Guarded([&]() -> Status {
     Worker& worker = TheWorker();
-    std::lock_guard lock(worker.mutex);
+    MutexLock lock(worker.mutex);
     if (worker.context != nullptr) {
       if (worker.context->ordinal() == ordinal) return Status::Ok();
       return FailedPrecondition(
@@ -237,7 +248,7 @@ int dv_cuda_driver_info(char* json, size_t capacity, size_t* needed) {
                            {"context_was_active", context->was_active()},
                            {"kernels", nullptr}};
     Worker& worker = TheWorker();
-    std::lock_guard lock(worker.mutex);
+    MutexLock lock(worker.mutex);
     if (worker.ops != nullptr) {
       const auto& kernels = worker.ops->kernels();
       info["kernels"] = {{"architecture", kernels.architecture()},
@@ -540,15 +551,12 @@ int dv_cuda_compare_integers(uint64_t truth, int truth_dtype, const uint64_t* ho
 }
 
 int dv_cuda_activity_prepare(void) {
-  return Guarded([&]() -> Status {
-    return ActivityRecorder::Get(TheWorker().options.library_directories).status();
-  });
+  return Guarded([&]() -> Status { return Activity().status(); });
 }
 
 int dv_cuda_activity_start(void) {
   return Guarded([&]() -> Status {
-    DAVINCI_ASSIGN_OR_RETURN(ActivityRecorder * recorder,
-                             ActivityRecorder::Get(TheWorker().options.library_directories));
+    DAVINCI_ASSIGN_OR_RETURN(ActivityRecorder * recorder, Activity());
     return recorder->Start();
   });
 }
@@ -556,8 +564,7 @@ int dv_cuda_activity_start(void) {
 int dv_cuda_activity_stop(char* json, size_t capacity, size_t* needed) {
   return Guarded([&]() -> Status {
     DAVINCI_ASSIGN_OR_RETURN(const auto context, Context());
-    DAVINCI_ASSIGN_OR_RETURN(ActivityRecorder * recorder,
-                             ActivityRecorder::Get(TheWorker().options.library_directories));
+    DAVINCI_ASSIGN_OR_RETURN(ActivityRecorder * recorder, Activity());
     Status synced;
     {
       ScopedCudaContext scope(*context);
@@ -570,7 +577,7 @@ int dv_cuda_activity_stop(char* json, size_t capacity, size_t* needed) {
     if (!result.ok()) return result.status();
     std::string text = davinci::gpu::ActivityJson(*result, recorder->cupti_version());
     Worker& worker = TheWorker();
-    std::lock_guard lock(worker.mutex);
+    MutexLock lock(worker.mutex);
     worker.activity_json = std::move(text);
     return StoreText(worker.activity_json, json, capacity, needed);
   });
@@ -579,7 +586,7 @@ int dv_cuda_activity_stop(char* json, size_t capacity, size_t* needed) {
 int dv_cuda_activity_result(char* json, size_t capacity, size_t* needed) {
   return Guarded([&]() -> Status {
     Worker& worker = TheWorker();
-    std::lock_guard lock(worker.mutex);
+    MutexLock lock(worker.mutex);
     if (worker.activity_json.empty()) return FailedPrecondition("activity: nothing was recorded");
     return StoreText(worker.activity_json, json, capacity, needed);
   });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "davinci/base/mutex.h"
+
 namespace davinci::judge {
 
 BatchOrder::BatchOrder(const std::vector<std::string>& tasks) {
@@ -16,7 +18,7 @@ BatchOrder::BatchOrder(const std::vector<std::string>& tasks) {
 }
 
 std::optional<size_t> BatchOrder::Next(std::optional<size_t> previous) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (left_.empty()) return std::nullopt;
   std::deque<size_t>* from = previous ? &left_[task_of_[*previous]] : nullptr;
   if (from == nullptr || from->empty()) {

@@ -11,10 +11,11 @@
 
 #include <cstddef>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "davinci/base/mutex.h"
 
 namespace davinci::judge {
 
@@ -27,10 +28,11 @@ class BatchOrder {
   std::optional<size_t> Next(std::optional<size_t> previous);
 
  private:
-  std::vector<size_t> task_of_;           // by question
-  std::mutex mutex_;                      // guards everything below
-  std::vector<std::deque<size_t>> left_;  // questions by task, in order of first appearance
-  size_t begun_ = 0;                      // tasks before this one have been begun
+  std::vector<size_t> task_of_;  // by question
+  Mutex mutex_;
+  std::vector<std::deque<size_t>> left_
+      DAVINCI_GUARDED_BY(mutex_);                // questions by task, in order of first appearance
+  size_t begun_ DAVINCI_GUARDED_BY(mutex_) = 0;  // tasks before this one have been begun
 };
 
 }  // namespace davinci::judge

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/build/build_service.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
@@ -81,18 +81,18 @@ struct Judge::Impl {
   std::unique_ptr<gpu::DeviceMonitor> monitor = gpu::DeviceMonitor::Create();
   std::string device;  // uuid; empty where there is none
   std::unique_ptr<TimingCores> timing_cores;
-  std::mutex mutex;
+  Mutex mutex;
   std::unique_ptr<Machine> machine;       // made with the context that borrows it
-  std::unique_ptr<JudgeContext> context;  // guarded by mutex until built, then constant
+  std::unique_ptr<JudgeContext> context;  // until built, then constant
   SessionPool sessions{kRestingSessions, kSessionsPerTask};
   SlowCalls slow_calls;
   std::unique_ptr<RunnerPool> runner_pool;  // made with the context it borrows
-  std::mutex build_mutex;
+  Mutex build_mutex;
   std::unique_ptr<build::BuildService> builds;  // guarded by build_mutex until created
 
   // Most candidates compile nothing, so the toolchain is probed at the first request.
   Result<build::BuildService*> Builds() {
-    std::lock_guard lock(build_mutex);
+    MutexLock lock(build_mutex);
     if (!builds) {
       build::BuildServiceOptions service;
       service.python = options.python;
@@ -124,7 +124,7 @@ struct Judge::Impl {
 
   // Of the compilers, for whom "binaries" tells of.
   json ToolchainIdentity() {
-    std::lock_guard lock(build_mutex);
+    MutexLock lock(build_mutex);
     if (!builds) return nullptr;
     const build::Toolchain& tools = builds->toolchain();
     return {{"cxx", tools.cxx.version},
@@ -134,7 +134,7 @@ struct Judge::Impl {
 
   // Waits for the fork server's imports the first time.
   Result<const JudgeContext*> Ready() {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     if (context) return context.get();
     if (!options.unsafe_no_sandbox) {
       const sandbox::LayerReport& layers = sandbox::DetectedLayers();
@@ -221,12 +221,12 @@ void Judge::Settle() { impl_->sessions.Settle(); }
 
 void Judge::LetGo() {
   impl_->sessions.Clear();
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   if (impl_->runner_pool) impl_->runner_pool->Clear();
 }
 
 bool Judge::Alive() {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   return !impl_->server || impl_->server->Alive();
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/placement.h"
 
 namespace davinci::judge {
@@ -21,7 +22,7 @@ JudgePool::JudgePool(JudgeOptions options, const std::vector<std::string>& devic
 }
 
 JudgePool::Seat* JudgePool::Take(const EvaluationRequest& request) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Seat* seat = seats_.data();
   if (request.target == Target::kCuda) {
     std::vector<int> under_way;
@@ -36,7 +37,7 @@ JudgePool::Seat* JudgePool::Take(const EvaluationRequest& request) {
 }
 
 Result<std::shared_ptr<Judge>> JudgePool::JudgeOf(Seat* seat) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!seat->judge) {
     JudgeOptions options = options_;
     options.device = seat->device;
@@ -59,7 +60,7 @@ Result<Evaluation> JudgePool::Evaluate(const EvaluationRequest& request,
   auto judge = JudgeOf(seat);
   Result<Evaluation> evaluation =
       judge.ok() ? (*judge)->Evaluate(request) : Result<Evaluation>(judge.status());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   --seat->under_way;
   if (judge.ok() && !evaluation.ok() && seat->judge == *judge && !(*judge)->Alive())
     seat->judge.reset();
@@ -75,13 +76,13 @@ Result<nlohmann::json> JudgePool::Trace(const std::shared_ptr<const task::Task>&
   auto judge = JudgeOf(seat);
   Result<nlohmann::json> traced =
       judge.ok() ? (*judge)->Trace(task, target) : Result<nlohmann::json>(judge.status());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   --seat->under_way;
   return traced;
 }
 
 std::vector<std::shared_ptr<Judge>> JudgePool::Started() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<std::shared_ptr<Judge>> judges;
   for (const Seat& seat : seats_)
     if (seat.judge) judges.push_back(seat.judge);
@@ -97,7 +98,7 @@ void JudgePool::LetGo() {
 }
 
 void JudgePool::Close() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (Seat& seat : seats_) seat.judge.reset();
 }
 

@@ -11,11 +11,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/judge/judge.h"
 #include "davinci/judge/service.h"
@@ -54,8 +54,8 @@ class JudgePool : public Judges {
 
   const JudgeOptions options_;
   const std::string identity_;
-  std::mutex mutex_;         // guards seats_
-  std::vector<Seat> seats_;  // of constant number
+  Mutex mutex_;
+  std::vector<Seat> seats_ DAVINCI_GUARDED_BY(mutex_);  // of constant number
 };
 
 }  // namespace davinci::judge

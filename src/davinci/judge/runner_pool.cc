@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "davinci/base/mutex.h"
 #include "davinci/judge/sandbox_policies.h"
 
 namespace davinci::judge {
@@ -74,7 +75,7 @@ Result<PrewarmedRunner> RunnerPool::Take(Target target, bool compile_only, int c
                 connections, visible, imports);
   std::deque<PrewarmedRunner> outdated;  // ended outside the lock
   {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     wanted_ = true;
     if (++taken_ == (context_->options.in_flight > 0 ? 1 : 2)) Begin();
     if (connections != connections_) outdated.swap(ready_);
@@ -94,7 +95,7 @@ Result<PrewarmedRunner> RunnerPool::TakeShared(Target target, bool compile_only,
   for (;;) {
     PrewarmedRunner found;  // ended outside the lock where it is of no use any more
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       const auto used = std::ranges::find(used_, kind, &Used::kind);
       if (used == used_.end()) break;
       found = std::move(used->runner);
@@ -108,7 +109,7 @@ Result<PrewarmedRunner> RunnerPool::TakeShared(Target target, bool compile_only,
 void RunnerPool::GiveBack(Target target, bool compile_only, int connections,
                           PrewarmedRunner runner) {
   std::optional<PrewarmedRunner> ended;  // outside the lock
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   used_.push_front({{target, compile_only, connections}, std::move(runner)});
   if (used_.size() <= kept_) return;
   ended = std::move(used_.back().runner);
@@ -124,8 +125,9 @@ void RunnerPool::Prepare(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     int connections = 0;
     {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, stop, [&] { return wanted_ && ready_.size() < kept_; });
+      MutexLock lock(mutex_);
+      changed_.wait(lock, stop,
+                    [&]() DAVINCI_REQUIRES(mutex_) { return wanted_ && ready_.size() < kept_; });
       if (stop.stop_requested()) return;
       connections = connections_;
       ++preparing_;
@@ -138,7 +140,7 @@ void RunnerPool::Prepare(const std::stop_token& stop) {
              !prepared.runner->Ask({{"op", "warm"}}, kReadyTimeoutSeconds, Outcome::kLoadError)
                   .failure;
     }
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (made && wanted_ && connections == connections_)
       ready_.push_back(std::move(prepared));
     else
@@ -152,7 +154,7 @@ void RunnerPool::Prepare(const std::stop_token& stop) {
 void RunnerPool::Clear() {
   std::deque<PrewarmedRunner> ended;  // outside the lock
   std::deque<Used> used;
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   wanted_ = false;
   while (preparing_ > 0) changed_.wait(lock);
   ended.swap(ready_);

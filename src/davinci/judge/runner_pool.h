@@ -12,11 +12,11 @@
 #include <deque>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <tuple>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/data/language.h"
 #include "davinci/judge/judge_context.h"
@@ -68,15 +68,15 @@ class RunnerPool {
 
   const JudgeContext* context_;
   const size_t kept_;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;  // with mutex_
-  std::deque<PrewarmedRunner> ready_;    // guarded by mutex_; all with connections_
-  std::deque<Used> used_;                // guarded by mutex_; the one given back last in front
-  int connections_ = 0;                  // guarded by mutex_; of the last caller
-  int taken_ = 0;                        // guarded by mutex_
-  int preparing_ = 0;                    // guarded by mutex_
-  bool wanted_ = false;                  // guarded by mutex_
-  std::vector<std::jthread> threads_;    // last: joined first
+  Mutex mutex_;
+  std::condition_variable_any changed_;                           // with mutex_
+  std::deque<PrewarmedRunner> ready_ DAVINCI_GUARDED_BY(mutex_);  // all with connections_
+  std::deque<Used> used_ DAVINCI_GUARDED_BY(mutex_);  // the one given back last in front
+  int connections_ DAVINCI_GUARDED_BY(mutex_) = 0;    // of the last caller
+  int taken_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  int preparing_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  bool wanted_ DAVINCI_GUARDED_BY(mutex_) = false;
+  std::vector<std::jthread> threads_;  // last: joined first
 };
 
 }  // namespace davinci::judge

@@ -10,6 +10,7 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/hash.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::judge {
 namespace {
@@ -120,7 +121,7 @@ Result<ServiceReply> LocalService::Evaluate(const EvaluationRequest& request,
   const std::string hash = request.Hash();
   const auto mine = std::make_shared<UnderWay>();
   {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     for (;;) {
       const auto [found, is_first] = under_way_.try_emplace(hash, mine);
       if (is_first) break;
@@ -141,7 +142,7 @@ Result<ServiceReply> LocalService::Evaluate(const EvaluationRequest& request,
     if (request.on_judged) request.on_judged(*reply);
   }
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     mine->done = true;
     if (reply.ok()) mine->evaluation = reply->evaluation;
     under_way_.erase(hash);

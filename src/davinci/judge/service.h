@@ -15,12 +15,12 @@
 #include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "davinci/base/cancel.h"
 #include "davinci/base/lane.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/data/evaluation.h"
 #include "davinci/gpu/device.h"
@@ -88,9 +88,10 @@ class LocalService : public EvaluationService {
   Judges* const judges_;
   Lane* const lane_;
   store::KvCache* const cache_;
-  std::mutex mutex_;  // guards under_way_ and what it points to
+  Mutex mutex_;  // guards under_way_ and what it points to
   std::condition_variable_any settled_;
-  std::map<std::string, std::shared_ptr<UnderWay>> under_way_;  // by EvaluationRequest::Hash()
+  std::map<std::string, std::shared_ptr<UnderWay>> under_way_
+      DAVINCI_GUARDED_BY(mutex_);  // by EvaluationRequest::Hash()
 };
 
 // What an evaluation depends on beyond the request.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::judge {
 namespace {
@@ -57,8 +58,9 @@ bool Session::Strip() {
 SessionPool::SessionPool(size_t capacity, int per_key) : capacity_(capacity), per_key_(per_key) {
   for (int i = 0; i < kTakers; ++i)
     takers_.emplace_back([this](const std::stop_token& stop) {
-      std::unique_lock lock(mutex_);
-      while (changed_.wait(lock, stop, [&] { return !returned_.empty(); })) {
+      MutexLock lock(mutex_);
+      while (changed_.wait(lock, stop,
+                           [&]() DAVINCI_REQUIRES(mutex_) { return !returned_.empty(); })) {
         Returned returned = std::move(returned_.front());
         returned_.pop_front();
         const auto taken = taking_back_.insert(returned.key);
@@ -70,7 +72,7 @@ SessionPool::SessionPool(size_t capacity, int per_key) : capacity_(capacity), pe
       }
     });
   reaper_ = std::jthread([this](const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (!changed_.wait_for(lock, stop, kExpireInterval, [&] { return stop.stop_requested(); })) {
       lock.unlock();
       Expire();
@@ -126,19 +128,20 @@ bool SessionPool::IsWorthWaitingLocked(const std::string& key, const std::string
 }
 
 SessionClaim SessionPool::TryClaim(const std::string& key, const std::string& host) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (IsWorthWaitingLocked(key, host)) return {};
   return ClaimLocked(key, host);
 }
 
 SessionClaim SessionPool::TryClaimSoon(const std::string& key, const std::string& host) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, kWaitForProcesses, [&] { return !IsWorthWaitingLocked(key, host); });
+  MutexLock lock(mutex_);
+  changed_.wait_for(lock, kWaitForProcesses,
+                    [&]() DAVINCI_REQUIRES(mutex_) { return !IsWorthWaitingLocked(key, host); });
   return ClaimLocked(key, host);
 }
 
 SessionClaim SessionPool::Claim(const std::string& key, const std::string& host) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (true) {
     SessionClaim claim = ClaimLocked(key, host);
     if (claim.granted()) return claim;
@@ -148,7 +151,7 @@ SessionClaim SessionPool::Claim(const std::string& key, const std::string& host)
 
 void SessionPool::Return(const std::string& key, std::unique_ptr<Session> session,
                          PrewarmedRunner candidate) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   returned_.push_back({key, std::move(session), std::move(candidate)});
   changed_.notify_all();
 }
@@ -173,12 +176,12 @@ void SessionPool::TakeBack(Returned returned) {
   }
   bool strip = returned.only_strip;
   if (session && !strip) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     strip = !session->memory.empty() && memory_waits_ > 0;
   }
   if (session && strip && !session->Strip()) session.reset();
   std::unique_ptr<Session> ended;  // outside the lock
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!returned.only_strip && --in_use_[returned.key] == 0) in_use_.erase(returned.key);
   auto& kept = strip ? stripped_ : resting_;
   if (session) kept.push_back(std::move(session));
@@ -190,14 +193,14 @@ void SessionPool::TakeBack(Returned returned) {
 }
 
 void SessionPool::Settle() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!returned_.empty() || !taking_back_.empty()) changed_.wait(lock);
 }
 
 void SessionPool::Clear() {
   Settle();
   std::vector<std::unique_ptr<Session>> ended;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ended.swap(resting_);
   for (auto& session : stripped_) ended.push_back(std::move(session));
   stripped_.clear();
@@ -219,30 +222,30 @@ std::vector<std::unique_ptr<Session>> SessionPool::StripLocked(const Predicate& 
 }
 
 nlohmann::json SessionPool::BaselineProfile(const std::string& key) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto found = profiles_.find(key);
   return found == profiles_.end() ? nlohmann::json() : found->second;
 }
 
 void SessionPool::KeepBaselineProfile(const std::string& key, const nlohmann::json& profile) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (profiles_.size() >= kMaxProfiles) profiles_.clear();
   profiles_[key] = profile;
 }
 
 void SessionPool::Limit(const std::string& key, int sessions) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   limits_[key] = std::clamp(sessions, 1, per_key_);
 }
 
 void SessionPool::EndMemoryWait() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   --memory_waits_;
 }
 
 void SessionPool::BeginMemoryWait() {
   std::vector<std::unique_ptr<Session>> ended;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ++memory_waits_;
   ended = StripLocked([](const Session& session) { return !session.memory.empty(); });
 }
@@ -250,7 +253,7 @@ void SessionPool::BeginMemoryWait() {
 void SessionPool::Expire() {
   std::vector<std::unique_ptr<Session>> ended;
   const double now = MonotonicSeconds();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ended = StripLocked([&](const Session& session) {
     return !session.memory.empty() && now - session.resting_since > kRestWithMemorySeconds;
   });

@@ -16,7 +16,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -25,6 +24,7 @@
 #include <vector>
 
 #include "davinci/base/files.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/rng.h"
 #include "davinci/gpu/lease.h"
 #include "davinci/judge/oracle.h"
@@ -141,25 +141,28 @@ class SessionPool {
   };
   void TakeBack(Returned returned);
   void Expire();
-  SessionClaim ClaimLocked(const std::string& key, const std::string& host);
-  bool IsWorthWaitingLocked(const std::string& key, const std::string& host) const;
+  SessionClaim ClaimLocked(const std::string& key, const std::string& host)
+      DAVINCI_REQUIRES(mutex_);
+  bool IsWorthWaitingLocked(const std::string& key, const std::string& host) const
+      DAVINCI_REQUIRES(mutex_);
   // Of the resting sessions those for which `holds` does: to be stripped by a taker. The rest of
   // them is returned, to be ended outside the lock.
   template <typename Predicate>
-  std::vector<std::unique_ptr<Session>> StripLocked(const Predicate& holds);
+  std::vector<std::unique_ptr<Session>> StripLocked(const Predicate& holds)
+      DAVINCI_REQUIRES(mutex_);
 
   const size_t capacity_;
   const int per_key_;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;             // with mutex_
-  std::multiset<std::string> taking_back_;          // keys; guarded by mutex_
-  std::deque<Returned> returned_;                   // guarded by mutex_
-  std::map<std::string, int> in_use_;               // guarded by mutex_
-  std::map<std::string, int> limits_;               // guarded by mutex_
-  std::map<std::string, nlohmann::json> profiles_;  // guarded by mutex_
-  int memory_waits_ = 0;                            // guarded by mutex_
-  std::vector<std::unique_ptr<Session>> resting_;   // guarded by mutex_; the oldest first
-  std::vector<std::unique_ptr<Session>> stripped_;  // guarded by mutex_; the oldest first
+  Mutex mutex_;
+  std::condition_variable_any changed_;                                // with mutex_
+  std::multiset<std::string> taking_back_ DAVINCI_GUARDED_BY(mutex_);  // keys
+  std::deque<Returned> returned_ DAVINCI_GUARDED_BY(mutex_);
+  std::map<std::string, int> in_use_ DAVINCI_GUARDED_BY(mutex_);
+  std::map<std::string, int> limits_ DAVINCI_GUARDED_BY(mutex_);
+  std::map<std::string, nlohmann::json> profiles_ DAVINCI_GUARDED_BY(mutex_);
+  int memory_waits_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  std::vector<std::unique_ptr<Session>> resting_ DAVINCI_GUARDED_BY(mutex_);   // the oldest first
+  std::vector<std::unique_ptr<Session>> stripped_ DAVINCI_GUARDED_BY(mutex_);  // the oldest first
   std::vector<std::jthread> takers_;
   std::jthread reaper_;  // last: joined first
 };

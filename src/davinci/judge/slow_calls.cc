@@ -2,18 +2,20 @@
 
 #include <algorithm>
 
+#include "davinci/base/mutex.h"
+
 namespace davinci::judge {
 
 std::shared_ptr<const SlowCall> SlowCalls::Add(const std::string& device) {
   auto call = std::make_shared<SlowCall>(device);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   calls_.push_back(call);
   return call;
 }
 
 std::vector<std::shared_ptr<SlowCall>> SlowCalls::Present(const std::string& device) const {
   std::vector<std::shared_ptr<SlowCall>> present;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::erase_if(calls_, [](const auto& call) { return call.expired(); });
   for (const auto& weak : calls_)
     if (auto call = weak.lock(); call && call->device() == device)
@@ -33,7 +35,7 @@ void SlowCalls::EndThoseOf(const std::string& device, double seconds) {
 }
 
 double SlowCalls::UsualTurn(const std::string& device, double seconds) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto [at, added] = turns_.try_emplace(device, seconds);
   return at->second = std::min(at->second, seconds);
 }

@@ -13,12 +13,12 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::judge {
 
@@ -52,9 +52,9 @@ class SlowCalls {
  private:
   std::vector<std::shared_ptr<SlowCall>> Present(const std::string& device) const;
 
-  mutable std::mutex mutex_;
-  mutable std::vector<std::weak_ptr<SlowCall>> calls_;
-  std::map<std::string, double> turns_;
+  mutable Mutex mutex_;
+  mutable std::vector<std::weak_ptr<SlowCall>> calls_ DAVINCI_GUARDED_BY(mutex_);
+  std::map<std::string, double> turns_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 }  // namespace davinci::judge

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::llm {
 
@@ -24,7 +25,7 @@ EndpointPool::Lease::Lease(Lease&& other) noexcept
 EndpointPool::Lease::~Lease() {
   if (pool_ == nullptr) return;
   {
-    const std::lock_guard lock(pool_->mutex_);
+    const MutexLock lock(pool_->mutex_);
     Endpoint& endpoint = pool_->endpoints_[index_];
     --endpoint.health.in_flight;
     if (is_trial_) endpoint.trial_running = false;
@@ -34,7 +35,7 @@ EndpointPool::Lease::~Lease() {
 }
 
 void EndpointPool::Lease::ReportSuccess() {
-  const std::lock_guard lock(pool_->mutex_);
+  const MutexLock lock(pool_->mutex_);
   Endpoint& endpoint = pool_->endpoints_[index_];
   endpoint.failures_in_row = 0;
   endpoint.cool_down_s = 0;
@@ -42,7 +43,7 @@ void EndpointPool::Lease::ReportSuccess() {
 }
 
 void EndpointPool::Lease::ReportFailure(const std::string& error) {
-  const std::lock_guard lock(pool_->mutex_);
+  const MutexLock lock(pool_->mutex_);
   Endpoint& endpoint = pool_->endpoints_[index_];
   const BreakerPolicy& policy = pool_->breaker_;
   ++endpoint.health.num_failures;
@@ -59,7 +60,7 @@ void EndpointPool::Lease::ReportFailure(const std::string& error) {
 }
 
 void EndpointPool::Lease::ReportPause(double seconds, const std::string& error) {
-  const std::lock_guard lock(pool_->mutex_);
+  const MutexLock lock(pool_->mutex_);
   Endpoint& endpoint = pool_->endpoints_[index_];
   endpoint.paused_until_s = std::max(endpoint.paused_until_s, MonotonicSeconds() + seconds);
   endpoint.health.last_error = error;
@@ -69,7 +70,7 @@ void EndpointPool::Lease::ReportPause(double seconds, const std::string& error) 
 
 Result<EndpointPool::Lease> EndpointPool::Acquire(size_t avoid, double deadline_s,
                                                   const CancelToken& cancel) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   const int64_t trials_before = num_failed_trials_;
   while (true) {
     if (cancel.stop_requested()) return Cancelled("waiting for an endpoint");
@@ -78,7 +79,7 @@ Result<EndpointPool::Lease> EndpointPool::Acquire(size_t avoid, double deadline_
     bool any_closed = false, all_excluded = true;
     double wake_s = deadline_s;
     std::string last_error;
-    const auto rank = [&](const Endpoint& endpoint) {
+    const auto rank = [&](const Endpoint& endpoint) DAVINCI_REQUIRES(mutex_) {
       const auto index = static_cast<size_t>(&endpoint - endpoints_.data());
       return std::tuple(index == avoid, !IsOpen(endpoint), endpoint.health.in_flight,
                         endpoint.health.num_calls);
@@ -111,13 +112,14 @@ Result<EndpointPool::Lease> EndpointPool::Acquire(size_t avoid, double deadline_
     if (now_s >= deadline_s)
       return DeadlineExceeded("no endpoint became free in time; " + last_error);
     changed_.wait_for(lock, cancel, std::chrono::duration<double>(std::min(wake_s - now_s, 60.0)),
-                      [this, seen = num_changes_] { return num_changes_ != seen; });
+                      [this, seen = num_changes_]()
+                          DAVINCI_REQUIRES(mutex_) { return num_changes_ != seen; });
   }
 }
 
 void EndpointPool::SetExcluded(size_t index, bool excluded, const std::string& why) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     endpoints_[index].excluded = excluded;
     endpoints_[index].health.last_error = why;
     ++num_changes_;
@@ -126,7 +128,7 @@ void EndpointPool::SetExcluded(size_t index, bool excluded, const std::string& w
 }
 
 std::vector<EndpointHealth> EndpointPool::Health() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<EndpointHealth> health;
   for (const Endpoint& endpoint : endpoints_) {
     health.push_back(endpoint.health);

@@ -4,11 +4,11 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "davinci/base/cancel.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/llm/openai_client.h"
 
@@ -64,11 +64,11 @@ class EndpointPool {
 
   const int max_in_flight_;
   const BreakerPolicy breaker_;
-  mutable std::mutex mutex_;  // guards everything below
+  mutable Mutex mutex_;
   std::condition_variable_any changed_;
-  std::vector<Endpoint> endpoints_;
-  int64_t num_failed_trials_ = 0;
-  int64_t num_changes_ = 0;
+  std::vector<Endpoint> endpoints_ DAVINCI_GUARDED_BY(mutex_);
+  int64_t num_failed_trials_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  int64_t num_changes_ DAVINCI_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace davinci::llm

@@ -9,11 +9,11 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <mutex>
 #include <utility>
 
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
+#include "davinci/base/mutex.h"
 #include "davinci/llm/proxy_tunnel.h"
 #include "davinci/llm/socket_watch.h"
 
@@ -155,18 +155,19 @@ bool BaseUrl::loopback() const {
 struct HttpEndpoint::Impl {
   HttpRoute route;
   SocketWatch* watch = nullptr;
-  std::mutex mutex;                               // guards idle
-  std::vector<std::unique_ptr<Connection>> idle;  // kept alive, most recently used last
+  Mutex mutex;
+  std::vector<std::unique_ptr<Connection>> idle
+      DAVINCI_GUARDED_BY(mutex);  // kept alive, most recently used last
 
   std::unique_ptr<Connection> Take() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (idle.empty()) return nullptr;
     auto connection = std::move(idle.back());
     idle.pop_back();
     return connection;
   }
   void GiveBack(std::unique_ptr<Connection> connection) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     idle.push_back(std::move(connection));
   }
 };

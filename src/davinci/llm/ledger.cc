@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/plural.h"
 
 namespace davinci::llm {
@@ -45,7 +46,7 @@ Ledger::Entry::Entry(Entry&& other) noexcept
 Ledger::Entry::~Entry() {
   if (ledger_ == nullptr) return;
   {
-    const std::lock_guard lock(ledger_->mutex_);
+    const MutexLock lock(ledger_->mutex_);
     ledger_->reserved_usd_ -= reserved_usd_;
     ledger_->reserved_calls_ -= num_calls_;
     // Sums of doubles drift; with nothing reserved the reserve is zero.
@@ -57,7 +58,7 @@ Ledger::Entry::~Entry() {
 void Ledger::Entry::Charge(const std::string& model, const Usage& usage,
                            std::optional<double> usd) {
   {
-    const std::lock_guard lock(ledger_->mutex_);
+    const MutexLock lock(ledger_->mutex_);
     if (num_calls_ > 0) {
       const double share = reserved_usd_ / num_calls_;
       reserved_usd_ -= share;
@@ -85,7 +86,7 @@ void Ledger::Entry::ChargeLost(const std::string& model, const Usage& usage,
                       usage.cached_prompt_tokens,
                       usage.completion_tokens,
                       usd.value_or(0)};
-  const std::lock_guard lock(ledger_->mutex_);
+  const MutexLock lock(ledger_->mutex_);
   ledger_->by_model_[model] += lost;
   ledger_->lost_[model] += lost;
 }
@@ -100,7 +101,7 @@ Result<Ledger::Entry> Ledger::Open(const std::string& model, int num_calls,
         model, *budget_.max_usd));
   }
   const double worst = worst_usd.value_or(0);
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (true) {
     if (cancel.stop_requested()) return Cancelled("waiting for the budget");
     Spending total;
@@ -122,9 +123,11 @@ Result<Ledger::Entry> Ledger::Open(const std::string& model, int num_calls,
           *budget_.max_usd, worst));
     }
     if (!calls_over(reserved_calls_) && !usd_over(reserved_usd_)) break;
-    settled_.wait(lock, cancel, [this, seen_usd = reserved_usd_, seen_calls = reserved_calls_] {
-      return reserved_usd_ != seen_usd || reserved_calls_ != seen_calls;
-    });
+    settled_.wait(lock, cancel,
+                  [this, seen_usd = reserved_usd_, seen_calls = reserved_calls_]()
+                      DAVINCI_REQUIRES(mutex_) {
+                        return reserved_usd_ != seen_usd || reserved_calls_ != seen_calls;
+                      });
   }
   reserved_usd_ += worst;
   reserved_calls_ += num_calls;
@@ -132,24 +135,24 @@ Result<Ledger::Entry> Ledger::Open(const std::string& model, int num_calls,
 }
 
 void Ledger::Restore(const std::map<std::string, Spending>& by_model) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [model, spending] : by_model) by_model_[model] += spending;
 }
 
 Spending Ledger::Total() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Spending total;
   for (const auto& [model, spending] : by_model_) total += spending;
   return total;
 }
 
 std::map<std::string, Spending> Ledger::Lost() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return lost_;
 }
 
 std::map<std::string, Spending> Ledger::ByModel() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return by_model_;
 }
 

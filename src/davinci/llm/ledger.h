@@ -13,12 +13,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "davinci/base/cancel.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/llm/backbone.h"
 
@@ -88,12 +88,12 @@ class Ledger {
 
  private:
   const Budget budget_;
-  mutable std::mutex mutex_;  // guards everything below
+  mutable Mutex mutex_;
   std::condition_variable_any settled_;
-  std::map<std::string, Spending> by_model_;
-  std::map<std::string, Spending> lost_;  // of the sums in by_model_
-  double reserved_usd_ = 0;               // by open entries
-  int64_t reserved_calls_ = 0;
+  std::map<std::string, Spending> by_model_ DAVINCI_GUARDED_BY(mutex_);
+  std::map<std::string, Spending> lost_ DAVINCI_GUARDED_BY(mutex_);  // of the sums in by_model_
+  double reserved_usd_ DAVINCI_GUARDED_BY(mutex_) = 0;               // by open entries
+  int64_t reserved_calls_ DAVINCI_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace davinci::llm

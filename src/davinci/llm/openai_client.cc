@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/rng.h"
 #include "davinci/base/suggest.h"
 #include "davinci/base/table.h"
@@ -56,18 +56,18 @@ struct OpenAiClient::Impl {
   std::vector<Endpoint> endpoints;  // fixed after Create, but for the dialects
   std::unique_ptr<EndpointPool> pool;
 
-  std::mutex mutex;  // guards everything below, and the dialects
-  std::string model;
-  double retry_stock = 0;
-  SplitMix64 jitter{0};
-  std::vector<std::string> notices;
-  double wait_said_s = 0;
+  Mutex mutex;  // guards everything below, and the dialects
+  std::string model DAVINCI_GUARDED_BY(mutex);
+  double retry_stock DAVINCI_GUARDED_BY(mutex) = 0;
+  SplitMix64 jitter DAVINCI_GUARDED_BY(mutex){0};
+  std::vector<std::string> notices DAVINCI_GUARDED_BY(mutex);
+  double wait_said_s DAVINCI_GUARDED_BY(mutex) = 0;
 
   const ApiKey& KeyFor(const Endpoint& endpoint) const { return endpoint.send_key ? key : no_key; }
 
   void Notice(const std::string& text) {
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       if (std::find(notices.begin(), notices.end(), text) != notices.end()) return;
       notices.push_back(text);
     }
@@ -79,7 +79,7 @@ struct OpenAiClient::Impl {
     constexpr double kBetween = 10;
     if (!options.on_wait || seconds < kShortest) return;
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       const double now = MonotonicSeconds();
       if (wait_said_s > 0 && now - wait_said_s < kBetween) return;
       wait_said_s = now;
@@ -99,14 +99,14 @@ struct OpenAiClient::Impl {
   }
 
   bool TakeRetry() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (retry_stock < 1) return false;
     retry_stock -= 1;
     return true;
   }
 
   void RefillRetries() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     retry_stock = std::min(retry_stock + options.retry.budget_per_success, options.retry.budget);
   }
 
@@ -114,17 +114,17 @@ struct OpenAiClient::Impl {
   double Delay(int failures) {
     const double full =
         std::min(options.retry.first_delay_s * std::exp2(failures - 1), options.retry.max_delay_s);
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     return full * (0.5 + 0.5 * jitter.Uniform());
   }
 
   Result<std::string> Model(OpenAiClient* client, const CancelToken& cancel) {
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       if (!model.empty()) return model;
     }
     DAVINCI_RETURN_IF_ERROR(client->Probe(cancel));
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     return model;
   }
 
@@ -178,7 +178,7 @@ Result<std::vector<Reply>> OpenAiClient::Impl::Call(const Request& request, cons
     input.http = Http(cancel);
     Dialect dialect;
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       dialect = endpoint.dialect;
     }
     Attempt attempt = TryEndpoint(*endpoint.http, input, &dialect);
@@ -197,7 +197,7 @@ Result<std::vector<Reply>> OpenAiClient::Impl::Call(const Request& request, cons
         return std::move(attempt.replies);
       case Verdict::kAdapt: {
         {
-          const std::lock_guard lock(mutex);
+          const MutexLock lock(mutex);
           endpoint.dialect = dialect;
         }
         lease->ReportSuccess();
@@ -286,7 +286,7 @@ Result<std::unique_ptr<OpenAiClient>> OpenAiClient::Create(OpenAiOptions options
     Impl::Endpoint& endpoint = impl->endpoints.emplace_back();
     endpoint.send_key = !impl->key.empty() && (explicit_key || url.https || url.loopback());
     if (!impl->key.empty() && !endpoint.send_key) {
-      impl->notices.push_back(fmt::format(
+      impl->Notice(fmt::format(
           "{} gets no API key: the one in {} is not sent without encryption unless it is asked for "
           "by name",
           url.ToString(), kDefaultKeyVariable));
@@ -295,9 +295,12 @@ Result<std::unique_ptr<OpenAiClient>> OpenAiClient::Create(OpenAiOptions options
     endpoint.http = std::make_unique<HttpEndpoint>(std::move(url), route, &impl->watch);
   }
   impl->pool = std::make_unique<EndpointPool>(urls, options.max_in_flight, options.breaker);
-  impl->model = options.model;
-  impl->retry_stock = options.retry.budget;
-  impl->jitter = SplitMix64(options.jitter_seed != 0 ? options.jitter_seed : SecretSeed());
+  {
+    const MutexLock lock(impl->mutex);
+    impl->model = options.model;
+    impl->retry_stock = options.retry.budget;
+    impl->jitter = SplitMix64(options.jitter_seed != 0 ? options.jitter_seed : SecretSeed());
+  }
   impl->options = std::move(options);
   return std::unique_ptr<OpenAiClient>(new OpenAiClient(std::move(impl)));
 }
@@ -353,7 +356,7 @@ Status OpenAiClient::Probe(const CancelToken& cancel) {
   }
   for (const Status& problem : problems) impl_->Notice("left out: " + problem.message());
   if (wanted.empty()) {
-    const std::lock_guard lock(impl_->mutex);
+    const MutexLock lock(impl_->mutex);
     impl_->model = served.front();
   }
   return Status::Ok();
@@ -399,19 +402,19 @@ std::string OpenAiClient::Name() const {
   std::string urls;
   for (const Impl::Endpoint& endpoint : impl_->endpoints)
     urls += (urls.empty() ? "" : ", ") + endpoint.http->url().ToString();
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   return fmt::format("{} at {}", impl_->model.empty() ? "the only model" : impl_->model, urls);
 }
 
 std::string OpenAiClient::model() const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   return impl_->model;
 }
 
 std::vector<EndpointHealth> OpenAiClient::Health() const { return impl_->pool->Health(); }
 
 std::vector<std::string> OpenAiClient::Notices() const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   return impl_->notices;
 }
 

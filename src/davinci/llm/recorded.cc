@@ -8,6 +8,7 @@
 
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/table.h"
 #include "davinci/data/rollout.h"
 
@@ -245,14 +246,14 @@ Result<std::unique_ptr<RecordingBackbone>> RecordingBackbone::Open(
 Status RecordingBackbone::Keep(const Request& request, const Reply& reply) {
   RecordedReply record = MakeRecord(request, reply, match_);
   DAVINCI_RETURN_IF_ERROR(journal_->Append(ToJson(record)));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   known_.Add(std::move(record));
   return Status::Ok();
 }
 
 Result<Reply> RecordingBackbone::Generate(const Request& request, const CancelToken& cancel) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (auto known = known_.Find(request); known.ok()) {
       if (request.on_token) request.on_token({.text = known->text});
       return known;
@@ -266,7 +267,7 @@ Result<Reply> RecordingBackbone::Generate(const Request& request, const CancelTo
 Result<std::vector<Reply>> RecordingBackbone::GenerateMany(const Request& request, int n,
                                                            const CancelToken& cancel) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<Reply> known;
     for (int i = 0; i < n; ++i) {
       auto reply = known_.Find(SampleOf(request, i));

@@ -12,12 +12,12 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/llm/backbone.h"
 #include "davinci/llm/ledger.h"
@@ -121,8 +121,8 @@ class RecordingBackbone : public Backbone {
   const std::unique_ptr<store::Journal> journal_;
   Backbone* const inner_;
   const RecordingMatch match_;
-  std::mutex mutex_;  // guards known_
-  Recording known_;
+  Mutex mutex_;
+  Recording known_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 }  // namespace davinci::llm

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::llm {
 namespace {
@@ -23,7 +24,7 @@ SocketWatch::Watched::Watched(SocketWatch* watch, double deadline_s, CancelToken
     : watch_(watch), deadline_s_(deadline_s), cancel_(std::move(cancel)) {
   bool earlier = false;
   {
-    const std::lock_guard lock(watch_->mutex_);
+    const MutexLock lock(watch_->mutex_);
     place_ = watch_->watched_.insert(watch_->watched_.end(), this);
     earlier = deadline_s_ < watch_->next_wake_s_;
     watch_->poked_ |= earlier;
@@ -31,7 +32,7 @@ SocketWatch::Watched::Watched(SocketWatch* watch, double deadline_s, CancelToken
   if (earlier) watch_->changed_.notify_one();
   on_cancel_.emplace(cancel_, [this] {
     {
-      const std::lock_guard lock(watch_->mutex_);
+      const MutexLock lock(watch_->mutex_);
       watch_->poked_ = true;
     }
     watch_->changed_.notify_one();
@@ -40,20 +41,20 @@ SocketWatch::Watched::Watched(SocketWatch* watch, double deadline_s, CancelToken
 
 SocketWatch::Watched::~Watched() {
   on_cancel_.reset();  // waits for a callback that is running; must not hold the lock it takes
-  const std::lock_guard lock(watch_->mutex_);
+  const MutexLock lock(watch_->mutex_);
   watch_->watched_.erase(place_);
 }
 
 void SocketWatch::Watched::Use(int fd) {
   UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  const std::lock_guard lock(watch_->mutex_);
+  const MutexLock lock(watch_->mutex_);
   fd_ = std::move(copy);
   if (cancel_.stop_requested()) ::shutdown(fd_.get(), SHUT_RDWR);
 }
 
 void SocketWatch::Watched::Shorten(double deadline_s) {
   {
-    const std::lock_guard lock(watch_->mutex_);
+    const MutexLock lock(watch_->mutex_);
     deadline_s_ = std::min(deadline_s_, deadline_s);
     if (deadline_s_ >= watch_->next_wake_s_) return;
     watch_->poked_ = true;
@@ -65,7 +66,7 @@ SocketWatch::SocketWatch() : thread_([this] { Run(); }) {}
 
 SocketWatch::~SocketWatch() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closing_ = true;
   }
   changed_.notify_one();
@@ -73,7 +74,7 @@ SocketWatch::~SocketWatch() {
 }
 
 void SocketWatch::Run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!closing_) {
     const double now_s = MonotonicSeconds();
     double next_s = now_s + kNoDeadline_s;
@@ -90,7 +91,7 @@ void SocketWatch::Run() {
     // One day at most: no overflow, and no caller waits longer.
     const double wait_s = std::clamp(next_s - now_s, 0.0, 86400.0);
     changed_.wait_for(lock, std::chrono::duration<double>(wait_s),
-                      [this] { return poked_ || closing_; });
+                      [this]() DAVINCI_REQUIRES(mutex_) { return poked_ || closing_; });
   }
 }
 

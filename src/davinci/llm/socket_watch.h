@@ -4,11 +4,11 @@
 
 #include <condition_variable>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <thread>
 
 #include "davinci/base/cancel.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/unique_fd.h"
 
 namespace davinci::llm {
@@ -44,12 +44,12 @@ class SocketWatch {
  private:
   void Run();
 
-  std::mutex mutex_;  // guards everything below
-  std::condition_variable changed_;
-  std::list<Watched*> watched_;
-  double next_wake_s_ = 0;  // when the thread will look again by itself
-  bool poked_ = false;
-  bool closing_ = false;
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::list<Watched*> watched_ DAVINCI_GUARDED_BY(mutex_);
+  double next_wake_s_ DAVINCI_GUARDED_BY(mutex_) = 0;  // when the thread will look again by itself
+  bool poked_ DAVINCI_GUARDED_BY(mutex_) = false;
+  bool closing_ DAVINCI_GUARDED_BY(mutex_) = false;
   std::thread thread_;  // last: uses all of the above
 };
 

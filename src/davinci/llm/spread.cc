@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/placement.h"
 
 namespace davinci::llm {
@@ -35,12 +36,12 @@ Result<Reply> SpreadBackbone::Generate(const Request& request, const CancelToken
   const size_t home = HashOfBeginning(request) % places_.size();
   size_t place = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     place = PlaceFor(under_way_, home, kMoreForOnePrompt);
     ++under_way_[place];
   }
   auto reply = places_[place]->Generate(request, cancel);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   --under_way_[place];
   return reply;
 }

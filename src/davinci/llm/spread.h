@@ -7,10 +7,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/llm/backbone.h"
 
 namespace davinci::llm {
@@ -31,8 +31,8 @@ class SpreadBackbone final : public Backbone {
 
  private:
   const std::vector<std::unique_ptr<Backbone>> places_;
-  std::mutex mutex_;
-  std::vector<int> under_way_;  // guarded by mutex_; by place
+  Mutex mutex_;
+  std::vector<int> under_way_ DAVINCI_GUARDED_BY(mutex_);  // by place
 };
 
 }  // namespace davinci::llm

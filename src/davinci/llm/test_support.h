@@ -10,12 +10,12 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/unique_fd.h"
 
 namespace davinci::llm {
@@ -34,7 +34,7 @@ class HttpServer {
     server_->Post("/v1/chat/completions",
                   [this, chat](const httplib::Request& request, httplib::Response& response) {
                     {
-                      const std::lock_guard lock(mutex_);
+                      const MutexLock lock(mutex_);
                       requests_.push_back(request.body);
                       authorizations_.push_back(request.get_header_value("Authorization"));
                     }
@@ -58,17 +58,17 @@ class HttpServer {
     return fmt::format("{}://127.0.0.1:{}", scheme, port_);
   }
   std::vector<nlohmann::json> requests() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<nlohmann::json> parsed;
     for (const std::string& body : requests_) parsed.push_back(nlohmann::json::parse(body));
     return parsed;
   }
   std::vector<std::string> authorizations() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return authorizations_;
   }
   size_t num_requests() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return requests_.size();
   }
 
@@ -76,7 +76,7 @@ class HttpServer {
   std::unique_ptr<httplib::Server> server_;
   int port_ = 0;
   std::thread thread_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable Mutex mutex_;  // guards what follows
   std::vector<std::string> requests_;
   std::vector<std::string> authorizations_;
 };

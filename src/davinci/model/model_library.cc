@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
 
 #include "davinci/base/files.h"
+#include "davinci/base/mutex.h"
 #include "davinci/model/engine.h"
 #include "davinci/model/library_abi.h"
 
@@ -93,9 +93,9 @@ std::string ModelLibraryPath() {
 }
 
 Result<void*> ModelLibrarySymbol(const char* name) {
-  static std::mutex mutex;
+  static Mutex mutex;
   static void* handle = nullptr;  // opened once and kept: LibTorch cannot be unloaded
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   if (handle == nullptr) {
     DAVINCI_ASSIGN_OR_RETURN(handle, Load());
   }

@@ -19,7 +19,7 @@ struct Request {
   std::chrono::steady_clock::time_point submitted = std::chrono::steady_clock::now();
   bool done = false;  // guarded by the engine's mutex
   // Of its own: an end that woke all who wait would cost a full batch the square of its size.
-  std::condition_variable ended;
+  std::condition_variable_any ended;
 
   SegmentPool::Segment* segment = nullptr;
   bool begun = false;        // the prompt

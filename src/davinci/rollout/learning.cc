@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 #include <utility>
 
 #include "davinci/agent/summary_agent.h"
 #include "davinci/agent/trigger.h"
+#include "davinci/base/mutex.h"
 #include "davinci/rollout/lesson.h"
 #include "davinci/rollout/parallel.h"
 #include "davinci/rollout/policy_check.h"
@@ -49,6 +49,10 @@ class Learner {
   Result<std::vector<SkillProposal>> AskForSkills(const Lesson& lesson, int summary,
                                                   SummaryCall* record);
   void RefuseRepetitions();
+  bool WasShown(const std::string& skill) {
+    const MutexLock lock(mutex_);
+    return shown_.contains(skill);
+  }
   Status CheckWithLibrary();
   Status Verify();
 
@@ -56,9 +60,9 @@ class Learner {
   TaskRun& task_;
   TaskOutcome& outcome_;
   std::vector<Lesson> lessons_;
-  std::mutex mutex_;  // guards shown_ and the costs while summaries are asked for side by side
+  Mutex mutex_;  // guards shown_ and the costs while summaries are asked for side by side
   // Skills that the Summary agent was shown, and may propose a better version of; of all calls.
-  std::set<std::string> shown_;
+  std::set<std::string> shown_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 // The pair as it is summarised: measured again under the full protocol unless the trigger goes by
@@ -191,7 +195,7 @@ Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, i
           },
           Urgency::kSummary, task_.index, run_.cancel()));
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (call.note.is_object())
       for (const json& name : call.note.value("shown", json::array()))
         shown_.insert(name.get<std::string>());
@@ -282,7 +286,7 @@ Status Learner::CheckWithLibrary() {
       if (!proposal.refused.empty() || run_.context.library == nullptr) continue;
       DAVINCI_ASSIGN_OR_RETURN(
           const skill::Prospect prospect,
-          run_.context.library->ProspectOf(SkillOf(proposal), shown_.contains(proposal.name)));
+          run_.context.library->ProspectOf(SkillOf(proposal), WasShown(proposal.name)));
       if (!prospect.refused.empty()) answer["refused"][key(proposal)] = prospect.refused;
       if (prospect.is_version) answer["versions"].push_back(key(proposal));
     }

@@ -7,13 +7,13 @@
 #include <future>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <utility>
 
 #include "davinci/agent/admission.h"
 #include "davinci/agent/policy_agent.h"
 #include "davinci/base/hash.h"
+#include "davinci/base/mutex.h"
 #include "davinci/llm/code_extraction.h"
 #include "davinci/rollout/lesson.h"
 #include "davinci/rollout/parallel.h"
@@ -37,7 +37,7 @@ class SharedSamples {
     std::shared_future<Sample> future;
     bool mine = false;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       const auto [entry, fresh] = samples_.try_emplace(key);
       if (fresh) entry->second = promise.get_future().share();
       mine = fresh;
@@ -48,8 +48,8 @@ class SharedSamples {
   }
 
  private:
-  std::mutex mutex_;  // guards samples_
-  std::map<std::string, std::shared_future<Sample>> samples_;
+  Mutex mutex_;
+  std::map<std::string, std::shared_future<Sample>> samples_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 // One experiment under way.

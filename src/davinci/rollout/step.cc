@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "davinci/agent/evolution_prompt.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/utf8.h"
 #include "davinci/data/shown_interval.h"
 #include "davinci/data/turn_facts.h"
@@ -23,7 +24,7 @@ using nlohmann::json;
 
 void StopFlag::Stop(TrajectoryEnd reason, Status why) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (source_.stop_requested()) return;
     reason_ = reason;
     why_ = std::move(why);
@@ -32,23 +33,23 @@ void StopFlag::Stop(TrajectoryEnd reason, Status why) {
 }
 
 TrajectoryEnd StopFlag::reason() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return reason_;
 }
 
 void StopFlag::Presume(TrajectoryEnd reason) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   reason_ = reason;
 }
 
 Status StopFlag::why() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return why_;
 }
 
 void StepRun::Tell(StepEvent event) {
   if (!context.observer) return;
-  std::lock_guard lock(observer_mutex);
+  MutexLock lock(observer_mutex);
   context.observer(event);
 }
 

@@ -30,6 +30,7 @@
 #include "davinci/agent/task_brief.h"
 #include "davinci/base/cancel.h"
 #include "davinci/base/lane.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/data/rollout.h"
 #include "davinci/rollout/model_calls.h"
@@ -129,9 +130,9 @@ class StopFlag {
 
  private:
   CancelSource source_;
-  std::mutex mutex_;  // guards the rest
-  TrajectoryEnd reason_ = TrajectoryEnd::kStopped;
-  Status why_;
+  Mutex mutex_;
+  TrajectoryEnd reason_ DAVINCI_GUARDED_BY(mutex_) = TrajectoryEnd::kStopped;
+  Status why_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 // Everything a step works with; nothing is owned, all of it outlives the step. In a replay library

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/rollout/step.h"
 #include "davinci/search/strategy.h"
 
@@ -20,7 +20,7 @@ struct StepRun {
   const int step;
   const std::vector<TaskInput>* tasks = nullptr;  // of the step
   const search::Strategy* strategy = nullptr;     // not owned
-  std::mutex observer_mutex;                      // the observer is called by one thread at a time
+  Mutex observer_mutex;                           // the observer is called by one thread at a time
 
   CancelToken cancel() const { return context.stop->token(); }
   // Seed of a model call.

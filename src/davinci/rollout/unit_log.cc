@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "davinci/base/mutex.h"
+
 namespace davinci::rollout {
 
 using nlohmann::json;
@@ -44,13 +46,13 @@ Result<std::string> UnitLog::Keep(std::string_view text) {
 }
 
 Status UnitLog::broken() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return broken_;
 }
 
 void UnitLog::Break(const Status& why) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!broken_.ok()) return;
     broken_ = why;
   }

@@ -12,9 +12,9 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/rollout/unit_id.h"
 #include "davinci/store/run_store.h"
@@ -46,8 +46,8 @@ class UnitLog {
   store::RunStore* const run_;
   const Mode mode_;
   const std::function<void(const Status&)> on_broken_;
-  std::mutex mutex_;  // guards broken_
-  Status broken_;
+  Mutex mutex_;
+  Status broken_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 }  // namespace davinci::rollout

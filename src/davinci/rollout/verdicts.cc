@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "davinci/base/mutex.h"
+
 namespace davinci::rollout {
 namespace {
 
@@ -48,9 +50,9 @@ Verdicts::Verdicts(UnitLog* log, judge::EvaluationService* service)
     : log_(log), service_(service) {}
 
 Status Verdicts::BeginStep(int step) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   known_.clear();
-  return log_->run().ForEachIn(step, [&](const store::Unit& unit) {
+  return log_->run().ForEachIn(step, [&](const store::Unit& unit) DAVINCI_REQUIRES(mutex_) {
     if (!IsJudgement(unit.kind) || IsJudgeError(unit.body)) return true;
     const auto question = unit.body.find("question");
     if (question != unit.body.end() && question->is_string())
@@ -61,7 +63,7 @@ Status Verdicts::BeginStep(int step) {
 }
 
 std::string Verdicts::SharedUnit(const std::string& key) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto known = known_.find(key);
   return known != known_.end() && known->second.Shared() ? known->second.unit : "";
 }
@@ -126,7 +128,7 @@ Result<Verdict> Verdicts::Judge(const UnitId& id, judge::EvaluationRequest reque
       verdict.judge_seconds = reply.judge_seconds;
       recorded = log_->Record(id, BodyOf(key, verdict));
       if (!recorded.ok() || reply.evaluation.outcome == Outcome::kJudgeError) return;
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       Add(id.ToString(), reply.evaluation, &known_[key]);
     };
     DAVINCI_ASSIGN_OR_RETURN(const auto reply, Ask(id, request, cancel));

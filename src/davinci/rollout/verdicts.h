@@ -17,10 +17,10 @@
 
 #include <atomic>
 #include <map>
-#include <mutex>
 #include <string>
 
 #include "davinci/base/cancel.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/judge/service.h"
 #include "davinci/rollout/unit_log.h"
@@ -70,8 +70,9 @@ class Verdicts {
 
   UnitLog* const log_;
   judge::EvaluationService* const service_;
-  std::mutex mutex_;                    // guards known_
-  std::map<std::string, Known> known_;  // by EvaluationRequest::Hash(), of the step under way
+  Mutex mutex_;
+  std::map<std::string, Known> known_
+      DAVINCI_GUARDED_BY(mutex_);  // by EvaluationRequest::Hash(), of the step under way
   std::atomic<int> errors_in_a_row_ = 0;
 };
 

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <thread>
 
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/rng.h"
 #include "davinci/server/openai_api.h"
 
@@ -28,22 +28,22 @@ class EventQueue {
  public:
   void Push(std::string event) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       events_.push_back(std::move(event));
     }
     wake_.notify_one();
   }
   void Close() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       closed_ = true;
     }
     wake_.notify_one();
   }
   // Everything that has come; waits for something. False: closed, and nothing is left.
   bool Pop(std::string* events) {
-    std::unique_lock lock(mutex_);
-    wake_.wait(lock, [&] { return closed_ || !events_.empty(); });
+    MutexLock lock(mutex_);
+    wake_.wait(lock, [&]() DAVINCI_REQUIRES(mutex_) { return closed_ || !events_.empty(); });
     if (events_.empty()) return false;
     for (const std::string& event : events_) *events += event;
     events_.clear();
@@ -51,10 +51,10 @@ class EventQueue {
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::string> events_;
-  bool closed_ = false;
+  Mutex mutex_;
+  std::condition_variable_any wake_;
+  std::deque<std::string> events_ DAVINCI_GUARDED_BY(mutex_);
+  bool closed_ DAVINCI_GUARDED_BY(mutex_) = false;
 };
 
 struct Work {
@@ -187,7 +187,7 @@ struct LlmServer::Impl {
       const Work& work,
       const std::function<void(size_t, const llm::TokenEvent&, const Top&)>& on_piece,
       const std::function<void(size_t, Result<ApiChoice>)>& each, const CancelToken& cancel) {
-    std::mutex mutex;
+    Mutex mutex;
     llm::Usage total;
     const auto run = [&](size_t index) {
       llm::Usage usage;
@@ -197,7 +197,7 @@ struct LlmServer::Impl {
           on_piece(index, event, top);
         };
       auto choice = Choose(work, index, &usage, piece, cancel);
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       total.prompt_tokens += usage.prompt_tokens;
       total.cached_prompt_tokens += usage.cached_prompt_tokens;
       total.completion_tokens += usage.completion_tokens;

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "davinci/base/mutex.h"
 #include "davinci/skill/library_impl.h"
 
 namespace davinci::skill {
@@ -20,6 +21,19 @@ int64_t Library::Impl::Now() const {
   return std::chrono::duration_cast<std::chrono::seconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
+}
+
+Status Library::Impl::Transact(const std::function<Status()>& body) {
+  if (options.access != Access::kWrite)
+    return FailedPrecondition(fmt::format("the library {} was opened for reading", file->name()));
+  DAVINCI_RETURN_IF_ERROR(store::SqliteExec(db(), "BEGIN IMMEDIATE", Doing("writing")));
+  Status status = body();
+  if (status.ok()) status = store::SqliteExec(db(), "COMMIT", Doing("writing"));
+  if (!status.ok()) {
+    sqlite3_exec(db(), "ROLLBACK", nullptr, nullptr, nullptr);
+    near_duplicates.reset();  // may know what was taken back
+  }
+  return status;
 }
 
 Status Library::Impl::Write(const Record& record, const Cause& cause) {
@@ -97,12 +111,12 @@ Result<std::unique_ptr<Library>> Library::OpenInMemory(LibraryOptions options) {
 // --- reading ---
 
 Result<std::optional<Record>> Library::Get(std::string_view name) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   return impl_->store.Find(name);
 }
 
 Result<std::vector<Record>> Library::All(bool with_inactive) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   DAVINCI_ASSIGN_OR_RETURN(std::vector<Record> records, impl_->store.All());
   if (!with_inactive)
     std::erase_if(records, [](const Record& r) { return r.state != SkillState::kActive; });
@@ -111,13 +125,13 @@ Result<std::vector<Record>> Library::All(bool with_inactive) {
 
 Result<std::vector<Ranked>> Library::Search(std::string_view query, size_t k) {
   {
-    std::lock_guard lock(impl_->mutex);
+    MutexLock lock(impl_->mutex);
     DAVINCI_ASSIGN_OR_RETURN(const int64_t sequence, impl_->store.LastSequence());
     DAVINCI_RETURN_IF_ERROR(impl_->search.CatchUp(impl_->store, sequence));
   }
   const auto hits = impl_->search.Search(query, k);
   std::vector<Ranked> ranked;
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   for (const Bm25Index::Hit& hit : hits) {
     DAVINCI_ASSIGN_OR_RETURN(auto record, impl_->store.Find(hit.name));
     // Retired since the index was asked.
@@ -130,13 +144,13 @@ Result<std::vector<Ranked>> Library::Search(std::string_view query, size_t k) {
 Result<std::vector<Ranked>> Library::SearchFor(const Audience& audience, std::string_view query,
                                                size_t k) {
   {
-    std::lock_guard lock(impl_->mutex);
+    MutexLock lock(impl_->mutex);
     DAVINCI_ASSIGN_OR_RETURN(const int64_t sequence, impl_->store.LastSequence());
     DAVINCI_RETURN_IF_ERROR(impl_->search.CatchUpFor(audience, impl_->store, sequence));
   }
   const auto hits = impl_->search.SearchFor(audience, query, k);
   std::vector<Ranked> ranked;
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   for (const Bm25Index::Hit& hit : hits) {
     DAVINCI_ASSIGN_OR_RETURN(auto record, impl_->store.Find(hit.name));
     // Retired since the index was asked.
@@ -147,7 +161,7 @@ Result<std::vector<Ranked>> Library::SearchFor(const Audience& audience, std::st
 }
 
 Result<Prospect> Library::ProspectOf(const Skill& skill, bool may_replace) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   if (const Status valid = Validate(skill, Strictness::kPublished); !valid.ok())
     return Prospect{valid.message(), false};
   DAVINCI_ASSIGN_OR_RETURN(const Encounter encounter, impl_->Meet(skill));
@@ -155,13 +169,13 @@ Result<Prospect> Library::ProspectOf(const Skill& skill, bool may_replace) {
 }
 
 Result<std::vector<Record>> Library::At(const Moment& moment) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   DAVINCI_ASSIGN_OR_RETURN(const int64_t sequence, impl_->SequenceOf(moment));
   return impl_->store.At(sequence);
 }
 
 Result<std::vector<Event>> Library::History(std::string_view name, size_t limit) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   Statement select(impl_->db(),
                    "SELECT seq, unix_s, actor, step, kind, name, reason FROM events WHERE name = "
                    "?1 OR ?1 = '' ORDER BY seq DESC LIMIT ?2");
@@ -197,7 +211,7 @@ Result<std::optional<Snapshot>> Library::Impl::LatestSnapshot() {
 }
 
 Result<std::vector<Snapshot>> Library::Snapshots() {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   return impl_->AllSnapshots();
 }
 
@@ -230,9 +244,9 @@ Result<AdmissionResult> Library::Add(const Skill& skill, const std::vector<Evide
 
 Result<std::vector<AdmissionResult>> Library::AddAll(
     const std::vector<std::pair<Skill, std::vector<Evidence>>>& skills) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   std::vector<AdmissionResult> results;
-  const Status done = impl_->Transact([&]() -> Status {
+  const Status done = impl_->Transact([&]() DAVINCI_REQUIRES(impl_->mutex) -> Status {
     for (const auto& [skill, evidence] : skills) {
       DAVINCI_ASSIGN_OR_RETURN(AdmissionResult result, impl_->Admit(skill, evidence, std::nullopt));
       results.push_back(std::move(result));
@@ -244,9 +258,9 @@ Result<std::vector<AdmissionResult>> Library::AddAll(
 }
 
 Result<int64_t> Library::AddExactly(const std::vector<Record>& records) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   int64_t num_added = 0;
-  const Status done = impl_->Transact([&]() -> Status {
+  const Status done = impl_->Transact([&]() DAVINCI_REQUIRES(impl_->mutex) -> Status {
     DAVINCI_ASSIGN_OR_RETURN(int64_t position, impl_->store.LastPosition());
     std::string taken;
     for (Record record : records) {
@@ -275,8 +289,8 @@ Status Library::Replace(const Skill& skill, const std::vector<Evidence>& evidenc
                         std::string_view reason) {
   DAVINCI_RETURN_IF_ERROR(Validate(skill, Strictness::kPublished));
   for (const Evidence& one : evidence) DAVINCI_RETURN_IF_ERROR(Validate(one));
-  std::lock_guard lock(impl_->mutex);
-  return impl_->Transact([&]() -> Status {
+  MutexLock lock(impl_->mutex);
+  return impl_->Transact([&]() DAVINCI_REQUIRES(impl_->mutex) -> Status {
     DAVINCI_ASSIGN_OR_RETURN(auto record, impl_->store.Find(skill.name));
     if (!record)
       return NotFound(fmt::format("the library {} has no skill \"{}\" to replace",
@@ -294,8 +308,8 @@ Status Library::Replace(const Skill& skill, const std::vector<Evidence>& evidenc
 }
 
 Status Library::Retire(std::string_view name, std::string_view reason) {
-  std::lock_guard lock(impl_->mutex);
-  return impl_->Transact([&]() -> Status {
+  MutexLock lock(impl_->mutex);
+  return impl_->Transact([&]() DAVINCI_REQUIRES(impl_->mutex) -> Status {
     DAVINCI_ASSIGN_OR_RETURN(auto record, impl_->store.Find(name));
     if (!record)
       return NotFound(fmt::format("the library {} has no skill \"{}\"", impl_->file->name(), name));
@@ -306,9 +320,9 @@ Status Library::Retire(std::string_view name, std::string_view reason) {
 }
 
 Result<int64_t> Library::Rollback(const Moment& moment, std::string_view reason) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   int64_t num_changed = 0;
-  const Status done = impl_->Transact([&]() -> Status {
+  const Status done = impl_->Transact([&]() DAVINCI_REQUIRES(impl_->mutex) -> Status {
     DAVINCI_ASSIGN_OR_RETURN(const int64_t sequence, impl_->SequenceOf(moment));
     DAVINCI_ASSIGN_OR_RETURN(const std::vector<Record> now, impl_->store.All());
     DAVINCI_ASSIGN_OR_RETURN(const std::vector<Record> then, impl_->store.At(sequence));

@@ -1,6 +1,7 @@
 // Staging and Flush(step) of Library.
 
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/skill/library_impl.h"
 #include "davinci/skill/library_schema.h"
 #include "davinci/skill/retention.h"
@@ -61,7 +62,7 @@ FlushResult FlushResultFromJson(int64_t step, const json& document) {
 Result<bool> Library::Impl::StageDocument(int64_t step, const std::string& key, const char* kind,
                                           const std::string& document) {
   bool is_new = false;
-  const Status done = Transact([&]() -> Status {
+  const Status done = Transact([&]() DAVINCI_REQUIRES(mutex) -> Status {
     Statement find(db(), "SELECT kind FROM staged WHERE key = ?");
     const int found = find.Bind(key).Step();
     if (found == SQLITE_ROW) {
@@ -87,12 +88,12 @@ Result<bool> Library::Impl::StageDocument(int64_t step, const std::string& key, 
 }
 
 Result<bool> Library::Stage(int64_t step, const Staged& staged) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   return impl_->StageDocument(step, staged.key, "skill", StagedDocument(staged));
 }
 
 Result<bool> Library::StageUsage(int64_t step, const StagedUsage& usage) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   return impl_->StageDocument(step, usage.key, "usage", StagedDocument(usage));
 }
 
@@ -212,10 +213,10 @@ Status Library::Impl::WriteSnapshot(int64_t step, const FlushResult& result) {
 }
 
 Result<FlushResult> Library::Flush(int64_t step) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   FlushResult result;
   result.step = step;
-  const Status done = impl_->Transact([&]() -> Status {
+  const Status done = impl_->Transact([&]() DAVINCI_REQUIRES(impl_->mutex) -> Status {
     Statement find(impl_->db(), "SELECT result FROM snapshots WHERE step = ?");
     const int found = find.Bind(step).Step();
     if (found == SQLITE_ROW) {

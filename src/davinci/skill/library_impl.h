@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/skill/library.h"
 #include "davinci/skill/library_file.h"
 #include "davinci/skill/minhash.h"
@@ -30,10 +31,10 @@ struct Library::Impl {
   const LibraryOptions options;
   SearchIndex search;
 
-  std::mutex mutex;  // guards the connection, and everything below
-  RecordStore store;
+  Mutex mutex;  // guards the connection, and everything below
+  RecordStore store DAVINCI_GUARDED_BY(mutex);
   // Every record's content, inactive ones too; made when the first skill asks to enter.
-  std::optional<NearDuplicateIndex> near_duplicates;
+  std::optional<NearDuplicateIndex> near_duplicates DAVINCI_GUARDED_BY(mutex);
 
   sqlite3* db() const { return file->db(); }
   std::string Doing(std::string_view what) const {
@@ -42,38 +43,25 @@ struct Library::Impl {
   int64_t Now() const;
 
   // Runs `body` in one transaction: all of it or nothing.
-  template <typename Body>
-  Status Transact(Body body);
-  Status Write(const Record& record, const Cause& cause);
+  Status Transact(const std::function<Status()>& body) DAVINCI_REQUIRES(mutex);
+  Status Write(const Record& record, const Cause& cause) DAVINCI_REQUIRES(mutex);
   Result<AdmissionResult> Admit(const Skill& skill, const std::vector<Evidence>& evidence,
-                                std::optional<int64_t> step, bool is_version = false);
-  Result<Encounter> Meet(const Skill& skill);
+                                std::optional<int64_t> step, bool is_version = false)
+      DAVINCI_REQUIRES(mutex);
+  Result<Encounter> Meet(const Skill& skill) DAVINCI_REQUIRES(mutex);
   Result<bool> StageDocument(int64_t step, const std::string& key, const char* kind,
-                             const std::string& document);
-  Result<std::optional<Snapshot>> LatestSnapshot();
-  Result<std::vector<Snapshot>> AllSnapshots();
-  Result<int64_t> SequenceOf(const Moment& moment);
+                             const std::string& document) DAVINCI_REQUIRES(mutex);
+  Result<std::optional<Snapshot>> LatestSnapshot() DAVINCI_REQUIRES(mutex);
+  Result<std::vector<Snapshot>> AllSnapshots() DAVINCI_REQUIRES(mutex);
+  Result<int64_t> SequenceOf(const Moment& moment) DAVINCI_REQUIRES(mutex);
 
   // The parts of Flush(step), in their order.
-  Status AdmitStaged(int64_t step, FlushResult* result);
-  Status CountUsage(int64_t step, const std::map<std::string, Usage>& usage);
-  Status Retire(int64_t step, int64_t since_sequence, FlushResult* result);
-  Status Evict(int64_t step, FlushResult* result);
-  Status WriteSnapshot(int64_t step, const FlushResult& result);
+  Status AdmitStaged(int64_t step, FlushResult* result) DAVINCI_REQUIRES(mutex);
+  Status CountUsage(int64_t step, const std::map<std::string, Usage>& usage)
+      DAVINCI_REQUIRES(mutex);
+  Status Retire(int64_t step, int64_t since_sequence, FlushResult* result) DAVINCI_REQUIRES(mutex);
+  Status Evict(int64_t step, FlushResult* result) DAVINCI_REQUIRES(mutex);
+  Status WriteSnapshot(int64_t step, const FlushResult& result) DAVINCI_REQUIRES(mutex);
 };
-
-template <typename Body>
-Status Library::Impl::Transact(Body body) {
-  if (options.access != Access::kWrite)
-    return FailedPrecondition(fmt::format("the library {} was opened for reading", file->name()));
-  DAVINCI_RETURN_IF_ERROR(store::SqliteExec(db(), "BEGIN IMMEDIATE", Doing("writing")));
-  Status status = body();
-  if (status.ok()) status = store::SqliteExec(db(), "COMMIT", Doing("writing"));
-  if (!status.ok()) {
-    sqlite3_exec(db(), "ROLLBACK", nullptr, nullptr, nullptr);
-    near_duplicates.reset();  // may know what was taken back
-  }
-  return status;
-}
 
 }  // namespace davinci::skill

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "davinci/base/hash.h"
+#include "davinci/base/mutex.h"
 #include "davinci/store/sqlite.h"
 
 namespace davinci::store {
@@ -31,6 +32,7 @@ Result<std::unique_ptr<BlobStore>> BlobStore::Open(const fs::path& file, Access 
   if (access == Access::kRead && !fs::exists(file, error))
     return NotFound(fmt::format("{}: no such file", file.string()));
   std::unique_ptr<BlobStore> store(new BlobStore(file, access));
+  const MutexLock lock(store->mutex_);
   DAVINCI_RETURN_IF_ERROR(store->Connect());
   return store;
 }
@@ -72,7 +74,7 @@ Status BlobStore::Connect() {
 Result<std::string> BlobStore::Put(std::string_view bytes) {
   if (access_ != Access::kWrite) return Internal(file_.string() + " is open for reading only");
   std::string name = Sha256Hex(bytes);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Statement insert(db_, "INSERT OR IGNORE INTO blobs (name, bytes) VALUES (?, ?)");
   insert.Bind(name).Bind(bytes);
   if (const int code = insert.Step(); code != SQLITE_DONE) return SqliteError(code, "writing");
@@ -82,7 +84,7 @@ Result<std::string> BlobStore::Put(std::string_view bytes) {
 Result<std::string> BlobStore::Get(std::string_view name) {
   std::string bytes;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     Statement select(db_, "SELECT bytes FROM blobs WHERE name = ?");
     select.Bind(name);
     const int code = select.Step();
@@ -97,7 +99,7 @@ Result<std::string> BlobStore::Get(std::string_view name) {
 }
 
 Result<int64_t> BlobStore::Count() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Statement count(db_, "SELECT count(*) FROM blobs");
   if (const int code = count.Step(); code != SQLITE_ROW) return SqliteError(code, "reading");
   return count.Int(0);

@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 
 struct sqlite3;
@@ -40,13 +40,13 @@ class BlobStore {
 
  private:
   BlobStore(std::filesystem::path file, Access access);
-  Status Connect();
-  Status SqliteError(int code, std::string_view doing) const;
+  Status Connect() DAVINCI_REQUIRES(mutex_);
+  Status SqliteError(int code, std::string_view doing) const DAVINCI_REQUIRES(mutex_);
 
   const std::filesystem::path file_;
   const Access access_;
-  std::mutex mutex_;  // guards db_
-  sqlite3* db_ = nullptr;
+  Mutex mutex_;
+  sqlite3* db_ DAVINCI_GUARDED_BY(mutex_) = nullptr;
 };
 
 }  // namespace davinci::store

@@ -12,6 +12,7 @@
 #include "davinci/base/file_lock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::store {
 namespace {
@@ -89,14 +90,14 @@ Result<JournalContent> Journal::Read(const fs::path& path) {
 }
 
 int64_t Journal::size_bytes() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return size_bytes_;
 }
 
 Status Journal::Append(const nlohmann::json& record) {
   // dump() escapes line breaks, so a record is one line whatever is in it.
   const std::string line = JsonText(record) + '\n';
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   DAVINCI_RETURN_IF_ERROR(broken_);
   Status status = WriteAll(fd_.get(), line, path_.string());
   if (status.ok() && ::fdatasync(fd_.get()) != 0) {

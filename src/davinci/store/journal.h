@@ -13,12 +13,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/base/unique_fd.h"
 
@@ -51,10 +51,10 @@ class Journal {
   Journal(std::filesystem::path path, UniqueFd fd, int64_t size_bytes);
 
   const std::filesystem::path path_;
-  std::mutex mutex_;  // guards everything below
-  UniqueFd fd_;
-  int64_t size_bytes_;  // of complete lines
-  Status broken_;       // set when a failed line could not be taken back
+  Mutex mutex_;
+  UniqueFd fd_ DAVINCI_GUARDED_BY(mutex_);
+  int64_t size_bytes_ DAVINCI_GUARDED_BY(mutex_);  // of complete lines
+  Status broken_ DAVINCI_GUARDED_BY(mutex_);       // set when a failed line could not be taken back
 };
 
 }  // namespace davinci::store

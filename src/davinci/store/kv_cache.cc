@@ -13,6 +13,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/unique_fd.h"
 #include "davinci/store/sqlite.h"
 
@@ -92,7 +93,7 @@ Result<std::unique_ptr<KvCache>> KvCache::Open(const fs::path& file, Options opt
   }
   if (file.has_parent_path()) DAVINCI_RETURN_IF_ERROR(MakeDirs(file.parent_path()));
   std::unique_ptr<KvCache> cache(new KvCache(file, std::move(options)));
-  std::lock_guard lock(cache->mutex_);
+  MutexLock lock(cache->mutex_);
   DAVINCI_RETURN_IF_ERROR(cache->OpenLocked());
   return cache;
 }
@@ -174,7 +175,7 @@ Status KvCache::MoveAside() {
 // Runs `body`; when it meets damage, starts over with an empty file and runs it once more.
 template <typename Body>
 Status KvCache::WithRecovery(Body body) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (db_ == nullptr) DAVINCI_RETURN_IF_ERROR(OpenLocked());
   Status status = body();
   if (!IsDamaged(status)) return status;
@@ -190,7 +191,7 @@ Status KvCache::WithRecovery(Body body) {
 
 Result<std::optional<nlohmann::json>> KvCache::Get(std::string_view space, std::string_view key) {
   std::optional<nlohmann::json> found;
-  DAVINCI_RETURN_IF_ERROR(WithRecovery([&] {
+  DAVINCI_RETURN_IF_ERROR(WithRecovery([&]() DAVINCI_REQUIRES(mutex_) {
     found.reset();
     int64_t last_used_unix_s = 0;
     {
@@ -223,7 +224,7 @@ Result<std::optional<nlohmann::json>> KvCache::Get(std::string_view space, std::
 
 Status KvCache::Put(std::string_view space, std::string_view key, const nlohmann::json& value) {
   const std::string text = JsonText(value);
-  return WithRecovery([&] {
+  return WithRecovery([&]() DAVINCI_REQUIRES(mutex_) {
     Statement insert(db_, "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)");
     const int code = insert.Bind(space)
                          .Bind(key)
@@ -237,7 +238,7 @@ Status KvCache::Put(std::string_view space, std::string_view key, const nlohmann
 
 Result<int64_t> KvCache::Count(std::string_view space) {
   int64_t count = 0;
-  DAVINCI_RETURN_IF_ERROR(WithRecovery([&] {
+  DAVINCI_RETURN_IF_ERROR(WithRecovery([&]() DAVINCI_REQUIRES(mutex_) {
     Statement select(db_, "SELECT COUNT(*) FROM entries WHERE space = ?");
     const int code = select.Bind(space).Step();
     if (code != SQLITE_ROW) return SqliteError(code, "reading the cache");
@@ -249,7 +250,7 @@ Result<int64_t> KvCache::Count(std::string_view space) {
 
 Result<int64_t> KvCache::Prune(std::string_view space, int64_t max_entries) {
   int64_t removed = 0;
-  DAVINCI_RETURN_IF_ERROR(WithRecovery([&] {
+  DAVINCI_RETURN_IF_ERROR(WithRecovery([&]() DAVINCI_REQUIRES(mutex_) {
     Statement prune(
         db_,
         "DELETE FROM entries WHERE space = ?1 AND key IN (SELECT key FROM entries WHERE space = ?1 "
@@ -263,7 +264,7 @@ Result<int64_t> KvCache::Prune(std::string_view space, int64_t max_entries) {
 }
 
 std::string KvCache::recovery_note() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return recovery_note_;
 }
 

@@ -17,12 +17,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 
 struct sqlite3;
@@ -60,19 +60,19 @@ class KvCache {
   KvCache(std::filesystem::path file, Options options);
 
  private:
-  Status OpenLocked();
-  Status OpenOnce();
-  Status MoveAside();
-  void CloseConnection();
-  Status SqliteError(int code, std::string_view doing) const;
+  Status OpenLocked() DAVINCI_REQUIRES(mutex_);
+  Status OpenOnce() DAVINCI_REQUIRES(mutex_);
+  Status MoveAside() DAVINCI_REQUIRES(mutex_);
+  void CloseConnection() DAVINCI_REQUIRES(mutex_);
+  Status SqliteError(int code, std::string_view doing) const DAVINCI_REQUIRES(mutex_);
   template <typename Body>
   Status WithRecovery(Body body);
 
   const std::filesystem::path file_;
   const Options options_;
-  mutable std::mutex mutex_;  // guards everything below
-  sqlite3* db_ = nullptr;
-  std::string recovery_note_;
+  mutable Mutex mutex_;
+  sqlite3* db_ DAVINCI_GUARDED_BY(mutex_) = nullptr;
+  std::string recovery_note_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 }  // namespace davinci::store

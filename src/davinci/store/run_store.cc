@@ -9,6 +9,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::store {
 namespace {
@@ -101,7 +102,7 @@ fs::path RunStore::PathOf(int segment) const {
 }
 
 Result<std::shared_ptr<Segment>> RunStore::Get(int segment, bool create) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (const auto found = open_.find(segment); found != open_.end()) return found->second;
   const fs::path path = PathOf(segment);
   std::error_code error;
@@ -131,7 +132,7 @@ Status RunStore::Record(std::string_view id, std::string_view kind, json body, i
   const Stopwatch watch;
   DAVINCI_ASSIGN_OR_RETURN(const auto to, Get(segment, true));
   DAVINCI_ASSIGN_OR_RETURN(const int64_t bytes, to->Record(id, kind, std::move(body)));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ++cost_.num_units;
   cost_.bytes += bytes;
   cost_.seconds += watch.Seconds();
@@ -149,7 +150,7 @@ Status RunStore::ForEach(const std::function<bool(const Unit&)>& visit) {
   for (const int segment : segments) {
     bool was_open = false;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       was_open = open_.contains(segment);
     }
     DAVINCI_ASSIGN_OR_RETURN(const auto from, Get(segment, false));
@@ -177,12 +178,12 @@ std::vector<int> RunStore::Steps() const {
 
 void RunStore::Release(int segment) {
   if (segment == kRunSegment) return;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   open_.erase(segment);
 }
 
 int64_t RunStore::NumOpenUnits() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   int64_t count = 0;
   for (const auto& [segment, units] : open_) count += units->NumUnits();
   return count;
@@ -198,12 +199,12 @@ Result<int64_t> RunStore::NumUnits() {
 }
 
 std::vector<std::string> RunStore::damaged_lines() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return damaged_lines_;
 }
 
 WriteCost RunStore::write_cost() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return cost_;
 }
 

@@ -29,13 +29,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/store/blob_store.h"
 #include "davinci/store/segment.h"
@@ -116,10 +116,10 @@ class RunStore {
   bool writable_ = false;
   std::unique_ptr<BlobStore> blobs_;
 
-  std::mutex mutex_;  // guards everything below
-  std::map<int, std::shared_ptr<Segment>> open_;
-  std::vector<std::string> damaged_lines_;
-  WriteCost cost_;
+  Mutex mutex_;
+  std::map<int, std::shared_ptr<Segment>> open_ DAVINCI_GUARDED_BY(mutex_);
+  std::vector<std::string> damaged_lines_ DAVINCI_GUARDED_BY(mutex_);
+  WriteCost cost_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 }  // namespace davinci::store

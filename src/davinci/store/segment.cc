@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 
 namespace davinci::store {
 namespace {
@@ -44,6 +45,7 @@ Result<std::unique_ptr<Segment>> Segment::Open(const fs::path& path, Access acce
     if (errno == ENOENT) return NotFound(fmt::format("{}: no such file", path.string()));
     return FromErrno(errno, path.string());
   }
+  const MutexLock lock(segment->mutex_);
   DAVINCI_RETURN_IF_ERROR(segment->ReadIndex(has_header));
   return segment;
 }
@@ -105,7 +107,7 @@ Result<Unit> Segment::ReadAt(const Place& place) const {
 Result<std::optional<Unit>> Segment::Find(std::string_view id) {
   Place place;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     const auto found = places_.find(id);
     if (found == places_.end()) return std::optional<Unit>();
     place = found->second;
@@ -116,7 +118,7 @@ Result<std::optional<Unit>> Segment::Find(std::string_view id) {
 
 Result<int64_t> Segment::Record(std::string_view id, std::string_view kind, json body) {
   if (!journal_) return Internal(fmt::format("{} is open for reading only", path_.string()));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (places_.contains(id))
     return Internal(fmt::format("{}: the unit \"{}\" is recorded already", path_.string(), id));
   const json line = {{"unit", id},
@@ -140,7 +142,7 @@ Result<int64_t> Segment::Record(std::string_view id, std::string_view kind, json
 Result<bool> Segment::ForEach(const std::function<bool(const Unit&)>& visit) {
   std::vector<Place> order;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     order = order_;
   }
   for (const Place& place : order) {
@@ -151,7 +153,7 @@ Result<bool> Segment::ForEach(const std::function<bool(const Unit&)>& visit) {
 }
 
 int64_t Segment::NumUnits() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return static_cast<int64_t>(order_.size());
 }
 

@@ -10,13 +10,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/base/unique_fd.h"
 #include "davinci/store/journal.h"
@@ -57,7 +57,7 @@ class Segment {
     int64_t size = 0;
   };
   explicit Segment(std::filesystem::path path) : path_(std::move(path)) {}
-  Status ReadIndex(bool has_header);
+  Status ReadIndex(bool has_header) DAVINCI_REQUIRES(mutex_);
   Result<Unit> ReadAt(const Place& place) const;
 
   const std::filesystem::path path_;
@@ -66,9 +66,9 @@ class Segment {
   UniqueFd reader_;
   std::vector<int> damaged_lines_;
 
-  std::mutex mutex_;  // guards everything below
-  std::map<std::string, Place, std::less<>> places_;
-  std::vector<Place> order_;
+  Mutex mutex_;
+  std::map<std::string, Place, std::less<>> places_ DAVINCI_GUARDED_BY(mutex_);
+  std::vector<Place> order_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 }  // namespace davinci::store

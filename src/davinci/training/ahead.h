@@ -5,11 +5,11 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 
 namespace davinci::training {
@@ -34,7 +34,7 @@ class Ahead {
   // Waits for what is being made; its maker must have been told to end.
   ~Ahead() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       closed_ = true;
     }
     changed_.notify_all();
@@ -51,8 +51,8 @@ class Ahead {
   // Of the next step. Called once a step, and not again after a failure.
   Next Take() {
     const Stopwatch watch;
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !made_.empty(); });
+    MutexLock lock(mutex_);
+    changed_.wait(lock, [&]() DAVINCI_REQUIRES(mutex_) { return !made_.empty(); });
     Next next = std::move(made_.front());
     made_.pop_front();
     next.waited_seconds = watch.Seconds();
@@ -60,7 +60,7 @@ class Ahead {
   }
   void Done(int step) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       done_ = step;
     }
     changed_.notify_all();
@@ -68,7 +68,7 @@ class Ahead {
 
  private:
   int NewestDone() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return done_;
   }
   void Run() {
@@ -77,8 +77,8 @@ class Ahead {
       double held_seconds = 0;
       const Await await = [&](int other) {
         const Stopwatch held;
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return closed_ || other <= done_; });
+        MutexLock lock(mutex_);
+        changed_.wait(lock, [&]() DAVINCI_REQUIRES(mutex_) { return closed_ || other <= done_; });
         held_seconds += held.Seconds();
         return !closed_;
       };
@@ -86,7 +86,7 @@ class Ahead {
       Result<T> made = make_(step, NewestDone(), await);
       failed = !made.ok();
       {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         made_.push_back({std::move(made), 0, held_seconds});
       }
       changed_.notify_all();
@@ -95,11 +95,11 @@ class Ahead {
 
   const int first_, last_, ahead_;
   const Make make_;
-  std::mutex mutex_;  // guards everything below but the thread
-  std::condition_variable changed_;
-  std::deque<Next> made_;
-  int done_;
-  bool closed_ = false;
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Next> made_ DAVINCI_GUARDED_BY(mutex_);
+  int done_ DAVINCI_GUARDED_BY(mutex_);
+  bool closed_ DAVINCI_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

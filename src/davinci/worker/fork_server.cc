@@ -18,6 +18,7 @@
 #include <cstring>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 #include "davinci/worker/protocol.h"
 
 namespace davinci::worker {
@@ -67,7 +68,10 @@ Result<std::unique_ptr<ForkServer>> ForkServer::Start(const ForkServerOptions& o
   std::unique_ptr<ForkServer> server(new ForkServer);
   server->options_ = options;
   DAVINCI_ASSIGN_OR_RETURN(auto pair, Channel::CreatePair());
-  server->control_ = std::move(pair.first);
+  {
+    const MutexLock lock(server->mutex_);
+    server->control_ = std::move(pair.first);
+  }
   int error_pipe[2];
   if (pipe2(error_pipe, O_CLOEXEC) != 0) return FromErrno(errno, "creating a pipe");
   server->errors_.Reset(error_pipe[0]);
@@ -131,8 +135,8 @@ Result<std::unique_ptr<ForkServer>> ForkServer::Start(const ForkServerOptions& o
   server->pidfd_.Reset(static_cast<int>(syscall(SYS_pidfd_open, server->pid_, 0)));
   ForkServer* raw = server.get();
   server->watchdog_ = std::jthread([raw](const std::stop_token& stop) {
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
+    Mutex mutex;
+    MutexLock lock(mutex);
     std::condition_variable_any never;
     while (!never.wait_for(lock, stop, kWatchInterval, [&] { return stop.stop_requested(); }))
       raw->Watch();
@@ -157,7 +161,7 @@ ForkServer::~ForkServer() {
 void ForkServer::Watch() {
   std::vector<std::shared_ptr<ForkedProcess>> alive;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     std::erase_if(processes_, [](const auto& p) { return p.expired(); });
     for (auto& weak : processes_)
       if (auto process = weak.lock()) alive.push_back(std::move(process));
@@ -171,7 +175,7 @@ bool ForkServer::Alive() const {
 }
 
 Result<json> ForkServer::Hello() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return HelloLocked();
 }
 
@@ -199,7 +203,7 @@ Result<json> ForkServer::HelloLocked() {
 }
 
 Status ForkServer::Prewarm(const std::string& cache_folder, int arch) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   DAVINCI_RETURN_IF_ERROR(HelloLocked().status());
   if (prewarmed_ || !hello_.value("triton", json()).is_string()) return Status::Ok();
   prewarmed_ = true;
@@ -225,7 +229,7 @@ Result<std::shared_ptr<Process>> ForkServer::Spawn(const SpawnRequest& request) 
   const int fds[] = {pair.second.get(), status_write.get(), output_write.get()};
   auto process = std::make_shared<ForkedProcess>(std::move(pair.first), std::move(status_read),
                                                  std::move(output_read));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   DAVINCI_RETURN_IF_ERROR(HelloLocked().status());
   DAVINCI_RETURN_IF_ERROR(control_.Send(message, fds));
   processes_.push_back(process);

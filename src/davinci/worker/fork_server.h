@@ -7,12 +7,12 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/worker/channel.h"
 #include "davinci/worker/forked_process.h"
@@ -73,18 +73,18 @@ class ForkServer final : public Spawner {
 
  private:
   ForkServer() = default;
-  Result<nlohmann::json> HelloLocked();
+  Result<nlohmann::json> HelloLocked() DAVINCI_REQUIRES(mutex_);
   void Watch();
 
   ForkServerOptions options_;
-  std::mutex mutex_;
-  Channel control_;  // guarded by mutex_
+  Mutex mutex_;
+  Channel control_ DAVINCI_GUARDED_BY(mutex_);
   UniqueFd pidfd_;
   pid_t pid_ = -1;
-  bool prewarmed_ = false;  // guarded by mutex_
+  bool prewarmed_ DAVINCI_GUARDED_BY(mutex_) = false;
   UniqueFd errors_;
-  nlohmann::json hello_;                                 // guarded by mutex_
-  std::vector<std::weak_ptr<ForkedProcess>> processes_;  // guarded by mutex_
+  nlohmann::json hello_ DAVINCI_GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<ForkedProcess>> processes_ DAVINCI_GUARDED_BY(mutex_);
   std::jthread watchdog_;
 };
 

@@ -24,6 +24,7 @@
 #include <thread>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/mutex.h"
 #include "davinci/worker/page_map.h"
 #include "davinci/worker/protocol.h"
 
@@ -122,7 +123,7 @@ void ForkedProcess::DrainOutput() {
       const ssize_t n = read(output_.get(), buffer, sizeof buffer);
       if (n > 0) {
         output_bytes_ += n;
-        std::lock_guard lock(tail_mutex_);
+        MutexLock lock(tail_mutex_);
         tail_.append(buffer, static_cast<size_t>(n));
         if (tail_.size() > 2 * kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
         continue;
@@ -137,7 +138,7 @@ void ForkedProcess::DrainOutput() {
 std::string ForkedProcess::OutputTail() {
   const double deadline = MonotonicSeconds() + kLastOutputSeconds;
   while (dead_ && !drained_ && MonotonicSeconds() < deadline) std::this_thread::sleep_for(kSleep);
-  std::lock_guard lock(tail_mutex_);
+  MutexLock lock(tail_mutex_);
   return tail_.size() > kTailBytes ? tail_.substr(tail_.size() - kTailBytes) : tail_;
 }
 

@@ -7,9 +7,9 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <thread>
 
+#include "davinci/base/mutex.h"
 #include "davinci/worker/process.h"
 
 namespace davinci::worker {
@@ -72,8 +72,8 @@ class ForkedProcess final : public Process {
   std::atomic<int64_t> memory_limit_{0};
   std::atomic<bool> exceeded_memory_{false};
   std::atomic<int64_t> output_bytes_{0};
-  std::mutex tail_mutex_;
-  std::string tail_;  // guarded by tail_mutex_
+  Mutex tail_mutex_;
+  std::string tail_ DAVINCI_GUARDED_BY(tail_mutex_);
   std::atomic<bool> drained_{false};
   std::thread drain_;
 };

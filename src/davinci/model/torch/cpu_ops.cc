@@ -1,7 +1,8 @@
 #include "davinci/model/torch/cpu_ops.h"
 
 #include <map>
-#include <mutex>
+
+#include "davinci/base/mutex.h"
 
 namespace davinci::model {
 namespace {
@@ -81,10 +82,10 @@ bool RowsAreIndependent(const OneDnn& one_dnn, const Tensor& packed, int64_t ste
 // The smallest such step: kernels for wide registers and tiles work on blocks of rows. 0: none.
 int64_t RowStep(const OneDnn& one_dnn, const Tensor& packed) {
   using Key = std::tuple<at::ScalarType, int64_t, int64_t, int>;
-  static std::mutex mutex;
+  static Mutex mutex;
   static std::map<Key, int64_t> known;
   const Key key{packed.scalar_type(), packed.size(0), packed.size(1), at::get_num_threads()};
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   if (const auto found = known.find(key); found != known.end()) return found->second;
   int64_t& step = known[key];
   for (const int64_t candidate : {8, 16, 32, 64})

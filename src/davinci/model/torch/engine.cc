@@ -3,9 +3,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <thread>
 
+#include "davinci/base/mutex.h"
 #include "davinci/model/engine_plan.h"
 #include "davinci/model/generation_check.h"
 #include "davinci/model/library_abi.h"
@@ -23,7 +23,7 @@ class EngineImpl final : public Engine {
 
   ~EngineImpl() override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stopping_ = true;
     }
     wake_.notify_all();
@@ -32,8 +32,8 @@ class EngineImpl final : public Engine {
 
   Status Start() {
     thread_ = std::thread([this] { Main(); });
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return started_; });
+    MutexLock lock(mutex_);
+    changed_.wait(lock, [&]() DAVINCI_REQUIRES(mutex_) { return started_; });
     return start_status_;
   }
 
@@ -44,10 +44,10 @@ class EngineImpl final : public Engine {
     request.max_tokens = std::min<int64_t>(request.generation.max_tokens,
                                            facts_.max_context - request.prompt_size());
     const CancelCallback on_cancel(request.generation.cancel, [this] {
-      { const std::lock_guard lock(mutex_); }
+      { const MutexLock lock(mutex_); }
       wake_.notify_all();
     });
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (stopping_) return Cancelled("the model is being closed");
     waiting_.push_back(&request);
     wake_.notify_all();
@@ -84,11 +84,11 @@ class EngineImpl final : public Engine {
   }
 
   EngineFacts Facts() const override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return facts_;
   }
   EngineCounters Counters() const override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     EngineCounters counters = counters_;
     counters.waiting = static_cast<int>(waiting_.size());
     counters.running = num_running_;
@@ -122,7 +122,7 @@ class EngineImpl final : public Engine {
                                         at::arange(count).to(model_->device()), *attention, pass),
                          pass));
     };
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (stopping_) return Cancelled("the model is being closed");
     jobs_.push_back(&job);
     wake_.notify_all();
@@ -137,7 +137,7 @@ class EngineImpl final : public Engine {
     c10::InferenceMode inference;
     const Status opened = Guarded([&] { return Open(); });
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       start_status_ = opened;
       started_ = true;
     }
@@ -178,8 +178,10 @@ class EngineImpl final : public Engine {
     while (true) {
       std::vector<Job*> jobs;
       {
-        std::unique_lock lock(mutex_);
-        const auto has_work = [&] { return stopping_ || !waiting_.empty() || !jobs_.empty(); };
+        MutexLock lock(mutex_);
+        const auto has_work = [&]() DAVINCI_REQUIRES(mutex_) {
+          return stopping_ || !waiting_.empty() || !jobs_.empty();
+        };
         if (running_.empty() && !has_work()) {
           lock.unlock();
           Rest();
@@ -218,7 +220,7 @@ class EngineImpl final : public Engine {
       Held();
     }
     FailAll(Cancelled("the model is being closed"));
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     for (Job* job : jobs_) {
       job->status = Cancelled("the model is being closed");
       job->done = true;
@@ -231,7 +233,7 @@ class EngineImpl final : public Engine {
   template <typename F>
   void Finish(const F& change) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       change();
     }
     changed_.notify_all();
@@ -241,7 +243,7 @@ class EngineImpl final : public Engine {
     if (pool_ != nullptr) pool_->Clear();
     std::fill(flight_.requests.begin(), flight_.requests.end(), nullptr);
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       for (Request* request : running_) waiting_.push_back(request);
       for (Request* request : waiting_) {
         request->status = status;
@@ -266,7 +268,7 @@ class EngineImpl final : public Engine {
   void Admit() {
     std::vector<Request*> cancelled;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       for (auto at = waiting_.begin(); at != waiting_.end();) {
         Request* request = *at;
         if (request->generation.cancel.stop_requested()) {
@@ -305,7 +307,7 @@ class EngineImpl final : public Engine {
     }
     request->num_computed = shared;
     request->answer.num_shared_prompt_tokens = static_cast<int>(shared);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     counters_.shared_prompt_tokens += shared;
   }
 
@@ -340,7 +342,7 @@ class EngineImpl final : public Engine {
       draws.push_back(request->NextDraw());
     }
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       counters_.prompt_tokens += num_computed;
     }
     if (ready.empty()) {
@@ -374,7 +376,7 @@ class EngineImpl final : public Engine {
     }
     if (!next.requests.empty()) {
       executor_->Launch(next.rows);
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ++counters_.decode_steps;
     }
     Flight last = std::exchange(flight_, std::move(next));
@@ -430,7 +432,7 @@ class EngineImpl final : public Engine {
     std::erase(running_, request);
     std::replace(flight_.requests.begin(), flight_.requests.end(), request,
                  static_cast<Request*>(nullptr));
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++counters_.requests;
     if (status.code() == StatusCode::kCancelled) ++counters_.cancelled;
     counters_.generated_tokens += static_cast<int64_t>(request->answer.tokens.size());
@@ -451,7 +453,7 @@ class EngineImpl final : public Engine {
     Held();
   }
   void Held() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     counters_.longest_hold_ms = std::max(counters_.longest_hold_ms, pacer_->longest_hold_ms());
   }
 
@@ -470,17 +472,17 @@ class EngineImpl final : public Engine {
   Flight flight_;
   int64_t prefill_tokens_ = kChunk;
 
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;     // of the engine's thread
-  std::condition_variable changed_;  // of those who wait for a job or the start
-  std::deque<Request*> waiting_;     // guarded by mutex_, as all below
-  std::deque<Job*> jobs_;
-  bool stopping_ = false;
-  bool started_ = false;
-  Status start_status_;
+  mutable Mutex mutex_;
+  std::condition_variable_any wake_;     // of the engine's thread
+  std::condition_variable_any changed_;  // of those who wait for a job or the start
+  std::deque<Request*> waiting_ DAVINCI_GUARDED_BY(mutex_);
+  std::deque<Job*> jobs_ DAVINCI_GUARDED_BY(mutex_);
+  bool stopping_ DAVINCI_GUARDED_BY(mutex_) = false;
+  bool started_ DAVINCI_GUARDED_BY(mutex_) = false;
+  Status start_status_ DAVINCI_GUARDED_BY(mutex_);
   EngineFacts facts_;  // written once, before started_
-  EngineCounters counters_;
-  int num_running_ = 0;
+  EngineCounters counters_ DAVINCI_GUARDED_BY(mutex_);
+  int num_running_ DAVINCI_GUARDED_BY(mutex_) = 0;
   std::thread thread_;
 };
 
@@ -551,7 +553,7 @@ Status EngineImpl::OpenMemory() {
     DAVINCI_ASSIGN_OR_RETURN(executor_, MakeCudaExecutor(model_.get(), std::move(options)));
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     facts_.kernels = executor_->kernels();
   }
   pacer_->Take();
